@@ -1,0 +1,73 @@
+/**
+ * The kernel metadata against what Apple's compiler writes for the same kernel in MSL (metalfe 32023, macOS 14):
+ * `kernel void vector_add(device const float *a, device const float *b, device float *c, constant uint &n, uint gid)`.
+ */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { emitKernel, targets } from '../../src/air/index.ts';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import type { Metadata, MetadataNode, Module } from '../../src/bitcode/model.ts';
+import { spell } from '../../src/bitcode/types.ts';
+import { vectorAdd } from '../support/kernels.ts';
+
+const test = suite('air metadata');
+
+const leaf = (m: Metadata | undefined): string => {
+  if (!m) return 'null';
+  if (m.kind === 'string') return `!"${m.value}"`;
+  if (m.kind === 'node') return `{${m.operands.map(leaf).join(', ')}}`;
+  const v = m.value;
+  if (v.kind === 'constant' && v.form === 'int') return `${spell(v.type)} ${v.value}`;
+  if (v.kind === 'constant' && v.form === 'aggregate')
+    return `${spell(v.type)} [${v.elements.map((e) => leaf({ kind: 'value', value: e })).join(', ')}]`;
+  return spell(v.type);
+};
+
+const named = (module: Module, name: string): MetadataNode[] => module.namedMetadata.find((n) => n.name === name)!.nodes;
+const emit = (): Module => emitKernel(vectorAdd(), targets.macos14, new Diagnostics());
+
+const buffer = (index: number, access: string, name: string): string =>
+  `{i32 ${index}, !"air.buffer", !"air.location_index", i32 ${index}, i32 1, !"${access}", !"air.address_space", i32 1, !"air.arg_type_size", i32 4, !"air.arg_type_align_size", i32 4, !"air.arg_type_name", !"float", !"air.arg_name", !"${name}"}`;
+
+test('kernel node: Apple’s fields, one by one', () => {
+  const [kernel] = named(emit(), 'air.kernel');
+  const [fn, outputs, args] = kernel!.operands;
+  assert.is(leaf(fn), 'void (float addrspace(1)*, float addrspace(1)*, float addrspace(1)*, i32 addrspace(2)*, i32)*');
+  assert.is(leaf(outputs), '{}');
+  assert.equal((args as MetadataNode).operands.map(leaf), [
+    buffer(0, 'air.read', 'a'),
+    buffer(1, 'air.read', 'b'),
+    buffer(2, 'air.read_write', 'c'),
+    '{i32 3, !"air.buffer", !"air.buffer_size", i32 4, !"air.location_index", i32 3, i32 1, !"air.read", !"air.address_space", i32 2, !"air.arg_type_size", i32 4, !"air.arg_type_align_size", i32 4, !"air.arg_type_name", !"uint", !"air.arg_name", !"n"}',
+    '{i32 4, !"air.thread_position_in_grid", !"air.arg_type_name", !"uint", !"air.arg_name", !"gid"}',
+  ]);
+});
+
+test('module flags, versions and options, in Apple’s order', () => {
+  const module = emit();
+  assert.equal(
+    module.namedMetadata.map((n) => n.name),
+    ['llvm.module.flags', 'llvm.ident', 'air.version', 'air.language_version', 'air.compile_options', 'air.kernel'],
+  );
+  assert.equal(named(module, 'llvm.module.flags').map(leaf), [
+    '{i32 2, !"SDK Version", [2 x i32] [i32 14, i32 4]}',
+    '{i32 1, !"wchar_size", i32 4}',
+    '{i32 7, !"frame-pointer", i32 2}',
+    '{i32 7, !"air.max_device_buffers", i32 31}',
+    '{i32 7, !"air.max_constant_buffers", i32 31}',
+    '{i32 7, !"air.max_threadgroup_buffers", i32 31}',
+    '{i32 7, !"air.max_textures", i32 128}',
+    '{i32 7, !"air.max_read_write_textures", i32 8}',
+    '{i32 7, !"air.max_samplers", i32 16}',
+  ]);
+  assert.equal(named(module, 'air.version').map(leaf), ['{i32 2, i32 6, i32 0}']);
+  assert.equal(named(module, 'air.language_version').map(leaf), ['{!"Metal", i32 3, i32 1, i32 0}']);
+  // Precise math: PTX says where a multiply and an add may be fused.
+  assert.equal(named(module, 'air.compile_options').map(leaf), [
+    '{!"air.compile.denorms_disable"}',
+    '{!"air.compile.fast_math_disable"}',
+    '{!"air.compile.framebuffer_fetch_enable"}',
+  ]);
+});
+
+test.run();

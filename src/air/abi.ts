@@ -1,0 +1,44 @@
+/**
+ * The kernel ABI, version 1: how a host binds one of our kernels. Parameter i of the entry is buffer slot i: a pointer
+ * parameter a `device` buffer, a scalar or struct a `constant` buffer filled by `setBytes`; dynamic shared memory is
+ * threadgroup slot 0. The same description is read back from the `air.kernel` metadata of any compute metallib.
+ */
+
+/** Element types a buffer can be described with, in the contract's spelling. */
+export type ElementType = 'u8' | 'i8' | 'u16' | 'i16' | 'f16' | 'bf16' | 'u32' | 'i32' | 'f32' | 'u64' | 'i64' | 'f64';
+
+export interface ParamReflection {
+  /** The parameter's name in the source, `vector_add_param_0` say; `arg0` where the file has none. */
+  readonly name: string;
+  /** Buffer slot, 0 to 30. */
+  readonly slot: number;
+  /** `buffer`: bind a device buffer; `bytes`: set `size` bytes by value. */
+  readonly kind: 'buffer' | 'bytes';
+  /** Bytes: of the value for `bytes`, of one element for `buffer`. */
+  readonly size: number;
+  readonly align: number;
+  /** What the buffer is read or written as, or the type of a scalar; absent where unknown (a struct, mixed accesses). */
+  readonly element: ElementType | undefined;
+  readonly access: 'read' | 'write' | 'read_write' | undefined;
+}
+
+export interface KernelReflection {
+  readonly name: string;
+  readonly params: readonly ParamReflection[];
+  /** Bytes of static threadgroup memory. */
+  readonly staticSharedBytes: number;
+  /** Whether the kernel takes dynamic threadgroup memory (threadgroup slot 0). */
+  readonly usesDynamicShared: boolean;
+  /** Most threads a threadgroup may have, where the source says (`.maxntid`, `.reqntid`). */
+  readonly maxThreads: number | undefined;
+  /** The threadgroup shape the source demands (`.reqntid`). */
+  readonly requiredThreads: readonly [number, number, number] | undefined;
+}
+
+/** What `cumetal build --emit reflection` writes beside a metallib. */
+export interface Reflection {
+  readonly abi: 1;
+  /** The compile target, `macos14` say; absent for a metallib of other origin. */
+  readonly target: string | undefined;
+  readonly kernels: readonly KernelReflection[];
+}

@@ -1,0 +1,70 @@
+/**
+ * Function attributes as Apple's compiler writes them for macOS 14 with precise math, as far as they are true of PTX:
+ * pointers may overlap, so no alias is ever denied, and loops may run for ever.
+ */
+import type { Attribute, AttributeList } from '../bitcode/model.ts';
+import { edgesOf, type Kernel } from '../ir/index.ts';
+import type { IntrinsicClass } from './intrinsics.ts';
+import type { Signature } from './signature.ts';
+
+/** LLVM 14's numbers of the attributes met in AIR. Source: llvm/IR/Attributes, as met in real modules. */
+const kinds = {
+  align: 1,
+  nocapture: 11,
+  nounwind: 18,
+  readnone: 20,
+  readonly: 21,
+  dereferenceable: 41,
+  convergent: 43,
+  argmemonly: 45,
+  norecurse: 48,
+  writeonly: 52,
+  willreturn: 61,
+  nofree: 62,
+  nosync: 63,
+  noundef: 68,
+  mustprogress: 70,
+} as const;
+
+export type AttributeName = keyof typeof kinds;
+
+/** Enum attributes in ascending order of their numbers, as LLVM keeps them. */
+export const enums = (...names: AttributeName[]): Attribute[] =>
+  names.map((name) => ({ form: 'enum', kind: kinds[name] }) as const).sort((a, b) => a.kind - b.kind);
+
+export const intAttribute = (name: 'align' | 'dereferenceable', value: number): Attribute => ({
+  form: 'int',
+  kind: kinds[name],
+  value: BigInt(value),
+});
+
+const string = (key: string, value?: string): Attribute => ({ form: 'string', key, value });
+
+const declarations: Record<IntrinsicClass, Attribute[]> = {
+  pure: enums('mustprogress', 'nofree', 'nosync', 'nounwind', 'readnone', 'willreturn'),
+  convergent: enums('convergent', 'mustprogress', 'nounwind', 'willreturn'),
+};
+const calls: Record<IntrinsicClass, Attribute[]> = {
+  pure: enums('nounwind', 'readnone', 'willreturn'),
+  convergent: enums('convergent', 'nounwind', 'willreturn'),
+};
+
+export const declarationAttributes = (of: IntrinsicClass): AttributeList => ({ function: declarations[of], result: [], params: [] });
+export const callAttributes = (of: IntrinsicClass): AttributeList => ({ function: calls[of], result: [], params: [] });
+
+/** Attributes of the kernel itself and of its parameters. */
+export function kernelAttributes(kernel: Kernel, signature: Signature): AttributeList {
+  const hasBarrier = kernel.blocks.some((block) => block.body.some((v) => kernel.insts[v]!.op === 'barrier'));
+  const hasLoop = kernel.blocks.some((block, id) => edgesOf(block.end).some((edge) => edge.block.id <= id));
+  const progress = hasLoop ? [] : (['mustprogress', 'willreturn'] as const);
+  const names: AttributeName[] = hasBarrier ? ['convergent', 'nounwind'] : ['nofree', 'norecurse', 'nosync', 'nounwind', ...progress];
+  return { function: [...enums(...names), ...strings(signature.widestVector)], result: [], params: signature.attributes };
+}
+
+const strings = (widestVector: number): Attribute[] => [
+  string('frame-pointer', 'all'),
+  string('min-legal-vector-width', String(widestVector)),
+  string('no-builtins'),
+  string('no-trapping-math', 'true'),
+  string('stack-protector-buffer-size', '8'),
+];

@@ -1,0 +1,59 @@
+/** Appends LLVM instructions to a block, with the few spellings that AIR emission needs. */
+import type {
+  AttributeList,
+  BinaryOpcode,
+  Block,
+  CastOpcode,
+  Constant,
+  Instruction,
+  InstructionOf,
+  Predicate,
+  Value,
+} from '../bitcode/model.ts';
+import { type Type, type TypeOf, types } from '../bitcode/types.ts';
+
+export const noAttributes: AttributeList = { function: [], result: [], params: [] };
+
+/** An integer constant; the value wraps to the width. */
+export const intConstant = (type: TypeOf<'int'>, value: bigint | number): Constant => ({
+  kind: 'constant',
+  form: 'int',
+  type,
+  value: BigInt.asUintN(type.bits, BigInt(value)),
+});
+
+export const i64Constant = (value: bigint | number): Constant => intConstant(types.i64, value);
+export const i32Constant = (value: bigint | number): Constant => intConstant(types.i32, value);
+export const undef = (type: Type): Constant => ({ kind: 'constant', form: 'undef', type });
+
+/** The value of an integer constant, unsigned. */
+export const constantValue = (value: Value): bigint | undefined =>
+  value.kind === 'constant' && value.form === 'int' ? value.value : undefined;
+
+type Fields<O extends Instruction['op']> = Omit<InstructionOf<O>, 'kind' | 'op' | 'type'>;
+
+/** A cursor at the end of a block. */
+export interface FunctionBuilder {
+  block: Block;
+  emit<O extends Instruction['op']>(op: O, type: Type, fields: Fields<O>): InstructionOf<O>;
+  binary(opcode: BinaryOpcode, a: Value, b: Value): Value;
+  cast(opcode: CastOpcode, value: Value, type: Type): Value;
+  icmp(predicate: Predicate, a: Value, b: Value): Value;
+  select(condition: Value, a: Value, b: Value): Value;
+}
+
+export function functionBuilder(block: Block): FunctionBuilder {
+  const self: FunctionBuilder = {
+    block,
+    emit(op, type, fields) {
+      const inst = { kind: 'instruction', op, type, ...fields } as unknown as InstructionOf<typeof op>;
+      self.block.body.push(inst as Instruction);
+      return inst;
+    },
+    binary: (opcode, a, b) => self.emit('binary', a.type, { opcode, a, b, flags: 0 }),
+    cast: (opcode, value, type) => (value.type === type ? value : self.emit('cast', type, { opcode, value })),
+    icmp: (predicate, a, b) => self.emit('icmp', types.i1, { predicate, a, b, flags: 0 }),
+    select: (condition, a, b) => self.emit('select', a.type, { condition, a, b, flags: 0 }),
+  };
+  return self;
+}

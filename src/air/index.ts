@@ -1,0 +1,12 @@
+/**
+ * AIR: LLVM by Apple's conventions, in both directions. Knows the kernel ABI, the `air.*` functions, kernel metadata, what each
+ * target can say, and what drivers reject. Knows neither PTX nor the container. Start at `emit.ts` (IR to AIR) and `raise.ts`
+ * (AIR to IR); the tables are `inputs.ts`, `intrinsics.ts` and `targets.ts`.
+ */
+export * from './abi.ts';
+export { emitKernel } from './emit.ts';
+export { intrinsics } from './intrinsics.ts';
+export { type RaisedKernel, raiseModule, reflectModule } from './raise.ts';
+export { readKernels } from './read-metadata.ts';
+export { limits, type Target, type TargetName, targets } from './targets.ts';
+export { airRules, validateAir } from './validate.ts';

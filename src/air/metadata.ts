@@ -1,0 +1,141 @@
+/**
+ * Named metadata of an AIR module: flags, versions, options, and the `air.kernel` node that tells what each parameter is.
+ * Source: real modules of Apple's compilers for macOS 14 (metalfe 32023), node for node.
+ */
+import type { Argument, Constant, Function as LlvmFunction, Metadata, MetadataNode, Module } from '../bitcode/model.ts';
+import { types } from '../bitcode/types.ts';
+import { bytesOf, type Kernel, type KernelParam, type ScalarType } from '../ir/index.ts';
+import { i32Constant, intConstant } from './function-builder.ts';
+import type { Signature } from './signature.ts';
+import { limits, spaces, type Target } from './targets.ts';
+import { windowOf } from './windows.ts';
+
+type Item = string | number | Metadata;
+
+/** A tuple from strings (metadata strings), numbers (i32 constants) and metadata. */
+export function node(...items: Item[]): MetadataNode {
+  return { kind: 'node', distinct: false, operands: items.map(metadata) };
+}
+
+function metadata(item: Item): Metadata {
+  if (typeof item === 'string') return { kind: 'string', value: item };
+  return typeof item === 'number' ? { kind: 'value', value: i32Constant(item) } : item;
+}
+
+const value = (of: Constant): Metadata => ({ kind: 'value', value: of });
+
+/** Behaviours of module flags: 1 warning, 2 warning (value kept from the first), 7 maximum. */
+const flag = (behaviour: number, name: string, content: number | Metadata): MetadataNode => node(behaviour, name, content);
+
+/** Flags, ident, versions and options, in Apple's order. */
+export function addModuleMetadata(module: Module, target: Target): void {
+  const sdk: Constant = {
+    kind: 'constant',
+    form: 'aggregate',
+    type: types.array(types.i32, target.sdkVersion.length),
+    elements: target.sdkVersion.map((part) => intConstant(types.i32, part)),
+  };
+  const flags = [
+    flag(2, 'SDK Version', value(sdk)),
+    flag(1, 'wchar_size', 4),
+    flag(7, 'frame-pointer', 2),
+    flag(7, 'air.max_device_buffers', limits.buffers),
+    flag(7, 'air.max_constant_buffers', limits.buffers),
+    flag(7, 'air.max_threadgroup_buffers', limits.buffers),
+    flag(7, 'air.max_textures', 128),
+    flag(7, 'air.max_read_write_textures', 8),
+    flag(7, 'air.max_samplers', 16),
+  ];
+  const options = ['air.compile.denorms_disable', 'air.compile.fast_math_disable', 'air.compile.framebuffer_fetch_enable'];
+  module.namedMetadata.push(
+    { name: 'llvm.module.flags', nodes: flags },
+    { name: 'llvm.ident', nodes: [node('cumetal')] },
+    { name: 'air.version', nodes: [node(...target.airVersion)] },
+    { name: 'air.language_version', nodes: [node('Metal', ...target.metalVersion)] },
+    { name: 'air.compile_options', nodes: options.map((option) => node(option)) },
+  );
+}
+
+/** `!air.kernel`: function, outputs (none), one node per parameter, attributes. */
+export function addKernelMetadata(module: Module, fn: LlvmFunction, kernel: Kernel, signature: Signature, _target: Target): void {
+  const buffers = kernel.params.map((param, i) => (param.kind === 'pointer' ? deviceBuffer(i, param) : valueBuffer(i, param)));
+  const dynamic = signature.dynamicShared ? [threadgroupBuffer(kernel, signature.dynamicShared.pointer as Argument)] : [];
+  const inputs = signature.inputs.map(({ input, arg, components }) =>
+    node(arg.index, `air.${input.name}`, 'air.arg_type_name', components === 3 ? 'uint3' : 'uint', 'air.arg_name', input.argName),
+  );
+  const attributes = kernel.maxThreads === undefined ? [] : [node('air.max_work_group_size', kernel.maxThreads)];
+  const entry = node({ kind: 'value', value: fn }, node(), node(...buffers, ...dynamic, ...inputs), ...attributes);
+  module.namedMetadata.push({ name: 'air.kernel', nodes: [entry] });
+}
+
+/** MSL's names of scalar types, unsigned and signed. Also read back by `reflect.ts`. */
+export const typeNames: Record<Exclude<ScalarType, 'i1'>, readonly [unsigned: string, signed: string]> = {
+  i8: ['uchar', 'char'],
+  i16: ['ushort', 'short'],
+  i32: ['uint', 'int'],
+  i64: ['ulong', 'long'],
+  f16: ['half', 'half'],
+  bf16: ['bfloat', 'bfloat'],
+  f32: ['float', 'float'],
+  f64: ['double', 'double'],
+};
+
+const typeName = (element: ScalarType, signed: boolean): string => typeNames[element as Exclude<ScalarType, 'i1'>][signed ? 1 : 0];
+
+/** Apple writes `air.read` for `const device` and `air.read_write` for everything else. */
+function deviceBuffer(index: number, param: KernelParam): MetadataNode {
+  const element = param.element ?? 'i8';
+  const space = param.space === 'constant' ? spaces.constant : spaces.device;
+  const access = param.access === 'read' || space === spaces.constant ? 'air.read' : 'air.read_write';
+  const size = bytesOf(element);
+  return node(
+    index,
+    'air.buffer',
+    'air.location_index',
+    param.slot,
+    1,
+    access,
+    ...described(space, size, size, typeName(element, param.signed), param.name),
+  );
+}
+
+function valueBuffer(index: number, param: KernelParam): MetadataNode {
+  const head: Item[] = [index, 'air.buffer', 'air.buffer_size', param.size, 'air.location_index', param.slot, 1, 'air.read'];
+  if (param.element)
+    return node(...head, ...described(spaces.constant, param.size, param.align, typeName(param.element, param.signed), param.name));
+  const info: Item[] = ['air.struct_type_info', node(0, 1, param.size, 'uchar', 'bytes')];
+  const [addressSpace, ...rest] = split(described(spaces.constant, param.size, param.align, param.name, param.name));
+  return node(...head, ...addressSpace!, ...info, ...rest.flat());
+}
+
+const split = (items: Item[]): Item[][] => [items.slice(0, 2), items.slice(2)];
+
+function threadgroupBuffer(kernel: Kernel, arg: Argument): MetadataNode {
+  const element = windowOf(kernel, 'shared')!.element;
+  const size = bytesOf(element);
+  const name = kernel.variables.find((v) => v.isDynamic)!.name;
+  return node(
+    arg.index,
+    'air.buffer',
+    'air.location_index',
+    0,
+    1,
+    'air.read_write',
+    ...described(spaces.threadgroup, size, size, typeName(element, false), name),
+  );
+}
+
+function described(space: number, size: number, align: number, type: string, name: string): Item[] {
+  return [
+    'air.address_space',
+    space,
+    'air.arg_type_size',
+    size,
+    'air.arg_type_align_size',
+    align,
+    'air.arg_type_name',
+    type,
+    'air.arg_name',
+    name,
+  ];
+}

@@ -1,0 +1,47 @@
+/** An empty AIR module of a target, and declarations in it. */
+import type { AttributeList, Function as LlvmFunction, Module } from '../bitcode/model.ts';
+import { types } from '../bitcode/types.ts';
+import { callAttributes, declarationAttributes } from './attributes.ts';
+import type { Intrinsic } from './intrinsics.ts';
+import { addModuleMetadata } from './metadata.ts';
+import { dataLayout, type Target } from './targets.ts';
+
+/** A module with flags, versions and options, and nothing else. Apple names the source file after the function. */
+export function moduleFor(kernelName: string, target: Target): Module {
+  const module: Module = {
+    identification: '',
+    sourceFilename: kernelName,
+    triple: target.triple,
+    dataLayout,
+    structs: [],
+    globals: [],
+    functions: [],
+    namedMetadata: [],
+    sections: [],
+  };
+  addModuleMetadata(module, target);
+  return module;
+}
+
+/** The declaration of an intrinsic, made on first use. */
+export function declareIntrinsic(module: Module, intrinsic: Intrinsic): { callee: LlvmFunction; attributes: AttributeList } {
+  const attributes = callAttributes(intrinsic.class);
+  const known = module.functions.find((f) => f.name === intrinsic.name);
+  if (known) return { callee: known, attributes };
+  const callee: LlvmFunction = {
+    kind: 'function',
+    name: intrinsic.name,
+    functionType: intrinsic.type,
+    type: types.pointer(intrinsic.type),
+    linkage: 'external',
+    attributes: declarationAttributes(intrinsic.class),
+    unnamedAddr: 'local_unnamed_addr',
+    dsoLocal: false,
+    section: undefined,
+    args: intrinsic.type.params.map((type, index) => ({ kind: 'argument', type, index, name: undefined })),
+    blocks: [],
+    metadata: [],
+  };
+  module.functions.push(callee);
+  return { callee, attributes };
+}

@@ -1,0 +1,160 @@
+/** What raising one kernel carries along: the builder, and what each LLVM value became. */
+import type { Argument, Constant, Instruction, Value as LlvmValue } from '../bitcode/model.ts';
+import { type Type as LlvmType, spell } from '../bitcode/types.ts';
+import type { Builder, Kernel, PointerType, ScalarType, Type, Value } from '../ir/index.ts';
+import { fieldOffset, hasMemoryForm, sizeOf } from './layout.ts';
+import { raiseArguments } from './raise-params.ts';
+import type { KernelDescription } from './read-metadata.ts';
+import { spaces } from './targets.ts';
+
+/** Thrown where a kernel cannot be raised, and caught by `raiseKernel`, which reports it. */
+export class Refused extends Error {}
+
+/** An LLVM value as IR scalars: one, or one per vector element. */
+export type Lanes = Value[];
+
+export interface RaiseState {
+  readonly kernel: Kernel;
+  readonly b: Builder;
+  define(value: LlvmValue, lanes: Lanes): void;
+  lanes(value: LlvmValue): Lanes;
+  /** The one scalar or pointer a value is. */
+  scalar(value: LlvmValue): Value;
+  typesOf(type: LlvmType): Type[];
+}
+
+export function raiseState(kernel: Kernel, b: Builder, description: KernelDescription): RaiseState {
+  const known = new Map<LlvmValue, Lanes>();
+  const state: RaiseState = {
+    kernel,
+    b,
+    define: (value, lanes) => void known.set(value, lanes),
+    lanes: (value) => known.get(value) ?? constantLanes(state, value),
+    scalar: (value) => {
+      const lanes = state.lanes(value);
+      if (lanes.length !== 1) throw new Refused(`a vector where a scalar was expected (${spell(value.type)})`);
+      return lanes[0]!;
+    },
+    typesOf,
+  };
+  raiseArguments(state, description);
+  return state;
+}
+
+const pointerTypes: Record<number, PointerType> = {
+  [spaces.thread]: 'ptr.local',
+  [spaces.device]: 'ptr.global',
+  [spaces.constant]: 'ptr.constant',
+  [spaces.threadgroup]: 'ptr.shared',
+};
+
+const floatTypes: Record<string, ScalarType> = { half: 'f16', bfloat: 'bf16', float: 'f32', double: 'f64' };
+
+/** The IR types that stand for an LLVM type. */
+export function typesOf(type: LlvmType): Type[] {
+  switch (type.kind) {
+    case 'int':
+      if ([1, 8, 16, 32, 64].includes(type.bits)) return [`i${type.bits}` as Type];
+      throw new Refused(`integers of ${type.bits} bits`);
+    case 'float':
+      return [floatTypes[type.name]!];
+    case 'pointer': {
+      const pointer = pointerTypes[type.space];
+      if (!pointer) throw new Refused(`pointers in address space ${type.space}`);
+      return [pointer];
+    }
+    case 'vector':
+      return Array.from({ length: type.count }, () => typesOf(type.element)).flat();
+    default:
+      throw new Refused(`values of type ${spell(type)}`);
+  }
+}
+
+/** The scalar type of an LLVM scalar. */
+export function scalarType(type: LlvmType): Type {
+  const all = typesOf(type);
+  if (all.length !== 1) throw new Refused(`a vector where a scalar was expected (${spell(type)})`);
+  return all[0]!;
+}
+
+/** Undefined and poison values are 0, as nothing in the IR is undefined. */
+function constantLanes(state: RaiseState, value: LlvmValue): Lanes {
+  if (value.kind === 'global') return globalAddress(state, value);
+  if (value.kind !== 'constant') throw new Refused(`a use of ${describe(value)} before its definition`);
+  switch (value.form) {
+    case 'int':
+      return [state.b.const(scalarType(value.type), value.value)];
+    case 'float':
+      return [state.b.const(scalarType(value.type), value.bits)];
+    case 'aggregate':
+      return value.elements.flatMap((element) => state.lanes(element));
+    case 'null':
+    case 'undef':
+    case 'poison':
+      return typesOf(value.type).map((type) =>
+        type.startsWith('ptr.') ? state.b.inttoptr(type, state.b.const('i64', 0n)) : state.b.const(type, 0n),
+      );
+    case 'gep':
+      return [addressOf(state, value.sourceType, state.scalar(value.base), value.indices)];
+    case 'cast':
+      if (value.opcode === 'bitcast' && value.type.kind === 'pointer') return state.lanes(value.value);
+      throw new Refused(`a constant ${value.opcode}`);
+    default:
+      throw new Refused(`a constant expression (${value.form})`);
+  }
+}
+
+function globalAddress(state: RaiseState, global: Extract<Constant, { kind: 'global' }>): Lanes {
+  if (!state.kernel.variables.some((v) => v.name === global.name)) throw new Refused(`the variable \`${global.name}\``);
+  return [state.b.variable(scalarType(global.type), { name: global.name })];
+}
+
+const describe = (value: Argument | Instruction | Constant): string => (value.kind === 'instruction' ? `\`${value.op}\`` : value.kind);
+
+/** A GEP as one byte offset on the base. */
+export function addressOf(state: RaiseState, sourceType: LlvmType, base: Value, indices: readonly LlvmValue[]): Value {
+  const { b } = state;
+  let type = sourceType;
+  let constant = 0n;
+  let sum: Value | undefined;
+  indices.forEach((index, depth) => {
+    const known = index.kind === 'constant' && index.form === 'int' ? BigInt.asIntN(bitsOfIndex(index.type), index.value) : undefined;
+    if (depth > 0 && type.kind === 'struct') {
+      if (known === undefined) throw new Refused('a struct index that is no constant');
+      constant += BigInt(structOffset(type, Number(known)));
+      type = type.fields?.[Number(known)] ?? refuseType(type);
+      return;
+    }
+    if (depth > 0) type = type.kind === 'array' || type.kind === 'vector' ? type.element : refuseType(type);
+    const size = BigInt(hasMemoryForm(type) ? sizeOf(type) : refuseSize(type));
+    if (known !== undefined) constant += known * size;
+    else {
+      const scaled = scale(b, asI64(state, index), size);
+      sum = sum === undefined ? scaled : b.add(sum, scaled);
+    }
+  });
+  const offset = sum === undefined ? b.const('i64', constant) : constant === 0n ? sum : b.add(sum, b.const('i64', constant));
+  return sum === undefined && constant === 0n ? base : b.ptradd(base, offset);
+}
+
+const bitsOfIndex = (type: LlvmType): number => (type.kind === 'int' ? type.bits : 64);
+const scale = (b: Builder, value: Value, size: bigint): Value => (size === 1n ? value : b.mul(value, b.const('i64', size)));
+
+/** GEP indices are signed and extended to the width of a pointer. */
+function asI64(state: RaiseState, index: LlvmValue): Value {
+  const value = state.scalar(index);
+  return state.b.typeOf(value) === 'i64' ? value : state.b.sext('i64', value);
+}
+
+function structOffset(type: Extract<LlvmType, { kind: 'struct' }>, index: number): number {
+  if (!hasMemoryForm(type) || index >= (type.fields?.length ?? 0)) refuseType(type);
+  return fieldOffset(type, index);
+}
+
+function refuseType(type: LlvmType): never {
+  throw new Refused(`an address inside ${spell(type)}`);
+}
+
+function refuseSize(type: LlvmType): never {
+  throw new Refused(`an address of ${spell(type)}`);
+}

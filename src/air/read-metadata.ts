@@ -1,0 +1,123 @@
+/**
+ * Reads `!air.kernel` of any compute module, ours or Apple's: what each function parameter is. Keys are looked up by name, as
+ * newer compilers add keys.
+ */
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { Function as LlvmFunction, Metadata, MetadataNode, Module } from '../bitcode/model.ts';
+import type { ElementType } from './abi.ts';
+import { type KernelInput, kernelInputs } from './inputs.ts';
+
+/** One function parameter as its metadata node describes it. */
+export type ParamDescription =
+  | {
+      readonly kind: 'buffer';
+      readonly index: number;
+      readonly slot: number;
+      readonly space: number;
+      /** Set for a reference of known size (`constant T &`). */
+      readonly bufferSize: number | undefined;
+      readonly access: 'read' | 'write' | 'read_write';
+      readonly typeSize: number;
+      readonly typeAlign: number;
+      readonly typeName: string;
+      readonly name: string;
+    }
+  | { readonly kind: 'input'; readonly index: number; readonly input: KernelInput };
+
+export interface KernelDescription {
+  readonly fn: LlvmFunction;
+  readonly params: readonly ParamDescription[];
+  readonly maxThreads: number | undefined;
+}
+
+/** Kernels of a module by their metadata; CM4052 for a node that cannot be read. */
+export function readKernels(module: Module, diagnostics: Diagnostics): KernelDescription[] {
+  const named = module.namedMetadata.find((n) => n.name === 'air.kernel');
+  const found: KernelDescription[] = [];
+  for (const node of named?.nodes ?? []) {
+    const kernel = readKernel(node, diagnostics);
+    if (kernel) found.push(kernel);
+  }
+  return found;
+}
+
+function readKernel(node: MetadataNode, diagnostics: Diagnostics): KernelDescription | undefined {
+  const [first, , args, ...attributes] = node.operands;
+  const fn = first?.kind === 'value' && first.value.kind === 'function' ? first.value : undefined;
+  if (!fn || args?.kind !== 'node') return fault(diagnostics, 'a kernel node without function or argument list');
+  const params: ParamDescription[] = [];
+  for (const operand of args.operands) {
+    const param = operand?.kind === 'node' ? readParam(operand) : 'a parameter that is no node';
+    if (typeof param === 'string') return fault(diagnostics, `${param} in \`${fn.name}\``);
+    params.push(param);
+  }
+  if (params.length !== fn.args.length || params.some((p, i) => p.index !== i))
+    return fault(diagnostics, `${params.length} parameter nodes for the ${fn.args.length} parameters of \`${fn.name}\``);
+  const limit = attributes.map((a) =>
+    a?.kind === 'node' && textAt(a.operands[0]) === 'air.max_work_group_size' ? numberAt(a.operands[1]) : undefined,
+  );
+  return { fn, params, maxThreads: limit.find((n) => n !== undefined) };
+}
+
+function fault(diagnostics: Diagnostics, why: string): undefined {
+  diagnostics.report('CM4052', { why });
+  return undefined;
+}
+
+const textAt = (m: Metadata | undefined): string | undefined => (m?.kind === 'string' ? m.value : undefined);
+
+/** The value of an integer in metadata. */
+export function numberAt(m: Metadata | undefined): number | undefined {
+  return m?.kind === 'value' && m.value.kind === 'constant' && m.value.form === 'int' ? Number(m.value.value) : undefined;
+}
+
+function readParam(node: MetadataNode): ParamDescription | string {
+  const index = numberAt(node.operands[0]);
+  const kind = textAt(node.operands[1]);
+  if (index === undefined || !kind) return 'a parameter node without index or kind';
+  if (kind === 'air.buffer') return readBuffer(node, index);
+  const input = kernelInputs.find((each) => `air.${each.name}` === kind);
+  return input ? { kind: 'input', index, input } : `parameter kind \`${kind}\``;
+}
+
+function readBuffer(node: MetadataNode, index: number): ParamDescription | string {
+  const after = (key: string): Metadata | undefined => {
+    const at = node.operands.findIndex((m) => textAt(m) === key);
+    return at < 0 ? undefined : node.operands[at + 1];
+  };
+  const slot = numberAt(after('air.location_index'));
+  if (slot === undefined) return 'a buffer without location index';
+  const texts = node.operands.map(textAt);
+  return {
+    kind: 'buffer',
+    index,
+    slot,
+    // Files before AIR 2.5 do not say the space; the parameter's type does.
+    space: numberAt(after('air.address_space')) ?? -1,
+    bufferSize: numberAt(after('air.buffer_size')),
+    access: texts.includes('air.read') ? 'read' : texts.includes('air.write') ? 'write' : 'read_write',
+    typeSize: numberAt(after('air.arg_type_size')) ?? 1,
+    typeAlign: numberAt(after('air.arg_type_align_size')) ?? 1,
+    typeName: textAt(after('air.arg_type_name')) ?? '',
+    name: textAt(after('air.arg_name')) ?? `arg${index}`,
+  };
+}
+
+const elements: Record<string, ElementType> = {
+  uchar: 'u8',
+  char: 'i8',
+  bool: 'u8',
+  ushort: 'u16',
+  short: 'i16',
+  uint: 'u32',
+  int: 'i32',
+  ulong: 'u64',
+  long: 'i64',
+  half: 'f16',
+  bfloat: 'bf16',
+  float: 'f32',
+  double: 'f64',
+};
+
+/** The element type of an MSL type name; a vector's is its element's, a struct has none. */
+export const elementOfTypeName = (name: string): ElementType | undefined => elements[name.replace(/[234]$/, '')];

@@ -1,0 +1,52 @@
+/**
+ * Facts per target: everything in a metallib that depends on the system it is made for, one row each.
+ * Source: real metallibs of macOS 11 to 26 (JuliaGPU/Metal.jl test/metallib, darlinghq/indium, a2flo/floor).
+ */
+
+export interface Target {
+  readonly name: TargetName;
+  readonly triple: string;
+  readonly airVersion: readonly [number, number, number];
+  readonly metalVersion: readonly [number, number, number];
+  /** `SDK Version` module flag. */
+  readonly sdkVersion: readonly number[];
+  readonly container: { readonly major: number; readonly minor: number; readonly patch: number };
+  readonly os: { readonly major: number; readonly minor: number; readonly patch: number };
+  /** Whether operations that only the CPU device understands may be emitted. */
+  readonly allowsCpuOnly: boolean;
+}
+
+export type TargetName = 'macos14' | 'cpu';
+
+const macos14: Target = {
+  name: 'macos14',
+  triple: 'air64-apple-macosx14.0.0',
+  airVersion: [2, 6, 0],
+  metalVersion: [3, 1, 0],
+  sdkVersion: [14, 4],
+  container: { major: 1, minor: 2, patch: 7 },
+  os: { major: 14, minor: 0, patch: 0 },
+  allowsCpuOnly: false,
+};
+
+/** Targets by name; `cpu` is macOS 14 AIR plus what only the CPU device runs. */
+export const targets: Record<TargetName, Target> = {
+  macos14,
+  cpu: { ...macos14, name: 'cpu', allowsCpuOnly: true },
+};
+
+/** The data layout of every AIR module seen. */
+export const dataLayout =
+  'e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-f32:32:32-f64:64:64-v16:16:16-v24:32:32-v32:32:32-v48:64:64-v64:64:64-v96:128:128-v128:128:128-v192:256:256-v256:256:256-v512:512:512-v1024:1024:1024-n8:16:32';
+
+/** Limits of a kernel that every Apple GPU shares. */
+export const limits = {
+  /** Buffer slots of a pipeline. */
+  buffers: 31,
+  /** Static and dynamic threadgroup memory together. */
+  threadgroupBytes: 32768,
+  threadsPerThreadgroup: 1024,
+} as const;
+
+/** AIR address spaces by what they are. */
+export const spaces = { thread: 0, device: 1, constant: 2, threadgroup: 3 } as const;

@@ -1,0 +1,194 @@
+/**
+ * The AIR rules a module must keep to be loadable on an Apple GPU, one entry each, with where the rule was learnt. Run before
+ * every file is written and by `cumetal validate`.
+ */
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { Instruction, Function as LlvmFunction, Module } from '../bitcode/model.ts';
+import { spell, type Type } from '../bitcode/types.ts';
+import { intrinsics } from './intrinsics.ts';
+import { sizeOf } from './layout.ts';
+import { readKernels } from './read-metadata.ts';
+import { dataLayout, limits, spaces } from './targets.ts';
+
+interface AirRule {
+  /** Short name, printed with a violation. */
+  readonly name: string;
+  readonly doc: string;
+  readonly source: string;
+  /** What breaks it, one sentence each. */
+  check(module: Module, kernels: ReturnType<typeof readKernels>): string[];
+}
+
+/** Instructions of all functions, with what they are in. */
+function* instructions(module: Module): Generator<{ fn: LlvmFunction; inst: Instruction }> {
+  for (const fn of module.functions) for (const block of fn.blocks) for (const inst of block.body) yield { fn, inst };
+}
+
+const holds = (type: Type, test: (type: Type) => boolean): boolean => {
+  if (test(type)) return true;
+  if (type.kind === 'array' || type.kind === 'vector') return holds(type.element, test);
+  if (type.kind === 'struct') return type.fields?.some((field) => holds(field, test)) ?? false;
+  return type.kind === 'pointer' && holds(type.pointee, test);
+};
+
+const isDouble = (type: Type): boolean => type.kind === 'float' && type.name === 'double';
+const isWide = (type: Type): boolean => type.kind === 'int' && type.bits > 64;
+const isBool = (type: Type): boolean => type.kind === 'int' && type.bits === 1;
+
+const typeRule = (name: string, doc: string, source: string, test: (type: Type) => boolean): AirRule => ({
+  name,
+  doc,
+  source,
+  check: (module) => {
+    const found = new Set<string>();
+    for (const { fn, inst } of instructions(module))
+      if (holds(inst.type, test)) found.add(`\`${inst.op}\` of type ${spell(inst.type)} in \`${fn.name}\``);
+    for (const fn of module.functions)
+      for (const arg of fn.args) if (holds(arg.type, test)) found.add(`a parameter of type ${spell(arg.type)} of \`${fn.name}\``);
+    return [...found];
+  },
+});
+
+/** Every rule; `docs/air-rules.md` lists them. */
+export const airRules: readonly AirRule[] = [
+  {
+    name: 'triple',
+    doc: 'The triple names an air64 architecture.',
+    source: 'all real modules',
+    check: (m) => (/^air64(_v\d+)?-apple-(macosx|ios)\d+/.test(m.triple) ? [] : [`the triple is \`${m.triple}\``]),
+  },
+  {
+    name: 'data-layout',
+    doc: 'The data layout is the one of every Apple module.',
+    source: 'all real modules',
+    check: (m) => (m.dataLayout === dataLayout ? [] : ['the data layout differs from AIR’s']),
+  },
+  {
+    name: 'versions',
+    doc: 'The module states its AIR and language versions.',
+    source: 'all real modules',
+    check: (m) =>
+      ['air.version', 'air.language_version']
+        .filter((name) => !m.namedMetadata.some((n) => n.name === name))
+        .map((name) => `no \`!${name}\``),
+  },
+  typeRule('no-double', 'No double anywhere: pipeline creation is refused.', 'GPUCompiler.jl validation', isDouble),
+  typeRule('no-i128', 'No integer wider than 64 bits.', 'GPUCompiler.jl validation', isWide),
+  {
+    name: 'no-bool-memory',
+    doc: 'An i1 is never loaded or stored.',
+    source: 'MetalASM, GPUCompiler.jl',
+    check: (m) => {
+      const found: string[] = [];
+      for (const { fn, inst } of instructions(m)) {
+        const moved = inst.op === 'load' ? inst.type : inst.op === 'store' ? inst.value.type : undefined;
+        if (moved && holds(moved, isBool)) found.push(`a ${inst.op} of ${spell(moved)} in \`${fn.name}\``);
+      }
+      return found;
+    },
+  },
+  {
+    name: 'known-functions',
+    doc: 'Every declared function is an `air.*` function with its right signature.',
+    source: '"Undefined symbols" at pipeline creation',
+    check: (m) =>
+      m.functions.flatMap((fn) => {
+        if (fn.blocks.length > 0) return [];
+        const row = intrinsics.get(fn.name);
+        if (!row) return fn.name.startsWith('cumetal.') ? [`\`${fn.name}\` runs on the CPU device alone`] : [];
+        return row.type === fn.functionType ? [] : [`\`${fn.name}\` is declared as ${spell(fn.functionType)}`];
+      }),
+  },
+  {
+    name: 'convergent-barrier',
+    doc: 'Barriers are convergent, or passes may move them into a branch.',
+    source: 'GPUCompiler.jl, DXMT',
+    check: (m) =>
+      m.functions
+        .filter(
+          (fn) =>
+            intrinsics.get(fn.name)?.class === 'convergent' && !fn.attributes.function.some((a) => a.form === 'enum' && a.kind === 43),
+        )
+        .map((fn) => `\`${fn.name}\` is not convergent`),
+  },
+  {
+    name: 'no-generic-pointers',
+    doc: 'No casts between address spaces: there are no generic pointers.',
+    source: 'GPUCompiler.jl',
+    check: (m) =>
+      [...instructions(m)]
+        .filter(({ inst }) => inst.op === 'cast' && inst.opcode === 'addrspacecast')
+        .map(({ fn }) => `an addrspacecast in \`${fn.name}\``),
+  },
+  {
+    name: 'threadgroup-memory',
+    doc: 'Static threadgroup memory, used or not, is at most 32768 bytes and not initialised.',
+    source: 'MetalASM; Apple’s limits',
+    check: (m) => {
+      const shared = m.globals.filter((g) => g.type.space === spaces.threadgroup);
+      const bytes = shared.reduce((sum, g) => sum + sizeOf(g.valueType), 0);
+      const initialised = shared
+        .filter((g) => g.init?.kind === 'constant' && g.init.form !== 'undef')
+        .map((g) => `\`${g.name}\` is initialised`);
+      return bytes > limits.threadgroupBytes ? [...initialised, `${bytes} bytes of threadgroup memory`] : initialised;
+    },
+  },
+  {
+    name: 'global-spaces',
+    doc: 'Variables are in constant or threadgroup space only.',
+    source: 'GPUCompiler.jl',
+    check: (m) =>
+      m.globals
+        .filter((g) => g.type.space !== spaces.constant && g.type.space !== spaces.threadgroup && !g.name.startsWith('llvm.'))
+        .map((g) => `\`${g.name}\` is in address space ${g.type.space}`),
+  },
+  {
+    name: 'slots',
+    doc: 'Buffer slots are 0 to 30 and used once.',
+    source: 'Apple’s limits',
+    check: (_, kernels) => kernels.flatMap(slotFaults),
+  },
+  {
+    name: 'parameter-types',
+    doc: 'A buffer parameter is a typed pointer in the address space its metadata names, an input an integer or a vector of them.',
+    source: 'all real kernels',
+    check: (_, kernels) => kernels.flatMap(parameterFaults),
+  },
+];
+
+type Kernel = ReturnType<typeof readKernels>[number];
+
+function slotFaults({ fn, params }: Kernel): string[] {
+  const seen = new Set<string>();
+  return params.flatMap((p) => {
+    if (p.kind !== 'buffer') return [];
+    const isThreadgroup = p.space === spaces.threadgroup;
+    const key = `${isThreadgroup ? 'threadgroup' : 'buffer'} slot ${p.slot}`;
+    const again = seen.has(key);
+    seen.add(key);
+    if (p.slot < 0 || p.slot >= limits.buffers) return [`${key} of \`${fn.name}\` is out of range`];
+    return again ? [`${key} of \`${fn.name}\` is used twice`] : [];
+  });
+}
+
+function parameterFaults({ fn, params }: Kernel): string[] {
+  return params.flatMap((p) => {
+    const type = fn.args[p.index]!.type;
+    if (p.kind === 'buffer') {
+      if (type.kind !== 'pointer') return [`buffer \`${p.name}\` of \`${fn.name}\` is a ${spell(type)}`];
+      return p.space >= 0 && type.space !== p.space
+        ? [`buffer \`${p.name}\` of \`${fn.name}\` is said to be in space ${p.space} and is in ${type.space}`]
+        : [];
+    }
+    const scalar = type.kind === 'vector' ? type.element : type;
+    return scalar.kind === 'int' ? [] : [`\`air.${p.input.name}\` of \`${fn.name}\` is a ${spell(type)}`];
+  });
+}
+
+/** Checks a module against every AIR rule: CM4050 for each violation. Returns whether there was none. */
+export function validateAir(module: Module, diagnostics: Diagnostics): boolean {
+  const before = diagnostics.list.length;
+  const kernels = readKernels(module, diagnostics);
+  for (const rule of airRules) for (const why of rule.check(module, kernels)) diagnostics.report('CM4050', { rule: rule.name, why });
+  return diagnostics.list.length === before;
+}

@@ -1,0 +1,81 @@
+/**
+ * Windows: all shared (or constant, or local) variables of a kernel laid out one behind the other in one block of memory, so
+ * that an integer address of PTX is an offset in it. One threadgroup global per kernel is also what Apple's drivers like best.
+ */
+import { bytesOf, elementOf, type Kernel, type Op, operandsOf, type ScalarType, type Value, type Variable } from '../ir/index.ts';
+
+export type WindowSpace = Variable['space'];
+
+export interface Window {
+  readonly space: WindowSpace;
+  /** Byte offset of each variable; dynamic shared memory starts behind the static. */
+  readonly offsets: ReadonlyMap<string, number>;
+  /** Bytes of static memory. */
+  readonly size: number;
+  readonly align: number;
+  /** Where dynamic shared memory starts, when the kernel has it. */
+  readonly dynamicOffset: number | undefined;
+  /** The type the window is declared and indexed with. */
+  readonly element: ScalarType;
+  /** Initial bytes of a constant window. */
+  readonly init: Uint8Array | undefined;
+}
+
+const alignUp = (offset: number, align: number): number => Math.ceil(offset / align) * align;
+
+/** Lays out the variables of one space; nothing when there are none. */
+export function windowOf(kernel: Kernel, space: WindowSpace): Window | undefined {
+  const variables = kernel.variables.filter((v) => v.space === space);
+  if (variables.length === 0) return undefined;
+  const offsets = new Map<string, number>();
+  let size = 0;
+  for (const v of variables.filter((each) => !each.isDynamic)) {
+    offsets.set(v.name, alignUp(size, v.align));
+    size = alignUp(size, v.align) + v.size;
+  }
+  const dynamic = variables.filter((v) => v.isDynamic);
+  const dynamicOffset = dynamic.length > 0 ? alignUp(size, 16) : undefined;
+  for (const v of dynamic) offsets.set(v.name, dynamicOffset!);
+  const element = accessedAs(kernel, space);
+  const unit = bytesOf(element);
+  const align = Math.max(unit, ...variables.map((v) => v.align));
+  return {
+    space,
+    offsets,
+    size: alignUp(size, unit),
+    align,
+    dynamicOffset,
+    element,
+    init: initialBytes(variables, offsets, alignUp(size, unit)),
+  };
+}
+
+function initialBytes(variables: readonly Variable[], offsets: ReadonlyMap<string, number>, size: number): Uint8Array | undefined {
+  if (variables[0]!.space !== 'constant') return undefined;
+  const bytes = new Uint8Array(size);
+  for (const v of variables) if (v.init) bytes.set(v.init, offsets.get(v.name)!);
+  return bytes;
+}
+
+/** The one scalar type a space is accessed as; words of the smallest access width where accesses differ. */
+function accessedAs(kernel: Kernel, space: WindowSpace): ScalarType {
+  const seen = new Set<ScalarType>();
+  for (const block of kernel.blocks)
+    for (const value of block.body) {
+      const access = accessOf(kernel, value);
+      if (access?.space === space) seen.add(access.element);
+    }
+  if (seen.size === 1) return [...seen][0]!;
+  const narrowest = Math.min(4, ...[...seen].map(bytesOf));
+  return narrowest === 1 ? 'i8' : narrowest === 2 ? 'i16' : 'i32';
+}
+
+/** Space and element type of a load or store. */
+export function accessOf(kernel: Kernel, value: Value): { space: string; element: ScalarType; addr: Value; writes: boolean } | undefined {
+  const inst = kernel.insts[value]!;
+  const op: Op = inst.op;
+  if (op !== 'load' && op !== 'store') return undefined;
+  const [addr, stored] = operandsOf(inst) as [Value, Value | undefined];
+  const moved = op === 'load' ? inst.type : kernel.insts[stored!]!.type;
+  return { space: kernel.insts[addr]!.type.slice(4), element: elementOf(moved), addr, writes: op === 'store' };
+}

@@ -1,0 +1,25 @@
+/**
+ * The catalogue of diagnostics, the one place where a message is worded. Ranges: CM10 syntax, CM11 names and types of PTX,
+ * CM20 legal PTX that no target of ours can do exactly, CM21 versions and targets, CM22 lints, CM30 the IR verifier (our
+ * bug), CM40 bitcode, metallib and AIR, CM50 launches, CM60 devices.
+ */
+import { device } from './device.ts';
+import { formats } from './formats.ts';
+import { launch } from './launch.ts';
+import { refusals } from './refusals.ts';
+import { syntax } from './syntax.ts';
+import { types } from './types.ts';
+import { verifier } from './verifier.ts';
+
+export const catalogue = { ...syntax, ...types, ...refusals, ...verifier, ...formats, ...launch, ...device };
+
+export type Code = keyof typeof catalogue;
+
+type HoleNames<S extends string> = S extends `${string}{${infer N}}${infer R}` ? N | HoleNames<R> : never;
+type Help<C extends Code> = (typeof catalogue)[C] extends { help: infer H extends string } ? HoleNames<H> : never;
+
+/** The values a message needs: one for each `{hole}` of its sentence and help. */
+export type Holes<C extends Code> = { [N in HoleNames<(typeof catalogue)[C]['message']> | Help<C>]: string | number };
+
+/** Whether a word is a code of the catalogue. */
+export const isCode = (word: string): word is Code => Object.hasOwn(catalogue, word);

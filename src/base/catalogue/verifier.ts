@@ -1,0 +1,12 @@
+import { entries } from './entry.ts';
+
+/** CM30xx: a promise of the IR is broken. The fault is ours, not the input's. */
+export const verifier = entries({
+  CM3001: {
+    severity: 'error',
+    title: 'IR verifier',
+    message: 'IR rule {rule} is broken in `{kernel}`: {why}',
+    help: 'this is a fault of the compiler: please report it with the kernel',
+    page: 'The compiler checks its own intermediate form. A violation is never caused by the input alone.',
+  },
+});

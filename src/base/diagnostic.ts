@@ -1,0 +1,82 @@
+/**
+ * Diagnostics: errors and warnings as values. A room is handed a `Diagnostics` list, adds to it through the catalogue, and
+ * goes on; `src/cli` prints the list once, sorted by place.
+ */
+import { type Code, catalogue, type Holes } from './catalogue/index.ts';
+import type { SourceFile, Span } from './source.ts';
+
+export type Severity = 'error' | 'warning' | 'note';
+
+/** A place and what is to be said of it; the first label of a diagnostic is its main place. */
+export interface Label {
+  readonly span: Span;
+  readonly text: string;
+}
+
+export interface Diagnostic {
+  readonly code: Code;
+  readonly severity: Severity;
+  readonly message: string;
+  /** Where the labels are; absent for diagnostics about no text (a binary file, a launch). */
+  readonly file?: SourceFile;
+  readonly labels: readonly Label[];
+  readonly notes: readonly string[];
+  readonly help?: string;
+}
+
+/** What a report may add to the catalogue's words. */
+export interface Where {
+  readonly span?: Span;
+  /** Words at the caret of `span`. */
+  readonly label?: string;
+  readonly more?: readonly Label[];
+  readonly notes?: readonly string[];
+  /** Replaces the catalogue's own help. */
+  readonly help?: string;
+}
+
+/** A growing list of diagnostics about one file (or about none). */
+export class Diagnostics {
+  readonly list: Diagnostic[] = [];
+  readonly file: SourceFile | undefined;
+
+  constructor(file?: SourceFile) {
+    this.file = file;
+  }
+
+  /** Adds the catalogue's message for `code` with its `{holes}` filled. */
+  report<C extends Code>(code: C, holes: Holes<C>, where: Where = {}): void {
+    const entry: { severity: Severity; message: string; help?: string } = catalogue[code];
+    const message = fill(entry.message, holes);
+    const labels = where.span ? [{ span: where.span, text: where.label ?? '' }, ...(where.more ?? [])] : [...(where.more ?? [])];
+    const help = where.help ?? (entry.help === undefined ? undefined : fill(entry.help, holes));
+    this.list.push({
+      code,
+      severity: entry.severity,
+      message,
+      labels,
+      notes: where.notes ?? [],
+      ...(this.file ? { file: this.file } : {}),
+      ...(help === undefined ? {} : { help }),
+    });
+  }
+
+  get hasErrors(): boolean {
+    return this.list.some((d) => d.severity === 'error');
+  }
+
+  /** Takes over what another list collected, say for another file. */
+  addAll(others: Iterable<Diagnostic>): void {
+    for (const d of others) this.list.push(d);
+  }
+
+  /** By place, then as reported; those without a place come last. */
+  sorted(): Diagnostic[] {
+    const at = (d: Diagnostic) => d.labels[0]?.span.start ?? Number.POSITIVE_INFINITY;
+    return [...this.list].sort((a, b) => (at(a) === at(b) ? 0 : at(a) - at(b)));
+  }
+}
+
+function fill(template: string, holes: Record<string, string | number>): string {
+  return template.replace(/\{(\w+)\}/g, (_, hole: string) => String(holes[hole]));
+}

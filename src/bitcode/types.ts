@@ -1,0 +1,116 @@
+/**
+ * LLVM's types as this room models them: immutable, interned (equal types are the same object, so `===` compares), with typed
+ * pointers, as in every AIR module that Apple's compilers write.
+ */
+
+export type Type =
+  | { readonly kind: 'void' | 'label' | 'metadata' | 'token' }
+  | { readonly kind: 'int'; readonly bits: number }
+  | { readonly kind: 'float'; readonly name: 'half' | 'bfloat' | 'float' | 'double' }
+  | { readonly kind: 'pointer'; readonly pointee: Type; readonly space: number }
+  | { readonly kind: 'array'; readonly element: Type; readonly count: number }
+  | { readonly kind: 'vector'; readonly element: Type; readonly count: number }
+  | { readonly kind: 'struct'; readonly name: string | undefined; readonly packed: boolean; readonly fields: readonly Type[] | undefined }
+  | { readonly kind: 'function'; readonly result: Type; readonly params: readonly Type[]; readonly vararg: boolean };
+
+export type TypeOf<K extends Type['kind']> = Extract<Type, { kind: K }>;
+
+const interned = new Map<string, Type>();
+
+function intern<T extends Type>(type: T): T {
+  const key = spell(type);
+  const known = interned.get(key);
+  if (known) return known as T;
+  interned.set(key, type);
+  return type;
+}
+
+/** LLVM's spelling of a type, `{ i32, float addrspace(1)* }`; also the key under which types are interned. */
+export function spell(type: Type): string {
+  switch (type.kind) {
+    case 'int':
+      return `i${type.bits}`;
+    case 'float':
+      return type.name;
+    case 'pointer':
+      return `${spell(type.pointee)}${type.space === 0 ? '' : ` addrspace(${type.space})`}*`;
+    case 'array':
+      return `[${type.count} x ${spell(type.element)}]`;
+    case 'vector':
+      return `<${type.count} x ${spell(type.element)}>`;
+    case 'struct':
+      return type.name === undefined ? spellBody(type) : `%${spellName(type.name)}`;
+    case 'function':
+      return `${spell(type.result)} (${[...type.params.map(spell), ...(type.vararg ? ['...'] : [])].join(', ')})`;
+    default:
+      return type.kind;
+  }
+}
+
+/** The fields of a struct as LLVM writes them after `type`. */
+export function spellBody(type: TypeOf<'struct'>): string {
+  if (!type.fields) return 'opaque';
+  const inner = type.fields.length === 0 ? '{}' : `{ ${type.fields.map(spell).join(', ')} }`;
+  return type.packed ? `<${inner}>` : inner;
+}
+
+/** A name as LLVM writes it: bare, or quoted with `\XX` escapes where it holds other characters. */
+export function spellName(name: string): string {
+  if (/^[-a-zA-Z$._][-a-zA-Z$._0-9]*$/.test(name)) return name;
+  let out = '"';
+  for (const byte of new TextEncoder().encode(name)) {
+    const plain = byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c;
+    out += plain ? String.fromCharCode(byte) : `\\${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }
+  return `${out}"`;
+}
+
+const int = (bits: number): TypeOf<'int'> => intern({ kind: 'int', bits });
+const float = (name: TypeOf<'float'>['name']): TypeOf<'float'> => intern({ kind: 'float', name });
+
+/** Makers of types. A named struct is interned by its name within one module; `types.struct` with other fields replaces nothing. */
+export const types = {
+  void: intern({ kind: 'void' } as const),
+  label: intern({ kind: 'label' } as const),
+  metadata: intern({ kind: 'metadata' } as const),
+  token: intern({ kind: 'token' } as const),
+  i1: int(1),
+  i8: int(8),
+  i16: int(16),
+  i32: int(32),
+  i64: int(64),
+  half: float('half'),
+  bfloat: float('bfloat'),
+  float: float('float'),
+  double: float('double'),
+  int,
+  pointer: (pointee: Type, space = 0): TypeOf<'pointer'> => intern({ kind: 'pointer', pointee, space }),
+  array: (element: Type, count: number): TypeOf<'array'> => intern({ kind: 'array', element, count }),
+  vector: (element: Type, count: number): TypeOf<'vector'> => intern({ kind: 'vector', element, count }),
+  struct: (fields: readonly Type[], packed = false): TypeOf<'struct'> => intern({ kind: 'struct', name: undefined, packed, fields }),
+  /** Named structs are identified by name alone in text, so each module makes its own objects; they are not interned. */
+  namedStruct: (name: string, fields: readonly Type[] | undefined, packed = false): TypeOf<'struct'> => ({
+    kind: 'struct',
+    name,
+    packed,
+    fields,
+  }),
+  function: (result: Type, params: readonly Type[], vararg = false): TypeOf<'function'> =>
+    intern({ kind: 'function', result, params, vararg }),
+} as const;
+
+/** The size in bits of a first-class scalar or vector of scalars; 0 for all else. */
+export function bitWidth(type: Type): number {
+  switch (type.kind) {
+    case 'int':
+      return type.bits;
+    case 'float':
+      return { half: 16, bfloat: 16, float: 32, double: 64 }[type.name];
+    case 'pointer':
+      return 64;
+    case 'vector':
+      return type.count * bitWidth(type.element);
+    default:
+      return 0;
+  }
+}

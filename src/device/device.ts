@@ -1,0 +1,71 @@
+/**
+ * What every device offers, whatever runs underneath. A device takes the bytes of a metallib, never PTX (the CUDA device will
+ * be the exception, as the judge). Errors of a launch are diagnostics in the result, not exceptions.
+ */
+import type { KernelReflection } from '../air/abi.ts';
+import type { Diagnostics } from '../base/diagnostic.ts';
+
+export type Dim3 = readonly [x: number, y: number, z: number];
+
+export interface DeviceLimits {
+  readonly maxThreadsPerThreadgroup: number;
+  readonly maxThreadgroupBytes: number;
+  readonly maxBufferBytes: number;
+  readonly simdWidth: number;
+}
+
+export interface DeviceInfo {
+  readonly kind: 'cpu' | 'metal' | 'cuda';
+  /** What a person would call it, with version or chip. */
+  readonly name: string;
+  readonly limits: DeviceLimits;
+}
+
+/** Memory of one device. Reading and writing copy. */
+export interface DeviceBuffer {
+  readonly size: number;
+  write(bytes: Uint8Array, offset?: number): void;
+  read(): Uint8Array;
+  /** Gives the memory back; using the buffer afterwards is a fault of the caller. */
+  free(): void;
+}
+
+/** One argument by kernel parameter, in the order of the parameters. */
+export type LaunchArgument =
+  | { readonly kind: 'buffer'; readonly buffer: DeviceBuffer }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
+
+export interface LaunchRequest {
+  readonly kernel: string;
+  /** Threadgroups in the grid. */
+  readonly grid: Dim3;
+  /** Threads in a threadgroup. */
+  readonly block: Dim3;
+  readonly dynamicSharedBytes: number;
+  readonly args: readonly LaunchArgument[];
+  /** 0: no limit. */
+  readonly timeoutMs: number;
+}
+
+export interface LaunchResult {
+  /** Kernel time without compilation, milliseconds. */
+  readonly durationMs: number;
+}
+
+/** A library made ready to launch. */
+export interface DeviceModule {
+  readonly kernels: readonly KernelReflection[];
+  /**
+   * Runs one kernel to its end. Returns nothing after reporting CM50xx (arguments, sizes, limits) or CM60xx (the kernel
+   * failed: timeout, deadlocked barrier, access outside memory).
+   */
+  launch(request: LaunchRequest, diagnostics: Diagnostics): LaunchResult | undefined;
+}
+
+export interface Device {
+  readonly info: DeviceInfo;
+  allocate(sizeBytes: number, diagnostics: Diagnostics): DeviceBuffer | undefined;
+  /** Reads and compiles a metallib; nothing after reporting CM40xx or CM20xx. */
+  load(metallib: Uint8Array, diagnostics: Diagnostics): DeviceModule | undefined;
+  close(): void;
+}

@@ -1,0 +1,94 @@
+/** Appends instructions to a block: one method per op, typed from the op table. */
+import type { Span } from '../base/source.ts';
+import type { Block, Inst, Kernel, Value } from './kernel.ts';
+import { argsOf, attrsOf } from './operands.ts';
+import { type Op, opNames, type ops, resultType, specOf } from './ops.ts';
+import { bitsOf, type Type } from './types.ts';
+
+type Row<K extends Op> = (typeof ops)[K];
+type Operands<K extends Op> = { [A in keyof Row<K>['args']]: Value };
+type TupleOf<N, T extends unknown[] = []> = N extends readonly [unknown, ...infer R] ? TupleOf<R, [...T, Value]> : T;
+type Keys<T> = keyof T extends never ? [] : UnionTuple<keyof T>;
+type UnionTuple<U, L = Last<U>> = [U] extends [never] ? [] : [...UnionTuple<Exclude<U, L>>, L];
+type Last<U> = (U extends unknown ? (x: () => U) => void : never) extends (x: infer F) => void
+  ? F extends () => infer L
+    ? L
+    : never
+  : never;
+type Given<K extends Op> = Row<K>['type'] extends 'given' ? [type: Type] : [];
+type AttrArg<K extends Op> = Row<K> extends { attrs: infer A } ? [attrs: { -readonly [P in keyof A]: A[P] }] : [];
+
+/** `b.add(x, y)`, `b.trunc('i32', x)`, `b.icmp(x, y, { pred: 'eq' })`, `b.load('f32', p, { align: 4, volatile: false })`. */
+export type Emitters = {
+  [K in Exclude<Op, 'arg' | 'const'>]: (...x: [...Given<K>, ...TupleOf<Keys<Operands<K>>>, ...AttrArg<K>]) => Value;
+};
+
+export interface Builder extends Emitters {
+  readonly kernel: Kernel;
+  /** The block that is appended to. */
+  block: Block;
+  /** Where what is appended stands in the source. */
+  loc: Span | undefined;
+  /** A constant by value; integers wrap to the width, for floats `bits` are the type's bits. */
+  const(type: Type, bits: bigint | number): Value;
+  /** The type of a value made before. */
+  typeOf(value: Value): Type;
+}
+
+/** A builder that appends to `block` of `kernel`. */
+export function builder(kernel: Kernel, block: Block): Builder {
+  const self = {
+    kernel,
+    block,
+    loc: undefined as Span | undefined,
+    typeOf: (value: Value): Type => kernel.insts[value]!.type,
+    const: (type: Type, bits: bigint | number) =>
+      append(self, { op: 'const', type, bits: BigInt.asUintN(Math.max(1, bitsOf(type)), BigInt(bits)) } as Inst),
+  } as Builder;
+  const methods = self as unknown as Record<string, unknown>;
+  for (const op of opNames) if (op !== 'arg' && op !== 'const') methods[op] = (...x: unknown[]) => emit(self, op, x);
+  return self;
+}
+
+function emit(self: Builder, op: Op, x: unknown[]): Value {
+  let at = 0;
+  const given = specOf(op).type === 'given' ? (x[at++] as Type) : undefined;
+  const inst: Record<string, unknown> = { op, type: 'void' };
+  for (const name of argsOf(op)) inst[name] = x[at++];
+  const attrs = x[at] as Record<string, unknown> | undefined;
+  for (const name of attrsOf(op)) inst[name] = attrs?.[name];
+  const type = (name: string): Type | undefined => (name in inst ? self.kernel.insts[inst[name] as number]?.type : undefined);
+  inst.type = resultType(op, given, type('a'), type('b'));
+  return append(self, inst as unknown as Inst);
+}
+
+function append(self: Builder, inst: Inst): Value {
+  const value = addInst(self.kernel, inst, self.loc);
+  self.block.body.push(value);
+  return value;
+}
+
+/** Adds an instruction to the kernel's list without placing it in a block. */
+export function addInst(kernel: Kernel, inst: Inst, loc?: Span): Value {
+  kernel.locs.push(loc);
+  return (kernel.insts.push(inst) - 1) as Value;
+}
+
+/** Adds a parameter to a block. */
+export function addBlockParam(kernel: Kernel, block: Block, type: Type): Value {
+  const value = addInst(kernel, { op: 'arg', type });
+  block.params.push(value);
+  return value;
+}
+
+/** Adds an empty block, to be ended by the caller. */
+export function addBlock(kernel: Kernel, label?: string): Block {
+  const block: Block = { id: kernel.blocks.length, params: [], body: [], end: { op: 'ret' }, ...(label === undefined ? {} : { label }) };
+  kernel.blocks.push(block);
+  return block;
+}
+
+/** A kernel without blocks. */
+export function emptyKernel(name: string): Kernel {
+  return { name, params: [], variables: [], blocks: [], insts: [], locs: [], maxThreads: undefined, requiredThreads: undefined };
+}

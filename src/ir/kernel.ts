@@ -1,0 +1,109 @@
+/**
+ * The IR's data: a module of kernels, a kernel of basic blocks, instructions as plain objects in a union derived from the op
+ * table. A `Value` is the index of its instruction in `Kernel.insts`; whatever else is known of a value lives in side arrays
+ * that an analysis makes and throws away.
+ */
+import type { Span } from '../base/source.ts';
+import type { Op, ops } from './ops.ts';
+import type { ScalarType, Space, Type } from './types.ts';
+
+declare const valueBrand: unique symbol;
+/** Index of the defining instruction in `Kernel.insts`. */
+export type Value = number & { readonly [valueBrand]: 'Value' };
+
+type Args<K extends Op> = { [A in keyof (typeof ops)[K]['args']]: Value };
+type Attrs<K extends Op> = (typeof ops)[K] extends { attrs: infer A } ? { -readonly [P in keyof A]: A[P] } : unknown;
+
+/** `switch (inst.op)` narrows to the op's own operands and attributes. */
+export type Inst = { [K in Op]: { op: K; type: Type } & Args<K> & Attrs<K> }[Op];
+export type InstOf<K extends Op> = Extract<Inst, { op: K }>;
+
+/** One rule for every op: a back-end is `satisfies Rules<R>`, so a new op does not compile until each has met it. */
+export type Rules<R> = { [K in Op]: (inst: InstOf<K>, value: Value) => R };
+
+/** A jump with the values for the target's parameters. */
+export interface Edge {
+  block: Block;
+  args: Value[];
+}
+
+export type Terminator = { op: 'br'; to: Edge } | { op: 'condbr'; cond: Value; then: Edge; else: Edge } | { op: 'ret' };
+
+export interface Block {
+  /** Position in `Kernel.blocks`; `renumber` restores it after blocks came or went. */
+  id: number;
+  /** The label in the source, for messages and text. */
+  label?: string;
+  params: Value[];
+  body: Value[];
+  end: Terminator;
+  /** Where the terminator stands in the source. */
+  endLoc?: Span | undefined;
+}
+
+export interface KernelParam {
+  name: string;
+  /** `value`: bytes handed over by value; `pointer`: a buffer bound to a slot; `threadgroup`: dynamic shared memory. */
+  kind: 'value' | 'pointer' | 'threadgroup';
+  /** The space a pointer parameter points into. */
+  space: 'global' | 'constant' | 'shared' | 'param';
+  /** Bytes of a value; of one element for a pointer. */
+  size: number;
+  align: number;
+  /** Buffer slot (threadgroup slot for `threadgroup`). */
+  slot: number;
+  /** What a buffer is read or written as, or the type of a scalar; unknown for structs and mixed accesses. */
+  element: ScalarType | undefined;
+  /** The sign with which integer elements are described to people. */
+  signed: boolean;
+  access: 'read' | 'write' | 'read_write' | undefined;
+  span?: Span | undefined;
+}
+
+/** Memory that the kernel itself declares. */
+export interface Variable {
+  name: string;
+  space: Extract<Space, 'shared' | 'constant' | 'local'>;
+  /** Bytes; 0 for dynamic shared memory, whose size the launch says. */
+  size: number;
+  align: number;
+  isDynamic: boolean;
+  /** Initial bytes, for constants. */
+  init: Uint8Array | undefined;
+  /** What it is accessed as, where that is one type. */
+  element: ScalarType | undefined;
+}
+
+export interface Kernel {
+  name: string;
+  params: KernelParam[];
+  variables: Variable[];
+  /** The first is the entry block; it has no parameters and no predecessors. */
+  blocks: Block[];
+  insts: Inst[];
+  /** Where each instruction stands in the source; absent for what the compiler made. */
+  locs: (Span | undefined)[];
+  maxThreads: number | undefined;
+  requiredThreads: readonly [number, number, number] | undefined;
+}
+
+export interface Module {
+  kernels: Kernel[];
+}
+
+/** The instruction that defines a value. */
+export const instOf = (kernel: Kernel, value: Value): Inst => kernel.insts[value]!;
+/** The type of a value. */
+export const typeOf = (kernel: Kernel, value: Value): Type => kernel.insts[value]!.type;
+
+/** The jumps out of a block, in order. */
+export function edgesOf(end: Terminator): Edge[] {
+  return end.op === 'br' ? [end.to] : end.op === 'condbr' ? [end.then, end.else] : [];
+}
+
+/** Gives blocks their positions as ids. */
+export function renumber(kernel: Kernel): void {
+  kernel.blocks.forEach((block, id) => {
+    block.id = id;
+  });
+}

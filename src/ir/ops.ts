@@ -1,0 +1,214 @@
+/**
+ * The op table: one row per operation of the IR. The instruction union, builder, printer, parser, verifier, evaluator and
+ * every back-end derive from it or must be total over it. Semantics are in `docs/ir.md`; where LLVM would say poison or
+ * undefined, a row here says what the result is.
+ */
+import type { Type } from './types.ts';
+
+/** How the result type follows: that of operand `a`, of operand `b`, always i1, none, or written with the instruction. */
+export type TypeRule = 'a' | 'b' | 'i1' | 'void' | 'given';
+/** Which operand types are legal; the verifier reads it. */
+export type Domain = 'int' | 'float' | 'scalar' | 'pointer' | 'i1' | 'any';
+export type Effect = 'pure' | 'reads' | 'writes' | 'barrier';
+
+export interface OpSpec {
+  /** Operand names in order, with the domain of each; `=a` demands the type of operand a. */
+  readonly args: Readonly<Record<string, Domain | '=a'>>;
+  /** Attributes with an example value, from which their types come. */
+  readonly attrs?: object;
+  readonly type: TypeRule;
+  readonly effect: Effect;
+  readonly doc: string;
+}
+
+export const icmpPredicates = ['eq', 'ne', 'slt', 'sle', 'sgt', 'sge', 'ult', 'ule', 'ugt', 'uge'] as const;
+export const fcmpPredicates = ['oeq', 'one', 'olt', 'ole', 'ogt', 'oge', 'ord', 'ueq', 'une', 'ult', 'ule', 'ugt', 'uge', 'uno'] as const;
+export const sregs = [
+  'tid.x',
+  'tid.y',
+  'tid.z',
+  'ntid.x',
+  'ntid.y',
+  'ntid.z',
+  'ctaid.x',
+  'ctaid.y',
+  'ctaid.z',
+  'nctaid.x',
+  'nctaid.y',
+  'nctaid.z',
+  'laneid',
+  'warpid',
+  'nwarpid',
+  'tid.linear',
+  'gid.x',
+  'gid.y',
+  'gid.z',
+] as const;
+
+export type IcmpPredicate = (typeof icmpPredicates)[number];
+export type FcmpPredicate = (typeof fcmpPredicates)[number];
+export type Sreg = (typeof sregs)[number];
+
+const int2 = { a: 'int', b: '=a' } as const;
+const float1 = { a: 'float' } as const;
+const float2 = { a: 'float', b: '=a' } as const;
+
+export const ops = {
+  // ── values from nowhere ──
+  const: {
+    args: {},
+    attrs: { bits: 0n as bigint },
+    type: 'given',
+    effect: 'pure',
+    doc: 'A scalar by its bits, zero-extended; a null pointer has bits 0.',
+  },
+  arg: { args: {}, type: 'given', effect: 'pure', doc: 'A block parameter; stands in `Block.params`, never in a body.' },
+  param: {
+    args: {},
+    attrs: { index: 0 as number },
+    type: 'given',
+    effect: 'pure',
+    doc: 'Entry parameter `index`: `ptr.param` to the bytes of a by-value parameter, or the pointer itself (`ptr.global`, `ptr.constant`, `ptr.shared`) of a pointer parameter.',
+  },
+  variable: {
+    args: {},
+    attrs: { name: '' as string },
+    type: 'given',
+    effect: 'pure',
+    doc: 'Address of a shared, constant or local variable of the kernel, in its space.',
+  },
+  sreg: {
+    args: {},
+    attrs: { name: 'tid.x' as Sreg },
+    type: 'given',
+    effect: 'pure',
+    doc: 'A special register, i32. `tid.linear` is the thread number in its block, x fastest; `gid` is ctaid * ntid + tid modulo 2^32.',
+  },
+
+  // ── integers: wrapping, any width ──
+  add: { args: int2, type: 'a', effect: 'pure', doc: 'a + b modulo 2^n.' },
+  sub: { args: int2, type: 'a', effect: 'pure', doc: 'a - b modulo 2^n.' },
+  mul: { args: int2, type: 'a', effect: 'pure', doc: 'Low half of a * b.' },
+  smulhi: { args: int2, type: 'a', effect: 'pure', doc: 'High half of the signed product.' },
+  umulhi: { args: int2, type: 'a', effect: 'pure', doc: 'High half of the unsigned product.' },
+  sdiv: {
+    args: int2,
+    type: 'a',
+    effect: 'pure',
+    doc: 'Signed quotient towards zero. Total: x / 0 is all ones; the least value / -1 is the least value.',
+  },
+  udiv: { args: int2, type: 'a', effect: 'pure', doc: 'Unsigned quotient. Total: x / 0 is all ones.' },
+  srem: { args: int2, type: 'a', effect: 'pure', doc: 'Signed remainder with the sign of a. Total: x rem 0 is x; x rem -1 is 0.' },
+  urem: { args: int2, type: 'a', effect: 'pure', doc: 'Unsigned remainder. Total: x rem 0 is x.' },
+  and: { args: int2, type: 'a', effect: 'pure', doc: 'Bitwise and.' },
+  or: { args: int2, type: 'a', effect: 'pure', doc: 'Bitwise or.' },
+  xor: { args: int2, type: 'a', effect: 'pure', doc: 'Bitwise exclusive or.' },
+  shl: { args: int2, type: 'a', effect: 'pure', doc: 'a shifted left by b, unsigned; counts of n and more give 0.' },
+  lshr: { args: int2, type: 'a', effect: 'pure', doc: 'a shifted right by b, zeros coming in; counts of n and more give 0.' },
+  ashr: {
+    args: int2,
+    type: 'a',
+    effect: 'pure',
+    doc: 'a shifted right by b, sign bits coming in; counts of n and more give the sign throughout.',
+  },
+  smin: { args: int2, type: 'a', effect: 'pure', doc: 'The smaller, signed.' },
+  smax: { args: int2, type: 'a', effect: 'pure', doc: 'The larger, signed.' },
+  umin: { args: int2, type: 'a', effect: 'pure', doc: 'The smaller, unsigned.' },
+  umax: { args: int2, type: 'a', effect: 'pure', doc: 'The larger, unsigned.' },
+  clz: { args: { a: 'int' }, type: 'a', effect: 'pure', doc: 'Leading zero bits; n for 0.' },
+  icmp: { args: int2, attrs: { pred: 'eq' as IcmpPredicate }, type: 'i1', effect: 'pure', doc: 'Integer comparison.' },
+
+  // ── floats: IEEE 754, round to nearest even, subnormals kept; which NaN a NaN result is, is not specified ──
+  fadd: { args: float2, type: 'a', effect: 'pure', doc: 'a + b, never contracted.' },
+  fsub: { args: float2, type: 'a', effect: 'pure', doc: 'a - b, never contracted.' },
+  fmul: { args: float2, type: 'a', effect: 'pure', doc: 'a * b, never contracted.' },
+  fdiv: { args: float2, type: 'a', effect: 'pure', doc: 'a / b, correctly rounded.' },
+  fma: { args: { a: 'float', b: '=a', c: '=a' }, type: 'a', effect: 'pure', doc: 'a * b + c with one rounding.' },
+  fsqrt: { args: float1, type: 'a', effect: 'pure', doc: 'Square root, correctly rounded.' },
+  fneg: { args: float1, type: 'a', effect: 'pure', doc: 'The sign bit flipped, of NaN too.' },
+  fabs: { args: float1, type: 'a', effect: 'pure', doc: 'The sign bit cleared, of NaN too.' },
+  fmin: { args: float2, type: 'a', effect: 'pure', doc: 'The smaller; the other operand where one is NaN; -0 is below +0.' },
+  fmax: { args: float2, type: 'a', effect: 'pure', doc: 'The larger; the other operand where one is NaN; -0 is below +0.' },
+  frint: { args: float1, type: 'a', effect: 'pure', doc: 'To an integral value, ties to even.' },
+  ftrunc: { args: float1, type: 'a', effect: 'pure', doc: 'To an integral value towards zero.' },
+  ffloor: { args: float1, type: 'a', effect: 'pure', doc: 'To an integral value downwards.' },
+  fceil: { args: float1, type: 'a', effect: 'pure', doc: 'To an integral value upwards.' },
+  fcmp: {
+    args: float2,
+    attrs: { pred: 'oeq' as FcmpPredicate },
+    type: 'i1',
+    effect: 'pure',
+    doc: 'Float comparison; `o` predicates are false and `u` predicates true where an operand is NaN.',
+  },
+
+  // ── conversions ──
+  trunc: { args: { a: 'int' }, type: 'given', effect: 'pure', doc: 'The low bits.' },
+  zext: { args: { a: 'int' }, type: 'given', effect: 'pure', doc: 'Zero extension.' },
+  sext: { args: { a: 'int' }, type: 'given', effect: 'pure', doc: 'Sign extension.' },
+  bitcast: { args: { a: 'scalar' }, type: 'given', effect: 'pure', doc: 'The same bits as another scalar type of the same width.' },
+  fptosi: { args: float1, type: 'given', effect: 'pure', doc: 'Towards zero to a signed integer, saturating; NaN gives 0.' },
+  fptoui: { args: float1, type: 'given', effect: 'pure', doc: 'Towards zero to an unsigned integer, saturating; NaN gives 0.' },
+  sitofp: { args: { a: 'int' }, type: 'given', effect: 'pure', doc: 'Signed integer to float, nearest even; overflow gives infinity.' },
+  uitofp: { args: { a: 'int' }, type: 'given', effect: 'pure', doc: 'Unsigned integer to float, nearest even; overflow gives infinity.' },
+  fpext: { args: float1, type: 'given', effect: 'pure', doc: 'To a wider float, exact.' },
+  fptrunc: { args: float1, type: 'given', effect: 'pure', doc: 'To a narrower float, nearest even.' },
+
+  // ── choice ──
+  select: { args: { cond: 'i1', a: 'any', b: '=a' }, type: 'a', effect: 'pure', doc: 'a where cond holds, else b.' },
+
+  // ── vectors: only for wide accesses ──
+  vec2: { args: { a: 'scalar', b: '=a' }, type: 'given', effect: 'pure', doc: 'Two scalars as a vector.' },
+  vec4: { args: { a: 'scalar', b: '=a', c: '=a', d: '=a' }, type: 'given', effect: 'pure', doc: 'Four scalars as a vector.' },
+  extract: { args: { a: 'any' }, attrs: { lane: 0 as number }, type: 'given', effect: 'pure', doc: 'One element of a vector.' },
+
+  // ── addresses and memory ──
+  ptradd: { args: { a: 'pointer', b: 'int' }, type: 'a', effect: 'pure', doc: 'The pointer `b` bytes on; b is i64, signed.' },
+  ptrtoint: {
+    args: { a: 'pointer' },
+    type: 'given',
+    effect: 'pure',
+    doc: 'The address as i64: of global memory the device address, of shared, constant and local memory the offset in its window.',
+  },
+  inttoptr: {
+    args: { a: 'int' },
+    type: 'given',
+    effect: 'pure',
+    doc: 'An i64 address, as `ptrtoint` gives it, in the space of the result type.',
+  },
+  load: {
+    args: { addr: 'pointer' },
+    attrs: { align: 4 as number, volatile: false as boolean },
+    type: 'given',
+    effect: 'reads',
+    doc: 'Reads a scalar or vector; `align` in bytes.',
+  },
+  store: {
+    args: { addr: 'pointer', value: 'any' },
+    attrs: { align: 4 as number, volatile: false as boolean },
+    type: 'void',
+    effect: 'writes',
+    doc: 'Writes a scalar or vector; `align` in bytes.',
+  },
+
+  // ── the block of threads ──
+  barrier: {
+    args: {},
+    type: 'void',
+    effect: 'barrier',
+    doc: 'Waits for all live threads of the block; global and shared memory before it is visible after it.',
+  },
+} as const satisfies Record<string, OpSpec>;
+
+export type Op = keyof typeof ops;
+export const opNames = Object.keys(ops) as readonly Op[];
+
+/** The row of an op with its literal types forgotten, for code that walks the table. */
+export const specOf = (op: Op): OpSpec => ops[op];
+
+/** Result type by the op's rule; `given` where the instruction states it. */
+export function resultType(op: Op, given: Type | undefined, a: Type | undefined, b: Type | undefined): Type {
+  const rule = ops[op].type as TypeRule;
+  if (rule === 'a') return a ?? 'void';
+  if (rule === 'b') return b ?? 'void';
+  return rule === 'given' ? (given ?? 'void') : rule;
+}
