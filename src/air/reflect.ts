@@ -1,0 +1,34 @@
+/** What a host must bind for a kernel of ours, from the IR: the names and types that AIR metadata has no room for included. */
+import { bytesOf, type Kernel, type KernelParam, type ScalarType } from '../ir/index.ts';
+import type { ElementType, KernelReflection, ParamReflection } from './abi.ts';
+import { windowOf } from './windows.ts';
+
+/** The contract's name of an element type. */
+export function elementType(element: ScalarType | undefined, signed: boolean): ElementType | undefined {
+  if (element === undefined || element === 'i1') return undefined;
+  if (!element.startsWith('i')) return element as ElementType;
+  return `${signed ? 'i' : 'u'}${bytesOf(element) * 8}` as ElementType;
+}
+
+const reflectParam = (param: KernelParam): ParamReflection => ({
+  name: param.name,
+  slot: param.slot,
+  kind: param.kind === 'pointer' ? 'buffer' : 'bytes',
+  size: param.kind === 'pointer' ? bytesOf(param.element ?? 'i8') : param.size,
+  align: param.align,
+  element: elementType(param.element, param.signed),
+  access: param.access,
+});
+
+/** The reflection of one kernel. */
+export function reflectKernel(kernel: Kernel): KernelReflection {
+  const shared = windowOf(kernel, 'shared');
+  return {
+    name: kernel.name,
+    params: kernel.params.filter((param) => param.kind !== 'threadgroup').map(reflectParam),
+    staticSharedBytes: shared?.size ?? 0,
+    usesDynamicShared: shared?.dynamicOffset !== undefined,
+    maxThreads: kernel.maxThreads,
+    requiredThreads: kernel.requiredThreads,
+  };
+}

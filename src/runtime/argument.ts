@@ -1,0 +1,132 @@
+/** The words of `--arg`: every form of the contract, read into one union. */
+import { closest } from '../base/closest.ts';
+import type { Diagnostics } from '../base/diagnostic.ts';
+import { type ElementType, type ElementValue, elementCount, elements, elementTypes, integerRange, isElementType } from './element.ts';
+import type { Init } from './rand.ts';
+
+/** What a buffer must hold after the launch. Tolerances of 0 ask for equal bits. */
+export interface Expectation extends Tolerance {
+  readonly path: string;
+}
+
+export interface Tolerance {
+  readonly rtol: number;
+  readonly atol: number;
+  readonly ulp: number;
+}
+
+/** One argument as asked for. `spec` is how messages call it. */
+export type Argument = { readonly spec: string; readonly name?: string; readonly expect?: Expectation } & (
+  | { readonly kind: 'buffer'; readonly element: ElementType; readonly shape: readonly number[]; readonly init: Init }
+  /** A buffer from a file; without a shape the file says. */
+  | { readonly kind: 'file'; readonly element: ElementType; readonly shape?: readonly number[]; readonly path: string }
+  | { readonly kind: 'scalar'; readonly element: ElementType; readonly value: ElementValue }
+  | { readonly kind: 'bytes'; readonly path: string }
+  /** A struct of zeros, in a made-up launch. */
+  | { readonly kind: 'zero-bytes'; readonly size: number }
+);
+
+/** A fault in words, where a value was wanted. */
+export interface Problem {
+  readonly problem: string;
+}
+
+const problem = (text: string): Problem => ({ problem: text });
+
+/** Whether a reading failed. */
+export const isProblem = (value: unknown): value is Problem => typeof value === 'object' && value !== null && 'problem' in value;
+
+/** Reads one `--arg`; nothing after reporting CM5010. */
+export function parseArgument(spec: string, diagnostics: Diagnostics): Argument | undefined {
+  const argument = read(spec);
+  if (!isProblem(argument)) return argument;
+  diagnostics.report('CM5010', { spec, why: argument.problem });
+  return undefined;
+}
+
+function read(spec: string): Argument | Problem {
+  const at = spec.search(/[:=@]/);
+  if (at < 0) return problem('a `:SHAPE`, `=VALUE` or `@FILE` must follow the element type');
+  const type = spec.slice(0, at);
+  const rest = spec.slice(at + 1);
+  if (type === 'bytes')
+    return spec[at] === '@' && rest !== '' ? { spec, kind: 'bytes', path: rest } : problem('`bytes` needs a file: `bytes@FILE`');
+  if (!isElementType(type)) return problem(unknownType(type));
+  if (spec[at] === '@') return rest === '' ? problem('a file name must follow `@`') : { spec, kind: 'file', element: type, path: rest };
+  if (spec[at] === ':') return readBuffer(spec, type, rest);
+  const value = parseValue(type, rest);
+  return isProblem(value) ? value : { spec, kind: 'scalar', element: type, value };
+}
+
+function unknownType(word: string): string {
+  const near = closest(word, [...elementTypes, 'bytes']);
+  return `\`${word}\` is not an element type${near ? `, did you mean \`${near}\`` : ` (${elementTypes.join(' ')})`}`;
+}
+
+function readBuffer(spec: string, element: ElementType, rest: string): Argument | Problem {
+  const equals = rest.indexOf('=');
+  const words = (equals < 0 ? rest : rest.slice(0, equals)).split('x');
+  if (words.some((word) => !/^[1-9]\d*$/.test(word)))
+    return problem(`\`${words.join('x')}\` is not a shape: counts of at least 1 joined by \`x\` are`);
+  const shape = words.map(Number);
+  if (elementCount(shape) * elements[element].size > 2 ** 40) return problem('the buffer is larger than 1 TiB');
+  const init: Init | Problem = equals < 0 ? { kind: 'zeros' } : parseInit(element, rest.slice(equals + 1));
+  return isProblem(init) ? init : { spec, kind: 'buffer', element, shape, init };
+}
+
+/** What follows `=` behind a shape. `rand` alone is `rand(0)`. */
+function parseInit(element: ElementType, word: string): Init | Problem {
+  if (word === 'zeros' || word === 'ones' || word === 'iota') return { kind: word };
+  if (word === 'rand') return { kind: 'rand', seed: 0n };
+  const call = /^(fill|rand)\((.*)\)$/.exec(word);
+  if (!call) return problem(`\`${word}\` is not one of \`zeros ones iota fill(V) rand rand(SEED)\``);
+  if (call[1] === 'fill') {
+    const value = parseValue(element, call[2]!);
+    return isProblem(value) ? value : { kind: 'fill', value };
+  }
+  const seed = parseValue(call[2]!.startsWith('-') ? 'i64' : 'u64', call[2]!);
+  return isProblem(seed) ? seed : { kind: 'rand', seed: BigInt(seed) };
+}
+
+/** A scalar in words: decimal, 0x hex, nan, inf, -inf; a hexadecimal integer may also be the bits of a signed type. */
+export function parseValue(type: ElementType, word: string): ElementValue | Problem {
+  return elements[type].kind === 'float' ? parseFloatWord(word) : parseIntegerWord(type, word);
+}
+
+function parseIntegerWord(type: ElementType, word: string): ElementValue | Problem {
+  const match = /^([+-]?)(0[xX][0-9a-fA-F]+|\d+)$/.exec(word);
+  if (!match) return problem(`\`${word}\` is not an integer, decimal or 0x hexadecimal`);
+  const size = BigInt(match[2]!);
+  const value = match[1] === '-' ? -size : size;
+  const bits = BigInt(elements[type].size * 8);
+  const isBits = /^0[xX]/.test(word) && value < 1n << bits;
+  const [min, max] = integerRange(type)!;
+  if (!isBits && (value < min || value > max)) return problem(`${word} does not fit in ${type} (${min} to ${max})`);
+  const exact = elements[type].kind === 'signed' ? BigInt.asIntN(Number(bits), value) : value;
+  return bits === 64n ? exact : Number(exact);
+}
+
+const special: Record<string, number> = {
+  nan: Number.NaN,
+  inf: Number.POSITIVE_INFINITY,
+  '+inf': Number.POSITIVE_INFINITY,
+  '-inf': Number.NEGATIVE_INFINITY,
+};
+
+function parseFloatWord(word: string): number | Problem {
+  const named = special[word.toLowerCase()];
+  if (named !== undefined) return named;
+  if (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(word)) return Number(word);
+  const hex = /^([+-]?)0[xX]([0-9a-fA-F]{1,13})(?:\.([0-9a-fA-F]{0,12}))?[pP]([+-]?\d{1,5})$/.exec(word);
+  if (hex) return hexFloat(hex[1] === '-' ? -1 : 1, hex[2]!, hex[3] ?? '', Number(hex[4]));
+  // 0xff could be the value 255 or the bits of a tiny number: neither is guessed.
+  if (/^[+-]?0[xX]/.test(word))
+    return problem(`\`${word}\` could be a value or bits: write it in decimal, or as a hexadecimal float such as 0x1.8p3`);
+  return problem(`\`${word}\` is not a number`);
+}
+
+/** C's hexadecimal float, of at most 13 digits so that it is exact. */
+function hexFloat(sign: number, whole: string, fraction: string, exponent: number): number | Problem {
+  if (whole.length + fraction.length > 13) return problem('a hexadecimal float has at most 13 digits here');
+  return sign * Number(`0x${whole}${fraction}`) * 2 ** (exponent - 4 * fraction.length);
+}

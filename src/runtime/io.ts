@@ -1,0 +1,39 @@
+/** Files as the runtime sees them: handed in by the caller, so that the room itself touches none. */
+import type { Diagnostics } from '../base/diagnostic.ts';
+
+/** Why a file could not be read or written, in words. */
+export interface IoFailure {
+  readonly why: string;
+}
+
+export interface Io {
+  readFile(path: string): Uint8Array | IoFailure;
+  writeFile(path: string, bytes: Uint8Array): IoFailure | undefined;
+}
+
+/** The contents of a file; nothing after reporting CM5030. */
+export function readBytes(io: Io, path: string, diagnostics: Diagnostics): Uint8Array | undefined {
+  const found = io.readFile(path);
+  if (found instanceof Uint8Array) return found;
+  diagnostics.report('CM5030', { path, why: found.why });
+  return undefined;
+}
+
+/** Whether the file was written; CM5031 is reported where not. */
+export function writeBytes(io: Io, path: string, bytes: Uint8Array, diagnostics: Diagnostics): boolean {
+  const failure = io.writeFile(path, bytes);
+  if (failure) diagnostics.report('CM5031', { path, why: failure.why });
+  return failure === undefined;
+}
+
+/** A path as written in a file of `folder`; absolute paths stay. */
+export function pathFrom(folder: string, path: string): string {
+  if (folder === '' || folder === '.' || path.startsWith('/') || /^[A-Za-z]:[\\/]/.test(path)) return path;
+  return `${folder.replace(/\/+$/, '')}/${path}`;
+}
+
+/** The folder of a path: `a/b.ptx` gives `a`, `b.ptx` gives the empty path. */
+export function folderOf(path: string): string {
+  const slash = path.lastIndexOf('/');
+  return slash < 0 ? '' : path.slice(0, slash) || '/';
+}

@@ -1,0 +1,223 @@
+/** `launch.json`: a launch as data, checked by hand against the contract's schema so that messages name the place. */
+import { closest } from '../base/closest.ts';
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { Dim3 } from '../device/device.ts';
+import { type Argument, type Expectation, isProblem, type Problem, parseValue } from './argument.ts';
+import { type ElementType, type ElementValue, elementTypes, isElementType } from './element.ts';
+import { folderOf, pathFrom } from './io.ts';
+import type { LaunchPlan } from './plan.ts';
+import type { Init } from './rand.ts';
+
+export interface LaunchFile extends LaunchPlan {
+  /** The PTX or metallib file, its path relative to where the launch file's own path is. */
+  readonly module: string;
+}
+
+/** Reads the text of a launch file; nothing after reporting CM5040 or CM5041, one for each fault. */
+export function readLaunchFile(path: string, text: string, diagnostics: Diagnostics): LaunchFile | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    diagnostics.report('CM5040', { path, why: (error as Error).message });
+    return undefined;
+  }
+  const faults: Fault[] = [];
+  const file = readLaunch(json, { at: '', folder: folderOf(path), faults });
+  for (const { at, why } of faults) diagnostics.report('CM5041', { path, at: at || 'the file', why });
+  return faults.length === 0 ? file : undefined;
+}
+
+interface Fault {
+  readonly at: string;
+  readonly why: string;
+}
+
+/** Where in the file the reading is, and what was wrong so far. */
+interface Place {
+  readonly at: string;
+  readonly folder: string;
+  readonly faults: Fault[];
+}
+
+type Json = Record<string, unknown>;
+
+const inside = (place: Place, key: string | number): Place => {
+  const at = typeof key === 'number' ? `${place.at}[${key}]` : place.at === '' ? key : `${place.at}.${key}`;
+  return { ...place, at };
+};
+
+function fault(place: Place, why: string): undefined {
+  place.faults.push({ at: place.at, why });
+}
+
+function readLaunch(json: unknown, place: Place): LaunchFile | undefined {
+  const keys = ['$schema', 'description', 'module', 'kernel', 'grid', 'block', 'sharedBytes', 'constants', 'args'];
+  const object = readObject(json, keys, ['module', 'kernel', 'grid', 'block', 'args'], place);
+  if (!object) return undefined;
+  for (const key of ['$schema', 'description']) if (object[key] !== undefined) readText(object[key], inside(place, key));
+  const module = readText(object.module, inside(place, 'module'));
+  const kernel = readText(object.kernel, inside(place, 'kernel'));
+  const grid = readDim3(object.grid, inside(place, 'grid'));
+  const block = readDim3(object.block, inside(place, 'block'));
+  const sharedBytes = object.sharedBytes === undefined ? 0 : readInteger(object.sharedBytes, 0, inside(place, 'sharedBytes'));
+  const constants = readConstants(object.constants, inside(place, 'constants'));
+  const args = readArguments(object.args, inside(place, 'args'));
+  if (module === undefined || kernel === undefined || !grid || !block || sharedBytes === undefined || !constants || !args) return undefined;
+  return { module: pathFrom(place.folder, module), kernel, grid, block, sharedBytes, constants, args };
+}
+
+function readConstants(json: unknown, place: Place): string[] | undefined {
+  if (json === undefined) return [];
+  const object = readObject(json, undefined, [], place);
+  if (!object) return undefined;
+  for (const [name, path] of Object.entries(object)) readText(path, inside(place, name));
+  return Object.keys(object);
+}
+
+function readArguments(json: unknown, place: Place): Argument[] | undefined {
+  if (!Array.isArray(json)) return fault(place, `must be a list, found ${kindOf(json)}`);
+  const args = json.map((item, i) => readArgument(item, inside(place, i)));
+  return args.every((argument) => argument !== undefined) ? args : undefined;
+}
+
+function readArgument(json: unknown, place: Place): Argument | undefined {
+  if (!isObject(json)) return fault(place, `must be an object, found ${kindOf(json)}`);
+  const kinds = (['buffer', 'type', 'bytes'] as const).filter((key) => json[key] !== undefined);
+  if (kinds.length !== 1) return fault(place, 'must have one of `buffer` (with `shape`), `type` (with `value`) and `bytes`');
+  if (kinds[0] === 'buffer') return readBuffer(json, place);
+  return kinds[0] === 'type' ? readScalar(json, place) : readBytesArgument(json, place);
+}
+
+function readBuffer(json: Json, place: Place): Argument | undefined {
+  if (!readObject(json, ['name', 'buffer', 'shape', 'init', 'expect'], ['name', 'buffer', 'shape'], place)) return undefined;
+  const name = readText(json.name, inside(place, 'name'));
+  const element = readElement(json.buffer, inside(place, 'buffer'));
+  const shape = readShape(json.shape, inside(place, 'shape'));
+  const init = element && readInit(element, json.init, inside(place, 'init'));
+  const expect = json.expect === undefined ? undefined : readExpect(json.expect, inside(place, 'expect'));
+  if (name === undefined || !element || !shape || !init) return undefined;
+  const common = { spec: `${name}: ${element}:${shape.join('x')}`, name, element, shape, ...(expect ? { expect } : {}) };
+  return init.kind === 'file' ? { ...common, kind: 'file', path: init.path } : { ...common, kind: 'buffer', init };
+}
+
+function readScalar(json: Json, place: Place): Argument | undefined {
+  if (!readObject(json, ['name', 'type', 'value'], ['name', 'type', 'value'], place)) return undefined;
+  const name = readText(json.name, inside(place, 'name'));
+  const element = readElement(json.type, inside(place, 'type'));
+  if (name === undefined || !element) return undefined;
+  const value = readNumber(element, json.value, inside(place, 'value'));
+  return value === undefined ? undefined : { spec: `${name}: ${element}=${json.value}`, name, kind: 'scalar', element, value };
+}
+
+function readBytesArgument(json: Json, place: Place): Argument | undefined {
+  if (!readObject(json, ['name', 'bytes'], ['name', 'bytes'], place)) return undefined;
+  const name = readText(json.name, inside(place, 'name'));
+  const path = readText(json.bytes, inside(place, 'bytes'));
+  if (name === undefined || path === undefined) return undefined;
+  return { spec: `${name}: bytes@${path}`, name, kind: 'bytes', path: pathFrom(place.folder, path) };
+}
+
+function readInit(element: ElementType, json: unknown, place: Place): Init | { kind: 'file'; path: string } | undefined {
+  if (json === undefined) return { kind: 'zeros' };
+  if (json === 'zeros' || json === 'ones' || json === 'iota') return { kind: json };
+  const keys = isObject(json) ? Object.keys(json) : [];
+  if (!isObject(json) || keys.length !== 1)
+    return fault(place, 'must be "zeros", "ones", "iota", {"fill": v}, {"rand": seed} or {"file": path}');
+  const only = inside(place, keys[0]!);
+  if (keys[0] === 'fill') {
+    const value =
+      typeof json.fill === 'number' ? readNumber(element, json.fill, only) : fault(only, `must be a number, found ${kindOf(json.fill)}`);
+    return value === undefined ? undefined : { kind: 'fill', value };
+  }
+  if (keys[0] === 'rand') {
+    const seed = readInteger(json.rand, Number.MIN_SAFE_INTEGER, only);
+    return seed === undefined ? undefined : { kind: 'rand', seed: BigInt(seed) };
+  }
+  if (keys[0] !== 'file') return fault(only, 'is not a way to start a buffer: `fill`, `rand` and `file` are');
+  const path = readText(json.file, only);
+  return path === undefined ? undefined : { kind: 'file', path: pathFrom(place.folder, path) };
+}
+
+function readExpect(json: unknown, place: Place): Expectation | undefined {
+  const object = readObject(json, ['file', 'rtol', 'atol', 'ulp', 'recordedOn'], ['file'], place);
+  if (!object) return undefined;
+  const path = readText(object.file, inside(place, 'file'));
+  const [rtol, atol] = (['rtol', 'atol'] as const).map((key) => readTolerance(object[key], inside(place, key)));
+  const ulp = object.ulp === undefined ? 0 : readInteger(object.ulp, 0, inside(place, 'ulp'));
+  if (object.recordedOn !== undefined) readText(object.recordedOn, inside(place, 'recordedOn'));
+  if (path === undefined || rtol === undefined || atol === undefined || ulp === undefined) return undefined;
+  return { path: pathFrom(place.folder, path), rtol, atol, ulp };
+}
+
+function readTolerance(json: unknown, place: Place): number | undefined {
+  if (json === undefined) return 0;
+  if (typeof json === 'number' && json >= 0) return json;
+  return fault(place, `must be a number of at least 0, found ${kindOf(json)}`);
+}
+
+/** A number of the type, from a JSON number or from words for what JSON cannot hold. */
+function readNumber(element: ElementType, json: unknown, place: Place): ElementValue | undefined {
+  if (typeof json !== 'number' && typeof json !== 'string') return fault(place, `must be a number or a string, found ${kindOf(json)}`);
+  const isInexact =
+    typeof json === 'number' && Number.isInteger(json) && !Number.isSafeInteger(json) && (element === 'u64' || element === 'i64');
+  if (isInexact) return fault(place, 'is too large for a JSON number to hold exactly: write it as a string');
+  const value: ElementValue | Problem = parseValue(element, typeof json === 'string' ? json : plainDecimal(json));
+  return isProblem(value) ? fault(place, `cannot be read: ${value.problem}`) : value;
+}
+
+/** A JSON number without the exponent that `String` gives large integers. */
+const plainDecimal = (value: number): string =>
+  Number.isInteger(value) && !Object.is(value, -0) ? BigInt(value).toString() : Object.is(value, -0) ? '-0' : String(value);
+
+function readDim3(json: unknown, place: Place): Dim3 | undefined {
+  if (!Array.isArray(json) || json.length !== 3) return fault(place, 'must be a list of three integers');
+  const [x, y, z] = json.map((item, i) => readInteger(item, 1, inside(place, i)));
+  return x === undefined || y === undefined || z === undefined ? undefined : [x, y, z];
+}
+
+function readShape(json: unknown, place: Place): number[] | undefined {
+  if (!Array.isArray(json) || json.length === 0) return fault(place, 'must be a list of at least one integer');
+  const shape = json.map((item, i) => readInteger(item, 1, inside(place, i)));
+  return shape.every((n) => n !== undefined) ? shape : undefined;
+}
+
+function readElement(json: unknown, place: Place): ElementType | undefined {
+  if (typeof json === 'string' && isElementType(json)) return json;
+  const near = typeof json === 'string' ? closest(json, elementTypes) : undefined;
+  return fault(
+    place,
+    `must be an element type, found ${kindOf(json)}${near ? `, did you mean \`${near}\`` : ` (${elementTypes.join(' ')})`}`,
+  );
+}
+
+function readInteger(json: unknown, least: number, place: Place): number | undefined {
+  if (typeof json === 'number' && Number.isSafeInteger(json) && json >= least) return json;
+  return fault(place, `must be an integer${least === Number.MIN_SAFE_INTEGER ? '' : ` of at least ${least}`}, found ${kindOf(json)}`);
+}
+
+function readText(json: unknown, place: Place): string | undefined {
+  return typeof json === 'string' ? json : fault(place, `must be a string, found ${kindOf(json)}`);
+}
+
+/** The object with its required keys, refusing keys that the schema does not know (`allowed` absent: any key). */
+function readObject(json: unknown, allowed: readonly string[] | undefined, required: readonly string[], place: Place): Json | undefined {
+  if (!isObject(json)) return fault(place, `must be an object, found ${kindOf(json)}`);
+  const before = place.faults.length;
+  for (const key of Object.keys(json)) {
+    if (!allowed || allowed.includes(key)) continue;
+    const near = closest(key, allowed);
+    fault(inside(place, key), `is not a key of this object${near ? `, did you mean \`${near}\`` : ` (${allowed.join(', ')})`}`);
+  }
+  for (const key of required) if (json[key] === undefined) fault(inside(place, key), 'is missing');
+  return place.faults.length === before ? json : undefined;
+}
+
+const isObject = (json: unknown): json is Json => typeof json === 'object' && json !== null && !Array.isArray(json);
+
+function kindOf(json: unknown): string {
+  if (json === null || json === undefined) return 'null';
+  if (Array.isArray(json)) return `a list of ${json.length}`;
+  if (typeof json === 'object') return 'an object';
+  return typeof json === 'string' ? `"${json}"` : String(json);
+}
