@@ -11,6 +11,7 @@ import { asInteger, llvmType, type Offset, type Root } from './address.ts';
 import { kernelAttributes } from './attributes.ts';
 import { type FunctionBuilder, functionBuilder, i32Constant, i64Constant, intConstant } from './function-builder.ts';
 import type { Intrinsic } from './intrinsics.ts';
+import { legaliseF64 } from './legalise-f64.ts';
 import { addKernelMetadata } from './metadata.ts';
 import { declareIntrinsic, moduleFor } from './module.ts';
 import { pruneUnused } from './prune.ts';
@@ -36,8 +37,9 @@ export interface KernelEmitter {
   windowOffset(space: Space, name: string): number;
 }
 
-/** Emits one kernel. Refusals (what this target cannot say) are reported at their source location; the result is then void. */
+/** Emits one kernel, which is changed on the way (see `legalise-f64.ts`). Refusals (what this target cannot say) are reported at their source location; the result is then void. */
 export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics): Module {
+  if (!target.allowsCpuOnly) legaliseF64(kernel, target.name, diagnostics);
   const module = moduleFor(kernel.name, target);
   const signature = kernelSignature(kernel, module);
   const fn: LlvmFunction = {

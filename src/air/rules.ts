@@ -10,6 +10,7 @@ import {
   type FcmpPredicate,
   type Inst,
   type InstOf,
+  type Type as IrType,
   isPointer,
   type Op,
   type ScalarType,
@@ -42,13 +43,11 @@ const choose =
     return e.b.select(e.b.icmp(predicate, x, y), x, y);
   };
 
-/** Float arithmetic by an LLVM instruction; f64 only where the target takes it. */
+/** Float arithmetic by an LLVM instruction. */
 const floatBinary =
   (opcode: BinaryOpcode) =>
-  (e: KernelEmitter, inst: Two & Inst, value: Value): LlvmValue => {
-    refuseDouble(e, inst, value);
-    return inst.type === 'bf16' ? viaF32(e, [inst.a, inst.b], (x) => e.b.binary(opcode, x[0]!, x[1]!)) : binary(opcode)(e, inst);
-  };
+  (e: KernelEmitter, inst: Two & Inst): LlvmValue =>
+    inst.type === 'bf16' ? viaF32(e, [inst.a, inst.b], (x) => e.b.binary(opcode, x[0]!, x[1]!)) : binary(opcode)(e, inst);
 
 /** bf16 arithmetic in f32: a sum, product or quotient of two 8-bit significands rounded to 24 and then to 8 bits is rounded right. */
 function viaF32(e: KernelEmitter, operands: readonly Value[], compute: (x: LlvmValue[]) => LlvmValue): LlvmValue {
@@ -58,7 +57,6 @@ function viaF32(e: KernelEmitter, operands: readonly Value[], compute: (x: LlvmV
 
 /** An op said by an `air.*` function of the operand types. */
 function intrinsic(e: KernelEmitter, inst: Inst, operands: readonly Value[], value: Value, extra: readonly LlvmValue[] = []): LlvmValue {
-  refuseDouble(e, inst, value);
   const operand = e.kernel.insts[operands[0]!]!.type as ScalarType;
   const row = intrinsicFor(inst.op, inst.type as ScalarType, operand);
   if (row) return e.call(row, [...operands.map((v) => e.value(v)), ...extra]);
@@ -80,14 +78,6 @@ const minMax = (e: KernelEmitter, inst: Inst & Two, value: Value): LlvmValue => 
 function refuse(e: KernelEmitter, value: Value, what: string, why: string): void {
   const span = e.kernel.locs[value];
   e.diagnostics.report('CM2090', { what, target: e.target.name, why }, span ? { span } : {});
-}
-
-function refuseDouble(e: KernelEmitter, inst: Inst, value: Value): void {
-  const uses = 'a' in inst ? e.kernel.insts[inst.a]!.type : inst.type;
-  if ((inst.type === 'f64' || uses === 'f64') && !e.target.allowsCpuOnly) {
-    const span = e.kernel.locs[value];
-    e.diagnostics.report('CM2091', { target: e.target.name }, span ? { span } : {});
-  }
 }
 
 /** A shift whose count may reach the width: LLVM would say poison, the IR says zeros or signs. */
@@ -153,13 +143,6 @@ const fromFloat = (e: KernelEmitter, inst: Inst & { a: Value }, value: Value): L
   return e.call(row, [e.b.cast('fpext', e.value(inst.a), types.float)]);
 };
 
-const floatCast =
-  (opcode: 'fpext' | 'fptrunc') =>
-  (e: KernelEmitter, inst: Inst & { a: Value }, value: Value): LlvmValue => {
-    refuseDouble(e, inst, value);
-    return cast(opcode)(e, inst);
-  };
-
 const vector = (e: KernelEmitter, inst: Inst, parts: readonly Value[]): LlvmValue => {
   const type = llvmType(inst.type);
   return parts.reduce<LlvmValue>(
@@ -167,6 +150,9 @@ const vector = (e: KernelEmitter, inst: Inst, parts: readonly Value[]): LlvmValu
     undef(type),
   );
 };
+
+/** Pointers lie in memory as 64-bit addresses. */
+const memoryType = (type: IrType): IrType => (isPointer(type) ? 'i64' : type);
 
 function constant(inst: InstOf<'const'>): LlvmValue {
   const type: Type = llvmType(inst.type);
@@ -207,10 +193,7 @@ export const rules: AirRules = {
   fdiv: floatBinary('fdiv'),
   fma: (e, inst, value) => intrinsic(e, inst, [inst.a, inst.b, inst.c], value),
   fsqrt: unaryIntrinsic,
-  fneg: (e, inst, value) => {
-    refuseDouble(e, inst, value);
-    return e.b.emit('fneg', llvmType(inst.type), { value: e.value(inst.a), flags: 0 });
-  },
+  fneg: (e, { a, type }) => e.b.emit('fneg', llvmType(type), { value: e.value(a), flags: 0 }),
   fabs: unaryIntrinsic,
   fmin: minMax,
   fmax: minMax,
@@ -218,8 +201,7 @@ export const rules: AirRules = {
   ftrunc: unaryIntrinsic,
   ffloor: unaryIntrinsic,
   fceil: unaryIntrinsic,
-  fcmp: (e, inst, value) => {
-    refuseDouble(e, inst, value);
+  fcmp: (e, inst) => {
     const predicate = fcmpNames[inst.pred] ?? (inst.pred as Predicate);
     return e.b.emit('fcmp', types.i1, { predicate, a: e.value(inst.a), b: e.value(inst.b), flags: 0 });
   },
@@ -231,8 +213,8 @@ export const rules: AirRules = {
   fptoui: fromFloat,
   sitofp: toFloat,
   uitofp: toFloat,
-  fpext: floatCast('fpext'),
-  fptrunc: floatCast('fptrunc'),
+  fpext: cast('fpext'),
+  fptrunc: cast('fptrunc'),
   select: (e, { cond, a, b }) => e.b.select(e.value(cond), e.value(a), e.value(b)),
   vec2: (e, inst) => vector(e, inst, [inst.a, inst.b]),
   vec4: (e, inst) => vector(e, inst, [inst.a, inst.b, inst.c, inst.d]),
@@ -241,16 +223,17 @@ export const rules: AirRules = {
   ptrtoint: (e, { a }) => asInteger(e, a),
   inttoptr: () => undefined,
   load: (e, { addr, type, align, volatile }) => {
-    const pointer = addressFor(e, addr, type, align);
-    return e.b.emit('load', llvmType(type), { pointer, align: Math.min(align, bytesOf(type)), isVolatile: volatile });
+    const moved = memoryType(type);
+    const pointer = addressFor(e, addr, moved, align);
+    return e.b.emit('load', llvmType(moved), { pointer, align: Math.min(align, bytesOf(moved)), isVolatile: volatile });
   },
   store: (e, { addr, value, align, volatile }) => {
-    const type = e.kernel.insts[value]!.type;
+    const type = memoryType(e.kernel.insts[value]!.type);
     const pointer = addressFor(e, addr, type, align);
     e.b.emit('store', types.void, {
       pointer,
       value: e.value(value),
-      align: Math.min(align, bytesOf(isPointer(type) ? 'i64' : type)),
+      align: Math.min(align, bytesOf(type)),
       isVolatile: volatile,
     });
     return undefined;
