@@ -1,0 +1,166 @@
+/**
+ * A function block: its constants, then instructions whose operands are distances back to their definitions. An operand that
+ * is defined later is a large unsigned distance with its type behind it; phis use signed distances instead.
+ */
+import { type FunctionNumbers, type ModuleNumbers, numberFunction } from './enumerate.ts';
+import type { Instruction, InstructionOf, Function as LlvmFunction, Value } from './model.ts';
+import { allocaExplicitType, binaryCodes, callFlags, castCodes, metadataKinds, predicateCodes } from './records.ts';
+import type { Operand, StreamWriter } from './stream-writer.ts';
+import { types } from './types.ts';
+import { alignCode } from './write.ts';
+import { signedVbr, writeConstants } from './write-constants.ts';
+
+/** Writes a function's body; gives the word at which its block starts. */
+export function writeFunction(out: StreamWriter, fn: LlvmFunction, module: ModuleNumbers): number {
+  const numbers = numberFunction(fn, module);
+  return out.block('function', () => {
+    out.record('function', 'declareBlocks', [fn.blocks.length]);
+    writeConstants(out, numbers.constants, module.types, numbers.valueId);
+    let next = numbers.firstInstruction;
+    for (const block of fn.blocks)
+      for (const inst of block.body) {
+        writeInstruction(instructionWriter(out, module, numbers, next), inst);
+        if (inst.type !== types.void) next++;
+      }
+    writeAttachments(out, fn, module);
+  });
+}
+
+interface InstructionWriter {
+  readonly out: StreamWriter;
+  readonly module: ModuleNumbers;
+  readonly numbers: FunctionNumbers;
+  /** Distance back to an operand. */
+  value(value: Value): Operand;
+  /** The same, with the type where the operand is defined later. */
+  typed(value: Value): Operand[];
+  signed(value: Value): bigint;
+}
+
+function instructionWriter(out: StreamWriter, module: ModuleNumbers, numbers: FunctionNumbers, next: number): InstructionWriter {
+  const distance = (value: Value): number => next - numbers.valueId(value);
+  return {
+    out,
+    module,
+    numbers,
+    value: (value) => distance(value) >>> 0,
+    typed: (value) => (distance(value) > 0 ? [distance(value)] : [distance(value) >>> 0, module.types.idOf(value.type)]),
+    signed: (value) => signedVbr(BigInt(distance(value))),
+  };
+}
+
+const flagged = (flags: number): Operand[] => (flags === 0 ? [] : [flags]);
+
+function writeInstruction(w: InstructionWriter, inst: Instruction): void {
+  const { out, module } = w;
+  const type = module.types.idOf;
+  switch (inst.op) {
+    case 'binary':
+      return out.record('function', 'binop', [...w.typed(inst.a), w.value(inst.b), binaryCodes[inst.opcode], ...flagged(inst.flags)]);
+    case 'fneg':
+      return out.record('function', 'unop', [...w.typed(inst.value), 0, ...flagged(inst.flags)]);
+    case 'cast':
+      return out.record('function', 'cast', [...w.typed(inst.value), type(inst.type), castCodes[inst.opcode]]);
+    case 'icmp':
+    case 'fcmp':
+      return out.record('function', 'cmp2', [...w.typed(inst.a), w.value(inst.b), predicateCodes[inst.predicate], ...flagged(inst.flags)]);
+    case 'select':
+      return out.record('function', 'select', [...w.typed(inst.a), w.value(inst.b), ...w.typed(inst.condition), ...flagged(inst.flags)]);
+    case 'phi':
+      return out.record('function', 'phi', [
+        type(inst.type),
+        ...inst.incoming.flatMap(({ value, block }) => [w.signed(value), w.numbers.blockId(block)]),
+        ...flagged(inst.flags),
+      ]);
+    case 'call':
+      return writeCall(w, inst);
+    case 'alloca':
+      return out.record('function', 'alloca', [
+        type(inst.allocated),
+        type(inst.count.type),
+        w.numbers.valueId(inst.count),
+        alignCode(inst.align) | allocaExplicitType,
+      ]);
+    case 'load':
+      return out.record('function', 'load', [...w.typed(inst.pointer), type(inst.type), alignCode(inst.align), inst.isVolatile ? 1 : 0]);
+    case 'store':
+      return out.record('function', 'store', [
+        ...w.typed(inst.pointer),
+        ...w.typed(inst.value),
+        alignCode(inst.align),
+        inst.isVolatile ? 1 : 0,
+      ]);
+    case 'gep':
+      return out.record('function', 'gep', [
+        inst.inbounds ? 1 : 0,
+        type(inst.sourceType),
+        ...w.typed(inst.base),
+        ...inst.indices.flatMap(w.typed),
+      ]);
+    case 'extractvalue':
+      return out.record('function', 'extractValue', [...w.typed(inst.aggregate), ...inst.path]);
+    case 'insertvalue':
+      return out.record('function', 'insertValue', [...w.typed(inst.aggregate), ...w.typed(inst.value), ...inst.path]);
+    case 'extractelement':
+      return out.record('function', 'extractElement', [...w.typed(inst.vector), ...w.typed(inst.index)]);
+    case 'insertelement':
+      return out.record('function', 'insertElement', [...w.typed(inst.vector), w.value(inst.value), ...w.typed(inst.index)]);
+    case 'shufflevector':
+      return out.record('function', 'shuffleVector', [...w.typed(inst.a), w.value(inst.b), ...w.typed(inst.mask)]);
+    case 'freeze':
+      return out.record('function', 'freeze', w.typed(inst.value));
+    default:
+      return writeTerminator(w, inst);
+  }
+}
+
+function writeTerminator(w: InstructionWriter, inst: InstructionOf<'br' | 'condbr' | 'switch' | 'ret' | 'unreachable'>): void {
+  const { out, numbers } = w;
+  switch (inst.op) {
+    case 'br':
+      return out.record('function', 'br', [numbers.blockId(inst.target)]);
+    case 'condbr':
+      return out.record('function', 'br', [numbers.blockId(inst.ifTrue), numbers.blockId(inst.ifFalse), w.value(inst.condition)]);
+    case 'switch':
+      return out.record('function', 'switch', [
+        w.module.types.idOf(inst.condition.type),
+        w.value(inst.condition),
+        numbers.blockId(inst.defaultBlock),
+        ...inst.cases.flatMap(({ value, block }) => [numbers.valueId(value), numbers.blockId(block)]),
+      ]);
+    case 'ret':
+      return out.record('function', 'ret', inst.value ? w.typed(inst.value) : []);
+    case 'unreachable':
+      return out.record('function', 'unreachable', []);
+  }
+}
+
+function writeCall(w: InstructionWriter, inst: InstructionOf<'call'>): void {
+  const tail = { none: 0, tail: callFlags.tail, musttail: callFlags.tail | callFlags.mustTail, notail: callFlags.noTail }[inst.tail];
+  const flags = tail | callFlags.explicitType | (inst.flags ? callFlags.fastMath : 0);
+  const args = inst.args.flatMap((arg, i) =>
+    arg.kind === 'node' ? [] : i < inst.functionType.params.length ? [w.value(arg)] : w.typed(arg),
+  );
+  w.out.record('function', 'call', [
+    w.module.attributes.idOf(inst.attributes),
+    flags,
+    ...flagged(inst.flags),
+    w.module.types.idOf(inst.functionType),
+    ...w.typed(inst.callee),
+    ...args,
+  ]);
+}
+
+/** Metadata hung on the function and on its instructions. */
+function writeAttachments(out: StreamWriter, fn: LlvmFunction, { metadata }: ModuleNumbers): void {
+  const kindId = (kind: string): number => metadataKinds.indexOf(kind as (typeof metadataKinds)[number]);
+  const words = (list: LlvmFunction['metadata']): number[] => list.flatMap(({ kind, node }) => [kindId(kind), metadata.idOf(node)]);
+  const instructions = fn.blocks.flatMap((block) => block.body);
+  if (fn.metadata.length === 0 && instructions.every((inst) => !inst.metadata?.length)) return;
+  out.block('metadataAttachment', () => {
+    if (fn.metadata.length > 0) out.record('metadataAttachment', 'attachment', words(fn.metadata));
+    instructions.forEach((inst, i) => {
+      if (inst.metadata?.length) out.record('metadataAttachment', 'attachment', [i, ...words(inst.metadata)]);
+    });
+  });
+}
