@@ -14,6 +14,12 @@ export const formats = entries({
     message: 'malformed bitcode at bit {bit} in {block}: {why}',
     page: 'The LLVM bitcode inside the library cannot be read: a record is truncated, has the wrong operands, or refers to something that does not exist.',
   },
+  CM4010: {
+    severity: 'error',
+    title: 'container rule',
+    message: 'container rule {rule} is broken: {why}',
+    page: 'The file can be read, but differs from what every real metal library looks like: a hash, a size or the place of a section.',
+  },
   CM4050: {
     severity: 'error',
     title: 'AIR rule',

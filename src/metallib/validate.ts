@@ -1,0 +1,31 @@
+/** Rules of the container beyond what reading needs; each violation is a CM4010. */
+import type { Diagnostics } from '../base/diagnostic.ts';
+import { sha256 } from '../base/sha256.ts';
+import { readMetallib } from './read.ts';
+import { wrapBitcode } from './write.ts';
+
+/** Checks hashes, padding and adjacency of sections. Returns whether there was nothing to report. */
+export function validateMetallib(bytes: Uint8Array, diagnostics: Diagnostics): boolean {
+  const before = diagnostics.list.length;
+  const library = readMetallib(bytes, diagnostics);
+  if (!library) return false;
+  const report = (rule: string, why: string): void => diagnostics.report('CM4010', { rule, why });
+  for (const fn of library.functions) {
+    const blob = wrapBitcode(fn.bitcode);
+    if (fn.bitcode.length % 4 !== 0)
+      report('bitcode-words', `the bitcode of \`${fn.name}\` is ${fn.bitcode.length} bytes, no whole number of words`);
+    if (!equal(sha256(blob), fn.hash)) report('hash', `HASH of \`${fn.name}\` is not the SHA-256 of its padded bitcode`);
+  }
+  const names = library.functions.map((fn) => fn.name);
+  for (const name of names.filter((each, i) => names.indexOf(each) < i)) report('unique-names', `two functions are named \`${name}\``);
+  let end = 0;
+  for (const range of library.ranges) {
+    if (range.offset !== end) report('adjacency', `the ${range.name} starts at byte ${range.offset}, and what is before it ends at ${end}`);
+    end = range.offset + range.size;
+  }
+  if (end !== bytes.length) report('adjacency', `${bytes.length - end} bytes behind the last section`);
+  return diagnostics.list.length === before;
+}
+
+const equal = (a: Uint8Array, b: Uint8Array | undefined): boolean =>
+  b !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i]);
