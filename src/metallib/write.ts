@@ -76,8 +76,18 @@ function functionGroup(fn: LibraryFunction, blob: Uint8Array, offsets: readonly 
     { code: 'NAME', payload: new TextEncoder().encode(`${fn.name}\0`) },
     { code: 'TYPE', payload: Uint8Array.of(functionTypes.indexOf(fn.type)) },
     { code: 'HASH', payload: sha256(blob) },
-    { code: 'OFFT', payload: payload((out) => offsets.forEach((offset) => out.u64(offset))) },
-    { code: 'VERS', payload: payload((out) => [...fn.airVersion, ...fn.metalVersion].forEach((part) => out.u16(part))) },
+    {
+      code: 'OFFT',
+      payload: payload((out) => {
+        for (const offset of offsets) out.u64(offset);
+      }),
+    },
+    {
+      code: 'VERS',
+      payload: payload((out) => {
+        for (const part of [...fn.airVersion, ...fn.metalVersion]) out.u16(part);
+      }),
+    },
     { code: 'MDSZ', payload: payload((out) => out.u64(blob.length)) },
     ...(fn.otherTags ?? []),
   ]);
