@@ -1,0 +1,8 @@
+/**
+ * LLVM bitcode as a library: modules with typed pointers, written and read at LLVM 14's level. Knows LLVM; knows neither Metal
+ * nor PTX. Start at `model.ts` (what a module is) and `records.ts` (how it is numbered), then `write.ts` and `read.ts`.
+ */
+export * from './model.ts';
+export { readModule } from './read.ts';
+export { bitWidth, spell, type Type, type TypeOf, types } from './types.ts';
+export { writeModule } from './write.ts';

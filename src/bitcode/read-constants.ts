@@ -1,0 +1,143 @@
+/** Constants of a module or function that is read. They may refer to later ones, so each is made when it is first asked for. */
+import type { Constant } from './model.ts';
+import { records } from './read.ts';
+import type { TypeTable } from './read-types.ts';
+import { binaryOpcode, blocks, castOpcodes } from './records.ts';
+import { Malformed, type RawBlock, type RawRecord } from './stream-reader.ts';
+import { bitWidth, types as llvm, type Type, type TypeOf } from './types.ts';
+
+export interface ConstantSource {
+  /** Ids are below this. */
+  readonly count: number;
+  /** The constant, global or function of an id. */
+  at(id: number | bigint | undefined, bit: number): Constant;
+  /** The constants of these blocks in order. */
+  all(bit: number): Constant[];
+}
+
+/** Where the ids of these constants start, and who knows the ids before. */
+export interface Before {
+  readonly first: number;
+  readonly outer: { at(id: number | bigint | undefined, bit: number): Constant };
+}
+
+const codes = blocks.constants.records;
+
+export function readConstants(constantBlocks: readonly RawBlock[], types: TypeTable, { first, outer }: Before): ConstantSource {
+  const pending: { type: Type; record: RawRecord }[] = [];
+  for (const block of constantBlocks) {
+    let type: Type = llvm.i32;
+    for (const record of records(block)) {
+      if (record.code === codes.setType.code) type = types.at(record.ops[0], record.bit);
+      else pending.push({ type, record });
+    }
+  }
+  const made = new Map<number, Constant>();
+  const open = new Set<number>();
+  const source: ConstantSource = {
+    count: first + pending.length,
+    at(id, bit) {
+      const n = Number(id);
+      if (n < first) return outer.at(id, bit);
+      const known = made.get(n);
+      if (known) return known;
+      const next = pending[n - first];
+      if (!next || open.has(n)) throw new Malformed(bit, 'constants', `constant ${id} ${next ? 'holds itself' : 'does not exist'}`);
+      open.add(n);
+      const constant = makeConstant(next.type, next.record, source, types);
+      open.delete(n);
+      made.set(n, constant);
+      return constant;
+    },
+    all: (bit) => pending.map((_, i) => source.at(first + i, bit)),
+  };
+  return source;
+}
+
+/** The inverse of a sign in the lowest bit; 1 is the least number. */
+export function fromSignedVbr(value: number | bigint): bigint {
+  const v = BigInt(value);
+  if ((v & 1n) === 0n) return v >> 1n;
+  return v === 1n ? -(1n << 63n) : -(v >> 1n);
+}
+
+function makeConstant(type: Type, record: RawRecord, source: ConstantSource, types: TypeTable): Constant {
+  const { code, ops, bit } = record;
+  const at = (i: number): Constant => source.at(ops[i], bit);
+  switch (code) {
+    case codes.null.code:
+      return nullOf(type);
+    case codes.undef.code:
+      return { kind: 'constant', form: 'undef', type };
+    case codes.poison.code:
+      return { kind: 'constant', form: 'poison', type };
+    case codes.integer.code:
+    case codes.wideInteger.code:
+      return integer(type, ops, bit);
+    case codes.float.code:
+      return number(type, BigInt(ops[0] ?? 0), bit);
+    case codes.aggregate.code:
+      return { kind: 'constant', form: 'aggregate', type, elements: ops.map((_, i) => at(i)) };
+    case codes.string.code:
+    case codes.data.code:
+      return data(type, ops, bit);
+    case codes.cstring.code:
+      return data(type, [...ops, 0], bit);
+    case codes.cast.code:
+      return { kind: 'constant', form: 'cast', type, opcode: castOpcodes.get(Number(ops[0])) ?? unknown(bit, 'cast'), value: at(2) };
+    case codes.binop.code: {
+      const opcode = binaryOpcode(Number(ops[0]), type.kind === 'float') ?? unknown(bit, 'operation');
+      return { kind: 'constant', form: 'binary', type, opcode, a: at(1), b: at(2), flags: Number(ops[3] ?? 0) };
+    }
+    case codes.gep.code:
+    case codes.inboundsGep.code:
+      return gep(type, record, source, types);
+    default:
+      throw new Malformed(bit, 'constants', `constant record ${code} is not known`);
+  }
+}
+
+function unknown(bit: number, what: string): never {
+  throw new Malformed(bit, 'constants', `an unknown ${what}`);
+}
+
+/** Zero of plain numbers is a number. */
+function nullOf(type: Type): Constant {
+  if (type.kind === 'int') return { kind: 'constant', form: 'int', type, value: 0n };
+  if (type.kind === 'float') return { kind: 'constant', form: 'float', type, bits: 0n };
+  return { kind: 'constant', form: 'null', type };
+}
+
+function integer(type: Type, ops: readonly (number | bigint)[], bit: number): Constant {
+  if (type.kind !== 'int') return unknown(bit, 'integer type');
+  const value = ops.reduce<bigint>((sum, word, i) => sum + (BigInt.asUintN(64, fromSignedVbr(word)) << BigInt(64 * i)), 0n);
+  return { kind: 'constant', form: 'int', type, value: BigInt.asUintN(type.bits, value) };
+}
+
+function number(type: Type, bits: bigint, bit: number): Constant {
+  if (type.kind === 'float') return { kind: 'constant', form: 'float', type, bits };
+  return unknown(bit, 'float type');
+}
+
+function data(type: Type, ops: readonly (number | bigint)[], bit: number): Constant {
+  if (type.kind !== 'array' && type.kind !== 'vector') return unknown(bit, 'array type');
+  const { element } = type;
+  const elements = ops.map((word): Constant => {
+    const bits = BigInt.asUintN(bitWidth(element), BigInt(word));
+    return element.kind === 'int'
+      ? { kind: 'constant', form: 'int', type: element as TypeOf<'int'>, value: bits }
+      : number(element, bits, bit);
+  });
+  return { kind: 'constant', form: 'aggregate', type, elements };
+}
+
+/** `[source type, (type, value)…]`; the source type is missing where the count is even. */
+function gep(type: Type, { code, ops, bit }: RawRecord, source: ConstantSource, types: TypeTable): Constant {
+  const inbounds = code === codes.inboundsGep.code;
+  const hasType = ops.length % 2 === 1;
+  const operands: Constant[] = [];
+  for (let i = hasType ? 2 : 1; i < ops.length; i += 2) operands.push(source.at(ops[i], bit));
+  const [base, ...indices] = operands;
+  if (!base || base.type.kind !== 'pointer') return unknown(bit, 'base of an address');
+  return { kind: 'constant', form: 'gep', type, sourceType: hasType ? types.at(ops[0], bit) : base.type.pointee, inbounds, base, indices };
+}

@@ -1,0 +1,159 @@
+/**
+ * Function bodies. Operands are distances back; an operand that is defined later gets a placeholder, which is replaced once the
+ * whole body is known.
+ */
+import type { Block, Instruction, Function as LlvmFunction, Metadata, Value } from './model.ts';
+import { childBlocks, records } from './read.ts';
+import type { AttributeTable } from './read-attributes.ts';
+import { type ConstantSource, readConstants } from './read-constants.ts';
+import { readInstruction } from './read-instruction.ts';
+import type { MetadataTable } from './read-metadata.ts';
+import { nodeAt, readMetadata } from './read-metadata.ts';
+import type { TypeTable } from './read-types.ts';
+import { blocks } from './records.ts';
+import { Malformed, type RawBlock, type RawRecord } from './stream-reader.ts';
+import { types as llvm, type Type } from './types.ts';
+
+export interface ModuleTables {
+  readonly types: TypeTable;
+  readonly attributes: AttributeTable;
+  readonly values: ConstantSource;
+  readonly metadata: MetadataTable;
+  readonly kinds: ReadonlyMap<number, string>;
+}
+
+/** What reading one record of a body needs. */
+export interface BodyReader {
+  readonly tables: ModuleTables;
+  /** The value of an absolute id; a placeholder of `type` where it is not defined yet. */
+  absolute(id: number, type: Type | undefined, bit: number): Value;
+  /** The id that the next instruction will get. */
+  next(): number;
+  block(id: number | bigint | undefined, bit: number): Block;
+  metadata(id: number, bit: number): Metadata;
+}
+
+const codes = blocks.function.records;
+
+/** Reads the bodies of all defined functions, in their order. */
+export function readFunctions(bodies: readonly RawBlock[], functions: readonly LlvmFunction[], tables: ModuleTables): void {
+  const defined = functions.filter((fn) => fn.blocks.length > 0);
+  if (bodies.length !== defined.length)
+    throw new Malformed(bodies[0]?.bit ?? 0, 'module', `${bodies.length} bodies for ${defined.length} functions`);
+  bodies.forEach((body, i) => void readBody(body, defined[i]!, tables));
+}
+
+interface Placeholder {
+  readonly kind: 'placeholder';
+  readonly id: number;
+  readonly type: Type;
+}
+
+function readBody(body: RawBlock, fn: LlvmFunction, tables: ModuleTables): void {
+  const count = Number(records(body).find((r) => r.code === codes.declareBlocks.code)?.ops[0] ?? 0);
+  if (count < 1 || count > body.items.length) throw new Malformed(body.bit, 'function', `${count} basic blocks`);
+  fn.blocks = Array.from({ length: count }, (): Block => ({ kind: 'block', name: undefined, body: [] }));
+  const base = tables.values.count;
+  // Constants of a function continue the numbering behind the module's values and the arguments.
+  const own = readConstants(childBlocks(body, blocks.constants.id), tables.types, { first: base + fn.args.length, outer: tables.values });
+  const locals: Value[] = [...fn.args, ...own.all(body.bit)];
+  const placeholders = new Map<number, Placeholder>();
+  const reader: BodyReader = {
+    tables,
+    next: () => base + locals.length,
+    absolute(id, type, bit) {
+      if (id < base) return tables.values.at(id, bit);
+      const known = locals[id - base];
+      if (known) return known;
+      if (!type || id - base > locals.length + body.items.length) throw new Malformed(bit, 'function', `value ${id} does not exist`);
+      const made = placeholders.get(id) ?? { kind: 'placeholder', id, type };
+      placeholders.set(id, made);
+      return made as unknown as Value;
+    },
+    block: (id, bit) => fn.blocks[Number(id)] ?? noBlock(bit, id),
+    metadata: (id, bit) => functionMetadata.list[id] ?? noMetadata(bit, id),
+  };
+  const functionMetadata = readMetadata(
+    childBlocks(body, blocks.metadata.id),
+    { at: (id, bit) => reader.absolute(Number(id), undefined, bit) },
+    tables.metadata.list,
+  );
+  const instructions = readInstructions(body, fn, reader, locals);
+  replacePlaceholders(instructions, (id) => locals[id - base], placeholders.size > 0, body.bit);
+  readAttachments(body, fn, instructions, reader);
+}
+
+function noBlock(bit: number, id: unknown): never {
+  throw new Malformed(bit, 'function', `basic block ${id} does not exist`);
+}
+
+function noMetadata(bit: number, id: number): never {
+  throw new Malformed(bit, 'function', `metadata ${id} does not exist`);
+}
+
+const isTerminator = (inst: Instruction): boolean => ['br', 'condbr', 'switch', 'ret', 'unreachable'].includes(inst.op);
+
+function readInstructions(body: RawBlock, fn: LlvmFunction, reader: BodyReader, locals: Value[]): Instruction[] {
+  const found: Instruction[] = [];
+  let current = 0;
+  for (const record of records(body)) {
+    if (skipped.has(record.code)) continue;
+    const block = fn.blocks[current];
+    if (!block) throw new Malformed(record.bit, 'function', 'instructions behind the last basic block');
+    const inst = readInstruction(reader, record);
+    block.body.push(inst);
+    found.push(inst);
+    if (inst.type !== llvm.void) locals.push(inst);
+    if (isTerminator(inst)) current++;
+  }
+  if (current !== fn.blocks.length) throw new Malformed(body.bit, 'function', 'a basic block without terminator');
+  return found;
+}
+
+/** Records that are no instructions: the block count, and places in a source file. */
+const skipped = new Set<number>([codes.declareBlocks.code, codes.debugLoc.code, codes.debugLocAgain.code]);
+
+function replacePlaceholders(
+  instructions: readonly Instruction[],
+  valueOf: (id: number) => Value | undefined,
+  hasAny: boolean,
+  bit: number,
+): void {
+  if (!hasAny) return;
+  const fixed = (field: unknown): unknown => {
+    if (Array.isArray(field)) return field.map(fixed);
+    if (typeof field !== 'object' || field === null) return field;
+    if ('value' in field && 'block' in field) return { ...field, value: fixed(field.value) };
+    const placeholder = field as Placeholder;
+    if (placeholder.kind !== 'placeholder') return field;
+    const value = valueOf(placeholder.id);
+    if (!value || value.type !== placeholder.type)
+      throw new Malformed(bit, 'function', `value ${placeholder.id} is used and never defined`);
+    return value;
+  };
+  for (const inst of instructions) {
+    const fields = inst as unknown as Record<string, unknown>;
+    for (const name of Object.keys(fields)) if (name !== 'type' && name !== 'attributes') fields[name] = fixed(fields[name]);
+  }
+}
+
+/** `[instruction, (kind, node)…]`; without the instruction it is the function's own. */
+function readAttachments(body: RawBlock, fn: LlvmFunction, instructions: readonly Instruction[], reader: BodyReader): void {
+  for (const block of childBlocks(body, blocks.metadataAttachment.id))
+    for (const record of records(block)) {
+      const ofFunction = record.ops.length % 2 === 0;
+      const target = ofFunction ? fn : instructions[Number(record.ops[0])];
+      if (!target) throw new Malformed(record.bit, 'metadataAttachment', `instruction ${record.ops[0]} does not exist`);
+      target.metadata = attachments(record, ofFunction ? 0 : 1, reader);
+    }
+}
+
+function attachments(record: RawRecord, from: number, reader: BodyReader): LlvmFunction['metadata'] {
+  const found: LlvmFunction['metadata'] = [];
+  for (let i = from; i + 1 < record.ops.length; i += 2) {
+    const node = reader.metadata(Number(record.ops[i + 1]), record.bit);
+    const kind = reader.tables.kinds.get(Number(record.ops[i])) ?? `kind.${record.ops[i]}`;
+    found.push({ kind, node: nodeAt([node], 0, record.bit) });
+  }
+  return found;
+}

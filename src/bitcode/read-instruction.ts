@@ -1,0 +1,242 @@
+/** One instruction record to one instruction, with the type of its result worked out. */
+import type { Instruction, InstructionOf, MetadataNode, Value } from './model.ts';
+import { fromSignedVbr } from './read-constants.ts';
+import type { BodyReader } from './read-function.ts';
+import { alignOfCode } from './read-symbols.ts';
+import { allocaExplicitType, binaryOpcode, blocks, callFlags, castOpcodes, predicates } from './records.ts';
+import { Malformed, type RawRecord } from './stream-reader.ts';
+import { types as llvm, spell, type Type } from './types.ts';
+
+const codes = blocks.function.records;
+
+/** Walks the operands of a record. */
+interface Cursor {
+  readonly reader: BodyReader;
+  readonly record: RawRecord;
+  at: number;
+}
+
+function raw(c: Cursor): number {
+  const value = c.record.ops[c.at++];
+  if (value === undefined) return fault(c, 'operands are missing');
+  return Number(value);
+}
+
+const left = (c: Cursor): number => c.record.ops.length - c.at;
+
+function fault(c: Cursor, why: string): never {
+  throw new Malformed(c.record.bit, 'function', why);
+}
+
+/** A distance back, as 32 bits: those that would point forward are huge. */
+const idAt = (c: Cursor): number => (c.reader.next() - raw(c)) >>> 0;
+
+/** An operand that brings its type along when it is defined later. */
+function typed(c: Cursor): Value {
+  const id = idAt(c);
+  const type = id >= c.reader.next() ? c.reader.tables.types.at(raw(c), c.record.bit) : undefined;
+  return c.reader.absolute(id, type, c.record.bit);
+}
+
+/** An operand whose type is known from elsewhere. */
+function value(c: Cursor, type: Type): Value {
+  const found = c.reader.absolute(idAt(c), type, c.record.bit);
+  if (found.type !== type) fault(c, `an operand of type ${spell(found.type)} where ${spell(type)} belongs`);
+  return found;
+}
+
+const typeAt = (c: Cursor): Type => c.reader.tables.types.at(raw(c), c.record.bit);
+const optional = (c: Cursor): number => (left(c) > 0 ? raw(c) : 0);
+
+type Fields<O extends Instruction['op']> = Omit<InstructionOf<O>, 'kind' | 'op' | 'type'>;
+const make = <O extends Instruction['op']>(op: O, type: Type, fields: Fields<O>): Instruction =>
+  ({ kind: 'instruction', op, type, ...fields }) as unknown as Instruction;
+
+/** The instruction that a record is. */
+export function readInstruction(reader: BodyReader, record: RawRecord): Instruction {
+  const c: Cursor = { reader, record, at: 0 };
+  const read = readers[record.code];
+  if (!read) return fault(c, `instruction record ${record.code} is not known`);
+  return read(c);
+}
+
+const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
+  [codes.binop.code]: readBinary,
+  [codes.unop.code]: (c) => {
+    const of = typed(c);
+    if (raw(c) !== 0) fault(c, 'an unknown operation');
+    return make('fneg', of.type, { value: of, flags: optional(c) });
+  },
+  [codes.cast.code]: (c) => {
+    const of = typed(c);
+    const type = typeAt(c);
+    const opcode = castOpcodes.get(raw(c)) ?? fault(c, 'an unknown cast');
+    return make('cast', type, { opcode, value: of });
+  },
+  [codes.cmp2.code]: readCompare,
+  [codes.select.code]: (c) => {
+    const a = typed(c);
+    const b = value(c, a.type);
+    const condition = typed(c);
+    return make('select', a.type, { condition, a, b, flags: optional(c) });
+  },
+  [codes.phi.code]: readPhi,
+  [codes.call.code]: readCall,
+  [codes.alloca.code]: readAlloca,
+  [codes.load.code]: (c) => {
+    const pointer = typed(c);
+    const type = left(c) > 2 ? typeAt(c) : pointee(c, pointer);
+    return make('load', type, { pointer, align: alignOfCode(raw(c), c.record.bit), isVolatile: raw(c) !== 0 });
+  },
+  [codes.store.code]: (c) => {
+    const pointer = typed(c);
+    const stored = typed(c);
+    return make('store', llvm.void, { pointer, value: stored, align: alignOfCode(raw(c), c.record.bit), isVolatile: raw(c) !== 0 });
+  },
+  [codes.gep.code]: readGep,
+  [codes.extractValue.code]: (c) => {
+    const aggregate = typed(c);
+    const path = rest(c);
+    return make('extractvalue', elementType(c, aggregate.type, path), { aggregate, path });
+  },
+  [codes.insertValue.code]: (c) => {
+    const aggregate = typed(c);
+    const inserted = typed(c);
+    return make('insertvalue', aggregate.type, { aggregate, value: inserted, path: rest(c) });
+  },
+  [codes.extractElement.code]: (c) => {
+    const vector = typed(c);
+    return make('extractelement', vectorElement(c, vector.type), { vector, index: typed(c) });
+  },
+  [codes.insertElement.code]: (c) => {
+    const vector = typed(c);
+    const inserted = value(c, vectorElement(c, vector.type));
+    return make('insertelement', vector.type, { vector, value: inserted, index: typed(c) });
+  },
+  [codes.shuffleVector.code]: (c) => {
+    const a = typed(c);
+    const b = value(c, a.type);
+    const mask = typed(c);
+    const count = mask.type.kind === 'vector' ? mask.type.count : fault(c, 'a shuffle mask that is no vector');
+    return make('shufflevector', llvm.vector(vectorElement(c, a.type), count), { a, b, mask });
+  },
+  [codes.freeze.code]: (c) => {
+    const of = typed(c);
+    return make('freeze', of.type, { value: of });
+  },
+  [codes.br.code]: (c) => {
+    const target = c.reader.block(raw(c), c.record.bit);
+    if (left(c) === 0) return make('br', llvm.void, { target });
+    const ifFalse = c.reader.block(raw(c), c.record.bit);
+    return make('condbr', llvm.void, { condition: value(c, llvm.i1), ifTrue: target, ifFalse });
+  },
+  [codes.switch.code]: readSwitch,
+  [codes.ret.code]: (c) => make('ret', llvm.void, { value: left(c) > 0 ? typed(c) : undefined }),
+  [codes.unreachable.code]: () => make('unreachable', llvm.void, {}),
+};
+
+const rest = (c: Cursor): number[] => c.record.ops.slice(c.at).map(Number);
+
+function pointee(c: Cursor, pointer: Value): Type {
+  return pointer.type.kind === 'pointer' ? pointer.type.pointee : fault(c, 'an access through what is no pointer');
+}
+
+function vectorElement(c: Cursor, type: Type): Type {
+  return type.kind === 'vector' ? type.element : fault(c, `an element of ${spell(type)}`);
+}
+
+/** What a path leads to inside an aggregate. */
+function elementType(c: Cursor, type: Type, path: readonly number[]): Type {
+  return path.reduce((of, index) => {
+    if (of.kind === 'struct') return of.fields?.[index] ?? fault(c, `field ${index} of ${spell(of)}`);
+    return of.kind === 'array' || of.kind === 'vector' ? of.element : fault(c, `an element of ${spell(of)}`);
+  }, type);
+}
+
+function readBinary(c: Cursor): Instruction {
+  const a = typed(c);
+  const b = value(c, a.type);
+  const scalar = a.type.kind === 'vector' ? a.type.element : a.type;
+  const opcode = binaryOpcode(raw(c), scalar.kind === 'float') ?? fault(c, 'an unknown operation');
+  return make('binary', a.type, { opcode, a, b, flags: optional(c) });
+}
+
+function readCompare(c: Cursor): Instruction {
+  const a = typed(c);
+  const b = value(c, a.type);
+  const code = raw(c);
+  const predicate = predicates.get(code) ?? fault(c, `predicate ${code}`);
+  const type = a.type.kind === 'vector' ? llvm.vector(llvm.i1, a.type.count) : llvm.i1;
+  return make(code >= 32 ? 'icmp' : 'fcmp', type, { predicate, a, b, flags: optional(c) });
+}
+
+function readPhi(c: Cursor): Instruction {
+  const type = typeAt(c);
+  // An odd rest ends in fast-math flags.
+  const pairs = Math.floor(left(c) / 2);
+  const incoming = Array.from({ length: pairs }, () => {
+    const distance = Number(fromSignedVbr(c.record.ops[c.at++]!));
+    const of = c.reader.absolute(c.reader.next() - distance, type, c.record.bit);
+    if (of.type !== type) fault(c, 'a phi of another type');
+    return { value: of, block: c.reader.block(raw(c), c.record.bit) };
+  });
+  return make('phi', type, { incoming, flags: optional(c) });
+}
+
+function readAlloca(c: Cursor): Instruction {
+  const allocated = typeAt(c);
+  typeAt(c);
+  const count = c.reader.absolute(raw(c), undefined, c.record.bit);
+  const code = raw(c);
+  if ((code & allocaExplicitType) === 0) fault(c, 'an alloca without explicit type');
+  return make('alloca', llvm.pointer(allocated), { allocated, count, align: alignOfCode(code & 31, c.record.bit) });
+}
+
+function readGep(c: Cursor): Instruction {
+  const inbounds = raw(c) !== 0;
+  const sourceType = typeAt(c);
+  const base = typed(c);
+  const indices: Value[] = [];
+  while (left(c) > 0) indices.push(typed(c));
+  if (base.type.kind !== 'pointer') return fault(c, `an address in ${spell(base.type)}`);
+  const reached = indices.slice(1).reduce<Type>((of, index) => {
+    if (of.kind !== 'struct') return elementType(c, of, [0]);
+    const known = index.kind === 'constant' && index.form === 'int' ? Number(index.value) : fault(c, 'a struct index that is no constant');
+    return elementType(c, of, [known]);
+  }, sourceType);
+  return make('gep', llvm.pointer(reached, base.type.space), { sourceType, inbounds, base, indices });
+}
+
+function readSwitch(c: Cursor): Instruction {
+  const type = typeAt(c);
+  const condition = value(c, type);
+  const defaultBlock = c.reader.block(raw(c), c.record.bit);
+  const cases: InstructionOf<'switch'>['cases'] = [];
+  while (left(c) > 1) {
+    const of = c.reader.absolute(raw(c), undefined, c.record.bit);
+    if (of.kind !== 'constant' || of.type !== type) return fault(c, 'a case that is no constant of the right type');
+    cases.push({ value: of, block: c.reader.block(raw(c), c.record.bit) });
+  }
+  return make('switch', llvm.void, { condition, defaultBlock, cases });
+}
+
+function readCall(c: Cursor): Instruction {
+  const attributes = c.reader.tables.attributes.at(raw(c), c.record.bit);
+  const flags = raw(c);
+  const fast = (flags & callFlags.fastMath) !== 0 ? raw(c) : 0;
+  const explicit = (flags & callFlags.explicitType) !== 0 ? typeAt(c) : undefined;
+  const callee = typed(c);
+  const functionType = explicit ?? pointee(c, callee);
+  if (functionType.kind !== 'function') return fault(c, 'a call of what is no function');
+  const args: InstructionOf<'call'>['args'] = functionType.params.map((type) =>
+    type.kind === 'metadata' ? metadataArgument(c) : value(c, type),
+  );
+  while (left(c) > 0 && functionType.vararg) args.push(typed(c));
+  const tail = flags & callFlags.mustTail ? 'musttail' : flags & callFlags.noTail ? 'notail' : flags & callFlags.tail ? 'tail' : 'none';
+  return make('call', functionType.result, { functionType, callee, args, attributes, tail, flags: fast });
+}
+
+function metadataArgument(c: Cursor): MetadataNode {
+  const found = c.reader.metadata(idAt(c), c.record.bit);
+  return found.kind === 'node' ? found : { kind: 'node', distinct: false, operands: [found] };
+}

@@ -1,0 +1,90 @@
+/** Metadata of a module or function that is read: ids are given first, operands filled in afterwards. */
+import { BitReader, OutOfBits } from '../base/bits.ts';
+import type { Argument, Constant, Instruction, Metadata, MetadataNode, NamedMetadata } from './model.ts';
+import { records, textOf } from './read.ts';
+import { blocks } from './records.ts';
+import { Malformed, type RawBlock, type RawRecord } from './stream-reader.ts';
+
+export interface MetadataTable {
+  readonly named: NamedMetadata[];
+  readonly list: readonly Metadata[];
+}
+
+const codes = blocks.metadata.records;
+/** Records that take no id. */
+const withoutId = new Set<number>([
+  codes.name.code,
+  codes.kind.code,
+  codes.namedNode.code,
+  codes.globalDeclAttachment.code,
+  codes.indexOffset.code,
+  codes.index.code,
+]);
+
+export type ValueSource = { at(id: number | bigint | undefined, bit: number): Constant | Argument | Instruction };
+
+/** Metadata of blocks on top of what is known `before`. */
+export function readMetadata(metadataBlocks: readonly RawBlock[], values: ValueSource, before: readonly Metadata[] = []): MetadataTable {
+  const list: Metadata[] = [...before];
+  const nodes: { node: MetadataNode; record: RawRecord }[] = [];
+  const named: { name: string; record: RawRecord }[] = [];
+  for (const block of metadataBlocks) {
+    let name = '';
+    for (const record of records(block)) {
+      if (record.code === codes.name.code) name = textOf(record);
+      else if (record.code === codes.namedNode.code) named.push({ name, record });
+      else if (record.code === codes.strings.code) list.push(...readStrings(record));
+      else if (!withoutId.has(record.code)) list.push(make(record, values, nodes));
+    }
+  }
+  for (const { node, record } of nodes)
+    node.operands = record.ops.map((id) => (id === 0 ? undefined : at(list, Number(id) - 1, record.bit)));
+  return {
+    list,
+    named: named.map(({ name, record }) => ({ name, nodes: record.ops.map((id) => nodeAt(list, Number(id), record.bit)) })),
+  };
+}
+
+function at(list: readonly Metadata[], id: number, bit: number): Metadata {
+  return list[id] ?? missing(bit, id);
+}
+
+/** The node of an id. */
+export function nodeAt(list: readonly Metadata[], id: number, bit: number): MetadataNode {
+  const found = at(list, id, bit);
+  return found.kind === 'node' ? found : missing(bit, id);
+}
+
+function missing(bit: number, id: number): never {
+  throw new Malformed(bit, 'metadata', `metadata node ${id} does not exist`);
+}
+
+function make(record: RawRecord, values: ValueSource, nodes: { node: MetadataNode; record: RawRecord }[]): Metadata {
+  if (record.code === codes.oldString.code) return { kind: 'string', value: textOf(record) };
+  if (record.code === codes.value.code) return { kind: 'value', value: values.at(record.ops[1], record.bit) };
+  const isTuple = record.code === codes.node.code || record.code === codes.distinctNode.code;
+  const node: MetadataNode = { kind: 'node', distinct: record.code === codes.distinctNode.code, operands: [] };
+  // Nodes of other kinds are debug information, which nothing here reads.
+  if (isTuple) nodes.push({ node, record });
+  return node;
+}
+
+/** `[count, offset of the characters]` and a blob of lengths and characters. */
+function readStrings({ ops, blob, bit }: RawRecord): Metadata[] {
+  const [count, offset] = [Number(ops[0]), Number(ops[1])];
+  if (!blob || !(offset <= blob.length) || count > blob.length * 8)
+    throw new Malformed(bit, 'metadata', 'metadata strings outside their blob');
+  const lengths = new BitReader(blob.subarray(0, offset));
+  let from = offset;
+  try {
+    return Array.from({ length: count }, (): Metadata => {
+      const size = Number(lengths.vbr(6));
+      if (from + size > blob.length) throw new Malformed(bit, 'metadata', 'a metadata string outside its blob');
+      from += size;
+      return { kind: 'string', value: new TextDecoder().decode(blob.subarray(from - size, from)) };
+    });
+  } catch (error) {
+    if (error instanceof OutOfBits) throw new Malformed(bit, 'metadata', error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,128 @@
+/** Globals and functions of a module that is read, with their names from the string or the symbol table. */
+import type { Argument, GlobalVariable, Function as LlvmFunction } from './model.ts';
+import { childBlocks, records, textOf } from './read.ts';
+import type { AttributeTable } from './read-attributes.ts';
+import type { Before, ConstantSource } from './read-constants.ts';
+import type { TypeTable } from './read-types.ts';
+import { blocks, linkages, unnamedAddrs } from './records.ts';
+import { Malformed, type RawBlock, type RawRecord } from './stream-reader.ts';
+import { types as llvm } from './types.ts';
+
+interface Tables {
+  readonly types: TypeTable;
+  readonly attributes: AttributeTable;
+  readonly sections: readonly string[];
+  readonly strings: Uint8Array | undefined;
+}
+
+export interface Symbols {
+  readonly globals: GlobalVariable[];
+  readonly functions: LlvmFunction[];
+  /** Both by their value ids, for the constants behind them. */
+  readonly asBefore: Before;
+  /** Fills in initialisers once constants are known. */
+  finish(values: ConstantSource): void;
+}
+
+const codes = blocks.module.records;
+
+/** Alignments are written as log2 + 1, 0 for none. */
+export function alignOfCode(code: number | bigint | undefined, bit: number): number {
+  const n = Number(code ?? 0);
+  if (n > 33) throw new Malformed(bit, 'module', `alignment code ${n}`);
+  return n === 0 ? 0 : 2 ** (n - 1);
+}
+
+export function readSymbols(module: RawBlock, tables: Tables): Symbols {
+  const version = Number(records(module).find((r) => r.code === codes.version.code)?.ops[0] ?? 0);
+  if (version !== 1 && version !== 2) throw new Malformed(module.bit, 'module', `module version ${version}`);
+  const values: (GlobalVariable | LlvmFunction)[] = [];
+  const inits: { global: GlobalVariable; id: number; bit: number }[] = [];
+  for (const record of records(module)) {
+    if (record.code !== codes.globalVar.code && record.code !== codes.function.code) continue;
+    const name = version === 2 ? nameFrom(tables.strings, record) : '';
+    const ops = version === 2 ? record.ops.slice(2) : record.ops;
+    if (record.code === codes.function.code) values.push(readFunctionHeader(name, ops, record, tables));
+    else {
+      const global = readGlobal(name, ops, record, tables);
+      values.push(global);
+      if (Number(ops[2]) > 0) inits.push({ global, id: Number(ops[2]) - 1, bit: record.bit });
+    }
+  }
+  if (version === 1) nameFromSymtab(module, values);
+  return {
+    globals: values.filter((v): v is GlobalVariable => v.kind === 'global'),
+    functions: values.filter((v): v is LlvmFunction => v.kind === 'function'),
+    asBefore: {
+      first: values.length,
+      outer: { at: (id, bit) => values[Number(id)] ?? noSymbol(bit, id) },
+    },
+    finish: (constants) => inits.forEach(({ global, id, bit }) => void (global.init = constants.at(id, bit))),
+  };
+}
+
+function noSymbol(bit: number, id: unknown): never {
+  throw new Malformed(bit, 'module', `value ${id} does not exist`);
+}
+
+function nameFrom(strings: Uint8Array | undefined, record: RawRecord): string {
+  const [offset, size] = [Number(record.ops[0]), Number(record.ops[1])];
+  if (!strings || !(offset + size <= strings.length)) throw new Malformed(record.bit, 'module', 'a name outside the string table');
+  return new TextDecoder().decode(strings.subarray(offset, offset + size));
+}
+
+/** VERSION 1: names stand in the module's own symbol table. */
+function nameFromSymtab(module: RawBlock, values: (GlobalVariable | LlvmFunction)[]): void {
+  const { entry, fnEntry } = blocks.valueSymtab.records;
+  for (const block of childBlocks(module, blocks.valueSymtab.id))
+    for (const record of records(block)) {
+      const value = values[Number(record.ops[0])];
+      if (value && record.code === entry.code) value.name = textOf(record, 1);
+      if (value && record.code === fnEntry.code) value.name = textOf(record, 2);
+    }
+}
+
+const sectionAt = (tables: Tables, id: number | bigint | undefined): string | undefined =>
+  Number(id ?? 0) === 0 ? undefined : tables.sections[Number(id) - 1];
+
+function readGlobal(name: string, ops: readonly (number | bigint)[], record: RawRecord, tables: Tables): GlobalVariable {
+  const valueType = tables.types.at(ops[0], record.bit);
+  const flags = Number(ops[1]);
+  if ((flags & 2) === 0) throw new Malformed(record.bit, 'module', 'a global without explicit type');
+  const linkage = linkages.get(Number(ops[3] ?? 0)) ?? 'external';
+  return {
+    kind: 'global',
+    name,
+    type: llvm.pointer(valueType, flags >>> 2),
+    valueType,
+    isConstant: (flags & 1) !== 0,
+    init: undefined,
+    linkage,
+    align: alignOfCode(ops[4], record.bit),
+    section: sectionAt(tables, ops[5]),
+    unnamedAddr: unnamedAddrs.get(Number(ops[8] ?? 0)) ?? 'none',
+    externallyInitialized: Number(ops[9] ?? 0) !== 0,
+    dsoLocal: Number(ops[13] ?? 0) !== 0 && linkage !== 'internal' && linkage !== 'private',
+  };
+}
+
+function readFunctionHeader(name: string, ops: readonly (number | bigint)[], record: RawRecord, tables: Tables): LlvmFunction {
+  const functionType = tables.types.at(ops[0], record.bit);
+  if (functionType.kind !== 'function') throw new Malformed(record.bit, 'module', 'a function whose type is no function type');
+  const linkage = linkages.get(Number(ops[3] ?? 0)) ?? 'external';
+  return {
+    kind: 'function',
+    name,
+    functionType,
+    type: llvm.pointer(functionType),
+    linkage,
+    attributes: tables.attributes.at(ops[4], record.bit),
+    unnamedAddr: unnamedAddrs.get(Number(ops[9] ?? 0)) ?? 'none',
+    dsoLocal: Number(ops[15] ?? 0) !== 0 && linkage !== 'internal' && linkage !== 'private',
+    section: sectionAt(tables, ops[6]),
+    args: functionType.params.map((type, index): Argument => ({ kind: 'argument', type, index, name: undefined })),
+    // A body is read later; what is no prototype has one.
+    blocks: ops[2] === 1 ? [] : [{ kind: 'block', name: undefined, body: [] }],
+    metadata: [],
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * Bitcode to a module: the inverse of `write.ts`, and tolerant of what other LLVM writers do (abbreviations, VERSION 1 modules
+ * with names in the symbol table, old metadata strings). Debug information is read past: its nodes keep their numbers and lose
+ * their content.
+ */
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { Module } from './model.ts';
+import { readAttributes } from './read-attributes.ts';
+import { type ConstantSource, readConstants } from './read-constants.ts';
+import { readFunctions } from './read-function.ts';
+import { readMetadata } from './read-metadata.ts';
+import { readSymbols } from './read-symbols.ts';
+import { readTypes } from './read-types.ts';
+import { blocks } from './records.ts';
+import { Malformed, type RawBlock, type RawRecord, readStream } from './stream-reader.ts';
+
+/** Reads raw or wrapped bitcode; nothing after reporting CM4002. */
+export function readModule(bytes: Uint8Array, diagnostics: Diagnostics): Module | undefined {
+  try {
+    return moduleFrom(readStream(unwrap(bytes)));
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    diagnostics.report('CM4002', { bit: error.bit, block: error.block, why: error.message });
+    return undefined;
+  }
+}
+
+/** Takes LLVM's Darwin wrapper off, if there is one. */
+function unwrap(bytes: Uint8Array): Uint8Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < 20 || view.getUint32(0, true) !== 0x0b17c0de) return bytes;
+  const [offset, size] = [view.getUint32(8, true), view.getUint32(12, true)];
+  if (offset + size > bytes.length) throw new Malformed(0, 'the wrapper', 'the wrapped bitcode goes past the end');
+  return bytes.subarray(offset, offset + size);
+}
+
+export const childBlocks = (block: RawBlock, id: number): RawBlock[] =>
+  block.items.filter((item): item is RawBlock => item.kind === 'block' && item.id === id);
+export const records = (block: RawBlock): RawRecord[] => block.items.filter((item): item is RawRecord => item.kind === 'record');
+
+/** Operands from `from` on as text, one character each. */
+export const textOf = (record: RawRecord, from = 0): string => new TextDecoder().decode(Uint8Array.from(record.ops.slice(from), Number));
+
+function moduleFrom(top: readonly RawBlock[]): Module {
+  const block = top.find((b) => b.id === blocks.module.id);
+  if (!block) throw new Malformed(0, 'the stream', 'there is no module');
+  const strings = top.find((b) => b.id === blocks.strtab.id);
+  const table = strings && records(strings)[0]?.blob;
+  const names = blocks.module.records;
+  const text = (code: number): string => {
+    const record = records(block).find((r) => r.code === code);
+    return record ? textOf(record) : '';
+  };
+  const sections = records(block)
+    .filter((r) => r.code === names.sectionName.code)
+    .map((r) => textOf(r));
+  const types = readTypes(childBlocks(block, blocks.types.id)[0], block.bit);
+  const attributes = readAttributes(block, types);
+  const symbols = readSymbols(block, { types, attributes, sections, strings: table });
+  const values: ConstantSource = readConstants(childBlocks(block, blocks.constants.id), types, symbols.asBefore);
+  symbols.finish(values);
+  const metadata = readMetadata(childBlocks(block, blocks.metadata.id), values);
+  const kinds = new Map<number, string>();
+  for (const kindBlock of childBlocks(block, blocks.metadataKind.id))
+    for (const r of records(kindBlock)) kinds.set(Number(r.ops[0]), textOf(r, 1));
+  readFunctions(childBlocks(block, blocks.function.id), symbols.functions, { types, attributes, values, metadata, kinds });
+  const identification = top.find((b) => b.id === blocks.identification.id);
+  const producer = identification && records(identification).find((r) => r.code === blocks.identification.records.string.code);
+  return {
+    identification: producer ? textOf(producer) : '',
+    sourceFilename: text(names.sourceFilename.code),
+    triple: text(names.triple.code),
+    dataLayout: text(names.dataLayout.code),
+    structs: types.structs,
+    globals: symbols.globals,
+    functions: symbols.functions,
+    namedMetadata: metadata.named,
+    sections,
+  };
+}
