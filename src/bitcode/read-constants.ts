@@ -138,6 +138,6 @@ function gep(type: Type, { code, ops, bit }: RawRecord, source: ConstantSource, 
   const operands: Constant[] = [];
   for (let i = hasType ? 2 : 1; i < ops.length; i += 2) operands.push(source.at(ops[i], bit));
   const [base, ...indices] = operands;
-  if (!base || base.type.kind !== 'pointer') return unknown(bit, 'base of an address');
+  if (base?.type.kind !== 'pointer') return unknown(bit, 'base of an address');
   return { kind: 'constant', form: 'gep', type, sourceType: hasType ? types.at(ops[0], bit) : base.type.pointee, inbounds, base, indices };
 }

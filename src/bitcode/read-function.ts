@@ -115,7 +115,7 @@ const skipped = new Set<number>([codes.declareBlocks.code, codes.debugLoc.code, 
 
 function replacePlaceholders(
   instructions: readonly Instruction[],
-  valueOf: (id: number) => Value | undefined,
+  definition: (id: number) => Value | undefined,
   hasAny: boolean,
   bit: number,
 ): void {
@@ -126,7 +126,7 @@ function replacePlaceholders(
     if ('value' in field && 'block' in field) return { ...field, value: fixed(field.value) };
     const placeholder = field as Placeholder;
     if (placeholder.kind !== 'placeholder') return field;
-    const value = valueOf(placeholder.id);
+    const value = definition(placeholder.id);
     if (!value || value.type !== placeholder.type)
       throw new Malformed(bit, 'function', `value ${placeholder.id} is used and never defined`);
     return value;

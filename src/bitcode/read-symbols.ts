@@ -57,7 +57,9 @@ export function readSymbols(module: RawBlock, tables: Tables): Symbols {
       first: values.length,
       outer: { at: (id, bit) => values[Number(id)] ?? noSymbol(bit, id) },
     },
-    finish: (constants) => inits.forEach(({ global, id, bit }) => void (global.init = constants.at(id, bit))),
+    finish: (constants) => {
+      for (const { global, id, bit } of inits) global.init = constants.at(id, bit);
+    },
   };
 }
 

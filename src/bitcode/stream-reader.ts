@@ -45,19 +45,18 @@ const kinds = { 1: 'fixed', 2: 'vbr', 3: 'array', 4: 'char6', 5: 'blob' } as con
 export function readStream(bytes: Uint8Array): RawBlock[] {
   const bits = new BitReader(bytes);
   const known = new Map<number, Abbreviation[]>();
-  let block = 'the stream';
-  const reader = { bits, known, enter: (name: string) => void (block = name) };
+  const reader: Reader = { bits, known, block: 'the stream' };
   try {
-    if (bits.fixed(32) !== 0xdec04342) throw new Malformed(0, block, 'the magic is not `BC` C0 DE');
+    if (bits.fixed(32) !== 0xdec04342) throw new Malformed(0, reader.block, 'the magic is not `BC` C0 DE');
     const found: RawBlock[] = [];
     while (!bits.atEnd) {
       const bit = bits.position;
-      if (bits.fixed(2) !== 1) throw new Malformed(bit, block, 'something other than a block at the top');
+      if (bits.fixed(2) !== 1) throw new Malformed(bit, reader.block, 'something other than a block at the top');
       found.push(readBlock(reader, bit, 0));
     }
     return found;
   } catch (error) {
-    if (error instanceof OutOfBits) throw new Malformed(bits.position, block, error.message);
+    if (error instanceof OutOfBits) throw new Malformed(bits.position, reader.block, error.message);
     throw error;
   }
 }
@@ -66,7 +65,8 @@ interface Reader {
   readonly bits: BitReader;
   /** Abbreviations that BLOCKINFO defines, by block. */
   readonly known: Map<number, Abbreviation[]>;
-  enter(name: string): void;
+  /** The block that is being read, for messages. */
+  block: string;
 }
 
 /** A block behind its entry code. */
@@ -77,7 +77,7 @@ function readBlock(reader: Reader, bit: number, depth: number): RawBlock {
   bits.align32();
   const words = bits.fixed(32);
   const name = blockName(id);
-  reader.enter(name);
+  reader.block = name;
   if (width < 2 || width > 32) throw new Malformed(bit, name, `abbreviation ids of ${width} bits`);
   if (depth > maximumDepth) throw new Malformed(bit, name, 'blocks nested too deep');
   if (bits.position + words * 32 > bits.length) throw new Malformed(bit, name, `a block of ${words} words goes past the end`);
@@ -92,7 +92,7 @@ function readBlock(reader: Reader, bit: number, depth: number): RawBlock {
     if (code === 0) break;
     if (code === 1) {
       items.push(readBlock(reader, at, depth + 1));
-      reader.enter(name);
+      reader.block = name;
     } else if (code === 2) {
       const abbreviation = readAbbreviation(bits, name);
       if (id === blocks.blockinfo.id) reader.known.set(infoFor, [...(reader.known.get(infoFor) ?? []), abbreviation]);
