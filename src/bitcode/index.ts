@@ -4,5 +4,6 @@
  */
 export * from './model.ts';
 export { readModule } from './read.ts';
+export { disassemble } from './text/module.ts';
 export { bitWidth, spell, type Type, type TypeOf, types } from './types.ts';
 export { writeModule } from './write.ts';

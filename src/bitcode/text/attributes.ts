@@ -1,0 +1,67 @@
+/** Attributes as LLVM 14 writes them. */
+import type { Attribute } from '../model.ts';
+import { attributeNames } from '../records.ts';
+import { spell } from '../types.ts';
+import { quoted } from './constants.ts';
+
+const nameOf = (kind: number): string => attributeNames[kind] ?? `attribute${kind}`;
+
+/** Plain ones by name, then those with types, then those with numbers, then strings by key. */
+function sorted(attributes: readonly Attribute[]): Attribute[] {
+  const rank = { enum: 0, type: 1, int: 2, string: 3 } as const;
+  const key = (a: Attribute): string => (a.form === 'string' ? a.key : nameOf(a.kind));
+  return [...attributes].sort((a, b) => rank[a.form] - rank[b.form] || (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
+}
+
+function attributeText(attribute: Attribute, inGroup: boolean): string {
+  switch (attribute.form) {
+    case 'enum':
+      return nameOf(attribute.kind);
+    case 'int':
+      if (attribute.kind === 1) return inGroup ? `align=${attribute.value}` : `align ${attribute.value}`;
+      return inGroup ? `${nameOf(attribute.kind)}=${attribute.value}` : `${nameOf(attribute.kind)}(${attribute.value})`;
+    case 'type':
+      return attribute.type ? `${nameOf(attribute.kind)}(${spell(attribute.type)})` : nameOf(attribute.kind);
+    case 'string':
+      return attribute.value === undefined ? quoted(attribute.key) : `${quoted(attribute.key)}=${quoted(attribute.value)}`;
+  }
+}
+
+/** A list between other words: empty, or with a blank behind each attribute. */
+export const inlineAttributes = (attributes: readonly Attribute[]): string =>
+  sorted(attributes)
+    .map((a) => `${attributeText(a, false)} `)
+    .join('');
+
+/** The inside of `attributes #0 = { … }`. */
+export const groupText = (attributes: readonly Attribute[]): string =>
+  sorted(attributes)
+    .map((a) => attributeText(a, true))
+    .join(' ');
+
+/** The comment in front of a function: everything but strings. */
+export const commentText = (attributes: readonly Attribute[]): string =>
+  sorted(attributes.filter((a) => a.form !== 'string'))
+    .map((a) => attributeText(a, false))
+    .join(' ');
+
+/** Numbers of attribute groups in order of first use. */
+export interface Groups {
+  /** ` #0`, or nothing for an empty group. */
+  reference(attributes: readonly Attribute[]): string;
+  /** Lines at the end of the module. */
+  lines(): string[];
+}
+
+export function attributeGroups(): Groups {
+  const texts: string[] = [];
+  return {
+    reference(attributes) {
+      if (attributes.length === 0) return '';
+      const text = groupText(attributes);
+      const known = texts.indexOf(text);
+      return ` #${known >= 0 ? known : texts.push(text) - 1}`;
+    },
+    lines: () => texts.map((text, i) => `attributes #${i} = { ${text} }`),
+  };
+}

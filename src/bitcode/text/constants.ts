@@ -1,0 +1,100 @@
+/** Constants as LLVM 14 writes them. */
+import type { Constant } from '../model.ts';
+import { spell, spellName, type TypeOf } from '../types.ts';
+
+type Plain = Extract<Constant, { kind: 'constant' }>;
+
+/** A constant with its type in front. */
+export const typedConstant = (constant: Constant): string => `${spell(constant.type)} ${constantText(constant)}`;
+
+/** A constant without its type. */
+export function constantText(constant: Constant): string {
+  if (constant.kind !== 'constant') return `@${spellName(constant.name)}`;
+  switch (constant.form) {
+    case 'int':
+      return intText(constant);
+    case 'float':
+      return floatText(constant.type.name, constant.bits);
+    case 'null':
+      return constant.type.kind === 'pointer' ? 'null' : 'zeroinitializer';
+    case 'undef':
+    case 'poison':
+      return constant.form;
+    case 'aggregate':
+      return aggregateText(constant);
+    case 'cast':
+      return `${constant.opcode} (${typedConstant(constant.value)} to ${spell(constant.type)})`;
+    case 'binary':
+      return `${constant.opcode} (${typedConstant(constant.a)}, ${typedConstant(constant.b)})`;
+    case 'gep': {
+      const operands = [constant.base, ...constant.indices].map(typedConstant).join(', ');
+      return `getelementptr ${constant.inbounds ? 'inbounds ' : ''}(${spell(constant.sourceType)}, ${operands})`;
+    }
+  }
+}
+
+function intText({ type, value }: Extract<Plain, { form: 'int' }>): string {
+  if (type.bits === 1) return value === 1n ? 'true' : 'false';
+  return String(BigInt.asIntN(type.bits, value));
+}
+
+const hex = (bits: bigint, digits: number): string => bits.toString(16).toUpperCase().padStart(digits, '0');
+
+/** Six decimal digits where they say the value exactly, else the bits: of floats as those of the double they equal. */
+export function floatText(name: TypeOf<'float'>['name'], bits: bigint): string {
+  if (name === 'half') return `0xH${hex(bits, 4)}`;
+  if (name === 'bfloat') return `0xR${hex(bits, 4)}`;
+  const view = new DataView(new ArrayBuffer(8));
+  const wide = name === 'double' ? bits : widened(view, Number(bits));
+  view.setBigUint64(0, wide);
+  const value = view.getFloat64(0);
+  if (Number.isFinite(value)) {
+    const [digits, exponent] = value.toExponential(5).split('e') as [string, string];
+    const sign = Object.is(value, -0) ? '-' : '';
+    const text = `${sign}${digits}0e${exponent[0]}${exponent.slice(1).padStart(2, '0')}`;
+    if (Object.is(Number(text), value)) return text;
+  }
+  return `0x${hex(wide, 16)}`;
+}
+
+/** The double of a float's bits; NaN payloads are kept, which a conversion might not do. */
+function widened(view: DataView, bits: number): bigint {
+  view.setUint32(0, bits);
+  const value = view.getFloat32(0);
+  if (Number.isNaN(value)) {
+    const [sign, payload] = [BigInt(bits >>> 31), BigInt(bits & 0x7fffff)];
+    return (sign << 63n) | (0x7ffn << 52n) | (payload << 29n);
+  }
+  view.setFloat64(0, value);
+  return view.getBigUint64(0);
+}
+
+function aggregateText(constant: Extract<Plain, { form: 'aggregate' }>): string {
+  const { type, elements } = constant;
+  if (elements.every(isZero)) return 'zeroinitializer';
+  if (type.kind === 'array' && type.element.kind === 'int' && type.element.bits === 8 && elements.every(isInt))
+    return `c"${escaped(elements.map(byteOf))}"`;
+  const inner = elements.map(typedConstant).join(', ');
+  if (type.kind === 'array') return `[${inner}]`;
+  if (type.kind === 'vector') return `<${inner}>`;
+  return type.kind === 'struct' && type.packed ? `<{ ${inner} }>` : `{ ${inner} }`;
+}
+
+const isInt = (c: Constant): boolean => c.kind === 'constant' && c.form === 'int';
+const byteOf = (c: Constant): number => (c.kind === 'constant' && c.form === 'int' ? Number(c.value) : 0);
+const isZero = (c: Constant): boolean =>
+  c.kind === 'constant' &&
+  ((c.form === 'int' && c.value === 0n) ||
+    (c.form === 'float' && c.bits === 0n) ||
+    c.form === 'null' ||
+    (c.form === 'aggregate' && c.elements.every(isZero)));
+
+/** Bytes between quotes: printable ones as they are, others as `\XX`. */
+export function escaped(bytes: Iterable<number>): string {
+  let out = '';
+  for (const byte of bytes)
+    out += byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c ? String.fromCharCode(byte) : `\\${hex(BigInt(byte), 2)}`;
+  return out;
+}
+
+export const quoted = (text: string): string => `"${escaped(new TextEncoder().encode(text))}"`;
