@@ -3,7 +3,7 @@
  * whole body is known.
  */
 import type { Block, Instruction, Function as LlvmFunction, Metadata, Value } from './model.ts';
-import { childBlocks, records } from './read.ts';
+import { childBlocks, records, textOf } from './read.ts';
 import type { AttributeTable } from './read-attributes.ts';
 import { type ConstantSource, readConstants } from './read-constants.ts';
 import { readInstruction } from './read-instruction.ts';
@@ -81,6 +81,18 @@ function readBody(body: RawBlock, fn: LlvmFunction, tables: ModuleTables): void 
   const instructions = readInstructions(body, fn, reader, locals);
   replacePlaceholders(instructions, (id) => locals[id - base], placeholders.size > 0, body.bit);
   readAttachments(body, fn, instructions, reader);
+  readNames(body, fn, (id) => locals[id - base]);
+}
+
+/** Names of arguments, instructions and basic blocks, where the file kept them. */
+function readNames(body: RawBlock, fn: LlvmFunction, local: (id: number) => Value | undefined): void {
+  const { entry, bbEntry } = blocks.valueSymtab.records;
+  for (const table of childBlocks(body, blocks.valueSymtab.id))
+    for (const record of records(table)) {
+      const id = Number(record.ops[0]);
+      const named = record.code === bbEntry.code ? fn.blocks[id] : record.code === entry.code ? local(id) : undefined;
+      if (named && named.kind !== 'constant') named.name = textOf(record, 1);
+    }
 }
 
 function noBlock(bit: number, id: unknown): never {
