@@ -2,8 +2,13 @@
  * The IR: typed SSA with block parameters, between PTX and AIR in both directions. This room knows neither PTX nor LLVM.
  * Start at `ops.ts` (what can be said), then `kernel.ts` (how it is held); `docs/ir.md` says what it means.
  */
+export * from './analysis/index.ts';
 export * from './build.ts';
+export * from './eval.ts';
 export * from './kernel.ts';
 export * from './operands.ts';
 export * from './ops.ts';
+export { parseModule } from './parse.ts';
+export * from './print.ts';
 export * from './types.ts';
+export { verify, verifyModule } from './verify/index.ts';

@@ -131,4 +131,11 @@ export const launch = entries({
     message: '`--{word} {index}` names no buffer: {why}',
     page: 'Arguments are counted from 0 in the order of the kernel parameters; only buffers can be printed, saved or checked.',
   },
+  CM5090: {
+    severity: 'error',
+    title: 'several modules',
+    message: 'the file has {count} entries, and `--emit air` writes one bitcode module, which holds one kernel',
+    help: 'choose one with `--entry NAME`',
+    page: 'A metallib holds one bitcode module per kernel. `--emit metallib` takes any number of them.',
+  },
 });

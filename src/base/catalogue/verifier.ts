@@ -9,4 +9,10 @@ export const verifier = entries({
     help: 'this is a fault of the compiler: please report it with the kernel',
     page: 'The compiler checks its own intermediate form. A violation is never caused by the input alone.',
   },
+  CM3002: {
+    severity: 'error',
+    title: 'IR text',
+    message: 'the IR text cannot be read: {why}',
+    page: 'The text form of the intermediate form, as `--emit ir` prints it, is described in `docs/ir.md`.',
+  },
 });

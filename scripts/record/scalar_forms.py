@@ -1,0 +1,270 @@
+"""The scalar forms to record, each with its operand widths and the inputs to try. Pure data: no GPU needed.
+
+A form is (instruction with its operands, result kind, operand kinds, input tuples); a kind is a PTX register type, `pred` for
+results only. Inputs are bit patterns.
+"""
+import itertools
+import random
+import struct
+
+rng = random.Random(20)
+INTS = ['s8', 'u8', 's16', 'u16', 's32', 'u32', 's64', 'u64']
+WIDE_INTS = INTS[2:]
+ROUND = ['rn', 'rz', 'rm', 'rp']
+INTEGER_ROUND = ['rni', 'rzi', 'rmi', 'rpi']
+COMPARE_INT = ['eq', 'ne', 'lt', 'le', 'gt', 'ge']
+COMPARE_FLOAT = COMPARE_INT + ['equ', 'neu', 'ltu', 'leu', 'gtu', 'geu', 'num', 'nan']
+
+
+def width(type_):
+    return 16 if type_ == 'bf16' else int(type_[1:])
+
+
+def register(type_):
+    """The register that holds a type: there are none of 8 bits."""
+    return f'b{max(16, width(type_))}'
+
+
+def f32(value):
+    return struct.unpack('<I', struct.pack('<f', value))[0]
+
+
+def f64(value):
+    return struct.unpack('<Q', struct.pack('<d', value))[0]
+
+
+def f16(value):
+    return struct.unpack('<H', struct.pack('<e', value))[0]
+
+
+# Integers
+
+def edges(bits):
+    top = 1 << bits - 1
+    return [0, 1, 2, 7, 10, top - 1, top, top + 1, 2 * top - 1, 2 * top - 2, 2 * top - 7]
+
+
+def draws(bits, count):
+    """Random integers of every magnitude."""
+    return [rng.getrandbits(bits) >> rng.randrange(bits) for _ in range(count)]
+
+
+def integer_pairs(bits):
+    return list(itertools.product(edges(bits), repeat=2)) + list(zip(draws(bits, 24), draws(bits, 24)))
+
+
+def integer_triples(bits, wide):
+    some = [0, 1, (1 << bits - 1) - 1, 1 << bits - 1, (1 << bits) - 1]
+    last = [0, 1, (1 << wide - 1) - 1, 1 << wide - 1, (1 << wide) - 1]
+    return list(itertools.product(some, some, last)) + list(zip(draws(bits, 16), draws(bits, 16), draws(wide, 16)))
+
+
+def integer_forms():
+    for type_ in WIDE_INTS:
+        bits, reg = width(type_), register(type_)
+        pairs = integer_pairs(bits)
+        for op in ['add', 'sub', 'mul.lo', 'mul.hi', 'div', 'rem', 'min', 'max']:
+            yield f'{op}.{type_} d, a, b', reg, [reg, reg], pairs
+        for op in ['mad.lo', 'mad.hi']:
+            yield f'{op}.{type_} d, a, b, c', reg, [reg] * 3, integer_triples(bits, bits)
+        if bits < 64:
+            wide = f'b{2 * bits}'
+            yield f'mul.wide.{type_} d, a, b', wide, [reg, reg], pairs
+            yield f'mad.wide.{type_} d, a, b, c', wide, [reg, reg, wide], integer_triples(bits, 2 * bits)
+        if type_[0] == 's':
+            for op in ['abs', 'neg']:
+                yield f'{op}.{type_} d, a', reg, [reg], [(a,) for a in edges(bits) + draws(bits, 8)]
+        for op in COMPARE_INT:
+            yield f'setp.{op}.{type_} d, a, b', 'pred', [reg, reg], pairs[::2]
+    for op in ['add.sat', 'sub.sat']:
+        yield f'{op}.s32 d, a, b', 'b32', ['b32', 'b32'], integer_pairs(32)
+    yield 'mad.hi.sat.s32 d, a, b, c', 'b32', ['b32'] * 3, integer_triples(32, 32)
+    for compare, to, of in [('lt', 'u32', 's32'), ('lt', 's32', 'u32'), ('ge', 'f32', 's32'), ('lo', 'u32', 'u32'), ('hs', 'u32', 'u64')]:
+        yield f'set.{compare}.{to}.{of} d, a, b', 'b32', [register(of)] * 2, integer_pairs(width(of))[::3]
+
+
+def logic_forms():
+    amounts = [0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 255, 256, 0x10001, 0x80000000, 0xFFFFFFFF]
+    for bits in [16, 32, 64]:
+        reg = f'b{bits}'
+        values = [1, 1 << bits - 1, (1 << bits) - 1, (1 << bits - 1) - 1] + draws(bits, 2)
+        for type_ in [f'shl.b{bits}', f'shr.b{bits}', f'shr.u{bits}', f'shr.s{bits}']:
+            yield f'{type_} d, a, b', reg, [reg, 'b32'], list(itertools.product(values, amounts))
+        for op in ['and', 'or', 'xor']:
+            yield f'{op}.{reg} d, a, b', reg, [reg, reg], list(zip(draws(bits, 12), draws(bits, 12)))
+        for op in ['not', 'cnot']:
+            yield f'{op}.{reg} d, a', reg, [reg], [(a,) for a in edges(bits)]
+
+
+# Floats
+
+SPECIAL_32 = [
+    0, 1 << 31, f32(1), f32(-1), f32(1.5), f32(3), 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000, 0x7FC12345, 0x7F800001, 0xFFA00000,
+    0x7FFFFFFF, 1, 0x80000001, 0x007FFFFF, 0x807FFFFF, 0x00800000, 0x80800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x3F800001, 0x3F7FFFFF, 0x3EAAAAAB,
+]
+FEW_32 = [0, 1 << 31, f32(1), f32(-3), 0x7F800000, 0xFF800000, 0x7FC12345, 0x80000001, 0x007FFFFF, 0x7F7FFFFF, 0x3F800001]
+SPECIAL_64 = [
+    0, 1 << 63, f64(1), f64(-1), f64(3), 0x7FF << 52, 0xFFF << 52, 0x7FF8 << 48, 0xFFF8 << 48, 0x7FF8000000012345, (0x7FF << 52) + 1,
+    1, (1 << 63) + 1, (1 << 52) - 1, 1 << 52, 0x7FEFFFFFFFFFFFFF, 0xFFEFFFFFFFFFFFFF, 0x3FF0000000000001, 0x3FEFFFFFFFFFFFFF,
+]
+SPECIAL_16 = [
+    0, 0x8000, 0x3C00, 0xBC00, 0x4200, 0x7C00, 0xFC00, 0x7E00, 0xFE00, 0x7D01, 0x7FFF, 1, 0x8001, 0x03FF, 0x0400, 0x8400, 0x7BFF, 0xFBFF, 0x3C01, 0x3BFF,
+]
+SPECIALS = {'f16': SPECIAL_16, 'f32': SPECIAL_32, 'f64': SPECIAL_64, 'bf16': sorted({x >> 16 for x in SPECIAL_32})}
+FEW = {'f16': SPECIAL_16[::2], 'f32': FEW_32, 'f64': SPECIAL_64[::2]}
+MANTISSA = {'f16': 10, 'f32': 23, 'f64': 52, 'bf16': 7}
+
+
+def float_draws(type_, count):
+    """Half of them any bits, half of them near 1 so that sums round in interesting places."""
+    bits, mantissa = width(type_), MANTISSA[type_]
+    bias = (1 << bits - 2 - mantissa) - 1
+
+    def near():
+        return rng.getrandbits(1) << bits - 1 | bias + rng.randrange(-4, 5) << mantissa | rng.getrandbits(mantissa)
+
+    return [near() if i % 2 else rng.getrandbits(bits) for i in range(count)]
+
+
+def float_pairs(type_, values, count=40):
+    return list(itertools.product(values, repeat=2)) + list(zip(float_draws(type_, count), float_draws(type_, count)))
+
+
+def midpoint_triples():
+    """a*b lies halfway between two floats, c tips it either way or not at all; then cancellations and subnormal results."""
+    tips = [0, 1 << 31, f32(2.0**-100), f32(-(2.0**-100)), 1, 0x80000001]
+    out = []
+    while len(out) < 60:
+        a, b = rng.randrange(1 << 11, 1 << 12) | 1, rng.randrange(1 << 12, 1 << 13) | 1
+        if (a * b).bit_length() == 25:
+            out += [(f32(a), f32(b), tip) for tip in tips]
+            out += [(f32(-a), f32(b), tip) for tip in tips[2:4]]
+    for _ in range(30):
+        a, b = rng.randrange(1 << 23, 1 << 24), rng.randrange(1 << 23, 1 << 24)
+        out.append((f32(a), f32(b), f32(-float(a * b))))
+        out.append((f32(a * 2.0**-90), f32(b * 2.0**-90), rng.getrandbits(23)))
+        out.append((f32(a * 2.0**-98), f32(b * 2.0**-98), f32(-(2.0**-149))))
+    return out
+
+
+def float_triples(type_, count=60):
+    few = FEW[type_][:9]
+    return list(itertools.product(few, few, few[::2])) + list(zip(*[float_draws(type_, count) for _ in range(3)]))
+
+
+def float_forms():
+    for type_ in ['f32', 'f64']:
+        reg = f'b{width(type_)}'
+        for mode in ROUND:
+            values = SPECIALS[type_] if mode == 'rn' and type_ == 'f32' else FEW[type_]
+            for op in ['add', 'sub', 'mul', 'div']:
+                yield f'{op}.{mode}.{type_} d, a, b', reg, [reg, reg], float_pairs(type_, values)
+            triples = float_triples(type_) + (midpoint_triples() if type_ == 'f32' else [])
+            yield f'fma.{mode}.{type_} d, a, b, c', reg, [reg] * 3, triples if mode == 'rn' else triples[::4]
+            for op in ['sqrt', 'rcp']:
+                yield f'{op}.{mode}.{type_} d, a', reg, [reg], [(a,) for a in SPECIALS[type_] + float_draws(type_, 60)]
+        for op in ['min', 'max']:
+            yield f'{op}.{type_} d, a, b', reg, [reg, reg], float_pairs(type_, SPECIALS[type_], 16)
+        for op in ['abs', 'neg']:
+            yield f'{op}.{type_} d, a', reg, [reg], [(a,) for a in SPECIALS[type_]]
+        for op in COMPARE_FLOAT:
+            yield f'setp.{op}.{type_} d, a, b', 'pred', [reg, reg], float_pairs(type_, FEW[type_], 8)
+    pairs = float_pairs('f32', FEW_32, 16)
+    for op in ['add.sat', 'mul.sat', 'sub.sat', 'add.ftz', 'sub.ftz', 'mul.ftz', 'div.rn.ftz', 'min.ftz', 'max.ftz', 'min.NaN', 'max.NaN']:
+        yield f'{op}.f32 d, a, b', 'b32', ['b32', 'b32'], pairs
+    for op in ['fma.rn.sat', 'fma.rn.ftz']:
+        yield f'{op}.f32 d, a, b, c', 'b32', ['b32'] * 3, float_triples('f32', 16)
+    for op in ['sqrt.rn.ftz', 'rcp.rn.ftz', 'abs.ftz', 'neg.ftz']:
+        yield f'{op}.f32 d, a', 'b32', ['b32'], [(a,) for a in SPECIAL_32]
+    for op in ['lt', 'eq', 'neu']:
+        yield f'setp.{op}.ftz.f32 d, a, b', 'pred', ['b32', 'b32'], pairs
+    for compare, to in [('lt', 'u32'), ('lt', 's32'), ('geu', 'f32')]:
+        yield f'set.{compare}.{to}.f32 d, a, b', 'b32', ['b32', 'b32'], pairs
+    half = float_pairs('f16', SPECIAL_16, 24)
+    for op in ['add', 'sub', 'mul', 'min', 'max']:
+        yield f'{op}.f16 d, a, b', 'b16', ['b16', 'b16'], half
+    yield 'fma.rn.f16 d, a, b, c', 'b16', ['b16'] * 3, float_triples('f16')
+    for op in ['abs', 'neg']:
+        yield f'{op}.f16 d, a', 'b16', ['b16'], [(a,) for a in SPECIAL_16]
+    for op in COMPARE_FLOAT:
+        yield f'setp.{op}.f16 d, a, b', 'pred', ['b16', 'b16'], float_pairs('f16', FEW['f16'], 8)
+
+
+# Conversions
+
+EDGES = [2.0**k for k in (7, 8, 15, 16, 31, 32, 63, 64)]
+TO_INTEGER = [0.25, 0.5, 0.75, 1.5, 2.5, 3.5, 127.5, 128.5, 255.5, 32767.5, 65535.5, 8388607.5, 1e10, 1e30]
+
+
+def float_to_integer_inputs(type_):
+    """Halves, the ends of every integer type and their neighbours, what no integer can be; both signs."""
+    encode = {'f16': f16, 'f32': f32, 'f64': f64}[type_]
+    largest = 65504 if type_ == 'f16' else 2.0**127
+    near = [encode(x) for x in EDGES if x <= largest]
+    positive = [encode(x) for x in TO_INTEGER if x <= largest] + [n + step for n in near for step in (-1, 0, 1)] + SPECIALS[type_]
+    return [(a,) for a in dict.fromkeys(positive + [a ^ 1 << width(type_) - 1 for a in positive])]
+
+
+def narrowing_inputs(of, to):
+    """Specials, random values, and values on and beside the midpoints of the narrower type."""
+    drop = MANTISSA[of] - MANTISSA[to]
+    exponent = {'f16': 15, 'bf16': 127, 'f32': 127, 'f64': 1023}
+    bits, out = width(of), SPECIALS[of] + float_draws(of, 24)
+    least = exponent[of] - exponent[to]
+    for e in [least + 1, least + exponent[to], least + 2 * exponent[to], least - 1, least - MANTISSA[to], least - MANTISSA[to] - 1]:
+        for kept in [0, 1, (1 << MANTISSA[to]) - 1]:
+            base = e << MANTISSA[of] | kept << drop
+            if 0 < e < 2 * exponent[of] + 1:
+                out += [base, base | 1, base | 1 << drop - 1, base | (1 << drop - 1) + 1, base | (1 << drop - 1) - 1, base | (1 << drop) - 1]
+    return [(a,) for a in dict.fromkeys(out + [a ^ 1 << bits - 1 for a in out[-40:]])]
+
+
+def convert_forms():
+    for of in INTS:
+        inputs = [(a,) for a in edges(width(of)) + draws(width(of), 10)]
+        narrow = [(a & (1 << width(register(of))) - 1,) for a, in inputs]
+        noisy = narrow + [(a | rng.getrandbits(8) << 8,) for a, in narrow] if width(of) == 8 else narrow
+        for to in INTS:
+            for sat in ['', '.sat']:
+                yield f'cvt{sat}.{to}.{of} d, a', f'b{max(32, width(to))}' if width(to) == 8 else register(to), [register(of)], noisy
+        for to in ['f16', 'f32', 'f64']:
+            for mode in ROUND:
+                yield f'cvt.{mode}.{to}.{of} d, a', f'b{width(to)}', [register(of)], noisy + [(a,) for a in draws(width(of), 12)]
+    for of in ['f16', 'f32', 'f64']:
+        inputs = float_to_integer_inputs(of)
+        for to in INTS:
+            for mode in INTEGER_ROUND:
+                yield f'cvt.{mode}.{to}.{of} d, a', f'b{max(32, width(to))}' if width(to) == 8 else register(to), [f'b{width(of)}'], inputs
+        for mode in INTEGER_ROUND:
+            yield f'cvt.{mode}.{of}.{of} d, a', f'b{width(of)}', [f'b{width(of)}'], inputs
+    yield 'cvt.rzi.sat.s32.f32 d, a', 'b32', ['b32'], float_to_integer_inputs('f32')
+    yield 'cvt.rzi.ftz.s32.f32 d, a', 'b32', ['b32'], float_to_integer_inputs('f32')
+    for of, to in [('f32', 'f16'), ('f64', 'f16'), ('f64', 'f32'), ('f32', 'bf16')]:
+        for mode in ROUND:
+            yield f'cvt.{mode}.{to}.{of} d, a', f'b{width(to)}', [f'b{width(of)}'], narrowing_inputs(of, to)
+    for of, to in [('f16', 'f32'), ('f16', 'f64'), ('f32', 'f64'), ('bf16', 'f32')]:
+        yield f'cvt.{to}.{of} d, a', f'b{width(to)}', [f'b{width(of)}'], [(a,) for a in SPECIALS[of] + float_draws(of, 12)]
+    for form, to, of in [('cvt.sat.f32.f32', 'b32', 'f32'), ('cvt.rn.sat.f16.f32', 'b16', 'f32'), ('cvt.rn.sat.f32.f64', 'b32', 'f64'), ('cvt.rn.relu.bf16.f32', 'b16', 'f32'), ('cvt.ftz.f32.f32', 'b32', 'f32')]:
+        yield f'{form} d, a', to, [f'b{width(of)}'], [(a,) for a in SPECIALS[of] + float_draws(of, 12)]
+
+
+def forms():
+    for group in [integer_forms, logic_forms, float_forms, convert_forms]:
+        yield from group()
+
+
+def kernel(form, result, operands):
+    """The PTX that runs one form on every input: a[i], b[i], c[i] in, out[i], each in a cell of 8 bytes."""
+    names = 'abc'[: len(operands)]
+    lines = ['.version 9.0', '.target sm_90', '.address_size 64', '', '.visible .entry form(']
+    lines.append(',\n'.join(f'  .param .u64 p{name}' for name in [*names, 'd']) + ',\n  .param .u32 pn\n)\n{')
+    lines += [f'  .reg .{kind} {name};' for name, kind in zip(names, operands)]
+    lines += [f'  .reg .{result} d;', '  .reg .pred done;', '  .reg .b32 i, n, t, size;', '  .reg .b64 at, offset, cell;']
+    lines += ['  mov.u32 t, %tid.x;', '  mov.u32 i, %ctaid.x;', '  mov.u32 size, %ntid.x;', '  mad.lo.s32 i, i, size, t;']
+    lines += ['  ld.param.u32 n, [pn];', '  setp.ge.u32 done, i, n;', '  @done bra end;', '  mul.wide.u32 offset, i, 8;']
+    for name, kind in zip(names, operands):
+        lines += [f'  ld.param.u64 at, [p{name}];', '  add.s64 at, at, offset;', f'  ld.global.{kind} {name}, [at];']
+    lines.append(f'  {form};')
+    widen = {'pred': 'selp.u64 cell, 1, 0, d', 'b16': 'cvt.u64.u16 cell, d', 'b32': 'cvt.u64.u32 cell, d', 'b64': 'mov.b64 cell, d'}[result]
+    lines += [f'  {widen};', '  ld.param.u64 at, [pd];', '  add.s64 at, at, offset;', '  st.global.u64 [at], cell;', 'end:', '  ret;', '}', '']
+    return '\n'.join(lines)

@@ -1,0 +1,7 @@
+/** Analyses of a kernel: plain functions that give side arrays by block id or value, valid until the kernel changes. */
+export * from './cfg.ts';
+export * from './dominators.ts';
+export * from './influence.ts';
+export * from './liveness.ts';
+export * from './loops.ts';
+export * from './uniformity.ts';

@@ -1,0 +1,45 @@
+/**
+ * Which values are wanted where. A block's own parameters are not live into it; the arguments of an edge are uses at the end of the
+ * block the edge leaves.
+ * Source: Boissinot et al., "Computing Liveness Sets for SSA-Form Programs" (2012), path exploration by use.
+ */
+import type { Kernel, Value } from '../kernel.ts';
+import { operandsOf, terminatorOperands } from '../operands.ts';
+import type { Cfg } from './cfg.ts';
+
+export interface Liveness {
+  /** By block id: values made elsewhere that the block or a block after it uses. */
+  readonly liveIn: readonly ReadonlySet<Value>[];
+  /** By block id: values that a successor has live, edge arguments excluded. */
+  readonly liveOut: readonly ReadonlySet<Value>[];
+}
+
+/** The block id in which each value is defined; -1 for values that stand nowhere. */
+export function definingBlocks(kernel: Kernel): Int32Array {
+  const home = new Int32Array(kernel.insts.length).fill(-1);
+  for (const block of kernel.blocks) for (const value of [...block.params, ...block.body]) home[value] = block.id;
+  return home;
+}
+
+/** Live-in and live-out sets of every block. */
+export function livenessOf(kernel: Kernel, cfg: Cfg): Liveness {
+  const home = definingBlocks(kernel);
+  const liveIn: Set<Value>[] = kernel.blocks.map(() => new Set());
+  const liveOut: Set<Value>[] = kernel.blocks.map(() => new Set());
+  const use = (value: Value, block: number): void => {
+    const stack = [block];
+    for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
+      if (at === home[value] || liveIn[at]!.has(value)) continue;
+      liveIn[at]!.add(value);
+      for (const from of cfg.predecessors[at]!) {
+        liveOut[from]!.add(value);
+        stack.push(from);
+      }
+    }
+  };
+  for (const block of kernel.blocks) {
+    for (const value of block.body) for (const operand of operandsOf(kernel.insts[value]!)) use(operand, block.id);
+    for (const operand of terminatorOperands(block.end)) use(operand, block.id);
+  }
+  return { liveIn, liveOut };
+}

@@ -1,0 +1,58 @@
+/** Natural loops and reducibility. */
+import type { Cfg } from './cfg.ts';
+import type { DominatorTree } from './dominators.ts';
+
+export interface Loop {
+  /** The one block through which the loop is entered. */
+  readonly header: number;
+  /** Blocks that jump back to the header. */
+  readonly latches: readonly number[];
+  /** All blocks of the loop, inner loops included, header first, in reverse postorder. */
+  readonly blocks: readonly number[];
+  /** Index of the innermost loop around this one; -1 for none. */
+  readonly parent: number;
+  /** 1 for an outermost loop. */
+  readonly depth: number;
+}
+
+export interface Loops {
+  /** Outer loops before the loops inside them. */
+  readonly loops: readonly Loop[];
+  /** Index of the innermost loop of each block; -1 for none. */
+  readonly innermost: Int32Array;
+  /** Whether every cycle has one entry; where not, some cycles are in no loop here. */
+  readonly isReducible: boolean;
+}
+
+/** The natural loops of a kernel, one per header. */
+export function loopsOf(cfg: Cfg, dominators: DominatorTree): Loops {
+  const latches = new Map<number, number[]>();
+  let isReducible = true;
+  for (const from of cfg.order)
+    for (const to of cfg.successors[from]!) {
+      if (cfg.position[to]! > cfg.position[from]!) continue;
+      if (!dominators.dominates(to, from)) isReducible = false;
+      else latches.set(to, [...(latches.get(to) ?? []), from]);
+    }
+  const innermost = new Int32Array(cfg.successors.length).fill(-1);
+  const loops: Loop[] = [];
+  // An outer header comes before an inner one in reverse postorder, so inner loops overwrite `innermost`.
+  for (const [header, from] of [...latches].sort(([a], [b]) => cfg.position[a]! - cfg.position[b]!)) {
+    const parent = innermost[header]!;
+    const blocks = bodyOf(cfg, header, from);
+    loops.push({ header, latches: [...new Set(from)], blocks, parent, depth: parent < 0 ? 1 : loops[parent]!.depth + 1 });
+    for (const block of blocks) innermost[block] = loops.length - 1;
+  }
+  return { loops, innermost, isReducible };
+}
+
+function bodyOf(cfg: Cfg, header: number, latches: readonly number[]): number[] {
+  const inside = new Set([header]);
+  const stack = [...latches];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (inside.has(node) || cfg.position[node]! < 0) continue;
+    inside.add(node);
+    stack.push(...cfg.predecessors[node]!);
+  }
+  return [...inside].sort((a, b) => cfg.position[a]! - cfg.position[b]!);
+}

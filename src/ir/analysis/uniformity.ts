@@ -1,0 +1,137 @@
+/**
+ * Uniformity: which values are the same in all threads of a block (or of a warp) that compute them together, and which blocks of code
+ * only some of those threads run. Sources of difference are thread numbers and loads; difference spreads through operands, through
+ * joins of paths that a divergent branch separated, and out of loops that threads leave at different turns.
+ * Source: Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (2012), for joins and temporal divergence.
+ */
+import { edgesOf, type Inst, type Kernel, type Terminator, type Value } from '../kernel.ts';
+import { operandsOf } from '../operands.ts';
+import { isPointer, spaceOf } from '../types.ts';
+import { type Cfg, cfgOf } from './cfg.ts';
+import { type DominatorTree, postDominatorsOf } from './dominators.ts';
+import { influenceOf } from './influence.ts';
+import { definingBlocks } from './liveness.ts';
+
+/** 0: the same in all threads of the block; 1: in all threads of a warp; 2: may differ from lane to lane. */
+export type Variance = 0 | 1 | 2;
+
+export interface Uniformity {
+  /** By value: its variance among the threads that compute it together, where it is defined. */
+  readonly variance: Uint8Array;
+  /** By block id: 0 where all threads of the block run it together, 1 where whole warps do, 2 where parts of warps may. */
+  readonly divergence: Uint8Array;
+  /** By block id: variance of the condition the block branches on. */
+  readonly branch: Uint8Array;
+  /** Variance of a value as seen from a block: higher than where it is defined when threads left its loop at different turns. */
+  at(value: Value, block: number): Variance;
+}
+
+interface State {
+  readonly kernel: Kernel;
+  readonly cfg: Cfg;
+  readonly post: DominatorTree;
+  readonly home: Int32Array;
+  readonly variance: Uint8Array;
+  readonly divergence: Uint8Array;
+  readonly branch: Uint8Array;
+  /** By block id: variance that parameters of the block have because divergent paths join there. */
+  readonly joins: Uint8Array;
+  /** Cycles that threads leave at different turns. */
+  readonly cycles: { blocks: ReadonlySet<number>; level: number }[];
+  changed: boolean;
+}
+
+/** The uniformity of every value and block; blocks that cannot be reached keep 0. */
+export function uniformityOf(kernel: Kernel, cfg: Cfg = cfgOf(kernel), post: DominatorTree = postDominatorsOf(cfg)): Uniformity {
+  const state = emptyState(kernel, cfg, post);
+  while (state.changed) {
+    state.changed = false;
+    for (const id of cfg.order) visitBlock(state, id);
+  }
+  const { variance, divergence, branch } = state;
+  return { variance, divergence, branch, at: (value, block) => seenFrom(state, value, block) as Variance };
+}
+
+function emptyState(kernel: Kernel, cfg: Cfg, post: DominatorTree): State {
+  const bytes = (): Uint8Array => new Uint8Array(kernel.blocks.length);
+  return {
+    kernel,
+    cfg,
+    post,
+    home: definingBlocks(kernel),
+    variance: new Uint8Array(kernel.insts.length),
+    divergence: bytes(),
+    branch: bytes(),
+    joins: bytes(),
+    cycles: [],
+    changed: true,
+  };
+}
+
+function visitBlock(state: State, id: number): void {
+  const block = state.kernel.blocks[id]!;
+  for (const value of block.body) {
+    const inst = state.kernel.insts[value]!;
+    let level: number = sourceVariance(inst, state.kernel);
+    for (const operand of operandsOf(inst)) level = Math.max(level, seenFrom(state, operand, id));
+    raise(state, value, level);
+  }
+  visitEdges(state, id, block.end);
+  if (block.end.op === 'condbr') visitBranch(state, id, seenFrom(state, block.end.cond, id));
+}
+
+function visitEdges(state: State, id: number, end: Terminator): void {
+  for (const { block: to, args } of edgesOf(end))
+    args.forEach((arg, i) => {
+      const joined = joinsDifferent(state, to.id, i) ? state.joins[to.id]! : 0;
+      raise(state, to.params[i]!, Math.max(joined, seenFrom(state, arg, id), seenFrom(state, arg, to.id)));
+    });
+}
+
+/** Whether the edges into a block bring more than one value for a parameter. */
+function joinsDifferent(state: State, to: number, index: number): boolean {
+  const brought = new Set<Value | undefined>();
+  for (const from of state.cfg.predecessors[to]!)
+    for (const edge of edgesOf(state.kernel.blocks[from]!.end)) if (edge.block.id === to) brought.add(edge.args[index]);
+  return brought.size > 1;
+}
+
+function visitBranch(state: State, id: number, level: number): void {
+  if (level <= state.branch[id]!) return;
+  state.branch[id] = level;
+  state.changed = true;
+  const { region, joins, cycle } = influenceOf(state.cfg, id, state.post.parent[id]!);
+  for (const block of region) state.divergence[block] = Math.max(state.divergence[block]!, level);
+  for (const block of joins) state.joins[block] = Math.max(state.joins[block]!, level);
+  if (cycle.size > 0) state.cycles.push({ blocks: cycle, level });
+}
+
+function seenFrom(state: State, value: Value, block: number): number {
+  let level = state.variance[value]!;
+  if (state.home[value] === block) return level;
+  for (const cycle of state.cycles)
+    if (cycle.level > level && cycle.blocks.has(state.home[value]!) && !cycle.blocks.has(block)) level = cycle.level;
+  return level;
+}
+
+function raise(state: State, value: Value, level: number): void {
+  if (level <= state.variance[value]!) return;
+  state.variance[value] = level;
+  state.changed = true;
+}
+
+/** What an instruction adds of its own, its operands being uniform. */
+function sourceVariance(inst: Inst, kernel: Kernel): Variance {
+  if (inst.op === 'load') return readsSameForAll(inst.addr, kernel) ? 0 : 2;
+  if (inst.op !== 'sreg') return 0;
+  if (inst.name === 'warpid') return 1;
+  const axis = /^(?:tid|gid)\.([xyz])$/.exec(inst.name)?.[1];
+  if (axis !== undefined) return kernel.requiredThreads?.['xyz'.indexOf(axis)] === 1 ? 0 : 2;
+  return inst.name === 'tid.linear' || inst.name === 'laneid' ? 2 : 0;
+}
+
+/** Memory that no thread writes while the kernel runs. */
+function readsSameForAll(address: Value, kernel: Kernel): boolean {
+  const type = kernel.insts[address]!.type;
+  return isPointer(type) && (spaceOf(type) === 'param' || spaceOf(type) === 'constant');
+}

@@ -1,0 +1,112 @@
+/** Promises T1 to T5: operand domains and result types, from the op table and one rule for each op that states its type. */
+import type { Inst, Kernel, Value } from '../kernel.ts';
+import { argsOf } from '../operands.ts';
+import { type Domain, fcmpPredicates, icmpPredicates, type Op, resultType, specOf, sregs } from '../ops.ts';
+import { bitsOf, elementOf, isFloat, isInt, isPointer, isScalar, isVector, lanesOf, type Type } from '../types.ts';
+import { checkAccess, checkParam, checkVariable } from './memory.ts';
+import type { Report, Rule } from './report.ts';
+
+const domains: Record<Domain, (type: Type) => boolean> = {
+  int: isInt,
+  float: isFloat,
+  scalar: isScalar,
+  pointer: isPointer,
+  i1: (type) => type === 'i1',
+  any: (type) => type !== 'void',
+};
+
+/** T1 to T5 of one instruction, and the M promises of those that touch memory. */
+export function checkInst(kernel: Kernel, value: Value, report: Report): void {
+  const inst = kernel.insts[value]!;
+  const loc = kernel.locs[value];
+  const types = argsOf(inst.op).map((name) => typeOfArg(kernel, inst, name));
+  const say: Report = (rule, why) => report(rule, `${inst.op}: ${why}`, loc);
+  if (!checkOperands(inst, types, say)) return;
+  checkResult(inst, types, say);
+  const broken = extra[inst.op]?.(inst as never, types, kernel);
+  for (const [rule, why] of broken ?? []) say(rule, why);
+}
+
+const typeOfArg = (kernel: Kernel, inst: Inst, name: string): Type =>
+  kernel.insts[(inst as unknown as Record<string, Value>)[name]!]?.type ?? 'void';
+
+function checkOperands(inst: Inst, types: readonly Type[], say: Report): boolean {
+  // A void is V3's to report.
+  if (types.includes('void')) return false;
+  let isSound = true;
+  argsOf(inst.op).forEach((name, i) => {
+    const domain = specOf(inst.op).args[name]!;
+    const wanted = domain === '=a' ? types[argsOf(inst.op).indexOf('a')]! : domain;
+    if (domain === '=a' ? types[i] === wanted : domains[domain](types[i]!)) return;
+    say('T1', `operand ${name} is ${types[i]}, not ${wanted}`);
+    isSound = false;
+  });
+  return isSound;
+}
+
+function checkResult(inst: Inst, types: readonly Type[], say: Report): void {
+  const of = (name: string): Type | undefined => types[argsOf(inst.op).indexOf(name)];
+  const wanted = resultType(inst.op, inst.type, of('a'), of('b'));
+  if (inst.type !== wanted) say('T2', `the result is ${inst.type}, not ${wanted}`);
+}
+
+type Broken = readonly (readonly [rule: Rule, why: string])[];
+type Extra<K extends Op> = (inst: Extract<Inst, { op: K }>, types: readonly Type[], kernel: Kernel) => Broken;
+
+const when = (isBroken: boolean, rule: Rule, why: string): Broken => (isBroken ? [[rule, why]] : []);
+
+/** From one kind of type to another, and how the widths compare. */
+const conversion =
+  (isResult: (type: Type) => boolean, widths: (from: number, to: number) => boolean) =>
+  ({ type }: Inst, [a]: readonly Type[]): Broken =>
+    when(!isResult(type) || !widths(bitsOf(a!), bitsOf(type)), 'T3', `${a} does not convert to ${type}`);
+const anyWidth = (): boolean => true;
+
+const hasMemoryForm = (type: Type): boolean => (isScalar(type) || isVector(type)) && elementOf(type) !== 'i1';
+const vector =
+  (lanes: number) =>
+  ({ type }: Inst, [a]: readonly Type[]): Broken =>
+    when(
+      !isVector(type) || lanesOf(type) !== lanes || elementOf(type) !== a || !hasMemoryForm(type),
+      'T4',
+      `${lanes} ${a} do not make ${type}`,
+    );
+const oneOf = (word: string, words: readonly string[]): Broken => when(!words.includes(word), 'T5', `there is no \`${word}\``);
+
+const extra: { [K in Op]?: Extra<K> } = {
+  const: ({ type, bits }) => [
+    ...when(!isScalar(type) && !(isPointer(type) && bits === 0n), 'T3', `a constant of type ${type}`),
+    ...when(isScalar(type) && BigInt.asUintN(bitsOf(type), bits) !== bits, 'T5', `${bits} does not fit ${type}`),
+  ],
+  arg: ({ type }) => when(type === 'void', 'T3', 'a void'),
+  sreg: ({ type, name }) => [...when(type !== 'i32', 'T3', `the result is ${type}, not i32`), ...oneOf(name, sregs)],
+  icmp: ({ pred }) => oneOf(pred, icmpPredicates),
+  fcmp: ({ pred }) => oneOf(pred, fcmpPredicates),
+  trunc: conversion(isInt, (from, to) => to < from),
+  zext: conversion(isInt, (from, to) => to > from),
+  sext: conversion(isInt, (from, to) => to > from),
+  bitcast: conversion(isScalar, (from, to) => to === from),
+  fptosi: conversion(isInt, anyWidth),
+  fptoui: conversion(isInt, anyWidth),
+  sitofp: conversion(isFloat, anyWidth),
+  uitofp: conversion(isFloat, anyWidth),
+  fpext: conversion(isFloat, (from, to) => to > from),
+  fptrunc: conversion(isFloat, (from, to) => to < from),
+  ptrtoint: conversion((type) => type === 'i64', anyWidth),
+  inttoptr: conversion(isPointer, (from) => from === 64),
+  ptradd: (_, [, b]) => when(b !== 'i64', 'T3', `the offset is ${b}, not i64`),
+  vec2: vector(2),
+  vec4: vector(4),
+  extract: ({ type, lane }, [a]) => [
+    ...when(!isVector(a!) || elementOf(a!) !== type, 'T4', `an element of ${a} is not ${type}`),
+    ...when(!Number.isInteger(lane) || lane < 0 || lane >= lanesOf(a!), 'T4', `there is no element ${lane} in ${a}`),
+  ],
+  load: ({ type, align }) => checkAccess(type, align, hasMemoryForm(type)),
+  store: ({ align }, [addr, value]) => checkAccess(value!, align, hasMemoryForm(value!), addr),
+  param: ({ type, index }, _, kernel) => checkParam(type, kernel.params[index]),
+  variable: ({ type, name }, _, kernel) =>
+    checkVariable(
+      type,
+      kernel.variables.find((v) => v.name === name),
+    ),
+};

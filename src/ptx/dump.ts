@@ -1,0 +1,11 @@
+/** The tree as JSON, for people and for tools that have no PTX parser of their own. */
+import type { Module } from './ast.ts';
+
+/** JSON of a module, without places; integers of 64 bits are strings. */
+export function printAst({ file: _, ...module }: Module): string {
+  const plain = (key: string, value: unknown): unknown => {
+    if (key === 'span' || key === 'nameSpan' || key === 'opcodeSpan') return undefined;
+    return typeof value === 'bigint' ? String(value) : value;
+  };
+  return `${JSON.stringify(module, plain, 2)}\n`;
+}

@@ -1,0 +1,134 @@
+/** Words for a line that does not match: where reading stopped, what could have stood there, and what stands there. */
+import type { MatchResult } from 'ohm-js';
+import { closest } from '../base/closest.ts';
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { Span } from '../base/source.ts';
+import type { Cursor } from './cursor.ts';
+import { grammar, type LineRule } from './grammar.ts';
+import { layoutOf, matchLine } from './shape.ts';
+import { tokenText } from './split.ts';
+import { Kind } from './tokens.ts';
+
+/** Where a match stopped: a token of the line (its count, when the line was too short), and what was expected there. */
+interface Stop {
+  readonly token: number;
+  readonly expected: readonly Expectation[];
+}
+
+interface Expectation {
+  readonly text: string;
+  /** Words of the grammar itself, as opposed to descriptions such as "a name". */
+  readonly isLiteral: boolean;
+}
+
+/** Reports CM1001 to CM1004 for a line that does not match its rule. */
+export function reportFailure(c: Cursor, rule: LineRule, diagnostics: Diagnostics): void {
+  const { token, expected } = stopOf(c, rule);
+  const { tokens } = c;
+  const at = token < c.count ? c.index[token]! : (c.index[c.count - 1] ?? -1) + 1;
+  const span: Span = { start: tokens.starts[at]!, end: tokens.ends[at]! };
+  const kind = at < tokens.count ? tokens.kinds[at]! : 0;
+  const text = tokenText(tokens, at);
+  if (kind === Kind.badNumber) return diagnostics.report('CM1003', { text }, { span });
+  if (kind === Kind.badString) return diagnostics.report('CM1004', {}, { span });
+  const literals = expected.filter((e) => e.isLiteral).map((e) => e.text);
+  const near = kind === Kind.dotWord ? closest(text, [...literals, ...hiddenWords(expected)]) : undefined;
+  const help = near ? { help: `did you mean \`${near}\`?` } : missingSemicolon(c, at, literals);
+  if (token === 0 && kind === Kind.dotWord && isStatement(rule)) return diagnostics.report('CM1002', { name: text }, { span, ...help });
+  const found = at >= tokens.count ? 'the end of the file' : `\`${text.length > 40 ? `${text.slice(0, 37)}...` : text}\``;
+  diagnostics.report('CM1001', { expected: token === 0 ? startOf[rule] : listed(expected), found }, { span, ...help });
+}
+
+/** What a line starts with, in place of a list of every directive. */
+export const startOf: Record<LineRule, string> = {
+  ModuleLine: 'a directive, a function or a variable',
+  BodyLine: 'an instruction, a label or a declaration',
+  SectionLine: 'a label or data',
+  Initialiser: 'an initial value',
+  Parameter: 'a parameter',
+};
+
+const isStatement = (rule: LineRule): boolean => rule !== 'Initialiser' && rule !== 'Parameter';
+
+function stopOf(c: Cursor, rule: LineRule): Stop {
+  const { text, starts, ends } = layoutOf(c);
+  const match = matchLine(text, rule);
+  const position = failed(match).getRightmostFailurePosition();
+  let token = ends.findIndex((end) => position < end);
+  if (token < 0) token = c.count;
+  const inside = token < c.count && position > starts[token]!;
+  // A keyword that goes on, as in `.entryx`, stops Ohm in the midst of the token: a mark in its place makes it stop before.
+  const stopped = inside ? matchLine(`${text.slice(0, starts[token])}\u00a7`, rule) : match;
+  return { token, expected: expectations(stopped) };
+}
+
+interface Failure {
+  isFluffy(): boolean;
+  type: 'description' | 'string' | 'code';
+  toString(): string;
+}
+
+/** What ohm-js 17 has on a failed match and leaves out of its types. */
+interface FailedMatch {
+  getRightmostFailurePosition(): number;
+  getRightmostFailures(): Failure[];
+}
+
+const failed = (match: MatchResult): FailedMatch => match as unknown as FailedMatch;
+
+function expectations(match: MatchResult): Expectation[] {
+  const failures = failed(match).getRightmostFailures();
+  const seen = new Map<string, Expectation>();
+  for (const failure of failures) {
+    if (failure.type === 'code') continue;
+    const isLiteral = failure.type === 'string';
+    const text = isLiteral ? (JSON.parse(failure.toString()) as string) : failure.toString();
+    if (text !== 'end of input' && !text.startsWith('not ')) seen.set(text, { text, isLiteral });
+  }
+  return [...seen.values()];
+}
+
+/** Descriptions come first, then words of the grammar. */
+const rank = ({ text, isLiteral }: Expectation): number => (isLiteral ? 1 : text === 'an operator' ? 2 : 0);
+
+/** At most five expectations, in one sentence; where a part may end, how it ends says enough. */
+function listed(expected: readonly Expectation[]): string {
+  const most = 5;
+  const ends = expected.filter((e) => e.isLiteral && (e.text === ',' || e.text === ';'));
+  const enders = ends.length > 0 ? expected.filter((e) => e.isLiteral && ';,]})'.includes(e.text)) : expected;
+  const kept = [...enders].sort((a, b) => rank(a) - rank(b) || (a.text < b.text ? -1 : 1)).slice(0, most);
+  const words = kept.map(({ text, isLiteral }) => (isLiteral ? `\`${text}\`` : text)).sort();
+  if (enders.length > most) return `${words.join(', ')} or one of ${enders.length - most} more`;
+  if (words.length < 2) return words[0] ?? 'the end of the line';
+  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
+/** When a semicolon could have stood before a token of a later line. */
+function missingSemicolon({ tokens }: Cursor, at: number, literals: readonly string[]): { help?: string } {
+  if (at === 0 || !literals.includes(';')) return {};
+  const between = tokens.text.slice(tokens.ends[at - 1], tokens.starts[at]);
+  return between.includes('\n') ? { help: 'the line before may lack its `;`' } : {};
+}
+
+/** The words that a description stands for: the types, for "a type". */
+function hiddenWords(expected: readonly Expectation[]): string[] {
+  return expected.some((e) => e.text === 'a type') ? literalsOf('type') : [];
+}
+
+interface Expression {
+  readonly obj?: unknown;
+  readonly terms?: readonly Expression[];
+  readonly factors?: readonly Expression[];
+  readonly args?: readonly Expression[];
+}
+
+/** The literals of a rule of the grammar. */
+function literalsOf(rule: string): string[] {
+  const words: string[] = [];
+  const visit = (e: Expression): void => {
+    if (typeof e.obj === 'string') words.push(e.obj);
+    for (const part of [...(e.terms ?? []), ...(e.factors ?? []), ...(e.args ?? [])]) visit(part);
+  };
+  visit((grammar() as unknown as { rules: Record<string, { body: Expression }> }).rules[rule]!.body);
+  return words;
+}

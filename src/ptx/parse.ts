@@ -1,0 +1,307 @@
+/**
+ * The parser: tokens, cut into lines (`split.ts`), each matched by the grammar or by a template of its shape (`shape.ts`),
+ * and put into the scopes that braces open. A line that does not match is reported, left out, and reading goes on after it.
+ */
+import { bug } from '../base/bug.ts';
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { SourceFile, Span } from '../base/source.ts';
+import type { Block, Item, Label, Module, Operand, PtxFunction, Section, SectionData, Statement, Variable, Version, Word } from './ast.ts';
+import type { Cursor } from './cursor.ts';
+import { reportFailure, startOf } from './failure.ts';
+import type { LineRule } from './grammar.ts';
+import type { Header, Line, SectionStart } from './line.ts';
+import { type BuildLine, buildByMatch, buildByShape } from './shape.ts';
+import { closing, type Level, lineEnd, listAt, opcodeOf, punctuation, startsFunction } from './split.ts';
+import { Kind, type Tokens, tokenize } from './tokens.ts';
+
+export interface ParseOptions {
+  /** False matches every line with Ohm, at a tenth of the speed; the tree is the same. Default true. */
+  readonly shapeCache?: boolean;
+}
+
+/** The most tokens, brackets in brackets and scopes in scopes that are read; all are far above what compilers write. */
+export const limits = { tokens: 50_000, nesting: 64, scopes: 256 } as const;
+
+/**
+ * Reads a module; never throws, whatever the text. Reports CM1001 to CM1011, any number of them; a module with
+ * errors holds what could be read.
+ */
+export function parse(file: SourceFile, diagnostics: Diagnostics, options: ParseOptions = {}): Module {
+  return parseBy(options.shapeCache === false ? buildByMatch : buildByShape, file, diagnostics);
+}
+
+/** As `parse`, with lines built in a given way. */
+export const parseBy = (build: BuildLine, file: SourceFile, diagnostics: Diagnostics): Module =>
+  new Parser(file, diagnostics, build).module();
+
+/** An open brace and what was read since. */
+type Frame =
+  | { readonly kind: 'function'; readonly head: PtxFunction | undefined; readonly open: number; readonly body: Statement[] }
+  | { readonly kind: 'block'; readonly open: number; readonly body: Statement[] }
+  | { readonly kind: 'section'; readonly head: SectionStart; readonly open: number; readonly items: (Label | SectionData)[] };
+
+const openBrace = punctuation('{');
+const closeBrace = punctuation('}');
+const comma = punctuation(',');
+const openers = new Set([...'([{'].map(punctuation));
+const closers = new Set([...')]}'].map(punctuation));
+const prefixes = new Set([...'!~+-'].map(punctuation));
+const question = punctuation('?');
+
+const ruleOf: Record<Level, LineRule> = { module: 'ModuleLine', body: 'BodyLine', section: 'SectionLine' };
+
+class Parser {
+  readonly #file: SourceFile;
+  readonly #diagnostics: Diagnostics;
+  readonly #build: BuildLine;
+  readonly #tokens: Tokens;
+  readonly #cursor: Cursor;
+  readonly #items: Item[] = [];
+  readonly #frames: Frame[] = [];
+  readonly #targets: Word[] = [];
+  #version: Version | undefined;
+  #addressSize: number | undefined;
+
+  constructor(file: SourceFile, diagnostics: Diagnostics, build: BuildLine) {
+    this.#file = file;
+    this.#diagnostics = diagnostics;
+    this.#build = build;
+    this.#tokens = tokenize(file.text);
+    this.#cursor = this.#newCursor();
+  }
+
+  #newCursor(): Cursor {
+    return {
+      tokens: this.#tokens,
+      index: new Int32Array(64),
+      count: 0,
+      elided: new Map(),
+      report: (code, holes, span) => this.#diagnostics.report(code, holes, { span }),
+    };
+  }
+
+  module(): Module {
+    const { count } = this.#tokens;
+    for (let at = 0; at < count; ) {
+      const next = this.#step(at);
+      if (next <= at) bug(`the parser stands still at token ${at}`);
+      at = next;
+    }
+    this.#atEnd();
+    return {
+      file: this.#file,
+      version: this.#version,
+      targets: this.#targets,
+      addressSize: this.#addressSize,
+      items: this.#items,
+    };
+  }
+
+  /** Reads one line or brace and gives the token after it. */
+  #step(at: number): number {
+    const kind = this.#tokens.kinds[at];
+    const frame = this.#frames.at(-1);
+    if (kind === closeBrace) return this.#close(at);
+    if (kind === openBrace && (frame?.kind === 'function' || frame?.kind === 'block')) return this.#openBlock(at);
+    if (frame && frame.kind !== 'section' && startsFunction(this.#tokens, at)) this.#abandonFrames();
+    return this.#line(at);
+  }
+
+  #level(): Level {
+    const frame = this.#frames.at(-1);
+    if (!frame) return 'module';
+    return frame.kind === 'section' ? 'section' : 'body';
+  }
+
+  #line(at: number): number {
+    const level = this.#level();
+    const end = lineEnd(this.#tokens, at, level);
+    const line = this.#read(this.#cursor, at, end, ruleOf[level]);
+    if (line) this.#place(line, end);
+    else if (level === 'module' && this.#tokens.kinds[end - 1] === openBrace) this.#openUnread(end - 1);
+    return end;
+  }
+
+  /** Builds one line, or reports why not. */
+  #read(cursor: Cursor, from: number, to: number, rule: LineRule): Line | undefined {
+    if (!this.#gather(cursor, from, to, rule)) return undefined;
+    const line = this.#build(cursor, rule);
+    if (!line) this.#fail(cursor, rule);
+    return line;
+  }
+
+  #fail(cursor: Cursor, rule: LineRule): void {
+    // The rest of the text is one comment, which was reported; it is no news that the statement before it is cut short.
+    const last = (cursor.index[cursor.count - 1] ?? 0) + 1;
+    if (this.#tokens.openComment >= 0 && last === this.#tokens.count) return;
+    reportFailure(cursor, rule, this.#diagnostics);
+  }
+
+  /** Puts the tokens of a line into the cursor, but for modifiers and initialisers; false when the line is beyond the limits. */
+  #gather(cursor: Cursor, from: number, to: number, rule: LineRule): boolean {
+    const { kinds } = this.#tokens;
+    const opcode = rule === 'BodyLine' ? opcodeOf(this.#tokens, from) : -1;
+    if (cursor.elided.size > 0) cursor.elided.clear();
+    let [count, depth, signs, deepest] = [0, 0, 0, 0];
+    for (let i = from; i < to; i++) {
+      const kind = kinds[i]!;
+      if (count >= cursor.index.length) cursor.index = enlarged(cursor.index);
+      cursor.index[count++] = i;
+      if (i === opcode) while (i + 1 < to && kinds[i + 1] === Kind.dotWord) i++;
+      if (openers.has(kind) || kind === question) depth++;
+      else if (closers.has(kind)) depth--;
+      signs = prefixes.has(kind) ? signs + 1 : 0;
+      deepest = Math.max(deepest, depth, signs);
+      const rule = listAt(this.#tokens, i, from);
+      const close = rule ? closing(this.#tokens, i, to) : to;
+      if (!rule || close >= to || close === i + 1) continue;
+      cursor.elided.set(i, this.#elements(i, close, depth, rule));
+      i = close - 1;
+    }
+    cursor.count = count;
+    const span = this.#spanOf(from);
+    return this.#isWithin('long', count, limits.tokens, span) && this.#isWithin('deeply nested', deepest, limits.nesting, span);
+  }
+
+  #isWithin(what: string, count: number, limit: number, span: Span): boolean {
+    if (count > limit) this.#diagnostics.report('CM1009', { what, count, limit }, { span });
+    return count <= limit;
+  }
+
+  /** The elements of a list, one by one. */
+  #elements(open: number, close: number, depth: number, rule: 'Initialiser' | 'Parameter'): (Operand | Variable)[] {
+    const elements: (Operand | Variable)[] = [];
+    if (!this.#isWithin('deeply nested', depth, limits.nesting, this.#spanOf(open))) return elements;
+    const cursor = this.#newCursor();
+    for (let at = open + 1; at <= close; ) {
+      const end = this.#elementEnd(at, close);
+      const element = at === end ? this.#expectElement(end, rule) : this.#element(cursor, at, end, depth, rule);
+      if (element) elements.push(element);
+      at = end + 1;
+    }
+    return elements;
+  }
+
+  #element(cursor: Cursor, from: number, to: number, depth: number, rule: 'Initialiser' | 'Parameter'): Operand | Variable | undefined {
+    const { kinds, starts, ends } = this.#tokens;
+    if (rule === 'Parameter' || kinds[from] !== openBrace || closing(this.#tokens, from, to) !== to - 1)
+      return this.#read(cursor, from, to, rule) as Operand | Variable | undefined;
+    const elements = to - from === 2 ? [] : this.#elements(from, to - 1, depth + 1, rule);
+    return { kind: 'vector', elements: elements as Operand[], span: { start: starts[from]!, end: ends[to - 1]! } };
+  }
+
+  #expectElement(at: number, rule: LineRule): undefined {
+    const span = this.#spanOf(at);
+    const found = `\`${this.#file.text.slice(span.start, span.end)}\``;
+    this.#diagnostics.report('CM1001', { expected: startOf[rule], found }, { span });
+  }
+
+  #spanOf(token: number): Span {
+    return { start: this.#tokens.starts[token]!, end: this.#tokens.ends[token]! };
+  }
+
+  /** The comma after the element at `at`, or `end`. */
+  #elementEnd(at: number, end: number): number {
+    const { kinds } = this.#tokens;
+    let depth = 0;
+    for (let i = at; i < end; i++) {
+      if (openers.has(kinds[i]!)) depth++;
+      else if (closers.has(kinds[i]!)) depth--;
+      else if (kinds[i] === comma && depth <= 0) return i;
+    }
+    return end;
+  }
+
+  /** Puts a line where it belongs. */
+  #place(line: Line, end: number): void {
+    if (isList(line)) for (const variable of line) this.#add(variable);
+    else if (line.kind === 'function') this.#placeFunction(line, end);
+    else if (line.kind === 'sectionStart') this.#frames.push({ kind: 'section', head: line, open: end - 1, items: [] });
+    else if (line.kind === 'version' || line.kind === 'target' || line.kind === 'addressSize') this.#placeHeader(line);
+    else this.#add(line as Statement | Label | SectionData);
+  }
+
+  #placeFunction(head: PtxFunction, end: number): void {
+    if (head.body) this.#frames.push({ kind: 'function', head, open: end - 1, body: [] });
+    else this.#items.push(head);
+  }
+
+  #placeHeader(line: Header): void {
+    if (line.kind === 'target') this.#targets.push(...line.targets);
+    else if (line.kind === 'version') this.#placeVersion(line.text, line.span);
+    else if (this.#addressSize !== undefined) this.#diagnostics.report('CM1010', { name: '.address_size' }, { span: line.span });
+    else this.#addressSize = line.bits;
+  }
+
+  #placeVersion(text: string, span: Span): void {
+    const parts = /^(\d+)\.(\d+)$/.exec(text);
+    if (!parts) this.#diagnostics.report('CM1011', { text }, { span });
+    else if (this.#version) this.#diagnostics.report('CM1010', { name: '.version' }, { span });
+    else this.#version = { major: Number(parts[1]), minor: Number(parts[2]), span };
+  }
+
+  #add(node: Item | Statement | SectionData): void {
+    const frame = this.#frames.at(-1);
+    if (!frame) this.#items.push(node as Item);
+    else if (frame.kind === 'section') frame.items.push(node as Label | SectionData);
+    else frame.body.push(node as Statement);
+  }
+
+  /** A body whose head could not be read is read for its errors. */
+  #openUnread(open: number): void {
+    this.#frames.push({ kind: 'function', head: undefined, open, body: [] });
+  }
+
+  #openBlock(at: number): number {
+    if (this.#frames.length <= limits.scopes) {
+      this.#frames.push({ kind: 'block', open: at, body: [] });
+      return at + 1;
+    }
+    this.#isWithin('deeply nested', this.#frames.length, limits.scopes, this.#spanOf(at));
+    return this.#tokens.count;
+  }
+
+  #close(at: number): number {
+    const frame = this.#frames.pop();
+    if (frame) this.#finish(frame, this.#tokens.ends[at]!);
+    else this.#diagnostics.report('CM1007', {}, { span: this.#spanOf(at) });
+    return at + 1;
+  }
+
+  #finish(frame: Frame, end: number): void {
+    const start = this.#tokens.starts[frame.open]!;
+    if (frame.kind === 'block') this.#add({ kind: 'block', body: frame.body, span: { start, end } } satisfies Block);
+    else if (frame.kind === 'section') this.#items.push(sectionOf(frame.head, frame.items, end));
+    else if (frame.head) this.#items.push({ ...frame.head, body: frame.body, span: { start: frame.head.span.start, end } });
+  }
+
+  /** The next function starts, or the text ends, inside of braces: says so once and closes them all. */
+  #abandonFrames(): void {
+    const outermost = this.#frames[0]!;
+    const span = this.#spanOf(outermost.open);
+    const head = outermost.kind === 'block' ? undefined : outermost.head;
+    this.#diagnostics.report('CM1006', { what: head ? `\`${head.name}\`` : 'this body' }, { span });
+    for (let frame = this.#frames.pop(); frame; frame = this.#frames.pop()) this.#finish(frame, span.end);
+  }
+
+  #atEnd(): void {
+    const { openComment } = this.#tokens;
+    if (openComment >= 0) this.#diagnostics.report('CM1005', {}, { span: { start: openComment, end: openComment + 2 } });
+    else if (this.#frames.length > 0) this.#abandonFrames();
+  }
+}
+
+const isList = (line: Line): line is Extract<Line, readonly unknown[]> => Array.isArray(line);
+
+const sectionOf = ({ name, span }: SectionStart, items: (Label | SectionData)[], end: number): Section => ({
+  kind: 'section',
+  name,
+  items,
+  span: { start: span.start, end },
+});
+
+function enlarged(index: Int32Array): Int32Array {
+  const larger = new Int32Array(index.length * 2);
+  larger.set(index);
+  return larger;
+}

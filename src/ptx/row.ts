@@ -1,0 +1,307 @@
+/**
+ * A row of the instruction table: one form as the PTX manual prints it. The names of its operands and the types of its
+ * modifiers derive from the syntax line, so a misspelt operand in a `lower` or a case does not compile. Matching, checking,
+ * messages, lowering, `docs/ptx.md` and the specs all read the rows.
+ *
+ * The notation of a syntax line is the manual's: `{.sat}` may be left out, `.type` is a slot whose words `values` lists (a
+ * dotted word without values is a literal), `[a]` is an address, `p[|q]` a pair of which the second may be left out, `{!}c`
+ * a predicate that may be negated, and `a{, b}` a last operand that may be left out. `d` or a pair in first place is the destination.
+ */
+import type { Builder, Space, Value } from '../ir/index.ts';
+import type { Instruction, Operand } from './ast.ts';
+
+// ── types read from the syntax line ──
+
+type Trim<S extends string> = S extends ` ${infer R}` ? Trim<R> : S extends `${infer R} ` ? Trim<R> : S;
+type Pieces<S extends string> = S extends `${infer H},${infer T}` ? [Trim<H>, ...Pieces<T>] : [Trim<S>];
+type Tail<S extends string> = S extends `${string} ${infer R}` ? Pieces<R> : [];
+type NameOf<P> = P extends `{!}${infer N}`
+  ? N
+  : P extends `[${infer N}]`
+    ? N
+    : P extends `${infer F}[|${infer G}]`
+      ? F | G
+      : P extends `${infer N}{`
+        ? N
+        : P extends `${infer N}}`
+          ? N
+          : P;
+type AddressPiece<P> = P extends `[${infer N}]` ? N : never;
+type OptionalPiece<P> = P extends `{!}${string}` ? never : P extends `${infer N}}` ? N : never;
+
+/** Operand names of a syntax line: `add.s32 d, a, b` gives `d`, `a` and `b`. */
+export type Operands<S extends string> = NameOf<Tail<S>[number]> & string;
+/** `d`, or both names of a pair, or nothing. */
+type Destination<S extends string> =
+  Tail<S> extends [infer F, ...unknown[]] ? (F extends 'd' ? 'd' : F extends `${infer P}[|${infer Q}]` ? P | Q : never) : never;
+type Sources<S extends string> = Exclude<Operands<S>, Destination<S>>;
+type Addresses<S extends string> = AddressPiece<Tail<S>[number]> & string;
+type Omissible<S extends string> = OptionalPiece<Tail<S>[number]> & string;
+
+type Head<S extends string> = S extends `${infer H} ${string}` ? H : S;
+type OptionalSlots<S extends string> = S extends `${string}{.${infer M}}${infer R}` ? M | OptionalSlots<R> : never;
+type Dropped<S extends string> = S extends `${infer A}{.${string}}${infer R}` ? `${A}${Dropped<R>}` : S;
+type Dotted<S extends string> = S extends `${string}.${infer R}`
+  ? R extends `${infer M}.${string}`
+    ? M | Dotted<`.${DropFirst<R>}`>
+    : R
+  : never;
+type DropFirst<R extends string> = R extends `${string}.${infer T}` ? T : never;
+
+/** Which words a slot may hold, without their dots. */
+export type ValueSets = Readonly<Record<string, readonly string[]>>;
+
+/** Modifiers: required slots hold one of their words, optional ones a word or nothing, optional literals true or nothing. */
+export type Modifiers<S extends string, V extends ValueSets> = {
+  readonly [M in Dotted<Dropped<Head<S>>> & keyof V]: V[M][number];
+} & { readonly [M in OptionalSlots<Head<S>>]?: M extends keyof V ? V[M][number] : true };
+
+type SlotNames<S extends string> = Dotted<Dropped<Head<S>>> | OptionalSlots<Head<S>>;
+
+// ── what `lower` is given and gives ──
+
+declare const addressBrand: unique symbol;
+/** The operand `[a+4]`: opaque to rows, made and understood by `src/lower`. */
+export interface AddressOperand {
+  readonly [addressBrand]: true;
+}
+
+/** What a row emits into: the IR's builder, and the few things that only `src/lower` knows. */
+export interface RowBuilder extends Builder {
+  /** How many elements the brace vector in the destination's place has; nothing where the destination is not one. */
+  readonly lanes: number | undefined;
+  /** An address operand as an IR pointer, its offset applied. `generic` where the instruction names no state space. */
+  pointer(address: AddressOperand, space: Space): Value;
+  /** A generic address (i64) from the address `a` in a state space (`to` is generic), or the reverse. */
+  convertAddress(a: Value, space: Space, to: 'generic' | 'space'): Value;
+  /** Reports at the instruction that it is not supported, and why. */
+  refuse(reason: string): undefined;
+}
+
+type SourceValue<S extends string, B, O> = O extends Addresses<S> ? AddressOperand : O extends keyof B ? Value | readonly Value[] : Value;
+/** Source operands by name: values of the IR type of their operand type (`irTypes` of types.ts), arrays for brace vectors. */
+export type SourceOperands<S extends string, B> = {
+  readonly [O in Exclude<Sources<S>, Omissible<S>>]: SourceValue<S, B, O>;
+} & { readonly [O in Omissible<S>]?: SourceValue<S, B, O> };
+
+// biome-ignore lint/suspicious/noConfusingVoidType: what a method without a value returns
+type Nothing = void;
+/** What a row gives: the value of `d` (an array for a brace vector), both of a pair, or nothing where there is no destination. */
+export type Lowered<S extends string> =
+  Tail<S> extends [infer F, ...unknown[]]
+    ? F extends 'd'
+      ? Value | readonly Value[] | undefined
+      : F extends `${infer P}[|${infer Q}]`
+        ? { readonly [N in P | Q]: Value } | undefined
+        : Nothing
+    : Nothing;
+
+// ── the row ──
+
+/** Bits of an operand, zero-extended; for floats, of the float's encoding. */
+export type Bits = number | bigint;
+
+/** One worked example: the instruction as written without operands, inputs, and the bits that the manual says come out. */
+export type Case<S extends string> = { readonly form: string; readonly why: string } & {
+  readonly [O in Exclude<Operands<S>, Addresses<S> | Omissible<S>>]: Bits | readonly Bits[];
+};
+
+/** First version of the language and first architecture that have a form. */
+export interface Since {
+  readonly ptx: number;
+  readonly sm: number;
+}
+
+/**
+ * `exact`: the bits that the hardware gives (NaN payloads aside). `approximate`: the manual allows an error, and the result meets
+ * the bound named. `refused`: legal PTX that this version does not compile; `instead` is an action, where there is one.
+ */
+export type Status = 'exact' | { readonly approximate: string } | { readonly refused: string; readonly instead?: string };
+
+/** What an instruction does to the flow of control; `src/lower` ends blocks by it. */
+export type Control = 'branch' | 'return' | 'exit' | 'barrier';
+
+/** The type of an operand: a PTX type (`u32`, `pred`, `label`), that of a slot, or the type twice as wide as a slot's. */
+export type OperandType<Slot extends string = string> = PtxType | `.${Slot}` | `wide .${Slot}`;
+
+/** The types of operands that are not registers of a fundamental type too: a branch target is a `label`. */
+export const ptxTypes = [
+  'pred',
+  'b8',
+  'u8',
+  's8',
+  'b16',
+  'u16',
+  's16',
+  'f16',
+  'bf16',
+  'b32',
+  'u32',
+  's32',
+  'f32',
+  'f16x2',
+  'bf16x2',
+  'b64',
+  'u64',
+  's64',
+  'f64',
+  'b128',
+  'label',
+] as const;
+export type PtxType = (typeof ptxTypes)[number];
+
+export interface RowSpec<S extends string, V extends ValueSets, B extends VectorOperands<S>> {
+  readonly syntax: S;
+  readonly values?: V;
+  /** Operand types where they are not that of `.type`. */
+  readonly types?: { readonly [O in Operands<S>]?: OperandType<SlotNames<S>> };
+  /** Operands whose register may be wider than their type: sources are cut, destinations extended by the sign of the type. */
+  readonly relaxed?: readonly Operands<S>[];
+  /**
+   * Operands that may be brace vectors: of `elements` each has the operand's type (and `.vec` says how many), while `parts`
+   * share out the bits of the type, the first taking the lowest (`mov.b64 {lo, hi}, d`).
+   */
+  readonly vectors?: B;
+  readonly since: Since;
+  /** What it computes, in a sentence or two. */
+  readonly doc: string;
+  /** Section of the PTX manual. */
+  readonly source: string;
+  readonly status: Status;
+  readonly control?: Control;
+  lower?(operands: SourceOperands<S, B>, modifiers: Modifiers<S, V>, ir: RowBuilder): Lowered<S>;
+  readonly cases: readonly Case<S>[];
+}
+
+export type VectorOperands<S extends string> = { readonly [O in Operands<S>]?: 'elements' | 'parts' };
+
+/** A row with the types of its syntax line forgotten, as the table holds it. */
+export interface Row {
+  /** First word of the syntax line. */
+  readonly name: string;
+  readonly syntax: string;
+  /** In the order of the syntax line. */
+  readonly slots: readonly ModifierSlot[];
+  /** In the order of the syntax line. */
+  readonly operands: readonly OperandSlot[];
+  readonly since: Since;
+  readonly doc: string;
+  readonly source: string;
+  readonly status: Status;
+  readonly control: Control | undefined;
+  /** Absent for refused rows and for those whose `control` says all. */
+  readonly lower: ((operands: AnySources, modifiers: AnyModifiers, ir: RowBuilder) => AnyLowered) | undefined;
+  readonly cases: readonly AnyCase[];
+}
+
+export type AnySources = Readonly<Record<string, Value | readonly Value[] | AddressOperand>>;
+export type AnyModifiers = Readonly<Record<string, string | true>>;
+export type AnyLowered = Value | readonly Value[] | Readonly<Record<string, Value>> | undefined | Nothing;
+export type AnyCase = { readonly form: string; readonly why: string } & Readonly<Record<string, string | Bits | readonly Bits[]>>;
+
+/** A dotted part of a syntax line; a literal is a slot of one word. */
+export interface ModifierSlot {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly isOptional: boolean;
+  /** A word that stands for itself, such as `.wide`: `modifiers` holds true rather than the word. */
+  readonly isLiteral: boolean;
+}
+
+/** An operand of a syntax line. */
+export interface OperandSlot {
+  /** `a`; of a pair the first name. */
+  readonly name: string;
+  /** The second name of a pair `p[|q]`. */
+  readonly second: string | undefined;
+  readonly isDestination: boolean;
+  readonly isAddress: boolean;
+  readonly isOptional: boolean;
+  /** `{!}c` */
+  readonly isNegatable: boolean;
+  readonly isRelaxed: boolean;
+  readonly vector: 'elements' | 'parts' | undefined;
+  readonly type: OperandType;
+}
+
+/** An instruction with the row it is a form of. */
+export interface Match {
+  readonly instruction: Instruction;
+  readonly row: Row;
+  readonly modifiers: AnyModifiers;
+  /** One for each operand written, in order. */
+  readonly operands: readonly MatchedOperand[];
+}
+
+/** An operand as written, and what the row says of it. */
+export interface MatchedOperand {
+  readonly slot: OperandSlot;
+  readonly node: Operand;
+  /** Of the operand; of one element where `lanes` is given. An address has the type of what it points to. */
+  readonly type: PtxType;
+  /** How many elements it has, where it is a brace vector. */
+  readonly lanes: number | undefined;
+}
+
+/** A row from its specification: the syntax line is read once, here. */
+export function row<
+  const S extends string,
+  const V extends ValueSets = Record<never, never>,
+  const B extends VectorOperands<S> = Record<never, never>,
+>(spec: RowSpec<S, V, B>): Row {
+  const [head = '', tail] = splitHead(spec.syntax);
+  return {
+    name: /^\w+/.exec(head)?.[0] ?? '',
+    syntax: spec.syntax,
+    slots: modifierSlots(head, spec.values ?? {}),
+    operands: operandSlots(tail, spec as unknown as LooseSpec),
+    since: spec.since,
+    doc: spec.doc,
+    source: spec.source,
+    status: spec.status,
+    control: spec.control,
+    lower: spec.lower as unknown as Row['lower'],
+    cases: spec.cases as readonly AnyCase[],
+  };
+}
+
+interface LooseSpec {
+  readonly types?: Readonly<Record<string, OperandType>>;
+  readonly relaxed?: readonly string[];
+  readonly vectors?: Readonly<Record<string, 'elements' | 'parts'>>;
+}
+
+function splitHead(syntax: string): [string, string] {
+  const space = syntax.indexOf(' ');
+  return space < 0 ? [syntax, ''] : [syntax.slice(0, space), syntax.slice(space + 1)];
+}
+
+function modifierSlots(head: string, values: ValueSets): ModifierSlot[] {
+  return [...head.matchAll(/\{\.([^{}]+)\}|\.([^.{}]+)/g)].map(([, optional, required]) => {
+    const name = optional ?? required ?? '';
+    const words = values[name];
+    return { name, words: words ?? [name], isOptional: optional !== undefined, isLiteral: words === undefined };
+  });
+}
+
+function operandSlots(tail: string, spec: LooseSpec): OperandSlot[] {
+  const pieces = tail === '' ? [] : tail.split(',').map((piece) => piece.trim());
+  return pieces.map((piece, index) => operandSlot(piece, index, spec));
+}
+
+function operandSlot(piece: string, index: number, spec: LooseSpec): OperandSlot {
+  const isNegatable = piece.startsWith('{!}');
+  const isAddress = piece.startsWith('[');
+  const [name = '', second] = piece.replace('{!}', '').match(/\w+/g) ?? [];
+  return {
+    name,
+    second,
+    isDestination: index === 0 && (name === 'd' || second !== undefined),
+    isAddress,
+    isOptional: !isNegatable && piece.endsWith('}'),
+    isNegatable,
+    isRelaxed: spec.relaxed?.includes(name) ?? false,
+    vector: spec.vectors?.[name],
+    type: spec.types?.[name] ?? '.type',
+  };
+}

@@ -1,0 +1,160 @@
+/**
+ * Where lines end. A line is what the grammar matches at a time: up to and with its semicolon, its colon (labels) or the
+ * brace that opens a body or a section; directives without a terminator end where the next token cannot go on with them.
+ * Every token belongs to exactly one line, but for braces of scopes, which stand between lines.
+ */
+import { Kind, type Tokens } from './tokens.ts';
+
+/** What surrounds a line. */
+export type Level = 'module' | 'body' | 'section';
+
+export const punctuation = (character: string): number => character.charCodeAt(0);
+
+const openBrace = punctuation('{');
+const closeBrace = punctuation('}');
+const semicolon = punctuation(';');
+const colon = punctuation(':');
+const guard = punctuation('@');
+const negation = punctuation('!');
+const comma = punctuation(',');
+const equals = punctuation('=');
+const openParenthesis = punctuation('(');
+const closeParenthesis = punctuation(')');
+
+const bareDirectives = new Set(['.version', '.target', '.address_size', '.file', '.loc']);
+
+/** The text of a token. */
+export const tokenText = (tokens: Tokens, at: number): string => tokens.text.slice(tokens.starts[at], tokens.ends[at]);
+
+/** The token after the line that starts at `at`; always beyond `at`, unless a `}` stands there. */
+export function lineEnd(tokens: Tokens, at: number, level: Level): number {
+  const { kinds } = tokens;
+  if (level !== 'module' && kinds[at] === Kind.word && kinds[at + 1] === colon) return at + 2;
+  if (level === 'section') return bareEnd(tokens, at);
+  if (kinds[at] === Kind.dotWord && bareDirectives.has(tokenText(tokens, at))) return bareEnd(tokens, at);
+  return level === 'module' ? itemEnd(tokens, at) : statementEnd(tokens, at);
+}
+
+/** Whether the line at `at` is the head of a function. */
+export function startsFunction(tokens: Tokens, at: number): boolean {
+  const isKind = (token: number): boolean => tokens.kinds[token] === Kind.dotWord && /^\.(entry|func)$/.test(tokenText(tokens, token));
+  return tokens.kinds[at] === Kind.dotWord && (isKind(at) || isKind(at + 1));
+}
+
+/** The opcode of the instruction that starts at `at`, or -1 when no instruction can start there. */
+export function opcodeOf({ kinds, text, starts }: Tokens, at: number): number {
+  const token = kinds[at] !== guard ? at : kinds[at + 1] === negation ? at + 3 : at + 2;
+  if (kinds[token] !== Kind.word || kinds[token + 1] === colon) return -1;
+  const first = text.charCodeAt(starts[token]!);
+  return first >= 97 && first <= 122 ? token : -1;
+}
+
+/** The token that closes the bracket at `at`, or `end`; only brackets of its own kind count. */
+export function closing({ kinds }: Tokens, at: number, end: number): number {
+  const open = kinds[at]!;
+  const close = open === openBrace ? closeBrace : closeParenthesis;
+  let depth = 0;
+  for (let i = at; i < end; i++) {
+    if (kinds[i] === open) depth++;
+    else if (kinds[i] === close && --depth === 0) return i;
+  }
+  return end;
+}
+
+const parameterSpaces = new Set(['.param', '.reg']);
+
+/** What the elements of the list are that opens at `at`, when they are lines of their own. */
+export function listAt(tokens: Tokens, at: number, lineStart: number): 'Initialiser' | 'Parameter' | undefined {
+  const { kinds } = tokens;
+  if (at === lineStart) return undefined;
+  if (kinds[at] === openBrace) return kinds[at - 1] === equals ? 'Initialiser' : undefined;
+  if (kinds[at] !== openParenthesis || kinds[at + 1] !== Kind.dotWord) return undefined;
+  return parameterSpaces.has(tokenText(tokens, at + 1)) ? 'Parameter' : undefined;
+}
+
+const linkages = new Set(['.extern', '.visible', '.weak', '.common']);
+const itemStarts = new Set([
+  ...linkages,
+  ...['.entry', '.func', '.reg', '.sreg', '.const', '.global', '.local', '.param', '.shared', '.tex', '.pragma', '.alias', '.section'],
+]);
+
+/**
+ * A declaration or a function head: the first `{` that no `=` precedes opens a body. So that one fault does not hide the
+ * next item, a line ends before a linkage, and one with an unknown first word before a dotted word that starts a row.
+ */
+function itemEnd(tokens: Tokens, at: number): number {
+  const { kinds, count } = tokens;
+  let [braces, parentheses, lastWord, isFunction] = [0, 0, '', false];
+  const isKnown = kinds[at] !== Kind.dotWord || itemStarts.has(tokenText(tokens, at));
+  for (let i = at; i < count; i++) {
+    const kind = kinds[i]!;
+    if (kind === Kind.dotWord) {
+      lastWord = tokenText(tokens, i);
+      if (i > at && braces + parentheses === 0) {
+        if (linkages.has(lastWord) || (!isKnown && !isFunction && startsRow(tokens, i))) return i;
+      }
+      isFunction ||= lastWord === '.entry' || lastWord === '.func';
+    } else if (kind === semicolon) {
+      // The semicolon of a pragma does not end the head that it stands in.
+      if (!isFunction || lastWord !== '.pragma') return i + 1;
+      lastWord = '';
+    } else if (kind === openBrace) {
+      if (braces === 0 && kinds[i - 1] !== equals) return i + 1;
+      braces++;
+    } else if (kind === closeBrace && braces-- === 0) return i;
+    else if (kind === openParenthesis) parentheses++;
+    else if (kind === closeParenthesis) parentheses--;
+  }
+  return count;
+}
+
+const startsRow = ({ text, ends, starts }: Tokens, at: number): boolean => text.slice(ends[at - 1], starts[at]).includes('\n');
+
+/** A statement of a body. Without its semicolon it ends before the `}` of the scope, or before the `{` of a scope in it. */
+function statementEnd({ kinds, count }: Tokens, at: number): number {
+  let braces = 0;
+  let scope = -1;
+  for (let i = at; i < count; i++) {
+    const kind = kinds[i]!;
+    if (kind === semicolon) return braces > 0 && scope > at ? scope : i + 1;
+    if (kind === openBrace) {
+      if (braces++ === 0) scope = i > at && opensOperand(kinds[i - 1]!) ? -1 : i;
+    } else if (kind === closeBrace && braces-- === 0) return i;
+  }
+  return braces > 0 && scope > at ? scope : count;
+}
+
+const beforeOperand = new Set([comma, equals, Kind.dotWord as number, punctuation('|'), punctuation('('), punctuation('[')]);
+const opensOperand = (kindBefore: number): boolean => beforeOperand.has(kindBefore);
+
+const continuing = new Set<number>([
+  ...[...',+-()*/~&|^<>%'].map(punctuation),
+  Kind.integer,
+  Kind.decimalFloat,
+  Kind.hexFloat,
+  Kind.string,
+  Kind.operator,
+  Kind.badNumber,
+  Kind.badString,
+]);
+const beforeWord = new Set<number>([...[...',+-(*/~&|^<>%'].map(punctuation), Kind.operator]);
+
+/** A directive without terminator: its operands are numbers, strings, and words after the directive, a comma or an operator. */
+function bareEnd(tokens: Tokens, at: number): number {
+  const { kinds, count } = tokens;
+  let i = at + 1;
+  for (; i < count; i++) {
+    const kind = kinds[i]!;
+    if (continuing.has(kind)) continue;
+    if (kind !== Kind.word && kind !== Kind.dotWord) break;
+    const mayFollow = i === at + 1 || beforeWord.has(kinds[i - 1]!) || (kinds[i - 1] === Kind.word && isInlineKeyword(tokens, i - 1));
+    if (!mayFollow || (kind === Kind.dotWord && i === at + 1 && bareDirectives.has(tokenText(tokens, i)))) break;
+  }
+  return i;
+}
+
+/** Whether a token is one of the two words of `.loc` that another word or number follows. */
+export function isInlineKeyword({ text, starts, ends }: Tokens, at: number): boolean {
+  const length = ends[at]! - starts[at]!;
+  return (length === 13 && text.startsWith('function_name', starts[at])) || (length === 10 && text.startsWith('inlined_at', starts[at]));
+}
