@@ -120,7 +120,7 @@ export class BitReader {
       part = this.fixed(bits);
       value |= BigInt(part % more) << shift;
       shift += BigInt(bits - 1);
-      if (shift > 70n) throw new OutOfBits('a variable-width field of more than 64 bits');
+      if (part >= more && shift >= 64n) throw new OutOfBits('a variable-width field of more than 64 bits');
     } while (part >= more);
     value = BigInt.asUintN(64, value);
     return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;

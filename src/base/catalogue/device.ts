@@ -9,4 +9,23 @@ export const device = entries({
     help: '`cumetal devices` lists what is here',
     page: 'The device asked for needs hardware, a driver or an operating system that this machine does not have.',
   },
+  CM6010: {
+    severity: 'error',
+    title: 'time is up',
+    message: 'kernel `{kernel}` was stopped after {seconds} s, in block ({block}) at thread ({thread})',
+    help: 'a longer limit: `--timeout SECONDS`; 0 is none',
+    page: 'The kernel ran longer than the launch allows. A loop that never ends, or threads of one block that wait for each other without a barrier, look like this.',
+  },
+  CM6011: {
+    severity: 'error',
+    title: 'access outside memory',
+    message: 'kernel `{kernel}` accessed an address outside of device memory, in block ({block}) at thread ({thread})',
+    page: 'The address is that of no memory: a null pointer, an index far too large, or a buffer that was freed. Writes of blocks before this one have happened.',
+  },
+  CM6012: {
+    severity: 'error',
+    title: 'memory exhausted',
+    message: 'the device has no {bytes} bytes left for {what}',
+    page: 'The CPU device has just under 4 GiB for all buffers together.',
+  },
 });

@@ -76,6 +76,12 @@ export const launch = entries({
     message: 'this launch writes module symbols ({names}), which no device of this version can do',
     page: 'The `constants` of a launch file are written before the launch. They are refused rather than ignored.',
   },
+  CM5024: {
+    severity: 'error',
+    title: 'launch shape',
+    message: 'this is no shape of a launch: {given}',
+    page: 'Blocks in the grid, threads in a block and bytes of shared memory are whole numbers below 2^31.',
+  },
   CM5030: {
     severity: 'error',
     title: 'file cannot be read',

@@ -69,4 +69,11 @@ export const syntax = entries({
     help: 'write a major and a minor number, as in `.version 8.4`',
     page: 'The version directive names the version of the PTX language, such as 8.4.',
   },
+  CM1012: {
+    severity: 'error',
+    title: 'count too large',
+    message: '`{text}` is more than can be counted here',
+    help: 'counts, extents, alignments and places in files are at most 2^53 - 1',
+    page: 'Counts, extents, alignments and the numbers of directives are read exactly up to 2^53 - 1, far above what any machine has room for.',
+  },
 });

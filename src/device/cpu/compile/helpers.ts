@@ -1,0 +1,275 @@
+/** Functions in WebAssembly for ops that take more than a few instructions; a module gets those that it calls. */
+import type { Code, ValueType, WasmModule } from '../../../wasm/index.ts';
+
+type Body = (code: Code) => void;
+
+interface Helper {
+  readonly params: readonly ValueType[];
+  readonly result: ValueType;
+  readonly body: Body;
+}
+
+const get = (code: Code, ...locals: number[]): void => locals.forEach((local) => void code.at('local.get', local));
+
+/** `if (condition) return value;` */
+function returnIf(code: Code, condition: () => void, value: () => void): void {
+  condition();
+  code.open('if');
+  value();
+  code.op('return');
+  code.end();
+}
+
+const constant = (code: Code, type: 'i32' | 'i64', value: number): void => (type === 'i32' ? code.i32(value) : code.i64(BigInt(value)));
+
+/** Division that never traps: by 0 `otherwise`, by -1 without overflow. */
+function division(type: 'i32' | 'i64', op: string): Helper {
+  const isSigned = op.endsWith('_s');
+  const isRemainder = op.startsWith('rem');
+  return {
+    params: [type, type],
+    result: type,
+    body(code) {
+      returnIf(
+        code,
+        () => {
+          get(code, 1);
+          code.op(`${type}.eqz`);
+        },
+        () => (isRemainder ? get(code, 0) : constant(code, type, -1)),
+      );
+      if (isSigned)
+        returnIf(
+          code,
+          () => {
+            get(code, 1);
+            constant(code, type, -1);
+            code.op(`${type}.eq`);
+          },
+          () => {
+            constant(code, type, 0);
+            if (isRemainder) return;
+            get(code, 0);
+            code.op(`${type}.sub`);
+          },
+        );
+      get(code, 0, 1);
+      code.op(`${type}.${op}`);
+    },
+  };
+}
+
+/** The one of two operands for which the comparison `a OP b` decides. */
+const choice = (type: ValueType, op: string): Helper => ({
+  params: [type, type],
+  result: type,
+  body(code) {
+    get(code, 0, 1, 0, 1);
+    code.op(`${type}.${op}`);
+    code.op('select');
+  },
+});
+
+/** min or max, giving the other operand where one is a NaN; WebAssembly's own have -0 below +0 but spread NaN. */
+const floatChoice = (type: 'f32' | 'f64', op: 'min' | 'max'): Helper => ({
+  params: [type, type],
+  result: type,
+  body(code) {
+    for (const [nan, other] of [
+      [0, 1],
+      [1, 0],
+    ] as const)
+      returnIf(
+        code,
+        () => {
+          get(code, nan, nan);
+          code.op(`${type}.ne`);
+        },
+        () => get(code, other),
+      );
+    get(code, 0, 1);
+    code.op(`${type}.${op}`);
+  },
+});
+
+/** Two comparisons joined by and / or. */
+const twoComparisons = (type: 'f32' | 'f64', operands: readonly [number, number, number, number], ops: string, join: string): Helper => ({
+  params: [type, type],
+  result: 'i32',
+  body(code) {
+    const [first = '', second = ''] = ops.split(' ');
+    get(code, operands[0], operands[1]);
+    code.op(`${type}.${first}`);
+    get(code, operands[2], operands[3]);
+    code.op(`${type}.${second}`);
+    code.op(join);
+  },
+});
+
+/** High half of an unsigned 64-bit product, from four products of halves. */
+function highProduct(code: Code): void {
+  const [low, mid, high] = [code.local('i64'), code.local('i64'), code.local('i64')];
+  const half = (operand: number, isHigh: boolean): void => {
+    get(code, operand);
+    code.i64(isHigh ? 32n : 0xffffffffn);
+    code.op(isHigh ? 'i64.shr_u' : 'i64.and');
+  };
+  const product = (aHigh: boolean, bHigh: boolean): void => {
+    half(0, aHigh);
+    half(1, bHigh);
+    code.op('i64.mul');
+  };
+  const shifted = (local: number): void => {
+    get(code, local);
+    code.i64(32n);
+    code.op('i64.shr_u');
+  };
+  // low = aL*bL >> 32; mid = aH*bL + low; high = aL*bH + (mid & mask); result = aH*bH + (mid >> 32) + (high >> 32)
+  product(false, false);
+  code.i64(32n);
+  code.op('i64.shr_u');
+  code.at('local.set', low);
+  product(true, false);
+  get(code, low);
+  code.op('i64.add');
+  code.at('local.set', mid);
+  product(false, true);
+  get(code, mid);
+  code.i64(0xffffffffn);
+  code.op('i64.and');
+  code.op('i64.add');
+  code.at('local.set', high);
+  product(true, true);
+  shifted(mid);
+  code.op('i64.add');
+  shifted(high);
+  code.op('i64.add');
+}
+
+/** From the unsigned high product: less b where a is negative, less a where b is. */
+function signedHighProduct(code: Code): void {
+  highProduct(code);
+  for (const [sign, other] of [
+    [0, 1],
+    [1, 0],
+  ] as const) {
+    get(code, sign);
+    code.i64(63n);
+    code.op('i64.shr_s');
+    get(code, other);
+    code.op('i64.and');
+    code.op('i64.sub');
+  }
+}
+
+/**
+ * a * b + c in float with one rounding. The product is exact in double; the sum is rounded to odd there, after which rounding
+ * to float is right. Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008); TwoSum after Knuth.
+ */
+function fmaFloat(code: Code): void {
+  const locals = Array.from({ length: 4 }, () => code.local('f64')) as [number, number, number, number];
+  const [product, addend, sum, error] = locals;
+  const bits = code.local('i64');
+  const back = sum;
+  get(code, 0);
+  code.op('f64.promote_f32');
+  get(code, 1);
+  code.op('f64.promote_f32');
+  code.op('f64.mul');
+  code.at('local.tee', product);
+  get(code, 2);
+  code.op('f64.promote_f32');
+  code.at('local.tee', addend);
+  code.op('f64.add');
+  code.at('local.set', sum);
+  // error = (product - (sum - addend')) + (addend - addend') with addend' = sum - product
+  get(code, product, sum, sum, product);
+  code.op('f64.sub');
+  code.at('local.tee', error);
+  code.op('f64.sub');
+  code.op('f64.sub');
+  get(code, addend, error);
+  code.op('f64.sub');
+  code.op('f64.add');
+  code.at('local.set', error);
+  // Not exact, not a NaN, and even: one step towards the error makes it odd.
+  get(code, error);
+  code.f64(0n);
+  code.op('f64.lt');
+  get(code, error);
+  code.f64(0n);
+  code.op('f64.gt');
+  code.op('i32.or');
+  get(code, sum);
+  code.op('i64.reinterpret_f64');
+  code.at('local.tee', bits);
+  code.op('i32.wrap_i64');
+  code.i32(1);
+  code.op('i32.and');
+  code.op('i32.eqz');
+  code.op('i32.and');
+  code.open('if');
+  get(code, bits);
+  code.i64(1n);
+  code.i64(-1n);
+  // The signs of error and sum agree: away from zero.
+  get(code, error);
+  code.op('i64.reinterpret_f64');
+  get(code, bits);
+  code.op('i64.xor');
+  code.i64(0n);
+  code.op('i64.ge_s');
+  code.op('select');
+  code.op('i64.add');
+  code.op('f64.reinterpret_i64');
+  code.at('local.set', back);
+  code.end();
+  get(code, sum);
+  code.op('f32.demote_f64');
+}
+
+const rows = {
+  sdiv32: division('i32', 'div_s'),
+  udiv32: division('i32', 'div_u'),
+  srem32: division('i32', 'rem_s'),
+  urem32: division('i32', 'rem_u'),
+  sdiv64: division('i64', 'div_s'),
+  udiv64: division('i64', 'div_u'),
+  srem64: division('i64', 'rem_s'),
+  urem64: division('i64', 'rem_u'),
+  smin32: choice('i32', 'lt_s'),
+  smax32: choice('i32', 'gt_s'),
+  umin32: choice('i32', 'lt_u'),
+  umax32: choice('i32', 'gt_u'),
+  smin64: choice('i64', 'lt_s'),
+  smax64: choice('i64', 'gt_s'),
+  umin64: choice('i64', 'lt_u'),
+  umax64: choice('i64', 'gt_u'),
+  fmin32: floatChoice('f32', 'min'),
+  fmax32: floatChoice('f32', 'max'),
+  fmin64: floatChoice('f64', 'min'),
+  fmax64: floatChoice('f64', 'max'),
+  one32: twoComparisons('f32', [0, 1, 0, 1], 'lt gt', 'i32.or'),
+  one64: twoComparisons('f64', [0, 1, 0, 1], 'lt gt', 'i32.or'),
+  ord32: twoComparisons('f32', [0, 0, 1, 1], 'eq eq', 'i32.and'),
+  ord64: twoComparisons('f64', [0, 0, 1, 1], 'eq eq', 'i32.and'),
+  umulhi64: { params: ['i64', 'i64'], result: 'i64', body: highProduct },
+  smulhi64: { params: ['i64', 'i64'], result: 'i64', body: signedHighProduct },
+  fma32: { params: ['f32', 'f32', 'f32'], result: 'f32', body: fmaFloat },
+} satisfies Record<string, Helper>;
+
+export type HelperName = keyof typeof rows;
+
+/** Index of a helper by name, written into the module when first asked for. */
+export function helperTable(module: WasmModule): (name: HelperName) => number {
+  const known = new Map<HelperName, number>();
+  return (name) => {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const row: Helper = rows[name];
+    const { index, code } = module.fn({ params: row.params, results: [row.result] });
+    row.body(code);
+    known.set(name, index);
+    return index;
+  };
+}

@@ -1,0 +1,99 @@
+/** Where everything of a kernel lives: variables in windows of memory, values across barriers in a record per thread. */
+import {
+  bytesOf,
+  cfgOf,
+  definingBlocks,
+  elementOf,
+  type Inst,
+  type Kernel,
+  lanesOf,
+  livenessOf,
+  operandsOf,
+  type Type,
+  terminatorOperands,
+  type Value,
+  type Variable,
+} from '../../../ir/index.ts';
+import { type Regions, regionsOf } from './regions.ts';
+import { splitAtBarriers } from './split.ts';
+
+export interface Plan {
+  readonly kernel: Kernel;
+  readonly regions: Regions;
+  /** Block in which each value is defined. */
+  readonly home: Int32Array;
+  /** By value: whether a block other than its own uses it. */
+  readonly crosses: Uint8Array;
+  /** By value: how often its own block uses it. */
+  readonly uses: Int32Array;
+  /** By entry block of a region: the values that threads bring along. */
+  readonly brought: ReadonlyMap<number, readonly Value[]>;
+  /** Byte offset in the thread's record of each value that is brought over a barrier. */
+  readonly slots: ReadonlyMap<Value, number>;
+  /** Bytes of a thread's record. */
+  readonly recordBytes: number;
+  /** Byte offset of each variable in the window of its space. */
+  readonly offsets: ReadonlyMap<string, number>;
+  /** Bytes of each window; of local memory for one thread. */
+  readonly windows: Readonly<Record<Variable['space'], number>>;
+}
+
+/** Made again wherever they are used, rather than kept. */
+export const isFree = ({ op }: Inst): boolean => op === 'const' || op === 'param' || op === 'variable' || op === 'sreg';
+
+const alignUp = (offset: number, align: number): number => Math.ceil(offset / align) * align;
+
+/** Plans a kernel, whose blocks are split at barriers on the way. */
+export function planOf(kernel: Kernel): Plan {
+  splitAtBarriers(kernel);
+  const regions = regionsOf(kernel);
+  const home = definingBlocks(kernel);
+  const brought = broughtValues(kernel, regions);
+  return { kernel, regions, home, brought, ...countUses(kernel, home), ...recordOf(kernel, brought), ...windowsOf(kernel) };
+}
+
+function broughtValues(kernel: Kernel, regions: Regions): Map<number, Value[]> {
+  const { liveIn } = livenessOf(kernel, cfgOf(kernel));
+  const kept = (entry: number): Value[] => [...liveIn[entry]!].filter((value) => !isFree(kernel.insts[value]!));
+  return new Map(regions.list.map(({ entry }) => [entry, entry === 0 ? [] : kept(entry).sort((a, b) => a - b)]));
+}
+
+function countUses(kernel: Kernel, home: Int32Array): Pick<Plan, 'crosses' | 'uses'> {
+  const crosses = new Uint8Array(kernel.insts.length);
+  const uses = new Int32Array(kernel.insts.length);
+  for (const block of kernel.blocks) {
+    const use = (value: Value): void => {
+      if (home[value] === block.id) uses[value]!++;
+      else crosses[value] = 1;
+    };
+    for (const value of block.body) operandsOf(kernel.insts[value]!).forEach(use);
+    terminatorOperands(block.end).forEach(use);
+  }
+  return { crosses, uses };
+}
+
+function recordOf(kernel: Kernel, brought: ReadonlyMap<number, readonly Value[]>): Pick<Plan, 'slots' | 'recordBytes'> {
+  const slots = new Map<Value, number>();
+  let bytes = 0;
+  for (const values of brought.values())
+    for (const value of values) {
+      if (slots.has(value)) continue;
+      slots.set(value, bytes);
+      bytes += slotBytes(kernel.insts[value]!.type);
+    }
+  return { slots, recordBytes: bytes };
+}
+
+/** Lanes of a vector stand at steps of at least the word they are held in. */
+const slotBytes = (type: Type): number => alignUp(lanesOf(type) * Math.max(4, bytesOf(elementOf(type))), 8);
+
+function windowsOf(kernel: Kernel): Pick<Plan, 'offsets' | 'windows'> {
+  const offsets = new Map<string, number>();
+  const windows = { shared: 0, constant: 0, local: 0 };
+  for (const variable of kernel.variables) {
+    const at = alignUp(windows[variable.space], variable.align);
+    offsets.set(variable.name, at);
+    windows[variable.space] = at + variable.size;
+  }
+  return { offsets, windows: { shared: alignUp(windows.shared, 16), constant: windows.constant, local: alignUp(windows.local, 16) } };
+}

@@ -1,0 +1,305 @@
+/**
+ * One function per region: a loop over the threads of a block, each of which takes its values from its record, runs to a
+ * barrier or to the end, and puts back what the next region needs.
+ */
+import { type Block, bytesOf, type Edge, elementOf, type InstOf, type Kernel, lanesOf, type Value } from '../../../ir/index.ts';
+import type { Code, WasmModule } from '../../../wasm/index.ts';
+import type { HelperName } from './helpers.ts';
+import type { Host } from './host.ts';
+import type { Plan } from './plan.ts';
+import type { Region } from './regions.ts';
+import { type Emitter, writeInstruction } from './rules.ts';
+import { endsInBarrier } from './split.ts';
+import { continuation, writeStructure } from './structure.ts';
+import { heldAs, regionValues } from './values.ts';
+
+/** What the functions of one kernel share. */
+export interface Shared {
+  readonly plan: Plan;
+  readonly module: WasmModule;
+  readonly host: Host;
+  readonly helper: (name: HelperName) => number;
+  /** Global: the region that all threads run next (uniform), or the parity of the phase (else). */
+  readonly phase: number;
+  /** Global: threads that reached a barrier in this phase. */
+  readonly arrived: number;
+}
+
+/** The state of a thread that has left the kernel. */
+export const gone = -1;
+
+/** Turns of loops between two looks at the clock. */
+const turnsPerTick = 1 << 20;
+
+/** Locals that every region function has. */
+interface Frame {
+  readonly shared: Shared;
+  readonly code: Code;
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+  /** Number of the thread in its block. */
+  readonly thread: number;
+  /** Address of the thread's record. */
+  readonly record: number;
+  readonly fuel: number;
+}
+
+/** Writes the function of a region and gives its index. */
+export function writeRegion(shared: Shared, region: Region): number {
+  const { index, code } = shared.module.fn({ params: [], results: [] });
+  const [x, y, z, thread, record, fuel] = Array.from({ length: 6 }, () => code.local('i32')) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const frame: Frame = { shared, code, x, y, z, thread, record, fuel };
+  code.i32(turnsPerTick);
+  code.at('local.set', fuel);
+  code.open('loop');
+  code.open('block');
+  const next = code.depth;
+  writeThreadStart(frame, region);
+  writeBody(frame, region, () => code.at('br', code.depth - next));
+  code.end();
+  writeNextThread(frame);
+  code.end();
+  return index;
+}
+
+/** Skips threads that are elsewhere; names the thread for the case of a fault. */
+function writeThreadStart({ shared, code, thread, record }: Frame, region: Region): void {
+  const { plan, host, phase } = shared;
+  code.at('local.get', thread);
+  code.at('global.set', host.globals.thread);
+  if (plan.regions.list.length > 1 && !plan.regions.isUniform) {
+    writeStateAddress(shared, code, thread);
+    code.access('i32.load', 4);
+    code.i32(2 * region.id);
+    code.at('global.get', phase);
+    code.op('i32.or');
+    code.op('i32.ne');
+    code.at('br_if', 0);
+  }
+  if (plan.recordBytes === 0) return;
+  code.at('local.get', thread);
+  code.i32(plan.recordBytes);
+  code.op('i32.mul');
+  code.at('global.get', host.globals.records);
+  code.op('i32.add');
+  code.at('local.set', record);
+}
+
+function writeStateAddress({ host }: Shared, code: Code, thread: number): void {
+  code.at('local.get', thread);
+  code.i32(2);
+  code.op('i32.shl');
+  code.at('global.get', host.globals.states);
+  code.op('i32.add');
+}
+
+/** x runs fastest; the loop goes on while the thread's number is below the number of threads. */
+function writeNextThread({ shared, code, x, y, z, thread }: Frame): void {
+  const { globals } = shared.host;
+  const count = (local: number): void => {
+    code.at('local.get', local);
+    code.i32(1);
+    code.op('i32.add');
+    code.at('local.tee', local);
+  };
+  const wrapped = (local: number, limit: number): void => {
+    count(local);
+    code.at('global.get', limit);
+    code.op('i32.eq');
+    code.open('if');
+    code.i32(0);
+    code.at('local.set', local);
+  };
+  wrapped(x, globals['ntid.x']);
+  wrapped(y, globals['ntid.y']);
+  count(z);
+  code.op('drop');
+  code.end();
+  code.end();
+  count(thread);
+  code.at('global.get', globals.threads);
+  code.op('i32.lt_u');
+  code.at('br_if', 0);
+}
+
+function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
+  const { shared, code, record } = frame;
+  const { plan } = shared;
+  const { kernel } = plan;
+  const free = (value: Value): void => writeFree(frame, value);
+  const values = regionValues(plan, code, free);
+  const e: Emitter = { kernel, code, host: shared.host, values, helper: shared.helper, free };
+  const inRegion = (value: Value): boolean => region.cfg.position[plan.home[value]!]! >= 0;
+
+  for (const value of plan.brought.get(region.entry)!) {
+    eachLane(kernel, value, (_, name, offset) => {
+      code.at('local.get', record);
+      code.access(`${name}.load`, 8, plan.slots.get(value)! + offset);
+    });
+    values.set(value);
+  }
+  const save = (value: Value): void => {
+    // A value from before this region is in its slot already.
+    if (!inRegion(value)) return;
+    eachLane(kernel, value, (lane, name, offset) => {
+      code.at('local.get', record);
+      values.pushLane(value, lane);
+      code.access(`${name}.store`, 8, plan.slots.get(value)! + offset);
+    });
+  };
+  const leave = (block: Block): void => {
+    if (!endsInBarrier(kernel, block)) writeState(frame, gone);
+    else {
+      const to = continuation(block);
+      plan.brought.get(to.id)!.forEach(save);
+      writeState(frame, plan.regions.byEntry.get(to.id)!.id);
+    }
+    nextThread();
+  };
+  const transfer = ({ block, args }: Edge): void => {
+    for (const [i, arg] of args.entries()) pushWhole(e, arg, block.params[i]!);
+    for (const param of [...block.params].reverse()) values.set(param);
+  };
+  writeStructure(kernel, region, code, {
+    body: (block) => {
+      for (const value of block.body) writeInstruction(e, value);
+    },
+    transfer,
+    condition: (value) => values.push(value),
+    leave,
+    turn: () => writeTurn(frame),
+  });
+}
+
+function pushWhole(e: Emitter, value: Value, as: Value): void {
+  const lanes = lanesOf(e.kernel.insts[as]!.type);
+  if (lanes === 1) return e.values.push(value);
+  for (let lane = 0; lane < lanes; lane++) e.values.pushLane(value, lane);
+}
+
+/** Lanes of a value with the type they are held in and their offset in its slot. */
+function eachLane(kernel: Kernel, value: Value, act: (lane: number, name: string, offset: number) => void): void {
+  const { type } = kernel.insts[value]!;
+  const element = elementOf(type);
+  // An element held wider than it is in memory has a slot of its own size only as a scalar.
+  const step = lanesOf(type) === 1 ? 0 : Math.max(4, bytesOf(element));
+  for (let lane = 0; lane < lanesOf(type); lane++) act(lane, heldAs(element), lane * step);
+}
+
+/** Says which region the thread runs next. */
+function writeState({ shared, code, thread }: Frame, region: number): void {
+  const { plan, phase, arrived } = shared;
+  if (plan.regions.list.length === 1) return;
+  if (plan.regions.isUniform) {
+    code.i32(region);
+    code.at('global.set', phase);
+    return;
+  }
+  writeStateAddress(shared, code, thread);
+  code.i32(region === gone ? gone : 2 * region);
+  if (region !== gone) {
+    code.at('global.get', phase);
+    code.i32(1);
+    code.op('i32.xor');
+    code.op('i32.or');
+  }
+  code.access('i32.store', 4);
+  if (region === gone) return;
+  code.at('global.get', arrived);
+  code.i32(1);
+  code.op('i32.add');
+  code.at('global.set', arrived);
+}
+
+function writeTurn({ shared, code, fuel }: Frame): void {
+  code.at('local.get', fuel);
+  code.i32(1);
+  code.op('i32.sub');
+  code.at('local.tee', fuel);
+  code.op('i32.eqz');
+  code.open('if');
+  code.at('call', shared.host.tick);
+  code.i32(turnsPerTick);
+  code.at('local.set', fuel);
+  code.end();
+}
+
+// ── values that are made anew at every use ──
+
+function writeFree(frame: Frame, value: Value): void {
+  const { shared, code } = frame;
+  const { plan, host } = shared;
+  const inst = plan.kernel.insts[value]!;
+  if (inst.op === 'const') writeConstant(code, inst);
+  else if (inst.op === 'param') code.at('global.get', host.params[inst.index]!);
+  else if (inst.op === 'variable') writeVariable(frame, inst.name);
+  else if (inst.op === 'sreg') writeSreg(frame, inst.name);
+}
+
+function writeConstant(code: Code, { type, bits }: InstOf<'const'>): void {
+  switch (heldAs(type)) {
+    case 'i32':
+      return code.i32(Number(bits) | 0);
+    case 'i64':
+      return code.i64(bits);
+    case 'f32':
+      return code.f32(Number(bits));
+    case 'f64':
+      return code.f64(bits);
+  }
+}
+
+function writeVariable({ shared, code, thread }: Frame, name: string): void {
+  const { plan, host } = shared;
+  const { space } = plan.kernel.variables.find((variable) => variable.name === name)!;
+  code.at('global.get', host.globals[space]);
+  if (space === 'local') {
+    code.at('local.get', thread);
+    code.i32(plan.windows.local);
+    code.op('i32.mul');
+    code.op('i32.add');
+  }
+  code.i32(plan.offsets.get(name)!);
+  code.op('i32.add');
+  code.op('i64.extend_i32_u');
+}
+
+function writeSreg({ shared, code, x, y, z, thread }: Frame, name: InstOf<'sreg'>['name']): void {
+  const { globals } = shared.host;
+  const lanes = { x, y, z };
+  const [what, axis] = name.split('.') as [string, 'x' | 'y' | 'z'];
+  switch (what) {
+    case 'tid':
+      return code.at('local.get', name === 'tid.linear' ? thread : lanes[axis]);
+    case 'gid':
+      code.at('global.get', globals[`ctaid.${axis}`]);
+      code.at('global.get', globals[`ntid.${axis}`]);
+      code.op('i32.mul');
+      code.at('local.get', lanes[axis]);
+      return code.op('i32.add');
+    case 'laneid':
+      code.at('local.get', thread);
+      code.i32(31);
+      return code.op('i32.and');
+    case 'warpid':
+      code.at('local.get', thread);
+      code.i32(5);
+      return code.op('i32.shr_u');
+    case 'nwarpid':
+      code.at('global.get', globals.threads);
+      code.i32(31);
+      code.op('i32.add');
+      code.i32(5);
+      return code.op('i32.shr_u');
+    default:
+      return code.at('global.get', globals[name as 'ntid.x']);
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * The CPU device: runs the bytes of a metallib as WebAssembly. It knows AIR through `src/air` and nothing of PTX. Start at
+ * `library.ts` (from bytes to compiled kernels), then `compile/kernel-module.ts`; `launch.ts` runs one.
+ */
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import type { Device, DeviceInfo, DeviceModule } from '../device.ts';
+import { launchKernel } from './launch.ts';
+import { loadLibrary } from './library.ts';
+import { type DeviceMemory, newMemory } from './memory.ts';
+import type { CpuBuffer } from './request.ts';
+
+/** What the device is and how large launches may be; threadgroup limits are those of Apple GPUs. */
+export const cpuInfo: DeviceInfo = {
+  kind: 'cpu',
+  name: 'CPU (WebAssembly, one thread)',
+  limits: { maxThreadsPerThreadgroup: 1024, maxThreadgroupBytes: 32768, maxBufferBytes: 2 ** 31, simdWidth: 32 },
+};
+
+/** A CPU device with a memory of its own. */
+export function openCpuDevice(): Device {
+  const memory = newMemory();
+  return {
+    info: cpuInfo,
+    allocate: (size, diagnostics) => allocate(memory, size, diagnostics),
+    load: (metallib, diagnostics) => load(memory, metallib, diagnostics),
+    close: () => {},
+  };
+}
+
+function allocate(memory: DeviceMemory, size: number, diagnostics: Diagnostics): CpuBuffer | undefined {
+  const address = size <= cpuInfo.limits.maxBufferBytes ? memory.take(size) : undefined;
+  if (address === undefined) {
+    diagnostics.report('CM6012', { bytes: size, what: 'a buffer' });
+    return undefined;
+  }
+  memory.view(address, size).fill(0);
+  return {
+    owner: memory,
+    address,
+    size,
+    write: (bytes, offset = 0) => memory.view(address, size).set(bytes, offset),
+    read: () => memory.view(address, size).slice(),
+    free: () => memory.give(address),
+  };
+}
+
+function load(memory: DeviceMemory, metallib: Uint8Array, diagnostics: Diagnostics): DeviceModule | undefined {
+  const kernels = loadLibrary(metallib, diagnostics);
+  return (
+    kernels && {
+      kernels: kernels.map((kernel) => kernel.reflection),
+      launch(request, to) {
+        const kernel = kernels.find((each) => each.reflection.name === request.kernel);
+        if (kernel) return launchKernel(memory, cpuInfo.limits, kernel, request, to);
+        to.report('CM5001', { name: request.kernel });
+        return undefined;
+      },
+    }
+  );
+}

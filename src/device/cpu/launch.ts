@@ -1,0 +1,148 @@
+/** One launch: memory for everything that lives as long as it, globals set, `run` called, faults told apart. */
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import type { DeviceLimits, Dim3, LaunchRequest, LaunchResult } from '../device.ts';
+import { hostImports, paramGlobal, type WordGlobal } from './compile/host.ts';
+import type { CompiledKernel, LoadedKernel } from './library.ts';
+import type { DeviceMemory } from './memory.ts';
+import { addressOf, checkRequest } from './request.ts';
+
+/** What `tick` throws when time is up. */
+class TimeIsUp extends Error {}
+
+const alignUp = (offset: number): number => Math.ceil(offset / 16) * 16;
+const product = (dims: Dim3): number => dims[0] * dims[1] * dims[2];
+
+/** Runs a kernel to its end; nothing after reporting CM50xx or CM60xx. */
+export function launchKernel(
+  memory: DeviceMemory,
+  limits: DeviceLimits,
+  kernel: LoadedKernel,
+  request: LaunchRequest,
+  diagnostics: Diagnostics,
+): LaunchResult | undefined {
+  if (!checkRequest(memory, limits, kernel, request, diagnostics)) return undefined;
+  if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
+  const compiled = kernel.compiled();
+  const area = areaOf(compiled, kernel, request);
+  const start = memory.take(area.bytes);
+  if (start === undefined) {
+    diagnostics.report('CM6012', { bytes: area.bytes, what: `a launch of \`${request.kernel}\`` });
+    return undefined;
+  }
+  try {
+    fillArea(memory, start, area, kernel, request);
+    return runInstance(memory, compiled, globalsOf(start, area, kernel, request), request, diagnostics);
+  } finally {
+    memory.give(start);
+  }
+}
+
+/** Offsets of what a launch needs besides its buffers. */
+interface Area {
+  readonly constant: number;
+  readonly shared: number;
+  readonly local: number;
+  readonly records: number;
+  readonly states: number;
+  /** By parameter: where its bytes stand, for those passed by value. */
+  readonly values: readonly number[];
+  readonly bytes: number;
+}
+
+function areaOf({ plan }: CompiledKernel, kernel: LoadedKernel, request: LaunchRequest): Area {
+  let bytes = 0;
+  const place = (size: number): number => {
+    const at = bytes;
+    bytes = alignUp(bytes + size);
+    return at;
+  };
+  const threads = product(request.block);
+  const { constant, shared, local } = plan.windows;
+  return {
+    constant: place(constant),
+    shared: place(shared + request.dynamicSharedBytes),
+    local: place(local * threads),
+    records: place(plan.recordBytes * threads),
+    states: place(4 * threads),
+    values: kernel.params.map((param) => (param.kind === 'value' ? place(param.size) : 0)),
+    bytes,
+  };
+}
+
+function fillArea(memory: DeviceMemory, start: number, area: Area, kernel: LoadedKernel, request: LaunchRequest): void {
+  const view = memory.view(start, area.bytes);
+  view.fill(0);
+  view.set(kernel.constants, area.constant);
+  kernel.reflection.params.forEach((param, i) => {
+    const arg = request.args[i]!;
+    if (arg.kind === 'bytes')
+      view.set(arg.bytes, area.values[kernel.params.findIndex((p) => p.kind !== 'threadgroup' && p.slot === param.slot)]!);
+  });
+}
+
+interface Globals {
+  readonly words: Partial<Record<WordGlobal, number>>;
+  readonly params: readonly bigint[];
+}
+
+function globalsOf(start: number, area: Area, kernel: LoadedKernel, request: LaunchRequest): Globals {
+  const { plan } = kernel.compiled();
+  const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
+  const params = kernel.params.map((param, i): bigint => {
+    if (param.kind === 'threadgroup') return BigInt(start + area.shared + plan.windows.shared);
+    if (param.kind === 'value') return BigInt(start + area.values[i]!);
+    const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
+    return arg?.kind === 'buffer' ? BigInt(addressOf(arg.buffer) ?? 0) : 0n;
+  });
+  const words = {
+    ...dims('ntid', request.block),
+    ...dims('nctaid', request.grid),
+    threads: product(request.block),
+    constant: start + area.constant,
+    shared: start + area.shared,
+    local: start + area.local,
+    records: start + area.records,
+    states: start + area.states,
+  };
+  return { words, params };
+}
+
+function runInstance(
+  { memory }: DeviceMemory,
+  { wasm }: CompiledKernel,
+  { words, params }: Globals,
+  request: LaunchRequest,
+  diagnostics: Diagnostics,
+): LaunchResult | undefined {
+  const deadline = request.timeoutMs > 0 ? performance.now() + request.timeoutMs : Number.POSITIVE_INFINITY;
+  const tick = (): void => {
+    if (performance.now() > deadline) throw new TimeIsUp();
+  };
+  const { exports } = new WebAssembly.Instance(wasm, hostImports(memory, tick));
+  const global = (name: string): WebAssembly.Global => exports[name] as WebAssembly.Global;
+  for (const [name, value] of Object.entries(words)) global(name).value = value;
+  params.forEach((address, i) => {
+    global(paramGlobal(i)).value = address;
+  });
+  const start = performance.now();
+  try {
+    (exports.run as () => void)();
+  } catch (error) {
+    reportFault(error, request, (name) => global(name).value as number, diagnostics);
+    return undefined;
+  }
+  return { durationMs: performance.now() - start };
+}
+
+function reportFault(error: unknown, request: LaunchRequest, word: (name: WordGlobal) => number, diagnostics: Diagnostics): void {
+  const [nx, ny] = request.block;
+  const thread = word('thread');
+  const where = {
+    kernel: request.kernel,
+    block: [word('ctaid.x'), word('ctaid.y'), word('ctaid.z')].join(', '),
+    thread: [thread % nx, Math.floor(thread / nx) % ny, Math.floor(thread / (nx * ny))].join(', '),
+  };
+  if (error instanceof TimeIsUp) diagnostics.report('CM6010', { ...where, seconds: request.timeoutMs / 1000 });
+  else if (error instanceof WebAssembly.RuntimeError) diagnostics.report('CM6011', where);
+  else throw error;
+}

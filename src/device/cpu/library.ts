@@ -1,0 +1,61 @@
+/** A metallib made ready: every kernel raised to IR, and compiled when it is first launched. */
+import { type KernelReflection, type RaisedKernel, raiseModule } from '../../air/index.ts';
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import { readModule } from '../../bitcode/index.ts';
+import { type Kernel, runPasses, standardPasses } from '../../ir/index.ts';
+import { readMetallib } from '../../metallib/index.ts';
+import { compileKernel, type KernelModule } from './compile/kernel-module.ts';
+
+export interface LoadedKernel {
+  readonly reflection: KernelReflection;
+  /** Of the raised kernel, whose slots the arguments go to. */
+  readonly params: Kernel['params'];
+  /** Initial bytes of the window of constant memory. */
+  readonly constants: Uint8Array;
+  /** Compiled at the first call. */
+  compiled(): CompiledKernel;
+}
+
+export interface CompiledKernel extends KernelModule {
+  readonly wasm: WebAssembly.Module;
+}
+
+/** The kernels of a library; nothing after reporting what cannot be read or run (CM40xx). */
+export function loadLibrary(bytes: Uint8Array, diagnostics: Diagnostics): LoadedKernel[] | undefined {
+  const library = readMetallib(bytes, diagnostics);
+  if (!library) return undefined;
+  const before = diagnostics.list.length;
+  const kernels: LoadedKernel[] = [];
+  for (const fn of library.functions) {
+    if (fn.type !== 'kernel') continue;
+    const module = readModule(fn.bitcode, diagnostics);
+    if (!module) continue;
+    const raised = raiseModule(module, diagnostics).find((each) => each.reflection.name === fn.name);
+    if (raised) kernels.push(loadedKernel(raised));
+  }
+  return diagnostics.list.length > before ? undefined : kernels;
+}
+
+function loadedKernel({ kernel, reflection }: RaisedKernel): LoadedKernel {
+  let made: CompiledKernel | undefined;
+  runPasses(kernel, standardPasses);
+  return {
+    reflection,
+    params: kernel.params,
+    get constants() {
+      return constantBytes(kernel, this.compiled());
+    },
+    compiled() {
+      if (made) return made;
+      const compiled = compileKernel(kernel);
+      made = { ...compiled, wasm: new WebAssembly.Module(compiled.bytes as BufferSource) };
+      return made;
+    },
+  };
+}
+
+function constantBytes(kernel: Kernel, { plan }: CompiledKernel): Uint8Array {
+  const bytes = new Uint8Array(plan.windows.constant);
+  for (const { name, space, init } of kernel.variables) if (space === 'constant' && init) bytes.set(init, plan.offsets.get(name)!);
+  return bytes;
+}

@@ -1,0 +1,83 @@
+/**
+ * The device's memory: one WebAssembly memory that grows, and which parts of it are taken. An index in it is the address that
+ * kernels see. The first page is nobody's, so that a null pointer is caught.
+ */
+
+const pageBytes = 65536;
+/** Of every block: a cache line, and more than any type demands. */
+const alignment = 256;
+/** Stays below 4 GiB with room for an access that starts at the last byte. */
+const mostPages = 65535;
+
+export interface DeviceMemory {
+  readonly memory: WebAssembly.Memory;
+  /** Address of a free block; nothing where memory is exhausted. */
+  take(bytes: number): number | undefined;
+  /** Frees the block at an address that `take` gave. */
+  give(address: number): void;
+  /** A view of the bytes, good until the next `take`. */
+  view(address: number, bytes: number): Uint8Array;
+}
+
+interface Span {
+  start: number;
+  end: number;
+}
+
+/** An empty memory. */
+export function newMemory(): DeviceMemory {
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: mostPages });
+  const free: Span[] = [];
+  const taken = new Map<number, number>();
+  return {
+    memory,
+    take(bytes) {
+      const size = Math.max(alignment, Math.ceil(bytes / alignment) * alignment);
+      const span = free.find(({ start, end }) => end - start >= size) ?? grow(memory, free, size);
+      if (!span) return undefined;
+      const address = span.start;
+      span.start += size;
+      if (span.start === span.end) free.splice(free.indexOf(span), 1);
+      taken.set(address, size);
+      return address;
+    },
+    give(address) {
+      const size = taken.get(address);
+      if (size === undefined) return;
+      taken.delete(address);
+      insert(free, { start: address, end: address + size });
+    },
+    view: (address, bytes) => new Uint8Array(memory.buffer, address, bytes),
+  };
+}
+
+function grow(memory: WebAssembly.Memory, free: Span[], size: number): Span | undefined {
+  const end = memory.buffer.byteLength;
+  const last = free.at(-1);
+  const have = last?.end === end ? last.end - last.start : 0;
+  const pages = Math.ceil((size - have) / pageBytes);
+  if (end / pageBytes + pages > mostPages) return undefined;
+  try {
+    memory.grow(pages);
+  } catch {
+    return undefined;
+  }
+  insert(free, { start: end, end: end + pages * pageBytes });
+  return free.at(-1);
+}
+
+/** Adds a span in order of address, joined with its neighbours. */
+function insert(free: Span[], span: Span): void {
+  const at = free.findIndex((other) => other.start > span.start);
+  const index = at < 0 ? free.length : at;
+  free.splice(index, 0, span);
+  const [before, after] = [free[index - 1], free[index + 1]];
+  if (after?.start === span.end) {
+    span.end = after.end;
+    free.splice(index + 1, 1);
+  }
+  if (before?.end === span.start) {
+    before.end = span.end;
+    free.splice(index, 1);
+  }
+}

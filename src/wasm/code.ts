@@ -1,0 +1,120 @@
+/** The body of one function while it is being written: locals, instructions, nesting. */
+import { bug } from '../base/bug.ts';
+import { ByteWriter } from '../base/bytes.ts';
+import { signed, signed32, unsigned } from './leb.ts';
+import { type Instruction, instructions, type ValueType, valueTypes } from './opcodes.ts';
+
+/** Most locals that engines accept in a function (measured in JavaScriptCore and V8). */
+export const localLimit = 50_000;
+
+export interface Code {
+  /** Index of a new local of a type; parameters come first. */
+  local(type: ValueType): number;
+  /** An instruction without immediate: `i32.add`. */
+  op(name: string): void;
+  /** An instruction with an index: `local.get`, `call`, `br`. */
+  at(name: string, index: number): void;
+  /** A load or store at a constant offset from the address on the stack; `align` in bytes is a hint. */
+  access(name: string, align: number, offset?: number): void;
+  i32(value: number): void;
+  i64(value: bigint): void;
+  /** A float constant by its bits. */
+  f32(bits: number): void;
+  f64(bits: bigint): void;
+  /** Opens a structure, whose label is `br` depth 0 inside it; `if` takes a condition from the stack. */
+  open(what: 'block' | 'loop' | 'if', result?: ValueType): void;
+  else(): void;
+  end(): void;
+  /** Jumps to the label at the depth that the number on the stack picks, to the last one where it is too large. */
+  table(depths: readonly number[], otherwise: number): void;
+  /** Open structures. */
+  readonly depth: number;
+  /** Bytes so far. */
+  readonly size: number;
+  /** The encoded body. */
+  finish(): Uint8Array;
+}
+
+const structures = { block: 0x02, loop: 0x03, if: 0x04 } as const;
+
+/** An empty body of a function whose parameters have the given types. */
+export function newCode(params: readonly ValueType[]): Code {
+  const out = new ByteWriter();
+  const locals: ValueType[] = [];
+  let depth = 0;
+  const write = (name: string, immediate: Instruction['immediate']): void => {
+    const row = instructions.get(name);
+    if (row?.immediate !== immediate) bug(`no WebAssembly instruction ${name} with immediate ${immediate}`);
+    out.bytes(row.code);
+  };
+  return {
+    local: (type) => params.length + locals.push(type) - 1,
+    op: (name) => write(name, 'none'),
+    at(name, index) {
+      write(name, 'index');
+      unsigned(out, index);
+    },
+    access(name, align, offset = 0) {
+      write(name, 'memory');
+      unsigned(out, Math.log2(align));
+      unsigned(out, offset);
+    },
+    i32(value) {
+      out.u8(0x41);
+      signed32(out, value);
+    },
+    i64(value) {
+      out.u8(0x42);
+      signed(out, BigInt.asIntN(64, value));
+    },
+    f32(bits) {
+      out.u8(0x43);
+      out.u32(bits);
+    },
+    f64(bits) {
+      out.u8(0x44);
+      out.u64(bits);
+    },
+    open(what, result) {
+      depth++;
+      out.bytes([structures[what], result ? valueTypes[result] : 0x40]);
+    },
+    else: () => out.u8(0x05),
+    end() {
+      depth--;
+      out.u8(0x0b);
+    },
+    table(depths, otherwise) {
+      out.u8(0x0e);
+      unsigned(out, depths.length);
+      for (const each of depths) unsigned(out, each);
+      unsigned(out, otherwise);
+    },
+    get depth() {
+      return depth;
+    },
+    get size() {
+      return out.length;
+    },
+    finish: () => finishBody(locals, out.finish()),
+  };
+}
+
+/** Locals are declared in runs of one type. */
+function finishBody(locals: readonly ValueType[], body: Uint8Array): Uint8Array {
+  const out = new ByteWriter();
+  const runs: { type: ValueType; count: number }[] = [];
+  for (const type of locals) {
+    const last = runs.at(-1);
+    if (last?.type === type) last.count++;
+    else runs.push({ type, count: 1 });
+  }
+  unsigned(out, runs.length);
+  for (const { type, count } of runs) {
+    unsigned(out, count);
+    out.u8(valueTypes[type]);
+  }
+  out.bytes(body);
+  out.u8(0x0b);
+  return out.finish();
+}
