@@ -21,6 +21,10 @@ export interface Intrinsic {
   readonly operand: ScalarType | undefined;
 }
 
+/** LLVM's functions that tell a compiler something and do nothing; raising leaves them out. */
+const hints = ['llvm.dbg.', 'llvm.lifetime.', 'llvm.assume', 'llvm.experimental.noalias.scope.decl', 'llvm.donothing'];
+export const isHint = (name: string): boolean => hints.some((hint) => name.startsWith(hint));
+
 /** LLVM's type for an IR scalar. */
 export const llvmScalar: Record<ScalarType, LlvmType> = {
   i1: llvm.i1,

@@ -11,8 +11,9 @@ import {
   type Value,
   vectorOf,
 } from '../ir/index.ts';
-import { type Intrinsic, intrinsics } from './intrinsics.ts';
+import { type Intrinsic, intrinsics, isHint } from './intrinsics.ts';
 import { alignOf, hasMemoryForm, sizeOf } from './layout.ts';
+import { largestVariable } from './raise-params.ts';
 import { addressOf, type Lanes, type RaiseState, Refused, scalarType } from './raise-state.ts';
 
 /** The IR values an instruction defines; nothing for those without result. */
@@ -45,7 +46,9 @@ export function raiseInstruction(state: RaiseState, inst: Instruction): Lanes | 
       return [state.lanes(inst.vector)[laneIndex(inst.index)] ?? outOfRange()];
     case 'insertelement': {
       const lanes = [...state.lanes(inst.vector)];
-      lanes[laneIndex(inst.index)] = state.scalar(inst.value);
+      const lane = laneIndex(inst.index);
+      if (lane >= lanes.length) outOfRange();
+      lanes[lane] = state.scalar(inst.value);
       return lanes;
     }
     case 'shufflevector':
@@ -97,9 +100,12 @@ function resize({ b }: RaiseState, value: Value, type: Type, extend: 'zext' | 's
 function raiseBitcast(state: RaiseState, from: Lanes, to: LlvmType): Lanes {
   if (to.kind === 'pointer') return from;
   const types = state.typesOf(to);
+  if (types.length !== from.length && (types[0] === 'i1' || state.b.typeOf(from[0]!) === 'i1'))
+    throw new Refused('a bitcast of bits to a mask');
   const bits = (type: Type): number => bytesOf(type) * 8;
   const source = state.b.typeOf(from[0]!);
   if (types.length === from.length) return from.map((x, i) => state.b.bitcast(types[i]!, x));
+  if (from.length * bits(source) !== types.length * bits(types[0]!)) throw new Refused(`a bitcast to ${spell(to)}, which has other bits`);
   return bits(source) > bits(types[0]!) ? split(state, from, types) : join(state, from, types);
 }
 
@@ -173,10 +179,12 @@ function raiseAlloca(state: RaiseState, inst: InstructionOf<'alloca'>): Value {
   if (count === undefined || !hasMemoryForm(inst.allocated)) throw new Refused('stack memory of a size known only at run time');
   const name = `local.${state.kernel.variables.length}`;
   const align = Math.max(inst.align, alignOf(inst.allocated));
+  const size = count * sizeOf(inst.allocated);
+  if (size > largestVariable) throw new Refused(`stack memory of ${size} bytes`);
   state.kernel.variables.push({
     name,
     space: 'local',
-    size: count * sizeOf(inst.allocated),
+    size,
     align,
     isDynamic: false,
     init: undefined,
@@ -230,6 +238,7 @@ const at = ({ b }: RaiseState, addr: Value, offset: number): Value => (offset ==
 function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes | undefined {
   const name = inst.callee.kind === 'function' ? inst.callee.name : undefined;
   if (name === undefined) throw new Refused('an indirect call');
+  if (isHint(name)) return undefined;
   const row = intrinsics.get(name);
   if (!row) throw new Refused(`the function \`${name}\``);
   if (inst.functionType !== row.type) throw new Refused(`the function \`${name}\` of type ${spell(inst.functionType)}`);
@@ -242,7 +251,7 @@ function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes | unde
 
 /** The op of an intrinsic on its operands; a trailing flag (`air.clz`) is not one. */
 function applyOp(state: RaiseState, row: Intrinsic, inst: InstructionOf<'call'>): Value {
-  const args = inst.args.flatMap((arg) => (arg.kind === 'node' || arg.type.kind === 'metadata' ? [] : [arg]));
+  const args = inst.args.flatMap((arg) => (arg.kind === 'metadata' || arg.type.kind === 'metadata' ? [] : [arg]));
   const operands = args.filter((arg) => row.op !== 'clz' || spell(arg.type) !== 'i1').map((arg) => state.scalar(arg));
   const op = (state.b as unknown as Record<string, (...x: unknown[]) => Value>)[row.op]!;
   const isConversion = row.result !== row.operand || /^(fpto|[su]itofp)/.test(row.op);

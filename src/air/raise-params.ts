@@ -65,11 +65,15 @@ function inputLanes(state: RaiseState, param: Extract<ParamDescription, { kind: 
   });
 }
 
+/** Bytes; far more than a GPU has for variables, and little enough for any host. */
+export const largestVariable = 2 ** 26;
+
 function variable(global: GlobalVariable): Variable {
   const { space } = global.type;
   if (global.section?.startsWith('air.')) throw new Refused(`function constants (\`${global.name}\`)`);
   if (!hasMemoryForm(global.valueType)) throw new Refused(`the variable \`${global.name}\` of type ${spell(global.valueType)}`);
   const size = sizeOf(global.valueType);
+  if (size > largestVariable) throw new Refused(`the variable \`${global.name}\` of ${size} bytes`);
   const align = Math.max(global.align, alignOf(global.valueType));
   const common = { name: global.name, size, align, isDynamic: false, element: undefined };
   if (space === spaces.threadgroup) return { ...common, space: 'shared', init: undefined };

@@ -3,8 +3,6 @@ import type { Argument, Constant, Instruction, Value as LlvmValue } from '../bit
 import { type Type as LlvmType, spell } from '../bitcode/types.ts';
 import type { Builder, Kernel, PointerType, ScalarType, Type, Value } from '../ir/index.ts';
 import { fieldOffset, hasMemoryForm, sizeOf } from './layout.ts';
-import { raiseArguments } from './raise-params.ts';
-import type { KernelDescription } from './read-metadata.ts';
 import { spaces } from './targets.ts';
 
 /** Thrown where a kernel cannot be raised, and caught by `raiseKernel`, which reports it. */
@@ -23,7 +21,8 @@ export interface RaiseState {
   typesOf(type: LlvmType): Type[];
 }
 
-export function raiseState(kernel: Kernel, b: Builder, description: KernelDescription): RaiseState {
+/** A state in which nothing is defined yet. */
+export function raiseState(kernel: Kernel, b: Builder): RaiseState {
   const known = new Map<LlvmValue, Lanes>();
   const state: RaiseState = {
     kernel,
@@ -37,7 +36,6 @@ export function raiseState(kernel: Kernel, b: Builder, description: KernelDescri
     },
     typesOf,
   };
-  raiseArguments(state, description);
   return state;
 }
 
@@ -49,6 +47,9 @@ const pointerTypes: Record<number, PointerType> = {
 };
 
 const floatTypes: Record<string, ScalarType> = { half: 'f16', bfloat: 'bf16', float: 'f32', double: 'f64' };
+
+/** Elements; Metal's own have 4, matrices at most 16. */
+const largestVector = 64;
 
 /** The IR types that stand for an LLVM type. */
 export function typesOf(type: LlvmType): Type[] {
@@ -64,6 +65,7 @@ export function typesOf(type: LlvmType): Type[] {
       return [pointer];
     }
     case 'vector':
+      if (type.count > largestVector) throw new Refused(`vectors of ${type.count} elements`);
       return Array.from({ length: type.count }, () => typesOf(type.element)).flat();
     default:
       throw new Refused(`values of type ${spell(type)}`);
@@ -126,7 +128,7 @@ export function addressOf(state: RaiseState, sourceType: LlvmType, base: Value, 
       return;
     }
     if (depth > 0) type = type.kind === 'array' || type.kind === 'vector' ? type.element : refuseType(type);
-    const size = BigInt(hasMemoryForm(type) ? sizeOf(type) : refuseSize(type));
+    const size = BigInt(hasMemoryForm(type) && Number.isSafeInteger(sizeOf(type)) ? sizeOf(type) : refuseSize(type));
     if (known !== undefined) constant += known * size;
     else {
       const scaled = scale(b, asI64(state, index), size);

@@ -2,12 +2,13 @@
  * AIR to IR: the way in for the CPU device, whoever wrote the metallib. Vectors of LLVM become scalars here, pointers become
  * opaque, phis become block parameters. What is graphics, unknown or without exact meaning is refused by name (CM4053).
  */
-import type { Diagnostics } from '../base/diagnostic.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
 import type { Instruction, InstructionOf, Block as LlvmBlock, Module } from '../bitcode/model.ts';
-import { addBlock, addBlockParam, type Block, builder, type Edge, type Kernel, renumber, type Value } from '../ir/index.ts';
+import { spell } from '../bitcode/types.ts';
+import { addBlock, addBlockParam, type Block, builder, type Edge, type Kernel, renumber, type Value, verify } from '../ir/index.ts';
 import type { KernelReflection, ParamReflection } from './abi.ts';
 import { raiseInstruction } from './raise-instructions.ts';
-import { raiseKernelShell } from './raise-params.ts';
+import { raiseArguments, raiseKernelShell } from './raise-params.ts';
 import { type Lanes, type RaiseState, Refused, raiseState } from './raise-state.ts';
 import { elementOfTypeName, type KernelDescription, readKernels } from './read-metadata.ts';
 
@@ -62,6 +63,7 @@ function raiseKernel(module: Module, description: KernelDescription, diagnostics
   try {
     const kernel = raiseKernelShell(module, description);
     raiseBody(kernel, description);
+    refuseUnsound(kernel);
     return kernel;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -70,11 +72,18 @@ function raiseKernel(module: Module, description: KernelDescription, diagnostics
   }
 }
 
+/** Damaged files may break promises that only the whole kernel shows: a value used where it is not defined, say. */
+function refuseUnsound(kernel: Kernel): void {
+  const found = new Diagnostics();
+  if (!verify(kernel, found)) throw new Refused(`a body in which ${found.list[0]!.message}`);
+}
+
 function raiseBody(kernel: Kernel, description: KernelDescription): void {
   const fn = description.fn;
   if (fn.blocks.length === 0) throw new Refused('it has no body');
   const entry = addBlock(kernel);
-  const state = raiseState(kernel, builder(kernel, entry), description);
+  const state = raiseState(kernel, builder(kernel, entry));
+  raiseArguments(state, description);
   const reachable = reachableBlocks(fn.blocks[0]!);
   const blocks = new Map<LlvmBlock, Block>(reachable.map((llvm) => [llvm, addBlock(kernel)]));
   for (const [llvm, block] of blocks)
@@ -97,9 +106,17 @@ function raiseBlock(state: RaiseState, llvm: LlvmBlock, blocks: ReadonlyMap<Llvm
     if (inst.op === 'phi') continue;
     if (isTerminator(inst)) return void raiseTerminator(state, inst, llvm, blocks);
     const made = raiseInstruction(state, inst);
-    if (made) state.define(inst, made);
+    if (made) defineChecked(state, inst, made);
   }
   throw new Refused('a basic block without terminator');
+}
+
+/** What an instruction became must have the shape of its type: files from elsewhere may say one and mean another. */
+function defineChecked(state: RaiseState, inst: Instruction, made: Lanes): void {
+  const types = state.typesOf(inst.type);
+  if (made.length !== types.length || made.some((value, i) => state.b.typeOf(value) !== types[i]))
+    throw new Refused(`\`${inst.op}\` with a result of type ${spell(inst.type)}`);
+  state.define(inst, made);
 }
 
 const isTerminator = (inst: Instruction): boolean => ['br', 'condbr', 'switch', 'ret', 'unreachable'].includes(inst.op);

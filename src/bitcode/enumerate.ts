@@ -4,6 +4,7 @@
  */
 import { bug } from '../base/bug.ts';
 import type {
+  Argument,
   Attribute,
   AttributeList,
   Block,
@@ -11,10 +12,12 @@ import type {
   Instruction,
   Function as LlvmFunction,
   Metadata,
+  MetadataArgument,
   MetadataNode,
   Module,
   Value,
 } from './model.ts';
+import { metadataKinds } from './names.ts';
 import { spell, type Type, types } from './types.ts';
 
 /** Ids in order of first use. */
@@ -82,6 +85,10 @@ export interface MetadataNumbers {
   readonly strings: readonly string[];
   readonly values: readonly Constant[];
   readonly nodes: readonly MetadataNode[];
+  /** Ids are below this. */
+  readonly count: number;
+  /** What attachments are hung under, by the numbers of the kinds: LLVM's own, then others that this module has. */
+  readonly kinds: readonly string[];
   idOf(metadata: Metadata): number;
 }
 
@@ -166,7 +173,7 @@ function typeNumbering(): Numbering<Type> & { add(type: Type): number } {
 }
 
 /** The types a type is made of. */
-function typeParts(type: Type): readonly Type[] {
+export function typeParts(type: Type): readonly Type[] {
   switch (type.kind) {
     case 'pointer':
       return [type.pointee];
@@ -213,7 +220,7 @@ export function operandsOf(inst: Instruction): Value[] {
     case 'phi':
       return inst.incoming.map((each) => each.value);
     case 'call':
-      return [inst.callee, ...inst.args.filter((arg): arg is Value => arg.kind !== 'node')];
+      return [inst.callee, ...inst.args.filter((arg): arg is Value => arg.kind !== 'metadata')];
     case 'gep':
       return [inst.base, ...inst.indices];
     case 'switch':
@@ -235,6 +242,16 @@ const isValue = (field: unknown): field is Value =>
 
 // ── metadata ──
 
+/** Metadata that a call has among its arguments. */
+export const metadataArguments = (inst: Instruction): MetadataArgument[] =>
+  inst.op === 'call' ? inst.args.filter((arg): arg is MetadataArgument => arg.kind === 'metadata') : [];
+
+/** What of a function alone can be metadata: one of its values. */
+type LocalMetadata = { readonly kind: 'value'; readonly value: Argument | Instruction };
+
+const isLocal = (metadata: Metadata): metadata is LocalMetadata =>
+  metadata.kind === 'value' && (metadata.value.kind === 'argument' || metadata.value.kind === 'instruction');
+
 function numberMetadata(module: Module): MetadataNumbers {
   const strings = numbering<string>();
   const values = numbering<unknown>();
@@ -246,22 +263,39 @@ function numberMetadata(module: Module): MetadataNumbers {
       const constant = metadata.value as Constant;
       if (!values.has(constantKey(constant))) constants.push(constant);
       values.add(constantKey(constant));
-    } else if (!seen.has(metadata)) {
-      seen.add(metadata);
-      for (const operand of metadata.operands) if (operand) visit(operand);
-      nodes.add(metadata);
+    } else visitNode(metadata);
+  };
+  // Operands before the node that has them, on a stack of our own: chains of nodes are of any length.
+  const visitNode = (root: MetadataNode): void => {
+    if (seen.has(root)) return;
+    seen.add(root);
+    const open = [{ node: root, next: 0 }];
+    for (let top = open[0]; top; top = open[open.length - 1]) {
+      const operand = top.node.operands[top.next++];
+      if (top.next > top.node.operands.length) nodes.add(open.pop()!.node);
+      else if (operand?.kind !== 'node') operand && visit(operand);
+      else if (!seen.has(operand)) {
+        seen.add(operand);
+        open.push({ node: operand, next: 0 });
+      }
     }
   };
   const seen = new Set<MetadataNode>();
   for (const named of module.namedMetadata) for (const node of named.nodes) visit(node);
   for (const fn of module.functions) {
     for (const attachment of fn.metadata) visit(attachment.node);
-    for (const block of fn.blocks) for (const inst of block.body) for (const attachment of inst.metadata ?? []) visit(attachment.node);
+    for (const block of fn.blocks)
+      for (const inst of block.body) {
+        for (const { metadata } of metadataArguments(inst)) if (!isLocal(metadata)) visit(metadata);
+        for (const attachment of inst.metadata ?? []) visit(attachment.node);
+      }
   }
   return {
     strings: strings.list,
     values: constants,
     nodes: nodes.list,
+    kinds: kindsOf(module),
+    count: strings.list.length + constants.length + nodes.list.length,
     idOf: (m) =>
       m.kind === 'string'
         ? strings.idOf(m.value)
@@ -269,6 +303,15 @@ function numberMetadata(module: Module): MetadataNumbers {
           ? strings.list.length + values.idOf(constantKey(m.value as Constant))
           : strings.list.length + values.list.length + nodes.idOf(m),
   };
+}
+
+function kindsOf(module: Module): readonly string[] {
+  const kinds = new Set<string>(metadataKinds);
+  for (const fn of module.functions) {
+    for (const { kind } of fn.metadata) kinds.add(kind);
+    for (const block of fn.blocks) for (const inst of block.body) for (const { kind } of inst.metadata ?? []) kinds.add(kind);
+  }
+  return [...kinds];
 }
 
 // ── attributes ──
@@ -309,6 +352,9 @@ export interface FunctionNumbers {
   readonly firstInstruction: number;
   valueId(value: Value): number;
   blockId(block: Block): number;
+  /** Values of this function that are metadata, in the order of their ids. */
+  readonly metadata: readonly (Argument | Instruction)[];
+  metadataId(metadata: Metadata): number;
 }
 
 /** Numbers of arguments, constants, instructions and blocks of a function. */
@@ -328,10 +374,15 @@ export function numberFunction(fn: LlvmFunction, module: ModuleNumbers): Functio
   const firstInstruction = next;
   for (const block of fn.blocks) for (const inst of block.body) if (inst.type !== types.void) ids.set(inst, next++);
   const blockIds = new Map(fn.blocks.map((block, id) => [block, id]));
+  const local = numbering<Argument | Instruction>();
+  for (const block of fn.blocks)
+    for (const inst of block.body) for (const { metadata } of metadataArguments(inst)) if (isLocal(metadata)) local.add(metadata.value);
   return {
     constants,
     firstInstruction,
     valueId: (value) => known(value) ?? fail(value),
     blockId: (block) => blockIds.get(block) ?? fail('a block of another function'),
+    metadata: local.list,
+    metadataId: (metadata) => (isLocal(metadata) ? module.metadata.count + local.idOf(metadata.value) : module.metadata.idOf(metadata)),
   };
 }

@@ -33,6 +33,7 @@ export type Linkage =
   | 'common'
   | 'weak_odr'
   | 'linkonce_odr';
+export type Visibility = 'hidden' | 'protected';
 export type UnnamedAddr = 'none' | 'unnamed_addr' | 'local_unnamed_addr';
 
 export interface GlobalVariable {
@@ -44,6 +45,8 @@ export interface GlobalVariable {
   isConstant: boolean;
   init: Constant | undefined;
   linkage: Linkage;
+  /** Default where absent. */
+  visibility?: Visibility;
   /** In bytes; 0 when not stated. */
   align: number;
   section: string | undefined;
@@ -59,6 +62,12 @@ export interface Function {
   readonly type: TypeOf<'pointer'>;
   readonly functionType: TypeOf<'function'>;
   linkage: Linkage;
+  /** Default where absent. */
+  visibility?: Visibility;
+  /** LLVM's number; 0, that of C, where absent. */
+  convention?: number;
+  /** In bytes; not stated where absent. */
+  align?: number;
   attributes: AttributeList;
   unnamedAddr: UnnamedAddr;
   dsoLocal: boolean;
@@ -149,6 +158,12 @@ export interface MetadataNode {
   readonly kind: 'node';
   readonly distinct: boolean;
   operands: (Metadata | undefined)[];
+}
+
+/** Metadata as an argument of a call; also of values that only the function knows. */
+export interface MetadataArgument {
+  readonly kind: 'metadata';
+  readonly metadata: Metadata;
 }
 
 export interface NamedMetadata {
@@ -254,7 +269,9 @@ export type Instruction = Common &
         readonly op: 'call';
         readonly functionType: TypeOf<'function'>;
         callee: Value;
-        args: (Value | MetadataNode)[];
+        /** LLVM's number; 0, that of C, where absent. */
+        readonly convention?: number;
+        args: (Value | MetadataArgument)[];
         readonly attributes: AttributeList;
         readonly tail: 'none' | 'tail' | 'musttail' | 'notail';
         readonly flags: number;

@@ -1,9 +1,8 @@
 /** Attribute lists of a module that is read. */
 import type { Attribute, AttributeList } from './model.ts';
-import { childBlocks, records } from './read.ts';
 import type { TypeTable } from './read-types.ts';
 import { blocks } from './records.ts';
-import { Malformed, type RawBlock, type RawRecord } from './stream-reader.ts';
+import { childBlocks, Malformed, type RawBlock, type RawRecord, records } from './stream-reader.ts';
 
 export interface AttributeTable {
   /** The list of a 1-based id; 0 is the empty list. */
@@ -12,6 +11,8 @@ export interface AttributeTable {
 
 const none: AttributeList = { function: [], result: [], params: [] };
 const functionIndex = 0xffffffff;
+/** Attributes of a parameter take a place for each one before it. */
+const mostParameters = 256;
 
 export function readAttributes(module: RawBlock, types: TypeTable): AttributeTable {
   const groups = new Map<number, { index: number; attributes: Attribute[] }>();
@@ -47,7 +48,7 @@ function addGroup(
   if (group.index === functionIndex) list.function.push(...group.attributes);
   else if (group.index === 0) list.result.push(...group.attributes);
   else {
-    if (group.index > 10_000) throw new Malformed(bit, 'paramattr', `attributes of parameter ${group.index}`);
+    if (!(group.index <= mostParameters)) throw new Malformed(bit, 'paramattr', `attributes of parameter ${group.index}`);
     while (list.params.length < group.index) list.params.push([]);
     list.params[group.index - 1]!.push(...group.attributes);
   }
@@ -74,5 +75,6 @@ function readGroup(record: RawRecord, types: TypeTable): Attribute[] {
     else if (form === 6) found.push({ form: 'type', kind: Number(ops[at++]), type: types.at(ops[at++], bit) });
     else throw new Malformed(bit, 'paramattrGroup', `attribute form ${form}`);
   }
+  if (at > ops.length) throw new Malformed(bit, 'paramattrGroup', 'an attribute that is cut off');
   return found;
 }

@@ -1,10 +1,12 @@
 /** Constants of a module or function that is read. They may refer to later ones, so each is made when it is first asked for. */
+
+import { partsOf } from './enumerate.ts';
 import type { Constant } from './model.ts';
-import { records } from './read.ts';
+import { constantLimits } from './read-limits.ts';
 import type { TypeTable } from './read-types.ts';
 import { binaryOpcode, blocks, castOpcodes } from './records.ts';
-import { Malformed, type RawBlock, type RawRecord } from './stream-reader.ts';
-import { bitWidth, types as llvm, type Type, type TypeOf } from './types.ts';
+import { Malformed, type RawBlock, type RawRecord, records } from './stream-reader.ts';
+import { bitWidth, types as llvm, spell, type Type, type TypeOf } from './types.ts';
 
 export interface ConstantSource {
   /** Ids are below this. */
@@ -22,6 +24,10 @@ export interface Before {
 }
 
 const codes = blocks.constants.records;
+/** Constants that wait for those which they hold. */
+const maximumDepth = 200;
+/** One for all: the constants of a function hold those of its module. */
+const limits = constantLimits();
 
 export function readConstants(constantBlocks: readonly RawBlock[], types: TypeTable, { first, outer }: Before): ConstantSource {
   const pending: { type: Type; record: RawRecord }[] = [];
@@ -43,9 +49,11 @@ export function readConstants(constantBlocks: readonly RawBlock[], types: TypeTa
       if (known) return known;
       const next = pending[n - first];
       if (!next || open.has(n)) throw new Malformed(bit, 'constants', `constant ${id} ${next ? 'holds itself' : 'does not exist'}`);
+      if (open.size > maximumDepth) throw new Malformed(bit, 'constants', 'constants are nested too deep');
       open.add(n);
       const constant = makeConstant(next.type, next.record, source, types);
       open.delete(n);
+      if (constant.kind === 'constant') limits.check(constant, partsOf(constant), next.record.bit);
       made.set(n, constant);
       return constant;
     },
@@ -77,7 +85,11 @@ function makeConstant(type: Type, record: RawRecord, source: ConstantSource, typ
     case codes.float.code:
       return number(type, BigInt(ops[0] ?? 0), bit);
     case codes.aggregate.code:
-      return { kind: 'constant', form: 'aggregate', type, elements: ops.map((_, i) => at(i)) };
+      return aggregate(
+        type,
+        ops.map((_, i) => at(i)),
+        bit,
+      );
     case codes.string.code:
     case codes.data.code:
       return data(type, ops, bit);
@@ -115,7 +127,7 @@ function integer(type: Type, ops: readonly (number | bigint)[], bit: number): Co
 }
 
 function number(type: Type, bits: bigint, bit: number): Constant {
-  if (type.kind === 'float') return { kind: 'constant', form: 'float', type, bits };
+  if (type.kind === 'float') return { kind: 'constant', form: 'float', type, bits: BigInt.asUintN(bitWidth(type), bits) };
   return unknown(bit, 'float type');
 }
 
@@ -128,6 +140,15 @@ function data(type: Type, ops: readonly (number | bigint)[], bit: number): Const
       ? { kind: 'constant', form: 'int', type: element as TypeOf<'int'>, value: bits }
       : number(element, bits, bit);
   });
+  return aggregate(type, elements, bit);
+}
+
+function aggregate(type: Type, elements: Constant[], bit: number): Constant {
+  const count = type.kind === 'array' || type.kind === 'vector' ? type.count : type.kind === 'struct' ? (type.fields?.length ?? 0) : -1;
+  const typeAt = (i: number): Type | undefined =>
+    type.kind === 'struct' ? type.fields?.[i] : type.kind === 'array' || type.kind === 'vector' ? type.element : undefined;
+  if (elements.length !== count || elements.some((element, i) => element.type !== typeAt(i)))
+    throw new Malformed(bit, 'constants', `${elements.length} elements that do not make ${spell(type)}`);
   return { kind: 'constant', form: 'aggregate', type, elements };
 }
 

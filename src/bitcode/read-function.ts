@@ -3,7 +3,6 @@
  * whole body is known.
  */
 import type { Block, Instruction, Function as LlvmFunction, Metadata, Value } from './model.ts';
-import { childBlocks, records, textOf } from './read.ts';
 import type { AttributeTable } from './read-attributes.ts';
 import { type ConstantSource, readConstants } from './read-constants.ts';
 import { readInstruction } from './read-instruction.ts';
@@ -11,7 +10,7 @@ import type { MetadataTable } from './read-metadata.ts';
 import { nodeAt, readMetadata } from './read-metadata.ts';
 import type { TypeTable } from './read-types.ts';
 import { blocks } from './records.ts';
-import { Malformed, type RawBlock, type RawRecord } from './stream-reader.ts';
+import { childBlocks, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
 import { types as llvm, type Type } from './types.ts';
 
 export interface ModuleTables {
@@ -75,7 +74,7 @@ function readBody(body: RawBlock, fn: LlvmFunction, tables: ModuleTables): void 
   };
   const functionMetadata = readMetadata(
     childBlocks(body, blocks.metadata.id),
-    { at: (id, bit) => reader.absolute(Number(id), undefined, bit) },
+    { at: (id, bit, type) => reader.absolute(Number(id), tables.types.at(type, bit), bit) },
     tables.metadata.list,
   );
   const instructions = readInstructions(body, fn, reader, locals);
@@ -135,7 +134,9 @@ function replacePlaceholders(
   const fixed = (field: unknown): unknown => {
     if (Array.isArray(field)) return field.map(fixed);
     if (typeof field !== 'object' || field === null) return field;
-    if ('value' in field && 'block' in field) return { ...field, value: fixed(field.value) };
+    if ('metadata' in field && 'kind' in field && field.kind === 'metadata') return { ...field, metadata: fixed(field.metadata) };
+    if ('value' in field && ('block' in field || ('kind' in field && field.kind === 'value')))
+      return { ...field, value: fixed(field.value) };
     const placeholder = field as Placeholder;
     if (placeholder.kind !== 'placeholder') return field;
     const value = definition(placeholder.id);

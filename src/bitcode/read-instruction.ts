@@ -1,11 +1,11 @@
 /** One instruction record to one instruction, with the type of its result worked out. */
-import type { Instruction, InstructionOf, MetadataNode, Value } from './model.ts';
+import type { CastOpcode, Instruction, InstructionOf, MetadataArgument, Value } from './model.ts';
 import { fromSignedVbr } from './read-constants.ts';
 import type { BodyReader } from './read-function.ts';
 import { alignOfCode } from './read-symbols.ts';
 import { allocaExplicitType, binaryOpcode, blocks, callFlags, castOpcodes, predicates } from './records.ts';
 import { Malformed, type RawRecord } from './stream-reader.ts';
-import { types as llvm, spell, type Type } from './types.ts';
+import { bitWidth, types as llvm, spell, type Type } from './types.ts';
 
 const codes = blocks.function.records;
 
@@ -71,6 +71,7 @@ const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
     const of = typed(c);
     const type = typeAt(c);
     const opcode = castOpcodes.get(raw(c)) ?? fault(c, 'an unknown cast');
+    if (!canCast(opcode, of.type, type)) fault(c, `${opcode} of ${spell(of.type)} to ${spell(type)}`);
     return make('cast', type, { opcode, value: of });
   },
   [codes.cmp2.code]: readCompare,
@@ -78,6 +79,8 @@ const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
     const a = typed(c);
     const b = value(c, a.type);
     const condition = typed(c);
+    if (condition.type !== llvm.i1 && condition.type !== shapedAs(a.type, llvm.i1))
+      fault(c, `a condition of type ${spell(condition.type)}`);
     return make('select', a.type, { condition, a, b, flags: optional(c) });
   },
   [codes.phi.code]: readPhi,
@@ -86,11 +89,13 @@ const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
   [codes.load.code]: (c) => {
     const pointer = typed(c);
     const type = left(c) > 2 ? typeAt(c) : pointee(c, pointer);
+    if (type !== pointee(c, pointer)) fault(c, `${spell(type)} through ${spell(pointer.type)}`);
     return make('load', type, { pointer, align: alignOfCode(raw(c), c.record.bit), isVolatile: raw(c) !== 0 });
   },
   [codes.store.code]: (c) => {
     const pointer = typed(c);
     const stored = typed(c);
+    if (stored.type !== pointee(c, pointer)) fault(c, `${spell(stored.type)} through ${spell(pointer.type)}`);
     return make('store', llvm.void, { pointer, value: stored, align: alignOfCode(raw(c), c.record.bit), isVolatile: raw(c) !== 0 });
   },
   [codes.gep.code]: readGep,
@@ -102,7 +107,9 @@ const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
   [codes.insertValue.code]: (c) => {
     const aggregate = typed(c);
     const inserted = typed(c);
-    return make('insertvalue', aggregate.type, { aggregate, value: inserted, path: rest(c) });
+    const path = rest(c);
+    if (inserted.type !== elementType(c, aggregate.type, path)) fault(c, `${spell(inserted.type)} into ${spell(aggregate.type)}`);
+    return make('insertvalue', aggregate.type, { aggregate, value: inserted, path });
   },
   [codes.extractElement.code]: (c) => {
     const vector = typed(c);
@@ -135,6 +142,32 @@ const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
   [codes.unreachable.code]: () => make('unreachable', llvm.void, {}),
 };
 
+/** A type with as many elements as another. */
+const shapedAs = (shape: Type, element: Type): Type => (shape.kind === 'vector' ? llvm.vector(element, shape.count) : element);
+
+/** Casts go element by element, but for those of the whole bits. */
+function canCast(opcode: CastOpcode, from: Type, to: Type): boolean {
+  const scalar = (type: Type): Type => (type.kind === 'vector' ? type.element : type);
+  if (opcode === 'bitcast' && scalar(from).kind !== 'pointer' && scalar(to).kind !== 'pointer')
+    return bitWidth(from) > 0 && bitWidth(from) === bitWidth(to);
+  const kinds = castKinds[opcode] ?? ['pointer', 'pointer'];
+  return shapedAs(from, llvm.i1) === shapedAs(to, llvm.i1) && scalar(from).kind === kinds[0] && scalar(to).kind === kinds[1];
+}
+
+const castKinds: Partial<Record<CastOpcode, readonly [Type['kind'], Type['kind']]>> = {
+  trunc: ['int', 'int'],
+  zext: ['int', 'int'],
+  sext: ['int', 'int'],
+  fptoui: ['float', 'int'],
+  fptosi: ['float', 'int'],
+  uitofp: ['int', 'float'],
+  sitofp: ['int', 'float'],
+  fptrunc: ['float', 'float'],
+  fpext: ['float', 'float'],
+  ptrtoint: ['pointer', 'int'],
+  inttoptr: ['int', 'pointer'],
+};
+
 const rest = (c: Cursor): number[] => c.record.ops.slice(c.at).map(Number);
 
 function pointee(c: Cursor, pointer: Value): Type {
@@ -157,6 +190,7 @@ function readBinary(c: Cursor): Instruction {
   const a = typed(c);
   const b = value(c, a.type);
   const scalar = a.type.kind === 'vector' ? a.type.element : a.type;
+  if (scalar.kind !== 'int' && scalar.kind !== 'float') fault(c, `arithmetic on ${spell(a.type)}`);
   const opcode = binaryOpcode(raw(c), scalar.kind === 'float') ?? fault(c, 'an unknown operation');
   return make('binary', a.type, { opcode, a, b, flags: optional(c) });
 }
@@ -189,6 +223,7 @@ function readAlloca(c: Cursor): Instruction {
   const count = c.reader.absolute(raw(c), undefined, c.record.bit);
   const code = raw(c);
   if ((code & allocaExplicitType) === 0) fault(c, 'an alloca without explicit type');
+  if ((code & ~(allocaExplicitType | 31)) !== 0) fault(c, `an alloca with the flags ${code}`);
   return make('alloca', llvm.pointer(allocated), { allocated, count, align: alignOfCode(code & 31, c.record.bit) });
 }
 
@@ -198,7 +233,8 @@ function readGep(c: Cursor): Instruction {
   const base = typed(c);
   const indices: Value[] = [];
   while (left(c) > 0) indices.push(typed(c));
-  if (base.type.kind !== 'pointer') return fault(c, `an address in ${spell(base.type)}`);
+  if (base.type.kind !== 'pointer' || base.type.pointee !== sourceType) return fault(c, `an address in ${spell(base.type)}`);
+  for (const index of indices) if (index.type.kind !== 'int') fault(c, `an index of type ${spell(index.type)}`);
   const reached = indices.slice(1).reduce<Type>((of, index) => {
     if (of.kind !== 'struct') return elementType(c, of, [0]);
     const known = index.kind === 'constant' && index.form === 'int' ? Number(index.value) : fault(c, 'a struct index that is no constant');
@@ -227,16 +263,24 @@ function readCall(c: Cursor): Instruction {
   const explicit = (flags & callFlags.explicitType) !== 0 ? typeAt(c) : undefined;
   const callee = typed(c);
   const functionType = explicit ?? pointee(c, callee);
-  if (functionType.kind !== 'function') return fault(c, 'a call of what is no function');
+  if (functionType.kind !== 'function' || pointee(c, callee) !== functionType) return fault(c, 'a call of what is no such function');
   const args: InstructionOf<'call'>['args'] = functionType.params.map((type) =>
     type.kind === 'metadata' ? metadataArgument(c) : value(c, type),
   );
   while (left(c) > 0 && functionType.vararg) args.push(typed(c));
   const tail = flags & callFlags.mustTail ? 'musttail' : flags & callFlags.noTail ? 'notail' : flags & callFlags.tail ? 'tail' : 'none';
-  return make('call', functionType.result, { functionType, callee, args, attributes, tail, flags: fast });
+  const convention = (flags >>> callFlags.conventionShift) & callFlags.conventionMask;
+  return make('call', functionType.result, {
+    functionType,
+    callee,
+    args,
+    attributes,
+    tail,
+    flags: fast,
+    ...(convention ? { convention } : {}),
+  });
 }
 
-function metadataArgument(c: Cursor): MetadataNode {
-  const found = c.reader.metadata(idAt(c), c.record.bit);
-  return found.kind === 'node' ? found : { kind: 'node', distinct: false, operands: [found] };
+function metadataArgument(c: Cursor): MetadataArgument {
+  return { kind: 'metadata', metadata: c.reader.metadata(idAt(c), c.record.bit) };
 }

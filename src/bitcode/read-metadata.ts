@@ -1,9 +1,8 @@
 /** Metadata of a module or function that is read: ids are given first, operands filled in afterwards. */
 import { BitReader, OutOfBits } from '../base/bits.ts';
 import type { Argument, Constant, Instruction, Metadata, MetadataNode, NamedMetadata } from './model.ts';
-import { records, textOf } from './read.ts';
 import { blocks } from './records.ts';
-import { Malformed, type RawBlock, type RawRecord } from './stream-reader.ts';
+import { Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
 
 export interface MetadataTable {
   readonly named: NamedMetadata[];
@@ -21,7 +20,10 @@ const withoutId = new Set<number>([
   codes.index.code,
 ]);
 
-export type ValueSource = { at(id: number | bigint | undefined, bit: number): Constant | Argument | Instruction };
+/** Values by id; the type is that of a value which is not defined yet. */
+export type ValueSource = {
+  at(id: number | bigint | undefined, bit: number, type?: number | bigint): Constant | Argument | Instruction;
+};
 
 /** Metadata of blocks on top of what is known `before`. */
 export function readMetadata(metadataBlocks: readonly RawBlock[], values: ValueSource, before: readonly Metadata[] = []): MetadataTable {
@@ -38,7 +40,7 @@ export function readMetadata(metadataBlocks: readonly RawBlock[], values: ValueS
     }
   }
   for (const { node, record } of nodes)
-    node.operands = record.ops.map((id) => (id === 0 ? undefined : at(list, Number(id) - 1, record.bit)));
+    node.operands = record.ops.map((id) => (id === 0 ? undefined : operand(list, Number(id) - 1, record.bit)));
   return {
     list,
     named: named.map(({ name, record }) => ({ name, nodes: record.ops.map((id) => nodeAt(list, Number(id), record.bit)) })),
@@ -47,6 +49,13 @@ export function readMetadata(metadataBlocks: readonly RawBlock[], values: ValueS
 
 function at(list: readonly Metadata[], id: number, bit: number): Metadata {
   return list[id] ?? missing(bit, id);
+}
+
+/** Nodes hold what lives as long as the module; values of a function stand in calls alone. */
+function operand(list: readonly Metadata[], id: number, bit: number): Metadata {
+  const found = at(list, id, bit);
+  if (found.kind !== 'value' || ['constant', 'global', 'function'].includes(found.value.kind)) return found;
+  throw new Malformed(bit, 'metadata', 'a node that holds a value of a function');
 }
 
 /** The node of an id. */
@@ -61,7 +70,7 @@ function missing(bit: number, id: number): never {
 
 function make(record: RawRecord, values: ValueSource, nodes: { node: MetadataNode; record: RawRecord }[]): Metadata {
   if (record.code === codes.oldString.code) return { kind: 'string', value: textOf(record) };
-  if (record.code === codes.value.code) return { kind: 'value', value: values.at(record.ops[1], record.bit) };
+  if (record.code === codes.value.code) return { kind: 'value', value: values.at(record.ops[1], record.bit, record.ops[0]) };
   const isTuple = record.code === codes.node.code || record.code === codes.distinctNode.code;
   const node: MetadataNode = { kind: 'node', distinct: record.code === codes.distinctNode.code, operands: [] };
   // Nodes of other kinds are debug information, which nothing here reads.

@@ -1,11 +1,11 @@
 /** Globals and functions of a module that is read, with their names from the string or the symbol table. */
+import { isLocalByItself } from './linkage.ts';
 import type { Argument, GlobalVariable, Function as LlvmFunction } from './model.ts';
-import { childBlocks, records, textOf } from './read.ts';
 import type { AttributeTable } from './read-attributes.ts';
 import type { Before, ConstantSource } from './read-constants.ts';
 import type { TypeTable } from './read-types.ts';
-import { blocks, linkages, unnamedAddrs } from './records.ts';
-import { Malformed, type RawBlock, type RawRecord } from './stream-reader.ts';
+import { blocks, linkages, unnamedAddrs, visibilities } from './records.ts';
+import { childBlocks, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
 import { types as llvm } from './types.ts';
 
 interface Tables {
@@ -25,6 +25,8 @@ export interface Symbols {
 }
 
 const codes = blocks.module.records;
+/** They would take a value's number. */
+const aliases = new Set<number>([codes.oldAlias.code, codes.alias.code, codes.ifunc.code]);
 
 /** Alignments are written as log2 + 1, 0 for none. */
 export function alignOfCode(code: number | bigint | undefined, bit: number): number {
@@ -39,6 +41,7 @@ export function readSymbols(module: RawBlock, tables: Tables): Symbols {
   const values: (GlobalVariable | LlvmFunction)[] = [];
   const inits: { global: GlobalVariable; id: number; bit: number }[] = [];
   for (const record of records(module)) {
+    if (aliases.has(record.code)) throw new Malformed(record.bit, 'module', 'another name for a symbol (an alias) is not known');
     if (record.code !== codes.globalVar.code && record.code !== codes.function.code) continue;
     const name = version === 2 ? nameFrom(tables.strings, record) : '';
     const ops = version === 2 ? record.ops.slice(2) : record.ops;
@@ -87,13 +90,22 @@ function nameFromSymtab(module: RawBlock, values: (GlobalVariable | LlvmFunction
 const sectionAt = (tables: Tables, id: number | bigint | undefined): string | undefined =>
   Number(id ?? 0) === 0 ? undefined : tables.sections[Number(id) - 1];
 
+/** Refuses what the model has no place for, each named with the number of its field. */
+function refuseFields(record: RawRecord, ops: readonly (number | bigint)[], fields: Readonly<Record<string, number>>): void {
+  for (const [what, at] of Object.entries(fields))
+    if (Number(ops[at] ?? 0) !== 0) throw new Malformed(record.bit, 'module', `${what} is not known`);
+}
+
 function readGlobal(name: string, ops: readonly (number | bigint)[], record: RawRecord, tables: Tables): GlobalVariable {
   const valueType = tables.types.at(ops[0], record.bit);
   const flags = Number(ops[1]);
   if ((flags & 2) === 0) throw new Malformed(record.bit, 'module', 'a global without explicit type');
   const linkage = linkages.get(Number(ops[3] ?? 0)) ?? 'external';
+  refuseFields(record, ops, { 'thread-local storage': 7, 'a DLL storage class': 10, 'a comdat': 11, 'attributes of a variable': 12 });
+  const visibility = visibilities.get(Number(ops[6] ?? 0));
   return {
     kind: 'global',
+    ...(visibility ? { visibility } : {}),
     name,
     type: llvm.pointer(valueType, flags >>> 2),
     valueType,
@@ -104,7 +116,7 @@ function readGlobal(name: string, ops: readonly (number | bigint)[], record: Raw
     section: sectionAt(tables, ops[5]),
     unnamedAddr: unnamedAddrs.get(Number(ops[8] ?? 0)) ?? 'none',
     externallyInitialized: Number(ops[9] ?? 0) !== 0,
-    dsoLocal: Number(ops[13] ?? 0) !== 0 && linkage !== 'internal' && linkage !== 'private',
+    dsoLocal: Number(ops[13] ?? 0) !== 0 && !isLocalByItself({ linkage, visibility }),
   };
 }
 
@@ -112,15 +124,29 @@ function readFunctionHeader(name: string, ops: readonly (number | bigint)[], rec
   const functionType = tables.types.at(ops[0], record.bit);
   if (functionType.kind !== 'function') throw new Malformed(record.bit, 'module', 'a function whose type is no function type');
   const linkage = linkages.get(Number(ops[3] ?? 0)) ?? 'external';
+  refuseFields(record, ops, {
+    'a garbage collector': 8,
+    'a prologue': 10,
+    'a DLL storage class': 11,
+    'a comdat': 12,
+    'prefix data': 13,
+    'a personality': 14,
+    'an address space of functions': 16,
+  });
+  const visibility = visibilities.get(Number(ops[7] ?? 0));
+  const [convention, align] = [Number(ops[1] ?? 0), alignOfCode(ops[5], record.bit)];
   return {
     kind: 'function',
+    ...(visibility ? { visibility } : {}),
+    ...(convention ? { convention } : {}),
+    ...(align ? { align } : {}),
     name,
     functionType,
     type: llvm.pointer(functionType),
     linkage,
     attributes: tables.attributes.at(ops[4], record.bit),
     unnamedAddr: unnamedAddrs.get(Number(ops[9] ?? 0)) ?? 'none',
-    dsoLocal: Number(ops[15] ?? 0) !== 0 && linkage !== 'internal' && linkage !== 'private',
+    dsoLocal: Number(ops[15] ?? 0) !== 0 && !isLocalByItself({ linkage, visibility }),
     section: sectionAt(tables, ops[6]),
     args: functionType.params.map((type, index): Argument => ({ kind: 'argument', type, index, name: undefined })),
     // A body is read later; what is no prototype has one.

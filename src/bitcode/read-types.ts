@@ -1,7 +1,7 @@
 /** The type table of a module that is read. */
-import { records, textOf } from './read.ts';
+import { checkTypes } from './read-limits.ts';
 import { blocks } from './records.ts';
-import { Malformed, type RawBlock, type RawRecord } from './stream-reader.ts';
+import { Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
 import { type Type, type TypeOf, types } from './types.ts';
 
 export interface TypeTable {
@@ -29,6 +29,7 @@ export function readTypes(block: RawBlock | undefined, bit: number): TypeTable {
     if (declared) structs.push(fillStruct(declared, record, at));
     list.push(declared ?? makeType(record, at));
   }
+  checkTypes(list, block.bit);
   return { at, structs };
 }
 
@@ -51,15 +52,30 @@ function forwardStructs(block: RawBlock): Map<number, TypeOf<'struct'>> {
 
 function fillStruct(struct: TypeOf<'struct'>, record: RawRecord, at: TypeTable['at']): TypeOf<'struct'> {
   if (record.code === codes.opaque.code) return struct;
-  const fields = record.ops.slice(1).map((id) => at(id, record.bit));
+  const fields = record.ops.slice(1).map((id) => sized(at(id, record.bit), record.bit));
   return Object.assign(struct, { packed: record.ops[0] === 1, fields });
+}
+
+function vector(element: Type, count: number, bit: number): Type {
+  if (count < 1 || count > 2 ** 16) throw new Malformed(bit, 'types', `a vector of ${count} elements`);
+  if (element.kind !== 'int' && element.kind !== 'float' && element.kind !== 'pointer')
+    throw new Malformed(bit, 'types', `a vector of ${element.kind}`);
+  return types.vector(element, count);
+}
+
+/** Types whose values can lie in memory, apart from functions. */
+const isSized = (type: Type): boolean => !['void', 'label', 'metadata', 'token', 'function'].includes(type.kind);
+
+function sized(type: Type, bit: number): Type {
+  if (!isSized(type)) throw new Malformed(bit, 'types', `an aggregate of ${type.kind}`);
+  return type;
 }
 
 function makeType(record: RawRecord, at: TypeTable['at']): Type {
   const { code, ops, bit } = record;
   const type = (i: number): Type => at(ops[i], bit);
   const count = (): number => {
-    if (Number(ops[0]) > 2 ** 31) throw new Malformed(bit, 'types', 'an array that is too long');
+    if (!(Number(ops[0]) <= 2 ** 31)) throw new Malformed(bit, 'types', 'an array that is too long');
     return Number(ops[0]);
   };
   switch (code) {
@@ -85,12 +101,12 @@ function makeType(record: RawRecord, at: TypeTable['at']): Type {
     case codes.pointer.code:
       return types.pointer(type(0), Number(ops[1] ?? 0));
     case codes.array.code:
-      return types.array(type(1), count());
+      return types.array(sized(type(1), bit), count());
     case codes.vector.code:
-      return types.vector(type(1), count());
+      return vector(type(1), count(), bit);
     case codes.structAnon.code:
       return types.struct(
-        ops.slice(1).map((id) => at(id, bit)),
+        ops.slice(1).map((id) => sized(at(id, bit), bit)),
         ops[0] === 1,
       );
     case codes.function.code:

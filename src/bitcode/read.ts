@@ -12,7 +12,7 @@ import { readMetadata } from './read-metadata.ts';
 import { readSymbols } from './read-symbols.ts';
 import { readTypes } from './read-types.ts';
 import { blocks } from './records.ts';
-import { Malformed, type RawBlock, type RawRecord, readStream } from './stream-reader.ts';
+import { childBlocks, Malformed, type RawBlock, readStream, records, textOf } from './stream-reader.ts';
 
 /** Reads raw or wrapped bitcode; nothing after reporting CM4002. */
 export function readModule(bytes: Uint8Array, diagnostics: Diagnostics): Module | undefined {
@@ -33,13 +33,6 @@ function unwrap(bytes: Uint8Array): Uint8Array {
   if (offset + size > bytes.length) throw new Malformed(0, 'the wrapper', 'the wrapped bitcode goes past the end');
   return bytes.subarray(offset, offset + size);
 }
-
-export const childBlocks = (block: RawBlock, id: number): RawBlock[] =>
-  block.items.filter((item): item is RawBlock => item.kind === 'block' && item.id === id);
-export const records = (block: RawBlock): RawRecord[] => block.items.filter((item): item is RawRecord => item.kind === 'record');
-
-/** Operands from `from` on as text, one character each. */
-export const textOf = (record: RawRecord, from = 0): string => new TextDecoder().decode(Uint8Array.from(record.ops.slice(from), Number));
 
 function moduleFrom(top: readonly RawBlock[]): Module {
   const block = top.find((b) => b.id === blocks.module.id);

@@ -1,9 +1,9 @@
 /**
- * LLVM bitcode as data: blocks, their records with named fields, and the numbers of opcodes, predicates, linkages and
- * attributes. Writer, reader and disassembler take them from here.
- * Source: `llvm/Bitcode/LLVMBitCodes.h` and `llvm/IR/Attributes.td` of LLVM 14; layouts as met in Apple's modules.
+ * LLVM bitcode as data: blocks, their records with named fields, and the numbers of opcodes, predicates and
+ * linkages; names by number are in `names.ts`. Writer, reader and disassembler take them from here.
+ * Source: `llvm/Bitcode/LLVMBitCodes.h` of LLVM 14; layouts as met in Apple's modules.
  */
-import type { BinaryOpcode, CastOpcode, Linkage, Predicate, UnnamedAddr } from './model.ts';
+import type { BinaryOpcode, CastOpcode, Linkage, Predicate, UnnamedAddr, Visibility } from './model.ts';
 
 interface RecordSpec {
   readonly code: number;
@@ -39,7 +39,10 @@ export const blocks = {
         8,
         'name size type cc declaration linkage attributes align section visibility gc unnamed prologue dll comdat prefix personality dso space partition partitionSize',
       ),
+      oldAlias: rec(9, 'type aliasee linkage'),
       vstOffset: rec(13, 'word'),
+      alias: rec(14, 'name size type space aliasee linkage'),
+      ifunc: rec(15, 'name size type space resolver linkage'),
       sourceFilename: rec(16, 'chars…'),
     },
   },
@@ -267,136 +270,18 @@ export const linkages: ReadonlyMap<number, Linkage> = new Map([
 export const unnamedAddrCodes: Record<UnnamedAddr, number> = { none: 0, unnamed_addr: 1, local_unnamed_addr: 2 };
 export const unnamedAddrs = inverse(unnamedAddrCodes);
 
-/** LLVM 14's attribute numbers. */
-export const attributeNames: Readonly<Record<number, string>> = {
-  1: 'align',
-  2: 'alwaysinline',
-  3: 'byval',
-  4: 'inlinehint',
-  5: 'inreg',
-  6: 'minsize',
-  7: 'naked',
-  8: 'nest',
-  9: 'noalias',
-  10: 'nobuiltin',
-  11: 'nocapture',
-  12: 'noduplicate',
-  13: 'noimplicitfloat',
-  14: 'noinline',
-  15: 'nonlazybind',
-  16: 'noredzone',
-  17: 'noreturn',
-  18: 'nounwind',
-  19: 'optsize',
-  20: 'readnone',
-  21: 'readonly',
-  22: 'returned',
-  23: 'returns_twice',
-  24: 'signext',
-  25: 'alignstack',
-  26: 'ssp',
-  27: 'sspreq',
-  28: 'sspstrong',
-  29: 'sret',
-  30: 'sanitize_address',
-  31: 'sanitize_thread',
-  32: 'sanitize_memory',
-  33: 'uwtable',
-  34: 'zeroext',
-  35: 'builtin',
-  36: 'cold',
-  37: 'optnone',
-  38: 'inalloca',
-  39: 'nonnull',
-  40: 'jumptable',
-  41: 'dereferenceable',
-  42: 'dereferenceable_or_null',
-  43: 'convergent',
-  44: 'safestack',
-  45: 'argmemonly',
-  46: 'swiftself',
-  47: 'swifterror',
-  48: 'norecurse',
-  49: 'inaccessiblememonly',
-  50: 'inaccessiblemem_or_argmemonly',
-  51: 'allocsize',
-  52: 'writeonly',
-  53: 'speculatable',
-  54: 'strictfp',
-  55: 'sanitize_hwaddress',
-  56: 'nocf_check',
-  57: 'optforfuzzing',
-  58: 'shadowcallstack',
-  59: 'speculative_load_hardening',
-  60: 'immarg',
-  61: 'willreturn',
-  62: 'nofree',
-  63: 'nosync',
-  64: 'sanitize_memtag',
-  65: 'preallocated',
-  66: 'no_merge',
-  67: 'null_pointer_is_valid',
-  68: 'noundef',
-  69: 'byref',
-  70: 'mustprogress',
-  71: 'no_callback',
-  72: 'vscale_range',
-  73: 'swiftasync',
-  74: 'nosanitize_coverage',
-  75: 'elementtype',
-  76: 'disable_sanitizer_instrumentation',
-};
-
-/** Metadata kinds in their fixed order; Apple adds the last. */
-export const metadataKinds = [
-  'dbg',
-  'tbaa',
-  'prof',
-  'fpmath',
-  'range',
-  'tbaa.struct',
-  'invariant.load',
-  'alias.scope',
-  'noalias',
-  'nontemporal',
-  'llvm.mem.parallel_loop_access',
-  'nonnull',
-  'dereferenceable',
-  'dereferenceable_or_null',
-  'make.implicit',
-  'unpredictable',
-  'invariant.group',
-  'align',
-  'llvm.loop',
-  'type',
-  'section_prefix',
-  'absolute_symbol',
-  'associated',
-  'callees',
-  'irr_loop',
-  'llvm.access.group',
-  'callback',
-  'llvm.preserve.access.index',
-  'vcall_visibility',
-  'noundef',
-  'annotation',
-  'air.function_groups',
-] as const;
-
-/** Operand bundle tags in their fixed order; Apple adds the last. */
-export const operandBundleTags = [
-  'deopt',
-  'funclet',
-  'gc-transition',
-  'cfguardtarget',
-  'preallocated',
-  'gc-live',
-  'clang.arc.attachedcall',
-  'ptrauth',
-] as const;
-export const syncScopeNames = ['singlethread', ''] as const;
+export const visibilityCodes: Record<Visibility, number> = { hidden: 1, protected: 2 };
+export const visibilities = inverse(visibilityCodes);
 
 /** Bits of a call's flags operand. */
-export const callFlags = { tail: 1 << 0, mustTail: 1 << 14, explicitType: 1 << 15, noTail: 1 << 16, fastMath: 1 << 17 } as const;
+export const callFlags = {
+  conventionShift: 1,
+  conventionMask: 0x3ff,
+  tail: 1 << 0,
+  mustTail: 1 << 14,
+  explicitType: 1 << 15,
+  noTail: 1 << 16,
+  fastMath: 1 << 17,
+} as const;
 /** The explicit-type bit of an alloca's alignment operand. */
 export const allocaExplicitType = 1 << 6;

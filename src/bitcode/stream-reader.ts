@@ -32,6 +32,15 @@ export interface RawBlock {
   readonly bit: number;
 }
 
+/** The blocks of a number inside a block. */
+export const childBlocks = (block: RawBlock, id: number): RawBlock[] =>
+  block.items.filter((item): item is RawBlock => item.kind === 'block' && item.id === id);
+/** The records of a block, those of inner blocks left out. */
+export const records = (block: RawBlock): RawRecord[] => block.items.filter((item): item is RawRecord => item.kind === 'record');
+
+/** Operands from `from` on as text, one character each. */
+export const textOf = (record: RawRecord, from = 0): string => new TextDecoder().decode(Uint8Array.from(record.ops.slice(from), Number));
+
 type Encoding =
   | { readonly kind: 'literal'; readonly value: number | bigint }
   | { readonly kind: 'fixed' | 'vbr'; readonly width: number }
@@ -126,9 +135,17 @@ function readAbbreviation(bits: BitReader, name: string): Abbreviation {
     if (kind === 'fixed' || kind === 'vbr') ops.push(sized(kind, Number(bits.vbr(5)), at, name));
     else ops.push({ kind });
   }
-  const array = ops.findIndex((op) => op.kind === 'array');
-  if (ops.length === 0 || (array >= 0 && array !== ops.length - 2)) throw new Malformed(at, name, 'an abbreviation of impossible shape');
+  if (!hasShape(ops)) throw new Malformed(at, name, 'an abbreviation of impossible shape');
   return ops;
+}
+
+/** An array comes last, with its element behind it, which takes bits: a few bytes would else be a list without end. Nothing follows a blob. */
+function hasShape(ops: Abbreviation): boolean {
+  const last = ops[ops.length - 1]?.kind;
+  const array = ops.findIndex((op) => op.kind === 'array');
+  const blob = ops.findIndex((op) => op.kind === 'blob');
+  if (last === undefined || (blob >= 0 && blob !== ops.length - 1)) return false;
+  return array < 0 || (array === ops.length - 2 && (last === 'fixed' || last === 'vbr' || last === 'char6'));
 }
 
 /** A field of no width is the literal 0. */

@@ -16,16 +16,29 @@ export type Type =
 export type TypeOf<K extends Type['kind']> = Extract<Type, { kind: K }>;
 
 const interned = new Map<string, Type>();
+const identities = new WeakMap<Type, number>();
+let nextIdentity = 0;
 
+/** A number that no other type has: two modules may each have a `%pair`, and pointers to them are not the same. */
+function identityOf(type: Type): number {
+  const known = identities.get(type);
+  if (known !== undefined) return known;
+  identities.set(type, nextIdentity);
+  return nextIdentity++;
+}
+
+/** Parts are interned before their whole, so a type is known by its own fields and the identities of its parts. */
 function intern<T extends Type>(type: T): T {
-  const key = spell(type);
+  const key = JSON.stringify(Object.values(type), (_, part) => (isType(part) ? identityOf(part) : part));
   const known = interned.get(key);
   if (known) return known as T;
   interned.set(key, type);
   return type;
 }
 
-/** LLVM's spelling of a type, `{ i32, float addrspace(1)* }`; also the key under which types are interned. */
+const isType = (part: unknown): part is Type => typeof part === 'object' && part !== null && 'kind' in part;
+
+/** LLVM's spelling of a type, `{ i32, float addrspace(1)* }`. */
 export function spell(type: Type): string {
   switch (type.kind) {
     case 'int':
@@ -58,17 +71,21 @@ export function spellBody(type: TypeOf<'struct'>): string {
 export function spellName(name: string): string {
   if (/^[-a-zA-Z$._][-a-zA-Z$._0-9]*$/.test(name)) return name;
   let out = '"';
-  for (const byte of new TextEncoder().encode(name)) {
-    const plain = byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c;
-    out += plain ? String.fromCharCode(byte) : `\\${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-  }
+  for (const byte of new TextEncoder().encode(name)) out += escapedByte(byte);
   return `${out}"`;
+}
+
+/** A byte between quotes. */
+export function escapedByte(byte: number): string {
+  if (byte === 0x5c) return '\\\\';
+  if (byte >= 0x20 && byte < 0x7f && byte !== 0x22) return String.fromCharCode(byte);
+  return `\\${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
 const int = (bits: number): TypeOf<'int'> => intern({ kind: 'int', bits });
 const float = (name: TypeOf<'float'>['name']): TypeOf<'float'> => intern({ kind: 'float', name });
 
-/** Makers of types. A named struct is interned by its name within one module; `types.struct` with other fields replaces nothing. */
+/** Makers of types. */
 export const types = {
   void: intern({ kind: 'void' } as const),
   label: intern({ kind: 'label' } as const),
@@ -88,7 +105,7 @@ export const types = {
   array: (element: Type, count: number): TypeOf<'array'> => intern({ kind: 'array', element, count }),
   vector: (element: Type, count: number): TypeOf<'vector'> => intern({ kind: 'vector', element, count }),
   struct: (fields: readonly Type[], packed = false): TypeOf<'struct'> => intern({ kind: 'struct', name: undefined, packed, fields }),
-  /** Named structs are identified by name alone in text, so each module makes its own objects; they are not interned. */
+  /** Named structs are not interned: each call makes another type, as each module has its own. */
   namedStruct: (name: string, fields: readonly Type[] | undefined, packed = false): TypeOf<'struct'> => ({
     kind: 'struct',
     name,

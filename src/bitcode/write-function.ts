@@ -3,12 +3,14 @@
  * is defined later is a large unsigned distance with its type behind it; phis use signed distances instead.
  */
 import { type FunctionNumbers, type ModuleNumbers, numberFunction } from './enumerate.ts';
-import type { Instruction, InstructionOf, Function as LlvmFunction, Value } from './model.ts';
-import { allocaExplicitType, binaryCodes, callFlags, castCodes, metadataKinds, predicateCodes } from './records.ts';
+import type { Instruction, InstructionOf, Function as LlvmFunction, Metadata, Value } from './model.ts';
+import { allocaExplicitType, binaryCodes, callFlags, castCodes, predicateCodes } from './records.ts';
 import type { Operand, StreamWriter } from './stream-writer.ts';
 import { types } from './types.ts';
-import { alignCode } from './write.ts';
 import { signedVbr, writeConstants } from './write-constants.ts';
+
+/** Alignments are written as log2 + 1, 0 for none. */
+export const alignCode = (bytes: number): number => (bytes === 0 ? 0 : Math.log2(bytes) + 1);
 
 /** Writes a function's body; gives the word at which its block starts. */
 export function writeFunction(out: StreamWriter, fn: LlvmFunction, module: ModuleNumbers): number {
@@ -16,6 +18,7 @@ export function writeFunction(out: StreamWriter, fn: LlvmFunction, module: Modul
   return out.block('function', () => {
     out.record('function', 'declareBlocks', [fn.blocks.length]);
     writeConstants(out, numbers.constants, module.types, numbers.valueId);
+    if (numbers.metadata.length > 0) writeLocalMetadata(out, numbers, module);
     let next = numbers.firstInstruction;
     for (const block of fn.blocks)
       for (const inst of block.body) {
@@ -23,6 +26,12 @@ export function writeFunction(out: StreamWriter, fn: LlvmFunction, module: Modul
         if (inst.type !== types.void) next++;
       }
     writeAttachments(out, fn, module);
+  });
+}
+
+function writeLocalMetadata(out: StreamWriter, numbers: FunctionNumbers, { types: typeNumbers }: ModuleNumbers): void {
+  out.block('metadata', () => {
+    for (const value of numbers.metadata) out.record('metadata', 'value', [typeNumbers.idOf(value.type), numbers.valueId(value)]);
   });
 }
 
@@ -35,6 +44,7 @@ interface InstructionWriter {
   /** The same, with the type where the operand is defined later. */
   typed(value: Value): Operand[];
   signed(value: Value): bigint;
+  metadata(metadata: Metadata): Operand;
 }
 
 function instructionWriter(out: StreamWriter, module: ModuleNumbers, numbers: FunctionNumbers, next: number): InstructionWriter {
@@ -46,6 +56,7 @@ function instructionWriter(out: StreamWriter, module: ModuleNumbers, numbers: Fu
     value: (value) => distance(value) >>> 0,
     typed: (value) => (distance(value) > 0 ? [distance(value)] : [distance(value) >>> 0, module.types.idOf(value.type)]),
     signed: (value) => signedVbr(BigInt(distance(value))),
+    metadata: (metadata) => (next - numbers.metadataId(metadata)) >>> 0,
   };
 }
 
@@ -137,9 +148,10 @@ function writeTerminator(w: InstructionWriter, inst: InstructionOf<'br' | 'condb
 
 function writeCall(w: InstructionWriter, inst: InstructionOf<'call'>): void {
   const tail = { none: 0, tail: callFlags.tail, musttail: callFlags.tail | callFlags.mustTail, notail: callFlags.noTail }[inst.tail];
-  const flags = tail | callFlags.explicitType | (inst.flags ? callFlags.fastMath : 0);
+  const flags =
+    tail | ((inst.convention ?? 0) << callFlags.conventionShift) | callFlags.explicitType | (inst.flags ? callFlags.fastMath : 0);
   const args = inst.args.flatMap((arg, i) =>
-    arg.kind === 'node' ? [] : i < inst.functionType.params.length ? [w.value(arg)] : w.typed(arg),
+    arg.kind === 'metadata' ? [w.metadata(arg.metadata)] : i < inst.functionType.params.length ? [w.value(arg)] : w.typed(arg),
   );
   w.out.record('function', 'call', [
     w.module.attributes.idOf(inst.attributes),
@@ -153,7 +165,7 @@ function writeCall(w: InstructionWriter, inst: InstructionOf<'call'>): void {
 
 /** Metadata hung on the function and on its instructions. */
 function writeAttachments(out: StreamWriter, fn: LlvmFunction, { metadata }: ModuleNumbers): void {
-  const kindId = (kind: string): number => metadataKinds.indexOf(kind as (typeof metadataKinds)[number]);
+  const kindId = (kind: string): number => metadata.kinds.indexOf(kind);
   const words = (list: LlvmFunction['metadata']): number[] => list.flatMap(({ kind, node }) => [kindId(kind), metadata.idOf(node)]);
   const instructions = fn.blocks.flatMap((block) => block.body);
   if (fn.metadata.length === 0 && instructions.every((inst) => !inst.metadata?.length)) return;

@@ -3,11 +3,13 @@
  * Source: `llvm/lib/Bitcode/Writer` of LLVM 14 for the operands, real metallibs for the order.
  */
 import { type ModuleNumbers, numberModule } from './enumerate.ts';
+import { isLocalByItself } from './linkage.ts';
 import type { Attribute, GlobalVariable, Function as LlvmFunction, Module } from './model.ts';
-import { linkageCodes, metadataKinds, operandBundleTags, syncScopeNames, unnamedAddrCodes } from './records.ts';
+import { operandBundleTags, syncScopeNames } from './names.ts';
+import { linkageCodes, unnamedAddrCodes, visibilityCodes } from './records.ts';
 import { type StreamWriter, streamWriter } from './stream-writer.ts';
 import { writeConstants } from './write-constants.ts';
-import { writeFunction } from './write-function.ts';
+import { alignCode, writeFunction } from './write-function.ts';
 import { writeMetadata } from './write-metadata.ts';
 import { writeTypes } from './write-types.ts';
 
@@ -25,9 +27,6 @@ export function writeModule(module: Module): Uint8Array {
 }
 
 const chars = (text: string): number[] => [...new TextEncoder().encode(text)];
-
-/** Alignments are written as log2 + 1, 0 for none. */
-export const alignCode = (bytes: number): number => (bytes === 0 ? 0 : Math.log2(bytes) + 1);
 
 interface StringTable {
   readonly bytes: Uint8Array;
@@ -59,7 +58,9 @@ function writeModuleBlock(out: StreamWriter, module: Module, numbers: ModuleNumb
   for (const fn of module.functions) writeFunctionHeader(out, fn, module, numbers, names);
   const symtabPlace = out.laterRecord('module', 'vstOffset');
   writeConstants(out, numbers.constants, numbers.types, numbers.valueId);
-  out.block('metadataKind', () => metadataKinds.forEach((kind, id) => void out.record('metadataKind', 'kind', [id, ...chars(kind)])));
+  out.block('metadataKind', () =>
+    numbers.metadata.kinds.forEach((kind, id) => void out.record('metadataKind', 'kind', [id, ...chars(kind)])),
+  );
   writeMetadata(out, module, numbers);
   out.block('operandBundleTags', () => operandBundleTags.forEach((tag) => void out.record('operandBundleTags', 'tag', chars(tag))));
   out.block('syncScopeNames', () => syncScopeNames.forEach((name) => void out.record('syncScopeNames', 'name', chars(name))));
@@ -83,7 +84,7 @@ function writeGlobal(out: StreamWriter, global: GlobalVariable, module: Module, 
     linkageCodes[global.linkage],
     alignCode(global.align),
     sectionId(module, global.section),
-    0,
+    global.visibility ? visibilityCodes[global.visibility] : 0,
     0,
     unnamedAddrCodes[global.unnamedAddr],
     global.externallyInitialized ? 1 : 0,
@@ -96,21 +97,19 @@ function writeGlobal(out: StreamWriter, global: GlobalVariable, module: Module, 
   ]);
 }
 
-/** Symbols that nobody else can see are local by themselves. */
-const isDsoLocal = (symbol: GlobalVariable | LlvmFunction): boolean =>
-  symbol.dsoLocal || symbol.linkage === 'internal' || symbol.linkage === 'private';
+const isDsoLocal = (symbol: GlobalVariable | LlvmFunction): boolean => symbol.dsoLocal || isLocalByItself(symbol);
 
 function writeFunctionHeader(out: StreamWriter, fn: LlvmFunction, module: Module, numbers: ModuleNumbers, names: StringTable): void {
   out.record('module', 'function', [
     ...names.place(fn),
     numbers.types.idOf(fn.functionType),
-    0,
+    fn.convention ?? 0,
     fn.blocks.length === 0 ? 1 : 0,
     linkageCodes[fn.linkage],
     numbers.attributes.idOf(fn.attributes),
-    0,
+    alignCode(fn.align ?? 0),
     sectionId(module, fn.section),
-    0,
+    fn.visibility ? visibilityCodes[fn.visibility] : 0,
     0,
     unnamedAddrCodes[fn.unnamedAddr],
     0,

@@ -21,6 +21,8 @@ export interface LibraryFunction {
   readonly metalVersion: readonly [number, number];
   /** Raw bitcode, without wrapper and padding. */
   readonly bitcode: Uint8Array;
+  /** As read: the bitcode in its wrapper with what pads it. Made on writing. */
+  readonly blob?: Uint8Array;
   /** Groups of the metadata sections; empty for a kernel without function constants and debug information. */
   readonly publicTags?: readonly RawTag[];
   readonly privateTags?: readonly RawTag[];

@@ -72,7 +72,8 @@ function readLibrary(bytes: Uint8Array): ReadLibrary {
   const extension = readExtension(bytes, list.offset + list.size, publicSection.offset, head.version);
   // Until container 1.2.4 the size of a metadata group did not count itself.
   const own = head.version.patch >= 5 ? 4 : 0;
-  const functions = groups.map((group) => readFunction(bytes, group, { publicSection, privateSection, bitcode }, own));
+  const inSections = { publicSection: groupSection(publicSection, own), privateSection: groupSection(privateSection, own), bitcode };
+  const functions = groups.map((group) => readFunction(bytes, group, inSections));
   const uuid = extension.tags.find((t) => t.code === 'UUID')?.payload;
   const sections = extension.tags.flatMap((t) => (t.payload.length === 16 && t.code !== 'UUID' ? [farSection(bytes, t)] : []));
   const ranges = [
@@ -135,15 +136,26 @@ function readExtension(bytes: Uint8Array, offset: number, end: number, version: 
   return { tags, size: r.offset - offset };
 }
 
+/** A section of metadata groups; one that several functions point to is read once. */
+interface GroupSection {
+  readonly range: ByteRange;
+  readonly ownSize: number;
+  readonly known: Map<number, RawTag[]>;
+  /** Bytes of the groups read so far: groups do not overlap. */
+  used: number;
+}
+
+const groupSection = (range: ByteRange, ownSize: number): GroupSection => ({ range, ownSize, known: new Map(), used: 0 });
+
 interface Sections {
-  readonly publicSection: ByteRange;
-  readonly privateSection: ByteRange;
+  readonly publicSection: GroupSection;
+  readonly privateSection: GroupSection;
   readonly bitcode: ByteRange;
 }
 
 const known = new Set(['NAME', 'TYPE', 'HASH', 'OFFT', 'VERS', 'MDSZ']);
 
-function readFunction(bytes: Uint8Array, group: Group, sections: Sections, ownSize: number): LibraryFunction {
+function readFunction(bytes: Uint8Array, group: Group, sections: Sections): LibraryFunction {
   const need = (code: string, size?: number): ByteReader => {
     const tag = group.tags.find((t) => t.code === code);
     if (!tag) fault(group.offset, `a function without \`${code}\``);
@@ -162,22 +174,33 @@ function readFunction(bytes: Uint8Array, group: Group, sections: Sections, ownSi
     hash: need('HASH', 32).take(32),
     airVersion: [vers.u16(), vers.u16()],
     metalVersion: [vers.u16(), vers.u16()],
-    bitcode: readBlob(bytes, sections.bitcode, blobAt, size),
-    publicTags: readMetadataGroup(bytes, sections.publicSection, publicAt, ownSize),
-    privateTags: readMetadataGroup(bytes, sections.privateSection, privateAt, ownSize),
+    ...readBlob(bytes, sections.bitcode, blobAt, size),
+    publicTags: readMetadataGroup(bytes, sections.publicSection, publicAt),
+    privateTags: readMetadataGroup(bytes, sections.privateSection, privateAt),
     otherTags: group.tags.filter((t) => !known.has(t.code)),
   };
 }
 
-function readMetadataGroup(bytes: Uint8Array, section: ByteRange, at: number, ownSize: number): RawTag[] {
-  const r = new ByteReader(bytes, section.offset + at, section.offset + section.size);
+function readMetadataGroup(bytes: Uint8Array, section: GroupSection, at: number): RawTag[] {
+  const before = section.known.get(at);
+  if (before) return before;
+  const tags = readNewGroup(bytes, section, at);
+  section.known.set(at, tags);
+  return tags;
+}
+
+function readNewGroup(bytes: Uint8Array, section: GroupSection, at: number): RawTag[] {
+  const { range, ownSize } = section;
+  const r = new ByteReader(bytes, range.offset + at, range.offset + range.size);
   const start = r.offset;
   const size = r.u32() + 4 - ownSize;
+  section.used += size;
+  if (section.used > range.size) fault(start, 'metadata groups that overlap');
   if (size < 8 || start + size > r.end) fault(start, `a metadata group of ${size} bytes`);
   return readTags(new ByteReader(bytes, r.offset, start + size));
 }
 
-function readBlob(bytes: Uint8Array, section: ByteRange, at: number, size: number): Uint8Array {
+function readBlob(bytes: Uint8Array, section: ByteRange, at: number, size: number): { blob: Uint8Array; bitcode: Uint8Array } {
   const start = section.offset + at;
   if (at + size > section.size) fault(start, `a bitcode blob of ${size} bytes does not fit its section`);
   const r = new ByteReader(bytes, start, start + size);
@@ -185,5 +208,5 @@ function readBlob(bytes: Uint8Array, section: ByteRange, at: number, size: numbe
   r.u32();
   const [offset, length] = [r.u32(), r.u32()];
   if (offset + length > size) fault(start, `raw bitcode of ${length} bytes does not fit its blob`);
-  return bytes.subarray(start + offset, start + offset + length);
+  return { blob: bytes.subarray(start, start + size), bitcode: bytes.subarray(start + offset, start + offset + length) };
 }

@@ -11,10 +11,12 @@ export function validateMetallib(bytes: Uint8Array, diagnostics: Diagnostics): b
   if (!library) return false;
   const report = (rule: string, why: string): void => diagnostics.report('CM4010', { rule, why });
   for (const fn of library.functions) {
-    const blob = wrapBitcode(fn.bitcode);
+    const blob = fn.blob ?? wrapBitcode(fn.bitcode);
     if (fn.bitcode.length % 4 !== 0)
       report('bitcode-words', `the bitcode of \`${fn.name}\` is ${fn.bitcode.length} bytes, no whole number of words`);
     if (!equal(sha256(blob), fn.hash)) report('hash', `HASH of \`${fn.name}\` is not the SHA-256 of its padded bitcode`);
+    if (!equal(blob, wrapBitcode(fn.bitcode)))
+      report('wrapper', `\`${fn.name}\` is not wrapped in 20 bytes and padded with the fewest zeros to 16`);
   }
   const names = library.functions.map((fn) => fn.name);
   for (const name of names.filter((each, i) => names.indexOf(each) < i)) report('unique-names', `two functions are named \`${name}\``);

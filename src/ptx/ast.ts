@@ -318,25 +318,9 @@ export interface Binary {
   readonly span: Span;
 }
 
-export type BinaryOperator =
-  | '*'
-  | '/'
-  | '%'
-  | '+'
-  | '-'
-  | '<<'
-  | '>>'
-  | '<'
-  | '<='
-  | '>'
-  | '>='
-  | '=='
-  | '!='
-  | '&'
-  | '^'
-  | '|'
-  | '&&'
-  | '||';
+/** Those of PTX ISA 4.5.4. */
+export const binaryOperators = ['*', '/', '%', '+', '-', '<<', '>>', '<', '<=', '>', '>=', '==', '!=', '&', '^', '|', '&&', '||'] as const;
+export type BinaryOperator = (typeof binaryOperators)[number];
 
 /** `a ? b : c` */
 export interface Conditional {

@@ -1,8 +1,9 @@
 /**
  * The value of a constant expression: 64-bit integers, signed or unsigned, and doubles.
- * Source: PTX ISA 9.0, 4.5.4 to 4.5.6 (expressions, their evaluation, and the summary table of operators).
+ * Source: PTX ISA 9.0, 4.5.4 to 4.5.6 (expressions, their evaluation, and the summary table of operators). Where the table
+ * and the text of 4.5.5 disagree (the type of `& | ^`) or the table stands against ptxas (the type of `%`), ptxas decides.
  */
-import { type Binary, floatValue, type Operand } from './ast.ts';
+import { type Binary, floatValue, type Integer, type Operand } from './ast.ts';
 
 /** An integer wrapped to 64 bits (negative only when signed), or a double. */
 export type Constant = { readonly type: 's64' | 'u64'; readonly value: bigint } | { readonly type: 'f64'; readonly value: number };
@@ -15,13 +16,14 @@ const wrap = (type: 's64' | 'u64', value: bigint): Constant => ({
 const truth = (value: boolean): Constant => ({ type: 's64', value: value ? 1n : 0n });
 const isTrue = (constant: Constant): boolean => constant.type !== 'f64' && constant.value !== 0n;
 
-/** The value of an expression of literals and operators; nothing when it names a symbol, divides by zero or mixes types. */
+/**
+ * The value of an expression of literals and operators; nothing when it names a symbol, divides by zero, mixes integers and
+ * doubles, shifts by 64 or more, or chooses between a signed and an unsigned integer (where ptxas is at odds with the manual).
+ */
 export function constantValue(operand: Operand): Constant | undefined {
   switch (operand.kind) {
-    case 'integer': {
-      const signed = !operand.isUnsigned && operand.value < 2n ** 63n;
-      return wrap(signed ? 's64' : 'u64', operand.value);
-    }
+    case 'integer':
+      return wrap(isSigned(operand) ? 's64' : 'u64', operand.value);
     case 'float':
       return { type: 'f64', value: floatValue(operand) };
     case 'name':
@@ -45,6 +47,9 @@ export function constantValue(operand: Operand): Constant | undefined {
   }
 }
 
+/** A sign does not change the type of the digits after it: `-0xfabc123400000000` is unsigned. */
+const isSigned = ({ isUnsigned, value }: Integer): boolean => !isUnsigned && value < 2n ** 63n && value > -(2n ** 63n);
+
 /** The value of an integer expression as a signed 64-bit number. */
 export function integerConstant(operand: Operand): bigint | undefined {
   const constant = constantValue(operand);
@@ -62,9 +67,8 @@ const not = (operand: Constant | undefined): Constant | undefined =>
 
 function conditional(condition?: Constant, whenTrue?: Constant, whenFalse?: Constant): Constant | undefined {
   if (!condition || condition.type === 'f64' || !whenTrue || !whenFalse) return undefined;
-  const chosen = isTrue(condition) ? whenTrue : whenFalse;
-  if (whenTrue.type === 'f64' || whenFalse.type === 'f64') return whenTrue.type === whenFalse.type ? chosen : undefined;
-  return wrap(common(whenTrue.type, whenFalse.type), chosen.value as bigint);
+  if (whenTrue.type !== whenFalse.type) return undefined;
+  return isTrue(condition) ? whenTrue : whenFalse;
 }
 
 /** The usual conversions: signed when both are. */
@@ -81,6 +85,7 @@ function binary(operand: Binary): Constant | undefined {
 }
 
 function onDoubles(operator: Binary['operator'], a: number, b: number): Constant | undefined {
+  if (operator === '/' && b === 0) return undefined;
   const arithmetic: Partial<Record<Binary['operator'], number>> = { '+': a + b, '-': a - b, '*': a * b, '/': a / b };
   const value = arithmetic[operator];
   if (value !== undefined) return { type: 'f64', value };
@@ -121,16 +126,16 @@ function onIntegers(
     case '/':
       return b === 0n ? undefined : wrap(type, a / b);
     case '%':
-      return b === 0n ? undefined : wrap('s64', BigInt.asUintN(64, left) % BigInt.asUintN(64, right));
+      return b === 0n ? undefined : wrap('u64', BigInt.asUintN(64, left) % BigInt.asUintN(64, right));
     case '<<':
     case '>>':
       return shift(operator, leftType, left, BigInt.asUintN(64, right));
     case '&':
-      return wrap('u64', left & right);
+      return wrap(type, a & b);
     case '|':
-      return wrap('u64', left | right);
+      return wrap(type, a | b);
     case '^':
-      return wrap('u64', left ^ right);
+      return wrap(type, a ^ b);
     case '&&':
       return truth(left !== 0n && right !== 0n);
     case '||':

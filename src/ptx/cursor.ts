@@ -47,11 +47,13 @@ export function integerOf(c: Cursor, token: number): bigint {
   return value;
 }
 
-/** The value of an integer token as a number. */
+/** The value of an integer token as an exact number; reports CM1012 and CM1008. */
 export function numberOf(c: Cursor, token: number): number {
   const text = textOf(c, token);
   if (text.length < 10 && text[0] !== '0' && !text.endsWith('U')) return Number(text);
-  return Number(integerOf(c, token));
+  const value = Number(integerOf(c, token));
+  if (value > Number.MAX_SAFE_INTEGER && value < 2 ** 64) c.report('CM1012', { text }, spanOf(c, token, token));
+  return value;
 }
 
 /** The value of an integer literal of PTX: decimal, hexadecimal, octal or binary, with an optional `U`. */

@@ -59,7 +59,18 @@ function stopOf(c: Cursor, rule: LineRule): Stop {
   const inside = token < c.count && position > starts[token]!;
   // A keyword that goes on, as in `.entryx`, stops Ohm in the midst of the token: a mark in its place makes it stop before.
   const stopped = inside ? matchLine(`${text.slice(0, starts[token])}\u00a7`, rule) : match;
-  return { token, expected: expectations(stopped) };
+  return { token, expected: [...expectations(stopped), ...enders(stopped, rule)] };
+}
+
+/** What may follow an element of a list, which is matched without it. */
+const afterElement: Partial<Record<LineRule, readonly string[]>> = { Initialiser: [',', '}'], Parameter: [',', ')'] };
+
+/** The same, where the element could have ended. */
+function enders(match: MatchResult, rule: LineRule): Expectation[] {
+  const mayEnd = failed(match)
+    .getRightmostFailures()
+    .some((failure) => failure.toString() === 'end of input');
+  return mayEnd ? (afterElement[rule] ?? []).map((text) => ({ text, isLiteral: true })) : [];
 }
 
 interface Failure {
@@ -95,10 +106,10 @@ const rank = ({ text, isLiteral }: Expectation): number => (isLiteral ? 1 : text
 function listed(expected: readonly Expectation[]): string {
   const most = 5;
   const ends = expected.filter((e) => e.isLiteral && (e.text === ',' || e.text === ';'));
-  const enders = ends.length > 0 ? expected.filter((e) => e.isLiteral && ';,]})'.includes(e.text)) : expected;
-  const kept = [...enders].sort((a, b) => rank(a) - rank(b) || (a.text < b.text ? -1 : 1)).slice(0, most);
+  const shown = ends.length > 0 ? expected.filter((e) => e.isLiteral && ';,]})'.includes(e.text)) : expected;
+  const kept = [...shown].sort((a, b) => rank(a) - rank(b) || (a.text < b.text ? -1 : 1)).slice(0, most);
   const words = kept.map(({ text, isLiteral }) => (isLiteral ? `\`${text}\`` : text)).sort();
-  if (enders.length > most) return `${words.join(', ')} or one of ${enders.length - most} more`;
+  if (shown.length > most) return `${words.join(', ')} or one of ${shown.length - most} more`;
   if (words.length < 2) return words[0] ?? 'the end of the line';
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }

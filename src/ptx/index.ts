@@ -4,7 +4,15 @@
  * itself is `grammar.ohm`.
  */
 export * from './ast.ts';
+export { type Checked, type CheckedFunction, type CheckedInstruction, type CheckedItem, type CheckOptions, check } from './check.ts';
+export { laneOf, sink } from './check-operands.ts';
 export { type Constant, constantValue, integerConstant } from './constant.ts';
 export { printAst } from './dump.ts';
+export { immediateBits } from './immediate.ts';
 export { type ParseOptions, parse } from './parse.ts';
 export { print, printInstruction, printOperand, printVariable } from './print.ts';
+export type { AddressOperand, AnyLowered, AnySources, Match, MatchedOperand, PtxType, Row, RowBuilder } from './row.ts';
+export { type LabelPlace, lookUp, type Named, type Register, type Scope } from './scope.ts';
+export { specialRegisters } from './sregs.ts';
+export { rows, rowsByName } from './table/index.ts';
+export { isSignedType, registerTypes } from './types.ts';

@@ -23,7 +23,7 @@ export interface ParseOptions {
 export const limits = { tokens: 50_000, nesting: 64, scopes: 256 } as const;
 
 /**
- * Reads a module; never throws, whatever the text. Reports CM1001 to CM1011, any number of them; a module with
+ * Reads a module; never throws, whatever the text. Reports CM1001 to CM1012, any number of them; a module with
  * errors holds what could be read.
  */
 export function parse(file: SourceFile, diagnostics: Diagnostics, options: ParseOptions = {}): Module {
@@ -103,7 +103,7 @@ class Parser {
     const frame = this.#frames.at(-1);
     if (kind === closeBrace) return this.#close(at);
     if (kind === openBrace && (frame?.kind === 'function' || frame?.kind === 'block')) return this.#openBlock(at);
-    if (frame && frame.kind !== 'section' && startsFunction(this.#tokens, at)) this.#abandonFrames();
+    if (frame && frame.kind !== 'section' && startsFunction(this.#tokens, at)) this.#abandonFrames(at);
     return this.#line(at);
   }
 
@@ -234,7 +234,7 @@ class Parser {
   }
 
   #placeVersion(text: string, span: Span): void {
-    const parts = /^(\d+)\.(\d+)$/.exec(text);
+    const parts = /^(\d{1,9})\.(\d{1,9})$/.exec(text);
     if (!parts) this.#diagnostics.report('CM1011', { text }, { span });
     else if (this.#version) this.#diagnostics.report('CM1010', { name: '.version' }, { span });
     else this.#version = { major: Number(parts[1]), minor: Number(parts[2]), span };
@@ -257,7 +257,9 @@ class Parser {
       this.#frames.push({ kind: 'block', open: at, body: [] });
       return at + 1;
     }
-    this.#isWithin('deeply nested', this.#frames.length, limits.scopes, this.#spanOf(at));
+    const span = this.#spanOf(at);
+    this.#isWithin('deeply nested', this.#frames.length, limits.scopes, span);
+    this.#finishAll(span.end);
     return this.#tokens.count;
   }
 
@@ -275,19 +277,23 @@ class Parser {
     else if (frame.head) this.#items.push({ ...frame.head, body: frame.body, span: { start: frame.head.span.start, end } });
   }
 
-  /** The next function starts, or the text ends, inside of braces: says so once and closes them all. */
-  #abandonFrames(): void {
+  /** The next function starts at `at`, or the text ends, inside of braces: says so once and closes them all. */
+  #abandonFrames(at: number): void {
     const outermost = this.#frames[0]!;
     const span = this.#spanOf(outermost.open);
     const head = outermost.kind === 'block' ? undefined : outermost.head;
     this.#diagnostics.report('CM1006', { what: head ? `\`${head.name}\`` : 'this body' }, { span });
-    for (let frame = this.#frames.pop(); frame; frame = this.#frames.pop()) this.#finish(frame, span.end);
+    this.#finishAll(this.#tokens.ends[at - 1]!);
+  }
+
+  #finishAll(end: number): void {
+    for (let frame = this.#frames.pop(); frame; frame = this.#frames.pop()) this.#finish(frame, end);
   }
 
   #atEnd(): void {
     const { openComment } = this.#tokens;
     if (openComment >= 0) this.#diagnostics.report('CM1005', {}, { span: { start: openComment, end: openComment + 2 } });
-    else if (this.#frames.length > 0) this.#abandonFrames();
+    else if (this.#frames.length > 0) this.#abandonFrames(this.#tokens.count);
   }
 }
 

@@ -3,6 +3,7 @@ import { unreachable } from '../base/bug.ts';
 import type {
   Address,
   Attribute,
+  Binary,
   Directive,
   Float,
   FunctionDirective,
@@ -160,7 +161,7 @@ export function printOperand(o: Operand): string {
     case 'unary':
       return `${o.operator}${tight(o.operand)}`;
     case 'binary':
-      return `${tight(o.left)} ${o.operator} ${tight(o.right)}`;
+      return printBinary(o);
     case 'conditional':
       return `${tight(o.condition)} ? ${tight(o.whenTrue)} : ${tight(o.whenFalse)}`;
     case 'cast':
@@ -177,6 +178,12 @@ export function printOperand(o: Operand): string {
 }
 
 const list = (operands: readonly Operand[]): string => operands.map(printOperand).join(', ');
+
+/** A name before `|` would start a pair. */
+function printBinary({ operator, left, right }: Binary): string {
+  const first = operator === '|' && left.kind === 'name' ? `(${left.name})` : tight(left);
+  return `${first} ${operator} ${tight(right)}`;
+}
 
 /** An operand of an operator: in parentheses, unless it binds tightly by itself. */
 const tight = (o: Operand): string => (o.kind === 'binary' || o.kind === 'conditional' ? `(${printOperand(o)})` : printOperand(o));

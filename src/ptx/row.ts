@@ -169,6 +169,8 @@ export interface RowSpec<S extends string, V extends ValueSets, B extends Vector
   readonly source: string;
   readonly status: Status;
   readonly control?: Control;
+  /** Whether a source may be the name of a variable, which stands for its address. */
+  readonly takesAddresses?: true;
   lower?(operands: SourceOperands<S, B>, modifiers: Modifiers<S, V>, ir: RowBuilder): Lowered<S>;
   readonly cases: readonly Case<S>[];
 }
@@ -189,6 +191,7 @@ export interface Row {
   readonly source: string;
   readonly status: Status;
   readonly control: Control | undefined;
+  readonly takesAddresses: boolean;
   /** Absent for refused rows and for those whose `control` says all. */
   readonly lower: ((operands: AnySources, modifiers: AnyModifiers, ir: RowBuilder) => AnyLowered) | undefined;
   readonly cases: readonly AnyCase[];
@@ -260,6 +263,7 @@ export function row<
     source: spec.source,
     status: spec.status,
     control: spec.control,
+    takesAddresses: spec.takesAddresses ?? false,
     lower: spec.lower as unknown as Row['lower'],
     cases: spec.cases as readonly AnyCase[],
   };

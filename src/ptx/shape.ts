@@ -124,9 +124,9 @@ const holeMarks: Record<number, string> = {
 };
 const marks: string[] = Array.from({ length: 256 }, (_, kind) => holeMarks[kind] ?? (kind < 128 ? String.fromCharCode(kind) : literal));
 
-/** A token for each hole. */
+/** A token for each hole. That of a word starts with a capital, so that it cannot pass for an opcode. */
 const models: Record<string, string> = {
-  '\x01': 'a',
+  '\x01': 'A',
   '\x02': '1',
   '\x03': '1.0',
   '\x04': '0f00000000',

@@ -110,13 +110,16 @@ function itemEnd(tokens: Tokens, at: number): number {
 
 const startsRow = ({ text, ends, starts }: Tokens, at: number): boolean => text.slice(ends[at - 1], starts[at]).includes('\n');
 
-/** A statement of a body. Without its semicolon it ends before the `}` of the scope, or before the `{` of a scope in it. */
+/**
+ * A statement of a body. Without its semicolon it ends before the `}` of the scope, or before the `{` of a scope in it; with
+ * a string that takes the rest of the row, it ends there.
+ */
 function statementEnd({ kinds, count }: Tokens, at: number): number {
   let braces = 0;
   let scope = -1;
   for (let i = at; i < count; i++) {
     const kind = kinds[i]!;
-    if (kind === semicolon) return braces > 0 && scope > at ? scope : i + 1;
+    if (kind === semicolon || kind === Kind.badString) return braces > 0 && scope > at ? scope : i + 1;
     if (kind === openBrace) {
       if (braces++ === 0) scope = i > at && opensOperand(kinds[i - 1]!) ? -1 : i;
     } else if (kind === closeBrace && braces-- === 0) return i;
@@ -142,12 +145,13 @@ const beforeWord = new Set<number>([...[...',+-(*/~&|^<>%'].map(punctuation), Ki
 /** A directive without terminator: its operands are numbers, strings, and words after the directive, a comma or an operator. */
 function bareEnd(tokens: Tokens, at: number): number {
   const { kinds, count } = tokens;
+  const isLoc = tokenText(tokens, at) === '.loc';
   let i = at + 1;
   for (; i < count; i++) {
     const kind = kinds[i]!;
     if (continuing.has(kind)) continue;
     if (kind !== Kind.word && kind !== Kind.dotWord) break;
-    const mayFollow = i === at + 1 || beforeWord.has(kinds[i - 1]!) || (kinds[i - 1] === Kind.word && isInlineKeyword(tokens, i - 1));
+    const mayFollow = i === at + 1 || beforeWord.has(kinds[i - 1]!) || (isLoc && isInlineKeyword(tokens, i - 1));
     if (!mayFollow || (kind === Kind.dotWord && i === at + 1 && bareDirectives.has(tokenText(tokens, i)))) break;
   }
   return i;

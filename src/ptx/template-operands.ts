@@ -137,9 +137,8 @@ const indexed =
   (first: number, at: Part, last: number): Make<Operand> =>
   (c) => ({ kind: 'index', name: textOf(c, first), index: at.make(c), span: spanOf(c, first, last) });
 
-/** A name or number, applied to an argument if there is one. */
-function applied(operator: Part, argument: Node | undefined): Make<Operand> {
-  if (!argument) return operator.make;
+/** A name or integer, applied to an argument. */
+function applied(operator: Part, argument: Node): Make<Operand> {
   const inner = partOf(argument.children[1]!);
   const last = argument.last;
   return (c) => ({
@@ -220,11 +219,11 @@ export const operandActions: Actions = {
     const [first, after] = [word.first, tail.children[0]];
     if (after?.rule === 'dotWord') return element(first, after.first);
     if (after?.rule === 'NameTail_index') return indexed(first, partOf(after.children[1]!), after.last);
-    return applied(partOf(word), after);
+    return after ? applied(partOf(word), after) : make(word);
   },
 
-  Primary_number(number: Node, argument: Node) {
-    return applied(partOf(number), argument.children[0]);
+  Primary_masked(mask: Node, argument: Node) {
+    return applied(partOf(mask), argument);
   },
 
   Primary_parenthesised(_open: Node, expression: Node, _close: Node) {

@@ -4,8 +4,10 @@ import { ByteWriter } from '../base/bytes.ts';
 import { signed, signed32, unsigned } from './leb.ts';
 import { type Instruction, instructions, type ValueType, valueTypes } from './opcodes.ts';
 
-/** Most locals that engines accept in a function (measured in JavaScriptCore and V8). */
+/** Most locals that engines accept in a function. Source: WebAssembly JavaScript Interface, implementation-defined limits. */
 export const localLimit = 50_000;
+/** Most bytes that engines accept in a function's body. Source: as above. */
+export const bodyLimit = 7_654_321;
 
 export interface Code {
   /** Index of a new local of a type; parameters come first. */
@@ -29,8 +31,10 @@ export interface Code {
   table(depths: readonly number[], otherwise: number): void;
   /** Open structures. */
   readonly depth: number;
-  /** Bytes so far. */
+  /** Bytes of instructions so far. */
   readonly size: number;
+  /** Parameters and locals so far. */
+  readonly locals: number;
   /** The encoded body. */
   finish(): Uint8Array;
 }
@@ -95,6 +99,9 @@ export function newCode(params: readonly ValueType[]): Code {
     },
     get size() {
       return out.length;
+    },
+    get locals() {
+      return params.length + locals.length;
     },
     finish: () => finishBody(locals, out.finish()),
   };

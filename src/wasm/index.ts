@@ -2,6 +2,6 @@
  * A WebAssembly encoder. Knows the binary format; knows nothing of kernels. Start at `module.ts` and `code.ts`; the
  * instruction table is `opcodes.ts`.
  */
-export { type Code, localLimit, newCode } from './code.ts';
+export { bodyLimit, type Code, localLimit, newCode } from './code.ts';
 export { newModule, type Signature, type WasmModule } from './module.ts';
 export { type Immediate, type Instruction, instructions, type ValueType } from './opcodes.ts';

@@ -1,3 +1,4 @@
+/** The words of device faults. */
 import { entries } from './entry.ts';
 
 /** CM60xx: devices. */
@@ -27,5 +28,12 @@ export const device = entries({
     title: 'memory exhausted',
     message: 'the device has no {bytes} bytes left for {what}',
     page: 'The CPU device has just under 4 GiB for all buffers together.',
+  },
+  CM6013: {
+    severity: 'error',
+    title: 'kernel too large',
+    message: 'kernel `{kernel}` is too large for the CPU device: {what}',
+    help: 'unroll less, or split the kernel',
+    page: 'JavaScript engines take WebAssembly functions of at most 50 000 local variables and some 7 MB of code. A kernel, from one barrier to the next, is one function.',
   },
 });

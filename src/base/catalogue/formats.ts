@@ -1,3 +1,4 @@
+/** The words about bitcode, metallibs and AIR. */
 import { entries } from './entry.ts';
 
 /** CM40xx: bitcode, metallib and AIR. */

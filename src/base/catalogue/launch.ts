@@ -1,3 +1,4 @@
+/** The words about launches. */
 import { entries } from './entry.ts';
 
 /** CM50xx: launches: arguments, sizes, limits. */

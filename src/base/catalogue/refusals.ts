@@ -1,3 +1,4 @@
+/** The words of refusals. */
 import { entries } from './entry.ts';
 
 /** CM20xx: legal PTX that cannot be compiled exactly, and why. */
@@ -7,6 +8,12 @@ export const refusals = entries({
     title: 'instruction not supported',
     message: '`{instruction}` is not supported',
     page: 'The instruction is legal PTX, and this version of the compiler has no exact way to say it. It is refused rather than approximated.',
+  },
+  CM2002: {
+    severity: 'error',
+    title: 'special register not supported',
+    message: 'special register `{name}` is not supported',
+    page: 'The register is legal PTX, and this version has no exact value for it on every device.',
   },
   CM2040: {
     severity: 'error',

@@ -1,6 +1,6 @@
+/** CM10xx: the text is not PTX. */
 import { entries } from './entry.ts';
 
-/** CM10xx: the text is not PTX. */
 export const syntax = entries({
   CM1001: {
     severity: 'error',

@@ -1,3 +1,4 @@
+/** The words of the IR verifier. */
 import { entries } from './entry.ts';
 
 /** CM30xx: a promise of the IR is broken. The fault is ours, not the input's. */

@@ -1,6 +1,6 @@
 /** Attributes as LLVM 14 writes them. */
 import type { Attribute } from '../model.ts';
-import { attributeNames } from '../records.ts';
+import { attributeNames } from '../names.ts';
 import { spell } from '../types.ts';
 import { quoted } from './constants.ts';
 

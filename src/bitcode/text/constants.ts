@@ -1,6 +1,6 @@
 /** Constants as LLVM 14 writes them. */
 import type { Constant } from '../model.ts';
-import { spell, spellName, type TypeOf } from '../types.ts';
+import { escapedByte, spell, spellName, type TypeOf } from '../types.ts';
 
 type Plain = Extract<Constant, { kind: 'constant' }>;
 
@@ -71,7 +71,8 @@ function widened(view: DataView, bits: number): bigint {
 
 function aggregateText(constant: Extract<Plain, { form: 'aggregate' }>): string {
   const { type, elements } = constant;
-  if (elements.every(isZero)) return 'zeroinitializer';
+  const folded = foldOf(constant);
+  if (folded) return folded;
   if (type.kind === 'array' && type.element.kind === 'int' && type.element.bits === 8 && elements.every(isInt))
     return `c"${escaped(elements.map(byteOf))}"`;
   const inner = elements.map(typedConstant).join(', ');
@@ -82,18 +83,33 @@ function aggregateText(constant: Extract<Plain, { form: 'aggregate' }>): string 
 
 const isInt = (c: Constant): boolean => c.kind === 'constant' && c.form === 'int';
 const byteOf = (c: Constant): number => (c.kind === 'constant' && c.form === 'int' ? Number(c.value) : 0);
-const isZero = (c: Constant): boolean =>
-  c.kind === 'constant' &&
-  ((c.form === 'int' && c.value === 0n) ||
-    (c.form === 'float' && c.bits === 0n) ||
-    c.form === 'null' ||
-    (c.form === 'aggregate' && c.elements.every(isZero)));
 
-/** Bytes between quotes: printable ones as they are, others as `\XX`. */
+/** What LLVM says of a constant whose elements all say the same. */
+function foldOf(c: Constant): 'zeroinitializer' | 'undef' | 'poison' | undefined {
+  if (c.kind !== 'constant') return undefined;
+  switch (c.form) {
+    case 'int':
+      return c.value === 0n ? 'zeroinitializer' : undefined;
+    case 'float':
+      return c.bits === 0n ? 'zeroinitializer' : undefined;
+    case 'null':
+      return 'zeroinitializer';
+    case 'undef':
+    case 'poison':
+      return c.form;
+    case 'aggregate': {
+      const first = c.elements[0] ? foldOf(c.elements[0]) : 'zeroinitializer';
+      return c.elements.every((element) => foldOf(element) === first) ? first : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Bytes between quotes: printable ones as they are, a backslash doubled, others as `\XX`. */
 export function escaped(bytes: Iterable<number>): string {
   let out = '';
-  for (const byte of bytes)
-    out += byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c ? String.fromCharCode(byte) : `\\${hex(BigInt(byte), 2)}`;
+  for (const byte of bytes) out += escapedByte(byte);
   return out;
 }
 

@@ -1,9 +1,10 @@
 /** A function as LLVM 14 writes it, values numbered in order of definition. */
 import type { Block, Instruction, InstructionOf, Function as LlvmFunction, Value } from '../model.ts';
+import { conventionText } from '../names.ts';
 import { predicateName } from '../records.ts';
 import { spell, spellName, types } from '../types.ts';
 import { commentText, type Groups, inlineAttributes } from './attributes.ts';
-import { constantText } from './constants.ts';
+import { constantText, quoted } from './constants.ts';
 import type { MetadataText } from './metadata.ts';
 
 /** What stands in the module around a function. */
@@ -15,6 +16,8 @@ export interface Around {
 interface Namer {
   value(value: Value): string;
   block(block: Block): string;
+  /** Whether the function takes more arguments than it names. */
+  readonly isVararg: boolean;
 }
 
 /** Lines of a definition or declaration. */
@@ -25,11 +28,12 @@ export function functionLines(fn: LlvmFunction, around: Around): string[] {
   const names = namer(fn);
   const params = fn.args.map((arg, i) => parameter(fn, i, isDefined ? names.value(arg) : undefined, spell(arg.type)));
   const linkage = fn.linkage === 'external' ? '' : `${fn.linkage} `;
-  const words = `${linkage}${fn.dsoLocal ? 'dso_local ' : ''}${inlineAttributes(fn.attributes.result)}${spell(fn.functionType.result)}`;
+  const words = `${linkage}${fn.dsoLocal ? 'dso_local ' : ''}${fn.visibility ? `${fn.visibility} ` : ''}${conventionText(fn.convention)}${inlineAttributes(fn.attributes.result)}${spell(fn.functionType.result)}`;
   const vararg = fn.functionType.vararg ? ['...'] : [];
   const unnamed = fn.unnamedAddr === 'none' ? '' : ` ${fn.unnamedAddr}`;
-  const section = fn.section === undefined ? '' : ` section "${fn.section}"`;
-  const tail = `(${[...params, ...vararg].join(', ')})${unnamed}${around.groups.reference(fn.attributes.function)}${section}`;
+  const section = fn.section === undefined ? '' : ` section ${quoted(fn.section)}`;
+  const align = fn.align ? ` align ${fn.align}` : '';
+  const tail = `(${[...params, ...vararg].join(', ')})${unnamed}${around.groups.reference(fn.attributes.function)}${section}${align}`;
   const attached = around.metadata.attachments(fn.metadata, ' ');
   if (!isDefined) return [...head, `declare ${words} @${spellName(fn.name)}${tail}${attached}`];
   return [...head, `define ${words} @${spellName(fn.name)}${tail}${attached} {`, ...bodyLines(fn, names, around), '}'];
@@ -52,6 +56,7 @@ function namer(fn: LlvmFunction): Namer {
     for (const inst of block.body) if (inst.type !== types.void) give(inst);
   }
   return {
+    isVararg: fn.functionType.vararg,
     block: (block) => numbers.get(block) ?? '%<foreign>',
     value: (value) =>
       value.kind === 'argument' || value.kind === 'instruction' ? (numbers.get(value) ?? '%<foreign>') : constantText(value),
@@ -82,8 +87,13 @@ function predecessorsOf(fn: LlvmFunction): Map<Block, Block[]> {
   const found = new Map<Block, Block[]>();
   for (const block of fn.blocks) {
     const end = block.body[block.body.length - 1];
-    for (const target of end ? targetsOf(end) : []) found.set(target, [block, ...(found.get(target) ?? [])]);
+    for (const target of end ? targetsOf(end) : []) {
+      const known = found.get(target);
+      if (known) known.push(block);
+      else found.set(target, [block]);
+    }
   }
+  for (const list of found.values()) list.reverse();
   return found;
 }
 
@@ -181,10 +191,11 @@ function callText(inst: InstructionOf<'call'>, names: Namer, around: Around): st
   const tail = inst.tail === 'none' ? '' : `${inst.tail} `;
   const type = inst.functionType.vararg ? spell(inst.functionType) : spell(inst.functionType.result);
   const args = inst.args.map((arg, i) => {
-    if (arg.kind === 'node') return `metadata ${around.metadata.reference(arg)}`;
+    if (arg.kind === 'metadata') return `metadata ${around.metadata.argument(arg.metadata, names.value)}`;
     const attributes = inlineAttributes(inst.attributes.params[i] ?? []);
     return `${spell(arg.type)} ${attributes}${names.value(arg)}`;
   });
+  if (inst.tail === 'musttail' && names.isVararg) args.push('...');
   const results = inlineAttributes(inst.attributes.result);
-  return `${tail}call ${fastText(inst.flags)}${results}${type} ${names.value(inst.callee)}(${args.join(', ')})${around.groups.reference(inst.attributes.function)}`;
+  return `${tail}call ${fastText(inst.flags)}${conventionText(inst.convention)}${results}${type} ${names.value(inst.callee)}(${args.join(', ')})${around.groups.reference(inst.attributes.function)}`;
 }

@@ -1,11 +1,15 @@
 /** Metadata as LLVM 14 writes it: nodes numbered from named metadata down, in pre-order, then those that functions hang on. */
-import type { Attachment, Metadata, MetadataNode, Module } from '../model.ts';
+
+import { metadataArguments } from '../enumerate.ts';
+import type { Attachment, Metadata, MetadataNode, Module, Value } from '../model.ts';
 import { spell } from '../types.ts';
 import { constantText, quoted } from './constants.ts';
 
 export interface MetadataText {
   /** `!7` */
   reference(node: MetadataNode): string;
+  /** As an argument: `!7`, `!"text"`, `i32 %x`. */
+  argument(metadata: Metadata, value: (value: Value) => string): string;
   /** `, !tbaa !7` behind an instruction. */
   attachments(list: readonly Attachment[] | undefined, separator: string): string;
   namedLines(): string[];
@@ -14,23 +18,27 @@ export interface MetadataText {
 
 export function metadataText(module: Module): MetadataText {
   const ids = new Map<MetadataNode, number>();
-  const number = (node: MetadataNode): void => {
-    if (ids.has(node)) return;
-    ids.set(node, ids.size);
-    for (const operand of node.operands) if (operand?.kind === 'node') number(operand);
+  const number = (root: MetadataNode): void => {
+    const open = [root];
+    for (let node = open.pop(); node; node = open.pop()) {
+      if (ids.has(node)) continue;
+      ids.set(node, ids.size);
+      for (const operand of [...node.operands].reverse()) if (operand?.kind === 'node') open.push(operand);
+    }
   };
   for (const named of module.namedMetadata) named.nodes.forEach(number);
   for (const fn of module.functions) {
     for (const { node } of fn.metadata) number(node);
     for (const block of fn.blocks)
       for (const inst of block.body) {
-        if (inst.op === 'call') for (const arg of inst.args) if (arg.kind === 'node') number(arg);
+        for (const { metadata } of metadataArguments(inst)) if (metadata.kind === 'node') number(metadata);
         for (const { node } of inst.metadata ?? []) number(node);
       }
   }
   const reference = (node: MetadataNode): string => `!${ids.get(node)}`;
   return {
     reference,
+    argument: (metadata, value) => operandText(metadata, reference, value),
     attachments: (list, separator) => (list ?? []).map(({ kind, node }) => `${separator}!${kind} ${reference(node)}`).join(''),
     namedLines: () => module.namedMetadata.map(({ name, nodes }) => `!${name} = !{${nodes.map(reference).join(', ')}}`),
     nodeLines: () =>
@@ -40,11 +48,12 @@ export function metadataText(module: Module): MetadataText {
   };
 }
 
-function operandText(metadata: Metadata | undefined, reference: (node: MetadataNode) => string): string {
+const onlyConstants = (value: Value): string =>
+  value.kind === 'argument' || value.kind === 'instruction' ? '<a value of a function>' : constantText(value);
+
+function operandText(metadata: Metadata | undefined, reference: (node: MetadataNode) => string, valueText = onlyConstants): string {
   if (!metadata) return 'null';
   if (metadata.kind === 'string') return `!${quoted(metadata.value)}`;
   if (metadata.kind === 'node') return reference(metadata);
-  const { value } = metadata;
-  const text = value.kind === 'argument' || value.kind === 'instruction' ? '<a value of a function>' : constantText(value);
-  return `${spell(value.type)} ${text}`;
+  return `${spell(metadata.value.type)} ${valueText(metadata.value)}`;
 }

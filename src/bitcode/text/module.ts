@@ -8,6 +8,7 @@ import { attributeGroups } from './attributes.ts';
 import { quoted, typedConstant } from './constants.ts';
 import { functionLines } from './function.ts';
 import { metadataText } from './metadata.ts';
+import { usedStructs } from './struct-order.ts';
 
 /** LLVM text of a module. */
 export function disassemble(module: Module): string {
@@ -18,7 +19,7 @@ export function disassemble(module: Module): string {
   const functions = module.functions.map((fn) => functionLines(fn, { groups, metadata }));
   const parts = [
     headerLines(module),
-    module.structs.map((struct) => `${spell(struct)} = type ${spellBody(struct)}`),
+    usedStructs(module).map((struct) => `${spell(struct)} = type ${spellBody(struct)}`),
     module.globals.map(globalLine),
     ...functions,
     groups.lines(),
@@ -42,6 +43,7 @@ function globalLine(global: GlobalVariable): string {
   const linkage = global.linkage === 'external' ? (global.init ? '' : 'external ') : `${global.linkage} `;
   const words = [
     global.dsoLocal ? 'dso_local ' : '',
+    global.visibility ? `${global.visibility} ` : '',
     global.unnamedAddr === 'none' ? '' : `${global.unnamedAddr} `,
     global.type.space === 0 ? '' : `addrspace(${global.type.space}) `,
     global.externallyInitialized ? 'externally_initialized ' : '',

@@ -28,19 +28,28 @@ export function openCpuDevice(): Device {
 }
 
 function allocate(memory: DeviceMemory, size: number, diagnostics: Diagnostics): CpuBuffer | undefined {
-  const address = size <= cpuInfo.limits.maxBufferBytes ? memory.take(size) : undefined;
+  const isSize = Number.isInteger(size) && size >= 0 && size <= cpuInfo.limits.maxBufferBytes;
+  const address = isSize ? memory.take(size) : undefined;
   if (address === undefined) {
     diagnostics.report('CM6012', { bytes: size, what: 'a buffer' });
     return undefined;
   }
   memory.view(address, size).fill(0);
+  let isFree = false;
   return {
+    get isFree() {
+      return isFree;
+    },
     owner: memory,
     address,
     size,
     write: (bytes, offset = 0) => memory.view(address, size).set(bytes, offset),
     read: () => memory.view(address, size).slice(),
-    free: () => memory.give(address),
+    free() {
+      // Another buffer may stand there by the second time.
+      if (!isFree) memory.give(address);
+      isFree = true;
+    },
   };
 }
 

@@ -23,6 +23,10 @@ export function launchKernel(
   if (!checkRequest(memory, limits, kernel, request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
   const compiled = kernel.compiled();
+  if (!compiled.wasm) {
+    diagnostics.report('CM6013', { kernel: request.kernel, what: compiled.excess ?? '' });
+    return undefined;
+  }
   const area = areaOf(compiled, kernel, request);
   const start = memory.take(area.bytes);
   if (start === undefined) {
@@ -31,7 +35,7 @@ export function launchKernel(
   }
   try {
     fillArea(memory, start, area, kernel, request);
-    return runInstance(memory, compiled, globalsOf(start, area, kernel, request), request, diagnostics);
+    return runInstance(memory, compiled.wasm, globalsOf(start, area, kernel, request), request, diagnostics);
   } finally {
     memory.give(start);
   }
@@ -109,7 +113,7 @@ function globalsOf(start: number, area: Area, kernel: LoadedKernel, request: Lau
 
 function runInstance(
   { memory }: DeviceMemory,
-  { wasm }: CompiledKernel,
+  wasm: WebAssembly.Module,
   { words, params }: Globals,
   request: LaunchRequest,
   diagnostics: Diagnostics,

@@ -17,7 +17,8 @@ export interface LoadedKernel {
 }
 
 export interface CompiledKernel extends KernelModule {
-  readonly wasm: WebAssembly.Module;
+  /** Only where nothing is in excess. */
+  readonly wasm: WebAssembly.Module | undefined;
 }
 
 /** The kernels of a library; nothing after reporting what cannot be read or run (CM40xx). */
@@ -31,14 +32,16 @@ export function loadLibrary(bytes: Uint8Array, diagnostics: Diagnostics): Loaded
     const module = readModule(fn.bitcode, diagnostics);
     if (!module) continue;
     const raised = raiseModule(module, diagnostics).find((each) => each.reflection.name === fn.name);
-    if (raised) kernels.push(loadedKernel(raised));
+    if (!raised) continue;
+    runPasses(raised.kernel, standardPasses);
+    kernels.push(loadedKernel(raised));
   }
   return diagnostics.list.length > before ? undefined : kernels;
 }
 
-function loadedKernel({ kernel, reflection }: RaisedKernel): LoadedKernel {
+/** A kernel made ready to launch; it is changed when it is compiled. */
+export function loadedKernel({ kernel, reflection }: RaisedKernel): LoadedKernel {
   let made: CompiledKernel | undefined;
-  runPasses(kernel, standardPasses);
   return {
     reflection,
     params: kernel.params,
@@ -48,7 +51,7 @@ function loadedKernel({ kernel, reflection }: RaisedKernel): LoadedKernel {
     compiled() {
       if (made) return made;
       const compiled = compileKernel(kernel);
-      made = { ...compiled, wasm: new WebAssembly.Module(compiled.bytes as BufferSource) };
+      made = { ...compiled, wasm: compiled.excess === undefined ? new WebAssembly.Module(compiled.bytes as BufferSource) : undefined };
       return made;
     },
   };

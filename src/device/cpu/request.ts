@@ -9,6 +9,7 @@ import type { DeviceMemory } from './memory.ts';
 export interface CpuBuffer extends DeviceBuffer {
   readonly owner: DeviceMemory;
   readonly address: number;
+  readonly isFree: boolean;
 }
 
 const isCpuBuffer = (buffer: DeviceBuffer): buffer is CpuBuffer => 'owner' in buffer && 'address' in buffer;
@@ -73,5 +74,7 @@ function checkArgument(
   if (arg.kind !== param.kind) mismatch(arg.kind === 'buffer' ? 'a buffer' : 'bytes by value');
   else if (arg.kind === 'bytes' && arg.bytes.length !== param.size)
     diagnostics.report('CM5013', { index, name: param.name, kernel, wanted: param.size, spec, given: arg.bytes.length });
-  else if (arg.kind === 'buffer' && !(isCpuBuffer(arg.buffer) && arg.buffer.owner === memory)) mismatch('a buffer of another device');
+  else if (arg.kind === 'bytes') return;
+  else if (!isCpuBuffer(arg.buffer) || arg.buffer.owner !== memory) mismatch('a buffer of another device');
+  else if (arg.buffer.isFree) mismatch('a buffer that was freed');
 }

@@ -14,8 +14,8 @@ export interface DominatorTree {
   dominates(a: number, b: number): boolean;
 }
 
-/** The dominator tree of a kernel's blocks; its root is the entry. */
-export const dominatorsOf = (cfg: Cfg): DominatorTree => treeOf(cfg.order, cfg.predecessors, 0);
+/** The dominator tree of a kernel's blocks. Its root is the entry, or the block from which `cfg.order` starts. */
+export const dominatorsOf = (cfg: Cfg, root = 0): DominatorTree => treeOf(cfg.order, cfg.predecessors, root);
 
 /**
  * The post-dominator tree over the reachable blocks. The root is a virtual exit whose number is the number of blocks; `ret` leads to it, and

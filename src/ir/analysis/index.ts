@@ -1,4 +1,5 @@
 /** Analyses of a kernel: plain functions that give side arrays by block id or value, valid until the kernel changes. */
+export * from './bases.ts';
 export * from './cfg.ts';
 export * from './dominators.ts';
 export * from './influence.ts';

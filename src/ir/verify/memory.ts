@@ -19,7 +19,7 @@ export function checkAccess(type: Type, align: number, hasMemoryForm: boolean, t
 /** M3. */
 export function checkParam(type: Type, param: KernelParam | undefined): Broken {
   if (!param) return [['M3', 'there is no such parameter']];
-  const wanted = param.kind === 'value' ? 'ptr.param' : `ptr.${param.space}`;
+  const wanted = `ptr.${param.space}`;
   return type === wanted ? [] : [['M3', `the result is ${type}, not ${wanted}`]];
 }
 

@@ -3,7 +3,7 @@
  * goes through the grid.
  */
 import type { Kernel } from '../../../ir/index.ts';
-import { type Code, newModule } from '../../../wasm/index.ts';
+import { bodyLimit, type Code, localLimit, newModule } from '../../../wasm/index.ts';
 import { helperTable } from './helpers.ts';
 import { declareHost } from './host.ts';
 import { type Plan, planOf } from './plan.ts';
@@ -12,10 +12,9 @@ import { gone, type Shared, writeRegion } from './region-function.ts';
 export interface KernelModule {
   readonly bytes: Uint8Array;
   readonly plan: Plan;
+  /** What about the module is more than engines take, in words. */
+  readonly excess: string | undefined;
 }
-
-/** Phases, or blocks of threads, between two looks at the clock. */
-const roundsPerTick = 256;
 
 /** Compiles a kernel, which is changed on the way. */
 export function compileKernel(kernel: Kernel): KernelModule {
@@ -24,38 +23,31 @@ export function compileKernel(kernel: Kernel): KernelModule {
   const host = declareHost(module, kernel.params.length);
   const phase = module.global('i32');
   const arrived = module.global('i32');
-  const shared: Shared = { plan, module, host, helper: helperTable(module), phase, arrived };
-  const regions = plan.regions.list.map((region) => writeRegion(shared, region));
+  const fuel = module.global('i32');
+  const shared: Shared = { plan, module, host, helper: helperTable(module), phase, arrived, fuel };
+  const written = plan.regions.list.map((region) => writeRegion(shared, region));
+  const regions = written.map(({ index }) => index);
   const block = module.fn({ params: [], results: [] });
   if (regions.length === 1) block.code.at('call', regions[0]!);
   else if (plan.regions.isUniform) writeUniformPhases(shared, block.code, regions);
   else writePhases(shared, block.code, regions);
   writeGrid(shared, module.fn({ params: [], results: [] }, 'run').code, block.index);
-  return { bytes: module.finish(), plan };
+  return { bytes: module.finish(), plan, excess: excessOf(written.map((each) => each.code)) };
 }
 
-/** Calls `tick` once in a while; `left` is a local that counts down. */
-function writeTick({ host }: Shared, code: Code, left: number): void {
-  code.at('local.get', left);
-  code.i32(1);
-  code.op('i32.sub');
-  code.at('local.tee', left);
-  code.i32(0);
-  code.op('i32.le_s');
-  code.open('if');
-  code.at('call', host.tick);
-  code.i32(roundsPerTick);
-  code.at('local.set', left);
-  code.end();
+/** Leaves room for the declarations of locals, which belong to a body. */
+function excessOf(bodies: readonly Code[]): string | undefined {
+  const [locals, size] = [Math.max(...bodies.map((code) => code.locals)), Math.max(...bodies.map((code) => code.size))];
+  if (locals > localLimit) return `${locals} values at once, where ${localLimit} are the most`;
+  return size + 4 * localLimit > bodyLimit ? `${size} bytes of code in one piece, where ${bodyLimit} are the most` : undefined;
 }
 
 /** All threads run the same region; it sets the next one. */
 function writeUniformPhases(shared: Shared, code: Code, regions: readonly number[]): void {
-  const [now, left] = [code.local('i32'), code.local('i32')];
+  const now = code.local('i32');
   code.i32(0);
   code.at('global.set', shared.phase);
   code.open('loop');
-  writeTick(shared, code, left);
   code.at('global.get', shared.phase);
   code.at('local.set', now);
   regions.forEach((region, id) => {
@@ -79,12 +71,10 @@ function writeUniformPhases(shared: Shared, code: Code, regions: readonly number
  */
 function writePhases(shared: Shared, code: Code, regions: readonly number[]): void {
   const { phase, arrived } = shared;
-  const left = code.local('i32');
   writeClearStates(shared, code);
   code.i32(0);
   code.at('global.set', phase);
   code.open('loop');
-  writeTick(shared, code, left);
   code.i32(0);
   code.at('global.set', arrived);
   for (const region of regions) code.at('call', region);
@@ -122,7 +112,6 @@ function writeClearStates({ host }: Shared, code: Code): void {
 /** x runs fastest. */
 function writeGrid(shared: Shared, code: Code, block: number): void {
   const { globals } = shared.host;
-  const left = code.local('i32');
   const axes = ['z', 'y', 'x'] as const;
   for (const axis of axes) {
     code.i32(0);
@@ -130,7 +119,6 @@ function writeGrid(shared: Shared, code: Code, block: number): void {
     code.open('loop');
   }
   code.at('call', block);
-  writeTick(shared, code, left);
   for (const axis of [...axes].reverse()) {
     const at = globals[`ctaid.${axis}`];
     code.at('global.get', at);

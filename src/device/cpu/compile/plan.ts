@@ -34,7 +34,7 @@ export interface Plan {
   readonly recordBytes: number;
   /** Byte offset of each variable in the window of its space. */
   readonly offsets: ReadonlyMap<string, number>;
-  /** Bytes of each window; of local memory for one thread. */
+  /** Bytes of each window, without dynamic shared memory; of local memory for one thread. */
   readonly windows: Readonly<Record<Variable['space'], number>>;
 }
 
@@ -91,9 +91,13 @@ function windowsOf(kernel: Kernel): Pick<Plan, 'offsets' | 'windows'> {
   const offsets = new Map<string, number>();
   const windows = { shared: 0, constant: 0, local: 0 };
   for (const variable of kernel.variables) {
+    if (variable.isDynamic) continue;
     const at = alignUp(windows[variable.space], variable.align);
     offsets.set(variable.name, at);
     windows[variable.space] = at + variable.size;
   }
-  return { offsets, windows: { shared: alignUp(windows.shared, 16), constant: windows.constant, local: alignUp(windows.local, 16) } };
+  const shared = alignUp(windows.shared, 16);
+  // Dynamic shared memory stands behind the static, as a variable and as a parameter.
+  for (const variable of kernel.variables) if (variable.isDynamic) offsets.set(variable.name, shared);
+  return { offsets, windows: { shared, constant: windows.constant, local: alignUp(windows.local, 16) } };
 }

@@ -2,8 +2,19 @@
  * One function per region: a loop over the threads of a block, each of which takes its values from its record, runs to a
  * barrier or to the end, and puts back what the next region needs.
  */
-import { type Block, bytesOf, type Edge, elementOf, type InstOf, type Kernel, lanesOf, type Value } from '../../../ir/index.ts';
+import {
+  type Block,
+  bytesOf,
+  type Edge,
+  elementOf,
+  type InstOf,
+  type Kernel,
+  lanesOf,
+  type Value,
+  type Variable,
+} from '../../../ir/index.ts';
 import type { Code, WasmModule } from '../../../wasm/index.ts';
+import { costOf, fuelPerTick } from './cost.ts';
 import type { HelperName } from './helpers.ts';
 import type { Host } from './host.ts';
 import type { Plan } from './plan.ts';
@@ -23,13 +34,12 @@ export interface Shared {
   readonly phase: number;
   /** Global: threads that reached a barrier in this phase. */
   readonly arrived: number;
+  /** Global: work until the next look at the clock. */
+  readonly fuel: number;
 }
 
 /** The state of a thread that has left the kernel. */
 export const gone = -1;
-
-/** Turns of loops between two looks at the clock. */
-const turnsPerTick = 1 << 20;
 
 /** Locals that every region function has. */
 interface Frame {
@@ -42,11 +52,14 @@ interface Frame {
   readonly thread: number;
   /** Address of the thread's record. */
   readonly record: number;
+  /** The global of that name while the function runs. */
   readonly fuel: number;
+  /** What a thread's start and every turn of a loop take from the fuel: as much work as can lie between two of them. */
+  readonly cost: number;
 }
 
-/** Writes the function of a region and gives its index. */
-export function writeRegion(shared: Shared, region: Region): number {
+/** Writes the function of a region. */
+export function writeRegion(shared: Shared, region: Region): { readonly index: number; readonly code: Code } {
   const { index, code } = shared.module.fn({ params: [], results: [] });
   const [x, y, z, thread, record, fuel] = Array.from({ length: 6 }, () => code.local('i32')) as [
     number,
@@ -56,8 +69,8 @@ export function writeRegion(shared: Shared, region: Region): number {
     number,
     number,
   ];
-  const frame: Frame = { shared, code, x, y, z, thread, record, fuel };
-  code.i32(turnsPerTick);
+  const frame: Frame = { shared, code, x, y, z, thread, record, fuel, cost: costOf(shared.plan.kernel, region) };
+  code.at('global.get', shared.fuel);
   code.at('local.set', fuel);
   code.open('loop');
   code.open('block');
@@ -67,14 +80,18 @@ export function writeRegion(shared: Shared, region: Region): number {
   code.end();
   writeNextThread(frame);
   code.end();
-  return index;
+  code.at('local.get', fuel);
+  code.at('global.set', shared.fuel);
+  return { index, code };
 }
 
 /** Skips threads that are elsewhere; names the thread for the case of a fault. */
-function writeThreadStart({ shared, code, thread, record }: Frame, region: Region): void {
+function writeThreadStart(frame: Frame, region: Region): void {
+  const { shared, code, thread, record } = frame;
   const { plan, host, phase } = shared;
   code.at('local.get', thread);
   code.at('global.set', host.globals.thread);
+  writeTurn(frame);
   if (plan.regions.list.length > 1 && !plan.regions.isUniform) {
     writeStateAddress(shared, code, thread);
     code.access('i32.load', 4);
@@ -136,13 +153,13 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
   const { kernel } = plan;
   const free = (value: Value): void => writeFree(frame, value);
   const values = regionValues(plan, code, free);
-  const e: Emitter = { kernel, code, host: shared.host, values, helper: shared.helper, free };
+  const e: Emitter = { kernel, code, host: shared.host, values, helper: shared.helper, free, window: (space) => writeWindow(frame, space) };
   const inRegion = (value: Value): boolean => region.cfg.position[plan.home[value]!]! >= 0;
 
   for (const value of plan.brought.get(region.entry)!) {
     eachLane(kernel, value, (_, name, offset) => {
       code.at('local.get', record);
-      code.access(`${name}.load`, 8, plan.slots.get(value)! + offset);
+      code.access(`${name}.load`, 4, plan.slots.get(value)! + offset);
     });
     values.set(value);
   }
@@ -152,7 +169,7 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
     eachLane(kernel, value, (lane, name, offset) => {
       code.at('local.get', record);
       values.pushLane(value, lane);
-      code.access(`${name}.store`, 8, plan.slots.get(value)! + offset);
+      code.access(`${name}.store`, 4, plan.slots.get(value)! + offset);
     });
   };
   const leave = (block: Block): void => {
@@ -219,15 +236,16 @@ function writeState({ shared, code, thread }: Frame, region: number): void {
   code.at('global.set', arrived);
 }
 
-function writeTurn({ shared, code, fuel }: Frame): void {
+function writeTurn({ shared, code, fuel, cost }: Frame): void {
   code.at('local.get', fuel);
-  code.i32(1);
+  code.i32(cost);
   code.op('i32.sub');
   code.at('local.tee', fuel);
-  code.op('i32.eqz');
+  code.i32(0);
+  code.op('i32.le_s');
   code.open('if');
   code.at('call', shared.host.tick);
-  code.i32(turnsPerTick);
+  code.i32(fuelPerTick);
   code.at('local.set', fuel);
   code.end();
 }
@@ -257,9 +275,15 @@ function writeConstant(code: Code, { type, bits }: InstOf<'const'>): void {
   }
 }
 
-function writeVariable({ shared, code, thread }: Frame, name: string): void {
+function writeVariable(frame: Frame, name: string): void {
+  const { space } = frame.shared.plan.kernel.variables.find((variable) => variable.name === name)!;
+  writeWindow(frame, space);
+  frame.code.i64(BigInt(frame.shared.plan.offsets.get(name)!));
+  frame.code.op('i64.add');
+}
+
+function writeWindow({ shared, code, thread }: Frame, space: Variable['space']): void {
   const { plan, host } = shared;
-  const { space } = plan.kernel.variables.find((variable) => variable.name === name)!;
   code.at('global.get', host.globals[space]);
   if (space === 'local') {
     code.at('local.get', thread);
@@ -267,8 +291,6 @@ function writeVariable({ shared, code, thread }: Frame, name: string): void {
     code.op('i32.mul');
     code.op('i32.add');
   }
-  code.i32(plan.offsets.get(name)!);
-  code.op('i32.add');
   code.op('i64.extend_i32_u');
 }
 

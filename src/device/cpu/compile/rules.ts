@@ -13,6 +13,7 @@ import {
   type Rules,
   type Type,
   type Value,
+  type Variable,
 } from '../../../ir/index.ts';
 import type { Code, ValueType } from '../../../wasm/index.ts';
 import type { HelperName } from './helpers.ts';
@@ -27,6 +28,8 @@ export interface Emitter {
   helper(name: HelperName): number;
   /** Puts a value on the stack that is made anew at every use. */
   free(value: Value): void;
+  /** Puts the address on the stack at which the window of a space starts for this thread. */
+  window(space: Variable['space']): void;
 }
 
 type Rule = (inst: never, value: Value) => void;
@@ -169,19 +172,13 @@ function makeRules(e: Emitter): Rules<void> {
       if (inst.type === 'f32') e.code.op('f32.demote_f64');
       else narrowFrom(e, inst.type, computedAs(from));
     },
-    select: (inst) => {
-      if (isVector(inst.type)) bug('a select of vectors');
-      e.values.push(inst.a);
-      e.values.push(inst.b);
-      e.values.push(inst.cond);
-      e.code.op('select');
-    },
+    select: (inst) => select(e, inst),
     vec2: (inst) => pushAll(e, [inst.a, inst.b]),
     vec4: (inst) => pushAll(e, [inst.a, inst.b, inst.c, inst.d]),
     extract: (inst) => e.values.pushLane(inst.a, inst.lane),
     ptradd: int('add'),
-    ptrtoint: (inst) => e.values.push(inst.a),
-    inttoptr: (inst) => e.values.push(inst.a),
+    ptrtoint: (inst) => convertAddress(e, inst.a, typeOf(e, inst.a), 'i64.sub'),
+    inttoptr: (inst) => convertAddress(e, inst.a, inst.type, 'i64.add'),
     load: (inst) => load(e, inst),
     store: (inst) => store(e, inst),
     // Threads meet between regions; nothing is left to do inside one.
@@ -394,6 +391,31 @@ function intToFloat(e: Emitter, inst: InstOf<'sitofp'> | InstOf<'uitofp'>, isSig
   if (held === 'i64') return e.code.at('call', e.host.functions[`${inst.type}Of${isSigned ? 'Signed' : 'Unsigned'}`]);
   e.code.op(`f64.convert_i32_${sign}`);
   narrowFrom(e, inst.type, 'f64');
+}
+
+/** An address of shared, constant or local memory is, as an integer, its offset in the window. */
+function convertAddress(e: Emitter, value: Value, pointer: Type, op: 'i64.add' | 'i64.sub'): void {
+  e.values.push(value);
+  const space = pointer.slice('ptr.'.length);
+  if (space !== 'shared' && space !== 'constant' && space !== 'local') return;
+  e.window(space);
+  e.code.op(op);
+}
+
+function select(e: Emitter, inst: InstOf<'select'>): void {
+  if (!isVector(inst.type)) {
+    pushAll(e, [inst.a, inst.b, inst.cond]);
+    return e.code.op('select');
+  }
+  const cond = e.values.scratch('i32');
+  e.values.push(inst.cond);
+  e.code.at('local.set', cond);
+  for (let lane = 0; lane < lanesOf(inst.type); lane++) {
+    e.values.pushLane(inst.a, lane);
+    e.values.pushLane(inst.b, lane);
+    e.code.at('local.get', cond);
+    e.code.op('select');
+  }
 }
 
 const loads: Record<string, string> = { i8: 'i32.load8_u', i16: 'i32.load16_u', f16: 'i32.load16_u', bf16: 'i32.load16_u' };

@@ -100,6 +100,9 @@ function writeNested(kernel: Kernel, region: Region, code: Code, contents: Conte
 function writeTable(kernel: Kernel, region: Region, code: Code, contents: Contents): void {
   const { order, position } = region.cfg;
   const next = code.local('i32');
+  // The thread before has left its own way in it.
+  code.i32(position[region.entry]!);
+  code.at('local.set', next);
   code.open('loop');
   const top = code.depth;
   for (const _ of order) code.open('block');

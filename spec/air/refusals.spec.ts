@@ -1,0 +1,149 @@
+/** Modules that are LLVM and no kernel that can be run: refused by name, never an exception. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { emitKernel, raiseModule, targets } from '../../src/air/index.ts';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { type Constant, type Instruction, type Module, type Type, types, type Value } from '../../src/bitcode/index.ts';
+import { vectorAdd } from '../support/kernels.ts';
+
+const test = suite('air refusals');
+
+const int = (type: Type, value: bigint): Constant => ({ kind: 'constant', form: 'int', type, value }) as Constant;
+const zero = (type: Type): Constant => ({ kind: 'constant', form: 'null', type });
+
+/** What raising says of `vector_add` with something added: a global, or instructions in front of its first. */
+function refusal(change: (module: Module, put: (inst: Record<string, unknown>) => Value) => void): string {
+  const module = emitKernel(vectorAdd(), targets.macos14, new Diagnostics());
+  const { body } = module.functions[0]!.blocks[0]!;
+  let at = 0;
+  change(module, (inst) => {
+    const made = { kind: 'instruction', ...inst } as unknown as Instruction;
+    body.splice(at++, 0, made);
+    return made;
+  });
+  const diagnostics = new Diagnostics();
+  const raised = raiseModule(module, diagnostics);
+  assert.is(raised.length === 0, diagnostics.hasErrors);
+  return diagnostics.list.map((d) => `${d.code} ${d.message}`).join();
+}
+
+function global(module: Module, valueType: Type, space: number): void {
+  module.globals.push({
+    kind: 'global',
+    name: 'vast',
+    type: types.pointer(valueType, space),
+    valueType,
+    isConstant: true,
+    init: zero(valueType),
+    linkage: 'internal',
+    align: 4,
+    section: undefined,
+    unnamedAddr: 'none',
+    externallyInitialized: false,
+    dsoLocal: false,
+  });
+}
+
+const vast = Array.from({ length: 40 }).reduce<Type>((type) => types.array(type, 2 ** 31), types.i32);
+
+test('without a change: raised', () =>
+  assert.is(
+    refusal(() => {}),
+    '',
+  ));
+
+test('a call of an unknown function is refused by its name; a hint to the compiler is left out', () => {
+  const call = (name: string) =>
+    refusal((module, put) => {
+      const functionType = types.function(types.void, [types.i64]);
+      const attributes = { function: [], result: [], params: [] };
+      const common = { kind: 'function', name, functionType, type: types.pointer(functionType), linkage: 'external', attributes } as const;
+      const callee = { ...common, unnamedAddr: 'none', dsoLocal: false, section: undefined, args: [], blocks: [], metadata: [] } as const;
+      module.functions.push({ ...callee, args: [], blocks: [], metadata: [] });
+      const fn = module.functions[module.functions.length - 1]!;
+      put({ op: 'call', type: types.void, functionType, callee: fn, args: [int(types.i64, 1n)], attributes, tail: 'none', flags: 0 });
+    });
+  assert.match(call('air.nobody_knows'), /^CM4053 .*the function `air.nobody_knows`/);
+  assert.is(call('llvm.lifetime.start.p0i8'), '');
+});
+
+test('variables larger than any memory', () => {
+  for (const [type, space] of [
+    [types.array(types.i32, 2 ** 31), 2],
+    [types.array(types.i32, 2 ** 31), 3],
+    [vast, 2],
+    [vast, 3],
+  ] as const)
+    assert.match(
+      refusal((module) => global(module, type, space)),
+      /^CM4053 .*the variable `vast` of .* bytes/,
+    );
+});
+
+test('stack memory larger than any memory', () => {
+  const alloca = (allocated: Type, count: bigint) =>
+    refusal((_, put) => void put({ op: 'alloca', type: types.pointer(allocated), allocated, count: int(types.i64, count), align: 4 }));
+  assert.match(alloca(types.i32, 2n ** 40n), /^CM4053 .*stack memory/);
+  assert.match(alloca(vast, 1n), /^CM4053 .*stack memory/);
+  assert.is(alloca(types.i32, 4n), '');
+});
+
+test('an address in steps that no number holds', () => {
+  const found = refusal((module, put) => {
+    const base = zero(types.pointer(vast, 1));
+    put({ op: 'gep', type: base.type, sourceType: vast, inbounds: false, base, indices: [module.functions[0]!.args[4]!] });
+  });
+  assert.match(found, /^CM4053 .*an address of/);
+});
+
+test('vector elements out of range', () => {
+  const vector = types.vector(types.i32, 2);
+  for (const lane of [2n, 2n ** 32n - 1n])
+    assert.match(
+      refusal(
+        (_, put) =>
+          void put({ op: 'insertelement', type: vector, vector: zero(vector), value: int(types.i32, 1n), index: int(types.i32, lane) }),
+      ),
+      /^CM4053 .*out of range/,
+    );
+});
+
+test('vectors of thousands of elements', () => {
+  const vector = types.vector(types.i32, 60_000);
+  assert.match(
+    refusal((_, put) => void put({ op: 'freeze', type: vector, value: zero(vector) })),
+    /^CM4053 .*vectors of 60000 elements/,
+  );
+});
+
+test('a result that is not of its type', () => {
+  assert.match(
+    refusal((_, put) => void put({ op: 'cast', opcode: 'bitcast', type: types.vector(types.i32, 3), value: int(types.i64, 1n) })),
+    /^CM4053 /,
+  );
+  assert.match(
+    refusal((_, put) => void put({ op: 'binary', opcode: 'add', type: types.i64, a: int(types.i32, 1n), b: int(types.i32, 1n), flags: 0 })),
+    /^CM4053 .*a result of type i64/,
+  );
+});
+
+test('bits as a mask are not guessed at', () => {
+  const mask = types.vector(types.i1, 8);
+  assert.match(
+    refusal((_, put) => void put({ op: 'cast', opcode: 'bitcast', type: types.i8, value: zero(mask) })),
+    /^CM4053 .*mask/,
+  );
+});
+
+test('a value that is not defined on every path to its use', () => {
+  const module = emitKernel(vectorAdd(), targets.macos14, new Diagnostics());
+  const [entry, body, exit] = module.functions[0]!.blocks;
+  assert.is(entry!.body[entry!.body.length - 1]!.op, 'condbr');
+  const some = body!.body.find((inst) => inst.type === types.float)!;
+  exit!.body.unshift({ kind: 'instruction', op: 'fneg', type: types.float, value: some, flags: 0 });
+  const diagnostics = new Diagnostics();
+  assert.equal(raiseModule(module, diagnostics), []);
+  assert.is(diagnostics.list[0]!.code, 'CM4053');
+});
+
+test.run();

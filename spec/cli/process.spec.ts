@@ -1,0 +1,210 @@
+/** The command line as a process: exit codes, which stream says what, and no stack trace for any input. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readNpy } from '../../src/runtime/index.ts';
+
+const test = suite('cli/process');
+
+const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+
+const main = new URL('../../src/cli/main.ts', import.meta.url).pathname;
+const launcher = new URL('../../bin/cumetal', import.meta.url).pathname;
+const at = (name: string) => join(folder, name);
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function cli(words: readonly string[], more: { input?: string; env?: Record<string, string> } = {}): Ran {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], {
+    encoding: 'utf8',
+    cwd: folder,
+    input: more.input ?? '',
+    env: { ...process.env, ...more.env },
+    timeout: 60_000,
+  });
+  assert.not.match(stderr, /\n\s+at .*:\d+:\d+/, 'a stack trace');
+  return { code: status, out: stdout, err: stderr };
+}
+
+/** data[i] = 2 * data[i] + bias for i < n. */
+const ptx = (launch = '', wrong = 'add.s32') => `${launch}.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry affine(.param .u64 affine_param_0, .param .u32 affine_param_1, .param .u32 affine_param_2)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<10>;
+  .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [affine_param_0];
+  ld.param.u32 %r1, [affine_param_1];
+  ld.param.u32 %r2, [affine_param_2];
+  mov.u32 %r3, %ctaid.x;
+  mov.u32 %r4, %ntid.x;
+  mov.u32 %r5, %tid.x;
+  mad.lo.s32 %r6, %r3, %r4, %r5;
+  setp.ge.u32 %p1, %r6, %r1;
+  @%p1 bra DONE;
+  cvta.to.global.u64 %rd2, %rd1;
+  mul.wide.u32 %rd3, %r6, 4;
+  add.s64 %rd4, %rd2, %rd3;
+  ld.global.u32 %r7, [%rd4];
+  shl.b32 %r8, %r7, 1;
+  ${wrong} %r9, %r8, %r2;
+  st.global.u32 [%rd4], %r9;
+DONE:
+  ret;
+}
+`;
+
+writeFileSync(at('affine.ptx'), ptx());
+writeFileSync(at('lines.ptx'), ptx('//! cumetal: --grid 2 --block 4\n//! cumetal: --arg u32:8=iota --arg u32=8 --arg u32=100\n'));
+writeFileSync(at('beside.ptx'), ptx());
+writeFileSync(at('bad.ptx'), ptx('', 'ad.s32'));
+writeFileSync(at('want.bin'), new Uint8Array(Uint32Array.from([5, 7, 9, 11]).buffer));
+writeFileSync(at('cut.metallib'), Uint8Array.from([0x4d, 0x54, 0x4c, 0x42, 1, 2, 3]));
+
+const launchFile = {
+  module: 'affine.ptx',
+  kernel: 'affine',
+  grid: [1, 1, 1],
+  block: [4, 1, 1],
+  args: [
+    { name: 'data', buffer: 'u32', shape: [4], init: 'iota', expect: { file: 'want.bin' } },
+    { name: 'n', type: 'u32', value: 4 },
+    { name: 'bias', type: 'u32', value: 5 },
+  ],
+};
+writeFileSync(at('good.json'), JSON.stringify(launchFile));
+writeFileSync(at('wrong.json'), JSON.stringify({ ...launchFile, block: [2, 1, 1] }));
+writeFileSync(at('broken.json'), '{');
+writeFileSync(at('beside.launch.json'), JSON.stringify({ ...launchFile, module: 'beside.ptx' }));
+
+const args = ['--grid', '1', '--block', '4', '--arg', 'u32:4=iota', '--arg', 'u32=4', '--arg', 'u32=5'];
+
+const codes: [code: number, words: string[], where: 'out' | 'err', says: RegExp][] = [
+  [0, ['--version'], 'out', /^\d+\.\d+\.\d+\n$/],
+  [0, ['--help'], 'out', /Commands:/],
+  [0, ['run', '--help'], 'out', /--grid/],
+  [0, ['help', 'build'], 'out', /-o, --output/],
+  [2, [], 'err', /Commands:/],
+  [2, ['rnu'], 'err', /`rnu` is not a command, did you mean `run`\?/],
+  [2, ['--frob'], 'err', /not an option of `cumetal`/],
+  [2, ['run'], 'err', /needs a file/],
+  [2, ['run', 'a.ptx', 'b.ptx'], 'err', /one word too many/],
+  [2, ['run', 'affine.ptx', '--gird', '4'], 'err', /did you mean `--grid`\?/],
+  [2, ['run', 'affine.ptx', '--sanitize'], 'err', /not yet available/],
+  [2, ['run', 'affine.ptx', '--arg', 'f33:4'], 'err', /error\[CM5010\]/],
+  [2, ['run', '--launch', 'good.json', '--grid', '4'], 'err', /`--grid` does not go with `--launch`/],
+  [2, ['run', 'missing.ptx'], 'err', /error\[CM5030\]: cannot read `missing.ptx`: no such file or folder/],
+  [2, ['build', 'affine.ptx'], 'err', /`-o OUT`/],
+  [2, ['build', 'affine.ptx', '-o', 'x', '--emit', 'asm'], 'err', /the choices are metallib/],
+  [2, ['diff', '--launch', 'good.json', '--devices', 'cpu,cuda'], 'err', /`cumetal diff` is not yet available/],
+  [2, ['bench'], 'err', /not yet available/],
+  [2, ['cache', 'list'], 'err', /not yet available/],
+  [2, ['explain', 'CM9999'], 'err', /there is no diagnostic CM9999/],
+  [2, ['explain', 'frobnicate.f32'], 'err', /`frobnicate/],
+  [0, ['explain', 'CM5012'], 'out', /kind of argument/],
+  [0, ['explain', 'add.s32'], 'out', /add/],
+  [0, ['explain'], 'out', /CM1101/],
+  [0, ['devices'], 'out', /^cpu: /m],
+  [0, ['doctor'], 'out', /works {3}compiler and CPU device/],
+  [0, ['check', 'affine.ptx'], 'out', /1 file checked: no faults/],
+  [3, ['check', 'bad.ptx'], 'err', /--> bad\.ptx:23:/],
+  [3, ['check', 'affine.ptx', 'bad.ptx'], 'err', /--> bad\.ptx:23:/],
+  [3, ['build', 'bad.ptx', '-o', 'bad.metallib'], 'err', /--> bad\.ptx:23:/],
+  [3, ['run', 'bad.ptx', ...args], 'err', /--> bad\.ptx:23:/],
+  [1, ['check', 'cut.metallib'], 'err', /error\[CM40/],
+  [1, ['validate', 'cut.metallib'], 'out', /CM40/],
+  [1, ['inspect', 'cut.metallib'], 'err', /error\[CM40/],
+  [1, ['run', 'cut.metallib'], 'err', /error\[CM40/],
+  [4, ['run', 'affine.ptx', '--device', 'cuda'], 'err', /device `cuda` is not on this machine/],
+  [0, ['run', 'affine.ptx', ...args, '--print', '0'], 'out', /0 \| {1,2}5 {1,2}7 {1,2}9 11/],
+  [0, ['run', 'affine.ptx', ...args, '--check', '0=want.bin'], 'out', /check 0 .*: pass/],
+  [0, ['run', 'lines.ptx'], 'out', /100 102 104 106 108 110 112 114/],
+  [0, ['run', 'beside.ptx'], 'out', /launched as beside\.launch\.json says/],
+  [0, ['run', 'affine.ptx'], 'out', /this launch is made up/],
+  [0, ['run', '--launch', 'good.json'], 'out', /check 0 data: pass/],
+  [1, ['run', '--launch', 'wrong.json'], 'out', /check 0 data: FAIL, 2 of 4 elements differ, first at 2/],
+  [1, ['run', '--launch', 'broken.json'], 'err', /error\[CM5040\]/],
+  [1, ['run', 'affine.ptx', ...args.slice(0, -2)], 'err', /error\[CM5011\]: kernel `affine` takes 3 arguments/],
+  [1, ['run', 'affine.ptx', '--kernel', 'afine', ...args], 'err', /afine/],
+];
+for (const [code, words, where, says] of codes) {
+  test(`exit ${code}: cumetal ${words.join(' ')}`, () => {
+    const ran = cli(words);
+    assert.is(ran.code, code, `${ran.out}\n${ran.err}`);
+    assert.match(ran[where], says);
+    // A command that failed on its words or its input has no result to print.
+    if (code > 1 && words[0] !== 'check') assert.is(ran.out, '');
+  });
+}
+
+test('the contract object of a run', () => {
+  const got = JSON.parse(cli(['run', 'affine.ptx', ...args, '--print', '0:2', '--out', '0=out.npy', '--json']).out);
+  assert.equal([got.kernel, got.device, got.grid, got.block, got.status], ['affine', 'cpu', [1, 1, 1], [4, 1, 1], 'ok']);
+  assert.equal(got.outputs[0], { index: 0, name: 'affine_param_0', dtype: 'u32', shape: [4], data: [5, 7] });
+  assert.type(got.compile_ms, 'number');
+  assert.type(got.duration_ms, 'number');
+  const saved = readNpy(new Uint8Array(readFileSync(at('out.npy'))));
+  assert.equal(typeof saved !== 'string' && [saved.descr, [...new Uint32Array(saved.data.slice().buffer)]], ['<u4', [5, 7, 9, 11]]);
+});
+
+test('a run that fails prints its object too', () => {
+  const ran = cli(['run', 'bad.ptx', ...args, '--json']);
+  const got = JSON.parse(ran.out);
+  assert.equal([ran.code, got.status, got.diagnostics[0].line], [3, 'error', 23]);
+});
+
+test('a metallib runs as the PTX it was built from', () => {
+  assert.is(cli(['build', 'affine.ptx', '-o', 'affine.metallib']).code, 0);
+  const ran = cli(['run', 'affine.metallib', ...args, '--check', '0=want.bin']);
+  assert.is(ran.code, 0, ran.err);
+  assert.is(cli(['validate', 'affine.metallib']).code, 0);
+  assert.match(cli(['inspect', 'affine.metallib']).out, 'affine');
+  assert.match(cli(['inspect', 'affine.metallib', '--disassemble']).out, 'define void @affine');
+  assert.is(JSON.parse(cli(['inspect', 'affine.metallib', '--json']).out).functions[0].name, 'affine');
+});
+
+test('every stage can be written to standard output', () => {
+  for (const what of ['air-ll', 'ir', 'ast', 'reflection']) {
+    const ran = cli(['build', 'affine.ptx', '--emit', what, '-o', '-']);
+    assert.is(ran.code, 0, ran.err);
+    assert.match(ran.out, 'affine');
+  }
+});
+
+test('standard input is a file', () => {
+  const ran = cli(['run', '-', ...args, '--print', '0'], { input: ptx() });
+  assert.is(ran.code, 0, ran.err);
+  assert.match(cli(['check', '-'], { input: ptx('', 'ad.s32') }).err, '<stdin>:23:');
+});
+
+test('check in the forms for machines', () => {
+  const json = cli(['check', 'bad.ptx', '--format', 'json']);
+  assert.is(json.code, 3);
+  assert.is(JSON.parse(json.out).diagnostics[0].line, 23);
+  assert.is(JSON.parse(cli(['check', 'bad.ptx', '--format', 'sarif']).out).version, '2.1.0');
+  assert.match(cli(['check', 'bad.ptx', '--format', 'github']).out, /^::error file=bad\.ptx,line=23,/);
+});
+
+test('no colour where the stream is no terminal', () => {
+  assert.not.match(cli(['check', 'bad.ptx']).err, '\u001b');
+});
+
+test('the launcher starts through links, and passes words and exit code', () => {
+  symlinkSync(launcher, at('linked'));
+  symlinkSync('linked', at('twice'));
+  const { status, stderr } = spawnSync(at('twice'), ['rnu', 'a b'], { encoding: 'utf8' });
+  assert.is(status, 2);
+  assert.match(stderr, 'did you mean `run`?');
+});
+
+test.run();

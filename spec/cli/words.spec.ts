@@ -1,0 +1,178 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { targets } from '../../src/air/targets.ts';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { badCount, sortWords } from '../../src/cli/command.ts';
+import { commands, emitChoices, fp64Choices, targetChoices } from '../../src/cli/commands.ts';
+import { cliMarkdown, commandHelp, generalHelp } from '../../src/cli/help.ts';
+import { jsonText, numberJson } from '../../src/cli/json.ts';
+import { elementLines } from '../../src/cli/numbers.ts';
+import { joinWords, readRequest } from '../../src/cli/run-words.ts';
+import { emits, fp64Modes } from '../../src/compile/options.ts';
+import { initialContents, splitWords } from '../../src/runtime/index.ts';
+
+const test = suite('cli/words');
+
+const command = (name: string) => commands.find((c) => c.name === name)!;
+const sorted = (line: string) => {
+  const words = sortWords(command('run'), splitWords(line) as string[]);
+  if (typeof words === 'string') throw new Error(words);
+  return words;
+};
+const request = (line: string) => {
+  const diagnostics = new Diagnostics();
+  return { request: readRequest(sorted(line), diagnostics), diagnostics };
+};
+
+test('every word of run', () => {
+  const { request: got } = request(
+    'k.ptx --kernel k --grid 4,2 --block=256 --shared 64 --arg i32=-1 --arg f32:4 --print 1 --print 1:8 --out 1=a.npy' +
+      ' --check 1=b.npy:1e-3 --device cpu --repeat 3 --timeout .5 --target cpu',
+  );
+  assert.equal(got, {
+    plan: {
+      sharedBytes: 64,
+      constants: [],
+      kernel: 'k',
+      grid: [4, 2, 1],
+      block: [256, 1, 1],
+      args: [
+        { spec: 'i32=-1', kind: 'scalar', element: 'i32', value: -1 },
+        { spec: 'f32:4', kind: 'buffer', element: 'f32', shape: [4], init: { kind: 'zeros' } },
+      ],
+    },
+    prints: [
+      { index: 1, count: undefined },
+      { index: 1, count: 8 },
+    ],
+    outs: [{ index: 1, path: 'a.npy' }],
+    checks: [{ index: 1, expect: { path: 'b.npy', rtol: 1e-3, atol: 0, ulp: 0 } }],
+    device: 'cpu',
+    repeat: 3,
+    timeoutMs: 500,
+    compile: { target: 'cpu' },
+  });
+});
+
+const checks: [word: string, path: string, rtol: number, atol: number][] = [
+  ['0=a.npy', 'a.npy', 0, 0],
+  ['0=a.npy:0.5', 'a.npy', 0.5, 0],
+  ['0=a.npy:1e-5:2e-8', 'a.npy', 1e-5, 2e-8],
+  ['0=c:/a.npy:0:1', 'c:/a.npy', 0, 1],
+  ['0=a:b', 'a:b', 0, 0],
+];
+for (const [word, path, rtol, atol] of checks) {
+  test(`--check ${word}`, () => {
+    const { request: got } = request(`k.ptx --check ${word}`);
+    assert.equal(typeof got !== 'string' && got.checks, [{ index: 0, expect: { path, rtol, atol, ulp: 0 } }]);
+  });
+}
+
+const wrong: [line: string, words: RegExp][] = [
+  ['--grid 0', /`--grid 0`: X\[,Y\[,Z\]\] of integers of at least 1/],
+  ['--grid 1,2,3,4', /X\[,Y\[,Z\]\]/],
+  ['--block 4x4', /X\[,Y\[,Z\]\]/],
+  ['--shared -4', /an integer of at least 0/],
+  ['--repeat 0', /an integer of at least 1/],
+  ['--timeout 0', /a number of seconds above 0/],
+  ['--print a', /I or I:COUNT/],
+  ['--out a.npy', /I=FILE/],
+  ['--check 0', /I=FILE\[:rtol\[:atol\]\]/],
+];
+for (const [line, words] of wrong) test(`refused: ${line}`, () => assert.match(request(`k.ptx ${line}`).request as string, words));
+
+test('a malformed argument is a diagnostic', () => {
+  assert.is(request('k.ptx --arg f33:4').diagnostics.list[0]!.code, 'CM5010');
+});
+
+const unsorted: [argv: string[], words: RegExp][] = [
+  [['--gird', '4'], /`--gird` is not an option of `cumetal run`, did you mean `--grid`\?/],
+  [['--frobnicate'], /`--frobnicate` is not an option of `cumetal run`$/],
+  [['--grid'], /`--grid` needs a value: `--grid X\[,Y\[,Z\]\]`/],
+  [['--grid', '--block', '4'], /`--grid` needs a value/],
+  [['--json=yes'], /`--json` takes no value, and `yes` was given/],
+  [['--device', 'gpu'], /`--device gpu`: the choices are auto, metal, cpu, cuda; did you mean `cpu`\?/],
+];
+for (const [argv, words] of unsorted)
+  test(`refused: ${argv.join(' ')}`, () => assert.match(sortWords(command('run'), argv) as string, words));
+
+test('too few and too many words', () => {
+  const none = { positionals: [], options: new Map() };
+  assert.match(badCount(command('build'), none)!, /`cumetal build` needs a file/);
+  assert.match(badCount(command('build'), { ...none, positionals: ['a', 'b'] })!, /`b` is one word too many/);
+});
+
+test('typed words win over the launch lines of a file, and lists grow', () => {
+  const { request: got } = {
+    request: readRequest(joinWords(sorted('--grid 4 --print 0'), sorted('k.ptx --grid 8 --print 1')), new Diagnostics()),
+  };
+  assert.equal(typeof got !== 'string' && [got.plan.grid, got.prints.map((p) => p.index)], [
+    [8, 1, 1],
+    [0, 1],
+  ]);
+});
+
+test('choices that are spelled twice are equal', () => {
+  assert.equal(emitChoices, [...emits]);
+  assert.equal(fp64Choices, [...fp64Modes]);
+  assert.equal(targetChoices, Object.keys(targets));
+});
+
+test('help names every command and option, and starts with an example', () => {
+  for (const c of commands) {
+    assert.match(generalHelp(), `  ${c.name} `);
+    const help = commandHelp(c);
+    assert.ok(help.startsWith(`cumetal ${c.name}`));
+    for (const option of c.options) assert.match(help, `--${option.name}`);
+    assert.ok(c.examples.length > 0);
+  }
+});
+
+test('the examples of help are words that the commands take', () => {
+  for (const c of commands.filter((c) => !c.isPlanned)) {
+    for (const { line } of c.examples) {
+      const [, name, ...argv] = splitWords(line.replace(/ [>|].*$/, '')) as string[];
+      assert.is(name, c.name);
+      const words = sortWords(c, argv);
+      assert.type(words, 'object', `${line}: ${words}`);
+      if (typeof words !== 'string') assert.is(badCount(c, words), undefined);
+    }
+  }
+});
+
+test('docs/cli.md is derived from the commands', () => {
+  const path = new URL('../../docs/cli.md', import.meta.url);
+  if (process.env.BLESS) writeFileSync(path, cliMarkdown());
+  assert.is(readFileSync(path, 'utf8'), cliMarkdown());
+});
+
+test('JSON loses no number', () => {
+  const values = [1.5, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0, 2n ** 53n, 2n ** 64n - 1n, -5n];
+  assert.is(
+    jsonText({ a: values.map(numberJson), b: undefined, c: null }),
+    '{"a":[1.5,"nan","inf","-inf",-0.0,9007199254740992,"18446744073709551615",-5],"c":null}',
+  );
+});
+
+const output = (shape: number[]) => ({
+  index: 0,
+  name: 'x',
+  isWritten: true,
+  element: 'i32' as const,
+  shape,
+  bytes: initialContents('i32', shape, { kind: 'iota' }),
+  expect: undefined,
+});
+
+test('numbers stand in columns, and the rest is counted', () => {
+  assert.equal(elementLines(output([20]), 10, false), ['  0 | 0 1 2 3 4 5 6 7', '  8 | 8 9', '  … 10 more']);
+  assert.equal(elementLines(output([2, 10]), undefined, false), [
+    '  0 |  0  1  2  3  4  5  6  7 …',
+    '  1 | 10 11 12 13 14 15 16 17 …',
+    '  … 4 more',
+  ]);
+  assert.equal(elementLines(output([3]), undefined, true), ['  0 | 0 1 2']);
+});
+
+test.run();

@@ -1,0 +1,121 @@
+/** The device's memory: which blocks it gives, and that they never overlap, whatever is taken and given back. */
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { newMemory } from '../../src/device/cpu/memory.ts';
+
+const test = suite('device/memory');
+const page = 65536;
+
+test('the first page is nobody’s, and blocks are aligned', () => {
+  const memory = newMemory();
+  const addresses = [1, 100, 257, 70_000].map((size) => memory.take(size)!);
+  assert.ok(addresses.every((address) => address >= page && address % 256 === 0));
+});
+
+test('a block that was given back is taken again, and its place is kept until then', () => {
+  const memory = newMemory();
+  const [a, b] = [memory.take(1000)!, memory.take(1000)!];
+  memory.give(a);
+  assert.is(memory.take(1000), a);
+  assert.is.not(memory.take(1000), b);
+});
+
+test('neighbours that were given back make one block, in any order', () => {
+  for (const order of [
+    [0, 1, 2],
+    [2, 1, 0],
+    [0, 2, 1],
+    [1, 0, 2],
+  ]) {
+    const memory = newMemory();
+    const blocks = [memory.take(1024)!, memory.take(1024)!, memory.take(1024)!];
+    const wall = memory.take(256)!;
+    for (const i of order) memory.give(blocks[i]!);
+    assert.is(memory.take(3072), blocks[0], order.join());
+    assert.ok(wall >= blocks[0]! + 3072);
+  }
+});
+
+test('a small block does not use up a large one', () => {
+  const memory = newMemory();
+  const a = memory.take(4096)!;
+  memory.take(256);
+  memory.give(a);
+  assert.is(memory.take(256), a);
+  assert.is(memory.take(1024), a + 256);
+});
+
+test('what was taken last grows with the memory: no gap is left at its end', () => {
+  const memory = newMemory();
+  const a = memory.take(40_000)!;
+  const b = memory.take(100_000)!;
+  assert.is(b, a + Math.ceil(40_000 / 256) * 256);
+  assert.ok(memory.memory.buffer.byteLength <= 4 * page);
+});
+
+test('giving back what was not taken, or twice, does nothing', () => {
+  const memory = newMemory();
+  const a = memory.take(512)!;
+  memory.give(a + 256);
+  memory.give(12345);
+  memory.give(a);
+  memory.give(a);
+  assert.is(memory.take(512), a);
+  assert.is.not(memory.take(512), a);
+});
+
+test('an empty block has a place of its own', () => {
+  const memory = newMemory();
+  assert.is.not(memory.take(0), memory.take(0));
+});
+
+test('bytes stay when memory grows', () => {
+  const memory = newMemory();
+  const a = memory.take(8)!;
+  memory.view(a, 8).set([1, 2, 3, 4, 5, 6, 7, 8]);
+  memory.take(5_000_000);
+  assert.equal([...memory.view(a, 8)], [1, 2, 3, 4, 5, 6, 7, 8]);
+});
+
+test('just under 4 GiB in all; then nothing, until some is given back', () => {
+  const memory = newMemory();
+  const [a, b] = [memory.take(2 ** 31), memory.take(2 ** 31 - 2 * page)];
+  assert.ok(a !== undefined && b !== undefined && b + 2 ** 31 - 2 * page <= 2 ** 32 - page);
+  assert.is(memory.take(2 * page), undefined);
+  memory.give(a);
+  assert.is(memory.take(2 * page), a);
+});
+
+test('more than there can ever be is refused at once', () => {
+  for (const size of [2 ** 32, 2 ** 40, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY])
+    assert.is(newMemory().take(size), undefined, String(size));
+});
+
+/** Takes of a size, or gives of the one that was taken so many before. */
+const step = fc.oneof(fc.record({ take: fc.oneof(fc.nat(2000), fc.nat(200_000)) }), fc.record({ give: fc.nat(30) }));
+
+test('blocks never overlap, and what was freed alone can be had as one', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+      const memory = newMemory();
+      const taken: { start: number; size: number }[] = [];
+      for (const each of steps) {
+        if ('take' in each) {
+          const start = memory.take(each.take)!;
+          const end = start + each.take;
+          assert.ok(start >= page && end <= memory.memory.buffer.byteLength);
+          for (const other of taken) assert.ok(end <= other.start || start >= other.start + other.size, `${start} to ${end} in another`);
+          taken.push({ start, size: Math.max(1, each.take) });
+        } else if (taken.length > 0) memory.give(taken.splice(each.give % taken.length, 1)[0]!.start);
+      }
+      const whole = memory.memory.buffer.byteLength;
+      for (const { start } of taken) memory.give(start);
+      if (whole > page) assert.is(memory.take(whole - page), page);
+      assert.is(memory.memory.buffer.byteLength, whole);
+    }),
+    { numRuns: 300, seed: 5 },
+  );
+});
+
+test.run();

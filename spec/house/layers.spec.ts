@@ -1,0 +1,198 @@
+/** The rules of the house, read off the sources: who imports whom, what is pure, what every room opens with, how long a file is. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { Glob } from 'bun';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const test = suite('house/layers');
+
+/** The rooms from the bottom up: what each may import, and `~room` where only types may cross. */
+const rooms: Record<string, readonly string[]> = {
+  base: [],
+  ir: ['base'],
+  // What a type is made of (its width, its vector) is all that the instruction table needs of the IR at run time.
+  ptx: ['base', '~ir', 'ir/types.ts'],
+  lower: ['base', 'ptx', 'ir'],
+  bitcode: ['base'],
+  air: ['base', 'ir', 'bitcode'],
+  metallib: ['base'],
+  wasm: ['base'],
+  text: ['base', 'ir'],
+  compile: ['base', 'ir', 'ptx', 'lower', 'bitcode', 'air', 'metallib', 'wasm', 'text'],
+  ffi: ['base'],
+  // The interface names a kernel's reflection by its type, so whoever uses it sees air's types.
+  device: ['base', 'ir', 'bitcode', 'air', 'metallib', 'wasm', 'ffi'],
+  runtime: ['base', 'compile', 'device'],
+  kernels: ['base', 'ptx', 'compile', 'runtime'],
+  cli: ['*'],
+  'index.ts': [
+    'base',
+    'ir',
+    'ptx',
+    'lower',
+    'bitcode',
+    '~air',
+    'metallib',
+    'wasm',
+    'text',
+    'compile',
+    'ffi',
+    'device',
+    'runtime',
+    'kernels',
+  ],
+};
+
+/** Where the outside world may be touched. */
+const mayTouchTheWorld = (file: string): boolean => /^(cli|device|ffi)\//.test(file) || file === 'runtime/io.ts';
+
+/** Lines a file may have. Tables are long because they say everything once; the rest of this list only ever shrinks. */
+const budget = 400;
+const longer: Record<string, number> = {};
+const isTable = (file: string): boolean => /\/(table|catalogue)\/|recipe\.ts$/.test(file);
+
+interface Import {
+  readonly file: string;
+  /** Path of the imported file below `src`, or the package. */
+  readonly target: string;
+  readonly typeOnly: boolean;
+}
+
+const root = join(import.meta.dirname, '../../src');
+const files = [...new Glob('**/*.ts').scanSync(root)].sort();
+const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+const roomOf = (file: string): string => file.split('/')[0]!;
+
+/** Without comments and strings, so that words in them are not code. */
+const codeOf = (text: string): string =>
+  text.replace(/\/\*[\s\S]*?\*\/|\/\/.*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g, (found) => (found.startsWith('/') ? '' : "''"));
+
+function importsOf(file: string): Import[] {
+  const text = texts.get(file)!.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*/gm, '');
+  const statements = [...text.matchAll(/^\s*(?:import|export(?=[^'";]*\sfrom\s))\s+(type\s+)?([^'";]*?)\s*(?:from\s+)?'([^']+)'/gm)];
+  const dynamic = [...text.matchAll(/\bimport\('([^']+)'\)/g)];
+  return [
+    ...statements.map((match) => toImport(file, match[3]!, match[1] !== undefined || isAllTypes(match[2]!))),
+    ...dynamic.map((match) => toImport(file, match[1]!, false)),
+  ];
+}
+
+const isAllTypes = (clause: string): boolean => {
+  const names = /^\{([\s\S]*)\}$/.exec(clause.trim());
+  return names !== null && names[1]!.split(',').every((name) => name.trim() === '' || name.trim().startsWith('type '));
+};
+
+const toImport = (file: string, path: string, typeOnly: boolean): Import => ({
+  file,
+  target: path.startsWith('.') ? relative(root, join(root, dirname(file), path)) : path,
+  typeOnly,
+});
+
+const imports = files.flatMap(importsOf);
+const inside = imports.filter(({ target }) => texts.has(target) || /^(\.\.|[a-z]+\/)/.test(target));
+const isFile = (target: string): boolean => texts.has(target) || existsSync(join(root, target));
+
+function mayImport({ file, target, typeOnly }: Import): boolean {
+  const [from, to] = [roomOf(file), roomOf(target)];
+  const allowed = rooms[from] ?? [];
+  return (
+    from === to || allowed.includes('*') || allowed.includes(to) || allowed.includes(target) || (typeOnly && allowed.includes(`~${to}`))
+  );
+}
+
+test('every file is in a room of the table', () => {
+  assert.ok(files.length > 20, 'the sources were found');
+  const strangers = files.filter((file) => !(roomOf(file) in rooms));
+  assert.equal(strangers, []);
+});
+
+test('imports are relative, of files that exist, with their ending', () => {
+  const wrong = imports
+    .filter(({ target }) => (target.includes('/') && !/^[@a-z]+[:/]/.test(target)) || target.startsWith('..'))
+    .filter(({ target }) => target !== '../package.json');
+  assert.equal(wrong, []);
+  const missing = inside.filter(({ target }) => roomOf(target) in rooms && !isFile(target));
+  assert.equal(missing, []);
+});
+
+test('a room imports only what the table says', () => {
+  const wrong = inside.filter((one) => roomOf(one.target) in rooms && !mayImport(one));
+  assert.equal(
+    wrong.map(({ file, target, typeOnly }) => `${file} imports ${target}${typeOnly ? ' (types)' : ''}`),
+    [],
+  );
+});
+
+test('the table itself has no cycle', () => {
+  const reaches = (from: string, goal: string, seen = new Set<string>()): boolean =>
+    (rooms[from] ?? []).some((word) => {
+      const to = roomOf(word.replace('~', ''));
+      if (to === goal) return true;
+      return !seen.has(to) && reaches(to, goal, seen.add(to));
+    });
+  assert.equal(
+    Object.keys(rooms).filter((room) => reaches(room, room)),
+    [],
+  );
+});
+
+test('no two files import each other in a circle', () => {
+  const next = new Map(files.map((file) => [file, inside.filter((i) => i.file === file && !i.typeOnly).map((i) => i.target)]));
+  const state = new Map<string, 'open' | 'done'>();
+  const circles: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (state.get(file) === 'open') circles.push([...path.slice(path.indexOf(file)), file].join(' > '));
+    if (state.has(file)) return;
+    state.set(file, 'open');
+    for (const target of next.get(file) ?? []) visit(target, [...path, file]);
+    state.set(file, 'done');
+  };
+  for (const file of files) visit(file, []);
+  assert.equal(circles, []);
+});
+
+test('a device knows no other device', () => {
+  const deviceOf = (file: string): string | undefined => /^device\/([a-z]+)\//.exec(file)?.[1];
+  const wrong = inside.filter(({ file, target }) => deviceOf(file) && deviceOf(target) && deviceOf(file) !== deviceOf(target));
+  assert.equal(wrong, []);
+});
+
+test('the core is pure: no node:, bun:, Bun, process or console', () => {
+  const pure = files.filter((file) => !mayTouchTheWorld(file));
+  const modules = imports.filter(({ file, target }) => pure.includes(file) && /^(node|bun):|^bun$/.test(target));
+  assert.equal(modules, []);
+  const words = pure.flatMap((file) =>
+    [...codeOf(texts.get(file)!).matchAll(/(?<![\w.$])(Bun|process|console|Buffer|require)\s*[.(]/g)].map(
+      (match) => `${file}: ${match[1]}`,
+    ),
+  );
+  assert.equal(words, []);
+});
+
+test('every room opens with an index.ts that says what the room is', () => {
+  const wrong = [...new Set(files.filter((file) => file.includes('/')).map(roomOf))].filter(
+    (room) => room !== 'base' && !/^(#!.*\n)?\/\*\*[\s\S]{80,}?\*\//.test(texts.get(`${room}/index.ts`) ?? ''),
+  );
+  assert.equal(wrong, []);
+});
+
+test('every file says in its first lines what it is', () => {
+  assert.equal(
+    files.filter((file) => !/^(#!.*\n)?\/[*/]/.test(texts.get(file)!)),
+    [],
+  );
+});
+
+test('files keep to their budget of lines', () => {
+  const lines = (file: string): number => texts.get(file)!.split('\n').length - 1;
+  const over = files.filter((file) => !file.endsWith('.recipe.ts') && lines(file) > (longer[file] ?? (isTable(file) ? 700 : budget)));
+  assert.equal(
+    over.map((file) => `${file}: ${lines(file)}`),
+    [],
+  );
+  const stale = Object.keys(longer).filter((file) => !texts.has(file) || lines(file) <= budget);
+  assert.equal(stale, [], 'an exception that is no longer needed');
+});
+
+test.run();

@@ -1,0 +1,243 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { syntax } from '../../src/base/catalogue/syntax.ts';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { limits, parse } from '../../src/ptx/parse.ts';
+import { bare, clean, parsed } from './tree.ts';
+
+const test = suite('ptx/failure');
+
+/** A text whose `^` marks where the one caret must stand; the mark itself is no part of the text. */
+type Faulty = readonly [text: string, code: keyof typeof syntax, message: string, help?: string];
+
+const inBody = (line: string): string => `.func f ()\n{\n  ${line}\n}\n`;
+const long = '1, '.repeat(limits.tokens / 2);
+
+const faults: readonly Faulty[] = [
+  // CM1001: what could stand where reading stopped.
+  ['^x;', 'CM1001', 'expected a directive, a function or a variable, found `x`'],
+  ['.version ^8', 'CM1001', 'expected a decimal number, found `8`'],
+  ['.version 8.0\n.target sm_80,^', 'CM1001', 'expected a name, found the end of the file'],
+  ['.alias f^;', 'CM1001', 'expected `,`, found `;`'],
+  ['.global .u32 a, ^;', 'CM1001', 'expected a name, found `;`'],
+  ['.global .b8 a[^N];', 'CM1001', 'expected an integer, found `N`'],
+  ['.global .u32 a[2] = {1, ^};', 'CM1001', 'expected an initial value, found `}`'],
+  ['.global .u32 a[2] = {1, 2^;', 'CM1001', 'expected `,` or `}`, found `;`'],
+  ['.global .u32 a[2] = {1 ^2};', 'CM1001', 'expected `,` or `}`, found `2`'],
+  ['.entry k (.param .u32 a ^.param .u32 b) { }', 'CM1001', 'expected `)` or `,`, found `.param`'],
+  ['.entry k (.param .u32 a, .param .u32^) { }', 'CM1001', 'expected `.ptr` or a name, found `)`'],
+  ['.entry k (.param .u32 a, ^) { }', 'CM1001', 'expected a parameter, found `)`'],
+  ['.extern .func f () ^.noretrun;', 'CM1001', 'expected `;`, found `.noretrun`', 'did you mean `.noreturn`?'],
+  ['.section .debug_info {\n.b8 1\nxyz\n^.b8 2\n}', 'CM1001', 'expected `:`, found `.b8`'],
+  [inBody('add.s32 a ^b;'), 'CM1001', 'expected `,` or `;`, found `b`'],
+  [inBody('add.s32 a, b\n  ^ret;'), 'CM1001', 'expected `,` or `;`, found `ret`', 'the line before may lack its `;`'],
+  [inBody('mov.u32 a, [b^;'), 'CM1001', 'expected `,` or `]`, found `;`'],
+  [inBody('mov.u32 a, 1.0^(b);'), 'CM1001', 'expected `,` or `;`, found `(`'],
+  [inBody('@p^;'), 'CM1001', 'expected an instruction, found `;`'],
+  [inBody('L1\n^}').slice(0, -3), 'CM1001', 'expected `:`, found `}`'],
+  [inBody('ret\n^}').slice(0, -3), 'CM1001', 'expected `;`, found `}`', 'the line before may lack its `;`'],
+  [inBody('.loc 1 2\n  ^ret;'), 'CM1001', 'expected an integer, found `ret`'],
+  [inBody('^+ a;'), 'CM1001', 'expected an instruction, a label or a declaration, found `+`'],
+  [inBody(`mov.u32 a, b ^${'c'.repeat(60)};`), 'CM1001', `expected \`,\` or \`;\`, found \`${'c'.repeat(37)}...\``],
+  // CM1002
+  ['^.globl .u32 a;', 'CM1002', '`.globl` is not a directive that can stand here', 'did you mean `.global`?'],
+  [inBody('^.rg .u32 a;'), 'CM1002', '`.rg` is not a directive that can stand here', 'did you mean `.reg`?'],
+  [inBody('^.version 8.0'), 'CM1002', '`.version` is not a directive that can stand here'],
+  ['^.xyzzyx .u32 a;', 'CM1002', '`.xyzzyx` is not a directive that can stand here'],
+  // CM1003: in every radix; columns count characters, not UTF-16 units.
+  [inBody('mov.u32 a, ^089;'), 'CM1003', '`089` is not a number'],
+  ['.global .u32 a = ^0x;', 'CM1003', '`0x` is not a number'],
+  ['.global .u32 a = ^0b12;', 'CM1003', '`0b12` is not a number'],
+  ['.global .f32 a = ^0f3F80;', 'CM1003', '`0f3F80` is not a number'],
+  ['.global .f64 a = ^0d3FF00000000000000;', 'CM1003', '`0d3FF00000000000000` is not a number'],
+  ['.global .f32 a = ^1.0f;', 'CM1003', '`1.0f` is not a number'],
+  ['.global .u32 a = ^5u;', 'CM1003', '`5u` is not a number'],
+  ['.global .u32 a = ^1.2.3;', 'CM1003', '`1.2.3` is not a number'],
+  ['.global .u32 a[2] = {1, ^12ab};', 'CM1003', '`12ab` is not a number'],
+  ['/* \u{1f600} */ .global .u32 a = ^0x;', 'CM1003', '`0x` is not a number'],
+  // CM1004
+  ['.file 1 ^"abc', 'CM1004', 'this string does not end on its line'],
+  [inBody('.pragma ^"abc;\n  ret;'), 'CM1004', 'this string does not end on its line'],
+  // CM1005
+  ['.version 8.0 ^/* never', 'CM1005', 'this comment is never closed'],
+  ['.func f ()\n{\n  ret; ^/* } /* }\n', 'CM1005', 'this comment is never closed'],
+  ['.global .u32 a = ^/* 5;', 'CM1005', 'this comment is never closed'],
+  // CM1006
+  ['.func f () ^{ ret; ', 'CM1006', 'the opening brace of `f` is never closed'],
+  ['.func f () ^{ { ret; }\n.visible .func g () { }', 'CM1006', 'the opening brace of `f` is never closed'],
+  ['.section .debug_info\n^{ .b8 1', 'CM1006', 'the opening brace of `.debug_info` is never closed'],
+  // CM1007
+  ['^}', 'CM1007', 'this `}` closes nothing'],
+  ['.func f () { ret; }\n ^}', 'CM1007', 'this `}` closes nothing'],
+  // CM1008
+  ['.global .u64 a = ^18446744073709551616;', 'CM1008', '`18446744073709551616` does not fit in 64 bits'],
+  [inBody('mov.b64 a, -^0x10000000000000000U;'), 'CM1008', '`0x10000000000000000U` does not fit in 64 bits'],
+  // CM1009
+  [
+    `^.global .u32 a = ${'('.repeat(65)}1${')'.repeat(65)};`,
+    'CM1009',
+    'this statement is too deeply nested to be read: 65, and the limit is 64',
+  ],
+  [inBody(`^mov.b32 a, ${'-'.repeat(65)}1;`), 'CM1009', 'this statement is too deeply nested to be read: 65, and the limit is 64'],
+  [inBody(`^call f, (${long}1);`), 'CM1009', 'this statement is too long to be read: 50007, and the limit is 50000'],
+  [
+    `.func f () ${'{'.repeat(257)}^{${'}'.repeat(258)}`,
+    'CM1009',
+    'this statement is too deeply nested to be read: 257, and the limit is 256',
+  ],
+  // CM1010
+  ['.global .align 4 ^.align 8 .u32 a;', 'CM1010', '`.align 8` is given twice'],
+  ['.global .v2 ^.v4 .u32 a;', 'CM1010', '`.v4` is given twice'],
+  ['.global .attribute(.managed) ^.attribute(.managed) .u32 a;', 'CM1010', '`.attribute(.managed)` is given twice'],
+  ['.version 8.0\n^.version 8.1', 'CM1010', '`.version` is given twice'],
+  ['.address_size 64\n^.address_size 64', 'CM1010', '`.address_size` is given twice'],
+  // CM1011
+  ['^.version 1e1', 'CM1011', '`1e1` is not a PTX version', 'write a major and a minor number, as in `.version 8.4`'],
+  ['^.version .5', 'CM1011', '`.5` is not a PTX version', 'write a major and a minor number, as in `.version 8.4`'],
+  // CM1012: 2^53 is the first whole number that a double does not tell from the next.
+  [
+    '.global .b8 a[^9007199254740992];',
+    'CM1012',
+    '`9007199254740992` is more than can be counted here',
+    'counts, extents, alignments and places in files are at most 2^53 - 1',
+  ],
+];
+
+/** Line and column of an offset, counted by hand. */
+function place(text: string, at: number): string {
+  const lines = text.slice(0, at).split('\n');
+  return `${lines.length}:${[...lines.at(-1)!].length + 1}`;
+}
+
+for (const [marked, code, message, help] of faults) {
+  const at = marked.indexOf('^');
+  const text = marked.slice(0, at) + marked.slice(at + 1);
+  const title = marked.length > 70 ? `${marked.slice(0, 70)}...` : marked;
+  test(`${code}: ${title.replaceAll('\n', ' ')}`, () => {
+    const { said, diagnostics } = parsed(text);
+    assert.equal(said, [`${code} ${place(text, at)} ${message}`]);
+    const [only] = diagnostics.list;
+    assert.is(only?.help, help);
+    assert.is(only?.severity, 'error');
+    const span = only!.labels[0]!.span;
+    assert.ok(span.start < span.end || span.start === text.length, 'the caret is empty within the text');
+  });
+}
+
+test('every code of the catalogue is provoked above', () => {
+  const provoked = new Set(faults.map(([, code]) => code));
+  assert.equal([...provoked].sort(), Object.keys(syntax).sort());
+});
+
+// What stands at the limits is read.
+test('statements at the limits are no faults', () => {
+  clean(`.global .u32 a = ${'('.repeat(64)}1${')'.repeat(64)};`);
+  clean(inBody(`call f, (${'1, '.repeat(limits.tokens / 2 - 4)}1);`));
+  clean(`.func f () ${'{'.repeat(256)}${'}'.repeat(256)}`);
+  clean('.global .b8 a[9007199254740991];');
+  clean('.global .u64 a = 18446744073709551615;');
+});
+
+const several = `.version 8.0
+.target sm_80
+.globl .u32 x;
+.entry k (.param .u32 a)
+{
+  add.s32 %a %b;
+  mov.u32 %a, 09;
+  .pragma "open;
+  ret;
+  {
+    mov.u64 %rd1, 0xfffffffffffffffff;
+    @!
+    bra L;
+  }
+}
+}
+.global .u64 y = {1, , 3 4, 5};
+.global .align 4 .align 4 .u32 z;
+.entry l ()
+{
+`;
+
+test('all faults of a file are reported, each at its place', () => {
+  assert.equal(
+    parsed(several).said.map((s) => s.split(' ').slice(0, 2).join(' ')),
+    [
+      'CM1002 3:1',
+      'CM1001 6:14',
+      'CM1003 7:15',
+      'CM1004 8:11',
+      'CM1008 11:19',
+      'CM1001 13:9',
+      'CM1007 16:1',
+      'CM1001 17:22',
+      'CM1001 17:26',
+      'CM1010 18:18',
+      'CM1006 20:1',
+    ],
+  );
+});
+
+test('what is between faults is read', () => {
+  const { module } = parsed(several);
+  assert.is(module.version?.major, 8);
+  const k = module.items.find((item) => item.kind === 'function');
+  const ret = k?.body?.find((s) => s.kind === 'instruction' && s.opcode === 'ret');
+  assert.ok(ret, 'the return after the open string');
+  const z = module.items.find((item) => item.kind === 'variable' && item.name === 'z');
+  assert.ok(z, 'the variable after the stray brace');
+});
+
+test('a body whose head has a fault is read for its faults, and is no item', () => {
+  const { module, said } = parsed('.entry k () .maxtnid 1\n{\n  add.s32 a b;\n}\n.global .u32 g;\n');
+  assert.equal(
+    said.map((s) => s.slice(0, 11)),
+    ['CM1001 1:13', 'CM1001 3:13'],
+  );
+  assert.equal(
+    module.items.map((item) => item.kind),
+    ['variable'],
+  );
+});
+
+test('a function that is never closed keeps its statements, and the next one is read', () => {
+  const { module } = parsed('.func f () { { ret;\n.func g () { ret; }\n');
+  const ret = { kind: 'instruction', opcode: 'ret', modifiers: [], operands: [] };
+  assert.equal(
+    module.items.map((item) => item.kind === 'function' && bare(item.body)),
+    [[{ kind: 'block', body: [ret] }], [ret]],
+  );
+  for (const item of module.items) assert.ok(item.span.start < item.span.end);
+});
+
+const hostile: Record<string, string> = {
+  'no text': '',
+  'zero bytes': '\0\0\0',
+  'half a surrogate pair': '\ud83d \udc00;',
+  'a byte order mark in the midst': '.version 8.0\n\ufeff.target sm_80\n',
+  'a mebibyte of braces': '{'.repeat(2 ** 20),
+  'many opening brackets': `.func f () { op ${'['.repeat(100_000)}; }`,
+  'many signs': `.func f () { op ${'!'.repeat(100_000)}a; }`,
+  'many conditions': `.func f () { op ${'1 ? '.repeat(20_000)}; }`,
+  'a list of lists': `.global .u32 a = ${'{'.repeat(50_000)}${'}'.repeat(50_000)};`,
+  'many lists side by side': `.global .u32 a = {${'{},'.repeat(50_000)}};`,
+  'many stray braces': '}'.repeat(20_000),
+  'many functions that never end': '.func f () {\n'.repeat(5000),
+  'many open parentheses of parameters': `.entry k ${'(.param '.repeat(5000)}`,
+  'one long word': 'a'.repeat(2 ** 20),
+  'one long number': `.global .u64 a = ${'9'.repeat(10_000)};`,
+  'names that objects have': '.func toString () { __proto__: constructor.valueOf hasOwnProperty; }',
+};
+for (const [what, text] of Object.entries(hostile)) {
+  test(`neither throws nor takes long: ${what}`, () => {
+    const file = new SourceFile('hostile.ptx', text);
+    const start = performance.now();
+    parse(file, new Diagnostics(file));
+    const took = performance.now() - start;
+    assert.ok(took < 1500, `${took} ms`);
+  });
+}
+
+test.run();

@@ -1,0 +1,41 @@
+/** LLVM 14's tools, as checkers of bitcode that is written and read here. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A folder of its own for one spec; removed when the process ends. */
+export function scratch(): (name: string, bytes: Uint8Array) => string {
+  const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return (name, bytes) => {
+    const path = join(folder, name);
+    writeFileSync(path, bytes);
+    return path;
+  };
+}
+
+/** What a tool prints; throws with its complaint where it fails. */
+export function tool(name: string, args: readonly string[]): Buffer {
+  const { status, stdout, stderr, error } = spawnSync(name, args, { maxBuffer: 2 ** 26 });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`${name} ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+const withoutFirstLine = (text: string): string => text.replace(/^.*\n/, '');
+
+/** LLVM's text of a bitcode file, without the line that names the file. */
+export const llvmText = (path: string): string => withoutFirstLine(tool('llvm-dis-14', [path, '-o', '-']).toString());
+
+/** The same with values by number alone. */
+export const llvmTextWithoutNames = (path: string): string =>
+  withoutFirstLine(tool('opt-14', ['-passes=verify', '--discard-value-names', '-S', path]).toString());
+
+export const assembled = (path: string): Uint8Array => new Uint8Array(tool('llvm-as-14', [path, '-o', '-']));
+
+/** Throws unless LLVM can walk the bitstream and the module keeps LLVM's rules. */
+export function accepts(path: string): void {
+  tool('llvm-bcanalyzer-14', [path]);
+  tool('opt-14', ['-passes=verify', '-disable-output', path]);
+}

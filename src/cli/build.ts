@@ -1,0 +1,68 @@
+/** `cumetal build`: one file in, one stage of the pipeline out. */
+import { Diagnostics } from '../base/diagnostic.ts';
+import { type CompileOptions, type Emit, emit } from '../compile/index.ts';
+import { allValues, type Context, has, lastValue } from './command.ts';
+import { type ExitCode, exit } from './exit.ts';
+import { diagnosticJson } from './formats.ts';
+import { readInput } from './input.ts';
+import { jsonText } from './json.ts';
+import { renderAll } from './render.ts';
+import { compileOptions } from './run-words.ts';
+import type { Terminal } from './terminal.ts';
+import { wrongWords } from './wrong-words.ts';
+
+/** Runs the command. */
+export async function build({ words, terminal }: Context): Promise<ExitCode> {
+  const to = lastValue(words, 'output');
+  if (to === undefined) return wrongWords('`cumetal build` needs a file to write: `-o OUT`', 'cumetal build --help', terminal);
+  const isJson = has(words, 'json');
+  if (isJson && to === '-') return wrongWords('`--json` and `-o -` both want standard output', 'cumetal build --help', terminal);
+  const from = words.positionals[0]!;
+  const what = (lastValue(words, 'emit') ?? 'metallib') as Emit;
+  const entries = allValues(words, 'entry');
+  const options: CompileOptions = { ...compileOptions(words), ...(entries.length > 0 ? { entries } : {}) };
+  const diagnostics = new Diagnostics();
+  const start = performance.now();
+  const { code, size } = await buildTo(to, { from, what, options }, terminal, diagnostics);
+  terminal.err(renderAll(diagnostics.list, terminal.colour.err));
+  const status = code === exit.ok ? 'ok' : 'error';
+  const list = diagnostics.list.map(diagnosticJson);
+  if (isJson)
+    terminal.out(
+      `${jsonText({ status, emit: what, output: to, bytes: size, compile_ms: performance.now() - start, diagnostics: list })}\n`,
+    );
+  else if (code === exit.ok && to !== '-') terminal.out(`${to}: ${what}, ${size} bytes\n`);
+  return code;
+}
+
+interface Work {
+  readonly from: string;
+  readonly what: Emit;
+  readonly options: CompileOptions;
+}
+
+async function buildTo(
+  to: string,
+  { from, what, options }: Work,
+  terminal: Terminal,
+  diagnostics: Diagnostics,
+): Promise<{ code: ExitCode; size?: number }> {
+  const input = await readInput(from, terminal, diagnostics);
+  if (typeof input === 'number') return { code: input };
+  if (input.kind === 'metallib') {
+    terminal.err(`error: \`${from}\` is a metallib already\n  = help: \`cumetal inspect ${from} --disassemble\` shows what is in it\n`);
+    return { code: exit.usage };
+  }
+  const own = new Diagnostics(input.source);
+  const result = emit(input.source, what, options, own);
+  diagnostics.addAll(own.sorted());
+  if (result === undefined) return { code: exit.doesNotCompile };
+  const bytes = typeof result === 'string' ? new TextEncoder().encode(result) : result;
+  if (to === '-') {
+    terminal.outBytes(bytes);
+    return { code: exit.ok, size: bytes.length };
+  }
+  const failure = terminal.writeFile(to, bytes);
+  if (failure) diagnostics.report('CM5031', { path: to, why: failure.why });
+  return { code: failure ? exit.failed : exit.ok, size: bytes.length };
+}

@@ -1,0 +1,214 @@
+/** Every command, one value each; help, `docs/cli.md` and the messages for wrong words derive from this list. */
+import type { Command, Option } from './command.ts';
+import { exit } from './exit.ts';
+
+const json: Option = { name: 'json', doc: 'Print one JSON object instead of text.' };
+
+/** Spelled here and not read from the compiler, which would load it for every `--help`; a spec holds the lists equal. */
+export const targetChoices = ['macos14', 'cpu'];
+export const fp64Choices = ['soft', 'native'];
+export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection'];
+
+const target: Option = {
+  name: 'target',
+  value: 'TARGET',
+  choices: targetChoices,
+  doc: 'What to compile for: `macos14` (the default), or `cpu`, AIR with a few additions that only the CPU device runs.',
+};
+
+const fp64: Option = {
+  name: 'fp64',
+  value: 'MODE',
+  choices: fp64Choices,
+  doc: 'How f64 arithmetic is compiled: `soft` (the default; exact or refused), or `native`, which no known Apple GPU loads.',
+};
+
+const run: Command = {
+  name: 'run',
+  summary: 'compile (if needed) and launch one kernel, print or save buffers, check expectations',
+  usage: ['FILE [options]', '--launch launch.json [options]'],
+  positionals: [0, 1],
+  options: [
+    { name: 'kernel', value: 'NAME', doc: 'The kernel; not needed where the file has one only.' },
+    { name: 'grid', value: 'X[,Y[,Z]]', doc: 'Blocks in the grid.' },
+    { name: 'block', value: 'X[,Y[,Z]]', doc: 'Threads in a block.' },
+    { name: 'shared', value: 'BYTES', doc: 'Dynamic shared memory.' },
+    { name: 'arg', value: 'SPEC', many: true, doc: 'An argument, once per kernel parameter, in order; see below.' },
+    { name: 'launch', value: 'FILE', doc: 'The launch as a file; a FILE beside it replaces the module that it names.' },
+    { name: 'print', value: 'I[:COUNT]', many: true, doc: 'Print buffer I, or its first COUNT elements. Arguments count from 0.' },
+    { name: 'out', value: 'I=FILE', many: true, doc: 'Save buffer I: `.npy`, `.pgm` (a grey picture), else raw little-endian bytes.' },
+    {
+      name: 'check',
+      value: 'I=FILE[:rtol[:atol]]',
+      many: true,
+      doc: 'Compare buffer I with a `.npy` or raw file; without tolerances, bit by bit.',
+    },
+    {
+      name: 'device',
+      value: 'DEVICE',
+      choices: ['auto', 'metal', 'cpu', 'cuda'],
+      doc: '`auto` (the default) takes Metal where it is, else the CPU.',
+    },
+    { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
+    { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
+    target,
+    fp64,
+    { name: 'sanitize', doc: 'Look for accesses outside memory and races. Not yet available.' },
+    json,
+  ],
+  examples: [
+    { line: 'cumetal run examples/vector_add.ptx', does: 'launch as the comment lines of the file say' },
+    {
+      line: 'cumetal run saxpy.ptx --grid 4 --block 256 --arg f32=2 --arg f32:1024=iota --arg f32:1024=ones --print 2:8',
+      does: 'say everything',
+    },
+    { line: 'cumetal run --launch case/launch.json --json', does: 'launch from a file and check what it expects' },
+    { line: 'cumetal run kernel.metallib --arg f32@in.npy --arg f32:64x64 --out 1=result.npy', does: 'buffers from and to numpy' },
+  ],
+  details: `Arguments:
+  f32:1024            a buffer of 1024 zeros; f32:32x32 has two dimensions
+  f32:1024=iota       initialised: zeros, ones, iota (0 1 2 …), fill(2.5), rand, rand(7); rand is rand(0)
+  f32@a.npy           a buffer from a .npy file, which must hold that type, or from a raw file
+  i32=1024            a scalar: decimal, 0x hexadecimal, nan, inf, -inf
+  bytes@params.bin    a struct by value
+Element types: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64.
+
+Without --arg, the launch comes from comment lines \`//! cumetal: --grid 4 --arg …\` in the file, else from NAME.launch.json
+beside it, else it is made up from the kernel's own loads and stores; the output says which.`,
+  run: async (context) => (await import('./run.ts')).run(context),
+};
+
+const build: Command = {
+  name: 'build',
+  summary: 'compile to a file',
+  usage: ['FILE -o OUT [options]'],
+  positionals: [1, 1],
+  options: [
+    { name: 'output', short: 'o', value: 'OUT', doc: 'The file to write; `-` is standard output.' },
+    {
+      name: 'emit',
+      value: 'WHAT',
+      choices: emitChoices,
+      doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`.',
+    },
+    { name: 'entry', value: 'NAME', many: true, doc: 'Only this entry; may be given more than once.' },
+    target,
+    fp64,
+    json,
+  ],
+  examples: [
+    { line: 'cumetal build examples/vector_add.ptx -o vector_add.metallib', does: 'compile to a metallib' },
+    { line: 'cumetal build examples/vector_add.ptx --emit air-ll -o -', does: 'look at the AIR' },
+  ],
+  run: async (context) => (await import('./build.ts')).build(context),
+};
+
+const check: Command = {
+  name: 'check',
+  summary: 'parse, verify and lint; writes no file',
+  usage: ['FILE… [options]'],
+  positionals: [1, Number.POSITIVE_INFINITY],
+  options: [
+    {
+      name: 'format',
+      value: 'FORMAT',
+      choices: ['text', 'json', 'sarif', 'github'],
+      doc: 'How diagnostics are written; all but `text` go to standard output.',
+    },
+    target,
+    fp64,
+    { name: 'json', doc: 'The same as `--format json`.' },
+  ],
+  examples: [
+    { line: 'cumetal check kernels/*.ptx', does: 'report every fault of every file' },
+    { line: 'cumetal check kernel.ptx --format sarif > kernel.sarif', does: 'for code scanning' },
+  ],
+  run: async (context) => (await import('./check.ts')).check(context),
+};
+
+const inspect: Command = {
+  name: 'inspect',
+  summary: 'show any .metallib, ours or Apple’s: header, functions, metadata',
+  usage: ['FILE [options]'],
+  positionals: [1, 1],
+  options: [{ name: 'disassemble', doc: 'Print the bitcode as LLVM-style text.' }, json],
+  examples: [
+    { line: 'cumetal inspect vector_add.metallib', does: 'header, functions and kernel parameters' },
+    { line: 'cumetal inspect vector_add.metallib --disassemble', does: 'the instructions' },
+  ],
+  run: async (context) => (await import('./inspect.ts')).inspect(context),
+};
+
+const validate: Command = {
+  name: 'validate',
+  summary: 'check container, bitcode and AIR rules; a line per violation',
+  usage: ['FILE [options]'],
+  positionals: [1, 1],
+  options: [json],
+  examples: [{ line: 'cumetal validate vector_add.metallib', does: 'exit code 1 if any rule is broken' }],
+  run: async (context) => (await import('./validate.ts')).validate(context),
+};
+
+const devices: Command = {
+  name: 'devices',
+  summary: 'the devices this machine offers, with limits',
+  usage: ['[options]'],
+  positionals: [0, 0],
+  options: [json],
+  examples: [{ line: 'cumetal devices', does: 'list them' }],
+  run: async (context) => (await import('./devices.ts')).devices(context),
+};
+
+const doctor: Command = {
+  name: 'doctor',
+  summary: 'what works on this machine and what does not, with the next step for each',
+  usage: ['[options]'],
+  positionals: [0, 0],
+  options: [json],
+  examples: [{ line: 'cumetal doctor', does: 'compile and run a kernel, and look for what is missing' }],
+  run: async (context) => (await import('./doctor.ts')).doctor(context),
+};
+
+const explain: Command = {
+  name: 'explain',
+  summary: 'the longer words behind a diagnostic code or a PTX instruction',
+  usage: ['CODE', 'INSTRUCTION', '(nothing: lists the codes)'],
+  positionals: [0, 1],
+  options: [json],
+  examples: [
+    { line: 'cumetal explain CM1101', does: 'a diagnostic' },
+    { line: 'cumetal explain fma.rn.f32', does: 'a form of an instruction' },
+  ],
+  run: async (context) => (await import('./explain.ts')).explain(context),
+};
+
+/** A command of the contract that is not built yet: it says so and does nothing. */
+function planned(name: string, summary: string, usage: string): Command {
+  return {
+    name,
+    summary,
+    usage: [usage],
+    positionals: [0, Number.POSITIVE_INFINITY],
+    options: [],
+    examples: [{ line: `cumetal ${name} ${usage}`, does: 'not yet available' }],
+    isPlanned: true,
+    async run({ terminal }) {
+      terminal.err(`error: \`cumetal ${name}\` is not yet available in this version\n`);
+      return exit.usage;
+    },
+  };
+}
+
+export const commands: readonly Command[] = [
+  run,
+  build,
+  check,
+  inspect,
+  validate,
+  devices,
+  doctor,
+  explain,
+  planned('diff', 'run the same launch on several devices and compare every output buffer', '--launch FILE --devices A,B'),
+  planned('bench', 'time compile and launch', '[--json]'),
+  planned('cache', 'path, list and clear of the compile cache', 'path|list|clear'),
+];

@@ -1,0 +1,35 @@
+/** `cumetal devices`: what a launch could run on here. */
+import { type DeviceInfo, devices as listDevices } from '../device/index.ts';
+import { type Context, has } from './command.ts';
+import { type ExitCode, exit } from './exit.ts';
+import { jsonText } from './json.ts';
+
+/** Runs the command. */
+export async function devices({ words, terminal }: Context): Promise<ExitCode> {
+  const found = listDevices();
+  if (has(words, 'json')) terminal.out(`${jsonText({ devices: found })}\n`);
+  else terminal.out(found.map(deviceText).join('\n'));
+  return exit.ok;
+}
+
+function deviceText({ kind, name, limits }: DeviceInfo): string {
+  return [
+    `${kind}: ${name}`,
+    `  threads in a block   ${limits.maxThreadsPerThreadgroup}`,
+    `  shared memory        ${sizeText(limits.maxThreadgroupBytes)}`,
+    `  largest buffer       ${sizeText(limits.maxBufferBytes)}`,
+    `  simdgroup            ${limits.simdWidth} lanes`,
+    '',
+  ].join('\n');
+}
+
+/** `32 KiB`, `4 GiB`: the largest unit in which a size of at least one is told to one decimal. */
+export function sizeText(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let unit = 0;
+  while (bytes >= 1024 && unit < units.length - 1) {
+    bytes /= 1024;
+    unit++;
+  }
+  return `${Number(bytes.toFixed(1))} ${units[unit]}`;
+}

@@ -1,0 +1,126 @@
+/** `cumetal doctor`: what works here, shown by doing it, and the next step for what does not. */
+import { spawnSync } from 'node:child_process';
+import { Diagnostics } from '../base/diagnostic.ts';
+import { SourceFile } from '../base/source.ts';
+import { devices, openDevice } from '../device/index.ts';
+import { decodeElements, launch, parseArgument } from '../runtime/index.ts';
+import { type Context, has } from './command.ts';
+import { findCudaCompiler } from './cuda-source.ts';
+import { type ExitCode, exit } from './exit.ts';
+import { jsonText } from './json.ts';
+import type { Terminal } from './terminal.ts';
+import { version } from './version.ts';
+
+interface Finding {
+  readonly what: string;
+  /** `absent` is no fault: the rest works without it. */
+  readonly state: 'works' | 'absent' | 'broken';
+  readonly words: string;
+  readonly next?: string;
+}
+
+/** Runs the command; exit code 1 where something is broken that should work on any machine. */
+export async function doctor({ words, terminal }: Context): Promise<ExitCode> {
+  const findings = [runtimeFinding(), await roadFinding(terminal), metalFinding(), cudaFinding(), compilerFinding(), llvmFinding()];
+  if (has(words, 'json')) terminal.out(`${jsonText({ version, findings })}\n`);
+  else terminal.out(`cumetal ${version}\n\n${findings.map(findingText).join('')}`);
+  return findings.some((f) => f.state === 'broken') ? exit.failed : exit.ok;
+}
+
+const findingText = ({ what, state, words, next }: Finding): string =>
+  `${state.padEnd(6)}  ${what}: ${words}\n${next ? `${' '.repeat(8)}next: ${next}\n` : ''}`;
+
+function runtimeFinding(): Finding {
+  const bun = process.versions.bun;
+  return { what: 'runtime', state: 'works', words: bun ? `Bun ${bun}` : `Node ${process.versions.node}` };
+}
+
+/** x[i] = 2 * x[i] + 1, small enough to read and large enough to need every stage. */
+const kernel = `.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry doctor(.param .u64 doctor_param_0)
+{
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [doctor_param_0];
+  cvta.to.global.u64 %rd1, %rd1;
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r2, [%rd3];
+  shl.b32 %r3, %r2, 1;
+  add.s32 %r4, %r3, 1;
+  st.global.u32 [%rd3], %r4;
+  ret;
+}
+`;
+
+/** The whole road: PTX to metallib, metallib to the CPU device, the right numbers back. */
+async function roadFinding(terminal: Terminal): Promise<Finding> {
+  const what = 'compiler and CPU device';
+  const diagnostics = new Diagnostics(new SourceFile('doctor.ptx', kernel));
+  const got = await runKernel(terminal, diagnostics);
+  if (got === '1 3 5 7') return { what, state: 'works', words: 'a kernel compiles to a metallib and gives the right numbers' };
+  const why = diagnostics.list[0]?.message ?? `a kernel gave ${got} where 1 3 5 7 is right`;
+  return { what, state: 'broken', words: why, next: 'please report it with the output of `cumetal doctor --json`' };
+}
+
+async function runKernel(io: Terminal, diagnostics: Diagnostics): Promise<string | undefined> {
+  const { compile } = await import('../compile/index.ts');
+  const device = openDevice('cpu', diagnostics);
+  const compiled = device && compile(diagnostics.file!, {}, diagnostics);
+  const module = compiled && device.load(compiled.metallib, diagnostics);
+  const argument = parseArgument('u32:4=iota', diagnostics);
+  if (!device || !module || !argument) return undefined;
+  const plan = { grid: [1, 1, 1], block: [4, 1, 1], sharedBytes: 0, constants: [], args: [argument] } as const;
+  const outcome = launch(device, module, plan, { repeat: 1, timeoutMs: 10_000 }, { io, diagnostics });
+  device.close();
+  const output = outcome?.outputs[0];
+  return output && decodeElements('u32', output.bytes).join(' ');
+}
+
+function metalFinding(): Finding {
+  const what = 'Metal device';
+  const found = devices().find((d) => d.kind === 'metal');
+  if (found) return { what, state: 'works', words: found.name };
+  if (process.platform !== 'darwin')
+    return { what, state: 'absent', words: 'needs a Mac', next: 'metallibs built here run on one; the CPU device runs them here' };
+  return {
+    what,
+    state: 'absent',
+    words: 'launching on the GPU is not yet available in this version',
+    next: 'the CPU device runs the same metallib',
+  };
+}
+
+function cudaFinding(): Finding {
+  const what = 'CUDA device';
+  const found = devices().find((d) => d.kind === 'cuda');
+  if (found) return { what, state: 'works', words: found.name };
+  return {
+    what,
+    state: 'absent',
+    words: 'launching through libcuda is not yet available in this version',
+    next: 'only comparing with an NVIDIA GPU needs it',
+  };
+}
+
+function compilerFinding(): Finding {
+  const what = '.cu files';
+  const compiler = findCudaCompiler();
+  if (compiler) return { what, state: 'works', words: `${compiler.name} makes PTX of them` };
+  return {
+    what,
+    state: 'absent',
+    words: 'neither nvcc nor a clang with NVPTX is on the PATH',
+    next: 'PTX files need neither; install the CUDA toolkit for `.cu` files',
+  };
+}
+
+function llvmFinding(): Finding {
+  const what = 'LLVM 14 tools';
+  const { status } = spawnSync('llvm-dis-14', ['--version'], { stdio: 'ignore' });
+  if (status === 0) return { what, state: 'works', words: 'the specs that compare with LLVM will run' };
+  return { what, state: 'absent', words: 'only specs of this project use them', next: 'on Debian and Ubuntu: `apt-get install llvm-14`' };
+}

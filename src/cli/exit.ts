@@ -1,0 +1,13 @@
+/** Exit codes, by the contract; 70 (EX_SOFTWARE) is for faults of our own. */
+export const exit = {
+  ok: 0,
+  /** The launch failed, a check failed, devices disagree, a file is invalid. */
+  failed: 1,
+  /** Wrong words on the command line. */
+  usage: 2,
+  doesNotCompile: 3,
+  noDevice: 4,
+  ourBug: 70,
+} as const;
+
+export type ExitCode = (typeof exit)[keyof typeof exit];

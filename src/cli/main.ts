@@ -1,0 +1,70 @@
+/**
+ * The command line: words in, an exit code out. The room knows the terminal, files and exit codes; what the words mean is in
+ * `commands.ts`, and every command is a file of its own that is loaded only when it is asked for. Results go to standard
+ * output, all else to standard error. Start at `commands.ts`.
+ */
+import { InternalError } from '../base/bug.ts';
+import { closest } from '../base/closest.ts';
+import { badCount, has, sortWords } from './command.ts';
+import { commands } from './commands.ts';
+import { type ExitCode, exit } from './exit.ts';
+import { processTerminal, type Terminal } from './terminal.ts';
+import { wrongWords } from './wrong-words.ts';
+
+/** Runs one command line. */
+export async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const [name, ...rest] = argv;
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') return help(rest[0], name === undefined, terminal);
+  if (name === '--version' || name === '-V') {
+    terminal.out(`${(await import('./version.ts')).version}\n`);
+    return exit.ok;
+  }
+  const command = commands.find((c) => c.name === name);
+  if (!command) return unknownCommand(name, terminal);
+  const words = sortWords(command, rest);
+  if (typeof words !== 'string' && has(words, 'help')) {
+    terminal.out((await import('./help.ts')).commandHelp(command));
+    return exit.ok;
+  }
+  const problem = command.isPlanned ? undefined : typeof words === 'string' ? words : badCount(command, words);
+  if (problem !== undefined) return wrongWords(problem, `cumetal ${command.name} --help`, terminal);
+  return command.run({ command, words: typeof words === 'string' ? { positionals: [], options: new Map() } : words, terminal });
+}
+
+async function help(topic: string | undefined, isUnasked: boolean, terminal: Terminal): Promise<ExitCode> {
+  const { commandHelp, generalHelp } = await import('./help.ts');
+  const command = commands.find((c) => c.name === topic);
+  if (isUnasked) terminal.err(generalHelp());
+  else terminal.out(command ? commandHelp(command) : generalHelp());
+  return isUnasked ? exit.usage : exit.ok;
+}
+
+function unknownCommand(name: string, terminal: Terminal): ExitCode {
+  if (name.startsWith('-')) return wrongWords(`\`${name}\` is not an option of \`cumetal\``, 'cumetal --help', terminal);
+  const near = closest(
+    name,
+    commands.map((c) => c.name),
+  );
+  const file = /\.(ptx|metallib|cu)$/.test(name) ? `, did you mean \`cumetal run ${name}\`?` : '';
+  return wrongWords(`\`${name}\` is not a command${near ? `, did you mean \`${near}\`?` : file}`, 'cumetal --help', terminal);
+}
+
+/** A fault of our own: one paragraph, and a stack only for those who asked for it. */
+function ourBug(error: unknown, terminal: Terminal): ExitCode {
+  const what = error instanceof InternalError || error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  terminal.err(
+    `error: cumetal itself went wrong: ${what}\nThis is a fault of the program, not of your input. Please report it with the input file and the command line` +
+      ` (\`${process.argv.slice(2).join(' ')}\`); CUMETAL_TRACE=1 adds where it happened.\n`,
+  );
+  if (terminal.env.CUMETAL_TRACE && error instanceof Error) terminal.err(`${error.stack}\n`);
+  return exit.ourBug;
+}
+
+if (import.meta.main ?? process.argv[1]?.endsWith('main.js')) {
+  const terminal = processTerminal();
+  try {
+    process.exitCode = await main(process.argv.slice(2), terminal);
+  } catch (error) {
+    process.exitCode = ourBug(error, terminal);
+  }
+}

@@ -1,0 +1,122 @@
+/** The words of `run`: what to launch, and what to do with the buffers afterwards. */
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { CompileOptions, Fp64Mode } from '../compile/index.ts';
+import type { Dim3 } from '../device/device.ts';
+import { type Argument, type Expectation, type LaunchPlan, parseArgument } from '../runtime/index.ts';
+import { allValues, has, lastValue, type Words } from './command.ts';
+
+export interface RunRequest {
+  readonly plan: LaunchPlan;
+  readonly prints: readonly { readonly index: number; readonly count: number | undefined }[];
+  readonly outs: readonly { readonly index: number; readonly path: string }[];
+  readonly checks: readonly { readonly index: number; readonly expect: Expectation }[];
+  readonly device: 'auto' | 'metal' | 'cpu' | 'cuda';
+  readonly repeat: number;
+  readonly timeoutMs: number;
+  readonly compile: CompileOptions;
+}
+
+/** Words that say what to launch; they do not go together with a launch file. */
+const launchWords = ['kernel', 'grid', 'block', 'shared', 'arg'] as const;
+
+/** Which of the words that say what to launch were given beside `--launch`. */
+export const clashing = (words: Words): string | undefined => launchWords.find((name) => has(words, name));
+
+/** A file's own words before the typed ones, so that typed values win and lists grow. */
+export function joinWords(first: Words, second: Words): Words {
+  const options = new Map(first.options);
+  for (const [name, values] of second.options) options.set(name, [...(options.get(name) ?? []), ...values]);
+  return { positionals: [...first.positionals, ...second.positionals], options };
+}
+
+/** Reads every word, or says which is wrong; malformed arguments are reported as CM5010 instead. */
+export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest | string {
+  const problems: string[] = [];
+  const take = <T>(value: T | string): T | undefined => {
+    if (typeof value !== 'string') return value;
+    problems.push(value);
+    return undefined;
+  };
+  const one = <T>(name: string, read: (word: string) => T | string): T | undefined => {
+    const word = lastValue(words, name);
+    return word === undefined ? undefined : take(read(word));
+  };
+  const grid = one('grid', (word) => readDim3('grid', word));
+  const block = one('block', (word) => readDim3('block', word));
+  const sharedBytes = one('shared', (word) => readCount('shared', word, 0)) ?? 0;
+  const repeat = one('repeat', (word) => readCount('repeat', word, 1)) ?? 1;
+  const timeoutMs = one('timeout', readTimeout) ?? 0;
+  const prints = allValues(words, 'print').map((word) => take(readPrint(word)));
+  const outs = allValues(words, 'out').map((word) => take(readOut(word)));
+  const checks = allValues(words, 'check').map((word) => take(readCheck(word)));
+  const args = has(words, 'arg') ? allValues(words, 'arg').map((word) => parseArgument(word, diagnostics)) : undefined;
+  if (problems.length > 0) return problems[0]!;
+  const kernel = lastValue(words, 'kernel');
+  return {
+    plan: {
+      sharedBytes,
+      constants: [],
+      ...(kernel === undefined ? {} : { kernel }),
+      ...(grid ? { grid } : {}),
+      ...(block ? { block } : {}),
+      ...(args ? { args: args.filter((a): a is Argument => a !== undefined) } : {}),
+    },
+    prints: present(prints),
+    outs: present(outs),
+    checks: present(checks),
+    device: (lastValue(words, 'device') ?? 'auto') as RunRequest['device'],
+    repeat,
+    timeoutMs,
+    compile: compileOptions(words),
+  };
+}
+
+const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
+
+/** `--target` and `--fp64`, whose choices were checked before. */
+export function compileOptions(words: Words): CompileOptions {
+  const target = lastValue(words, 'target');
+  const fp64 = lastValue(words, 'fp64');
+  return {
+    ...(target ? { target: target as NonNullable<CompileOptions['target']> } : {}),
+    ...(fp64 ? { fp64: fp64 as Fp64Mode } : {}),
+  };
+}
+
+function readDim3(name: string, word: string): Dim3 | string {
+  const parts = word.split(',');
+  if (parts.length > 3 || parts.some((part) => !/^[1-9]\d{0,9}$/.test(part)))
+    return `\`--${name} ${word}\`: X[,Y[,Z]] of integers of at least 1 is wanted`;
+  const [x, y = 1, z = 1] = parts.map(Number);
+  return [x!, y, z];
+}
+
+function readCount(name: string, word: string, least: number): number | string {
+  const value = /^\d{1,12}$/.test(word) ? Number(word) : Number.NaN;
+  return value >= least ? value : `\`--${name} ${word}\`: an integer of at least ${least} is wanted`;
+}
+
+function readTimeout(word: string): number | string {
+  const seconds = /^(\d+\.?\d*|\.\d+)$/.test(word) ? Number(word) : Number.NaN;
+  return seconds > 0 ? seconds * 1000 : `\`--timeout ${word}\`: a number of seconds above 0 is wanted`;
+}
+
+function readPrint(word: string): RunRequest['prints'][number] | string {
+  const match = /^(\d{1,4})(?::(\d{1,12}))?$/.exec(word);
+  if (!match) return `\`--print ${word}\`: I or I:COUNT is wanted`;
+  return { index: Number(match[1]), count: match[2] === undefined ? undefined : Number(match[2]) };
+}
+
+function readOut(word: string): RunRequest['outs'][number] | string {
+  const match = /^(\d{1,4})=(.+)$/s.exec(word);
+  return match ? { index: Number(match[1]), path: match[2]! } : `\`--out ${word}\`: I=FILE is wanted`;
+}
+
+/** `I=FILE[:rtol[:atol]]`: colons belong to the file unless numbers follow them to the end. */
+function readCheck(word: string): RunRequest['checks'][number] | string {
+  const number = String.raw`\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?`;
+  const match = new RegExp(`^(\\d{1,4})=(.+?)(?::(${number}))?(?::(${number}))?$`, 's').exec(word);
+  if (!match) return `\`--check ${word}\`: I=FILE[:rtol[:atol]] is wanted`;
+  const expect = { path: match[2]!, rtol: Number(match[3] ?? 0), atol: Number(match[4] ?? 0), ulp: 0 };
+  return { index: Number(match[1]), expect };
+}

@@ -1,0 +1,155 @@
+/** `cumetal run`: compile if needed, launch one kernel, show, save and check its buffers. */
+import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
+import type { CompileOptions } from '../compile/index.ts';
+import type { Device, DeviceModule } from '../device/device.ts';
+import { type LaunchPlan, launch, launchWords, readLaunchFile } from '../runtime/index.ts';
+import { type Context, has, lastValue, sortWords, type Words } from './command.ts';
+import { type ExitCode, exit } from './exit.ts';
+import { type Input, readInput } from './input.ts';
+import { renderAll } from './render.ts';
+import { finishLaunch, type Report, reportHuman, reportJson } from './run-report.ts';
+import { clashing, joinWords, type RunRequest, readRequest } from './run-words.ts';
+import { exists } from './terminal.ts';
+import { wrongWords } from './wrong-words.ts';
+
+/** Runs the command. */
+export async function run(context: Context): Promise<ExitCode> {
+  const { terminal, words } = context;
+  const problem = problemOf(words);
+  if (problem) return wrongWords(problem, 'cumetal run --help', terminal);
+  const diagnostics = new Diagnostics();
+  const report: Report = { diagnostics, notes: [] };
+  const code = await attempt(context, report);
+  terminal.err(renderAll(diagnostics.list, terminal.colour.err));
+  if (has(words, 'json')) terminal.out(`${reportJson(report)}\n`);
+  else if (report.launched) terminal.out(reportHuman(report.launched, report.notes));
+  return code;
+}
+
+function problemOf(words: Words): string | undefined {
+  if (has(words, 'sanitize')) return '`--sanitize` is not yet available in this version';
+  const clash = has(words, 'launch') ? clashing(words) : undefined;
+  if (clash) return `\`--${clash}\` does not go with \`--launch\`: the launch file says it`;
+  if (!has(words, 'launch') && words.positionals.length === 0) return '`cumetal run` needs a file: `cumetal run FILE`';
+  return undefined;
+}
+
+/** A launch that is known but for the device: the module and what to do with it. */
+interface Task {
+  readonly input: Input;
+  readonly request: RunRequest;
+  readonly plan: LaunchPlan;
+}
+
+async function attempt(context: Context, report: Report): Promise<ExitCode> {
+  const task = await readTask(context, report);
+  if (typeof task === 'number') return task;
+  const { openDevice } = await import('../device/index.ts');
+  const device = openDevice(task.request.device, report.diagnostics);
+  if (!device) return exit.noDevice;
+  try {
+    return await launchOn(device, task, context, report);
+  } finally {
+    device.close();
+  }
+}
+
+async function launchOn(device: Device, { input, request, plan }: Task, { terminal }: Context, report: Report): Promise<ExitCode> {
+  const { diagnostics } = report;
+  report.device = device.info;
+  const start = performance.now();
+  const bytes = input.kind === 'metallib' ? input.bytes : await compileFor(device, input, withEntry(request.compile, plan), report);
+  // A kernel that is not there is a launch that fails, in a PTX file as in a metallib.
+  if (!bytes) return diagnostics.list.some((d) => d.code === 'CM1120') ? exit.failed : exit.doesNotCompile;
+  const module: DeviceModule | undefined = device.load(bytes, diagnostics);
+  report.compileMs = performance.now() - start;
+  if (!module) return exit.failed;
+  const outcome = launch(device, module, plan, request, { io: terminal, diagnostics });
+  if (!outcome) return diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
+  report.launched = finishLaunch(outcome, request, { device: device.info, compileMs: report.compileMs, io: terminal, diagnostics });
+  return diagnostics.hasErrors || report.launched.checks.some((c) => !c.pass) ? exit.failed : exit.ok;
+}
+
+/** A chosen kernel is the only one that needs to compile. */
+const withEntry = (options: CompileOptions, { kernel }: LaunchPlan): CompileOptions =>
+  kernel === undefined ? options : { ...options, entries: [kernel] };
+
+/** The metallib of a PTX file. On the CPU, what no Apple target can say is tried once more for `cpu`, and said. */
+async function compileFor(
+  device: Device,
+  input: Input & { kind: 'ptx' },
+  options: CompileOptions,
+  report: Report,
+): Promise<Uint8Array | undefined> {
+  const { compile } = await import('../compile/index.ts');
+  const first = new Diagnostics(input.source);
+  const compiled = compile(input.source, options, first);
+  const errors = first.list.filter((d) => d.severity === 'error');
+  if (!compiled && device.info.kind === 'cpu' && options.target === undefined && errors.every(isAboutTarget)) {
+    const second = new Diagnostics(input.source);
+    const forCpu = compile(input.source, { ...options, target: 'cpu' }, second);
+    if (forCpu) {
+      report.notes.push(`compiled for \`--target cpu\`, because ${errors[0]?.message}`);
+      report.diagnostics.addAll(second.sorted());
+      return forCpu.metallib;
+    }
+  }
+  report.diagnostics.addAll(first.sorted());
+  return compiled?.metallib;
+}
+
+/** Errors that say what Apple targets cannot do. */
+const isAboutTarget = (d: Diagnostic): boolean => d.code.startsWith('CM209');
+
+async function readTask({ terminal, words, command }: Context, report: Report): Promise<Task | ExitCode> {
+  const launchPath = lastValue(words, 'launch');
+  if (launchPath !== undefined) return taskOfFile(launchPath, words, terminal, report);
+  const { diagnostics } = report;
+  const input = await readInput(words.positionals[0]!, terminal, diagnostics);
+  if (typeof input === 'number') return input;
+  if (has(words, 'arg')) return taskOfWords(input, words, terminal, report);
+  const lines = input.kind === 'ptx' ? launchWords(input.source.text, diagnostics) : undefined;
+  if (diagnostics.hasErrors) return exit.usage;
+  if (lines) {
+    const own = sortWords(command, lines);
+    const problem = typeof own === 'string' ? own : own.positionals.length > 0 ? `\`${own.positionals[0]}\` is not an option` : undefined;
+    if (typeof own === 'string' || problem)
+      return wrongWords(`in the launch lines of ${input.path}: ${problem}`, 'cumetal run --help', terminal);
+    report.notes.push(`launched as the comment lines of ${input.path} say`);
+    return taskOfWords(input, joinWords(own, words), terminal, report);
+  }
+  const beside = input.path.replace(/\.(ptx|metallib|cu)$/, '.launch.json');
+  if (beside !== input.path && exists(beside) && !clashing(words)) return taskOfFile(beside, words, terminal, report, input);
+  return taskOfWords(input, words, terminal, report);
+}
+
+function taskOfWords(input: Input, words: Words, terminal: Context['terminal'], { diagnostics }: Report): Task | ExitCode {
+  const request = readRequest(words, diagnostics);
+  if (typeof request === 'string') return wrongWords(request, 'cumetal run --help', terminal);
+  return diagnostics.hasErrors ? exit.usage : { input, request, plan: request.plan };
+}
+
+/** The task of a launch file. A FILE on the command line, or the file it was found beside, replaces the module it names. */
+async function taskOfFile(
+  path: string,
+  words: Words,
+  terminal: Context['terminal'],
+  report: Report,
+  beside?: Input,
+): Promise<Task | ExitCode> {
+  const { diagnostics } = report;
+  const request = readRequest(words, diagnostics);
+  if (typeof request === 'string') return wrongWords(request, 'cumetal run --help', terminal);
+  const bytes = terminal.readFile(path);
+  if (!(bytes instanceof Uint8Array)) {
+    diagnostics.report('CM5030', { path, why: bytes.why });
+    return exit.usage;
+  }
+  const file = readLaunchFile(path, new TextDecoder().decode(bytes), diagnostics);
+  if (!file) return exit.failed;
+  const given = words.positionals[0];
+  const input = beside ?? (await readInput(given ?? file.module, terminal, diagnostics));
+  if (typeof input === 'number') return given === undefined && input === exit.usage ? exit.failed : input;
+  report.notes.push(`launched as ${path} says`);
+  return { input, request, plan: file };
+}

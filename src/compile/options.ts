@@ -1,0 +1,23 @@
+/** What a compilation can be asked for. */
+import type { Reflection, TargetName } from '../air/index.ts';
+
+/** `soft` (the default) will be exact double precision in integer arithmetic; `native` emits double operations. */
+export const fp64Modes = ['soft', 'native'] as const;
+export type Fp64Mode = (typeof fp64Modes)[number];
+
+export interface CompileOptions {
+  /** `macos14` by default. */
+  readonly target?: TargetName;
+  readonly fp64?: Fp64Mode;
+  /** Only these entries; all by default. */
+  readonly entries?: readonly string[];
+}
+
+/** Stages that `cumetal build --emit` writes. */
+export const emits = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection'] as const;
+export type Emit = (typeof emits)[number];
+
+export interface Compiled {
+  readonly metallib: Uint8Array;
+  readonly reflection: Reflection;
+}

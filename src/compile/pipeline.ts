@@ -1,0 +1,112 @@
+/** The one road, stage after stage. Each stage reports what it refuses; the road ends at the first stage that reported errors. */
+
+import { useGridPositions } from '../air/grid-positions.ts';
+import { emitKernel, type KernelReflection, limits, type Reflection, type Target, targets, validateAir } from '../air/index.ts';
+import { reflectKernel } from '../air/reflect.ts';
+import { bug } from '../base/bug.ts';
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { SourceFile } from '../base/source.ts';
+import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
+import { type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
+import { lowerModule } from '../lower/index.ts';
+import { writeMetallib } from '../metallib/index.ts';
+import { check, parse, printAst } from '../ptx/index.ts';
+import type { Compiled, CompileOptions, Emit } from './options.ts';
+
+/** PTX text to a metallib with its reflection; nothing after reporting errors. */
+export function compile(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Compiled | undefined {
+  const modules = toAir(source, options, diagnostics);
+  if (!modules) return undefined;
+  const target = targetOf(options);
+  return { metallib: pack(modules.air, target), reflection: modules.reflection };
+}
+
+/** The text or bytes of one stage; several kernels follow one another in `air-ll`, and `air` takes one kernel only. */
+export function emit(source: SourceFile, what: Emit, options: CompileOptions, diagnostics: Diagnostics): Uint8Array | string | undefined {
+  if (what === 'ast') return emitAst(source, diagnostics);
+  if (what === 'ir') return emitIr(source, options, diagnostics);
+  const modules = toAir(source, options, diagnostics);
+  if (!modules) return undefined;
+  switch (what) {
+    case 'metallib':
+      return pack(modules.air, targetOf(options));
+    case 'air':
+      return oneModule(modules.air, diagnostics);
+    case 'air-ll':
+      return modules.air.map(disassemble).join('\n');
+    case 'reflection':
+      return `${JSON.stringify(modules.reflection, undefined, 2)}\n`;
+  }
+}
+
+function emitAst(source: SourceFile, diagnostics: Diagnostics): string | undefined {
+  const ast = parse(source, diagnostics);
+  return diagnostics.hasErrors ? undefined : printAst(ast);
+}
+
+function emitIr(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): string | undefined {
+  const ir = toIr(source, options, diagnostics);
+  return ir && printModule(ir);
+}
+
+function oneModule(modules: readonly LlvmModule[], diagnostics: Diagnostics): Uint8Array | undefined {
+  if (modules.length === 1) return writeModule(modules[0]!);
+  diagnostics.report('CM5090', { count: modules.length });
+  return undefined;
+}
+
+const targetOf = (options: CompileOptions): Target => {
+  const target = targets[options.target ?? 'macos14'];
+  return options.fp64 === 'native' ? { ...target, allowsCpuOnly: true } : target;
+};
+
+/** PTX to optimised IR. */
+export function toIr(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): IrModule | undefined {
+  const ast = parse(source, diagnostics);
+  if (diagnostics.hasErrors) return undefined;
+  const checked = check(ast, options.entries ? { entries: options.entries } : {}, diagnostics);
+  if (diagnostics.hasErrors) return undefined;
+  const ir = lowerModule(checked, diagnostics);
+  if (diagnostics.hasErrors) return undefined;
+  for (const kernel of ir.kernels) {
+    runPasses(kernel, standardPasses);
+    if (useGridPositions(kernel)) runPasses(kernel, standardPasses);
+  }
+  return ir;
+}
+
+interface AirModules {
+  readonly air: LlvmModule[];
+  readonly reflection: Reflection;
+}
+
+function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): AirModules | undefined {
+  const ir = toIr(source, options, diagnostics);
+  if (!ir) return undefined;
+  const target = targetOf(options);
+  const kernels: KernelReflection[] = ir.kernels.map(reflectKernel);
+  for (const kernel of kernels)
+    if (kernel.staticSharedBytes > limits.threadgroupBytes)
+      diagnostics.report('CM2093', { kernel: kernel.name, bytes: kernel.staticSharedBytes, limit: limits.threadgroupBytes });
+  if (diagnostics.hasErrors) return undefined;
+  const air = ir.kernels.map((kernel) => emitKernel(kernel, target, diagnostics));
+  if (diagnostics.hasErrors) return undefined;
+  if (!target.allowsCpuOnly && !air.every((module) => validateAir(module, diagnostics)))
+    bug(`emitted AIR breaks a rule: ${diagnostics.list.map((d) => d.message).join('; ')}`);
+  return { air, reflection: { abi: 1, target: options.target ?? 'macos14', kernels } };
+}
+
+function pack(modules: readonly LlvmModule[], target: Target): Uint8Array {
+  return writeMetallib({
+    version: target.container,
+    platform: 'macos',
+    os: target.os,
+    functions: modules.map((module) => ({
+      name: module.functions[0]!.name,
+      type: 'kernel',
+      airVersion: [target.airVersion[0], target.airVersion[1]],
+      metalVersion: [target.metalVersion[0], target.metalVersion[1]],
+      bitcode: writeModule(module),
+    })),
+  });
+}

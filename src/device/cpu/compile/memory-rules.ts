@@ -1,0 +1,74 @@
+/** Loads and stores, bounds first; and choices, which vectors take lane by lane as accesses do. */
+import { bytesOf, elementOf, type InstOf, isVector, lanesOf } from '../../../ir/index.ts';
+import { type Emitter, pushAll, typeOf } from './emitter.ts';
+import { heldAs } from './values.ts';
+
+export function select(e: Emitter, inst: InstOf<'select'>): void {
+  if (!isVector(inst.type)) {
+    pushAll(e, [inst.a, inst.b, inst.cond]);
+    return e.code.op('select');
+  }
+  const cond = e.values.scratch('i32');
+  e.values.push(inst.cond);
+  e.code.at('local.set', cond);
+  for (let lane = 0; lane < lanesOf(inst.type); lane++) {
+    e.values.pushLane(inst.a, lane);
+    e.values.pushLane(inst.b, lane);
+    e.code.at('local.get', cond);
+    e.code.op('select');
+  }
+}
+
+const loads: Record<string, string> = { i8: 'i32.load8_u', i16: 'i32.load16_u', f16: 'i32.load16_u', bf16: 'i32.load16_u' };
+const stores: Record<string, string> = { i8: 'i32.store8', i16: 'i32.store16', f16: 'i32.store16', bf16: 'i32.store16' };
+
+/**
+ * The address on the stack as an index of memory. The first page is nobody's, and memory ends below 4 GiB: whatever lies
+ * outside becomes an index at which every access traps.
+ */
+function wrapAddress(e: Emitter): void {
+  const address = e.values.scratch('i64');
+  e.code.at('local.tee', address);
+  e.code.op('i32.wrap_i64');
+  e.code.i32(-1);
+  e.code.at('local.get', address);
+  e.code.i64(65536n);
+  e.code.op('i64.sub');
+  e.code.i64(0xffff0000n);
+  e.code.op('i64.lt_u');
+  e.code.op('select');
+}
+
+export function load(e: Emitter, inst: InstOf<'load'>): void {
+  const element = elementOf(inst.type);
+  const name = loads[element] ?? `${heldAs(element)}.load`;
+  const size = bytesOf(element);
+  e.values.push(inst.addr);
+  wrapAddress(e);
+  if (!isVector(inst.type)) return e.code.access(name, 1);
+  const base = e.values.scratch('i32');
+  e.code.at('local.set', base);
+  for (let lane = 0; lane < lanesOf(inst.type); lane++) {
+    e.code.at('local.get', base);
+    e.code.access(name, 1, lane * size);
+  }
+}
+
+export function store(e: Emitter, inst: InstOf<'store'>): void {
+  const type = typeOf(e, inst.value);
+  const element = elementOf(type);
+  const name = stores[element] ?? `${heldAs(element)}.store`;
+  e.values.push(inst.addr);
+  wrapAddress(e);
+  if (!isVector(type)) {
+    e.values.push(inst.value);
+    return e.code.access(name, 1);
+  }
+  const base = e.values.scratch('i32');
+  e.code.at('local.set', base);
+  for (let lane = 0; lane < lanesOf(type); lane++) {
+    e.code.at('local.get', base);
+    e.values.pushLane(inst.value, lane);
+    e.code.access(name, 1, lane * bytesOf(element));
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Dead code: instructions whose results nothing needs, and block parameters that only feed themselves or nothing. Stores, barriers,
+ * volatile loads and branches are what is needed in the first place.
+ */
+import { edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
+import { operandsOf } from '../operands.ts';
+import { specOf } from '../ops.ts';
+import { dropParams } from './substitution.ts';
+
+/** Removes what is dead, in place; true where there was any. */
+export function dce(kernel: Kernel): boolean {
+  const isLive = liveValues(kernel);
+  let changed = false;
+  for (const block of kernel.blocks) {
+    const kept = block.body.filter((value) => isLive[value]);
+    changed ||= kept.length < block.body.length;
+    block.body = kept;
+  }
+  return dropParams(kernel, (param) => isLive[param] === 1) || changed;
+}
+
+/** 1 for each value that is needed. */
+function liveValues(kernel: Kernel): Uint8Array {
+  const isLive = new Uint8Array(kernel.insts.length);
+  const stack: Value[] = [];
+  const need = (value: Value): void => {
+    if (isLive[value]) return;
+    isLive[value] = 1;
+    stack.push(value);
+  };
+  for (const { body, end } of kernel.blocks) {
+    for (const value of body) if (hasEffect(kernel.insts[value]!)) need(value);
+    if (end.op === 'condbr') need(end.cond);
+  }
+  const incoming = incomingOf(kernel);
+  for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
+    for (const operand of operandsOf(kernel.insts[value]!)) need(operand);
+    for (const arg of incoming.get(value) ?? []) need(arg);
+  }
+  return isLive;
+}
+
+const hasEffect = (inst: Inst): boolean => (inst.op === 'load' ? inst.volatile : specOf(inst.op).effect !== 'pure');
+
+/** What edges bring for each block parameter. */
+function incomingOf(kernel: Kernel): Map<Value, Value[]> {
+  const incoming = new Map<Value, Value[]>();
+  for (const { params } of kernel.blocks) for (const param of params) incoming.set(param, []);
+  for (const { end } of kernel.blocks)
+    for (const { block, args } of edgesOf(end))
+      args.forEach((arg, i) => {
+        incoming.get(block.params[i]!)!.push(arg);
+      });
+  return incoming;
+}

@@ -1,0 +1,62 @@
+/**
+ * Block parameters for which every edge brings the same value, or the parameter itself, are that value.
+ * Source: Braun et al., "Simple and Efficient Construction of Static Single Assignment Form" (2013), trivial phis.
+ */
+import { cfgOf } from '../analysis/cfg.ts';
+import { edgesOf, type Kernel, type Value } from '../kernel.ts';
+import { dropParams, type Substitution, substitute, substitution } from './substitution.ts';
+
+interface Flow {
+  /** What reachable edges bring for each parameter. */
+  readonly incoming: ReadonlyMap<Value, readonly Value[]>;
+  /** The parameters that each value is brought for. */
+  readonly fed: Map<Value, Value[]>;
+}
+
+/** Puts the one value in the place of each such parameter; true where there were any. */
+export function dropRedundantParams(kernel: Kernel): boolean {
+  if (kernel.blocks.every((block) => block.params.length === 0)) return false;
+  const flow = flowOf(kernel);
+  const s = substitution();
+  const stack = [...flow.incoming.keys()];
+  for (let param = stack.pop(); param !== undefined; param = stack.pop()) {
+    const only = s.has(param) ? undefined : onlyValue(flow, s, param);
+    if (only === undefined) continue;
+    s.replace(param, only);
+    const waiting = flow.fed.get(param) ?? [];
+    stack.push(...waiting);
+    // Only a parameter can be replaced in its turn.
+    if (flow.incoming.has(only)) flow.fed.get(only)!.push(...waiting);
+  }
+  substitute(kernel, s);
+  return dropParams(kernel, (param) => !s.has(param));
+}
+
+/** An edge from code that cannot be reached brings nothing. */
+function flowOf(kernel: Kernel): Flow {
+  const incoming = new Map<Value, Value[]>();
+  const fed = new Map<Value, Value[]>();
+  const add = (map: Map<Value, Value[]>, key: Value, value: Value): void => {
+    const list = map.get(key);
+    if (list) list.push(value);
+    else map.set(key, [value]);
+  };
+  for (const id of cfgOf(kernel).order)
+    for (const { block, args } of edgesOf(kernel.blocks[id]!.end))
+      args.forEach((arg, i) => {
+        add(incoming, block.params[i]!, arg);
+        add(fed, arg, block.params[i]!);
+      });
+  return { incoming, fed };
+}
+
+function onlyValue({ incoming }: Flow, { of }: Substitution, param: Value): Value | undefined {
+  let only: Value | undefined;
+  for (const arg of incoming.get(param)!) {
+    const value = of(arg);
+    if (value === param || value === only) continue;
+    if (only !== undefined) return undefined;
+    only = value;
+  }
+  return only;
+}

@@ -1,0 +1,37 @@
+/** What a rule of `simplify` sees and says. */
+import { addInst } from '../build.ts';
+import type { Inst, InstOf, Kernel, Value } from '../kernel.ts';
+import type { Op } from '../ops.ts';
+import { bitsOf, type Type } from '../types.ts';
+
+/** The value an instruction amounts to, or the instruction to put in its place; undefined where the rule has nothing to say. */
+export type Rewrite = Value | Inst | undefined;
+export type RewriteRule<K extends Op> = (inst: InstOf<K>, c: RewriteContext) => Rewrite;
+
+/** The instructions that a rule may ask about, and the place where it may add constants. */
+export interface RewriteContext {
+  readonly kernel: Kernel;
+  /** The rewritten body of the block so far. */
+  body: Value[];
+  /** The instruction that is rewritten. */
+  value: Value;
+}
+
+export const defOf = ({ kernel }: RewriteContext, value: Value): Inst => kernel.insts[value]!;
+export const typeIn = ({ kernel }: RewriteContext, value: Value): Type => kernel.insts[value]!.type;
+
+/** The bits of a constant. */
+export function bitsIn({ kernel }: RewriteContext, value: Value): bigint | undefined {
+  const inst = kernel.insts[value]!;
+  return inst.op === 'const' ? inst.bits : undefined;
+}
+
+/** A constant instruction; bits wrap to the type. */
+export const constantOf = (type: Type, bits: bigint): Inst => ({ op: 'const', type, bits: BigInt.asUintN(bitsOf(type), bits) });
+
+/** A constant placed before the instruction that is rewritten, with its location. */
+export function placeConstant(c: RewriteContext, type: Type, bits: bigint): Value {
+  const value = addInst(c.kernel, constantOf(type, bits), c.kernel.locs[c.value]);
+  c.body.push(value);
+  return value;
+}

@@ -1,0 +1,94 @@
+/**
+ * Constant folding and algebraic identities, one walk in reverse postorder, so that operands are simple before their users are looked at.
+ * The result equals the original bit for bit; float identities that fail for a NaN or a zero's sign are left out.
+ */
+import { cfgOf } from '../analysis/cfg.ts';
+import { evalOp, isEvaluableInst } from '../eval.ts';
+import type { Block, Inst, Kernel, Value } from '../kernel.ts';
+import { mapOperands, mapTerminator, operandsOf } from '../operands.ts';
+import { isScalar } from '../types.ts';
+import { dropRedundantParams } from './redundant-params.ts';
+import { bitsIn, constantOf, type Rewrite, type RewriteContext, typeIn } from './rewrite.ts';
+import { arithmeticRules } from './simplify-arithmetic.ts';
+import { conversionRules } from './simplify-conversions.ts';
+import { type Substitution, substitute, substitution } from './substitution.ts';
+import { mirrored } from './symmetry.ts';
+
+/** Rewrites of one instruction in a row; each makes it simpler, so the bound is only for our own faults. */
+const mostRewrites = 16;
+
+const rules = { ...arithmeticRules, ...conversionRules } as Partial<Record<string, (inst: Inst, c: RewriteContext) => Rewrite>>;
+
+/** Folds and simplifies in place; true where anything changed. */
+export function simplify(kernel: Kernel): boolean {
+  let changed = dropRedundantParams(kernel);
+  const s = substitution();
+  const c: RewriteContext = { kernel, body: [], value: 0 as Value };
+  for (const id of cfgOf(kernel).order) changed = simplifyBlock(kernel.blocks[id]!, c, s) || changed;
+  // Edge arguments of loops and code that cannot be reached may use what was replaced after they were seen.
+  substitute(kernel, s);
+  return changed;
+}
+
+function simplifyBlock(block: Block, c: RewriteContext, s: Substitution): boolean {
+  let changed = false;
+  const before = block.body;
+  c.body = [];
+  for (const value of before) {
+    mapOperands(c.kernel.insts[value]!, s.of);
+    c.value = value;
+    const { isRewritten, same } = simplifyInst(c);
+    if (same === undefined) c.body.push(value);
+    else s.replace(value, same);
+    changed ||= isRewritten;
+  }
+  block.body = c.body;
+  mapTerminator(block.end, s.of);
+  return decideBranch(block, c) || changed;
+}
+
+/** Rewrites the instruction at hand until no rule applies; `same` is the value that it turned out to be. */
+function simplifyInst(c: RewriteContext): { isRewritten: boolean; same?: Value } {
+  let isRewritten = false;
+  for (let turn = 0; turn < mostRewrites; turn++) {
+    const result = rewriteOf(c.kernel.insts[c.value]!, c);
+    if (result === undefined) break;
+    isRewritten = true;
+    if (typeof result === 'number') return { isRewritten, same: result };
+    c.kernel.insts[c.value] = result;
+  }
+  return { isRewritten };
+}
+
+function rewriteOf(inst: Inst, c: RewriteContext): Rewrite {
+  if (inst.op === 'const') return undefined;
+  return folded(inst, c) ?? constantLast(inst, c) ?? rules[inst.op]?.(inst, c);
+}
+
+/** The constant an instruction of constants amounts to. Vectors and addresses have no constant form but the null pointer. */
+function folded(inst: Inst, c: RewriteContext): Inst | undefined {
+  if (!isScalar(inst.type) || !isEvaluableInst(inst)) return undefined;
+  const operands = operandsOf(inst);
+  const bits: bigint[] = [];
+  for (const operand of operands) {
+    const known = bitsIn(c, operand);
+    if (known === undefined) return undefined;
+    bits.push(known);
+  }
+  const types = operands.map((operand) => typeIn(c, operand));
+  return constantOf(inst.type, evalOp(inst, bits, types));
+}
+
+/** A lone constant stands second, where the rules look for it. */
+function constantLast(inst: Inst, c: RewriteContext): Inst | undefined {
+  if (!('a' in inst && 'b' in inst) || bitsIn(c, inst.a) === undefined || bitsIn(c, inst.b) !== undefined) return undefined;
+  return mirrored(inst);
+}
+
+function decideBranch(block: Block, c: RewriteContext): boolean {
+  const { end } = block;
+  const bits = end.op === 'condbr' ? bitsIn(c, end.cond) : undefined;
+  if (end.op !== 'condbr' || bits === undefined) return false;
+  block.end = { op: 'br', to: bits === 1n ? end.then : end.else };
+  return true;
+}

@@ -1,0 +1,75 @@
+/** Which ops mean the same with their operands swapped, and what comparisons turn into then. */
+import type { Inst } from '../kernel.ts';
+import type { FcmpPredicate, IcmpPredicate, Op } from '../ops.ts';
+
+/** Ops that keep their meaning when `a` and `b` change places. */
+export const commutative: ReadonlySet<Op> = new Set([
+  'add',
+  'mul',
+  'smulhi',
+  'umulhi',
+  'and',
+  'or',
+  'xor',
+  'smin',
+  'smax',
+  'umin',
+  'umax',
+  'fadd',
+  'fmul',
+  'fma',
+  'fmin',
+  'fmax',
+] as const satisfies Op[]);
+
+/** Commutative integer ops for which (x op c) op d = x op (c op d). */
+export const associative: ReadonlySet<Op> = new Set([
+  'add',
+  'mul',
+  'and',
+  'or',
+  'xor',
+  'smin',
+  'smax',
+  'umin',
+  'umax',
+] as const satisfies Op[]);
+
+const mirroredIcmp = {
+  eq: 'eq',
+  ne: 'ne',
+  slt: 'sgt',
+  sle: 'sge',
+  sgt: 'slt',
+  sge: 'sle',
+  ult: 'ugt',
+  ule: 'uge',
+  ugt: 'ult',
+  uge: 'ule',
+} as const satisfies Record<IcmpPredicate, IcmpPredicate>;
+
+const mirroredFcmp = {
+  oeq: 'oeq',
+  one: 'one',
+  olt: 'ogt',
+  ole: 'oge',
+  ogt: 'olt',
+  oge: 'ole',
+  ord: 'ord',
+  ueq: 'ueq',
+  une: 'une',
+  ult: 'ugt',
+  ule: 'uge',
+  ugt: 'ult',
+  uge: 'ule',
+  uno: 'uno',
+} as const satisfies Record<FcmpPredicate, FcmpPredicate>;
+
+/** The instruction with `a` and `b` swapped, where that can be said. */
+export function mirrored(inst: Inst): Inst | undefined {
+  if (inst.op === 'icmp') return { ...inst, a: inst.b, b: inst.a, pred: mirroredIcmp[inst.pred] };
+  if (inst.op === 'fcmp') return { ...inst, a: inst.b, b: inst.a, pred: mirroredFcmp[inst.pred] };
+  if (!commutative.has(inst.op)) return undefined;
+  const { a, b } = inst as Extract<Inst, { op: 'add' }>;
+  return { ...inst, a: b, b: a } as Inst;
+}

@@ -1,0 +1,113 @@
+/**
+ * Addresses: of `[a+4]` operands as IR pointers, and of variables as integers. An address in a register is an integer, which
+ * the IR makes a pointer of; `recover-pointers` finds what it points into afterwards.
+ */
+import type { Span } from '../base/source.ts';
+import { type PointerType, type Space, typeOf, type Value } from '../ir/index.ts';
+import type { Address, AddressOperand, Operand } from '../ptx/index.ts';
+import { integerConstant, lookUp, printOperand } from '../ptx/index.ts';
+import type { Context } from './context.ts';
+import { readRegister } from './context.ts';
+import { asInt } from './convert.ts';
+import { layoutOf } from './initialiser.ts';
+
+/** A symbol with its state space, or an integer. */
+type Base =
+  | { readonly kind: 'pointer'; readonly value: Value; readonly space: Space }
+  | { readonly kind: 'integer'; readonly value: Value };
+
+/** What rows hand back as `AddressOperand`. */
+export const addressOperand = (node: Operand): AddressOperand => node as unknown as AddressOperand;
+
+/** The pointer of an address operand. Reports CM2049 where the operand is none that is understood. */
+export function pointerTo(c: Context, operand: AddressOperand, space: Space): Value {
+  const node = operand as unknown as Address;
+  const base = node.kind === 'address' && node.rest.length === 0 ? baseOf(c, node.base) : undefined;
+  if (!base) return unusable(c, node, space, 'only a register, a variable or a number with a constant offset is an address');
+  if (base.kind === 'integer') return fromInteger(c, base.value, node.offset, space);
+  if (base.space === space) return offset(c, base.value, node.offset);
+  return unusable(c, node, space, `\`${printOperand(node.base)}\` is in ${base.space} memory and the instruction accesses ${space} memory`);
+}
+
+function unusable(c: Context, node: Operand, space: Space, why: string): Value {
+  c.diagnostics.report('CM2049', { operand: printOperand(node), why }, { span: node.span });
+  return c.ir.const(`ptr.${space}`, 0);
+}
+
+/** Offsets of 32-bit addresses are added in 32 bits, where they wrap as the hardware's do. */
+function fromInteger(c: Context, value: Value, bytes: bigint, space: Space): Value {
+  const type: PointerType = `ptr.${space}`;
+  if (typeOf(c.kernel, value) === 'i64') return offset(c, c.ir.inttoptr(type, value), bytes);
+  const sum = bytes === 0n ? value : c.ir.add(value, c.ir.const(c.ir.typeOf(value), bytes));
+  return c.ir.inttoptr(type, c.ir.zext('i64', sum));
+}
+
+const offset = (c: Context, pointer: Value, bytes: bigint): Value =>
+  bytes === 0n ? pointer : c.ir.ptradd(pointer, c.ir.const('i64', bytes));
+
+function baseOf(c: Context, node: Operand): Base | undefined {
+  if (node.kind === 'name' || node.kind === 'index' || node.kind === 'element') return symbolBase(c, node);
+  const constant = integerConstant(node);
+  return constant === undefined ? undefined : { kind: 'integer', value: c.ir.const('i64', constant) };
+}
+
+function symbolBase(c: Context, node: Operand & { kind: 'name' | 'index' | 'element' }): Base | undefined {
+  const symbol = lookUp(c.scope, node.name);
+  if (node.kind === 'name' && symbol?.kind === 'register') {
+    const value = asInt(c.ir, readRegister(c, symbol.register));
+    return { kind: 'integer', value };
+  }
+  if (node.kind === 'element') return undefined;
+  const pointer = symbolPointer(c, node.name, node.span);
+  if (!pointer || node.kind === 'name') return pointer;
+  return indexed(c, pointer, node);
+}
+
+/** `a[2]`: elements of the array. */
+function indexed(c: Context, pointer: Base, node: Operand & { kind: 'index' }): Base | undefined {
+  const symbol = lookUp(c.scope, node.name);
+  const layout = symbol?.kind === 'variable' || symbol?.kind === 'param' ? layoutOf(symbol.variable) : undefined;
+  const index = integerConstant(node.index);
+  return layout && index !== undefined ? { ...pointer, value: offset(c, pointer.value, index * BigInt(layout.element)) } : undefined;
+}
+
+/** The address of a variable or parameter; a null pointer after a refusal. */
+function symbolPointer(c: Context, name: string, use: Span): (Base & { kind: 'pointer' }) | undefined {
+  const symbol = lookUp(c.scope, name);
+  if (symbol?.kind === 'param') return { kind: 'pointer', value: c.ir.param('ptr.param', { index: symbol.index }), space: 'param' };
+  if (symbol?.kind !== 'variable') return undefined;
+  if (symbol.variable.space === 'param') return callParameter(c, name, use);
+  const variable = c.variables(symbol.variable, use);
+  const space: Space = variable?.space ?? (symbol.variable.space === 'global' ? 'global' : 'shared');
+  const value = variable ? c.ir.variable(`ptr.${space}`, { name: variable.name }) : c.ir.const(`ptr.${space}`, 0);
+  return { kind: 'pointer', value, space };
+}
+
+/** `.param` variables of a body carry the arguments of calls. */
+function callParameter(c: Context, name: string, use: Span): Base & { kind: 'pointer' } {
+  c.diagnostics.report('CM2040', { what: `\`${name}\`, an argument of a call,` }, { span: use });
+  return { kind: 'pointer', value: c.ir.const('ptr.param', 0), space: 'param' };
+}
+
+/** The address of a variable, of an element of one, or of a parameter as an integer in its space, as `mov` takes it. */
+export function symbolAddress(c: Context, node: Operand & { kind: 'name' | 'index' }, use: Span): Value | undefined {
+  const pointer = symbolPointer(c, node.name, use);
+  const place = pointer && node.kind === 'index' ? indexed(c, pointer, node) : pointer;
+  return place && c.ir.ptrtoint('i64', place.value);
+}
+
+/**
+ * A generic address from one in a space, or the reverse. Both are the same number: what is not global is marked and must be
+ * seen through to its accesses by `resolve-spaces`, which refuses what it cannot follow.
+ */
+export function convertAddress(c: Context, a: Value, space: Space, to: 'generic' | 'space'): Value {
+  if (space === 'global' || space === 'generic') {
+    c.evidence.addresses.add(a);
+    return a;
+  }
+  const wide = c.ir.typeOf(a) === 'i64' ? a : c.ir.zext('i64', a);
+  if (to === 'space') return a;
+  const marked = c.ir.ptrtoint('i64', c.ir.inttoptr(`ptr.${space}`, wide));
+  c.evidence.generic.set(marked, space);
+  return marked;
+}

@@ -1,0 +1,17 @@
+/**
+ * PTX to IR: control flow, registers to values, parameters and variables. What a single instruction means is said by its row
+ * in `src/ptx/table`; this room hands rows their operands. Start at `entry.ts`.
+ */
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { Module } from '../ir/index.ts';
+import type { Checked } from '../ptx/index.ts';
+import { lowerEntry } from './entry.ts';
+
+/** The kernels of a checked module. Reports CM20xx for what has no exact form; then the kernels are not to be used. */
+export function lowerModule(checked: Checked, diagnostics: Diagnostics): Module {
+  if (checked.module.addressSize === 32) {
+    diagnostics.report('CM2047', {});
+    return { kernels: [] };
+  }
+  return { kernels: checked.entries.map((entry) => lowerEntry(entry, diagnostics)) };
+}

@@ -1,0 +1,77 @@
+/**
+ * One instruction: operands in, the row's ops, results out. Under a guard, what only computes is computed in any case and
+ * its results are selected; what touches memory or waits is put in a block of its own.
+ */
+import { instOf, type Value } from '../ir/index.ts';
+import { type CheckedInstruction, integerConstant, isSignedType, type Match } from '../ptx/index.ts';
+import { type Context, enter, readRegister } from './context.ts';
+import { newFlow } from './flow.ts';
+import { readSources, writeResults } from './operands.ts';
+import { link } from './ssa.ts';
+
+/** Lowers an instruction that ends no block. */
+export function lowerInstruction(c: Context, item: CheckedInstruction): void {
+  c.scope = item.scope;
+  c.ir.loc = item.match.instruction.span;
+  const guard = item.guard && guardValue(c, item.guard);
+  if (guard === undefined) return lowerPlain(c, item.match);
+  if (hasEffect(item.match)) return lowerBranched(c, item.match, guard);
+  c.guard = guard;
+  lowerPlain(c, item.match);
+  c.guard = undefined;
+}
+
+/** The condition under which a guarded instruction is carried out. */
+export function guardValue(c: Context, { register, negated }: NonNullable<CheckedInstruction['guard']>): Value {
+  const value = readRegister(c, register);
+  return negated ? c.ir.xor(value, c.ir.const('i1', 1)) : value;
+}
+
+const hasEffect = ({ row }: Match): boolean => row.control === 'barrier' || row.operands.some((slot) => slot.isAddress);
+
+function lowerBranched(c: Context, match: Match, guard: Value): void {
+  const from = c.flow;
+  const inside = newFlow(c.kernel, 1);
+  const after = newFlow(c.kernel, 2);
+  from.block.end = { op: 'condbr', cond: guard, then: link(from, inside), else: link(from, after) };
+  from.block.endLoc = match.instruction.span;
+  enter(c, inside);
+  lowerPlain(c, match);
+  inside.block.end = { op: 'br', to: link(inside, after) };
+  enter(c, after);
+}
+
+function lowerPlain(c: Context, match: Match): void {
+  if (match.row.control === 'barrier') return lowerBarrier(c, match);
+  const before = c.ir.block.body.length;
+  const destination = match.operands[0];
+  c.rows.lanes = destination?.slot.isDestination ? destination.lanes : undefined;
+  const result = match.row.lower?.(readSources(c, match), match.modifiers, c.rows);
+  noteSigns(c, match, before);
+  writeResults(c, match, result);
+}
+
+/** Accesses of signed types tell how people want to see a buffer. */
+function noteSigns(c: Context, match: Match, from: number): void {
+  if (!isSignedType(String(match.modifiers.type))) return;
+  for (const value of c.ir.block.body.slice(from)) {
+    const { op } = instOf(c.kernel, value);
+    if (op === 'load' || op === 'store') c.evidence.signed.add(value);
+  }
+}
+
+/** Barrier 0 for all threads. */
+function lowerBarrier(c: Context, match: Match): void {
+  const [number, count] = match.operands;
+  const refused = integerConstant(number!.node) === 0n ? count : number;
+  if (refused === undefined) c.ir.barrier();
+  else
+    c.diagnostics.report(
+      'CM2049',
+      {
+        operand: c.diagnostics.file?.text.slice(refused.node.span.start, refused.node.span.end) ?? '',
+        why: refused === count ? 'a barrier for some of the threads' : 'only barrier 0 is there',
+      },
+      { span: refused.node.span },
+    );
+}

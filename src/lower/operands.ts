@@ -1,0 +1,123 @@
+/** Operands as values: what an instruction reads, and where its results go. */
+import { bug } from '../base/bug.ts';
+import type { ScalarType, Value } from '../ir/index.ts';
+import {
+  type AddressOperand,
+  type AnyLowered,
+  type AnySources,
+  immediateBits,
+  integerConstant,
+  isSignedType,
+  laneOf,
+  lookUp,
+  type Match,
+  type MatchedOperand,
+  type Operand,
+  type PtxType,
+  printOperand,
+  type Register,
+  registerTypes,
+  sink,
+  specialRegisters,
+} from '../ptx/index.ts';
+import { addressOperand, symbolAddress } from './address.ts';
+import { type Context, readRegister, writeRegister } from './context.ts';
+import { reinterpret } from './convert.ts';
+
+/** The sources of an instruction by the names in its row. */
+export function readSources(c: Context, match: Match): AnySources {
+  const sources: Record<string, Value | readonly Value[] | AddressOperand> = {};
+  for (const operand of match.operands) if (!operand.slot.isDestination) sources[operand.slot.name] = readSource(c, operand);
+  return sources;
+}
+
+function readSource(c: Context, { slot, node, type, lanes }: MatchedOperand): Value | readonly Value[] | AddressOperand {
+  if (slot.isAddress) return addressOperand(node);
+  if (lanes !== undefined) return elementsOf(c, node).map((element) => readElement(c, element, type));
+  return readScalar(c, node, type);
+}
+
+/** The elements of a brace vector, or the lanes of a vector register. */
+function elementsOf(c: Context, node: Operand): readonly (Operand | Register)[] {
+  if (node.kind === 'vector') return node.elements;
+  const symbol = node.kind === 'name' ? lookUp(c.scope, node.name) : undefined;
+  return symbol?.kind === 'vector' ? symbol.lanes : bug(`no vector: ${printOperand(node)}`);
+}
+
+const isRegister = (element: Operand | Register): element is Register => 'declared' in element;
+
+function readElement(c: Context, element: Operand | Register, type: PtxType): Value {
+  return isRegister(element) ? asType(c, readRegister(c, element), type) : readScalar(c, element, type);
+}
+
+const asType = (c: Context, value: Value, type: PtxType): Value => reinterpret(c.ir, value, registerTypes[type] as ScalarType, false);
+
+function readScalar(c: Context, node: Operand, type: PtxType): Value {
+  if (node.kind === 'not') return c.ir.xor(readScalar(c, node.operand, type), c.ir.const('i1', 1));
+  if (node.kind === 'name' || node.kind === 'element') {
+    const named = readNamed(c, node);
+    if (named !== undefined) return asType(c, named, type);
+  }
+  const address = readAddress(c, node);
+  if (address !== undefined) return asType(c, address, type);
+  const held = registerTypes[type] as ScalarType;
+  const bits = immediateBits(node, held);
+  return bits === undefined ? bug(`no value: ${printOperand(node)}`) : c.ir.const(held, bits);
+}
+
+/** Registers, lanes of vector registers, special registers, `WARP_SZ`. */
+function readNamed(c: Context, node: Operand & { kind: 'name' | 'element' }): Value | undefined {
+  const special = specialRegisters.get(printOperand(node));
+  if (special) return c.ir.sreg('i32', { name: special.sreg });
+  if (node.kind === 'element') {
+    const lane = laneOf(node, c.scope);
+    return lane && readRegister(c, lane);
+  }
+  if (node.name === 'WARP_SZ') return c.ir.const('i32', 32);
+  const symbol = lookUp(c.scope, node.name);
+  return symbol?.kind === 'register' ? readRegister(c, symbol.register) : undefined;
+}
+
+/** `table`, `table+8`, `table[2]`: an address as an integer. */
+function readAddress(c: Context, node: Operand): Value | undefined {
+  if (node.kind === 'binary') {
+    const base = readAddress(c, node.left);
+    const offset = integerConstant(node.right);
+    return base === undefined || offset === undefined ? undefined : c.ir.add(base, c.ir.const('i64', offset));
+  }
+  return node.kind === 'name' || node.kind === 'index' ? symbolAddress(c, node, node.span) : undefined;
+}
+
+/** Gives the destination of an instruction what its row computed. */
+export function writeResults(c: Context, match: Match, result: AnyLowered): void {
+  const destination = match.operands[0];
+  if (!destination?.slot.isDestination || result === undefined) return;
+  const { slot, node, type, lanes } = destination;
+  if (lanes !== undefined) {
+    elementsOf(c, node).forEach((element, i) => {
+      if (isRegister(element)) write(c, element, (result as readonly Value[])[i]!, type);
+      else writeTo(c, element, (result as readonly Value[])[i]!, type);
+    });
+  } else if (slot.second !== undefined) {
+    const both = result as Readonly<Record<string, Value>>;
+    const [first, second] = node.kind === 'pair' ? [node.first, node.second] : [node, undefined];
+    writeTo(c, first, both[slot.name]!, type);
+    if (second) writeTo(c, second, both[slot.second]!, type);
+  } else writeTo(c, node, result as Value, type);
+}
+
+function writeTo(c: Context, node: Operand, value: Value, type: PtxType): void {
+  if (node.kind === 'name' && node.name === sink) return;
+  const register = node.kind === 'element' ? laneOf(node, c.scope) : registerNamed(c, node);
+  write(c, register ?? bug(`no register: ${printOperand(node)}`), value, type);
+}
+
+function registerNamed(c: Context, node: Operand): Register | undefined {
+  const symbol = node.kind === 'name' ? lookUp(c.scope, node.name) : undefined;
+  return symbol?.kind === 'register' ? symbol.register : undefined;
+}
+
+/** A register that is wider than the result takes it extended by the sign of the instruction's type. */
+function write(c: Context, register: Register, value: Value, type: PtxType): void {
+  writeRegister(c, register, reinterpret(c.ir, value, register.type, isSignedType(type)));
+}

@@ -1,0 +1,52 @@
+/** Parameters of an entry as the kernel's: parameter i is slot i, each by value until `classify-params` finds the pointers. */
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { KernelParam } from '../ir/index.ts';
+import type { PtxFunction, Variable } from '../ptx/ast.ts';
+import { registerTypes } from '../ptx/index.ts';
+import { layoutOf } from './initialiser.ts';
+
+/** Buffer slots of a pipeline. */
+const slotLimit = 31;
+
+/** Types whose values may be addresses. */
+const addressTypes = new Set(['b64', 'u64', 's64']);
+
+/** Reports CM2044 and CM2045 for parameters that cannot be bound, and CM2092 for too many. */
+export function lowerParams(entry: PtxFunction, diagnostics: Diagnostics): KernelParam[] {
+  if (entry.params.length > slotLimit)
+    diagnostics.report('CM2092', { kernel: entry.name, count: entry.params.length }, { span: entry.nameSpan });
+  return entry.params.map((param, slot) => lowerParam(param, slot, diagnostics));
+}
+
+function lowerParam(param: Variable, slot: number, diagnostics: Diagnostics): KernelParam {
+  const layout = layoutOf(param);
+  if (!layout || param.regCount !== undefined)
+    diagnostics.report('CM2045', { name: param.name, type: param.type }, { span: param.nameSpan });
+  const space = param.ptr?.space;
+  if (space !== undefined && space !== 'global') diagnostics.report('CM2044', { name: param.name, space }, { span: param.nameSpan });
+  const isScalar = param.dims.length === 0 && param.vector === undefined;
+  return {
+    name: param.name,
+    kind: 'value',
+    space: 'param',
+    size: layout?.size ?? 0,
+    align: layout?.align ?? 1,
+    slot,
+    element: isScalar ? registerTypes[param.type] : undefined,
+    signed: param.type.startsWith('s'),
+    access: undefined,
+    span: param.nameSpan,
+  };
+}
+
+/** Positions of parameters that may be pointers, and of those declared so. */
+export function pointerParams(entry: PtxFunction): { readonly candidates: ReadonlySet<number>; readonly declared: ReadonlySet<number> } {
+  const candidates = new Set<number>();
+  const declared = new Set<number>();
+  entry.params.forEach((param, index) => {
+    if (!addressTypes.has(param.type) || param.dims.length > 0 || param.vector !== undefined) return;
+    candidates.add(index);
+    if (param.ptr) declared.add(index);
+  });
+  return { candidates, declared };
+}

@@ -1,0 +1,141 @@
+/**
+ * Which 64-bit parameters are pointers. PTX declares them as plain `.u64`; one is a pointer when it is declared `.ptr`, when
+ * `cvta` makes a global address of it, or when an access of global or generic memory takes its address from it. The walk goes
+ * from the address of each access back through additions, selections and block parameters. Where a sum has two such
+ * parameters, a byte offset must be told from a base: the one known to be a pointer by other evidence is the base, and
+ * without such evidence the kernel is refused, since binding a number as a buffer would go unnoticed.
+ */
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import { instOf, isPointer, type Kernel, spaceOf, type Value } from '../../ir/index.ts';
+import { describePointers } from './describe-pointers.ts';
+import { type Graph, paramMasks, useGraph } from './param-flow.ts';
+
+/** What the source says of parameters beyond the IR. */
+export interface ParamEvidence {
+  /** Parameters that are 64-bit scalars, and so may be pointers. */
+  readonly candidates: ReadonlySet<number>;
+  /** Parameters declared `.ptr`. */
+  readonly declared: ReadonlySet<number>;
+  /** Operands of `cvta` that are taken for addresses of global memory. */
+  readonly addresses: ReadonlySet<Value>;
+  /** Loads and stores whose instruction names a signed type. */
+  readonly signed: ReadonlySet<Value>;
+}
+
+/**
+ * Makes pointer parameters of those values that are used as addresses, and describes what they point to.
+ * Reports CM2046 where it cannot be told which of two parameters is the pointer.
+ */
+export function classifyParams(kernel: Kernel, evidence: ParamEvidence, diagnostics: Diagnostics): void {
+  const graph = useGraph(kernel);
+  const seeds = wholeLoads(kernel, graph, evidence.candidates);
+  const pointers = findPointers(kernel, graph, seeds, evidence, diagnostics);
+  const bases = new Map([...seeds].filter(([, index]) => pointers.has(index)));
+  for (const [load, index] of bases) bindPointer(kernel, load, index);
+  for (const index of evidence.declared) if (evidence.candidates.has(index)) pointers.add(index);
+  for (const index of pointers) {
+    const param = kernel.params[index]!;
+    Object.assign(param, { kind: 'pointer', space: 'global', element: undefined, size: 1, align: 1, signed: false, access: 'read' });
+  }
+  describePointers(kernel, useGraph(kernel), bases, evidence.signed);
+}
+
+/** Loads of whole candidate parameters by the parameter they load; a parameter with any other use of its memory has none. */
+function wholeLoads(kernel: Kernel, graph: Graph, candidates: ReadonlySet<number>): Map<Value, number> {
+  const loads = new Map<Value, number>();
+  const spoilt = new Set<number>();
+  for (const value of graph.order) {
+    const inst = instOf(kernel, value);
+    if (inst.op !== 'param') continue;
+    for (const user of graph.users.get(value) ?? []) {
+      const use = instOf(kernel, user);
+      if (use.op === 'load' && use.type === 'i64' && !graph.onEdges.has(value)) loads.set(user, inst.index);
+      else spoilt.add(inst.index);
+    }
+    if (graph.onEdges.has(value)) spoilt.add(inst.index);
+  }
+  return new Map([...loads].filter(([, index]) => candidates.has(index) && !spoilt.has(index)));
+}
+
+function findPointers(
+  kernel: Kernel,
+  graph: Graph,
+  seeds: ReadonlyMap<Value, number>,
+  evidence: ParamEvidence,
+  diagnostics: Diagnostics,
+): Set<number> {
+  const masks = paramMasks(graph, seeds);
+  const loaded = new Set(seeds.values());
+  const pointers = new Set([...evidence.declared].filter((index) => loaded.has(index)));
+  const starts = [...evidence.addresses, ...globalAddresses(kernel, graph)];
+  for (let before = -1; before !== pointers.size; ) {
+    before = pointers.size;
+    for (const start of starts) walkBack(kernel, graph, start, { masks, seeds, pointers }, undefined);
+  }
+  for (const start of starts)
+    walkBack(kernel, graph, start, { masks, seeds, pointers }, (sum, a, b) => {
+      const span = kernel.locs[sum];
+      diagnostics.report('CM2046', { a: kernel.params[a]!.name, b: kernel.params[b]!.name }, span ? { span } : {});
+    });
+  return pointers;
+}
+
+/** The addresses of all accesses of global or generic memory. */
+function globalAddresses(kernel: Kernel, graph: Graph): Value[] {
+  return graph.order.flatMap((value) => {
+    const inst = instOf(kernel, value);
+    if (inst.op !== 'load' && inst.op !== 'store') return [];
+    const { type } = instOf(kernel, inst.addr);
+    return isPointer(type) && (spaceOf(type) === 'global' || spaceOf(type) === 'generic') ? [inst.addr] : [];
+  });
+}
+
+interface Search {
+  readonly masks: ReadonlyMap<Value, bigint>;
+  readonly seeds: ReadonlyMap<Value, number>;
+  readonly pointers: Set<number>;
+}
+
+type OnDoubt = ((sum: Value, a: number, b: number) => void) | undefined;
+
+/** Adds the parameters that are the base of an address; sums whose base is in doubt are left to `onDoubt`. */
+function walkBack(kernel: Kernel, graph: Graph, start: Value, search: Search, onDoubt: OnDoubt): void {
+  const { masks, seeds, pointers } = search;
+  const known = [...pointers].reduce((mask, index) => mask | (1n << BigInt(index)), 0n);
+  const seen = new Set<Value>();
+  const work = [start];
+  for (let value = work.pop(); value !== undefined; value = work.pop()) {
+    const mask = masks.get(value) ?? 0n;
+    if (mask === 0n || seen.has(value)) continue;
+    seen.add(value);
+    const index = seeds.get(value);
+    if (index !== undefined) {
+      pointers.add(index);
+      continue;
+    }
+    const inst = instOf(kernel, value);
+    const sources = graph.sourcesOf(value);
+    const carrying = sources.filter((source) => (masks.get(source) ?? 0n) !== 0n);
+    const isSum = inst.op === 'add' || inst.op === 'ptradd';
+    if (!isSum || carrying.length < 2) work.push(...carrying);
+    else {
+      const based = carrying.filter((source) => (masks.get(source)! & known) !== 0n);
+      if (based.length > 0) work.push(...based);
+      else onDoubt?.(value, lowestBit(masks.get(carrying[0]!)!), lowestBit(masks.get(carrying[1]!)!));
+    }
+  }
+}
+
+function lowestBit(mask: bigint): number {
+  let index = 0;
+  while (((mask >> BigInt(index)) & 1n) === 0n) index++;
+  return index;
+}
+
+/** `load i64 (param i : ptr.param)` becomes `ptrtoint i64 (param i : ptr.global)`. */
+function bindPointer(kernel: Kernel, load: Value, index: number): void {
+  const inst = instOf(kernel, load);
+  if (inst.op !== 'load') return;
+  kernel.insts[inst.addr] = { op: 'param', type: 'ptr.global', index };
+  kernel.insts[load] = { op: 'ptrtoint', type: 'i64', a: inst.addr };
+}

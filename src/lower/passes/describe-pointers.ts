@@ -1,0 +1,97 @@
+/** What pointer parameters point to, by the accesses that reach them: element type, sign, and whether they are written. */
+import { bytesOf, elementOf, type Inst, instOf, isFloat, type Kernel, operandsOf, type ScalarType, type Value } from '../../ir/index.ts';
+import { type Graph, paramMasks } from './param-flow.ts';
+
+interface Seen {
+  readonly types: Map<ScalarType, number>;
+  reads: boolean;
+  writes: boolean;
+  /** For signed less for unsigned use. */
+  signs: number;
+}
+
+/** Fills in `element`, `signed`, `size`, `align` and `access` of the parameters whose values `bases` holds. */
+export function describePointers(kernel: Kernel, graph: Graph, bases: ReadonlyMap<Value, number>, signed: ReadonlySet<Value>): void {
+  const masks = paramMasks(graph, bases);
+  const seen = kernel.params.map((): Seen => ({ types: new Map(), reads: false, writes: false, signs: 0 }));
+  const note = (value: Value, act: (seen: Seen) => void): void => {
+    const mask = masks.get(value) ?? 0n;
+    if (mask !== 0n) for (const [index, each] of seen.entries()) if ((mask >> BigInt(index)) & 1n) act(each);
+  };
+  for (const value of graph.order) {
+    const inst = instOf(kernel, value);
+    if (inst.op === 'load' || inst.op === 'store') note(inst.addr, (each) => addAccess(each, kernel, graph, value, signed));
+    for (const escaping of escapes(inst, graph.sourcesOf(value)))
+      note(escaping, (each) => {
+        each.reads = true;
+        each.writes = true;
+      });
+  }
+  for (const index of new Set(bases.values())) describe(kernel, index, seen[index]!);
+}
+
+/** Operands through which an address leaves what is followed here. */
+function escapes(inst: Inst, followed: readonly Value[]): Value[] {
+  if (inst.op === 'icmp' || inst.op === 'load') return [];
+  if (inst.op === 'store') return [inst.value];
+  return operandsOf(inst).filter((operand) => !followed.includes(operand));
+}
+
+function addAccess(seen: Seen, kernel: Kernel, graph: Graph, access: Value, signed: ReadonlySet<Value>): void {
+  const inst = instOf(kernel, access);
+  const element = inst.op === 'load' ? loadedType(kernel, graph, access) : storedType(kernel, inst as Inst & { op: 'store' });
+  if (inst.op === 'load') seen.reads = true;
+  else seen.writes = true;
+  seen.types.set(element, (seen.types.get(element) ?? 0) + 1);
+  seen.signs += signed.has(access) ? Number.POSITIVE_INFINITY : inst.op === 'load' ? signVotes(kernel, graph, access) : 0;
+}
+
+function describe(kernel: Kernel, index: number, { types, reads, writes, signs }: Seen): void {
+  const param = kernel.params[index]!;
+  const most = Math.max(0, ...types.values());
+  param.element = [...types].find(([, count]) => count === most)?.[0];
+  param.size = param.element ? bytesOf(param.element) : 1;
+  param.align = param.size;
+  param.signed = param.element !== undefined && !isFloat(param.element) && signs > 0;
+  param.access = writes ? (reads ? 'read_write' : 'write') : 'read';
+}
+
+/** Uses of what a load gives, through the lanes of a vector. */
+function usesOf(kernel: Kernel, graph: Graph, load: Value): Inst[] {
+  return (graph.users.get(load) ?? []).flatMap((user) => {
+    const inst = instOf(kernel, user);
+    return inst.op === 'extract' ? usesOf(kernel, graph, user) : [inst];
+  });
+}
+
+/** The type loaded; `.b32` bits that only serve as floats are floats. */
+function loadedType(kernel: Kernel, graph: Graph, load: Value): ScalarType {
+  const element = elementOf(instOf(kernel, load).type);
+  const uses = graph.onEdges.has(load) ? [] : usesOf(kernel, graph, load);
+  const [first] = uses;
+  return first?.op === 'bitcast' && isFloat(first.type) && uses.every((use) => use.op === 'bitcast' && use.type === first.type)
+    ? (first.type as ScalarType)
+    : element;
+}
+
+/** The type stored; bits made of floats are floats. */
+function storedType(kernel: Kernel, store: Inst & { op: 'store' }): ScalarType {
+  const stored = instOf(kernel, store.value);
+  const parts = stored.op === 'vec2' || stored.op === 'vec4' ? operandsOf(stored).map((part) => instOf(kernel, part)) : [stored];
+  const types = new Set(parts.map((part) => (part.op === 'bitcast' ? instOf(kernel, part.a).type : part.type)));
+  const [only] = types;
+  return types.size === 1 && isFloat(only!) ? only : elementOf(stored.type);
+}
+
+const signedUses = new Set(['sdiv', 'srem', 'ashr', 'smin', 'smax', 'smulhi', 'sext', 'sitofp']);
+const unsignedUses = new Set(['udiv', 'urem', 'lshr', 'umin', 'umax', 'umulhi', 'zext', 'uitofp']);
+
+function signVotes(kernel: Kernel, graph: Graph, load: Value): number {
+  return usesOf(kernel, graph, load).reduce((sum, use) => sum + vote(use), 0);
+}
+
+function vote(use: Inst): number {
+  const name = use.op === 'icmp' ? use.pred : '';
+  if (signedUses.has(use.op) || name.startsWith('s')) return 1;
+  return unsignedUses.has(use.op) || name.startsWith('u') ? -1 : 0;
+}

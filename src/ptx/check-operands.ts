@@ -1,0 +1,272 @@
+/** Operands against the slots of a row: their number, their kind, the types of registers, constants that fit. */
+import { closest } from '../base/closest.ts';
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { Span } from '../base/source.ts';
+import { type Instruction, instructionName, type Operand } from './ast.ts';
+import { integerConstant } from './constant.ts';
+import { immediateBits } from './immediate.ts';
+import type { FormMatch } from './match.ts';
+import { printOperand } from './print.ts';
+import type { MatchedOperand, OperandSlot, PtxType } from './row.ts';
+import { lookUp, type Named, namesIn, type Register, type Scope } from './scope.ts';
+import { isOtherSpecialRegister, specialRegisters } from './sregs.ts';
+import { agrees, bitsOfType, isFloatType, kindOfType, registerTypes, wideType } from './types.ts';
+
+/** The place that takes what is not wanted. */
+export const sink = '_';
+
+interface Place {
+  readonly instruction: Instruction;
+  readonly form: FormMatch;
+  readonly scope: Scope;
+  readonly diagnostics: Diagnostics;
+}
+
+/** The operands with their slots and types; nothing after reporting CM1101 or CM1105 to CM1108. */
+export function checkOperands(
+  instruction: Instruction,
+  form: FormMatch,
+  scope: Scope,
+  diagnostics: Diagnostics,
+): MatchedOperand[] | undefined {
+  const place: Place = { instruction, form, scope, diagnostics };
+  const slots = form.row.operands;
+  const least = slots.filter((slot) => !slot.isOptional).length;
+  const given = instruction.operands.length;
+  if (given < least || given > slots.length) {
+    const wanted = least === slots.length ? `${least}` : `${least} to ${slots.length}`;
+    const help = `form: ${form.row.syntax}`;
+    diagnostics.report('CM1105', { form: instructionName(instruction), wanted, given }, { span: instruction.span, help });
+    return undefined;
+  }
+  const matched = instruction.operands.map((node, i) => checkOperand(place, slots[i]!, node));
+  return matched.every((operand) => operand !== undefined) ? (matched as MatchedOperand[]) : undefined;
+}
+
+function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOperand | undefined {
+  const type = typeOfSlot(slot, place.form);
+  const whole = { slot, node, type, lanes: undefined };
+  if (slot.isAddress) return checkAddress(place, node) ? whole : undefined;
+  if (type === 'label') return checkLabel(place, node) ? whole : undefined;
+  if (slot.second !== undefined && node.kind === 'pair') {
+    const isFine = [node.first, node.second].every((each) => checkDestination(place, slot, each, type));
+    return isFine ? whole : undefined;
+  }
+  const lanes = lanesOf(node, place.scope);
+  if (slot.vector === undefined || (lanes === undefined && !needsVector(place, slot))) {
+    return (slot.isDestination ? checkDestination : checkSource)(place, slot, node, type) ? whole : undefined;
+  }
+  return checkVector(place, slot, node, type, lanes);
+}
+
+/** The type that a slot has in a form. */
+export function typeOfSlot({ type }: OperandSlot, { modifiers }: FormMatch): PtxType {
+  const slot = /^(wide )?\.(\w+)$/.exec(type);
+  if (!slot) return type as PtxType;
+  const word = String(modifiers[slot[2]!]);
+  return (slot[1] ? wideType(word) : word) as PtxType;
+}
+
+/** Elements of a brace vector or of a register declared as a vector. */
+function lanesOf(node: Operand, scope: Scope): number | undefined {
+  if (node.kind === 'vector') return node.elements.length;
+  const symbol = node.kind === 'name' ? lookUp(scope, node.name) : undefined;
+  return symbol?.kind === 'vector' ? symbol.lanes.length : undefined;
+}
+
+const needsVector = ({ form }: Place, slot: OperandSlot): boolean => slot.vector === 'elements' && form.modifiers.vec !== undefined;
+
+function checkVector(place: Place, slot: OperandSlot, node: Operand, type: PtxType, lanes: number | undefined): MatchedOperand | undefined {
+  const wanted = slot.vector === 'elements' ? elementsWanted(place) : partsWanted(type, lanes);
+  if (wanted === undefined) return mismatch(place, node, `a register of type .${type}`, 'a vector');
+  if (lanes !== wanted) return mismatch(place, node, `a vector of ${wanted}`, lanes === undefined ? 'no vector' : `a vector of ${lanes}`);
+  const element = slot.vector === 'elements' ? type : (`b${bitsOfType(type) / lanes}` as PtxType);
+  const nodes = node.kind === 'vector' ? node.elements : [];
+  const check = slot.isDestination ? checkDestination : checkSource;
+  const isFine = nodes.every((each) => check(place, slot, each, element));
+  return isFine ? { slot, node, type: element, lanes } : undefined;
+}
+
+const elementsWanted = ({ form }: Place): number | undefined =>
+  form.modifiers.vec === undefined ? undefined : Number(String(form.modifiers.vec).slice(1));
+
+/** `mov.b64 {lo, hi}` shares out bits: two or four parts of at least 8 bits. */
+function partsWanted(type: PtxType, lanes: number | undefined): number | undefined {
+  if (kindOfType(type) !== 'b' || lanes === undefined) return undefined;
+  return (lanes === 2 || lanes === 4) && bitsOfType(type) / lanes >= 8 ? lanes : 2;
+}
+
+function checkDestination(place: Place, slot: OperandSlot, node: Operand, type: PtxType): boolean {
+  if (node.kind === 'name' && node.name === sink && (slot.second !== undefined || slot.vector !== undefined)) return true;
+  const register = registerOf(place, node);
+  if (register === undefined) return false;
+  return hasType(place, slot, node, register.declared, type);
+}
+
+/** The register that an operand names; nothing after a report. */
+function registerOf(place: Place, node: Operand): Register | undefined {
+  if (node.kind === 'name') return registerAt(node.name, node.span, place.scope, place.diagnostics);
+  if (node.kind === 'element') {
+    const lane = laneOf(node, place.scope);
+    if (lane) return lane;
+    if (specialRegisters.has(printOperand(node))) mismatch(place, node, 'a register', 'a special register, which cannot be written');
+    else undeclared(place, printOperand(node), node.span);
+    return undefined;
+  }
+  mismatch(place, node, 'a register', kindWords(node));
+  return undefined;
+}
+
+/** `%v.x` of a register declared as a vector. */
+export function laneOf(node: Operand & { kind: 'element' }, scope: Scope): Register | undefined {
+  const symbol = lookUp(scope, node.name);
+  const index = ['x', 'y', 'z', 'w'].indexOf(node.element === 'r' ? 'x' : node.element);
+  return symbol?.kind === 'vector' ? symbol.lanes[index] : undefined;
+}
+
+/** A register by name; nothing after reporting CM1101 or CM1106. */
+export function registerAt(name: string, span: Span, scope: Scope, diagnostics: Diagnostics): Register | undefined {
+  const symbol = lookUp(scope, name);
+  if (symbol?.kind === 'register') return symbol.register;
+  if (!symbol) reportUndeclared(name, span, scope, diagnostics);
+  else diagnostics.report('CM1106', { operand: name, wanted: 'a register', given: symbolWords(symbol) }, { span });
+  return undefined;
+}
+
+function reportUndeclared(name: string, span: Span, scope: Scope, diagnostics: Diagnostics): void {
+  if (isOtherSpecialRegister(name) || specialRegisters.has(name)) {
+    diagnostics.report('CM2002', { name }, { span });
+    return;
+  }
+  const near = closest(name, namesIn(scope));
+  diagnostics.report('CM1101', { name }, { span, ...(near === undefined ? {} : { help: `did you mean \`${near}\`?` }) });
+}
+
+const undeclared = (place: Place, name: string, span: Span): void => reportUndeclared(name, span, place.scope, place.diagnostics);
+
+function checkSource(place: Place, slot: OperandSlot, node: Operand, type: PtxType): boolean {
+  if (node.kind === 'not') {
+    if (slot.isNegatable) return checkSource(place, { ...slot, isNegatable: false }, node.operand, type);
+    mismatch(place, node, `a value of type .${type}`, 'a negated predicate');
+    return false;
+  }
+  if (node.kind === 'name' || node.kind === 'element') {
+    const special = specialRegisters.get(printOperand(node));
+    if (special) return hasType(place, slot, node, special.type, type);
+    if (node.kind === 'element' || !isConstantName(node.name)) return checkNamed(place, slot, node, type);
+  }
+  if (isSymbolic(node, place.scope)) return checkSymbolic(place, node, type);
+  const held = registerTypes[type];
+  if (held !== undefined && immediateBits(node, held) !== undefined) return true;
+  mismatch(
+    place,
+    node,
+    isFloatType(type) ? `a register or a float constant (.${type})` : `a register or a constant (.${type})`,
+    kindWords(node),
+  );
+  return false;
+}
+
+const isConstantName = (name: string): boolean => name === 'WARP_SZ';
+
+function checkNamed(place: Place, slot: OperandSlot, node: Operand & { kind: 'name' | 'element' }, type: PtxType): boolean {
+  const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
+  if (symbol && isMemory(symbol) && place.form.row.takesAddresses) return checkSymbolic(place, node, type);
+  const register = registerOf(place, node);
+  return register !== undefined && hasType(place, slot, node, register.declared, type);
+}
+
+const isMemory = (symbol: Named): boolean => symbol.kind === 'variable' || symbol.kind === 'param';
+
+/** `table+8`, `table[2]`: the address of a variable and a constant. */
+function isSymbolic(node: Operand, scope: Scope): boolean {
+  const base = node.kind === 'binary' ? node.left : node;
+  const name = base.kind === 'name' || base.kind === 'index' ? base.name : undefined;
+  const symbol = name === undefined ? undefined : lookUp(scope, name);
+  return symbol !== undefined && isMemory(symbol);
+}
+
+function checkSymbolic(place: Place, node: Operand, type: PtxType): boolean {
+  const isAddress = place.form.row.takesAddresses && bitsOfType(type) >= 32 && !isFloatType(type);
+  const offset = node.kind === 'binary' ? node.operator === '+' && integerConstant(node.right) !== undefined : true;
+  if (isAddress && offset) return true;
+  mismatch(place, node, `a register or a constant (.${type})`, 'the address of a variable');
+  return false;
+}
+
+function checkAddress(place: Place, node: Operand): boolean {
+  if (node.kind !== 'address') {
+    mismatch(place, node, 'an address in brackets', kindWords(node));
+    return false;
+  }
+  const { base } = node;
+  if (node.rest.length > 0) mismatch(place, node, 'one address', 'an address with more operands');
+  else if (base.kind === 'name' && lookUp(place.scope, base.name) === undefined) undeclared(place, base.name, base.span);
+  else if (base.kind === 'name') return checkBase(place, base, lookUp(place.scope, base.name)!);
+  else if (base.kind === 'index' && lookUp(place.scope, base.name) === undefined) undeclared(place, base.name, base.span);
+  else return true;
+  return false;
+}
+
+function checkBase(place: Place, node: Operand, symbol: Named): boolean {
+  if (isMemory(symbol)) return true;
+  if (symbol.kind !== 'register') return mismatch(place, node, 'a register or a variable', symbolWords(symbol)) !== undefined;
+  const { declared } = symbol.register;
+  if (!isFloatType(declared) && bitsOfType(declared) >= 32) return true;
+  mismatch(place, node, 'an address', `a .${declared} register`);
+  return false;
+}
+
+function checkLabel(place: Place, node: Operand): boolean {
+  if (node.kind !== 'name') {
+    mismatch(place, node, 'a label', kindWords(node));
+    return false;
+  }
+  const symbol = lookUp(place.scope, node.name);
+  if (symbol?.kind === 'label') return true;
+  if (symbol) mismatch(place, node, 'a label', symbolWords(symbol));
+  else undeclared(place, node.name, node.span);
+  return false;
+}
+
+function hasType(place: Place, slot: OperandSlot, node: Operand, have: string, want: PtxType): boolean {
+  if (agrees(have, want, slot.isRelaxed)) return true;
+  const form = `operand \`${slot.name}\` of \`${instructionName(place.instruction)}\``;
+  place.diagnostics.report('CM1107', { operand: printOperand(node), have, want, form }, { span: node.span });
+  return false;
+}
+
+function mismatch(place: Place, node: Operand, wanted: string, given: string): undefined {
+  place.diagnostics.report('CM1106', { operand: printOperand(node), wanted, given }, { span: node.span });
+  return undefined;
+}
+
+const kinds: Partial<Record<Operand['kind'], string>> = {
+  address: 'an address',
+  vector: 'a vector',
+  pair: 'a pair',
+  list: 'a list',
+  float: 'a float constant',
+  integer: 'an integer constant',
+  not: 'a negated predicate',
+};
+const kindWords = (node: Operand): string => kinds[node.kind] ?? 'something else';
+
+function symbolWords(symbol: Named): string {
+  switch (symbol.kind) {
+    case 'register':
+      return `a .${symbol.register.declared} register`;
+    case 'vector':
+      return 'a vector register';
+    case 'opaque':
+      return `of type .${symbol.variable.type}, which is not supported`;
+    case 'variable':
+      return `a variable in .${symbol.variable.space} memory`;
+    case 'param':
+      return 'a parameter';
+    case 'label':
+      return 'a label';
+    case 'function':
+      return 'a function';
+  }
+}

@@ -1,0 +1,187 @@
+/** Data movement: registers, memory, addresses. Source: PTX ISA 9.0, 9.7.9. */
+import type { Value } from '../../ir/index.ts';
+import { bitsOf, bytesOf, type IntType, intOf, type ScalarType, type Space, vectorOf } from '../../ir/types.ts';
+import { type AddressOperand, type RowBuilder, row } from '../row.ts';
+import { registerTypes } from '../types.ts';
+
+const always = { ptx: 1, sm: 10 } as const;
+const memoryTypes = ['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64'] as const;
+const cacheLoads = ['ca', 'cg', 'cs', 'lu', 'cv'] as const;
+const cacheStores = ['wb', 'cg', 'cs', 'wt'] as const;
+const evictions = ['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1::evict_last', 'L1::no_allocate'] as const;
+const prefetches = ['L2::64B', 'L2::128B', 'L2::256B'] as const;
+
+/** State spaces as instructions name them; without a name the address is generic. */
+const spaces: Readonly<Record<string, Space>> = {
+  const: 'constant',
+  global: 'global',
+  local: 'local',
+  param: 'param',
+  'param::entry': 'param',
+  shared: 'shared',
+  'shared::cta': 'shared',
+};
+const spaceOf = (word: string | undefined): Space => (word === undefined ? 'generic' : spaces[word]!);
+
+interface Access {
+  readonly space?: string;
+  readonly vec?: string;
+  readonly type: string;
+}
+
+const isList = (value: Value | readonly Value[]): value is readonly Value[] => Array.isArray(value);
+
+/** Alignment in PTX is that of the whole access (5.3, 9.7.9.8). */
+function load(ir: RowBuilder, address: AddressOperand, { space, vec, type }: Access, volatile: boolean): Value | readonly Value[] {
+  const element = registerTypes[type] as ScalarType;
+  const lanes = vec === undefined ? 1 : (Number(vec.slice(1)) as 2 | 4);
+  const align = bytesOf(element) * lanes;
+  const pointer = ir.pointer(address, spaceOf(space));
+  if (lanes === 1) return ir.load(element, pointer, { align, volatile });
+  const whole = ir.load(vectorOf(element, lanes), pointer, { align, volatile });
+  return Array.from({ length: lanes }, (_, lane) => ir.extract(element, whole, { lane }));
+}
+
+function store(ir: RowBuilder, address: AddressOperand, value: Value | readonly Value[], { space, type }: Access, volatile: boolean): void {
+  const element = registerTypes[type] as ScalarType;
+  const values = isList(value) ? value : [value];
+  const align = bytesOf(element) * values.length;
+  const pointer = ir.pointer(address, spaceOf(space));
+  const [x, y, z, w] = values as [Value, Value, Value, Value];
+  if (values.length === 1) ir.store(pointer, x, { align, volatile });
+  else if (values.length === 2) ir.store(pointer, ir.vec2(vectorOf(element, 2), x, y), { align, volatile });
+  else ir.store(pointer, ir.vec4(vectorOf(element, 4), x, y, z, w), { align, volatile });
+}
+
+/** The parts of a value, the first in its lowest bits. */
+function split(ir: RowBuilder, whole: Value, count: number): Value[] {
+  const type = ir.typeOf(whole) as IntType;
+  const width = bitsOf(type) / count;
+  return Array.from({ length: count }, (_, i) => ir.trunc(intOf(width), ir.lshr(whole, ir.const(type, i * width))));
+}
+
+function join(ir: RowBuilder, parts: readonly Value[], type: IntType): Value {
+  const width = bitsOf(type) / parts.length;
+  return parts.map((part, i) => ir.shl(ir.zext(type, part), ir.const(type, i * width))).reduce((whole, part) => ir.or(whole, part));
+}
+
+const loadDoc = 'Reads from memory. Hints on caches change no result and are ignored.';
+
+export const moveRows = [
+  row({
+    syntax: 'mov.type d, a',
+    values: { type: ['pred', 'b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f32', 'f64'] },
+    vectors: { d: 'parts', a: 'parts' },
+    takesAddresses: true,
+    since: always,
+    doc: 'Copies a register, a constant, a special register or the address of a variable; packs parts into a register, or unpacks them.',
+    source: '9.7.9.3',
+    status: 'exact',
+    lower({ a }, { type }, ir) {
+      const whole = isList(a) ? join(ir, a, registerTypes[type] as IntType) : a;
+      return ir.lanes === undefined ? whole : split(ir, whole, ir.lanes);
+    },
+    cases: [
+      { form: 'mov.b32', a: 0xdeadbeef, d: 0xdeadbeef, why: 'a copy' },
+      { form: 'mov.b64', a: [0x11111111, 0x22222222], d: 0x2222222211111111n, why: 'packs, the first part lowest' },
+      { form: 'mov.b32', a: 0xaaaabbbb, d: [0xbbbb, 0xaaaa], why: 'unpacks, the lowest part first' },
+      { form: 'mov.b64', a: 0x4444333322221111n, d: [0x1111, 0x2222, 0x3333, 0x4444], why: 'unpacks four' },
+    ],
+  }),
+  row({
+    syntax: 'ld{.weak}{.space}{.nc}{.cop}{.evict}{.prefetch}{.vec}.type d, [a]',
+    values: {
+      space: ['const', 'global', 'local', 'param', 'param::entry', 'shared', 'shared::cta'],
+      cop: cacheLoads,
+      evict: evictions,
+      prefetch: prefetches,
+      vec: ['v2', 'v4'],
+      type: memoryTypes,
+    },
+    relaxed: ['d'],
+    vectors: { d: 'elements' },
+    since: always,
+    doc: loadDoc,
+    source: '9.7.9.8',
+    status: 'exact',
+    lower: ({ a }, m, ir) => load(ir, a, m, false),
+    cases: [],
+  }),
+  row({
+    syntax: 'ld.volatile{.space}{.vec}.type d, [a]',
+    values: { space: ['global', 'local', 'shared', 'shared::cta'], vec: ['v2', 'v4'], type: memoryTypes },
+    relaxed: ['d'],
+    vectors: { d: 'elements' },
+    since: { ptx: 1.1, sm: 10 },
+    doc: `${loadDoc} The read is neither left out nor merged with another.`,
+    source: '9.7.9.8',
+    status: 'exact',
+    lower: ({ a }, m, ir) => load(ir, a, m, true),
+    cases: [],
+  }),
+  row({
+    syntax: 'ldu{.space}{.vec}.type d, [a]',
+    values: { space: ['global'], vec: ['v2', 'v4'], type: memoryTypes },
+    relaxed: ['d'],
+    vectors: { d: 'elements' },
+    since: { ptx: 2, sm: 20 },
+    doc: 'Reads data that is the same for all threads of a warp and not written by the kernel.',
+    source: '9.7.9.10',
+    status: 'exact',
+    lower: ({ a }, m, ir) => load(ir, a, m, false),
+    cases: [],
+  }),
+  row({
+    syntax: 'st{.weak}{.space}{.cop}{.evict}{.vec}.type [a], b',
+    values: {
+      space: ['global', 'local', 'shared', 'shared::cta'],
+      cop: cacheStores,
+      evict: evictions,
+      vec: ['v2', 'v4'],
+      type: memoryTypes,
+    },
+    relaxed: ['b'],
+    vectors: { b: 'elements' },
+    since: always,
+    doc: 'Writes to memory. Hints on caches change no result and are ignored.',
+    source: '9.7.9.12',
+    status: 'exact',
+    lower: ({ a, b }, m, ir) => store(ir, a, b, m, false),
+    cases: [],
+  }),
+  row({
+    syntax: 'st.volatile{.space}{.vec}.type [a], b',
+    values: { space: ['global', 'local', 'shared', 'shared::cta'], vec: ['v2', 'v4'], type: memoryTypes },
+    relaxed: ['b'],
+    vectors: { b: 'elements' },
+    since: { ptx: 1.1, sm: 10 },
+    doc: 'Writes to memory. The write is neither left out nor merged with another.',
+    source: '9.7.9.12',
+    status: 'exact',
+    lower: ({ a, b }, m, ir) => store(ir, a, b, m, true),
+    cases: [],
+  }),
+  row({
+    syntax: 'cvta.space.size d, a',
+    values: { space: ['const', 'global', 'local', 'shared', 'shared::cta', 'param', 'param::entry'], size: ['u32', 'u64'] },
+    types: { d: '.size', a: '.size' },
+    takesAddresses: true,
+    since: { ptx: 2, sm: 20 },
+    doc: 'The generic address of an address in a state space.',
+    source: '9.7.9.20',
+    status: 'exact',
+    lower: ({ a }, { space }, ir) => ir.convertAddress(a, spaceOf(space), 'generic'),
+    cases: [],
+  }),
+  row({
+    syntax: 'cvta.to.space.size d, a',
+    values: { space: ['const', 'global', 'local', 'shared', 'shared::cta', 'param', 'param::entry'], size: ['u32', 'u64'] },
+    types: { d: '.size', a: '.size' },
+    since: { ptx: 2, sm: 20 },
+    doc: 'The address in a state space of a generic address.',
+    source: '9.7.9.20',
+    status: 'exact',
+    lower: ({ a }, { space }, ir) => ir.convertAddress(a, spaceOf(space), 'space'),
+    cases: [],
+  }),
+];
