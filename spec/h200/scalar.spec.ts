@@ -1,0 +1,65 @@
+/**
+ * Every recorded form of scalar instructions, each with every recorded input, through the whole road (PTX, metallib, CPU
+ * device) against what an NVIDIA H200 gave. NaN equals NaN; all else is compared bit for bit.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isNan, type ScalarType } from '../../src/ir/index.ts';
+import { type Kind, runInstruction } from '../support/one-instruction.ts';
+
+const test = suite('h200/scalar');
+
+interface Form {
+  readonly ptx: string;
+  readonly form: string;
+  readonly operands: readonly Kind[];
+  readonly result: Kind;
+  /** Hexadecimal operands and result. */
+  readonly cases: readonly string[];
+}
+
+const path = join(import.meta.dirname, '../../fixtures/h200/scalar.json');
+const { forms } = JSON.parse(readFileSync(path, 'utf8')) as { forms: Form[] };
+
+/** Refused by this version, each with its reason: directed rounding of arithmetic. */
+const isRefused = (ptx: string): boolean => /^(add|sub|mul|div|fma|sqrt|rcp)\.r[zmp]\./.test(ptx);
+/** Run on the CPU device alone: doubles, and conversions that no Apple GPU has exactly. */
+const runs = { macos14: 0, cpu: 0 };
+
+/** The float type of a result, where it is one. */
+function floatType(ptx: string): ScalarType | undefined {
+  const words = ptx.split('.').slice(1);
+  const type =
+    words[0] === 'lo' || ptx.startsWith('setp') ? '' : ptx.startsWith('cvt') || ptx.startsWith('set') ? words.at(-2) : words.at(-1);
+  return type === 'f16' || type === 'bf16' || type === 'f32' || type === 'f64' ? type : undefined;
+}
+
+for (const { ptx, form, operands, result, cases } of forms)
+  test(form, () => {
+    const rows = cases.map((line) => line.split(' ').map((word) => BigInt(`0x${word}`)));
+    const sources = operands.map((kind, i) => ({ name: 'abc'[i]!, kind }));
+    const columns = operands.map((_, i) => rows.map((row) => row[i]!));
+    const outcome = runInstruction({ text: form, sources, results: [{ name: 'd', kind: result }] }, columns);
+    if (outcome.kind === 'refused') {
+      assert.ok(isRefused(ptx), outcome.diagnostics.list.map((d) => d.message).join('; '));
+      return;
+    }
+    assert.not(isRefused(ptx), `${ptx} runs: take it off the list`);
+    runs[outcome.target]++;
+    const type = floatType(ptx);
+    const wrong = rows.flatMap((row, i) => {
+      const [want, got] = [row.at(-1)!, outcome.results[0]![i]!];
+      const bothNan = type !== undefined && isNan(type, want) && isNan(type, got);
+      return got === want || bothNan ? [] : [`${cases[i]}, and not ${got.toString(16)}`];
+    });
+    assert.equal(wrong.slice(0, 5), []);
+  });
+
+test('most forms run on Apple targets', () => {
+  // Doubles and 64-bit conversions stay with the CPU.
+  assert.ok(runs.macos14 > runs.cpu, `${runs.macos14} for macOS 14, ${runs.cpu} for the CPU device alone`);
+});
+
+test.run();

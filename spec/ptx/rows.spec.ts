@@ -1,0 +1,70 @@
+/** The worked cases of the instruction table, each through the whole road: PTX, metallib, CPU device. NaN equals NaN. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isNan, type ScalarType } from '../../src/ir/index.ts';
+import { typeOfSlot } from '../../src/ptx/check-operands.ts';
+import { type FormMatch, isMatch, matchForm } from '../../src/ptx/match.ts';
+import type { AnyCase, Bits, OperandSlot, Row } from '../../src/ptx/row.ts';
+import { rows } from '../../src/ptx/table/index.ts';
+import { bitsOfType, isFloatType } from '../../src/ptx/types.ts';
+import { type Instruction, type Kind, runInstruction } from '../support/one-instruction.ts';
+
+const test = suite('ptx/rows');
+
+/** A register of an operand, or of one part of it. */
+interface Cell {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly type: string;
+  readonly bits: bigint;
+}
+
+const kindOf = (type: string): Kind => (type === 'pred' ? 'pred' : (`b${Math.max(16, bitsOfType(type))}` as Kind));
+const mask = (value: bigint, type: string): bigint => BigInt.asUintN(type === 'pred' ? 1 : bitsOfType(type), value);
+
+/** The registers of an operand, and how it is written. */
+function cellsOf(slot: OperandSlot, name: string, form: FormMatch, value: Bits | readonly Bits[]): { cells: Cell[]; text: string } {
+  const type = typeOfSlot(slot, form);
+  if (!Array.isArray(value)) return { cells: [{ name, kind: kindOf(type), type, bits: mask(BigInt(value as Bits), type) }], text: name };
+  const part = `b${bitsOfType(type) / value.length}`;
+  const cells = value.map((bits, i) => ({ name: `${name}${i}`, kind: kindOf(part), type: part, bits: mask(BigInt(bits), part) }));
+  return { cells, text: `{${cells.map((cell) => cell.name).join(', ')}}` };
+}
+
+function instructionOf(form: FormMatch, one: AnyCase): { instruction: Instruction; sources: Cell[]; results: Cell[] } {
+  const [sources, results]: [Cell[], Cell[]] = [[], []];
+  const words = form.row.operands.map((slot) => {
+    const names = slot.second === undefined ? [slot.name] : [slot.name, slot.second];
+    const all = names.map((name) => cellsOf(slot, name, form, one[name] as Bits));
+    for (const { cells } of all) (slot.isDestination ? results : sources).push(...cells);
+    return all.map(({ text }) => text).join('|');
+  });
+  return { instruction: { text: `${one.form} ${words.join(', ')}`, sources, results }, sources, results };
+}
+
+function checkCase(row: Row, one: AnyCase): void {
+  const [opcode = '', ...modifiers] = one.form.split('.');
+  const form = matchForm(opcode, modifiers);
+  if (!form || !isMatch(form)) return assert.unreachable(`${one.form} is no form of the table`);
+  assert.is(form.row, row, `${one.form} is a form of ${form.row.syntax}`);
+  const { instruction, sources, results } = instructionOf(form, one);
+  const outcome = runInstruction(
+    instruction,
+    sources.map((cell) => [cell.bits]),
+  );
+  if (outcome.kind === 'refused') return assert.unreachable(outcome.diagnostics.list.map((d) => d.message).join('; '));
+  const got = outcome.results.map((column, i) => {
+    const { type, bits } = results[i]!;
+    const value = mask(column[0]!, type);
+    const bothNan = isFloatType(type) && isNan(type as ScalarType, value) && isNan(type as ScalarType, bits);
+    return (bothNan ? bits : value).toString(16);
+  });
+  assert.equal(
+    got,
+    results.map((cell) => cell.bits.toString(16)),
+  );
+}
+
+for (const row of rows) for (const one of row.cases) test(`${one.form}: ${one.why}`, () => checkCase(row, one));
+
+test.run();
