@@ -182,6 +182,27 @@ test('a loop whose count is a parameter, with a barrier in each turn', () => {
   assert.equal(wordsOf(runOnCpu(kernel, [words([0, 0, 0, 0]), words([6])], { block: [4, 1, 1] })[0]!), [67, 67, 67, 67]);
 });
 
+test('300 barriers in a row, each with a word passed on', () => {
+  for (const isDivergent of [false, true]) {
+    const kernel = overOut(4 * 8, (w, tid, s) => {
+      let word = tid;
+      if (isDivergent) w.when(w.is(tid, 'eq', w.i32(9)), () => w.leave());
+      for (let i = 0; i < 150; i++) {
+        w.put(s, tid, word);
+        w.b.barrier();
+        word = w.b.add(w.get(s, w.b.and(w.b.add(tid, w.i32(1)), w.i32(7))), w.i32(i));
+        w.b.barrier();
+      }
+      w.put(w.param(0), tid, word);
+    });
+    // 150 steps to the right are 6 of 8; 0 + 1 + ... + 149 were added.
+    assert.equal(
+      run(kernel, 8),
+      range(8).map((t) => ((t + 6) % 8) + (150 * 149) / 2),
+    );
+  }
+});
+
 // ── divergent code ──
 
 test('threads at different barriers meet', () => {
@@ -219,6 +240,20 @@ test('threads that leave are not waited for', () => {
   assert.equal(
     run(kernel, 16),
     range(16).map((t) => (t < 10 && t % 2 === 0 ? 1000 + 2 * t + 7 : 0)),
+  );
+});
+
+test('in every block of the grid threads start anew, however they left the block before', () => {
+  const kernel = overOut(4 * 8, (w, tid, s) => {
+    const gid = w.sreg('gid.x');
+    w.put(s, tid, gid);
+    w.when(w.is(tid, 'uge', w.b.add(w.sreg('ctaid.x'), w.i32(2))), () => w.leave());
+    w.b.barrier();
+    w.put(w.param(0), gid, w.b.add(w.get(s, w.b.xor(tid, w.i32(1))), w.i32(1)));
+  });
+  assert.equal(
+    run(kernel, 8, Array(40).fill(0), 5),
+    range(40).map((g) => (g % 8 < Math.floor(g / 8) + 2 ? (g ^ 1) + 1 : 0)),
   );
 });
 
@@ -491,6 +526,35 @@ test('local memory belongs to a thread, across barriers too', () => {
   assert.equal(
     run(kernel, 40),
     range(40).map((t) => 29 * t + 2),
+  );
+});
+
+test('local memory, values kept across barriers and the states of threads stand apart', () => {
+  const variables = [{ ...sharedVariable('l', 64), space: 'local' as const }];
+  const kernel = writeKernel('k', [out], variables, (w) => {
+    const tid = w.sreg('tid.x');
+    const local = w.b.variable('ptr.local', { name: 'l' });
+    const given = w.get(w.param(0), tid);
+    for (const i of range(16)) w.put(local, w.i32(i), w.b.mul(given, w.i32(i + 1)));
+    w.when(w.is(w.b.and(tid, w.i32(1)), 'eq', w.i32(0)), () => void w.b.barrier());
+    w.b.barrier();
+    for (const i of range(16)) w.put(local, w.i32(i), w.b.add(w.get(local, w.i32(i)), given));
+    w.b.barrier();
+    const sum = range(16).map((i) => w.get(local, w.i32(i)));
+    w.put(
+      w.param(0),
+      tid,
+      sum.reduce((a, b) => w.b.add(a, b)),
+    );
+  });
+  // Each word of 16 is (i + 2) times what was given.
+  assert.equal(
+    run(
+      kernel,
+      24,
+      range(24).map((t) => 100 - t),
+    ),
+    range(24).map((t) => (136 + 16) * (100 - t)),
   );
 });
 

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { planOf } from '../../src/device/cpu/compile/plan.ts';
 import { addBlock, builder, emptyKernel, type Kernel, printKernel, type Value } from '../../src/ir/index.ts';
 import { interpret, type Thread } from '../../src/ir/interpret.ts';
 import { runOnCpu, words, wordsOf } from '../support/cpu.ts';
@@ -424,25 +425,25 @@ function flowReference(kernel: Kernel, threads: number): Uint8Array {
   return global;
 }
 
-for (const [what, hasBarriers] of [
-  ['', false],
-  [' and barriers anywhere', true],
-] as const)
-  test(`random graphs of blocks${what}: each of 5 threads gets what the interpreter says`, () => {
-    let irreducible = 0;
+for (const barriers of ['none', 'anywhere', 'together'] as const)
+  test(`random graphs of blocks, barriers: ${barriers}; each of 5 threads gets what the interpreter says`, () => {
+    let [irreducible, uniform] = [0, 0];
     fc.assert(
       fc.property(fc.array(fc.nat(0xffff), { minLength: 40, maxLength: 200 }), fc.integer({ min: 1, max: 12 }), (seeds, blocks) => {
-        const kernel = randomFlow(seeds, blocks, hasBarriers);
+        const kernel = randomFlow(seeds, blocks, barriers);
         assertSound(kernel);
         if (isIrreducible(kernel)) irreducible++;
+        const { regions } = planOf(randomFlow(seeds, blocks, barriers));
+        if (regions.list.length > 1 && regions.isUniform) uniform++;
         const expected = flowReference(kernel, 5);
         const shown = printKernel(kernel);
         const [out] = runOnCpu(kernel, [new Uint8Array(32 * 5)], { block: [5, 1, 1] });
         assert.equal(out, expected, shown);
       }),
-      { numRuns: 300, seed: 11 },
+      { numRuns: 250, seed: 11 },
     );
-    assert.ok(irreducible > 30, `${irreducible} of 300 have cycles of several entries`);
+    assert.ok(irreducible > 25, `${irreducible} of 250 have cycles of several entries`);
+    assert.ok(barriers === 'together' ? uniform > 150 : uniform < 100, `${uniform} of 250 need one state for all threads`);
   });
 
 /** Whether removing edges to dominators leaves a cycle, found by taking away blocks without predecessors. */

@@ -23,14 +23,17 @@ interface Making {
   readonly pick: (count: number) => number;
   /** Made in the entry block and used anywhere. */
   readonly common: Value;
-  readonly hasBarriers: boolean;
+  readonly barriers: Barriers;
 }
+
+/** None; in code that threads reach by turns; or in code that all threads of a block reach together. */
+export type Barriers = 'none' | 'anywhere' | 'together';
 
 /**
  * A sound kernel that always ends: each block counts down, and leaves at 0. A thread stores 32 bytes at 32 times its number.
  * Threads do not see each other, so that barriers, if any, change nothing.
  */
-export function randomFlow(choices: readonly number[], blocks: number, hasBarriers: boolean): Kernel {
+export function randomFlow(choices: readonly number[], blocks: number, barriers: Barriers): Kernel {
   const kernel = emptyKernel('flow');
   kernel.params.push(pointerParam('out', 0, undefined, 'write'));
   let at = 0;
@@ -38,12 +41,14 @@ export function randomFlow(choices: readonly number[], blocks: number, hasBarrie
   const b = builder(kernel, addBlock(kernel));
   const tid = b.sreg('i32', { name: 'tid.x' });
   const common = b.mul(tid, b.const('i32', 77));
-  const m: Making = { kernel, b, pick, common, hasBarriers };
+  const m: Making = { kernel, b, pick, common, barriers };
   const exit = blockOf(m);
   const list = Array.from({ length: blocks }, () => blockOf(m));
-  const first = [b.const('i32', 5 + pick(30)), tid, b.const('i32', pick(1000)), b.sext('i64', common), b.sitofp('f64', tid)];
-  const start = [...first, b.icmp(tid, b.const('i32', 2), { pred: 'ult' }), b.vec2('v2.i32', tid, common)];
-  b.block.end = branch(m, list, start, b.icmp(b.and(tid, b.const('i32', 1)), b.const('i32', 0), { pred: 'eq' }));
+  // What the ways of a thread depend on.
+  const seed = barriers === 'together' ? b.const('i32', pick(1000)) : tid;
+  const first = [b.const('i32', 5 + pick(30)), seed, b.const('i32', pick(1000)), b.sext('i64', common), b.sitofp('f64', tid)];
+  const start = [...first, b.icmp(seed, b.const('i32', 2), { pred: 'ult' }), b.vec2('v2.i32', tid, common)];
+  b.block.end = branch(m, list, start, b.icmp(b.and(seed, b.const('i32', 1)), b.const('i32', 0), { pred: 'eq' }));
   for (const block of list) fill(m, block, list, exit);
   finish(m, exit, tid);
   return kernel;
@@ -79,8 +84,9 @@ function fill(m: Making, block: Block, list: readonly Block[], exit: Block): voi
   b.block = rest;
   if (m.pick(2) === 0) barrier(m);
   // Values of `block` and of the entry, seen from another block.
-  const other = b.xor(y, m.pick(2) === 0 ? m.common : b.extract('i32', pair, { lane: m.pick(2) }));
-  const nextWide = b.add(wide, b.sext('i64', mixed));
+  const own = m.pick(2) === 0 ? m.common : b.extract('i32', pair, { lane: m.pick(2) });
+  const other = b.xor(y, m.barriers === 'together' ? left : own);
+  const nextWide = b.add(wide, b.sext('i64', b.xor(own, mixed)));
   const nextReal = b.fadd(b.fmul(real, b.const('f64', 0x3fe0000000000000n)), b.sitofp('f64', mixed));
   const nextFlag = b.icmp(b.and(b.lshr(mixed, b.const('i32', m.pick(8))), b.const('i32', 1)), b.const('i32', 1), { pred: 'eq' });
   const nextPair = m.pick(2) === 0 ? pair : b.vec2('v2.i32', b.extract('i32', pair, { lane: 1 }), mixed);
@@ -94,8 +100,8 @@ function fill(m: Making, block: Block, list: readonly Block[], exit: Block): voi
   );
 }
 
-function barrier({ b, hasBarriers, pick }: Making): void {
-  if (hasBarriers && pick(3) === 0) b.barrier();
+function barrier({ b, barriers, pick }: Making): void {
+  if (barriers !== 'none' && pick(3) === 0) b.barrier();
 }
 
 function finish({ b }: Making, exit: Block, tid: Value): void {

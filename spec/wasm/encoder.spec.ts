@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '../../src/base/bytes.ts';
-import { instructions, localLimit, newCode, newModule, type ValueType, type WasmModule } from '../../src/wasm/index.ts';
+import { bodyLimit, instructions, localLimit, newCode, newModule, type ValueType, type WasmModule } from '../../src/wasm/index.ts';
 import { signed, signed32, unsigned } from '../../src/wasm/leb.ts';
 
 const test = suite('wasm/encoder');
@@ -357,6 +357,19 @@ test('as many locals as the limit says are taken, and one more is not', () => {
     const module = newModule();
     const { code } = module.fn({ params: [], results: [] });
     for (let i = 0; i < count; i++) code.local(i % 2 === 0 ? 'i32' : 'f64');
+    assert.is(isValid(module), isTaken, String(count));
+  }
+});
+
+test('a body of as many bytes as the limit says is taken, and one more is not', () => {
+  for (const [count, isTaken] of [
+    // The count of locals and the end are bytes of the body too.
+    [bodyLimit - 2, true],
+    [bodyLimit - 1, false],
+  ] as const) {
+    const module = newModule();
+    const { code } = module.fn({ params: [], results: [] });
+    for (let i = 0; i < count; i++) code.op('nop');
     assert.is(isValid(module), isTaken, String(count));
   }
 });

@@ -124,7 +124,12 @@ function reportOpcode(instruction: Instruction, file: SourceFile, diagnostics: D
 /** Words that every sentence about modifiers lists at most. */
 const listed = 12;
 
-function reportModifiers(instruction: Instruction, { at, expected }: FormMismatch, file: SourceFile, diagnostics: Diagnostics): void {
+function reportModifiers(
+  instruction: Instruction,
+  { at, expected, apart }: FormMismatch,
+  file: SourceFile,
+  diagnostics: Diagnostics,
+): void {
   const forms = rowsByName.get(instruction.opcode)!.map((row) => row.syntax);
   const notes = forms.length <= 4 ? forms.map((form) => `form: ${form}`) : [];
   const words = expected.map((word) => `.${word}`);
@@ -136,8 +141,13 @@ function reportModifiers(instruction: Instruction, { at, expected }: FormMismatc
     return;
   }
   const near = closest(word, expected);
-  const help =
-    near !== undefined ? { help: `did you mean \`.${near}\`?` } : words.length > 0 ? { help: `what can stand here: ${list}` } : {};
+  const help = apart
+    ? { help: `${apart.map((one) => `\`.${one}\``).join(' and ')} do not go together` }
+    : near !== undefined
+      ? { help: `did you mean \`.${near}\`?` }
+      : words.length > 0
+        ? { help: `what can stand here: ${list}` }
+        : {};
   diagnostics.report(
     'CM1103',
     { modifier: word, instruction: instructionName(instruction) },

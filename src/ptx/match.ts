@@ -14,6 +14,8 @@ export interface FormMatch {
 export interface FormMismatch {
   readonly at: number;
   readonly expected: readonly string[];
+  /** Words of which each may stand where it does, but not with the others. */
+  readonly apart?: readonly string[];
 }
 
 type Modifiers = Record<string, string | true>;
@@ -36,11 +38,25 @@ export const isMatch = (result: FormMatch | FormMismatch): result is FormMatch =
 
 function matchRows(rows: readonly Row[], modifiers: readonly string[]): FormMatch | FormMismatch {
   const trace: Trace = { at: 0, expected: new Set() };
+  let found: FormMismatch | undefined;
   for (const row of rows) {
     const matched = matchSlots(row, modifiers, 0, 0, trace);
-    if (matched) return { row, modifiers: matched };
+    if (!matched) continue;
+    const apart = excluded(row, matched);
+    // What a row excludes is illegal; rows that refuse more broadly do not make it legal.
+    if (!apart) return found && isRefused(row) ? found : { row, modifiers: matched };
+    found ??= { at: Math.max(...apart.map((word) => modifiers.indexOf(word))), expected: [], apart };
   }
-  return { at: trace.at, expected: [...trace.expected] };
+  return found ?? { at: trace.at, expected: [...trace.expected] };
+}
+
+const isRefused = ({ status }: Row): boolean => typeof status === 'object' && 'refused' in status;
+
+/** The words that a row does not take together, where all of them are there. */
+function excluded({ excludes, slots }: Row, modifiers: AnyModifiers): string[] | undefined {
+  const wordOf = (name: string): string | undefined => (modifiers[name] === true ? name : modifiers[name]);
+  const entry = excludes.find((each) => Object.entries(each).every(([name, words]) => words.includes(wordOf(name) ?? '')));
+  return entry && slots.filter(({ name }) => Object.hasOwn(entry, name)).map(({ name }) => wordOf(name)!);
 }
 
 /** The farthest place any row came to. */

@@ -153,6 +153,8 @@ export type PtxType = (typeof ptxTypes)[number];
 export interface RowSpec<S extends string, V extends ValueSets, B extends VectorOperands<S>> {
   readonly syntax: S;
   readonly values?: V;
+  /** Words that do not go together, by slot: no instruction has words of all slots of one entry. */
+  readonly excludes?: readonly { readonly [N in SlotNames<S>]?: readonly string[] }[];
   /** Operand types where they are not that of `.type`. */
   readonly types?: { readonly [O in Operands<S>]?: OperandType<SlotNames<S>> };
   /** Operands whose register may be wider than their type: sources are cut, destinations extended by the sign of the type. */
@@ -184,6 +186,8 @@ export interface Row {
   readonly syntax: string;
   /** In the order of the syntax line. */
   readonly slots: readonly ModifierSlot[];
+  /** Words that do not go together, by slot. */
+  readonly excludes: readonly Readonly<Record<string, readonly string[]>>[];
   /** In the order of the syntax line. */
   readonly operands: readonly OperandSlot[];
   readonly since: Since;
@@ -257,6 +261,7 @@ export function row<
     name: /^\w+/.exec(head)?.[0] ?? '',
     syntax: spec.syntax,
     slots: modifierSlots(head, spec.values ?? {}),
+    excludes: (spec.excludes ?? []) as Row['excludes'],
     operands: operandSlots(tail, spec as unknown as LooseSpec),
     since: spec.since,
     doc: spec.doc,

@@ -63,22 +63,7 @@ export function newCode(params: readonly ValueType[]): Code {
       unsigned(out, Math.log2(align));
       unsigned(out, offset);
     },
-    i32(value) {
-      out.u8(0x41);
-      signed32(out, value);
-    },
-    i64(value) {
-      out.u8(0x42);
-      signed(out, BigInt.asIntN(64, value));
-    },
-    f32(bits) {
-      out.u8(0x43);
-      out.u32(bits);
-    },
-    f64(bits) {
-      out.u8(0x44);
-      out.u64(bits);
-    },
+    ...constants(out),
     open(what, result) {
       depth++;
       out.bytes([structures[what], result ? valueTypes[result] : 0x40]);
@@ -106,6 +91,25 @@ export function newCode(params: readonly ValueType[]): Code {
     finish: () => finishBody(locals, out.finish()),
   };
 }
+
+const constants = (out: ByteWriter): Pick<Code, 'i32' | 'i64' | 'f32' | 'f64'> => ({
+  i32(value) {
+    out.u8(0x41);
+    signed32(out, value);
+  },
+  i64(value) {
+    out.u8(0x42);
+    signed(out, BigInt.asIntN(64, value));
+  },
+  f32(bits) {
+    out.u8(0x43);
+    out.u32(bits);
+  },
+  f64(bits) {
+    out.u8(0x44);
+    out.u64(bits);
+  },
+});
 
 /** Locals are declared in runs of one type. */
 function finishBody(locals: readonly ValueType[], body: Uint8Array): Uint8Array {

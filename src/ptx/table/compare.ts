@@ -19,6 +19,12 @@ const operators = {
   floats: ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'equ', 'neu', 'ltu', 'leu', 'gtu', 'geu', 'num', 'nan'],
 } as const;
 
+/** Types of integers have fewer comparisons than `operators.unsigned` lists. */
+const integerOperators = [
+  { cmp: ['lt', 'le', 'gt', 'ge', 'lo', 'ls', 'hi', 'hs'], stype: bits },
+  { cmp: ['lo', 'ls', 'hi', 'hs'], stype: signed },
+];
+
 const unsignedNames: Readonly<Record<string, IcmpPredicate>> = { lo: 'ult', ls: 'ule', hi: 'ugt', hs: 'uge' };
 
 const floatPredicates: Readonly<Record<string, FcmpPredicate>> = {
@@ -114,6 +120,7 @@ export const compareRows = [
   row({
     syntax: 'setp.cmp{.ftz}.type p[|q], a, b',
     values: { cmp: operators.floats, type: floats },
+    excludes: [{ ftz: ['ftz'], type: ['f64', 'bf16'] }],
     types: { p: 'pred', q: 'pred' },
     since: always,
     doc: `${setpDoc} Comparisons that end in u hold where an operand is no number, the others do not.`,
@@ -176,6 +183,7 @@ export const compareRows = [
   row({
     syntax: 'setp.cmp.bool{.ftz}.type p[|q], a, b, {!}c',
     values: { cmp: operators.floats, bool, type: floats },
+    excludes: [{ ftz: ['ftz'], type: ['f64', 'bf16'] }],
     types: { p: 'pred', q: 'pred', c: 'pred' },
     since: always,
     doc: joinedDoc,
@@ -191,6 +199,7 @@ export const compareRows = [
   row({
     syntax: 'set.cmp.dtype.stype d, a, b',
     values: { cmp: operators.unsigned, dtype: ['u32', 's32', 'f32'], stype: [...bits, ...signed, ...unsigned] },
+    excludes: integerOperators,
     types: { d: '.dtype', a: '.stype', b: '.stype' },
     since: always,
     doc: 'Compares; all ones, or 1.0 for a float d, where the comparison holds, else 0.',
@@ -206,6 +215,7 @@ export const compareRows = [
   row({
     syntax: 'set.cmp{.ftz}.dtype.stype d, a, b',
     values: { cmp: operators.floats, dtype: ['u32', 's32', 'f32'], stype: ['f32', 'f64'] },
+    excludes: [{ ftz: ['ftz'], stype: ['f64'] }],
     types: { d: '.dtype', a: '.stype', b: '.stype' },
     since: always,
     doc: 'Compares; all ones, or 1.0 for a float d, where the comparison holds, else 0.',
@@ -221,6 +231,7 @@ export const compareRows = [
   row({
     syntax: 'set.cmp.bool.dtype.stype d, a, b, {!}c',
     values: { cmp: operators.unsigned, bool, dtype: ['u32', 's32', 'f32'], stype: [...bits, ...signed, ...unsigned] },
+    excludes: integerOperators,
     types: { d: '.dtype', a: '.stype', b: '.stype', c: 'pred' },
     since: always,
     doc: 'Compares, joins the result with the predicate c, and gives all ones or 1.0 where it holds, else 0.',
@@ -236,6 +247,7 @@ export const compareRows = [
   row({
     syntax: 'set.cmp.bool{.ftz}.dtype.stype d, a, b, {!}c',
     values: { cmp: operators.floats, bool, dtype: ['u32', 's32', 'f32'], stype: ['f32', 'f64'] },
+    excludes: [{ ftz: ['ftz'], stype: ['f64'] }],
     types: { d: '.dtype', a: '.stype', b: '.stype', c: 'pred' },
     since: always,
     doc: 'Compares, joins the result with the predicate c, and gives all ones or 1.0 where it holds, else 0.',

@@ -16,6 +16,13 @@ const integerRoundings = ['rni', 'rzi', 'rmi', 'rpi'] as const;
 
 const shapeOf = (type: string) => ({ bits: bitsOfType(type), isSigned: isSignedType(type) });
 
+/** Whether every value of `from` is one of `to`, so that there is nothing to saturate. */
+function holdsAll(to: string, from: string): boolean {
+  const [wide, narrow] = [shapeOf(to), shapeOf(from)];
+  if (wide.isSigned === narrow.isSigned) return wide.bits >= narrow.bits;
+  return wide.isSigned && wide.bits > narrow.bits;
+}
+
 /** Cuts, extends by the sign of the source, or saturates. */
 function integerToInteger(ir: RowBuilder, a: Value, from: string, to: string, sat: true | undefined): Value {
   const value = sat ? saturateInt(ir, a, shapeOf(from), shapeOf(to)) : a;
@@ -48,6 +55,7 @@ export const convertRows = [
   row({
     syntax: 'cvt{.sat}.dtype.atype d, a',
     values: { dtype: integers, atype: integers },
+    excludes: integers.map((atype) => ({ sat: ['sat'], atype: [atype], dtype: integers.filter((dtype) => holdsAll(dtype, atype)) })),
     types: { d: '.dtype', a: '.atype' },
     relaxed: ['d', 'a'],
     since: always,
@@ -67,6 +75,7 @@ export const convertRows = [
   row({
     syntax: 'cvt.frnd{.ftz}{.sat}.dtype.atype d, a',
     values: { frnd: roundings, dtype: floats, atype: integers },
+    excludes: [{ ftz: ['ftz'], dtype: ['f16', 'f64'] }],
     types: { d: '.dtype', a: '.atype' },
     relaxed: ['a'],
     since: always,
@@ -91,6 +100,7 @@ export const convertRows = [
   row({
     syntax: 'cvt.irnd{.ftz}{.sat}.dtype.atype d, a',
     values: { irnd: integerRoundings, dtype: integers, atype: floats },
+    excludes: [{ ftz: ['ftz'], atype: ['f16', 'f64'] }],
     types: { d: '.dtype', a: '.atype' },
     relaxed: ['d'],
     since: always,
@@ -126,6 +136,7 @@ export const convertRows = [
   row({
     syntax: 'cvt.frnd{.ftz}{.sat}.f16.atype d, a',
     values: { frnd: roundings, atype: ['f32', 'f64'] },
+    excludes: [{ ftz: ['ftz'], atype: ['f64'] }],
     types: { d: 'f16', a: '.atype' },
     since: { ptx: 1, sm: 10 },
     doc: 'A wider float as a half. `.ftz` flushes subnormal sources.',
@@ -142,6 +153,7 @@ export const convertRows = [
   row({
     syntax: 'cvt.frnd{.relu}.bf16.f32 d, a',
     values: { frnd: roundings },
+    excludes: [{ relu: ['relu'], frnd: ['rm', 'rp'] }],
     types: { d: 'bf16', a: 'f32' },
     since: { ptx: 7, sm: 80 },
     doc: 'A float as a bfloat. `.relu` gives +0 for what is below.',
@@ -157,6 +169,7 @@ export const convertRows = [
   row({
     syntax: 'cvt{.ftz}{.sat}.dtype.atype d, a',
     values: { dtype: ['f32', 'f64'], atype: ['f16', 'f32'] },
+    excludes: [{ ftz: ['ftz'], dtype: ['f64'], atype: ['f16'] }],
     types: { d: '.dtype', a: '.atype' },
     since: always,
     doc: 'A float as a wider one, or the same; `.ftz` flushes subnormal sources, `.sat` keeps to 0 and 1.',
@@ -186,20 +199,22 @@ export const convertRows = [
       { form: 'cvt.f32.bf16', a: 0xff80, d: 0xff800000, why: '-infinity' },
     ],
   }),
-  row({
-    syntax: 'cvt{.sat}.type.type d, a',
-    values: { type: ['f16', 'f64'] },
-    types: { d: '.type', a: '.type' },
-    since: always,
-    doc: 'A float as itself; `.sat` keeps to 0 and 1.',
-    source: '9.7.9.21',
-    status: { refused: 'a conversion of a type to itself', instead: 'use `mov`' },
-    cases: [],
-  }),
+  ...(['f16', 'f64'] as const).map((type) =>
+    row({
+      syntax: `cvt{.sat}.${type as 'f64'}.${type as 'f64'} d, a`,
+      types: { d: type, a: type },
+      since: always,
+      doc: 'A float as itself; `.sat` keeps to 0 and 1.',
+      source: '9.7.9.21',
+      status: { refused: 'a conversion of a type to itself', instead: 'use `mov`' },
+      cases: [],
+    }),
+  ),
   ...floats.map((type) =>
     row({
       syntax: `cvt.irnd{.ftz}{.sat}.${type as 'f32'}.${type as 'f32'} d, a`,
       values: { irnd: integerRoundings },
+      excludes: type === 'f32' ? [] : [{ ftz: ['ftz'], [type]: [type] }],
       types: { d: type, a: type },
       since: always,
       doc: 'To an integral value of the same type.',

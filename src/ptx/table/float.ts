@@ -13,6 +13,12 @@ const correctly = (bound: string) => ({ approximate: `correctly rounded; the man
 
 const f = { half: 0x3f000000, one: 0x3f800000, two: 0x40000000, three: 0x40400000, four: 0x40800000, tiny: 0x00000001 } as const;
 
+const floatOnly = [
+  { ftz: ['ftz'], type: ['f64'] },
+  { sat: ['sat'], type: ['f64'] },
+];
+const flushOnly = [{ ftz: ['ftz'], type: ['f64'] }];
+
 export const floatRows = [
   row({
     syntax: 'add{.rnd}{.ftz}{.sat}.f32 d, a, b',
@@ -79,6 +85,7 @@ export const floatRows = [
   row({
     syntax: 'add.rnd{.ftz}{.sat}.type d, a, b',
     values: { rnd: directed, type: ['f32', 'f64'] },
+    excludes: floatOnly,
     since: double,
     doc: 'Adds with directed rounding.',
     source: '9.7.3.3',
@@ -148,6 +155,7 @@ export const floatRows = [
   row({
     syntax: 'sub.rnd{.ftz}{.sat}.type d, a, b',
     values: { rnd: directed, type: ['f32', 'f64'] },
+    excludes: floatOnly,
     since: double,
     doc: 'Subtracts with directed rounding.',
     source: '9.7.3.4',
@@ -218,6 +226,7 @@ export const floatRows = [
   row({
     syntax: 'mul.rnd{.ftz}{.sat}.type d, a, b',
     values: { rnd: directed, type: ['f32', 'f64'] },
+    excludes: floatOnly,
     since: double,
     doc: 'Multiplies with directed rounding.',
     source: '9.7.3.5',
@@ -277,6 +286,7 @@ export const floatRows = [
     row({
       syntax: `${name as 'fma'}.rnd{.ftz}{.sat}.type d, a, b, c`,
       values: { rnd: directed, type: ['f32', 'f64'] },
+      excludes: floatOnly,
       since: double,
       doc: 'a * b + c with directed rounding.',
       source: name === 'fma' ? '9.7.3.6' : '9.7.3.7',
@@ -286,6 +296,7 @@ export const floatRows = [
   ]),
   row({
     syntax: 'fma.rn{.ftz}{.sat}{.relu}.f16 d, a, b, c',
+    excludes: [{ sat: ['sat'], relu: ['relu'] }],
     types: { d: 'f16', a: 'f16', b: 'f16', c: 'f16' },
     since: half,
     doc: 'a * b + c, rounded once.',
@@ -353,6 +364,7 @@ export const floatRows = [
   row({
     syntax: 'div.rnd{.ftz}.type d, a, b',
     values: { rnd: directed, type: ['f32', 'f64'] },
+    excludes: flushOnly,
     since: double,
     doc: 'The quotient with directed rounding.',
     source: '9.7.3.8',
@@ -429,6 +441,7 @@ export const floatRows = [
   row({
     syntax: 'sqrt.rnd{.ftz}.type d, a',
     values: { rnd: directed, type: ['f32', 'f64'] },
+    excludes: flushOnly,
     since: double,
     doc: 'The square root with directed rounding.',
     source: '9.7.3.15',
@@ -438,6 +451,7 @@ export const floatRows = [
   row({
     syntax: 'abs{.ftz}.type d, a',
     values: { type: ['f32', 'f64', 'f16', 'bf16'] },
+    excludes: [{ ftz: ['ftz'], type: ['f64', 'bf16'] }],
     since: always,
     doc: 'The absolute value.',
     source: '9.7.3.9',
@@ -453,6 +467,7 @@ export const floatRows = [
   row({
     syntax: 'neg{.ftz}.type d, a',
     values: { type: ['f32', 'f64', 'f16', 'bf16'] },
+    excludes: [{ ftz: ['ftz'], type: ['f64', 'bf16'] }],
     since: always,
     doc: 'Negates.',
     source: '9.7.3.10',
@@ -468,6 +483,10 @@ export const floatRows = [
   row({
     syntax: 'min{.ftz}{.NaN}.type d, a, b',
     values: { type: ['f32', 'f64', 'f16', 'bf16'] },
+    excludes: [
+      { ftz: ['ftz'], type: ['f64', 'bf16'] },
+      { NaN: ['NaN'], type: ['f64'] },
+    ],
     since: always,
     doc: 'The smaller operand; the other one where one is no number, or with `.NaN` no number. -0 is below +0.',
     source: '9.7.3.11',
@@ -486,6 +505,10 @@ export const floatRows = [
   row({
     syntax: 'max{.ftz}{.NaN}.type d, a, b',
     values: { type: ['f32', 'f64', 'f16', 'bf16'] },
+    excludes: [
+      { ftz: ['ftz'], type: ['f64', 'bf16'] },
+      { NaN: ['NaN'], type: ['f64'] },
+    ],
     since: always,
     doc: 'The larger operand; the other one where one is no number, or with `.NaN` no number. -0 is below +0.',
     source: '9.7.3.12',

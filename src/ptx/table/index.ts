@@ -8,6 +8,7 @@ import { controlRows } from './control.ts';
 import { convertRows } from './convert.ts';
 import { floatRows } from './float.ts';
 import { integerRows } from './integer.ts';
+import { laterRows } from './later.ts';
 import { logicRows } from './logic.ts';
 import { moveRows } from './move.ts';
 
@@ -20,6 +21,7 @@ export const rows: readonly Row[] = [
   ...moveRows,
   ...convertRows,
   ...controlRows,
+  ...laterRows,
 ];
 
 function grouped(): ReadonlyMap<string, readonly Row[]> {

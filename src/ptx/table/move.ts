@@ -6,6 +6,9 @@ import { registerTypes } from '../types.ts';
 
 const always = { ptx: 1, sm: 10 } as const;
 const memoryTypes = ['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64'] as const;
+/** Four of them are more than 128 bits, which only global memory moves at once. */
+const wide = ['b64', 'u64', 's64', 'f64'] as const;
+const notGlobal = ['const', 'local', 'param', 'param::entry', 'shared', 'shared::cta'] as const;
 const cacheLoads = ['ca', 'cg', 'cs', 'lu', 'cv'] as const;
 const cacheStores = ['wb', 'cg', 'cs', 'wt'] as const;
 const evictions = ['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1::evict_last', 'L1::no_allocate'] as const;
@@ -89,7 +92,7 @@ export const moveRows = [
     ],
   }),
   row({
-    syntax: 'ld{.weak}{.space}{.nc}{.cop}{.evict}{.prefetch}{.vec}.type d, [a]',
+    syntax: 'ld{.weak}{.space}{.cop}{.evict}{.prefetch}{.vec}.type d, [a]',
     values: {
       space: ['const', 'global', 'local', 'param', 'param::entry', 'shared', 'shared::cta'],
       cop: cacheLoads,
@@ -98,6 +101,12 @@ export const moveRows = [
       vec: ['v2', 'v4'],
       type: memoryTypes,
     },
+    excludes: [
+      { cop: cacheLoads, evict: evictions },
+      { space: notGlobal, evict: evictions },
+      { space: notGlobal, prefetch: prefetches },
+      { space: notGlobal, vec: ['v4'], type: wide },
+    ],
     relaxed: ['d'],
     vectors: { d: 'elements' },
     since: always,
@@ -108,8 +117,22 @@ export const moveRows = [
     cases: [],
   }),
   row({
+    syntax: 'ld.global{.cop}.nc{.evict}{.prefetch}{.vec}.type d, [a]',
+    values: { cop: ['ca', 'cg', 'cs'], evict: evictions, prefetch: prefetches, vec: ['v2', 'v4'], type: memoryTypes },
+    excludes: [{ cop: cacheLoads, evict: evictions }],
+    relaxed: ['d'],
+    vectors: { d: 'elements' },
+    since: { ptx: 3.1, sm: 32 },
+    doc: 'Reads global memory that nothing writes while the kernel runs. Hints on caches change no result and are ignored.',
+    source: '9.7.9.9',
+    status: 'exact',
+    lower: ({ a }, m, ir) => load(ir, a, { ...m, space: 'global' }, false),
+    cases: [],
+  }),
+  row({
     syntax: 'ld.volatile{.space}{.vec}.type d, [a]',
-    values: { space: ['global', 'local', 'shared', 'shared::cta'], vec: ['v2', 'v4'], type: memoryTypes },
+    values: { space: ['global', 'shared', 'shared::cta'], vec: ['v2', 'v4'], type: memoryTypes },
+    excludes: [{ space: notGlobal, vec: ['v4'], type: wide }],
     relaxed: ['d'],
     vectors: { d: 'elements' },
     since: { ptx: 1.1, sm: 10 },
@@ -122,6 +145,7 @@ export const moveRows = [
   row({
     syntax: 'ldu{.space}{.vec}.type d, [a]',
     values: { space: ['global'], vec: ['v2', 'v4'], type: memoryTypes },
+    excludes: [{ vec: ['v4'], type: wide }],
     relaxed: ['d'],
     vectors: { d: 'elements' },
     since: { ptx: 2, sm: 20 },
@@ -140,6 +164,11 @@ export const moveRows = [
       vec: ['v2', 'v4'],
       type: memoryTypes,
     },
+    excludes: [
+      { cop: cacheStores, evict: evictions },
+      { space: notGlobal, evict: evictions },
+      { space: notGlobal, vec: ['v4'], type: wide },
+    ],
     relaxed: ['b'],
     vectors: { b: 'elements' },
     since: always,
@@ -151,7 +180,8 @@ export const moveRows = [
   }),
   row({
     syntax: 'st.volatile{.space}{.vec}.type [a], b',
-    values: { space: ['global', 'local', 'shared', 'shared::cta'], vec: ['v2', 'v4'], type: memoryTypes },
+    values: { space: ['global', 'shared', 'shared::cta'], vec: ['v2', 'v4'], type: memoryTypes },
+    excludes: [{ space: notGlobal, vec: ['v4'], type: wide }],
     relaxed: ['b'],
     vectors: { b: 'elements' },
     since: { ptx: 1.1, sm: 10 },

@@ -30,16 +30,23 @@ export interface Unary {
   readonly a: Value;
 }
 
+/** Integers (and halves) of fewer bits than the word they are held in. */
 export const isNarrow = (type: Type): boolean => heldAs(type) === 'i32' && bitsOf(type) < 32;
+/** Floats that WebAssembly does not have. */
 export const isShort = (type: Type): type is 'f16' | 'bf16' => type === 'f16' || type === 'bf16';
 /** The type in which a float is computed. */
 export const computedAs = (type: Type): 'f32' | 'f64' => (type === 'f64' ? 'f64' : 'f32');
+/** How helpers of a width are named. */
 export const suffix = (type: ValueType): '32' | '64' => (type.endsWith('64') ? '64' : '32');
 
+/** The type of a value. */
 export const typeOf = (e: Emitter, value: Value): Type => e.kernel.insts[value]!.type;
+/** Calls a helper on what is on the stack. */
 export const call = (e: Emitter, name: string): void => e.code.at('call', e.helper(name as HelperName));
+/** A value as it is held. */
 export const pushPlain = (e: Emitter, value: Value): void => e.values.push(value);
 
+/** Values as they are held, the first one first. */
 export function pushAll(e: Emitter, values: readonly Value[]): void {
   for (const value of values) e.values.push(value);
 }
@@ -72,8 +79,8 @@ export function narrow(e: Emitter, type: Type): void {
   if (isShort(type)) narrowFrom(e, type, 'f32');
 }
 
+/** A float on the stack to a half or bfloat. */
 export function narrowFrom(e: Emitter, type: Type, from: 'f32' | 'f64'): void {
   if (from === 'f32') e.code.op('f64.promote_f32');
   e.code.at('call', e.host.functions[type === 'f16' ? 'f16Bits' : 'bf16Bits']);
 }
-

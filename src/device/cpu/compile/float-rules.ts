@@ -1,23 +1,11 @@
 /** Float ops: halves and bfloats are held as their bits, computed in float and rounded back; fused ones are exact by other means. */
 import type { FcmpPredicate, InstOf } from '../../../ir/index.ts';
-import {
-  type Binary,
-  call,
-  computedAs,
-  type Emitter,
-  isShort,
-  narrow,
-  pushAll,
-  pushFloat,
-  suffix,
-  typeOf,
-  type Unary,
-} from './emitter.ts';
+import { type Binary, call, computedAs, type Emitter, isShort, narrow, pushAll, pushFloat, suffix, typeOf, type Unary } from './emitter.ts';
 
 /** An instruction of two operands that WebAssembly has. */
 export const float2 =
-  (e: Emitter, name: string) =>
-  (inst: Binary): void => {
+  (name: string) =>
+  (e: Emitter, inst: Binary): void => {
     pushFloat(e, inst.a);
     pushFloat(e, inst.b);
     e.code.op(`${computedAs(inst.type)}.${name}`);
@@ -26,8 +14,8 @@ export const float2 =
 
 /** An instruction of one operand that WebAssembly has. */
 export const float1 =
-  (e: Emitter, name: string) =>
-  (inst: Unary): void => {
+  (name: string) =>
+  (e: Emitter, inst: Unary): void => {
     pushFloat(e, inst.a);
     e.code.op(`${computedAs(inst.type)}.${name}`);
     narrow(e, inst.type);
@@ -35,8 +23,8 @@ export const float1 =
 
 /** The smaller or the larger, by a helper. */
 export const floatChoice =
-  (e: Emitter, name: 'fmin' | 'fmax') =>
-  (inst: Binary): void => {
+  (name: 'fmin' | 'fmax') =>
+  (e: Emitter, inst: Binary): void => {
     pushFloat(e, inst.a);
     pushFloat(e, inst.b);
     call(e, `${name}${suffix(computedAs(inst.type))}`);
@@ -61,6 +49,7 @@ const comparisons: Record<FcmpPredicate, { readonly name: string; readonly isNeg
   uno: { name: 'ord', isNegated: true },
 };
 
+/** A comparison in the type the operands are computed in. */
 export function compareFloat(e: Emitter, inst: InstOf<'fcmp'>): void {
   const type = computedAs(typeOf(e, inst.a));
   const { name, isNegated } = comparisons[inst.pred];
@@ -71,6 +60,7 @@ export function compareFloat(e: Emitter, inst: InstOf<'fcmp'>): void {
   if (isNegated) e.code.op('i32.eqz');
 }
 
+/** In float by a helper; in all else exact, by the host. */
 export function fma(e: Emitter, inst: InstOf<'fma'>): void {
   pushAll(e, [inst.a, inst.b, inst.c]);
   if (inst.type === 'f32') return call(e, 'fma32');
@@ -84,4 +74,3 @@ export function signBit(e: Emitter, inst: InstOf<'fneg'> | InstOf<'fabs'>, name:
   e.code.i32(name === 'neg' ? 0x8000 : 0x7fff);
   e.code.op(name === 'neg' ? 'i32.xor' : 'i32.and');
 }
-

@@ -1,5 +1,6 @@
 /** Functions in WebAssembly for ops that take more than a few instructions; a module gets those that it calls. */
 import type { Code, ValueType, WasmModule } from '../../../wasm/index.ts';
+import { writeFma } from './fma.ts';
 
 type Body = (code: Code) => void;
 
@@ -162,72 +163,6 @@ function signedHighProduct(code: Code): void {
   }
 }
 
-/**
- * a * b + c in float with one rounding. The product is exact in double; the sum is rounded to odd there, after which rounding
- * to float is right. Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008); TwoSum after Knuth.
- */
-function fmaFloat(code: Code): void {
-  const locals = Array.from({ length: 4 }, () => code.local('f64')) as [number, number, number, number];
-  const [product, addend, sum, error] = locals;
-  const bits = code.local('i64');
-  const back = sum;
-  get(code, 0);
-  code.op('f64.promote_f32');
-  get(code, 1);
-  code.op('f64.promote_f32');
-  code.op('f64.mul');
-  code.at('local.tee', product);
-  get(code, 2);
-  code.op('f64.promote_f32');
-  code.at('local.tee', addend);
-  code.op('f64.add');
-  code.at('local.set', sum);
-  // error = (product - (sum - addend')) + (addend - addend') with addend' = sum - product
-  get(code, product, sum, sum, product);
-  code.op('f64.sub');
-  code.at('local.tee', error);
-  code.op('f64.sub');
-  code.op('f64.sub');
-  get(code, addend, error);
-  code.op('f64.sub');
-  code.op('f64.add');
-  code.at('local.set', error);
-  // Not exact, not a NaN, and even: one step towards the error makes it odd.
-  get(code, error);
-  code.f64(0n);
-  code.op('f64.lt');
-  get(code, error);
-  code.f64(0n);
-  code.op('f64.gt');
-  code.op('i32.or');
-  get(code, sum);
-  code.op('i64.reinterpret_f64');
-  code.at('local.tee', bits);
-  code.op('i32.wrap_i64');
-  code.i32(1);
-  code.op('i32.and');
-  code.op('i32.eqz');
-  code.op('i32.and');
-  code.open('if');
-  get(code, bits);
-  code.i64(1n);
-  code.i64(-1n);
-  // The signs of error and sum agree: away from zero.
-  get(code, error);
-  code.op('i64.reinterpret_f64');
-  get(code, bits);
-  code.op('i64.xor');
-  code.i64(0n);
-  code.op('i64.ge_s');
-  code.op('select');
-  code.op('i64.add');
-  code.op('f64.reinterpret_i64');
-  code.at('local.set', back);
-  code.end();
-  get(code, sum);
-  code.op('f32.demote_f64');
-}
-
 const rows = {
   sdiv32: division('i32', 'div_s'),
   udiv32: division('i32', 'div_u'),
@@ -255,7 +190,7 @@ const rows = {
   ord64: twoComparisons('f64', [0, 0, 1, 1], 'eq eq', 'i32.and'),
   umulhi64: { params: ['i64', 'i64'], result: 'i64', body: highProduct },
   smulhi64: { params: ['i64', 'i64'], result: 'i64', body: signedHighProduct },
-  fma32: { params: ['f32', 'f32', 'f32'], result: 'f32', body: fmaFloat },
+  fma32: { params: ['f32', 'f32', 'f32'], result: 'f32', body: writeFma },
 } satisfies Record<string, Helper>;
 
 export type HelperName = keyof typeof rows;

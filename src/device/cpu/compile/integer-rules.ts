@@ -1,12 +1,12 @@
 /** Integer ops: narrow integers are held zero-extended in a word, so that signed ops extend them first and all mask their results. */
-import { bitsOf, type InstOf, type Type, type Value } from '../../../ir/index.ts';
+import { bitsOf, type InstOf } from '../../../ir/index.ts';
 import { type Binary, call, type Emitter, isNarrow, mask, pushPlain, pushSigned, suffix, typeOf } from './emitter.ts';
 import { heldAs } from './values.ts';
 
 /** An instruction that WebAssembly has, on operands as they are held. */
 export const integer =
-  (e: Emitter, name: string) =>
-  (inst: Binary): void => {
+  (name: string) =>
+  (e: Emitter, inst: Binary): void => {
     e.values.push(inst.a);
     e.values.push(inst.b);
     e.code.op(`${heldAs(inst.type)}.${name}`);
@@ -15,8 +15,8 @@ export const integer =
 
 /** A helper of two operands that are extended by their sign, or not. */
 export const integerCall =
-  (e: Emitter, name: 'sdiv' | 'udiv' | 'srem' | 'urem' | 'smin' | 'smax' | 'umin' | 'umax') =>
-  (inst: Binary): void => {
+  (name: 'sdiv' | 'udiv' | 'srem' | 'urem' | 'smin' | 'smax' | 'umin' | 'umax') =>
+  (e: Emitter, inst: Binary): void => {
     const push = name.startsWith('s') ? pushSigned : pushPlain;
     push(e, inst.a);
     push(e, inst.b);
@@ -24,6 +24,7 @@ export const integerCall =
     mask(e, inst.type);
   };
 
+/** The high half of a product: in a wider type where there is one. */
 export function highProduct(e: Emitter, inst: InstOf<'smulhi'> | InstOf<'umulhi'>, isSigned: boolean): void {
   const { type } = inst;
   const push = isSigned ? pushSigned : pushPlain;
@@ -53,13 +54,13 @@ function pushCount(e: Emitter, type: 'i32' | 'i64', value: number): void {
 }
 
 /** The constant count of a shift, where it is one and below the width. */
-function constantCount(e: Emitter, inst: { type: Type; b: Value }): number | undefined {
+function constantCount(e: Emitter, inst: Binary): number | undefined {
   const count = e.kernel.insts[inst.b]!;
   return count.op === 'const' && count.bits < BigInt(bitsOf(inst.type)) ? Number(count.bits) : undefined;
 }
 
 /** Counts of the width and more give 0. */
-export function shift(e: Emitter, inst: { type: Type; a: Value; b: Value }, name: 'shl' | 'shr_u'): void {
+export function shift(e: Emitter, inst: Binary, name: 'shl' | 'shr_u'): void {
   const held = heldAs(inst.type) as 'i32' | 'i64';
   e.values.push(inst.a);
   if (constantCount(e, inst) !== undefined) {
@@ -78,7 +79,7 @@ export function shift(e: Emitter, inst: { type: Type; a: Value; b: Value }, name
 }
 
 /** Counts of the width and more give the sign throughout, as the largest count does. */
-export function shiftSigned(e: Emitter, inst: { type: Type; a: Value; b: Value }): void {
+export function shiftSigned(e: Emitter, inst: Binary): void {
   const held = heldAs(inst.type) as 'i32' | 'i64';
   const width = bitsOf(inst.type);
   pushSigned(e, inst.a);
@@ -100,6 +101,7 @@ function isBelowWidth(e: Emitter, held: 'i32' | 'i64', count: number, width: num
   e.code.op(`${held}.lt_u`);
 }
 
+/** Of a narrow integer, less the bits above it. */
 export function leadingZeros(e: Emitter, inst: InstOf<'clz'>): void {
   const held = heldAs(inst.type);
   e.values.push(inst.a);
@@ -109,6 +111,7 @@ export function leadingZeros(e: Emitter, inst: InstOf<'clz'>): void {
   e.code.op('i32.sub');
 }
 
+/** Operands extended by their sign where the predicate is signed. */
 export function compareInt(e: Emitter, inst: InstOf<'icmp'>): void {
   const isSigned = inst.pred.startsWith('s');
   const push = isSigned ? pushSigned : pushPlain;
@@ -117,4 +120,3 @@ export function compareInt(e: Emitter, inst: InstOf<'icmp'>): void {
   const name = inst.pred === 'eq' || inst.pred === 'ne' ? inst.pred : `${inst.pred.slice(1)}_${inst.pred[0]}`;
   e.code.op(`${heldAs(typeOf(e, inst.a))}.${name}`);
 }
-

@@ -3,6 +3,7 @@ import { bytesOf, elementOf, type InstOf, isVector, lanesOf } from '../../../ir/
 import { type Emitter, pushAll, typeOf } from './emitter.ts';
 import { heldAs } from './values.ts';
 
+/** A choice; the condition of a vector's is worked out once. */
 export function select(e: Emitter, inst: InstOf<'select'>): void {
   if (!isVector(inst.type)) {
     pushAll(e, [inst.a, inst.b, inst.cond]);
@@ -39,6 +40,7 @@ function wrapAddress(e: Emitter): void {
   e.code.op('select');
 }
 
+/** Reads lane by lane. */
 export function load(e: Emitter, inst: InstOf<'load'>): void {
   const element = elementOf(inst.type);
   const name = loads[element] ?? `${heldAs(element)}.load`;
@@ -54,6 +56,7 @@ export function load(e: Emitter, inst: InstOf<'load'>): void {
   }
 }
 
+/** Writes lane by lane. */
 export function store(e: Emitter, inst: InstOf<'store'>): void {
   const type = typeOf(e, inst.value);
   const element = elementOf(type);

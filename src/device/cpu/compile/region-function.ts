@@ -15,11 +15,12 @@ import {
 } from '../../../ir/index.ts';
 import type { Code, WasmModule } from '../../../wasm/index.ts';
 import { costOf, fuelPerTick } from './cost.ts';
+import type { Emitter } from './emitter.ts';
 import type { HelperName } from './helpers.ts';
 import type { Host } from './host.ts';
 import type { Plan } from './plan.ts';
 import type { Region } from './regions.ts';
-import { type Emitter, writeInstruction } from './rules.ts';
+import { writeInstruction } from './rules.ts';
 import { endsInBarrier } from './split.ts';
 import { continuation, writeStructure } from './structure.ts';
 import { heldAs, regionValues } from './values.ts';

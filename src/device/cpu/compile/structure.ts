@@ -4,7 +4,7 @@
  * his recursion is a stack of tasks here, because kernels nest deeply. A graph with a cycle of two entries becomes a loop
  * around a table of all blocks.
  */
-import { type Block, type Edge, edgesOf, type Kernel, type Value } from '../../../ir/index.ts';
+import { type Block, type Cfg, type Edge, edgesOf, type Kernel, type Value } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
 import type { Region } from './regions.ts';
 
@@ -30,17 +30,23 @@ export function writeStructure(kernel: Kernel, region: Region, code: Code, conte
 /** Whether a block of the region leads to no other in it. */
 const isLast = (region: Region, block: Block): boolean => region.cfg.successors[block.id]!.length === 0;
 
+/** By block: edges into it from before, and whether there is one from behind. */
+function edgesInto({ order, successors, position }: Cfg): { forwardEdges: Int32Array; isHeader: Uint8Array } {
+  const forwardEdges = new Int32Array(successors.length);
+  const isHeader = new Uint8Array(successors.length);
+  for (const from of order)
+    for (const to of successors[from]!) {
+      if (position[to]! > position[from]!) forwardEdges[to]!++;
+      else isHeader[to] = 1;
+    }
+  return { forwardEdges, isHeader };
+}
+
 type Task = () => void;
 
 function writeNested(kernel: Kernel, region: Region, code: Code, contents: Contents): void {
   const { cfg, dominators } = region;
-  const forwardEdges = new Int32Array(kernel.blocks.length);
-  const isHeader = new Uint8Array(kernel.blocks.length);
-  for (const from of cfg.order)
-    for (const to of cfg.successors[from]!) {
-      if (cfg.position[to]! > cfg.position[from]!) forwardEdges[to]!++;
-      else isHeader[to] = 1;
-    }
+  const { forwardEdges, isHeader } = edgesInto(cfg);
   /** By block: the nesting at which a jump to it lands. */
   const labels = new Map<number, number>();
   const work: Task[] = [];

@@ -1,0 +1,246 @@
+/** Examples damaged at random, by a seed: their text through the compiler, their metallibs through the CPU device. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { InternalError } from '../../src/base/bug.ts';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { disassemble, readModule } from '../../src/bitcode/index.ts';
+import { compile } from '../../src/compile/index.ts';
+import type { DeviceModule, LaunchArgument } from '../../src/device/device.ts';
+import { openCpuDevice } from '../../src/device/index.ts';
+import { validateMetallib, writeMetallib } from '../../src/metallib/index.ts';
+import { splitMix64 } from '../../src/runtime/index.ts';
+import { assertQuiet, compileExample, exampleNames, exampleText, libraryOf, messages } from '../support/examples.ts';
+
+const test = suite('examples/damage');
+
+type Pick = (count: number) => number;
+const pickOf = (seed: number): Pick => {
+  const draw = splitMix64(BigInt(seed));
+  return (count) => Number(draw() % BigInt(count));
+};
+
+/** Runs one case; an exception is told apart from a failed expectation by its stack. */
+function noException<T>(what: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof assert.Assertion) throw error;
+    const { name, message, stack } = error as Error;
+    throw new Error(`${what}: ${error instanceof InternalError ? 'InternalError' : name}: ${message}\n${stack}`);
+  }
+}
+
+// ── text ──
+
+const tokensOf = (text: string): string[] => text.match(/[%.$\w]+|\s+|[^\s\w]/g) ?? [];
+const isWord = (token: string): boolean => /\w/.test(token);
+
+/** An index of a token that holds a letter or digit, behind the launch lines. */
+function word(tokens: readonly string[], pick: Pick, rule: (token: string) => boolean = isWord): number {
+  const start = tokens.indexOf('.version');
+  const found = tokens.flatMap((token, i) => (i >= start && rule(token) ? [i] : []));
+  return found[pick(found.length)] ?? start;
+}
+
+/** A copy with `count` items at a place replaced by others. */
+const put = <T>(list: readonly T[], at: number, count: number, ...others: T[]): T[] => [
+  ...list.slice(0, at),
+  ...others,
+  ...list.slice(at + count),
+];
+
+function swapped<T>(list: readonly T[], a: number, b: number): T[] {
+  const copy = [...list];
+  [copy[a], copy[b]] = [copy[b]!, copy[a]!];
+  return copy;
+}
+
+const opcodes = [
+  'add.s32',
+  'mul.wide.u32',
+  'ld.global.f32',
+  'st.shared.b64',
+  'setp.lt.f32',
+  'cvt.rn.f32.s32',
+  'bar.sync',
+  'bra',
+  'ret',
+  'mov.b32',
+].concat([
+  'selp.b32',
+  'fma.rn.f32',
+  'shl.b32',
+  'ld.param.u64',
+  'cvta.to.global.u64',
+  'atom.global.add.u32',
+  'vote.sync.ballot.b32',
+  'ad.s32',
+  'add.q7',
+]);
+
+const lineKinds: Record<string, (lines: readonly string[], pick: Pick) => string[]> = {
+  'a line deleted': (lines, pick) => put(lines, pick(lines.length), 1),
+  'a line twice': (lines, pick) => {
+    const at = pick(lines.length);
+    return put(lines, at, 0, lines[at]!);
+  },
+  'two lines changed places': (lines, pick) => swapped(lines, pick(lines.length), pick(lines.length)),
+};
+
+const isRegister = (token: string): boolean => /^%[a-z]+\d+$/.test(token);
+const isOpcode = (token: string): boolean => /^[a-z]+\d*\.[a-z.\d]+$/.test(token);
+const isNumber = (token: string): boolean => /^\d+$/.test(token);
+const isSolid = (token: string): boolean => /\S/.test(token);
+const numbers = ['0', '-1', '4294967296', '0xFFFFFFFFFFFFFFFFFF', '0f7FC00000', '1e999', '08', '2147483648'];
+
+const tokenKinds: Record<string, (tokens: readonly string[], pick: Pick) => string[]> = {
+  'a token deleted': (tokens, pick) => put(tokens, word(tokens, pick, isSolid), 1),
+  'a token twice': (tokens, pick) => {
+    const at = word(tokens, pick, isSolid);
+    return put(tokens, at, 0, tokens[at]!, ' ');
+  },
+  'two tokens changed places': (tokens, pick) => swapped(tokens, word(tokens, pick), word(tokens, pick)),
+  'another opcode': (tokens, pick) => put(tokens, word(tokens, pick, isOpcode), 1, opcodes[pick(opcodes.length)]!),
+  'another register': (tokens, pick) => put(tokens, word(tokens, pick, isRegister), 1, tokens[word(tokens, pick, isRegister)]!),
+  'a register of another number': (tokens, pick) => {
+    const at = word(tokens, pick, isRegister);
+    return put(tokens, at, 1, tokens[at]!.replace(/\d+$/, String(pick(12))));
+  },
+  'another number': (tokens, pick) => put(tokens, word(tokens, pick, isNumber), 1, numbers[pick(numbers.length)]!),
+};
+
+const kinds = [
+  ...Object.entries(lineKinds).map(
+    ([name, make]) => [name, (text: string, pick: Pick) => make(text.split('\n'), pick).join('\n')] as const,
+  ),
+  ...Object.entries(tokenKinds).map(([name, make]) => [name, (text: string, pick: Pick) => make(tokensOf(text), pick).join('')] as const),
+  ['cut off', (text: string, pick: Pick) => text.slice(0, pick(text.length))] as const,
+];
+
+/** What comes of a text: diagnostics with places, or a sound metallib. */
+function judgeText(text: string): 'refused' | 'compiled' {
+  const source = new SourceFile('damaged.ptx', text);
+  const diagnostics = new Diagnostics(source);
+  const start = performance.now();
+  const compiled = compile(source, {}, diagnostics);
+  assert.ok(performance.now() - start < 2000, 'longer than 2 s');
+  assert.is(compiled === undefined, diagnostics.hasErrors, messages(diagnostics).join());
+  for (const { message, severity, labels } of diagnostics.list) {
+    assert.ok(message.length > 0 && !/undefined|\[object|NaN\b/.test(message), message);
+    if (severity === 'error') assert.ok(labels.length > 0, `no place: ${message}`);
+    for (const { span } of labels)
+      assert.ok(span.start >= 0 && span.start <= span.end && span.end <= text.length, `a place outside: ${message}`);
+  }
+  if (!compiled) return 'refused';
+  judgeMetallib(compiled.metallib);
+  return 'compiled';
+}
+
+function judgeMetallib(metallib: Uint8Array): void {
+  const diagnostics = new Diagnostics();
+  assert.ok(validateMetallib(metallib, diagnostics));
+  for (const { name, bitcode } of libraryOf(metallib).functions) assert.match(disassemble(readModule(bitcode, diagnostics)!), `@${name}(`);
+  assertQuiet(diagnostics);
+  assert.is.not(loadAndLaunch(metallib), 'refused');
+}
+
+const seedsByKind = 700;
+
+test('undamaged texts compile', () => {
+  for (const name of exampleNames) assert.is(judgeText(exampleText(name)), 'compiled');
+});
+
+const outcomes = { refused: 0, compiled: 0 };
+for (const [k, [kind, damage]] of kinds.entries())
+  test(`text: ${kind}`, () => {
+    for (let i = 0; i < seedsByKind; i++) {
+      const seed = 50000 + 5000 * k + i;
+      const name = exampleNames[seed % exampleNames.length]!;
+      const text = damage(exampleText(name), pickOf(seed));
+      outcomes[noException(`${kind}, seed ${seed}, ${name}`, () => judgeText(text))]++;
+    }
+  });
+
+test('of the damaged texts some compile and some do not', () => {
+  assert.ok(outcomes.compiled > 20 && outcomes.refused > 60, JSON.stringify(outcomes));
+});
+
+// ── metallibs ──
+
+function flipped(bytes: Uint8Array, pick: Pick, count: number): Uint8Array {
+  const copy = bytes.slice();
+  for (let i = 0; i < count; i++) copy[pick(copy.length)]! ^= 1 << pick(8);
+  return copy;
+}
+
+const ruins: Record<string, (bytes: Uint8Array, pick: Pick) => Uint8Array> = {
+  'cut off': (bytes, pick) => bytes.slice(0, pick(bytes.length)),
+  'one bit': (bytes, pick) => flipped(bytes, pick, 1),
+  'eight bits': (bytes, pick) => flipped(bytes, pick, 8),
+  'one bit of the bitcode, hash and sizes right again': (bytes, pick) => repacked(bytes, (bitcode) => flipped(bitcode, pick, 1)),
+  'words of the bitcode changed, hash and sizes right again': (bytes, pick) =>
+    repacked(bytes, (bitcode) => {
+      const copy = bitcode.slice();
+      copy.copyWithin(4 * pick(copy.length / 4), 4 * pick(copy.length / 4), 4 * pick(copy.length / 4) + 4);
+      return copy;
+    }),
+};
+
+function repacked(bytes: Uint8Array, change: (bitcode: Uint8Array) => Uint8Array): Uint8Array {
+  const library = libraryOf(bytes);
+  const functions = library.functions.map(({ blob: _blob, hash: _hash, ...fn }) => ({ ...fn, bitcode: change(fn.bitcode) }));
+  return writeMetallib({ ...library, functions });
+}
+
+/** Loads what may be ruined, and launches what loads on buffers of 64 bytes. */
+function loadAndLaunch(metallib: Uint8Array): 'refused' | 'ran' | 'failed' {
+  const device = openCpuDevice();
+  const diagnostics = new Diagnostics();
+  const module = device.load(metallib, diagnostics);
+  assert.is(module === undefined, diagnostics.hasErrors, messages(diagnostics).join());
+  const results = module?.kernels.map((_, i) => launchTiny(device, module, i)) ?? [];
+  device.close();
+  return module === undefined ? 'refused' : results.includes(false) ? 'failed' : 'ran';
+}
+
+function launchTiny(device: ReturnType<typeof openCpuDevice>, module: DeviceModule, index: number): boolean {
+  const kernel = module.kernels[index]!;
+  const diagnostics = new Diagnostics();
+  const args = kernel.params.map(
+    (param): LaunchArgument =>
+      param.kind === 'buffer'
+        ? { kind: 'buffer', buffer: device.allocate(64, diagnostics)! }
+        : { kind: 'bytes', bytes: new Uint8Array(Math.min(param.size, 4096)).fill(1) },
+  );
+  const start = performance.now();
+  const request = { kernel: kernel.name, grid: [1, 1, 1], block: [8, 1, 1], dynamicSharedBytes: 64, args, timeoutMs: 200 } as const;
+  const result = module.launch(request, diagnostics);
+  assert.ok(performance.now() - start < 2000, 'longer than 2 s');
+  assert.is(result === undefined, diagnostics.hasErrors, messages(diagnostics).join());
+  return result !== undefined;
+}
+
+const metallibs = new Map<string, Uint8Array>();
+const metallibOf = (name: string): Uint8Array => {
+  if (!metallibs.has(name)) metallibs.set(name, compileExample(name).metallib);
+  return metallibs.get(name)!;
+};
+
+const seedsByRuin = 1500;
+const fates = { refused: 0, ran: 0, failed: 0 };
+for (const [k, [ruin, damage]] of Object.entries(ruins).entries())
+  test(`metallib: ${ruin}`, () => {
+    for (let i = 0; i < seedsByRuin; i++) {
+      const seed = 100_000 + 50000 + 5000 * k + i;
+      const name = exampleNames[seed % exampleNames.length]!;
+      const bytes = damage(metallibOf(name), pickOf(seed));
+      fates[noException(`${ruin}, seed ${seed}, ${name}`, () => loadAndLaunch(bytes))]++;
+    }
+  });
+
+test('of the ruined metallibs some are refused and some run', () => {
+  assert.ok(fates.refused > 40 && fates.ran > 10, JSON.stringify(fates));
+});
+
+test("n", () => { console.log(JSON.stringify([outcomes,fates])); }); test.run();

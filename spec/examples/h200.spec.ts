@@ -1,0 +1,157 @@
+/** Every example, compiled and run on the CPU device, gives the bits that an NVIDIA H200 gave. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { checkOutput, initialContents, type Output, readNpy } from '../../src/runtime/index.ts';
+import {
+  assertQuiet,
+  compileExample,
+  diskIo,
+  exampleNames,
+  examplesFolder,
+  launchOnCpu,
+  launchPath,
+  poisoned,
+  recordedLaunch,
+  root,
+} from '../support/examples.ts';
+
+const test = suite('examples/h200');
+
+test('there are examples, a CUDA source for each, and a recording for each', () => {
+  assert.ok(exampleNames.length >= 18);
+  const sources = readdirSync(examplesFolder).filter((file) => file.endsWith('.cu'));
+  assert.equal(
+    sources.sort(),
+    exampleNames.map((name) => `${name}.cu`),
+  );
+  assert.equal(readdirSync(join(root, 'fixtures/examples')).sort(), exampleNames);
+});
+
+// ── in this process ──
+
+/** How an output differs from its recording, in words; empty where no bit does. */
+function difference(output: Output): string {
+  const expect = output.expect!;
+  assert.equal([expect.rtol, expect.atol, expect.ulp], [0, 0, 0], 'a recording is compared bit for bit');
+  const diagnostics = new Diagnostics();
+  const check = checkOutput(output, expect, diskIo, diagnostics)!;
+  assertQuiet(diagnostics);
+  const recorded = readNpy(diskIo.readFile(expect.path) as Uint8Array);
+  assert.type(recorded, 'object');
+  const isSame = typeof recorded !== 'string' && Buffer.compare(recorded.data, output.bytes) === 0;
+  assert.is(check.pass, isSame, 'the comparison rule and the bytes agree');
+  return isSame ? '' : `${check.mismatches} of ${check.count} elements of ${output.name}, the first at ${check.firstMismatch}`;
+}
+
+/** A buffer that nothing is expected of is one that the kernel only reads. */
+function assertUntouched(output: Output, name: string): void {
+  const argument = recordedLaunch(name).args![output.index]!;
+  assert.is(argument.kind, 'buffer', 'inputs are made, not read from files');
+  if (argument.kind !== 'buffer') return;
+  const before = initialContents(argument.element, argument.shape, argument.init);
+  assert.ok(Buffer.compare(before, output.bytes) === 0, `${output.name} was written`);
+}
+
+// An element that is never written keeps the poison, and no recorded number is both of them.
+for (const name of exampleNames)
+  for (const poison of [93, -37])
+    test(`${name}: the bits of the H200, outputs filled with ${poison} before`, () => {
+      const plan = recordedLaunch(name);
+      assert.is(basename(plan.module), `${name}.ptx`);
+      assert.match(readFileSync(launchPath(name), 'utf8'), /"recordedOn": "NVIDIA H200/);
+      const { outputs } = launchOnCpu(compileExample(name).metallib, poisoned(plan, poison));
+      const expected = outputs.filter((output) => output.expect);
+      assert.is(expected.length, plan.args!.filter((argument) => argument.expect).length);
+      assert.ok(expected.length > 0);
+      for (const output of outputs) output.expect ? assert.is(difference(output), '') : assertUntouched(output, name);
+    });
+
+test('a wrong number is seen: another factor in saxpy', () => {
+  const plan = recordedLaunch('saxpy');
+  const args = plan.args!.map((argument) =>
+    argument.kind === 'scalar' && argument.element === 'f32' ? { ...argument, value: 2.25 } : argument,
+  );
+  const { outputs } = launchOnCpu(compileExample('saxpy').metallib, { ...plan, args });
+  assert.is(difference(outputs.find((output) => output.expect)!), '4000 of 4000 elements of y, the first at 0');
+});
+
+// ── as processes ──
+
+const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+cpSync(examplesFolder, join(folder, 'examples'), { recursive: true });
+const main = join(root, 'src/cli/main.ts');
+
+function cli(...words: string[]): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], { encoding: 'utf8', cwd: folder, timeout: 60_000 });
+  assert.is(stderr, '');
+  assert.is(status, 0, stdout);
+  return stdout;
+}
+
+for (const name of ['vector_add', 'matmul_tiled'])
+  test(`${name}: built to a file, and that file run and checked`, () => {
+    cli('build', `examples/${name}.ptx`, '-o', `${name}.metallib`);
+    assert.equal(new Uint8Array(readFileSync(join(folder, `${name}.metallib`))), compileExample(name).metallib);
+    const words = { vector_add: vectorAddWords, matmul_tiled: matmulWords }[name]!;
+    const recorded = JSON.parse(cli('run', `${name}.metallib`, ...words, '--json'));
+    assert.equal(
+      recorded.checks.map((check: { pass: boolean }) => check.pass),
+      [true],
+    );
+  });
+
+const recording = (name: string, file: string): string => join(root, 'fixtures/examples', name, file);
+const vectorAddWords = [
+  '--grid',
+  '4',
+  '--block',
+  '256',
+  '--arg',
+  'f32:1024=iota',
+  '--arg',
+  'f32:1024=fill(0.5)',
+  '--arg',
+  'f32:1024=fill(9)',
+].concat(['--arg', 'u32=1024', '--check', `2=${recording('vector_add', 'c.npy')}`]);
+const matmulWords = ['--grid', '4,4', '--block', '16,16', '--arg', 'f32:64x64=rand(1)', '--arg', 'f32:64x64=rand(2)'].concat([
+  '--arg',
+  'f32:64x64=fill(9)',
+  '--arg',
+  'u32=64',
+  '--check',
+  `2=${recording('matmul_tiled', 'c.npy')}`,
+]);
+
+for (const name of exampleNames)
+  test(`cumetal run examples/${name}.ptx: runs with no more words`, () => {
+    const before = readdirSync(folder);
+    assert.match(cli('run', `examples/${name}.ptx`), new RegExp(`\\b${name}\\b`));
+    const words = readFileSync(join(folder, 'examples', `${name}.ptx`), 'utf8');
+    const pictures = [...words.matchAll(/^\/\/! cumetal:.*--out \d+=(\S+)/gm)].map((match) => match[1]!);
+    assert.equal(
+      readdirSync(folder).filter((file) => !before.includes(file)),
+      pictures,
+      'the files that the launch lines name',
+    );
+    for (const picture of pictures) assert.ok(existsSync(join(folder, picture)));
+  });
+
+test('cumetal run --launch: the recorded launch of an example passes its checks', () => {
+  const { status, stdout } = spawnSync(process.execPath, [main, 'run', '--launch', launchPath('scan'), '--json'], {
+    encoding: 'utf8',
+    cwd: folder,
+  });
+  assert.is(status, 0, stdout);
+  assert.equal(
+    JSON.parse(stdout).checks.map((check: { pass: boolean }) => check.pass),
+    [true, true],
+  );
+});
+
+test.run();

@@ -1,0 +1,57 @@
+/** LLVM 14 as the judge of every kernel of every example. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { validateAir } from '../../src/air/index.ts';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { disassemble, readModule } from '../../src/bitcode/index.ts';
+import { validateMetallib } from '../../src/metallib/index.ts';
+import { assertQuiet, compileExample, exampleNames, libraryOf } from '../support/examples.ts';
+import { llvmText, scratch, tool } from '../support/llvm.ts';
+import { need } from '../support/need.ts';
+
+const test = suite('examples/llvm');
+const file = scratch();
+
+/** LLVM's verifier; it knows no processor `air64`, and takes the triple for nothing else than text. */
+function verified(name: string, text: string): void {
+  const triple = 'target triple = "air64-apple-macosx14.0.0"';
+  assert.ok(text.includes(triple));
+  const path = file(`${name}.ll`, new TextEncoder().encode(text.replace(triple, 'target triple = "arm64-apple-macosx14.0.0"')));
+  tool('opt-14', ['-passes=verify', '-disable-output', path]);
+}
+
+for (const name of exampleNames) {
+  need(test, ['llvm-dis-14', 'llvm-bcanalyzer-14', 'opt-14'], `${name}: LLVM accepts each kernel and reads what we read`, () => {
+    const { functions } = libraryOf(compileExample(name).metallib);
+    assert.ok(functions.length > 0);
+    for (const [i, { bitcode }] of functions.entries()) {
+      const path = file(`${name}.${i}.bc`, bitcode);
+      tool('llvm-bcanalyzer-14', [path]);
+      const text = llvmText(path);
+      verified(`${name}.${i}`, text);
+      const diagnostics = new Diagnostics();
+      const module = readModule(bitcode, diagnostics);
+      assertQuiet(diagnostics);
+      assert.is(disassemble(module!), text);
+    }
+  });
+
+  test(`${name}: the rules of container and AIR hold`, () => {
+    const { metallib, reflection } = compileExample(name);
+    const diagnostics = new Diagnostics();
+    assert.ok(validateMetallib(metallib, diagnostics));
+    const { functions } = libraryOf(metallib);
+    for (const { bitcode } of functions) assert.ok(validateAir(readModule(bitcode, diagnostics)!, diagnostics));
+    assertQuiet(diagnostics);
+    assert.equal(
+      functions.map((fn) => [fn.name, fn.type]),
+      reflection.kernels.map((kernel) => [kernel.name, 'kernel']),
+    );
+  });
+
+  test(`${name}: compiled twice, the same bytes`, () => {
+    assert.ok(Buffer.compare(compileExample(name).metallib, compileExample(name).metallib) === 0);
+  });
+}
+
+test.run();

@@ -1,0 +1,115 @@
+/**
+ * The independent oracle, which shares no code with cumetal, runs the metallib of every example: LLVM reads the bitcode, and
+ * accesses outside buffers, divergent barriers and reads of inactive lanes end its run. Two orders of the lanes tell a race.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { KernelReflection } from '../../src/air/abi.ts';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { compile } from '../../src/compile/index.ts';
+import { openCpuDevice } from '../../src/device/index.ts';
+import { type Argument, bindArguments, type LaunchFile } from '../../src/runtime/index.ts';
+import {
+  assertQuiet,
+  compileExample,
+  diskIo,
+  exampleNames,
+  exampleText,
+  launchOnCpu,
+  poisoned,
+  recordedLaunch,
+} from '../support/examples.ts';
+import { need, oracleFolder } from '../support/need.ts';
+
+const test = suite('oracle/examples');
+const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+const tools = ['oracle', 'python3', 'gcc', 'llvm-dis-14', 'llvm-as-14', 'llvm-link-14', 'opt-14', 'llc-14'];
+
+/** What one run of the oracle said and left. */
+interface OracleRun {
+  readonly status: number | null;
+  readonly complaints: string;
+  /** Of every parameter that is a buffer, by its index. */
+  readonly buffers: ReadonlyMap<number, Uint8Array>;
+}
+
+function kernelOf(metallib: Uint8Array, name: string | undefined): KernelReflection {
+  const diagnostics = new Diagnostics();
+  const module = openCpuDevice().load(metallib, diagnostics);
+  assertQuiet(diagnostics);
+  return module!.kernels.find((kernel) => kernel.name === name)!;
+}
+
+/** Runs a kernel with the arguments of a launch, handed over as files. Element types are but words there: `u8` says bytes. */
+function runOracle(metallib: Uint8Array, plan: LaunchFile, order: string): OracleRun {
+  const at = (name: string): string => join(folder, name);
+  writeFileSync(at('kernel.metallib'), metallib);
+  const kernel = kernelOf(metallib, plan.kernel);
+  const { grid, block, args } = plan as Required<LaunchFile>;
+  const bound = bindArguments({ ...plan, kernel: kernel.name, grid, block, args, madeUp: [] }, kernel, diskIo, new Diagnostics())!;
+  const words = [at('kernel.metallib'), kernel.name, '--grid', grid.join(','), '--block', block.join(',')];
+  for (const [index, b] of bound.entries()) {
+    writeFileSync(at(`in${index}`), b.kind === 'buffer' ? b.contents.bytes : b.bytes);
+    words.push('--arg', `buf:u8:${at(`in${index}`)}`, '--out', `${index}=${at(`out${index}`)}`);
+  }
+  if (kernel.usesDynamicShared) words.push('--arg', `tg:${plan.sharedBytes}`);
+  const { status, stderr } = spawnSync('python3', [join(oracleFolder, 'air_cpu.py'), ...words, '--order', order, '--limit', '30'], {
+    encoding: 'utf8',
+    env: { ...process.env, AIR_ORACLE_CACHE: at('cache'), PYTHONDONTWRITEBYTECODE: '1' },
+    timeout: 60_000,
+  });
+  const isRead = bound.flatMap((b, index) => (b.kind === 'buffer' && status === 0 ? [index] : []));
+  const complaints = stderr.replace(/^threadgroups .*\n/gm, '');
+  return { status, complaints, buffers: new Map(isRead.map((index) => [index, new Uint8Array(readFileSync(at(`out${index}`)))])) };
+}
+
+for (const name of exampleNames)
+  need(test, tools, `${name}: the oracle and the CPU device leave the same bits, in both orders of lanes`, () => {
+    const plan = poisoned(recordedLaunch(name), 93);
+    const { metallib } = compileExample(name);
+    const { outputs } = launchOnCpu(metallib, plan);
+    assert.ok(outputs.length > 0);
+    for (const order of ['fwd', 'rev']) {
+      const { status, complaints, buffers } = runOracle(metallib, plan, order);
+      assert.is(complaints, '', order);
+      assert.is(status, 0);
+      assert.equal(
+        outputs.map((output) => output.index),
+        [...buffers.keys()],
+      );
+      for (const { index, name: buffer, bytes } of outputs)
+        assert.ok(Buffer.compare(bytes, buffers.get(index)!) === 0, `${buffer} in the order ${order}`);
+    }
+  });
+
+// ── the oracle's checks are on ──
+
+need(test, tools, 'a buffer that is too small is seen by the oracle, and by the CPU device', () => {
+  const plan = recordedLaunch('vector_add');
+  const args = plan.args!.map((argument) => (argument.name === 'c' ? { ...argument, shape: [1000] } : argument)) as Argument[];
+  const { metallib } = compileExample('vector_add');
+  const { status, complaints } = runOracle(metallib, { ...plan, args }, 'fwd');
+  assert.is(status, 1);
+  assert.match(complaints, /argument 2/);
+});
+
+const withoutBarriers = (name: string): Uint8Array => {
+  const source = new SourceFile(`${name}.ptx`, exampleText(name).replace(/^\s*bar\.sync.*$/gm, ''));
+  const compiled = compile(source, {}, new Diagnostics(source));
+  return compiled!.metallib;
+};
+
+need(test, tools, 'a missing barrier is seen by one of the orders', () => {
+  const plan = recordedLaunch('scan');
+  const right = launchOnCpu(compileExample('scan').metallib, plan).outputs.find((output) => output.expect)!;
+  const runs = ['fwd', 'rev'].map((order) => runOracle(withoutBarriers('scan'), plan, order).buffers.get(right.index)!);
+  assert.ok(runs.some((bytes) => Buffer.compare(bytes, right.bytes) !== 0));
+});
+
+test.run();
