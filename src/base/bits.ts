@@ -19,19 +19,23 @@ export class BitWriter {
 
   /** A field of up to 32 bits. */
   fixed(value: number, bits: number): void {
-    if (value < 0 || value >= 2 ** bits) bug(`${value} does not fit ${bits} bits`);
-    this.#word |= value << this.#used;
-    this.#used += bits;
-    if (this.#used < 32) return;
-    this.#words.push(this.#word >>> 0);
-    this.#used -= 32;
-    this.#word = this.#used === 0 ? 0 : value >>> (bits - this.#used);
+    if (bits < 32 ? value >>> bits !== 0 : value !== value >>> 0) bug(`${value} does not fit ${bits} bits`);
+    const used = this.#used + bits;
+    const word = this.#word | (value << this.#used);
+    if (used < 32) {
+      this.#word = word;
+      this.#used = used;
+      return;
+    }
+    this.#words.push(word >>> 0);
+    this.#used = used - 32;
+    this.#word = used === 32 ? 0 : value >>> (bits - (used - 32));
   }
 
   /** A variable-width field of a non-negative number below 2^53, or of a 64-bit value as a bigint. */
   vbr(value: number | bigint, bits: number): void {
-    const more = 2 ** (bits - 1);
-    if (typeof value === 'number' && value < 2 ** 31) {
+    const more = bits < 32 ? 1 << (bits - 1) : 2 ** (bits - 1);
+    if (typeof value === 'number' && value < 0x80000000) {
       let rest = value;
       for (; rest >= more; rest >>>= bits - 1) this.fixed((rest & (more - 1)) | more, bits);
       this.fixed(rest, bits);

@@ -48,9 +48,19 @@ function fail(item: unknown): never {
   return bug(`bitcode: a ${kind} that the module does not hold is referred to`);
 }
 
+const keys = new WeakMap<Constant, unknown>();
+
 /** Equal constants are one value; globals and functions are themselves. */
 export function constantKey(constant: Constant): unknown {
   if (constant.kind !== 'constant') return constant;
+  const known = keys.get(constant);
+  if (known !== undefined) return known;
+  const key = makeKey(constant);
+  keys.set(constant, key);
+  return key;
+}
+
+function makeKey(constant: Extract<Constant, { kind: 'constant' }>): unknown {
   const type = spell(constant.type);
   switch (constant.form) {
     case 'int':
@@ -229,16 +239,35 @@ export function operandsOf(inst: Instruction): Value[] {
       return [inst.count];
     case 'ret':
       return inst.value ? [inst.value] : [];
-    default:
-      return Object.values(inst).filter(isValue);
+    default: {
+      const fields = inst as unknown as Record<string, Value>;
+      return plainOperands[inst.op].map((name) => fields[name]!);
+    }
   }
 }
 
-const isValue = (field: unknown): field is Value =>
-  typeof field === 'object' &&
-  field !== null &&
-  'kind' in field &&
-  ['constant', 'global', 'function', 'argument', 'instruction'].includes((field as Value).kind);
+type ListedOp = 'phi' | 'call' | 'gep' | 'switch' | 'alloca' | 'ret';
+
+/** The fields of each other op that hold its operands. */
+const plainOperands: Record<Exclude<Instruction['op'], ListedOp>, readonly string[]> = {
+  binary: ['a', 'b'],
+  fneg: ['value'],
+  cast: ['value'],
+  icmp: ['a', 'b'],
+  fcmp: ['a', 'b'],
+  select: ['condition', 'a', 'b'],
+  load: ['pointer'],
+  store: ['pointer', 'value'],
+  extractvalue: ['aggregate'],
+  insertvalue: ['aggregate', 'value'],
+  extractelement: ['vector', 'index'],
+  insertelement: ['vector', 'value', 'index'],
+  shufflevector: ['a', 'b', 'mask'],
+  freeze: ['value'],
+  br: [],
+  condbr: ['condition'],
+  unreachable: [],
+};
 
 // ── metadata ──
 

@@ -60,7 +60,8 @@ function ourBug(error: unknown, terminal: Terminal): ExitCode {
   return exit.ourBug;
 }
 
-if (import.meta.main ?? process.argv[1]?.endsWith('main.js')) {
+/** Runs the process's own command line. No await at the top level: a bundle with bytecode cannot have one. */
+async function start(): Promise<void> {
   const terminal = processTerminal();
   try {
     process.exitCode = await main(process.argv.slice(2), terminal);
@@ -68,3 +69,5 @@ if (import.meta.main ?? process.argv[1]?.endsWith('main.js')) {
     process.exitCode = ourBug(error, terminal);
   }
 }
+
+if (import.meta.main ?? process.argv[1]?.endsWith('main.js')) void start();

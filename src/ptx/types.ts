@@ -29,8 +29,16 @@ export const registerTypes: Readonly<Record<string, ScalarType>> = {
 
 const widths: Readonly<Record<string, number>> = { pred: 1, f16x2: 32, bf16x2: 32, bf16: 16 };
 
+const knownBits = new Map<string, number>(Object.entries(widths));
+
 /** Bits of a fundamental type; 0 for opaque ones. */
-export const bitsOfType = (type: string): number => widths[type] ?? Number(/\d+$/.exec(type)?.[0] ?? 0);
+export function bitsOfType(type: string): number {
+  const known = knownBits.get(type);
+  if (known !== undefined) return known;
+  const bits = Number(/\d+$/.exec(type)?.[0] ?? 0);
+  knownBits.set(type, bits);
+  return bits;
+}
 
 /** `b`, `u`, `s` or `f`; `p` for predicates. */
 export const kindOfType = (type: string): string => (type.startsWith('bf') ? 'f' : (type[0] ?? ''));

@@ -73,6 +73,12 @@ export const refusals = entries({
     message: 'operand `{operand}` is not supported here: {why}',
     page: 'The operand is legal PTX and has no counterpart in this version of the compiler.',
   },
+  CM2050: {
+    severity: 'error',
+    title: 'size or alignment',
+    message: '`{name}` cannot be laid out: {why}',
+    page: 'Alignments are powers of two. Only an `.extern .shared` array may leave its size open. CUDA gives 65536 bytes of constant memory to a module, 524288 bytes of local memory to a thread and 32764 bytes of parameters to a kernel.',
+  },
   CM2090: {
     severity: 'error',
     title: 'target cannot say it',
@@ -105,5 +111,12 @@ export const refusals = entries({
     message: 'the state space of this generic address cannot be determined',
     help: 'name the state space in the instruction, as in `ld.global`, or derive the address from one variable or parameter',
     page: 'AIR has no generic pointers, so each access must be known to be in one state space.',
+  },
+  CM2095: {
+    severity: 'error',
+    title: 'access to memory that is not there',
+    message: 'kernel `{kernel}` accesses `.{space}` memory and names no variable in it',
+    help: 'declare a `.{space}` variable and take its address, or name the state space that the address belongs to',
+    page: 'An address in shared, local or constant memory is an offset into the variables of the kernel. Where it names none, no byte of that space belongs to it.',
   },
 });

@@ -1,5 +1,5 @@
 /** Where the values of parameters flow as addresses: through sums, differences, selections, casts and block parameters. */
-import { edgesOf, type Inst, instOf, type Kernel, operandsOf, terminatorOperands, type Value } from '../../ir/index.ts';
+import { edgesOf, type Inst, instOf, type Kernel, operandsOf, type Value } from '../../ir/index.ts';
 
 /** The uses of a kernel's values, made once. */
 export interface Graph {
@@ -11,6 +11,8 @@ export interface Graph {
   readonly onEdges: ReadonlySet<Value>;
   /** The operands whose address the result may be, or be based on. */
   readonly sourcesOf: (value: Value) => readonly Value[];
+  /** The reverse: what may be, or be based on, the address that a value is. */
+  readonly targetsOf: (value: Value) => readonly Value[];
 }
 
 /** Reads a kernel's uses. */
@@ -18,20 +20,31 @@ export function useGraph(kernel: Kernel): Graph {
   const order: Value[] = [];
   const users = new Map<Value, Value[]>();
   const incoming = new Map<Value, Value[]>();
-  const onEdges = new Set<Value>();
-  const push = (map: Map<Value, Value[]>, key: Value, value: Value) => map.get(key)?.push(value) ?? map.set(key, [value]);
+  const handed = new Map<Value, Value[]>();
   for (const block of kernel.blocks) {
-    order.push(...block.params, ...block.body);
-    for (const value of block.body) for (const operand of new Set(operandsOf(instOf(kernel, value)))) push(users, operand, value);
+    for (const param of block.params) order.push(param);
+    for (const value of block.body) {
+      order.push(value);
+      for (const operand of operandsOf(instOf(kernel, value))) if (users.get(operand)?.at(-1) !== value) push(users, operand, value);
+    }
     for (const edge of edgesOf(block.end))
       edge.args.forEach((arg, i) => {
-        onEdges.add(arg);
+        push(handed, arg, edge.block.params[i]!);
         push(incoming, edge.block.params[i]!, arg);
       });
-    if (block.end.op === 'condbr') terminatorOperands(block.end);
   }
   const sourcesOf = (value: Value): readonly Value[] => incoming.get(value) ?? addressOperands(instOf(kernel, value));
-  return { order, users, onEdges, sourcesOf };
+  const targetsOf = (value: Value): readonly Value[] => [
+    ...(users.get(value) ?? []).filter((user) => addressOperands(instOf(kernel, user)).includes(value)),
+    ...(handed.get(value) ?? []),
+  ];
+  return { order, users, onEdges: new Set(handed.keys()), sourcesOf, targetsOf };
+}
+
+function push(map: Map<Value, Value[]>, key: Value, value: Value): void {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
 }
 
 /** The operands that can be what the result points into. */
@@ -57,15 +70,14 @@ function addressOperands(inst: Inst): readonly Value[] {
 export function paramMasks(graph: Graph, seeds: ReadonlyMap<Value, number>): Map<Value, bigint> {
   const masks = new Map<Value, bigint>();
   for (const [value, index] of seeds) masks.set(value, 1n << BigInt(index));
-  for (let changed = seeds.size > 0; changed; ) {
-    changed = false;
-    for (const value of graph.order) {
-      if (seeds.has(value)) continue;
-      const before = masks.get(value) ?? 0n;
-      const after = graph.sourcesOf(value).reduce((mask, source) => mask | (masks.get(source) ?? 0n), before);
-      if (after === before) continue;
-      masks.set(value, after);
-      changed = true;
+  const work = [...seeds.keys()];
+  for (let value = work.pop(); value !== undefined; value = work.pop()) {
+    const mask = masks.get(value)!;
+    for (const target of graph.targetsOf(value)) {
+      const before = masks.get(target) ?? 0n;
+      if (seeds.has(target) || (before | mask) === before) continue;
+      masks.set(target, before | mask);
+      work.push(target);
     }
   }
   return masks;
