@@ -15,7 +15,9 @@ const folder = 'node_modules/.cache/cumetal';
 const lazyOhm: BunPlugin = {
   name: 'lazy-ohm',
   setup(build) {
-    build.onResolve({ filter: /^ohm-js$/ }, ({ importer }) => (/grammar\.ts$/.test(importer) ? { path: 'ohm', namespace: 'lazy' } : undefined));
+    build.onResolve({ filter: /^ohm-js$/ }, ({ importer }) =>
+      /grammar\.ts$/.test(importer) ? { path: 'ohm', namespace: 'lazy' } : undefined,
+    );
     build.onLoad({ filter: /.*/, namespace: 'lazy' }, () => ({
       contents: `export const makeRecipe = (recipe) => require('ohm-js').makeRecipe(recipe);`,
       loader: 'js',

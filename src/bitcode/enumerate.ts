@@ -2,81 +2,11 @@
  * Numbers for everything a module refers to: types, values, metadata, attribute lists. Globals come first, then functions,
  * then constants; a function adds its arguments, its constants and its instructions behind those.
  */
-import { bug } from '../base/bug.ts';
-import type {
-  Argument,
-  Attribute,
-  AttributeList,
-  Block,
-  Constant,
-  Instruction,
-  Function as LlvmFunction,
-  Metadata,
-  MetadataArgument,
-  MetadataNode,
-  Module,
-  Value,
-} from './model.ts';
-import { metadataKinds } from './names.ts';
-import { spell, type Type, types } from './types.ts';
-
-/** Ids in order of first use. */
-export interface Numbering<T> {
-  readonly list: T[];
-  idOf(item: T): number;
-  has(item: T): boolean;
-}
-
-function numbering<T>(): Numbering<T> & { add(item: T): number } {
-  const ids = new Map<T, number>();
-  const list: T[] = [];
-  return {
-    list,
-    has: (item) => ids.has(item),
-    idOf: (item) => ids.get(item) ?? fail(item),
-    add(item) {
-      const known = ids.get(item);
-      if (known !== undefined) return known;
-      ids.set(item, list.length);
-      return list.push(item) - 1;
-    },
-  };
-}
-
-function fail(item: unknown): never {
-  const kind = typeof item === 'object' && item !== null && 'kind' in item ? String(item.kind) : typeof item;
-  return bug(`bitcode: a ${kind} that the module does not hold is referred to`);
-}
-
-const keys = new WeakMap<Constant, unknown>();
-
-/** Equal constants are one value; globals and functions are themselves. */
-export function constantKey(constant: Constant): unknown {
-  if (constant.kind !== 'constant') return constant;
-  const known = keys.get(constant);
-  if (known !== undefined) return known;
-  const key = makeKey(constant);
-  keys.set(constant, key);
-  return key;
-}
-
-function makeKey(constant: Extract<Constant, { kind: 'constant' }>): unknown {
-  const type = spell(constant.type);
-  switch (constant.form) {
-    case 'int':
-      return `i ${type} ${constant.value}`;
-    case 'float':
-      return `f ${type} ${constant.bits}`;
-    case 'null':
-    case 'undef':
-    case 'poison':
-      return `${constant.form} ${type}`;
-    default:
-      return constant;
-  }
-}
-
-const keyOf = (value: Value): unknown => (value.kind === 'argument' || value.kind === 'instruction' ? value : constantKey(value));
+import type { Argument, Block, Constant, Instruction, Function as LlvmFunction, Metadata, Module, Value } from './model.ts';
+import { type AttributeNumbers, callLists, numberAttributes } from './number-attributes.ts';
+import { isLocal, type MetadataNumbers, metadataArguments, numberMetadata } from './number-metadata.ts';
+import { constantKey, fail, keyOf, type Numbering, numbering } from './numbering.ts';
+import { type Type, types } from './types.ts';
 
 export interface ModuleNumbers {
   readonly types: Numbering<Type>;
@@ -89,24 +19,6 @@ export interface ModuleNumbers {
   readonly valueCount: number;
   readonly metadata: MetadataNumbers;
   readonly attributes: AttributeNumbers;
-}
-
-export interface MetadataNumbers {
-  readonly strings: readonly string[];
-  readonly values: readonly Constant[];
-  readonly nodes: readonly MetadataNode[];
-  /** Ids are below this. */
-  readonly count: number;
-  /** What attachments are hung under, by the numbers of the kinds: LLVM's own, then others that this module has. */
-  readonly kinds: readonly string[];
-  idOf(metadata: Metadata): number;
-}
-
-export interface AttributeNumbers {
-  readonly groups: readonly { readonly index: number; readonly attributes: readonly Attribute[] }[];
-  readonly lists: readonly (readonly number[])[];
-  /** 1-based; 0 for an empty list. */
-  idOf(list: AttributeList): number;
 }
 
 /** Numbers of everything at module level; those inside a function follow in `numberFunction`. */
@@ -221,9 +133,6 @@ function addValueTypes(value: Value, numbers: { add(type: Type): number }): void
   if (value.form === 'gep') numbers.add(value.sourceType);
 }
 
-const callLists = (fn: LlvmFunction): AttributeList[] =>
-  fn.blocks.flatMap((b) => b.body.flatMap((i) => (i.op === 'call' ? [i.attributes] : [])));
-
 /** The values an instruction uses, blocks left out. */
 export function operandsOf(inst: Instruction): Value[] {
   switch (inst.op) {
@@ -268,110 +177,6 @@ const plainOperands: Record<Exclude<Instruction['op'], ListedOp>, readonly strin
   condbr: ['condition'],
   unreachable: [],
 };
-
-// ── metadata ──
-
-/** Metadata that a call has among its arguments. */
-export const metadataArguments = (inst: Instruction): MetadataArgument[] =>
-  inst.op === 'call' ? inst.args.filter((arg): arg is MetadataArgument => arg.kind === 'metadata') : [];
-
-/** What of a function alone can be metadata: one of its values. */
-type LocalMetadata = { readonly kind: 'value'; readonly value: Argument | Instruction };
-
-const isLocal = (metadata: Metadata): metadata is LocalMetadata =>
-  metadata.kind === 'value' && (metadata.value.kind === 'argument' || metadata.value.kind === 'instruction');
-
-function numberMetadata(module: Module): MetadataNumbers {
-  const strings = numbering<string>();
-  const values = numbering<unknown>();
-  const constants: Constant[] = [];
-  const nodes = numbering<MetadataNode>();
-  const visit = (metadata: Metadata): void => {
-    if (metadata.kind === 'string') strings.add(metadata.value);
-    else if (metadata.kind === 'value') {
-      const constant = metadata.value as Constant;
-      if (!values.has(constantKey(constant))) constants.push(constant);
-      values.add(constantKey(constant));
-    } else visitNode(metadata);
-  };
-  // Operands before the node that has them, on a stack of our own: chains of nodes are of any length.
-  const visitNode = (root: MetadataNode): void => {
-    if (seen.has(root)) return;
-    seen.add(root);
-    const open = [{ node: root, next: 0 }];
-    for (let top = open[0]; top; top = open[open.length - 1]) {
-      const operand = top.node.operands[top.next++];
-      if (top.next > top.node.operands.length) nodes.add(open.pop()!.node);
-      else if (operand?.kind !== 'node') operand && visit(operand);
-      else if (!seen.has(operand)) {
-        seen.add(operand);
-        open.push({ node: operand, next: 0 });
-      }
-    }
-  };
-  const seen = new Set<MetadataNode>();
-  for (const named of module.namedMetadata) for (const node of named.nodes) visit(node);
-  for (const fn of module.functions) {
-    for (const attachment of fn.metadata) visit(attachment.node);
-    for (const block of fn.blocks)
-      for (const inst of block.body) {
-        for (const { metadata } of metadataArguments(inst)) if (!isLocal(metadata)) visit(metadata);
-        for (const attachment of inst.metadata ?? []) visit(attachment.node);
-      }
-  }
-  return {
-    strings: strings.list,
-    values: constants,
-    nodes: nodes.list,
-    kinds: kindsOf(module),
-    count: strings.list.length + constants.length + nodes.list.length,
-    idOf: (m) =>
-      m.kind === 'string'
-        ? strings.idOf(m.value)
-        : m.kind === 'value'
-          ? strings.list.length + values.idOf(constantKey(m.value as Constant))
-          : strings.list.length + values.list.length + nodes.idOf(m),
-  };
-}
-
-function kindsOf(module: Module): readonly string[] {
-  const kinds = new Set<string>(metadataKinds);
-  for (const fn of module.functions) {
-    for (const { kind } of fn.metadata) kinds.add(kind);
-    for (const block of fn.blocks) for (const inst of block.body) for (const { kind } of inst.metadata ?? []) kinds.add(kind);
-  }
-  return [...kinds];
-}
-
-// ── attributes ──
-
-const functionIndex = 0xffffffff;
-
-function numberAttributes(module: Module): AttributeNumbers {
-  const groups = numbering<string>();
-  const lists = numbering<string>();
-  const groupList: { index: number; attributes: readonly Attribute[] }[] = [];
-  const listList: (readonly number[])[] = [];
-  const key = (value: unknown): string => JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v));
-  const groupId = (index: number, attributes: readonly Attribute[]): number => {
-    const name = key([index, attributes]);
-    if (!groups.has(name)) groupList.push({ index, attributes });
-    return groups.add(name) + 1;
-  };
-  const groupsOf = (list: AttributeList): number[] =>
-    [[functionIndex, list.function] as const, [0, list.result] as const, ...list.params.map((p, i) => [i + 1, p] as const)]
-      .filter(([, attributes]) => attributes.length > 0)
-      .map(([index, attributes]) => groupId(index, attributes));
-  const idOf = (list: AttributeList): number => {
-    const of = groupsOf(list);
-    if (of.length === 0) return 0;
-    if (!lists.has(key(of))) listList.push(of);
-    return lists.add(key(of)) + 1;
-  };
-  for (const fn of module.functions) idOf(fn.attributes);
-  for (const fn of module.functions) for (const list of callLists(fn)) idOf(list);
-  return { groups: groupList, lists: listList, idOf };
-}
 
 // ── inside a function ──
 

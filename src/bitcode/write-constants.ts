@@ -1,6 +1,7 @@
 /** Constants blocks, of a module or of a function. */
-import { isData, type Numbering } from './enumerate.ts';
+import { isData } from './enumerate.ts';
 import type { Constant, Value } from './model.ts';
+import type { Numbering } from './numbering.ts';
 import { binaryCodes, castCodes } from './records.ts';
 import type { StreamWriter } from './stream-writer.ts';
 import type { Type } from './types.ts';

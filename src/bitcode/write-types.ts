@@ -1,5 +1,5 @@
 /** The type table. */
-import type { Numbering } from './enumerate.ts';
+import type { Numbering } from './numbering.ts';
 import type { StreamWriter } from './stream-writer.ts';
 import type { Type } from './types.ts';
 

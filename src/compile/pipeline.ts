@@ -5,7 +5,7 @@ import { emitKernel, type KernelReflection, limits, type Reflection, type Target
 import { reflectKernel } from '../air/reflect.ts';
 import { bug } from '../base/bug.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { SourceFile } from '../base/source.ts';
+import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
 import { type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
 import { lowerModule } from '../lower/index.ts';
@@ -62,6 +62,16 @@ const targetOf = (options: CompileOptions): Target => {
 
 /** PTX to optimised IR. */
 export function toIr(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): IrModule | undefined {
+  return frontEnd(source, options, diagnostics)?.ir;
+}
+
+interface FrontEnd {
+  readonly ir: IrModule;
+  /** Where each entry is named in the source. */
+  readonly places: ReadonlyMap<string, Span>;
+}
+
+function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): FrontEnd | undefined {
   const ast = parse(source, diagnostics);
   if (diagnostics.hasErrors) return undefined;
   const checked = check(ast, options.entries ? { entries: options.entries } : {}, diagnostics);
@@ -72,7 +82,7 @@ export function toIr(source: SourceFile, options: CompileOptions, diagnostics: D
     runPasses(kernel, standardPasses);
     if (useGridPositions(kernel)) runPasses(kernel, standardPasses);
   }
-  return ir;
+  return { ir, places: new Map(checked.entries.map(({ fn }) => [fn.name, fn.nameSpan])) };
 }
 
 interface AirModules {
@@ -81,19 +91,23 @@ interface AirModules {
 }
 
 function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): AirModules | undefined {
-  const ir = toIr(source, options, diagnostics);
-  if (!ir) return undefined;
+  const front = frontEnd(source, options, diagnostics);
+  if (!front) return undefined;
+  const { ir, places } = front;
   const target = targetOf(options);
   const kernels: KernelReflection[] = ir.kernels.map(reflectKernel);
-  for (const kernel of kernels)
-    if (kernel.staticSharedBytes > limits.threadgroupBytes)
-      diagnostics.report('CM2093', { kernel: kernel.name, bytes: kernel.staticSharedBytes, limit: limits.threadgroupBytes });
+  for (const kernel of kernels) refuseTooMuchShared(kernel, places.get(kernel.name), diagnostics);
   if (diagnostics.hasErrors) return undefined;
   const air = ir.kernels.map((kernel) => emitKernel(kernel, target, diagnostics));
   if (diagnostics.hasErrors) return undefined;
   if (!target.allowsCpuOnly && !air.every((module) => validateAir(module, diagnostics)))
     bug(`emitted AIR breaks a rule: ${diagnostics.list.map((d) => d.message).join('; ')}`);
   return { air, reflection: { abi: 1, target: options.target ?? 'macos14', kernels } };
+}
+
+function refuseTooMuchShared({ name, staticSharedBytes }: KernelReflection, span: Span | undefined, diagnostics: Diagnostics): void {
+  if (staticSharedBytes <= limits.threadgroupBytes) return;
+  diagnostics.report('CM2093', { kernel: name, bytes: staticSharedBytes, limit: limits.threadgroupBytes }, span ? { span } : {});
 }
 
 function pack(modules: readonly LlvmModule[], target: Target): Uint8Array {

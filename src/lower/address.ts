@@ -71,6 +71,9 @@ function indexed(c: Context, pointer: Base, node: Operand & { kind: 'index' }): 
   return layout && index !== undefined ? { ...pointer, value: offset(c, pointer.value, index * BigInt(layout.element)) } : undefined;
 }
 
+/** Where a variable that was refused would lie, so that nothing more is said of its uses. */
+const refusedSpaces: Readonly<Record<string, Space>> = { const: 'constant', shared: 'shared', local: 'local' };
+
 /** The address of a variable or parameter; a null pointer after a refusal. */
 function symbolPointer(c: Context, name: string, use: Span): (Base & { kind: 'pointer' }) | undefined {
   const symbol = lookUp(c.scope, name);
@@ -78,7 +81,7 @@ function symbolPointer(c: Context, name: string, use: Span): (Base & { kind: 'po
   if (symbol?.kind !== 'variable') return undefined;
   if (symbol.variable.space === 'param') return callParameter(c, name, use);
   const variable = c.variables(symbol.variable, use);
-  const space: Space = variable?.space ?? (symbol.variable.space === 'global' ? 'global' : 'shared');
+  const space: Space = variable?.space ?? refusedSpaces[symbol.variable.space] ?? 'global';
   const value = variable ? c.ir.variable(`ptr.${space}`, { name: variable.name }) : c.ir.const(`ptr.${space}`, 0);
   return { kind: 'pointer', value, space };
 }
@@ -97,8 +100,8 @@ export function symbolAddress(c: Context, node: Operand & { kind: 'name' | 'inde
 }
 
 /**
- * A generic address from one in a space, or the reverse. Both are the same number: what is not global is marked and must be
- * seen through to its accesses by `resolve-spaces`, which refuses what it cannot follow.
+ * A generic address from one in a space, or the reverse. Both are the same number here: a generic address that is not global
+ * is marked, and `resolve-spaces` refuses whatever would see the number.
  */
 export function convertAddress(c: Context, a: Value, space: Space, to: 'generic' | 'space'): Value {
   if (space === 'global' || space === 'generic') {
@@ -106,8 +109,7 @@ export function convertAddress(c: Context, a: Value, space: Space, to: 'generic'
     return a;
   }
   const wide = c.ir.typeOf(a) === 'i64' ? a : c.ir.zext('i64', a);
-  if (to === 'space') return a;
   const marked = c.ir.ptrtoint('i64', c.ir.inttoptr(`ptr.${space}`, wide));
-  c.evidence.generic.set(marked, space);
+  if (to === 'generic') c.evidence.generic.add(marked);
   return marked;
 }

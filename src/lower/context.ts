@@ -1,6 +1,6 @@
 /** What lowering one entry carries along. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { Builder, Kernel, Space, Value } from '../ir/index.ts';
+import type { Builder, Kernel, Value } from '../ir/index.ts';
 import type { Register, RowBuilder, Scope } from '../ptx/index.ts';
 import type { Flow, RegisterFile } from './ssa.ts';
 import type { Variables } from './variables.ts';
@@ -26,13 +26,13 @@ export interface Context {
 export interface Evidence {
   /** Integers that `cvta` takes for addresses of global memory. */
   readonly addresses: Set<Value>;
-  /** Integers that `cvta` makes generic addresses of, by the space of what they address. */
-  readonly generic: Map<Value, Space>;
+  /** Generic addresses that `cvta` makes of addresses in shared, constant, local or parameter memory. */
+  readonly generic: Set<Value>;
   /** Loads and stores of instructions with a signed type. */
   readonly signed: Set<Value>;
 }
 
-export const newEvidence = (): Evidence => ({ addresses: new Set(), generic: new Map(), signed: new Set() });
+export const newEvidence = (): Evidence => ({ addresses: new Set(), generic: new Set(), signed: new Set() });
 
 /** Makes a block the one that is filled. */
 export function enter(c: Context, flow: Flow): void {

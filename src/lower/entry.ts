@@ -9,12 +9,14 @@ import { flowGraph, leave, type SourceBlock } from './flow-graph.ts';
 import { guardValue, lowerInstruction } from './instructions.ts';
 import { lowerParams, pointerParams } from './params.ts';
 import { classifyParams } from './passes/classify-params.ts';
+import { refuseMissingMemory } from './passes/missing-memory.ts';
 import { resolveSpaces } from './passes/resolve-spaces.ts';
 import { type Flow, link, registerFile } from './ssa.ts';
 import { variablesOf } from './variables.ts';
 
 /** The kernel of an entry; incomplete after reports of CM20xx. */
 export function lowerEntry({ fn, scope, items }: CheckedFunction, diagnostics: Diagnostics): Kernel {
+  const before = diagnostics.list.length;
   const kernel = emptyKernel(fn.name);
   kernel.params = lowerParams(fn, diagnostics);
   Object.assign(kernel, threadLimits(fn));
@@ -25,7 +27,9 @@ export function lowerEntry({ fn, scope, items }: CheckedFunction, diagnostics: D
   inFlowOrder(kernel);
   const { addresses, signed } = c.evidence;
   classifyParams(kernel, { ...pointerParams(fn), addresses, signed }, diagnostics);
-  resolveSpaces(kernel, diagnostics);
+  resolveSpaces(kernel, c.evidence.generic, diagnostics);
+  // A variable that was refused is missing too, and its accesses are no faults of their own.
+  if (diagnostics.list.length === before) refuseMissingMemory(kernel, diagnostics);
   recoverPointers(kernel);
   return kernel;
 }

@@ -10,7 +10,8 @@ import { lowerEntry } from './entry.ts';
 /** The kernels of a checked module. Reports CM20xx for what has no exact form; then the kernels are not to be used. */
 export function lowerModule(checked: Checked, diagnostics: Diagnostics): Module {
   if (checked.module.addressSize === 32) {
-    diagnostics.report('CM2047', {});
+    const span = checked.module.version?.span ?? checked.entries[0]?.fn.nameSpan;
+    diagnostics.report('CM2047', {}, span ? { span } : {});
     return { kernels: [] };
   }
   return { kernels: checked.entries.map((entry) => lowerEntry(entry, diagnostics)) };

@@ -49,7 +49,22 @@ export function layoutOf(variable: Variable): Layout | undefined {
   const listed = variable.init?.kind === 'vector' ? variable.init.elements.length : variable.init ? 1 : 0;
   const dims = variable.dims.map((dim) => dim ?? listed);
   const size = dims.reduce((a, b) => a * b, element);
-  return { element, lane, dims, size, align: Math.max(variable.align ?? element, 1) };
+  return { element, lane, dims, size, align: variable.align ?? element };
+}
+
+/** Bytes that one variable may have. Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
+const mostBytes: Readonly<Record<string, number>> = { const: 65_536, local: 524_288, param: 32_764 };
+
+/** All of a threadgroup's memory: nothing is aligned to more. */
+const mostAlign = 32_768;
+
+/** Why a variable or parameter of bytes cannot lie in memory, in words; shared memory is bounded by the target. */
+export function layoutFault({ space, linkage }: Variable, { size, align }: Layout): string | undefined {
+  if (align < 1 || align > mostAlign || (align & (align - 1)) !== 0)
+    return `its alignment, ${align}, is not a power of two of at most ${mostAlign}`;
+  if (size === 0 && linkage !== 'extern') return 'it has no bytes';
+  const most = mostBytes[space] ?? Number.MAX_SAFE_INTEGER;
+  return size > most ? `it has ${size} bytes, and \`.${space}\` memory has ${most}` : undefined;
 }
 
 /** Why an initialiser has no bytes, and where. */

@@ -3,7 +3,7 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import type { KernelParam } from '../ir/index.ts';
 import type { PtxFunction, Variable } from '../ptx/ast.ts';
 import { registerTypes } from '../ptx/index.ts';
-import { layoutOf } from './initialiser.ts';
+import { layoutFault, layoutOf } from './initialiser.ts';
 
 /** Buffer slots of a pipeline. */
 const slotLimit = 31;
@@ -11,7 +11,7 @@ const slotLimit = 31;
 /** Types whose values may be addresses. */
 const addressTypes = new Set(['b64', 'u64', 's64']);
 
-/** Reports CM2044 and CM2045 for parameters that cannot be bound, and CM2092 for too many. */
+/** Reports CM2044, CM2045 and CM2050 for parameters that cannot be bound, and CM2092 for too many. */
 export function lowerParams(entry: PtxFunction, diagnostics: Diagnostics): KernelParam[] {
   if (entry.params.length > slotLimit)
     diagnostics.report('CM2092', { kernel: entry.name, count: entry.params.length }, { span: entry.nameSpan });
@@ -22,6 +22,8 @@ function lowerParam(param: Variable, slot: number, diagnostics: Diagnostics): Ke
   const layout = layoutOf(param);
   if (!layout || param.regCount !== undefined)
     diagnostics.report('CM2045', { name: param.name, type: param.type }, { span: param.nameSpan });
+  const fault = layout && layoutFault(param, layout);
+  if (fault) diagnostics.report('CM2050', { name: param.name, why: fault }, { span: param.nameSpan });
   const space = param.ptr?.space;
   if (space !== undefined && space !== 'global') diagnostics.report('CM2044', { name: param.name, space }, { span: param.nameSpan });
   const isScalar = param.dims.length === 0 && param.vector === undefined;

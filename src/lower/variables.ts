@@ -4,14 +4,14 @@ import type { Span } from '../base/source.ts';
 import type { Variable as IrVariable, Kernel } from '../ir/index.ts';
 import type { Variable } from '../ptx/ast.ts';
 import { registerTypes } from '../ptx/index.ts';
-import { initialBytes, type Layout, layoutOf } from './initialiser.ts';
+import { initialBytes, type Layout, layoutFault, layoutOf } from './initialiser.ts';
 
 /** The kernel's variables by their declaration; nothing for one that was refused, which is reported once. */
 export type Variables = (variable: Variable, use: Span) => IrVariable | undefined;
 
 const spaces: Partial<Record<Variable['space'], IrVariable['space']>> = { shared: 'shared', const: 'constant', local: 'local' };
 
-/** Reports CM2042 (global variables), CM2043 (initialisers), CM2045 (types) and CM2048 (variables of other modules). */
+/** Reports CM2042 (global variables), CM2043 (initialisers), CM2045 (types), CM2048 (variables of other modules) and CM2050 (sizes). */
 export function variablesOf(kernel: Kernel, diagnostics: Diagnostics): Variables {
   const known = new Map<Variable, IrVariable | undefined>();
   return (variable, use) => {
@@ -32,6 +32,11 @@ function makeVariable(variable: Variable, use: Span, name: string, diagnostics: 
   }
   if (!layout || variable.regCount !== undefined) {
     diagnostics.report('CM2045', { name: variable.name, type: variable.type }, declaredAt(variable, use));
+    return undefined;
+  }
+  const fault = layoutFault(variable, layout);
+  if (fault) {
+    diagnostics.report('CM2050', { name: variable.name, why: fault }, { span: variable.nameSpan });
     return undefined;
   }
   const isDynamic = space === 'shared' && variable.linkage === 'extern' && variable.dims.includes(undefined);

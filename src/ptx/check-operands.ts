@@ -3,7 +3,7 @@ import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
 import { type Instruction, instructionName, type Operand } from './ast.ts';
-import { integerConstant } from './constant.ts';
+import { constantValue, integerConstant } from './constant.ts';
 import { immediateBits } from './immediate.ts';
 import type { FormMatch } from './match.ts';
 import { printOperand } from './print.ts';
@@ -81,6 +81,10 @@ function checkVector(place: Place, slot: OperandSlot, node: Operand, type: PtxTy
   if (wanted === undefined) return mismatch(place, node, `a register of type .${type}`, 'a vector');
   if (lanes !== wanted) return mismatch(place, node, `a vector of ${wanted}`, lanes === undefined ? 'no vector' : `a vector of ${lanes}`);
   const element = slot.vector === 'elements' ? type : (`b${bitsOfType(type) / lanes}` as PtxType);
+  const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
+  // The lanes of a vector register are all of one type.
+  if (symbol?.kind === 'vector')
+    return hasType(place, slot, node, symbol.lanes[0]!.declared, element) ? { slot, node, type: element, lanes } : undefined;
   const nodes = node.kind === 'vector' ? node.elements : [];
   const check = slot.isDestination ? checkDestination : checkSource;
   const isFine = nodes.every((each) => check(place, slot, each, element));
@@ -146,7 +150,7 @@ const undeclared = (place: Place, name: string, span: Span): void => reportUndec
 
 function checkSource(place: Place, slot: OperandSlot, node: Operand, type: PtxType): boolean {
   if (node.kind === 'not') {
-    if (slot.isNegatable) return checkSource(place, { ...slot, isNegatable: false }, node.operand, type);
+    if (type === 'pred' && node.operand.kind === 'name') return checkSource(place, slot, node.operand, type);
     mismatch(place, node, `a value of type .${type}`, 'a negated predicate');
     return false;
   }
@@ -157,7 +161,7 @@ function checkSource(place: Place, slot: OperandSlot, node: Operand, type: PtxTy
   }
   if (isSymbolic(node, place.scope)) return checkSymbolic(place, node, type);
   const held = registerTypes[type];
-  if (held !== undefined && immediateBits(node, held) !== undefined) return true;
+  if (held !== undefined && suits(node, type) && immediateBits(node, held) !== undefined) return true;
   mismatch(
     place,
     node,
@@ -165,6 +169,12 @@ function checkSource(place: Place, slot: OperandSlot, node: Operand, type: PtxTy
     kindWords(node),
   );
   return false;
+}
+
+/** Float constants are for floats, and for bits of just their width: `0f3F800000` for `.b32`, `1.0` for `.b64`. Source: ptxas 13.0. */
+function suits(node: Operand, type: PtxType): boolean {
+  if (isFloatType(type) || constantValue(node)?.type !== 'f64') return true;
+  return kindOfType(type) === 'b' && bitsOfType(type) === (node.kind === 'float' && node.format === 'f32' ? 32 : 64);
 }
 
 const isConstantName = (name: string): boolean => name === 'WARP_SZ';

@@ -44,7 +44,7 @@ export interface CheckOptions {
 
 /** Checks a module. Reports CM11xx and CM2001; entries with errors are incomplete. */
 export function check(module: Module, options: CheckOptions, diagnostics: Diagnostics): Checked {
-  const scope = moduleScope(module);
+  const scope = moduleScope(module, diagnostics);
   const bodies = module.items.filter((item): item is PtxFunction => item.kind === 'function' && item.body !== undefined);
   const entries = bodies.filter((fn) => fn.isEntry);
   for (const name of options.entries ?? []) if (!entries.some((fn) => fn.name === name)) reportNoEntry(name, entries, diagnostics);
@@ -61,7 +61,7 @@ function reportNoEntry(name: string, entries: readonly PtxFunction[], diagnostic
 }
 
 function checkFunction(fn: PtxFunction, module: Scope, file: SourceFile, diagnostics: Diagnostics): CheckedFunction {
-  const scope = functionScope(fn, module);
+  const scope = functionScope(fn, module, diagnostics);
   const items: CheckedItem[] = [];
   for (const item of flatten(fn.body ?? [], scope, diagnostics)) {
     const checked = item.kind === 'label' ? item : checkInstruction(item, file, diagnostics);

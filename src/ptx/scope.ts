@@ -58,10 +58,17 @@ export const lanes = ['x', 'y', 'z', 'w'] as const;
 
 const newScope = (parent: Scope | undefined): Scope => ({ parent, names: new Map(), ranges: new Map() });
 
-/** The names of the module: variables and functions. */
-export function moduleScope(module: Module): Scope {
+/** The names of the module: variables and functions. Reports CM1109 where one is defined twice. */
+export function moduleScope(module: Module, diagnostics: Diagnostics): Scope {
   const scope = newScope(undefined);
+  const defined = new Set<string>();
   for (const item of module.items) {
+    if (item.kind === 'variable' || item.kind === 'function') {
+      if (!isDefinition(item)) {
+        if (defined.has(item.name)) continue;
+      } else if (defined.has(item.name)) diagnostics.report('CM1109', { name: item.name }, { span: item.nameSpan });
+      else defined.add(item.name);
+    }
     if (item.kind === 'variable' && item.space !== 'reg') scope.names.set(item.name, { kind: 'variable', variable: item, isModule: true });
     else if (item.kind === 'variable') declare(scope, item);
     else if (item.kind === 'function') scope.names.set(item.name, { kind: 'function', name: item.name });
@@ -69,49 +76,88 @@ export function moduleScope(module: Module): Scope {
   return scope;
 }
 
-/** The names of a function's head. */
-export function functionScope(entry: PtxFunction, module: Scope): Scope {
+/** Functions may be declared before they are defined, and variables of other modules again. */
+const isDefinition = (item: Variable | PtxFunction): boolean =>
+  item.kind === 'function' ? item.body !== undefined : item.linkage !== 'extern';
+
+/** The names of a function's head. Reports CM1109. */
+export function functionScope(entry: PtxFunction, module: Scope, diagnostics: Diagnostics): Scope {
   const scope = newScope(module);
-  entry.params.forEach((variable, index) => void scope.names.set(variable.name, { kind: 'param', variable, index }));
+  entry.params.forEach((variable, index) => {
+    if (scope.names.has(variable.name)) diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan });
+    else scope.names.set(variable.name, { kind: 'param', variable, index });
+  });
   return scope;
 }
 
-/** The body of a function without its braces. */
+/**
+ * A pair of braces while its statements are gone through. A name is known from its declaration on, so a declaration that
+ * follows an instruction opens a scope of its own, inside those before it.
+ */
+interface Braces {
+  readonly statements: readonly Statement[];
+  at: number;
+  /** The innermost scope. */
+  scope: Scope;
+  /** Where names are taken: the scopes of these braces, and for a body the parameters. */
+  readonly taken: Scope[];
+  /** Whether an instruction has seen the innermost scope. */
+  isSeen: boolean;
+}
+
+/** The body of a function without its braces. `outer` holds the parameters. Reports CM1109. */
 export function flatten(body: readonly Statement[], outer: Scope, diagnostics: Diagnostics): Flat[] {
   const out: Flat[] = [];
-  const work: { statements: readonly Statement[]; at: number; scope: Scope }[] = [open(body, outer, diagnostics)];
+  const work: Braces[] = [open(body, outer, [outer], diagnostics)];
   for (let top = work.at(-1); top; top = work.at(-1)) {
     const statement = top.statements[top.at++];
     if (!statement) work.pop();
-    else if (statement.kind === 'block') work.push(open((statement as Block).body, top.scope, diagnostics));
-    else if (statement.kind === 'instruction') out.push({ kind: 'instruction', instruction: statement, scope: top.scope });
-    else if (statement.kind === 'label') pushLabel(out, statement.name, top.scope);
-    else if (statement.kind === 'variable') declareOnce(top.scope, statement, diagnostics);
+    else if (statement.kind === 'label') pushLabel(out, statement.name, statement.span, top.taken[0]!);
+    else if (statement.kind === 'variable') declareOnce(top, statement, diagnostics);
+    else if (statement.kind === 'block' || statement.kind === 'instruction') {
+      top.isSeen = true;
+      if (statement.kind === 'block') work.push(open((statement as Block).body, top.scope, [], diagnostics));
+      else out.push({ kind: 'instruction', instruction: statement, scope: top.scope });
+    }
   }
   return out;
 }
 
 /** Opens a scope: its labels are known from its start, its variables from their declaration. */
-function open(statements: readonly Statement[], parent: Scope, diagnostics: Diagnostics) {
+function open(statements: readonly Statement[], parent: Scope, also: readonly Scope[], diagnostics: Diagnostics): Braces {
   const scope = newScope(parent);
+  const taken = [scope, ...also];
   for (const statement of statements) {
     if (statement.kind !== 'label') continue;
-    if (scope.names.has(statement.name)) diagnostics.report('CM1109', { name: statement.name }, { span: statement.span });
+    if (taken.some((each) => each.names.has(statement.name)))
+      diagnostics.report('CM1109', { name: statement.name }, { span: statement.span });
     else scope.names.set(statement.name, { kind: 'label', label: { name: statement.name, span: statement.span } });
   }
-  return { statements, at: 0, scope };
+  return { statements, at: 0, scope, taken, isSeen: false };
 }
 
-function declareOnce(scope: Scope, variable: Variable, diagnostics: Diagnostics): void {
-  const isRange = variable.space === 'reg' && variable.regCount !== undefined;
-  const isTaken = isRange ? scope.ranges.has(variable.name) : scope.names.has(variable.name);
-  if (isTaken) diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan });
-  else declare(scope, variable);
+function declareOnce(braces: Braces, variable: Variable, diagnostics: Diagnostics): void {
+  if (braces.taken.some((scope) => clashes(scope, variable))) {
+    diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan });
+    return;
+  }
+  if (braces.isSeen) {
+    braces.scope = newScope(braces.scope);
+    braces.taken.push(braces.scope);
+    braces.isSeen = false;
+  }
+  declare(braces.scope, variable);
 }
 
-function pushLabel(out: Flat[], name: string, scope: Scope): void {
+/** Whether a scope has the name that is to be declared, or one of a range. */
+function clashes(scope: Scope, { space, name, regCount }: Variable): boolean {
+  if (space !== 'reg' || regCount === undefined) return scope.names.has(name) || rangeOf(scope, name) !== undefined;
+  return scope.ranges.has(name) || [...scope.names.keys()].some((one) => isInRange(one, name, regCount));
+}
+
+function pushLabel(out: Flat[], name: string, span: Span, scope: Scope): void {
   const symbol = scope.names.get(name);
-  if (symbol?.kind === 'label') out.push({ kind: 'label', label: symbol.label });
+  if (symbol?.kind === 'label' && symbol.label.span === span) out.push({ kind: 'label', label: symbol.label });
 }
 
 function declare(scope: Scope, variable: Variable): void {
@@ -149,18 +195,27 @@ export function lookUp(scope: Scope, name: string): Named | undefined {
   return undefined;
 }
 
-/** `%r7` of a range `%r<12>`: every way to split the name is tried, since `%r1<5>` declares `%r10` too. */
 function fromRange(scope: Scope, name: string): Named | undefined {
-  if (scope.ranges.size === 0) return undefined;
+  const range = rangeOf(scope, name);
+  if (!range) return undefined;
+  const symbol = register(range.variable, name);
+  scope.names.set(name, symbol);
+  return symbol;
+}
+
+/** `%r7` of a range `%r<12>`: every way to split the name is tried, since `%r1<5>` declares `%r10` too. */
+function rangeOf({ ranges }: Scope, name: string): Range | undefined {
+  if (ranges.size === 0) return undefined;
   for (let at = name.length - 1; at > 0 && isDigit(name, at); at--) {
-    const range = scope.ranges.get(name.slice(0, at));
-    const digits = name.slice(at);
-    if (!range || (digits.length > 1 && digits[0] === '0') || Number(digits) >= range.count) continue;
-    const symbol = register(range.variable, name);
-    scope.names.set(name, symbol);
-    return symbol;
+    const range = ranges.get(name.slice(0, at));
+    if (range && isInRange(name, range.variable.name, range.count)) return range;
   }
   return undefined;
+}
+
+function isInRange(name: string, prefix: string, count: number): boolean {
+  const digits = name.slice(prefix.length);
+  return name.startsWith(prefix) && /^(0|[1-9]\d*)$/.test(digits) && Number(digits) < count;
 }
 
 const isDigit = (text: string, at: number): boolean => text.charCodeAt(at) >= 48 && text.charCodeAt(at) <= 57;

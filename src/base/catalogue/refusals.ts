@@ -119,4 +119,11 @@ export const refusals = entries({
     help: 'declare a `.{space}` variable and take its address, or name the state space that the address belongs to',
     page: 'An address in shared, local or constant memory is an offset into the variables of the kernel. Where it names none, no byte of that space belongs to it.',
   },
+  CM2096: {
+    severity: 'error',
+    title: 'generic address as a number',
+    message: 'this instruction takes a generic address of memory that is not global for a number',
+    help: 'use the address for accesses only, or keep it in its state space (without `cvta`)',
+    page: 'On an NVIDIA GPU a generic address of shared or local memory is a number in a window of its own; there is no such window here. Adding to it and accessing through it are exact, but comparing it, storing it or computing with it would give other results.',
+  },
 });

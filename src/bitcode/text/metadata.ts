@@ -1,7 +1,7 @@
 /** Metadata as LLVM 14 writes it: nodes numbered from named metadata down, in pre-order, then those that functions hang on. */
 
-import { metadataArguments } from '../enumerate.ts';
 import type { Attachment, Metadata, MetadataNode, Module, Value } from '../model.ts';
+import { metadataArguments } from '../number-metadata.ts';
 import { spell } from '../types.ts';
 import { constantText, quoted } from './constants.ts';
 

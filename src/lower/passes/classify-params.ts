@@ -24,12 +24,14 @@ export interface ParamEvidence {
 
 /**
  * Makes pointer parameters of those values that are used as addresses, and describes what they point to.
- * Reports CM2046 where it cannot be told which of two parameters is the pointer.
+ * Reports CM2046 where it cannot be told which of two parameters is the pointer, and CM2049 for pointers read in parts.
  */
 export function classifyParams(kernel: Kernel, evidence: ParamEvidence, diagnostics: Diagnostics): void {
   const graph = useGraph(kernel);
-  const seeds = wholeLoads(kernel, graph, evidence.candidates);
+  const { seeds, spoilt } = wholeLoads(kernel, graph, evidence.candidates);
   const pointers = findPointers(kernel, graph, seeds, evidence, diagnostics);
+  for (const [index, access] of spoilt)
+    if (pointers.has(index) || evidence.declared.has(index)) refuseParts(kernel, index, access, diagnostics);
   const bases = new Map([...seeds].filter(([, index]) => pointers.has(index)));
   for (const [load, index] of bases) bindPointer(kernel, load, index);
   for (const index of evidence.declared) if (evidence.candidates.has(index)) pointers.add(index);
@@ -40,21 +42,34 @@ export function classifyParams(kernel: Kernel, evidence: ParamEvidence, diagnost
   describePointers(kernel, useGraph(kernel), bases, evidence.signed);
 }
 
-/** Loads of whole candidate parameters by the parameter they load; a parameter with any other use of its memory has none. */
-function wholeLoads(kernel: Kernel, graph: Graph, candidates: ReadonlySet<number>): Map<Value, number> {
+function refuseParts(kernel: Kernel, index: number, access: Value, diagnostics: Diagnostics): void {
+  const span = kernel.locs[access];
+  const why = 'a pointer parameter must be read as one whole address';
+  diagnostics.report('CM2049', { operand: kernel.params[index]!.name, why }, span ? { span } : {});
+}
+
+interface ParamLoads {
+  /** Loads of whole candidate parameters by the parameter they load. */
+  readonly seeds: Map<Value, number>;
+  /** Parameters whose memory has another use, and the first such use. */
+  readonly spoilt: Map<number, Value>;
+}
+
+function wholeLoads(kernel: Kernel, graph: Graph, candidates: ReadonlySet<number>): ParamLoads {
   const loads = new Map<Value, number>();
-  const spoilt = new Set<number>();
+  const spoilt = new Map<number, Value>();
+  const spoil = (index: number, use: Value): void => void (spoilt.has(index) || spoilt.set(index, use));
   for (const value of graph.order) {
     const inst = instOf(kernel, value);
     if (inst.op !== 'param') continue;
     for (const user of graph.users.get(value) ?? []) {
       const use = instOf(kernel, user);
       if (use.op === 'load' && use.type === 'i64' && !graph.onEdges.has(value)) loads.set(user, inst.index);
-      else spoilt.add(inst.index);
+      else spoil(inst.index, user);
     }
-    if (graph.onEdges.has(value)) spoilt.add(inst.index);
+    if (graph.onEdges.has(value)) spoil(inst.index, value);
   }
-  return new Map([...loads].filter(([, index]) => candidates.has(index) && !spoilt.has(index)));
+  return { seeds: new Map([...loads].filter(([, index]) => candidates.has(index))), spoilt };
 }
 
 function findPointers(

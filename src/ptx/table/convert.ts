@@ -171,6 +171,7 @@ export const convertRows = [
     values: { dtype: ['f32', 'f64'], atype: ['f16', 'f32'] },
     excludes: [{ ftz: ['ftz'], dtype: ['f64'], atype: ['f16'] }],
     types: { d: '.dtype', a: '.atype' },
+    relaxed: ['a'],
     since: always,
     doc: 'A float as a wider one, or the same; `.ftz` flushes subnormal sources, `.sat` keeps to 0 and 1.',
     source: '9.7.9.21',

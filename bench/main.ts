@@ -1,0 +1,23 @@
+/**
+ * `npm run bench -- NAME [--json]`: one benchmark, ours and a named peer side by side in one run. A ratio above 1 is better
+ * for us. With `--json` the last line is one object. Exit code 4: the peer is not on this machine.
+ */
+import { compile } from './compile.ts';
+import { type Bench, report } from './report.ts';
+
+const benches: Readonly<Record<string, () => Bench | undefined>> = { compile };
+/** Names of the contract whose subject is not built yet. */
+const later = ['parse', 'cpu', 'bitcode', 'launch', 'air'];
+
+const [name = '', ...words] = process.argv.slice(2);
+const bench = benches[name];
+if (!bench) {
+  const names = Object.keys(benches).join(', ');
+  console.error(
+    later.includes(name) ? `the benchmark \`${name}\` is not there yet` : `usage: npm run bench -- NAME [--json]; NAME is ${names}`,
+  );
+  process.exit(later.includes(name) ? 4 : 2);
+}
+const result = bench();
+if (!result) process.exit(4);
+console.log(report(result, words.includes('--json')));

@@ -1,0 +1,49 @@
+/** What only the road as a whole refuses: what a target cannot say, and what a file cannot hold. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { emit } from '../../src/compile/index.ts';
+import type { CompileOptions, Emit } from '../../src/compile/options.ts';
+
+const test = suite('compile/refusals');
+
+const head = '.version 8.0\n.target sm_90\n.address_size 64\n';
+
+/** `CODE line:column`, in the order of the text; `made` where there is a result. */
+function said(text: string, what: Emit = 'metallib', options: CompileOptions = {}): string[] {
+  const file = new SourceFile('a.ptx', head + text);
+  const diagnostics = new Diagnostics(file);
+  const made = emit(file, what, options, diagnostics);
+  const codes = diagnostics.sorted().map(({ code, labels }) => {
+    const place = labels[0] && file.position(labels[0].span.start);
+    return place ? `${code} ${place.line}:${place.column}` : code;
+  });
+  return made === undefined ? codes : [...codes, 'made'];
+}
+
+const double =
+  '.entry k (.param .u64 a) {\n.reg .b64 %rd; .reg .f64 %d; ld.param.u64 %rd, [a]; ld.global.f64 %d, [%rd];\nadd.f64 %d, %d, 1.0;\nst.global.f64 [%rd], %d; ret; }\n';
+
+test('CM2091: f64 arithmetic for an Apple GPU; for the CPU device it is compiled', () => {
+  assert.equal(said(double), ['CM2091 6:1']);
+  assert.equal(said(double, 'metallib', { fp64: 'native' }), ['made']);
+  assert.equal(said(double, 'metallib', { target: 'cpu' }), ['made']);
+});
+
+const shared = (bytes: number): string =>
+  `.shared .align 4 .b8 s[${bytes}];\n.entry k () {\n.reg .b32 %r; ld.shared.u32 %r, [s]; st.shared.u32 [s+4], %r; ret; }\n`;
+
+test('CM2093: more shared memory than there is', () => {
+  assert.equal(said(shared(32768)), ['made']);
+  assert.equal(said(shared(32772)), ['CM2093 5:8']);
+});
+
+test('CM5090: several entries in one bitcode module', () => {
+  const two = '.entry k () { ret; }\n.entry l () { ret; }\n';
+  assert.equal(said(two, 'air'), ['CM5090']);
+  assert.equal(said(two, 'air', { entries: ['l'] }), ['made']);
+  assert.equal(said(two), ['made']);
+});
+
+test.run();

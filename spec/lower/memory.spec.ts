@@ -1,0 +1,215 @@
+/** Parameters, variables and addresses, and what is refused about them. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { entry, irOf, kernelOf, lowered, wordsFrom, writing } from './lowered.ts';
+
+const test = suite('lower/memory');
+
+const two = (body: string): string =>
+  entry(
+    '.param .u64 a, .param .u64 b, .param .u32 n',
+    `.reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\nld.param.u64 %rd0, [a]; ld.param.u64 %rd1, [b]; ld.param.u32 %r0, [n];\n${body}`,
+  );
+const kindsOf = (text: string): string =>
+  kernelOf(text)
+    .params.map((param) => param.kind)
+    .join(' ');
+
+// ── parameters ──
+
+test('a parameter is a pointer when an address is made of it', () => {
+  assert.is(kindsOf(two('ld.global.f32 %f1, [%rd0+4]; st.global.f32 [%rd1], %f1;')), 'pointer pointer value');
+  assert.is(kindsOf(two('add.s64 %rd2, %rd0, 8; ld.global.u32 %r1, [%rd2];')), 'pointer value value');
+  assert.is(kindsOf(two('cvta.to.global.u64 %rd2, %rd1; add.s64 %rd3, %rd2, %rd0; ld.global.u32 %r1, [%rd3];')), 'value pointer value');
+  assert.is(kindsOf(two('ld.u32 %r1, [%rd0];')), 'pointer value value', 'generic accesses');
+  assert.is(kindsOf(two('add.s64 %rd2, %rd0, %rd1;')), 'value value value', 'sums that are no address');
+  assert.is(kindsOf(entry('.param .u64 .ptr .global .align 4 a', '')), 'pointer', 'declared');
+});
+
+test('a sum is told apart by what is known elsewhere', () => {
+  assert.is(kindsOf(two('ld.global.u32 %r1, [%rd1]; add.s64 %rd3, %rd1, %rd0; ld.global.u32 %r1, [%rd3];')), 'value pointer value');
+  assert.is(kindsOf(two('mul.lo.s64 %rd2, %rd0, 4; add.s64 %rd3, %rd2, %rd1; ld.global.u32 %r1, [%rd3];')), 'value pointer value');
+});
+
+test('CM2046: a sum of two parameters and no other evidence', () => {
+  assert.equal(lowered(two('add.s64 %rd3, %rd1, %rd0;\nld.global.u32 %r1, [%rd3];')).said, [
+    'CM2046 9:1 it cannot be told which of `b` and `a` is the pointer in this sum',
+  ]);
+});
+
+test('pointers through selp and loops', () => {
+  const selected = two('setp.eq.u32 %p1, %r0, 0; selp.b64 %rd2, %rd0, %rd1, %p1; ld.global.u32 %r1, [%rd2];');
+  assert.is(kindsOf(selected), 'pointer pointer value');
+  assert.match(irOf(selected), /select ptr\.global/);
+  const walked = two(`mov.b64 %rd2, %rd0; mov.b32 %r1, 0;
+    TOP: ld.global.u32 %r2, [%rd2]; add.u32 %r1, %r1, %r2; add.s64 %rd2, %rd2, 4; sub.u32 %r0, %r0, 1; setp.ne.u32 %p1, %r0, 0; @%p1 bra TOP;
+    st.global.u32 [%rd1], %r1;`);
+  assert.is(kindsOf(walked), 'pointer pointer value');
+  assert.match(irOf(walked), /"TOP"\(.*ptr\.global/);
+  assert.not.match(irOf(walked), /inttoptr/, 'the loop carries a pointer');
+});
+
+test('what is known of a buffer: element, sign, access', () => {
+  const shown = (body: string): unknown => {
+    const { element, signed, access, size } = kernelOf(two(body)).params[0]!;
+    return [element, signed, access, size];
+  };
+  assert.equal(shown('ld.global.f32 %f1, [%rd0];'), ['f32', false, 'read', 4]);
+  assert.equal(shown('st.global.u16 [%rd0], %r1;'), ['i16', false, 'write', 2]);
+  assert.equal(shown('ld.global.s32 %r1, [%rd0]; st.global.s32 [%rd0], %r1;'), ['i32', true, 'read_write', 4]);
+  assert.equal(shown('ld.global.u32 %r1, [%rd0]; setp.lt.s32 %p1, %r1, 0; @%p1 st.global.u32 [%rd1], 1;'), ['i32', true, 'read', 4]);
+  assert.equal(shown('ld.global.b32 %f1, [%rd0]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd1], %f1;'), ['f32', false, 'read', 4]);
+});
+
+test('structs by value', () => {
+  const kernel = kernelOf(
+    entry('.param .align 8 .b8 s[16]', '.reg .b32 %r1; .reg .b64 %rd1; ld.param.u32 %r1, [s+12]; ld.param.u64 %rd1, [s];'),
+  );
+  const { kind, size, align, element } = kernel.params[0]!;
+  assert.equal([kind, size, align, element], ['value', 16, 8, undefined]);
+});
+
+test('a number that is read in halves stays a number', () => {
+  assert.is(kindsOf(entry('.param .u64 a', '.reg .b32 %r1; .reg .b64 %rd1; ld.param.u32 %r1, [a]; ld.param.u64 %rd1, [a];')), 'value');
+});
+
+// ── variables ──
+
+test('constant tables with initial values', () => {
+  const table = '.const .align 4 .u32 t[4] = {1, 2, 0x30, -1};\n.const .u16 h[2][2] = {{1, 2}, {3}};\n.const .f32 f = 0f3F800000;';
+  const text = writing(
+    'ld.const.u32 %r1, [t+8]; mov.u64 %rd1, t; ld.const.u32 %r2, [%rd1+12]; ld.const.u16 %r3, [h+4]; ld.const.f32 %f1, [f]; ld.const.u32 %r4, [t[1]]; st.global.v4.u32 [%rd0], {%r1, %r2, %r3, %r4}; st.global.f32 [%rd0+16], %f1;',
+    table,
+  );
+  assert.equal(wordsFrom(text, 0, 5), [0x30, 0xffffffff, 3, 2, 0x3f800000]);
+});
+
+test('shared variables: their address with 32 and 64 bits, with offsets', () => {
+  const text = writing(
+    `mov.u32 %r1, tile; mov.u64 %rd1, tile+8; st.shared.u32 [%r1+4], 5; st.shared.u32 [%rd1], 6; st.shared.u32 [tile], 4;
+    add.u32 %r2, %r1, 8; ld.shared.u32 %r3, [%r2]; ld.shared.v2.u32 {%r4, %r5}, [tile]; mov.u64 %rd2, tile[1]; ld.shared.u32 %r6, [%rd2];
+    st.global.v4.u32 [%rd0], {%r3, %r4, %r5, %r6};`,
+    '.shared .align 16 .b32 tile[8];',
+  );
+  assert.equal(wordsFrom(text, 0, 4), [6, 4, 5, 5]);
+});
+
+test('dynamic shared memory', () => {
+  const text = writing(
+    'mov.u32 %r1, s; st.shared.u32 [%r1+4], 9; ld.shared.u32 %r2, [s+4]; st.global.u32 [%rd0], %r2;',
+    '.extern .shared .align 16 .b8 s[];',
+  );
+  const [variable] = kernelOf(text).variables;
+  assert.equal([variable!.isDynamic, variable!.size, variable!.align], [true, 0, 16]);
+  assert.equal(wordsFrom(text), [9]);
+});
+
+test('local arrays, of one name in two scopes', () => {
+  const text = writing(`.local .align 4 .b32 x[2]; st.local.u32 [x+4], 1; { .local .b32 x; st.local.u32 [x], 2; ld.local.u32 %r2, [x]; }
+    ld.local.u32 %r1, [x+4]; st.global.v2.u32 [%rd0], {%r1, %r2};`);
+  assert.equal(wordsFrom(text, 0, 2), [1, 2]);
+  assert.is(kernelOf(text).variables.length, 2);
+});
+
+test('generic addresses are seen through to their space', () => {
+  const text = writing(
+    `mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; add.s64 %rd3, %rd2, 4; st.u32 [%rd3], 8; ld.shared.u32 %r1, [tile+4];
+    cvta.to.shared.u64 %rd4, %rd3; ld.shared.u32 %r2, [%rd4]; st.v2.u32 [%rd0], {%r1, %r2};`,
+    '.shared .b32 tile[8];',
+  );
+  assert.equal(wordsFrom(text, 0, 2), [8, 8]);
+});
+
+// ── refusals ──
+
+const refused: readonly (readonly [name: string, text: string, ...said: string[]])[] = [
+  [
+    'CM2040: an argument of a call',
+    writing('{ .param .b32 p;\nst.global.u32 [%rd0], 1;\nld.param.u32 %r1, [p]; }'),
+    'CM2040 11:20 `p`, an argument of a call, is not supported: kernels cannot call functions yet',
+  ],
+  [
+    'CM2042',
+    writing('ld.global.u32 %r1, [g];\nst.global.u32 [g], 1;', '.global .u32 g;'),
+    'CM2042 9:21 variable `g` in `.global` memory is not supported',
+  ],
+  [
+    'CM2043: an address',
+    writing('ld.const.u64 %rd1, [t];', '.const .u64 t[1] = {u};\n.shared .b32 u;'.replace('t[1] = {u}', 't = u')),
+    'CM2043 4:17 the initial value of `t` cannot be laid out: it holds an address, which is not known before the launch',
+  ],
+  [
+    'CM2043: too many',
+    writing('ld.const.u32 %r1, [t];', '.const .u32 t[2] = {1, 2, 3};'),
+    'CM2043 4:27 the initial value of `t` cannot be laid out: it has more values than the variable has elements',
+  ],
+  [
+    'CM2043: of another type',
+    writing('ld.const.u32 %r1, [t];', '.const .f32 t[2] = {1.0, 2};'),
+    'CM2043 4:26 the initial value of `t` cannot be laid out: its type and that of the variable differ',
+  ],
+  [
+    'CM2044',
+    entry('.param .u64 .ptr .shared .align 4 a', ''),
+    'CM2044 5:45 parameter `a` points to `.shared` memory, which a host cannot hand over',
+  ],
+  ['CM2045', entry('.param .texref t', ''), 'CM2045 5:26 `t` has type `.texref`, which is not supported'],
+  [
+    'CM2048',
+    writing('ld.const.u32 %r1, [t];', '.extern .const .u32 t;'),
+    'CM2048 9:20 variable `t` is declared `.extern` and defined in no module given',
+  ],
+  [
+    'CM2049: barriers',
+    writing('bar.sync 1;\nbar.sync 0, 32;\nbar.sync %r0;'),
+    'CM2049 9:10 operand `1` is not supported here: only barrier 0 is there',
+    'CM2049 10:13 operand `32` is not supported here: a barrier for some of the threads',
+    'CM2049 11:10 operand `%r0` is not supported here: only barrier 0 is there',
+  ],
+  [
+    'CM2049: a variable of another space',
+    writing('ld.shared.u32 %r1, [t];', '.const .u32 t = 1;'),
+    'CM2049 9:20 operand `[t]` is not supported here: `t` is in constant memory and the instruction accesses shared memory',
+  ],
+  [
+    'CM2049: a declared pointer in halves',
+    entry('.param .u64 .ptr .global a', '.reg .b32 %r1;\nld.param.u32 %r1, [a];'),
+    'CM2049 8:1 operand `a` is not supported here: a pointer parameter must be read as one whole address',
+  ],
+  [
+    'CM2049: an address of which a half is read as well',
+    writing('st.global.u32 [%rd0], 1;\nld.param.u32 %r1, [out+4];'),
+    'CM2049 10:1 operand `out` is not supported here: a pointer parameter must be read as one whole address',
+  ],
+  [
+    'CM2092',
+    entry(Array.from({ length: 32 }, (_, i) => `.param .u32 p${i}`).join(', '), ''),
+    'CM2092 5:8 kernel `k` has 32 parameters, and a pipeline has 31 buffer slots',
+  ],
+  [
+    'CM2094: a pointer from memory',
+    writing('ld.global.u64 %rd1, [%rd0];\nld.u32 %r1, [%rd1];'),
+    'CM2094 10:1 the state space of this generic address cannot be determined',
+  ],
+  [
+    'CM2094: two spaces',
+    writing(
+      'mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; setp.eq.u32 %p1, %r0, 0; selp.b64 %rd3, %rd0, %rd2, %p1;\nst.u32 [%rd3], 1;',
+      '.shared .b32 tile;',
+    ),
+    'CM2094 10:1 the state space of this generic address cannot be determined',
+  ],
+];
+for (const [name, text, ...said] of refused) test(name, () => assert.equal(lowered(text).said, said));
+
+test('CM2047: 32-bit addresses', () => {
+  assert.equal(lowered('.version 8.0\n.target sm_90\n.address_size 32\n.entry k () { ret; }').said, [
+    'CM2047 1:1 modules with 32-bit addresses are not supported',
+  ]);
+});
+
+test('what is not used is not refused', () => {
+  assert.equal(lowered(writing('', '.global .u32 g;\n.extern .global .u32 h;')).said, []);
+});
+
+test.run();

@@ -1,0 +1,80 @@
+/** Every way to write the forms of the table: instructions with registers of the right types, for specs. */
+
+import { typeOfSlot } from '../../src/ptx/check-operands.ts';
+import type { FormMatch } from '../../src/ptx/match.ts';
+import { matchForm } from '../../src/ptx/match.ts';
+import type { ModifierSlot, OperandSlot, Row } from '../../src/ptx/row.ts';
+import { bitsOfType } from '../../src/ptx/types.ts';
+
+/** More combinations of words than this are sampled: every pair of two slots, all other slots being plain. */
+const most = 1500;
+
+const choices = (slot: ModifierSlot): readonly (string | undefined)[] => (slot.isOptional ? [undefined, ...slot.words] : slot.words);
+
+/** The words of a row, each combination once (see `most`); `excluded`: those that its `excludes` takes away instead. */
+export function wordsOf(row: Row, which: 'legal' | 'excluded' = 'legal'): string[][] {
+  const sets = row.slots.map(choices);
+  const count = sets.reduce((product, set) => product * set.length, 1);
+  const picked = count <= most ? product(sets) : pairs(sets);
+  const texts = new Set(picked.map((words) => words.filter((word) => word !== undefined).join('.')));
+  return [...texts].map((text) => (text === '' ? [] : text.split('.'))).filter((words) => isTaken(row, words) === (which === 'legal'));
+}
+
+const isTaken = ({ name }: Row, words: readonly string[]): boolean => 'row' in (matchForm(name, words) ?? {});
+
+type Words = readonly (string | undefined)[];
+
+const product = (sets: readonly Words[]): Words[] =>
+  sets.reduce<Words[]>((made, set) => made.flatMap((words) => set.map((word) => [...words, word])), [[]]);
+
+function pairs(sets: readonly Words[]): Words[] {
+  const plain = sets.map((set) => set[0]);
+  const out: Words[] = [];
+  for (let i = 0; i < sets.length; i++)
+    for (let j = i + 1; j < sets.length; j++)
+      for (const a of sets[i]!)
+        for (const b of sets[j]!) {
+          const words = [...plain];
+          words[i] = a;
+          words[j] = b;
+          out.push(words);
+        }
+  return out;
+}
+
+/** Registers of every type under names that `operandText` uses. */
+export const declarations = ['pred', 'b16', 'b32', 'b64', 'f32', 'f64'].map((type) => `.reg .${type} %${type}_<9>;`).join(' ');
+
+function registerOf(type: string, index: number): string {
+  if (type === 'pred' || type === 'f32' || type === 'f64') return `%${type}_${index}`;
+  return `%b${Math.max(16, bitsOfType(type))}_${index}`;
+}
+
+const registers = (type: string, count: number, from: number): string =>
+  `{${Array.from({ length: count }, (_, i) => registerOf(type, from + i)).join(', ')}}`;
+
+/** An operand that suits a slot; `entry` is the parameter of the kernel, `L` a label. */
+function operandText(slot: OperandSlot, index: number, form: FormMatch): string {
+  const type = typeOfSlot(slot, form);
+  if (slot.isAddress) return String(form.modifiers.space).startsWith('param') ? '[entry]' : '[%b64_8]';
+  if (type === 'label') return 'L';
+  if (slot.vector === 'elements' && form.modifiers.vec !== undefined)
+    return registers(type, Number(String(form.modifiers.vec).slice(1)), 1);
+  // Only barriers take plain numbers, of which 0 is the one that all have.
+  if (form.row.control === 'barrier') return '0';
+  return registerOf(type, index);
+}
+
+/** Words by slot: an optional slot takes a word that is one of its own. */
+function modifiersOf({ slots }: Row, words: readonly string[]): Record<string, string | true> {
+  const left = [...words];
+  const found = slots.map((slot) => [slot.name, slot.words.includes(left[0] ?? '') ? left.shift()! : undefined] as const);
+  return Object.fromEntries(found.filter((each): each is readonly [string, string] => each[1] !== undefined));
+}
+
+/** An instruction of a row with these words. */
+export function instructionText(row: Row, words: readonly string[]): string {
+  const form = { row, modifiers: modifiersOf(row, words) };
+  const operands = row.operands.filter((slot) => !slot.isOptional).map((slot, i) => operandText(slot, i, form));
+  return `${[row.name, ...words].join('.')} ${operands.join(', ')};`.replace(' ;', ';');
+}

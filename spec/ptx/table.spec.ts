@@ -1,0 +1,151 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { matchForm } from '../../src/ptx/match.ts';
+import type { AnyCase, OperandSlot, Row } from '../../src/ptx/row.ts';
+import { ptxTypes } from '../../src/ptx/row.ts';
+import { opcodesWithoutRow, rows, rowsByName } from '../../src/ptx/table/index.ts';
+import { need } from '../support/need.ts';
+import { ptxasFaults } from '../support/ptxas.ts';
+import { declarations, instructionText, wordsOf } from './forms.ts';
+
+const test = suite('ptx/table');
+
+/** Refused rows may be written more broadly than the manual: nothing is made of what they take. */
+const isRefused = ({ status }: Row): boolean => typeof status === 'object' && 'refused' in status;
+const hasAddress = ({ operands }: Row): boolean => operands.some((slot) => slot.isAddress);
+const named = (list: readonly Row[]): string[] => list.map((row) => row.syntax);
+/** The syntax line again, from the slots that were read from it. */
+function syntaxOf({ name, slots, operands }: Row): string {
+  const head = slots.map((slot) => (slot.isOptional ? `{.${slot.name}}` : `.${slot.name}`)).join('');
+  const tail = operands.reduce(
+    (text, slot, i) => text + (slot.isOptional ? `{, ${slot.name}}` : (i > 0 ? ', ' : ' ') + operandText(slot)),
+    '',
+  );
+  return name + head + tail;
+}
+
+function operandText({ name, second, isAddress, isNegatable }: OperandSlot): string {
+  if (isAddress) return `[${name}]`;
+  if (isNegatable) return `{!}${name}`;
+  return second === undefined ? name : `${name}[|${second}]`;
+}
+
+test('every syntax line says what its slots say', () => {
+  for (const row of rows) assert.is(syntaxOf(row), row.syntax.replace('p|q', 'p[|q]'));
+  assert.is(new Set(rows.map((row) => row.name)).size, rowsByName.size);
+});
+
+test('every row says what it does, where the manual says so, and since when', () => {
+  for (const row of rows) {
+    assert.match(row.doc, /^\S.*\.$/s, row.syntax);
+    assert.match(row.source, /^9\.7\.\d+(\.\d+)*$/, row.syntax);
+    assert.ok(row.since.ptx >= 1 && row.since.ptx < 10, row.syntax);
+    assert.ok(row.since.sm >= 10 && row.since.sm <= 121, row.syntax);
+  }
+});
+
+test('slots hold different words once each, and exclusions speak of slots and their words', () => {
+  for (const { syntax, slots, excludes } of rows) {
+    for (const slot of slots) {
+      assert.ok(slot.words.length > 0, syntax);
+      assert.is(new Set(slot.words).size, slot.words.length, syntax);
+    }
+    const free = slots.filter((slot) => !slot.isLiteral).map((slot) => slot.name);
+    assert.is(new Set(free).size, free.length, `${syntax}: a slot named twice would hold two words`);
+    for (const entry of excludes) {
+      assert.ok(Object.keys(entry).length > 1, syntax);
+      for (const name of Object.keys(entry))
+        assert.ok(
+          slots.some((slot) => slot.name === name),
+          `${syntax}: ${name}`,
+        );
+    }
+  }
+});
+
+test('operand types are types, or name a slot of types', () => {
+  for (const { syntax, slots, operands } of rows.filter((row) => !isRefused(row)))
+    for (const { type } of operands) {
+      const slot = /^(?:wide )?\.(\w+)$/.exec(type)?.[1];
+      const words = slot === undefined ? [type] : slots.find(({ name }) => name === slot)?.words;
+      assert.ok(
+        words?.every((word) => (ptxTypes as readonly string[]).includes(word)),
+        `${syntax}: ${type}`,
+      );
+    }
+});
+
+test('a form that several rows match means what the first says, and the others are refused', () => {
+  const owners = new Map<string, Row[]>();
+  for (const row of rows)
+    for (const words of wordsOf(row)) {
+      const form = [row.name, ...words].join('.');
+      owners.set(form, [...(owners.get(form) ?? []), row]);
+    }
+  for (const [form, [, ...others]] of owners) assert.ok(others.every(isRefused), `${form}: ${named(others)}`);
+  assert.ok(owners.size > 3000);
+});
+
+test('an opcode has rows or is listed as one without', () => {
+  for (const name of rowsByName.keys()) assert.not.ok(opcodesWithoutRow.has(name), name);
+  for (const name of opcodesWithoutRow) assert.match(name, /^[a-z][a-z0-9]*$/);
+});
+
+test('what computes is lowered by its row and has three worked examples', () => {
+  const plain = rows.filter((row) => !isRefused(row) && row.control === undefined);
+  assert.equal(named(plain.filter((row) => !row.lower)), []);
+  const few = plain.filter((row) => row.cases.length < 3 && !hasAddress(row));
+  // Addresses are no bits that a case could hold: spec/lower shows these.
+  assert.equal(named(few), ['cvta.space.size d, a', 'cvta.to.space.size d, a', ...roundsToSelf]);
+  for (const row of rows.filter(isRefused)) assert.is(row.cases.length, 0, row.syntax);
+});
+
+/** Without cases so far. */
+const roundsToSelf = ['f16', 'f32', 'f64'].map((type) => `cvt.irnd{.ftz}{.sat}.${type}.${type} d, a`);
+
+test('a case is of its own row, gives every operand, and says why', () => {
+  for (const row of rows)
+    for (const each of row.cases) {
+      const [opcode = '', ...words] = each.form.split('.');
+      const match = matchForm(opcode, words);
+      assert.is(match && 'row' in match ? match.row.syntax : undefined, row.syntax, each.form);
+      assert.ok(each.why.length > 0, each.form);
+      for (const slot of row.operands) assert.ok(slot.isOptional || isGiven(each, slot), `${each.form}: ${slot.name}`);
+    }
+});
+
+const isGiven = (each: AnyCase, { name, second }: OperandSlot): boolean =>
+  each[name] !== undefined && (second === undefined || each[second] !== undefined);
+
+/** What the assembler says of forms, for the versions of PTX and architectures given. */
+function refusedByPtxas(forms: readonly string[], version: string, architecture: string): Set<string> {
+  const head = `.version ${version}\n.target ${architecture}\n.address_size 64\n.visible .entry k (.param .u64 entry)\n{ ${declarations} L:\n`;
+  const first = head.split('\n').length;
+  const faults = ptxasFaults(`${head}${forms.join('\n')}\nret;\n}\n`, architecture);
+  assert.is(faults.has(first + forms.length), false, 'the assembler came to the end');
+  return new Set([...faults.keys()].map((line) => forms[line - first] ?? `line ${line}`));
+}
+
+/** Forms that no assembler takes: neither one of 2022 nor one of 2025. */
+function refused(forms: readonly string[]): string[] {
+  const early = refusedByPtxas(forms, '8.0', 'sm_90');
+  return [...refusedByPtxas([...forms], '9.0', 'sm_100')].filter((form) => early.has(form));
+}
+
+need(test, ['ptxas'], 'every form of the table is one that ptxas takes', () => {
+  const forms = rows.filter((row) => !isRefused(row)).flatMap((row) => wordsOf(row).map((words) => instructionText(row, words)));
+  assert.equal(refused(forms), []);
+});
+
+need(test, ['ptxas'], 'what a row excludes is what ptxas refuses', () => {
+  const forms = rows.flatMap((row) =>
+    row.excludes.length > 0 ? wordsOf(row, 'excluded').map((words) => instructionText(row, words)) : [],
+  );
+  const wrong = new Set(refused(forms));
+  assert.equal(
+    forms.filter((form) => !wrong.has(form)),
+    [],
+  );
+});
+
+test.run();

@@ -1,0 +1,43 @@
+/** Numbers of attributes: groups, and the lists that functions and calls have. */
+import type { Attribute, AttributeList, Function as LlvmFunction, Module } from './model.ts';
+import { numbering } from './numbering.ts';
+
+export interface AttributeNumbers {
+  readonly groups: readonly { readonly index: number; readonly attributes: readonly Attribute[] }[];
+  readonly lists: readonly (readonly number[])[];
+  /** 1-based; 0 for an empty list. */
+  idOf(list: AttributeList): number;
+}
+
+const functionIndex = 0xffffffff;
+
+/** Groups and lists of all functions and calls. */
+export function numberAttributes(module: Module): AttributeNumbers {
+  const groups = numbering<string>();
+  const lists = numbering<string>();
+  const groupList: { index: number; attributes: readonly Attribute[] }[] = [];
+  const listList: (readonly number[])[] = [];
+  const key = (value: unknown): string => JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v));
+  const groupId = (index: number, attributes: readonly Attribute[]): number => {
+    const name = key([index, attributes]);
+    if (!groups.has(name)) groupList.push({ index, attributes });
+    return groups.add(name) + 1;
+  };
+  const groupsOf = (list: AttributeList): number[] =>
+    [[functionIndex, list.function] as const, [0, list.result] as const, ...list.params.map((p, i) => [i + 1, p] as const)]
+      .filter(([, attributes]) => attributes.length > 0)
+      .map(([index, attributes]) => groupId(index, attributes));
+  const idOf = (list: AttributeList): number => {
+    const of = groupsOf(list);
+    if (of.length === 0) return 0;
+    if (!lists.has(key(of))) listList.push(of);
+    return lists.add(key(of)) + 1;
+  };
+  for (const fn of module.functions) idOf(fn.attributes);
+  for (const fn of module.functions) for (const list of callLists(fn)) idOf(list);
+  return { groups: groupList, lists: listList, idOf };
+}
+
+/** The attributes of the calls of a function. */
+export const callLists = (fn: LlvmFunction): AttributeList[] =>
+  fn.blocks.flatMap((b) => b.body.flatMap((i) => (i.op === 'call' ? [i.attributes] : [])));
