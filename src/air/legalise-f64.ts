@@ -11,6 +11,7 @@ const asBits = (type: Type): Type => type.replace('f64', 'i64') as Type;
 
 /** Rewrites a kernel in place; CM2091 for each instruction that computes in f64. */
 export function legaliseF64(kernel: Kernel, target: string, diagnostics: Diagnostics): void {
+  if (!kernel.insts.some((inst) => isDouble(inst.type)) && !kernel.params.some((param) => param.element === 'f64')) return;
   for (const block of kernel.blocks) block.body = block.body.flatMap((value) => legalised(kernel, value, target, diagnostics));
   for (const inst of kernel.insts) if (isDouble(inst.type)) inst.type = asBits(inst.type);
   for (const param of kernel.params) if (param.element === 'f64') param.element = 'i64';

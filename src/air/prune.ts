@@ -1,4 +1,5 @@
 /** Drops instructions that nothing uses: address arithmetic that went into an index, register reads that went into an input. */
+import { operandsOf } from '../bitcode/index.ts';
 import type { Instruction, Function as LlvmFunction, Value } from '../bitcode/model.ts';
 
 const removable = new Set<Instruction['op']>([
@@ -18,11 +19,10 @@ const removable = new Set<Instruction['op']>([
 export function pruneUnused(fn: LlvmFunction): void {
   const used = new Set<Value>();
   const pending: Instruction[] = [];
-  const keep = (value: unknown): void => {
-    const inst = value as Instruction;
-    if (inst?.kind !== 'instruction' || used.has(inst)) return;
-    used.add(inst);
-    pending.push(inst);
+  const keep = (value: Value): void => {
+    if (value.kind !== 'instruction' || used.has(value)) return;
+    used.add(value);
+    pending.push(value);
   };
   for (const block of fn.blocks) for (const inst of block.body) if (!removable.has(inst.op) && !isPureCall(inst)) keep(inst);
   while (pending.length > 0) for (const operand of operandsOf(pending.pop()!)) keep(operand);
@@ -32,9 +32,3 @@ export function pruneUnused(fn: LlvmFunction): void {
 /** A call of a function without effects: one whose call site says `readnone`. */
 const isPureCall = (inst: Instruction): boolean =>
   inst.op === 'call' && inst.attributes.function.some((a) => a.form === 'enum' && a.kind === 20);
-
-/** Every value an instruction refers to. */
-function operandsOf(inst: Instruction): unknown[] {
-  if (inst.op === 'phi') return inst.incoming.map((each) => each.value);
-  return Object.values(inst).flatMap((field) => (Array.isArray(field) ? field : [field]));
-}

@@ -27,7 +27,13 @@ export function numberAttributes(module: Module): AttributeNumbers {
     [[functionIndex, list.function] as const, [0, list.result] as const, ...list.params.map((p, i) => [i + 1, p] as const)]
       .filter(([, attributes]) => attributes.length > 0)
       .map(([index, attributes]) => groupId(index, attributes));
+  const known = new Map<AttributeList, number>();
   const idOf = (list: AttributeList): number => {
+    const id = known.get(list) ?? makeId(list);
+    known.set(list, id);
+    return id;
+  };
+  const makeId = (list: AttributeList): number => {
     const of = groupsOf(list);
     if (of.length === 0) return 0;
     if (!lists.has(key(of))) listList.push(of);

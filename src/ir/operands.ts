@@ -16,7 +16,12 @@ export const attrsOf = (op: Op): readonly string[] => attrNames[op];
 /** The operands of an instruction in order. */
 export function operandsOf(inst: Inst): Value[] {
   const fields = inst as unknown as Record<string, Value>;
-  return argNames[inst.op].map((name) => fields[name]!);
+  const names = argNames[inst.op];
+  // Without a closure for the usual numbers: every pass comes through here for every instruction.
+  if (names.length === 0) return [];
+  if (names.length === 1) return [fields[names[0]!]!];
+  if (names.length === 2) return [fields[names[0]!]!, fields[names[1]!]!];
+  return names.map((name) => fields[name]!);
 }
 
 /** Replaces every operand by what `map` gives for it, in place. */

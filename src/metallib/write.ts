@@ -15,7 +15,7 @@ export function writeMetallib(library: Library): Uint8Array {
   const parts = [publicGroups, privateGroups, blobs];
   const list = functionList(library, parts);
   const extension = new ByteWriter();
-  writeTag(extension, 'UUID', library.uuid ?? uuidOf(blobs));
+  writeTag(extension, 'UUID', library.uuid ?? uuidOf(list));
   extension.text(endTag);
   const out = new ByteWriter();
   out.zeros(header.size);
@@ -128,11 +128,9 @@ export function wrapBitcode(bitcode: Uint8Array): Uint8Array {
   return out.finish();
 }
 
-/** An identity that follows from the content, in the shape of a version 4 UUID. */
-function uuidOf(blobs: readonly Uint8Array[]): Uint8Array {
-  const all = new ByteWriter();
-  for (const blob of blobs) all.bytes(blob);
-  const uuid = sha256(all.finish()).slice(0, 16);
+/** An identity that follows from the function list, which has the hash of each blob, in the shape of a version 4 UUID. */
+function uuidOf(list: Uint8Array): Uint8Array {
+  const uuid = sha256(list).slice(0, 16);
   uuid[6] = (uuid[6]! & 0x0f) | 0x40;
   uuid[8] = (uuid[8]! & 0x3f) | 0x80;
   return uuid;

@@ -36,9 +36,15 @@ export function recoverPointers(kernel: Kernel): boolean {
   const replaced = new Map(casts.map((cast) => [cast, recoverCast(state, cast)]));
   for (let next = state.pending.pop(); next; next = state.pending.pop()) handOver(state, next);
   for (const [block, behind] of state.placed) place(block, behind);
+  // What a cast stands for may be a cast that is replaced itself.
+  const final = (value: Value): Value => {
+    let at = value;
+    for (let next = replaced.get(at); next !== undefined; next = replaced.get(at)) at = next;
+    return at;
+  };
   for (const block of casts.length > 0 ? kernel.blocks : []) {
     block.body = block.body.filter((value) => !replaced.has(value));
-    mapBlock(kernel.insts, block, (value) => replaced.get(value) ?? value);
+    mapBlock(kernel.insts, block, final);
   }
   return casts.length > 0;
 }

@@ -85,24 +85,25 @@ function findPointers(
   const starts = [...evidence.addresses, ...globalAddresses(kernel, graph)];
   for (let before = -1; before !== pointers.size; ) {
     before = pointers.size;
-    for (const start of starts) walkBack(kernel, graph, start, { masks, seeds, pointers }, undefined);
+    walkBack(kernel, graph, starts, { masks, seeds, pointers }, undefined);
   }
-  for (const start of starts)
-    walkBack(kernel, graph, start, { masks, seeds, pointers }, (sum, a, b) => {
-      const span = kernel.locs[sum];
-      diagnostics.report('CM2046', { a: kernel.params[a]!.name, b: kernel.params[b]!.name }, span ? { span } : {});
-    });
+  walkBack(kernel, graph, starts, { masks, seeds, pointers }, (sum, a, b) => {
+    const span = kernel.locs[sum];
+    diagnostics.report('CM2046', { a: kernel.params[a]!.name, b: kernel.params[b]!.name }, span ? { span } : {});
+  });
   return pointers;
 }
 
 /** The addresses of all accesses of global or generic memory. */
 function globalAddresses(kernel: Kernel, graph: Graph): Value[] {
-  return graph.order.flatMap((value) => {
+  const addresses: Value[] = [];
+  for (const value of graph.order) {
     const inst = instOf(kernel, value);
-    if (inst.op !== 'load' && inst.op !== 'store') return [];
+    if (inst.op !== 'load' && inst.op !== 'store') continue;
     const { type } = instOf(kernel, inst.addr);
-    return isPointer(type) && (spaceOf(type) === 'global' || spaceOf(type) === 'generic') ? [inst.addr] : [];
-  });
+    if (isPointer(type) && (spaceOf(type) === 'global' || spaceOf(type) === 'generic')) addresses.push(inst.addr);
+  }
+  return addresses;
 }
 
 interface Search {
@@ -113,12 +114,12 @@ interface Search {
 
 type OnDoubt = ((sum: Value, a: number, b: number) => void) | undefined;
 
-/** Adds the parameters that are the base of an address; sums whose base is in doubt are left to `onDoubt`. */
-function walkBack(kernel: Kernel, graph: Graph, start: Value, search: Search, onDoubt: OnDoubt): void {
+/** Adds the parameters that are the base of addresses; sums whose base is in doubt are left to `onDoubt`. */
+function walkBack(kernel: Kernel, graph: Graph, starts: readonly Value[], search: Search, onDoubt: OnDoubt): void {
   const { masks, seeds, pointers } = search;
   const known = [...pointers].reduce((mask, index) => mask | (1n << BigInt(index)), 0n);
   const seen = new Set<Value>();
-  const work = [start];
+  const work = [...starts];
   for (let value = work.pop(); value !== undefined; value = work.pop()) {
     const mask = masks.get(value) ?? 0n;
     if (mask === 0n || seen.has(value)) continue;

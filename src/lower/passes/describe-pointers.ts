@@ -21,20 +21,21 @@ export function describePointers(kernel: Kernel, graph: Graph, bases: ReadonlyMa
   for (const value of graph.order) {
     const inst = instOf(kernel, value);
     if (inst.op === 'load' || inst.op === 'store') note(inst.addr, (each) => addAccess(each, kernel, graph, value, signed));
-    for (const escaping of escapes(inst, graph.sourcesOf(value)))
-      note(escaping, (each) => {
-        each.reads = true;
-        each.writes = true;
-      });
+    for (const operand of operandsOf(inst))
+      if (masks.has(operand) && escapes(inst, operand, graph, value))
+        note(operand, (each) => {
+          each.reads = true;
+          each.writes = true;
+        });
   }
   for (const index of new Set(bases.values())) describe(kernel, index, seen[index]!);
 }
 
-/** Operands through which an address leaves what is followed here. */
-function escapes(inst: Inst, followed: readonly Value[]): Value[] {
-  if (inst.op === 'icmp' || inst.op === 'load') return [];
-  if (inst.op === 'store') return [inst.value];
-  return operandsOf(inst).filter((operand) => !followed.includes(operand));
+/** Whether an address leaves what is followed here through an operand. */
+function escapes(inst: Inst, operand: Value, graph: Graph, value: Value): boolean {
+  if (inst.op === 'icmp' || inst.op === 'load') return false;
+  if (inst.op === 'store') return operand === inst.value;
+  return !graph.sourcesOf(value).includes(operand);
 }
 
 function addAccess(seen: Seen, kernel: Kernel, graph: Graph, access: Value, signed: ReadonlySet<Value>): void {

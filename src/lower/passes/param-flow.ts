@@ -12,7 +12,7 @@ export interface Graph {
   /** The operands whose address the result may be, or be based on. */
   readonly sourcesOf: (value: Value) => readonly Value[];
   /** The reverse: what may be, or be based on, the address that a value is. */
-  readonly targetsOf: (value: Value) => readonly Value[];
+  readonly targets: ReadonlyMap<Value, readonly Value[]>;
 }
 
 /** Reads a kernel's uses. */
@@ -20,25 +20,25 @@ export function useGraph(kernel: Kernel): Graph {
   const order: Value[] = [];
   const users = new Map<Value, Value[]>();
   const incoming = new Map<Value, Value[]>();
-  const handed = new Map<Value, Value[]>();
+  const targets = new Map<Value, Value[]>();
+  const onEdges = new Set<Value>();
   for (const block of kernel.blocks) {
     for (const param of block.params) order.push(param);
     for (const value of block.body) {
       order.push(value);
-      for (const operand of operandsOf(instOf(kernel, value))) if (users.get(operand)?.at(-1) !== value) push(users, operand, value);
+      const inst = instOf(kernel, value);
+      for (const operand of operandsOf(inst)) if (users.get(operand)?.at(-1) !== value) push(users, operand, value);
+      for (const operand of addressOperands(inst)) push(targets, operand, value);
     }
     for (const edge of edgesOf(block.end))
       edge.args.forEach((arg, i) => {
-        push(handed, arg, edge.block.params[i]!);
+        onEdges.add(arg);
+        push(targets, arg, edge.block.params[i]!);
         push(incoming, edge.block.params[i]!, arg);
       });
   }
   const sourcesOf = (value: Value): readonly Value[] => incoming.get(value) ?? addressOperands(instOf(kernel, value));
-  const targetsOf = (value: Value): readonly Value[] => [
-    ...(users.get(value) ?? []).filter((user) => addressOperands(instOf(kernel, user)).includes(value)),
-    ...(handed.get(value) ?? []),
-  ];
-  return { order, users, onEdges: new Set(handed.keys()), sourcesOf, targetsOf };
+  return { order, users, onEdges, sourcesOf, targets };
 }
 
 function push(map: Map<Value, Value[]>, key: Value, value: Value): void {
@@ -73,7 +73,7 @@ export function paramMasks(graph: Graph, seeds: ReadonlyMap<Value, number>): Map
   const work = [...seeds.keys()];
   for (let value = work.pop(); value !== undefined; value = work.pop()) {
     const mask = masks.get(value)!;
-    for (const target of graph.targetsOf(value)) {
+    for (const target of graph.targets.get(value) ?? []) {
       const before = masks.get(target) ?? 0n;
       if (seeds.has(target) || (before | mask) === before) continue;
       masks.set(target, before | mask);

@@ -44,7 +44,11 @@ function checkUses(kernel: Kernel, marked: ReadonlySet<Value>, diagnostics: Diag
   if (marked.size === 0) return;
   const { users, handedTo } = usesOf(kernel);
   const seen = new Set<Value>(marked);
-  const follow = (value: Value): void => void (seen.has(value) || (seen.add(value), work.push(value)));
+  const follow = (value: Value): void => {
+    if (seen.has(value)) return;
+    seen.add(value);
+    work.push(value);
+  };
   const work = [...marked];
   for (let value = work.pop(); value !== undefined; value = work.pop()) {
     for (const param of handedTo.get(value) ?? []) follow(param);
