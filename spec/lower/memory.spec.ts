@@ -199,6 +199,16 @@ const refused: readonly (readonly [name: string, text: string, ...said: string[]
     ),
     'CM2094 10:1 the state space of this generic address cannot be determined',
   ],
+  [
+    'CM2096: a generic shared address compared with null',
+    writing('mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; setp.eq.s64 %p1, %rd2, 0;', '.shared .b32 tile;'),
+    'CM2096 9:49 this instruction takes a generic address of memory that is not global for a number',
+  ],
+  [
+    'CM2096: a generic shared address in memory',
+    writing('mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; add.s64 %rd3, %rd2, 4;\nst.global.u64 [%rd0], %rd3;', '.shared .b32 tile[2];'),
+    'CM2096 10:1 this instruction takes a generic address of memory that is not global for a number',
+  ],
 ];
 for (const [name, text, ...said] of refused) test(name, () => assert.equal(lowered(text).said, said));
 

@@ -116,7 +116,9 @@ function addFunctionTypes(fn: LlvmFunction, numbers: { add(type: Type): number }
   for (const block of fn.blocks)
     for (const inst of block.body) {
       numbers.add(inst.type);
-      for (const operand of operandsOf(inst)) addValueTypes(operand, numbers);
+      // Arguments and instructions have added their own.
+      for (const operand of operandsOf(inst))
+        if (operand.kind !== 'instruction' && operand.kind !== 'argument') addValueTypes(operand, numbers);
       if (inst.op === 'gep') numbers.add(inst.sourceType);
       if (inst.op === 'alloca') numbers.add(inst.allocated);
       if (inst.op === 'call') numbers.add(inst.functionType);
@@ -150,7 +152,9 @@ export function operandsOf(inst: Instruction): Value[] {
       return inst.value ? [inst.value] : [];
     default: {
       const fields = inst as unknown as Record<string, Value>;
-      return plainOperands[inst.op].map((name) => fields[name]!);
+      const names = plainOperands[inst.op];
+      if (names.length === 1) return [fields[names[0]!]!];
+      return names.length === 2 ? [fields[names[0]!]!, fields[names[1]!]!] : names.map((name) => fields[name]!);
     }
   }
 }
@@ -204,13 +208,15 @@ export function numberFunction(fn: LlvmFunction, module: ModuleNumbers): Functio
     ids.set(constantKey(value), next++);
   };
   for (const arg of fn.args) ids.set(arg, next++);
-  for (const block of fn.blocks) for (const inst of block.body) for (const operand of operandsOf(inst)) addConstant(operand);
+  for (const block of fn.blocks)
+    for (const inst of block.body) for (const operand of operandsOf(inst)) if (operand.kind === 'constant') addConstant(operand);
   const firstInstruction = next;
   for (const block of fn.blocks) for (const inst of block.body) if (inst.type !== types.void) ids.set(inst, next++);
   const blockIds = new Map(fn.blocks.map((block, id) => [block, id]));
   const local = numbering<Argument | Instruction>();
   for (const block of fn.blocks)
-    for (const inst of block.body) for (const { metadata } of metadataArguments(inst)) if (isLocal(metadata)) local.add(metadata.value);
+    for (const inst of block.body)
+      if (inst.op === 'call') for (const { metadata } of metadataArguments(inst)) if (isLocal(metadata)) local.add(metadata.value);
   return {
     constants,
     firstInstruction,

@@ -45,5 +45,8 @@ export function numberAttributes(module: Module): AttributeNumbers {
 }
 
 /** The attributes of the calls of a function. */
-export const callLists = (fn: LlvmFunction): AttributeList[] =>
-  fn.blocks.flatMap((b) => b.body.flatMap((i) => (i.op === 'call' ? [i.attributes] : [])));
+export function callLists(fn: LlvmFunction): AttributeList[] {
+  const lists: AttributeList[] = [];
+  for (const { body } of fn.blocks) for (const inst of body) if (inst.op === 'call') lists.push(inst.attributes);
+  return lists;
+}

@@ -60,8 +60,8 @@ export function numberMetadata(module: Module): MetadataNumbers {
     for (const attachment of fn.metadata) visit(attachment.node);
     for (const block of fn.blocks)
       for (const inst of block.body) {
-        for (const { metadata } of metadataArguments(inst)) if (!isLocal(metadata)) visit(metadata);
-        for (const attachment of inst.metadata ?? []) visit(attachment.node);
+        if (inst.op === 'call') for (const { metadata } of metadataArguments(inst)) if (!isLocal(metadata)) visit(metadata);
+        if (inst.metadata) for (const attachment of inst.metadata) visit(attachment.node);
       }
   }
   return {
@@ -83,7 +83,7 @@ function kindsOf(module: Module): readonly string[] {
   const kinds = new Set<string>(metadataKinds);
   for (const fn of module.functions) {
     for (const { kind } of fn.metadata) kinds.add(kind);
-    for (const block of fn.blocks) for (const inst of block.body) for (const { kind } of inst.metadata ?? []) kinds.add(kind);
+    for (const block of fn.blocks) for (const inst of block.body) if (inst.metadata) for (const { kind } of inst.metadata) kinds.add(kind);
   }
   return [...kinds];
 }

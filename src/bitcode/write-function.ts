@@ -19,11 +19,11 @@ export function writeFunction(out: StreamWriter, fn: LlvmFunction, module: Modul
     out.record('function', 'declareBlocks', [fn.blocks.length]);
     writeConstants(out, numbers.constants, module.types, numbers.valueId);
     if (numbers.metadata.length > 0) writeLocalMetadata(out, numbers, module);
-    let next = numbers.firstInstruction;
+    const writer = instructionWriter(out, module, numbers);
     for (const block of fn.blocks)
       for (const inst of block.body) {
-        writeInstruction(instructionWriter(out, module, numbers, next), inst);
-        if (inst.type !== types.void) next++;
+        writeInstruction(writer, inst);
+        if (inst.type !== types.void) writer.next++;
       }
     writeAttachments(out, fn, module);
   });
@@ -39,6 +39,8 @@ interface InstructionWriter {
   readonly out: StreamWriter;
   readonly module: ModuleNumbers;
   readonly numbers: FunctionNumbers;
+  /** The number that the next value will have; distances are counted from it. */
+  next: number;
   /** Distance back to an operand. */
   value(value: Value): Operand;
   /** The same, with the type where the operand is defined later. */
@@ -47,17 +49,22 @@ interface InstructionWriter {
   metadata(metadata: Metadata): Operand;
 }
 
-function instructionWriter(out: StreamWriter, module: ModuleNumbers, numbers: FunctionNumbers, next: number): InstructionWriter {
-  const distance = (value: Value): number => next - numbers.valueId(value);
-  return {
+function instructionWriter(out: StreamWriter, module: ModuleNumbers, numbers: FunctionNumbers): InstructionWriter {
+  const distance = (value: Value): number => writer.next - numbers.valueId(value);
+  const writer: InstructionWriter = {
     out,
     module,
     numbers,
+    next: numbers.firstInstruction,
     value: (value) => distance(value) >>> 0,
-    typed: (value) => (distance(value) > 0 ? [distance(value)] : [distance(value) >>> 0, module.types.idOf(value.type)]),
+    typed: (value) => {
+      const back = distance(value);
+      return back > 0 ? [back] : [back >>> 0, module.types.idOf(value.type)];
+    },
     signed: (value) => signedVbr(BigInt(distance(value))),
-    metadata: (metadata) => (next - numbers.metadataId(metadata)) >>> 0,
+    metadata: (metadata) => (writer.next - numbers.metadataId(metadata)) >>> 0,
   };
+  return writer;
 }
 
 const flagged = (flags: number): Operand[] => (flags === 0 ? [] : [flags]);

@@ -4,6 +4,7 @@ import { type CompileOptions, type Emit, emit } from '../compile/index.ts';
 import { allValues, type Context, has, lastValue } from './command.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { diagnosticJson } from './formats.ts';
+import { hostHash } from './host-hash.ts';
 import { readInput } from './input.ts';
 import { jsonText } from './json.ts';
 import { renderAll } from './render.ts';
@@ -20,7 +21,7 @@ export async function build({ words, terminal }: Context): Promise<ExitCode> {
   const from = words.positionals[0]!;
   const what = (lastValue(words, 'emit') ?? 'metallib') as Emit;
   const entries = allValues(words, 'entry');
-  const options: CompileOptions = { ...compileOptions(words), ...(entries.length > 0 ? { entries } : {}) };
+  const options: CompileOptions = { ...hostHash, ...compileOptions(words), ...(entries.length > 0 ? { entries } : {}) };
   const diagnostics = new Diagnostics();
   const start = performance.now();
   const { code, size } = await buildTo(to, { from, what, options }, terminal, diagnostics);

@@ -5,6 +5,7 @@ import type { Device, DeviceModule } from '../device/device.ts';
 import { type LaunchPlan, launch, launchWords, readLaunchFile } from '../runtime/index.ts';
 import { type Context, has, lastValue, sortWords, type Words } from './command.ts';
 import { type ExitCode, exit } from './exit.ts';
+import { hostHash } from './host-hash.ts';
 import { type Input, readInput } from './input.ts';
 import { renderAll } from './render.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './run-report.ts';
@@ -83,7 +84,7 @@ async function compileFor(
 ): Promise<Uint8Array | undefined> {
   const { compile } = await import('../compile/index.ts');
   const first = new Diagnostics(input.source);
-  const compiled = compile(input.source, options, first);
+  const compiled = compile(input.source, { ...hostHash, ...options }, first);
   const errors = first.list.filter((d) => d.severity === 'error');
   if (!compiled && device.info.kind === 'cpu' && options.target === undefined && errors.every(isAboutTarget)) {
     const second = new Diagnostics(input.source);

@@ -9,7 +9,7 @@ import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
 import { type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
 import { lowerModule } from '../lower/index.ts';
-import { writeMetallib } from '../metallib/index.ts';
+import { type Library, writeMetallib } from '../metallib/index.ts';
 import { check, parse, printAst } from '../ptx/index.ts';
 import type { Compiled, CompileOptions, Emit } from './options.ts';
 
@@ -18,7 +18,7 @@ export function compile(source: SourceFile, options: CompileOptions, diagnostics
   const modules = toAir(source, options, diagnostics);
   if (!modules) return undefined;
   const target = targetOf(options);
-  return { metallib: pack(modules.air, target), reflection: modules.reflection };
+  return { metallib: pack(modules.air, target, options), reflection: modules.reflection };
 }
 
 /** The text or bytes of one stage; several kernels follow one another in `air-ll`, and `air` takes one kernel only. */
@@ -29,7 +29,7 @@ export function emit(source: SourceFile, what: Emit, options: CompileOptions, di
   if (!modules) return undefined;
   switch (what) {
     case 'metallib':
-      return pack(modules.air, targetOf(options));
+      return pack(modules.air, targetOf(options), options);
     case 'air':
       return oneModule(modules.air, diagnostics);
     case 'air-ll':
@@ -110,8 +110,8 @@ function refuseTooMuchShared({ name, staticSharedBytes }: KernelReflection, span
   diagnostics.report('CM2093', { kernel: name, bytes: staticSharedBytes, limit: limits.threadgroupBytes }, span ? { span } : {});
 }
 
-function pack(modules: readonly LlvmModule[], target: Target): Uint8Array {
-  return writeMetallib({
+function pack(modules: readonly LlvmModule[], target: Target, { sha256 }: CompileOptions): Uint8Array {
+  const library: Library = {
     version: target.container,
     platform: 'macos',
     os: target.os,
@@ -122,5 +122,6 @@ function pack(modules: readonly LlvmModule[], target: Target): Uint8Array {
       metalVersion: [target.metalVersion[0], target.metalVersion[1]],
       bitcode: writeModule(module),
     })),
-  });
+  };
+  return sha256 ? writeMetallib(library, sha256) : writeMetallib(library);
 }

@@ -24,10 +24,18 @@ export function operandsOf(inst: Inst): Value[] {
   return names.map((name) => fields[name]!);
 }
 
+/** Visits the operands of an instruction in order, without a list of them. */
+export function eachOperand(inst: Inst, visit: (value: Value) => void): void {
+  const fields = inst as unknown as Record<string, Value>;
+  const names = argNames[inst.op];
+  for (let i = 0; i < names.length; i++) visit(fields[names[i]!]!);
+}
+
 /** Replaces every operand by what `map` gives for it, in place. */
 export function mapOperands(inst: Inst, map: (value: Value) => Value): void {
   const fields = inst as unknown as Record<string, Value>;
-  for (const name of argNames[inst.op]) fields[name] = map(fields[name]!);
+  const names = argNames[inst.op];
+  for (let i = 0; i < names.length; i++) fields[names[i]!] = map(fields[names[i]!]!);
 }
 
 /** The values a terminator uses: condition, then edge arguments. */

@@ -7,15 +7,21 @@ import { sha256 } from '../base/sha256.ts';
 import type { Library, LibraryFunction, RawTag } from './library.ts';
 import { endTag, functionTypes, header, platform64Bit, platforms, wrapper } from './tags.ts';
 
-/** The bytes of a library of container 1.2.5 or later; the same library gives the same bytes. */
-export function writeMetallib(library: Library): Uint8Array {
+/** SHA-256. */
+type Hash = (bytes: Uint8Array) => Uint8Array;
+
+/**
+ * The bytes of a library of container 1.2.5 or later; the same library gives the same bytes. A host that has a faster SHA-256
+ * may hand it in.
+ */
+export function writeMetallib(library: Library, hash: Hash = sha256): Uint8Array {
   const blobs = library.functions.map((fn) => wrapBitcode(fn.bitcode));
   const publicGroups = library.functions.map((fn) => group(fn.publicTags ?? []));
   const privateGroups = library.functions.map((fn) => group(fn.privateTags ?? []));
   const parts = [publicGroups, privateGroups, blobs];
-  const list = functionList(library, parts);
+  const list = functionList(library, parts, hash);
   const extension = new ByteWriter();
-  writeTag(extension, 'UUID', library.uuid ?? uuidOf(list));
+  writeTag(extension, 'UUID', library.uuid ?? uuidOf(list, hash));
   extension.text(endTag);
   const out = new ByteWriter();
   out.zeros(header.size);
@@ -61,21 +67,21 @@ function writeHeader({ version, platform, os }: Library, size: number, listSize:
   return out.finish();
 }
 
-function functionList(library: Library, parts: readonly (readonly Uint8Array[])[]): Uint8Array {
+function functionList(library: Library, parts: readonly (readonly Uint8Array[])[], hash: Hash): Uint8Array {
   const out = new ByteWriter();
   out.u32(library.functions.length);
   library.functions.forEach((fn, i) => {
     const offsets = parts.map((groups) => groups.slice(0, i).reduce((sum, bytes) => sum + bytes.length, 0));
-    out.bytes(functionGroup(fn, parts[2]![i]!, offsets));
+    out.bytes(functionGroup(fn, parts[2]![i]!, offsets, hash));
   });
   return out.finish();
 }
 
-function functionGroup(fn: LibraryFunction, blob: Uint8Array, offsets: readonly number[]): Uint8Array {
+function functionGroup(fn: LibraryFunction, blob: Uint8Array, offsets: readonly number[], hash: Hash): Uint8Array {
   return group([
     { code: 'NAME', payload: new TextEncoder().encode(`${fn.name}\0`) },
     { code: 'TYPE', payload: Uint8Array.of(functionTypes.indexOf(fn.type)) },
-    { code: 'HASH', payload: sha256(blob) },
+    { code: 'HASH', payload: hash(blob) },
     {
       code: 'OFFT',
       payload: payload((out) => {
@@ -129,8 +135,8 @@ export function wrapBitcode(bitcode: Uint8Array): Uint8Array {
 }
 
 /** An identity that follows from the function list, which has the hash of each blob, in the shape of a version 4 UUID. */
-function uuidOf(list: Uint8Array): Uint8Array {
-  const uuid = sha256(list).slice(0, 16);
+function uuidOf(list: Uint8Array, hash: Hash): Uint8Array {
+  const uuid = hash(list).slice(0, 16);
   uuid[6] = (uuid[6]! & 0x0f) | 0x40;
   uuid[8] = (uuid[8]! & 0x3f) | 0x80;
   return uuid;

@@ -256,13 +256,22 @@ export function row<
   const V extends ValueSets = Record<never, never>,
   const B extends VectorOperands<S> = Record<never, never>,
 >(spec: RowSpec<S, V, B>): Row {
-  const [head = '', tail] = splitHead(spec.syntax);
+  const [head, tail] = splitHead(spec.syntax);
+  let slots: readonly ModifierSlot[] | undefined;
+  let operands: readonly OperandSlot[] | undefined;
   return {
-    name: /^\w+/.exec(head)?.[0] ?? '',
+    name: spec.syntax.slice(0, spec.syntax.search(/[^a-z0-9]|$/)),
     syntax: spec.syntax,
-    slots: modifierSlots(head, spec.values ?? {}),
+    // Read when first asked for: a kernel uses few of the rows.
+    get slots() {
+      slots ??= modifierSlots(head, spec.values ?? {});
+      return slots;
+    },
+    get operands() {
+      operands ??= operandSlots(tail, spec as unknown as LooseSpec);
+      return operands;
+    },
     excludes: (spec.excludes ?? []) as Row['excludes'],
-    operands: operandSlots(tail, spec as unknown as LooseSpec),
     since: spec.since,
     doc: spec.doc,
     source: spec.source,

@@ -5,7 +5,7 @@
 import { cfgOf } from '../analysis/cfg.ts';
 import { type DominatorTree, dominatorsOf } from '../analysis/dominators.ts';
 import type { Block, Inst, Kernel, Value } from '../kernel.ts';
-import { attrsOf, mapOperands, operandsOf } from '../operands.ts';
+import { argsOf, attrsOf, mapOperands } from '../operands.ts';
 import { specOf } from '../ops.ts';
 import { isPointer, spaceOf } from '../types.ts';
 import { type Substitution, substitute, substitution } from './substitution.ts';
@@ -43,7 +43,7 @@ function mergeInBlock({ kernel, s, available }: State, block: Block): () => void
   const kept: Value[] = [];
   for (const value of block.body) {
     const inst = kernel.insts[value]!;
-    mapOperands(inst, s.of);
+    if (s.count() > 0) mapOperands(inst, s.of);
     const key = isMergeable(kernel, inst) ? keyOf(inst) : undefined;
     const earlier = key === undefined ? undefined : available.get(key);
     if (earlier !== undefined) {
@@ -72,6 +72,8 @@ function isMergeable(kernel: Kernel, inst: Inst): boolean {
 function keyOf(inst: Inst): string {
   const form = 'a' in inst && 'b' in inst && inst.a > inst.b ? (mirrored(inst) ?? inst) : inst;
   const fields = form as unknown as Record<string, unknown>;
-  const attrs = form.op === 'load' ? [] : attrsOf(form.op).map((name) => fields[name]);
-  return `${form.op} ${form.type} ${operandsOf(form).join(' ')} ${attrs.join(' ')}`;
+  let key = `${form.op} ${form.type}`;
+  for (const name of argsOf(form.op)) key += ` ${fields[name]}`;
+  if (form.op !== 'load') for (const name of attrsOf(form.op)) key += ` ${fields[name]}`;
+  return key;
 }

@@ -3,7 +3,7 @@
  * volatile loads and branches are what is needed in the first place.
  */
 import { edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
-import { operandsOf } from '../operands.ts';
+import { eachOperand } from '../operands.ts';
 import { specOf } from '../ops.ts';
 import { dropParams } from './substitution.ts';
 
@@ -34,7 +34,7 @@ function liveValues(kernel: Kernel): Uint8Array {
   }
   const incoming = incomingOf(kernel);
   for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
-    for (const operand of operandsOf(kernel.insts[value]!)) need(operand);
+    eachOperand(kernel.insts[value]!, need);
     for (const arg of incoming.get(value) ?? []) need(arg);
   }
   return isLive;

@@ -39,7 +39,7 @@ export function classifyParams(kernel: Kernel, evidence: ParamEvidence, diagnost
     const param = kernel.params[index]!;
     Object.assign(param, { kind: 'pointer', space: 'global', element: undefined, size: 1, align: 1, signed: false, access: 'read' });
   }
-  describePointers(kernel, useGraph(kernel), bases, evidence.signed);
+  describePointers(kernel, graph, bases, evidence.signed);
 }
 
 function refuseParts(kernel: Kernel, index: number, access: Value, diagnostics: Diagnostics): void {
