@@ -9,11 +9,11 @@ import type { Test } from 'uvu';
 /** What a test needs: a program on the PATH, or `oracle`, the folder with the independent AIR oracle. */
 export type Need = string;
 
-/** Not to be had on a CI machine: NVIDIA's tools, and the oracle's folder, which lies beside the checkout or not. */
-const optional = new Set(['nvcc', 'ptxas', 'oracle']);
+/** Not to be had on a CI machine: NVIDIA's tools. */
+const optional = new Set(['nvcc', 'ptxas']);
 
-/** The folder of the AIR oracle: `CUMETAL_ORACLE`, else `../shared/oracle` beside the checkout. */
-export const oracleFolder = process.env.CUMETAL_ORACLE || join(import.meta.dirname, '../../../shared/oracle');
+/** The folder of the AIR oracle; `CUMETAL_ORACLE` names another. */
+export const oracleFolder = process.env.CUMETAL_ORACLE || join(import.meta.dirname, '../oracle/air');
 
 /** Whether a need is met on this machine. */
 export const has = (need: Need): boolean => (need === 'oracle' ? existsSync(join(oracleFolder, 'air_cpu.py')) : Bun.which(need) !== null);
