@@ -1,6 +1,6 @@
 /** What the instruction table says of an opcode, for people. */
 import { closest } from '../base/closest.ts';
-import { type Row, rowsByName } from '../ptx/index.ts';
+import { isMatch, matchForm, type Row, rowsByName } from '../ptx/index.ts';
 
 export interface ExplainedForm {
   readonly syntax: string;
@@ -10,9 +10,11 @@ export interface ExplainedForm {
   readonly text: string;
 }
 
-/** The forms of an opcode (`add`, or `add.s32`, of which the first word counts), or why there are none. */
+/** The form of an instruction (`add.s32`), or all forms of an opcode (`add`), or why there are none. */
 export function explainForms(word: string): ExplainedForm[] | string {
-  const name = word.split('.')[0] ?? word;
+  const [name = word, ...modifiers] = word.split('.');
+  const form = modifiers.length > 0 ? matchForm(name, modifiers) : undefined;
+  if (form && isMatch(form)) return [explainRow(form.row)];
   const rows = rowsByName.get(name);
   if (rows) return rows.map(explainRow);
   const near = closest(name, rowsByName.keys());

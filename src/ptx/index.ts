@@ -9,6 +9,7 @@ export { laneOf, sink } from './check-operands.ts';
 export { type Constant, constantValue, integerConstant } from './constant.ts';
 export { printAst } from './dump.ts';
 export { immediateBits } from './immediate.ts';
+export { isMatch, matchForm } from './match.ts';
 export { type ParseOptions, parse } from './parse.ts';
 export { print, printInstruction, printOperand, printVariable } from './print.ts';
 export type { AddressOperand, AnyLowered, AnySources, Match, MatchedOperand, PtxType, Row, RowBuilder } from './row.ts';
