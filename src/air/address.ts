@@ -17,7 +17,7 @@ import {
   spaceOf,
   type Value,
 } from '../ir/index.ts';
-import type { KernelEmitter } from './emit.ts';
+import type { KernelEmitter, Offset, Root } from './emitter.ts';
 import { constantValue, i64Constant } from './function-builder.ts';
 import { llvmScalar } from './intrinsics.ts';
 import { spaces } from './targets.ts';
@@ -27,27 +27,6 @@ export function llvmType(type: IrType): Type {
   if (isPointer(type)) return types.i64;
   if (isVector(type)) return types.vector(llvmScalar[elementOf(type)], lanesOf(type));
   return type === 'void' ? types.void : llvmScalar[type];
-}
-
-/** A sum of products: what is added to a root, in bytes. */
-export interface Offset {
-  terms: { value: Value; scale: bigint }[];
-  constant: bigint;
-  /** An address computed elsewhere that is added too. */
-  start?: LlvmValue;
-  /** Whether no term can leave the signed 64-bit range: all come from 32-bit values. */
-  isBounded: boolean;
-}
-
-export interface Root {
-  /** A typed LLVM pointer, or an i64 address. */
-  readonly pointer: LlvmValue;
-  readonly space: number;
-  /** Bytes to add for the place of a variable in its window. */
-  readonly base: bigint;
-  /** The most that the root itself is known to be aligned to. */
-  readonly align: number;
-  readonly isObject: boolean;
 }
 
 /** A typed pointer for an access of `type` at `pointer`, with instructions appended as needed. */

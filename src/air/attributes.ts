@@ -4,8 +4,8 @@
  */
 import type { Attribute, AttributeList } from '../bitcode/model.ts';
 import { edgesOf, type Inst, type Kernel } from '../ir/index.ts';
+import type { Signature } from './emitter.ts';
 import type { IntrinsicClass } from './intrinsics.ts';
-import type { Signature } from './signature.ts';
 
 /** LLVM 14's numbers of the attributes met in AIR. Source: llvm/IR/Attributes, as met in real modules. */
 const kinds = {

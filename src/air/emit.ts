@@ -7,35 +7,18 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Argument, Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../bitcode/model.ts';
 import { type Type, types } from '../bitcode/types.ts';
 import { type Block, type Edge, edgesOf, isPointer, type Kernel, type Space, type Sreg, type Value } from '../ir/index.ts';
-import { asInteger, llvmType, type Offset, type Root } from './address.ts';
+import { asInteger, llvmType } from './address.ts';
 import { kernelAttributes } from './attributes.ts';
+import type { KernelEmitter, Root, Signature } from './emitter.ts';
 import { type FunctionBuilder, functionBuilder, i32Constant, i64Constant, intConstant } from './function-builder.ts';
-import type { Intrinsic } from './intrinsics.ts';
 import { legaliseF64 } from './legalise-f64.ts';
 import { addKernelMetadata } from './metadata.ts';
 import { declareIntrinsic, moduleFor } from './module.ts';
 import { pruneUnused } from './prune.ts';
 import { rules } from './rules.ts';
-import { kernelSignature, type Signature } from './signature.ts';
+import { kernelSignature } from './signature.ts';
 import { spaces, type Target } from './targets.ts';
 import { type Window, type WindowSpace, windowOf } from './windows.ts';
-
-/** What the rules see while a kernel is emitted. */
-export interface KernelEmitter {
-  readonly kernel: Kernel;
-  readonly target: Target;
-  readonly diagnostics: Diagnostics;
-  readonly b: FunctionBuilder;
-  /** The LLVM value of an IR value; of a pointer without a place of its own, its address as i64. */
-  value(value: Value): LlvmValue;
-  call(intrinsic: Intrinsic, args: readonly LlvmValue[]): LlvmValue;
-  sreg(name: Sreg): LlvmValue;
-  paramRoot(index: number): Root;
-  variableRoot(space: Space, name: string): Root;
-  /** The root for an address of unknown variable; puts what is to be added to it into `offset`. */
-  windowRootAt(space: Space, address: LlvmValue, offset: Offset): Root;
-  windowOffset(space: Space, name: string): number;
-}
 
 /** Emits one kernel, which is changed on the way (see `legalise-f64.ts`). Refusals (what this target cannot say) are reported at their source location; the result is then void. */
 export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics): Module {

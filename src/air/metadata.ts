@@ -5,8 +5,8 @@
 import type { Argument, Constant, Function as LlvmFunction, Metadata, MetadataNode, Module } from '../bitcode/model.ts';
 import { types } from '../bitcode/types.ts';
 import { bytesOf, type Kernel, type KernelParam, type ScalarType } from '../ir/index.ts';
+import type { Signature } from './emitter.ts';
 import { i32Constant, intConstant } from './function-builder.ts';
-import type { Signature } from './signature.ts';
 import { limits, spaces, type Target } from './targets.ts';
 import { windowOf } from './windows.ts';
 

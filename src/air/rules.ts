@@ -17,7 +17,7 @@ import {
   type Value,
 } from '../ir/index.ts';
 import { addressFor, asInteger, llvmType } from './address.ts';
-import type { KernelEmitter } from './emit.ts';
+import type { KernelEmitter } from './emitter.ts';
 import { constantValue, i32Constant, intConstant, undef } from './function-builder.ts';
 import { barrierOperands, intrinsicFor, intrinsics } from './intrinsics.ts';
 

@@ -2,27 +2,13 @@
 import type { Argument, Attribute, Value as LlvmValue, Module } from '../bitcode/model.ts';
 import { type Type, types } from '../bitcode/types.ts';
 import type { Kernel, KernelParam, Sreg } from '../ir/index.ts';
-import type { Root } from './address.ts';
 import { enums, intAttribute } from './attributes.ts';
+import type { Root, Signature } from './emitter.ts';
 import { type FunctionBuilder, i64Constant } from './function-builder.ts';
 import { inputOf, type KernelInput } from './inputs.ts';
 import { llvmScalar } from './intrinsics.ts';
 import { spaces } from './targets.ts';
 import { windowOf } from './windows.ts';
-
-export interface Signature {
-  readonly args: Argument[];
-  readonly attributes: Attribute[][];
-  /** By IR parameter. */
-  readonly roots: Root[];
-  readonly dynamicShared: Root | undefined;
-  /** Inputs in the order of their parameters, with the components each has. */
-  readonly inputs: readonly { readonly input: KernelInput; readonly arg: Argument; readonly components: 1 | 3 }[];
-  /** How each special register is taken from the arguments. */
-  readonly sregs: ReadonlyMap<Sreg, (b: FunctionBuilder) => LlvmValue>;
-  /** Bits of the widest vector among the parameters. */
-  readonly widestVector: number;
-}
 
 /** Works out parameters from what the body uses. */
 export function kernelSignature(kernel: Kernel, module: Module): Signature {

@@ -2,35 +2,14 @@
  * Function bodies. Operands are distances back; an operand that is defined later gets a placeholder, which is replaced once the
  * whole body is known.
  */
-import type { Block, Instruction, Function as LlvmFunction, Metadata, Value } from './model.ts';
-import type { AttributeTable } from './read-attributes.ts';
-import { type ConstantSource, readConstants } from './read-constants.ts';
+import type { BodyReader, ModuleTables } from './body-reader.ts';
+import type { Block, Instruction, Function as LlvmFunction, Value } from './model.ts';
+import { readConstants } from './read-constants.ts';
 import { readInstruction } from './read-instruction.ts';
-import type { MetadataTable } from './read-metadata.ts';
 import { nodeAt, readMetadata } from './read-metadata.ts';
-import type { TypeTable } from './read-types.ts';
 import { blocks } from './records.ts';
 import { childBlocks, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
 import { types as llvm, type Type } from './types.ts';
-
-export interface ModuleTables {
-  readonly types: TypeTable;
-  readonly attributes: AttributeTable;
-  readonly values: ConstantSource;
-  readonly metadata: MetadataTable;
-  readonly kinds: ReadonlyMap<number, string>;
-}
-
-/** What reading one record of a body needs. */
-export interface BodyReader {
-  readonly tables: ModuleTables;
-  /** The value of an absolute id; a placeholder of `type` where it is not defined yet. */
-  absolute(id: number, type: Type | undefined, bit: number): Value;
-  /** The id that the next instruction will get. */
-  next(): number;
-  block(id: number | bigint | undefined, bit: number): Block;
-  metadata(id: number, bit: number): Metadata;
-}
 
 const codes = blocks.function.records;
 

@@ -1,7 +1,8 @@
 /** One instruction record to one instruction, with the type of its result worked out. */
+
+import type { BodyReader } from './body-reader.ts';
 import type { CastOpcode, Instruction, InstructionOf, MetadataArgument, Value } from './model.ts';
 import { fromSignedVbr } from './read-constants.ts';
-import type { BodyReader } from './read-function.ts';
 import { alignOfCode } from './read-symbols.ts';
 import { allocaExplicitType, binaryOpcode, blocks, callFlags, castOpcodes, predicates } from './records.ts';
 import { Malformed, type RawRecord } from './stream-reader.ts';
