@@ -16,12 +16,9 @@ interface AirRule {
   readonly doc: string;
   readonly source: string;
   /** What breaks it, one sentence each. */
-  check(module: Module, kernels: ReturnType<typeof readKernels>): string[];
-}
-
-/** Instructions of all functions, with what they are in. */
-function* instructions(module: Module): Generator<{ fn: LlvmFunction; inst: Instruction }> {
-  for (const fn of module.functions) for (const block of fn.blocks) for (const inst of block.body) yield { fn, inst };
+  check?(module: Module, kernels: ReturnType<typeof readKernels>): string[];
+  /** What breaks it in one instruction. All rules see an instruction before the next. */
+  each?(inst: Instruction, fn: LlvmFunction): string | undefined;
 }
 
 const holds = (type: Type, test: (type: Type) => boolean): boolean => {
@@ -35,19 +32,25 @@ const isDouble = (type: Type): boolean => type.kind === 'float' && type.name ===
 const isWide = (type: Type): boolean => type.kind === 'int' && type.bits > 64;
 const isBool = (type: Type): boolean => type.kind === 'int' && type.bits === 1;
 
-const typeRule = (name: string, doc: string, source: string, test: (type: Type) => boolean): AirRule => ({
-  name,
-  doc,
-  source,
-  check: (module) => {
-    const found = new Set<string>();
-    for (const { fn, inst } of instructions(module))
-      if (holds(inst.type, test)) found.add(`\`${inst.op}\` of type ${spell(inst.type)} in \`${fn.name}\``);
-    for (const fn of module.functions)
-      for (const arg of fn.args) if (holds(arg.type, test)) found.add(`a parameter of type ${spell(arg.type)} of \`${fn.name}\``);
-    return [...found];
-  },
-});
+/** A rule about the types of values. What is known of a type is kept: a module has few. */
+function typeRule(name: string, doc: string, source: string, test: (type: Type) => boolean): AirRule {
+  const known = new WeakMap<Type, boolean>();
+  const breaks = (type: Type): boolean => {
+    const found = known.get(type) ?? holds(type, test);
+    known.set(type, found);
+    return found;
+  };
+  return {
+    name,
+    doc,
+    source,
+    check: (module) =>
+      module.functions.flatMap((fn) =>
+        fn.args.filter((arg) => breaks(arg.type)).map((arg) => `a parameter of type ${spell(arg.type)} of \`${fn.name}\``),
+      ),
+    each: (inst, fn) => (breaks(inst.type) ? `\`${inst.op}\` of type ${spell(inst.type)} in \`${fn.name}\`` : undefined),
+  };
+}
 
 /** Every rule; `docs/air-rules.md` lists them. */
 export const airRules: readonly AirRule[] = [
@@ -78,13 +81,9 @@ export const airRules: readonly AirRule[] = [
     name: 'no-bool-memory',
     doc: 'An i1 is never loaded or stored.',
     source: 'MetalASM, GPUCompiler.jl',
-    check: (m) => {
-      const found: string[] = [];
-      for (const { fn, inst } of instructions(m)) {
-        const moved = inst.op === 'load' ? inst.type : inst.op === 'store' ? inst.value.type : undefined;
-        if (moved && holds(moved, isBool)) found.push(`a ${inst.op} of ${spell(moved)} in \`${fn.name}\``);
-      }
-      return found;
+    each: (inst, fn) => {
+      const moved = inst.op === 'load' ? inst.type : inst.op === 'store' ? inst.value.type : undefined;
+      return moved && holds(moved, isBool) ? `a ${inst.op} of ${spell(moved)} in \`${fn.name}\`` : undefined;
     },
   },
   {
@@ -115,10 +114,7 @@ export const airRules: readonly AirRule[] = [
     name: 'no-generic-pointers',
     doc: 'No casts between address spaces: there are no generic pointers.',
     source: 'GPUCompiler.jl',
-    check: (m) =>
-      [...instructions(m)]
-        .filter(({ inst }) => inst.op === 'cast' && inst.opcode === 'addrspacecast')
-        .map(({ fn }) => `an addrspacecast in \`${fn.name}\``),
+    each: (inst, fn) => (inst.op === 'cast' && inst.opcode === 'addrspacecast' ? `an addrspacecast in \`${fn.name}\`` : undefined),
   },
   {
     name: 'threadgroup-memory',
@@ -189,6 +185,20 @@ function parameterFaults({ fn, params }: Kernel): string[] {
 export function validateAir(module: Module, diagnostics: Diagnostics): boolean {
   const before = diagnostics.list.length;
   const kernels = readKernels(module, diagnostics);
-  for (const rule of airRules) for (const why of rule.check(module, kernels)) diagnostics.report('CM4050', { rule: rule.name, why });
+  const said = new Set<string>();
+  const report = (rule: AirRule, why: string): void => {
+    if (said.has(`${rule.name} ${why}`)) return;
+    said.add(`${rule.name} ${why}`);
+    diagnostics.report('CM4050', { rule: rule.name, why });
+  };
+  for (const rule of airRules) for (const why of rule.check?.(module, kernels) ?? []) report(rule, why);
+  const perInstruction = airRules.filter((rule) => rule.each !== undefined);
+  for (const fn of module.functions)
+    for (const block of fn.blocks)
+      for (const inst of block.body)
+        for (const rule of perInstruction) {
+          const why = rule.each?.(inst, fn);
+          if (why !== undefined) report(rule, why);
+        }
   return diagnostics.list.length === before;
 }

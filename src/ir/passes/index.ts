@@ -17,20 +17,28 @@ export interface Pass {
   run(kernel: Kernel): boolean;
 }
 
+const cleanup: Pass = { name: 'cleanup-cfg', run: cleanupCfg };
+
 /** What every kernel goes through. */
 export const standardPasses: readonly Pass[] = [
-  { name: 'cleanup-cfg', run: cleanupCfg },
+  cleanup,
   { name: 'simplify', run: simplify },
   { name: 'cse', run: cse },
   { name: 'dce', run: dce },
+  cleanup,
 ];
 
 /** Rounds after which what is left to gain is not worth the time. */
 const mostRounds = 8;
 
-/** Repeats the passes in order until each has found nothing to do since the last change. */
+/**
+ * Runs the passes in order, and again while the last of them found something to do: control flow that changed lets the others
+ * see more, and little else does.
+ */
 export function runPasses(kernel: Kernel, passes: readonly Pass[]): void {
-  let idle = 0;
-  for (let turn = 0; turn < mostRounds * passes.length && idle < passes.length; turn++)
-    idle = passes[turn % passes.length]!.run(kernel) ? 0 : idle + 1;
+  for (let round = 0; round < mostRounds; round++) {
+    let changed = false;
+    for (const pass of passes) changed = pass.run(kernel);
+    if (!changed) return;
+  }
 }
