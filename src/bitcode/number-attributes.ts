@@ -1,6 +1,7 @@
 /** Numbers of attributes: groups, and the lists that functions and calls have. */
 import type { Attribute, AttributeList, Function as LlvmFunction, Module } from './model.ts';
 import { numbering } from './numbering.ts';
+import { spell } from './types.ts';
 
 export interface AttributeNumbers {
   readonly groups: readonly { readonly index: number; readonly attributes: readonly Attribute[] }[];
@@ -11,15 +12,28 @@ export interface AttributeNumbers {
 
 const functionIndex = 0xffffffff;
 
+/** Equal attributes have equal keys. */
+function keyOf(attribute: Attribute): string {
+  switch (attribute.form) {
+    case 'enum':
+      return `${attribute.kind}`;
+    case 'int':
+      return `${attribute.kind}=${attribute.value}`;
+    case 'string':
+      return JSON.stringify([attribute.key, attribute.value]);
+    case 'type':
+      return `${attribute.kind}:${attribute.type && spell(attribute.type)}`;
+  }
+}
+
 /** Groups and lists of all functions and calls. */
 export function numberAttributes(module: Module): AttributeNumbers {
   const groups = numbering<string>();
   const lists = numbering<string>();
   const groupList: { index: number; attributes: readonly Attribute[] }[] = [];
   const listList: (readonly number[])[] = [];
-  const key = (value: unknown): string => JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v));
   const groupId = (index: number, attributes: readonly Attribute[]): number => {
-    const name = key([index, attributes]);
+    const name = `${index} ${attributes.map(keyOf).join(' ')}`;
     if (!groups.has(name)) groupList.push({ index, attributes });
     return groups.add(name) + 1;
   };
@@ -36,8 +50,8 @@ export function numberAttributes(module: Module): AttributeNumbers {
   const makeId = (list: AttributeList): number => {
     const of = groupsOf(list);
     if (of.length === 0) return 0;
-    if (!lists.has(key(of))) listList.push(of);
-    return lists.add(key(of)) + 1;
+    if (!lists.has(of.join())) listList.push(of);
+    return lists.add(of.join()) + 1;
   };
   for (const fn of module.functions) idOf(fn.attributes);
   for (const fn of module.functions) for (const list of callLists(fn)) idOf(list);

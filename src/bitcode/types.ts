@@ -29,14 +29,32 @@ function identityOf(type: Type): number {
 
 /** Parts are interned before their whole, so a type is known by its own fields and the identities of its parts. */
 function intern<T extends Type>(type: T): T {
-  const key = JSON.stringify(Object.values(type), (_, part) => (isType(part) ? identityOf(part) : part));
+  const key = keyOf(type);
   const known = interned.get(key);
   if (known) return known as T;
   interned.set(key, type);
   return type;
 }
 
-const isType = (part: unknown): part is Type => typeof part === 'object' && part !== null && 'kind' in part;
+function keyOf(type: Type): string {
+  switch (type.kind) {
+    case 'int':
+      return `i${type.bits}`;
+    case 'float':
+      return type.name;
+    case 'pointer':
+      return `p${identityOf(type.pointee)} ${type.space}`;
+    case 'array':
+    case 'vector':
+      return `${type.kind} ${identityOf(type.element)} ${type.count}`;
+    case 'struct':
+      return `s${type.packed} ${type.fields?.map(identityOf).join(' ')}`;
+    case 'function':
+      return `f${type.vararg} ${identityOf(type.result)} ${type.params.map(identityOf).join(' ')}`;
+    default:
+      return type.kind;
+  }
+}
 
 /** LLVM's spelling of a type, `{ i32, float addrspace(1)* }`. */
 export function spell(type: Type): string {
