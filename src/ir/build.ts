@@ -2,7 +2,7 @@
 import type { Span } from '../base/source.ts';
 import type { Block, Inst, Kernel, Value } from './kernel.ts';
 import { argsOf, attrsOf } from './operands.ts';
-import { type Op, opNames, type ops, resultType, specOf } from './ops.ts';
+import { type Op, opNames, type ops, specOf, type TypeRule } from './ops.ts';
 import { bitsOf, type Type } from './types.ts';
 
 type Row<K extends Op> = (typeof ops)[K];
@@ -50,15 +50,23 @@ export function builder(kernel: Kernel, block: Block): Builder {
   return self;
 }
 
+/** What the table says of each op's operands, attributes and type, looked up once. */
+const shapes = Object.fromEntries(
+  opNames.map((op) => [op, { args: argsOf(op), attrs: attrsOf(op), rule: specOf(op).type }]),
+) as unknown as Record<Op, { args: readonly string[]; attrs: readonly string[]; rule: TypeRule }>;
+
 function emit(self: Builder, op: Op, x: unknown[]): Value {
-  let at = 0;
-  const given = specOf(op).type === 'given' ? (x[at++] as Type) : undefined;
+  const { args, attrs, rule } = shapes[op];
   const inst: Record<string, unknown> = { op, type: 'void' };
-  for (const name of argsOf(op)) inst[name] = x[at++];
-  const attrs = x[at] as Record<string, unknown> | undefined;
-  for (const name of attrsOf(op)) inst[name] = attrs?.[name];
-  const type = (name: string): Type | undefined => (name in inst ? self.kernel.insts[inst[name] as number]?.type : undefined);
-  inst.type = resultType(op, given, type('a'), type('b'));
+  let at = rule === 'given' ? 1 : 0;
+  for (let i = 0; i < args.length; i++) inst[args[i]!] = x[at++];
+  if (attrs.length > 0) {
+    const given = x[at] as Record<string, unknown> | undefined;
+    for (const name of attrs) inst[name] = given?.[name];
+  }
+  if (rule === 'given') inst.type = x[0];
+  else if (rule === 'a' || rule === 'b') inst.type = self.kernel.insts[inst[rule] as number]?.type ?? 'void';
+  else inst.type = rule;
   return append(self, inst as unknown as Inst);
 }
 
