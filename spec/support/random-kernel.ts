@@ -8,13 +8,13 @@ import {
   bitsOf,
   builder,
   emptyKernel,
+  evaluableOps,
   fcmpPredicates,
   icmpPredicates,
   isFloat,
   isInt,
   type Kernel,
   type Op,
-  opNames,
   ops,
   type ScalarType,
   scalarTypes,
@@ -119,8 +119,8 @@ function store(m: Making, type: ScalarType): void {
   m.b.store(address(m, 1, m.stored), take(m, type), { align: bitsOf(type) / 8, volatile: false });
 }
 
-/** Ops of scalars; those of memory and addresses are made above. */
-const computed = opNames.filter((op) => ops[op].effect === 'pure' && argsOf(op).length > 0 && !/^(ptr|inttoptr|vec|extract)/.test(op));
+/** Ops of scalars whose bits are certain; those of memory and addresses are made above. */
+const computed = evaluableOps.filter((op) => argsOf(op).length > 0 && !/^(ptr|inttoptr|vec|extract)/.test(op));
 const ints = scalarTypes.filter(isInt);
 const floats = scalarTypes.filter(isFloat);
 

@@ -5,7 +5,7 @@
 import type { Attribute, AttributeList } from '../bitcode/model.ts';
 import { edgesOf, type Inst, type Kernel } from '../ir/index.ts';
 import type { Signature } from './emitter.ts';
-import type { IntrinsicClass } from './intrinsics.ts';
+import type { Intrinsic, IntrinsicClass } from './intrinsics.ts';
 
 /** LLVM 14's numbers of the attributes met in AIR. Source: llvm/IR/Attributes, as met in real modules. */
 const kinds = {
@@ -43,20 +43,32 @@ const string = (key: string, value?: string): Attribute => ({ form: 'string', ke
 const declarations: Record<IntrinsicClass, Attribute[]> = {
   pure: enums('mustprogress', 'nofree', 'nosync', 'nounwind', 'readnone', 'willreturn'),
   convergent: enums('convergent', 'mustprogress', 'nounwind', 'willreturn'),
+  atomic: enums('mustprogress', 'nounwind', 'willreturn'),
 };
 const calls: Record<IntrinsicClass, Attribute[]> = {
   pure: enums('nounwind', 'readnone', 'willreturn'),
   convergent: enums('convergent', 'nounwind', 'willreturn'),
+  atomic: enums('nounwind', 'willreturn'),
 };
 
-export const declarationAttributes = (of: IntrinsicClass): AttributeList => ({ function: declarations[of], result: [], params: [] });
-export const callAttributes = (of: IntrinsicClass): AttributeList => ({ function: calls[of], result: [], params: [] });
+/** Atomics keep no pointer. */
+const params = (of: Intrinsic): Attribute[][] =>
+  of.class === 'atomic' ? of.type.params.map((type) => (type.kind === 'pointer' ? enums('nocapture') : [])) : [];
+
+export const declarationAttributes = (of: Intrinsic): AttributeList => ({
+  function: declarations[of.class],
+  result: [],
+  params: params(of),
+});
+export const callAttributes = (of: Intrinsic): AttributeList => ({ function: calls[of.class], result: [], params: params(of) });
 
 /** Attributes of the kernel itself and of its parameters. */
 export function kernelAttributes(kernel: Kernel, signature: Signature): AttributeList {
   const has = (test: (inst: Inst) => boolean): boolean => kernel.blocks.some((block) => block.body.some((v) => test(kernel.insts[v]!)));
   const hasBarrier = has((inst) => inst.op === 'barrier');
-  const hasVolatile = has((inst) => (inst.op === 'load' || inst.op === 'store') && inst.volatile);
+  const hasVolatile = has(
+    (inst) => inst.op === 'atomic' || inst.op === 'cas' || ((inst.op === 'load' || inst.op === 'store') && inst.volatile),
+  );
   const hasLoop = kernel.blocks.some((block, id) => edgesOf(block.end).some((edge) => edge.block.id <= id));
   const progress = hasLoop ? [] : (['mustprogress', 'willreturn'] as const);
   const names: AttributeName[] = hasBarrier

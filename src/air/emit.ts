@@ -10,6 +10,7 @@ import { type Block, type Edge, edgesOf, isPointer, type Kernel, type Space, typ
 import { asInteger, llvmType } from './address.ts';
 import { kernelAttributes } from './attributes.ts';
 import type { KernelEmitter, Root, Signature } from './emitter.ts';
+import { expandAtomics } from './expand-atomics.ts';
 import { type FunctionBuilder, functionBuilder, i32Constant, i64Constant, intConstant } from './function-builder.ts';
 import { legaliseF64 } from './legalise-f64.ts';
 import { addKernelMetadata } from './metadata.ts';
@@ -22,7 +23,10 @@ import { type Window, type WindowSpace, windowOf } from './windows.ts';
 
 /** Emits one kernel, which is changed on the way (see `legalise-f64.ts`). Refusals (what this target cannot say) are reported at their source location; the result is then void. */
 export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics): Module {
-  if (!target.allowsCpuOnly) legaliseF64(kernel, target.name, diagnostics);
+  if (!target.allowsCpuOnly) {
+    legaliseF64(kernel, target.name, diagnostics);
+    expandAtomics(kernel);
+  }
   const module = moduleFor(kernel.name, target);
   const signature = kernelSignature(kernel, module);
   const fn: LlvmFunction = {
@@ -147,14 +151,15 @@ function kernelEmitter(
       if (isPointer(inst.type)) return asInteger(e, value);
       return bug(`value ${value} (${inst.op}) of ${kernel.name} is used before it is made`);
     },
-    call: (intrinsic, args) => {
+    entry: functionBuilder(b.block),
+    call: (intrinsic, args, tail = 'tail') => {
       const { callee, attributes } = declareIntrinsic(module, intrinsic);
       return b.emit('call', intrinsic.type.result, {
         functionType: intrinsic.type,
         callee,
         args: [...args],
         attributes,
-        tail: 'tail',
+        tail,
         flags: 0,
       });
     },

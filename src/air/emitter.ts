@@ -13,9 +13,12 @@ export interface KernelEmitter {
   readonly target: Target;
   readonly diagnostics: Diagnostics;
   readonly b: FunctionBuilder;
+  /** At the end of the entry block, where allocas go. */
+  readonly entry: FunctionBuilder;
   /** The LLVM value of an IR value; of a pointer without a place of its own, its address as i64. */
   value(value: Value): LlvmValue;
-  call(intrinsic: Intrinsic, args: readonly LlvmValue[]): LlvmValue;
+  /** `none` keeps a call from being a tail call, for pointers to the thread's own memory. */
+  call(intrinsic: Intrinsic, args: readonly LlvmValue[], tail?: 'tail' | 'none'): LlvmValue;
   sreg(name: Sreg): LlvmValue;
   paramRoot(index: number): Root;
   variableRoot(space: Space, name: string): Root;

@@ -4,10 +4,10 @@
  * Source of names and signatures: AIR that Apple's compiler produced (listings in public repositories), JuliaGPU/Metal.jl.
  */
 import { type Type as LlvmType, types as llvm, type TypeOf } from '../bitcode/types.ts';
-import type { Op, ScalarType } from '../ir/index.ts';
+import type { AtomicOp, Op, ScalarType } from '../ir/index.ts';
 
-/** `pure`: no memory; `convergent`: barriers and simdgroup operations. */
-export type IntrinsicClass = 'pure' | 'convergent';
+/** `pure`: no memory; `convergent`: barriers and simdgroup operations; `atomic`: one access in one step. */
+export type IntrinsicClass = 'pure' | 'convergent' | 'atomic';
 
 export interface Intrinsic {
   readonly name: string;
@@ -16,6 +16,8 @@ export interface Intrinsic {
   readonly op: Op;
   /** Only read from other people's files. */
   readonly raiseOnly: boolean;
+  /** What an atomic does, and the address space it is for. */
+  readonly atomic?: { readonly form: AtomicForm; readonly space: AtomicSpace };
   /** The IR scalar type of result and of first operand. */
   readonly result: ScalarType | undefined;
   readonly operand: ScalarType | undefined;
@@ -49,6 +51,95 @@ const add = (spec: Spec): void => void table.set(spec.name, { raiseOnly: false, 
 
 const signature = (result: LlvmType, ...params: LlvmType[]) => llvm.function(result, params);
 
+/** `sub` and the plain accesses are only read from other people's files. */
+export type AtomicForm = AtomicOp | 'sub' | 'cas' | 'load' | 'store';
+export type AtomicSpace = 'global' | 'local';
+const addressSpaces: Record<AtomicSpace, number> = { global: 1, local: 3 };
+
+/** Names of Apple's atomics of 32-bit integers with a sign in the name, for what each does. */
+const signed: Readonly<Record<string, readonly [s: AtomicForm, u: AtomicForm]>> = {
+  add: ['add', 'add'],
+  sub: ['sub', 'sub'],
+  and: ['and', 'and'],
+  or: ['or', 'or'],
+  xor: ['xor', 'xor'],
+  min: ['smin', 'umin'],
+  max: ['smax', 'umax'],
+};
+
+/** Atomics: Apple's, which are for 32 bits, and for the CPU device alone all that PTX has. */
+function atomicFunctions(): Spec[] {
+  return (['global', 'local'] as const).flatMap((space) => [...appleAtomics(space), ...ownAtomics(space)]);
+}
+
+function appleAtomics(space: AtomicSpace): Spec[] {
+  const make = (name: string, t: ScalarType, form: AtomicForm, raiseOnly = false): Spec => {
+    const of = llvmScalar[t];
+    const pointer = llvm.pointer(of, addressSpaces[space]);
+    const order = [llvm.i32, llvm.i32, llvm.i1];
+    const type = {
+      load: signature(of, pointer, ...order),
+      store: signature(llvm.void, pointer, of, ...order),
+      cas: signature(of, pointer, llvm.pointer(of), of, llvm.i32, ...order),
+    }[form as string];
+    return {
+      name: `air.atomic.${space}.${name}`,
+      type: type ?? signature(of, pointer, of, ...order),
+      class: 'atomic',
+      op: form === 'cas' ? 'cas' : 'atomic',
+      atomic: { form, space },
+      result: t,
+      operand: t,
+      raiseOnly,
+    };
+  };
+  const integers = Object.entries(signed).flatMap(([name, [s, u]]) => [
+    make(`${name}.s.i32`, 'i32', s, s !== 'smin' && s !== 'smax'),
+    make(`${name}.u.i32`, 'i32', u, u === 'sub'),
+  ]);
+  const floats = space === 'global' ? [make('add.f32', 'f32', 'fadd'), make('sub.f32', 'f32', 'sub', true)] : [];
+  const plain = (['i32', 'f32'] as const).flatMap((t) => [
+    make(`xchg.${t}`, t, 'exch', t === 'f32'),
+    make(`load.${t}`, t, 'load', true),
+    make(`store.${t}`, t, 'store', true),
+    make(`cmpxchg.weak.${t}`, t, 'cas', t === 'f32'),
+  ]);
+  return [...integers, ...floats, ...plain];
+}
+
+/** What no Apple GPU has, for the CPU device: 64 bits, counters that wrap, float sums in threadgroup memory. */
+function ownAtomics(space: AtomicSpace): Spec[] {
+  const make = (t: ScalarType, form: AtomicOp | 'cas'): Spec => {
+    const of = llvmScalar[t];
+    const pointer = llvm.pointer(of, addressSpaces[space]);
+    const isSwap = form === 'cas';
+    return {
+      name: `cumetal.atomic.${space}.${form}.${t}`,
+      type: isSwap ? signature(of, pointer, of, of) : signature(of, pointer, of),
+      class: 'atomic',
+      op: isSwap ? 'cas' : 'atomic',
+      atomic: { form, space },
+      result: t,
+      operand: t,
+    };
+  };
+  const wide = (['add', 'and', 'or', 'xor', 'exch', 'smin', 'smax', 'umin', 'umax', 'cas'] as const).map((form) => make('i64', form));
+  return [...wide, make('i32', 'inc'), make('i32', 'dec'), make('f64', 'fadd'), ...(space === 'local' ? [make('f32', 'fadd')] : [])];
+}
+
+/** The function of an atomic; one that only the CPU device knows has a name of our own. */
+export function atomicFunction(form: AtomicOp | 'cas', space: AtomicSpace, type: ScalarType): Intrinsic | undefined {
+  for (const row of table.values())
+    if (row.atomic?.form === form && row.atomic.space === space && row.operand === type && !row.raiseOnly) return row;
+  return undefined;
+}
+
+/** Whether only the CPU device knows a function. */
+export const isOwn = ({ name }: Intrinsic): boolean => name.startsWith('cumetal.');
+
+/** Relaxed order; scope of the device for its memory, of the threadgroup for its own; volatile, as Apple's compiler has it. */
+export const atomicOrder = { relaxed: 0, scope: { global: 2, local: 1 } } as const;
+
 /** Float math, precise and relaxed forms alike: the exact result is always a legal relaxed one. */
 const math: Partial<Record<Op, { name: string; arity: number; hasFast: boolean }>> = {
   fma: { name: 'fma', arity: 3, hasFast: false },
@@ -60,6 +151,12 @@ const math: Partial<Record<Op, { name: string; arity: number; hasFast: boolean }
   ftrunc: { name: 'trunc', arity: 1, hasFast: true },
   ffloor: { name: 'floor', arity: 1, hasFast: true },
   fceil: { name: 'ceil', arity: 1, hasFast: true },
+  fexp2: { name: 'exp2', arity: 1, hasFast: true },
+  flog2: { name: 'log2', arity: 1, hasFast: true },
+  fsin: { name: 'sin', arity: 1, hasFast: true },
+  fcos: { name: 'cos', arity: 1, hasFast: true },
+  ftanh: { name: 'tanh', arity: 1, hasFast: true },
+  frsqrt: { name: 'rsqrt', arity: 1, hasFast: true },
 };
 
 for (const [op, { name, arity, hasFast }] of Object.entries(math) as [Op, { name: string; arity: number; hasFast: boolean }][])
@@ -72,6 +169,8 @@ for (const [op, { name, arity, hasFast }] of Object.entries(math) as [Op, { name
 for (const t of ints) {
   const of = llvmScalar[t];
   add({ name: `air.clz.${t}`, type: signature(of, of, llvm.i1), class: 'pure', op: 'clz', result: t, operand: t });
+  add({ name: `air.popcount.${t}`, type: signature(of, of), class: 'pure', op: 'popcount', result: t, operand: t });
+  add({ name: `air.reverse_bits.${t}`, type: signature(of, of), class: 'pure', op: 'bitrev', result: t, operand: t });
   for (const sign of ['s', 'u'] as const) {
     const binary = (name: string, op: Op, raiseOnly: boolean) =>
       add({ name: `air.${name}.${sign}.${t}`, type: signature(of, of, of), class: 'pure', op, result: t, operand: t, raiseOnly });
@@ -96,6 +195,8 @@ add({
   result: undefined,
   operand: undefined,
 });
+
+for (const spec of atomicFunctions()) add(spec);
 
 /** All known functions by name. */
 export const intrinsics: ReadonlyMap<string, Intrinsic> = table;

@@ -25,7 +25,7 @@ export function moduleFor(kernelName: string, target: Target): Module {
 
 /** The declaration of an intrinsic, made on first use. */
 export function declareIntrinsic(module: Module, intrinsic: Intrinsic): { callee: LlvmFunction; attributes: AttributeList } {
-  const attributes = callAttributes(intrinsic.class);
+  const attributes = callAttributes(intrinsic);
   const known = module.functions.find((f) => f.name === intrinsic.name);
   if (known) return { callee: known, attributes };
   const callee: LlvmFunction = {
@@ -34,7 +34,7 @@ export function declareIntrinsic(module: Module, intrinsic: Intrinsic): { callee
     functionType: intrinsic.type,
     type: types.pointer(intrinsic.type),
     linkage: 'external',
-    attributes: declarationAttributes(intrinsic.class),
+    attributes: declarationAttributes(intrinsic),
     unnamedAddr: 'local_unnamed_addr',
     dsoLocal: false,
     section: undefined,

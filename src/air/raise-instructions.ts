@@ -13,6 +13,7 @@ import {
 } from '../ir/index.ts';
 import { type Intrinsic, intrinsics, isHint } from './intrinsics.ts';
 import { alignOf, hasMemoryForm, sizeOf } from './layout.ts';
+import { raiseAtomic } from './raise-atomics.ts';
 import { largestVariable } from './raise-params.ts';
 import { addressOf, type Lanes, type RaiseState, Refused, scalarType } from './raise-state.ts';
 
@@ -242,6 +243,7 @@ function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes | unde
   const row = intrinsics.get(name);
   if (!row) throw new Refused(`the function \`${name}\``);
   if (inst.functionType !== row.type) throw new Refused(`the function \`${name}\` of type ${spell(inst.functionType)}`);
+  if (row.atomic) return raiseAtomic(state, row, inst);
   if (row.op === 'barrier') {
     state.b.barrier();
     return undefined;

@@ -17,6 +17,7 @@ import {
   type Value,
 } from '../ir/index.ts';
 import { addressFor, asInteger, llvmType } from './address.ts';
+import { atomicRule, casRule } from './atomic-rules.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { constantValue, i32Constant, intConstant, undef } from './function-builder.ts';
 import { barrierOperands, intrinsicFor, intrinsics } from './intrinsics.ts';
@@ -186,6 +187,8 @@ export const rules: AirRules = {
   umin: choose('ult'),
   umax: choose('ugt'),
   clz: (e, inst, value) => intrinsic(e, inst, [inst.a], value, [intConstant(types.i1, 0)]),
+  popcount: unaryIntrinsic,
+  bitrev: unaryIntrinsic,
   icmp: (e, { pred, a, b }) => e.b.icmp(pred, e.value(a), e.value(b)),
   fadd: floatBinary('fadd'),
   fsub: floatBinary('fsub'),
@@ -201,6 +204,12 @@ export const rules: AirRules = {
   ftrunc: unaryIntrinsic,
   ffloor: unaryIntrinsic,
   fceil: unaryIntrinsic,
+  fexp2: unaryIntrinsic,
+  flog2: unaryIntrinsic,
+  fsin: unaryIntrinsic,
+  fcos: unaryIntrinsic,
+  ftanh: unaryIntrinsic,
+  frsqrt: unaryIntrinsic,
   fcmp: (e, inst) => {
     const predicate = fcmpNames[inst.pred] ?? (inst.pred as Predicate);
     return e.b.emit('fcmp', types.i1, { predicate, a: e.value(inst.a), b: e.value(inst.b), flags: 0 });
@@ -238,6 +247,8 @@ export const rules: AirRules = {
     });
     return undefined;
   },
+  atomic: atomicRule,
+  cas: casRule,
   barrier: (e) => {
     e.call(intrinsics.get('air.wg.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(barrierOperands.scope)]);
     return undefined;

@@ -2,7 +2,7 @@
  * Windows: all shared (or constant, or local) variables of a kernel laid out one behind the other in one block of memory, so
  * that an integer address of PTX is an offset in it. One threadgroup global per kernel is also what Apple's drivers like best.
  */
-import { bytesOf, elementOf, type Kernel, type Op, operandsOf, type ScalarType, type Value, type Variable } from '../ir/index.ts';
+import { accessOf, bytesOf, type Kernel, type ScalarType, type Variable } from '../ir/index.ts';
 
 export type WindowSpace = Variable['space'];
 
@@ -62,20 +62,10 @@ function accessedAs(kernel: Kernel, space: WindowSpace): ScalarType {
   const seen = new Set<ScalarType>();
   for (const block of kernel.blocks)
     for (const value of block.body) {
-      const access = accessOf(kernel, value);
-      if (access?.space === space) seen.add(access.element);
+      const access = accessOf(kernel, kernel.insts[value]!);
+      if (access && kernel.insts[access.addr]!.type === `ptr.${space}`) seen.add(access.element);
     }
   if (seen.size === 1) return [...seen][0]!;
   const narrowest = Math.min(4, ...[...seen].map(bytesOf));
   return narrowest === 1 ? 'i8' : narrowest === 2 ? 'i16' : 'i32';
-}
-
-/** Space and element type of a load or store. */
-export function accessOf(kernel: Kernel, value: Value): { space: string; element: ScalarType; addr: Value; writes: boolean } | undefined {
-  const inst = kernel.insts[value]!;
-  const op: Op = inst.op;
-  if (op !== 'load' && op !== 'store') return undefined;
-  const [addr, stored] = operandsOf(inst) as [Value, Value | undefined];
-  const moved = op === 'load' ? inst.type : kernel.insts[stored!]!.type;
-  return { space: kernel.insts[addr]!.type.slice(4), element: elementOf(moved), addr, writes: op === 'store' };
 }

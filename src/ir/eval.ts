@@ -28,7 +28,10 @@ import { bitsOf, elementOf, type FloatType, isFloat, type Type } from './types.t
 
 type Pure = { [K in Op]: (typeof ops)[K]['effect'] extends 'pure' ? K : never }[Op];
 /** Ops whose result follows from their operands and attributes alone. */
-export type PureOp = Exclude<Pure, 'arg' | 'param' | 'variable' | 'sreg'>;
+export type PureOp = Exclude<Pure, 'arg' | 'param' | 'variable' | 'sreg' | Approximate>;
+
+/** Ops that devices compute within a bound: no bits are the right ones. */
+type Approximate = 'fexp2' | 'flog2' | 'fsin' | 'fcos' | 'ftanh' | 'frsqrt';
 
 /** What a rule is given besides the operand bits. */
 interface Context<K extends Op> {
@@ -134,6 +137,8 @@ const rules = {
   umin: unsignedOp(smaller),
   umax: unsignedOp(larger),
   clz: ([a], { n }) => BigInt(n - bitLength(a!)),
+  popcount: ([a]) => BigInt(a!.toString(2).replaceAll('0', '').length),
+  bitrev: ([a], { n }) => BigInt(`0b${[...a!.toString(2).padStart(n, '0')].reverse().join('')}`),
   icmp: ([a, b], { inst, n }) => flag(icmpRules[inst.pred](a!, b!, n)),
   fadd: floatOp2(addFloat),
   fsub: floatOp2(subFloat),

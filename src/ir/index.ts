@@ -6,6 +6,7 @@ export * from './analysis/index.ts';
 export * from './build.ts';
 export * from './eval.ts';
 export * from './kernel.ts';
+export * from './memory.ts';
 export * from './operands.ts';
 export * from './ops.ts';
 export { parseModule } from './parse.ts';

@@ -2,11 +2,11 @@
  * A reference interpreter: one thread of a kernel over byte memory, one instruction at a time by `eval.ts`. It defines what a kernel means
  * for the specs; it is not how kernels are run. A barrier passes at once, as it does for a block of one thread.
  */
-import { evalOp, isEvaluableInst } from './eval.ts';
+import { evalOp, isEvaluableInst, type PureOp } from './eval.ts';
 import type { Block, Edge, Inst, InstOf, Kernel, Value } from './kernel.ts';
 import { operandsOf } from './operands.ts';
-import type { Sreg } from './ops.ts';
-import { bytesOf, isPointer, type Space, spaceOf } from './types.ts';
+import type { AtomicOp, Sreg } from './ops.ts';
+import { bytesOf, isPointer, type Space, spaceOf, type Type } from './types.ts';
 
 /** What a thread sees. Addresses are what pointers hold as bits: indices into the bytes of their space. */
 export interface Thread {
@@ -87,6 +87,10 @@ function execRule(state: State, inst: Inst): bigint {
       return read(windowOf(state, inst.addr, bytesOf(inst.type)));
     case 'store':
       return store(state, inst);
+    case 'atomic':
+      return exchange(state, inst, (old) => replaced(inst.rmw, inst.type, old, state.bits[inst.b]!));
+    case 'cas':
+      return exchange(state, inst, (old) => (old === state.bits[inst.b] ? state.bits[inst.c]! : old));
     case 'barrier':
       return 0n;
     default:
@@ -96,9 +100,36 @@ function execRule(state: State, inst: Inst): bigint {
 
 function store(state: State, inst: InstOf<'store'>): bigint {
   const window = windowOf(state, inst.addr, bytesOf(state.kernel.insts[inst.value]!.type));
-  let rest = state.bits[inst.value]!;
-  for (let i = 0; i < window.length; i++, rest >>= 8n) window[i] = Number(rest & 0xffn);
+  write(window, state.bits[inst.value]!);
   return 0n;
+}
+
+function write(window: Uint8Array, bits: bigint): void {
+  let rest = bits;
+  for (let i = 0; i < window.length; i++, rest >>= 8n) window[i] = Number(rest & 0xffn);
+}
+
+/** Reads, writes what follows from it, and gives what was read. */
+function exchange(state: State, inst: InstOf<'atomic'> | InstOf<'cas'>, next: (old: bigint) => bigint): bigint {
+  const window = windowOf(state, inst.a, bytesOf(inst.type));
+  const old = read(window);
+  write(window, next(old));
+  return old;
+}
+
+/** The value that an atomic leaves behind. */
+function replaced(rmw: AtomicOp, type: Type, old: bigint, operand: bigint): bigint {
+  switch (rmw) {
+    case 'exch':
+      return operand;
+    case 'inc':
+      return old >= operand ? 0n : old + 1n;
+    case 'dec':
+      return old === 0n || old > operand ? operand : old - 1n;
+    default:
+      // The operands stand for values: `evalOp` is told their bits.
+      return evalOp({ op: rmw, type, a: 0, b: 1 } as unknown as InstOf<PureOp>, [old, operand], [type, type]);
+  }
 }
 
 const read = (window: Uint8Array): bigint => window.reduceRight((rest, byte) => (rest << 8n) | BigInt(byte), 0n);

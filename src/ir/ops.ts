@@ -45,6 +45,10 @@ export const sregs = [
   'gid.z',
 ] as const;
 
+/** What an atomic puts in the place of the old value: of it and the operand. `inc` and `dec` wrap at the operand (PTX ISA 9.7.13). */
+export const atomicOps = ['add', 'and', 'or', 'xor', 'exch', 'smin', 'smax', 'umin', 'umax', 'inc', 'dec', 'fadd'] as const;
+export type AtomicOp = (typeof atomicOps)[number];
+
 export type IcmpPredicate = (typeof icmpPredicates)[number];
 export type FcmpPredicate = (typeof fcmpPredicates)[number];
 export type Sreg = (typeof sregs)[number];
@@ -116,6 +120,8 @@ export const ops = {
   umin: { args: int2, type: 'a', effect: 'pure', doc: 'The smaller, unsigned.' },
   umax: { args: int2, type: 'a', effect: 'pure', doc: 'The larger, unsigned.' },
   clz: { args: { a: 'int' }, type: 'a', effect: 'pure', doc: 'Leading zero bits; n for 0.' },
+  popcount: { args: { a: 'int' }, type: 'a', effect: 'pure', doc: 'How many bits are set.' },
+  bitrev: { args: { a: 'int' }, type: 'a', effect: 'pure', doc: 'The bits in reverse order.' },
   icmp: { args: int2, attrs: { pred: 'eq' as IcmpPredicate }, type: 'i1', effect: 'pure', doc: 'Integer comparison.' },
 
   // ── floats: IEEE 754, round to nearest even, subnormals kept; which NaN a NaN result is, is not specified ──
@@ -133,6 +139,13 @@ export const ops = {
   ftrunc: { args: float1, type: 'a', effect: 'pure', doc: 'To an integral value towards zero.' },
   ffloor: { args: float1, type: 'a', effect: 'pure', doc: 'To an integral value downwards.' },
   fceil: { args: float1, type: 'a', effect: 'pure', doc: 'To an integral value upwards.' },
+  // Approximate: a device may be off by a few units in the last place, so these are never folded.
+  fexp2: { args: float1, type: 'a', effect: 'pure', doc: '2 to the power of a, approximately.' },
+  flog2: { args: float1, type: 'a', effect: 'pure', doc: 'The logarithm to base 2, approximately; of 0 minus infinity.' },
+  fsin: { args: float1, type: 'a', effect: 'pure', doc: 'Sine of an angle in radians, approximately.' },
+  fcos: { args: float1, type: 'a', effect: 'pure', doc: 'Cosine of an angle in radians, approximately.' },
+  ftanh: { args: float1, type: 'a', effect: 'pure', doc: 'Hyperbolic tangent, approximately.' },
+  frsqrt: { args: float1, type: 'a', effect: 'pure', doc: '1 over the square root, approximately; of a zero infinity of its sign.' },
   fcmp: {
     args: float2,
     attrs: { pred: 'oeq' as FcmpPredicate },
@@ -188,6 +201,20 @@ export const ops = {
     type: 'void',
     effect: 'writes',
     doc: 'Writes a scalar or vector; `align` in bytes.',
+  },
+
+  atomic: {
+    args: { a: 'pointer', b: 'scalar' },
+    attrs: { rmw: 'add' as AtomicOp },
+    type: 'b',
+    effect: 'writes',
+    doc: 'Replaces the value at a by `rmw` of it and b, in one step that no other thread comes between; gives the value before. Orders nothing else.',
+  },
+  cas: {
+    args: { a: 'pointer', b: 'scalar', c: 'scalar' },
+    type: 'b',
+    effect: 'writes',
+    doc: 'Replaces the value at a by c where it equals b, in one step; gives the value before.',
   },
 
   // ── the block of threads ──

@@ -2,7 +2,7 @@
  * One instruction: operands in, the row's ops, results out. Under a guard, what only computes is computed in any case and
  * its results are selected; what touches memory or waits is put in a block of its own.
  */
-import { instOf, type Value } from '../ir/index.ts';
+import { addressOf, instOf, type Value } from '../ir/index.ts';
 import { type CheckedInstruction, integerConstant, isSignedType, type Match } from '../ptx/index.ts';
 import { type Context, enter, readRegister } from './context.ts';
 import { newFlow } from './flow.ts';
@@ -55,8 +55,7 @@ function lowerPlain(c: Context, match: Match): void {
 function noteSigns(c: Context, match: Match, from: number): void {
   if (!isSignedType(String(match.modifiers.type))) return;
   for (const value of c.ir.block.body.slice(from)) {
-    const { op } = instOf(c.kernel, value);
-    if (op === 'load' || op === 'store') c.evidence.signed.add(value);
+    if (addressOf(instOf(c.kernel, value)) !== undefined) c.evidence.signed.add(value);
   }
 }
 

@@ -122,6 +122,7 @@ function raise(state: State, value: Value, level: number): void {
 
 /** What an instruction adds of its own, its operands being uniform. */
 function sourceVariance(inst: Inst, kernel: Kernel): Variance {
+  if (inst.op === 'atomic' || inst.op === 'cas') return 2;
   if (inst.op === 'load') return readsSameForAll(inst.addr, kernel) ? 0 : 2;
   if (inst.op !== 'sreg') return 0;
   if (inst.name === 'warpid') return 1;

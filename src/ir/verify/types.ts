@@ -103,6 +103,8 @@ const extra: { [K in Op]?: Extra<K> } = {
   ],
   load: ({ type, align }) => checkAccess(type, align, hasMemoryForm(type)),
   store: ({ align }, [addr, value]) => checkAccess(value!, align, hasMemoryForm(value!), addr),
+  atomic: ({ type }, [addr]) => checkAccess(type, 1, hasMemoryForm(type), addr),
+  cas: ({ type }, [addr, , c]) => [...checkAccess(type, 1, hasMemoryForm(type), addr), ...when(c !== type, 'T1', `c is ${c}, not ${type}`)],
   param: ({ type, index }, _, kernel) => checkParam(type, kernel.params[index]),
   variable: ({ type, name }, _, kernel) =>
     checkVariable(

@@ -1,5 +1,5 @@
 /** How much work a piece of a kernel is, for looking at the clock neither too often nor too late. */
-import { type Inst, type Kernel, operandsOf, type Type } from '../../../ir/index.ts';
+import { type Inst, type Kernel, type Op, operandsOf, type Type } from '../../../ir/index.ts';
 import type { Region } from './regions.ts';
 
 /** Work between two looks at the clock: some milliseconds. */
@@ -15,7 +15,10 @@ export function costOf(kernel: Kernel, region: Region): number {
   return Math.min(cost, fuelPerTick);
 }
 
+const hosted = new Set<Op>(['fexp2', 'flog2', 'fsin', 'fcos', 'ftanh', 'frsqrt']);
+
 function workOf(kernel: Kernel, inst: Inst): number {
+  if (hosted.has(inst.op)) return callsHost;
   if (inst.op === 'fma') return inst.type === 'f32' ? callsHost : exactInHost;
   const isShort = (type: Type): boolean => type === 'f16' || type === 'bf16';
   if (!isShort(inst.type) && !operandsOf(inst).some((operand) => isShort(kernel.insts[operand]!.type))) return ordinary;

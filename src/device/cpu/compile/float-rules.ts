@@ -21,6 +21,18 @@ export const float1 =
     narrow(e, inst.type);
   };
 
+/** A function of the host in double precision, rounded to the type: well within what the approximate ops allow. */
+export const byHost =
+  (name: 'exp2' | 'log2' | 'sin' | 'cos' | 'tanh' | 'rsqrt') =>
+  (e: Emitter, inst: Unary): void => {
+    const computed = computedAs(inst.type);
+    pushFloat(e, inst.a);
+    if (computed === 'f32') e.code.op('f64.promote_f32');
+    e.code.at('call', e.host.functions[name]);
+    if (computed === 'f32') e.code.op('f32.demote_f64');
+    narrow(e, inst.type);
+  };
+
 /** The smaller or the larger, by a helper. */
 export const floatChoice =
   (name: 'fmin' | 'fmax') =>

@@ -163,6 +163,33 @@ function signedHighProduct(code: Code): void {
   }
 }
 
+/** Swaps neighbouring bits, then pairs, nibbles, bytes and so on. */
+const reversal = (type: 'i32' | 'i64'): Helper => ({
+  params: [type],
+  result: type,
+  body(code) {
+    const width = type === 'i64' ? 64 : 32;
+    const push = (value: bigint): void => (type === 'i64' ? code.i64(value) : code.i32(Number(BigInt.asIntN(32, value))));
+    for (let step = 1; step < width; step *= 2) {
+      // Ones in every second group of `step` bits.
+      const low = ((1n << BigInt(width)) - 1n) / ((1n << BigInt(step)) + 1n);
+      get(code, 0);
+      push(BigInt(step));
+      code.op(`${type}.shr_u`);
+      push(low);
+      code.op(`${type}.and`);
+      get(code, 0);
+      push(low);
+      code.op(`${type}.and`);
+      push(BigInt(step));
+      code.op(`${type}.shl`);
+      code.op(`${type}.or`);
+      code.at('local.set', 0);
+    }
+    get(code, 0);
+  },
+});
+
 const rows = {
   sdiv32: division('i32', 'div_s'),
   udiv32: division('i32', 'div_u'),
@@ -190,6 +217,8 @@ const rows = {
   ord64: twoComparisons('f64', [0, 0, 1, 1], 'eq eq', 'i32.and'),
   umulhi64: { params: ['i64', 'i64'], result: 'i64', body: highProduct },
   smulhi64: { params: ['i64', 'i64'], result: 'i64', body: signedHighProduct },
+  bitrev32: reversal('i32'),
+  bitrev64: reversal('i64'),
   fma32: { params: ['f32', 'f32', 'f32'], result: 'f32', body: writeFma },
 } satisfies Record<string, Helper>;
 

@@ -37,6 +37,12 @@ const hostRows = {
     signature: signature('f64 f64 f64', 'f64'),
     run: (a: number, b: number, c: number) => f64Value(fmaFloat(floatFormats.f64, f64Bits(a), f64Bits(b), f64Bits(c))),
   },
+  exp2: { signature: signature('f64', 'f64'), run: (x: number) => 2 ** x },
+  log2: { signature: signature('f64', 'f64'), run: Math.log2 },
+  sin: { signature: signature('f64', 'f64'), run: Math.sin },
+  cos: { signature: signature('f64', 'f64'), run: Math.cos },
+  tanh: { signature: signature('f64', 'f64'), run: Math.tanh },
+  rsqrt: { signature: signature('f64', 'f64'), run: (x: number) => 1 / Math.sqrt(x) },
 } satisfies Record<string, { signature: Signature; run: (...x: never[]) => unknown }>;
 
 export type HostFunction = keyof typeof hostRows;

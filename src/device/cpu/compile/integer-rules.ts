@@ -111,6 +111,15 @@ export function leadingZeros(e: Emitter, inst: InstOf<'clz'>): void {
   e.code.op('i32.sub');
 }
 
+/** Of a narrow integer, moved down from the top of its word. */
+export function reverseBits(e: Emitter, inst: InstOf<'bitrev'>): void {
+  e.values.push(inst.a);
+  call(e, inst.type === 'i64' ? 'bitrev64' : 'bitrev32');
+  if (!isNarrow(inst.type)) return;
+  e.code.i32(32 - bitsOf(inst.type));
+  e.code.op('i32.shr_u');
+}
+
 /** Operands extended by their sign where the predicate is signed. */
 export function compareInt(e: Emitter, inst: InstOf<'icmp'>): void {
   const isSigned = inst.pred.startsWith('s');

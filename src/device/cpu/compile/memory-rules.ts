@@ -27,7 +27,7 @@ const stores: Record<string, string> = { i8: 'i32.store8', i16: 'i32.store16', f
  * The address on the stack as an index of memory. The first page is nobody's, and memory ends below 4 GiB: whatever lies
  * outside becomes an index at which every access traps.
  */
-function wrapAddress(e: Emitter): void {
+export function wrapAddress(e: Emitter): void {
   const address = e.values.scratch('i64');
   e.code.at('local.tee', address);
   e.code.op('i32.wrap_i64');

@@ -1,6 +1,7 @@
 /** What each op of the IR is in WebAssembly: a total table, with one entry per op. The result is left on the stack. */
 import { bug } from '../../../base/bug.ts';
 import type { InstOf, Op, Value } from '../../../ir/index.ts';
+import { atomic, compareAndSwap } from './atomic-rules.ts';
 import {
   bitcast,
   convertAddress,
@@ -13,9 +14,10 @@ import {
   zeroExtend,
 } from './conversion-rules.ts';
 import { type Emitter, pushAll, typeOf } from './emitter.ts';
-import { compareFloat, float1, float2, floatChoice, fma, signBit } from './float-rules.ts';
-import { compareInt, highProduct, integer, integerCall, leadingZeros, shift, shiftSigned } from './integer-rules.ts';
+import { byHost, compareFloat, float1, float2, floatChoice, fma, signBit } from './float-rules.ts';
+import { compareInt, highProduct, integer, integerCall, leadingZeros, reverseBits, shift, shiftSigned } from './integer-rules.ts';
 import { load, select, store } from './memory-rules.ts';
+import { heldAs } from './values.ts';
 
 const free = (e: Emitter, _: unknown, value: Value): void => e.free(value);
 
@@ -45,6 +47,11 @@ const rules = {
   umin: integerCall('umin'),
   umax: integerCall('umax'),
   clz: leadingZeros,
+  popcount: (e, inst) => {
+    e.values.push(inst.a);
+    e.code.op(`${heldAs(inst.type)}.popcnt`);
+  },
+  bitrev: reverseBits,
   icmp: compareInt,
   fadd: float2('add'),
   fsub: float2('sub'),
@@ -60,6 +67,12 @@ const rules = {
   ftrunc: float1('trunc'),
   ffloor: float1('floor'),
   fceil: float1('ceil'),
+  fexp2: byHost('exp2'),
+  flog2: byHost('log2'),
+  fsin: byHost('sin'),
+  fcos: byHost('cos'),
+  ftanh: byHost('tanh'),
+  frsqrt: byHost('rsqrt'),
   fcmp: compareFloat,
   trunc: truncate,
   zext: zeroExtend,
@@ -80,6 +93,8 @@ const rules = {
   inttoptr: (e, inst) => convertAddress(e, inst.a, inst.type, 'i64.add'),
   load,
   store,
+  atomic,
+  cas: compareAndSwap,
   // Threads meet between regions; nothing is left to do inside one.
   barrier: () => {},
 } satisfies { [K in Op]: (e: Emitter, inst: InstOf<K>, value: Value) => void };

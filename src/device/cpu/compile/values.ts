@@ -26,7 +26,7 @@ export interface Values {
   /** Sets a value of other blocks or a block parameter from its lanes on the stack. */
   set(value: Value): void;
   /** A local for the inside of one rule. */
-  scratch(type: ValueType): number;
+  scratch(type: ValueType, which?: number): number;
 }
 
 interface State {
@@ -39,7 +39,7 @@ interface State {
   readonly spare: Record<ValueType, number[]>;
   /** Expressions not written yet, with their depth. */
   readonly waiting: Map<Value, { write: () => void; depth: number }>;
-  readonly scratch: Partial<Record<ValueType, number>>;
+  readonly scratch: Map<string, number>;
 }
 
 /** The values of one region's function. */
@@ -53,7 +53,7 @@ export function regionValues(plan: Plan, code: Code, writeFree: (value: Value) =
     left: plan.uses.slice(),
     spare: { i32: [], i64: [], f32: [], f64: [] },
     waiting: new Map(),
-    scratch: {},
+    scratch: new Map(),
   };
   const push = (value: Value): void => {
     if (isFree(kernel.insts[value]!)) return writeFree(value);
@@ -66,7 +66,11 @@ export function regionValues(plan: Plan, code: Code, writeFree: (value: Value) =
     pushLane: (value, lane) => pushHeld(state, value, lane),
     define: (value, write) => define(state, value, write),
     set: (value) => setHeld(state, value),
-    scratch: (type) => (state.scratch[type] ??= code.local(type)),
+    scratch(type, which = 0) {
+      const known = state.scratch.get(`${type} ${which}`) ?? code.local(type);
+      state.scratch.set(`${type} ${which}`, known);
+      return known;
+    },
   };
 }
 

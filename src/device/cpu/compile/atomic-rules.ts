@@ -1,0 +1,86 @@
+/**
+ * Atomics. One thread runs at a time, so reading and writing back is one step. Operands are put aside first, in locals that no
+ * other rule uses: working them out may use the others.
+ */
+import type { AtomicOp, InstOf } from '../../../ir/index.ts';
+import { call, type Emitter, suffix } from './emitter.ts';
+import { wrapAddress } from './memory-rules.ts';
+import { heldAs } from './values.ts';
+
+interface Places {
+  readonly type: 'i32' | 'i64' | 'f32' | 'f64';
+  readonly address: number;
+  readonly old: number;
+  readonly operand: number;
+}
+
+/** Puts the address and the operand aside, and reads the old value. */
+function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>): Places {
+  const type = heldAs(inst.type);
+  const operand = e.values.scratch(type, 1);
+  const address = e.values.scratch('i32', 2);
+  const old = e.values.scratch(type, 3);
+  e.values.push(inst.b);
+  e.code.at('local.set', operand);
+  e.values.push(inst.a);
+  wrapAddress(e);
+  e.code.at('local.tee', address);
+  e.code.access(`${type}.load`, 1);
+  e.code.at('local.set', old);
+  return { type, address, old, operand };
+}
+
+/** Leaves the old value on the stack. */
+export function atomic(e: Emitter, inst: InstOf<'atomic'>): void {
+  const places = prepare(e, inst);
+  e.code.at('local.get', places.address);
+  writeNew(e, inst.rmw, places);
+  e.code.access(`${places.type}.store`, 1);
+  e.code.at('local.get', places.old);
+}
+
+function writeNew(e: Emitter, rmw: AtomicOp, { type, old, operand }: Places): void {
+  const { code } = e;
+  if (rmw === 'exch') return code.at('local.get', operand);
+  if (rmw === 'inc' || rmw === 'dec') return writeWrapping(e, rmw, { old, operand });
+  code.at('local.get', old);
+  code.at('local.get', operand);
+  if (rmw === 'smin' || rmw === 'smax' || rmw === 'umin' || rmw === 'umax') call(e, `${rmw}${suffix(type)}`);
+  else code.op(`${type}.${rmw === 'fadd' ? 'add' : rmw}`);
+}
+
+/** `old >= b ? 0 : old + 1`, or `old == 0 || old > b ? b : old - 1`, of words. */
+function writeWrapping({ code }: Emitter, rmw: 'inc' | 'dec', { old, operand }: Pick<Places, 'old' | 'operand'>): void {
+  if (rmw === 'inc') code.i32(0);
+  else code.at('local.get', operand);
+  code.at('local.get', old);
+  code.i32(1);
+  code.op(rmw === 'inc' ? 'i32.add' : 'i32.sub');
+  code.at('local.get', old);
+  code.at('local.get', operand);
+  code.op(rmw === 'inc' ? 'i32.ge_u' : 'i32.gt_u');
+  if (rmw === 'dec') {
+    code.at('local.get', old);
+    code.op('i32.eqz');
+    code.op('i32.or');
+  }
+  code.op('select');
+}
+
+/** Leaves the old value on the stack. */
+export function compareAndSwap(e: Emitter, inst: InstOf<'cas'>): void {
+  const type = heldAs(inst.type);
+  const wanted = e.values.scratch(type, 4);
+  e.values.push(inst.c);
+  e.code.at('local.set', wanted);
+  const { address, old, operand } = prepare(e, inst);
+  e.code.at('local.get', address);
+  e.code.at('local.get', wanted);
+  e.code.at('local.get', old);
+  e.code.at('local.get', old);
+  e.code.at('local.get', operand);
+  e.code.op(`${type}.eq`);
+  e.code.op('select');
+  e.code.access(`${type}.store`, 1);
+  e.code.at('local.get', old);
+}
