@@ -6,7 +6,8 @@ import { type Code, catalogue } from '../../src/base/catalogue/index.ts';
 const section = (code: Code): string => {
   const entry: Entry = catalogue[code];
   const help = entry.help === undefined ? '' : `\n\nHelp: ${entry.help}.`;
-  return `## ${code}: ${entry.title}\n\n${entry.severity}: ${entry.message}\n\n${entry.page}${help}\n`;
+  const alias = entry.alias === undefined ? '' : `\n\nAlso called ${entry.alias}.`;
+  return `## ${code}: ${entry.title}\n\n${entry.severity}: ${entry.message}\n\n${entry.page}${help}${alias}\n`;
 };
 
 export const diagnosticsPage = {

@@ -1,20 +1,7 @@
 /** `docs/ptx.md`: the instructions, special registers and directives of PTX that are supported, from the tables. */
 import type { Row } from '../../src/ptx/row.ts';
 import { specialRegisters } from '../../src/ptx/sregs.ts';
-import { opcodesWithoutRow, rowsByName } from '../../src/ptx/table/index.ts';
-
-/** Columns of a line of names. */
-const width = 140;
-
-function wrapped(words: Iterable<string>): string {
-  const lines: string[] = [''];
-  for (const word of words) {
-    const line = lines.at(-1)!;
-    if (line.length + word.length + 1 > width) lines.push(word);
-    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
-  }
-  return lines.join('\n');
-}
+import { rowsByName } from '../../src/ptx/table/index.ts';
 
 /** The head of a syntax line with the words of its slots, those of exclusive types in the order of the table. */
 function formOf({ name, syntax, slots }: Row): string {
@@ -35,6 +22,17 @@ const isRefused = ({ status }: Row): boolean => typeof status === 'object' && 'r
 
 function section(rows: readonly Row[]): string[] {
   return rows.map((row) => `| ${formOf(row)} | ${statusOf(row)} |`);
+}
+
+/** Refused forms by what is refused, with the slots of the manual's lines in place of all their words. */
+function refusals(rows: readonly Row[]): string[] {
+  const groups = new Map<string, Set<string>>();
+  for (const { status, syntax } of rows) {
+    if (typeof status !== 'object' || !('refused' in status)) continue;
+    const why = `${status.refused} | ${status.instead ?? ''}`;
+    groups.set(why, (groups.get(why) ?? new Set()).add(`\`${syntax.split(' ')[0]}\``));
+  }
+  return [...groups].map(([why, forms]) => `| ${[...forms].join(' ')} | ${why} |`);
 }
 
 const directives: readonly (readonly [names: string, what: string])[] = [
@@ -70,15 +68,12 @@ ${section(done).join('\n')}
 
 ## Legal forms that are refused
 
-| form | why |
-| --- | --- |
-${section(refused).join('\n')}
+Every other form of PTX ISA 9.0 has a row as well, and is refused with these words (CM2001). The lines are grouped by reason, and name the slots of
+a form rather than the words that they hold; \`cumetal explain OPCODE\` lists those.
 
-## Opcodes that are refused
-
-\`\`\`text
-${wrapped([...opcodesWithoutRow].sort())}
-\`\`\`
+| forms | what it is, and why not | what to do instead |
+| --- | --- | --- |
+${refusals(refused).join('\n')}
 
 ## Special registers
 

@@ -248,14 +248,81 @@ def convert_forms():
         yield f'{form} d, a', to, [f'b{width(of)}'], [(a,) for a in SPECIALS[of] + float_draws(of, 12)]
 
 
+# Bit fields, permutations, small products
+
+def field_inputs(bits, extra):
+    places = [0, 1, 7, 8, 31, 32, 33, 63, 64, 65, 255, 256, 0x80000008]
+    values = [0, 1 << bits - 1, (1 << bits) - 1, *draws(bits, 2)]
+    return [(*v, p, n) for v in zip(values, *[draws(bits, 5) for _ in range(extra)]) for p in places for n in places[::2]]
+
+
+def bit_forms():
+    words = [(a,) for a in edges(32) + draws(32, 20)]
+    doubles = [(a,) for a in edges(64) + draws(64, 20)]
+    for op in ['popc', 'clz', 'brev']:
+        yield f'{op}.b32 d, a', 'b32', ['b32'], words
+        yield f'{op}.b64 d, a', 'b64' if op == 'brev' else 'b32', ['b64'], doubles
+    for type_ in ['u32', 's32', 'u64', 's64']:
+        inputs, reg = (words, 'b32') if width(type_) == 32 else (doubles, 'b64')
+        for op in ['bfind', 'bfind.shiftamt']:
+            yield f'{op}.{type_} d, a', 'b32', [reg], inputs
+        yield f'bfe.{type_} d, a, b, c', reg, [reg, 'b32', 'b32'], field_inputs(width(type_), 0)
+    for reg in ['b32', 'b64']:
+        yield f'bfi.{reg} d, a, b, c, e', reg, [reg, reg, 'b32', 'b32'], field_inputs(width(reg), 1)
+    counts = [0, 1, 5, 31, 32, 33, 64, 0xFFFFFFFF]
+    for mode in ['clamp', 'wrap']:
+        for type_ in ['u32', 's32']:
+            yield f'szext.{mode}.{type_} d, a, b', 'b32', ['b32', 'b32'], list(itertools.product(edges(32), counts))
+        yield f'bmsk.{mode}.b32 d, a, b', 'b32', ['b32', 'b32'], list(itertools.product(counts, counts))
+        for direction in 'lr':
+            some = list(itertools.product(draws(32, 3), draws(32, 3), counts + [4, 16]))
+            yield f'shf.{direction}.{mode}.b32 d, a, b, c', 'b32', ['b32'] * 3, some
+    for type_ in WIDE_INTS:
+        yield f'sad.{type_} d, a, b, c', register(type_), [register(type_)] * 3, integer_triples(width(type_), width(type_))
+    for type_ in ['u32', 's32']:
+        for mode in ['lo', 'hi']:
+            yield f'mul24.{mode}.{type_} d, a, b', 'b32', ['b32', 'b32'], integer_pairs(32) + integer_pairs(24)
+            yield f'mad24.{mode}.{type_} d, a, b, c', 'b32', ['b32'] * 3, integer_triples(24, 32) + integer_triples(32, 32)
+        for other in ['u32', 's32']:
+            yield f'dp4a.{type_}.{other} d, a, b, c', 'b32', ['b32'] * 3, integer_triples(32, 32)
+            for mode in ['lo', 'hi']:
+                yield f'dp2a.{mode}.{type_}.{other} d, a, b, c', 'b32', ['b32'] * 3, integer_triples(32, 32)
+    yield 'mad24.hi.sat.s32 d, a, b, c', 'b32', ['b32'] * 3, integer_triples(24, 32) + integer_triples(32, 32)
+    for table in [0, 0xFF, 0x96, 0xE8, 0xCA, 0x80, 0x1F, 0xAA, 0x35]:
+        yield f'lop3.b32 d, a, b, c, {table:#x}', 'b32', ['b32'] * 3, [(0xF0F0F0F0, 0xCCCCCCCC, 0xAAAAAAAA), *zip(*[draws(32, 8) for _ in range(3)])]
+    selectors = [0x3210, 0x7654, 0x0123, 0x89AB, 0xCDEF, 0xFEDC, 0xFFFF3210, *draws(16, 8)]
+    yield 'prmt.b32 d, a, b, c', 'b32', ['b32'] * 3, list(itertools.product([0x33221100, 0xFF807F01], [0x77665544, 0x80FF017F], selectors))
+    for mode in ['f4e', 'b4e', 'rc8', 'ecl', 'ecr', 'rc16']:
+        yield f'prmt.b32.{mode} d, a, b, c', 'b32', ['b32'] * 3, [(0x33221100, 0x77665544, c) for c in [0, 1, 2, 3, 4, 0xFFFFFFFF]]
+    yield 'slct.b32.s32 d, a, b, c', 'b32', ['b32'] * 3, [(1, 2, c) for c in edges(32)]
+    for ftz in ['', '.ftz']:
+        yield f'slct{ftz}.b32.f32 d, a, b, c', 'b32', ['b32'] * 3, [(1, 2, c) for c in SPECIAL_32]
+    for type_ in ['f32', 'f64']:
+        reg = f'b{width(type_)}'
+        yield f'copysign.{type_} d, a, b', reg, [reg, reg], float_pairs(type_, FEW[type_], 4)
+        for op in ['finite', 'infinite', 'number', 'notanumber', 'normal', 'subnormal']:
+            yield f'testp.{op}.{type_} d, a', 'pred', [reg], [(a,) for a in SPECIALS[type_]]
+
+
+def approximate_forms():
+    near = [f32(sign * x) for x in [2.0**k for k in range(-30, 8)] + [0.1, 0.7, 1.3, 2.9, 3.14159, 6.28, 10.5, 88.7, 100.0, 126.5] for sign in (1, -1)]
+    inputs = [(a,) for a in dict.fromkeys(SPECIAL_32 + near + float_draws('f32', 80))]
+    for op in ['ex2', 'lg2', 'sin', 'cos', 'rsqrt', 'sqrt', 'rcp']:
+        for ftz in ['', '.ftz']:
+            yield f'{op}.approx{ftz}.f32 d, a', 'b32', ['b32'], inputs
+    yield 'tanh.approx.f32 d, a', 'b32', ['b32'], inputs
+    for op in ['div.approx', 'div.full', 'div.full.ftz']:
+        yield f'{op}.f32 d, a, b', 'b32', ['b32', 'b32'], float_pairs('f32', FEW_32, 40)
+
+
 def forms():
-    for group in [integer_forms, logic_forms, float_forms, convert_forms]:
+    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms]:
         yield from group()
 
 
 def kernel(form, result, operands):
     """The PTX that runs one form on every input: a[i], b[i], c[i] in, out[i], each in a cell of 8 bytes."""
-    names = 'abc'[: len(operands)]
+    names = 'abce'[: len(operands)]
     lines = ['.version 9.0', '.target sm_90', '.address_size 64', '', '.visible .entry form(']
     lines.append(',\n'.join(f'  .param .u64 p{name}' for name in [*names, 'd']) + ',\n  .param .u32 pn\n)\n{')
     lines += [f'  .reg .{kind} {name};' for name, kind in zip(names, operands)]

@@ -112,6 +112,7 @@ const codes: [code: number, words: string[], where: 'out' | 'err', says: RegExp]
   [2, ['explain', 'CM9999'], 'err', /there is no diagnostic CM9999/],
   [2, ['explain', 'frobnicate.f32'], 'err', /`frobnicate/],
   [0, ['explain', 'CM5012'], 'out', /kind of argument/],
+  [0, ['explain', 'W-GPU-4040'], 'out', /\[CM2210\]: barrier in divergent flow/],
   [0, ['explain', 'add.s32'], 'out', /add/],
   [0, ['explain'], 'out', /CM1101/],
   [0, ['devices'], 'out', /^cpu: /m],

@@ -60,6 +60,7 @@ function operandText(slot: OperandSlot, index: number, form: FormMatch): string 
   if (type === 'label') return 'L';
   if (slot.vector === 'elements' && form.modifiers.vec !== undefined)
     return registers(type, Number(String(form.modifiers.vec).slice(1)), 1);
+  if (slot.constant) return String(slot.constant[0]);
   // Only barriers take plain numbers, of which 0 is the one that all have.
   if (form.row.control === 'barrier') return '0';
   return registerOf(type, index);

@@ -12,7 +12,7 @@ import {
   type Statement,
   type Variable,
 } from '../../src/ptx/index.ts';
-import { bare, clean, examples } from './tree.ts';
+import { bare, clean, examples, parsed } from './tree.ts';
 
 const test = suite('ptx/parse');
 
@@ -591,6 +591,16 @@ test('functions with results, without parameters, declared only', () => {
   assert.equal(f!.body, []);
   assert.equal([g!.name, g!.linkage, g!.isEntry, g!.body], ['g', 'extern', false, undefined]);
   assert.equal([h!.linkage, h!.body, h!.directives[0]?.name], ['weak', undefined, 'noreturn']);
+});
+
+test('a declaration of a function may go without its semicolon', () => {
+  const heads =
+    '.extern .func f (.param .u32 a)\n.func (.param .u32 r) g .noreturn\n.file 1 "a"\n.visible .func h ()\n.global .u32 v;\n.func i';
+  assert.equal(
+    items(heads).map((item) => (item.kind === 'function' ? [item.name, item.params.length, item.body] : item.kind)),
+    [['f', 1, undefined], ['g', 0, undefined], 'directive', ['h', 0, undefined], 'variable', ['i', 0, undefined]],
+  );
+  assert.equal(parsed('.entry e ()\n.func f () { ret; }').said, ['CM1001 2:1 expected `;`, found `.func`']);
 });
 
 test('the directives of a head', () => {

@@ -25,6 +25,7 @@ const mask = (value: bigint, type: string): bigint => BigInt.asUintN(type === 'p
 /** The registers of an operand, and how it is written. */
 function cellsOf(slot: OperandSlot, name: string, form: FormMatch, value: Bits | readonly Bits[]): { cells: Cell[]; text: string } {
   const type = typeOfSlot(slot, form);
+  if (slot.constant) return { cells: [], text: String(value) };
   if (!Array.isArray(value)) return { cells: [{ name, kind: kindOf(type), type, bits: mask(BigInt(value as Bits), type) }], text: name };
   const part = `b${bitsOfType(type) / value.length}`;
   const cells = value.map((bits, i) => ({ name: `${name}${i}`, kind: kindOf(part), type: part, bits: mask(BigInt(bits), part) }));

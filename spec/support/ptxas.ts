@@ -18,3 +18,24 @@ export function ptxasFaults(text: string, architecture = 'sm_90'): Map<number, s
     rmSync(folder, { recursive: true });
   }
 }
+
+/** Which of many texts the assembler takes, each for the architecture of its own `.target`; several run at a time. */
+export async function ptxasTakes(texts: readonly string[], architecture = 'sm_90'): Promise<boolean[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'cumetal-'));
+  const taken: boolean[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let i = next++; i < texts.length; i = next++) {
+      const path = join(folder, `${i}.ptx`);
+      writeFileSync(path, texts[i]!);
+      const options = { stdout: 'ignore', stderr: 'ignore' } as const;
+      taken[i] = (await Bun.spawn(['ptxas', `-arch=${architecture}`, '-O0', path, '-o', '/dev/null'], options).exited) === 0;
+    }
+  };
+  try {
+    await Promise.all([work(), work()]);
+    return taken;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -33,6 +33,8 @@ export interface Where {
   readonly notes?: readonly string[];
   /** Replaces the catalogue's own help. */
   readonly help?: string;
+  /** Replaces the catalogue's own severity, where an option such as `--ptx-strict` asks for it. */
+  readonly severity?: Severity;
 }
 
 /** A growing list of diagnostics about one file (or about none). */
@@ -52,7 +54,7 @@ export class Diagnostics {
     const help = where.help ?? (entry.help === undefined ? undefined : fill(entry.help, holes));
     this.list.push({
       code,
-      severity: entry.severity,
+      severity: where.severity ?? entry.severity,
       message,
       labels,
       notes: where.notes ?? [],

@@ -15,11 +15,16 @@ export interface Position {
   readonly column: number;
 }
 
+/** Whether a character of two UTF-16 units starts at an offset. */
+const isPair = (text: string, at: number): boolean => (text.codePointAt(at) ?? 0) > 0xffff;
+
 /** A named text with line look-up. `path` is what messages print, `-` becoming `<stdin>`. */
 export class SourceFile {
   readonly path: string;
   readonly text: string;
   #lineStarts: number[] | undefined;
+  /** Where the last column was counted to: places are mostly asked for in order, and a file may be one long line. */
+  #counted = { start: 0, at: 0, column: 1 };
 
   constructor(path: string, text: string) {
     this.path = path === '-' ? '<stdin>' : path;
@@ -46,8 +51,16 @@ export class SourceFile {
       if (starts[middle]! <= at) low = middle;
       else high = middle - 1;
     }
-    const column = [...this.text.slice(starts[low]!, at)].length + 1;
-    return { line: low + 1, column };
+    return { line: low + 1, column: this.#columnOf(at, starts[low]!) };
+  }
+
+  #columnOf(at: number, start: number): number {
+    const from = this.#counted.start === start && this.#counted.at <= at ? this.#counted : { at: start, column: 1 };
+    let { column } = from;
+    for (let i = from.at; i < at; column++) i += isPair(this.text, i) && i + 1 < at ? 2 : 1;
+    // In the midst of a pair nothing is remembered, since what follows is no character.
+    if (!isPair(this.text, at - 1)) this.#counted = { start, at, column };
+    return column;
   }
 
   /** The text of a one-based line without its line end. */

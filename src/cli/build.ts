@@ -24,7 +24,7 @@ export async function build({ words, terminal }: Context): Promise<ExitCode> {
   const options: CompileOptions = { ...hostHash, ...compileOptions(words), ...(entries.length > 0 ? { entries } : {}) };
   const diagnostics = new Diagnostics();
   const start = performance.now();
-  const { code, size } = await buildTo(to, { from, what, options }, terminal, diagnostics);
+  const { code, size } = await buildTo(to, { from, image: lastValue(words, 'image'), what, options }, terminal, diagnostics);
   terminal.err(renderAll(diagnostics.list, terminal.colour.err));
   const status = code === exit.ok ? 'ok' : 'error';
   const list = diagnostics.list.map(diagnosticJson);
@@ -38,17 +38,18 @@ export async function build({ words, terminal }: Context): Promise<ExitCode> {
 
 interface Work {
   readonly from: string;
+  readonly image: string | undefined;
   readonly what: Emit;
   readonly options: CompileOptions;
 }
 
 async function buildTo(
   to: string,
-  { from, what, options }: Work,
+  { from, image, what, options }: Work,
   terminal: Terminal,
   diagnostics: Diagnostics,
 ): Promise<{ code: ExitCode; size?: number }> {
-  const input = await readInput(from, terminal, diagnostics);
+  const input = await readInput(from, terminal, diagnostics, image);
   if (typeof input === 'number') return { code: input };
   if (input.kind === 'metallib') {
     terminal.err(`error: \`${from}\` is a metallib already\n  = help: \`cumetal inspect ${from} --disassemble\` shows what is in it\n`);

@@ -1,31 +1,64 @@
-/** `cumetal check`: every fault of every file, in the form asked for. */
+/** `cumetal check`: every fault of every file, in the form asked for, once or again whenever a file changes. */
 import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
+import { SourceFile } from '../base/source.ts';
 import { type CompileOptions, compile } from '../compile/index.ts';
-import { type Context, has, lastValue } from './command.ts';
+import { type Context, has, lastValue, type Words } from './command.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { diagnosticJson, githubLine, sarif } from './formats.ts';
-import { readInput } from './input.ts';
+import { type Input, readInput } from './input.ts';
 import { jsonText } from './json.ts';
 import { countWords, renderAll } from './render.ts';
 import { compileOptions } from './run-words.ts';
 import type { Terminal } from './terminal.ts';
 import { version } from './version.ts';
+import { wrongWords } from './wrong-words.ts';
 
-/** Runs the command. The exit code is that of the worst file. */
+/** Most diagnostics that are printed as text; the rest are counted. */
+const mostShown = 50;
+
+/** Runs the command. The exit code is that of the worst file; with `--watch` it is 0 when the user interrupts it. */
 export async function check({ words, terminal }: Context): Promise<ExitCode> {
-  const options = compileOptions(words);
+  const problem = badWords(words);
+  if (problem !== undefined) return wrongWords(problem, 'cumetal check --help', terminal);
+  if (!has(words, 'watch')) return checkOnce(words, terminal);
+  const { watchFiles } = await import('./watch.ts');
+  const recheck = async (): Promise<void> => {
+    // Clears the screen and what scrolled off it, where there is one.
+    if (terminal.colour.out) terminal.out('\u001b[2J\u001b[3J\u001b[H');
+    await checkOnce(words, terminal);
+  };
+  return watchFiles(words.positionals, recheck);
+}
+
+function badWords(words: Words): string | undefined {
+  const reads = words.positionals.includes('-');
+  if (has(words, 'watch') && reads) return '`--watch` needs files, and `-` is standard input';
+  if (has(words, 'stdin-filename') && !reads) return '`--stdin-filename` names standard input: give `-` as a file';
+  return undefined;
+}
+
+/** Checks every file once and writes what was found. */
+export async function checkOnce(words: Words, terminal: Terminal): Promise<ExitCode> {
+  const options: CompileOptions = { ...compileOptions(words), lints: true };
   const all = new Diagnostics();
   let worst: ExitCode = exit.ok;
-  for (const path of words.positionals) worst = Math.max(worst, await checkFile(path, options, terminal, all)) as ExitCode;
+  for (const path of words.positionals) worst = Math.max(worst, await checkFile(path, words, options, terminal, all)) as ExitCode;
   const format = has(words, 'json') ? 'json' : (lastValue(words, 'format') ?? 'text');
   if (format === 'text') writeText(all.list, words.positionals.length, terminal);
   else terminal.out(written(format, all.list));
   return worst;
 }
 
-async function checkFile(path: string, options: CompileOptions, terminal: Terminal, all: Diagnostics): Promise<ExitCode> {
-  const input = await readInput(path, terminal, all);
-  if (typeof input === 'number') return input;
+async function checkFile(path: string, words: Words, options: CompileOptions, terminal: Terminal, all: Diagnostics): Promise<ExitCode> {
+  const input = await readInput(path, terminal, all, lastValue(words, 'image'));
+  return typeof input === 'number' ? input : checkInput(named(input, lastValue(words, 'stdin-filename')), options, all);
+}
+
+/** Text from standard input under the name that it was given. */
+const named = (input: Input, name: string | undefined): Input =>
+  input.kind === 'ptx' && input.path === '-' && name !== undefined ? { ...input, source: new SourceFile(name, input.source.text) } : input;
+
+async function checkInput(input: Input, options: CompileOptions, all: Diagnostics): Promise<ExitCode> {
   if (input.kind === 'metallib') {
     const { validateBytes } = await import('./validate.ts');
     return validateBytes(input.bytes, all) ? exit.ok : exit.failed;
@@ -37,7 +70,7 @@ async function checkFile(path: string, options: CompileOptions, terminal: Termin
 }
 
 function writeText(list: readonly Diagnostic[], files: number, terminal: Terminal): void {
-  terminal.err(renderAll(list, terminal.colour.err));
+  terminal.err(renderAll(list, terminal.colour.err, mostShown));
   const what = `${files} file${files === 1 ? '' : 's'} checked`;
   terminal.out(`${what}: ${countWords(list) || 'no faults'}\n`);
 }

@@ -16,11 +16,22 @@ const target: Option = {
   doc: 'What to compile for: `macos14` (the default), or `cpu`, AIR with a few additions that only the CPU device runs.',
 };
 
+const image: Option = {
+  name: 'image',
+  value: 'N|sm_XX',
+  doc: 'Of a fatbinary, cubin, object or program: the PTX image to take, by number or architecture; else that for the highest.',
+};
+
 const fp64: Option = {
   name: 'fp64',
   value: 'MODE',
   choices: fp64Choices,
   doc: 'How f64 arithmetic is compiled: `soft` (the default; exact or refused), or `native`, which no known Apple GPU loads.',
+};
+
+const ptxStrict: Option = {
+  name: 'ptx-strict',
+  doc: 'Make errors of what NVIDIA’s assembler refuses and this compiler only warns of: versions, targets, unknown pragmas.',
 };
 
 const run: Command = {
@@ -51,8 +62,10 @@ const run: Command = {
     },
     { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
+    image,
     target,
     fp64,
+    ptxStrict,
     { name: 'sanitize', doc: 'Look for accesses outside memory and races. Not yet available.' },
     json,
   ],
@@ -92,13 +105,16 @@ const build: Command = {
       doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`.',
     },
     { name: 'entry', value: 'NAME', many: true, doc: 'Only this entry; may be given more than once.' },
+    image,
     target,
     fp64,
+    ptxStrict,
     json,
   ],
   examples: [
     { line: 'cumetal build examples/vector_add.ptx -o vector_add.metallib', does: 'compile to a metallib' },
     { line: 'cumetal build examples/vector_add.ptx --emit air-ll -o -', does: 'look at the AIR' },
+    { line: 'cumetal build a.out --image sm_80 -o kernels.metallib', does: 'compile the PTX in a program' },
   ],
   run: async (context) => (await import('./build.ts')).build(context),
 };
@@ -115,26 +131,33 @@ const check: Command = {
       choices: ['text', 'json', 'sarif', 'github'],
       doc: 'How diagnostics are written; all but `text` go to standard output.',
     },
+    image,
     target,
     fp64,
+    ptxStrict,
+    { name: 'stdin-filename', value: 'NAME', doc: 'What to call the text of `-` in messages.' },
+    { name: 'watch', doc: 'Check again whenever a file changes, until interrupted.' },
     { name: 'json', doc: 'The same as `--format json`.' },
   ],
   examples: [
     { line: 'cumetal check kernels/*.ptx', does: 'report every fault of every file' },
     { line: 'cumetal check kernel.ptx --format sarif > kernel.sarif', does: 'for code scanning' },
+    { line: 'cumetal check - --stdin-filename kernel.ptx --json', does: 'for an editor, which hands over what was typed' },
+    { line: 'cumetal check kernel.ptx --watch', does: 'while writing a kernel' },
   ],
   run: async (context) => (await import('./check.ts')).check(context),
 };
 
 const inspect: Command = {
   name: 'inspect',
-  summary: 'show any .metallib, ours or Apple’s: header, functions, metadata',
+  summary: 'show any .metallib, ours or Apple’s, or the images of a fatbinary, cubin, object or program',
   usage: ['FILE [options]'],
   positionals: [1, 1],
   options: [{ name: 'disassemble', doc: 'Print the bitcode as LLVM-style text.' }, json],
   examples: [
     { line: 'cumetal inspect vector_add.metallib', does: 'header, functions and kernel parameters' },
     { line: 'cumetal inspect vector_add.metallib --disassemble', does: 'the instructions' },
+    { line: 'cumetal inspect a.out', does: 'the PTX and SASS in a program that nvcc built' },
   ],
   run: async (context) => (await import('./inspect.ts')).inspect(context),
 };

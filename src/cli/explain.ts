@@ -11,6 +11,7 @@ interface Entry {
   readonly title: string;
   readonly message: string;
   readonly help?: string;
+  readonly alias?: string;
   readonly page: string;
 }
 
@@ -24,7 +25,7 @@ export async function explain({ words, terminal }: Context): Promise<ExitCode> {
     );
     return exit.ok;
   }
-  const code = /^(CM)?\d{4}$/i.test(word) ? `CM${word.slice(-4)}` : undefined;
+  const code = /^(CM)?\d{4}$/i.test(word) ? `CM${word.slice(-4)}` : codeOfAlias(word);
   if (code !== undefined && isCode(code)) {
     terminal.out(isJson ? `${jsonText({ code, ...catalogue[code] })}\n` : codePage(code, catalogue[code]));
     return exit.ok;
@@ -33,6 +34,10 @@ export async function explain({ words, terminal }: Context): Promise<ExitCode> {
     return wrongWords(`there is no diagnostic ${code}${near(code, Object.keys(catalogue))}`, 'cumetal explain', terminal);
   return explainInstruction(word, isJson, terminal);
 }
+
+/** The code of a lint that a device's language clause has another name for: `W-GPU-4040`. */
+const codeOfAlias = (word: string): string | undefined =>
+  Object.entries<Entry>(catalogue).find(([, { alias }]) => alias === word.toUpperCase())?.[0];
 
 const near = (word: string, candidates: string[]): string => {
   const found = closest(word, candidates);
@@ -44,9 +49,10 @@ const listOfCodes = (): string =>
     .map(([code, { severity, title }]) => `${code}  ${severity.padEnd(7)}  ${title}\n`)
     .join('');
 
-function codePage(code: Code, { severity, title, message, help, page }: Entry): string {
+function codePage(code: Code, { severity, title, message, help, alias, page }: Entry): string {
   const lines = [`${severity}[${code}]: ${title}`, '', `  ${message}`, '', page];
   if (help) lines.push('', `What to do: ${help}.`);
+  if (alias) lines.push('', `Also called ${alias}.`);
   return `${lines.join('\n')}\n`;
 }
 

@@ -51,8 +51,11 @@ export function sarif(diagnostics: readonly Diagnostic[], version: string): obje
 function sarifLocation(file: SourceFile, span: Span | undefined): object {
   const place = span && range(file, span);
   const region = place && { startLine: place.line, startColumn: place.column, endLine: place.endLine, endColumn: place.endColumn };
-  return { physicalLocation: { artifactLocation: { uri: encodeURI(file.path) }, ...(region ? { region } : {}) } };
+  return { physicalLocation: { artifactLocation: { uri: uriOf(file.path) }, ...(region ? { region } : {}) } };
 }
+
+/** A relative reference, or one with a host of its own for an absolute path; `#` and `?` of a file's name are no parts of a URI. */
+const uriOf = (path: string): string => `${path.startsWith('/') ? 'file://' : ''}${path.split('/').map(encodeURIComponent).join('/')}`;
 
 /** Source: GitHub Actions, "Workflow commands": `%`, line ends and, in properties, `:` and `,` are escaped. */
 export function githubLine(d: Diagnostic): string {

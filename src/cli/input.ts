@@ -1,17 +1,19 @@
-/** The FILE of a command: PTX text, a metallib, standard input, or CUDA C++ through the compiler that is here. */
+/** The FILE of a command: PTX text or a file with PTX in it, a metallib, standard input, or CUDA C++ through the compiler that is here. */
 
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
 import { type ExitCode, exit } from './exit.ts';
 import type { Terminal } from './terminal.ts';
+import { wrongWords } from './wrong-words.ts';
 
 export type Input =
   | { readonly kind: 'ptx'; readonly path: string; readonly source: SourceFile }
   | { readonly kind: 'metallib'; readonly path: string; readonly bytes: Uint8Array };
 
-/** The file, or the exit code after its fault was reported or printed. */
-export async function readInput(path: string, terminal: Terminal, diagnostics: Diagnostics): Promise<Input | ExitCode> {
+/** The file, or the exit code after its fault was reported or printed. `image` says which of a container's images is meant. */
+export async function readInput(path: string, terminal: Terminal, diagnostics: Diagnostics, image?: string): Promise<Input | ExitCode> {
   if (path.endsWith('.cu')) {
+    if (image !== undefined) return noImages(path, terminal);
     const { compileCuda } = await import('./cuda-source.ts');
     const text = compileCuda(path, terminal);
     return typeof text === 'string' ? { kind: 'ptx', path, source: new SourceFile(path, text) } : text;
@@ -21,21 +23,27 @@ export async function readInput(path: string, terminal: Terminal, diagnostics: D
     diagnostics.report('CM5030', { path, why: bytes.why });
     return exit.usage;
   }
-  return classify(path, bytes, terminal);
-}
-
-function classify(path: string, bytes: Uint8Array, terminal: Terminal): Input | ExitCode {
-  const starts = (...magic: number[]) => magic.every((byte, i) => bytes[i] === byte);
-  if (starts(0x4d, 0x54, 0x4c, 0x42)) return { kind: 'metallib', path, bytes };
-  const isElf = starts(0x7f, 0x45, 0x4c, 0x46);
-  if (isElf || starts(0x50, 0xed, 0x55, 0xba)) {
-    terminal.err(
-      `error: \`${path}\` is ${isElf ? 'an ELF file' : 'a fatbinary'}, and reading PTX out of one is not yet available in this version\n`,
-    );
-    terminal.err('  = help: `cuobjdump -ptx FILE` prints the PTX in it\n');
-    return exit.usage;
+  if (looksLikeContainer(bytes)) {
+    const { readContainedPtx } = await import('./contained.ts');
+    const source = readContainedPtx({ path, bytes }, image, terminal, diagnostics);
+    return source instanceof SourceFile ? { kind: 'ptx', path, source } : source;
   }
+  if (image !== undefined) return noImages(path, terminal);
   // A metallib cut short is no text; telling so beats a syntax error at its first byte.
-  if (path.endsWith('.metallib')) return { kind: 'metallib', path, bytes };
+  if (startsWith(bytes, 0x4d, 0x54, 0x4c, 0x42) || path.endsWith('.metallib')) return { kind: 'metallib', path, bytes };
   return { kind: 'ptx', path, source: new SourceFile(path, new TextDecoder().decode(bytes)) };
 }
+
+function noImages(path: string, terminal: Terminal): ExitCode {
+  return wrongWords(
+    `\`${path}\` has no images for \`--image\` to choose from: it is no fatbinary, cubin or ELF file`,
+    'cumetal check --help',
+    terminal,
+  );
+}
+
+const startsWith = (bytes: Uint8Array, ...magic: number[]): boolean => magic.every((byte, i) => bytes[i] === byte);
+
+/** An ELF file or a fatbinary; told here so that what reads them is loaded for them alone. A spec holds this equal to `isContainer`. */
+export const looksLikeContainer = (bytes: Uint8Array): boolean =>
+  startsWith(bytes, 0x7f, 0x45, 0x4c, 0x46) || startsWith(bytes, 0x50, 0xed, 0x55, 0xba);

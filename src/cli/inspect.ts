@@ -1,4 +1,4 @@
-/** `cumetal inspect`: what is in a metallib, whoever wrote it. */
+/** `cumetal inspect`: what is in a metallib, whoever wrote it, or in a container of PTX. */
 import { type KernelReflection, reflectModule } from '../air/index.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { type Module, readModule } from '../bitcode/index.ts';
@@ -6,6 +6,7 @@ import { type LibraryFunction, type ReadLibrary, readMetallib, type Version } fr
 import { type Context, has } from './command.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { diagnosticJson } from './formats.ts';
+import { looksLikeContainer } from './input.ts';
 import { jsonText } from './json.ts';
 import { renderAll } from './render.ts';
 import { wrongWords } from './wrong-words.ts';
@@ -15,6 +16,10 @@ export async function inspect({ words, terminal }: Context): Promise<ExitCode> {
   const path = words.positionals[0]!;
   const bytes = terminal.readFile(path);
   if (!(bytes instanceof Uint8Array)) return wrongWords(`cannot read \`${path}\`: ${bytes.why}`, 'cumetal inspect --help', terminal);
+  if (looksLikeContainer(bytes)) {
+    const { inspectContainer } = await import('./contained.ts');
+    return inspectContainer({ path, bytes }, has(words, 'json'), terminal);
+  }
   const diagnostics = new Diagnostics();
   const library = readMetallib(bytes, diagnostics);
   const parts = library?.functions.map((fn) => readPart(fn, diagnostics)) ?? [];

@@ -15,10 +15,10 @@ const styles = { error: '1;31', warning: '1;33', note: '1;36', bold: '1', frame:
 
 const painter = (colour: boolean): Paint => (colour ? (text, style) => `\u001b[${styles[style]}m${text}\u001b[0m` : (text) => text);
 
-/** Every diagnostic, at most 20 of them and then a count; empty for an empty list. */
-export function renderAll(diagnostics: readonly Diagnostic[], colour = false): string {
-  const shown = diagnostics.slice(0, mostPrinted).map((d) => renderDiagnostic(d, colour));
-  const rest = diagnostics.slice(mostPrinted);
+/** Every diagnostic, at most `most` of them and then a count; empty for an empty list. */
+export function renderAll(diagnostics: readonly Diagnostic[], colour = false, most = mostPrinted): string {
+  const shown = diagnostics.slice(0, most).map((d) => renderDiagnostic(d, colour));
+  const rest = diagnostics.slice(most);
   if (rest.length > 0) shown.push(`and ${countWords(rest)} more\n`);
   return shown.join('\n');
 }

@@ -73,13 +73,14 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
 
 const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
 
-/** `--target` and `--fp64`, whose choices were checked before. */
+/** `--target`, `--fp64` and `--ptx-strict`; the choices were checked before. */
 export function compileOptions(words: Words): CompileOptions {
   const target = lastValue(words, 'target');
   const fp64 = lastValue(words, 'fp64');
   return {
     ...(target ? { target: target as NonNullable<CompileOptions['target']> } : {}),
     ...(fp64 ? { fp64: fp64 as Fp64Mode } : {}),
+    ...(has(words, 'ptx-strict') ? { ptxStrict: true } : {}),
   };
 }
 

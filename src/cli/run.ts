@@ -106,7 +106,7 @@ async function readTask({ terminal, words, command }: Context, report: Report): 
   const launchPath = lastValue(words, 'launch');
   if (launchPath !== undefined) return taskOfFile(launchPath, words, terminal, report);
   const { diagnostics } = report;
-  const input = await readInput(words.positionals[0]!, terminal, diagnostics);
+  const input = await readInput(words.positionals[0]!, terminal, diagnostics, lastValue(words, 'image'));
   if (typeof input === 'number') return input;
   if (has(words, 'arg')) return taskOfWords(input, words, terminal, report);
   const lines = input.kind === 'ptx' ? launchWords(input.source.text, diagnostics) : undefined;
@@ -119,7 +119,7 @@ async function readTask({ terminal, words, command }: Context, report: Report): 
     report.notes.push(`launched as the comment lines of ${input.path} say`);
     return taskOfWords(input, joinWords(own, words), terminal, report);
   }
-  const beside = input.path.replace(/\.(ptx|metallib|cu)$/, '.launch.json');
+  const beside = input.path.replace(/\.(ptx|metallib|cu|fatbin|cubin|o)$/, '.launch.json');
   if (beside !== input.path && exists(beside) && !clashing(words)) return taskOfFile(beside, words, terminal, report, input);
   return taskOfWords(input, words, terminal, report);
 }
@@ -149,7 +149,7 @@ async function taskOfFile(
   const file = readLaunchFile(path, new TextDecoder().decode(bytes), diagnostics);
   if (!file) return exit.failed;
   const given = words.positionals[0];
-  const input = beside ?? (await readInput(given ?? file.module, terminal, diagnostics));
+  const input = beside ?? (await readInput(given ?? file.module, terminal, diagnostics, lastValue(words, 'image')));
   if (typeof input === 'number') return given === undefined && input === exit.usage ? exit.failed : input;
   report.notes.push(`launched as ${path} says`);
   return { input, request, plan: file };

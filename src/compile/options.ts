@@ -11,6 +11,10 @@ export interface CompileOptions {
   readonly fp64?: Fp64Mode;
   /** Only these entries; all by default. */
   readonly entries?: readonly string[];
+  /** Whether what assemblers refuse and what this compiler can do without is an error: versions, targets, unknown pragmas. */
+  readonly ptxStrict?: boolean;
+  /** Whether to report lints, and faults of functions that are not compiled. */
+  readonly lints?: boolean;
   /** A faster SHA-256 than the one that runs everywhere, where the host has one. */
   readonly sha256?: (bytes: Uint8Array) => Uint8Array;
 }

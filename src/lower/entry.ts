@@ -10,6 +10,7 @@ import { guardValue, lowerInstruction } from './instructions.ts';
 import { lowerParams, pointerParams } from './params.ts';
 import { classifyParams } from './passes/classify-params.ts';
 import { refuseMissingMemory } from './passes/missing-memory.ts';
+import { useParamOffsets } from './passes/param-offsets.ts';
 import { resolveSpaces } from './passes/resolve-spaces.ts';
 import { type Flow, link, registerFile } from './ssa.ts';
 import { variablesOf } from './variables.ts';
@@ -31,6 +32,7 @@ export function lowerEntry({ fn, scope, items }: CheckedFunction, diagnostics: D
   // A variable that was refused is missing too, and its accesses are no faults of their own.
   if (diagnostics.list.length === before) refuseMissingMemory(kernel, diagnostics);
   recoverPointers(kernel);
+  if (diagnostics.list.length === before) useParamOffsets(kernel, diagnostics);
   return kernel;
 }
 

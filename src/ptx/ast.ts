@@ -16,6 +16,8 @@ export interface Module {
   readonly targets: readonly Word[];
   /** 32 or 64 from `.address_size`; absent when the directive is missing. */
   readonly addressSize: number | undefined;
+  /** `.version`, `.target` and `.address_size` as they follow one another; the place of a target is that of its words. */
+  readonly headers: readonly Word[];
   readonly items: readonly Item[];
 }
 

@@ -2,12 +2,13 @@
 import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
-import { type Instruction, instructionName, type Operand } from './ast.ts';
+import { type Instruction, instructionName, type Operand, type Variable } from './ast.ts';
 import { constantValue, integerConstant } from './constant.ts';
 import { immediateBits } from './immediate.ts';
-import type { FormMatch } from './match.ts';
+import { partsOf } from './lint.ts';
+import { type FormMatch, operandCounts, slotsOf } from './match.ts';
 import { printOperand } from './print.ts';
-import type { MatchedOperand, OperandSlot, PtxType } from './row.ts';
+import type { Match, MatchedOperand, OperandSlot, PtxType } from './row.ts';
 import { lookUp, type Named, namesIn, type Register, type Scope } from './scope.ts';
 import { isOtherSpecialRegister, specialRegisters } from './sregs.ts';
 import { agrees, bitsOfType, isFloatType, kindOfType, registerTypes, wideType } from './types.ts';
@@ -30,11 +31,11 @@ export function checkOperands(
   diagnostics: Diagnostics,
 ): MatchedOperand[] | undefined {
   const place: Place = { instruction, form, scope, diagnostics };
-  const slots = form.row.operands;
-  const least = slots.filter((slot) => !slot.isOptional).length;
   const given = instruction.operands.length;
-  if (given < least || given > slots.length) {
-    const wanted = least === slots.length ? `${least}` : `${least} to ${slots.length}`;
+  const slots = slotsOf(form, given);
+  if (!slots) {
+    const { least, most } = operandCounts(form);
+    const wanted = least === most ? `${least}` : `${least} to ${most}`;
     const help = `form: ${form.row.syntax}`;
     diagnostics.report('CM1105', { form: instructionName(instruction), wanted, given }, { span: instruction.span, help });
     return undefined;
@@ -46,12 +47,16 @@ export function checkOperands(
 function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOperand | undefined {
   const type = typeOfSlot(slot, place.form);
   const whole = { slot, node, type, lanes: undefined };
-  if (slot.isAddress) return checkAddress(place, node) ? whole : undefined;
+  if (slot.isAddress) return checkAddress(place, slot, node) ? whole : undefined;
+  // What a list holds is for whoever knows the function: `check-calls.ts`.
+  if (slot.isList) return node.kind === 'list' ? whole : mismatch(place, node, 'a list in parentheses', kindWords(node));
   if (type === 'label') return checkLabel(place, node) ? whole : undefined;
   if (slot.second !== undefined && node.kind === 'pair') {
-    const isFine = [node.first, node.second].every((each) => checkDestination(place, slot, each, type));
+    const second = typeOfSlot({ ...slot, type: slot.secondType }, place.form);
+    const isFine = [checkDestination(place, slot, node.first, type), checkDestination(place, slot, node.second, second)].every(Boolean);
     return isFine ? whole : undefined;
   }
+  if (slot.needsSecond) return mismatch(place, node, 'a pair', kindWords(node));
   const lanes = lanesOf(node, place.scope);
   if (slot.vector === undefined || (lanes === undefined && !needsVector(place, slot))) {
     return (slot.isDestination ? checkDestination : checkSource)(place, slot, node, type) ? whole : undefined;
@@ -61,11 +66,15 @@ function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOp
 
 /** The type that a slot has in a form. */
 export function typeOfSlot({ type }: OperandSlot, { modifiers }: FormMatch): PtxType {
-  const slot = /^(wide )?\.(\w+)$/.exec(type);
-  if (!slot) return type as PtxType;
-  const word = String(modifiers[slot[2]!]);
-  return (slot[1] ? wideType(word) : word) as PtxType;
+  const name = modifierOf(type);
+  if (name === undefined) return type as PtxType;
+  const word = String(modifiers[name]);
+  return (type[0] === 'w' ? wideType(word) : word) as PtxType;
 }
+
+/** The modifier that `.type` and `wide .type` name; nothing for a type. */
+const modifierOf = (type: string): string | undefined =>
+  type[0] === '.' ? type.slice(1) : type.startsWith('wide .') ? type.slice(6) : undefined;
 
 /** Elements of a brace vector or of a register declared as a vector. */
 function lanesOf(node: Operand, scope: Scope): number | undefined {
@@ -74,13 +83,13 @@ function lanesOf(node: Operand, scope: Scope): number | undefined {
   return symbol?.kind === 'vector' ? symbol.lanes.length : undefined;
 }
 
-const needsVector = ({ form }: Place, slot: OperandSlot): boolean => slot.vector === 'elements' && form.modifiers.vec !== undefined;
+const needsVector = ({ form }: Place, slot: OperandSlot): boolean => slot.vector === 'elements' && lanesOfSlot(slot, form) !== undefined;
 
 function checkVector(place: Place, slot: OperandSlot, node: Operand, type: PtxType, lanes: number | undefined): MatchedOperand | undefined {
-  const wanted = slot.vector === 'elements' ? elementsWanted(place) : partsWanted(type, lanes);
+  const wanted = lanesWanted(place, slot, type, lanes);
   if (wanted === undefined) return mismatch(place, node, `a register of type .${type}`, 'a vector');
   if (lanes !== wanted) return mismatch(place, node, `a vector of ${wanted}`, lanes === undefined ? 'no vector' : `a vector of ${lanes}`);
-  const element = slot.vector === 'elements' ? type : (`b${bitsOfType(type) / lanes}` as PtxType);
+  const element = slot.vector === 'parts' ? (`b${bitsOfType(type) / lanes}` as PtxType) : type;
   const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
   // The lanes of a vector register are all of one type.
   if (symbol?.kind === 'vector')
@@ -91,8 +100,19 @@ function checkVector(place: Place, slot: OperandSlot, node: Operand, type: PtxTy
   return isFine ? { slot, node, type: element, lanes } : undefined;
 }
 
-const elementsWanted = ({ form }: Place): number | undefined =>
-  form.modifiers.vec === undefined ? undefined : Number(String(form.modifiers.vec).slice(1));
+function lanesWanted({ form }: Place, slot: OperandSlot, type: PtxType, lanes: number | undefined): number | undefined {
+  if (slot.vector === 'parts') return partsWanted(type, lanes);
+  // The row does not say how many where there are `some`.
+  return slot.vector === 'some' ? lanes : lanesOfSlot(slot, form);
+}
+
+/** Elements of the brace vector that a form wants in a slot; nothing where it wants none. */
+export function lanesOfSlot({ lanes = '.vec' }: OperandSlot, { modifiers }: FormMatch): number | undefined {
+  if (typeof lanes === 'number') return lanes;
+  const [, name = '', less] = /^\.(\w+)(-2)?$/.exec(lanes) ?? [];
+  const word = modifiers[name];
+  return word === undefined ? undefined : Number(/\d+/.exec(String(word))?.[0] ?? 1) - (less === undefined ? 0 : 2);
+}
 
 /** `mov.b64 {lo, hi}` shares out bits: two or four parts of at least 8 bits. */
 function partsWanted(type: PtxType, lanes: number | undefined): number | undefined {
@@ -137,7 +157,8 @@ export function registerAt(name: string, span: Span, scope: Scope, diagnostics: 
   return undefined;
 }
 
-function reportUndeclared(name: string, span: Span, scope: Scope, diagnostics: Diagnostics): void {
+/** Reports a name that is not there: CM1101, or CM2002 for a special register that is not supported. */
+export function reportUndeclared(name: string, span: Span, scope: Scope, diagnostics: Diagnostics): void {
   if (isOtherSpecialRegister(name) || specialRegisters.has(name)) {
     diagnostics.report('CM2002', { name }, { span });
     return;
@@ -146,9 +167,23 @@ function reportUndeclared(name: string, span: Span, scope: Scope, diagnostics: D
   diagnostics.report('CM1101', { name }, { span, ...(near === undefined ? {} : { help: `did you mean \`${near}\`?` }) });
 }
 
+/** Names in an instruction that is refused whatever its operands are. Reports CM1101. */
+export function checkNames({ opcode, operands }: Instruction, scope: Scope, diagnostics: Diagnostics): void {
+  // Calls are checked against their prototypes.
+  if (opcode === 'call' || opcode === 'brx') return;
+  const work = [...operands];
+  for (let node = work.pop(); node; node = work.pop()) {
+    work.push(...partsOf(node));
+    if (node.kind !== 'name' || node.name === sink || isConstantName(node.name) || lookUp(scope, node.name)) continue;
+    const isSpecial = specialRegisters.has(node.name) || isOtherSpecialRegister(node.name);
+    if (!isSpecial) reportUndeclared(node.name, node.span, scope, diagnostics);
+  }
+}
+
 const undeclared = (place: Place, name: string, span: Span): void => reportUndeclared(name, span, place.scope, place.diagnostics);
 
 function checkSource(place: Place, slot: OperandSlot, node: Operand, type: PtxType): boolean {
+  if (slot.constant) return checkConstant(place, slot.constant, node);
   if (node.kind === 'not') {
     if (type === 'pred' && node.operand.kind === 'name') return checkSource(place, slot, node.operand, type);
     mismatch(place, node, `a value of type .${type}`, 'a negated predicate');
@@ -156,12 +191,18 @@ function checkSource(place: Place, slot: OperandSlot, node: Operand, type: PtxTy
   }
   if (node.kind === 'name' || node.kind === 'element') {
     const special = specialRegisters.get(printOperand(node));
-    if (special) return hasType(place, slot, node, special.type, type);
+    if (special) return (special.wasNarrow && isNarrow(type)) || hasType(place, slot, node, special.type, type);
     if (node.kind === 'element' || !isConstantName(node.name)) return checkNamed(place, slot, node, type);
   }
   if (isSymbolic(node, place.scope)) return checkSymbolic(place, node, type);
   const held = registerTypes[type];
   if (held !== undefined && suits(node, type) && immediateBits(node, held) !== undefined) return true;
+  const summed = registerInSum(node, place.scope);
+  if (summed) {
+    if (hasType(place, slot, node, summed.declared, type))
+      place.diagnostics.report('CM2049', { operand: printOperand(node), why: 'a sum with a register' }, { span: node.span });
+    return false;
+  }
   mismatch(
     place,
     node,
@@ -169,6 +210,22 @@ function checkSource(place: Place, slot: OperandSlot, node: Operand, type: PtxTy
     kindWords(node),
   );
   return false;
+}
+
+function checkConstant(place: Place, [least, most]: readonly [number, number], node: Operand): boolean {
+  const value = integerConstant(node);
+  if (value !== undefined && value >= least && value <= most) return true;
+  mismatch(place, node, `a constant from ${least} to ${most}`, value === undefined ? kindWords(node) : 'outside');
+  return false;
+}
+
+const isNarrow = (type: PtxType): boolean => bitsOfType(type) === 16 && !isFloatType(type);
+
+/** `%r + 1` where a value is wanted: ptxas takes it, and the manual does not know it. */
+function registerInSum(node: Operand, scope: Scope): Register | undefined {
+  if (node.kind !== 'binary' || node.operator !== '+' || node.left.kind !== 'name') return undefined;
+  const symbol = lookUp(scope, node.left.name);
+  return symbol?.kind === 'register' && integerConstant(node.right) !== undefined ? symbol.register : undefined;
 }
 
 /** Float constants are for floats, and for bits of just their width: `0f3F800000` for `.b32`, `1.0` for `.b64`. Source: ptxas 13.0. */
@@ -182,6 +239,10 @@ const isConstantName = (name: string): boolean => name === 'WARP_SZ';
 function checkNamed(place: Place, slot: OperandSlot, node: Operand & { kind: 'name' | 'element' }, type: PtxType): boolean {
   const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
   if (symbol && isMemory(symbol) && place.form.row.takesAddresses) return checkSymbolic(place, node, type);
+  if (symbol?.kind === 'function' && place.form.row.takesAddresses && bitsOfType(type) === 64) {
+    place.diagnostics.report('CM2040', { what: `\`${symbol.name}\`, the address of a function,` }, { span: node.span });
+    return false;
+  }
   const register = registerOf(place, node);
   return register !== undefined && hasType(place, slot, node, register.declared, type);
 }
@@ -204,13 +265,15 @@ function checkSymbolic(place: Place, node: Operand, type: PtxType): boolean {
   return false;
 }
 
-function checkAddress(place: Place, node: Operand): boolean {
+function checkAddress(place: Place, slot: OperandSlot, node: Operand): boolean {
   if (node.kind !== 'address') {
     mismatch(place, node, 'an address in brackets', kindWords(node));
     return false;
   }
-  const { base } = node;
-  if (node.rest.length > 0) mismatch(place, node, 'one address', 'an address with more operands');
+  const { base, rest } = node;
+  const { inBrackets } = slot;
+  if (inBrackets.length !== rest.length) mismatch(place, node, `${inBrackets.length + 1} operands in the brackets`, `${rest.length + 1}`);
+  else if (!rest.every((each, i) => checkOperand(place, inBrackets[i]!, each))) return false;
   else if (base.kind === 'name' && lookUp(place.scope, base.name) === undefined) undeclared(place, base.name, base.span);
   else if (base.kind === 'name') return checkBase(place, base, lookUp(place.scope, base.name)!);
   else if (base.kind === 'index' && lookUp(place.scope, base.name) === undefined) undeclared(place, base.name, base.span);
@@ -219,7 +282,7 @@ function checkAddress(place: Place, node: Operand): boolean {
 }
 
 function checkBase(place: Place, node: Operand, symbol: Named): boolean {
-  if (isMemory(symbol)) return true;
+  if (symbol.kind === 'variable' || symbol.kind === 'param') return checkSpace(place, node, symbol.variable);
   if (symbol.kind !== 'register') return mismatch(place, node, 'a register or a variable', symbolWords(symbol)) !== undefined;
   const { declared } = symbol.register;
   if (!isFloatType(declared) && bitsOfType(declared) >= 32) return true;
@@ -227,13 +290,44 @@ function checkBase(place: Place, node: Operand, symbol: Named): boolean {
   return false;
 }
 
+/** The space that an instruction names; nothing for generic accesses. */
+function spaceOf({ modifiers }: FormMatch): string | undefined {
+  const word = modifiers.space ?? memorySpaces.find((one) => modifiers[one] === true);
+  return word === undefined ? undefined : String(word).replace(/::.*/, '');
+}
+
+/** Addresses of 32 bits where those of the module have 64: they reach shared, local, constant and parameter memory only. Reports CM1107. */
+export function checkAddressWidth({ operands, row, modifiers, instruction }: Match, scope: Scope, diagnostics: Diagnostics): void {
+  const space = spaceOf({ row, modifiers });
+  if (space !== undefined && space !== 'global') return;
+  for (const { slot, node } of operands) {
+    if (!slot.isAddress || node.kind !== 'address' || node.base.kind !== 'name') continue;
+    const symbol = lookUp(scope, node.base.name);
+    if (symbol?.kind !== 'register' || bitsOfType(symbol.register.declared) !== 32) continue;
+    const form = `an address of \`${instructionName(instruction)}\``;
+    diagnostics.report('CM1107', { operand: node.base.name, have: symbol.register.declared, form, want: 'b64' }, { span: node.base.span });
+  }
+}
+
+/** A variable is reached through its own space, or generically where it has a generic address. Source: ptxas 13.0. */
+function checkSpace({ form, instruction, diagnostics }: Place, node: Operand, { name, space }: Variable): boolean {
+  const wanted = spaceOf(form);
+  if (wanted === undefined && !form.row.slots.some((slot) => slot.name === 'space')) return true;
+  if (wanted === space || (wanted === undefined && space !== 'const' && space !== 'param')) return true;
+  const access = wanted === undefined ? 'generic' : `\`.${wanted}\``;
+  diagnostics.report('CM1118', { name, space, access, instruction: instructionName(instruction) }, { span: node.span });
+  return false;
+}
+
+const memorySpaces = ['global', 'shared', 'local', 'const', 'param'] as const;
+
 function checkLabel(place: Place, node: Operand): boolean {
   if (node.kind !== 'name') {
     mismatch(place, node, 'a label', kindWords(node));
     return false;
   }
   const symbol = lookUp(place.scope, node.name);
-  if (symbol?.kind === 'label') return true;
+  if (symbol?.kind === 'label' && symbol.label.list === undefined) return true;
   if (symbol) mismatch(place, node, 'a label', symbolWords(symbol));
   else undeclared(place, node.name, node.span);
   return false;
@@ -275,7 +369,7 @@ function symbolWords(symbol: Named): string {
     case 'param':
       return 'a parameter';
     case 'label':
-      return 'a label';
+      return symbol.label.list === undefined ? 'a label' : `the label of \`.${symbol.label.list.name}\``;
     case 'function':
       return 'a function';
   }

@@ -3,54 +3,91 @@
  * result is what `src/lower` works on. All faults of a file are reported; an instruction with one is left out of the result.
  */
 import { closest } from '../base/closest.ts';
-import type { Diagnostics } from '../base/diagnostic.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { type Instruction, instructionName, type Module, modifierSpan, type PtxFunction } from './ast.ts';
-import { checkOperands, registerAt } from './check-operands.ts';
+import { checkPrototypes, checkTargets, checkTransfer, type Functions, functionsOf } from './check-calls.ts';
+import { checkDeclarations } from './check-declarations.ts';
+import { checkHeader, raised, type Stated } from './check-header.ts';
+import { checkAddressWidth, checkNames, checkOperands, registerAt } from './check-operands.ts';
+import type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
+import { lintNames, namesOutside } from './lint.ts';
+import { lintFlow } from './lint-flow.ts';
 import { type FormMismatch, isMatch, matchForm } from './match.ts';
-import type { Match } from './row.ts';
-import { type Flat, flatten, functionScope, type LabelPlace, moduleScope, type Register, type Scope } from './scope.ts';
-import { opcodesWithoutRow, rowsByName } from './table/index.ts';
-
-export interface CheckedInstruction {
-  readonly kind: 'instruction';
-  readonly match: Match;
-  readonly scope: Scope;
-  readonly guard: { readonly register: Register; readonly negated: boolean } | undefined;
-}
-
-export type CheckedItem = CheckedInstruction | { readonly kind: 'label'; readonly label: LabelPlace };
-
-export interface CheckedFunction {
-  readonly fn: PtxFunction;
-  /** Of the parameters; its parent is that of the module. */
-  readonly scope: Scope;
-  /** The body without its braces. */
-  readonly items: readonly CheckedItem[];
-}
-
-/** A module of which the chosen entries are checked. */
-export interface Checked {
-  readonly module: Module;
-  readonly entries: readonly CheckedFunction[];
-}
+import { isArgumentAccess, refuseCall } from './refuse-calls.ts';
+import type { Row } from './row.ts';
+import { type Flat, flatten, functionScope, moduleScope, type Scope } from './scope.ts';
+import { rowsByName } from './table/index.ts';
+import { versionText } from './versions.ts';
 
 export interface CheckOptions {
   /** Names of the entries to check; all by default. */
   readonly entries?: readonly string[];
-  /** Functions that are no entries as well. */
-  readonly functions?: boolean;
+  /** Functions that are no entries as well; `faults`: leaving out what is refused in them, since they are not compiled. */
+  readonly functions?: boolean | 'faults';
+  /** Whether what an assembler refuses and what is written here does not depend on is an error and no warning. */
+  readonly isStrict?: boolean;
+  /** Whether to report lints (CM22xx), which change nothing. */
+  readonly lints?: boolean;
 }
 
-/** Checks a module. Reports CM11xx and CM2001; entries with errors are incomplete. */
+/** What every instruction of a module is checked with. */
+interface Context {
+  readonly file: SourceFile;
+  readonly stated: Stated;
+  readonly addressSize: number | undefined;
+  readonly functions: Functions;
+  readonly isStrict: boolean;
+  /** Forms that were said to be too new. */
+  readonly tooNew: Set<Row>;
+}
+
+/** Checks a module. Reports CM11xx, CM2001, CM2002, CM21xx and, where asked for, CM22xx; entries with errors are incomplete. */
 export function check(module: Module, options: CheckOptions, diagnostics: Diagnostics): Checked {
   const scope = moduleScope(module, diagnostics);
   const bodies = module.items.filter((item): item is PtxFunction => item.kind === 'function' && item.body !== undefined);
   const entries = bodies.filter((fn) => fn.isEntry);
   for (const name of options.entries ?? []) if (!entries.some((fn) => fn.name === name)) reportNoEntry(name, entries, diagnostics);
   const chosen = entries.filter((fn) => !options.entries || options.entries.includes(fn.name));
-  if (options.functions) for (const fn of bodies.filter((each) => !each.isEntry)) checkFunction(fn, scope, module.file, diagnostics);
-  return { module, entries: chosen.map((fn) => checkFunction(fn, scope, module.file, diagnostics)) };
+  const c = contextOf(module, options.isStrict ?? false, diagnostics);
+  checkPrototypes(module, diagnostics);
+  checkDeclarations(module, scope, diagnostics);
+  if (options.functions)
+    for (const fn of bodies.filter((each) => !each.isEntry)) checkDevice(fn, scope, c, options.functions === 'faults', diagnostics);
+  const outside = options.lints ? namesOutside(module.items) : undefined;
+  return { module, entries: chosen.map((fn) => checkEntry(fn, scope, c, outside, diagnostics)) };
+}
+
+const contextOf = (module: Module, isStrict: boolean, diagnostics: Diagnostics): Context => ({
+  file: module.file,
+  stated: checkHeader(module, isStrict, diagnostics),
+  addressSize: module.addressSize,
+  functions: functionsOf(module),
+  isStrict,
+  tooNew: new Set(),
+});
+
+function checkDevice(fn: PtxFunction, scope: Scope, c: Context, faultsOnly: boolean, diagnostics: Diagnostics): void {
+  const own = new Diagnostics(c.file);
+  checkFunction(fn, scope, c, own);
+  diagnostics.addAll(own.list.filter(({ code }) => !faultsOnly || !code.startsWith('CM20')));
+}
+
+/** An entry; with lints where the names that others mention are given. */
+function checkEntry(
+  fn: PtxFunction,
+  scope: Scope,
+  c: Context,
+  outside: ReadonlySet<string> | undefined,
+  diagnostics: Diagnostics,
+): CheckedFunction {
+  const own = new Diagnostics(c.file);
+  const checked = checkFunction(fn, scope, c, own);
+  diagnostics.addAll(own.list);
+  if (!outside) return checked;
+  lintNames(fn, outside, diagnostics);
+  if (!own.hasErrors) lintFlow(checked, diagnostics);
+  return checked;
 }
 
 function reportNoEntry(name: string, entries: readonly PtxFunction[], diagnostics: Diagnostics): void {
@@ -60,23 +97,39 @@ function reportNoEntry(name: string, entries: readonly PtxFunction[], diagnostic
   diagnostics.report('CM1120', { name }, { help });
 }
 
-function checkFunction(fn: PtxFunction, module: Scope, file: SourceFile, diagnostics: Diagnostics): CheckedFunction {
+function checkFunction(fn: PtxFunction, module: Scope, c: Context, diagnostics: Diagnostics): CheckedFunction {
   const scope = functionScope(fn, module, diagnostics);
   const items: CheckedItem[] = [];
-  for (const item of flatten(fn.body ?? [], scope, diagnostics)) {
-    const checked = item.kind === 'label' ? item : checkInstruction(item, file, diagnostics);
+  const flat = flatten(fn.body ?? [], scope, diagnostics);
+  const isCalling = flat.some((item) => item.kind === 'instruction' && item.instruction.opcode === 'call');
+  for (const item of flat) {
+    if (item.kind === 'targets') checkTargets(item.directive, item.scope, diagnostics);
+    if (isCalling && item.kind === 'instruction' && isArgumentAccess(item.instruction, item.scope)) {
+      checkArgument(item, c, diagnostics);
+      continue;
+    }
+    const checked = item.kind === 'label' ? item : item.kind === 'instruction' ? checkInstruction(item, c, diagnostics) : undefined;
     if (checked) items.push(checked);
   }
   return { fn, scope, items };
 }
 
+/** What hands an argument to a call or takes its result: it is refused with the call, and not once more. */
+function checkArgument(item: Flat & { kind: 'instruction' }, c: Context, diagnostics: Diagnostics): void {
+  const own = new Diagnostics(c.file);
+  checkInstruction(item, c, own);
+  diagnostics.addAll(own.list.filter(({ code }) => !code.startsWith('CM20')));
+}
+
 function checkInstruction(
   { instruction, scope }: Flat & { kind: 'instruction' },
-  file: SourceFile,
+  c: Context,
   diagnostics: Diagnostics,
 ): CheckedInstruction | undefined {
+  const { file } = c;
   const guard = instruction.guard && checkGuard(instruction.guard, scope, diagnostics);
-  const form = matchForm(instruction.opcode, instruction.modifiers);
+  checkTransfer(instruction, scope, c.functions, diagnostics);
+  const form = matchForm(instruction.opcode, instruction.modifiers, instruction.operands.length);
   if (!form) {
     reportOpcode(instruction, file, diagnostics);
     return undefined;
@@ -85,19 +138,36 @@ function checkInstruction(
     reportModifiers(instruction, form, file, diagnostics);
     return undefined;
   }
+  checkSince(instruction, form.row, c, diagnostics);
   const { status } = form.row;
   if (typeof status === 'object' && 'refused' in status) {
     const help = status.instead === undefined ? {} : { help: status.instead };
-    diagnostics.report(
-      'CM2001',
-      { instruction: instructionName(instruction) },
-      { span: instruction.opcodeSpan, label: status.refused, ...help },
-    );
+    const where = { span: instruction.opcodeSpan, label: status.refused, ...help };
+    if (instruction.opcode === 'call') refuseCall(instruction, scope, where, diagnostics);
+    else diagnostics.report('CM2001', { instruction: instructionName(instruction) }, where);
+    checkNames(instruction, scope, diagnostics);
     return undefined;
   }
   const operands = checkOperands(instruction, form, scope, diagnostics);
   if (!operands || (instruction.guard && !guard)) return undefined;
-  return { kind: 'instruction', match: { instruction, ...form, operands }, scope, guard };
+  const match = { instruction, row: form.row, modifiers: form.modifiers, operands };
+  if (c.addressSize === 64) checkAddressWidth(match, scope, diagnostics);
+  return { kind: 'instruction', match, scope, guard };
+}
+
+/** Each form once: a module whose header is too old uses it many times. */
+function checkSince(instruction: Instruction, row: Row, { stated, tooNew, isStrict }: Context, diagnostics: Diagnostics): void {
+  const { ptx, sm } = row.since;
+  if (tooNew.has(row)) return;
+  const isVersionOld = stated.version !== undefined && stated.version < ptx;
+  const isTargetOld = stated.sm !== undefined && stated.sm < sm;
+  if (!isVersionOld && !isTargetOld) return;
+  tooNew.add(row);
+  const name = instructionName(instruction);
+  const where = { span: instruction.opcodeSpan, ...raised(isStrict) };
+  if (isVersionOld)
+    diagnostics.report('CM2110', { instruction: name, since: versionText(ptx), stated: versionText(stated.version!) }, where);
+  if (isTargetOld) diagnostics.report('CM2111', { instruction: name, since: sm, stated: stated.target }, where);
 }
 
 function checkGuard(guard: NonNullable<Instruction['guard']>, scope: Scope, diagnostics: Diagnostics): CheckedInstruction['guard'] {
@@ -112,11 +182,7 @@ function checkGuard(guard: NonNullable<Instruction['guard']>, scope: Scope, diag
 
 function reportOpcode(instruction: Instruction, file: SourceFile, diagnostics: Diagnostics): void {
   const { opcode } = instruction;
-  if (opcodesWithoutRow.has(opcode)) {
-    diagnostics.report('CM2001', { instruction: instructionName(instruction) }, { span: instruction.opcodeSpan });
-    return;
-  }
-  const near = closest(opcode, [...rowsByName.keys(), ...opcodesWithoutRow]);
+  const near = closest(opcode, rowsByName.keys());
   const help = near === undefined ? {} : { help: `did you mean \`${near}\`?` };
   diagnostics.report('CM1102', { name: opcode }, { span: modifierSpan(file, instruction, -1), ...help });
 }
@@ -141,13 +207,15 @@ function reportModifiers(
     return;
   }
   const near = closest(word, expected);
-  const help = apart
-    ? { help: `${apart.map((one) => `\`.${one}\``).join(' and ')} do not go together` }
-    : near !== undefined
-      ? { help: `did you mean \`.${near}\`?` }
-      : words.length > 0
-        ? { help: `what can stand here: ${list}` }
-        : {};
+  // One word alone is apart from what is missing.
+  const help =
+    apart && apart.length > 1
+      ? { help: `${apart.map((one) => `\`.${one}\``).join(' and ')} do not go together` }
+      : near !== undefined
+        ? { help: `did you mean \`.${near}\`?` }
+        : words.length > 0
+          ? { help: `what can stand here: ${list}` }
+          : {};
   diagnostics.report(
     'CM1103',
     { modifier: word, instruction: instructionName(instruction) },

@@ -48,7 +48,8 @@ export function constantValue(operand: Operand): Constant | undefined {
 }
 
 /** A sign does not change the type of the digits after it: `-0xfabc123400000000` is unsigned. */
-const isSigned = ({ isUnsigned, value }: Integer): boolean => !isUnsigned && value < 2n ** 63n && value > -(2n ** 63n);
+const isSigned = ({ isUnsigned, value }: Integer): boolean => !isUnsigned && value < signBit && value > -signBit;
+const signBit = 2n ** 63n;
 
 /** The value of an integer expression as a signed 64-bit number. */
 export function integerConstant(operand: Operand): bigint | undefined {

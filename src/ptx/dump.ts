@@ -4,7 +4,7 @@ import type { Module } from './ast.ts';
 /** JSON of a module, without places; integers of 64 bits are strings. */
 export function printAst({ file: _, ...module }: Module): string {
   const plain = (key: string, value: unknown): unknown => {
-    if (key === 'span' || key === 'nameSpan' || key === 'opcodeSpan') return undefined;
+    if (key === 'span' || key === 'nameSpan' || key === 'opcodeSpan' || key === 'headers') return undefined;
     return typeof value === 'bigint' ? String(value) : value;
   };
   return `${JSON.stringify(module, plain, 2)}\n`;

@@ -4,9 +4,11 @@
  * itself is `grammar.ohm`.
  */
 export * from './ast.ts';
-export { type Checked, type CheckedFunction, type CheckedInstruction, type CheckedItem, type CheckOptions, check } from './check.ts';
+export { type CheckOptions, check } from './check.ts';
 export { laneOf, sink } from './check-operands.ts';
+export type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
 export { type Constant, constantValue, integerConstant } from './constant.ts';
+export * from './container/index.ts';
 export { printAst } from './dump.ts';
 export { immediateBits } from './immediate.ts';
 export { isMatch, matchForm } from './match.ts';

@@ -1,8 +1,10 @@
 /**
- * Which row an instruction is a form of, by its opcode and modifiers. A word may only stand where a syntax line has it; where
- * none fits, the answer says how far the nearest row went and what could have stood there.
+ * Which row an instruction is a form of, by its opcode and modifiers, and by the number of its operands where rows share words.
+ * A word may only stand where a syntax line has it; where none fits, the answer says how far the nearest row went and what
+ * could have stood there.
  */
-import type { AnyModifiers, Row } from './row.ts';
+import { inOrderOf } from './order.ts';
+import type { AnyModifiers, OperandSlot, Row } from './row.ts';
 import { rowsByName } from './table/index.ts';
 
 export interface FormMatch {
@@ -20,34 +22,95 @@ export interface FormMismatch {
 
 type Modifiers = Record<string, string | true>;
 
-const known = new Map<string, FormMatch | FormMismatch>();
+type Found = FormMatch | FormMismatch;
 
-/** The form of an opcode with modifiers; nothing for an opcode without rows. */
-export function matchForm(opcode: string, modifiers: readonly string[]): FormMatch | FormMismatch | undefined {
+const known = new Map<string, Found>();
+/** The last answer for a list of modifiers: the parser gives instructions that are written alike one list. */
+const lastFor = new WeakMap<readonly string[], { readonly opcode: string; readonly count: number | undefined; readonly found: Found }>();
+
+/** The form of an opcode with modifiers, with so many operands where any form has as many; nothing for an opcode without rows. */
+export function matchForm(opcode: string, modifiers: readonly string[], count?: number): FormMatch | FormMismatch | undefined {
+  const last = lastFor.get(modifiers);
+  if (last && last.opcode === opcode && last.count === count) return last.found;
   const rows = rowsByName.get(opcode);
   if (!rows) return undefined;
-  const key = `${opcode}.${modifiers.join('.')}`;
-  const found = known.get(key);
-  if (found) return found;
-  const made = matchRows(rows, modifiers);
-  known.set(key, made);
-  return made;
+  const key = `${opcode}.${modifiers.join('.')} ${count}`;
+  const found = known.get(key) ?? matchAnyOrder(rows, modifiers, count);
+  known.set(key, found);
+  lastFor.set(modifiers, { opcode, count, found });
+  return found;
+}
+
+function matchAnyOrder(rows: readonly Row[], modifiers: readonly string[], count: number | undefined): Found {
+  const inOrder = matchRows(rows, modifiers, count);
+  return isMatch(inOrder) || inOrder.apart ? inOrder : (matchReordered(rows, modifiers, count) ?? inOrder);
 }
 
 export const isMatch = (result: FormMatch | FormMismatch): result is FormMatch => 'row' in result;
 
-function matchRows(rows: readonly Row[], modifiers: readonly string[]): FormMatch | FormMismatch {
+const slotsByCount = new WeakMap<FormMatch, Map<number, readonly OperandSlot[] | undefined>>();
+
+/** The slots that so many operands of a form stand in, or nothing where it does not take as many. */
+export function slotsOf(form: FormMatch, count: number): readonly OperandSlot[] | undefined {
+  const byCount = slotsByCount.get(form) ?? new Map<number, readonly OperandSlot[] | undefined>();
+  if (byCount.has(count)) return byCount.get(count);
+  const slots = findSlots(form, count);
+  slotsByCount.set(form, byCount.set(count, slots));
+  return slots;
+}
+
+function findSlots(form: FormMatch, count: number): readonly OperandSlot[] | undefined {
+  const slots = slotsWith(form);
+  let left = count - slots.filter(isWritten).length;
+  const taken = slots.filter((slot) => isWritten(slot) || left-- > 0);
+  return taken.length === count ? taken : undefined;
+}
+
+/** How many operands a form takes, at least and at most. */
+export function operandCounts(form: FormMatch): { readonly least: number; readonly most: number } {
+  const slots = slotsWith(form);
+  return { least: slots.filter(isWritten).length, most: slots.length };
+}
+
+const slotsWith = ({ row, modifiers }: FormMatch): readonly OperandSlot[] =>
+  row.operands.filter(({ onlyWith }) => onlyWith === undefined || modifiers[onlyWith] !== undefined);
+
+/** Whether it cannot be left out, among the slots that a form has. */
+const isWritten = ({ isOptional, onlyWith }: OperandSlot): boolean => !isOptional || onlyWith !== undefined;
+
+/** The form of modifiers in another order than the manual's; nothing where no row has them all. */
+function matchReordered(
+  rows: readonly Row[],
+  modifiers: readonly string[],
+  count: number | undefined,
+): FormMatch | FormMismatch | undefined {
+  for (const row of rows) {
+    const order = inOrderOf(row, modifiers);
+    const made = order && matchRows(rows, order, count);
+    if (made && isMatch(made)) return made;
+    if (made?.apart) return { ...made, at: Math.max(...made.apart.map((word) => modifiers.indexOf(word))) };
+  }
+  return undefined;
+}
+
+function matchRows(rows: readonly Row[], modifiers: readonly string[], count: number | undefined): FormMatch | FormMismatch {
   const trace: Trace = { at: 0, expected: new Set() };
   let found: FormMismatch | undefined;
+  let other: FormMatch | undefined;
   for (const row of rows) {
     const matched = matchSlots(row, modifiers, 0, 0, trace);
     if (!matched) continue;
     const apart = excluded(row, matched);
     // What a row excludes is illegal; rows that refuse more broadly do not make it legal.
-    if (!apart) return found && isRefused(row) ? found : { row, modifiers: matched };
+    if (!apart) {
+      const form = found && isRefused(row) ? found : { row, modifiers: matched };
+      if (count === undefined || !isMatch(form) || slotsOf(form, count)) return form;
+      other ??= form;
+      continue;
+    }
     found ??= { at: Math.max(...apart.map((word) => modifiers.indexOf(word))), expected: [], apart };
   }
-  return found ?? { at: trace.at, expected: [...trace.expected] };
+  return other ?? found ?? { at: trace.at, expected: [...trace.expected] };
 }
 
 const isRefused = ({ status }: Row): boolean => typeof status === 'object' && 'refused' in status;
@@ -56,7 +119,7 @@ const isRefused = ({ status }: Row): boolean => typeof status === 'object' && 'r
 function excluded({ excludes, slots }: Row, modifiers: AnyModifiers): string[] | undefined {
   const wordOf = (name: string): string | undefined => (modifiers[name] === true ? name : modifiers[name]);
   const entry = excludes.find((each) => Object.entries(each).every(([name, words]) => words.includes(wordOf(name) ?? '')));
-  return entry && slots.filter(({ name }) => Object.hasOwn(entry, name)).map(({ name }) => wordOf(name)!);
+  return entry && slots.flatMap(({ name }) => (Object.hasOwn(entry, name) ? (wordOf(name) ?? []) : []));
 }
 
 /** The farthest place any row came to. */

@@ -59,6 +59,7 @@ class Parser {
   readonly #items: Item[] = [];
   readonly #frames: Frame[] = [];
   readonly #targets: Word[] = [];
+  readonly #headers: Word[] = [];
   #version: Version | undefined;
   #addressSize: number | undefined;
 
@@ -93,6 +94,7 @@ class Parser {
       version: this.#version,
       targets: this.#targets,
       addressSize: this.#addressSize,
+      headers: this.#headers,
       items: this.#items,
     };
   }
@@ -227,6 +229,7 @@ class Parser {
   }
 
   #placeHeader(line: Header): void {
+    this.#headers.push(headerWord(line));
     if (line.kind === 'target') this.#targets.push(...line.targets);
     else if (line.kind === 'version') this.#placeVersion(line.text, line.span);
     else if (this.#addressSize !== undefined) this.#diagnostics.report('CM1010', { name: '.address_size' }, { span: line.span });
@@ -295,6 +298,12 @@ class Parser {
     if (openComment >= 0) this.#diagnostics.report('CM1005', {}, { span: { start: openComment, end: openComment + 2 } });
     else if (this.#frames.length > 0) this.#abandonFrames(this.#tokens.count);
   }
+}
+
+function headerWord(line: Header): Word {
+  if (line.kind === 'version') return { name: '.version', span: line.span };
+  if (line.kind === 'addressSize') return { name: '.address_size', span: line.span };
+  return { name: '.target', span: { start: line.targets[0]!.span.start, end: line.targets.at(-1)!.span.end } };
 }
 
 const isList = (line: Line): line is Extract<Line, readonly unknown[]> => Array.isArray(line);

@@ -4,8 +4,9 @@
  * messages, lowering, `docs/ptx.md` and the specs all read the rows.
  *
  * The notation of a syntax line is the manual's: `{.sat}` may be left out, `.type` is a slot whose words `values` lists (a
- * dotted word without values is a literal), `[a]` is an address, `p[|q]` a pair of which the second may be left out, `{!}c`
- * a predicate that may be negated, and `a{, b}` a last operand that may be left out. `d` or a pair in first place is the destination.
+ * dotted word without values is a literal), `[a]` is an address, `[a, b]` an address with another operand in its brackets,
+ * `(a)` a list of any length, `p|q` a pair, `p[|q]` one of which the second may be left out, `{!}c` a predicate that may be negated, and `{, b}` an operand
+ * that may be left out (`onlyWith` names the modifier that demands it). `d` or a pair in first place is the destination.
  */
 import type { Builder, Space, Value } from '../ir/index.ts';
 import type { Instruction, Operand } from './ast.ts';
@@ -15,25 +16,19 @@ import type { Instruction, Operand } from './ast.ts';
 type Trim<S extends string> = S extends ` ${infer R}` ? Trim<R> : S extends `${infer R} ` ? Trim<R> : S;
 type Pieces<S extends string> = S extends `${infer H},${infer T}` ? [Trim<H>, ...Pieces<T>] : [Trim<S>];
 type Tail<S extends string> = S extends `${string} ${infer R}` ? Pieces<R> : [];
-type NameOf<P> = P extends `{!}${infer N}`
-  ? N
-  : P extends `[${infer N}]`
-    ? N
-    : P extends `${infer F}[|${infer G}]`
-      ? F | G
-      : P extends `${infer N}{`
-        ? N
-        : P extends `${infer N}}`
-          ? N
-          : P;
-type AddressPiece<P> = P extends `[${infer N}]` ? N : never;
-type OptionalPiece<P> = P extends `{!}${string}` ? never : P extends `${infer N}}` ? N : never;
+type Without<P extends string, C extends string> = P extends `${infer A}${C}${infer B}` ? Without<`${A}${B}`, C> : P;
+/** A piece without its brackets and braces. */
+type Bare<P extends string> = Trim<Without<Without<Without<Without<Without<P, '['>, ']'>, '{'>, '}'>, '!'>>;
+type Halves<P> = P extends `${infer F}|${infer G}` ? F | G : P;
+type NameOf<P> = P extends `${string}${'[' | ']' | '{' | '}' | '(' | '|'}${string}` ? Halves<Bare<P>> : P;
+type AddressPiece<P> = P extends `[${infer N}` ? Bare<N> : never;
+type OptionalPiece<P> = P extends `{!}${string}` ? never : P extends `${infer N}}${string}` ? Bare<N> : never;
 
 /** Operand names of a syntax line: `add.s32 d, a, b` gives `d`, `a` and `b`. */
 export type Operands<S extends string> = NameOf<Tail<S>[number]> & string;
 /** `d`, or both names of a pair, or nothing. */
 type Destination<S extends string> =
-  Tail<S> extends [infer F, ...unknown[]] ? (F extends 'd' ? 'd' : F extends `${infer P}[|${infer Q}]` ? P | Q : never) : never;
+  Tail<S> extends [infer F, ...unknown[]] ? (F extends 'd' ? 'd' : F extends `${string}|${string}` ? NameOf<F> : never) : never;
 type Sources<S extends string> = Exclude<Operands<S>, Destination<S>>;
 type Addresses<S extends string> = AddressPiece<Tail<S>[number]> & string;
 type Omissible<S extends string> = OptionalPiece<Tail<S>[number]> & string;
@@ -91,8 +86,8 @@ export type Lowered<S extends string> =
   Tail<S> extends [infer F, ...unknown[]]
     ? F extends 'd'
       ? Value | readonly Value[] | undefined
-      : F extends `${infer P}[|${infer Q}]`
-        ? { readonly [N in P | Q]: Value } | undefined
+      : F extends `${string}|${string}`
+        ? { readonly [N in NameOf<F> & string]: Value } | undefined
         : Nothing
     : Nothing;
 
@@ -153,17 +148,23 @@ export type PtxType = (typeof ptxTypes)[number];
 export interface RowSpec<S extends string, V extends ValueSets, B extends VectorOperands<S>> {
   readonly syntax: S;
   readonly values?: V;
-  /** Words that do not go together, by slot: no instruction has words of all slots of one entry. */
+  /** Words that do not go together, by slot: no instruction has words of all slots of one entry. An empty word is a slot left out. */
   readonly excludes?: readonly { readonly [N in SlotNames<S>]?: readonly string[] }[];
   /** Operand types where they are not that of `.type`. */
   readonly types?: { readonly [O in Operands<S>]?: OperandType<SlotNames<S>> };
   /** Operands whose register may be wider than their type: sources are cut, destinations extended by the sign of the type. */
   readonly relaxed?: readonly Operands<S>[];
+  /** Operands that must be integer constants, with the least and the largest. */
+  readonly constants?: { readonly [O in Operands<S>]?: readonly [least: number, most: number] };
   /**
    * Operands that may be brace vectors: of `elements` each has the operand's type (and `.vec` says how many), while `parts`
    * share out the bits of the type, the first taking the lowest (`mov.b64 {lo, hi}, d`).
    */
   readonly vectors?: B;
+  /** Elements of brace vectors where `.vec` does not say how many. */
+  readonly lanes?: { readonly [O in Operands<S>]?: Lanes<SlotNames<S>> };
+  /** Operands that are written just where a slot has a word: `policy` with `.L2::cache_hint`. */
+  readonly onlyWith?: { readonly [O in Omissible<S>]?: SlotNames<S> };
   readonly since: Since;
   /** What it computes, in a sentence or two. */
   readonly doc: string;
@@ -174,10 +175,16 @@ export interface RowSpec<S extends string, V extends ValueSets, B extends Vector
   /** Whether a source may be the name of a variable, which stands for its address. */
   readonly takesAddresses?: true;
   lower?(operands: SourceOperands<S, B>, modifiers: Modifiers<S, V>, ir: RowBuilder): Lowered<S>;
-  readonly cases: readonly Case<S>[];
+  /** Absent for refused rows. */
+  readonly cases?: readonly Case<S>[];
 }
 
-export type VectorOperands<S extends string> = { readonly [O in Operands<S>]?: 'elements' | 'parts' };
+/** How many elements a vector has: so many, or the number in the word of a slot (`x4`, `3d`), or that less 2. */
+export type Lanes<Slot extends string = string> = number | `.${Slot}` | `.${Slot}-2`;
+
+/** `some`: a number of registers that the row does not say (fragments of matrices, coordinates); one may stand without braces. */
+export type VectorKind = 'elements' | 'parts' | 'some';
+export type VectorOperands<S extends string> = { readonly [O in Operands<S>]?: VectorKind };
 
 /** A row with the types of its syntax line forgotten, as the table holds it. */
 export interface Row {
@@ -221,13 +228,26 @@ export interface OperandSlot {
   readonly name: string;
   /** The second name of a pair `p[|q]`. */
   readonly second: string | undefined;
+  /** `p|q` */
+  readonly needsSecond: boolean;
+  readonly secondType: OperandType;
   readonly isDestination: boolean;
   readonly isAddress: boolean;
+  /** Of an address: the operands that follow it within the brackets. */
+  readonly inBrackets: readonly OperandSlot[];
+  /** `(a)`: the arguments or results of a call. */
+  readonly isList: boolean;
   readonly isOptional: boolean;
   /** `{!}c` */
   readonly isNegatable: boolean;
   readonly isRelaxed: boolean;
-  readonly vector: 'elements' | 'parts' | undefined;
+  /** The least and the largest, where it must be an integer constant. */
+  readonly constant: readonly [least: number, most: number] | undefined;
+  readonly vector: VectorKind | undefined;
+  /** Elements of a brace vector, where it is not `.vec` that says. */
+  readonly lanes: Lanes | undefined;
+  /** The modifier without which the operand is not written, and with which it is. */
+  readonly onlyWith: string | undefined;
   readonly type: OperandType;
 }
 
@@ -279,14 +299,17 @@ export function row<
     control: spec.control,
     takesAddresses: spec.takesAddresses ?? false,
     lower: spec.lower as unknown as Row['lower'],
-    cases: spec.cases as readonly AnyCase[],
+    cases: (spec.cases ?? []) as readonly AnyCase[],
   };
 }
 
 interface LooseSpec {
   readonly types?: Readonly<Record<string, OperandType>>;
   readonly relaxed?: readonly string[];
-  readonly vectors?: Readonly<Record<string, 'elements' | 'parts'>>;
+  readonly constants?: Readonly<Record<string, readonly [number, number]>>;
+  readonly vectors?: Readonly<Record<string, VectorKind>>;
+  readonly lanes?: Readonly<Record<string, Lanes>>;
+  readonly onlyWith?: Readonly<Record<string, string>>;
 }
 
 function splitHead(syntax: string): [string, string] {
@@ -303,23 +326,33 @@ function modifierSlots(head: string, values: ValueSets): ModifierSlot[] {
 }
 
 function operandSlots(tail: string, spec: LooseSpec): OperandSlot[] {
-  const pieces = tail === '' ? [] : tail.split(',').map((piece) => piece.trim());
-  return pieces.map((piece, index) => operandSlot(piece, index, spec));
+  return piecesOf(tail.replace(/\{, *([^{}]+)\}/g, ', ?$1')).map((piece, index) => operandSlot(piece, index, spec));
 }
 
+/** What stands between commas that no brackets hold. */
+const piecesOf = (list: string): string[] => (list === '' ? [] : list.split(/,(?![^[]*\])/).map((piece) => piece.trim()));
+
 function operandSlot(piece: string, index: number, spec: LooseSpec): OperandSlot {
-  const isNegatable = piece.startsWith('{!}');
-  const isAddress = piece.startsWith('[');
-  const [name = '', second] = piece.replace('{!}', '').match(/\w+/g) ?? [];
+  const isAddress = /^\??\[/.test(piece);
+  const [first = '', ...rest] = isAddress ? piecesOf(piece.replace(/^\??\[|\]$/g, '')) : [piece];
+  const [name = '', second] = first.match(/\w+/g) ?? [];
+  const type = spec.types?.[name] ?? '.type';
   return {
     name,
     second,
+    needsSecond: second !== undefined && !piece.includes('[|'),
+    secondType: spec.types?.[second ?? ''] ?? type,
     isDestination: index === 0 && (name === 'd' || second !== undefined),
     isAddress,
-    isOptional: !isNegatable && piece.endsWith('}'),
-    isNegatable,
+    inBrackets: rest.map((each) => operandSlot(each, index + 1, spec)),
+    isList: piece.startsWith('('),
+    isOptional: piece.startsWith('?'),
+    isNegatable: piece.startsWith('{!}'),
     isRelaxed: spec.relaxed?.includes(name) ?? false,
+    constant: spec.constants?.[name],
     vector: spec.vectors?.[name],
-    type: spec.types?.[name] ?? '.type',
+    lanes: spec.lanes?.[name],
+    onlyWith: spec.onlyWith?.[name],
+    type,
   };
 }

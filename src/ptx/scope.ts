@@ -5,7 +5,7 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
 import type { ScalarType } from '../ir/index.ts';
-import type { Block, Instruction, Module, PtxFunction, Statement, Variable } from './ast.ts';
+import type { Block, Instruction, Label, Module, PrototypeDirective, PtxFunction, Statement, TargetsDirective, Variable } from './ast.ts';
 import { registerTypes } from './types.ts';
 
 /** A register of the source. Objects are compared by identity: scopes may hold several of one name. */
@@ -31,6 +31,8 @@ export type Named =
 export interface LabelPlace {
   readonly name: string;
   readonly span: Span;
+  /** What it names where that is no place in the code. */
+  readonly list?: TargetsDirective | PrototypeDirective;
 }
 
 /** A range `%r<12>`. */
@@ -46,8 +48,11 @@ export interface Scope {
   readonly ranges: Map<string, Range>;
 }
 
-/** A body without its braces: instructions with the scope their names belong to, and labels where they stand. */
-export type Flat = { readonly kind: 'instruction'; readonly instruction: Instruction; readonly scope: Scope } | LabelItem;
+/** A body without its braces: instructions and lists with the scope their names belong to, and labels where they stand. */
+export type Flat =
+  | { readonly kind: 'instruction'; readonly instruction: Instruction; readonly scope: Scope }
+  | { readonly kind: 'targets'; readonly directive: TargetsDirective; readonly scope: Scope }
+  | LabelItem;
 
 interface LabelItem {
   readonly kind: 'label';
@@ -83,8 +88,11 @@ const isDefinition = (item: Variable | PtxFunction): boolean =>
 /** The names of a function's head. Reports CM1109. */
 export function functionScope(entry: PtxFunction, module: Scope, diagnostics: Diagnostics): Scope {
   const scope = newScope(module);
-  entry.params.forEach((variable, index) => {
+  // `_` stands for parameters without a name.
+  [...entry.params, ...entry.results].forEach((variable, index) => {
+    if (variable.name === '_') return;
     if (scope.names.has(variable.name)) diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan });
+    else if (variable.space === 'reg') declare(scope, variable);
     else scope.names.set(variable.name, { kind: 'param', variable, index });
   });
   return scope;
@@ -114,6 +122,7 @@ export function flatten(body: readonly Statement[], outer: Scope, diagnostics: D
     if (!statement) work.pop();
     else if (statement.kind === 'label') pushLabel(out, statement.name, statement.span, top.taken[0]!);
     else if (statement.kind === 'variable') declareOnce(top, statement, diagnostics);
+    else if (isTargets(statement)) out.push({ kind: 'targets', directive: statement, scope: top.scope });
     else if (statement.kind === 'block' || statement.kind === 'instruction') {
       top.isSeen = true;
       if (statement.kind === 'block') work.push(open((statement as Block).body, top.scope, [], diagnostics));
@@ -127,14 +136,22 @@ export function flatten(body: readonly Statement[], outer: Scope, diagnostics: D
 function open(statements: readonly Statement[], parent: Scope, also: readonly Scope[], diagnostics: Diagnostics): Braces {
   const scope = newScope(parent);
   const taken = [scope, ...also];
-  for (const statement of statements) {
+  for (const [i, statement] of statements.entries()) {
     if (statement.kind !== 'label') continue;
     if (taken.some((each) => each.names.has(statement.name)))
       diagnostics.report('CM1109', { name: statement.name }, { span: statement.span });
-    else scope.names.set(statement.name, { kind: 'label', label: { name: statement.name, span: statement.span } });
+    else scope.names.set(statement.name, { kind: 'label', label: labelPlace(statement, statements[i + 1]) });
   }
   return { statements, at: 0, scope, taken, isSeen: false };
 }
+
+function labelPlace({ name, span }: Label, next: Statement | undefined): LabelPlace {
+  const isList = next?.kind === 'directive' && (next.name === 'callprototype' || isTargets(next));
+  return isList ? { name, span, list: next as TargetsDirective | PrototypeDirective } : { name, span };
+}
+
+const isTargets = (statement: Statement): statement is TargetsDirective =>
+  statement.kind === 'directive' && (statement.name === 'branchtargets' || statement.name === 'calltargets');
 
 function declareOnce(braces: Braces, variable: Variable, diagnostics: Diagnostics): void {
   if (braces.taken.some((scope) => clashes(scope, variable))) {
@@ -157,7 +174,7 @@ function clashes(scope: Scope, { space, name, regCount }: Variable): boolean {
 
 function pushLabel(out: Flat[], name: string, span: Span, scope: Scope): void {
   const symbol = scope.names.get(name);
-  if (symbol?.kind === 'label' && symbol.label.span === span) out.push({ kind: 'label', label: symbol.label });
+  if (symbol?.kind === 'label' && symbol.label.span === span && !symbol.label.list) out.push({ kind: 'label', label: symbol.label });
 }
 
 function declare(scope: Scope, variable: Variable): void {
@@ -206,7 +223,9 @@ function fromRange(scope: Scope, name: string): Named | undefined {
 /** `%r7` of a range `%r<12>`: every way to split the name is tried, since `%r1<5>` declares `%r10` too. */
 function rangeOf({ ranges }: Scope, name: string): Range | undefined {
   if (ranges.size === 0) return undefined;
-  for (let at = name.length - 1; at > 0 && isDigit(name, at); at--) {
+  let first = name.length;
+  while (first > 1 && isDigit(name, first - 1)) first--;
+  for (let at = first; at < name.length; at++) {
     const range = ranges.get(name.slice(0, at));
     if (range && isInRange(name, range.variable.name, range.count)) return range;
   }

@@ -80,7 +80,8 @@ const itemStarts = new Set([
 
 /**
  * A declaration or a function head: the first `{` that no `=` precedes opens a body. So that one fault does not hide the
- * next item, a line ends before a linkage, and one with an unknown first word before a dotted word that starts a row.
+ * next item, a line ends before a linkage, and one with an unknown first word before a dotted word that starts a row. The head
+ * of a function ends before the next item, as the semicolon of a declaration may be absent.
  */
 function itemEnd(tokens: Tokens, at: number): number {
   const { kinds, count } = tokens;
@@ -92,6 +93,7 @@ function itemEnd(tokens: Tokens, at: number): number {
       lastWord = tokenText(tokens, i);
       if (i > at && braces + parentheses === 0) {
         if (linkages.has(lastWord) || (!isKnown && !isFunction && startsRow(tokens, i))) return i;
+        if (isFunction && afterHead.has(lastWord)) return i;
       }
       isFunction ||= lastWord === '.entry' || lastWord === '.func';
     } else if (kind === semicolon) {
@@ -107,6 +109,9 @@ function itemEnd(tokens: Tokens, at: number): number {
   }
   return count;
 }
+
+/** What can stand neither in the head of a function nor between it and its body. */
+const afterHead = new Set([...itemStarts, ...bareDirectives].filter((word) => word !== '.pragma'));
 
 const startsRow = ({ text, ends, starts }: Tokens, at: number): boolean => text.slice(ends[at - 1], starts[at]).includes('\n');
 

@@ -10,13 +10,15 @@ export interface SpecialRegister {
   readonly type: 'u32';
   readonly sreg: Sreg;
   readonly doc: string;
+  /** Had 16 bits in PTX 1.x; instructions of 16 bits still read the lower half. */
+  readonly wasNarrow?: true;
 }
 
 const axes = ['x', 'y', 'z'] as const;
 
 /** A register with a component for each axis; the fourth, `w`, is 0 and is not supported. */
 const byAxis = (name: 'tid' | 'ntid' | 'ctaid' | 'nctaid', doc: string): SpecialRegister[] =>
-  axes.map((axis) => ({ name: `%${name}.${axis}`, type: 'u32', sreg: `${name}.${axis}`, doc }));
+  axes.map((axis) => ({ name: `%${name}.${axis}`, type: 'u32', sreg: `${name}.${axis}`, doc, wasNarrow: true }));
 
 const rows: readonly SpecialRegister[] = [
   ...byAxis('tid', 'Thread within its block (CTA), by axis.'),

@@ -176,11 +176,15 @@ function warpSize(c: Cursor, token: number): number {
 // ---- functions
 
 const functionActions: Actions = {
-  FunctionStart(head: Node, end: Node) {
+  FunctionStart_ended(head: Node, end: Node) {
     const start: Make<PtxFunction> = make(head);
     const span = wholeSpan(this);
     const body = literal(end) === '{' ? [] : undefined;
     return (c): PtxFunction => ({ ...start(c), body, span: span(c) });
+  },
+
+  DeclaredHead(_declared: Node, head: Node) {
+    return make(head);
   },
 
   FunctionHead(linkage: Node, kind: Node, attributes: Node, results: Node, word: Node, parameters: Node, directives: Node) {

@@ -59,6 +59,6 @@ export function agrees(register: string, operand: string, isRelaxed: boolean): b
   const [have, want] = [bitsOfType(register), bitsOfType(operand)];
   const [a, b] = [kindOfType(register), kindOfType(operand)];
   if (have === want) return a === 'b' || b === 'b' || (a !== 'f' && b !== 'f');
-  // A float register is never wider than what it holds; a float moves through a wider register of bits only.
-  return isRelaxed && have > want && a !== 'f' && (b !== 'f' || a === 'b');
+  // A float moves through a wider register of bits only; bits are taken out of, and put into, any wider register.
+  return isRelaxed && have > want && (b === 'b' || (a !== 'f' && (b !== 'f' || a === 'b')));
 }

@@ -7,6 +7,8 @@ export interface Entry {
   readonly message: string;
   /** An action. */
   readonly help?: string;
+  /** The name that the language clause of a device gives the same lint. */
+  readonly alias?: string;
   /** The longer explanation that `cumetal explain CODE` prints, with a wrong and a right example where one helps. */
   readonly page: string;
 }

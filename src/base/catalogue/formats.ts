@@ -39,4 +39,37 @@ export const formats = entries({
     message: 'kernel `{kernel}` cannot be run here: {why} is not supported',
     page: 'The CPU device runs compute kernels. It refuses what it does not know exactly, textures and simdgroup matrices for instance, rather than guess.',
   },
+  CM4060: {
+    severity: 'error',
+    title: 'malformed container',
+    message: 'malformed container at byte {offset}: {why}',
+    page: 'The file is a fatbinary, a cubin or an ELF file, and does not follow its layout: a size, an offset or a count is wrong, compressed bytes do not unpack to what their header says, or the file is truncated.',
+  },
+  CM4061: {
+    severity: 'error',
+    title: 'container without PTX',
+    message: 'there is no PTX in this file: {what}',
+    help: 'build it with PTX in it: `nvcc -gencode arch=compute_80,code=compute_80 …`, or make PTX alone: `nvcc -ptx -arch=sm_80 …`',
+    page: 'A fatbinary, an object or a program can hold PTX, SASS, or both. SASS is the machine code of one family of NVIDIA chips and cannot be compiled for another maker’s. `nvcc -arch=sm_80` keeps both, `-gencode arch=compute_80,code=sm_80` keeps SASS only. `cumetal inspect FILE` lists what is there. Device code that a program loads from shared libraries is in those.',
+  },
+  CM4062: {
+    severity: 'error',
+    title: 'several PTX images',
+    message: '{count} PTX images for {arch} are in this file: {list}',
+    help: 'choose one by its number: `--image N`; `cumetal inspect FILE` shows the kernels of each',
+    page: 'Without `--image`, the PTX image for the highest architecture is taken. A program of several source files has one image for each of them, and which is meant cannot be told.',
+  },
+  CM4063: {
+    severity: 'error',
+    title: 'no such image',
+    message: 'the image that `--image` names is not there: {what}',
+    page: '`--image` takes the number of an image, counted from 0 as `cumetal inspect FILE` lists them, or the architecture of a PTX image, such as `sm_80`.',
+  },
+  CM4064: {
+    severity: 'error',
+    title: 'unknown compression',
+    message: 'image {image} is compressed in a way that is not known',
+    help: 'build the file with `nvcc -no-compress`, or print its PTX with NVIDIA’s `cuobjdump -ptx FILE`',
+    page: 'Images are raw, or compressed with LZ4 or Zstandard. Very old versions of nvcc compressed in another way.',
+  },
 });

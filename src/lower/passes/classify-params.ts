@@ -6,7 +6,7 @@
  * without such evidence the kernel is refused, since binding a number as a buffer would go unnoticed.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import { instOf, isPointer, type Kernel, spaceOf, type Value } from '../../ir/index.ts';
+import { addressOf, instOf, isPointer, type Kernel, spaceOf, type Value } from '../../ir/index.ts';
 import { describePointers } from './describe-pointers.ts';
 import { type Graph, paramMasks, useGraph } from './param-flow.ts';
 
@@ -99,9 +99,10 @@ function globalAddresses(kernel: Kernel, graph: Graph): Value[] {
   const addresses: Value[] = [];
   for (const value of graph.order) {
     const inst = instOf(kernel, value);
-    if (inst.op !== 'load' && inst.op !== 'store') continue;
-    const { type } = instOf(kernel, inst.addr);
-    if (isPointer(type) && (spaceOf(type) === 'global' || spaceOf(type) === 'generic')) addresses.push(inst.addr);
+    const addr = addressOf(inst);
+    if (addr === undefined) continue;
+    const { type } = instOf(kernel, addr);
+    if (isPointer(type) && (spaceOf(type) === 'global' || spaceOf(type) === 'generic')) addresses.push(addr);
   }
   return addresses;
 }

@@ -1,5 +1,17 @@
 /** What pointer parameters point to, by the accesses that reach them: element type, sign, and whether they are written. */
-import { bytesOf, elementOf, type Inst, instOf, isFloat, type Kernel, operandsOf, type ScalarType, type Value } from '../../ir/index.ts';
+import {
+  accessOf,
+  addressOf,
+  bytesOf,
+  elementOf,
+  type Inst,
+  instOf,
+  isFloat,
+  type Kernel,
+  operandsOf,
+  type ScalarType,
+  type Value,
+} from '../../ir/index.ts';
 import { type Graph, paramMasks } from './param-flow.ts';
 
 interface Seen {
@@ -20,7 +32,8 @@ export function describePointers(kernel: Kernel, graph: Graph, bases: ReadonlyMa
   };
   for (const value of graph.order) {
     const inst = instOf(kernel, value);
-    if (inst.op === 'load' || inst.op === 'store') note(inst.addr, (each) => addAccess(each, kernel, graph, value, signed));
+    const addr = addressOf(inst);
+    if (addr !== undefined) note(addr, (each) => addAccess(each, kernel, graph, value, signed));
     for (const operand of operandsOf(inst))
       if (masks.has(operand) && escapes(inst, operand, graph, value))
         note(operand, (each) => {
@@ -35,14 +48,16 @@ export function describePointers(kernel: Kernel, graph: Graph, bases: ReadonlyMa
 function escapes(inst: Inst, operand: Value, graph: Graph, value: Value): boolean {
   if (inst.op === 'icmp' || inst.op === 'load') return false;
   if (inst.op === 'store') return operand === inst.value;
+  if (inst.op === 'atomic' || inst.op === 'cas') return operand !== inst.a;
   return !graph.sourcesOf(value).includes(operand);
 }
 
 function addAccess(seen: Seen, kernel: Kernel, graph: Graph, access: Value, signed: ReadonlySet<Value>): void {
   const inst = instOf(kernel, access);
-  const element = inst.op === 'load' ? loadedType(kernel, graph, access) : storedType(kernel, inst as Inst & { op: 'store' });
-  if (inst.op === 'load') seen.reads = true;
-  else seen.writes = true;
+  const { element: moved, reads, writes } = accessOf(kernel, inst)!;
+  const element = inst.op === 'load' ? loadedType(kernel, graph, access) : inst.op === 'store' ? storedType(kernel, inst) : moved;
+  seen.reads ||= reads;
+  seen.writes ||= writes;
   seen.types.set(element, (seen.types.get(element) ?? 0) + 1);
   seen.signs += signed.has(access) ? Number.POSITIVE_INFINITY : inst.op === 'load' ? signVotes(kernel, graph, access) : 0;
 }

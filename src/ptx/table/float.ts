@@ -333,18 +333,36 @@ export const floatRows = [
     ],
   }),
   row({
-    syntax: 'div.accuracy{.ftz}.f32 d, a, b',
-    values: { accuracy: ['approx', 'full'] },
+    syntax: 'div.full{.ftz}.f32 d, a, b',
     types: { d: 'f32', a: 'f32', b: 'f32' },
     since: { ptx: 1.4, sm: 10 },
-    doc: 'The quotient, approximately.',
+    doc: 'The quotient, approximately, over the full range.',
     source: '9.7.3.8',
     status: correctly('2 ulp'),
-    lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], { ...(m.ftz ? { ftz: m.ftz } : {}) }, (x, y) => ir.fdiv(x!, y!)),
+    lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fdiv(x!, y!)),
     cases: [
       { form: 'div.full.f32', a: f.four, b: f.two, d: f.two, why: '4 / 2' },
-      { form: 'div.approx.f32', a: f.one, b: f.two, d: f.half, why: '1 / 2' },
+      { form: 'div.full.f32', a: f.one, b: 0x7f000000, d: 0x00400000, why: '2^-127, a subnormal' },
       { form: 'div.full.f32', a: f.one, b: 0, d: 0x7f800000, why: 'by zero' },
+    ],
+  }),
+  row({
+    syntax: 'div.approx{.ftz}.f32 d, a, b',
+    types: { d: 'f32', a: 'f32', b: 'f32' },
+    since: { ptx: 1.4, sm: 10 },
+    doc: 'The quotient, approximately. Divisors above 2^126 give zero, and no number where a is infinite.',
+    source: '9.7.3.8',
+    status: correctly('2 ulp'),
+    lower: ({ a, b }, m, ir) =>
+      arithmetic(ir, [a, b], m, (x, y) => {
+        const sign = ir.bitcast('f32', ir.and(ir.bitcast('i32', y!), ir.const('i32', 0x80000000)));
+        const isLarge = ir.fcmp(ir.fabs(y!), ir.const('f32', 0x7e800000), { pred: 'ogt' });
+        return ir.select(isLarge, ir.fmul(x!, sign), ir.fdiv(x!, y!));
+      }),
+    cases: [
+      { form: 'div.approx.f32', a: f.one, b: f.two, d: f.half, why: '1 / 2' },
+      { form: 'div.approx.f32', a: 0xc0400000, b: 0x7f000000, d: 0x80000000, why: 'a divisor above 2^126' },
+      { form: 'div.approx.f32', a: 0x7f800000, b: 0x7f000000, d: 0x7fffffff, why: 'infinity by such a divisor' },
     ],
   }),
   row({

@@ -1,8 +1,9 @@
 /** Data movement: registers, memory, addresses. Source: PTX ISA 9.0, 9.7.9. */
 import type { Value } from '../../ir/index.ts';
-import { bitsOf, bytesOf, type IntType, intOf, type ScalarType, type Space, vectorOf } from '../../ir/types.ts';
+import { bitsOf, bytesOf, type IntType, intOf, type ScalarType, vectorOf } from '../../ir/types.ts';
 import { type AddressOperand, type RowBuilder, row } from '../row.ts';
 import { registerTypes } from '../types.ts';
+import { spaceOf } from './spaces.ts';
 
 const always = { ptx: 1, sm: 10 } as const;
 const memoryTypes = ['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64'] as const;
@@ -13,18 +14,6 @@ const cacheLoads = ['ca', 'cg', 'cs', 'lu', 'cv'] as const;
 const cacheStores = ['wb', 'cg', 'cs', 'wt'] as const;
 const evictions = ['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1::evict_last', 'L1::no_allocate'] as const;
 const prefetches = ['L2::64B', 'L2::128B', 'L2::256B'] as const;
-
-/** State spaces as instructions name them; without a name the address is generic. */
-const spaces: Readonly<Record<string, Space>> = {
-  const: 'constant',
-  global: 'global',
-  local: 'local',
-  param: 'param',
-  'param::entry': 'param',
-  shared: 'shared',
-  'shared::cta': 'shared',
-};
-const spaceOf = (word: string | undefined): Space => (word === undefined ? 'generic' : spaces[word]!);
 
 interface Access {
   readonly space?: string;

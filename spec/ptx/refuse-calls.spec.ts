@@ -1,0 +1,83 @@
+/** What is said of calls: one refusal at each, with the name of the function, and nothing of what only carries arguments. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { check, parse } from '../../src/ptx/index.ts';
+import { need } from '../support/need.ts';
+import { ptxasFaults } from '../support/ptxas.ts';
+
+const test = suite('ptx/refuse-calls');
+
+const head = `.version 8.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);
+.func (.param .b32 r) twice (.param .b32 p);
+.func nothing ();
+.visible .entry k (.param .u64 entry) {
+.reg .b32 %r<4>; .reg .b64 %rd<4>;
+`;
+
+const textOf = (body: string): string => `${head}${body}\nret;\n}\n`;
+
+/** Line, code, message and the words at the caret. */
+function said(body: string): string[] {
+  const file = new SourceFile('a.ptx', textOf(body));
+  const diagnostics = new Diagnostics(file);
+  check(parse(file, diagnostics), {}, diagnostics);
+  return diagnostics
+    .sorted()
+    .map(({ code, labels, message }) => `${file.position(labels[0]!.span.start).line} ${code} ${message}; ${labels[0]!.text}`);
+}
+
+const direct = `{ .param .b32 in; .param .align 4 .b8 wide[8]; .param .b32 out;
+st.param.b32 [in+0], %r1;
+st.param.v2.b32 [wide], {%r1, %r2};
+call.uni (out), twice, (in);
+ld.param.b32 %r2, [out+0];
+}`;
+
+const pointer = `P: .callprototype (.param .b32 _) _ (.param .b32 _);
+{ .param .b32 in; .param .b32 out;
+st.param.b32 [in], %r1;
+call (out), %rd1, (in), P;
+ld.param.b32 %r2, [out];
+}`;
+
+const print = `{ .param .b64 format; .param .b64 values; .param .b32 out;
+st.param.b64 [format], %rd1;
+st.param.b64 [values], %rd1;
+call.uni (out), vprintf, (format, values);
+ld.param.b32 %r2, [out];
+}`;
+
+const why = 'is not supported: kernels cannot call functions yet';
+
+test('a call is refused once, by the name of the function', () => {
+  assert.equal(said(direct), [`12 CM2040 a call of \`twice\` ${why}; function calls are not there yet`]);
+  assert.equal(said('call nothing;'), [`9 CM2040 a call of \`nothing\` ${why}; function calls are not there yet`]);
+});
+
+test('a call through a pointer says so', () => {
+  assert.equal(said(pointer), [`12 CM2040 a call through the pointer \`%rd1\` ${why}; calls through a pointer are not there yet`]);
+});
+
+test('functions that CUDA brings along are refused for what they do', () => {
+  assert.equal(said(print), [`12 CM2040 a call of \`vprintf\` ${why}; it prints, and kernels have no console here`]);
+});
+
+test('what is wrong with a result is said all the same', () => {
+  const found = said(direct.replace('ld.param.b32 %r2', 'ld.param.b64 %r2'));
+  assert.is(found.length, 2, found.join('\n'));
+  assert.match(found[1]!, /^13 CM1107 `%r2` is of type \.b32/);
+});
+
+need(test, ['ptxas'], 'ptxas takes these calls', () => {
+  for (const body of [direct, pointer, print, 'call nothing;']) {
+    const faults = ptxasFaults(textOf(body));
+    assert.equal([...faults.values()], [], body);
+  }
+});
+
+test.run();

@@ -1,0 +1,27 @@
+/** What checking gives: instructions with their rows, in the scopes that their names belong to. `src/lower` works on it. */
+import type { Module, PtxFunction } from './ast.ts';
+import type { Match } from './row.ts';
+import type { LabelPlace, Register, Scope } from './scope.ts';
+
+export interface CheckedInstruction {
+  readonly kind: 'instruction';
+  readonly match: Match;
+  readonly scope: Scope;
+  readonly guard: { readonly register: Register; readonly negated: boolean } | undefined;
+}
+
+export type CheckedItem = CheckedInstruction | { readonly kind: 'label'; readonly label: LabelPlace };
+
+export interface CheckedFunction {
+  readonly fn: PtxFunction;
+  /** Of the parameters; its parent is that of the module. */
+  readonly scope: Scope;
+  /** The body without its braces. */
+  readonly items: readonly CheckedItem[];
+}
+
+/** A module of which the chosen entries are checked. */
+export interface Checked {
+  readonly module: Module;
+  readonly entries: readonly CheckedFunction[];
+}

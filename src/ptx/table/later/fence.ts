@@ -1,0 +1,129 @@
+/** Fences, and the order of launches (9.7.13.4, 9.7.13.13). Source: PTX ISA 9.0. */
+import type { Row } from '../../row.ts';
+import { type Refusal, refusing } from './refuse.ts';
+
+const ofABlock: Refusal = { refused: 'a fence of the block is not there yet', instead: 'use `bar.sync 0`, which orders memory too' };
+const ofTheDevice: Refusal = {
+  refused: 'a fence beyond the block: AIR has none below version 2.7, and none that other devices see',
+  instead: 'end the kernel where blocks exchange data, and launch another',
+};
+const ofAProxy: Refusal = {
+  refused: 'a fence between ways to reach memory (proxies): Apple GPUs have no asynchronous copies, tensor maps or aliases to order',
+  instead: 'compile for a target below sm_90, such as `-arch=sm_80`',
+};
+const ofACluster: Refusal = {
+  refused: 'a fence of a cluster: Metal has no clusters of threadgroups',
+  instead: 'compile for a target below sm_90, such as `-arch=sm_80`',
+};
+const dependent: Refusal = {
+  refused: 'launches that begin before the one before them ends are not there yet',
+  instead: 'launch without `cudaLaunchAttributeProgrammaticStreamSerialization`, and leave the instruction out',
+};
+
+const ordered = { ptx: 6, sm: 70 } as const;
+const hopper = { ptx: 7.8, sm: 90 } as const;
+const bulk = { ptx: 8, sm: 90 } as const;
+const tensorMaps = { ptx: 8.3, sm: 90 } as const;
+const late = { ptx: 8.6, sm: 90 } as const;
+const source = '9.7.13.4';
+const membar = refusing({ since: { ptx: 1.4, sm: 10 }, source, status: ofTheDevice });
+const fence = refusing({ since: ordered, source, status: ofTheDevice });
+const proxy = refusing({ since: bulk, source, status: ofAProxy });
+
+export const fenceRows: readonly Row[] = [
+  membar({ syntax: 'membar.cta', status: ofABlock, doc: 'Orders memory for the threads of the block: `__threadfence_block()`.' }),
+  membar({
+    syntax: 'membar.level',
+    values: { level: ['gl', 'sys'] },
+    doc: 'Orders memory for all threads of the device (`__threadfence()`) or of the system (`__threadfence_system()`).',
+  }),
+  fence({
+    syntax: 'fence{.sem}.cta',
+    values: { sem: ['sc', 'acq_rel'] },
+    status: ofABlock,
+    doc: 'Orders memory for the threads of the block.',
+  }),
+  fence({
+    syntax: 'fence.sem.cta',
+    values: { sem: ['acquire', 'release'] },
+    since: late,
+    status: ofABlock,
+    doc: 'Orders memory for the threads of the block, in one direction.',
+  }),
+  fence({
+    syntax: 'fence{.sem}.scope',
+    values: { sem: ['sc', 'acq_rel'], scope: ['gpu', 'sys'] },
+    doc: 'Orders memory for all threads of the device or of the system.',
+  }),
+  fence({
+    syntax: 'fence.sem.scope',
+    values: { sem: ['acquire', 'release'], scope: ['gpu', 'sys'] },
+    since: late,
+    doc: 'Orders memory for all threads of the device or of the system, in one direction.',
+  }),
+  fence({
+    syntax: 'fence{.sem}.cluster',
+    values: { sem: ['sc', 'acq_rel', 'acquire', 'release'] },
+    since: hopper,
+    status: ofACluster,
+    doc: 'Orders memory for the threads of the cluster.',
+  }),
+  fence({
+    syntax: 'fence.acquire.sync_restrict::shared::cluster.cluster',
+    since: late,
+    status: ofACluster,
+    doc: 'Orders what other blocks of the cluster wrote into shared memory.',
+  }),
+  fence({
+    syntax: 'fence.release.sync_restrict::shared::cta.cluster',
+    since: late,
+    status: ofACluster,
+    doc: 'Orders what was written into shared memory for other blocks of the cluster.',
+  }),
+  fence({
+    syntax: 'fence.mbarrier_init.release.cluster',
+    since: bulk,
+    status: ofACluster,
+    doc: 'Makes barriers that were initialised known to the cluster.',
+  }),
+  proxy({
+    syntax: 'fence.proxy.kind',
+    values: { kind: ['alias', 'async'] },
+    since: { ptx: 7.5, sm: 70 },
+    doc: 'Orders accesses of one memory by several ways.',
+  }),
+  proxy({
+    syntax: 'fence.proxy.async.space',
+    values: { space: ['global', 'shared::cta', 'shared::cluster'] },
+    doc: 'Orders ordinary and asynchronous accesses of a space.',
+  }),
+  proxy({
+    syntax: 'fence.proxy.tensormap::generic.release.scope',
+    values: { scope: ['cta', 'cluster', 'gpu', 'sys'] },
+    since: tensorMaps,
+    doc: 'Orders writes of a tensor map before its uses.',
+  }),
+  proxy({
+    syntax: 'fence.proxy.tensormap::generic.acquire.scope [a], b',
+    values: { scope: ['cta', 'cluster', 'gpu', 'sys'] },
+    types: { a: 'b64', b: 'u32' },
+    since: tensorMaps,
+    doc: 'Orders uses of a tensor map of `b` bytes after its writes.',
+  }),
+  proxy({
+    syntax: 'fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster',
+    since: late,
+    doc: 'Orders asynchronous accesses after ordinary ones of other blocks of the cluster.',
+  }),
+  proxy({
+    syntax: 'fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster',
+    since: late,
+    doc: 'Orders ordinary accesses before asynchronous ones of other blocks of the cluster.',
+  }),
+  proxy({ syntax: 'membar.proxy.alias', since: { ptx: 7.5, sm: 70 }, doc: 'Orders accesses of one memory by several addresses.' }),
+  refusing({ since: hopper, source: '9.7.13.13', status: dependent })({
+    syntax: 'griddepcontrol.action',
+    values: { action: ['launch_dependents', 'wait'] },
+    doc: 'Lets the launch that depends on this one begin, or waits for the one that this depends on.',
+  }),
+];

@@ -1,0 +1,138 @@
+/** Integer forms that are refused: pairs in one register, the carry flag. Source: PTX ISA 9.0, 9.7.1, 9.7.2, 9.7.8. */
+import { type Row, row } from '../../row.ts';
+
+const pairs = ['u16x2', 's16x2'] as const;
+const carried = ['u32', 's32', 'u64', 's64'] as const;
+const hopper = { ptx: 8, sm: 90 } as const;
+
+const inPairs = {
+  refused: 'two 16-bit integers in one register: not there yet',
+  instead: 'compile for an architecture before sm_90, for which nvcc takes the pairs apart',
+} as const;
+const notBelowZero = {
+  refused: 'a minimum or maximum that is cut off at 0: not there yet',
+  instead: 'compile for an architecture before sm_90, or write `max(x, 0)`',
+} as const;
+const carries = {
+  refused: 'the carry flag, which ties instructions together: not there yet',
+  instead: 'use wider integers: nvcc makes carries for `__int128` and for inline PTX',
+} as const;
+
+const pairRows: readonly Row[] = [
+  row({
+    syntax: 'add.type d, a, b',
+    values: { type: pairs },
+    since: hopper,
+    doc: 'Adds 16-bit integers in pairs.',
+    source: '9.7.1.1',
+    status: inPairs,
+  }),
+  row({
+    syntax: 'min{.relu}.type d, a, b',
+    values: { type: pairs },
+    excludes: [{ relu: ['relu'], type: ['u16x2'] }],
+    since: hopper,
+    doc: 'The smaller of 16-bit integers in pairs, with `.relu` not below 0.',
+    source: '9.7.1.12',
+    status: inPairs,
+  }),
+  row({
+    syntax: 'max{.relu}.type d, a, b',
+    values: { type: pairs },
+    excludes: [{ relu: ['relu'], type: ['u16x2'] }],
+    since: hopper,
+    doc: 'The larger of 16-bit integers in pairs, with `.relu` not below 0.',
+    source: '9.7.1.13',
+    status: inPairs,
+  }),
+  row({
+    syntax: 'min.relu.s32 d, a, b',
+    types: { d: 's32', a: 's32', b: 's32' },
+    since: hopper,
+    doc: 'The smaller, and not below 0.',
+    source: '9.7.1.12',
+    status: notBelowZero,
+  }),
+  row({
+    syntax: 'max.relu.s32 d, a, b',
+    types: { d: 's32', a: 's32', b: 's32' },
+    since: hopper,
+    doc: 'The larger, and not below 0.',
+    source: '9.7.1.13',
+    status: notBelowZero,
+  }),
+];
+
+const bitRows: readonly Row[] = [
+  row({
+    syntax: 'fns.b32 d, mask, base, offset',
+    types: { d: 'b32', mask: 'b32', base: 'b32', offset: 's32' },
+    since: { ptx: 6, sm: 30 },
+    doc: 'The place of the n-th bit that is set, from a bit on; -1 where there is none.',
+    source: '9.7.1.17',
+    status: { refused: 'a search for the n-th bit that is set: not there yet', instead: 'write it as a loop over `__ffs`' },
+  }),
+  row({
+    syntax: 'lop3.op.b32 d|p, a, b, c, table, q',
+    values: { op: ['or', 'and'] },
+    types: { d: 'b32', p: 'pred', a: 'b32', b: 'b32', c: 'b32', table: 'b32', q: 'pred' },
+    constants: { table: [0, 255] },
+    since: { ptx: 8.2, sm: 70 },
+    doc: 'Any logic of three words, and whether the result is not 0, joined with a predicate.',
+    source: '9.7.8.6',
+    status: { refused: 'logic of three words with a predicate as a second result: not there yet', instead: 'use `lop3.b32` and `setp`' },
+  }),
+];
+
+const carryRows: readonly Row[] = [
+  row({
+    syntax: 'add.cc.type d, a, b',
+    values: { type: carried },
+    since: { ptx: 1.2, sm: 10 },
+    doc: 'Adds and keeps the carry.',
+    source: '9.7.2.1',
+    status: carries,
+  }),
+  row({
+    syntax: 'addc{.cc}.type d, a, b',
+    values: { type: carried },
+    since: { ptx: 1.2, sm: 10 },
+    doc: 'Adds with the carry kept.',
+    source: '9.7.2.2',
+    status: carries,
+  }),
+  row({
+    syntax: 'sub.cc.type d, a, b',
+    values: { type: carried },
+    since: { ptx: 1.2, sm: 10 },
+    doc: 'Subtracts and keeps the borrow.',
+    source: '9.7.2.3',
+    status: carries,
+  }),
+  row({
+    syntax: 'subc{.cc}.type d, a, b',
+    values: { type: carried },
+    since: { ptx: 3, sm: 20 },
+    doc: 'Subtracts with the borrow kept.',
+    source: '9.7.2.4',
+    status: carries,
+  }),
+  row({
+    syntax: 'mad.half.cc.type d, a, b, c',
+    values: { half: ['lo', 'hi'], type: carried },
+    since: { ptx: 3, sm: 20 },
+    doc: 'Multiplies, adds half of the product and keeps the carry.',
+    source: '9.7.2.5',
+    status: carries,
+  }),
+  row({
+    syntax: 'madc.half{.cc}.type d, a, b, c',
+    values: { half: ['lo', 'hi'], type: carried },
+    since: { ptx: 3, sm: 20 },
+    doc: 'Multiplies, and adds half of the product with the carry kept.',
+    source: '9.7.2.6',
+    status: carries,
+  }),
+];
+
+export const laterIntegerRows: readonly Row[] = [...pairRows, ...bitRows, ...carryRows];

@@ -1,0 +1,15 @@
+/** State spaces by the words of instructions. Source: PTX ISA 9.0, 5.1. */
+import type { Space } from '../../ir/types.ts';
+
+/** State spaces as instructions name them; without a name the address is generic. */
+const spaces: Readonly<Record<string, Space>> = {
+  const: 'constant',
+  global: 'global',
+  local: 'local',
+  param: 'param',
+  'param::entry': 'param',
+  shared: 'shared',
+  'shared::cta': 'shared',
+};
+/** The space of a word. */
+export const spaceOf = (word: string | undefined): Space => (word === undefined ? 'generic' : spaces[word]!);
