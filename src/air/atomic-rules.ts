@@ -55,6 +55,8 @@ function functionFor(
   const space = spaceOf(e, inst.a);
   const row = space && atomicFunction(form, space, inst.type as ScalarType);
   if (row && (!isOwn(row) || e.target.allowsCpuOnly)) return { row, space };
+  // Doubles, which are bits by now, have been refused.
+  if (form === 'fadd' && inst.type === 'i64') return undefined;
   const span = e.kernel.locs[value];
   const why = space ? 'Apple GPUs have atomics of 32 bits only' : 'it is neither in global nor in shared memory';
   e.diagnostics.report('CM2090', { what: `an atomic \`${form}\` of ${inst.type}`, target: e.target.name, why }, span ? { span } : {});

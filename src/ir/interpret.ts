@@ -4,9 +4,10 @@
  */
 import { evalOp, isEvaluableInst, type PureOp } from './eval.ts';
 import type { Block, Edge, Inst, InstOf, Kernel, Value } from './kernel.ts';
+import { flushesSubnormals } from './memory.ts';
 import { operandsOf } from './operands.ts';
-import type { AtomicOp, Sreg } from './ops.ts';
-import { bytesOf, isPointer, type Space, spaceOf, type Type } from './types.ts';
+import type { Sreg } from './ops.ts';
+import { bytesOf, isPointer, type Space, spaceOf } from './types.ts';
 
 /** What a thread sees. Addresses are what pointers hold as bits: indices into the bytes of their space. */
 export interface Thread {
@@ -88,7 +89,7 @@ function execRule(state: State, inst: Inst): bigint {
     case 'store':
       return store(state, inst);
     case 'atomic':
-      return exchange(state, inst, (old) => replaced(inst.rmw, inst.type, old, state.bits[inst.b]!));
+      return exchange(state, inst, (old) => replaced(state.kernel, inst, old, state.bits[inst.b]!));
     case 'cas':
       return exchange(state, inst, (old) => (old === state.bits[inst.b] ? state.bits[inst.c]! : old));
     case 'barrier':
@@ -118,7 +119,8 @@ function exchange(state: State, inst: InstOf<'atomic'> | InstOf<'cas'>, next: (o
 }
 
 /** The value that an atomic leaves behind. */
-function replaced(rmw: AtomicOp, type: Type, old: bigint, operand: bigint): bigint {
+function replaced(kernel: Kernel, inst: InstOf<'atomic'>, old: bigint, operand: bigint): bigint {
+  const { rmw, type } = inst;
   switch (rmw) {
     case 'exch':
       return operand;
@@ -126,11 +128,17 @@ function replaced(rmw: AtomicOp, type: Type, old: bigint, operand: bigint): bigi
       return old >= operand ? 0n : old + 1n;
     case 'dec':
       return old === 0n || old > operand ? operand : old - 1n;
-    default:
+    default: {
+      const flush = flushesSubnormals(kernel, inst) ? flushSingle : (bits: bigint) => bits;
       // The operands stand for values: `evalOp` is told their bits.
-      return evalOp({ op: rmw, type, a: 0, b: 1 } as unknown as InstOf<PureOp>, [old, operand], [type, type]);
+      const op = { op: rmw, type, a: 0, b: 1 } as unknown as InstOf<PureOp>;
+      return flush(evalOp(op, [flush(old), flush(operand)], [type, type]));
+    }
   }
 }
+
+/** A subnormal single becomes a zero of its sign. */
+const flushSingle = (bits: bigint): bigint => ((bits & 0x7f80_0000n) === 0n ? bits & 0x8000_0000n : bits);
 
 const read = (window: Uint8Array): bigint => window.reduceRight((rest, byte) => (rest << 8n) | BigInt(byte), 0n);
 

@@ -1,5 +1,5 @@
 /** What instructions do to memory, for whoever looks at accesses of every kind. */
-import type { Inst, Kernel, Value } from './kernel.ts';
+import type { Inst, InstOf, Kernel, Value } from './kernel.ts';
 import { elementOf, type ScalarType } from './types.ts';
 
 export interface Access {
@@ -23,3 +23,7 @@ export function accessOf(kernel: Kernel, inst: Inst): Access | undefined {
   const moved = inst.op === 'store' ? kernel.insts[inst.value]!.type : inst.type;
   return { addr, element: elementOf(moved), reads: inst.op !== 'store', writes: inst.op !== 'load' };
 }
+
+/** Whether an atomic takes subnormals for zeros of their sign, and leaves none: NVIDIA GPUs add singles so in global memory alone. */
+export const flushesSubnormals = (kernel: Kernel, { rmw, type, a }: InstOf<'atomic'>): boolean =>
+  rmw === 'fadd' && type === 'f32' && kernel.insts[a]!.type === 'ptr.global';

@@ -208,7 +208,7 @@ export const ops = {
     attrs: { rmw: 'add' as AtomicOp },
     type: 'b',
     effect: 'writes',
-    doc: 'Replaces the value at a by `rmw` of it and b, in one step that no other thread comes between; gives the value before. Orders nothing else.',
+    doc: 'Replaces the value at a by `rmw` of it and b, in one step that no other thread comes between; gives the value before. Orders nothing else. `fadd` of singles in global memory flushes subnormals.',
   },
   cas: {
     args: { a: 'pointer', b: 'scalar', c: 'scalar' },

@@ -27,7 +27,7 @@ const update = (ir: RowBuilder, a: AddressOperand, b: Value, m: Words): Value =>
 
 /** Operations with the types each has. */
 const forms = [
-  { op: ['add'], type: ['u32', 's32', 'u64', 'f32', 'f64'], doc: 'Adds to memory.' },
+  { op: ['add'], type: ['u32', 's32', 'u64', 'f32', 'f64'], doc: 'Adds to memory; singles in global memory without subnormals.' },
   { op: ['and', 'or', 'xor', 'exch'], type: ['b32', 'b64'], doc: 'Combines memory with b bit by bit, or replaces it.' },
   { op: ['min', 'max'], type: ['u32', 's32', 'u64', 's64'], doc: 'Keeps the smaller or the larger in memory.' },
   { op: ['inc', 'dec'], type: ['u32'], doc: 'Counts up to b and starts again at 0, or down to 0 and starts again at b.' },

@@ -2,7 +2,7 @@
  * Atomics. One thread runs at a time, so reading and writing back is one step. Operands are put aside first, in locals that no
  * other rule uses: working them out may use the others.
  */
-import type { AtomicOp, InstOf } from '../../../ir/index.ts';
+import { type AtomicOp, flushesSubnormals, type InstOf } from '../../../ir/index.ts';
 import { call, type Emitter, suffix } from './emitter.ts';
 import { wrapAddress } from './memory-rules.ts';
 import { heldAs } from './values.ts';
@@ -34,7 +34,8 @@ function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>): Places {
 export function atomic(e: Emitter, inst: InstOf<'atomic'>): void {
   const places = prepare(e, inst);
   e.code.at('local.get', places.address);
-  writeNew(e, inst.rmw, places);
+  if (flushesSubnormals(e.kernel, inst)) addFlushed(e, places);
+  else writeNew(e, inst.rmw, places);
   e.code.access(`${places.type}.store`, 1);
   e.code.at('local.get', places.old);
 }
@@ -47,6 +48,15 @@ function writeNew(e: Emitter, rmw: AtomicOp, { type, old, operand }: Places): vo
   code.at('local.get', operand);
   if (rmw === 'smin' || rmw === 'smax' || rmw === 'umin' || rmw === 'umax') call(e, `${rmw}${suffix(type)}`);
   else code.op(`${type}.${rmw === 'fadd' ? 'add' : rmw}`);
+}
+
+function addFlushed(e: Emitter, { old, operand }: Places): void {
+  for (const local of [old, operand]) {
+    e.code.at('local.get', local);
+    call(e, 'flush32');
+  }
+  e.code.op('f32.add');
+  call(e, 'flush32');
 }
 
 /** `old >= b ? 0 : old + 1`, or `old == 0 || old > b ? b : old - 1`, of words. */

@@ -93,6 +93,26 @@ const floatChoice = (type: 'f32' | 'f64', op: 'min' | 'max'): Helper => ({
   },
 });
 
+/** A subnormal becomes a zero of its sign. */
+function flushed(code: Code): void {
+  const leastNormal = 0x0080_0000;
+  returnIf(
+    code,
+    () => {
+      get(code, 0);
+      code.op('f32.abs');
+      code.f32(leastNormal);
+      code.op('f32.lt');
+    },
+    () => {
+      code.f32(0);
+      get(code, 0);
+      code.op('f32.copysign');
+    },
+  );
+  get(code, 0);
+}
+
 /** Two comparisons joined by and / or. */
 const twoComparisons = (type: 'f32' | 'f64', operands: readonly [number, number, number, number], ops: string, join: string): Helper => ({
   params: [type, type],
@@ -219,6 +239,7 @@ const rows = {
   smulhi64: { params: ['i64', 'i64'], result: 'i64', body: signedHighProduct },
   bitrev32: reversal('i32'),
   bitrev64: reversal('i64'),
+  flush32: { params: ['f32'], result: 'f32', body: flushed },
   fma32: { params: ['f32', 'f32', 'f32'], result: 'f32', body: writeFma },
 } satisfies Record<string, Helper>;
 

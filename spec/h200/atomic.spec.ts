@@ -1,0 +1,83 @@
+/**
+ * Every form of the atomics on values of its own, through the whole road (PTX, metallib, CPU device) against what an NVIDIA
+ * H200 gave: the value before and the value after. For both targets, since Apple's lacks some that the CPU device has.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { compile } from '../../src/compile/index.ts';
+import { openCpuDevice } from '../../src/device/index.ts';
+import { isNan, type ScalarType } from '../../src/ir/index.ts';
+
+const test = suite('h200/atomic');
+
+interface Form {
+  readonly form: string;
+  readonly type: string;
+  readonly ptx: string;
+  /** Hexadecimal: the value in memory, the operands, the value after, what the atomic gave (0 for `red`). */
+  readonly cases: readonly string[];
+}
+
+const path = join(import.meta.dirname, '../../fixtures/h200/atomic.json');
+const { forms, block } = JSON.parse(readFileSync(path, 'utf8')) as { forms: Form[]; block: number };
+
+type Target = 'macos14' | 'cpu';
+
+function compiled(ptx: string, target: Target): { metallib: Uint8Array | undefined; diagnostics: Diagnostics } {
+  const source = new SourceFile('atomic.ptx', ptx);
+  const diagnostics = new Diagnostics(source);
+  return { metallib: compile(source, { target, fp64: target === 'cpu' ? 'native' : 'soft' }, diagnostics)?.metallib, diagnostics };
+}
+
+/** The cells of memory and of the results after a run. */
+function launch(metallib: Uint8Array, columns: readonly (readonly bigint[])[]): BigUint64Array[] {
+  const diagnostics = new Diagnostics();
+  const device = openCpuDevice();
+  const module = device.load(metallib, diagnostics)!;
+  const count = columns[0]!.length;
+  const buffers = columns.map((column) => {
+    const made = device.allocate(8 * count, diagnostics)!;
+    made.write(new Uint8Array(BigUint64Array.from(column).buffer));
+    return made;
+  });
+  const size = { kind: 'bytes', bytes: new Uint8Array(new Uint32Array([count]).buffer) } as const;
+  const args = [...buffers.map((buffer) => ({ kind: 'buffer', buffer }) as const), size];
+  const grid = [Math.ceil(count / block), 1, 1] as const;
+  const done = module.launch({ kernel: 'form', grid, block: [block, 1, 1], dynamicSharedBytes: 0, args, timeoutMs: 10_000 }, diagnostics);
+  assert.ok(done, diagnostics.list.map((d) => d.message).join('; '));
+  return [0, 3].map((at) => new BigUint64Array(buffers[at]!.read().buffer));
+}
+
+/** What Apple GPUs have no atomics for. */
+const isWide = (type: string): boolean => type.endsWith('64');
+
+for (const { form, type, ptx, cases } of forms)
+  for (const target of ['macos14', 'cpu'] as const)
+    test(`${form} for ${target}`, () => {
+      const { metallib, diagnostics } = compiled(ptx, target);
+      if (target === 'macos14' && isWide(type)) {
+        assert.is(metallib, undefined);
+        assert.match(diagnostics.list.map(({ code }) => code).join(), /^CM209\d$/);
+        return;
+      }
+      assert.ok(metallib, diagnostics.list.map((d) => d.message).join('; '));
+      const rows = cases.map((line) => line.split(' ').map((word) => BigInt(`0x${word}`)));
+      const inputs = [0, 1, 2].map((i) => rows.map((row) => (i < row.length - 2 ? row[i]! : 0n)));
+      // A pattern that no result has by chance, in the bytes that are written.
+      const poison = rows.map(() => BigInt.asUintN(Number(type.slice(1)), 0xa5a5_5a5a_a5a5_5a5an));
+      const [after, before] = launch(metallib, [...inputs, poison]);
+      const same = (want: bigint, got: bigint): boolean =>
+        want === got || (type.startsWith('f') && isNan(type as ScalarType, want) && isNan(type as ScalarType, got));
+      const wrong = rows.flatMap((row, i) =>
+        same(row.at(-2)!, after![i]!) && same(row.at(-1)!, before![i]!)
+          ? []
+          : [`${cases[i]}, and not ${after![i]!.toString(16)} ${before![i]!.toString(16)}`],
+      );
+      assert.equal(wrong.slice(0, 5), []);
+    });
+
+test.run();
