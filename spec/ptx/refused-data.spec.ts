@@ -26,11 +26,12 @@ const targets = [
   ['9.0', 'sm_100a', 'sm_100a'],
   ['9.0', 'sm_90a', 'sm_90a'],
   ['6.3', 'sm_60', 'sm_75'],
+  ['2.3', 'sm_13', 'sm_90'],
 ] as const;
 
 /** What the assembler says of forms, by form. The last line is a fault, so that no code is made. */
 function faultsOf(forms: readonly string[], [version, target, architecture]: (typeof targets)[number]): Map<string, string> {
-  const body = version === '6.3' ? declarations.replace(/\.reg \.b128[^;]*;/, '') : declarations;
+  const body = Number(version) < 8.3 ? declarations.replace(/\.reg \.b128[^;]*;/, '') : declarations;
   const head = `.version ${version}\n.target ${target}\n.address_size 64\n.visible .entry k (.param .u64 entry)\n{ ${body}\n`;
   const first = head.split('\n').length;
   const faults = ptxasFaults(`${head}${forms.join('\n')}\nnothing;\nret;\n}\n`, architecture);
