@@ -50,6 +50,14 @@ test('pointers through selp and loops', () => {
   assert.not.match(irOf(walked), /inttoptr/, 'the loop carries a pointer');
 });
 
+test('hints to the caches leave nothing behind', () => {
+  const body = (hints: string): string => two(`${hints} ld.global.f32 %f1, [%rd0+4]; st.global.f32 [%rd1], %f1;`);
+  const hints = 'prefetch.global.L2 [%rd0+64]; prefetch.L1 [%rd1]; prefetchu.L1 [%rd1];';
+  assert.is(irOf(body(hints)), irOf(body('')));
+  const accesses = (text: string): unknown => irOf(body(text)).match(/ptradd|load|store/g);
+  assert.equal(accesses('applypriority.L2::evict_normal [%rd1], 128;'), accesses(''));
+});
+
 test('what is known of a buffer: element, sign, access', () => {
   const shown = (body: string): unknown => {
     const { element, signed, access, size } = kernelOf(two(body)).params[0]!;

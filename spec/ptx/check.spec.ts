@@ -125,6 +125,7 @@ const faults: readonly Fault[] = [
   ['ld.global.v2.b32 ^%w, [table];', 'CM1107', '`%w` is of type .b16, and operand `d` of `ld.global.v2.b32` wants .b32'],
   ['mov.b64 {%r1, ^%h1}, %rd1;', 'CM1107', '`%h1` is of type .b16, and operand `d` of `mov.b64` wants .b32'],
   ['cvt.rn.f32.s32 ^%s, %r1;', 'CM1107', '`%s` is of type .s32, and operand `d` of `cvt.rn.f32.s32` wants .f32'],
+  ['ld.shared.b32 %r1, ^[tile].unified;', 'CM1106', '`[tile].unified` must be an address without `.unified`, and is one with it'],
   // CM1118: the state space of a variable.
   ['ld.shared.b32 %r1, [^table];', 'CM1118', '`table` is in `.global` memory, and the accesses of `ld.shared.b32` are `.shared`'],
   ['st.global.b32 [^tile+4], %r1;', 'CM1118', '`tile` is in `.shared` memory, and the accesses of `st.global.b32` are `.global`'],

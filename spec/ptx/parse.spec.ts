@@ -246,6 +246,7 @@ const address = (base: unknown, offset = 0, rest: unknown[] = []) => ({ kind: 'a
 const vector = (...elements: unknown[]) => ({ kind: 'vector', elements });
 
 const operands: Record<string, unknown> = {
+  '[%rd1+4].unified': { ...address(name('%rd1'), 4), isUnified: true },
   '%r1': name('%r1'),
   $L__BB0_2: name('$L__BB0_2'),
   _: name('_'),

@@ -49,6 +49,8 @@ const pairs: [string, string][] = [
   ['mov.f32 a, 0f3F800000;', 'mov.f64 a, 0d3FF0000000000000;'],
   ['mov.b32 a, 1;', 'mov.b32 a, 1.5;'],
   ['op.a.b c;', 'op c;'],
+  ['ld.u32 a, [b].unified;', 'ld.u32 a, [b].other;'],
+  ['ld.u32 a, [b].unified;', 'ld.u32 a, [b];'],
   ['.callprototype _ ();', '.callprototype (.param .b32 _) _ (.param .b32 _);'],
   ['mov.u32 a, function_name;', 'mov.u32 a, inlined_at;'],
   ['_:', 'a:'],

@@ -271,6 +271,8 @@ export interface Address {
   /** The sum of constants added to the base. */
   readonly offset: bigint;
   readonly rest: readonly Operand[];
+  /** Whether `.unified` follows, a promise about where the memory is. */
+  readonly isUnified?: true;
   readonly span: Span;
 }
 

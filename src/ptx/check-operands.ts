@@ -272,6 +272,7 @@ function checkAddress(place: Place, slot: OperandSlot, node: Operand): boolean {
   }
   const { base, rest } = node;
   const { inBrackets } = slot;
+  if (node.isUnified && !mayBeUnified(place)) return mismatch(place, node, 'an address without `.unified`', 'one with it') !== undefined;
   if (inBrackets.length !== rest.length) mismatch(place, node, `${inBrackets.length + 1} operands in the brackets`, `${rest.length + 1}`);
   else if (!rest.every((each, i) => checkOperand(place, inBrackets[i]!, each))) return false;
   else if (base.kind === 'name' && lookUp(place.scope, base.name) === undefined) undeclared(place, base.name, base.span);
@@ -280,6 +281,10 @@ function checkAddress(place: Place, slot: OperandSlot, node: Operand): boolean {
   else return true;
   return false;
 }
+
+/** Source: ptxas 13.0, which takes the word for what reads global memory or any. */
+const mayBeUnified = ({ form, instruction }: Place): boolean =>
+  instruction.opcode !== 'st' && [undefined, 'global'].includes(spaceOf(form));
 
 function checkBase(place: Place, node: Operand, symbol: Named): boolean {
   if (symbol.kind === 'variable' || symbol.kind === 'param') return checkSpace(place, node, symbol.variable);

@@ -188,9 +188,9 @@ function printBinary({ operator, left, right }: Binary): string {
 /** An operand of an operator: in parentheses, unless it binds tightly by itself. */
 const tight = (o: Operand): string => (o.kind === 'binary' || o.kind === 'conditional' ? `(${printOperand(o)})` : printOperand(o));
 
-function printAddress({ base, offset, rest }: Address): string {
+function printAddress({ base, offset, rest, isUnified }: Address): string {
   const target = offset === 0n ? printOperand(base) : `${tight(base)}+${offset}`;
-  return `[${[target, ...rest.map(printOperand)].join(', ')}]`;
+  return `[${[target, ...rest.map(printOperand)].join(', ')}]${isUnified ? '.unified' : ''}`;
 }
 
 function printFloat(float: Float): string {

@@ -17,7 +17,7 @@ import { Kind, type Tokens } from './tokens.ts';
 const templates = new Map<string, Make<Line>>();
 const mostTemplates = 20_000;
 
-const parenthesis = punctuation('(');
+const beforeFixed = new Set([punctuation('('), punctuation(']')]);
 
 /** A way to get the tree of a line; nothing when it does not match. */
 export type BuildLine = (c: Cursor, rule: LineRule) => Line | undefined;
@@ -154,8 +154,8 @@ function markOf({ tokens, index }: Cursor, i: number, opcode: number): string {
     if (i === opcode) return opcodeMark;
     return isKeyword(tokens, at) ? literal : marks[kind]!;
   }
-  // The modifiers of an instruction, and elements such as `.x`, are free words; that of a cast is not.
-  return kind === Kind.dotWord && opcode >= 0 && tokens.kinds[at - 1] !== parenthesis ? dotted : marks[kind]!;
+  // The modifiers of an instruction, and elements such as `.x`, are free words; that of a cast is not, nor that of an address.
+  return kind === Kind.dotWord && opcode >= 0 && !beforeFixed.has(tokens.kinds[at - 1]!) ? dotted : marks[kind]!;
 }
 
 /** Whether a word stands for itself in the grammar. */

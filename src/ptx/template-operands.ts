@@ -151,9 +151,10 @@ function applied(operator: Part, argument: Node): Make<Operand> {
 
 /** The actions for the rules from `Operand` down. */
 export const operandActions: Actions = {
-  Operand_address(_open: Node, list: Node, _close: Node) {
+  Operand_address(_open: Node, list: Node, _close: Node, unified: Node) {
     const parts = makeList<Operand>(list);
     const [first, last] = [this.first, this.last];
+    if (unified.children.length > 0) return (c): Address => ({ ...addressOf(buildAll(parts, c), spanOf(c, first, last)), isUnified: true });
     return (c): Address => addressOf(buildAll(parts, c), spanOf(c, first, last));
   },
 

@@ -10,6 +10,7 @@ import { compareRows } from './compare.ts';
 import { controlRows } from './control.ts';
 import { convertRows } from './convert.ts';
 import { floatRows } from './float.ts';
+import { hintRows } from './hints.ts';
 import { integerRows } from './integer.ts';
 import { refusedDataRows } from './later/data.ts';
 import { refusedRows } from './later/index.ts';
@@ -25,6 +26,7 @@ export const rows: readonly Row[] = [
   ...bitRows,
   ...approximateRows,
   ...moveRows,
+  ...hintRows,
   ...atomicRows,
   ...convertRows,
   ...controlRows,

@@ -51,43 +51,11 @@ const laneRows: readonly Row[] = [
 
 const cacheRows: readonly Row[] = [
   row({
-    syntax: 'prefetch{.space}.level [a]',
-    values: { space: ['global', 'local'], level: ['L1', 'L2'] },
-    since: { ptx: 2, sm: 20 },
-    doc: 'Fetches a line into a cache.',
-    source: '9.7.9.15',
-    status: hint,
-  }),
-  row({
-    syntax: 'prefetch.global.evict [a]',
-    values: { evict: ['L2::evict_last', 'L2::evict_normal'] },
-    since: ampere,
-    doc: 'Fetches a line into the cache, with a priority.',
-    source: '9.7.9.15',
-    status: hint,
-  }),
-  row({
     syntax: 'prefetch{.space}.tensormap [a]',
     values: { space: ['const', 'param'] },
     since: { ptx: 8, sm: 90 },
     doc: 'Fetches the description of a tensor.',
     source: '9.7.9.15',
-    status: hint,
-  }),
-  row({
-    syntax: 'prefetchu.L1 [a]',
-    since: { ptx: 2, sm: 20 },
-    doc: 'Fetches a line into the uniform cache.',
-    source: '9.7.9.15',
-    status: hint,
-  }),
-  row({
-    syntax: 'applypriority{.global}.L2::evict_normal [a], size',
-    types: { size: 'b32' },
-    constants: { size: [128, 128] },
-    since: ampere,
-    doc: 'Sets the priority of a line in the cache.',
-    source: '9.7.9.16',
     status: hint,
   }),
   row({
