@@ -1,7 +1,7 @@
 /** `cumetal check`: every fault of every file, in the form asked for, once or again whenever a file changes. */
 import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
-import { type CompileOptions, compile } from '../compile/index.ts';
+import { type CompileOptions, verifies } from '../compile/index.ts';
 import { type Context, has, lastValue, type Words } from './command.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { diagnosticJson, githubLine, sarif } from './formats.ts';
@@ -64,9 +64,9 @@ async function checkInput(input: Input, options: CompileOptions, all: Diagnostic
     return validateBytes(input.bytes, all) ? exit.ok : exit.failed;
   }
   const own = new Diagnostics(input.source);
-  compile(input.source, options, own);
+  const isGood = verifies(input.source, options, own);
   all.addAll(own.sorted());
-  return own.hasErrors ? exit.doesNotCompile : exit.ok;
+  return isGood ? exit.ok : exit.doesNotCompile;
 }
 
 function writeText(list: readonly Diagnostic[], files: number, terminal: Terminal): void {

@@ -4,4 +4,4 @@
  */
 export type { Reflection } from '../air/abi.ts';
 export { type Compiled, type CompileOptions, type Emit, emits, type Fp64Mode, fp64Modes } from './options.ts';
-export { compile, emit } from './pipeline.ts';
+export { compile, emit, verifies } from './pipeline.ts';

@@ -22,6 +22,11 @@ export function compile(source: SourceFile, options: CompileOptions, diagnostics
   return { metallib: pack(modules.air, target, options), reflection: modules.reflection };
 }
 
+/** Whether a text compiles: every stage that can refuse something, and no bytes. Reports what `compile` reports. */
+export function verifies(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): boolean {
+  return toAir(source, options, diagnostics) !== undefined;
+}
+
 /** The text or bytes of one stage; several kernels follow one another in `air-ll`, and `air` takes one kernel only. */
 export function emit(source: SourceFile, what: Emit, options: CompileOptions, diagnostics: Diagnostics): Uint8Array | string | undefined {
   if (what === 'ast') return emitAst(source, diagnostics);
