@@ -1,0 +1,159 @@
+/** The built package under plain Node: the library by its exports, and the command line. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { compileExample, examplesFolder, root } from '../support/examples.ts';
+import { has, need } from '../support/need.ts';
+
+const test = suite('dist/node');
+
+const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+const packaged = join(folder, 'node_modules/cumetal');
+
+const nodeMajor = has('node') ? Number(/^v(\d+)/.exec(spawnSync('node', ['--version'], { encoding: 'utf8' }).stdout)?.[1]) : 0;
+const node = nodeMajor >= 20 ? 'node' : 'node of version 20 or later';
+
+/** An application that depends on the package as it is published, without its sources. */
+test.before(() => {
+  mkdirSync(packaged, { recursive: true });
+  const { status, stdout } = spawnSync(
+    join(root, 'node_modules/.bin/tsc'),
+    ['-p', 'tsconfig.build.json', '--outDir', join(packaged, 'dist')],
+    {
+      encoding: 'utf8',
+      cwd: root,
+    },
+  );
+  assert.is(status, 0, stdout);
+  cpSync(join(root, 'package.json'), join(packaged, 'package.json'));
+  cpSync(join(root, 'bin'), join(packaged, 'bin'), { recursive: true });
+  cpSync(examplesFolder, join(folder, 'examples'), { recursive: true });
+  const { dependencies } = manifest();
+  for (const name of Object.keys(dependencies)) {
+    const place = join(folder, 'node_modules', name);
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), place);
+  }
+});
+
+interface Manifest {
+  readonly version: string;
+  readonly dependencies: Record<string, string>;
+  readonly exports: Record<string, Record<'types' | 'bun' | 'default', string>>;
+}
+const manifest = (): Manifest => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/** Runs a program under Node and reads the JSON that it prints. */
+function underNode(program: string): unknown {
+  const path = join(folder, 'app.mjs');
+  writeFileSync(path, program);
+  return JSON.parse(ran('node', [path]));
+}
+
+function ran(program: string, words: readonly string[], env: Record<string, string> = {}): string {
+  const { status, stdout, stderr } = spawnSync(program, words, {
+    encoding: 'utf8',
+    cwd: folder,
+    env: { ...process.env, ...env },
+    timeout: 60_000,
+  });
+  assert.is(stderr, '');
+  assert.is(status, 0);
+  return stdout;
+}
+
+test('every export names files that are built, and sources that are there', () => {
+  for (const { types, default: built, bun } of Object.values(manifest().exports)) {
+    for (const path of [types, built]) assert.ok(existsSync(join(packaged, path)), path);
+    assert.ok(existsSync(join(root, bun)), bun);
+  }
+});
+
+need(test, [node], 'cumetal: compiles vector_add and runs it', () => {
+  const result = underNode(`
+    import { readFileSync } from 'node:fs';
+    import { compile, devices, Diagnostics, openDevice, SourceFile } from 'cumetal';
+    const source = new SourceFile('vector_add.ptx', readFileSync('examples/vector_add.ptx', 'utf8'));
+    const diagnostics = new Diagnostics(source);
+    const { metallib, reflection } = compile(source, {}, diagnostics);
+    const device = openDevice('cpu', diagnostics);
+    const module = device.load(metallib, diagnostics);
+    const numbers = (make) => Float32Array.from({ length: 300 }, (_, i) => make(i));
+    const buffers = [numbers((i) => i), numbers((i) => 0.25 - i / 2), numbers(() => -7)].map((values) => {
+      const buffer = device.allocate(values.byteLength, diagnostics);
+      buffer.write(new Uint8Array(values.buffer));
+      return buffer;
+    });
+    const args = [...buffers.map((buffer) => ({ kind: 'buffer', buffer })), { kind: 'bytes', bytes: new Uint8Array(Uint32Array.of(299).buffer) }];
+    const request = { kernel: 'vector_add', grid: [3, 1, 1], block: [128, 1, 1], dynamicSharedBytes: 0, args, timeoutMs: 10000 };
+    const { durationMs } = module.launch(request, diagnostics);
+    const sum = [...new Float32Array(buffers[2].read().slice().buffer)];
+    const kinds = devices().map((device) => device.kind);
+    const kernels = reflection.kernels.map((kernel) => kernel.name);
+    console.log(JSON.stringify({ metallib: Buffer.from(metallib).toString('hex'), sum, kinds, kernels, reported: diagnostics.list.length, isTimed: durationMs >= 0 }));
+  `) as Record<string, unknown>;
+  assert.equal(result, {
+    // The same bytes as under Bun.
+    metallib: Buffer.from(compileExample('vector_add').metallib).toString('hex'),
+    sum: [...Array.from({ length: 299 }, (_, i) => i / 2 + 0.25), -7],
+    kinds: result.kinds,
+    kernels: ['vector_add'],
+    reported: 0,
+    isTimed: true,
+  });
+  assert.ok((result.kinds as string[]).includes('cpu'));
+});
+
+need(test, [node], 'cumetal/ptx, cumetal/bitcode and cumetal/metallib: each by its export', () => {
+  const result = underNode(`
+    import { readFileSync } from 'node:fs';
+    import { compile, Diagnostics, SourceFile } from 'cumetal';
+    import { parse, printAst } from 'cumetal/ptx';
+    import { disassemble, readModule } from 'cumetal/bitcode';
+    import { readMetallib, validateMetallib } from 'cumetal/metallib';
+    const source = new SourceFile('saxpy.ptx', readFileSync('examples/saxpy.ptx', 'utf8'));
+    const diagnostics = new Diagnostics(source);
+    const ast = printAst(parse(source, diagnostics));
+    const { metallib } = compile(source, {}, diagnostics);
+    const isValid = validateMetallib(metallib, diagnostics);
+    const [fn] = readMetallib(metallib, diagnostics).functions;
+    const text = disassemble(readModule(fn.bitcode, diagnostics));
+    console.log(JSON.stringify({ ast, isValid, name: fn.name, text, reported: diagnostics.list.length }));
+  `) as { ast: string; isValid: boolean; name: string; text: string; reported: number };
+  assert.match(result.ast, 'saxpy');
+  assert.match(result.text, /^define void @saxpy\(/m);
+  assert.equal([result.isValid, result.name, result.reported], [true, 'saxpy', 0]);
+});
+
+need(test, [node], 'what the exports do not name cannot be imported', () => {
+  const program = `import('cumetal/dist/lower/index.js').then(() => console.log('"it can"'), (error) => console.log(JSON.stringify(error.code)));`;
+  assert.is(underNode(program), 'ERR_PACKAGE_PATH_NOT_EXPORTED');
+});
+
+// The launcher finds no sources in the package and no Bun beside it, and takes Node.
+const launcher = join(packaged, 'bin/cumetal');
+
+need(test, [node, 'sh'], 'the launcher starts the command line under Node', () => {
+  assert.match(ran(launcher, ['--version']), manifest().version);
+  assert.match(ran(launcher, ['run', 'examples/vector_add.ptx']), /0\.5\b.*1\.5\b.*2\.5\b/);
+  ran(launcher, ['build', 'examples/scan.ptx', '-o', 'scan.metallib']);
+  assert.ok(Buffer.compare(readFileSync(join(folder, 'scan.metallib')), compileExample('scan').metallib) === 0);
+});
+
+need(test, [node, 'sh'], 'under Node too, bad input ends with its exit code and no stack trace', () => {
+  writeFileSync(
+    join(folder, 'bad.ptx'),
+    '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n  ad.s32 %r1, %r1, 1;\n}\n',
+  );
+  const { status, stderr } = spawnSync(launcher, ['build', 'bad.ptx', '-o', 'bad.metallib'], { encoding: 'utf8', cwd: folder });
+  assert.is(status, 3);
+  assert.not.ok(existsSync(join(folder, 'bad.metallib')));
+  assert.match(stderr, /bad\.ptx:6/);
+  assert.not.match(stderr, /\n\s+at .*:\d+:\d+/);
+});
+
+test.run();
