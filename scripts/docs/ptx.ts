@@ -50,7 +50,7 @@ const sregLines = (): string[] => [...specialRegisters.values()].map(({ name, ty
 export const ptxPage = {
   path: 'docs/ptx.md',
   text(): string {
-    const all = [...rowsByName.values()].flat();
+    const all = [...rowsByName().values()].flat();
     const [done, refused] = [all.filter((row) => !isRefused(row)), all.filter(isRefused)];
     return `# PTX that is supported
 

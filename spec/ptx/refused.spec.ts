@@ -58,13 +58,13 @@ function refusedByAll(forms: readonly string[]): string[] {
 }
 
 need(test, ['ptxas'], 'every form of a refused row is one that ptxas takes', () => {
-  const forms = refusedRows.flatMap((row) => sampled(row));
+  const forms = refusedRows().flatMap((row) => sampled(row));
   assert.ok(forms.length > 3000, `${forms.length} forms`);
   assert.equal(refusedByAll([...new Set(forms)]), []);
 });
 
 need(test, ['ptxas'], 'what a refused row excludes is what ptxas refuses', () => {
-  const forms = [...new Set(refusedRows.flatMap((row) => (row.excludes.length > 0 ? sampled(row, 'excluded') : [])))];
+  const forms = [...new Set(refusedRows().flatMap((row) => (row.excludes.length > 0 ? sampled(row, 'excluded') : [])))];
   const taken = targets.slice(0, 4).flatMap((target) => {
     const faults = faultsOf(forms, target);
     return forms.filter((form) => !faults.has(form)).map((form) => `${target[1]} ${form}`);
@@ -73,7 +73,7 @@ need(test, ['ptxas'], 'what a refused row excludes is what ptxas refuses', () =>
 });
 
 test('a refused row says why, what to do instead, and nothing of how it would be done', () => {
-  for (const { syntax, status, lower, cases } of refusedRows) {
+  for (const { syntax, status, lower, cases } of refusedRows()) {
     assert.ok(typeof status === 'object' && 'refused' in status && status.refused.length > 15, syntax);
     assert.ok(typeof status === 'object' && 'refused' in status && (status.instead ?? '').length > 10, syntax);
     assert.is(lower, undefined);

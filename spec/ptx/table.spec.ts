@@ -3,12 +3,14 @@ import * as assert from 'uvu/assert';
 import { matchForm } from '../../src/ptx/match.ts';
 import type { AnyCase, OperandSlot, Row } from '../../src/ptx/row.ts';
 import { ptxTypes } from '../../src/ptx/row.ts';
-import { rows, rowsByName } from '../../src/ptx/table/index.ts';
+import { allRows, rowsByName as rowsByOpcode } from '../../src/ptx/table/index.ts';
 import { need } from '../support/need.ts';
 import { ptxasFaults } from '../support/ptxas.ts';
 import { declarations, instructionText, wordsOf } from './forms.ts';
 
 const test = suite('ptx/table');
+const rows = allRows();
+const rowsByName = rowsByOpcode();
 
 /** The forms of refused rows are for `refused.spec.ts` and `refused-data.spec.ts`. */
 const isRefused = ({ status }: Row): boolean => typeof status === 'object' && 'refused' in status;

@@ -15,9 +15,9 @@ export function explainForms(word: string): ExplainedForm[] | string {
   const [name = word, ...modifiers] = word.split('.');
   const form = modifiers.length > 0 ? matchForm(name, modifiers) : undefined;
   if (form && isMatch(form)) return [explainRow(form.row)];
-  const rows = rowsByName.get(name);
+  const rows = rowsByName().get(name);
   if (rows) return rows.map(explainRow);
-  const near = closest(name, rowsByName.keys());
+  const near = closest(name, rowsByName().keys());
   return `\`${word}\` is neither a code nor an instruction of the table${near === undefined ? '' : `: did you mean \`${near}\`?`}`;
 }
 

@@ -182,7 +182,7 @@ function checkGuard(guard: NonNullable<Instruction['guard']>, scope: Scope, diag
 
 function reportOpcode(instruction: Instruction, file: SourceFile, diagnostics: Diagnostics): void {
   const { opcode } = instruction;
-  const near = closest(opcode, rowsByName.keys());
+  const near = closest(opcode, rowsByName().keys());
   const help = near === undefined ? {} : { help: `did you mean \`${near}\`?` };
   diagnostics.report('CM1102', { name: opcode }, { span: modifierSpan(file, instruction, -1), ...help });
 }
@@ -196,7 +196,9 @@ function reportModifiers(
   file: SourceFile,
   diagnostics: Diagnostics,
 ): void {
-  const forms = rowsByName.get(instruction.opcode)!.map((row) => row.syntax);
+  const forms = rowsByName()
+    .get(instruction.opcode)!
+    .map((row) => row.syntax);
   const notes = forms.length <= 4 ? forms.map((form) => `form: ${form}`) : [];
   const words = expected.map((word) => `.${word}`);
   const list = `${words.slice(0, listed).join(' ')}${words.length > listed ? ' …' : ''}`;

@@ -17,5 +17,5 @@ export { print, printInstruction, printOperand, printVariable } from './print.ts
 export type { AddressOperand, AnyLowered, AnySources, Match, MatchedOperand, PtxType, Row, RowBuilder } from './row.ts';
 export { type LabelPlace, lookUp, type Named, type Register, type Scope } from './scope.ts';
 export { specialRegisters } from './sregs.ts';
-export { rows, rowsByName } from './table/index.ts';
+export { allRows, rowsByName } from './table/index.ts';
 export { isSignedType, registerTypes } from './types.ts';

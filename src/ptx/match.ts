@@ -5,7 +5,7 @@
  */
 import { inOrderOf } from './order.ts';
 import type { AnyModifiers, OperandSlot, Row } from './row.ts';
-import { rowsByName } from './table/index.ts';
+import { ownRowsByName, rowsByName } from './table/index.ts';
 
 export interface FormMatch {
   readonly row: Row;
@@ -32,13 +32,20 @@ const lastFor = new WeakMap<readonly string[], { readonly opcode: string; readon
 export function matchForm(opcode: string, modifiers: readonly string[], count?: number): FormMatch | FormMismatch | undefined {
   const last = lastFor.get(modifiers);
   if (last && last.opcode === opcode && last.count === count) return last.found;
-  const rows = rowsByName.get(opcode);
-  if (!rows) return undefined;
   const key = `${opcode}.${modifiers.join('.')} ${count}`;
-  const found = known.get(key) ?? matchAnyOrder(rows, modifiers, count);
+  const found = known.get(key) ?? matchOpcode(opcode, modifiers, count);
+  if (!found) return undefined;
   known.set(key, found);
   lastFor.set(modifiers, { opcode, count, found });
   return found;
+}
+
+/** Among the rows that are compiled, which come first, then among all. */
+function matchOpcode(opcode: string, modifiers: readonly string[], count: number | undefined): Found | undefined {
+  const own = matchRows(ownRowsByName.get(opcode) ?? [], modifiers, count);
+  if (isMatch(own) && (count === undefined || slotsOf(own, count))) return own;
+  const rows = rowsByName().get(opcode);
+  return rows && matchAnyOrder(rows, modifiers, count);
 }
 
 function matchAnyOrder(rows: readonly Row[], modifiers: readonly string[], count: number | undefined): Found {

@@ -17,8 +17,8 @@ import { refusedRows } from './later/index.ts';
 import { logicRows } from './logic.ts';
 import { moveRows } from './move.ts';
 
-/** Every row. */
-export const rows: readonly Row[] = [
+/** Rows of forms that are compiled, in the order of the manual. */
+const ownRows: readonly Row[] = [
   ...integerRows,
   ...floatRows,
   ...compareRows,
@@ -30,11 +30,11 @@ export const rows: readonly Row[] = [
   ...atomicRows,
   ...convertRows,
   ...controlRows,
-  ...refusedDataRows,
-  ...refusedRows,
 ];
 
-function grouped(): ReadonlyMap<string, readonly Row[]> {
+type Groups = ReadonlyMap<string, readonly Row[]>;
+
+function grouped(rows: readonly Row[]): Groups {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
     const group = groups.get(row.name);
@@ -44,5 +44,22 @@ function grouped(): ReadonlyMap<string, readonly Row[]> {
   return groups;
 }
 
+/** The rows of each opcode that are compiled: most files need no others, and these are there at the start. */
+export const ownRowsByName: Groups = grouped(ownRows);
+
+let every: { readonly rows: readonly Row[]; readonly byName: Groups } | undefined;
+
+/** The whole table, with what is refused last; made when it is first asked for. */
+function table(): NonNullable<typeof every> {
+  if (!every) {
+    const rows = [...ownRows, ...refusedDataRows(), ...refusedRows()];
+    every = { rows, byName: grouped(rows) };
+  }
+  return every;
+}
+
+/** Every row. */
+export const allRows = (): readonly Row[] => table().rows;
+
 /** The rows of each opcode. */
-export const rowsByName = grouped();
+export const rowsByName = (): Groups => table().byName;

@@ -25,7 +25,7 @@ const lanes = {
   instead: 'exchange through shared memory, with `bar.sync` between writing and reading',
 } as const;
 
-const laneRows: readonly Row[] = [
+const laneRows = (): readonly Row[] => [
   row({
     syntax: 'shfl.sync.mode.b32 d[|p], a, b, c, members',
     values: { mode: ['up', 'down', 'bfly', 'idx'] },
@@ -49,7 +49,7 @@ const laneRows: readonly Row[] = [
   }),
 ];
 
-const cacheRows: readonly Row[] = [
+const cacheRows = (): readonly Row[] => [
   row({
     syntax: 'prefetch{.space}.tensormap [a]',
     values: { space: ['const', 'param'] },
@@ -101,7 +101,7 @@ const cacheRows: readonly Row[] = [
   }),
 ];
 
-const spaceRows: readonly Row[] = [
+const spaceRows = (): readonly Row[] => [
   row({
     syntax: 'isspacep.space p, a',
     values: { space: ['const', 'global', 'local', 'shared', 'shared::cta', 'param', 'param::entry'] },
@@ -160,7 +160,7 @@ const spaceRows: readonly Row[] = [
   }),
 ];
 
-const tileRows: readonly Row[] = [
+const tileRows = (): readonly Row[] => [
   row({
     syntax: 'ldmatrix.sync.aligned.m8n8.num{.trans}{.space}.b16 d, [a]',
     values: { num: ['x1', 'x2', 'x4'], space: ['shared', 'shared::cta'] },
@@ -259,7 +259,7 @@ const tileRows: readonly Row[] = [
   }),
 ];
 
-const moveRows: readonly Row[] = [
+const moveRows = (): readonly Row[] => [
   row({
     syntax: 'mov.vec.type d, a',
     values: {
@@ -278,4 +278,4 @@ const moveRows: readonly Row[] = [
   }),
 ];
 
-export const laterAddressRows: readonly Row[] = [...moveRows, ...laneRows, ...cacheRows, ...spaceRows, ...tileRows];
+export const laterAddressRows = (): readonly Row[] => [...moveRows(), ...laneRows(), ...cacheRows(), ...spaceRows(), ...tileRows()];

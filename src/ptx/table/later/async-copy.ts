@@ -37,7 +37,7 @@ const joining = (taken: Readonly<Record<'and' | 'add' | 'inc' | 'min', readonly 
     type: types.filter((type) => !taken[op[0]].includes(type)),
   }));
 
-const copyRows: readonly Row[] = [
+const copyRows = (): readonly Row[] => [
   row({
     syntax: 'cp.async.ca.space.global{.L2::cache_hint}{.prefetch} [d], [a], size{, taken}{, policy}',
     values: { space: ['shared', 'shared::cta'], prefetch: ['L2::64B', 'L2::128B', 'L2::256B'] },
@@ -93,7 +93,7 @@ const copyRows: readonly Row[] = [
   }),
 ];
 
-const bulkRows: readonly Row[] = [
+const bulkRows = (): readonly Row[] => [
   row({
     syntax: `cp.async.bulk.shared::cluster.global.${signal}{.multicast::cluster}{.L2::cache_hint} [d], [a], size, [mbar]{, mask}{, policy}`,
     types: { size: 'u32', mask: 'b16', policy: 'b64' },
@@ -207,7 +207,7 @@ const bulkRows: readonly Row[] = [
   }),
 ];
 
-const storeRows: readonly Row[] = [
+const storeRows = (): readonly Row[] => [
   row({
     syntax: `st.async{.weak}{.shared::cluster}.${signal}{.vec}.type [a], b, [mbar]`,
     values: { vec: ['v2', 'v4'], type: ['b32', 'b64', 'u32', 'u64', 's32', 's64', 'f32', 'f64'] },
@@ -270,7 +270,7 @@ const ofFloats = [
   { acc: ['acc::f16'], type: [...halves, 'f32', 'f64'] },
 ] as const;
 
-const multimemRows: readonly Row[] = [
+const multimemRows = (): readonly Row[] => [
   row({
     syntax: 'multimem.ld_reduce{.weak}{.global}.op.type d, [a]',
     values: { op: joins, type: integers },
@@ -365,7 +365,7 @@ const multimemRows: readonly Row[] = [
   }),
 ];
 
-const launchRows: readonly Row[] = [
+const launchRows = (): readonly Row[] => [
   row({
     syntax: `clusterlaunchcontrol.try_cancel.async{.shared::cta}.${signal}{.multicast::cluster::all}.b128 [a], [mbar]`,
     since: blackwell,
@@ -402,4 +402,4 @@ const launchRows: readonly Row[] = [
   }),
 ];
 
-export const laterCopyRows: readonly Row[] = [...copyRows, ...bulkRows, ...storeRows, ...multimemRows, ...launchRows];
+export const laterCopyRows = (): readonly Row[] => [...copyRows(), ...bulkRows(), ...storeRows(), ...multimemRows(), ...launchRows()];

@@ -51,7 +51,7 @@ const ordered = { ptx: 6, sm: 70 } as const;
 const hopper = { ptx: 8.1, sm: 90 } as const;
 const atom = refusing({ since: old, source: '9.7.13.5', status: decorated });
 
-const atomRows = [
+const atomRows = (): readonly Row[] => [
   atom({
     syntax: 'atom{.sem}{.scope}{.space}.op{.L2::cache_hint}.type d, [a], b{, policy}',
     values: { ...words, op: [...words.op, 'exch'], sem: ['relaxed'] },
@@ -234,7 +234,7 @@ const red = refusing({ since: { ptx: 1.2, sm: 20 }, source: '9.7.13.6', status: 
 const sem = ['relaxed', 'release'] as const;
 const every = [...space, 'shared::cluster'] as const;
 
-const redRows = [
+const redRows = (): readonly Row[] => [
   red({
     syntax: 'red{.sem}{.scope}{.space}.op{.L2::cache_hint}.type [a], b{, policy}',
     values: { ...words, sem: ['relaxed'] },
@@ -334,7 +334,7 @@ const redRows = [
 const later = refusing({ since: hopper, source: '9.7.13.7', status: asynchronous });
 const mechanism = { a: 'b64', m: 'b64' } as const;
 
-const asyncRows = [
+const asyncRows = (): readonly Row[] => [
   later({
     syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type [a], b, [m]',
     values: { op: ['inc', 'dec', 'add', 'min', 'max'], type: ['u32', 's32'] },
@@ -362,4 +362,4 @@ const asyncRows = [
   }),
 ];
 
-export const atomicRows: readonly Row[] = [...atomRows, ...redRows, ...asyncRows];
+export const atomicRows = (): readonly Row[] => [...atomRows(), ...redRows(), ...asyncRows()];

@@ -26,7 +26,7 @@ const reduction = refusing({ since: old, source: '9.7.13.1', status: reduces });
 const cluster = refusing({ since: { ptx: 7.8, sm: 90 }, source: '9.7.13.3', status: ofAClusters });
 const numbers = { a: 'u32', b: 'u32' } as const;
 
-export const laterBarrierRows: readonly Row[] = [
+export const laterBarrierRows = (): readonly Row[] => [
   refusing({ since: { ptx: 6, sm: 30 }, source: '9.7.13.2', status: ofAWarp })({
     syntax: 'bar.warp.sync a',
     types: { a: 'u32' },

@@ -24,7 +24,7 @@ const named = { f: 'label' } as const;
 const pointer = { f: 'u64', t: 'label' } as const;
 const sizes = ['u32', 'u64'] as const;
 
-export const laterControlRows: readonly Row[] = [
+export const laterControlRows = (): readonly Row[] => [
   call({ syntax: 'call{.uni} (d), f, (a)', types: named, doc: 'Calls a function with arguments, for its result.' }),
   call({ syntax: 'call{.uni} f, (a)', types: named, doc: 'Calls a function with arguments.' }),
   call({ syntax: 'call{.uni} f', types: named, doc: 'Calls a function.' }),

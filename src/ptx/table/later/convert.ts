@@ -44,7 +44,7 @@ const packs = {
   instead: 'bound each with `min` and `max`, and join them with `prmt` or shifts',
 } as const;
 
-const halfRows: readonly Row[] = [
+const halfRows = (): readonly Row[] => [
   row({
     syntax: 'cvt.rnd{.relu}{.satfinite}.f16.f32 d, a',
     values: { rnd: toNearest },
@@ -100,7 +100,7 @@ const halfRows: readonly Row[] = [
   }),
 ];
 
-const smallRows: readonly Row[] = [
+const smallRows = (): readonly Row[] => [
   row({
     syntax: 'cvt.rn.satfinite{.relu}.type.f32 d, a, b',
     values: { type: [...floats8, ...floats6] },
@@ -201,7 +201,7 @@ const smallRows: readonly Row[] = [
   }),
 ];
 
-const bfloatRows: readonly Row[] = [
+const bfloatRows = (): readonly Row[] => [
   row({
     syntax: 'cvt.rnd.bf16.type d, a',
     values: { rnd: ['rn', 'rz', 'rm', 'rp'], type: [...integers, 'f16', 'f64'] },
@@ -248,7 +248,7 @@ const bfloatRows: readonly Row[] = [
   }),
 ];
 
-const ownRows: readonly Row[] = [
+const ownRows = (): readonly Row[] => [
   row({
     syntax: 'cvt.bf16.bf16 d, a',
     types: { d: 'bf16', a: 'bf16' },
@@ -276,7 +276,7 @@ const ownRows: readonly Row[] = [
   }),
 ];
 
-const packRows: readonly Row[] = [
+const packRows = (): readonly Row[] => [
   row({
     syntax: 'cvt.pack.sat.type.s32 d, a, b',
     values: { type: ['u16', 's16'] },
@@ -297,4 +297,4 @@ const packRows: readonly Row[] = [
   }),
 ];
 
-export const laterConvertRows: readonly Row[] = [...halfRows, ...smallRows, ...bfloatRows, ...ownRows, ...packRows];
+export const laterConvertRows = (): readonly Row[] => [...halfRows(), ...smallRows(), ...bfloatRows(), ...ownRows(), ...packRows()];

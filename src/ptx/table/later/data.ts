@@ -14,14 +14,14 @@ import { laterTensorRows } from './tensor-map.ts';
 import { laterVideoRows } from './video.ts';
 
 /** In the order of the manual. */
-export const refusedDataRows: readonly Row[] = [
-  ...laterIntegerRows,
-  ...laterFloatRows,
-  ...laterHalfRows,
-  ...laterAddressRows,
-  ...laterMemoryRows,
-  ...laterCopyRows,
-  ...laterTensorRows,
-  ...laterConvertRows,
-  ...laterVideoRows,
+export const refusedDataRows = (): readonly Row[] => [
+  ...laterIntegerRows(),
+  ...laterFloatRows(),
+  ...laterHalfRows(),
+  ...laterAddressRows(),
+  ...laterMemoryRows(),
+  ...laterCopyRows(),
+  ...laterTensorRows(),
+  ...laterConvertRows(),
+  ...laterVideoRows(),
 ];

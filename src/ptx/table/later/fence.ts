@@ -30,7 +30,7 @@ const membar = refusing({ since: { ptx: 1.4, sm: 10 }, source, status: ofTheDevi
 const fence = refusing({ since: ordered, source, status: ofTheDevice });
 const proxy = refusing({ since: bulk, source, status: ofAProxy });
 
-export const fenceRows: readonly Row[] = [
+export const fenceRows = (): readonly Row[] => [
   membar({ syntax: 'membar.cta', status: ofABlock, doc: 'Orders memory for the threads of the block: `__threadfence_block()`.' }),
   membar({
     syntax: 'membar.level',

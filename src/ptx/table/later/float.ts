@@ -26,7 +26,7 @@ const coarse = {
   instead: 'use `rcp.rn.f64` and `sqrt.rn.f64`, which the CPU device has',
 } as const;
 
-const pairRows: readonly Row[] = [
+const pairRows = (): readonly Row[] => [
   row({
     syntax: 'add{.rnd}{.ftz}.f32x2 d, a, b',
     values: { rnd: roundings },
@@ -65,7 +65,7 @@ const pairRows: readonly Row[] = [
   }),
 ];
 
-const mixedRows: readonly Row[] = [
+const mixedRows = (): readonly Row[] => [
   row({
     syntax: 'add{.rnd}{.sat}.f32.atype d, a, b',
     values: { rnd: roundings, atype: halves },
@@ -95,7 +95,7 @@ const mixedRows: readonly Row[] = [
   }),
 ];
 
-const leastRows: readonly Row[] = [
+const leastRows = (): readonly Row[] => [
   row({
     syntax: 'min{.ftz}{.NaN}{.abs}.f32 d, a, b, c',
     types: { d: 'f32', a: 'f32', b: 'f32', c: 'f32' },
@@ -130,7 +130,7 @@ const leastRows: readonly Row[] = [
   }),
 ];
 
-const estimateRows: readonly Row[] = [
+const estimateRows = (): readonly Row[] => [
   row({
     syntax: 'rcp.approx.ftz.f64 d, a',
     types: { d: 'f64', a: 'f64' },
@@ -150,7 +150,7 @@ const estimateRows: readonly Row[] = [
 ];
 
 /** Without a word for the rounding, which later architectures demand. */
-const oldRows: readonly Row[] = [
+const oldRows = (): readonly Row[] => [
   row({
     syntax: 'mad{.ftz}{.sat}.f32 d, a, b, c',
     types: { d: 'f32', a: 'f32', b: 'f32', c: 'f32' },
@@ -164,4 +164,4 @@ const oldRows: readonly Row[] = [
   }),
 ];
 
-export const laterFloatRows: readonly Row[] = [...pairRows, ...mixedRows, ...leastRows, ...estimateRows, ...oldRows];
+export const laterFloatRows = (): readonly Row[] => [...pairRows(), ...mixedRows(), ...leastRows(), ...estimateRows(), ...oldRows()];

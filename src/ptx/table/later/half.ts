@@ -31,7 +31,7 @@ const intoRegister = {
   instead: 'use `setp` and `selp`',
 } as const;
 
-const arithmeticRows: readonly Row[] = [
+const arithmeticRows = (): readonly Row[] => [
   ...(['add', 'sub', 'mul'] as const).flatMap((name, i) => [
     row({
       syntax: `${name as 'add'}{.rnd}{.ftz}{.sat}.f16x2 d, a, b`,
@@ -110,7 +110,7 @@ const arithmeticRows: readonly Row[] = [
   ]),
 ];
 
-const estimateRows: readonly Row[] = [
+const estimateRows = (): readonly Row[] => [
   row({
     syntax: 'tanh.approx.type d, a',
     values: { type: [...singles, ...packed] },
@@ -139,7 +139,7 @@ const estimateRows: readonly Row[] = [
 
 const ofAny = ['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f16', 'bf16', 'f32', 'f64'] as const;
 
-const comparisonRows: readonly Row[] = [
+const comparisonRows = (): readonly Row[] => [
   row({
     syntax: 'set.cmp{.bool}{.ftz}.dtype.stype d, a, b{, c}',
     values: { cmp: comparisons, bool: joins, dtype: ['f16', 'u16', 's16', 'u32', 's32'], stype: ['f16'] },
@@ -207,4 +207,4 @@ const comparisonRows: readonly Row[] = [
   }),
 ];
 
-export const laterHalfRows: readonly Row[] = [...arithmeticRows, ...estimateRows, ...comparisonRows];
+export const laterHalfRows = (): readonly Row[] => [...arithmeticRows(), ...estimateRows(), ...comparisonRows()];

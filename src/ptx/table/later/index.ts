@@ -17,17 +17,17 @@ import { warpRows } from './warp.ts';
 import { wgmmaRows } from './wgmma.ts';
 
 /** In the order of the manual. */
-export const refusedRows: readonly Row[] = [
-  ...textureRows,
-  ...surfaceRows,
-  ...laterControlRows,
-  ...laterBarrierRows,
-  ...fenceRows,
-  ...atomicRows,
-  ...warpRows,
-  ...mbarrierRows,
-  ...matrixRows,
-  ...wgmmaRows,
-  ...tcgen05Rows,
-  ...miscRows,
+export const refusedRows = (): readonly Row[] => [
+  ...textureRows(),
+  ...surfaceRows(),
+  ...laterControlRows(),
+  ...laterBarrierRows(),
+  ...fenceRows(),
+  ...atomicRows(),
+  ...warpRows(),
+  ...mbarrierRows(),
+  ...matrixRows(),
+  ...wgmmaRows(),
+  ...tcgen05Rows(),
+  ...miscRows(),
 ];

@@ -18,7 +18,7 @@ const carries = {
   instead: 'use wider integers: nvcc makes carries for `__int128` and for inline PTX',
 } as const;
 
-const pairRows: readonly Row[] = [
+const pairRows = (): readonly Row[] => [
   row({
     syntax: 'add.type d, a, b',
     values: { type: pairs },
@@ -63,7 +63,7 @@ const pairRows: readonly Row[] = [
   }),
 ];
 
-const bitRows: readonly Row[] = [
+const bitRows = (): readonly Row[] => [
   row({
     syntax: 'fns.b32 d, mask, base, offset',
     types: { d: 'b32', mask: 'b32', base: 'b32', offset: 's32' },
@@ -84,7 +84,7 @@ const bitRows: readonly Row[] = [
   }),
 ];
 
-const carryRows: readonly Row[] = [
+const carryRows = (): readonly Row[] => [
   row({
     syntax: 'add.cc.type d, a, b',
     values: { type: carried },
@@ -135,4 +135,4 @@ const carryRows: readonly Row[] = [
   }),
 ];
 
-export const laterIntegerRows: readonly Row[] = [...pairRows, ...bitRows, ...carryRows];
+export const laterIntegerRows = (): readonly Row[] => [...pairRows(), ...bitRows(), ...carryRows()];

@@ -453,4 +453,4 @@ const sparseProducts = [
   }),
 ];
 
-export const matrixRows: readonly Row[] = [...wmmaLoads, ...wmmaStores, ...wmmaProducts, ...products, ...sparseProducts];
+export const matrixRows = (): readonly Row[] => [...wmmaLoads, ...wmmaStores, ...wmmaProducts, ...products, ...sparseProducts];

@@ -148,7 +148,7 @@ const waits = [
   }),
 ];
 
-export const mbarrierRows: readonly Row[] = [
+export const mbarrierRows = (): readonly Row[] => [
   mbarrier({
     syntax: 'mbarrier.init{.state}.b64 [a], b',
     values: { state: own },

@@ -50,7 +50,7 @@ const ofDevices = {
   instead: 'use `ld.volatile` and `st.volatile` on buffers',
 } as const;
 
-const callRows: readonly Row[] = [
+const callRows = (): readonly Row[] => [
   row({
     syntax: 'ld.param::func{.vec}.type d, [a]',
     values: { vec: vectors, type: types },
@@ -83,7 +83,7 @@ const callRows: readonly Row[] = [
   }),
 ];
 
-const orderedRows: readonly Row[] = [
+const orderedRows = (): readonly Row[] => [
   row({
     syntax: 'ld.order.scope{.space}{.evict}{.prefetch}{.vec}.type d, [a]',
     values: {
@@ -193,7 +193,7 @@ const orderedRows: readonly Row[] = [
   }),
 ];
 
-const hintedRows: readonly Row[] = [
+const hintedRows = (): readonly Row[] => [
   row({
     syntax: 'ld{.weak}{.global}{.cop}{.evict}.L2::cache_hint{.prefetch}{.vec}.type d, [a], policy',
     values: { cop: loadHints, evict: evictions, prefetch: prefetches, vec: vectors, type: types },
@@ -229,7 +229,7 @@ const hintedRows: readonly Row[] = [
   }),
 ];
 
-const wideRows: readonly Row[] = [
+const wideRows = (): readonly Row[] => [
   row({
     syntax: 'ld{.weak}{.space}{.cop}{.evict}{.prefetch}.v8.type d, [a]',
     values: {
@@ -375,7 +375,7 @@ const wideRows: readonly Row[] = [
   }),
 ];
 
-const wholeRows: readonly Row[] = [
+const wholeRows = (): readonly Row[] => [
   row({
     syntax: 'mov.b128 d, a',
     types: { d: 'b128', a: 'b128' },
@@ -523,7 +523,7 @@ const wholeRows: readonly Row[] = [
   }),
 ];
 
-const clusterRows: readonly Row[] = [
+const clusterRows = (): readonly Row[] => [
   row({
     syntax: 'ld{.weak}.shared::cluster{.vec}.type d, [a]',
     values: { vec: vectors, type: types },
@@ -546,4 +546,11 @@ const clusterRows: readonly Row[] = [
   }),
 ];
 
-export const laterMemoryRows: readonly Row[] = [...callRows, ...orderedRows, ...hintedRows, ...wideRows, ...wholeRows, ...clusterRows];
+export const laterMemoryRows = (): readonly Row[] => [
+  ...callRows(),
+  ...orderedRows(),
+  ...hintedRows(),
+  ...wideRows(),
+  ...wholeRows(),
+  ...clusterRows(),
+];

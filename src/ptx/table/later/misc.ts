@@ -22,7 +22,7 @@ const noRegisters: Refusal = {
 
 const always = { ptx: 1, sm: 10 } as const;
 
-export const miscRows: readonly Row[] = [
+export const miscRows = (): readonly Row[] => [
   refusing({ since: always, source: '9.7.19.1', status: noDebugger })({ syntax: 'brkpt', doc: 'Stops for a debugger.' }),
   refusing({ since: { ptx: 6.3, sm: 70 }, source: '9.7.19.2', status: noSleep })({
     syntax: 'nanosleep.u32 a',

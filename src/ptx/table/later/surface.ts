@@ -22,7 +22,7 @@ const since = { ptx: 1.5, sm: 20 } as const;
 const surface = refusing({ since, source: '9.7.11.1', status: noSurfaces });
 const reduction = refusing({ since: { ptx: 2, sm: 20 }, source: '9.7.11.3', status: noSurfaces });
 
-export const surfaceRows: readonly Row[] = [
+export const surfaceRows = (): readonly Row[] => [
   surface({
     syntax: 'suld.b.geom{.cop}{.vec}.dtype.mode d, [a, b]',
     values: { geom: shapes, cop: ['ca', 'cg', 'cs', 'cv'], vec: vectors, dtype: words, mode: modes },

@@ -299,4 +299,4 @@ const weightProducts = [
   }),
 ];
 
-export const tcgen05Rows: readonly Row[] = [...memory, ...products, ...sparseProducts, ...weightProducts];
+export const tcgen05Rows = (): readonly Row[] => [...memory, ...products, ...sparseProducts, ...weightProducts];

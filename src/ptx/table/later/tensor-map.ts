@@ -22,7 +22,7 @@ const inward = { mask: 'b16', policy: 'b64', coords: 's32', map: 'b64' } as cons
 const when = { mask: 'multicast::cluster', policy: 'L2::cache_hint' } as const;
 const hinted = { policy: 'L2::cache_hint' } as const;
 
-const loadRows: readonly Row[] = [
+const loadRows = (): readonly Row[] => [
   row({
     syntax: `cp.async.bulk.tensor.dim.space.global{.tile}.${signal}{.multicast::cluster}{.group}{.L2::cache_hint} [d], [map, coords], [mbar]{, mask}{, policy}`,
     values: { dim: dims, space: ['shared::cluster', 'shared::cta'], group: ['cta_group::1', 'cta_group::2'] },
@@ -82,7 +82,7 @@ const loadRows: readonly Row[] = [
   }),
 ];
 
-const storeRows: readonly Row[] = [
+const storeRows = (): readonly Row[] => [
   row({
     syntax: 'cp.async.bulk.tensor.dim.global.shared::cta{.tile}.bulk_group{.L2::cache_hint} [map, coords], [a]{, policy}',
     values: { dim: dims },
@@ -144,7 +144,7 @@ const storeRows: readonly Row[] = [
   }),
 ];
 
-const prefetchRows: readonly Row[] = [
+const prefetchRows = (): readonly Row[] => [
   row({
     syntax: 'cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.L2::cache_hint} [map, coords]{, policy}',
     values: { dim: dims },
@@ -196,7 +196,7 @@ const prefetchRows: readonly Row[] = [
 
 const mapSpaces = ['global', 'shared::cta'] as const;
 
-const mapRows: readonly Row[] = [
+const mapRows = (): readonly Row[] => [
   row({
     syntax: 'tensormap.replace.tile.global_address{.space}.b1024.b64 [a], value',
     values: { space: mapSpaces },
@@ -257,4 +257,4 @@ const mapRows: readonly Row[] = [
   }),
 ];
 
-export const laterTensorRows: readonly Row[] = [...loadRows, ...storeRows, ...prefetchRows, ...mapRows];
+export const laterTensorRows = (): readonly Row[] => [...loadRows(), ...storeRows(), ...prefetchRows(), ...mapRows()];

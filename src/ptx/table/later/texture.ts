@@ -127,7 +127,7 @@ const levels = [
   }),
 ];
 
-export const textureRows: readonly Row[] = [
+export const textureRows = (): readonly Row[] => [
   ...lookups,
   ...levels,
   footprint({

@@ -40,7 +40,7 @@ const lanewise = [
   ['vmax', 'Takes the larger of'],
 ] as const;
 
-const scalarRows: readonly Row[] = [
+const scalarRows = (): readonly Row[] => [
   ...scalars.flatMap(([name, source, verb]) => [
     row({
       syntax: `${name as 'vadd'}.dtype.atype.btype{.sat} d, a, b{, c}`,
@@ -151,4 +151,4 @@ const lanewiseRows: readonly Row[] = (['2', '4'] as const).flatMap((count) => [
   }),
 ]);
 
-export const laterVideoRows: readonly Row[] = [...scalarRows, ...lanewiseRows];
+export const laterVideoRows = (): readonly Row[] => [...scalarRows(), ...lanewiseRows];

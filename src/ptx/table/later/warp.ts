@@ -14,7 +14,7 @@ const masked = { ptx: 6, sm: 30 } as const;
 const warp = refusing({ since: masked, source: '9.7.13.9', status: votes });
 const modes = ['all', 'any', 'uni'] as const;
 
-export const warpRows: readonly Row[] = [
+export const warpRows = (): readonly Row[] => [
   warp({
     syntax: 'vote.mode.pred d, {!}a',
     values: { mode: modes },

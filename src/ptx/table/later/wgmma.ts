@@ -123,7 +123,7 @@ const dense = [
   }),
 ];
 
-const sparseRows = [
+const sparseRows = (): readonly Row[] => [
   sparse({
     syntax: 'wgmma.mma_async.sp.sync.aligned.shape.dtype.f16.f16 d, a, b, e, f, s, x, y, u, v',
     values: { shape: bytes, dtype: half },
@@ -196,10 +196,10 @@ const sparseRows = [
   }),
 ];
 
-export const wgmmaRows: readonly Row[] = [
+export const wgmmaRows = (): readonly Row[] => [
   order({ syntax: 'wgmma.fence.sync.aligned', doc: 'Orders accesses of registers before a product that uses them.' }),
   order({ syntax: 'wgmma.commit_group.sync.aligned', doc: 'Makes a group of the products so far.' }),
   order({ syntax: 'wgmma.wait_group.sync.aligned a', types: { a: 's32' }, doc: 'Waits until at most `a` groups are not done.' }),
   ...dense,
-  ...sparseRows,
+  ...sparseRows(),
 ];
