@@ -1,7 +1,7 @@
 /** Refused forms of arithmetic and data movement are legal PTX: NVIDIA's assembler takes each, for one version and architecture at least. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Row } from '../../src/ptx/row.ts';
+import { type Row, refusalOf } from '../../src/ptx/row.ts';
 import { refusedDataRows } from '../../src/ptx/table/later/data.ts';
 import { need } from '../support/need.ts';
 import { ptxasFaults } from '../support/ptxas.ts';
@@ -67,11 +67,12 @@ need(test, ['ptxas'], 'what a refused row excludes is what ptxas refuses', () =>
 });
 
 test('a refused row says why, what to do instead, and nothing of how it would be done', () => {
-  for (const { syntax, status, lower, cases } of refusedDataRows()) {
-    assert.ok(typeof status === 'object' && 'refused' in status && status.refused.length > 15, syntax);
-    assert.ok(typeof status === 'object' && 'refused' in status && (status.instead ?? '').length > 10, syntax);
-    assert.is(lower, undefined);
-    assert.equal(cases, []);
+  for (const row of refusedDataRows()) {
+    const { refused, instead } = refusalOf(row) ?? {};
+    assert.ok(refused && refused.length > 15, row.syntax);
+    assert.ok(instead && instead.length > 10, row.syntax);
+    assert.is(row.lower, undefined);
+    assert.equal(row.cases, []);
   }
 });
 

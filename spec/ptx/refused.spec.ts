@@ -1,7 +1,7 @@
 /** Rows of what is refused are of legal PTX: NVIDIA's assembler takes their forms, for one version and architecture at least. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Row } from '../../src/ptx/row.ts';
+import { type Row, refusalOf } from '../../src/ptx/row.ts';
 import { refusedRows } from '../../src/ptx/table/later/index.ts';
 import { need } from '../support/need.ts';
 import { ptxasFaults } from '../support/ptxas.ts';
@@ -73,11 +73,12 @@ need(test, ['ptxas'], 'what a refused row excludes is what ptxas refuses', () =>
 });
 
 test('a refused row says why, what to do instead, and nothing of how it would be done', () => {
-  for (const { syntax, status, lower, cases } of refusedRows()) {
-    assert.ok(typeof status === 'object' && 'refused' in status && status.refused.length > 15, syntax);
-    assert.ok(typeof status === 'object' && 'refused' in status && (status.instead ?? '').length > 10, syntax);
-    assert.is(lower, undefined);
-    assert.equal(cases, []);
+  for (const row of refusedRows()) {
+    const { refused, instead } = refusalOf(row) ?? {};
+    assert.ok(refused && refused.length > 15, row.syntax);
+    assert.ok(instead && instead.length > 10, row.syntax);
+    assert.is(row.lower, undefined);
+    assert.equal(row.cases, []);
   }
 });
 

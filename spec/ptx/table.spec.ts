@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { matchForm } from '../../src/ptx/match.ts';
 import type { AnyCase, OperandSlot, Row } from '../../src/ptx/row.ts';
-import { ptxTypes } from '../../src/ptx/row.ts';
+import { ptxTypes, refusalOf } from '../../src/ptx/row.ts';
 import { allRows, rowsByName as rowsByOpcode } from '../../src/ptx/table/index.ts';
 import { need } from '../support/need.ts';
 import { ptxasFaults } from '../support/ptxas.ts';
@@ -13,7 +13,7 @@ const rows = allRows();
 const rowsByName = rowsByOpcode();
 
 /** The forms of refused rows are for `refused.spec.ts` and `refused-data.spec.ts`. */
-const isRefused = ({ status }: Row): boolean => typeof status === 'object' && 'refused' in status;
+const isRefused = (row: Row): boolean => refusalOf(row) !== undefined;
 const hasAddress = ({ operands }: Row): boolean => operands.some((slot) => slot.isAddress);
 const named = (list: readonly Row[]): string[] => list.map((row) => row.syntax);
 /** The syntax line again, from the slots that were read from it. */

@@ -15,7 +15,7 @@ import { lintNames, namesOutside } from './lint.ts';
 import { lintFlow } from './lint-flow.ts';
 import { type FormMismatch, isMatch, matchForm } from './match.ts';
 import { isArgumentAccess, refuseCall } from './refuse-calls.ts';
-import type { Row } from './row.ts';
+import { type Row, refusalOf } from './row.ts';
 import { type Flat, flatten, functionScope, moduleScope, type Scope } from './scope.ts';
 import { rowsByName } from './table/index.ts';
 import { versionText } from './versions.ts';
@@ -139,10 +139,10 @@ function checkInstruction(
     return undefined;
   }
   checkSince(instruction, form.row, c, diagnostics);
-  const { status } = form.row;
-  if (typeof status === 'object' && 'refused' in status) {
-    const help = status.instead === undefined ? {} : { help: status.instead };
-    const where = { span: instruction.opcodeSpan, label: status.refused, ...help };
+  const refusal = refusalOf(form.row);
+  if (refusal) {
+    const help = refusal.instead === undefined ? {} : { help: refusal.instead };
+    const where = { span: instruction.opcodeSpan, label: refusal.refused, ...help };
     if (instruction.opcode === 'call') refuseCall(instruction, scope, where, diagnostics);
     else diagnostics.report('CM2001', { instruction: instructionName(instruction) }, where);
     checkNames(instruction, scope, diagnostics);

@@ -4,7 +4,7 @@
  * could have stood there.
  */
 import { inOrderOf } from './order.ts';
-import type { AnyModifiers, OperandSlot, Row } from './row.ts';
+import { type AnyModifiers, type OperandSlot, type Row, refusalOf } from './row.ts';
 import { ownRowsByName, rowsByName } from './table/index.ts';
 
 export interface FormMatch {
@@ -110,7 +110,7 @@ function matchRows(rows: readonly Row[], modifiers: readonly string[], count: nu
     const apart = excluded(row, matched);
     // What a row excludes is illegal; rows that refuse more broadly do not make it legal.
     if (!apart) {
-      const form = found && isRefused(row) ? found : { row, modifiers: matched };
+      const form = found && refusalOf(row) ? found : { row, modifiers: matched };
       if (count === undefined || !isMatch(form) || slotsOf(form, count)) return form;
       other ??= form;
       continue;
@@ -119,8 +119,6 @@ function matchRows(rows: readonly Row[], modifiers: readonly string[], count: nu
   }
   return other ?? found ?? { at: trace.at, expected: [...trace.expected] };
 }
-
-const isRefused = ({ status }: Row): boolean => typeof status === 'object' && 'refused' in status;
 
 /** The words that a row does not take together, where all of them are there. */
 function excluded({ excludes, slots }: Row, modifiers: AnyModifiers): string[] | undefined {

@@ -111,7 +111,16 @@ export interface Since {
  * `exact`: the bits that the hardware gives (NaN payloads aside). `approximate`: the manual allows an error, and the result meets
  * the bound named. `refused`: legal PTX that this version does not compile; `instead` is an action, where there is one.
  */
-export type Status = 'exact' | { readonly approximate: string } | { readonly refused: string; readonly instead?: string };
+export type Status = 'exact' | { readonly approximate: string } | Refusal;
+
+/** Why something is refused, and what to do instead. */
+export interface Refusal {
+  readonly refused: string;
+  readonly instead?: string;
+}
+
+/** Why a row is refused; nothing for one that is compiled. */
+export const refusalOf = ({ status }: Row): Refusal | undefined => (typeof status === 'object' && 'refused' in status ? status : undefined);
 
 /** What an instruction does to the flow of control; `src/lower` ends blocks by it. */
 export type Control = 'branch' | 'return' | 'exit' | 'barrier';

@@ -1,6 +1,6 @@
 /** Atomics (9.7.13.5 to 9.7.13.7). Source: PTX ISA 9.0. */
-import type { Row } from '../../row.ts';
-import { type Refusal, refusing, scopes } from './refuse.ts';
+import type { Refusal, Row } from '../../row.ts';
+import { refusing, scopes } from './refuse.ts';
 
 const instead = 'write one value per thread and combine them in shared memory, or in a second launch';
 const decorated: Refusal = {

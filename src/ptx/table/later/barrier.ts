@@ -1,6 +1,6 @@
 /** Barriers but for those that the whole block waits at (9.7.13.1 to 9.7.13.3). Source: PTX ISA 9.0. */
-import type { Row } from '../../row.ts';
-import { type Refusal, refusing } from './refuse.ts';
+import type { Refusal, Row } from '../../row.ts';
+import { refusing } from './refuse.ts';
 
 const ofAPart: Refusal = {
   refused: 'a barrier at which a part of the block waits, or none: AIR has barriers for all threads of a threadgroup only',

@@ -1,6 +1,6 @@
 /** Calls and jump tables (9.7.12), and the stack (9.7.17). Source: PTX ISA 9.0. */
-import type { Row } from '../../row.ts';
-import { type Refusal, refusing } from './refuse.ts';
+import type { Refusal, Row } from '../../row.ts';
+import { refusing } from './refuse.ts';
 
 const noCalls: Refusal = {
   refused: 'function calls are not there yet',

@@ -1,6 +1,6 @@
 /** Fences, and the order of launches (9.7.13.4, 9.7.13.13). Source: PTX ISA 9.0. */
-import type { Row } from '../../row.ts';
-import { type Refusal, refusing } from './refuse.ts';
+import type { Refusal, Row } from '../../row.ts';
+import { refusing } from './refuse.ts';
 
 const ofABlock: Refusal = { refused: 'a fence of the block is not there yet', instead: 'use `bar.sync 0`, which orders memory too' };
 const ofTheDevice: Refusal = {

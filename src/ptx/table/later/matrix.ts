@@ -1,6 +1,6 @@
 /** Products of matrices by a warp (9.7.14). Source: PTX ISA 9.0. */
-import type { Row } from '../../row.ts';
-import { type Refusal, refusing } from './refuse.ts';
+import type { Refusal, Row } from '../../row.ts';
+import { refusing } from './refuse.ts';
 
 const instead = 'compute the product with `fma` or `mad`, that is without tensor cores';
 const notYet: Refusal = { refused: 'products of matrices by a warp are not there yet', instead };

@@ -1,6 +1,6 @@
 /** Barriers that are objects in shared memory (9.7.13.15). Source: PTX ISA 9.0. */
-import type { Row } from '../../row.ts';
-import { type Refusal, refusing } from './refuse.ts';
+import type { Refusal, Row } from '../../row.ts';
+import { refusing } from './refuse.ts';
 
 const noObjects: Refusal = {
   refused:

@@ -1,6 +1,6 @@
 /** What is left (9.7.19). Source: PTX ISA 9.0. */
-import type { Row } from '../../row.ts';
-import { type Refusal, refusing } from './refuse.ts';
+import type { Refusal, Row } from '../../row.ts';
+import { refusing } from './refuse.ts';
 
 const noTrap: Refusal = {
   refused: 'stopping a launch: no Apple GPU can, and what comes after would run',

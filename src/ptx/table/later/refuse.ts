@@ -1,8 +1,5 @@
 /** Rows of legal PTX that is refused: what a group of them has in common is said once. */
-import { type Row, type RowSpec, row, type Since, type Status, type ValueSets, type VectorOperands } from '../../row.ts';
-
-/** Why something is refused, and what to do instead. */
-export type Refusal = Extract<Status, { readonly refused: string }>;
+import { type Refusal, type Row, type RowSpec, row, type Since, type ValueSets, type VectorOperands } from '../../row.ts';
 
 interface Common {
   readonly since: Since;

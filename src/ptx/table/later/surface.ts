@@ -1,6 +1,6 @@
 /** Surfaces (9.7.11). Source: PTX ISA 9.0. */
-import type { Row } from '../../row.ts';
-import { type Refusal, refusing } from './refuse.ts';
+import type { Refusal, Row } from '../../row.ts';
+import { refusing } from './refuse.ts';
 
 const noSurfaces: Refusal = {
   refused:

@@ -1,6 +1,6 @@
 /** Products of matrices in tensor memory (9.7.16). Source: PTX ISA 9.0. */
-import type { Row } from '../../row.ts';
-import { type Refusal, refusing } from './refuse.ts';
+import type { Refusal, Row } from '../../row.ts';
+import { refusing } from './refuse.ts';
 
 const noTensorMemory: Refusal = {
   refused: 'an instruction of tensor memory (sm_100a): no Apple GPU has such memory, nor products of matrices that run in the background',

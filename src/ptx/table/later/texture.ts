@@ -1,6 +1,6 @@
 /** Textures (9.7.10). Source: PTX ISA 9.0. */
-import type { Row } from '../../row.ts';
-import { type Refusal, refusing } from './refuse.ts';
+import type { Refusal, Row } from '../../row.ts';
+import { refusing } from './refuse.ts';
 
 const noTextures: Refusal = {
   refused:

@@ -1,6 +1,6 @@
 /** What the threads of a warp tell each other (9.7.13.8 to 9.7.13.14). Source: PTX ISA 9.0. */
-import type { Row } from '../../row.ts';
-import { type Refusal, refusing } from './refuse.ts';
+import type { Refusal, Row } from '../../row.ts';
+import { refusing } from './refuse.ts';
 
 const notYet = (what: string): Refusal => ({ refused: `${what} is not there yet`, instead: 'exchange the values through shared memory' });
 const votes = notYet('a vote of the warp');

@@ -1,6 +1,6 @@
 /** Products of matrices by four warps, done in the background (9.7.15). Source: PTX ISA 9.0. */
-import type { Row } from '../../row.ts';
-import { type Refusal, refusing } from './refuse.ts';
+import type { Refusal, Row } from '../../row.ts';
+import { refusing } from './refuse.ts';
 
 const noGroups: Refusal = {
   refused:
