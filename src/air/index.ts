@@ -5,7 +5,7 @@
  */
 export * from './abi.ts';
 export { emitKernel } from './emit.ts';
-export { intrinsics } from './intrinsics.ts';
+export { intrinsicOf } from './intrinsics.ts';
 export { type RaisedKernel, raiseModule, reflectModule } from './raise.ts';
 export { readKernels } from './read-metadata.ts';
 export { limits, type Target, type TargetName, targets } from './targets.ts';

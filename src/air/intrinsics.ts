@@ -45,11 +45,31 @@ const mathTypes: readonly ScalarType[] = ['f32', 'f16', 'f64'];
 const ints: readonly ScalarType[] = ['i8', 'i16', 'i32', 'i64'];
 const floats: readonly ScalarType[] = ['f16', 'bf16', 'f32', 'f64'];
 
-type Spec = Omit<Intrinsic, 'raiseOnly'> & { raiseOnly?: boolean };
-const table = new Map<string, Intrinsic>();
-const add = (spec: Spec): void => void table.set(spec.name, { raiseOnly: false, ...spec });
+type Spec = Omit<Intrinsic, 'raiseOnly' | 'type'> & { raiseOnly?: boolean; type: Signature };
+type Table = Map<string, Intrinsic>;
 
-const signature = (result: LlvmType, ...params: LlvmType[]) => llvm.function(result, params);
+/** Types are made when they are first asked for: a kernel uses few of the functions, and every start reads the table. */
+type Signature = () => TypeOf<'function'>;
+const signature =
+  (result: LlvmType, ...params: LlvmType[]): Signature =>
+  () =>
+    llvm.function(result, params);
+
+function addTo(table: Table, { type, ...spec }: Spec): void {
+  let made: TypeOf<'function'> | undefined;
+  const row: Intrinsic = {
+    raiseOnly: false,
+    ...spec,
+    get type() {
+      made ??= type();
+      return made;
+    },
+  };
+  table.set(spec.name, row);
+}
+
+const table: Table = new Map();
+const add = (spec: Spec): void => addTo(table, spec);
 
 /** `sub` and the plain accesses are only read from other people's files. */
 export type AtomicForm = AtomicOp | 'sub' | 'cas' | 'load' | 'store';
@@ -67,9 +87,15 @@ const signed: Readonly<Record<string, readonly [s: AtomicForm, u: AtomicForm]>> 
   max: ['smax', 'umax'],
 };
 
-/** Atomics: Apple's, which are for 32 bits, and for the CPU device alone all that PTX has. */
-function atomicFunctions(): Spec[] {
-  return (['global', 'local'] as const).flatMap((space) => [...appleAtomics(space), ...ownAtomics(space)]);
+let madeAtomics: Table | undefined;
+
+/** Atomics: Apple's, which are for 32 bits, and for the CPU device alone all that PTX has. Made when first asked for. */
+function atomics(): Table {
+  if (madeAtomics) return madeAtomics;
+  madeAtomics = new Map();
+  for (const space of ['global', 'local'] as const)
+    for (const spec of [...appleAtomics(space), ...ownAtomics(space)]) addTo(madeAtomics, spec);
+  return madeAtomics;
 }
 
 function appleAtomics(space: AtomicSpace): Spec[] {
@@ -129,7 +155,7 @@ function ownAtomics(space: AtomicSpace): Spec[] {
 
 /** The function of an atomic; one that only the CPU device knows has a name of our own. */
 export function atomicFunction(form: AtomicOp | 'cas', space: AtomicSpace, type: ScalarType): Intrinsic | undefined {
-  for (const row of table.values())
+  for (const row of atomics().values())
     if (row.atomic?.form === form && row.atomic.space === space && row.operand === type && !row.raiseOnly) return row;
   return undefined;
 }
@@ -196,15 +222,23 @@ add({
   operand: undefined,
 });
 
-for (const spec of atomicFunctions()) add(spec);
-
-/** All known functions by name. */
-export const intrinsics: ReadonlyMap<string, Intrinsic> = table;
+/** The function of a name, where it is known. */
+export const intrinsicOf = (name: string): Intrinsic | undefined =>
+  table.get(name) ?? (name.includes('.atomic.') ? atomics().get(name) : undefined);
 
 /** The function that says an op with these types, where there is one. */
 export function intrinsicFor(op: Op, result: ScalarType | undefined, operand: ScalarType | undefined): Intrinsic | undefined {
-  for (const row of table.values()) if (row.op === op && row.result === result && row.operand === operand && !row.raiseOnly) return row;
-  return undefined;
+  return (byOp ?? groupByOp()).get(op)?.find((row) => row.result === result && row.operand === operand);
+}
+
+/** Functions that are written, by the op that they say; made when one is first asked for. */
+let byOp: ReadonlyMap<Op, readonly Intrinsic[]> | undefined;
+
+function groupByOp(): NonNullable<typeof byOp> {
+  const groups = new Map<Op, Intrinsic[]>();
+  for (const row of table.values()) if (!row.raiseOnly) groups.set(row.op, [...(groups.get(row.op) ?? []), row]);
+  byOp = groups;
+  return groups;
 }
 
 /** Flags and scope of `air.wg.barrier` for `bar.sync`: device (1) and threadgroup (2) memory, threadgroup scope (1). */

@@ -11,7 +11,7 @@ import {
   type Value,
   vectorOf,
 } from '../ir/index.ts';
-import { type Intrinsic, intrinsics, isHint } from './intrinsics.ts';
+import { type Intrinsic, intrinsicOf, isHint } from './intrinsics.ts';
 import { alignOf, hasMemoryForm, sizeOf } from './layout.ts';
 import { raiseAtomic } from './raise-atomics.ts';
 import { largestVariable } from './raise-params.ts';
@@ -240,7 +240,7 @@ function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes | unde
   const name = inst.callee.kind === 'function' ? inst.callee.name : undefined;
   if (name === undefined) throw new Refused('an indirect call');
   if (isHint(name)) return undefined;
-  const row = intrinsics.get(name);
+  const row = intrinsicOf(name);
   if (!row) throw new Refused(`the function \`${name}\``);
   if (inst.functionType !== row.type) throw new Refused(`the function \`${name}\` of type ${spell(inst.functionType)}`);
   if (row.atomic) return raiseAtomic(state, row, inst);

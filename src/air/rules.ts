@@ -20,7 +20,7 @@ import { addressFor, asInteger, llvmType } from './address.ts';
 import { atomicRule, casRule } from './atomic-rules.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { constantValue, i32Constant, intConstant, undef } from './function-builder.ts';
-import { barrierOperands, intrinsicFor, intrinsics } from './intrinsics.ts';
+import { barrierOperands, intrinsicFor, intrinsicOf } from './intrinsics.ts';
 
 type Rule<K extends Op> = (e: KernelEmitter, inst: InstOf<K>, value: Value) => LlvmValue | undefined;
 type AirRules = { [K in Op]: Rule<K> };
@@ -250,7 +250,7 @@ export const rules: AirRules = {
   atomic: atomicRule,
   cas: casRule,
   barrier: (e) => {
-    e.call(intrinsics.get('air.wg.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(barrierOperands.scope)]);
+    e.call(intrinsicOf('air.wg.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(barrierOperands.scope)]);
     return undefined;
   },
 };

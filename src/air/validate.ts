@@ -5,7 +5,7 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Instruction, Function as LlvmFunction, Module } from '../bitcode/model.ts';
 import { spell, type Type } from '../bitcode/types.ts';
-import { intrinsics } from './intrinsics.ts';
+import { intrinsicOf } from './intrinsics.ts';
 import { sizeOf } from './layout.ts';
 import { readKernels } from './read-metadata.ts';
 import { dataLayout, limits, spaces } from './targets.ts';
@@ -93,7 +93,7 @@ export const airRules: readonly AirRule[] = [
     check: (m) =>
       m.functions.flatMap((fn) => {
         if (fn.blocks.length > 0) return [];
-        const row = intrinsics.get(fn.name);
+        const row = intrinsicOf(fn.name);
         if (!row) return fn.name.startsWith('cumetal.') ? [`\`${fn.name}\` runs on the CPU device alone`] : [];
         return row.type === fn.functionType ? [] : [`\`${fn.name}\` is declared as ${spell(fn.functionType)}`];
       }),
@@ -105,8 +105,7 @@ export const airRules: readonly AirRule[] = [
     check: (m) =>
       m.functions
         .filter(
-          (fn) =>
-            intrinsics.get(fn.name)?.class === 'convergent' && !fn.attributes.function.some((a) => a.form === 'enum' && a.kind === 43),
+          (fn) => intrinsicOf(fn.name)?.class === 'convergent' && !fn.attributes.function.some((a) => a.form === 'enum' && a.kind === 43),
         )
         .map((fn) => `\`${fn.name}\` is not convergent`),
   },
