@@ -7,7 +7,7 @@ import type { Span } from '../base/source.ts';
 import type { Guard, Operand } from './ast.ts';
 import { laneOf } from './check-operands.ts';
 import type { CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
-import { partsOf } from './lint.ts';
+import { partsOf } from './operand-parts.ts';
 import { type LabelPlace, lookUp, type Register, type Scope } from './scope.ts';
 
 /** Reports CM2201 to CM2203 for an entry of which every instruction was matched. */

@@ -4,6 +4,7 @@
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Instruction, Item, Operand, PtxFunction, Statement } from './ast.ts';
+import { partsOf } from './operand-parts.ts';
 
 /** Reports CM2204 to CM2206 for an entry. `outside`: names that the rest of the module mentions (`namesOutside`). */
 export function lintNames(fn: PtxFunction, outside: ReadonlySet<string>, diagnostics: Diagnostics): void {
@@ -61,33 +62,4 @@ function addInstruction(used: Set<string>, { guard, operands }: Instruction): vo
 function addOperand(used: Set<string>, operand: Operand): void {
   if (operand.kind === 'name' || operand.kind === 'element' || operand.kind === 'index') used.add(operand.name);
   for (const part of partsOf(operand)) addOperand(used, part);
-}
-
-/** The operands that an operand is made of. */
-export function partsOf(operand: Operand): readonly Operand[] {
-  switch (operand.kind) {
-    case 'vector':
-    case 'list':
-      return operand.elements;
-    case 'address':
-      return [operand.base, ...operand.rest];
-    case 'pair':
-      return [operand.first, operand.second];
-    case 'not':
-    case 'unary':
-    case 'cast':
-      return [operand.operand];
-    case 'binary':
-      return [operand.left, operand.right];
-    case 'conditional':
-      return [operand.condition, operand.whenTrue, operand.whenFalse];
-    case 'apply':
-      return [operand.operator, operand.operand];
-    case 'index':
-      return [operand.index];
-    case 'field':
-      return [operand.value];
-    default:
-      return [];
-  }
 }

@@ -1,0 +1,31 @@
+/** Operands inside operands: what the checks and the lints walk through on their way to every name. */
+import type { Operand } from './ast.ts';
+
+/** The operands that an operand is made of. */
+export function partsOf(operand: Operand): readonly Operand[] {
+  switch (operand.kind) {
+    case 'vector':
+    case 'list':
+      return operand.elements;
+    case 'address':
+      return [operand.base, ...operand.rest];
+    case 'pair':
+      return [operand.first, operand.second];
+    case 'not':
+    case 'unary':
+    case 'cast':
+      return [operand.operand];
+    case 'binary':
+      return [operand.left, operand.right];
+    case 'conditional':
+      return [operand.condition, operand.whenTrue, operand.whenFalse];
+    case 'apply':
+      return [operand.operator, operand.operand];
+    case 'index':
+      return [operand.index];
+    case 'field':
+      return [operand.value];
+    default:
+      return [];
+  }
+}
