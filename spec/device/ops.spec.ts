@@ -26,6 +26,7 @@ import {
   type Value,
   vectorOf,
 } from '../../src/ir/index.ts';
+import { splitMix64 } from '../../src/runtime/rand.ts';
 import { runOnCpu } from '../support/cpu.ts';
 import { assertSound } from '../support/ir-text.ts';
 import { oneBlock, pointerParam } from '../support/kernels.ts';
@@ -97,18 +98,6 @@ function edgesOf(type: Type): bigint[] {
   return [...values];
 }
 
-/** A generator of 64 random bits from a seed (Steele, Lea, Flood: SplitMix). */
-function randomBits(seed: bigint): () => bigint {
-  let state = seed;
-  return () => {
-    state = BigInt.asUintN(64, state + 0x9e3779b97f4a7c15n);
-    let z = state;
-    z = BigInt.asUintN(64, (z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n);
-    z = BigInt.asUintN(64, (z ^ (z >> 27n)) * 0x94d049bb133111ebn);
-    return z ^ (z >> 31n);
-  };
-}
-
 const wide = (random: () => bigint, type: Type): bigint => {
   let value = 0n;
   for (let have = 0; have < bitsOf(type); have += 64) value = (value << 64n) | random();
@@ -119,7 +108,7 @@ type Row = readonly bigint[];
 
 /** Edge values in every combination while these are not too many, by chance else; then random rows. */
 function rowsFor(types: readonly Type[], seed: bigint): Row[] {
-  const random = randomBits(seed);
+  const random = splitMix64(seed);
   const edges = types.map((type) => (isVector(type) ? [0n, wide(random, type)] : edgesOf(type)));
   const count = edges.reduce((n, each) => n * each.length, 1);
   const one = (each: readonly bigint[]): bigint => each[Number(random() % BigInt(each.length))]!;
@@ -327,7 +316,7 @@ test('constants of every type arrive bit for bit', () => {
 
 /** Numbers near one another and near the middle between two floats: the sum's last bit depends on all of the product. */
 function fmaRows(type: ScalarType, mantissa: number, exponent: number, count: number): Row[] {
-  const random = randomBits(BigInt(mantissa));
+  const random = splitMix64(BigInt(mantissa));
   const below = (n: number): bigint => random() % BigInt(n);
   const bias = 2 ** (exponent - 1) - 1;
   const made = (power: number): bigint => {
