@@ -35,12 +35,19 @@ function refusals(rows: readonly Row[]): string[] {
 }
 
 const directives: readonly (readonly [names: string, what: string])[] = [
-  ['`.version` `.target` `.address_size`', 'read; 32-bit addresses are refused. Neither version nor target restricts what may be written.'],
+  [
+    '`.version` `.target`',
+    'read; what is compiled depends on neither. A form that is newer than the module states is a warning (CM2110, CM2111), and so is a target that is newer than the version (CM2106); `--ptx-strict` makes errors of them.',
+  ],
+  ['`.address_size`', 'read; 32-bit addresses are refused.'],
   ['`.entry` `.func` `.param` `.reg`', 'read; calls of `.func` are refused, functions that are not called are not compiled.'],
-  ['`.shared` `.const` `.local` `.align` `.extern .shared x[]`', 'read; constant tables have their initial values.'],
+  [
+    '`.shared` `.const` `.local` `.align` `.extern .shared x[]`',
+    'read; constant tables have their initial values, but for addresses, which are refused (CM2043).',
+  ],
   ['`.global` variables, `.tex`, `.surfref`, `.extern` variables', 'refused where they are used.'],
   ['`.reqntid` `.maxntid`', 'honoured: the shape or size of a threadgroup.'],
-  ['`.minnctapersm` `.maxnreg` `.pragma` `.noreturn`', 'ignored: they change no result.'],
+  ['`.minnctapersm` `.maxnreg` `.pragma` `.noreturn`', 'ignored: they change no result. A pragma that is not known is a warning (CM2112).'],
   ['`.loc` `.file` `.section`', 'read; places of messages are those of the PTX text.'],
 ];
 
