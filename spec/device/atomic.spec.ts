@@ -8,7 +8,7 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { f32Bits } from '../../src/base/float.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
-import { openCpuDevice } from '../../src/device/index.ts';
+import { launchMetallib } from '../support/launch.ts';
 
 const test = suite('device/atomic');
 
@@ -52,23 +52,12 @@ function run(space: 'global' | 'shared', atomic: string, target: 'macos14' | 'cp
   const diagnostics = new Diagnostics(source);
   const compiled = compile(source, { target }, diagnostics);
   assert.ok(compiled, diagnostics.list.map((d) => d.message).join('; '));
-  const device = openCpuDevice();
-  const module = device.load(compiled.metallib, diagnostics)!;
-  const [given, last, place] = [blocks * threads, blocks, 1].map((words, i) => {
-    const buffer = device.allocate(4 * words, diagnostics)!;
-    buffer.write(new Uint8Array(new Uint32Array(words).fill(i === 2 ? 0 : 0xa5a5_5a5a).buffer));
-    return { kind: 'buffer', buffer } as const;
-  }) as [Place, Place, Place];
-  const request = { kernel: 'k', grid: [blocks, 1, 1], block: [threads, 1, 1], dynamicSharedBytes: 0, timeoutMs: 10_000 } as const;
-  assert.ok(
-    module.launch({ ...request, args: space === 'global' ? [given, last, place] : [given, last] }, diagnostics),
-    diagnostics.list.map((d) => d.message).join('; '),
-  );
-  const words = ({ buffer }: Place) => [...new Uint32Array(buffer.read().buffer)];
-  return { given: words(given), last: words(last), place: words(place)[0]! };
+  const unwritten = (words: number): Uint32Array => new Uint32Array(words).fill(0xa5a5_5a5a);
+  const args = [unwritten(blocks * threads), unwritten(blocks), ...(space === 'global' ? [new Uint32Array(1)] : [])];
+  const after = launchMetallib(compiled.metallib, { kernel: 'k', blocks, threads, args });
+  const [given, last, place] = after.map((bytes) => [...new Uint32Array(bytes.buffer)]) as [number[], number[], number[]?];
+  return { given, last, place: place?.[0] };
 }
-
-type Place = { readonly kind: 'buffer'; readonly buffer: NonNullable<ReturnType<ReturnType<typeof openCpuDevice>['allocate']>> };
 
 const sorted = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
 

@@ -9,8 +9,8 @@ import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
-import { openCpuDevice } from '../../src/device/index.ts';
 import { isNan, type ScalarType } from '../../src/ir/index.ts';
+import { launchMetallib } from '../support/launch.ts';
 
 const test = suite('h200/atomic');
 
@@ -35,21 +35,10 @@ function compiled(ptx: string, target: Target): { metallib: Uint8Array | undefin
 
 /** The cells of memory and of the results after a run. */
 function launch(metallib: Uint8Array, columns: readonly (readonly bigint[])[]): BigUint64Array[] {
-  const diagnostics = new Diagnostics();
-  const device = openCpuDevice();
-  const module = device.load(metallib, diagnostics)!;
   const count = columns[0]!.length;
-  const buffers = columns.map((column) => {
-    const made = device.allocate(8 * count, diagnostics)!;
-    made.write(new Uint8Array(BigUint64Array.from(column).buffer));
-    return made;
-  });
-  const size = { kind: 'bytes', bytes: new Uint8Array(new Uint32Array([count]).buffer) } as const;
-  const args = [...buffers.map((buffer) => ({ kind: 'buffer', buffer }) as const), size];
-  const grid = [Math.ceil(count / block), 1, 1] as const;
-  const done = module.launch({ kernel: 'form', grid, block: [block, 1, 1], dynamicSharedBytes: 0, args, timeoutMs: 10_000 }, diagnostics);
-  assert.ok(done, diagnostics.list.map((d) => d.message).join('; '));
-  return [0, 3].map((at) => new BigUint64Array(buffers[at]!.read().buffer));
+  const args = [...columns.map((column) => BigUint64Array.from(column)), count];
+  const after = launchMetallib(metallib, { kernel: 'form', blocks: Math.ceil(count / block), threads: block, args });
+  return [0, 3].map((at) => new BigUint64Array(after[at]!.buffer));
 }
 
 /** What Apple GPUs have no atomics for. */

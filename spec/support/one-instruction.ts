@@ -5,7 +5,7 @@
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
-import { openCpuDevice } from '../../src/device/index.ts';
+import { launchMetallib } from './launch.ts';
 
 /** A register kind: `b16`, `b32`, `b64` or `pred`. */
 export type Kind = 'b16' | 'b32' | 'b64' | 'pred';
@@ -63,23 +63,12 @@ export function runInstruction(instruction: Instruction, columns: readonly (read
 }
 
 function launch(metallib: Uint8Array, { results }: Instruction, columns: readonly (readonly bigint[])[]): BigUint64Array[] {
-  const diagnostics = new Diagnostics();
-  const device = openCpuDevice();
-  const module = device.load(metallib, diagnostics);
   const count = columns[0]?.length ?? 1;
-  const buffer = (cells: BigUint64Array) => {
-    const made = device.allocate(cells.byteLength, diagnostics)!;
-    made.write(new Uint8Array(cells.buffer));
-    return made;
-  };
-  const inputs = columns.map((column) => buffer(BigUint64Array.from(column)));
+  const inputs = columns.map((column) => BigUint64Array.from(column));
   // A pattern that no result has by chance.
-  const outputs = results.map(() => buffer(new BigUint64Array(count).fill(0xa5a5_5a5a_a5a5_5a5an)));
-  const args = [...inputs, ...outputs].map((made) => ({ kind: 'buffer', buffer: made }) as const);
-  const size = { kind: 'bytes', bytes: new Uint8Array(new Uint32Array([count]).buffer) } as const;
-  const grid = [Math.ceil(count / 128), 1, 1] as const;
-  const request = { kernel: 'form', grid, block: [128, 1, 1], dynamicSharedBytes: 0, args: [...args, size], timeoutMs: 10_000 } as const;
-  const done = module?.launch(request, diagnostics);
-  if (!done) throw new Error(diagnostics.list.map((d) => d.message).join('; '));
-  return outputs.map((output) => new BigUint64Array(output.read().buffer));
+  const outputs = results.map(() => new BigUint64Array(count).fill(0xa5a5_5a5a_a5a5_5a5an));
+  const threads = 128;
+  const args = [...inputs, ...outputs, count];
+  const after = launchMetallib(metallib, { kernel: 'form', blocks: Math.ceil(count / threads), threads, args });
+  return after.slice(inputs.length).map((bytes) => new BigUint64Array(bytes.buffer));
 }

@@ -1,0 +1,35 @@
+/** One launch of a metallib on a CPU device of its own, for specs that want the buffers afterwards and take no failure for an answer. */
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { type DeviceBuffer, type LaunchArgument, openCpuDevice } from '../../src/device/index.ts';
+
+export interface Launched {
+  readonly kernel: string;
+  readonly blocks: number;
+  /** Of a block. */
+  readonly threads: number;
+  /** By parameter: what a buffer holds before, or a number of 32 bits. */
+  readonly args: readonly (ArrayBufferView | number)[];
+}
+
+/** What the buffers hold afterwards, in their order; throws what was reported where the launch does not end well. */
+export function launchMetallib(metallib: Uint8Array, { kernel, blocks, threads, args }: Launched): Uint8Array[] {
+  const diagnostics = new Diagnostics();
+  const device = openCpuDevice();
+  const module = device.load(metallib, diagnostics);
+  const buffers: DeviceBuffer[] = [];
+  const given = args.map((arg): LaunchArgument => {
+    if (typeof arg === 'number') return { kind: 'bytes', bytes: bytesOf(Uint32Array.of(arg)) };
+    const buffer = device.allocate(arg.byteLength, diagnostics)!;
+    buffer.write(bytesOf(arg));
+    buffers.push(buffer);
+    return { kind: 'buffer', buffer };
+  });
+  const shape = { grid: [blocks, 1, 1], block: [threads, 1, 1], dynamicSharedBytes: 0 } as const;
+  const done = module?.launch({ kernel, ...shape, args: given, timeoutMs: 10_000 }, diagnostics);
+  if (!done) throw new Error(diagnostics.list.map((d) => d.message).join('; '));
+  const after = buffers.map((buffer) => buffer.read());
+  device.close();
+  return after;
+}
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array => new Uint8Array(buffer, byteOffset, byteLength);
