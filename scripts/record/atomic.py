@@ -8,14 +8,12 @@ recording holds the PTX that was run.
 """
 import itertools
 import json
-import os
 import random
 import struct
-import subprocess
 import sys
-import tempfile
 
 import cuda
+from common import check, f32, f64
 
 rng = random.Random(21)
 BLOCK = 64
@@ -24,14 +22,6 @@ BLOCK = 64
 def edges(bits):
     top = 1 << bits - 1
     return [0, 1, 2, 9, top - 1, top, top + 1, 2 * top - 1]
-
-
-def f32(value):
-    return struct.unpack('<I', struct.pack('<f', value))[0]
-
-
-def f64(value):
-    return struct.unpack('<Q', struct.pack('<d', value))[0]
 
 
 # Zeros, the least and the greatest subnormal, the least normal, ordinary numbers, the greatest, infinities, a NaN.
@@ -129,17 +119,7 @@ def record(path):
     print(f'{len(lines)} forms, {cases} cases')
 
 
-def check():
-    for form in forms():
-        with tempfile.NamedTemporaryFile('w', suffix='.ptx') as file:
-            file.write(kernel(*form))
-            file.flush()
-            done = subprocess.run(['ptxas', '-arch=sm_90', file.name, '-o', os.devnull], capture_output=True, text=True)
-        if done.returncode:
-            print(f'{form}: {done.stderr.splitlines()[0] if done.stderr else done.returncode}')
-
-
 if sys.argv[1:] == ['--check']:
-    check()
+    check((form, kernel(*form)) for form in forms())
 else:
     record(sys.argv[1])

@@ -4,14 +4,12 @@ usage: python3 scripts/record/scalar.py OUT.json        on a machine with the GP
        python3 scripts/record/scalar.py --check         which forms ptxas refuses (no GPU needed)
 """
 import json
-import os
 import struct
-import subprocess
 import sys
-import tempfile
 
 import cuda
 import scalar_forms
+from common import check
 
 
 def hex_of(kind, value):
@@ -47,17 +45,7 @@ def record(path):
     print('\n'.join(refused))
 
 
-def check():
-    for form, result, operands, inputs in scalar_forms.forms():
-        with tempfile.NamedTemporaryFile('w', suffix='.ptx') as file:
-            file.write(scalar_forms.kernel(form, result, operands))
-            file.flush()
-            done = subprocess.run(['ptxas', '-arch=sm_90', file.name, '-o', os.devnull], capture_output=True, text=True)
-        if done.returncode:
-            print(f'{form}: {done.stderr.splitlines()[0] if done.stderr else done.returncode}')
-
-
 if sys.argv[1:] == ['--check']:
-    check()
+    check((form, scalar_forms.kernel(form, result, operands)) for form, result, operands, _ in scalar_forms.forms())
 else:
     record(sys.argv[1])

@@ -5,7 +5,8 @@ results only. Inputs are bit patterns.
 """
 import itertools
 import random
-import struct
+
+from common import f16, f32, f64
 
 rng = random.Random(20)
 INTS = ['s8', 'u8', 's16', 'u16', 's32', 'u32', 's64', 'u64']
@@ -23,18 +24,6 @@ def width(type_):
 def register(type_):
     """The register that holds a type: there are none of 8 bits."""
     return f'b{max(16, width(type_))}'
-
-
-def f32(value):
-    return struct.unpack('<I', struct.pack('<f', value))[0]
-
-
-def f64(value):
-    return struct.unpack('<Q', struct.pack('<d', value))[0]
-
-
-def f16(value):
-    return struct.unpack('<H', struct.pack('<e', value))[0]
 
 
 # Integers
