@@ -63,6 +63,7 @@ function operandText(slot: OperandSlot, index: number, form: FormMatch): string 
   if (slot.constant) return String(slot.constant[0]);
   // Only barriers take plain numbers, of which 0 is the one that all have.
   if (form.row.control === 'barrier') return '0';
+  if (slot.needsSecond) return `${registerOf(type, index)}|${registerOf(typeOfSlot({ ...slot, type: slot.secondType }, form), index)}`;
   return registerOf(type, index);
 }
 

@@ -16,6 +16,7 @@ import { refusedDataRows } from './later/data.ts';
 import { refusedRows } from './later/index.ts';
 import { logicRows } from './logic.ts';
 import { moveRows } from './move.ts';
+import { warpRows } from './warp.ts';
 
 /** Rows of forms that are compiled, in the order of the manual. */
 const ownRows: readonly Row[] = [
@@ -30,6 +31,7 @@ const ownRows: readonly Row[] = [
   ...atomicRows,
   ...convertRows,
   ...controlRows,
+  ...warpRows,
 ];
 
 type Groups = ReadonlyMap<string, readonly Row[]>;
