@@ -77,6 +77,8 @@ function modifiersOf({ slots }: Row, words: readonly string[]): Record<string, s
 /** An instruction of a row with these words. */
 export function instructionText(row: Row, words: readonly string[]): string {
   const form = { row, modifiers: modifiersOf(row, words) };
-  const operands = row.operands.filter((slot) => !slot.isOptional).map((slot, i) => operandText(slot, i, form));
+  const isWritten = ({ isOptional, onlyWith }: OperandSlot): boolean =>
+    !isOptional || (onlyWith !== undefined && form.modifiers[onlyWith] !== undefined);
+  const operands = row.operands.filter(isWritten).map((slot, i) => operandText(slot, i, form));
   return `${[row.name, ...words].join('.')} ${operands.join(', ')};`.replace(' ;', ';');
 }

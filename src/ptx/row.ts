@@ -69,6 +69,8 @@ export interface RowBuilder extends Builder {
   pointer(address: AddressOperand, space: Space): Value;
   /** A generic address (i64) from the address `a` in a state space (`to` is generic), or the reverse. */
   convertAddress(a: Value, space: Space, to: 'generic' | 'space'): Value;
+  /** What `body` emits runs only where a condition holds; values made there are not to be used behind it. */
+  when(condition: Value, body: () => void): void;
   /** Reports at the instruction that it is not supported, and why. */
   refuse(reason: string): undefined;
 }

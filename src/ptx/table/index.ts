@@ -4,6 +4,7 @@
  */
 import type { Row } from '../row.ts';
 import { approximateRows } from './approximate.ts';
+import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
 import { bitRows } from './bits.ts';
 import { compareRows } from './compare.ts';
@@ -28,6 +29,7 @@ const ownRows: readonly Row[] = [
   ...approximateRows,
   ...moveRows,
   ...hintRows,
+  ...asyncCopyRows,
   ...atomicRows,
   ...convertRows,
   ...controlRows,
