@@ -146,8 +146,8 @@ const refused: readonly (readonly [name: string, text: string, ...said: string[]
   ],
   [
     'CM2042',
-    writing('ld.global.u32 %r1, [g];\nst.global.u32 [g], 1;', '.global .u32 g;'),
-    'CM2042 9:21 variable `g` in `.global` memory is not supported',
+    writing('.global .u32 g;\nld.global.u32 %r1, [g];\nst.global.u32 [g], 1;'),
+    'CM2042 10:21 variable `g` in `.global` memory is not supported',
   ],
   [
     'CM2043: an address',

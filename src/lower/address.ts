@@ -10,6 +10,7 @@ import type { Context } from './context.ts';
 import { readRegister } from './context.ts';
 import { asInt } from './convert.ts';
 import { layoutOf } from './initialiser.ts';
+import { memoryParam } from './module-memory.ts';
 
 /** A symbol with its state space, or an integer. */
 type Base =
@@ -82,6 +83,11 @@ function symbolPointer(c: Context, name: string, use: Span): (Base & { kind: 'po
   if (symbol?.kind === 'param') return { kind: 'pointer', value: c.ir.param('ptr.param', { index: symbol.index }), space: 'param' };
   if (symbol?.kind !== 'variable') return undefined;
   if (symbol.variable.space === 'param') return callParameter(c, name, use);
+  const at = c.globals.offsets.get(symbol.variable);
+  if (at !== undefined) {
+    const block = c.ir.param('ptr.global', { index: memoryParam(c.kernel, c.globals.memory, c.diagnostics) });
+    return { kind: 'pointer', value: offset(c, block, BigInt(at)), space: 'global' };
+  }
   const variable = c.variables(symbol.variable, use);
   const space: Space = variable?.space ?? refusedSpaces[symbol.variable.space] ?? 'global';
   const value = variable ? c.ir.variable(`ptr.${space}`, { name: variable.name }) : c.ir.const(`ptr.${space}`, 0);

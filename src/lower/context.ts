@@ -3,6 +3,7 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Builder, Kernel, Value } from '../ir/index.ts';
 import type { Register, RowBuilder, Scope } from '../ptx/index.ts';
 import { newFlow } from './flow.ts';
+import type { GlobalMemory } from './module-memory.ts';
 import { type Flow, link, type RegisterFile } from './ssa.ts';
 import type { Variables } from './variables.ts';
 
@@ -12,6 +13,7 @@ export interface Context {
   readonly ir: Builder;
   readonly registers: RegisterFile;
   readonly variables: Variables;
+  readonly globals: GlobalMemory;
   /** What rows emit into. */
   readonly rows: RowBuilder & { lanes: number | undefined };
   readonly evidence: Evidence;

@@ -7,6 +7,7 @@ import { type Context, enter, lowerWhen, newEvidence } from './context.ts';
 import { newFlow } from './flow.ts';
 import { flowGraph, leave, type SourceBlock } from './flow-graph.ts';
 import { guardValue, lowerInstruction } from './instructions.ts';
+import type { GlobalMemory } from './module-memory.ts';
 import { lowerParams, pointerParams } from './params.ts';
 import { classifyParams } from './passes/classify-params.ts';
 import { refuseMissingMemory } from './passes/missing-memory.ts';
@@ -16,13 +17,13 @@ import { type Flow, link, registerFile } from './ssa.ts';
 import { variablesOf } from './variables.ts';
 
 /** The kernel of an entry; incomplete after reports of CM20xx. */
-export function lowerEntry({ fn, scope, items }: CheckedFunction, diagnostics: Diagnostics): Kernel {
+export function lowerEntry({ fn, scope, items }: CheckedFunction, globals: GlobalMemory, diagnostics: Diagnostics): Kernel {
   const before = diagnostics.list.length;
   const kernel = emptyKernel(fn.name);
   kernel.params = lowerParams(fn, diagnostics);
   Object.assign(kernel, threadLimits(fn));
   const start = newFlow(kernel, 0);
-  const c = newContext(kernel, start, scope, diagnostics);
+  const c = newContext(kernel, start, scope, globals, diagnostics);
   lowerBlocks(c, flowGraph(items), start);
   c.registers.finish();
   inFlowOrder(kernel);
@@ -36,7 +37,7 @@ export function lowerEntry({ fn, scope, items }: CheckedFunction, diagnostics: D
   return kernel;
 }
 
-function newContext(kernel: Kernel, start: Flow, scope: Context['scope'], diagnostics: Diagnostics): Context {
+function newContext(kernel: Kernel, start: Flow, scope: Context['scope'], globals: GlobalMemory, diagnostics: Diagnostics): Context {
   const ir = builder(kernel, start.block);
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
@@ -55,6 +56,7 @@ function newContext(kernel: Kernel, start: Flow, scope: Context['scope'], diagno
     rows,
     registers: registerFile(kernel, start),
     variables: variablesOf(kernel, diagnostics),
+    globals,
     evidence: newEvidence(),
     flow: start,
     scope,

@@ -6,6 +6,7 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Module } from '../ir/index.ts';
 import type { Checked } from '../ptx/index.ts';
 import { lowerEntry } from './entry.ts';
+import { globalMemoryOf } from './module-memory.ts';
 
 /** The kernels of a checked module. Reports CM20xx for what has no exact form; then the kernels are not to be used. */
 export function lowerModule(checked: Checked, diagnostics: Diagnostics): Module {
@@ -14,5 +15,6 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics): Module 
     diagnostics.report('CM2047', {}, span ? { span } : {});
     return { kernels: [] };
   }
-  return { kernels: checked.entries.map((entry) => lowerEntry(entry, diagnostics)) };
+  const globals = globalMemoryOf(checked.module);
+  return { kernels: checked.entries.map((entry) => lowerEntry(entry, globals, diagnostics)) };
 }

@@ -27,7 +27,7 @@ export const refusals = entries({
     title: 'variable of a space not supported',
     message: 'variable `{name}` in `.{space}` memory is not supported',
     help: 'pass the memory as a kernel parameter',
-    page: 'Module variables in global memory live as long as the module, and a Metal library has no place for them yet. Shared, constant and local variables are supported.',
+    page: 'Global variables of a module, and shared, constant and local ones, are supported. A global variable within a body, and textures and samplers, are not.',
   },
   CM2043: {
     severity: 'error',
