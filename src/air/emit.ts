@@ -6,7 +6,18 @@ import { bug } from '../base/bug.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Argument, Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../bitcode/model.ts';
 import { type Type, types } from '../bitcode/types.ts';
-import { type Block, type Edge, edgesOf, isPointer, type Kernel, type Space, type Sreg, type Value } from '../ir/index.ts';
+import {
+  type Block,
+  type Edge,
+  edgesOf,
+  isPointer,
+  type Kernel,
+  runPasses,
+  type Space,
+  type Sreg,
+  standardPasses,
+  type Value,
+} from '../ir/index.ts';
 import { asInteger, llvmType } from './address.ts';
 import { kernelAttributes } from './attributes.ts';
 import type { KernelEmitter, Root, Signature } from './emitter.ts';
@@ -24,7 +35,7 @@ import { type Window, type WindowSpace, windowOf } from './windows.ts';
 /** Emits one kernel, which is changed on the way (see `legalise-f64.ts`). Refusals (what this target cannot say) are reported at their source location; the result is then void. */
 export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics): Module {
   if (!target.allowsCpuOnly) {
-    legaliseF64(kernel, target.name, diagnostics);
+    if (legaliseF64(kernel, target.name, diagnostics)) runPasses(kernel, standardPasses);
     expandAtomics(kernel);
   }
   const module = moduleFor(kernel.name, target);

@@ -22,8 +22,8 @@ const signOfProduct = {
   instead: 'use `min` or `max` of the absolute values, and `copysign` with the sign of the product',
 } as const;
 const coarse = {
-  refused: 'a coarse estimate of a double from a table of NVIDIA hardware, and no Apple GPU has doubles',
-  instead: 'use `rcp.rn.f64` and `sqrt.rn.f64`, which the CPU device has',
+  refused: 'a coarse estimate of a double from a table of NVIDIA hardware',
+  instead: 'use `rcp.rn.f64` and `sqrt.rn.f64`',
 } as const;
 
 const pairRows = (): readonly Row[] => [
