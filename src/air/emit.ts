@@ -24,7 +24,7 @@ import type { KernelEmitter, Root, Signature } from './emitter.ts';
 import { expandAtomics } from './expand-atomics.ts';
 import { type FunctionBuilder, functionBuilder, i32Constant, i64Constant, intConstant } from './function-builder.ts';
 import { legaliseF64 } from './legalise-f64.ts';
-import { addKernelMetadata } from './metadata.ts';
+import { addKernelMetadata, addSoftDoubles } from './metadata.ts';
 import { declareIntrinsic, moduleFor } from './module.ts';
 import { pruneUnused } from './prune.ts';
 import { rules } from './rules.ts';
@@ -34,6 +34,7 @@ import { type Window, type WindowSpace, windowOf } from './windows.ts';
 
 /** Emits one kernel, which is changed on the way (see `legalise-f64.ts`). Refusals (what this target cannot say) are reported at their source location; the result is then void. */
 export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics): Module {
+  const doubles = target.allowsCpuOnly ? [] : kernel.params.flatMap(({ element }, i) => (element === 'f64' ? [i] : []));
   if (!target.allowsCpuOnly) {
     if (legaliseF64(kernel, target.name, diagnostics)) runPasses(kernel, standardPasses);
     expandAtomics(kernel);
@@ -66,6 +67,7 @@ export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnost
   emitBody(kernel, fn, module, signature, target, diagnostics);
   pruneUnused(fn);
   addKernelMetadata(module, fn, kernel, signature, target);
+  addSoftDoubles(module, fn, doubles);
   return module;
 }
 
