@@ -242,6 +242,25 @@ for (const [op, { arity, native }] of Object.entries(arithmetic))
     check({ op: op as PureOp, types, result: 'f64' }, rowsOf(arity, 6000, BigInt(arity)), native);
   });
 
+test('fused sums: zeros of both signs, and a last bit that decides far below a tie', () => {
+  const few = bothSigns([0, 2 ** -1074, 1, 3, Number.MAX_VALUE, Number.POSITIVE_INFINITY].map(f64Bits));
+  const small = few.flatMap((a) => few.flatMap((b) => few.map((c) => [a, b, c])));
+  const odd = f64Bits(1 + 2 ** -52);
+  // (2^j + 1) 2^-m + 1: bits at two places of any distance, one of them at the middle between two doubles for many.
+  const places = Array.from({ length: 110 }, (_, m) =>
+    Array.from({ length: 52 }, (_, j) => [f64Bits(1), odd].map((c) => [f64Bits(2 ** (j + 1) + 1), f64Bits(2 ** -m), c])).flat(),
+  ).flat();
+  // (2^k + 1)(2^2k - 2^k + 1) is 2^3k + 1: a middle and one unit, more bits apart than a word has.
+  const cubes = Array.from({ length: 10 }, (_, i) => i + 17).flatMap((k) =>
+    [-2, -1, 0, 1, 2, 64, 128].flatMap((by) =>
+      [f64Bits(1), odd].map((c) => [f64Bits(2 ** k + 1), f64Bits(2 ** (2 * k) - 2 ** k + 1), c + (BigInt(3 * k + 53 + by) << 52n)]),
+    ),
+  );
+  const types = ['f64', 'f64', 'f64'] as const;
+  const rows = [...places, ...cubes];
+  check({ op: 'fma', types, result: 'f64' }, [...small, ...rows, ...rows.map(([a, b, c]) => [a! | sign, b!, c!])]);
+});
+
 test('integral values: halves on both sides of every power of two', () => {
   const draw = drawer(5n);
   const rows = Array.from({ length: 56 }, (_, power) => power - 2).flatMap((power) =>

@@ -141,11 +141,14 @@ function negatedWide(w: Words, mask: Value, { high, low }: Pair): Pair {
   return { high: w.add(w.xor(high, mask), carry), low: negatedWhere(w, mask, low) };
 }
 
-/** Shifted right by 0 to 128, with the lowest bit set where a bit is lost. */
+/**
+ * Shifted right by 0 to 128, with the lowest bit set where a bit is lost. Above 64 the low word is not looked at: a high word
+ * is never 0 beside one that is not, and what is left of it is then far below the place of rounding.
+ */
 function shiftedWide(w: Words, { high, low }: Pair, count: Value): Pair {
   const back = w.sub(64n, count);
   const moved = w.or(w.shl(high, back), w.lshr(high, w.sub(count, 64n)));
-  const lost = w.or(w.shl(low, w.smax(back, 0n)), w.shl(high, w.sub(128n, count)));
+  const lost = w.or(w.shl(low, back), w.shl(high, w.sub(128n, count)));
   return {
     high: w.lshr(high, count),
     low: w.or(w.or(w.lshr(low, count), moved), w.flag(w.is(lost, 'ne', 0n))),
