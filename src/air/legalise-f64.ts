@@ -5,9 +5,9 @@
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
-import { type Builder, builder, type Inst, type Kernel, operandsOf, type Type, type Value } from '../ir/index.ts';
+import { builder, type Inst, type Kernel, operandsOf, type Type, type Value } from '../ir/index.ts';
 import { computes, fateOf } from './f64/expansions.ts';
-import { words } from './f64/words.ts';
+import { type Words, words } from './f64/words.ts';
 
 const isDouble = (type: Type): boolean => type.endsWith('f64');
 const asBits = (type: Type): Type => type.replace('f64', 'i64') as Type;
@@ -31,8 +31,9 @@ export function legaliseF64(kernel: Kernel, target: string, diagnostics: Diagnos
   for (const described of [...kernel.params, ...kernel.variables]) if (described.element === 'f64') described.element = 'i64';
   for (const block of kernel.blocks) {
     const b = builder(kernel, { ...block, body: [] });
+    const w = words(b);
     for (const value of block.body) {
-      if (touching.has(value)) expand(b, value, target, diagnostics);
+      if (touching.has(value)) expand(w, value, target, diagnostics);
       b.block.body.push(value);
     }
     block.body = b.block.body;
@@ -43,7 +44,8 @@ export function legaliseF64(kernel: Kernel, target: string, diagnostics: Diagnos
 const moves = (kernel: Kernel, value: Value): boolean => fateOf(kernel.insts[value]!.op) === 'moves';
 
 /** Appends what computes the value; under its own number it is then a copy, so that its uses stay as they are. */
-function expand(b: Builder, value: Value, target: string, diagnostics: Diagnostics): void {
+function expand(w: Words, value: Value, target: string, diagnostics: Diagnostics): void {
+  const { b } = w;
   const inst = b.kernel.insts[value]!;
   const span = b.kernel.locs[value];
   const expansion = fateOf(inst.op);
@@ -52,7 +54,7 @@ function expand(b: Builder, value: Value, target: string, diagnostics: Diagnosti
     return;
   }
   b.loc = span;
-  const a = expansion(words(b), inst as never);
+  const a = expansion(w, inst as never);
   b.kernel.insts[value] = { op: 'bitcast', type: b.typeOf(a), a };
 }
 

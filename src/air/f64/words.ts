@@ -21,9 +21,15 @@ export interface Words extends Binaries {
   flag(cond: Value): Value;
 }
 
-/** Words that are appended where the builder stands. */
+/** Words that are appended where the builder stands, for one block: a constant is made once. */
 export function words(b: Builder): Words {
-  const word = (a: Operand): Value => (typeof a === 'bigint' ? b.const('i64', a) : a);
+  const constants = new Map<bigint, Value>();
+  const word = (a: Operand): Value => {
+    if (typeof a !== 'bigint') return a;
+    const known = constants.get(a) ?? b.const('i64', a);
+    constants.set(a, known);
+    return known;
+  };
   const made = Object.fromEntries(binaries.map((op) => [op, (x: Operand, y: Operand) => b[op](word(x), word(y))])) as Binaries;
   return {
     ...made,
