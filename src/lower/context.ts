@@ -2,7 +2,8 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Builder, Kernel, Value } from '../ir/index.ts';
 import type { Register, RowBuilder, Scope } from '../ptx/index.ts';
-import type { Flow, RegisterFile } from './ssa.ts';
+import { newFlow } from './flow.ts';
+import { type Flow, link, type RegisterFile } from './ssa.ts';
 import type { Variables } from './variables.ts';
 
 export interface Context {
@@ -38,6 +39,18 @@ export const newEvidence = (): Evidence => ({ addresses: new Set(), generic: new
 export function enter(c: Context, flow: Flow): void {
   c.flow = flow;
   c.ir.block = flow.block;
+}
+
+/** Puts what `body` lowers in a block of its own, which is gone into where a condition holds. */
+export function lowerWhen(c: Context, condition: Value, body: () => void): void {
+  const inside = newFlow(c.kernel, 1);
+  const after = newFlow(c.kernel, 2);
+  c.flow.block.end = { op: 'condbr', cond: condition, then: link(c.flow, inside), else: link(c.flow, after) };
+  c.flow.block.endLoc = c.ir.loc;
+  enter(c, inside);
+  body();
+  c.flow.block.end = { op: 'br', to: link(c.flow, after) };
+  enter(c, after);
 }
 
 /** The value of a register here. */

@@ -3,7 +3,7 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import { builder, cfgOf, emptyKernel, type Kernel, recoverPointers, renumber, type Space, type Value } from '../ir/index.ts';
 import type { AddressOperand, CheckedFunction, PtxFunction } from '../ptx/index.ts';
 import { convertAddress, pointerTo } from './address.ts';
-import { type Context, enter, newEvidence } from './context.ts';
+import { type Context, enter, lowerWhen, newEvidence } from './context.ts';
 import { newFlow } from './flow.ts';
 import { flowGraph, leave, type SourceBlock } from './flow-graph.ts';
 import { guardValue, lowerInstruction } from './instructions.ts';
@@ -42,6 +42,7 @@ function newContext(kernel: Kernel, start: Flow, scope: Context['scope'], diagno
     lanes: undefined as number | undefined,
     pointer: (address: AddressOperand, space: Space): Value => pointerTo(c, address, space),
     convertAddress: (a: Value, space: Space, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
+    when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
     refuse(reason: string): undefined {
       diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(ir.loc ? { span: ir.loc } : {}), label: reason });
       return undefined;

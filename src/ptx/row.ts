@@ -69,6 +69,8 @@ export interface RowBuilder extends Builder {
   pointer(address: AddressOperand, space: Space): Value;
   /** A generic address (i64) from the address `a` in a state space (`to` is generic), or the reverse. */
   convertAddress(a: Value, space: Space, to: 'generic' | 'space'): Value;
+  /** What `body` emits runs only where a condition holds; values made there are not to be used behind it. */
+  when(condition: Value, body: () => void): void;
   /** Reports at the instruction that it is not supported, and why. */
   refuse(reason: string): undefined;
 }
@@ -183,6 +185,8 @@ export interface RowSpec<S extends string, V extends ValueSets, B extends Vector
   readonly control?: Control;
   /** Whether a source may be the name of a variable, which stands for its address. */
   readonly takesAddresses?: true;
+  /** Done by the threads of a warp that come there together: one whose guard fails does not come there. */
+  readonly isCollective?: true;
   lower?(operands: SourceOperands<S, B>, modifiers: Modifiers<S, V>, ir: RowBuilder): Lowered<S>;
   /** Absent for refused rows. */
   readonly cases?: readonly Case<S>[];
@@ -212,6 +216,7 @@ export interface Row {
   readonly status: Status;
   readonly control: Control | undefined;
   readonly takesAddresses: boolean;
+  readonly isCollective: boolean;
   /** Absent for refused rows and for those whose `control` says all. */
   readonly lower: ((operands: AnySources, modifiers: AnyModifiers, ir: RowBuilder) => AnyLowered) | undefined;
   readonly cases: readonly AnyCase[];
@@ -307,6 +312,7 @@ export function row<
     status: spec.status,
     control: spec.control,
     takesAddresses: spec.takesAddresses ?? false,
+    isCollective: spec.isCollective ?? false,
     lower: spec.lower as unknown as Row['lower'],
     cases: (spec.cases ?? []) as readonly AnyCase[],
   };
