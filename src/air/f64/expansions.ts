@@ -87,6 +87,10 @@ const fates: Fates = {
   atomic: 'refused',
   cas: 'moves',
   barrier: 'never',
+  shuffle: 'moves',
+  ballot: 'never',
+  reduce: 'never',
+  syncwarp: 'never',
 };
 
 /** What becomes of an op that has an operand or a result of f64. */
