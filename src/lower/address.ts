@@ -25,7 +25,9 @@ export function pointerTo(c: Context, operand: AddressOperand, space: Space): Va
   const base = node.kind === 'address' && node.rest.length === 0 ? baseOf(c, node.base) : undefined;
   if (!base) return unusable(c, node, space, 'only a register, a variable or a number with a constant offset is an address');
   if (base.kind === 'integer') return fromInteger(c, base.value, node.offset, space);
-  if (base.space === space) return offset(c, base.value, node.offset);
+  // A variable by its name: which memory a generic access reaches is known.
+  const isNamed = space === 'generic' && base.space !== 'constant' && base.space !== 'param';
+  if (base.space === space || isNamed) return offset(c, base.value, node.offset);
   return unusable(c, node, space, `\`${printOperand(node.base)}\` is in ${base.space} memory and the instruction accesses ${space} memory`);
 }
 

@@ -174,6 +174,8 @@ export interface RowSpec<S extends string, V extends ValueSets, B extends Vector
   readonly vectors?: B;
   /** Elements of brace vectors where `.vec` does not say how many. */
   readonly lanes?: { readonly [O in Operands<S>]?: Lanes<SlotNames<S>> };
+  /** State spaces of addresses where they are not that of the instruction. */
+  readonly spaces?: { readonly [O in Addresses<S>]?: 'global' };
   /** Operands that are written just where a slot has a word: `policy` with `.L2::cache_hint`. */
   readonly onlyWith?: { readonly [O in Omissible<S>]?: SlotNames<S> };
   readonly since: Since;
@@ -262,6 +264,8 @@ export interface OperandSlot {
   readonly lanes: Lanes | undefined;
   /** The modifier without which the operand is not written, and with which it is. */
   readonly onlyWith: string | undefined;
+  /** The state space of an address, where it is not that of the instruction. */
+  readonly space: string | undefined;
   readonly type: OperandType;
 }
 
@@ -325,6 +329,7 @@ interface LooseSpec {
   readonly vectors?: Readonly<Record<string, VectorKind>>;
   readonly lanes?: Readonly<Record<string, Lanes>>;
   readonly onlyWith?: Readonly<Record<string, string>>;
+  readonly spaces?: Readonly<Record<string, string>>;
 }
 
 function splitHead(syntax: string): [string, string] {
@@ -368,6 +373,7 @@ function operandSlot(piece: string, index: number, spec: LooseSpec): OperandSlot
     vector: spec.vectors?.[name],
     lanes: spec.lanes?.[name],
     onlyWith: spec.onlyWith?.[name],
+    space: spec.spaces?.[name],
     type,
   };
 }
