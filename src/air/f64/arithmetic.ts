@@ -36,7 +36,7 @@ export function sumOf(w: Words, a: Value, b: Value): Value {
 
 /**
  * The larger magnitude plus the smaller, or minus it where `differ` is all ones. Nine free bits below the significands keep
- * what rounding needs: where more than one of them is lost, the difference is at least half of the larger one.
+ * what rounding needs: where more than those are lost, the difference is at least half of the larger one.
  */
 function sizeOfSum(w: Words, large: Parts, small: Parts, differ: Value): { value: Value; bits: Value } {
   const other = jammed(w, w.shl(small.significand, 9n), w.sub(large.exponent, small.exponent));
