@@ -79,6 +79,15 @@ function memoryNodes({ size, align, symbols }: ModuleMemory): MetadataNode[] {
   ];
 }
 
+/** Named metadata of ours, which others pass over: a node for each kernel with the parameters that are doubles held as integers. */
+export const softDoubles = 'cumetal.f64';
+
+/** Says which parameters are doubles for people, though `air.kernel` describes them as the integers that hold their bits. */
+export function addSoftDoubles(module: Module, fn: LlvmFunction, parameters: readonly number[]): void {
+  if (parameters.length === 0) return;
+  module.namedMetadata.push({ name: softDoubles, nodes: [node({ kind: 'value', value: fn }, ...parameters)] });
+}
+
 /** MSL's names of scalar types, unsigned and signed. Also read back by `reflect.ts`. */
 export const typeNames: Record<Exclude<ScalarType, 'i1'>, readonly [unsigned: string, signed: string]> = {
   i8: ['uchar', 'char'],

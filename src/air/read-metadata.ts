@@ -7,6 +7,7 @@ import type { Function as LlvmFunction, Metadata, MetadataNode, Module } from '.
 import { type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
 import type { ElementType } from './abi.ts';
 import { type KernelInput, kernelInputs } from './inputs.ts';
+import { softDoubles } from './metadata.ts';
 
 /** One function parameter as its metadata node describes it. */
 export type ParamDescription =
@@ -37,10 +38,22 @@ export function readKernels(module: Module, diagnostics: Diagnostics): KernelDes
   const found: KernelDescription[] = [];
   for (const node of named?.nodes ?? []) {
     const kernel = readKernel(node, diagnostics);
-    if (kernel) found.push(kernel);
+    if (kernel) found.push({ ...kernel, params: kernel.params.map(asDouble(doublesOf(module, kernel.fn))) });
   }
   return found;
 }
+
+/** The parameters of a kernel that are doubles held as integers, by their numbers. */
+function doublesOf(module: Module, fn: LlvmFunction): readonly (number | undefined)[] {
+  const nodes = module.namedMetadata.find((n) => n.name === softDoubles)?.nodes ?? [];
+  const isOf = (first: Metadata | undefined): boolean => first?.kind === 'value' && first.value === fn;
+  return nodes.flatMap(({ operands: [first, ...numbers] }) => (isOf(first) ? numbers.map(numberAt) : []));
+}
+
+const asDouble =
+  (doubles: readonly (number | undefined)[]) =>
+  (param: ParamDescription): ParamDescription =>
+    param.kind === 'buffer' && doubles.includes(param.index) ? { ...param, typeName: 'double' } : param;
 
 function readKernel(node: MetadataNode, diagnostics: Diagnostics): KernelDescription | undefined {
   const [first, , args, ...attributes] = node.operands;
