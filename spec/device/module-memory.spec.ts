@@ -20,9 +20,9 @@ const text = `${head}
 .global .u32 count;
 .visible .entry bump(.param .u32 by)
 {
-  .reg .b32 d, by;
-  ld.param.u32 by, [by];
-  atom.global.add.u32 d, [count], by;
+  .reg .b32 d, x;
+  ld.param.u32 x, [by];
+  atom.global.add.u32 d, [count], x;
   ret;
 }
 .visible .entry show(.param .u64 out)
@@ -48,9 +48,7 @@ const text = `${head}
   st.global.u32 [p+20], x;
   ret;
 }
-`
-  .replace('.reg .b32 d, by;\n  ld.param.u32 by, [by];', '.reg .b32 d, x;\n  ld.param.u32 x, [by];')
-  .replace('[count], by', '[count], x');
+`;
 
 function loaded(source: string): { module: DeviceModule; show: () => Uint32Array; bump: (by: number) => void } {
   const diagnostics = new Diagnostics(new SourceFile('k.ptx', source));
