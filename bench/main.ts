@@ -1,14 +1,16 @@
 /**
  * `npm run bench -- NAME [--json]`: one benchmark, ours and a named peer side by side in one run. A ratio above 1 is better
- * for us. With `--json` the last line is one object. Exit code 4: the peer is not on this machine.
+ * for us. With `--json` the last line is one object.  `air --prepare FOLDER` makes what runs on another machine.
+ * Exit code 4: the peer is not on this machine.
  */
+import { air, prepare } from './air.ts';
 import { compile } from './compile.ts';
 import { parsing } from './parse.ts';
 import { type Bench, report } from './report.ts';
 
-const benches: Readonly<Record<string, () => Bench | undefined>> = { compile, parse: parsing };
+const benches: Readonly<Record<string, () => Bench | undefined>> = { air, compile, parse: parsing };
 /** Names of the contract whose subject is not built yet. */
-const later = ['cpu', 'bitcode', 'launch', 'air'];
+const later = ['cpu', 'bitcode', 'launch'];
 
 const [name = '', ...words] = process.argv.slice(2);
 const bench = benches[name];
@@ -18,6 +20,11 @@ if (!bench) {
     later.includes(name) ? `the benchmark \`${name}\` is not there yet` : `usage: npm run bench -- NAME [--json]; NAME is ${names}`,
   );
   process.exit(later.includes(name) ? 4 : 2);
+}
+const folder = words[words.indexOf('--prepare') + 1];
+if (name === 'air' && words.includes('--prepare') && folder !== undefined) {
+  prepare(folder);
+  process.exit(0);
 }
 const result = bench();
 if (!result) process.exit(4);
