@@ -68,7 +68,7 @@ const kernels: Record<string, () => Kernel> = {
 };
 
 for (const [name, kernel] of Object.entries(kernels))
-  for (const target of [targets.macos14, targets.cpu])
+  for (const target of Object.values(targets))
     need(test, tools, `emitted: ${name}, ${target.name}`, () => {
       const module = emitKernel(kernel(), target, new Diagnostics());
       // LLVM knows no processor of this name, and takes it for nothing else than text.

@@ -67,7 +67,8 @@ export function kernelAttributes(kernel: Kernel, signature: Signature): Attribut
   const has = (test: (inst: Inst) => boolean): boolean => kernel.blocks.some((block) => block.body.some((v) => test(kernel.insts[v]!)));
   const meets = has(({ op }) => specOf(op).effect === 'barrier' || specOf(op).effect === 'warp');
   const hasVolatile = has(
-    (inst) => inst.op === 'atomic' || inst.op === 'cas' || ((inst.op === 'load' || inst.op === 'store') && inst.volatile),
+    (inst) =>
+      inst.op === 'atomic' || inst.op === 'cas' || inst.op === 'fence' || ((inst.op === 'load' || inst.op === 'store') && inst.volatile),
   );
   const hasLoop = kernel.blocks.some((block, id) => edgesOf(block.end).some((edge) => edge.block.id <= id));
   const progress = hasLoop ? [] : (['mustprogress', 'willreturn'] as const);

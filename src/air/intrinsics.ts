@@ -281,6 +281,15 @@ add({
   operand: undefined,
 });
 
+add({
+  name: 'air.atomic.fence',
+  type: signature(llvm.void, llvm.i32, llvm.i32, llvm.i32),
+  class: 'atomic',
+  op: 'fence',
+  result: undefined,
+  operand: undefined,
+});
+
 /** The function of a name, where it is known. */
 export const intrinsicOf = (name: string): Intrinsic | undefined =>
   table.get(name) ?? (name.includes('.atomic.') ? atomics().get(name) : undefined);
@@ -305,3 +314,6 @@ export const foldFunction = (fold: Fold): Intrinsic => [...table.values()].find(
 
 /** Flags and scope of `air.wg.barrier` for `bar.sync`, and of `air.simdgroup.barrier`: device (1) and threadgroup (2) memory, threadgroup scope (1). */
 export const barrierOperands = { memory: 3, scope: 1 } as const;
+
+/** Flags of `air.atomic.fence` as of barriers, sequentially consistent order, and its scopes. */
+export const fenceOperands = { memory: 3, order: 5, scope: { block: 1, device: 2 } } as const;

@@ -11,7 +11,7 @@ import {
   type Value,
   vectorOf,
 } from '../ir/index.ts';
-import { type Intrinsic, intrinsicOf, isHint } from './intrinsics.ts';
+import { fenceOperands, type Intrinsic, intrinsicOf, isHint } from './intrinsics.ts';
 import { alignOf, hasMemoryForm, sizeOf } from './layout.ts';
 import { raiseAtomic } from './raise-atomics.ts';
 import { largestVariable } from './raise-params.ts';
@@ -246,11 +246,22 @@ function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes | unde
   if (inst.functionType !== row.type) throw new Refused(`the function \`${name}\` of type ${spell(inst.functionType)}`);
   if (row.atomic) return raiseAtomic(state, row, inst);
   if (row.warp) return raiseWarp(state, row, inst);
+  if (row.op === 'fence') {
+    raiseFence(state, inst);
+    return undefined;
+  }
   if (row.op === 'barrier') {
     state.b.barrier();
     return undefined;
   }
   return [applyOp(state, row, inst)];
+}
+
+/** A fence of less than the device is taken for one of the block. */
+function raiseFence({ b }: RaiseState, { args }: InstructionOf<'call'>): void {
+  const scope = args[2];
+  const isDevice = scope?.kind === 'constant' && scope.form === 'int' && Number(scope.value) === fenceOperands.scope.device;
+  b.fence({ scope: isDevice ? 'device' : 'block' });
 }
 
 /** The op of an intrinsic on its operands; a trailing flag (`air.clz`) is not one. */

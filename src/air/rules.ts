@@ -20,7 +20,8 @@ import { addressFor, asInteger, llvmType } from './address.ts';
 import { atomicRule, casRule } from './atomic-rules.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { constantValue, i32Constant, intConstant, undef } from './function-builder.ts';
-import { barrierOperands, intrinsicFor, intrinsicOf } from './intrinsics.ts';
+import { barrierOperands, fenceOperands, intrinsicFor, intrinsicOf } from './intrinsics.ts';
+import { hasFences } from './targets.ts';
 import { ballotRule, reduceRule, shuffleRule, syncwarpRule } from './warp-rules.ts';
 
 type Rule<K extends Op> = (e: KernelEmitter, inst: InstOf<K>, value: Value) => LlvmValue | undefined;
@@ -77,9 +78,10 @@ const minMax = (e: KernelEmitter, inst: Inst & Two, value: Value): LlvmValue => 
   return viaF32(e, [inst.a, inst.b], (x) => e.call(row, x));
 };
 
-function refuse(e: KernelEmitter, value: Value, what: string, why: string): void {
+function refuse(e: KernelEmitter, value: Value, what: string, why: string, help?: string): void {
   const span = e.kernel.locs[value];
-  e.diagnostics.report('CM2090', { what, target: e.target.name, why }, span ? { span } : {});
+  const where = { ...(span ? { span } : {}), ...(help === undefined ? {} : { help }) };
+  e.diagnostics.report('CM2090', { what, target: e.target.name, why }, where);
 }
 
 /** A shift whose count may reach the width: LLVM would say poison, the IR says zeros or signs. */
@@ -250,6 +252,13 @@ export const rules: AirRules = {
   },
   atomic: atomicRule,
   cas: casRule,
+  fence: (e, { scope }, value) => {
+    if (!hasFences(e.target))
+      return void refuse(e, value, `a fence of the ${scope}`, 'AIR has fences from macOS 15 on', 'compile with `--target macos15`');
+    const { memory, order, scope: scopes } = fenceOperands;
+    e.call(intrinsicOf('air.atomic.fence')!, [i32Constant(memory), i32Constant(order), i32Constant(scopes[scope])]);
+    return undefined;
+  },
   shuffle: shuffleRule,
   ballot: ballotRule,
   reduce: reduceRule,

@@ -16,7 +16,10 @@ export interface Target {
   readonly allowsCpuOnly: boolean;
 }
 
-export type TargetName = 'macos14' | 'cpu';
+/** Whether the target's AIR has fences of memory. */
+export const hasFences = ({ airVersion, allowsCpuOnly }: Target): boolean => airVersion[1] >= 7 || allowsCpuOnly;
+
+export type TargetName = 'macos14' | 'macos15' | 'cpu';
 
 const macos14: Target = {
   name: 'macos14',
@@ -29,9 +32,21 @@ const macos14: Target = {
   allowsCpuOnly: false,
 };
 
+const macos15: Target = {
+  name: 'macos15',
+  triple: 'air64-apple-macosx15.0.0',
+  airVersion: [2, 7, 0],
+  metalVersion: [3, 2, 0],
+  sdkVersion: [15, 0],
+  container: { major: 1, minor: 2, patch: 8 },
+  os: { major: 15, minor: 0, patch: 0 },
+  allowsCpuOnly: false,
+};
+
 /** Targets by name; `cpu` is macOS 14 AIR plus what only the CPU device runs. */
 export const targets: Record<TargetName, Target> = {
   macos14,
+  macos15,
   cpu: { ...macos14, name: 'cpu', allowsCpuOnly: true },
 };
 

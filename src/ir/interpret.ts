@@ -93,6 +93,7 @@ function execRule(state: State, inst: Inst): bigint {
       return exchange(state, inst, (old) => replaced(state.kernel, inst, old, state.bits[inst.b]!));
     case 'cas':
       return exchange(state, inst, (old) => (old === state.bits[inst.b] ? state.bits[inst.c]! : old));
+    case 'fence':
     case 'barrier':
     case 'syncwarp':
       return 0n;

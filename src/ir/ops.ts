@@ -54,6 +54,10 @@ export type AtomicOp = (typeof atomicOps)[number];
 export const folds = ['add', 'and', 'or', 'xor', 'smin', 'smax', 'umin', 'umax'] as const;
 export type Fold = (typeof folds)[number];
 
+/** Whom a fence is for: the threads of the block, or those of the device. */
+export const fenceScopes = ['block', 'device'] as const;
+export type FenceScope = (typeof fenceScopes)[number];
+
 export type IcmpPredicate = (typeof icmpPredicates)[number];
 export type FcmpPredicate = (typeof fcmpPredicates)[number];
 export type Sreg = (typeof sregs)[number];
@@ -220,6 +224,14 @@ export const ops = {
     type: 'b',
     effect: 'writes',
     doc: 'Replaces the value at a by c where it equals b, in one step; gives the value before.',
+  },
+
+  fence: {
+    args: {},
+    attrs: { scope: 'block' as FenceScope },
+    type: 'void',
+    effect: 'writes',
+    doc: 'Whoever sees what this thread wrote behind it sees what was written before it as well; reads alike.',
   },
 
   // ── the block of threads ──

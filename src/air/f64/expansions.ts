@@ -90,6 +90,7 @@ const fates: Fates = {
   shuffle: 'moves',
   ballot: 'never',
   reduce: 'never',
+  fence: 'never',
   syncwarp: 'never',
 };
 

@@ -10,6 +10,7 @@ import { bitRows } from './bits.ts';
 import { compareRows } from './compare.ts';
 import { controlRows } from './control.ts';
 import { convertRows } from './convert.ts';
+import { fenceRows } from './fence.ts';
 import { floatRows } from './float.ts';
 import { hintRows } from './hints.ts';
 import { integerRows } from './integer.ts';
@@ -34,6 +35,7 @@ const ownRows: readonly Row[] = [
   ...convertRows,
   ...controlRows,
   ...warpRows,
+  ...fenceRows,
 ];
 
 type Groups = ReadonlyMap<string, readonly Row[]>;

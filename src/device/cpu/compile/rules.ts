@@ -95,6 +95,8 @@ const rules = {
   store,
   atomic,
   cas: compareAndSwap,
+  // One thread runs at a time, and none of its accesses waits.
+  fence: () => {},
   // Threads meet between regions; nothing is left to do inside one.
   barrier: () => {},
   shuffle: () => {},

@@ -2,10 +2,9 @@
 import type { Refusal, Row } from '../../row.ts';
 import { refusing } from './refuse.ts';
 
-const ofABlock: Refusal = { refused: 'a fence of the block is not there yet', instead: 'use `bar.sync 0`, which orders memory too' };
-const ofTheDevice: Refusal = {
-  refused: 'a fence beyond the block: AIR has none below version 2.7, and none that other devices see',
-  instead: 'end the kernel where blocks exchange data, and launch another',
+const ofTheSystem: Refusal = {
+  refused: 'a fence that the host and other devices see while the kernel runs: AIR has none',
+  instead: 'use `__threadfence()`, or end the kernel where others are to see its data',
 };
 const ofAProxy: Refusal = {
   refused: 'a fence between ways to reach memory (proxies): Apple GPUs have no asynchronous copies, tensor maps or aliases to order',
@@ -26,40 +25,22 @@ const bulk = { ptx: 8, sm: 90 } as const;
 const tensorMaps = { ptx: 8.3, sm: 90 } as const;
 const late = { ptx: 8.6, sm: 90 } as const;
 const source = '9.7.13.4';
-const membar = refusing({ since: { ptx: 1.4, sm: 10 }, source, status: ofTheDevice });
-const fence = refusing({ since: ordered, source, status: ofTheDevice });
+const membar = refusing({ since: { ptx: 1.4, sm: 10 }, source, status: ofTheSystem });
+const fence = refusing({ since: ordered, source, status: ofTheSystem });
 const proxy = refusing({ since: bulk, source, status: ofAProxy });
 
 export const fenceRows = (): readonly Row[] => [
-  membar({ syntax: 'membar.cta', status: ofABlock, doc: 'Orders memory for the threads of the block: `__threadfence_block()`.' }),
-  membar({
-    syntax: 'membar.level',
-    values: { level: ['gl', 'sys'] },
-    doc: 'Orders memory for all threads of the device (`__threadfence()`) or of the system (`__threadfence_system()`).',
-  }),
+  membar({ syntax: 'membar.sys', doc: 'Orders memory for all threads of the system: `__threadfence_system()`.' }),
   fence({
-    syntax: 'fence{.sem}.cta',
+    syntax: 'fence{.sem}.sys',
     values: { sem: ['sc', 'acq_rel'] },
-    status: ofABlock,
-    doc: 'Orders memory for the threads of the block.',
+    doc: 'Orders memory for all threads of the system.',
   }),
   fence({
-    syntax: 'fence.sem.cta',
+    syntax: 'fence.sem.sys',
     values: { sem: ['acquire', 'release'] },
     since: late,
-    status: ofABlock,
-    doc: 'Orders memory for the threads of the block, in one direction.',
-  }),
-  fence({
-    syntax: 'fence{.sem}.scope',
-    values: { sem: ['sc', 'acq_rel'], scope: ['gpu', 'sys'] },
-    doc: 'Orders memory for all threads of the device or of the system.',
-  }),
-  fence({
-    syntax: 'fence.sem.scope',
-    values: { sem: ['acquire', 'release'], scope: ['gpu', 'sys'] },
-    since: late,
-    doc: 'Orders memory for all threads of the device or of the system, in one direction.',
+    doc: 'Orders memory for all threads of the system, in one direction.',
   }),
   fence({
     syntax: 'fence{.sem}.cluster',
