@@ -133,11 +133,6 @@ test('generic addresses are seen through to their space', () => {
 
 const refused: readonly (readonly [name: string, text: string, ...said: string[]])[] = [
   [
-    'CM2040: an argument of a call',
-    writing('{ .param .b32 p;\nst.global.u32 [%rd0], 1;\nld.param.u32 %r1, [p]; }'),
-    'CM2040 11:20 `p`, an argument of a call, is not supported: kernels cannot call functions yet',
-  ],
-  [
     'CM2042',
     writing('ld.global.u32 %r1, [g];\nst.global.u32 [g], 1;', '.global .u32 g;'),
     'CM2042 9:21 variable `g` in `.global` memory is not supported',

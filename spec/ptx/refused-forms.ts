@@ -138,11 +138,8 @@ function operandText(row: Row, slot: OperandSlot, index: number, by: Words, word
   return slot.needsSecond ? `${first}|%${registerType(String(slot.secondType), false)}_8` : first;
 }
 
-/** The calls of the manual's lines: of a function that is known, and through a pointer. */
+/** The calls of the manual's lines through a pointer. */
 const calls: Readonly<Record<string, string>> = {
-  '(d), f, (a)': '(res), f, (arg)',
-  'f, (a)': 'g, (arg)',
-  f: 'h',
   '(d), f, (a), t': '(res), %b64_1, (arg), proto',
   'f, (a), t': '%b64_1, (arg), protog',
   'f, t': '%b64_1, protoh',

@@ -1,34 +1,35 @@
 /** One entry: parameters, then basic block after basic block, then what can only be seen when all are there. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { builder, cfgOf, emptyKernel, type Kernel, recoverPointers, renumber, type Space, type Value } from '../ir/index.ts';
-import type { AddressOperand, CheckedFunction, PtxFunction } from '../ptx/index.ts';
+import { builder, cfgOf, emptyKernel, type Kernel, recoverPointers, renumber, type Value } from '../ir/index.ts';
+import type { AccessSpace, AddressOperand, CheckedFunction, PtxFunction } from '../ptx/index.ts';
 import { convertAddress, pointerTo } from './address.ts';
-import { type Context, enter, newEvidence } from './context.ts';
+import { lowerBodies } from './bodies.ts';
+import { type Context, type Evidence, newEvidence, newFrame } from './context.ts';
 import { newFlow } from './flow.ts';
-import { flowGraph, leave, type SourceBlock } from './flow-graph.ts';
-import { guardValue, lowerInstruction } from './instructions.ts';
 import { lowerParams, pointerParams } from './params.ts';
 import { classifyParams } from './passes/classify-params.ts';
 import { refuseMissingMemory } from './passes/missing-memory.ts';
 import { useParamOffsets } from './passes/param-offsets.ts';
+import { promoteCells } from './passes/promote-cells.ts';
 import { resolveSpaces } from './passes/resolve-spaces.ts';
-import { type Flow, link, registerFile } from './ssa.ts';
+import { registerFile } from './ssa.ts';
 import { variablesOf } from './variables.ts';
 
-/** The kernel of an entry; incomplete after reports of CM20xx. */
-export function lowerEntry({ fn, scope, items }: CheckedFunction, diagnostics: Diagnostics): Kernel {
+/** The kernel of an entry with what it calls; incomplete after reports of CM20xx. */
+export function lowerEntry(entry: CheckedFunction, functions: Context['functions'], diagnostics: Diagnostics): Kernel {
   const before = diagnostics.list.length;
+  const { fn } = entry;
   const kernel = emptyKernel(fn.name);
   kernel.params = lowerParams(fn, diagnostics);
   Object.assign(kernel, threadLimits(fn));
-  const start = newFlow(kernel, 0);
-  const c = newContext(kernel, start, scope, diagnostics);
-  lowerBlocks(c, flowGraph(items), start);
-  c.registers.finish();
+  const c = newContext(kernel, entry, functions, diagnostics);
+  lowerBodies(c);
+  const { evidence } = c;
+  useReplaced(evidence, c.registers.finish());
   inFlowOrder(kernel);
-  const { addresses, signed } = c.evidence;
-  classifyParams(kernel, { ...pointerParams(fn), addresses, signed }, diagnostics);
-  resolveSpaces(kernel, c.evidence.generic, diagnostics);
+  useReplaced(evidence, promoteCells(kernel, new Set([...c.cells.values()].flatMap((cell) => (cell ? [cell.name] : [])))));
+  classifyParams(kernel, { ...pointerParams(fn), addresses: evidence.addresses, signed: evidence.signed }, diagnostics);
+  resolveSpaces(kernel, evidence.generic, diagnostics);
   // A variable that was refused is missing too, and its accesses are no faults of their own.
   if (diagnostics.list.length === before) refuseMissingMemory(kernel, diagnostics);
   recoverPointers(kernel);
@@ -36,12 +37,13 @@ export function lowerEntry({ fn, scope, items }: CheckedFunction, diagnostics: D
   return kernel;
 }
 
-function newContext(kernel: Kernel, start: Flow, scope: Context['scope'], diagnostics: Diagnostics): Context {
+function newContext(kernel: Kernel, entry: CheckedFunction, functions: Context['functions'], diagnostics: Diagnostics): Context {
+  const start = newFlow(kernel, 0);
   const ir = builder(kernel, start.block);
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
-    pointer: (address: AddressOperand, space: Space): Value => pointerTo(c, address, space),
-    convertAddress: (a: Value, space: Space, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
+    pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),
+    convertAddress: (a: Value, space: AccessSpace, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
     refuse(reason: string): undefined {
       diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(ir.loc ? { span: ir.loc } : {}), label: reason });
       return undefined;
@@ -50,40 +52,26 @@ function newContext(kernel: Kernel, start: Flow, scope: Context['scope'], diagno
   const c: Context = {
     kernel,
     diagnostics,
+    functions,
     ir,
     rows,
     registers: registerFile(kernel, start),
     variables: variablesOf(kernel, diagnostics),
+    cells: new Map(),
     evidence: newEvidence(),
+    frame: newFrame(entry, start),
     flow: start,
-    scope,
+    scope: entry.scope,
     guard: undefined,
   };
   return c;
 }
 
-function lowerBlocks(c: Context, blocks: readonly SourceBlock[], start: Flow): void {
-  const flows = new Map<number, Flow>();
-  for (const { index, edgeCount, label } of blocks) {
-    const isFirst = index === blocks[0]!.index;
-    flows.set(index, newFlow(c.kernel, edgeCount + (isFirst ? 1 : 0), label));
-  }
-  start.block.end = { op: 'br', to: link(start, flows.get(blocks[0]!.index)!) };
-  for (const block of blocks) {
-    enter(c, flows.get(block.index)!);
-    for (const item of block.code) lowerInstruction(c, item);
-    lowerEnd(c, block, flows);
-  }
-}
-
-function lowerEnd(c: Context, { end }: SourceBlock, flows: ReadonlyMap<number, Flow>): void {
-  const from = c.flow;
-  const { block } = from;
-  c.ir.loc = end.span;
-  block.endLoc = end.span;
-  const target = (index: number) => link(from, flows.get(index) ?? newFlow(c.kernel, 1));
-  if (end.guard) block.end = { op: 'condbr', cond: guardValue(c, end.guard), then: target(end.to), else: target(end.next) };
-  else block.end = end.to === leave ? { op: 'ret' } : { op: 'br', to: target(end.to) };
+/** What is known of values is known of those that stand in their place. */
+function useReplaced({ addresses }: Evidence, final: (value: Value) => Value): void {
+  const own = [...addresses];
+  addresses.clear();
+  for (const value of own) addresses.add(final(value));
 }
 
 /** Blocks in the order in which control reaches them. */

@@ -17,7 +17,7 @@ export interface SourceBlock {
   edgeCount: number;
 }
 
-/** `to` is taken when the guard holds, `next` otherwise; -1 leaves the kernel. Without guard only `to` counts. */
+/** `to` is taken when the guard holds, `next` otherwise; a block, `leave` or `exit`. Without guard only `to` counts. */
 export interface SourceEnd {
   readonly to: number;
   readonly next: number;
@@ -25,11 +25,14 @@ export interface SourceEnd {
   readonly span: Span | undefined;
 }
 
-/** Leaving the kernel, as a target of `SourceEnd`. */
+/** Leaving the body, as a target of `SourceEnd`. */
 export const leave = -1;
+/** Ending the thread, as a target of `SourceEnd`. */
+export const exit = -2;
 
 /** Whether an instruction ends a basic block. */
-const endsBlock = ({ match }: CheckedInstruction): boolean => match.row.control !== undefined && match.row.control !== 'barrier';
+const endsBlock = ({ match: { row } }: CheckedInstruction): boolean =>
+  row.control === 'branch' || row.control === 'return' || row.control === 'exit';
 
 interface Cut {
   readonly blocks: SourceBlock[];
@@ -45,7 +48,7 @@ export function flowGraph(body: readonly CheckedItem[]): SourceBlock[] {
     block.end = endOf(cut, index);
   });
   const order = reversePostorder(cut.blocks);
-  for (const block of order) for (const to of successors(block)) if (to !== leave) cut.blocks[to]!.edgeCount++;
+  for (const block of order) for (const to of successors(block)) if (to >= 0) cut.blocks[to]!.edgeCount++;
   return order;
 }
 
@@ -80,7 +83,8 @@ function endOf(cut: Cut, index: number): SourceEnd {
   const item = cut.ends[index];
   const next = index + 1 < cut.blocks.length ? index + 1 : leave;
   if (!item) return { to: next, next, guard: undefined, span: undefined };
-  const to = item.match.row.control === 'branch' ? targetOf(cut, item) : leave;
+  const { control } = item.match.row;
+  const to = control === 'branch' ? targetOf(cut, item) : control === 'exit' ? exit : leave;
   return { to, next, guard: to === next ? undefined : item.guard, span: item.match.instruction.span };
 }
 
@@ -89,6 +93,10 @@ function targetOf(cut: Cut, { match, scope }: CheckedInstruction): number {
   const symbol = node?.kind === 'name' ? lookUp(scope, node.name) : undefined;
   return (symbol?.kind === 'label' ? cut.labels.get(symbol.label) : undefined) ?? bug('a branch to no label');
 }
+
+/** How many edges lead out of the body. */
+export const leavingEdges = (blocks: readonly SourceBlock[]): number =>
+  blocks.reduce((count, block) => count + successors(block).filter((to) => to === leave).length, 0);
 
 const successors = ({ end }: SourceBlock): number[] => (end.guard ? [end.to, end.next] : [end.to]);
 
@@ -102,7 +110,7 @@ function reversePostorder(blocks: readonly SourceBlock[]): SourceBlock[] {
     if (to === undefined) {
       done.push(top.block);
       stack.pop();
-    } else if (to !== leave && !seen.has(to)) {
+    } else if (to >= 0 && !seen.has(to)) {
       seen.add(to);
       stack.push({ block: blocks[to]!, at: 0 });
     }

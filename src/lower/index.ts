@@ -2,9 +2,10 @@
  * PTX to IR: control flow, registers to values, parameters and variables. What a single instruction means is said by its row
  * in `src/ptx/table`; this room hands rows their operands. Start at `entry.ts`.
  */
-import type { Diagnostics } from '../base/diagnostic.ts';
-import type { Module } from '../ir/index.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
+import { emptyKernel, type Module } from '../ir/index.ts';
 import type { Checked } from '../ptx/index.ts';
+import { inFunctions, inlinedSizes, isNew, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 
 /** The kernels of a checked module. Reports CM20xx for what has no exact form; then the kernels are not to be used. */
@@ -14,5 +15,13 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics): Module 
     diagnostics.report('CM2047', {}, span ? { span } : {});
     return { kernels: [] };
   }
-  return { kernels: checked.entries.map((entry) => lowerEntry(entry, diagnostics)) };
+  const sizes = inlinedSizes(checked);
+  const seen = new Set<string>();
+  const kernels = checked.entries.map((entry) => {
+    const own = new Diagnostics(diagnostics.file);
+    const kernel = reportTooLarge(entry, sizes, own) ? emptyKernel(entry.fn.name) : lowerEntry(entry, checked.functions, own);
+    diagnostics.addAll(inFunctions(entry, checked, own.list).filter((one) => isNew(one, seen)));
+    return kernel;
+  });
+  return { kernels };
 }

@@ -64,10 +64,14 @@ const reasons = {
   count: 'it has more values than the variable has elements',
 } as const;
 
-/** Scopes may hold several variables of one name. */
-function uniqueName(kernel: Kernel, name: string): string {
-  const taken = new Set(kernel.variables.map((variable) => variable.name));
+const taken = new WeakMap<Kernel, Set<string>>();
+
+/** A name that no variable of the kernel has so far: scopes may hold several of one name. */
+export function uniqueName(kernel: Kernel, name: string): string {
+  const names = taken.get(kernel) ?? new Set();
+  taken.set(kernel, names);
   let unique = name;
-  for (let n = 1; taken.has(unique); n++) unique = `${name}.${n}`;
+  for (let n = 1; names.has(unique); n++) unique = `${name}.${n}`;
+  names.add(unique);
   return unique;
 }

@@ -169,8 +169,8 @@ export function reportUndeclared(name: string, span: Span, scope: Scope, diagnos
 
 /** Names in an instruction that is refused whatever its operands are. Reports CM1101. */
 export function checkNames({ opcode, operands }: Instruction, scope: Scope, diagnostics: Diagnostics): void {
-  // Calls are checked against their prototypes.
-  if (opcode === 'call' || opcode === 'brx') return;
+  // The list of a jump is checked by itself.
+  if (opcode === 'brx') return;
   const work = [...operands];
   for (let node = work.pop(); node; node = work.pop()) {
     work.push(...partsOf(node));
@@ -240,7 +240,8 @@ function checkNamed(place: Place, slot: OperandSlot, node: Operand & { kind: 'na
   const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
   if (symbol && isMemory(symbol) && place.form.row.takesAddresses) return checkSymbolic(place, node, type);
   if (symbol?.kind === 'function' && place.form.row.takesAddresses && bitsOfType(type) === 64) {
-    place.diagnostics.report('CM2040', { what: `\`${symbol.name}\`, the address of a function,` }, { span: node.span });
+    const holes = { what: `\`${symbol.name}\`, the address of a function,`, why: 'calls through a pointer are not there yet' };
+    place.diagnostics.report('CM2040', holes, { span: node.span });
     return false;
   }
   const register = registerOf(place, node);
@@ -361,7 +362,8 @@ const kinds: Partial<Record<Operand['kind'], string>> = {
 };
 const kindWords = (node: Operand): string => kinds[node.kind] ?? 'something else';
 
-function symbolWords(symbol: Named): string {
+/** What a name stands for, in words. */
+export function symbolWords(symbol: Named): string {
   switch (symbol.kind) {
     case 'register':
       return `a .${symbol.register.declared} register`;

@@ -102,12 +102,14 @@ interface Accesses {
   readonly writes: Access[];
 }
 
-function accessesOf({ match, guard, scope }: CheckedInstruction): Accesses {
+function accessesOf({ match, guard, scope, call }: CheckedInstruction): Accesses {
   const found: Accesses = { reads: [], writes: [] };
   const { instruction } = match;
   if (guard) found.reads.push({ register: guard.register, span: guardSpan(instruction.guard!) });
   for (const { slot, node } of match.operands)
     addAccesses(slot.isDestination && node.kind !== 'address' ? found.writes : found.reads, node, scope);
+  for (const arg of call?.args ?? []) addAccesses(found.reads, arg, scope);
+  for (const result of call?.results ?? []) addAccesses(found.writes, result, scope);
   return found;
 }
 

@@ -2,6 +2,8 @@
 import { row } from '../row.ts';
 
 const always = { ptx: 1, sm: 10 } as const;
+const called = { f: 'function' } as const;
+const inlined = 'The body has to be in the module and comes in place of the call; functions that call themselves are refused.';
 
 export const controlRows = [
   row({
@@ -30,6 +32,36 @@ export const controlRows = [
     source: '9.7.12.7',
     status: 'exact',
     control: 'exit',
+    cases: [],
+  }),
+  row({
+    syntax: 'call{.uni} (d), f, (a)',
+    types: called,
+    since: always,
+    doc: `Calls a function with arguments, for its result. ${inlined}`,
+    source: '9.7.12.5',
+    status: 'exact',
+    control: 'call',
+    cases: [],
+  }),
+  row({
+    syntax: 'call{.uni} f, (a)',
+    types: called,
+    since: always,
+    doc: `Calls a function with arguments. ${inlined}`,
+    source: '9.7.12.5',
+    status: 'exact',
+    control: 'call',
+    cases: [],
+  }),
+  row({
+    syntax: 'call{.uni} f',
+    types: called,
+    since: always,
+    doc: `Calls a function. ${inlined}`,
+    source: '9.7.12.5',
+    status: 'exact',
+    control: 'call',
     cases: [],
   }),
   row({
