@@ -1,5 +1,5 @@
 /**
- * PTX to IR: control flow, registers to values, parameters and variables. What a single instruction means is said by its row
+ * PTX to IR: control flow, registers to values, parameters and variables, functions in place of their calls. What a single instruction means is said by its row
  * in `src/ptx/table`; this room hands rows their operands. Start at `entry.ts`.
  */
 import { Diagnostics } from '../base/diagnostic.ts';

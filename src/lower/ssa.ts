@@ -132,7 +132,9 @@ function removeTrivialParams(kernel: Kernel, flows: readonly Flow[]): (value: Va
     if (others.size !== 1) continue;
     const [only] = others as Set<Value> & Iterable<Value>;
     replaced.set(param, only!);
-    const users = usedBy.get(param) ?? [];
+    // Those that are replaced themselves are left behind, lest lists grow along a chain of replacements.
+    const users = (usedBy.get(param) ?? []).filter((user) => !replaced.has(user));
+    usedBy.delete(param);
     for (const user of users) {
       pushTo(usedBy, only!, user);
       work.push(user);
