@@ -45,7 +45,7 @@ function pairs(sets: readonly Words[]): Words[] {
 /** Registers of every type under names that `operandText` uses, and a variable that carries an argument. */
 export const declarations = ['pred', 'b16', 'b32', 'b64', 'f32', 'f64']
   .map((type) => `.reg .${type} %${type}_<9>;`)
-  .concat('.param .align 16 .b8 cell[32]; .param .b32 arg; .param .b32 res;')
+  .concat('.param .align 16 .b8 cell[32]; .param .b32 arg; .param .b32 res; list: .branchtargets L, L;')
   .join(' ');
 
 /** Functions with and without parameters and results. */
@@ -66,7 +66,7 @@ const registers = (type: string, count: number, from: number): string =>
 function operandText(slot: OperandSlot, index: number, form: FormMatch): string {
   const type = typeOfSlot(slot, form);
   if (slot.isAddress) return addressText(form);
-  if (type === 'label') return 'L';
+  if (type === 'label' || type === 'targets') return type === 'label' ? 'L' : 'list';
   if (slot.vector === 'elements' && form.modifiers.vec !== undefined)
     return registers(type, Number(String(form.modifiers.vec).slice(1)), 1);
   if (slot.constant) return String(slot.constant[0]);

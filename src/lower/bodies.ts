@@ -2,12 +2,16 @@
  * Bodies to blocks: that of an entry, and those of the functions that it calls, each in place of the call. Bodies that are open
  * are kept on a list, so that long chains of calls take no stack.
  */
+import type { Edge } from '../ir/index.ts';
 import { type OpenedCall, openCall } from './calls.ts';
 import { type Context, enter, type Frame } from './context.ts';
 import { newFlow } from './flow.ts';
-import { exit, flowGraph, leave, type SourceBlock } from './flow-graph.ts';
+import { exit, flowGraph, leave, type SourceBlock, type SourceEnd } from './flow-graph.ts';
 import { guardValue, lowerInstruction } from './instructions.ts';
+import { readIndex } from './operands.ts';
 import { type Flow, link } from './ssa.ts';
+
+type Table = NonNullable<SourceEnd['table']>;
 
 /** A body of which some is lowered. */
 interface Body {
@@ -63,12 +67,41 @@ function lowerToCall(c: Context, body: Body): OpenedCall | undefined {
 }
 
 function lowerEnd(c: Context, { end }: SourceBlock, { flows, call }: Body): void {
-  const from = c.flow;
-  const { block } = from;
   c.ir.loc = end.span;
-  block.endLoc = end.span;
-  const target = (index: number) => link(from, flows.get(index) ?? (index === leave ? call?.returned : undefined) ?? newFlow(c.kernel, 1));
-  if (end.guard) block.end = { op: 'condbr', cond: guardValue(c, end.guard), then: target(end.to), else: target(end.next) };
+  c.flow.block.endLoc = end.span;
+  const target = (from: Flow, index: number) =>
+    link(from, flows.get(index) ?? (index === leave ? call?.returned : undefined) ?? newFlow(c.kernel, 1));
+  if (end.table) return lowerTable(c, end, end.table, target);
+  const { block } = c.flow;
+  if (end.guard) block.end = { op: 'condbr', cond: guardValue(c, end.guard), then: target(c.flow, end.to), else: target(c.flow, end.next) };
   else if (end.to === exit || (end.to === leave && !call)) block.end = { op: 'ret' };
-  else block.end = { op: 'br', to: target(end.to) };
+  else block.end = { op: 'br', to: target(c.flow, end.to) };
+}
+
+/** A jump to one of several blocks: the index is looked for by halving the list. What is behind the list goes to the last. */
+function lowerTable(c: Context, { guard, next, span }: SourceEnd, table: Table, target: (from: Flow, index: number) => Edge): void {
+  if (guard) {
+    const from = c.flow;
+    const inside = newFlow(c.kernel, 1);
+    from.block.end = { op: 'condbr', cond: guardValue(c, guard), then: link(from, inside), else: target(from, next) };
+    enter(c, inside);
+  }
+  c.scope = table.scope;
+  const index = readIndex(c, table.index);
+  const choose = (from: Flow, first: number, last: number): void => {
+    enter(c, from);
+    from.block.endLoc = span;
+    if (first === last) {
+      from.block.end = { op: 'br', to: target(from, table.to[first]!) };
+      return;
+    }
+    const half = Math.ceil((first + last) / 2);
+    const cond = c.ir.icmp(index, c.ir.const('i32', half), { pred: 'ult' });
+    const below = newFlow(c.kernel, 1);
+    const above = newFlow(c.kernel, 1);
+    from.block.end = { op: 'condbr', cond, then: link(from, below), else: link(from, above) };
+    choose(below, first, half - 1);
+    choose(above, half, last);
+  };
+  choose(c.flow, 0, table.to.length - 1);
 }

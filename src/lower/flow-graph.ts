@@ -5,7 +5,15 @@
 
 import { bug } from '../base/bug.ts';
 import type { Span } from '../base/source.ts';
-import { type CheckedInstruction, type CheckedItem, type LabelPlace, lookUp } from '../ptx/index.ts';
+import {
+  type CheckedInstruction,
+  type CheckedItem,
+  type LabelPlace,
+  labelsListed,
+  lookUp,
+  type MatchedOperand,
+  type Scope,
+} from '../ptx/index.ts';
 
 export interface SourceBlock {
   /** Position in the source. */
@@ -23,6 +31,8 @@ export interface SourceEnd {
   readonly next: number;
   readonly guard: CheckedInstruction['guard'];
   readonly span: Span | undefined;
+  /** Where an index picks one of several blocks, which stand in the place of `to`. */
+  readonly table?: { readonly index: MatchedOperand; readonly scope: Scope; readonly to: readonly number[] };
 }
 
 /** Leaving the body, as a target of `SourceEnd`. */
@@ -84,8 +94,16 @@ function endOf(cut: Cut, index: number): SourceEnd {
   const next = index + 1 < cut.blocks.length ? index + 1 : leave;
   if (!item) return { to: next, next, guard: undefined, span: undefined };
   const { control } = item.match.row;
+  if (item.match.operands.length > 1) return tableEnd(cut, item, next);
   const to = control === 'branch' ? targetOf(cut, item) : control === 'exit' ? exit : leave;
   return { to, next, guard: to === next ? undefined : item.guard, span: item.match.instruction.span };
+}
+
+function tableEnd(cut: Cut, { match, scope, guard }: CheckedInstruction, next: number): SourceEnd {
+  const [index, list] = match.operands;
+  const name = list!.node.kind === 'name' ? list!.node.name : '';
+  const to = labelsListed(scope, name).map((label) => cut.labels.get(label) ?? bug('a branch to no label'));
+  return { to: to[0] ?? bug('a list of no labels'), next, guard, span: match.instruction.span, table: { index: index!, scope, to } };
 }
 
 function targetOf(cut: Cut, { match, scope }: CheckedInstruction): number {
@@ -98,7 +116,7 @@ function targetOf(cut: Cut, { match, scope }: CheckedInstruction): number {
 export const leavingEdges = (blocks: readonly SourceBlock[]): number =>
   blocks.reduce((count, block) => count + successors(block).filter((to) => to === leave).length, 0);
 
-const successors = ({ end }: SourceBlock): number[] => (end.guard ? [end.to, end.next] : [end.to]);
+const successors = ({ end }: SourceBlock): number[] => [...(end.table?.to ?? [end.to]), ...(end.guard ? [end.next] : [])];
 
 /** Reached blocks with each before its successors, back edges aside. */
 function reversePostorder(blocks: readonly SourceBlock[]): SourceBlock[] {

@@ -12,7 +12,6 @@ import type { CheckedCall } from './checked.ts';
 import { printOperand } from './print.ts';
 import { refuseBodiless, refuseOpen, refusePointerCall } from './refuse-calls.ts';
 import { type LabelPlace, lookUp, type Scope } from './scope.ts';
-import { agrees } from './types.ts';
 
 /** What a call is held against. */
 interface Prototype {
@@ -157,24 +156,6 @@ function checkList(passing: Passing, span: Span, given: readonly Operand[], want
   given.forEach((operand, i) => {
     if (wanted[i] && !wanted[i].dims.includes(undefined)) checkPassed(passing, operand, wanted[i]);
   });
-}
-
-/** A `brx`: its index and its list. Reports CM1101, CM1106 and CM1107. */
-export function checkIndexed({ operands }: Instruction, scope: Scope, diagnostics: Diagnostics): void {
-  const [index, list] = operands;
-  if (list?.kind !== 'name') return;
-  const symbol = lookUp(scope, list.name);
-  if (!symbol) reportUndeclared(list.name, list.span, scope, diagnostics);
-  else if (symbol.kind !== 'label' || symbol.label.list?.name !== 'branchtargets')
-    diagnostics.report(
-      'CM1106',
-      { operand: list.name, wanted: 'the label of `.branchtargets`', given: 'something else' },
-      { span: list.span },
-    );
-  const register = index?.kind === 'name' ? lookUp(scope, index.name) : undefined;
-  if (index?.kind !== 'name' || register?.kind !== 'register' || agrees(register.register.declared, 'u32', false)) return;
-  const holes = { operand: index.name, have: register.register.declared, form: 'the index of `brx.idx`', want: 'u32' };
-  diagnostics.report('CM1107', holes, { span: index.span });
 }
 
 /** The words of `.branchtargets` are labels, those of `.calltargets` functions. Reports CM1101 and CM1106. */

@@ -50,7 +50,7 @@ function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOp
   if (slot.isAddress) return checkAddress(place, slot, node) ? whole : undefined;
   // What a list holds is for whoever knows the function: `check-calls.ts`.
   if (slot.isList) return node.kind === 'list' ? whole : mismatch(place, node, 'a list in parentheses', kindWords(node));
-  if (type === 'label') return checkLabel(place, node) ? whole : undefined;
+  if (type === 'label' || type === 'targets') return checkLabel(place, node, type === 'targets') ? whole : undefined;
   if (slot.second !== undefined && node.kind === 'pair') {
     const second = typeOfSlot({ ...slot, type: slot.secondType }, place.form);
     const isFine = [checkDestination(place, slot, node.first, type), checkDestination(place, slot, node.second, second)].every(Boolean);
@@ -168,9 +168,7 @@ export function reportUndeclared(name: string, span: Span, scope: Scope, diagnos
 }
 
 /** Names in an instruction that is refused whatever its operands are. Reports CM1101. */
-export function checkNames({ opcode, operands }: Instruction, scope: Scope, diagnostics: Diagnostics): void {
-  // The list of a jump is checked by itself.
-  if (opcode === 'brx') return;
+export function checkNames({ operands }: Instruction, scope: Scope, diagnostics: Diagnostics): void {
   const work = [...operands];
   for (let node = work.pop(); node; node = work.pop()) {
     work.push(...partsOf(node));
@@ -327,15 +325,13 @@ function checkSpace({ form, instruction, diagnostics }: Place, node: Operand, { 
 
 const memorySpaces = ['global', 'shared', 'local', 'const', 'param'] as const;
 
-function checkLabel(place: Place, node: Operand): boolean {
-  if (node.kind !== 'name') {
-    mismatch(place, node, 'a label', kindWords(node));
-    return false;
-  }
-  const symbol = lookUp(place.scope, node.name);
-  if (symbol?.kind === 'label' && symbol.label.list === undefined) return true;
-  if (symbol) mismatch(place, node, 'a label', symbolWords(symbol));
-  else undeclared(place, node.name, node.span);
+function checkLabel(place: Place, node: Operand, isOfList: boolean): boolean {
+  const wanted = isOfList ? 'the label of `.branchtargets`' : 'a label';
+  const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
+  if (node.kind !== 'name') mismatch(place, node, wanted, kindWords(node));
+  else if (!symbol) undeclared(place, node.name, node.span);
+  else if (symbol.kind === 'label' && symbol.label.list?.name === (isOfList ? 'branchtargets' : undefined)) return true;
+  else mismatch(place, node, wanted, symbolWords(symbol));
   return false;
 }
 

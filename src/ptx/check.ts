@@ -7,7 +7,7 @@ import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { type Instruction, instructionName, type Module, modifierSpan, type PtxFunction } from './ast.ts';
 import { reachedFunctions } from './call-graph.ts';
-import { checkCall, checkIndexed, checkPrototypes, checkTargets, type Functions, functionsOf } from './check-calls.ts';
+import { checkCall, checkPrototypes, checkTargets, type Functions, functionsOf } from './check-calls.ts';
 import { checkDeclarations } from './check-declarations.ts';
 import { checkHeader, raised, type Stated } from './check-header.ts';
 import { checkAddressWidth, checkNames, checkOperands, registerAt } from './check-operands.ts';
@@ -118,7 +118,6 @@ function checkInstruction(
 ): CheckedInstruction | undefined {
   const { file } = c;
   const guard = instruction.guard && checkGuard(instruction.guard, scope, diagnostics);
-  if (instruction.opcode === 'brx') checkIndexed(instruction, scope, diagnostics);
   const form = matchForm(instruction.opcode, instruction.modifiers, instruction.operands.length);
   if (!form) {
     reportOpcode(instruction, file, diagnostics);

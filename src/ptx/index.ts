@@ -17,7 +17,7 @@ export { partsOf } from './operand-parts.ts';
 export { type ParseOptions, parse } from './parse.ts';
 export { print, printInstruction, printOperand, printVariable } from './print.ts';
 export type { AccessSpace, AddressOperand, AnyLowered, AnySources, Match, MatchedOperand, PtxType, Row, RowBuilder } from './row.ts';
-export { type LabelPlace, lookUp, type Named, type Register, type Scope } from './scope.ts';
+export { type LabelPlace, labelsListed, lookUp, type Named, type Register, type Scope } from './scope.ts';
 export { specialRegisters } from './sregs.ts';
 export { allRows, rowsByName } from './table/index.ts';
 export { isSignedType, registerTypes } from './types.ts';

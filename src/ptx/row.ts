@@ -134,7 +134,7 @@ export type Control = 'branch' | 'return' | 'exit' | 'barrier' | 'call';
 /** The type of an operand: a PTX type (`u32`, `pred`, `label`), that of a slot, or the type twice as wide as a slot's. */
 export type OperandType<Slot extends string = string> = PtxType | `.${Slot}` | `wide .${Slot}`;
 
-/** The types of operands that are not registers of a fundamental type too: a branch target is a `label`, what is called a `function`. */
+/** The types of operands that are not registers of a fundamental type too: a branch target is a `label`, a list of them `targets`, what is called a `function`. */
 export const ptxTypes = [
   'pred',
   'b8',
@@ -157,6 +157,7 @@ export const ptxTypes = [
   'f64',
   'b128',
   'label',
+  'targets',
   'function',
 ] as const;
 export type PtxType = (typeof ptxTypes)[number];

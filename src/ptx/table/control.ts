@@ -17,6 +17,16 @@ export const controlRows = [
     cases: [],
   }),
   row({
+    syntax: 'brx.idx{.uni} a, t',
+    types: { a: 'u32', t: 'targets' },
+    since: { ptx: 6, sm: 30 },
+    doc: 'Goes on at the label of a list that an index picks, the first being number 0. An index behind the list picks the last, where the manual leaves it open.',
+    source: '9.7.12.4',
+    status: 'exact',
+    control: 'branch',
+    cases: [],
+  }),
+  row({
     syntax: 'ret{.uni}',
     since: always,
     doc: 'Returns; from an entry, it ends the thread.',

@@ -1,4 +1,4 @@
-/** Calls through pointers and jump tables (9.7.12), and the stack (9.7.17). Source: PTX ISA 9.0. */
+/** Calls through pointers (9.7.12), and the stack (9.7.17). Source: PTX ISA 9.0. */
 import type { Refusal, Row } from '../../row.ts';
 import { refusing } from './refuse.ts';
 
@@ -6,7 +6,6 @@ const noPointers: Refusal = {
   refused: 'calls through a pointer are not there yet',
   instead: 'choose among functions with `switch`, and call them by name',
 };
-const noTables: Refusal = { refused: 'jump tables are not there yet', instead: 'compare with `setp` and use `bra`, as nvcc does' };
 const noStack: Refusal = {
   refused: 'AIR has no stack whose size changes while a kernel runs',
   instead: 'declare a `.local` array of fixed size',
@@ -25,11 +24,6 @@ export const laterControlRows = (): readonly Row[] => [
   }),
   indirect({ syntax: 'call{.uni} f, (a), t', types: pointer, doc: 'Calls a function by its address, with arguments.' }),
   indirect({ syntax: 'call{.uni} f, t', types: pointer, doc: 'Calls a function by its address.' }),
-  refusing({ since: { ptx: 6, sm: 30 }, source: '9.7.12.4', status: noTables })({
-    syntax: 'brx.idx{.uni} a, t',
-    types: { a: 'u32', t: 'label' },
-    doc: 'Goes on at the label of a list that an index picks.',
-  }),
   stack({ syntax: 'stacksave.type d', values: { type: sizes }, doc: 'The top of the stack.' }),
   stack({ syntax: 'stackrestore.type a', values: { type: sizes }, source: '9.7.17.2', doc: 'Sets the top of the stack.' }),
   stack({
