@@ -283,6 +283,16 @@ test('a parameter of the kernel that only a function takes for a pointer is one'
   );
 });
 
+test('what a function does with a pointer that is null here, or where a flag is off, is not there', () => {
+  const functions = `.func (.param .b32 r) get (.param .b64 p, .param .b32 isShared)
+    { .reg .pred %p, %q; .reg .b64 %p1, %s; .reg .b32 %x, %f; ld.param.u64 %p1, [p]; ld.param.b32 %f, [isShared]; mov.b32 %x, -1;
+      setp.eq.s64 %p, %p1, 0; @%p bra DONE; setp.ne.u32 %q, %f, 0; @%q bra SHARED; ld.u32 %x, [%p1+4]; bra DONE;
+      SHARED: ld.shared.u32 %x, [%p1]; DONE: st.param.b32 [r], %x; ret; }`;
+  const body = `st.global.u32 [%rd0+4], 8; call (%r1), get, (0, 0); call (%r2), get, (%rd0, 0); call (%r3), get, (0, 1);
+    st.global.u32 [%rd0], %r1; st.global.u32 [%rd0+8], %r2; st.global.u32 [%rd0+12], %r3;`;
+  assert.equal(words(functions, body, 4), [0xffffffff, 8, 8, 0xffffffff]);
+});
+
 // ── what is refused ──
 
 /** `CODE line:column message`, with notes, of all stages. */

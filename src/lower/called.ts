@@ -49,12 +49,3 @@ function waysFrom(entry: CheckedFunction, { functions }: Checked): Map<PtxFuncti
     }
   return ways;
 }
-
-/** Whether the same was not said of the same place before, for another call or kernel; remembers it. */
-export function isNew({ code, message, labels }: Diagnostic, seen: Set<string>): boolean {
-  const key = `${code} ${labels[0]?.span.start} ${labels[0]?.span.end} ${message}`;
-  if (labels.length === 0) return true;
-  if (seen.has(key)) return false;
-  seen.add(key);
-  return true;
-}

@@ -1,13 +1,14 @@
 /** One entry: parameters, then basic block after basic block, then what can only be seen when all are there. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { builder, cfgOf, emptyKernel, type Kernel, recoverPointers, renumber, type Value } from '../ir/index.ts';
-import type { AccessSpace, AddressOperand, CheckedFunction, PtxFunction } from '../ptx/index.ts';
+import { type AccessSpace, type AddressOperand, type CheckedFunction, callsOf, type PtxFunction } from '../ptx/index.ts';
 import { convertAddress, pointerTo } from './address.ts';
 import { lowerBodies } from './bodies.ts';
 import { type Context, type Evidence, newEvidence, newFrame } from './context.ts';
 import { newFlow } from './flow.ts';
 import { lowerParams, pointerParams } from './params.ts';
 import { classifyParams } from './passes/classify-params.ts';
+import { takeConstantBranches } from './passes/constant-branches.ts';
 import { refuseMissingMemory } from './passes/missing-memory.ts';
 import { useParamOffsets } from './passes/param-offsets.ts';
 import { promoteCells } from './passes/promote-cells.ts';
@@ -28,6 +29,7 @@ export function lowerEntry(entry: CheckedFunction, functions: Context['functions
   useReplaced(evidence, c.registers.finish());
   inFlowOrder(kernel);
   useReplaced(evidence, promoteCells(kernel, new Set([...c.cells.values()].flatMap((cell) => (cell ? [cell.name] : [])))));
+  if (callsOf(entry).length > 0 && takeConstantBranches(kernel)) inFlowOrder(kernel);
   classifyParams(kernel, { ...pointerParams(fn), addresses: evidence.addresses, signed: evidence.signed }, diagnostics);
   resolveSpaces(kernel, evidence.generic, diagnostics);
   // A variable that was refused is missing too, and its accesses are no faults of their own.

@@ -1,11 +1,11 @@
 /**
- * PTX to IR: control flow, registers to values, parameters and variables, functions in place of their calls. What a single instruction means is said by its row
- * in `src/ptx/table`; this room hands rows their operands. Start at `entry.ts`.
+ * PTX to IR: control flow, registers to values, parameters and variables, functions in place of their calls. What a single
+ * instruction means is said by its row in `src/ptx/table`; this room hands rows their operands. Start at `entry.ts`.
  */
 import { Diagnostics } from '../base/diagnostic.ts';
 import { emptyKernel, type Module } from '../ir/index.ts';
 import type { Checked } from '../ptx/index.ts';
-import { inFunctions, inlinedSizes, isNew, reportTooLarge } from './called.ts';
+import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 
 /** The kernels of a checked module. Reports CM20xx for what has no exact form; then the kernels are not to be used. */
@@ -16,11 +16,10 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics): Module 
     return { kernels: [] };
   }
   const sizes = inlinedSizes(checked);
-  const seen = new Set<string>();
   const kernels = checked.entries.map((entry) => {
     const own = new Diagnostics(diagnostics.file);
     const kernel = reportTooLarge(entry, sizes, own) ? emptyKernel(entry.fn.name) : lowerEntry(entry, checked.functions, own);
-    diagnostics.addAll(inFunctions(entry, checked, own.list).filter((one) => isNew(one, seen)));
+    diagnostics.addNew(inFunctions(entry, checked, own.list));
     return kernel;
   });
   return { kernels };
