@@ -45,6 +45,10 @@ const directives: readonly (readonly [names: string, what: string])[] = [
     'read; the body of a `.func` comes in place of each call of it, functions that no entry calls are not compiled. Recursion (CM2041), calls through pointers and of functions without a body (CM2040) are refused.',
   ],
   [
+    '`.branchtargets` `.calltargets` `.callprototype`',
+    'read and checked; jumps by an index are compiled, calls through a pointer are refused.',
+  ],
+  [
     '`.shared` `.const` `.local` `.align` `.extern .shared x[]`',
     'read; constant tables have their initial values, but for addresses, which are refused (CM2043).',
   ],

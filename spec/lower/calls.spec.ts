@@ -293,6 +293,16 @@ test('what a function does with a pointer that is null here, or where a flag is 
   assert.equal(words(functions, body, 4), [0xffffffff, 8, 8, 0xffffffff]);
 });
 
+test('a pointer to shared or local memory is not null', () => {
+  const functions = `.shared .b32 tile[4];\n.func (.param .b32 r) put (.param .b64 p, .param .b64 other)
+    { .reg .pred %p; .reg .b64 %a, %b; ld.param.u64 %a, [p]; ld.param.u64 %b, [other]; st.param.b32 [r], 0; setp.ne.s64 %p, %a, 0; @%p bra SET;
+      mov.b64 %a, %b; SET: st.u32 [%a], 6; setp.eq.s64 %p, 0, %a; @%p ret; st.param.b32 [r], 1; }`;
+  const body = `.local .b32 own; mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; add.u64 %rd2, %rd2, 8; mov.u64 %rd3, own; cvta.local.u64 %rd4, %rd3;
+    call (%r1), put, (%rd2, %rd0); call (%r2), put, (%rd4, %rd0); call (%r3), put, (0, %rd4); ld.shared.u32 %r4, [tile+8]; ld.local.u32 %r5, [own];
+    mad.lo.u32 %r1, %r1, 2, %r2; st.global.v4.u32 [%rd0], {%r1, %r3, %r4, %r5};`;
+  assert.equal(words(functions, body, 4), [3, 1, 6, 6]);
+});
+
 // ── what is refused ──
 
 /** `CODE line:column message`, with notes, of all stages. */

@@ -194,8 +194,8 @@ const refused: readonly (readonly [name: string, text: string, ...said: string[]
     'CM2094 10:1 the state space of this generic address cannot be determined',
   ],
   [
-    'CM2096: a generic shared address compared with null',
-    writing('mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; setp.eq.s64 %p1, %rd2, 0;', '.shared .b32 tile;'),
+    'CM2096: a generic shared address compared with a number',
+    writing('mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; setp.eq.s64 %p1, %rd2, 1;', '.shared .b32 tile;'),
     'CM2096 9:49 this instruction takes a generic address of memory that is not global for a number',
   ],
   [
@@ -210,6 +210,26 @@ test('CM2047: 32-bit addresses', () => {
   assert.equal(lowered('.version 8.0\n.target sm_90\n.address_size 32\n.entry k () { ret; }').said, [
     'CM2047 1:1 modules with 32-bit addresses are not supported',
   ]);
+});
+
+test('CM2096: what may be null, and what is less than null', () => {
+  const choice =
+    'mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; setp.eq.u32 %p1, %r0, 0; selp.b64 %rd3, %rd2, 0, %p1;\nsetp.eq.s64 %p2, %rd3, 0;';
+  const order = 'mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1;\nsetp.lt.s64 %p2, %rd2, 0;';
+  for (const text of [choice, order])
+    assert.equal(lowered(writing(text, '.shared .b32 tile;')).said, [
+      'CM2096 10:1 this instruction takes a generic address of memory that is not global for a number',
+    ]);
+});
+
+test('a generic shared address is not null, one that is counted up in a loop neither', () => {
+  const text = writing(
+    `mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; mov.u32 %r1, 0; setp.eq.s64 %p1, %rd2, 0; @%p1 bra END;
+    TOP: st.u32 [%rd2], %r1; add.u64 %rd2, %rd2, 4; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 4; setp.ne.and.s64 %p2, %rd2, 0, %p2; @%p2 bra TOP;
+    END: ld.shared.u32 %r2, [tile+8]; st.global.v2.u32 [%rd0], {%r1, %r2};`,
+    '.shared .b32 tile[8];',
+  );
+  assert.equal(wordsFrom(text, 0, 2), [4, 2]);
 });
 
 const elements = (body: string): string =>

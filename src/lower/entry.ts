@@ -10,6 +10,7 @@ import { lowerParams, pointerParams } from './params.ts';
 import { classifyParams } from './passes/classify-params.ts';
 import { takeConstantBranches } from './passes/constant-branches.ts';
 import { refuseMissingMemory } from './passes/missing-memory.ts';
+import { decideNullComparisons } from './passes/null-comparisons.ts';
 import { useParamOffsets } from './passes/param-offsets.ts';
 import { promoteCells } from './passes/promote-cells.ts';
 import { resolveSpaces } from './passes/resolve-spaces.ts';
@@ -29,7 +30,7 @@ export function lowerEntry(entry: CheckedFunction, functions: Context['functions
   useReplaced(evidence, c.registers.finish());
   inFlowOrder(kernel);
   useReplaced(evidence, promoteCells(kernel, new Set([...c.cells.values()].flatMap((cell) => (cell ? [cell.name] : [])))));
-  if (callsOf(entry).length > 0 && takeConstantBranches(kernel)) inFlowOrder(kernel);
+  dropDeadCode(kernel, evidence, callsOf(entry).length > 0);
   classifyParams(kernel, { ...pointerParams(fn), addresses: evidence.addresses, signed: evidence.signed }, diagnostics);
   resolveSpaces(kernel, evidence.generic, diagnostics);
   // A variable that was refused is missing too, and its accesses are no faults of their own.
@@ -67,6 +68,18 @@ function newContext(kernel: Kernel, entry: CheckedFunction, functions: Context['
     guard: undefined,
   };
   return c;
+}
+
+/** Rounds after which what is still decided is left to the passes of the IR. */
+const mostRounds = 8;
+
+/** Drops what no thread comes to, as far as it bears on which memory an address is in; each branch that goes may decide others. */
+function dropDeadCode(kernel: Kernel, { generic }: Evidence, isCalling: boolean): void {
+  for (let round = 0; round < mostRounds; round++) {
+    const isDecided = decideNullComparisons(kernel, generic);
+    if (!(isDecided || isCalling) || !takeConstantBranches(kernel)) return;
+    inFlowOrder(kernel);
+  }
 }
 
 /** What is known of values is known of those that stand in their place. */
