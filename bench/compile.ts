@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { againstPtxas, compareCold, root } from './cold.ts';
 import type { Bench } from './report.ts';
 
-/** A kernel of usual size (28 KB), and small ones. */
-const files = ['bench/kernels/blur17.ptx', 'examples/median.ptx', 'examples/matmul_tiled.ptx', 'examples/vector_add.ptx'];
+/** Kernels of usual size, 12 to 28 KB, and small ones. */
+const kernels = ['nbody', 'matmul_regs', 'blur17', 'layernorm', 'quantised_dot'].map((name) => `bench/kernels/${name}.ptx`);
+const files = [...kernels, 'examples/median.ptx', 'examples/vector_add.ptx'];
 const rounds = 15;
 
 /** Nothing where ptxas is not installed. */

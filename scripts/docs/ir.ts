@@ -13,7 +13,10 @@ function operands({ args, attrs }: OpSpec): string {
 
 function row(op: Op): string {
   const spec = specOf(op);
-  const effect = spec.effect === 'pure' ? '' : ` *${spec.effect === 'barrier' ? 'Barrier' : `${spec.effect} memory`}.*`;
+  const effect =
+    spec.effect === 'pure'
+      ? ''
+      : ` *${spec.effect === 'barrier' ? 'Barrier' : spec.effect === 'warp' ? 'Warp' : `${spec.effect} memory`}.*`;
   return `| \`${op}\` | ${operands(spec)} | ${results[spec.type]} | ${spec.doc}${effect} |`;
 }
 

@@ -304,8 +304,14 @@ def approximate_forms():
         yield f'{op}.f32 d, a, b', 'b32', ['b32', 'b32'], float_pairs('f32', FEW_32, 40)
 
 
+def estimate_forms():
+    inputs = [(a,) for a in dict.fromkeys(SPECIALS['f64'] + float_draws('f64', 120))]
+    for op in ['rcp.approx.ftz', 'rsqrt.approx.ftz', 'rsqrt.approx']:
+        yield f'{op}.f64 d, a', 'b64', ['b64'], inputs
+
+
 def forms():
-    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms]:
+    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, estimate_forms]:
         yield from group()
 
 

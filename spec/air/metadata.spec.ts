@@ -4,11 +4,12 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { emitKernel, targets } from '../../src/air/index.ts';
+import { emitKernel, reflectModule, targets } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import type { Metadata, MetadataNode, Module } from '../../src/bitcode/model.ts';
 import { spell } from '../../src/bitcode/types.ts';
-import { vectorAdd } from '../support/kernels.ts';
+import type { Kernel } from '../../src/ir/index.ts';
+import { oneBlock, pointerParam, valueParam, vectorAdd } from '../support/kernels.ts';
 
 const test = suite('air metadata');
 
@@ -68,6 +69,38 @@ test('module flags, versions and options, in Apple’s order', () => {
     '{!"air.compile.fast_math_disable"}',
     '{!"air.compile.framebuffer_fetch_enable"}',
   ]);
+});
+
+test('doubles held as integers: described as integers to Metal, and as doubles to people', () => {
+  const scaled = (): Kernel =>
+    oneBlock(
+      'scaled',
+      [pointerParam('x', 0, 'f64', 'read_write'), pointerParam('n', 1, 'i64', 'read'), valueParam('a', 2, 'f64', 8, 8)],
+      (b) => {
+        const x = b.param('ptr.global', { index: 0 });
+        const how = { align: 8, volatile: false };
+        b.store(x, b.fmul(b.load('f64', x, how), b.load('f64', b.param('ptr.param', { index: 2 }), how)), how);
+      },
+    );
+  const names = (module: Module): string[] => {
+    const args = named(module, 'air.kernel')[0]!.operands[2] as MetadataNode;
+    return args.operands.map((arg) => /"air.arg_type_name", !"(\w+)"/.exec(leaf(arg))![1]!);
+  };
+  const elements = (module: Module) => reflectModule(module, new Diagnostics())[0]!.params.map((param) => param.element);
+  const soft = emitKernel(scaled(), targets.macos14, new Diagnostics());
+  assert.equal(names(soft), ['ulong', 'ulong', 'ulong']);
+  assert.equal(
+    named(soft, 'cumetal.f64').map(({ operands }) => operands.slice(1).map(leaf)),
+    [['i32 0', 'i32 2']],
+  );
+  assert.equal(elements(soft), ['f64', 'u64', 'f64']);
+  const native = emitKernel(scaled(), targets.cpu, new Diagnostics());
+  assert.equal(names(native), ['double', 'ulong', 'double']);
+  assert.is(
+    native.namedMetadata.some((n) => n.name === 'cumetal.f64'),
+    false,
+  );
+  assert.equal(elements(native), ['f64', 'u64', 'f64']);
 });
 
 test.run();

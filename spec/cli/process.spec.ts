@@ -174,6 +174,43 @@ test('a metallib runs as the PTX it was built from', () => {
   assert.is(JSON.parse(cli(['inspect', 'affine.metallib', '--json']).out).functions[0].name, 'affine');
 });
 
+/** data[i] = data[i] * factor, or another instruction on the two. */
+const doubles = (instruction = 'mul.f64 %d3, %d1, %d2') => `.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry scale(.param .u64 data, .param .f64 factor)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<3>;
+  .reg .f64 %d<4>;
+  ld.param.u64 %rd1, [data];
+  ld.param.f64 %d2, [factor];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 8;
+  add.s64 %rd1, %rd1, %rd2;
+  ld.global.f64 %d1, [%rd1];
+  ${instruction};
+  st.global.f64 [%rd1], %d3;
+  ret;
+}
+`;
+
+test('doubles run as a Mac would run them, and are doubles for people; only atomics on them are for the CPU device', () => {
+  writeFileSync(at('doubles.ptx'), doubles());
+  const launch = ['--block', '4', '--grid', '1', '--arg', 'f64:4=iota', '--arg', 'f64=0.1', '--print', '0'];
+  const plain = cli(['run', 'doubles.ptx', ...launch]);
+  assert.is(plain.err, '');
+  assert.not.match(plain.out, /--target cpu/);
+  assert.match(plain.out, /data: f64\[4\]\n.* 0 +0\.1 +0\.2 +0\.30000000000000004\n/);
+  assert.is(cli(['build', 'doubles.ptx', '-o', 'doubles.metallib']).code, 0);
+  assert.is(cli(['run', 'doubles.metallib', ...launch]).err, '');
+  assert.match(cli(['run', 'doubles.metallib']).out, /data: f64:1024=iota\n.*factor: f64=1\n/);
+  assert.match(cli(['run', 'doubles.ptx', '--fp64=warn', ...launch]).err, /^warning\[CM2097\]: `mul.f64` .* 1 place in kernel `scale`\n/);
+  writeFileSync(at('atomic.ptx'), doubles('atom.global.add.f64 %d3, [%rd1], %d2'));
+  assert.match(cli(['run', 'atomic.ptx', ...launch]).out, /compiled for `--target cpu`, because `atomic fadd` of f64 cannot/);
+  assert.is(cli(['run', 'atomic.ptx', '--target', 'macos14', ...launch]).code, 3);
+});
+
 test('every stage can be written to standard output', () => {
   for (const what of ['air-ll', 'ir', 'ast', 'reflection']) {
     const ran = cli(['build', 'affine.ptx', '--emit', what, '-o', '-']);

@@ -22,13 +22,34 @@ function said(text: string, what: Emit = 'metallib', options: CompileOptions = {
   return made === undefined ? codes : [...codes, 'made'];
 }
 
-const double =
-  '.entry k (.param .u64 a) {\n.reg .b64 %rd; .reg .f64 %d; ld.param.u64 %rd, [a]; ld.global.f64 %d, [%rd];\nadd.f64 %d, %d, 1.0;\nst.global.f64 [%rd], %d; ret; }\n';
+const double = (instruction: string): string =>
+  `.entry k (.param .u64 a) {\n.reg .b64 %rd; .reg .f64 %d; ld.param.u64 %rd, [a]; ld.global.f64 %d, [%rd];\n${instruction};\nst.global.f64 [%rd], %d; ret; }\n`;
 
-test('CM2091: f64 arithmetic for an Apple GPU; for the CPU device it is compiled', () => {
-  assert.equal(said(double), ['CM2091 6:1']);
-  assert.equal(said(double, 'metallib', { fp64: 'native' }), ['made']);
-  assert.equal(said(double, 'metallib', { target: 'cpu' }), ['made']);
+test('CM2091: an atomic on doubles for an Apple GPU; for the CPU device it is compiled', () => {
+  const atomic = double('atom.global.add.f64 %d, [%rd], %d');
+  assert.equal(said(atomic), ['CM2091 6:1']);
+  assert.equal(said(atomic, 'metallib', { fp64: 'warn' }), ['CM2091 6:1']);
+  assert.equal(said(atomic, 'metallib', { fp64: 'native' }), ['made']);
+  assert.equal(said(atomic, 'metallib', { target: 'cpu' }), ['made']);
+});
+
+test('CM2097: what computes with doubles, where a warning is asked for: each form once', () => {
+  const sum = double(
+    'add.f64 %d, %d, 1.0;\nmul.rn.f64 %d, %d, %d;\nsetp.ne.u64 %p, %rd, 0; @%p add.f64 %d, %d, %d;\nneg.f64 %d, %d',
+  ).replace('.reg', '.reg .pred %p; .reg');
+  assert.equal(said(sum), ['made']);
+  assert.equal(said(sum, 'metallib', { fp64: 'warn' }), ['CM2097 6:1', 'CM2097 7:1', 'made']);
+  assert.equal(said(sum, 'metallib', { fp64: 'warn', target: 'cpu' }), ['made']);
+  const file = new SourceFile('a.ptx', head + sum);
+  const diagnostics = new Diagnostics(file);
+  emit(file, 'metallib', { fp64: 'warn' }, diagnostics);
+  assert.equal(
+    diagnostics.sorted().map((d) => d.message),
+    [
+      '`add.f64` is done in integer arithmetic for macos14: 2 places in kernel `k`',
+      '`mul.rn.f64` is done in integer arithmetic for macos14: 1 place in kernel `k`',
+    ],
+  );
 });
 
 const shared = (bytes: number): string =>

@@ -419,14 +419,16 @@ test('random kernels over all scalar types store what the interpreter stores', (
 function flowReference(kernel: Kernel, threads: number): Uint8Array {
   const global = new Uint8Array(32 * threads);
   for (let tid = 0; tid < threads; tid++) {
-    const thread: Thread = { memory: { global }, params: [0n], variables: {}, sregs: { 'tid.x': tid }, limit: 1e5 };
+    const thread: Thread = { memory: { global }, params: [0n], variables: {}, sregs: { 'tid.x': tid, laneid: tid % 32 }, limit: 1e5 };
     assert.equal(interpret(kernel, thread), { ended: 'return' });
   }
   return global;
 }
 
-for (const barriers of ['none', 'anywhere', 'together'] as const)
-  test(`random graphs of blocks, barriers: ${barriers}; each of 5 threads gets what the interpreter says`, () => {
+for (const barriers of ['none', 'anywhere', 'together', 'warps'] as const) {
+  // More than a warp where warps matter.
+  const threads = barriers === 'warps' ? 37 : 5;
+  test(`random graphs of blocks, barriers: ${barriers}; each of ${threads} threads gets what the interpreter says`, () => {
     let [irreducible, uniform] = [0, 0];
     fc.assert(
       fc.property(fc.array(fc.nat(0xffff), { minLength: 40, maxLength: 200 }), fc.integer({ min: 1, max: 12 }), (seeds, blocks) => {
@@ -434,10 +436,10 @@ for (const barriers of ['none', 'anywhere', 'together'] as const)
         assertSound(kernel);
         if (isIrreducible(kernel)) irreducible++;
         const { regions } = planOf(randomFlow(seeds, blocks, barriers));
-        if (regions.list.length > 1 && regions.isUniform) uniform++;
-        const expected = flowReference(kernel, 5);
+        if (regions.schedule === 'block') uniform++;
+        const expected = flowReference(kernel, threads);
         const shown = printKernel(kernel);
-        const [out] = runOnCpu(kernel, [new Uint8Array(32 * 5)], { block: [5, 1, 1] });
+        const [out] = runOnCpu(kernel, [new Uint8Array(32 * threads)], { block: [threads, 1, 1] });
         assert.equal(out, expected, shown);
       }),
       { numRuns: 250, seed: 11 },
@@ -445,6 +447,7 @@ for (const barriers of ['none', 'anywhere', 'together'] as const)
     assert.ok(irreducible > 25, `${irreducible} of 250 have cycles of several entries`);
     assert.ok(barriers === 'together' ? uniform > 150 : uniform < 100, `${uniform} of 250 need one state for all threads`);
   });
+}
 
 /** Whether removing edges to dominators leaves a cycle, found by taking away blocks without predecessors. */
 function isIrreducible(kernel: Kernel): boolean {

@@ -50,6 +50,13 @@ test('pointers through selp and loops', () => {
   assert.not.match(irOf(walked), /inttoptr/, 'the loop carries a pointer');
 });
 
+test('a generic access of a variable by its name is one of its space', () => {
+  const body = (access: string): string => two(`.shared .b32 word[4]; st${access}.u32 [word+8], %r0; ld${access}.u32 %r1, [word+8];`);
+  const accesses = irOf(body('')).match(/store|load|ptr\.\w+/g);
+  assert.equal(accesses, irOf(body('.shared')).match(/store|load|ptr\.\w+/g));
+  assert.ok(accesses?.includes('ptr.shared'));
+});
+
 test('hints to the caches leave nothing behind', () => {
   const body = (hints: string): string => two(`${hints} ld.global.f32 %f1, [%rd0+4]; st.global.f32 [%rd1], %f1;`);
   const hints = 'prefetch.global.L2 [%rd0+64]; prefetch.L1 [%rd1]; prefetchu.L1 [%rd1];';
@@ -134,8 +141,8 @@ test('generic addresses are seen through to their space', () => {
 const refused: readonly (readonly [name: string, text: string, ...said: string[]])[] = [
   [
     'CM2042',
-    writing('ld.global.u32 %r1, [g];\nst.global.u32 [g], 1;', '.global .u32 g;'),
-    'CM2042 9:21 variable `g` in `.global` memory is not supported',
+    writing('.global .u32 g;\nld.global.u32 %r1, [g];\nst.global.u32 [g], 1;'),
+    'CM2042 10:21 variable `g` in `.global` memory is not supported',
   ],
   [
     'CM2043: an address',

@@ -2,8 +2,7 @@
  * The independent oracle, which shares no code with cumetal, runs the metallib of every example: LLVM reads the bitcode, and
  * accesses outside buffers, divergent barriers and reads of inactive lanes end its run. Two orders of the lanes tell a race.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -24,12 +23,12 @@ import {
   poisoned,
   recordedLaunch,
 } from '../support/examples.ts';
-import { need, oracleFolder } from '../support/need.ts';
+import { need } from '../support/need.ts';
+import { launchOracle, oracleTools as tools } from '../support/oracle.ts';
 
 const test = suite('oracle/examples');
 const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
-const tools = ['oracle', 'python3', 'gcc', 'llvm-dis-14', 'llvm-as-14', 'llvm-link-14', 'opt-14', 'llc-14'];
 
 /** What one run of the oracle said and left. */
 interface OracleRun {
@@ -46,27 +45,21 @@ function kernelOf(metallib: Uint8Array, name: string | undefined): KernelReflect
   return module!.kernels.find((kernel) => kernel.name === name)!;
 }
 
-/** Runs a kernel with the arguments of a launch, handed over as files. Element types are but words there: `u8` says bytes. */
+/** Runs a kernel with the arguments of a launch. */
 function runOracle(metallib: Uint8Array, plan: LaunchFile, order: string): OracleRun {
-  const at = (name: string): string => join(folder, name);
-  writeFileSync(at('kernel.metallib'), metallib);
   const kernel = kernelOf(metallib, plan.kernel);
   const { grid, block, args } = plan as Required<LaunchFile>;
   const bound = bindArguments({ ...plan, kernel: kernel.name, grid, block, args, madeUp: [] }, kernel, diskIo, new Diagnostics())!;
-  const words = [at('kernel.metallib'), kernel.name, '--grid', grid.join(','), '--block', block.join(',')];
-  for (const [index, b] of bound.entries()) {
-    writeFileSync(at(`in${index}`), b.kind === 'buffer' ? b.contents.bytes : b.bytes);
-    words.push('--arg', `buf:u8:${at(`in${index}`)}`, '--out', `${index}=${at(`out${index}`)}`);
-  }
-  if (kernel.usesDynamicShared) words.push('--arg', `tg:${plan.sharedBytes}`);
-  const { status, stderr } = spawnSync('python3', [join(oracleFolder, 'air_cpu.py'), ...words, '--order', order, '--limit', '30'], {
-    encoding: 'utf8',
-    env: { ...process.env, AIR_ORACLE_CACHE: at('cache'), PYTHONDONTWRITEBYTECODE: '1' },
-    timeout: 60_000,
+  const { status, complaints, after } = launchOracle(folder, metallib, {
+    kernel: kernel.name,
+    grid,
+    block,
+    args: bound.map((b) => (b.kind === 'buffer' ? b.contents.bytes : b.bytes)),
+    sharedBytes: kernel.usesDynamicShared ? plan.sharedBytes : undefined,
+    order,
   });
   const isRead = bound.flatMap((b, index) => (b.kind === 'buffer' && status === 0 ? [index] : []));
-  const complaints = stderr.replace(/^threadgroups .*\n/gm, '');
-  return { status, complaints, buffers: new Map(isRead.map((index) => [index, new Uint8Array(readFileSync(at(`out${index}`)))])) };
+  return { status, complaints, buffers: new Map(isRead.map((index) => [index, after[index]!])) };
 }
 
 for (const name of exampleNames)

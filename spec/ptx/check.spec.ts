@@ -154,7 +154,7 @@ const refusals: readonly Fault[] = [
   ['^cvt.f64.f64 %fd1, %fd2;', 'CM2001', '`cvt.f64.f64` is not supported', 'itself', 'use `mov`'],
   ['mov.u64 %rd1, ^%clock64;', 'CM2002', 'special register `%clock64` is not supported'],
   ['mov.u32 %r1, ^%smid;', 'CM2002', 'special register `%smid` is not supported'],
-  ['mov.u32 %r1, ^%lanemask_lt;', 'CM2002', 'special register `%lanemask_lt` is not supported'],
+  ['mov.u32 %r1, ^%clock;', 'CM2002', 'special register `%clock` is not supported'],
 ];
 
 /** The text without its `^`, and the place where it stood. */

@@ -72,6 +72,7 @@ function operandText(slot: OperandSlot, index: number, form: FormMatch): string 
   if (slot.constant) return String(slot.constant[0]);
   // Only barriers take plain numbers, of which 0 is the one that all have.
   if (form.row.control === 'barrier') return '0';
+  if (slot.needsSecond) return `${registerOf(type, index)}|${registerOf(typeOfSlot({ ...slot, type: slot.secondType }, form), index)}`;
   return registerOf(type, index);
 }
 
@@ -93,6 +94,8 @@ function modifiersOf({ slots }: Row, words: readonly string[]): Record<string, s
 export function instructionText(row: Row, words: readonly string[]): string {
   const form = { row, modifiers: modifiersOf(row, words) };
   if (row.name === 'call') return `${[row.name, ...words].join('.')} ${directCalls[row.syntax.slice(row.syntax.indexOf(' ') + 1)]};`;
-  const operands = row.operands.filter((slot) => !slot.isOptional).map((slot, i) => operandText(slot, i, form));
+  const isWritten = ({ isOptional, onlyWith }: OperandSlot): boolean =>
+    !isOptional || (onlyWith !== undefined && form.modifiers[onlyWith] !== undefined);
+  const operands = row.operands.filter(isWritten).map((slot, i) => operandText(slot, i, form));
   return `${[row.name, ...words].join('.')} ${operands.join(', ')};`.replace(' ;', ';');
 }

@@ -35,8 +35,11 @@ function cellsOf(slot: OperandSlot, name: string, form: FormMatch, value: Bits |
 function instructionOf(form: FormMatch, one: AnyCase): { instruction: Instruction; sources: Cell[]; results: Cell[] } {
   const [sources, results]: [Cell[], Cell[]] = [[], []];
   const words = form.row.operands.map((slot) => {
-    const names = slot.second === undefined ? [slot.name] : [slot.name, slot.second];
-    const all = names.map((name) => cellsOf(slot, name, form, one[name] as Bits));
+    const places = [
+      { name: slot.name, of: slot },
+      ...(slot.second === undefined ? [] : [{ name: slot.second, of: { ...slot, type: slot.secondType } }]),
+    ];
+    const all = places.map(({ name, of }) => cellsOf(of, name, form, one[name] as Bits));
     for (const { cells } of all) (slot.isDestination ? results : sources).push(...cells);
     return all.map(({ text }) => text).join('|');
   });

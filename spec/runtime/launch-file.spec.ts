@@ -42,7 +42,7 @@ test('a file that uses everything of the schema', () => {
     grid: [4, 1, 1],
     block: [256, 2, 1],
     sharedBytes: 64,
-    constants: ['table'],
+    constants: [{ name: 'table', path: 'case/table.npy' }],
     args: [
       { spec: 'x: f32:4x2', name: 'x', kind: 'file', element: 'f32', shape: [4, 2], path: 'case/x.npy' },
       {

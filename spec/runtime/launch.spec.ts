@@ -134,7 +134,7 @@ const bad: [why: string, plan: Partial<LaunchPlan>, message: RegExp][] = [
   ['an unknown kernel', { kernel: 'scala' }, /^CM5001 no kernel named `scala`$/],
   ['too many threads', { block: [1024, 2, 1] }, /^CM5021 a block of 2048 threads is more than the 1024 that fake allows$/],
   ['too much shared memory', { sharedBytes: 40000 }, /^CM5022 40000 bytes/],
-  ['constants', { constants: ['table'] }, /^CM5023/],
+  ['an unknown symbol', { constants: [{ name: 'table', path: 't.npy' }] }, /^CM5023 the module has no symbol `table` that can be written$/],
 ];
 for (const [why, plan, message] of bad) {
   test(`refused: ${why}`, () => {

@@ -56,7 +56,7 @@ export function tryOnCpu(kernel: Kernel, args: readonly Uint8Array[], shape: Sha
     timeoutMs: shape.timeoutMs ?? 10_000,
   } as const;
   const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) });
-  const result = launchKernel(memory, cpuInfo.limits, loaded, request, diagnostics);
+  const result = launchKernel(memory, { limits: cpuInfo.limits, ownMemory: 0 }, loaded, request, diagnostics);
   const buffers = launchArgs.flatMap((arg) => (arg.kind === 'buffer' ? [arg.buffer.read()] : []));
   return { buffers, diagnostics, ended: result !== undefined };
 }

@@ -47,6 +47,7 @@ export function fakeDevice(
   const requests: LaunchRequest[] = [];
   const module: DeviceModule = {
     kernels,
+    symbols: [],
     launch(request, diagnostics) {
       requests.push(request);
       return run(request, diagnostics) ? { durationMs: 1.5 } : undefined;

@@ -50,11 +50,11 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly diagnostics: Diagnostics }
   | { readonly kind: 'ran'; readonly target: 'macos14' | 'cpu'; readonly results: readonly BigUint64Array[] };
 
-/** Runs an instruction on columns of operands; `cpu` is the target where no Apple GPU can say it. */
-export function runInstruction(instruction: Instruction, columns: readonly (readonly bigint[])[]): Outcome {
+/** Runs an instruction on columns of operands; `cpu` is the target where it is asked for, or no Apple GPU can say it. */
+export function runInstruction(instruction: Instruction, columns: readonly (readonly bigint[])[], target?: 'cpu'): Outcome {
   const source = new SourceFile('form.ptx', kernelOf(instruction));
   const first = new Diagnostics(source);
-  const apple = compile(source, {}, first);
+  const apple = target ? undefined : compile(source, {}, first);
   const diagnostics = apple ? first : new Diagnostics(source);
   const isAboutTarget = first.list.every((d) => d.code.startsWith('CM209'));
   const compiled = apple ?? (isAboutTarget ? compile(source, { target: 'cpu' }, diagnostics) : undefined);

@@ -26,8 +26,11 @@ interface Making {
   readonly barriers: Barriers;
 }
 
-/** None; in code that threads reach by turns; or in code that all threads of a block reach together. */
-export type Barriers = 'none' | 'anywhere' | 'together';
+/**
+ * None; in code that threads reach by turns; in code that all threads of a block reach together; or of parts of warps, which
+ * besides hand values to each other, each thread to itself.
+ */
+export type Barriers = 'none' | 'anywhere' | 'together' | 'warps';
 
 /**
  * A sound kernel that always ends: each block counts down, and leaves at 0. A thread stores 32 bytes at 32 times its number.
@@ -86,9 +89,9 @@ function fill(m: Making, block: Block, list: readonly Block[], exit: Block): voi
   // Values of `block` and of the entry, seen from another block.
   const own = m.pick(2) === 0 ? m.common : b.extract('i32', pair, { lane: m.pick(2) });
   const other = b.xor(y, m.barriers === 'together' ? left : own);
-  const nextWide = b.add(wide, b.sext('i64', b.xor(own, mixed)));
-  const nextReal = b.fadd(b.fmul(real, b.const('f64', 0x3fe0000000000000n)), b.sitofp('f64', mixed));
-  const nextFlag = b.icmp(b.and(b.lshr(mixed, b.const('i32', m.pick(8))), b.const('i32', 1)), b.const('i32', 1), { pred: 'eq' });
+  const nextWide = b.add(shuffledToSelf(m, wide), b.sext('i64', b.xor(own, mixed)));
+  const nextReal = b.fadd(b.fmul(shuffledToSelf(m, real), b.const('f64', 0x3fe0000000000000n)), b.sitofp('f64', mixed));
+  const nextFlag = voted(m, b.icmp(b.and(b.lshr(mixed, b.const('i32', m.pick(8))), b.const('i32', 1)), b.const('i32', 1), { pred: 'eq' }));
   const nextPair = m.pick(2) === 0 ? pair : b.vec2('v2.i32', b.extract('i32', pair, { lane: 1 }), mixed);
   barrier(m);
   const keeps = m.pick(3) === 0;
@@ -101,7 +104,20 @@ function fill(m: Making, block: Block, list: readonly Block[], exit: Block): voi
 }
 
 function barrier({ b, barriers, pick }: Making): void {
-  if (barriers !== 'none' && pick(3) === 0) b.barrier();
+  if (barriers === 'none' || pick(3) > 0) return;
+  if (barriers === 'warps') b.syncwarp();
+  else b.barrier();
+}
+
+/** A value that the warp is shown and each thread takes back. */
+function shuffledToSelf({ b, barriers, pick }: Making, value: Value): Value {
+  return barriers === 'warps' && pick(3) === 0 ? b.shuffle(value, b.sreg('i32', { name: 'laneid' })) : value;
+}
+
+/** The thread's own bit of a ballot. */
+function voted({ b, barriers, pick }: Making, flag: Value): Value {
+  if (barriers !== 'warps' || pick(3) > 0) return flag;
+  return b.trunc('i1', b.lshr(b.ballot('i32', flag), b.sreg('i32', { name: 'laneid' })));
 }
 
 function finish({ b }: Making, exit: Block, tid: Value): void {

@@ -1,7 +1,8 @@
 /**
  * The kernel ABI, version 1: how a host binds one of our kernels. Parameter i of the entry is buffer slot i: a pointer
  * parameter a `device` buffer, a scalar or struct a `constant` buffer filled by `setBytes`; dynamic shared memory is
- * threadgroup slot 0. The same description is read back from the `air.kernel` metadata of any compute metallib.
+ * threadgroup slot 0; the module's own memory, where a kernel reaches it, the first slot behind the parameters. The same
+ * description is read back from the `air.kernel` metadata of any compute metallib.
  */
 
 /** Element types a buffer can be described with, in the contract's spelling. */
@@ -22,9 +23,27 @@ export interface ParamReflection {
   readonly access: 'read' | 'write' | 'read_write' | undefined;
 }
 
+/** The memory of a module's `.global` variables: one buffer that all its kernels share and that outlives launches. */
+export interface MemoryReflection {
+  /** Buffer slot. */
+  readonly slot: number;
+  /** Bytes. */
+  readonly size: number;
+  readonly symbols: readonly SymbolReflection[];
+}
+
+export interface SymbolReflection {
+  readonly name: string;
+  /** Bytes from the start of the buffer. */
+  readonly offset: number;
+  readonly size: number;
+}
+
 export interface KernelReflection {
   readonly name: string;
   readonly params: readonly ParamReflection[];
+  /** The module's own memory, where the kernel reaches it. */
+  readonly memory?: MemoryReflection;
   /** Bytes of static threadgroup memory. */
   readonly staticSharedBytes: number;
   /** Whether the kernel takes dynamic threadgroup memory (threadgroup slot 0). */

@@ -3,7 +3,7 @@
  * pointers may overlap, so no alias is ever denied, and loops may run for ever.
  */
 import type { Attribute, AttributeList } from '../bitcode/model.ts';
-import { edgesOf, type Inst, type Kernel } from '../ir/index.ts';
+import { edgesOf, type Inst, type Kernel, specOf } from '../ir/index.ts';
 import type { Signature } from './emitter.ts';
 import type { Intrinsic, IntrinsicClass } from './intrinsics.ts';
 
@@ -65,13 +65,13 @@ export const callAttributes = (of: Intrinsic): AttributeList => ({ function: cal
 /** Attributes of the kernel itself and of its parameters. */
 export function kernelAttributes(kernel: Kernel, signature: Signature): AttributeList {
   const has = (test: (inst: Inst) => boolean): boolean => kernel.blocks.some((block) => block.body.some((v) => test(kernel.insts[v]!)));
-  const hasBarrier = has((inst) => inst.op === 'barrier');
+  const meets = has(({ op }) => specOf(op).effect === 'barrier' || specOf(op).effect === 'warp');
   const hasVolatile = has(
     (inst) => inst.op === 'atomic' || inst.op === 'cas' || ((inst.op === 'load' || inst.op === 'store') && inst.volatile),
   );
   const hasLoop = kernel.blocks.some((block, id) => edgesOf(block.end).some((edge) => edge.block.id <= id));
   const progress = hasLoop ? [] : (['mustprogress', 'willreturn'] as const);
-  const names: AttributeName[] = hasBarrier
+  const names: AttributeName[] = meets
     ? ['convergent', 'nounwind']
     : ['nofree', 'norecurse', ...(hasVolatile ? [] : (['nosync'] as const)), 'nounwind', ...progress];
   return { function: [...enums(...names), ...strings(signature.widestVector)], result: [], params: signature.attributes };

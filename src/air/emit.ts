@@ -6,14 +6,25 @@ import { bug } from '../base/bug.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Argument, Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../bitcode/model.ts';
 import { type Type, types } from '../bitcode/types.ts';
-import { type Block, type Edge, edgesOf, isPointer, type Kernel, type Space, type Sreg, type Value } from '../ir/index.ts';
+import {
+  type Block,
+  type Edge,
+  edgesOf,
+  isPointer,
+  type Kernel,
+  runPasses,
+  type Space,
+  type Sreg,
+  standardPasses,
+  type Value,
+} from '../ir/index.ts';
 import { asInteger, llvmType } from './address.ts';
 import { kernelAttributes } from './attributes.ts';
 import type { KernelEmitter, Root, Signature } from './emitter.ts';
 import { expandAtomics } from './expand-atomics.ts';
 import { type FunctionBuilder, functionBuilder, i32Constant, i64Constant, intConstant } from './function-builder.ts';
 import { legaliseF64 } from './legalise-f64.ts';
-import { addKernelMetadata } from './metadata.ts';
+import { addKernelMetadata, addSoftDoubles } from './metadata.ts';
 import { declareIntrinsic, moduleFor } from './module.ts';
 import { pruneUnused } from './prune.ts';
 import { rules } from './rules.ts';
@@ -23,8 +34,9 @@ import { type Window, type WindowSpace, windowOf } from './windows.ts';
 
 /** Emits one kernel, which is changed on the way (see `legalise-f64.ts`). Refusals (what this target cannot say) are reported at their source location; the result is then void. */
 export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics): Module {
+  const doubles = target.allowsCpuOnly ? [] : kernel.params.flatMap(({ element }, i) => (element === 'f64' ? [i] : []));
   if (!target.allowsCpuOnly) {
-    legaliseF64(kernel, target.name, diagnostics);
+    if (legaliseF64(kernel, target.name, diagnostics)) runPasses(kernel, standardPasses);
     expandAtomics(kernel);
   }
   const module = moduleFor(kernel.name, target);
@@ -55,6 +67,7 @@ export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnost
   emitBody(kernel, fn, module, signature, target, diagnostics);
   pruneUnused(fn);
   addKernelMetadata(module, fn, kernel, signature, target);
+  addSoftDoubles(module, fn, doubles);
   return module;
 }
 

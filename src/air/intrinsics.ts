@@ -4,7 +4,7 @@
  * Source of names and signatures: AIR that Apple's compiler produced (listings in public repositories), JuliaGPU/Metal.jl.
  */
 import { type Type as LlvmType, types as llvm, type TypeOf } from '../bitcode/types.ts';
-import type { AtomicOp, Op, ScalarType } from '../ir/index.ts';
+import type { AtomicOp, Fold, Op, ScalarType } from '../ir/index.ts';
 
 /** `pure`: no memory; `convergent`: barriers and simdgroup operations; `atomic`: one access in one step. */
 export type IntrinsicClass = 'pure' | 'convergent' | 'atomic';
@@ -18,6 +18,8 @@ export interface Intrinsic {
   readonly raiseOnly: boolean;
   /** What an atomic does, and the address space it is for. */
   readonly atomic?: { readonly form: AtomicForm; readonly space: AtomicSpace };
+  /** What the threads of a simdgroup do together. */
+  readonly warp?: WarpForm;
   /** The IR scalar type of result and of first operand. */
   readonly result: ScalarType | undefined;
   readonly operand: ScalarType | undefined;
@@ -222,6 +224,63 @@ add({
   operand: undefined,
 });
 
+/** Where the lane that is read from comes from; all but `lane` are only read from other people's files. */
+export type LaneForm = 'lane' | 'laneXor' | 'laneUp' | 'laneDown' | 'firstLane';
+export type WarpForm = LaneForm | Fold | 'ballot' | 'all' | 'any' | 'active' | 'isFirst' | 'barrier';
+
+/** Simdgroup functions. Lanes are i16; integers carry a sign in the name, and ours are all unsigned where it says nothing. */
+const warpTypes: readonly (readonly [suffix: string, type: ScalarType])[] = [
+  ...(['i8', 'i16', 'i32'] as const).flatMap((t) => [[`u.${t}`, t] as const, [`s.${t}`, t] as const]),
+  ['f16', 'f16'],
+  ['f32', 'f32'],
+];
+const laneForms: readonly (readonly [name: string, form: LaneForm])[] = [
+  ['simd_shuffle', 'lane'],
+  ['simd_shuffle_xor', 'laneXor'],
+  ['simd_shuffle_up', 'laneUp'],
+  ['simd_shuffle_down', 'laneDown'],
+  ['simd_broadcast', 'lane'],
+  ['simd_broadcast_first', 'firstLane'],
+];
+for (const [suffix, t] of warpTypes)
+  for (const [name, form] of laneForms) {
+    const lane = form === 'firstLane' ? [] : [llvm.i16];
+    const raiseOnly = name !== 'simd_shuffle' || suffix.startsWith('s');
+    const type = signature(llvmScalar[t], llvmScalar[t], ...lane);
+    add({ name: `air.${name}.${suffix}`, type, class: 'convergent', op: 'shuffle', warp: form, result: t, operand: t, raiseOnly });
+  }
+
+for (const [name, [s, u]] of Object.entries({ sum: ['add', 'add'], ...signed } as Record<string, readonly [Fold, Fold]>))
+  if (name !== 'add' && (name as string) !== 'sub')
+    for (const [sign, fold] of [['s', s] as const, ['u', u] as const]) {
+      const raiseOnly = sign === 's' && s === u;
+      const type = signature(llvm.i32, llvm.i32);
+      const row = { class: 'convergent', op: 'reduce', warp: fold, result: 'i32', operand: 'i32', raiseOnly } as const;
+      add({ name: `air.simd_${name}.${sign}.i32`, type, ...row });
+    }
+
+const votes: readonly (readonly [name: string, warp: WarpForm, type: Signature])[] = [
+  ['simd_ballot.i64', 'ballot', signature(llvm.i64, llvm.i1)],
+  ['simd_all', 'all', signature(llvm.i1, llvm.i1)],
+  ['simd_any', 'any', signature(llvm.i1, llvm.i1)],
+  ['simd_active_threads_mask.i64', 'active', signature(llvm.i64)],
+  ['simd_is_first', 'isFirst', signature(llvm.i1)],
+];
+for (const [name, warp, type] of votes) {
+  const raiseOnly = warp !== 'ballot';
+  add({ name: `air.${name}`, type, class: 'convergent', op: 'ballot', warp, result: undefined, operand: undefined, raiseOnly });
+}
+
+add({
+  name: 'air.simdgroup.barrier',
+  type: signature(llvm.void, llvm.i32, llvm.i32),
+  class: 'convergent',
+  op: 'syncwarp',
+  warp: 'barrier',
+  result: undefined,
+  operand: undefined,
+});
+
 /** The function of a name, where it is known. */
 export const intrinsicOf = (name: string): Intrinsic | undefined =>
   table.get(name) ?? (name.includes('.atomic.') ? atomics().get(name) : undefined);
@@ -241,5 +300,8 @@ function groupByOp(): NonNullable<typeof byOp> {
   return groups;
 }
 
-/** Flags and scope of `air.wg.barrier` for `bar.sync`: device (1) and threadgroup (2) memory, threadgroup scope (1). */
+/** The function of a reduction of words. */
+export const foldFunction = (fold: Fold): Intrinsic => [...table.values()].find((row) => row.warp === fold && !row.raiseOnly)!;
+
+/** Flags and scope of `air.wg.barrier` for `bar.sync`, and of `air.simdgroup.barrier`: device (1) and threadgroup (2) memory, threadgroup scope (1). */
 export const barrierOperands = { memory: 3, scope: 1 } as const;

@@ -1,40 +1,70 @@
 /**
- * f64 on targets without double precision: what only moves bits (loads, stores, choices, sign operations) becomes i64, exactly;
- * what computes is refused at its line (CM2091), never done in single precision.
+ * f64 on targets without double precision: every value becomes an i64 with the same bits, and what computes becomes integer
+ * arithmetic that gives the result of IEEE 754 bit for bit. What has no such form (atomics, approximate functions) is refused at
+ * its line (CM2091). A double is never computed in single precision.
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { type Inst, type Kernel, type Op, operandsOf, type Type, type Value } from '../ir/index.ts';
+import type { Span } from '../base/source.ts';
+import { builder, type Inst, type Kernel, operandsOf, type Type, type Value } from '../ir/index.ts';
+import { computes, fateOf } from './f64/expansions.ts';
+import { type Words, words } from './f64/words.ts';
 
-const movers = new Set<Op>(['const', 'arg', 'load', 'store', 'select', 'bitcast', 'vec2', 'vec4', 'extract']);
 const isDouble = (type: Type): boolean => type.endsWith('f64');
 const asBits = (type: Type): Type => type.replace('f64', 'i64') as Type;
 
-/** Rewrites a kernel in place; CM2091 for each instruction that computes in f64. */
-export function legaliseF64(kernel: Kernel, target: string, diagnostics: Diagnostics): void {
-  if (!kernel.insts.some((inst) => isDouble(inst.type)) && !kernel.params.some((param) => param.element === 'f64')) return;
-  for (const block of kernel.blocks) block.body = block.body.flatMap((value) => legalised(kernel, value, target, diagnostics));
+/** Whether a kernel holds doubles anywhere. */
+const hasDoubles = (kernel: Kernel): boolean =>
+  kernel.insts.some((inst) => isDouble(inst.type)) ||
+  kernel.params.some((param) => param.element === 'f64') ||
+  kernel.variables.some((variable) => variable.element === 'f64');
+
+const touchesDoubles = (kernel: Kernel, inst: Inst): boolean =>
+  isDouble(inst.type) || operandsOf(inst).some((operand) => isDouble(kernel.insts[operand]!.type));
+
+/** Rewrites a kernel in place, and says whether there were doubles; CM2091 for each instruction that stays without a form. */
+export function legaliseF64(kernel: Kernel, target: string, diagnostics: Diagnostics): boolean {
+  if (!hasDoubles(kernel)) return false;
+  const touching = new Set(
+    kernel.blocks.flatMap(({ body }) => body.filter((value) => touchesDoubles(kernel, kernel.insts[value]!) && !moves(kernel, value))),
+  );
   for (const inst of kernel.insts) if (isDouble(inst.type)) inst.type = asBits(inst.type);
-  for (const param of kernel.params) if (param.element === 'f64') param.element = 'i64';
-  for (const variable of kernel.variables) if (variable.element === 'f64') variable.element = 'i64';
+  for (const described of [...kernel.params, ...kernel.variables]) if (described.element === 'f64') described.element = 'i64';
+  for (const block of kernel.blocks) {
+    const b = builder(kernel, { ...block, body: [] });
+    const w = words(b);
+    for (const value of block.body) {
+      if (touching.has(value)) expand(w, value, target, diagnostics);
+      b.block.body.push(value);
+    }
+    block.body = b.block.body;
+  }
+  return true;
 }
 
-/** The instructions that stand where one stood. */
-function legalised(kernel: Kernel, value: Value, target: string, diagnostics: Diagnostics): Value[] {
-  const inst = kernel.insts[value]!;
-  const touches = isDouble(inst.type) || operandsOf(inst).some((v) => isDouble(kernel.insts[v]!.type));
-  if (!touches || movers.has(inst.op)) return [value];
-  if (inst.op === 'fneg') return signOperation(kernel, value, inst.a, 'xor', 1n << 63n);
-  if (inst.op === 'fabs') return signOperation(kernel, value, inst.a, 'and', (1n << 63n) - 1n);
-  const span = kernel.locs[value];
-  diagnostics.report('CM2091', { target }, span ? { span } : {});
-  return [value];
+const moves = (kernel: Kernel, value: Value): boolean => fateOf(kernel.insts[value]!.op) === 'moves';
+
+/** Appends what computes the value; under its own number it is then a copy, so that its uses stay as they are. */
+function expand(w: Words, value: Value, target: string, diagnostics: Diagnostics): void {
+  const { b } = w;
+  const inst = b.kernel.insts[value]!;
+  const span = b.kernel.locs[value];
+  const expansion = fateOf(inst.op);
+  if (typeof expansion !== 'function') {
+    diagnostics.report('CM2091', { what: inst.op === 'atomic' ? `atomic ${inst.rmw}` : inst.op, target }, span ? { span } : {});
+    return;
+  }
+  b.loc = span;
+  const a = expansion(w, inst as never);
+  b.kernel.insts[value] = { op: 'bitcast', type: b.typeOf(a), a };
 }
 
-/** Changes a sign by its bit, which is what `fneg` and `fabs` are, of NaN too. */
-function signOperation(kernel: Kernel, value: Value, a: Value, op: 'xor' | 'and', mask: bigint): Value[] {
-  const constant: Inst = { op: 'const', type: 'i64', bits: mask };
-  const made = (kernel.insts.push(constant) - 1) as Value;
-  kernel.locs.push(kernel.locs[value]);
-  kernel.insts[value] = { op, type: 'i64', a, b: made };
-  return [made, value];
+/** Where in the source a kernel computes with doubles: one place for each instruction of it that does, in order. */
+export function computedDoubles(kernel: Kernel): Span[] {
+  const found = new Map<number, Span>();
+  for (const { body } of kernel.blocks)
+    for (const value of body) {
+      const [inst, span] = [kernel.insts[value]!, kernel.locs[value]];
+      if (span && computes(inst.op) && touchesDoubles(kernel, inst)) found.set(span.start, span);
+    }
+  return [...found.values()].sort((a, b) => a.start - b.start);
 }

@@ -4,7 +4,7 @@
  */
 import type { Argument, Constant, Function as LlvmFunction, Metadata, MetadataNode, Module } from '../bitcode/model.ts';
 import { types } from '../bitcode/types.ts';
-import { bytesOf, type Kernel, type KernelParam, type ScalarType } from '../ir/index.ts';
+import { bytesOf, type Kernel, type KernelParam, type ModuleMemory, moduleMemoryName, type ScalarType } from '../ir/index.ts';
 import type { Signature } from './emitter.ts';
 import { i32Constant, intConstant } from './function-builder.ts';
 import { limits, spaces, type Target } from './targets.ts';
@@ -66,6 +66,26 @@ export function addKernelMetadata(module: Module, fn: LlvmFunction, kernel: Kern
   const attributes = kernel.maxThreads === undefined ? [] : [node('air.max_work_group_size', kernel.maxThreads)];
   const entry = node({ kind: 'value', value: fn }, node(), node(...buffers, ...dynamic, ...inputs), ...attributes);
   module.namedMetadata.push({ name: 'air.kernel', nodes: [entry] });
+  const memory = kernel.params.find((param) => param.memory)?.memory;
+  if (memory) module.namedMetadata.push({ name: moduleMemoryName, nodes: memoryNodes(memory) });
+}
+
+/** Our own: compilers of AIR pass over named metadata that they do not know. Size and alignment, then a node for each symbol. */
+function memoryNodes({ size, align, symbols }: ModuleMemory): MetadataNode[] {
+  const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return [
+    node(size, align),
+    ...symbols.map((symbol) => node(symbol.name, symbol.offset, symbol.size, ...(symbol.init ? [hex(symbol.init)] : []))),
+  ];
+}
+
+/** Named metadata of ours, which others pass over: a node for each kernel with the parameters that are doubles held as integers. */
+export const softDoubles = 'cumetal.f64';
+
+/** Says which parameters are doubles for people, though `air.kernel` describes them as the integers that hold their bits. */
+export function addSoftDoubles(module: Module, fn: LlvmFunction, parameters: readonly number[]): void {
+  if (parameters.length === 0) return;
+  module.namedMetadata.push({ name: softDoubles, nodes: [node({ kind: 'value', value: fn }, ...parameters)] });
 }
 
 /** MSL's names of scalar types, unsigned and signed. Also read back by `reflect.ts`. */

@@ -16,6 +16,7 @@ import { alignOf, hasMemoryForm, sizeOf } from './layout.ts';
 import { raiseAtomic } from './raise-atomics.ts';
 import { largestVariable } from './raise-params.ts';
 import { addressOf, type Lanes, type RaiseState, Refused, scalarType } from './raise-state.ts';
+import { raiseWarp } from './raise-warp.ts';
 
 /** The IR values an instruction defines; nothing for those without result. */
 export function raiseInstruction(state: RaiseState, inst: Instruction): Lanes | undefined {
@@ -244,6 +245,7 @@ function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes | unde
   if (!row) throw new Refused(`the function \`${name}\``);
   if (inst.functionType !== row.type) throw new Refused(`the function \`${name}\` of type ${spell(inst.functionType)}`);
   if (row.atomic) return raiseAtomic(state, row, inst);
+  if (row.warp) return raiseWarp(state, row, inst);
   if (row.op === 'barrier') {
     state.b.barrier();
     return undefined;

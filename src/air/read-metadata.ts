@@ -4,8 +4,10 @@
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Function as LlvmFunction, Metadata, MetadataNode, Module } from '../bitcode/model.ts';
+import { type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
 import type { ElementType } from './abi.ts';
 import { type KernelInput, kernelInputs } from './inputs.ts';
+import { softDoubles } from './metadata.ts';
 
 /** One function parameter as its metadata node describes it. */
 export type ParamDescription =
@@ -36,10 +38,22 @@ export function readKernels(module: Module, diagnostics: Diagnostics): KernelDes
   const found: KernelDescription[] = [];
   for (const node of named?.nodes ?? []) {
     const kernel = readKernel(node, diagnostics);
-    if (kernel) found.push(kernel);
+    if (kernel) found.push({ ...kernel, params: kernel.params.map(asDouble(doublesOf(module, kernel.fn))) });
   }
   return found;
 }
+
+/** The parameters of a kernel that are doubles held as integers, by their numbers. */
+function doublesOf(module: Module, fn: LlvmFunction): readonly (number | undefined)[] {
+  const nodes = module.namedMetadata.find((n) => n.name === softDoubles)?.nodes ?? [];
+  const isOf = (first: Metadata | undefined): boolean => first?.kind === 'value' && first.value === fn;
+  return nodes.flatMap(({ operands: [first, ...numbers] }) => (isOf(first) ? numbers.map(numberAt) : []));
+}
+
+const asDouble =
+  (doubles: readonly (number | undefined)[]) =>
+  (param: ParamDescription): ParamDescription =>
+    param.kind === 'buffer' && doubles.includes(param.index) ? { ...param, typeName: 'double' } : param;
 
 function readKernel(node: MetadataNode, diagnostics: Diagnostics): KernelDescription | undefined {
   const [first, , args, ...attributes] = node.operands;
@@ -101,6 +115,24 @@ function readBuffer(node: MetadataNode, index: number): ParamDescription | strin
     typeName: textAt(after('air.arg_type_name')) ?? '',
     name: textAt(after('air.arg_name')) ?? `arg${index}`,
   };
+}
+
+/** The module's own memory as `cumetal.globals` describes it; nothing where the module has none, or where it makes no sense. */
+export function readMemory(module: Module): ModuleMemory | undefined {
+  const [head, ...nodes] = module.namedMetadata.find((n) => n.name === moduleMemoryName)?.nodes ?? [];
+  const [size, align] = [numberAt(head?.operands[0]), numberAt(head?.operands[1])];
+  if (size === undefined || align === undefined) return undefined;
+  const symbols = nodes.map(readSymbol);
+  const isSound = symbols.every((symbol) => symbol !== undefined && symbol.offset + symbol.size <= size);
+  return isSound ? { size, align, symbols: symbols as ModuleSymbol[] } : undefined;
+}
+
+function readSymbol({ operands }: MetadataNode): ModuleSymbol | undefined {
+  const [name, offset, size, hex] = [textAt(operands[0]), numberAt(operands[1]), numberAt(operands[2]), textAt(operands[3])];
+  if (name === undefined || offset === undefined || size === undefined || offset < 0 || size < 0) return undefined;
+  if (hex === undefined) return { name, offset, size, init: undefined };
+  if (hex.length !== 2 * size || !/^[0-9a-f]*$/.test(hex)) return undefined;
+  return { name, offset, size, init: Uint8Array.from({ length: size }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16)) };
 }
 
 const elements: Record<string, ElementType> = {

@@ -20,12 +20,21 @@ const reflectParam = (param: KernelParam): ParamReflection => ({
   access: param.access,
 });
 
+/** The module's own memory, where a kernel has a parameter for it. */
+export function reflectMemory({ params }: Kernel): Pick<KernelReflection, 'memory'> {
+  const param = params.find(({ memory }) => memory !== undefined);
+  if (!param) return {};
+  const { size, symbols } = param.memory!;
+  return { memory: { slot: param.slot, size, symbols: symbols.map(({ name, offset, size: bytes }) => ({ name, offset, size: bytes })) } };
+}
+
 /** The reflection of one kernel. */
 export function reflectKernel(kernel: Kernel): KernelReflection {
   const shared = windowOf(kernel, 'shared');
   return {
     name: kernel.name,
-    params: kernel.params.filter((param) => param.kind !== 'threadgroup').map(reflectParam),
+    params: kernel.params.filter((param) => param.kind !== 'threadgroup' && !param.memory).map(reflectParam),
+    ...reflectMemory(kernel),
     staticSharedBytes: shared?.size ?? 0,
     usesDynamicShared: shared?.dynamicOffset !== undefined,
     maxThreads: kernel.maxThreads,

@@ -21,6 +21,7 @@ import { atomicRule, casRule } from './atomic-rules.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { constantValue, i32Constant, intConstant, undef } from './function-builder.ts';
 import { barrierOperands, intrinsicFor, intrinsicOf } from './intrinsics.ts';
+import { ballotRule, reduceRule, shuffleRule, syncwarpRule } from './warp-rules.ts';
 
 type Rule<K extends Op> = (e: KernelEmitter, inst: InstOf<K>, value: Value) => LlvmValue | undefined;
 type AirRules = { [K in Op]: Rule<K> };
@@ -249,6 +250,10 @@ export const rules: AirRules = {
   },
   atomic: atomicRule,
   cas: casRule,
+  shuffle: shuffleRule,
+  ballot: ballotRule,
+  reduce: reduceRule,
+  syncwarp: syncwarpRule,
   barrier: (e) => {
     e.call(intrinsicOf('air.wg.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(barrierOperands.scope)]);
     return undefined;

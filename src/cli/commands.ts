@@ -6,7 +6,7 @@ const json: Option = { name: 'json', doc: 'Print one JSON object instead of text
 
 /** Spelled here and not read from the compiler, which would load it for every `--help`; a spec holds the lists equal. */
 export const targetChoices = ['macos14', 'cpu'];
-export const fp64Choices = ['soft', 'native'];
+export const fp64Choices = ['soft', 'warn', 'native'];
 export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection'];
 
 const target: Option = {
@@ -26,7 +26,8 @@ const fp64: Option = {
   name: 'fp64',
   value: 'MODE',
   choices: fp64Choices,
-  doc: 'How f64 arithmetic is compiled: `soft` (the default; exact or refused), or `native`, which no known Apple GPU loads.',
+  unavailable: { emulate: 'pairs of floats are not built; `soft`, the default, is exact' },
+  doc: 'How f64 is compiled for Apple GPUs, which have none: `soft` (the default) computes it exactly with integers, `warn` too and says where, `native` keeps double operations, which no known Apple GPU loads.',
 };
 
 const ptxStrict: Option = {

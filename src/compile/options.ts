@@ -1,8 +1,11 @@
 /** What a compilation can be asked for. */
 import type { Reflection, TargetName } from '../air/index.ts';
 
-/** `soft` (the default) will be exact double precision in integer arithmetic; `native` emits double operations. */
-export const fp64Modes = ['soft', 'native'] as const;
+/**
+ * For Apple targets: `soft` (the default) is exact double precision in integer arithmetic, `warn` the same with a warning for
+ * what it is needed for; `native` emits double operations, as the target `cpu` always does.
+ */
+export const fp64Modes = ['soft', 'warn', 'native'] as const;
 export type Fp64Mode = (typeof fp64Modes)[number];
 
 export interface CompileOptions {

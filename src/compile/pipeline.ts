@@ -13,6 +13,7 @@ import { type Library, writeMetallib } from '../metallib/index.ts';
 import { type CheckOptions, check, parse, printAst } from '../ptx/index.ts';
 import { lintBarriers } from './lint.ts';
 import type { Compiled, CompileOptions, Emit } from './options.ts';
+import { warnOfDoubles } from './warn-doubles.ts';
 
 /** PTX text to a metallib with its reflection; nothing after reporting errors. */
 export function compile(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Compiled | undefined {
@@ -111,6 +112,8 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
   const kernels: KernelReflection[] = ir.kernels.map(reflectKernel);
   for (const kernel of kernels) refuseTooMuchShared(kernel, places.get(kernel.name), diagnostics);
   if (diagnostics.hasErrors) return undefined;
+  if (options.fp64 === 'warn' && !target.allowsCpuOnly)
+    for (const kernel of ir.kernels) warnOfDoubles(kernel, source, target.name, diagnostics);
   const said = new Diagnostics(diagnostics.file);
   const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said));
   diagnostics.addNew(said.list);

@@ -52,9 +52,20 @@ export interface LaunchResult {
   readonly durationMs: number;
 }
 
+/** A `.global` variable of a module, which keeps what launches leave in it. Reading and writing copy. */
+export interface DeviceSymbol {
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  write(bytes: Uint8Array, offset?: number): void;
+  read(): Uint8Array;
+}
+
 /** A library made ready to launch. */
 export interface DeviceModule {
   readonly kernels: readonly KernelReflection[];
+  /** Of the module's own memory. */
+  readonly symbols: readonly DeviceSymbol[];
   /**
    * Runs one kernel to its end. Returns nothing after reporting CM50xx (arguments, sizes, limits) or CM60xx (the kernel
    * failed: timeout, deadlocked barrier, access outside memory).

@@ -1,6 +1,7 @@
 /**
  * A reference interpreter: one thread of a kernel over byte memory, one instruction at a time by `eval.ts`. It defines what a kernel means
- * for the specs; it is not how kernels are run. A barrier passes at once, as it does for a block of one thread.
+ * for the specs; it is not how kernels are run. A barrier passes at once, and a warp is
+ * the one thread, as in a block of one thread.
  */
 import { evalOp, isEvaluableInst, type PureOp } from './eval.ts';
 import type { Block, Edge, Inst, InstOf, Kernel, Value } from './kernel.ts';
@@ -93,7 +94,13 @@ function execRule(state: State, inst: Inst): bigint {
     case 'cas':
       return exchange(state, inst, (old) => (old === state.bits[inst.b] ? state.bits[inst.c]! : old));
     case 'barrier':
+    case 'syncwarp':
       return 0n;
+    case 'shuffle':
+    case 'reduce':
+      return state.bits[inst.a]!;
+    case 'ballot':
+      return state.bits[inst.a]! << BigInt(state.thread.sregs.laneid ?? 0);
     default:
       return fault(`${inst.op} cannot be run`);
   }

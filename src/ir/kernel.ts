@@ -58,6 +58,28 @@ export interface KernelParam {
   signed: boolean;
   access: 'read' | 'write' | 'read_write' | undefined;
   span?: Span | undefined;
+  /** Of a parameter that no caller hands over: it points to the module's own memory, which outlives launches. */
+  memory?: ModuleMemory;
+}
+
+/** What the parameter is called that points to the module's own memory. */
+export const moduleMemoryName = 'cumetal.globals';
+
+/** The `.global` variables of a module, all in one block; kernels of one module share it. */
+export interface ModuleMemory {
+  /** Bytes. */
+  readonly size: number;
+  readonly align: number;
+  readonly symbols: readonly ModuleSymbol[];
+}
+
+export interface ModuleSymbol {
+  readonly name: string;
+  /** Bytes from the start of the block. */
+  readonly offset: number;
+  readonly size: number;
+  /** Initial bytes; zeros where there are none. */
+  readonly init: Uint8Array | undefined;
 }
 
 /** Memory that the kernel itself declares. */

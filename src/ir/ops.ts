@@ -9,7 +9,8 @@ import type { Type } from './types.ts';
 export type TypeRule = 'a' | 'b' | 'i1' | 'void' | 'given';
 /** Which operand types are legal; the verifier reads it. */
 export type Domain = 'int' | 'float' | 'scalar' | 'pointer' | 'i1' | 'any';
-export type Effect = 'pure' | 'reads' | 'writes' | 'barrier';
+/** `warp`: done by the threads of a warp that come there together. */
+export type Effect = 'pure' | 'reads' | 'writes' | 'barrier' | 'warp';
 
 export interface OpSpec {
   /** Operand names in order, with the domain of each; `=a` demands the type of operand a. */
@@ -48,6 +49,10 @@ export const sregs = [
 /** What an atomic puts in the place of the old value: of it and the operand. `inc` and `dec` wrap at the operand (PTX ISA 9.7.13). */
 export const atomicOps = ['add', 'and', 'or', 'xor', 'exch', 'smin', 'smax', 'umin', 'umax', 'inc', 'dec', 'fadd'] as const;
 export type AtomicOp = (typeof atomicOps)[number];
+
+/** What a reduction over a warp does with two values. */
+export const folds = ['add', 'and', 'or', 'xor', 'smin', 'smax', 'umin', 'umax'] as const;
+export type Fold = (typeof folds)[number];
 
 export type IcmpPredicate = (typeof icmpPredicates)[number];
 export type FcmpPredicate = (typeof fcmpPredicates)[number];
@@ -223,6 +228,28 @@ export const ops = {
     type: 'void',
     effect: 'barrier',
     doc: 'Waits for all live threads of the block; global and shared memory before it is visible after it.',
+  },
+
+  // ── the warp: those of its threads that come to the instruction together ──
+  shuffle: {
+    args: { a: 'scalar', b: 'int' },
+    type: 'a',
+    effect: 'warp',
+    doc: 'The a of the thread in lane b, an i32. Which value it is where that thread does not take part, or b is above 31, is not specified.',
+  },
+  ballot: { args: { a: 'i1' }, type: 'given', effect: 'warp', doc: 'An i32 with the a of each lane; 0 for threads that do not take part.' },
+  reduce: {
+    args: { a: 'int' },
+    attrs: { fold: 'add' as Fold },
+    type: 'a',
+    effect: 'warp',
+    doc: 'The a of all threads that take part, an i32 each, folded into one.',
+  },
+  syncwarp: {
+    args: {},
+    type: 'void',
+    effect: 'warp',
+    doc: 'Waits for the threads that take part; global and shared memory before it is visible to them after it.',
   },
 } as const satisfies Record<string, OpSpec>;
 

@@ -5,7 +5,7 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { addBlock, emptyKernel } from './build.ts';
-import type { Block, Edge, Inst, Kernel, KernelParam, Module, Terminator, Value, Variable } from './kernel.ts';
+import type { Block, Edge, Inst, Kernel, KernelParam, Module, ModuleMemory, ModuleSymbol, Terminator, Value, Variable } from './kernel.ts';
 import { argsOf, attrsOf, mapOperands, mapTerminator } from './operands.ts';
 import { type Op, ops } from './ops.ts';
 import {
@@ -114,8 +114,21 @@ function parseParam(k: KernelReader): KernelParam {
   const element = takeWord(k, 'element') ? scalar(k) : undefined;
   const signed = takeWord(k, 'signed');
   const access = takeWord(k, 'access') ? oneOf(k, ['read', 'write', 'read_write'] as const) : undefined;
+  const memory = takeWord(k, 'memory') ? { memory: parseMemory(k) } : {};
   const span = location(k);
-  return { name, kind, space, size, align, slot, element, signed, access, ...(span ? { span } : {}) };
+  return { name, kind, space, size, align, slot, element, signed, access, ...memory, ...(span ? { span } : {}) };
+}
+
+function parseMemory(k: KernelReader): ModuleMemory {
+  const [size, align] = [number(k), numberAfter(k, 'align')];
+  const symbols: ModuleSymbol[] = [];
+  while (takeWord(k, 'symbol')) {
+    const name = string(k);
+    const offset = numberAfter(k, 'at');
+    const bytesOfIt = numberAfter(k, 'size');
+    symbols.push({ name, offset, size: bytesOfIt, init: takeWord(k, 'init') ? bytes(k) : undefined });
+  }
+  return { size, align, symbols };
 }
 
 function parseVariable(k: KernelReader): Variable {

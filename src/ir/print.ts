@@ -4,7 +4,7 @@
  */
 import { bf16Value, f16Value, f32Value, f64Value } from '../base/float.ts';
 import type { Span } from '../base/source.ts';
-import type { Block, Edge, Inst, Kernel, KernelParam, Module, Terminator, Value, Variable } from './kernel.ts';
+import type { Block, Edge, Inst, Kernel, KernelParam, Module, ModuleMemory, Terminator, Value, Variable } from './kernel.ts';
 import { argsOf, attrsOf } from './operands.ts';
 import { bitsOf, isFloat, type Type } from './types.ts';
 
@@ -48,8 +48,16 @@ const paramText = (param: KernelParam): string =>
     ...(param.element === undefined ? [] : [`element ${param.element}`]),
     ...(param.signed ? ['signed'] : []),
     ...(param.access === undefined ? [] : [`access ${param.access}`]),
+    ...(param.memory === undefined ? [] : memoryWords(param.memory)),
     ...locWords(param.span),
   ].join(' ');
+
+const memoryWords = ({ size, align, symbols }: ModuleMemory): string[] => [
+  `memory ${size} align ${align}`,
+  ...symbols.map(({ name, offset, size: bytes, init }) =>
+    [`symbol ${JSON.stringify(name)} at ${offset} size ${bytes}`, ...(init ? [`init "${hexOf(init)}"`] : [])].join(' '),
+  ),
+];
 
 const variableText = (variable: Variable): string =>
   [

@@ -10,6 +10,7 @@ import { addressOfCell, cellOf } from './cells.ts';
 import { type Context, isEntry, readRegister } from './context.ts';
 import { asInt } from './convert.ts';
 import { layoutOf } from './initialiser.ts';
+import { memoryParam } from './module-memory.ts';
 
 /** A symbol with its state space, or an integer. */
 type Base =
@@ -26,7 +27,9 @@ export function pointerTo(c: Context, operand: AddressOperand, named: AccessSpac
   const base = node.kind === 'address' && node.rest.length === 0 ? baseOf(c, node.base) : undefined;
   if (!base) return unusable(c, node, space, 'only a register, a variable or a number with a constant offset is an address');
   if (base.kind === 'integer') return fromInteger(c, base.value, node.offset, space);
-  if (base.space === space || (base.isCell && named === 'param')) return offset(c, base.value, node.offset);
+  // A variable by its name: which memory a generic access reaches is known.
+  const isNamed = space === 'generic' && base.space !== 'constant' && base.space !== 'param' && !base.isCell;
+  if (base.space === space || isNamed || (base.isCell && named === 'param')) return offset(c, base.value, node.offset);
   const [have, want] =
     base.space === 'param' && space === 'local' ? ['a parameter of the kernel', 'those of functions'] : memoryWords(base.space, space);
   return unusable(c, node, space, `\`${printOperand(node.base)}\` is ${have} and the instruction accesses ${want}`);
@@ -93,6 +96,11 @@ function symbolPointer(c: Context, name: string, use: Span): (Base & { kind: 'po
   if (symbol?.kind !== 'variable') return undefined;
   if (symbol.variable.space === 'param')
     return { kind: 'pointer', value: addressOfCell(c, cellOf(c, symbol.variable)), space: 'local', isCell: true };
+  const at = c.globals.offsets.get(symbol.variable);
+  if (at !== undefined) {
+    const block = c.ir.param('ptr.global', { index: memoryParam(c.kernel, c.globals.memory, c.diagnostics) });
+    return { kind: 'pointer', value: offset(c, block, BigInt(at)), space: 'global' };
+  }
   const variable = c.variables(symbol.variable, use);
   const space: Space = variable?.space ?? refusedSpaces[symbol.variable.space] ?? 'global';
   const value = variable ? c.ir.variable(`ptr.${space}`, { name: variable.name }) : c.ir.const(`ptr.${space}`, 0);

@@ -3,7 +3,9 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Builder, Variable as IrVariable, Kernel, Value } from '../ir/index.ts';
 import type { Variable } from '../ptx/ast.ts';
 import type { CheckedFunction, PtxFunction, Register, RowBuilder, Scope } from '../ptx/index.ts';
-import type { Flow, RegisterFile } from './ssa.ts';
+import { newFlow } from './flow.ts';
+import type { GlobalMemory } from './module-memory.ts';
+import { type Flow, link, type RegisterFile } from './ssa.ts';
 import type { Variables } from './variables.ts';
 
 export interface Context {
@@ -16,6 +18,7 @@ export interface Context {
   readonly variables: Variables;
   /** The memory of `.param` variables of bodies, and of parameters of functions that have their own. */
   readonly cells: Map<Variable, IrVariable | undefined>;
+  readonly globals: GlobalMemory;
   /** What rows emit into. */
   readonly rows: RowBuilder & { lanes: number | undefined };
   readonly evidence: Evidence;
@@ -76,6 +79,18 @@ export function registerIn(c: Context, frame: Frame, register: Register): Regist
 function isOfModule(module: Scope | undefined, register: Register): boolean {
   const symbol = module?.names.get(register.name.replace(/\.[xyzw]$/, ''));
   return symbol?.kind === 'vector' ? symbol.lanes.includes(register) : symbol?.kind === 'register' && symbol.register === register;
+}
+
+/** Puts what `body` lowers in a block of its own, which is gone into where a condition holds. */
+export function lowerWhen(c: Context, condition: Value, body: () => void): void {
+  const inside = newFlow(c.kernel, 1);
+  const after = newFlow(c.kernel, 2);
+  c.flow.block.end = { op: 'condbr', cond: condition, then: link(c.flow, inside), else: link(c.flow, after) };
+  c.flow.block.endLoc = c.ir.loc;
+  enter(c, inside);
+  body();
+  c.flow.block.end = { op: 'br', to: link(c.flow, after) };
+  enter(c, after);
 }
 
 /** The value of a register here. */

@@ -4,7 +4,7 @@ import { builder, cfgOf, emptyKernel, type Kernel, recoverPointers, renumber, ty
 import { type AccessSpace, type AddressOperand, type CheckedFunction, callsOf, type PtxFunction } from '../ptx/index.ts';
 import { convertAddress, pointerTo } from './address.ts';
 import { lowerBodies } from './bodies.ts';
-import { type Context, type Evidence, newEvidence, newFrame } from './context.ts';
+import { type Context, type Evidence, lowerWhen, newEvidence, newFrame } from './context.ts';
 import { newFlow } from './flow.ts';
 import { lowerParams, pointerParams } from './params.ts';
 import { classifyParams } from './passes/classify-params.ts';
@@ -17,14 +17,17 @@ import { resolveSpaces } from './passes/resolve-spaces.ts';
 import { registerFile } from './ssa.ts';
 import { variablesOf } from './variables.ts';
 
+/** What the kernels of a module have in common. */
+export type Surroundings = Pick<Context, 'functions' | 'globals'>;
+
 /** The kernel of an entry with what it calls; incomplete after reports of CM20xx. */
-export function lowerEntry(entry: CheckedFunction, functions: Context['functions'], diagnostics: Diagnostics): Kernel {
+export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Kernel {
   const before = diagnostics.list.length;
   const { fn } = entry;
   const kernel = emptyKernel(fn.name);
   kernel.params = lowerParams(fn, diagnostics);
   Object.assign(kernel, threadLimits(fn));
-  const c = newContext(kernel, entry, functions, diagnostics);
+  const c = newContext(kernel, entry, around, diagnostics);
   lowerBodies(c);
   const { evidence } = c;
   useReplaced(evidence, c.registers.finish());
@@ -40,13 +43,14 @@ export function lowerEntry(entry: CheckedFunction, functions: Context['functions
   return kernel;
 }
 
-function newContext(kernel: Kernel, entry: CheckedFunction, functions: Context['functions'], diagnostics: Diagnostics): Context {
+function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Context {
   const start = newFlow(kernel, 0);
   const ir = builder(kernel, start.block);
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
     pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),
     convertAddress: (a: Value, space: AccessSpace, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
+    when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
     refuse(reason: string): undefined {
       diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(ir.loc ? { span: ir.loc } : {}), label: reason });
       return undefined;
@@ -55,7 +59,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, functions: Context['
   const c: Context = {
     kernel,
     diagnostics,
-    functions,
+    ...around,
     ir,
     rows,
     registers: registerFile(kernel, start),

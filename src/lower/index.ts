@@ -7,6 +7,7 @@ import { emptyKernel, type Module } from '../ir/index.ts';
 import type { Checked } from '../ptx/index.ts';
 import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
+import { globalMemoryOf } from './module-memory.ts';
 
 /** The kernels of a checked module. Reports CM20xx for what has no exact form; then the kernels are not to be used. */
 export function lowerModule(checked: Checked, diagnostics: Diagnostics): Module {
@@ -16,9 +17,10 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics): Module 
     return { kernels: [] };
   }
   const sizes = inlinedSizes(checked);
+  const around = { functions: checked.functions, globals: globalMemoryOf(checked.module) };
   const kernels = checked.entries.map((entry) => {
     const own = new Diagnostics(diagnostics.file);
-    const kernel = reportTooLarge(entry, sizes, own) ? emptyKernel(entry.fn.name) : lowerEntry(entry, checked.functions, own);
+    const kernel = reportTooLarge(entry, sizes, own) ? emptyKernel(entry.fn.name) : lowerEntry(entry, around, own);
     diagnostics.addNew(inFunctions(entry, checked, own.list));
     return kernel;
   });

@@ -4,10 +4,8 @@
  */
 import { addressOf, instOf, type Value } from '../ir/index.ts';
 import { type CheckedInstruction, integerConstant, isSignedType, type Match } from '../ptx/index.ts';
-import { type Context, enter, readRegister } from './context.ts';
-import { newFlow } from './flow.ts';
+import { type Context, lowerWhen, readRegister } from './context.ts';
 import { readSources, writeResults } from './operands.ts';
-import { link } from './ssa.ts';
 
 /** Lowers an instruction that ends no block. */
 export function lowerInstruction(c: Context, item: CheckedInstruction): void {
@@ -27,18 +25,10 @@ export function guardValue(c: Context, { register, negated }: NonNullable<Checke
   return negated ? c.ir.xor(value, c.ir.const('i1', 1)) : value;
 }
 
-const hasEffect = ({ row }: Match): boolean => row.control === 'barrier' || row.operands.some((slot) => slot.isAddress);
+const hasEffect = ({ row }: Match): boolean => row.control === 'barrier' || row.isCollective || row.operands.some((slot) => slot.isAddress);
 
 function lowerBranched(c: Context, match: Match, guard: Value): void {
-  const from = c.flow;
-  const inside = newFlow(c.kernel, 1);
-  const after = newFlow(c.kernel, 2);
-  from.block.end = { op: 'condbr', cond: guard, then: link(from, inside), else: link(from, after) };
-  from.block.endLoc = match.instruction.span;
-  enter(c, inside);
-  lowerPlain(c, match);
-  inside.block.end = { op: 'br', to: link(inside, after) };
-  enter(c, after);
+  lowerWhen(c, guard, () => lowerPlain(c, match));
 }
 
 function lowerPlain(c: Context, match: Match): void {

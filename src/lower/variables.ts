@@ -26,7 +26,8 @@ export function variablesOf(kernel: Kernel, diagnostics: Diagnostics): Variables
 function makeVariable(variable: Variable, use: Span, name: string, diagnostics: Diagnostics): IrVariable | undefined {
   const space = spaces[variable.space];
   const layout = layoutOf(variable);
-  if (!space) {
+  const isModules = variable.space === 'global' && layout !== undefined;
+  if (!space && !isModules) {
     diagnostics.report('CM2042', { name: variable.name, space: variable.space }, declaredAt(variable, use));
     return undefined;
   }
@@ -42,6 +43,12 @@ function makeVariable(variable: Variable, use: Span, name: string, diagnostics: 
   const isDynamic = space === 'shared' && variable.linkage === 'extern' && variable.dims.includes(undefined);
   if (variable.linkage === 'extern' && !isDynamic) {
     diagnostics.report('CM2048', { name: variable.name }, declaredAt(variable, use));
+    return undefined;
+  }
+  if (!space) {
+    // The module's memory has no place for it: its initial value is at fault, or it is declared in a body.
+    if (constantBytes(variable, layout, diagnostics))
+      diagnostics.report('CM2042', { name: variable.name, space: variable.space }, declaredAt(variable, use));
     return undefined;
   }
   const init = space === 'constant' ? constantBytes(variable, layout, diagnostics) : undefined;

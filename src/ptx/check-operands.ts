@@ -275,7 +275,7 @@ function checkAddress(place: Place, slot: OperandSlot, node: Operand): boolean {
   if (inBrackets.length !== rest.length) mismatch(place, node, `${inBrackets.length + 1} operands in the brackets`, `${rest.length + 1}`);
   else if (!rest.every((each, i) => checkOperand(place, inBrackets[i]!, each))) return false;
   else if (base.kind === 'name' && lookUp(place.scope, base.name) === undefined) undeclared(place, base.name, base.span);
-  else if (base.kind === 'name') return checkBase(place, base, lookUp(place.scope, base.name)!);
+  else if (base.kind === 'name') return checkBase(place, slot, base, lookUp(place.scope, base.name)!);
   else if (base.kind === 'index' && lookUp(place.scope, base.name) === undefined) undeclared(place, base.name, base.span);
   else return true;
   return false;
@@ -285,8 +285,8 @@ function checkAddress(place: Place, slot: OperandSlot, node: Operand): boolean {
 const mayBeUnified = ({ form, instruction }: Place): boolean =>
   instruction.opcode !== 'st' && [undefined, 'global'].includes(spaceOf(form));
 
-function checkBase(place: Place, node: Operand, symbol: Named): boolean {
-  if (symbol.kind === 'variable' || symbol.kind === 'param') return checkSpace(place, node, symbol.variable);
+function checkBase(place: Place, slot: OperandSlot, node: Operand, symbol: Named): boolean {
+  if (symbol.kind === 'variable' || symbol.kind === 'param') return checkSpace(place, slot, node, symbol.variable);
   if (symbol.kind !== 'register') return mismatch(place, node, 'a register or a variable', symbolWords(symbol)) !== undefined;
   const { declared } = symbol.register;
   if (!isFloatType(declared) && bitsOfType(declared) >= 32) return true;
@@ -302,9 +302,10 @@ function spaceOf({ modifiers }: FormMatch): string | undefined {
 
 /** Addresses of 32 bits where those of the module have 64: they reach shared, local, constant and parameter memory only. Reports CM1107. */
 export function checkAddressWidth({ operands, row, modifiers, instruction }: Match, scope: Scope, diagnostics: Diagnostics): void {
-  const space = spaceOf({ row, modifiers });
-  if (space !== undefined && space !== 'global') return;
+  const ofAll = spaceOf({ row, modifiers });
   for (const { slot, node } of operands) {
+    const space = slot.space ?? ofAll;
+    if (space !== undefined && space !== 'global') continue;
     if (!slot.isAddress || node.kind !== 'address' || node.base.kind !== 'name') continue;
     const symbol = lookUp(scope, node.base.name);
     if (symbol?.kind !== 'register' || bitsOfType(symbol.register.declared) !== 32) continue;
@@ -314,8 +315,8 @@ export function checkAddressWidth({ operands, row, modifiers, instruction }: Mat
 }
 
 /** A variable is reached through its own space, or generically where it has a generic address. Source: ptxas 13.0. */
-function checkSpace({ form, instruction, diagnostics }: Place, node: Operand, { name, space }: Variable): boolean {
-  const wanted = spaceOf(form);
+function checkSpace({ form, instruction, diagnostics }: Place, slot: OperandSlot, node: Operand, { name, space }: Variable): boolean {
+  const wanted = slot.space ?? spaceOf(form);
   if (wanted === undefined && !form.row.slots.some((slot) => slot.name === 'space')) return true;
   if (wanted === space || (wanted === undefined && space !== 'const' && space !== 'param')) return true;
   const access = wanted === undefined ? 'generic' : `\`.${wanted}\``;

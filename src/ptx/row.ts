@@ -75,6 +75,8 @@ export interface RowBuilder extends Builder {
   pointer(address: AddressOperand, space: AccessSpace): Value;
   /** A generic address (i64) from the address `a` in a state space (`to` is generic), or the reverse. */
   convertAddress(a: Value, space: AccessSpace, to: 'generic' | 'space'): Value;
+  /** What `body` emits runs only where a condition holds; values made there are not to be used behind it. */
+  when(condition: Value, body: () => void): void;
   /** Reports at the instruction that it is not supported, and why. */
   refuse(reason: string): undefined;
 }
@@ -180,6 +182,8 @@ export interface RowSpec<S extends string, V extends ValueSets, B extends Vector
   readonly vectors?: B;
   /** Elements of brace vectors where `.vec` does not say how many. */
   readonly lanes?: { readonly [O in Operands<S>]?: Lanes<SlotNames<S>> };
+  /** State spaces of addresses where they are not that of the instruction. */
+  readonly spaces?: { readonly [O in Addresses<S>]?: 'global' };
   /** Operands that are written just where a slot has a word: `policy` with `.L2::cache_hint`. */
   readonly onlyWith?: { readonly [O in Omissible<S>]?: SlotNames<S> };
   readonly since: Since;
@@ -191,6 +195,8 @@ export interface RowSpec<S extends string, V extends ValueSets, B extends Vector
   readonly control?: Control;
   /** Whether a source may be the name of a variable, which stands for its address. */
   readonly takesAddresses?: true;
+  /** Done by the threads of a warp that come there together: one whose guard fails does not come there. */
+  readonly isCollective?: true;
   lower?(operands: SourceOperands<S, B>, modifiers: Modifiers<S, V>, ir: RowBuilder): Lowered<S>;
   /** Absent for refused rows. */
   readonly cases?: readonly Case<S>[];
@@ -220,6 +226,7 @@ export interface Row {
   readonly status: Status;
   readonly control: Control | undefined;
   readonly takesAddresses: boolean;
+  readonly isCollective: boolean;
   /** Absent for refused rows and for those whose `control` says all. */
   readonly lower: ((operands: AnySources, modifiers: AnyModifiers, ir: RowBuilder) => AnyLowered) | undefined;
   readonly cases: readonly AnyCase[];
@@ -265,6 +272,8 @@ export interface OperandSlot {
   readonly lanes: Lanes | undefined;
   /** The modifier without which the operand is not written, and with which it is. */
   readonly onlyWith: string | undefined;
+  /** The state space of an address, where it is not that of the instruction. */
+  readonly space: string | undefined;
   readonly type: OperandType;
 }
 
@@ -315,6 +324,7 @@ export function row<
     status: spec.status,
     control: spec.control,
     takesAddresses: spec.takesAddresses ?? false,
+    isCollective: spec.isCollective ?? false,
     lower: spec.lower as unknown as Row['lower'],
     cases: (spec.cases ?? []) as readonly AnyCase[],
   };
@@ -327,6 +337,7 @@ interface LooseSpec {
   readonly vectors?: Readonly<Record<string, VectorKind>>;
   readonly lanes?: Readonly<Record<string, Lanes>>;
   readonly onlyWith?: Readonly<Record<string, string>>;
+  readonly spaces?: Readonly<Record<string, string>>;
 }
 
 function splitHead(syntax: string): [string, string] {
@@ -370,6 +381,7 @@ function operandSlot(piece: string, index: number, spec: LooseSpec): OperandSlot
     vector: spec.vectors?.[name],
     lanes: spec.lanes?.[name],
     onlyWith: spec.onlyWith?.[name],
+    space: spec.spaces?.[name],
     type,
   };
 }

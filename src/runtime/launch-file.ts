@@ -7,6 +7,7 @@ import { type ElementType, type ElementValue, elementTypes, isElementType } from
 import { folderOf, pathFrom } from './io.ts';
 import type { LaunchPlan } from './plan.ts';
 import type { Init } from './rand.ts';
+import type { SymbolWrite } from './symbols.ts';
 
 export interface LaunchFile extends LaunchPlan {
   /** The PTX or metallib file, its path relative to where the launch file's own path is. */
@@ -67,12 +68,14 @@ function readLaunch(json: unknown, place: Place): LaunchFile | undefined {
   return { module: pathFrom(place.folder, module), kernel, grid, block, sharedBytes, constants, args };
 }
 
-function readConstants(json: unknown, place: Place): string[] | undefined {
+function readConstants(json: unknown, place: Place): SymbolWrite[] | undefined {
   if (json === undefined) return [];
   const object = readObject(json, undefined, [], place);
   if (!object) return undefined;
-  for (const [name, path] of Object.entries(object)) readText(path, inside(place, name));
-  return Object.keys(object);
+  return Object.entries(object).flatMap(([name, json]) => {
+    const path = readText(json, inside(place, name));
+    return path === undefined ? [] : [{ name, path: pathFrom(place.folder, path) }];
+  });
 }
 
 function readArguments(json: unknown, place: Place): Argument[] | undefined {

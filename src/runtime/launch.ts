@@ -10,6 +10,7 @@ import { elements, type Kernel } from './element.ts';
 import type { Io } from './io.ts';
 import { fillPlan } from './made-up.ts';
 import type { FullPlan, LaunchPlan } from './plan.ts';
+import { keepSymbols, writeSymbols } from './symbols.ts';
 
 export interface LaunchOptions {
   /** Times the kernel runs; its buffers start afresh each time. At least 1. */
@@ -60,7 +61,7 @@ export function launch(
   { io, diagnostics }: { readonly io: Io; readonly diagnostics: Diagnostics },
 ): LaunchOutcome | undefined {
   const kernel = chooseKernel(module.kernels, plan.kernel, diagnostics);
-  if (!kernel || !canWriteConstants(plan, diagnostics)) return undefined;
+  if (!kernel || !writeSymbols(module, plan.constants, io, diagnostics)) return undefined;
   const full = fillPlan(plan, kernel, device.info.limits);
   if (!fits(full, kernel, device, diagnostics)) return undefined;
   const bound = bindArguments(full, kernel, io, diagnostics);
@@ -70,11 +71,6 @@ export function launch(
   const outputs = buffers && durationsMs && bound.flatMap((b, index) => readBack(b, index, buffers[index]));
   for (const buffer of buffers ?? []) buffer?.free();
   return durationsMs && outputs && { plan: full, durationsMs, outputs };
-}
-
-function canWriteConstants({ constants }: LaunchPlan, diagnostics: Diagnostics): boolean {
-  if (constants.length > 0) diagnostics.report('CM5023', { names: constants.join(', ') });
-  return constants.length === 0;
 }
 
 /** Whether block and shared memory suit kernel and device; CM5020 to CM5022 are reported where not. */
@@ -120,7 +116,9 @@ interface Run {
 function runTimes({ module, full, bound, buffers, timeoutMs }: Run, repeat: number, diagnostics: Diagnostics): number[] | undefined {
   const args = bound.map((b, i): LaunchArgument => (b.kind === 'bytes' ? b : { kind: 'buffer', buffer: buffers[i]! }));
   const durations: number[] = [];
+  const restoreSymbols = keepSymbols(module);
   for (let i = 0; i < repeat; i++) {
+    if (i > 0) restoreSymbols();
     for (const [j, b] of bound.entries()) if (b.kind === 'buffer') buffers[j]!.write(b.contents.bytes);
     const { kernel, grid, block, sharedBytes } = full;
     const result = module.launch({ kernel, grid, block, dynamicSharedBytes: sharedBytes, args, timeoutMs }, diagnostics);

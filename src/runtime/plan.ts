@@ -1,6 +1,7 @@
 /** A launch as asked for, wherever the words came from; `made-up.ts` and `launch.ts` fill what is missing. */
 import type { Dim3 } from '../device/device.ts';
 import type { Argument } from './argument.ts';
+import type { SymbolWrite } from './symbols.ts';
 
 export interface LaunchPlan {
   readonly kernel?: string;
@@ -12,8 +13,8 @@ export interface LaunchPlan {
   readonly sharedBytes: number;
   /** One per parameter; all made up where absent. */
   readonly args?: readonly Argument[];
-  /** Module symbols that the launch wants written. */
-  readonly constants: readonly string[];
+  /** Module symbols that are written before the launch. */
+  readonly constants: readonly SymbolWrite[];
 }
 
 /** A plan in which everything is decided. */

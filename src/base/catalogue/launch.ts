@@ -73,15 +73,21 @@ export const launch = entries({
   },
   CM5023: {
     severity: 'error',
-    title: 'constants',
-    message: 'this launch writes module symbols ({names}), which no device of this version can do',
-    page: 'The `constants` of a launch file are written before the launch. They are refused rather than ignored.',
+    title: 'unknown symbol',
+    message: 'the module has no symbol `{name}` that can be written',
+    page: 'The `constants` of a launch file name `.global` variables of the module, which are written before the launch. Variables of `.const` are part of the library and cannot be written; nor can `.global` ones that no kernel names.',
   },
   CM5024: {
     severity: 'error',
     title: 'launch shape',
     message: 'this is no shape of a launch: {given}',
     page: 'Blocks in the grid, threads in a block and bytes of shared memory are whole numbers below 2^31.',
+  },
+  CM5025: {
+    severity: 'error',
+    title: 'size of a symbol',
+    message: 'symbol `{name}` has {size} bytes, and `{path}` {given}',
+    page: 'A file that a module symbol is written from holds all of it.',
   },
   CM5030: {
     severity: 'error',

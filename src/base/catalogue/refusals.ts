@@ -33,7 +33,7 @@ export const refusals = entries({
     title: 'variable of a space not supported',
     message: 'variable `{name}` in `.{space}` memory is not supported',
     help: 'pass the memory as a kernel parameter',
-    page: 'Module variables in global memory live as long as the module, and a Metal library has no place for them yet. Shared, constant and local variables are supported.',
+    page: 'Global variables of a module, and shared, constant and local ones, are supported. A global variable within a body, and textures and samplers, are not.',
   },
   CM2043: {
     severity: 'error',
@@ -103,9 +103,9 @@ export const refusals = entries({
   CM2091: {
     severity: 'error',
     title: 'f64 on an Apple target',
-    message: 'f64 arithmetic cannot be compiled for {target}: Apple GPUs have no double precision',
+    message: '`{what}` of f64 cannot be compiled for {target}: Apple GPUs have neither double precision nor atomics of 64 bits',
     help: '`--fp64=native` emits double operations, which the CPU device runs and no known Apple GPU loads',
-    page: 'Pipeline creation fails on every known Apple GPU as soon as a kernel holds a double operation. A double is never silently computed as a float. An exact software double is planned.',
+    page: 'Pipeline creation fails on every known Apple GPU as soon as a kernel holds a double operation. Arithmetic, comparisons and conversions of doubles are compiled to integer operations that give the same bits; atomics on doubles, and approximate functions of them, have no such form. A double is never computed as a float.',
   },
   CM2092: {
     severity: 'error',
@@ -139,5 +139,12 @@ export const refusals = entries({
     message: 'this instruction takes a generic address of memory that is not global for a number',
     help: 'use the address for accesses only, or keep it in its state space (without `cvta`)',
     page: 'On an NVIDIA GPU a generic address of shared or local memory is a number in a window of its own; there is no such window here. Adding to it and accessing through it are exact, but comparing it with another number than null, storing it or computing with it would give other results.',
+  },
+  CM2097: {
+    severity: 'warning',
+    title: 'f64 in software',
+    message: '`{instruction}` is done in integer arithmetic for {target}: {places} in kernel `{kernel}`',
+    help: 'where its 24 bits are enough, `f32` takes one operation instead of about a hundred',
+    page: 'Apple GPUs have no double precision. The result is that of IEEE 754 bit for bit, and takes between 20 and 200 integer operations. `--fp64=warn` reports each form once for each kernel, at its first place; `--fp64=soft`, the default, compiles the same and says nothing.',
   },
 });

@@ -7,6 +7,7 @@ import type { Device, DeviceInfo, DeviceModule } from '../device.ts';
 import { launchKernel } from './launch.ts';
 import { loadLibrary } from './library.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
+import { ownMemory } from './own-memory.ts';
 import type { CpuBuffer } from './request.ts';
 
 /** What the device is and how large launches may be; threadgroup limits are those of Apple GPUs. */
@@ -55,15 +56,16 @@ function allocate(memory: DeviceMemory, size: number, diagnostics: Diagnostics):
 
 function load(memory: DeviceMemory, metallib: Uint8Array, diagnostics: Diagnostics): DeviceModule | undefined {
   const kernels = loadLibrary(metallib, diagnostics);
-  return (
-    kernels && {
-      kernels: kernels.map((kernel) => kernel.reflection),
-      launch(request, to) {
-        const kernel = kernels.find((each) => each.reflection.name === request.kernel);
-        if (kernel) return launchKernel(memory, cpuInfo.limits, kernel, request, to);
-        to.report('CM5001', { name: request.kernel });
-        return undefined;
-      },
-    }
-  );
+  const own = kernels && ownMemory(memory, kernels, diagnostics);
+  if (!own) return undefined;
+  return {
+    kernels: kernels.map((kernel) => kernel.reflection),
+    symbols: own.symbols,
+    launch(request, to) {
+      const kernel = kernels.find((each) => each.reflection.name === request.kernel);
+      if (kernel) return launchKernel(memory, { limits: cpuInfo.limits, ownMemory: own.address }, kernel, request, to);
+      to.report('CM5001', { name: request.kernel });
+      return undefined;
+    },
+  };
 }

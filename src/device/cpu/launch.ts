@@ -12,10 +12,16 @@ class TimeIsUp extends Error {}
 const alignUp = (offset: number): number => Math.ceil(offset / 16) * 16;
 const product = (dims: Dim3): number => dims[0] * dims[1] * dims[2];
 
+export interface Surroundings {
+  readonly limits: DeviceLimits;
+  /** Address of the module's own memory. */
+  readonly ownMemory: number;
+}
+
 /** Runs a kernel to its end; nothing after reporting CM50xx or CM60xx. */
 export function launchKernel(
   memory: DeviceMemory,
-  limits: DeviceLimits,
+  { limits, ownMemory }: Surroundings,
   kernel: LoadedKernel,
   request: LaunchRequest,
   diagnostics: Diagnostics,
@@ -35,7 +41,7 @@ export function launchKernel(
   }
   try {
     fillArea(memory, start, area, kernel, request);
-    return runInstance(memory, compiled.wasm, globalsOf(start, area, kernel, request), request, diagnostics);
+    return runInstance(memory, compiled.wasm, globalsOf({ start, ownMemory }, area, kernel, request), request, diagnostics);
   } finally {
     memory.give(start);
   }
@@ -89,10 +95,17 @@ interface Globals {
   readonly params: readonly bigint[];
 }
 
-function globalsOf(start: number, area: Area, kernel: LoadedKernel, request: LaunchRequest): Globals {
+interface Starts {
+  /** Of the area. */
+  readonly start: number;
+  readonly ownMemory: number;
+}
+
+function globalsOf({ start, ownMemory }: Starts, area: Area, kernel: LoadedKernel, request: LaunchRequest): Globals {
   const { plan } = kernel.compiled();
   const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
   const params = kernel.params.map((param, i): bigint => {
+    if (param.memory) return BigInt(ownMemory);
     if (param.kind === 'threadgroup') return BigInt(start + area.shared + plan.windows.shared);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);
     const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];

@@ -1,6 +1,6 @@
 /** Natural loops and reducibility. */
-import type { Cfg } from './cfg.ts';
-import type { DominatorTree } from './dominators.ts';
+import { type Cfg, reversePostorder } from './cfg.ts';
+import { type DominatorTree, dominatorsOf } from './dominators.ts';
 
 export interface Loop {
   /** The one block through which the loop is entered. */
@@ -55,4 +55,22 @@ function bodyOf(cfg: Cfg, header: number, latches: readonly number[]): number[] 
     stack.push(...cfg.predecessors[node]!);
   }
   return [...inside].sort((a, b) => cfg.position[a]! - cfg.position[b]!);
+}
+
+/**
+ * Blocks in an order in which threads that parted can wait for each other: if of all blocks where threads of a warp stand the
+ * first is let on, those that are ahead wait for those behind. That is a reverse postorder in which what follows a loop comes
+ * after all of the loop.
+ * Source: Diamos et al., "SIMD Re-Convergence at Thread Frontiers" (MICRO 2011).
+ */
+export function convergenceOrder(cfg: Cfg): number[] {
+  const { loops, innermost } = loopsOf(cfg, dominatorsOf(cfg));
+  const left = (from: number, to: number): number => {
+    let count = 0;
+    for (let loop = innermost[from]!; loop >= 0 && !loops[loop]!.blocks.includes(to); loop = loops[loop]!.parent) count++;
+    return count;
+  };
+  // What a search visits first comes last.
+  const outwards = cfg.successors.map((targets, from) => [...targets].sort((a, b) => left(from, b) - left(from, a)));
+  return reversePostorder(outwards, 0);
 }

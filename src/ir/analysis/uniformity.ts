@@ -71,13 +71,19 @@ function emptyState(kernel: Kernel, cfg: Cfg, post: DominatorTree): State {
 function visitBlock(state: State, id: number): void {
   const block = state.kernel.blocks[id]!;
   for (const value of block.body) {
-    const inst = state.kernel.insts[value]!;
-    let level: number = sourceVariance(inst, state.kernel);
-    for (const operand of operandsOf(inst)) level = Math.max(level, seenFrom(state, operand, id));
-    raise(state, value, level);
+    raise(state, value, levelOf(state, state.kernel.insts[value]!, id));
   }
   visitEdges(state, id, block.end);
   if (block.end.op === 'condbr') visitBranch(state, id, seenFrom(state, block.end.cond, id));
+}
+
+function levelOf(state: State, inst: Inst, block: number): number {
+  // Threads of a warp that come there together get one answer, and those of another warp theirs.
+  if (inst.op === 'ballot' || inst.op === 'reduce') return 1;
+  if (inst.op === 'shuffle' && seenFrom(state, inst.b, block) < 2) return 1;
+  let level: number = sourceVariance(inst, state.kernel);
+  for (const operand of operandsOf(inst)) level = Math.max(level, seenFrom(state, operand, block));
+  return level;
 }
 
 function visitEdges(state: State, id: number, end: Terminator): void {

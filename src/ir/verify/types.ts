@@ -1,7 +1,7 @@
 /** Promises T1 to T5: operand domains and result types, from the op table and one rule for each op that states its type. */
 import type { Inst, Kernel, Value } from '../kernel.ts';
 import { argsOf } from '../operands.ts';
-import { type Domain, fcmpPredicates, icmpPredicates, type Op, resultType, specOf, sregs } from '../ops.ts';
+import { type Domain, fcmpPredicates, folds, icmpPredicates, type Op, resultType, specOf, sregs } from '../ops.ts';
 import { bitsOf, elementOf, isFloat, isInt, isPointer, isScalar, isVector, lanesOf, type Type } from '../types.ts';
 import { checkAccess, checkParam, checkVariable } from './memory.ts';
 import type { Report, Rule } from './report.ts';
@@ -74,6 +74,9 @@ const vector =
 const oneOf = (word: string, words: readonly string[]): Broken => when(!words.includes(word), 'T5', `there is no \`${word}\``);
 
 const extra: { [K in Op]?: Extra<K> } = {
+  shuffle: (_, [, lane]) => when(lane !== 'i32', 'T3', `a lane of type ${lane}`),
+  ballot: ({ type }) => when(type !== 'i32', 'T3', `a ballot of type ${type}`),
+  reduce: ({ fold, type }) => [...oneOf(fold, folds), ...when(type !== 'i32', 'T3', `a reduction of ${type}`)],
   const: ({ type, bits }) => [
     ...when(!isScalar(type) && !(isPointer(type) && bits === 0n), 'T3', `a constant of type ${type}`),
     ...when(isScalar(type) && BigInt.asUintN(bitsOf(type), bits) !== bits, 'T5', `${bits} does not fit ${type}`),

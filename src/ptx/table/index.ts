@@ -4,6 +4,7 @@
  */
 import type { Row } from '../row.ts';
 import { approximateRows } from './approximate.ts';
+import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
 import { bitRows } from './bits.ts';
 import { compareRows } from './compare.ts';
@@ -16,6 +17,7 @@ import { refusedDataRows } from './later/data.ts';
 import { refusedRows } from './later/index.ts';
 import { logicRows } from './logic.ts';
 import { moveRows } from './move.ts';
+import { warpRows } from './warp.ts';
 
 /** Rows of forms that are compiled, in the order of the manual. */
 const ownRows: readonly Row[] = [
@@ -27,9 +29,11 @@ const ownRows: readonly Row[] = [
   ...approximateRows,
   ...moveRows,
   ...hintRows,
+  ...asyncCopyRows,
   ...atomicRows,
   ...convertRows,
   ...controlRows,
+  ...warpRows,
 ];
 
 type Groups = ReadonlyMap<string, readonly Row[]>;

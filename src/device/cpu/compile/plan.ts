@@ -1,4 +1,4 @@
-/** Where everything of a kernel lives: variables in windows of memory, values across barriers in a record per thread. */
+/** Where everything of a kernel lives: variables in windows of memory, values across stops in a record per thread. */
 import {
   bytesOf,
   cfgOf,
@@ -15,7 +15,7 @@ import {
   type Variable,
 } from '../../../ir/index.ts';
 import { type Regions, regionsOf } from './regions.ts';
-import { splitAtBarriers } from './split.ts';
+import { splitAtStops } from './split.ts';
 
 export interface Plan {
   readonly kernel: Kernel;
@@ -28,8 +28,10 @@ export interface Plan {
   readonly uses: Int32Array;
   /** By entry block of a region: the values that threads bring along. */
   readonly brought: ReadonlyMap<number, readonly Value[]>;
-  /** Byte offset in the thread's record of each value that is brought over a barrier. */
+  /** Byte offset in the thread's record of each value that is brought from region to region. */
   readonly slots: ReadonlyMap<Value, number>;
+  /** By meeting's value: its operands, with the byte offset of each in the thread's record. */
+  readonly operandSlots: ReadonlyMap<Value, readonly OperandSlot[]>;
   /** Bytes of a thread's record. */
   readonly recordBytes: number;
   /** Byte offset of each variable in the window of its space. */
@@ -38,24 +40,29 @@ export interface Plan {
   readonly windows: Readonly<Record<Variable['space'], number>>;
 }
 
+export interface OperandSlot {
+  readonly operand: Value;
+  readonly offset: number;
+}
+
 /** Made again wherever they are used, rather than kept. */
 export const isFree = ({ op }: Inst): boolean => op === 'const' || op === 'param' || op === 'variable' || op === 'sreg';
 
 const alignUp = (offset: number, align: number): number => Math.ceil(offset / align) * align;
 
-/** Plans a kernel, whose blocks are split at barriers on the way. */
+/** Plans a kernel, whose blocks are split at stops on the way. */
 export function planOf(kernel: Kernel): Plan {
-  splitAtBarriers(kernel);
+  splitAtStops(kernel);
   const regions = regionsOf(kernel);
   const home = definingBlocks(kernel);
   const brought = broughtValues(kernel, regions);
-  return { kernel, regions, home, brought, ...countUses(kernel, home), ...recordOf(kernel, brought), ...windowsOf(kernel) };
+  return { kernel, regions, home, brought, ...countUses(kernel, home), ...recordOf(kernel, regions, brought), ...windowsOf(kernel) };
 }
 
 function broughtValues(kernel: Kernel, regions: Regions): Map<number, Value[]> {
   const { liveIn } = livenessOf(kernel, cfgOf(kernel));
-  const kept = (entry: number): Value[] => [...liveIn[entry]!].filter((value) => !isFree(kernel.insts[value]!));
-  return new Map(regions.list.map(({ entry }) => [entry, entry === 0 ? [] : kept(entry).sort((a, b) => a - b)]));
+  const kept = (entry: number): Value[] => [...liveIn[entry]!].filter((value) => !isFree(kernel.insts[value]!)).sort((a, b) => a - b);
+  return new Map(regions.list.map(({ entry }) => [entry, entry === 0 ? [] : [...kernel.blocks[entry]!.params, ...kept(entry)]]));
 }
 
 function countUses(kernel: Kernel, home: Int32Array): Pick<Plan, 'crosses' | 'uses'> {
@@ -72,16 +79,24 @@ function countUses(kernel: Kernel, home: Int32Array): Pick<Plan, 'crosses' | 'us
   return { crosses, uses };
 }
 
-function recordOf(kernel: Kernel, brought: ReadonlyMap<number, readonly Value[]>): Pick<Plan, 'slots' | 'recordBytes'> {
+function recordOf(
+  kernel: Kernel,
+  { meetings }: Regions,
+  brought: ReadonlyMap<number, readonly Value[]>,
+): Pick<Plan, 'slots' | 'operandSlots' | 'recordBytes'> {
   const slots = new Map<Value, number>();
   let bytes = 0;
-  for (const values of brought.values())
-    for (const value of values) {
-      if (slots.has(value)) continue;
-      slots.set(value, bytes);
-      bytes += slotBytes(kernel.insts[value]!.type);
-    }
-  return { slots, recordBytes: bytes };
+  const place = (value: Value): number => {
+    const at = bytes;
+    bytes += slotBytes(kernel.insts[value]!.type);
+    return at;
+  };
+  for (const values of brought.values()) for (const value of values) if (!slots.has(value)) slots.set(value, place(value));
+  // Apart from where the values themselves are: other threads read them when their own thread may have gone on.
+  const operandSlots = new Map(
+    meetings.map(({ value }) => [value, operandsOf(kernel.insts[value]!).map((operand) => ({ operand, offset: place(operand) }))]),
+  );
+  return { slots, operandSlots, recordBytes: bytes };
 }
 
 /** Lanes of a vector stand at steps of at least the word they are held in. */

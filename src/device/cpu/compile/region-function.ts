@@ -1,6 +1,6 @@
 /**
- * One function per region: a loop over the threads of a block, each of which takes its values from its record, runs to a
- * barrier or to the end, and puts back what the next region needs.
+ * One function per region: a loop over threads of a block, each of which takes its values from its record, runs to a stop, to
+ * an entry or to the end, and puts back what the next region needs.
  */
 import {
   type Block,
@@ -8,39 +8,21 @@ import {
   type Edge,
   elementOf,
   type InstOf,
+  isVector,
   type Kernel,
   lanesOf,
   type Value,
   type Variable,
 } from '../../../ir/index.ts';
-import type { Code, WasmModule } from '../../../wasm/index.ts';
+import type { Code } from '../../../wasm/index.ts';
 import { costOf, fuelPerTick } from './cost.ts';
 import type { Emitter } from './emitter.ts';
-import type { HelperName } from './helpers.ts';
-import type { Host } from './host.ts';
-import type { Plan } from './plan.ts';
 import type { Region } from './regions.ts';
 import { writeInstruction } from './rules.ts';
-import { endsInBarrier } from './split.ts';
-import { continuation, writeStructure } from './structure.ts';
-import { heldAs, regionValues } from './values.ts';
-
-/** What the functions of one kernel share. */
-export interface Shared {
-  readonly plan: Plan;
-  readonly module: WasmModule;
-  readonly host: Host;
-  readonly helper: (name: HelperName) => number;
-  /** Global: the region that all threads run next (uniform), or the parity of the phase (else). */
-  readonly phase: number;
-  /** Global: threads that reached a barrier in this phase. */
-  readonly arrived: number;
-  /** Global: work until the next look at the clock. */
-  readonly fuel: number;
-}
-
-/** The state of a thread that has left the kernel. */
-export const gone = -1;
+import { gone, type Shared, waiting, writeStateAddress } from './shared.ts';
+import { continuation, stopOf } from './split.ts';
+import { writeStructure } from './structure.ts';
+import { heldAs, regionValues, type Values } from './values.ts';
 
 /** Locals that every region function has. */
 interface Frame {
@@ -51,6 +33,8 @@ interface Frame {
   readonly z: number;
   /** Number of the thread in its block. */
   readonly thread: number;
+  /** The end of the threads that are run; the first is parameter 0. */
+  readonly end: number;
   /** Address of the thread's record. */
   readonly record: number;
   /** The global of that name while the function runs. */
@@ -59,18 +43,13 @@ interface Frame {
   readonly cost: number;
 }
 
-/** Writes the function of a region. */
+/** Writes the function of a region, for threads from its first parameter to its second. */
 export function writeRegion(shared: Shared, region: Region): { readonly index: number; readonly code: Code } {
-  const { index, code } = shared.module.fn({ params: [], results: [] });
-  const [x, y, z, thread, record, fuel] = Array.from({ length: 6 }, () => code.local('i32')) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const frame: Frame = { shared, code, x, y, z, thread, record, fuel, cost: costOf(shared.plan.kernel, region) };
+  const { index, code } = shared.module.fn({ params: ['i32', 'i32'], results: [] });
+  const local = (): number => code.local('i32');
+  const [x, y, z, record, fuel] = [local(), local(), local(), local(), local()];
+  const frame: Frame = { shared, code, x, y, z, thread: 0, end: 1, record, fuel, cost: costOf(shared.plan.kernel, region) };
+  writeFirstPlace(frame);
   code.at('global.get', shared.fuel);
   code.at('local.set', fuel);
   code.open('loop');
@@ -86,19 +65,35 @@ export function writeRegion(shared: Shared, region: Region): { readonly index: n
   return { index, code };
 }
 
+/** Where the first thread is in the block. */
+function writeFirstPlace({ shared, code, x, y, z, thread }: Frame): void {
+  const { globals } = shared.host;
+  const split = (from: number, limit: number, rest: number, quotient: number): void => {
+    for (const [op, to] of [
+      ['i32.rem_u', rest],
+      ['i32.div_u', quotient],
+    ] as const) {
+      code.at('local.get', from);
+      code.at('global.get', limit);
+      code.op(op);
+      code.at('local.set', to);
+    }
+  };
+  split(thread, globals['ntid.x'], x, z);
+  split(z, globals['ntid.y'], y, z);
+}
+
 /** Skips threads that are elsewhere; names the thread for the case of a fault. */
 function writeThreadStart(frame: Frame, region: Region): void {
   const { shared, code, thread, record } = frame;
-  const { plan, host, phase } = shared;
+  const { plan, host } = shared;
   code.at('local.get', thread);
   code.at('global.set', host.globals.thread);
   writeTurn(frame);
-  if (plan.regions.list.length > 1 && !plan.regions.isUniform) {
+  if (plan.regions.schedule === 'warp') {
     writeStateAddress(shared, code, thread);
     code.access('i32.load', 4);
-    code.i32(2 * region.id);
-    code.at('global.get', phase);
-    code.op('i32.or');
+    code.i32(region.id);
     code.op('i32.ne');
     code.at('br_if', 0);
   }
@@ -111,16 +106,8 @@ function writeThreadStart(frame: Frame, region: Region): void {
   code.at('local.set', record);
 }
 
-function writeStateAddress({ host }: Shared, code: Code, thread: number): void {
-  code.at('local.get', thread);
-  code.i32(2);
-  code.op('i32.shl');
-  code.at('global.get', host.globals.states);
-  code.op('i32.add');
-}
-
-/** x runs fastest; the loop goes on while the thread's number is below the number of threads. */
-function writeNextThread({ shared, code, x, y, z, thread }: Frame): void {
+/** x runs fastest. */
+function writeNextThread({ shared, code, x, y, z, thread, end }: Frame): void {
   const { globals } = shared.host;
   const count = (local: number): void => {
     code.at('local.get', local);
@@ -143,7 +130,7 @@ function writeNextThread({ shared, code, x, y, z, thread }: Frame): void {
   code.end();
   code.end();
   count(thread);
-  code.at('global.get', globals.threads);
+  code.at('local.get', end);
   code.op('i32.lt_u');
   code.at('br_if', 0);
 }
@@ -173,13 +160,31 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
       code.access(`${name}.store`, 4, plan.slots.get(value)! + offset);
     });
   };
+  const saveFor = (entry: Block, except: readonly Value[]): void => {
+    for (const value of plan.brought.get(entry.id)!) if (!except.includes(value)) save(value);
+  };
   const leave = (block: Block): void => {
-    if (!endsInBarrier(kernel, block)) writeState(frame, gone);
+    const stop = stopOf(kernel, block);
+    if (stop === undefined) writeState(frame, gone);
     else {
       const to = continuation(block);
-      plan.brought.get(to.id)!.forEach(save);
-      writeState(frame, plan.regions.byEntry.get(to.id)!.id);
+      for (const { operand, offset } of plan.operandSlots.get(stop) ?? []) writeOperand(frame, values, operand, offset);
+      saveFor(to, [stop]);
+      const next = plan.regions.byEntry.get(to.id)!.id;
+      writeState(frame, plan.regions.byBlock.get(block.id)?.id ?? next | waiting);
     }
+    nextThread();
+  };
+  const leaveBy = ({ block, args }: Edge): void => {
+    for (const [i, arg] of args.entries())
+      eachLane(kernel, block.params[i]!, (lane, name, offset) => {
+        code.at('local.get', record);
+        if (isVector(kernel.insts[arg]!.type)) values.pushLane(arg, lane);
+        else values.push(arg);
+        code.access(`${name}.store`, 4, plan.slots.get(block.params[i]!)! + offset);
+      });
+    saveFor(block, block.params);
+    writeState(frame, plan.regions.byEntry.get(block.id)!.id);
     nextThread();
   };
   const transfer = ({ block, args }: Edge): void => {
@@ -188,11 +193,14 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
   };
   writeStructure(kernel, region, code, {
     body: (block) => {
-      for (const value of block.body) writeInstruction(e, value);
+      const stop = stopOf(kernel, block);
+      for (const value of block.body) if (value !== stop) writeInstruction(e, value);
     },
     transfer,
     condition: (value) => values.push(value),
     leave,
+    isLast: (block) => stopOf(kernel, block) !== undefined,
+    leaveBy,
     turn: () => writeTurn(frame),
   });
 }
@@ -212,29 +220,25 @@ function eachLane(kernel: Kernel, value: Value, act: (lane: number, name: string
   for (let lane = 0; lane < lanesOf(type); lane++) act(lane, heldAs(element), lane * step);
 }
 
-/** Says which region the thread runs next. */
-function writeState({ shared, code, thread }: Frame, region: number): void {
-  const { plan, phase, arrived } = shared;
-  if (plan.regions.list.length === 1) return;
-  if (plan.regions.isUniform) {
-    code.i32(region);
-    code.at('global.set', phase);
+/** Puts an operand where the others of the warp find it. */
+function writeOperand({ code, record, shared }: Frame, values: Values, operand: Value, offset: number): void {
+  code.at('local.get', record);
+  values.push(operand);
+  code.access(`${heldAs(shared.plan.kernel.insts[operand]!.type)}.store`, 4, offset);
+}
+
+/** Says what the thread does next. */
+function writeState({ shared, code, thread }: Frame, state: number): void {
+  const { schedule } = shared.plan.regions;
+  if (schedule === 'once') return;
+  if (schedule === 'block') {
+    code.i32(state === gone ? gone : state & ~waiting);
+    code.at('global.set', shared.phase);
     return;
   }
   writeStateAddress(shared, code, thread);
-  code.i32(region === gone ? gone : 2 * region);
-  if (region !== gone) {
-    code.at('global.get', phase);
-    code.i32(1);
-    code.op('i32.xor');
-    code.op('i32.or');
-  }
+  code.i32(state);
   code.access('i32.store', 4);
-  if (region === gone) return;
-  code.at('global.get', arrived);
-  code.i32(1);
-  code.op('i32.add');
-  code.at('global.set', arrived);
 }
 
 function writeTurn({ shared, code, fuel, cost }: Frame): void {

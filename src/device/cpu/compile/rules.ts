@@ -97,6 +97,10 @@ const rules = {
   cas: compareAndSwap,
   // Threads meet between regions; nothing is left to do inside one.
   barrier: () => {},
+  shuffle: () => {},
+  ballot: () => {},
+  reduce: () => {},
+  syncwarp: () => {},
 } satisfies { [K in Op]: (e: Emitter, inst: InstOf<K>, value: Value) => void };
 
 /** Writes the instruction that defines a value, or keeps it to be written where it is used. */

@@ -4,7 +4,7 @@
  * his recursion is a stack of tasks here, because kernels nest deeply. A graph with a cycle of two entries becomes a loop
  * around a table of all blocks.
  */
-import { type Block, type Cfg, type Edge, edgesOf, type Kernel, type Value } from '../../../ir/index.ts';
+import type { Block, Cfg, Edge, Kernel, Value } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
 import type { Region } from './regions.ts';
 
@@ -14,8 +14,12 @@ export interface Contents {
   /** Hands over the arguments of an edge. */
   transfer(edge: Edge): void;
   condition(value: Value): void;
-  /** Leaves the region: at a return or a barrier. Must end with a jump. */
+  /** Leaves the region: at a return or a stop. Must end with a jump. */
   leave(block: Block): void;
+  /** Whether threads leave the region at the end of a block, whatever edges it has. */
+  isLast(block: Block): boolean;
+  /** Leaves the region by an edge into an entry. Must end with a jump. */
+  leaveBy(edge: Edge): void;
   /** Stands at the start of each loop. */
   turn(): void;
 }
@@ -27,8 +31,8 @@ export function writeStructure(kernel: Kernel, region: Region, code: Code, conte
   code.op('unreachable');
 }
 
-/** Whether a block of the region leads to no other in it. */
-const isLast = (region: Region, block: Block): boolean => region.cfg.successors[block.id]!.length === 0;
+/** Whether an edge leads out of the region: into an entry, be it the region's own. */
+const leadsOut = ({ cfg }: Region, from: number, { block }: Edge): boolean => !cfg.successors[from]!.includes(block.id);
 
 /** By block: edges into it from before, and whether there is one from behind. */
 function edgesInto({ order, successors, position }: Cfg): { forwardEdges: Int32Array; isHeader: Uint8Array } {
@@ -77,7 +81,7 @@ function writeNested(kernel: Kernel, region: Region, code: Code, contents: Conte
     const block = kernel.blocks[id]!;
     contents.body(block);
     const { end } = block;
-    if (isLast(region, block) || end.op === 'ret') return contents.leave(block);
+    if (contents.isLast(block) || end.op === 'ret') return contents.leave(block);
     if (end.op === 'br') return jump(id, end.to);
     contents.condition(end.cond);
     code.open('if');
@@ -92,6 +96,7 @@ function writeNested(kernel: Kernel, region: Region, code: Code, contents: Conte
   };
 
   const jump = (from: number, edge: Edge): void => {
+    if (leadsOut(region, from, edge)) return contents.leaveBy(edge);
     contents.transfer(edge);
     const to = edge.block.id;
     const isBack = cfg.position[to]! <= cfg.position[from]!;
@@ -117,7 +122,8 @@ function writeTable(kernel: Kernel, region: Region, code: Code, contents: Conten
     order.map((_, i) => i),
     order.length - 1,
   );
-  const jump = (edge: Edge): void => {
+  const jump = (from: number, edge: Edge): void => {
+    if (leadsOut(region, from, edge)) return contents.leaveBy(edge);
     contents.transfer(edge);
     code.i32(position[edge.block.id]!);
     code.at('local.set', next);
@@ -129,18 +135,15 @@ function writeTable(kernel: Kernel, region: Region, code: Code, contents: Conten
     const block = kernel.blocks[id]!;
     contents.body(block);
     const { end } = block;
-    if (isLast(region, block) || end.op === 'ret') contents.leave(block);
-    else if (end.op === 'br') jump(end.to);
+    if (contents.isLast(block) || end.op === 'ret') contents.leave(block);
+    else if (end.op === 'br') jump(id, end.to);
     else {
       contents.condition(end.cond);
       code.open('if');
-      jump(end.then);
+      jump(id, end.then);
       code.end();
-      jump(end.else);
+      jump(id, end.else);
     }
   }
   code.end();
 }
-
-/** The block behind a barrier. */
-export const continuation = (block: Block): Block => edgesOf(block.end)[0]!.block;

@@ -20,21 +20,7 @@ const tileMoves = {
   refused: 'matrix tiles spread over the lanes of a warp as NVIDIA tensor cores want them: not there yet',
   instead: 'load each element with `ld.shared`',
 } as const;
-const lanes = {
-  refused: 'exchange between the lanes of a warp: not there yet',
-  instead: 'exchange through shared memory, with `bar.sync` between writing and reading',
-} as const;
-
 const laneRows = (): readonly Row[] => [
-  row({
-    syntax: 'shfl.sync.mode.b32 d[|p], a, b, c, members',
-    values: { mode: ['up', 'down', 'bfly', 'idx'] },
-    types: { d: 'b32', p: 'pred', a: 'b32', b: 'b32', c: 'b32', members: 'b32' },
-    since: { ptx: 6, sm: 30 },
-    doc: 'The value that another lane of the warp has, and whether there is such a lane.',
-    source: '9.7.9.6',
-    status: lanes,
-  }),
   row({
     syntax: 'shfl.mode.b32 d[|p], a, b, c',
     values: { mode: ['up', 'down', 'bfly', 'idx'] },

@@ -7,9 +7,9 @@ const hopperStores = { ptx: 8.1, sm: 90 } as const;
 const blackwell = { ptx: 8.6, sm: 100 } as const;
 const signal = 'mbarrier::complete_tx::bytes' as const;
 
-const inBackground = {
-  refused: 'copies into shared memory that go on while the thread runs: not there yet',
-  instead: 'copy with `ld.global` and `st.shared`, then `bar.sync`: the CUDA fallback for architectures before sm_80',
+const signals = {
+  refused: 'a copy that tells a barrier in memory (mbarrier) when it is done: AIR has no such barriers',
+  instead: 'wait with `cp.async.wait_all` and `bar.sync 0`',
 } as const;
 const byEngine = {
   refused: 'copies by the engine of a Hopper GPU, which signal mbarriers: no Apple GPU has either',
@@ -39,57 +39,12 @@ const joining = (taken: Readonly<Record<'and' | 'add' | 'inc' | 'min', readonly 
 
 const copyRows = (): readonly Row[] => [
   row({
-    syntax: 'cp.async.ca.space.global{.L2::cache_hint}{.prefetch} [d], [a], size{, taken}{, policy}',
-    values: { space: ['shared', 'shared::cta'], prefetch: ['L2::64B', 'L2::128B', 'L2::256B'] },
-    types: { size: 'u32', taken: 'u32', policy: 'b64' },
-    constants: { size: [4, 16] },
-    onlyWith: { policy: 'L2::cache_hint' },
-    since: ampere,
-    doc: 'Copies 4, 8 or 16 bytes in the background, of which `taken` are read and the others 0.',
-    source: '9.7.9.25.3.1',
-    status: inBackground,
-  }),
-  row({
-    syntax: 'cp.async.cg.space.global{.L2::cache_hint}{.prefetch} [d], [a], size{, taken}{, policy}',
-    values: { space: ['shared', 'shared::cta'], prefetch: ['L2::64B', 'L2::128B', 'L2::256B'] },
-    types: { size: 'u32', taken: 'u32', policy: 'b64' },
-    constants: { size: [16, 16] },
-    onlyWith: { policy: 'L2::cache_hint' },
-    since: ampere,
-    doc: 'Copies 16 bytes in the background past the first cache.',
-    source: '9.7.9.25.3.1',
-    status: inBackground,
-  }),
-  row({
-    syntax: 'cp.async.commit_group',
-    since: ampere,
-    doc: 'Makes a group of the copies so far.',
-    source: '9.7.9.25.3.2',
-    status: inBackground,
-  }),
-  row({
-    syntax: 'cp.async.wait_group n',
-    types: { n: 'u32' },
-    constants: { n: [0, 0x7fffffff] },
-    since: ampere,
-    doc: 'Waits until all groups but the latest n are done.',
-    source: '9.7.9.25.3.3',
-    status: inBackground,
-  }),
-  row({
-    syntax: 'cp.async.wait_all',
-    since: ampere,
-    doc: 'Waits until all copies are done.',
-    source: '9.7.9.25.3.3',
-    status: inBackground,
-  }),
-  row({
     syntax: 'cp.async.mbarrier.arrive{.noinc}{.space}.b64 [a]',
     values: { space: ['shared', 'shared::cta'] },
     since: ampere,
     doc: 'Lets an mbarrier know when the copies of this thread are done.',
     source: '9.7.13.15.15',
-    status: inBackground,
+    status: signals,
   }),
 ];
 

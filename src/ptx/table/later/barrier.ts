@@ -6,10 +6,6 @@ const ofAPart: Refusal = {
   refused: 'a barrier at which a part of the block waits, or none: AIR has barriers for all threads of a threadgroup only',
   instead: 'wait with `bar.sync 0`, that is `__syncthreads()`',
 };
-const ofAWarp: Refusal = {
-  refused: 'a barrier of a warp is not there yet',
-  instead: 'use `bar.sync 0`, where all threads of the block come there',
-};
 const reduces: Refusal = {
   refused: 'a barrier that computes over the block (`__syncthreads_count`, `_and`, `_or`) is not there yet',
   instead: 'collect the votes in shared memory between two `bar.sync 0`',
@@ -27,11 +23,6 @@ const cluster = refusing({ since: { ptx: 7.8, sm: 90 }, source: '9.7.13.3', stat
 const numbers = { a: 'u32', b: 'u32' } as const;
 
 export const laterBarrierRows = (): readonly Row[] => [
-  refusing({ since: { ptx: 6, sm: 30 }, source: '9.7.13.2', status: ofAWarp })({
-    syntax: 'bar.warp.sync a',
-    types: { a: 'u32' },
-    doc: 'Waits for the threads of a warp that a mask names.',
-  }),
   arrival({ syntax: 'bar{.cta}.arrive a, b', types: numbers, doc: 'Arrives at a barrier without waiting.' }),
   arrival({ syntax: 'barrier{.cta}.arrive{.aligned} a, b', types: numbers, since: recent, doc: 'Arrives at a barrier without waiting.' }),
   reduction({

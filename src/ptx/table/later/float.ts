@@ -21,10 +21,6 @@ const signOfProduct = {
   refused: 'a minimum or maximum with the sign of the product: not there yet',
   instead: 'use `min` or `max` of the absolute values, and `copysign` with the sign of the product',
 } as const;
-const coarse = {
-  refused: 'a coarse estimate of a double from a table of NVIDIA hardware, and no Apple GPU has doubles',
-  instead: 'use `rcp.rn.f64` and `sqrt.rn.f64`, which the CPU device has',
-} as const;
 
 const pairRows = (): readonly Row[] => [
   row({
@@ -130,25 +126,6 @@ const leastRows = (): readonly Row[] => [
   }),
 ];
 
-const estimateRows = (): readonly Row[] => [
-  row({
-    syntax: 'rcp.approx.ftz.f64 d, a',
-    types: { d: 'f64', a: 'f64' },
-    since: { ptx: 2.1, sm: 20 },
-    doc: 'An estimate of the reciprocal of a double, from its upper half.',
-    source: '9.7.3.14',
-    status: coarse,
-  }),
-  row({
-    syntax: 'rsqrt.approx{.ftz}.f64 d, a',
-    types: { d: 'f64', a: 'f64' },
-    since: { ptx: 1, sm: 13 },
-    doc: 'An estimate of 1 by the square root of a double; `.ftz` reads only its upper half.',
-    source: '9.7.3.17',
-    status: coarse,
-  }),
-];
-
 /** Without a word for the rounding, which later architectures demand. */
 const oldRows = (): readonly Row[] => [
   row({
@@ -164,4 +141,4 @@ const oldRows = (): readonly Row[] => [
   }),
 ];
 
-export const laterFloatRows = (): readonly Row[] => [...pairRows(), ...mixedRows(), ...leastRows(), ...estimateRows(), ...oldRows()];
+export const laterFloatRows = (): readonly Row[] => [...pairRows(), ...mixedRows(), ...leastRows(), ...oldRows()];

@@ -1,0 +1,57 @@
+/** Masks of lanes, through the whole road, against the words of the manual (PTX ISA 9.0, 10.11 to 10.15): a bit for each lane that is meant. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { compile } from '../../src/compile/index.ts';
+import { launchMetallib } from '../support/launch.ts';
+
+const test = suite('lower/sregs');
+
+const kernelOf = (sreg: string): string => `.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .b32 t, m;
+  .reg .b64 place, offset;
+  mov.u32 t, %tid.x;
+  mul.wide.u32 offset, t, 4;
+  ld.param.u64 place, [out];
+  add.s64 place, place, offset;
+  mov.u32 m, ${sreg};
+  st.global.u32 [place], m;
+  ret;
+}
+`;
+
+/** Whether a lane is in the mask of another. */
+const masks: Readonly<Record<string, (lane: number, own: number) => boolean>> = {
+  '%lanemask_eq': (lane, own) => lane === own,
+  '%lanemask_lt': (lane, own) => lane < own,
+  '%lanemask_le': (lane, own) => lane <= own,
+  '%lanemask_gt': (lane, own) => lane > own,
+  '%lanemask_ge': (lane, own) => lane >= own,
+};
+
+const lanes = Array.from({ length: 32 }, (_, lane) => lane);
+
+for (const [sreg, holds] of Object.entries(masks))
+  test(sreg, () => {
+    const source = new SourceFile('k.ptx', kernelOf(sreg));
+    const diagnostics = new Diagnostics(source);
+    const compiled = compile(source, {}, diagnostics);
+    assert.ok(compiled, diagnostics.list.map((d) => d.message).join('; '));
+    const poison = new Uint32Array(64).fill(0xa5a5_a5a5);
+    const [after] = launchMetallib(compiled.metallib, { kernel: 'k', blocks: 1, threads: 64, args: [poison] });
+    const bits = [...new Uint32Array(after!.slice().buffer)].map((word) => word.toString(2).padStart(32, '0'));
+    const expected = [...lanes, ...lanes].map((own) =>
+      lanes
+        .map((lane) => (holds(lane, own) ? '1' : '0'))
+        .reverse()
+        .join(''),
+    );
+    assert.equal(bits, expected);
+  });
+
+test.run();

@@ -1,0 +1,30 @@
+/** What the functions of one kernel share, and the states of threads. */
+import type { Code, WasmModule } from '../../../wasm/index.ts';
+import type { HelperName } from './helpers.ts';
+import type { Host } from './host.ts';
+import type { Plan } from './plan.ts';
+
+export interface Shared {
+  readonly plan: Plan;
+  readonly module: WasmModule;
+  readonly host: Host;
+  readonly helper: (name: HelperName) => number;
+  /** Global: what all threads do next, where they do everything together. */
+  readonly phase: number;
+  /** Global: work until the next look at the clock. */
+  readonly fuel: number;
+}
+
+/** The state of a thread that has left the kernel: above all others. */
+export const gone = -1;
+/** In the state of a thread that waits at a barrier, beside the number of the region behind it. */
+export const waiting = 1 << 30;
+
+/** Address of the state of a thread. */
+export function writeStateAddress({ host }: Pick<Shared, 'host'>, code: Code, thread: number): void {
+  code.at('local.get', thread);
+  code.i32(2);
+  code.op('i32.shl');
+  code.at('global.get', host.globals.states);
+  code.op('i32.add');
+}

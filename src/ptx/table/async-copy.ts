@@ -1,0 +1,123 @@
+/**
+ * Copies into shared memory in the background. Source: PTX ISA 9.0, 9.7.9.25.3. They are done at once: until a thread has waited
+ * for a copy nobody may look at its destination or write its source, so that nobody can tell.
+ */
+import type { Value } from '../../ir/index.ts';
+import { type AddressOperand, type RowBuilder, row } from '../row.ts';
+import { spaceOf } from './spaces.ts';
+
+const ampere = { ptx: 7, sm: 80 } as const;
+const ignore = (): void => {};
+
+const values = { space: ['shared', 'shared::cta'], prefetch: ['L2::64B', 'L2::128B', 'L2::256B'] } as const;
+const types = { to: 'b8', a: 'b8', size: 'u32', taken: 'u32', policy: 'b64' } as const;
+const doc = (what: string): string =>
+  `Copies ${what} in the background, of which \`taken\` are read and the others 0. It is done at once, and hints are ignored.`;
+
+interface Copy {
+  readonly to: AddressOperand;
+  readonly a: AddressOperand;
+  readonly size: Value;
+  readonly taken?: Value;
+}
+
+const constantOf = (ir: RowBuilder, value: Value): number | undefined => {
+  const inst = ir.kernel.insts[value]!;
+  return inst.op === 'const' ? Number(inst.bits) : undefined;
+};
+
+function copy(ir: RowBuilder, { to, a, size, taken }: Copy, space: string): void {
+  const bytes = constantOf(ir, size) ?? 0;
+  if (bytes !== 4 && bytes !== 8 && bytes !== 16) return ir.refuse(`a copy of ${bytes} bytes, where there are copies of 4, 8 and 16`);
+  const [place, from] = [ir.pointer(to, spaceOf(space)), ir.pointer(a, 'global')];
+  const known = taken === undefined ? bytes : constantOf(ir, taken);
+  if (known !== undefined && known >= bytes) return whole(ir, place, from, bytes);
+  const count = taken!;
+  const isWhole = ir.icmp(count, ir.const('i32', bytes), { pred: 'uge' });
+  const isNone = ir.icmp(count, ir.const('i32', 0), { pred: 'eq' });
+  ir.when(isWhole, () => whole(ir, place, from, bytes));
+  ir.when(isNone, () => zero(ir, place, bytes));
+  ir.when(ir.xor(ir.or(isWhole, isNone), ir.const('i1', 1)), () => part(ir, place, from, bytes, count));
+}
+
+function whole(ir: RowBuilder, to: Value, from: Value, bytes: number): void {
+  const type = bytes === 4 ? 'i32' : bytes === 8 ? 'v2.i32' : 'v4.i32';
+  const access = { align: bytes, volatile: false };
+  ir.store(to, ir.load(type, from, access), access);
+}
+
+function zero(ir: RowBuilder, to: Value, bytes: number): void {
+  for (let at = 0; at < bytes; at += 4) ir.store(ir.ptradd(to, ir.const('i64', at)), ir.const('i32', 0), { align: 4, volatile: false });
+}
+
+/** Byte by byte; past the last that is read the last one is read again, and 0 written. */
+function part(ir: RowBuilder, to: Value, from: Value, bytes: number, taken: Value): void {
+  const access = { align: 1, volatile: false };
+  const last = ir.sub(taken, ir.const('i32', 1));
+  for (let at = 0; at < bytes; at++) {
+    const place = ir.const('i32', at);
+    const byte = ir.load('i8', ir.ptradd(from, ir.zext('i64', ir.umin(place, last))), access);
+    const isRead = ir.icmp(place, taken, { pred: 'ult' });
+    ir.store(ir.ptradd(to, ir.const('i64', at)), ir.select(isRead, byte, ir.const('i8', 0)), access);
+  }
+}
+
+export const asyncCopyRows = [
+  row({
+    syntax: 'cp.async.ca.space.global{.L2::cache_hint}{.prefetch} [to], [a], size{, taken}{, policy}',
+    values,
+    types,
+    constants: { size: [4, 16] },
+    onlyWith: { policy: 'L2::cache_hint' },
+    spaces: { a: 'global' },
+    since: ampere,
+    doc: doc('4, 8 or 16 bytes'),
+    source: '9.7.9.25.3.1',
+    status: 'exact',
+    lower: (operands, { space }, ir) => copy(ir, operands, space),
+    cases: [],
+  }),
+  row({
+    syntax: 'cp.async.cg.space.global{.L2::cache_hint}{.prefetch} [to], [a], size{, taken}{, policy}',
+    values,
+    types,
+    constants: { size: [16, 16] },
+    onlyWith: { policy: 'L2::cache_hint' },
+    spaces: { a: 'global' },
+    since: ampere,
+    doc: doc('16 bytes'),
+    source: '9.7.9.25.3.1',
+    status: 'exact',
+    lower: (operands, { space }, ir) => copy(ir, operands, space),
+    cases: [],
+  }),
+  row({
+    syntax: 'cp.async.commit_group',
+    since: ampere,
+    doc: 'Makes a group of the copies so far, which are done already.',
+    source: '9.7.9.25.3.2',
+    status: 'exact',
+    lower: ignore,
+    cases: [],
+  }),
+  row({
+    syntax: 'cp.async.wait_group n',
+    types: { n: 'u32' },
+    constants: { n: [0, 0x7fffffff] },
+    since: ampere,
+    doc: 'Waits until all groups but the latest n are done, which they are.',
+    source: '9.7.9.25.3.3',
+    status: 'exact',
+    lower: ignore,
+    cases: [],
+  }),
+  row({
+    syntax: 'cp.async.wait_all',
+    since: ampere,
+    doc: 'Waits until all copies are done, which they are.',
+    source: '9.7.9.25.3.3',
+    status: 'exact',
+    lower: ignore,
+    cases: [],
+  }),
+];

@@ -1,0 +1,231 @@
+/**
+ * What the threads of a warp tell each other. Source: PTX ISA 9.0, 9.7.9.6 and 9.7.13.2 to 9.7.13.14. The manual wants every
+ * thread of a member mask to come to the same instruction, so that those of a mask are those that come there together; only
+ * of votes is the mask looked at, since threads that are not of it count for nothing.
+ */
+import type { Fold, Value } from '../../ir/index.ts';
+import { type RowBuilder, row } from '../row.ts';
+
+const masked = { ptx: 6, sm: 30 } as const;
+const volta = { ptx: 6, sm: 70 } as const;
+const word = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
+const low5 = (ir: RowBuilder, value: Value): Value => ir.and(value, word(ir, 31));
+const laneOf = (ir: RowBuilder): Value => ir.sreg('i32', { name: 'laneid' });
+const not = (ir: RowBuilder, predicate: Value): Value => ir.xor(predicate, ir.const('i1', 1));
+
+/** The lanes of a mask for which a predicate holds. */
+const votes = (ir: RowBuilder, predicate: Value, mask: Value): Value => ir.and(ir.ballot('i32', predicate), mask);
+const isNone = (ir: RowBuilder, lanes: Value): Value => ir.icmp(lanes, word(ir, 0), { pred: 'eq' });
+/** The threads of a mask that have not left the kernel. */
+const present = (ir: RowBuilder, mask: Value): Value => votes(ir, ir.const('i1', 1), mask);
+/** The lowest lane of some. */
+const lowest = (ir: RowBuilder, lanes: Value): Value => ir.clz(ir.bitrev(lanes));
+
+/** The lane that is read from, and whether there is such a lane; the names are the manual's. */
+function sourceLane(ir: RowBuilder, mode: 'up' | 'down' | 'bfly' | 'idx', b: Value, c: Value): { j: Value; p: Value } {
+  const lane = laneOf(ir);
+  const bval = low5(ir, b);
+  const segment = low5(ir, ir.lshr(c, word(ir, 8)));
+  const free = ir.xor(segment, word(ir, 31));
+  const minLane = ir.and(lane, segment);
+  const maxLane = ir.or(minLane, ir.and(low5(ir, c), free));
+  const j = {
+    up: () => ir.sub(lane, bval),
+    down: () => ir.add(lane, bval),
+    bfly: () => ir.xor(lane, bval),
+    idx: () => ir.or(minLane, ir.and(bval, free)),
+  }[mode]();
+  return { j, p: ir.icmp(j, maxLane, { pred: mode === 'up' ? 'sge' : 'sle' }) };
+}
+
+/** The lanes that have the same bits as this one: each bit is voted on. */
+function sameAs(ir: RowBuilder, a: Value, mask: Value): Value {
+  const type = ir.typeOf(a);
+  let lanes = present(ir, mask);
+  for (let bit = 0; bit < (type === 'i64' ? 64 : 32); bit++) {
+    const isSet = ir.icmp(ir.and(a, ir.const(type, 1n << BigInt(bit))), ir.const(type, 0), { pred: 'ne' });
+    const set = ir.ballot('i32', isSet);
+    lanes = ir.and(lanes, ir.select(isSet, set, ir.xor(set, word(ir, -1))));
+  }
+  return lanes;
+}
+
+/** Whether all lanes have the bits of the lowest, word by word. */
+function agree(ir: RowBuilder, a: Value, mask: Value): Value {
+  const first = lowest(ir, present(ir, mask));
+  const words = ir.typeOf(a) === 'i64' ? [ir.trunc('i32', a), ir.trunc('i32', ir.lshr(a, ir.const('i64', 32)))] : [a];
+  const differs = words.map((each) => ir.icmp(each, ir.shuffle(each, first), { pred: 'ne' }));
+  return isNone(ir, votes(ir, differs.length > 1 ? ir.or(differs[0]!, differs[1]!) : differs[0]!, mask));
+}
+
+const foldOf = (op: string, type: string): Fold => (op === 'add' ? 'add' : (`${type[0] === 's' ? 's' : 'u'}${op}` as Fold));
+
+export const warpRows = [
+  row({
+    syntax: 'shfl.sync.mode.b32 d[|p], a, b, c, members',
+    values: { mode: ['up', 'down', 'bfly', 'idx'] },
+    types: { d: 'b32', p: 'pred', a: 'b32', b: 'b32', c: 'b32', members: 'b32' },
+    since: masked,
+    doc: 'The value that another lane of the warp has, and whether there is such a lane; where not, the own value. c holds a clamp and, 8 bits up, a mask that cuts the warp into segments.',
+    source: '9.7.9.6',
+    status: 'exact',
+    isCollective: true,
+    lower({ a, b, c }, { mode }, ir) {
+      const { j, p } = sourceLane(ir, mode, b, c);
+      return { d: ir.shuffle(a, ir.select(p, j, laneOf(ir))), p };
+    },
+    cases: [
+      { form: 'shfl.sync.idx.b32', a: 7, b: 0, c: 31, members: 1, d: 7, p: 1, why: 'lane 0 reads itself' },
+      { form: 'shfl.sync.up.b32', a: 7, b: 1, c: 0, members: 1, d: 7, p: 0, why: 'there is no lane below 0: the own value' },
+      { form: 'shfl.sync.down.b32', a: 7, b: 1, c: 0, members: 1, d: 7, p: 0, why: 'lane 1 is above the clamp 0' },
+      { form: 'shfl.sync.bfly.b32', a: 7, b: 0, c: 31, members: 1, d: 7, p: 1, why: '0 xor 0 is 0' },
+    ],
+  }),
+  row({
+    syntax: 'bar.warp.sync a',
+    types: { a: 'u32' },
+    since: masked,
+    doc: 'Waits for the threads of a warp that a mask names; what they wrote before is visible to them after.',
+    source: '9.7.13.2',
+    status: 'exact',
+    isCollective: true,
+    lower: (_, __, ir) => void ir.syncwarp(),
+    cases: [],
+  }),
+  row({
+    syntax: 'vote.sync.mode.pred d, {!}a, b',
+    values: { mode: ['all', 'any', 'uni'] },
+    types: { d: 'pred', a: 'pred', b: 'u32' },
+    since: masked,
+    doc: 'Whether a predicate holds for all threads of a mask, for any, or is the same for all.',
+    source: '9.7.13.9',
+    status: 'exact',
+    isCollective: true,
+    lower({ a, b }, { mode }, ir) {
+      const none = isNone(ir, votes(ir, a, b));
+      if (mode === 'any') return not(ir, none);
+      const all = isNone(ir, votes(ir, not(ir, a), b));
+      return mode === 'all' ? all : ir.or(none, all);
+    },
+    cases: [
+      { form: 'vote.sync.all.pred', a: 1, b: 1, d: 1, why: 'it holds for the one thread' },
+      { form: 'vote.sync.any.pred', a: 0, b: 1, d: 0, why: 'it holds for none' },
+      { form: 'vote.sync.uni.pred', a: 0, b: 1, d: 1, why: 'one thread agrees with itself' },
+    ],
+  }),
+  row({
+    syntax: 'vote.sync.ballot.b32 d, {!}a, b',
+    types: { d: 'b32', a: 'pred', b: 'u32' },
+    since: masked,
+    doc: 'A bit for each thread of a mask, set where a predicate holds.',
+    source: '9.7.13.9',
+    status: 'exact',
+    isCollective: true,
+    lower: ({ a, b }, _, ir) => votes(ir, a, b),
+    cases: [
+      { form: 'vote.sync.ballot.b32', a: 1, b: 1, d: 1, why: 'lane 0' },
+      { form: 'vote.sync.ballot.b32', a: 0, b: 1, d: 0, why: 'it does not hold' },
+      { form: 'vote.sync.ballot.b32', a: 1, b: 0xffffffff, d: 1, why: 'lanes that have left the kernel count for nothing' },
+    ],
+  }),
+  row({
+    syntax: 'match.any.sync.type d, a, b',
+    values: { type: ['b32', 'b64'] },
+    types: { d: 'b32', b: 'u32' },
+    since: volta,
+    doc: 'The threads of a mask that have the same value.',
+    source: '9.7.13.10',
+    status: 'exact',
+    isCollective: true,
+    lower: ({ a, b }, _, ir) => sameAs(ir, a, b),
+    cases: [
+      { form: 'match.any.sync.b32', a: 5, b: 1, d: 1, why: 'a thread matches itself' },
+      { form: 'match.any.sync.b64', a: 0x8000000000000000n, b: 1, d: 1, why: 'all 64 bits are looked at' },
+      { form: 'match.any.sync.b32', a: 0, b: 0xffffffff, d: 1, why: 'lanes that have left the kernel do not match' },
+    ],
+  }),
+  row({
+    syntax: 'match.all.sync.type d[|p], a, b',
+    values: { type: ['b32', 'b64'] },
+    types: { d: 'b32', p: 'pred', b: 'u32' },
+    since: volta,
+    doc: 'The threads of a mask where all of them have the same value, otherwise 0; `p` tells which.',
+    source: '9.7.13.10',
+    status: 'exact',
+    isCollective: true,
+    lower({ a, b }, _, ir) {
+      const p = agree(ir, a, b);
+      return { d: ir.select(p, present(ir, b), word(ir, 0)), p };
+    },
+    cases: [
+      { form: 'match.all.sync.b32', a: 5, b: 1, d: 1, p: 1, why: 'one thread agrees with itself' },
+      { form: 'match.all.sync.b64', a: 0x100000000n, b: 1, d: 1, p: 1, why: 'words of 64 bits' },
+      { form: 'match.all.sync.b32', a: 0, b: 0xffffffff, d: 1, p: 1, why: 'lanes that have left the kernel are not in the result' },
+    ],
+  }),
+  row({
+    syntax: 'activemask.b32 d',
+    types: { d: 'b32' },
+    since: { ptx: 6.2, sm: 30 },
+    doc: 'The threads of the warp that come there together. Which those are where threads parted before, no hardware promises.',
+    source: '9.7.13.11',
+    status: 'exact',
+    isCollective: true,
+    lower: (_, __, ir) => ir.ballot('i32', ir.const('i1', 1)),
+    cases: [
+      { form: 'activemask.b32', d: 1, why: 'lane 0, where the others jumped over it' },
+      { form: 'activemask.b32', d: 1, why: 'lane 0 again' },
+      { form: 'activemask.b32', d: 1, why: 'and again: there is nothing that could vary' },
+    ],
+  }),
+  row({
+    syntax: 'redux.sync.op.type d, a, b',
+    values: { op: ['add', 'min', 'max'], type: ['u32', 's32'] },
+    types: { b: 'u32' },
+    since: { ptx: 7, sm: 80 },
+    doc: 'The sum, the smallest or the largest of the values of a mask of threads.',
+    source: '9.7.13.12',
+    status: 'exact',
+    isCollective: true,
+    lower: ({ a }, { op, type }, ir) => ir.reduce(a, { fold: foldOf(op, type) }),
+    cases: [
+      { form: 'redux.sync.add.u32', a: 5, b: 1, d: 5, why: 'the sum of one value' },
+      { form: 'redux.sync.min.s32', a: 0x80000000, b: 1, d: 0x80000000, why: 'the least value there is' },
+      { form: 'redux.sync.max.u32', a: 0, b: 1, d: 0, why: 'the least value there is' },
+    ],
+  }),
+  row({
+    syntax: 'redux.sync.op.b32 d, a, b',
+    values: { op: ['and', 'or', 'xor'] },
+    types: { d: 'b32', a: 'b32', b: 'u32' },
+    since: { ptx: 7, sm: 80 },
+    doc: 'The bits of a mask of threads, combined.',
+    source: '9.7.13.12',
+    status: 'exact',
+    isCollective: true,
+    lower: ({ a }, { op }, ir) => ir.reduce(a, { fold: op }),
+    cases: [
+      { form: 'redux.sync.and.b32', a: 0xf0, b: 1, d: 0xf0, why: 'lanes that are not there clear nothing' },
+      { form: 'redux.sync.or.b32', a: 0xf0, b: 1, d: 0xf0, why: 'nor set anything' },
+      { form: 'redux.sync.xor.b32', a: 0xffffffff, b: 1, d: 0xffffffff, why: 'one value' },
+    ],
+  }),
+  row({
+    syntax: 'elect.sync d|p, a',
+    types: { d: 'b32', p: 'pred', a: 'u32' },
+    since: { ptx: 8, sm: 90 },
+    doc: 'Chooses one thread of a mask: `d` is its lane, and `p` holds for it.',
+    source: '9.7.13.14',
+    status: 'exact',
+    isCollective: true,
+    lower({ a }, _, ir) {
+      const d = lowest(ir, present(ir, a));
+      return { d, p: ir.icmp(d, laneOf(ir), { pred: 'eq' }) };
+    },
+    cases: [
+      { form: 'elect.sync', a: 1, d: 0, p: 1, why: 'the only thread there is' },
+      { form: 'elect.sync', a: 0xffffffff, d: 0, p: 1, why: 'the lowest of those that are there' },
+      { form: 'elect.sync', a: 0x80000001, d: 0, p: 1, why: 'lane 31 has left the kernel' },
+    ],
+  }),
+];
