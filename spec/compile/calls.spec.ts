@@ -14,6 +14,7 @@ import { assertQuiet, root } from '../support/examples.ts';
 import { launchMetallib } from '../support/launch.ts';
 import { changes, mutate } from '../support/mutate.ts';
 import { need } from '../support/need.ts';
+import { launchOracle, oracleTools } from '../support/oracle.ts';
 
 const test = suite('compile/calls');
 
@@ -118,6 +119,52 @@ need(test, ['nvcc'], 'the same kernel with the calls inlined by nvcc', () => {
   } finally {
     rmSync(out, { recursive: true });
   }
+});
+
+need(
+  test,
+  oracleTools,
+  'functions as nvcc leaves them, by the independent oracle: no barrier that only some threads come to, no access outside',
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cumetal-'));
+    try {
+      const args = [inputs, starts, new Uint32Array(4), Uint32Array.of(n)].map((values) => new Uint8Array(values.buffer.slice(0)));
+      for (const order of ['fwd', 'rev']) {
+        const launched = { kernel: 'functions', grid: [blocks, 1, 1], block: [threads, 1, 1], args, sharedBytes: undefined, order };
+        const { status, complaints, after } = launchOracle(folder, metallibOf(textOf('functions')), launched);
+        assert.is(complaints, '');
+        assert.is(status, 0);
+        assert.equal(new Int32Array(after[1]!.slice().buffer), expected);
+        assert.equal([...new Uint32Array(after[2]!.slice().buffer)], bins);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
+
+test('powers of doubles, for which nvcc calls a function of its own', () => {
+  const exact = [
+    [2, 10, 1024],
+    [-8, 3, -512],
+    [7.25, 0, 1],
+    [0, -1, Infinity],
+    [-0, 3, -0],
+    [-1.5, 0.5, NaN],
+    [Infinity, -2, 0],
+    [1, NaN, 1],
+  ] as const;
+  const pairs = Array.from({ length: 56 }, (_, i) => [0.013 + i * 1.7, (i - 20) / 3] as const);
+  const all = [...exact.map(([x, y]) => [x, y] as const), ...pairs];
+  const args = [Float64Array.from(all, ([x]) => x), Float64Array.from(all, ([, y]) => y), new Float64Array(all.length)];
+  const [, , out] = launchMetallib(metallibOf(textOf('power')), { kernel: 'power', blocks: 1, threads: all.length, args });
+  const powers = new Float64Array(out!.buffer);
+  exact.forEach(([x, y, power], i) => assert.ok(Object.is(powers[i], power), `${x} to the power of ${y} is not ${powers[i]}`));
+  // CUDA C++ Programming Guide, "Mathematical Functions": 2 units in the last place; the host's own may be one off.
+  pairs.forEach(([x, y], i) => {
+    const [have, want] = [powers[exact.length + i]!, x ** y];
+    assert.ok(Math.abs(have - want) <= 3 * 2 ** -52 * want, `${x} to the power of ${y}: ${have}`);
+  });
 });
 
 test('the same bytes each time', () => assert.equal(metallibOf(textOf('functions')), metallibOf(textOf('functions'))));
