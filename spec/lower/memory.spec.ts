@@ -219,6 +219,36 @@ test('CM2047: 32-bit addresses', () => {
   ]);
 });
 
+test('an offset that `or` adds to an aligned address', () => {
+  const text = writing(
+    `.local .align 16 .b8 own[32]; st.global.u32 [%rd0], 0; mov.u64 %rd1, own; cvta.local.u64 %rd2, %rd1; st.local.v4.u32 [own], {1, 2, 3, 4};
+    st.local.v4.u32 [own+16], {5, 6, 7, 8}; and.b32 %r1, %r0, 3; shl.b32 %r1, %r1, 2; cvt.u64.u32 %rd3, %r1; or.b64 %rd4, %rd2, %rd3; ld.u32 %r2, [%rd4];
+    add.u64 %rd5, %rd2, 16; or.b64 %rd6, %rd3, %rd5; ld.u32 %r3, [%rd6];
+    or.b64 %rd8, %rd1, 8; ld.local.u32 %r4, [%rd8]; st.global.v4.u32 [%rd0], {%r2, %r3, %r4, 0};`,
+  );
+  assert.equal(
+    [wordsFrom(text, 1, 3), wordsFrom(text, 7, 3)],
+    [
+      [2, 6, 3],
+      [4, 8, 3],
+    ],
+  );
+  assert.not.match(irOf(text), / or i64/);
+});
+
+test('CM2096: an offset that `or` may mix with the bits of the address', () => {
+  for (const [align, mask, by] of [
+    [8, 3, 2],
+    [16, 7, 2],
+    [16, 3, 3],
+  ]) {
+    const text =
+      writing(`.local .align ${align} .b8 own[32]; mov.u64 %rd1, own; cvta.local.u64 %rd2, %rd1; and.b32 %r1, %r0, ${mask}; shl.b32 %r1, %r1, ${by};
+      cvt.u64.u32 %rd3, %r1;\nor.b64 %rd4, %rd2, %rd3; ld.u32 %r2, [%rd4];`);
+    assert.equal(lowered(text).said[0], 'CM2096 11:1 this instruction takes a generic address of memory that is not global for a number');
+  }
+});
+
 test('CM2096: what may be null, and what is less than null', () => {
   const choice =
     'mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; setp.eq.u32 %p1, %r0, 0; selp.b64 %rd3, %rd2, 0, %p1;\nsetp.eq.s64 %p2, %rd3, 0;';

@@ -9,6 +9,7 @@ import { newFlow } from './flow.ts';
 import { lowerParams, pointerParams } from './params.ts';
 import { classifyParams } from './passes/classify-params.ts';
 import { takeConstantBranches } from './passes/constant-branches.ts';
+import { sumDisjointParts } from './passes/disjoint-sums.ts';
 import { refuseMissingMemory } from './passes/missing-memory.ts';
 import { decideNullComparisons } from './passes/null-comparisons.ts';
 import { useParamOffsets } from './passes/param-offsets.ts';
@@ -33,6 +34,7 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   useReplaced(evidence, c.registers.finish());
   inFlowOrder(kernel);
   useReplaced(evidence, promoteCells(kernel, new Set([...c.cells.values()].flatMap((cell) => (cell ? [cell.name] : [])))));
+  sumDisjointParts(kernel);
   dropDeadCode(kernel, evidence, callsOf(entry).length > 0);
   classifyParams(kernel, { ...pointerParams(fn), addresses: evidence.addresses, signed: evidence.signed }, diagnostics);
   resolveSpaces(kernel, evidence.generic, diagnostics);
