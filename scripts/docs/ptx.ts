@@ -40,7 +40,14 @@ const directives: readonly (readonly [names: string, what: string])[] = [
     'read; what is compiled depends on neither. A form that is newer than the module states is a warning (CM2110, CM2111), and so is a target that is newer than the version (CM2106); `--ptx-strict` makes errors of them.',
   ],
   ['`.address_size`', 'read; 32-bit addresses are refused.'],
-  ['`.entry` `.func` `.param` `.reg`', 'read; calls of `.func` are refused, functions that are not called are not compiled.'],
+  [
+    '`.entry` `.func` `.param` `.reg` `.alias`',
+    'read; the body of a `.func` comes in place of each call of it, functions that no entry calls are not compiled. Recursion (CM2041), calls through pointers and of functions without a body (CM2040) are refused.',
+  ],
+  [
+    '`.branchtargets` `.calltargets` `.callprototype`',
+    'read and checked; jumps by an index are compiled, calls through a pointer are refused.',
+  ],
   [
     '`.shared` `.const` `.local` `.align` `.extern .shared x[]`',
     'read; constant tables have their initial values, but for addresses, which are refused (CM2043).',

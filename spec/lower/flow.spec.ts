@@ -144,6 +144,59 @@ test('special registers and WARP_SZ', () => {
   assert.equal(wordsFrom(text, 0, 3, { 'tid.x': 3, 'ntid.y': 9 }), [3, 9, 32]);
 });
 
+// ── jump tables ──
+
+const cases = (count: number): string => Array.from({ length: count }, (_, i) => `C${i}: mov.b32 %r1, ${100 + i}; bra END;`).join('\n');
+const labels = (count: number): string => Array.from({ length: count }, (_, i) => `C${i}`).join(', ');
+
+test('a jump by an index, for lists of several lengths; one behind the list goes to the last', () => {
+  for (const count of [1, 2, 3, 5, 8]) {
+    const text = writing(`T: .branchtargets ${labels(count)}; brx.idx %r0, T; ${cases(count)} END: st.global.u32 [%rd0], %r1;`);
+    assert.equal(
+      Array.from({ length: count }, (_, i) => wordsFrom(text, i)[0]),
+      Array.from({ length: count }, (_, i) => 100 + i),
+    );
+    assert.equal([wordsFrom(text, count), wordsFrom(text, 0xffffffff)], [[99 + count], [99 + count]]);
+  }
+});
+
+test('a guarded jump, a list that has a label twice, and a constant index', () => {
+  const text = writing(`setp.lt.u32 %p1, %r0, 10; mov.b32 %r1, 7; T: .branchtargets C1, C0, C1; @%p1 brx.idx.uni %r0, T; brx.idx 1, T;
+    ${cases(2)} END: st.global.u32 [%rd0], %r1;`);
+  assert.equal(
+    [0, 1, 2, 10].map((n) => wordsFrom(text, n)[0]),
+    [101, 100, 101, 100],
+  );
+});
+
+test('a jump in a loop: a machine whose states are labels', () => {
+  const text = writing(`mov.b32 %r1, 0; mov.b32 %r2, 0; T: .branchtargets ADD, TRIPLE, STOP;
+    NEXT: brx.idx %r2, T;
+    ADD: add.u32 %r1, %r1, 5; mov.b32 %r2, 1; bra NEXT;
+    TRIPLE: mul.lo.u32 %r1, %r1, 3; setp.gt.u32 %p1, %r1, %r0; selp.u32 %r2, 2, 0, %p1; bra NEXT;
+    STOP: st.global.u32 [%rd0], %r1;`);
+  // 5, 15; 20, 60; 65, 195.
+  assert.equal([wordsFrom(text, 14), wordsFrom(text, 15), wordsFrom(text, 100)], [[15], [60], [195]]);
+});
+
+test('the labels of a list are those that are seen from it', () => {
+  const text = writing(`T: .branchtargets A, B; { brx.idx %r0, T; A: st.global.u32 [%rd0], 9; }
+    A: st.global.u32 [%rd0], 1; ret; B: st.global.u32 [%rd0], 2;`);
+  assert.equal([wordsFrom(text, 0), wordsFrom(text, 1)], [[1], [2]]);
+});
+
+test('a jump table in a function', () => {
+  const functions = `.func (.reg .b32 r) pick (.reg .b32 i) { T: .branchtargets A, B, C; brx.idx i, T; A: mov.b32 r, 10; ret; B: mov.b32 r, 20; ret; C: mov.b32 r, 30; }`;
+  const text = writing('call (%r1), pick, (%r0); call (%r2), pick, (1); st.global.v2.u32 [%rd0], {%r1, %r2};', functions);
+  assert.equal(
+    [wordsFrom(text, 0, 2), wordsFrom(text, 2, 2)],
+    [
+      [10, 20],
+      [30, 20],
+    ],
+  );
+});
+
 test('threads: .reqntid and .maxntid', () => {
   const kernel = (directive: string) => kernelOf(`.entry k () ${directive} { ret; }`);
   assert.equal(kernel('.reqntid 8, 4').requiredThreads, [8, 4, 1]);

@@ -140,11 +140,6 @@ test('generic addresses are seen through to their space', () => {
 
 const refused: readonly (readonly [name: string, text: string, ...said: string[]])[] = [
   [
-    'CM2040: an argument of a call',
-    writing('{ .param .b32 p;\nst.global.u32 [%rd0], 1;\nld.param.u32 %r1, [p]; }'),
-    'CM2040 11:20 `p`, an argument of a call, is not supported: kernels cannot call functions yet',
-  ],
-  [
     'CM2042',
     writing('.global .u32 g;\nld.global.u32 %r1, [g];\nst.global.u32 [g], 1;'),
     'CM2042 10:21 variable `g` in `.global` memory is not supported',
@@ -206,8 +201,8 @@ const refused: readonly (readonly [name: string, text: string, ...said: string[]
     'CM2094 10:1 the state space of this generic address cannot be determined',
   ],
   [
-    'CM2096: a generic shared address compared with null',
-    writing('mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; setp.eq.s64 %p1, %rd2, 0;', '.shared .b32 tile;'),
+    'CM2096: a generic shared address compared with a number',
+    writing('mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; setp.eq.s64 %p1, %rd2, 1;', '.shared .b32 tile;'),
     'CM2096 9:49 this instruction takes a generic address of memory that is not global for a number',
   ],
   [
@@ -222,6 +217,56 @@ test('CM2047: 32-bit addresses', () => {
   assert.equal(lowered('.version 8.0\n.target sm_90\n.address_size 32\n.entry k () { ret; }').said, [
     'CM2047 1:1 modules with 32-bit addresses are not supported',
   ]);
+});
+
+test('an offset that `or` adds to an aligned address', () => {
+  const text = writing(
+    `.local .align 16 .b8 own[32]; st.global.u32 [%rd0], 0; mov.u64 %rd1, own; cvta.local.u64 %rd2, %rd1; st.local.v4.u32 [own], {1, 2, 3, 4};
+    st.local.v4.u32 [own+16], {5, 6, 7, 8}; and.b32 %r1, %r0, 3; shl.b32 %r1, %r1, 2; cvt.u64.u32 %rd3, %r1; or.b64 %rd4, %rd2, %rd3; ld.u32 %r2, [%rd4];
+    add.u64 %rd5, %rd2, 16; or.b64 %rd6, %rd3, %rd5; ld.u32 %r3, [%rd6];
+    or.b64 %rd8, %rd1, 8; ld.local.u32 %r4, [%rd8]; st.global.v4.u32 [%rd0], {%r2, %r3, %r4, 0};`,
+  );
+  assert.equal(
+    [wordsFrom(text, 1, 3), wordsFrom(text, 7, 3)],
+    [
+      [2, 6, 3],
+      [4, 8, 3],
+    ],
+  );
+  assert.not.match(irOf(text), / or i64/);
+});
+
+test('CM2096: an offset that `or` may mix with the bits of the address', () => {
+  for (const [align, mask, by] of [
+    [8, 3, 2],
+    [16, 7, 2],
+    [16, 3, 3],
+  ]) {
+    const text =
+      writing(`.local .align ${align} .b8 own[32]; mov.u64 %rd1, own; cvta.local.u64 %rd2, %rd1; and.b32 %r1, %r0, ${mask}; shl.b32 %r1, %r1, ${by};
+      cvt.u64.u32 %rd3, %r1;\nor.b64 %rd4, %rd2, %rd3; ld.u32 %r2, [%rd4];`);
+    assert.equal(lowered(text).said[0], 'CM2096 11:1 this instruction takes a generic address of memory that is not global for a number');
+  }
+});
+
+test('CM2096: what may be null, and what is less than null', () => {
+  const choice =
+    'mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; setp.eq.u32 %p1, %r0, 0; selp.b64 %rd3, %rd2, 0, %p1;\nsetp.eq.s64 %p2, %rd3, 0;';
+  const order = 'mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1;\nsetp.lt.s64 %p2, %rd2, 0;';
+  for (const text of [choice, order])
+    assert.equal(lowered(writing(text, '.shared .b32 tile;')).said, [
+      'CM2096 10:1 this instruction takes a generic address of memory that is not global for a number',
+    ]);
+});
+
+test('a generic shared address is not null, one that is counted up in a loop neither', () => {
+  const text = writing(
+    `mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; mov.u32 %r1, 0; setp.eq.s64 %p1, %rd2, 0; @%p1 bra END;
+    TOP: st.u32 [%rd2], %r1; add.u64 %rd2, %rd2, 4; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 4; setp.ne.and.s64 %p2, %rd2, 0, %p2; @%p2 bra TOP;
+    END: ld.shared.u32 %r2, [tile+8]; st.global.v2.u32 [%rd0], {%r1, %r2};`,
+    '.shared .b32 tile[8];',
+  );
+  assert.equal(wordsFrom(text, 0, 2), [4, 2]);
 });
 
 const elements = (body: string): string =>

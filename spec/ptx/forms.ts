@@ -42,8 +42,17 @@ function pairs(sets: readonly Words[]): Words[] {
   return out;
 }
 
-/** Registers of every type under names that `operandText` uses. */
-export const declarations = ['pred', 'b16', 'b32', 'b64', 'f32', 'f64'].map((type) => `.reg .${type} %${type}_<9>;`).join(' ');
+/** Registers of every type under names that `operandText` uses, and a variable that carries an argument. */
+export const declarations = ['pred', 'b16', 'b32', 'b64', 'f32', 'f64']
+  .map((type) => `.reg .${type} %${type}_<9>;`)
+  .concat('.param .align 16 .b8 cell[32]; .param .b32 arg; .param .b32 res; list: .branchtargets L, L;')
+  .join(' ');
+
+/** Functions with and without parameters and results. */
+export const functions = '.func (.param .b32 r) f (.param .b32 p);\n.func g (.param .b32 p);\n.func h ();\n';
+
+/** The calls of the manual's lines, of a function that is known. */
+export const directCalls: Readonly<Record<string, string>> = { '(d), f, (a)': '(res), f, (arg)', 'f, (a)': 'g, (arg)', f: 'h' };
 
 function registerOf(type: string, index: number): string {
   if (type === 'pred' || type === 'f32' || type === 'f64') return `%${type}_${index}`;
@@ -56,8 +65,8 @@ const registers = (type: string, count: number, from: number): string =>
 /** An operand that suits a slot; `entry` is the parameter of the kernel, `L` a label. */
 function operandText(slot: OperandSlot, index: number, form: FormMatch): string {
   const type = typeOfSlot(slot, form);
-  if (slot.isAddress) return String(form.modifiers.space).startsWith('param') ? '[entry]' : '[%b64_8]';
-  if (type === 'label') return 'L';
+  if (slot.isAddress) return addressText(form);
+  if (type === 'label' || type === 'targets') return type === 'label' ? 'L' : 'list';
   if (slot.vector === 'elements' && form.modifiers.vec !== undefined)
     return registers(type, Number(String(form.modifiers.vec).slice(1)), 1);
   if (slot.constant) return String(slot.constant[0]);
@@ -65,6 +74,13 @@ function operandText(slot: OperandSlot, index: number, form: FormMatch): string 
   if (form.row.control === 'barrier') return '0';
   if (slot.needsSecond) return `${registerOf(type, index)}|${registerOf(typeOfSlot({ ...slot, type: slot.secondType }, form), index)}`;
   return registerOf(type, index);
+}
+
+/** Parameters of entries are only read. */
+function addressText({ row, modifiers }: FormMatch): string {
+  const space = String(modifiers.space);
+  if (!space.startsWith('param')) return '[%b64_8]';
+  return row.name === 'st' || space === 'param::func' ? '[cell]' : '[entry]';
 }
 
 /** Words by slot: an optional slot takes a word that is one of its own. */
@@ -77,6 +93,7 @@ function modifiersOf({ slots }: Row, words: readonly string[]): Record<string, s
 /** An instruction of a row with these words. */
 export function instructionText(row: Row, words: readonly string[]): string {
   const form = { row, modifiers: modifiersOf(row, words) };
+  if (row.name === 'call') return `${[row.name, ...words].join('.')} ${directCalls[row.syntax.slice(row.syntax.indexOf(' ') + 1)]};`;
   const isWritten = ({ isOptional, onlyWith }: OperandSlot): boolean =>
     !isOptional || (onlyWith !== undefined && form.modifiers[onlyWith] !== undefined);
   const operands = row.operands.filter(isWritten).map((slot, i) => operandText(slot, i, form));

@@ -6,7 +6,7 @@ import type { OperandSlot, Row } from '../../src/ptx/row.ts';
 export const declarations = ['pred', 'b16', 'b32', 'b64', 'b128', 'f32', 'f64']
   .map((type) => `.reg .${type} %${type}_<160>;`)
   .concat('.param .b32 arg; .param .b32 res;', '.reg .b32 d, b; proto: .callprototype (.param .b32 _) _ (.param .b32 _);')
-  .concat('protog: .callprototype _ (.param .b32 _); protoh: .callprototype _ (); list: .branchtargets L, L;')
+  .concat('protog: .callprototype _ (.param .b32 _); protoh: .callprototype _ ();')
   .join(' ');
 
 type Words = Readonly<Record<string, string | undefined>>;
@@ -128,7 +128,7 @@ function operandText(row: Row, slot: OperandSlot, index: number, by: Words, word
   if (constant !== undefined && slot.vector === undefined && own === 'b32') return constant;
   if (row.name === 'tcgen05' && (by.shape === undefined || row.syntax.includes('16x32bx2')) && own === 'b32' && slot.type === 's32')
     return '1';
-  if (type === 'label') return row.name === 'brx' ? 'list' : 'L';
+  if (type === 'label') return 'L';
   if (slot.vector === 'some') return some(row, slot, type, by, words);
   if (slot.vector === 'elements') {
     const lanes = typeof slot.lanes === 'number' ? slot.lanes : by.vec === undefined ? undefined : Number(by.vec.slice(1));
@@ -138,11 +138,8 @@ function operandText(row: Row, slot: OperandSlot, index: number, by: Words, word
   return slot.needsSecond ? `${first}|%${registerType(String(slot.secondType), false)}_8` : first;
 }
 
-/** The calls of the manual's lines: of a function that is known, and through a pointer. */
+/** The calls of the manual's lines through a pointer. */
 const calls: Readonly<Record<string, string>> = {
-  '(d), f, (a)': '(res), f, (arg)',
-  'f, (a)': 'g, (arg)',
-  f: 'h',
   '(d), f, (a), t': '(res), %b64_1, (arg), proto',
   'f, (a), t': '%b64_1, (arg), protog',
   'f, t': '%b64_1, protoh',

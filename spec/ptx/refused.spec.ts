@@ -3,6 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refusedRows } from '../../src/ptx/table/later/index.ts';
 import { need } from '../support/need.ts';
+import { functions } from './forms.ts';
 import { declarations, refusedText } from './refused-forms.ts';
 import { faultsOf, refusedByAll, sampled, type Trial, testReasons } from './refused-judge.ts';
 
@@ -11,7 +12,7 @@ const test = suite('ptx/refused');
 const trial: Trial = {
   most: 400,
   textsOf: refusedText,
-  functions: '.func (.param .b32 r) f (.param .b32 p);\n.func g (.param .b32 p);\n.func h ();\n',
+  functions,
   declarations: `${declarations}\nL:`,
   targets: [
     ['9.0', 'sm_90a', 'sm_90a'],

@@ -72,6 +72,17 @@ export class Diagnostics {
     for (const d of others) this.list.push(d);
   }
 
+  /** Takes over what says something new: the body of a function is compiled for every call of it, and a fault in it told once. */
+  addNew(others: Iterable<Diagnostic>): void {
+    const keyOf = ({ code, message, labels }: Diagnostic): string => `${code} ${labels[0]?.span.start} ${labels[0]?.span.end} ${message}`;
+    const seen = new Set(this.list.map(keyOf));
+    for (const d of others) {
+      const key = keyOf(d);
+      if (!seen.has(key)) this.list.push(d);
+      seen.add(key);
+    }
+  }
+
   /** By place, then as reported; those without a place come last. */
   sorted(): Diagnostic[] {
     const at = (d: Diagnostic) => d.labels[0]?.span.start ?? Number.POSITIVE_INFINITY;

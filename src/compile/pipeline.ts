@@ -4,7 +4,7 @@ import { useGridPositions } from '../air/grid-positions.ts';
 import { emitKernel, type KernelReflection, limits, type Reflection, type Target, targets, validateAir } from '../air/index.ts';
 import { reflectKernel } from '../air/reflect.ts';
 import { bug } from '../base/bug.ts';
-import type { Diagnostics } from '../base/diagnostic.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
 import { type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
@@ -114,7 +114,9 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
   if (diagnostics.hasErrors) return undefined;
   if (options.fp64 === 'warn' && !target.allowsCpuOnly)
     for (const kernel of ir.kernels) warnOfDoubles(kernel, source, target.name, diagnostics);
-  const air = ir.kernels.map((kernel) => emitKernel(kernel, target, diagnostics));
+  const said = new Diagnostics(diagnostics.file);
+  const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said));
+  diagnostics.addNew(said.list);
   if (diagnostics.hasErrors) return undefined;
   if (!target.allowsCpuOnly && !air.every((module) => validateAir(module, diagnostics)))
     bug(`emitted AIR breaks a rule: ${diagnostics.list.map((d) => d.message).join('; ')}`);

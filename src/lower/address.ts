@@ -4,32 +4,44 @@
  */
 import type { Span } from '../base/source.ts';
 import { type PointerType, type Space, typeOf, type Value } from '../ir/index.ts';
-import type { Address, AddressOperand, Operand } from '../ptx/index.ts';
-import { integerConstant, lookUp, printOperand } from '../ptx/index.ts';
-import type { Context } from './context.ts';
-import { readRegister } from './context.ts';
+import type { AccessSpace, Address, AddressOperand, Operand } from '../ptx/index.ts';
+import { integerConstant, lookUp, type Named, printOperand } from '../ptx/index.ts';
+import { addressOfCell, cellOf } from './cells.ts';
+import { type Context, isEntry, readRegister } from './context.ts';
 import { asInt } from './convert.ts';
 import { layoutOf } from './initialiser.ts';
 import { memoryParam } from './module-memory.ts';
 
 /** A symbol with its state space, or an integer. */
 type Base =
-  | { readonly kind: 'pointer'; readonly value: Value; readonly space: Space }
+  | { readonly kind: 'pointer'; readonly value: Value; readonly space: Space; readonly isCell?: true }
   | { readonly kind: 'integer'; readonly value: Value };
 
 /** What rows hand back as `AddressOperand`. */
 export const addressOperand = (node: Operand): AddressOperand => node as unknown as AddressOperand;
 
 /** The pointer of an address operand. Reports CM2049 where the operand is none that is understood. */
-export function pointerTo(c: Context, operand: AddressOperand, space: Space): Value {
+export function pointerTo(c: Context, operand: AddressOperand, named: AccessSpace): Value {
   const node = operand as unknown as Address;
+  const space = spaceIn(c, named);
   const base = node.kind === 'address' && node.rest.length === 0 ? baseOf(c, node.base) : undefined;
   if (!base) return unusable(c, node, space, 'only a register, a variable or a number with a constant offset is an address');
   if (base.kind === 'integer') return fromInteger(c, base.value, node.offset, space);
   // A variable by its name: which memory a generic access reaches is known.
-  const isNamed = space === 'generic' && base.space !== 'constant' && base.space !== 'param';
-  if (base.space === space || isNamed) return offset(c, base.value, node.offset);
-  return unusable(c, node, space, `\`${printOperand(node.base)}\` is in ${base.space} memory and the instruction accesses ${space} memory`);
+  const isNamed = space === 'generic' && base.space !== 'constant' && base.space !== 'param' && !base.isCell;
+  if (base.space === space || isNamed || (base.isCell && named === 'param')) return offset(c, base.value, node.offset);
+  const [have, want] =
+    base.space === 'param' && space === 'local' ? ['a parameter of the kernel', 'those of functions'] : memoryWords(base.space, space);
+  return unusable(c, node, space, `\`${printOperand(node.base)}\` is ${have} and the instruction accesses ${want}`);
+}
+
+const memoryWords = (have: Space, want: Space): [string, string] => [`in ${have} memory`, `${want} memory`];
+
+/** Where the parameters are that an instruction means: those of an entry are the kernel's, those of a function memory of the thread. */
+function spaceIn(c: Context, space: AccessSpace): Space {
+  if (space === 'param::func') return 'local';
+  if (space === 'param::entry') return 'param';
+  return space === 'param' && !isEntry(c.frame) ? 'local' : space;
 }
 
 function unusable(c: Context, node: Operand, space: Space, why: string): Value {
@@ -80,9 +92,10 @@ const refusedSpaces: Readonly<Record<string, Space>> = { const: 'constant', shar
 /** The address of a variable or parameter; a null pointer after a refusal. */
 function symbolPointer(c: Context, name: string, use: Span): (Base & { kind: 'pointer' }) | undefined {
   const symbol = lookUp(c.scope, name);
-  if (symbol?.kind === 'param') return { kind: 'pointer', value: c.ir.param('ptr.param', { index: symbol.index }), space: 'param' };
+  if (symbol?.kind === 'param') return parameter(c, symbol);
   if (symbol?.kind !== 'variable') return undefined;
-  if (symbol.variable.space === 'param') return callParameter(c, name, use);
+  if (symbol.variable.space === 'param')
+    return { kind: 'pointer', value: addressOfCell(c, cellOf(c, symbol.variable)), space: 'local', isCell: true };
   const at = c.globals.offsets.get(symbol.variable);
   if (at !== undefined) {
     const block = c.ir.param('ptr.global', { index: memoryParam(c.kernel, c.globals.memory, c.diagnostics) });
@@ -94,14 +107,19 @@ function symbolPointer(c: Context, name: string, use: Span): (Base & { kind: 'po
   return { kind: 'pointer', value, space };
 }
 
-/** `.param` variables of a body carry the arguments of calls. */
-function callParameter(c: Context, name: string, use: Span): Base & { kind: 'pointer' } {
-  c.diagnostics.report('CM2040', { what: `\`${name}\`, an argument of a call,` }, { span: use });
-  return { kind: 'pointer', value: c.ir.const('ptr.param', 0), space: 'param' };
+/** A parameter of the entry, or a parameter or result of the function that is being lowered. */
+function parameter(c: Context, { variable, index }: Named & { kind: 'param' }): Base & { kind: 'pointer' } {
+  if (isEntry(c.frame)) return { kind: 'pointer', value: c.ir.param('ptr.param', { index }), space: 'param' };
+  return { kind: 'pointer', value: addressOfCell(c, c.frame.cells.get(variable)), space: 'local', isCell: true };
 }
 
 /** The address of a variable, of an element of one, or of a parameter as an integer in its space, as `mov` takes it. */
 export function symbolAddress(c: Context, node: Operand & { kind: 'name' | 'index' }, use: Span): Value | undefined {
+  const symbol = lookUp(c.scope, node.name);
+  if (symbol?.kind === 'variable' && symbol.variable.space === 'param') {
+    const pointer = unusable(c, node, 'local', 'an argument of a call has no address');
+    return c.ir.ptrtoint('i64', pointer);
+  }
   const pointer = symbolPointer(c, node.name, use);
   const place = pointer && node.kind === 'index' ? indexed(c, pointer, node) : pointer;
   return place && c.ir.ptrtoint('i64', place.value);
@@ -111,7 +129,10 @@ export function symbolAddress(c: Context, node: Operand & { kind: 'name' | 'inde
  * A generic address from one in a space, or the reverse. Both are the same number here: a generic address that is not global
  * is marked, and `resolve-spaces` refuses whatever would see the number.
  */
-export function convertAddress(c: Context, a: Value, space: Space, to: 'generic' | 'space'): Value {
+export function convertAddress(c: Context, a: Value, named: AccessSpace, to: 'generic' | 'space'): Value {
+  const isOpen = named === 'param' && !isEntry(c.frame);
+  if (isOpen) c.rows.refuse('the address may be of a parameter of the kernel or of the function');
+  const space = spaceIn(c, named);
   if (space === 'global' || space === 'generic') {
     c.evidence.addresses.add(a);
     return a;

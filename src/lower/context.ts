@@ -1,7 +1,8 @@
 /** What lowering one entry carries along. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { Builder, Kernel, Value } from '../ir/index.ts';
-import type { Register, RowBuilder, Scope } from '../ptx/index.ts';
+import type { Builder, Variable as IrVariable, Kernel, Value } from '../ir/index.ts';
+import type { Variable } from '../ptx/ast.ts';
+import type { CheckedFunction, PtxFunction, Register, RowBuilder, Scope } from '../ptx/index.ts';
 import { newFlow } from './flow.ts';
 import type { GlobalMemory } from './module-memory.ts';
 import { type Flow, link, type RegisterFile } from './ssa.ts';
@@ -10,13 +11,19 @@ import type { Variables } from './variables.ts';
 export interface Context {
   readonly kernel: Kernel;
   readonly diagnostics: Diagnostics;
+  /** What may be called. */
+  readonly functions: ReadonlyMap<PtxFunction, CheckedFunction>;
   readonly ir: Builder;
   readonly registers: RegisterFile;
   readonly variables: Variables;
+  /** The memory of `.param` variables of bodies, and of parameters of functions that have their own. */
+  readonly cells: Map<Variable, IrVariable | undefined>;
   readonly globals: GlobalMemory;
   /** What rows emit into. */
   readonly rows: RowBuilder & { lanes: number | undefined };
   readonly evidence: Evidence;
+  /** The body that is being lowered. */
+  frame: Frame;
   /** The block that is being filled. */
   flow: Flow;
   /** The names that are seen by the instruction being lowered. */
@@ -24,6 +31,21 @@ export interface Context {
   /** What is written only where it holds. */
   guard: Value | undefined;
 }
+
+/** A body that is being lowered: that of the entry, or that of a function for one call. */
+export interface Frame {
+  readonly fn: CheckedFunction;
+  /** Before it the registers of the body have no value. */
+  readonly start: Flow;
+  /** The registers of this call by those of the source. */
+  readonly registers: Map<Register, Register>;
+  /** The memory of the parameters and results of a function. */
+  readonly cells: Map<Variable, IrVariable | undefined>;
+}
+
+export const newFrame = (fn: CheckedFunction, start: Flow): Frame => ({ fn, start, registers: new Map(), cells: new Map() });
+
+export const isEntry = ({ fn }: Frame): boolean => fn.fn.isEntry;
 
 /** What lowering knows beyond the IR and `passes/` need. */
 export interface Evidence {
@@ -43,6 +65,22 @@ export function enter(c: Context, flow: Flow): void {
   c.ir.block = flow.block;
 }
 
+/** The register that one of the source is in a body: each call of a function has its own, and those of the module are shared. */
+export function registerIn(c: Context, frame: Frame, register: Register): Register {
+  if (isEntry(frame)) return register;
+  const known = frame.registers.get(register);
+  if (known) return known;
+  const own = isOfModule(frame.fn.scope.parent, register) ? register : { ...register };
+  frame.registers.set(register, own);
+  if (own !== register) c.registers.begin(own, frame.start);
+  return own;
+}
+
+function isOfModule(module: Scope | undefined, register: Register): boolean {
+  const symbol = module?.names.get(register.name.replace(/\.[xyzw]$/, ''));
+  return symbol?.kind === 'vector' ? symbol.lanes.includes(register) : symbol?.kind === 'register' && symbol.register === register;
+}
+
 /** Puts what `body` lowers in a block of its own, which is gone into where a condition holds. */
 export function lowerWhen(c: Context, condition: Value, body: () => void): void {
   const inside = newFlow(c.kernel, 1);
@@ -57,11 +95,11 @@ export function lowerWhen(c: Context, condition: Value, body: () => void): void 
 
 /** The value of a register here. */
 export function readRegister(c: Context, register: Register): Value {
-  return c.registers.read(c.flow, register);
+  return c.registers.read(c.flow, registerIn(c, c.frame, register));
 }
 
 /** Gives a register a value; under a guard that fails it keeps its own. */
 export function writeRegister(c: Context, register: Register, value: Value): void {
   const kept = c.guard === undefined ? value : c.ir.select(c.guard, value, readRegister(c, register));
-  c.registers.write(c.flow, register, kept);
+  c.registers.write(c.flow, registerIn(c, c.frame, register), kept);
 }

@@ -1,35 +1,43 @@
 /** One entry: parameters, then basic block after basic block, then what can only be seen when all are there. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { builder, cfgOf, emptyKernel, type Kernel, recoverPointers, renumber, type Space, type Value } from '../ir/index.ts';
-import type { AddressOperand, CheckedFunction, PtxFunction } from '../ptx/index.ts';
+import { builder, cfgOf, emptyKernel, type Kernel, recoverPointers, renumber, type Value } from '../ir/index.ts';
+import { type AccessSpace, type AddressOperand, type CheckedFunction, callsOf, type PtxFunction } from '../ptx/index.ts';
 import { convertAddress, pointerTo } from './address.ts';
-import { type Context, enter, lowerWhen, newEvidence } from './context.ts';
+import { lowerBodies } from './bodies.ts';
+import { type Context, type Evidence, lowerWhen, newEvidence, newFrame } from './context.ts';
 import { newFlow } from './flow.ts';
-import { flowGraph, leave, type SourceBlock } from './flow-graph.ts';
-import { guardValue, lowerInstruction } from './instructions.ts';
-import type { GlobalMemory } from './module-memory.ts';
 import { lowerParams, pointerParams } from './params.ts';
 import { classifyParams } from './passes/classify-params.ts';
+import { takeConstantBranches } from './passes/constant-branches.ts';
+import { sumDisjointParts } from './passes/disjoint-sums.ts';
 import { refuseMissingMemory } from './passes/missing-memory.ts';
+import { decideNullComparisons } from './passes/null-comparisons.ts';
 import { useParamOffsets } from './passes/param-offsets.ts';
+import { promoteCells } from './passes/promote-cells.ts';
 import { resolveSpaces } from './passes/resolve-spaces.ts';
-import { type Flow, link, registerFile } from './ssa.ts';
+import { registerFile } from './ssa.ts';
 import { variablesOf } from './variables.ts';
 
-/** The kernel of an entry; incomplete after reports of CM20xx. */
-export function lowerEntry({ fn, scope, items }: CheckedFunction, globals: GlobalMemory, diagnostics: Diagnostics): Kernel {
+/** What the kernels of a module have in common. */
+export type Surroundings = Pick<Context, 'functions' | 'globals'>;
+
+/** The kernel of an entry with what it calls; incomplete after reports of CM20xx. */
+export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Kernel {
   const before = diagnostics.list.length;
+  const { fn } = entry;
   const kernel = emptyKernel(fn.name);
   kernel.params = lowerParams(fn, diagnostics);
   Object.assign(kernel, threadLimits(fn));
-  const start = newFlow(kernel, 0);
-  const c = newContext(kernel, start, scope, globals, diagnostics);
-  lowerBlocks(c, flowGraph(items), start);
-  c.registers.finish();
+  const c = newContext(kernel, entry, around, diagnostics);
+  lowerBodies(c);
+  const { evidence } = c;
+  useReplaced(evidence, c.registers.finish());
   inFlowOrder(kernel);
-  const { addresses, signed } = c.evidence;
-  classifyParams(kernel, { ...pointerParams(fn), addresses, signed }, diagnostics);
-  resolveSpaces(kernel, c.evidence.generic, diagnostics);
+  useReplaced(evidence, promoteCells(kernel, new Set([...c.cells.values()].flatMap((cell) => (cell ? [cell.name] : [])))));
+  sumDisjointParts(kernel);
+  dropDeadCode(kernel, evidence, callsOf(entry).length > 0);
+  classifyParams(kernel, { ...pointerParams(fn), addresses: evidence.addresses, signed: evidence.signed }, diagnostics);
+  resolveSpaces(kernel, evidence.generic, diagnostics);
   // A variable that was refused is missing too, and its accesses are no faults of their own.
   if (diagnostics.list.length === before) refuseMissingMemory(kernel, diagnostics);
   recoverPointers(kernel);
@@ -37,12 +45,13 @@ export function lowerEntry({ fn, scope, items }: CheckedFunction, globals: Globa
   return kernel;
 }
 
-function newContext(kernel: Kernel, start: Flow, scope: Context['scope'], globals: GlobalMemory, diagnostics: Diagnostics): Context {
+function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Context {
+  const start = newFlow(kernel, 0);
   const ir = builder(kernel, start.block);
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
-    pointer: (address: AddressOperand, space: Space): Value => pointerTo(c, address, space),
-    convertAddress: (a: Value, space: Space, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
+    pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),
+    convertAddress: (a: Value, space: AccessSpace, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
     when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
     refuse(reason: string): undefined {
       diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(ir.loc ? { span: ir.loc } : {}), label: reason });
@@ -52,41 +61,38 @@ function newContext(kernel: Kernel, start: Flow, scope: Context['scope'], global
   const c: Context = {
     kernel,
     diagnostics,
+    ...around,
     ir,
     rows,
     registers: registerFile(kernel, start),
     variables: variablesOf(kernel, diagnostics),
-    globals,
+    cells: new Map(),
     evidence: newEvidence(),
+    frame: newFrame(entry, start),
     flow: start,
-    scope,
+    scope: entry.scope,
     guard: undefined,
   };
   return c;
 }
 
-function lowerBlocks(c: Context, blocks: readonly SourceBlock[], start: Flow): void {
-  const flows = new Map<number, Flow>();
-  for (const { index, edgeCount, label } of blocks) {
-    const isFirst = index === blocks[0]!.index;
-    flows.set(index, newFlow(c.kernel, edgeCount + (isFirst ? 1 : 0), label));
-  }
-  start.block.end = { op: 'br', to: link(start, flows.get(blocks[0]!.index)!) };
-  for (const block of blocks) {
-    enter(c, flows.get(block.index)!);
-    for (const item of block.code) lowerInstruction(c, item);
-    lowerEnd(c, block, flows);
+/** Rounds after which what is still decided is left to the passes of the IR. */
+const mostRounds = 8;
+
+/** Drops what no thread comes to, as far as it bears on which memory an address is in; each branch that goes may decide others. */
+function dropDeadCode(kernel: Kernel, { generic }: Evidence, isCalling: boolean): void {
+  for (let round = 0; round < mostRounds; round++) {
+    const isDecided = decideNullComparisons(kernel, generic);
+    if (!(isDecided || isCalling) || !takeConstantBranches(kernel)) return;
+    inFlowOrder(kernel);
   }
 }
 
-function lowerEnd(c: Context, { end }: SourceBlock, flows: ReadonlyMap<number, Flow>): void {
-  const from = c.flow;
-  const { block } = from;
-  c.ir.loc = end.span;
-  block.endLoc = end.span;
-  const target = (index: number) => link(from, flows.get(index) ?? newFlow(c.kernel, 1));
-  if (end.guard) block.end = { op: 'condbr', cond: guardValue(c, end.guard), then: target(end.to), else: target(end.next) };
-  else block.end = end.to === leave ? { op: 'ret' } : { op: 'br', to: target(end.to) };
+/** What is known of values is known of those that stand in their place. */
+function useReplaced({ addresses }: Evidence, final: (value: Value) => Value): void {
+  const own = [...addresses];
+  addresses.clear();
+  for (const value of own) addresses.add(final(value));
 }
 
 /** Blocks in the order in which control reaches them. */

@@ -5,7 +5,15 @@
 
 import { bug } from '../base/bug.ts';
 import type { Span } from '../base/source.ts';
-import { type CheckedInstruction, type CheckedItem, type LabelPlace, lookUp } from '../ptx/index.ts';
+import {
+  type CheckedInstruction,
+  type CheckedItem,
+  type LabelPlace,
+  labelsListed,
+  lookUp,
+  type MatchedOperand,
+  type Scope,
+} from '../ptx/index.ts';
 
 export interface SourceBlock {
   /** Position in the source. */
@@ -17,19 +25,24 @@ export interface SourceBlock {
   edgeCount: number;
 }
 
-/** `to` is taken when the guard holds, `next` otherwise; -1 leaves the kernel. Without guard only `to` counts. */
+/** `to` is taken when the guard holds, `next` otherwise; a block, `leave` or `exit`. Without guard only `to` counts. */
 export interface SourceEnd {
   readonly to: number;
   readonly next: number;
   readonly guard: CheckedInstruction['guard'];
   readonly span: Span | undefined;
+  /** Where an index picks one of several blocks, which stand in the place of `to`. */
+  readonly table?: { readonly index: MatchedOperand; readonly scope: Scope; readonly to: readonly number[] };
 }
 
-/** Leaving the kernel, as a target of `SourceEnd`. */
+/** Leaving the body, as a target of `SourceEnd`. */
 export const leave = -1;
+/** Ending the thread, as a target of `SourceEnd`. */
+export const exit = -2;
 
 /** Whether an instruction ends a basic block. */
-const endsBlock = ({ match }: CheckedInstruction): boolean => match.row.control !== undefined && match.row.control !== 'barrier';
+const endsBlock = ({ match: { row } }: CheckedInstruction): boolean =>
+  row.control === 'branch' || row.control === 'return' || row.control === 'exit';
 
 interface Cut {
   readonly blocks: SourceBlock[];
@@ -45,7 +58,7 @@ export function flowGraph(body: readonly CheckedItem[]): SourceBlock[] {
     block.end = endOf(cut, index);
   });
   const order = reversePostorder(cut.blocks);
-  for (const block of order) for (const to of successors(block)) if (to !== leave) cut.blocks[to]!.edgeCount++;
+  for (const block of order) for (const to of successors(block)) if (to >= 0) cut.blocks[to]!.edgeCount++;
   return order;
 }
 
@@ -80,8 +93,17 @@ function endOf(cut: Cut, index: number): SourceEnd {
   const item = cut.ends[index];
   const next = index + 1 < cut.blocks.length ? index + 1 : leave;
   if (!item) return { to: next, next, guard: undefined, span: undefined };
-  const to = item.match.row.control === 'branch' ? targetOf(cut, item) : leave;
+  const { control } = item.match.row;
+  if (item.match.operands.length > 1) return tableEnd(cut, item, next);
+  const to = control === 'branch' ? targetOf(cut, item) : control === 'exit' ? exit : leave;
   return { to, next, guard: to === next ? undefined : item.guard, span: item.match.instruction.span };
+}
+
+function tableEnd(cut: Cut, { match, scope, guard }: CheckedInstruction, next: number): SourceEnd {
+  const [index, list] = match.operands;
+  const name = list!.node.kind === 'name' ? list!.node.name : '';
+  const to = labelsListed(scope, name).map((label) => cut.labels.get(label) ?? bug('a branch to no label'));
+  return { to: to[0] ?? bug('a list of no labels'), next, guard, span: match.instruction.span, table: { index: index!, scope, to } };
 }
 
 function targetOf(cut: Cut, { match, scope }: CheckedInstruction): number {
@@ -90,7 +112,11 @@ function targetOf(cut: Cut, { match, scope }: CheckedInstruction): number {
   return (symbol?.kind === 'label' ? cut.labels.get(symbol.label) : undefined) ?? bug('a branch to no label');
 }
 
-const successors = ({ end }: SourceBlock): number[] => (end.guard ? [end.to, end.next] : [end.to]);
+/** How many edges lead out of the body. */
+export const leavingEdges = (blocks: readonly SourceBlock[]): number =>
+  blocks.reduce((count, block) => count + successors(block).filter((to) => to === leave).length, 0);
+
+const successors = ({ end }: SourceBlock): number[] => [...(end.table?.to ?? [end.to]), ...(end.guard ? [end.next] : [])];
 
 /** Reached blocks with each before its successors, back edges aside. */
 function reversePostorder(blocks: readonly SourceBlock[]): SourceBlock[] {
@@ -102,7 +128,7 @@ function reversePostorder(blocks: readonly SourceBlock[]): SourceBlock[] {
     if (to === undefined) {
       done.push(top.block);
       stack.pop();
-    } else if (to !== leave && !seen.has(to)) {
+    } else if (to >= 0 && !seen.has(to)) {
       seen.add(to);
       stack.push({ block: blocks[to]!, at: 0 });
     }

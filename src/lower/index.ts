@@ -1,10 +1,11 @@
 /**
- * PTX to IR: control flow, registers to values, parameters and variables. What a single instruction means is said by its row
- * in `src/ptx/table`; this room hands rows their operands. Start at `entry.ts`.
+ * PTX to IR: control flow, registers to values, parameters and variables, functions in place of their calls. What a single
+ * instruction means is said by its row in `src/ptx/table`; this room hands rows their operands. Start at `entry.ts`.
  */
-import type { Diagnostics } from '../base/diagnostic.ts';
-import type { Module } from '../ir/index.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
+import { emptyKernel, type Module } from '../ir/index.ts';
 import type { Checked } from '../ptx/index.ts';
+import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
@@ -15,6 +16,13 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics): Module 
     diagnostics.report('CM2047', {}, span ? { span } : {});
     return { kernels: [] };
   }
-  const globals = globalMemoryOf(checked.module);
-  return { kernels: checked.entries.map((entry) => lowerEntry(entry, globals, diagnostics)) };
+  const sizes = inlinedSizes(checked);
+  const around = { functions: checked.functions, globals: globalMemoryOf(checked.module) };
+  const kernels = checked.entries.map((entry) => {
+    const own = new Diagnostics(diagnostics.file);
+    const kernel = reportTooLarge(entry, sizes, own) ? emptyKernel(entry.fn.name) : lowerEntry(entry, around, own);
+    diagnostics.addNew(inFunctions(entry, checked, own.list));
+    return kernel;
+  });
+  return { kernels };
 }

@@ -31,6 +31,9 @@ export function readSources(c: Context, match: Match): AnySources {
   return sources;
 }
 
+/** A number that picks one of several: a register or a constant. */
+export const readIndex = (c: Context, { node, type }: MatchedOperand): Value => readScalar(c, node, type);
+
 function readSource(c: Context, { slot, node, type, lanes }: MatchedOperand): Value | readonly Value[] | AddressOperand {
   if (slot.isAddress) return addressOperand(node);
   if (lanes !== undefined) return elementsOf(c, node).map((element) => readElement(c, element, type));

@@ -33,8 +33,13 @@ export interface Flow {
 export interface RegisterFile {
   read(flow: Flow, register: Register): Value;
   write(flow: Flow, register: Register, value: Value): void;
-  /** Hands every parameter its arguments and removes those that are not needed. Call once, when all edges are known. */
-  finish(): void;
+  /** Says that a register has no value before a block. */
+  begin(register: Register, flow: Flow): void;
+  /**
+   * Hands every parameter its arguments and removes those that are not needed. Call once, when all edges are known. Gives what stands
+   * in the place of each value from then on.
+   */
+  finish(): (value: Value) => Value;
 }
 
 interface Pending {
@@ -54,6 +59,7 @@ export function link(from: Flow, to: Flow): Edge {
 export function registerFile(kernel: Kernel, entry: Flow): RegisterFile {
   const pending: Pending[] = [];
   const zeros = new Map<ScalarType, Value>();
+  const starts = new Map<Register, Flow>();
 
   function zero(type: ScalarType): Value {
     const known = zeros.get(type);
@@ -65,7 +71,7 @@ export function registerFile(kernel: Kernel, entry: Flow): RegisterFile {
   }
 
   function find(flow: Flow, register: Register): Value {
-    if (flow.edgeCount === 0) return zero(register.type);
+    if (flow.edgeCount === 0 || starts.get(register) === flow) return zero(register.type);
     const value = addBlockParam(kernel, flow.block, register.type);
     pending.push({ flow, register, index: flow.block.params.length - 1 });
     return value;
@@ -77,7 +83,7 @@ export function registerFile(kernel: Kernel, entry: Flow): RegisterFile {
     let value = at.defs.get(register);
     while (value === undefined) {
       passed.push(at);
-      if (at.edgeCount !== 1) value = find(at, register);
+      if (at.edgeCount !== 1 || starts.get(register) === at) value = find(at, register);
       else {
         at = at.edges[0]?.from ?? bug(`block ${at.block.label ?? at.block.id} is read before its predecessor is filled`);
         value = at.defs.get(register);
@@ -90,13 +96,14 @@ export function registerFile(kernel: Kernel, entry: Flow): RegisterFile {
   return {
     read,
     write: (flow, register, value) => void flow.defs.set(register, value),
+    begin: (register, flow) => void starts.set(register, flow),
     finish() {
       for (let i = 0; i < pending.length; i++) {
         const { flow, register, index } = pending[i]!;
         if (flow.edges.length !== flow.edgeCount) bug(`block ${flow.block.label ?? flow.block.id} was promised other edges`);
         for (const { from, edge } of flow.edges) edge.args[index] = read(from, register);
       }
-      removeTrivialParams(
+      return removeTrivialParams(
         kernel,
         pending.map((p) => p.flow),
       );
@@ -105,7 +112,7 @@ export function registerFile(kernel: Kernel, entry: Flow): RegisterFile {
 }
 
 /** Replaces each parameter whose arguments are all one value (or itself) by that value. */
-function removeTrivialParams(kernel: Kernel, flows: readonly Flow[]): void {
+function removeTrivialParams(kernel: Kernel, flows: readonly Flow[]): (value: Value) => Value {
   const incoming = new Map<Value, { readonly args: () => Value[]; readonly flow: Flow }>();
   const usedBy = new Map<Value, Value[]>();
   for (const flow of new Set(flows)) {
@@ -125,13 +132,16 @@ function removeTrivialParams(kernel: Kernel, flows: readonly Flow[]): void {
     if (others.size !== 1) continue;
     const [only] = others as Set<Value> & Iterable<Value>;
     replaced.set(param, only!);
-    const users = usedBy.get(param) ?? [];
+    // Those that are replaced themselves are left behind, lest lists grow along a chain of replacements.
+    const users = (usedBy.get(param) ?? []).filter((user) => !replaced.has(user));
+    usedBy.delete(param);
     for (const user of users) {
       pushTo(usedBy, only!, user);
       work.push(user);
     }
   }
   dropReplaced(kernel, replaced, final);
+  return final;
 }
 
 function dropReplaced(kernel: Kernel, replaced: ReadonlyMap<Value, Value>, final: (value: Value) => Value): void {

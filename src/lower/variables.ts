@@ -71,10 +71,15 @@ const reasons = {
   count: 'it has more values than the variable has elements',
 } as const;
 
-/** Scopes may hold several variables of one name. */
-function uniqueName(kernel: Kernel, name: string): string {
-  const taken = new Set(kernel.variables.map((variable) => variable.name));
+/** By kernel: the names that are taken, with the number that was last put behind each. */
+const taken = new WeakMap<Kernel, Map<string, number>>();
+
+/** A name that no variable of the kernel has so far: scopes may hold several of one name. */
+export function uniqueName(kernel: Kernel, name: string): string {
+  const names = taken.get(kernel) ?? new Map<string, number>();
+  taken.set(kernel, names);
   let unique = name;
-  for (let n = 1; taken.has(unique); n++) unique = `${name}.${n}`;
+  for (let n = names.get(name) ?? 0; names.has(unique); unique = `${name}.${n}`) names.set(name, ++n);
+  names.set(unique, 0);
   return unique;
 }

@@ -5,10 +5,13 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
 import type { Instruction, Module, Operand, PtxFunction, TargetsDirective, Variable, Word } from './ast.ts';
+import { type CallParts, callParts } from './call-parts.ts';
 import { reportUndeclared } from './check-operands.ts';
+import { alignOf, checkPassed, elementsOf, type Passing } from './check-passed.ts';
+import type { CheckedCall } from './checked.ts';
 import { printOperand } from './print.ts';
+import { refuseBodiless, refuseOpen, refusePointerCall } from './refuse-calls.ts';
 import { type LabelPlace, lookUp, type Scope } from './scope.ts';
-import { agrees, bitsOfType } from './types.ts';
 
 /** What a call is held against. */
 interface Prototype {
@@ -53,56 +56,75 @@ function disagreement(a: PtxFunction, b: PtxFunction): string | undefined {
 const isAlike = (a: Variable, b: Variable): boolean =>
   a.type === b.type && a.space === b.space && a.vector === b.vector && elementsOf(a) === elementsOf(b) && alignOf(a) === alignOf(b);
 
-const elementsOf = ({ dims }: Variable): number => dims.reduce<number>((all, dim) => all * (dim ?? 0), 1);
-
-const bitsOf = ({ type, vector }: Variable): number => bitsOfType(type) * (vector ? Number(vector[1]) : 1);
-
-const alignOf = (variable: Variable): number => variable.align ?? bitsOf(variable) / 8;
-
-/** A `call` or `brx`: its target and what it hands over. Reports CM1101, CM1106, CM1107 and CM1111 to CM1113. */
-export function checkTransfer(instruction: Instruction, scope: Scope, functions: Functions, diagnostics: Diagnostics): void {
-  if (instruction.opcode === 'call') checkCall(instruction, scope, functions, diagnostics);
-  else if (instruction.opcode === 'brx') checkIndexed(instruction, scope, diagnostics);
+/** The functions of a module by name. */
+export interface Functions {
+  /** The first declaration of each. */
+  readonly declared: ReadonlyMap<string, PtxFunction>;
+  /** Those with a body; an alias stands for what it names. */
+  readonly defined: ReadonlyMap<string, PtxFunction>;
 }
-
-/** The functions of a module by name, the first declaration of each. */
-export type Functions = ReadonlyMap<string, PtxFunction>;
 
 export function functionsOf({ items }: Module): Functions {
-  const functions = new Map<string, PtxFunction>();
-  for (const item of items) if (item.kind === 'function' && !functions.has(item.name)) functions.set(item.name, item);
-  return functions;
-}
-
-interface Call {
-  readonly scope: Scope;
-  readonly span: Span;
-  readonly diagnostics: Diagnostics;
-}
-
-function checkCall(instruction: Instruction, scope: Scope, functions: Functions, diagnostics: Diagnostics): void {
-  const { operands, span } = instruction;
-  const results = operands[0]?.kind === 'list' ? operands[0].elements : [];
-  const rest = operands[0]?.kind === 'list' ? operands.slice(1) : operands;
-  const target = rest[0];
-  if (target?.kind !== 'name') {
-    const operand = target ? printOperand(target) : 'nothing';
-    diagnostics.report('CM1106', { operand, wanted: 'a function or a register', given: 'something else' }, { span: target?.span ?? span });
-    return;
+  const declared = new Map<string, PtxFunction>();
+  const defined = new Map<string, PtxFunction>();
+  for (const item of items) {
+    if (item.kind !== 'function') continue;
+    if (!declared.has(item.name)) declared.set(item.name, item);
+    if (item.body && !defined.has(item.name)) defined.set(item.name, item);
   }
-  const args = rest[1]?.kind === 'list' ? rest[1].elements : [];
-  const label = rest.slice(1).find((each) => each.kind === 'name');
-  const call: Call = { scope, span, diagnostics };
-  const prototype = prototypeOf(call, target, label?.kind === 'name' ? label : undefined, functions);
-  if (!prototype) return;
-  checkList(call, prototype, 'results', results, prototype.results);
-  checkList(call, prototype, 'parameters', args, prototype.params);
+  for (const item of items) {
+    if (item.kind !== 'directive' || item.name !== 'alias') continue;
+    const meant = defined.get(item.aliasee.name);
+    if (meant && !meant.isEntry && !defined.has(item.alias.name)) defined.set(item.alias.name, meant);
+  }
+  return { declared, defined };
+}
+
+/**
+ * A call with the function that it is of. Nothing after reporting CM1101, CM1106, CM1107 and CM1111 to CM1113, or CM2040 for a call that
+ * is not compiled: through a pointer, or of a function without a body.
+ */
+export function checkCall(
+  instruction: Instruction,
+  scope: Scope,
+  { declared, defined }: Functions,
+  diagnostics: Diagnostics,
+): CheckedCall | undefined {
+  const before = diagnostics.list.length;
+  const parts = callParts(instruction);
+  const { callee, results, args, stray } = parts;
+  if (callee?.kind !== 'name') {
+    const operand = callee ? printOperand(callee) : 'nothing';
+    const span = callee?.span ?? instruction.span;
+    diagnostics.report('CM1106', { operand, wanted: 'a function or a register', given: 'something else' }, { span });
+    return undefined;
+  }
+  if (stray) {
+    const holes = { operand: printOperand(stray), wanted: 'a list in parentheses', given: 'something else' };
+    diagnostics.report('CM1106', holes, { span: stray.span });
+    return undefined;
+  }
+  const prototype = prototypeOf(parts, callee, scope, declared, diagnostics);
+  if (!prototype) return undefined;
+  const passing = (kind: Passing['kind']): Passing => ({ name: prototype.name, kind, scope, diagnostics });
+  checkList(passing('results'), instruction.span, results, prototype.results);
+  checkList(passing('parameters'), instruction.span, args, prototype.params);
+  if (lookUp(scope, callee.name)?.kind !== 'function') return void refusePointerCall(callee.name, callee.span, diagnostics);
+  const fn = defined.get(callee.name);
+  if (!fn) return void refuseBodiless(callee.name, callee.span, diagnostics);
+  if (isOpen(fn.params)) return void refuseOpen(callee.name, callee.span, diagnostics);
+  return diagnostics.list.length > before ? undefined : { fn, span: callee.span, results, args };
 }
 
 type Target = Operand & { kind: 'name' };
 
-function prototypeOf(call: Call, target: Target, label: Target | undefined, functions: Functions): Prototype | undefined {
-  const { scope, diagnostics } = call;
+function prototypeOf(
+  { label }: CallParts,
+  target: Target,
+  scope: Scope,
+  functions: Functions['declared'],
+  diagnostics: Diagnostics,
+): Prototype | undefined {
   const symbol = lookUp(scope, target.name);
   if (!symbol) return void reportUndeclared(target.name, target.span, scope, diagnostics);
   const cannot = (why: string): undefined => diagnostics.report('CM1113', { name: target.name, why }, { span: target.span }) as undefined;
@@ -122,64 +144,18 @@ function prototypeOf(call: Call, target: Target, label: Target | undefined, func
   return cannot(`\`${label.name}\` is no label of a prototype`);
 }
 
-function checkList(
-  call: Call,
-  { name }: Prototype,
-  kind: 'results' | 'parameters',
-  given: readonly Operand[],
-  wanted: readonly Variable[],
-): void {
-  const isOpen = wanted.at(-1)?.dims.includes(undefined) ?? false;
-  if (given.length !== wanted.length && !(isOpen && given.length >= wanted.length - 1)) {
-    call.diagnostics.report('CM1111', { what: `\`${name}\``, kind, wanted: wanted.length, given: given.length }, { span: call.span });
+/** Whether a function takes any number of arguments. */
+const isOpen = (params: readonly Variable[]): boolean => params.at(-1)?.dims.includes(undefined) ?? false;
+
+function checkList(passing: Passing, span: Span, given: readonly Operand[], wanted: readonly Variable[]): void {
+  if (given.length !== wanted.length && !(isOpen(wanted) && given.length >= wanted.length - 1)) {
+    const { name, kind, diagnostics } = passing;
+    diagnostics.report('CM1111', { what: `\`${name}\``, kind, wanted: wanted.length, given: given.length }, { span });
     return;
   }
   given.forEach((operand, i) => {
-    if (wanted[i] && !wanted[i].dims.includes(undefined)) checkPassed(call, name, operand, wanted[i]);
+    if (wanted[i] && !wanted[i].dims.includes(undefined)) checkPassed(passing, operand, wanted[i]);
   });
-}
-
-/** One argument or result against its place in the prototype. */
-function checkPassed({ scope, diagnostics }: Call, name: string, operand: Operand, formal: Variable): void {
-  if (operand.kind !== 'name' || operand.name === '_') return;
-  const symbol = lookUp(scope, operand.name);
-  if (!symbol) return reportUndeclared(operand.name, operand.span, scope, diagnostics);
-  const where = { what: `\`${name}\``, operand: operand.name };
-  if (symbol.kind === 'variable' || symbol.kind === 'param') {
-    const { variable } = symbol;
-    if (variable.space !== 'param' || isFitting(variable, formal)) return;
-    diagnostics.report('CM1112', { ...where, have: sizeWords(variable), want: sizeWords(formal) }, { span: operand.span });
-  } else if (symbol.kind === 'register') {
-    const { declared } = symbol.register;
-    const isFine = formal.space === 'reg' ? agrees(declared, formal.type, false) : bitsOfType(declared) === bitsOf(formal);
-    if (isFine && formal.dims.length === 0) return;
-    diagnostics.report('CM1112', { ...where, have: `type .${declared}`, want: sizeWords(formal) }, { span: operand.span });
-  }
-}
-
-const isFitting = (have: Variable, want: Variable): boolean =>
-  bitsOf(have) === bitsOf(want) && elementsOf(have) === elementsOf(want) && alignOf(have) === alignOf(want);
-
-const sizeWords = (variable: Variable): string => {
-  const dims = variable.dims.map((dim) => `[${dim ?? ''}]`).join('');
-  return `type .${variable.type}${dims} aligned to ${alignOf(variable)}`;
-};
-
-function checkIndexed({ operands }: Instruction, scope: Scope, diagnostics: Diagnostics): void {
-  const [index, list] = operands;
-  if (list?.kind !== 'name') return;
-  const symbol = lookUp(scope, list.name);
-  if (!symbol) reportUndeclared(list.name, list.span, scope, diagnostics);
-  else if (symbol.kind !== 'label' || symbol.label.list?.name !== 'branchtargets')
-    diagnostics.report(
-      'CM1106',
-      { operand: list.name, wanted: 'the label of `.branchtargets`', given: 'something else' },
-      { span: list.span },
-    );
-  const register = index?.kind === 'name' ? lookUp(scope, index.name) : undefined;
-  if (index?.kind !== 'name' || register?.kind !== 'register' || agrees(register.register.declared, 'u32', false)) return;
-  const holes = { operand: index.name, have: register.register.declared, form: 'the index of `brx.idx`', want: 'u32' };
-  diagnostics.report('CM1107', holes, { span: index.span });
 }
 
 /** The words of `.branchtargets` are labels, those of `.calltargets` functions. Reports CM1101 and CM1106. */

@@ -6,7 +6,8 @@ import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { type Instruction, instructionName, type Module, modifierSpan, type PtxFunction } from './ast.ts';
-import { checkPrototypes, checkTargets, checkTransfer, type Functions, functionsOf } from './check-calls.ts';
+import { reachedFunctions } from './call-graph.ts';
+import { checkCall, checkPrototypes, checkTargets, type Functions, functionsOf } from './check-calls.ts';
 import { checkDeclarations } from './check-declarations.ts';
 import { checkHeader, raised, type Stated } from './check-header.ts';
 import { checkAddressWidth, checkNames, checkOperands, registerAt } from './check-operands.ts';
@@ -14,7 +15,6 @@ import type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from '
 import { lintNames, namesOutside } from './lint.ts';
 import { lintFlow } from './lint-flow.ts';
 import { type FormMismatch, isMatch, matchForm } from './match.ts';
-import { isArgumentAccess, refuseCall } from './refuse-calls.ts';
 import { type Row, refusalOf } from './row.ts';
 import { type Flat, flatten, functionScope, moduleScope, type Scope } from './scope.ts';
 import { rowsByName } from './table/index.ts';
@@ -23,7 +23,7 @@ import { versionText } from './versions.ts';
 export interface CheckOptions {
   /** Names of the entries to check; all by default. */
   readonly entries?: readonly string[];
-  /** Functions that are no entries as well; `faults`: leaving out what is refused in them, since they are not compiled. */
+  /** Functions that no entry calls as well; `faults`: leaving out what is refused in them, since they are not compiled. */
   readonly functions?: boolean | 'faults';
   /** Whether what an assembler refuses and what is written here does not depend on is an error and no warning. */
   readonly isStrict?: boolean;
@@ -52,10 +52,12 @@ export function check(module: Module, options: CheckOptions, diagnostics: Diagno
   const c = contextOf(module, options.isStrict ?? false, diagnostics);
   checkPrototypes(module, diagnostics);
   checkDeclarations(module, scope, diagnostics);
-  if (options.functions)
-    for (const fn of bodies.filter((each) => !each.isEntry)) checkDevice(fn, scope, c, options.functions === 'faults', diagnostics);
   const outside = options.lints ? namesOutside(module.items) : undefined;
-  return { module, entries: chosen.map((fn) => checkEntry(fn, scope, c, outside, diagnostics)) };
+  const checked = chosen.map((fn) => checkEntry(fn, scope, c, outside, diagnostics));
+  const functions = reachedFunctions(checked, (fn) => checkFunction(fn, scope, c, diagnostics), diagnostics);
+  if (options.functions)
+    for (const fn of bodies) if (!fn.isEntry && !functions.has(fn)) checkDevice(fn, scope, c, options.functions === 'faults', diagnostics);
+  return { module, entries: checked, functions };
 }
 
 const contextOf = (module: Module, isStrict: boolean, diagnostics: Diagnostics): Context => ({
@@ -101,24 +103,12 @@ function checkFunction(fn: PtxFunction, module: Scope, c: Context, diagnostics: 
   const scope = functionScope(fn, module, diagnostics);
   const items: CheckedItem[] = [];
   const flat = flatten(fn.body ?? [], scope, diagnostics);
-  const isCalling = flat.some((item) => item.kind === 'instruction' && item.instruction.opcode === 'call');
   for (const item of flat) {
     if (item.kind === 'targets') checkTargets(item.directive, item.scope, diagnostics);
-    if (isCalling && item.kind === 'instruction' && isArgumentAccess(item.instruction, item.scope)) {
-      checkArgument(item, c, diagnostics);
-      continue;
-    }
     const checked = item.kind === 'label' ? item : item.kind === 'instruction' ? checkInstruction(item, c, diagnostics) : undefined;
     if (checked) items.push(checked);
   }
   return { fn, scope, items };
-}
-
-/** What hands an argument to a call or takes its result: it is refused with the call, and not once more. */
-function checkArgument(item: Flat & { kind: 'instruction' }, c: Context, diagnostics: Diagnostics): void {
-  const own = new Diagnostics(c.file);
-  checkInstruction(item, c, own);
-  diagnostics.addAll(own.list.filter(({ code }) => !code.startsWith('CM20')));
 }
 
 function checkInstruction(
@@ -128,7 +118,6 @@ function checkInstruction(
 ): CheckedInstruction | undefined {
   const { file } = c;
   const guard = instruction.guard && checkGuard(instruction.guard, scope, diagnostics);
-  checkTransfer(instruction, scope, c.functions, diagnostics);
   const form = matchForm(instruction.opcode, instruction.modifiers, instruction.operands.length);
   if (!form) {
     reportOpcode(instruction, file, diagnostics);
@@ -139,12 +128,17 @@ function checkInstruction(
     return undefined;
   }
   checkSince(instruction, form.row, c, diagnostics);
+  if (instruction.opcode === 'call') {
+    const call = checkCall(instruction, scope, c.functions, diagnostics);
+    if (!call || (instruction.guard && !guard)) return undefined;
+    const match = { instruction, row: form.row, modifiers: form.modifiers, operands: [] };
+    return { kind: 'instruction', match, scope, guard, call };
+  }
   const refusal = refusalOf(form.row);
   if (refusal) {
     const help = refusal.instead === undefined ? {} : { help: refusal.instead };
     const where = { span: instruction.opcodeSpan, label: refusal.refused, ...help };
-    if (instruction.opcode === 'call') refuseCall(instruction, scope, where, diagnostics);
-    else diagnostics.report('CM2001', { instruction: instructionName(instruction) }, where);
+    diagnostics.report('CM2001', { instruction: instructionName(instruction) }, where);
     checkNames(instruction, scope, diagnostics);
     return undefined;
   }

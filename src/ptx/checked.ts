@@ -1,5 +1,6 @@
 /** What checking gives: instructions with their rows, in the scopes that their names belong to. `src/lower` works on it. */
-import type { Module, PtxFunction } from './ast.ts';
+import type { Span } from '../base/source.ts';
+import type { Module, Operand, PtxFunction } from './ast.ts';
 import type { Match } from './row.ts';
 import type { LabelPlace, Register, Scope } from './scope.ts';
 
@@ -8,6 +9,17 @@ export interface CheckedInstruction {
   readonly match: Match;
   readonly scope: Scope;
   readonly guard: { readonly register: Register; readonly negated: boolean } | undefined;
+  /** Of a `call`, whose operands are here and not in `match`. */
+  readonly call?: CheckedCall;
+}
+
+/** A call of a function that has a body, each operand being of the type of its place. */
+export interface CheckedCall {
+  readonly fn: PtxFunction;
+  /** Of the name of the function. */
+  readonly span: Span;
+  readonly results: readonly Operand[];
+  readonly args: readonly Operand[];
 }
 
 export type CheckedItem = CheckedInstruction | { readonly kind: 'label'; readonly label: LabelPlace };
@@ -24,4 +36,6 @@ export interface CheckedFunction {
 export interface Checked {
   readonly module: Module;
   readonly entries: readonly CheckedFunction[];
+  /** What the entries come to call, each function behind those that it calls. */
+  readonly functions: ReadonlyMap<PtxFunction, CheckedFunction>;
 }

@@ -4,18 +4,20 @@
  * itself is `grammar.ohm`.
  */
 export * from './ast.ts';
+export { callsOf } from './call-graph.ts';
 export { type CheckOptions, check } from './check.ts';
 export { laneOf, sink } from './check-operands.ts';
-export type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
+export type { Checked, CheckedCall, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
 export { type Constant, constantValue, integerConstant } from './constant.ts';
 export * from './container/index.ts';
 export { printAst } from './dump.ts';
 export { immediateBits } from './immediate.ts';
 export { isMatch, matchForm } from './match.ts';
+export { partsOf } from './operand-parts.ts';
 export { type ParseOptions, parse } from './parse.ts';
 export { print, printInstruction, printOperand, printVariable } from './print.ts';
-export type { AddressOperand, AnyLowered, AnySources, Match, MatchedOperand, PtxType, Row, RowBuilder } from './row.ts';
-export { type LabelPlace, lookUp, type Named, type Register, type Scope } from './scope.ts';
+export type { AccessSpace, AddressOperand, AnyLowered, AnySources, Match, MatchedOperand, PtxType, Row, RowBuilder } from './row.ts';
+export { type LabelPlace, labelsListed, lookUp, type Named, type Register, type Scope } from './scope.ts';
 export { specialRegisters } from './sregs.ts';
 export { allRows, rowsByName } from './table/index.ts';
 export { isSignedType, registerTypes } from './types.ts';

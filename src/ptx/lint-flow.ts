@@ -8,7 +8,7 @@ import type { Guard, Operand } from './ast.ts';
 import { laneOf } from './check-operands.ts';
 import type { CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
 import { partsOf } from './operand-parts.ts';
-import { type LabelPlace, lookUp, type Register, type Scope } from './scope.ts';
+import { type LabelPlace, labelsListed, lookUp, type Register, type Scope } from './scope.ts';
 
 /** Reports CM2201 to CM2203 for an entry of which every instruction was matched. */
 export function lintFlow(fn: CheckedFunction, diagnostics: Diagnostics): void {
@@ -57,10 +57,13 @@ function link(block: Block, index: number, count: number, places: ReadonlyMap<La
   if (block.falls && index + 1 < count) block.next.push(index + 1);
   const last = block.code.at(-1);
   if (last?.match.row.control !== 'branch') return;
-  for (const operand of last.match.instruction.operands) {
-    const symbol = operand.kind === 'name' ? lookUp(last.scope, operand.name) : undefined;
-    const to = symbol?.kind === 'label' ? places.get(symbol.label) : undefined;
-    if (to !== undefined) block.next.push(to);
+  for (const { name } of last.match.instruction.operands.filter((operand) => operand.kind === 'name')) {
+    const symbol = lookUp(last.scope, name);
+    if (symbol?.kind !== 'label') continue;
+    for (const label of symbol.label.list ? labelsListed(last.scope, name) : [symbol.label]) {
+      const to = places.get(label);
+      if (to !== undefined) block.next.push(to);
+    }
   }
 }
 
@@ -102,12 +105,14 @@ interface Accesses {
   readonly writes: Access[];
 }
 
-function accessesOf({ match, guard, scope }: CheckedInstruction): Accesses {
+function accessesOf({ match, guard, scope, call }: CheckedInstruction): Accesses {
   const found: Accesses = { reads: [], writes: [] };
   const { instruction } = match;
   if (guard) found.reads.push({ register: guard.register, span: guardSpan(instruction.guard!) });
   for (const { slot, node } of match.operands)
     addAccesses(slot.isDestination && node.kind !== 'address' ? found.writes : found.reads, node, scope);
+  for (const arg of call?.args ?? []) addAccesses(found.reads, arg, scope);
+  for (const result of call?.results ?? []) addAccesses(found.writes, result, scope);
   return found;
 }
 

@@ -1,10 +1,6 @@
-/**
- * Calls that are refused: one message at the call, with the name of the function. What only hands arguments over or takes
- * results is then no fault of its own. Checking of calls is in `check-calls.ts`.
- */
-import type { Diagnostics, Where } from '../base/diagnostic.ts';
-import type { Instruction } from './ast.ts';
-import { lookUp, type Scope } from './scope.ts';
+/** Calls that are refused: one message at the call, with the name of the function. Checking of calls is in `check-calls.ts`. */
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { Span } from '../base/source.ts';
 
 /** Functions that CUDA brings along: what they do that is not to be had, and what to do instead. */
 const systemCalls: ReadonlyMap<string, readonly [why: string, instead: string]> = new Map([
@@ -14,23 +10,26 @@ const systemCalls: ReadonlyMap<string, readonly [why: string, instead: string]> 
   ['__assertfail', ['it stops the launch, which no Apple GPU can', 'compile with `-DNDEBUG`, which leaves assertions out']],
   ['cudaGetParameterBufferV2', ['it launches a kernel from a kernel, which Metal cannot', 'launch the kernel from the host']],
   ['cudaLaunchDeviceV2', ['it launches a kernel from a kernel, which Metal cannot', 'launch the kernel from the host']],
+  ['cudaDeviceSynchronize', ['it waits for kernels that a kernel launched, which Metal cannot', 'launch the kernels from the host']],
 ]);
 
-/** Reports a call as CM2040, `where` its row says, but for functions that CUDA brings along. */
-export function refuseCall({ operands }: Instruction, scope: Scope, where: Where, diagnostics: Diagnostics): void {
-  const callee = operands.find((operand) => operand.kind === 'name');
-  const name = callee ? callee.name : '';
-  const isPointer = lookUp(scope, name)?.kind === 'register';
-  const [label, help] = systemCalls.get(name) ?? [];
-  const what = isPointer ? `a call through the pointer \`${name}\`` : `a call of \`${name}\``;
-  diagnostics.report('CM2040', { what }, label === undefined || help === undefined ? where : { ...where, label, help });
+/** Reports CM2040 for a call through a register. */
+export function refusePointerCall(name: string, span: Span, diagnostics: Diagnostics): void {
+  const why = 'calls through a pointer are not there yet';
+  const help = 'choose among functions with `switch`, and call them by name';
+  diagnostics.report('CM2040', { what: `a call through the pointer \`${name}\``, why }, { span, help });
 }
 
-/** Whether an instruction reads or writes a `.param` variable of a body: an argument or the result of a call. */
-export function isArgumentAccess({ opcode, operands }: Instruction, scope: Scope): boolean {
-  if (opcode !== 'ld' && opcode !== 'st') return false;
-  const address = operands.find((operand) => operand.kind === 'address');
-  const base = address?.base;
-  const symbol = base?.kind === 'name' || base?.kind === 'index' ? lookUp(scope, base.name) : undefined;
-  return symbol?.kind === 'variable' && symbol.variable.space === 'param';
+/** Reports CM2040 for a call of a function whose body is not in the module; it says what functions that CUDA brings along do. */
+export function refuseBodiless(name: string, span: Span, diagnostics: Diagnostics): void {
+  const why = 'its body is not in this module, and modules are not linked';
+  const help = 'have the function and the kernel in one source file, and compile it without `-rdc=true`';
+  const [known, instead] = systemCalls.get(name) ?? [why, help];
+  diagnostics.report('CM2040', { what: `a call of \`${name}\``, why: known }, { span, help: instead });
+}
+
+/** Reports CM2040 for a call of a function that takes any number of arguments. */
+export function refuseOpen(name: string, span: Span, diagnostics: Diagnostics): void {
+  const help = 'give the function parameters of fixed sizes';
+  diagnostics.report('CM2040', { what: `a call of \`${name}\``, why: 'it takes any number of arguments' }, { span, help });
 }

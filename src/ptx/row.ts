@@ -61,14 +61,20 @@ export interface AddressOperand {
   readonly [addressBrand]: true;
 }
 
+/**
+ * The state space of an address in an instruction. `param` leaves open whose parameters are meant: in an entry its own, in a
+ * function those of the function. Source: PTX ISA 9.0, 9.7.9.8.
+ */
+export type AccessSpace = Space | 'param::entry' | 'param::func';
+
 /** What a row emits into: the IR's builder, and the few things that only `src/lower` knows. */
 export interface RowBuilder extends Builder {
   /** How many elements the brace vector in the destination's place has; nothing where the destination is not one. */
   readonly lanes: number | undefined;
   /** An address operand as an IR pointer, its offset applied. `generic` where the instruction names no state space. */
-  pointer(address: AddressOperand, space: Space): Value;
+  pointer(address: AddressOperand, space: AccessSpace): Value;
   /** A generic address (i64) from the address `a` in a state space (`to` is generic), or the reverse. */
-  convertAddress(a: Value, space: Space, to: 'generic' | 'space'): Value;
+  convertAddress(a: Value, space: AccessSpace, to: 'generic' | 'space'): Value;
   /** What `body` emits runs only where a condition holds; values made there are not to be used behind it. */
   when(condition: Value, body: () => void): void;
   /** Reports at the instruction that it is not supported, and why. */
@@ -125,12 +131,12 @@ export interface Refusal {
 export const refusalOf = ({ status }: Row): Refusal | undefined => (typeof status === 'object' && 'refused' in status ? status : undefined);
 
 /** What an instruction does to the flow of control; `src/lower` ends blocks by it. */
-export type Control = 'branch' | 'return' | 'exit' | 'barrier';
+export type Control = 'branch' | 'return' | 'exit' | 'barrier' | 'call';
 
 /** The type of an operand: a PTX type (`u32`, `pred`, `label`), that of a slot, or the type twice as wide as a slot's. */
 export type OperandType<Slot extends string = string> = PtxType | `.${Slot}` | `wide .${Slot}`;
 
-/** The types of operands that are not registers of a fundamental type too: a branch target is a `label`. */
+/** The types of operands that are not registers of a fundamental type too: a branch target is a `label`, a list of them `targets`, what is called a `function`. */
 export const ptxTypes = [
   'pred',
   'b8',
@@ -153,6 +159,8 @@ export const ptxTypes = [
   'f64',
   'b128',
   'label',
+  'targets',
+  'function',
 ] as const;
 export type PtxType = (typeof ptxTypes)[number];
 

@@ -212,6 +212,18 @@ export function lookUp(scope: Scope, name: string): Named | undefined {
   return undefined;
 }
 
+/** The labels of a list that a name stands for, in order: they are seen from where the list is. */
+export function labelsListed(scope: Scope, name: string): LabelPlace[] {
+  let at: Scope | undefined = scope;
+  while (at && !at.names.has(name)) at = at.parent;
+  const symbol = at?.names.get(name);
+  const words = symbol?.kind === 'label' && symbol.label.list && 'targets' in symbol.label.list ? symbol.label.list.targets : [];
+  return words.flatMap((word) => {
+    const target = lookUp(at!, word.name);
+    return target?.kind === 'label' ? [target.label] : [];
+  });
+}
+
 function fromRange(scope: Scope, name: string): Named | undefined {
   const range = rangeOf(scope, name);
   if (!range) return undefined;

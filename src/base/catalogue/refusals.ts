@@ -18,9 +18,15 @@ export const refusals = entries({
   CM2040: {
     severity: 'error',
     title: 'function call',
-    message: '{what} is not supported: kernels cannot call functions yet',
-    help: 'let the CUDA compiler inline it: `__forceinline__`, or no `-rdc=true`',
-    page: 'Device functions that are not inlined need a call convention and a stack that AIR kernels do not have. Functions of `.func` that no entry calls are not compiled.',
+    message: '{what} is not supported: {why}',
+    page: 'Calls of functions whose body is in the module are compiled, each by a copy of the body in place of the call. A call through a pointer needs the address of code, and a function of another module a linker; AIR kernels have neither. Functions that no entry calls are not compiled.',
+  },
+  CM2041: {
+    severity: 'error',
+    title: 'recursion',
+    message: 'functions that call themselves are not supported: {cycle}',
+    help: 'write it as a loop, with a `.local` array in place of the stack where one is needed',
+    page: 'Calls are compiled by copies of the bodies of functions, which has no end where a function comes to call itself. AIR kernels have no stack that would grow with the depth of the calls.',
   },
   CM2042: {
     severity: 'error',
@@ -79,6 +85,14 @@ export const refusals = entries({
     message: '`{name}` cannot be laid out: {why}',
     page: 'Alignments are powers of two. Only an `.extern .shared` array may leave its size open. CUDA gives 65536 bytes of constant memory to a module, 524288 bytes of local memory to a thread and 32764 bytes of parameters to a kernel.',
   },
+  CM2060: {
+    severity: 'error',
+    title: 'too many calls',
+    message:
+      'kernel `{kernel}` has more than {limit} instructions with the bodies of the functions that it calls; `{name}` has most of them',
+    help: 'call the function from a loop rather than from several places',
+    page: 'A call is compiled by a copy of the body of the function, so that functions that call one another from several places grow with every level. The bound keeps compiling in time and memory.',
+  },
   CM2090: {
     severity: 'error',
     title: 'target cannot say it',
@@ -124,7 +138,7 @@ export const refusals = entries({
     title: 'generic address as a number',
     message: 'this instruction takes a generic address of memory that is not global for a number',
     help: 'use the address for accesses only, or keep it in its state space (without `cvta`)',
-    page: 'On an NVIDIA GPU a generic address of shared or local memory is a number in a window of its own; there is no such window here. Adding to it and accessing through it are exact, but comparing it, storing it or computing with it would give other results.',
+    page: 'On an NVIDIA GPU a generic address of shared or local memory is a number in a window of its own; there is no such window here. Adding to it and accessing through it are exact, but comparing it with another number than null, storing it or computing with it would give other results.',
   },
   CM2097: {
     severity: 'warning',

@@ -4,7 +4,7 @@
  */
 import { type Base, basesOf } from '../analysis/bases.ts';
 import { addBlockParam, addInst } from '../build.ts';
-import { type Block, edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
+import { type Block, type Edge, edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
 import { mapBlock } from '../operands.ts';
 import { isPointer, type PointerType, spaceOf } from '../types.ts';
 
@@ -34,7 +34,8 @@ export function recoverPointers(kernel: Kernel): boolean {
   for (const block of kernel.blocks) for (const value of [...block.params, ...block.body]) state.home.set(value, block);
   const casts = kernel.blocks.flatMap(({ body }) => body.filter((value) => isRecoverable(state, value)));
   const replaced = new Map(casts.map((cast) => [cast, recoverCast(state, cast)]));
-  for (let next = state.pending.pop(); next; next = state.pending.pop()) handOver(state, next);
+  const edges = state.pending.length > 0 ? edgesByTarget(kernel) : new Map<Block, Edge[]>();
+  for (let next = state.pending.pop(); next; next = state.pending.pop()) handOver(state, next, edges);
   for (const [block, behind] of state.placed) place(block, behind);
   // What a cast stands for may be a cast that is replaced itself.
   const final = (value: Value): Value => {
@@ -117,10 +118,20 @@ function pointerParam(state: State, param: Value, type: PointerType): Value {
   return pointer;
 }
 
-function handOver(state: State, { param, block, index, type }: State['pending'][number]): void {
+function handOver(state: State, { param, block, index, type }: State['pending'][number], edges: ReadonlyMap<Block, readonly Edge[]>): void {
   const at = block.params.indexOf(state.pointers.get(param)!);
-  for (const from of state.kernel.blocks)
-    for (const edge of edgesOf(from.end)) if (edge.block === block) edge.args[at] = pointerOf(state, edge.args[index]!, type);
+  for (const edge of edges.get(block) ?? []) edge.args[at] = pointerOf(state, edge.args[index]!, type);
+}
+
+function edgesByTarget({ blocks }: Kernel): Map<Block, Edge[]> {
+  const edges = new Map<Block, Edge[]>();
+  for (const { end } of blocks)
+    for (const edge of edgesOf(end)) {
+      const known = edges.get(edge.block);
+      if (known) known.push(edge);
+      else edges.set(edge.block, [edge]);
+    }
+  return edges;
 }
 
 /** Adds an instruction to stand right behind a value. */

@@ -65,7 +65,11 @@ function checkUses(kernel: Kernel, marked: ReadonlySet<Value>, diagnostics: Diag
 
 function usesOf(kernel: Kernel): { users: Map<Value, Value[]>; handedTo: Map<Value, Value[]> } {
   const [users, handedTo] = [new Map<Value, Value[]>(), new Map<Value, Value[]>()];
-  const note = (map: Map<Value, Value[]>, key: Value, value: Value): void => void map.set(key, [...(map.get(key) ?? []), value]);
+  const note = (map: Map<Value, Value[]>, key: Value, value: Value): void => {
+    const known = map.get(key);
+    if (known) known.push(value);
+    else map.set(key, [value]);
+  };
   for (const { body, end } of kernel.blocks) {
     for (const value of body) for (const operand of new Set(operandsOf(kernel.insts[value]!))) note(users, operand, value);
     for (const edge of edgesOf(end)) for (const [i, arg] of edge.args.entries()) note(handedTo, arg, edge.block.params[i]!);

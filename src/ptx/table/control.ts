@@ -2,6 +2,8 @@
 import { row } from '../row.ts';
 
 const always = { ptx: 1, sm: 10 } as const;
+const called = { f: 'function' } as const;
+const inlined = 'The body has to be in the module and comes in place of the call; functions that call themselves are refused.';
 
 export const controlRows = [
   row({
@@ -10,6 +12,16 @@ export const controlRows = [
     since: always,
     doc: 'Goes on at a label. `.uni` promises that all threads of a warp do, which changes no result.',
     source: '9.7.12.3',
+    status: 'exact',
+    control: 'branch',
+    cases: [],
+  }),
+  row({
+    syntax: 'brx.idx{.uni} a, t',
+    types: { a: 'u32', t: 'targets' },
+    since: { ptx: 6, sm: 30 },
+    doc: 'Goes on at the label of a list that an index picks, the first being number 0. An index behind the list picks the last, where the manual leaves it open.',
+    source: '9.7.12.4',
     status: 'exact',
     control: 'branch',
     cases: [],
@@ -30,6 +42,36 @@ export const controlRows = [
     source: '9.7.12.7',
     status: 'exact',
     control: 'exit',
+    cases: [],
+  }),
+  row({
+    syntax: 'call{.uni} (d), f, (a)',
+    types: called,
+    since: always,
+    doc: `Calls a function with arguments, for its result. ${inlined}`,
+    source: '9.7.12.5',
+    status: 'exact',
+    control: 'call',
+    cases: [],
+  }),
+  row({
+    syntax: 'call{.uni} f, (a)',
+    types: called,
+    since: always,
+    doc: `Calls a function with arguments. ${inlined}`,
+    source: '9.7.12.5',
+    status: 'exact',
+    control: 'call',
+    cases: [],
+  }),
+  row({
+    syntax: 'call{.uni} f',
+    types: called,
+    since: always,
+    doc: `Calls a function. ${inlined}`,
+    source: '9.7.12.5',
+    status: 'exact',
+    control: 'call',
     cases: [],
   }),
   row({

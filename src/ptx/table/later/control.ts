@@ -1,33 +1,22 @@
-/** Calls and jump tables (9.7.12), and the stack (9.7.17). Source: PTX ISA 9.0. */
+/** Calls through pointers (9.7.12), and the stack (9.7.17). Source: PTX ISA 9.0. */
 import type { Refusal, Row } from '../../row.ts';
 import { refusing } from './refuse.ts';
 
-const noCalls: Refusal = {
-  refused: 'function calls are not there yet',
-  instead: 'let the CUDA compiler inline the function: `__forceinline__`, or no `-rdc=true`',
-};
 const noPointers: Refusal = {
   refused: 'calls through a pointer are not there yet',
-  instead: 'choose among functions with `switch`, and let the CUDA compiler inline them',
+  instead: 'choose among functions with `switch`, and call them by name',
 };
-const noTables: Refusal = { refused: 'jump tables are not there yet', instead: 'compare with `setp` and use `bra`, as nvcc does' };
 const noStack: Refusal = {
   refused: 'AIR has no stack whose size changes while a kernel runs',
   instead: 'declare a `.local` array of fixed size',
 };
 
-const always = { ptx: 1, sm: 10 } as const;
-const call = refusing({ since: always, source: '9.7.12.5', status: noCalls });
 const indirect = refusing({ since: { ptx: 2.1, sm: 20 }, source: '9.7.12.5', status: noPointers });
 const stack = refusing({ since: { ptx: 7.3, sm: 52 }, source: '9.7.17.1', status: noStack });
-const named = { f: 'label' } as const;
 const pointer = { f: 'u64', t: 'label' } as const;
 const sizes = ['u32', 'u64'] as const;
 
 export const laterControlRows = (): readonly Row[] => [
-  call({ syntax: 'call{.uni} (d), f, (a)', types: named, doc: 'Calls a function with arguments, for its result.' }),
-  call({ syntax: 'call{.uni} f, (a)', types: named, doc: 'Calls a function with arguments.' }),
-  call({ syntax: 'call{.uni} f', types: named, doc: 'Calls a function.' }),
   indirect({
     syntax: 'call{.uni} (d), f, (a), t',
     types: pointer,
@@ -35,11 +24,6 @@ export const laterControlRows = (): readonly Row[] => [
   }),
   indirect({ syntax: 'call{.uni} f, (a), t', types: pointer, doc: 'Calls a function by its address, with arguments.' }),
   indirect({ syntax: 'call{.uni} f, t', types: pointer, doc: 'Calls a function by its address.' }),
-  refusing({ since: { ptx: 6, sm: 30 }, source: '9.7.12.4', status: noTables })({
-    syntax: 'brx.idx{.uni} a, t',
-    types: { a: 'u32', t: 'label' },
-    doc: 'Goes on at the label of a list that an index picks.',
-  }),
   stack({ syntax: 'stacksave.type d', values: { type: sizes }, doc: 'The top of the stack.' }),
   stack({ syntax: 'stackrestore.type a', values: { type: sizes }, source: '9.7.17.2', doc: 'Sets the top of the stack.' }),
   stack({

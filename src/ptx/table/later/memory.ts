@@ -33,6 +33,7 @@ const wide = {
   refused: 'an access of 256 bits at once: not there yet',
   instead: 'use two accesses of 128 bits, or compile for an architecture before sm_100',
 } as const;
+const eight = { refused: 'an access of eight elements at once: not there yet', instead: 'use two accesses of four elements' } as const;
 const whole = {
   refused: 'a register of 128 bits: not there yet',
   instead: 'use two registers of 64 bits',
@@ -41,47 +42,10 @@ const ofCluster = {
   refused: 'the shared memory of other blocks of a cluster, which no Apple GPU reaches: a threadgroup sees only its own',
   instead: 'exchange data through device memory, in a kernel without clusters',
 } as const;
-const ofCall = {
-  refused: 'a function call: not there yet',
-  instead: 'let the CUDA compiler inline the function: `__forceinline__`, or no `-rdc=true`',
-} as const;
 const ofDevices = {
   refused: 'an access to a device that is mapped into memory, which Metal gives kernels no way to address',
   instead: 'use `ld.volatile` and `st.volatile` on buffers',
 } as const;
-
-const callRows = (): readonly Row[] => [
-  row({
-    syntax: 'ld.param::func{.vec}.type d, [a]',
-    values: { vec: vectors, type: types },
-    excludes: tooWideFor128,
-    vectors: { d: 'elements' },
-    since: { ptx: 8.3, sm: 20 },
-    doc: 'Reads a parameter of a function.',
-    source: '9.7.9.8',
-    status: ofCall,
-  }),
-  row({
-    syntax: 'st.param{.vec}.type [a], b',
-    values: { vec: vectors, type: types },
-    excludes: tooWideFor128,
-    vectors: { b: 'elements' },
-    since: { ptx: 2, sm: 20 },
-    doc: 'Hands over an argument of a call, or a result.',
-    source: '9.7.9.11',
-    status: ofCall,
-  }),
-  row({
-    syntax: 'st.param::func{.vec}.type [a], b',
-    values: { vec: vectors, type: types },
-    excludes: tooWideFor128,
-    vectors: { b: 'elements' },
-    since: { ptx: 8.3, sm: 20 },
-    doc: 'Hands over an argument of a call, or a result.',
-    source: '9.7.9.11',
-    status: ofCall,
-  }),
-];
 
 const orderedRows = (): readonly Row[] => [
   row({
@@ -229,7 +193,30 @@ const hintedRows = (): readonly Row[] => [
   }),
 ];
 
+/** Eight of them are 128 bits at most. */
+const small = ['b8', 'u8', 's8', 'b16', 'u16', 's16'] as const;
+
 const wideRows = (): readonly Row[] => [
+  row({
+    syntax: 'ld.param::func.v8.type d, [a]',
+    values: { type: small },
+    vectors: { d: 'elements' },
+    lanes: { d: 8 },
+    since: { ptx: 8.3, sm: 20 },
+    doc: 'Reads eight elements of a parameter of a function.',
+    source: '9.7.9.8',
+    status: eight,
+  }),
+  row({
+    syntax: 'st.space.v8.type [a], b',
+    values: { space: ['param', 'param::func'], type: small },
+    vectors: { b: 'elements' },
+    lanes: { b: 8 },
+    since: { ptx: 2, sm: 20 },
+    doc: 'Hands over eight elements of an argument of a call, or of a result.',
+    source: '9.7.9.11',
+    status: eight,
+  }),
   row({
     syntax: 'ld{.weak}{.space}{.cop}{.evict}{.prefetch}.v8.type d, [a]',
     values: {
@@ -546,11 +533,4 @@ const clusterRows = (): readonly Row[] => [
   }),
 ];
 
-export const laterMemoryRows = (): readonly Row[] => [
-  ...callRows(),
-  ...orderedRows(),
-  ...hintedRows(),
-  ...wideRows(),
-  ...wholeRows(),
-  ...clusterRows(),
-];
+export const laterMemoryRows = (): readonly Row[] => [...orderedRows(), ...hintedRows(), ...wideRows(), ...wholeRows(), ...clusterRows()];

@@ -1,0 +1,107 @@
+/**
+ * Bodies to blocks: that of an entry, and those of the functions that it calls, each in place of the call. Bodies that are open
+ * are kept on a list, so that long chains of calls take no stack.
+ */
+import type { Edge } from '../ir/index.ts';
+import { type OpenedCall, openCall } from './calls.ts';
+import { type Context, enter, type Frame } from './context.ts';
+import { newFlow } from './flow.ts';
+import { exit, flowGraph, leave, type SourceBlock, type SourceEnd } from './flow-graph.ts';
+import { guardValue, lowerInstruction } from './instructions.ts';
+import { readIndex } from './operands.ts';
+import { type Flow, link } from './ssa.ts';
+
+type Table = NonNullable<SourceEnd['table']>;
+
+/** A body of which some is lowered. */
+interface Body {
+  readonly frame: Frame;
+  readonly blocks: readonly SourceBlock[];
+  readonly flows: ReadonlyMap<number, Flow>;
+  /** The call that it is the body of. */
+  readonly call: OpenedCall | undefined;
+  /** The block and the instruction that come next. */
+  block: number;
+  item: number;
+}
+
+/** Lowers the body of an entry, which is open, and all that it calls. */
+export function lowerBodies(c: Context): void {
+  const open = [openBody(c, c.frame, flowGraph(c.frame.fn.items), undefined)];
+  for (let body = open.at(-1); body; body = open.at(-1)) {
+    c.frame = body.frame;
+    const call = lowerToCall(c, body);
+    if (call) open.push(openBody(c, call.frame, call.blocks, call));
+    else {
+      open.pop();
+      const caller = open.at(-1);
+      if (caller) c.frame = caller.frame;
+      body.call?.finish();
+    }
+  }
+}
+
+/** The blocks of a body, the first of which its start leads to. */
+function openBody(c: Context, frame: Frame, blocks: readonly SourceBlock[], call: OpenedCall | undefined): Body {
+  const flows = new Map<number, Flow>();
+  const first = blocks[0]!.index;
+  for (const { index, edgeCount, label } of blocks) flows.set(index, newFlow(c.kernel, edgeCount + (index === first ? 1 : 0), label));
+  frame.start.block.end = { op: 'br', to: link(frame.start, flows.get(first)!) };
+  return { frame, blocks, flows, call, block: 0, item: 0 };
+}
+
+/** Goes on with a body until its end, or until it calls a function. */
+function lowerToCall(c: Context, body: Body): OpenedCall | undefined {
+  for (; body.block < body.blocks.length; body.block++) {
+    const block = body.blocks[body.block]!;
+    if (body.item === 0) enter(c, body.flows.get(block.index)!);
+    while (body.item < block.code.length) {
+      const item = block.code[body.item++]!;
+      if (item.call) return openCall(c, item, item.call);
+      lowerInstruction(c, item);
+    }
+    lowerEnd(c, block, body);
+    body.item = 0;
+  }
+  return undefined;
+}
+
+function lowerEnd(c: Context, { end }: SourceBlock, { flows, call }: Body): void {
+  c.ir.loc = end.span;
+  c.flow.block.endLoc = end.span;
+  const target = (from: Flow, index: number) =>
+    link(from, flows.get(index) ?? (index === leave ? call?.returned : undefined) ?? newFlow(c.kernel, 1));
+  if (end.table) return lowerTable(c, end, end.table, target);
+  const { block } = c.flow;
+  if (end.guard) block.end = { op: 'condbr', cond: guardValue(c, end.guard), then: target(c.flow, end.to), else: target(c.flow, end.next) };
+  else if (end.to === exit || (end.to === leave && !call)) block.end = { op: 'ret' };
+  else block.end = { op: 'br', to: target(c.flow, end.to) };
+}
+
+/** A jump to one of several blocks: the index is looked for by halving the list. What is behind the list goes to the last. */
+function lowerTable(c: Context, { guard, next, span }: SourceEnd, table: Table, target: (from: Flow, index: number) => Edge): void {
+  if (guard) {
+    const from = c.flow;
+    const inside = newFlow(c.kernel, 1);
+    from.block.end = { op: 'condbr', cond: guardValue(c, guard), then: link(from, inside), else: target(from, next) };
+    enter(c, inside);
+  }
+  c.scope = table.scope;
+  const index = readIndex(c, table.index);
+  const choose = (from: Flow, first: number, last: number): void => {
+    enter(c, from);
+    from.block.endLoc = span;
+    if (first === last) {
+      from.block.end = { op: 'br', to: target(from, table.to[first]!) };
+      return;
+    }
+    const half = Math.ceil((first + last) / 2);
+    const cond = c.ir.icmp(index, c.ir.const('i32', half), { pred: 'ult' });
+    const below = newFlow(c.kernel, 1);
+    const above = newFlow(c.kernel, 1);
+    from.block.end = { op: 'condbr', cond, then: link(from, below), else: link(from, above) };
+    choose(below, first, half - 1);
+    choose(above, half, last);
+  };
+  choose(c.flow, 0, table.to.length - 1);
+}

@@ -1,0 +1,178 @@
+/**
+ * Calls: the body of the function comes in place of the call, with registers of its own. Parameters share the memory of the
+ * caller's `.param` variables where the function does no more than read them, and the results where it does no more than write them.
+ */
+import type { Variable as IrVariable, ScalarType, Value } from '../ir/index.ts';
+import type { Variable } from '../ptx/ast.ts';
+import {
+  type CheckedCall,
+  type CheckedFunction,
+  type CheckedInstruction,
+  constantValue,
+  immediateBits,
+  lookUp,
+  type Operand,
+  printOperand,
+  type Register,
+  registerTypes,
+  sink,
+} from '../ptx/index.ts';
+import { cellOf, copyCell, loadFrom, ownedBy, storeTo } from './cells.ts';
+import { type Context, enter, type Frame, newFrame, readRegister, registerIn, writeRegister } from './context.ts';
+import { reinterpret } from './convert.ts';
+import { newFlow } from './flow.ts';
+import { flowGraph, leavingEdges, type SourceBlock } from './flow-graph.ts';
+import { guardValue } from './instructions.ts';
+import { type Flow, link } from './ssa.ts';
+
+/** A call whose arguments are handed over. */
+export interface OpenedCall {
+  readonly frame: Frame;
+  readonly blocks: readonly SourceBlock[];
+  /** Where the function returns to. */
+  readonly returned: Flow;
+  /** Takes the results and goes on behind the call; the frame is the caller's again. */
+  finish(): void;
+}
+
+/** Where a result goes when the function has returned. */
+type Result = (frame: Frame) => void;
+
+/** Ends the block before the call and hands the arguments over. */
+export function openCall(c: Context, item: CheckedInstruction, call: CheckedCall): OpenedCall {
+  c.scope = item.scope;
+  const { span } = item.match.instruction;
+  c.ir.loc = span;
+  const fn = c.functions.get(call.fn)!;
+  const blocks = blocksOf(fn);
+  const start = newFlow(c.kernel, 1);
+  const returned = newFlow(c.kernel, leavingEdges(blocks));
+  const after = item.guard ? newFlow(c.kernel, 2) : returned;
+  leadTo(c, start, item.guard && { cond: guardValue(c, item.guard), after });
+  const frame = newFrame(fn, start);
+  const results = handOver(c, frame, call);
+  return {
+    frame,
+    blocks,
+    returned,
+    finish() {
+      c.scope = item.scope;
+      c.ir.loc = span;
+      enter(c, returned);
+      for (const result of results) result(frame);
+      if (after === returned) return;
+      returned.block.end = { op: 'br', to: link(c.flow, after) };
+      enter(c, after);
+    },
+  };
+}
+
+const graphs = new WeakMap<CheckedFunction, readonly SourceBlock[]>();
+
+function blocksOf(fn: CheckedFunction): readonly SourceBlock[] {
+  const blocks = graphs.get(fn) ?? flowGraph(fn.items);
+  graphs.set(fn, blocks);
+  return blocks;
+}
+
+function leadTo(c: Context, start: Flow, guard: { readonly cond: Value; readonly after: Flow } | undefined): void {
+  const from = c.flow;
+  from.block.endLoc = c.ir.loc;
+  const to = link(from, start);
+  from.block.end = guard ? { op: 'condbr', cond: guard.cond, then: to, else: link(from, guard.after) } : { op: 'br', to };
+  enter(c, start);
+}
+
+/** Gives the parameters their values and the results their memory; gives what is to be done when the function has returned. */
+function handOver(c: Context, frame: Frame, { fn, args, results }: CheckedCall): Result[] {
+  const owned = ownedBy(frame.fn);
+  const resultCells = results.map((operand) => argumentVariable(c, operand));
+  fn.params.forEach((formal, i) => {
+    const actual = args[i]!;
+    const variable = argumentVariable(c, actual);
+    const isShared = variable !== undefined && !owned.has(formal) && !resultCells.includes(variable);
+    if (formal.space === 'reg') setRegisters(c, frame, formal, valuesOf(c, actual, formal));
+    else if (isShared) frame.cells.set(formal, cellOf(c, variable));
+    else {
+      const cell = cellOf(c, formal);
+      frame.cells.set(formal, cell);
+      if (variable) copyCell(c, cellOf(c, variable), cell);
+      else storeTo(c, cell, valuesOf(c, actual, formal));
+    }
+  });
+  return fn.results.flatMap((formal, i): Result[] => {
+    const actual = results[i]!;
+    const variable = resultCells[i];
+    if (formal.space === 'reg') return [(inside) => give(c, actual, registersOf(c, inside, formal))];
+    const isShared = variable !== undefined && !owned.has(formal) && resultCells.indexOf(variable) === resultCells.lastIndexOf(variable);
+    const cell = cellOf(c, isShared ? variable : formal);
+    frame.cells.set(formal, cell);
+    return isShared ? [] : [() => takeCell(c, actual, formal, cell)];
+  });
+}
+
+function takeCell(c: Context, actual: Operand, formal: Variable, cell: IrVariable | undefined): void {
+  const variable = argumentVariable(c, actual);
+  if (variable) copyCell(c, cell, cellOf(c, variable));
+  else if (actual.kind === 'name' && actual.name !== sink) give(c, actual, loadFrom(c, cell, heldAs(formal), lanesOf(formal)));
+}
+
+/** The `.param` variable that an operand names. */
+function argumentVariable(c: Context, operand: Operand): Variable | undefined {
+  const symbol = operand.kind === 'name' ? lookUp(c.scope, operand.name) : undefined;
+  return symbol?.kind === 'variable' ? symbol.variable : undefined;
+}
+
+const lanesOf = ({ vector }: Variable): number => (vector ? Number(vector[1]) : 1);
+const heldAs = ({ type }: Variable): ScalarType => registerTypes[type] ?? 'i32';
+
+/** The registers that an operand names, those of a vector in order. */
+function lanesNamed(c: Context, operand: Operand): readonly Register[] {
+  const symbol = operand.kind === 'name' ? lookUp(c.scope, operand.name) : undefined;
+  return symbol?.kind === 'register' ? [symbol.register] : symbol?.kind === 'vector' ? symbol.lanes : [];
+}
+
+/** What an operand hands over, as the type of its place. */
+function valuesOf(c: Context, operand: Operand, formal: Variable): Value[] {
+  const type = heldAs(formal);
+  const variable = argumentVariable(c, operand);
+  if (variable) return loadFrom(c, cellOf(c, variable), type, lanesOf(formal));
+  const lanes = lanesNamed(c, operand);
+  if (lanes.length > 0) return lanes.map((lane) => reinterpret(c.ir, readRegister(c, lane), type, false));
+  return [c.ir.const(type, constantOf(c, operand, type))];
+}
+
+/** A float constant for bits of another width than its own has no bits that are known. */
+function constantOf(c: Context, operand: Operand, type: ScalarType): bigint {
+  const isFloat = constantValue(operand)?.type === 'f64';
+  const own = operand.kind === 'float' && operand.format === 'f32' ? 'i32' : 'i64';
+  const bits = isFloat && type.startsWith('i') && type !== own ? undefined : immediateBits(operand, type);
+  if (bits !== undefined) return bits;
+  const why = 'it is no constant of the type of the parameter';
+  c.diagnostics.report('CM2049', { operand: printOperand(operand), why }, { span: operand.span });
+  return 0n;
+}
+
+/** The registers that a parameter or result of a function is. */
+function formalRegisters({ fn }: Frame, { name }: Variable): readonly Register[] {
+  const symbol = fn.scope.names.get(name);
+  return symbol?.kind === 'register' ? [symbol.register] : symbol?.kind === 'vector' ? symbol.lanes : [];
+}
+
+function setRegisters(c: Context, frame: Frame, formal: Variable, values: readonly Value[]): void {
+  formalRegisters(frame, formal).forEach((register, i) => {
+    c.registers.write(c.flow, registerIn(c, frame, register), values[i]!);
+  });
+}
+
+const registersOf = (c: Context, frame: Frame, formal: Variable): Value[] =>
+  formalRegisters(frame, formal).map((register) => c.registers.read(c.flow, registerIn(c, frame, register)));
+
+/** Gives what an operand names the values of a result. */
+function give(c: Context, operand: Operand, values: readonly Value[]): void {
+  const variable = argumentVariable(c, operand);
+  if (variable) storeTo(c, cellOf(c, variable), values);
+  lanesNamed(c, operand).forEach((lane, i) => {
+    if (values[i] !== undefined) writeRegister(c, lane, reinterpret(c.ir, values[i], lane.type, false));
+  });
+}
