@@ -44,6 +44,8 @@ export interface KernelReflection {
   readonly params: readonly ParamReflection[];
   /** The module's own memory, where the kernel reaches it. */
   readonly memory?: MemoryReflection;
+  /** Where the kernel says that it stopped itself: a word that is 0 before, and n after where it stopped for `texts[n - 1]`. */
+  readonly faults?: { readonly slot: number; readonly texts: readonly string[] };
   /** Bytes of static threadgroup memory. */
   readonly staticSharedBytes: number;
   /** Whether the kernel takes dynamic threadgroup memory (threadgroup slot 0). */

@@ -4,7 +4,15 @@
  */
 import type { Argument, Constant, Function as LlvmFunction, Metadata, MetadataNode, Module } from '../bitcode/model.ts';
 import { types } from '../bitcode/types.ts';
-import { bytesOf, type Kernel, type KernelParam, type ModuleMemory, moduleMemoryName, type ScalarType } from '../ir/index.ts';
+import {
+  bytesOf,
+  faultWordName,
+  type Kernel,
+  type KernelParam,
+  type ModuleMemory,
+  moduleMemoryName,
+  type ScalarType,
+} from '../ir/index.ts';
 import type { Signature } from './emitter.ts';
 import { i32Constant, intConstant } from './function-builder.ts';
 import { limits, spaces, type Target } from './targets.ts';
@@ -68,6 +76,8 @@ export function addKernelMetadata(module: Module, fn: LlvmFunction, kernel: Kern
   module.namedMetadata.push({ name: 'air.kernel', nodes: [entry] });
   const memory = kernel.params.find((param) => param.memory)?.memory;
   if (memory) module.namedMetadata.push({ name: moduleMemoryName, nodes: memoryNodes(memory) });
+  const faults = kernel.params.find((param) => param.faults)?.faults;
+  if (faults) module.namedMetadata.push({ name: faultWordName, nodes: faults.map((text) => node(text)) });
 }
 
 /** Our own: compilers of AIR pass over named metadata that they do not know. Size and alignment, then a node for each symbol. */

@@ -1,10 +1,10 @@
 /** Parameters and variables of a raised kernel: buffers to IR parameters, inputs to special registers, globals to variables. */
 import type { Constant, GlobalVariable, Module } from '../bitcode/model.ts';
 import { type Type as LlvmType, spell } from '../bitcode/types.ts';
-import { emptyKernel, type Kernel, type KernelParam, moduleMemoryName, type Variable } from '../ir/index.ts';
+import { emptyKernel, faultWordName, type Kernel, type KernelParam, moduleMemoryName, type Variable } from '../ir/index.ts';
 import { alignOf, fieldOffset, hasMemoryForm, sizeOf } from './layout.ts';
 import { type RaiseState, Refused } from './raise-state.ts';
-import { type KernelDescription, type ParamDescription, readMemory } from './read-metadata.ts';
+import { type KernelDescription, type ParamDescription, readFaults, readMemory } from './read-metadata.ts';
 import { spaces } from './targets.ts';
 
 /** A kernel with its parameters and variables and no blocks. */
@@ -12,13 +12,14 @@ export function raiseKernelShell(module: Module, description: KernelDescription)
   const kernel = emptyKernel(description.fn.name);
   kernel.maxThreads = description.maxThreads;
   for (const param of description.params)
-    if (param.kind === 'buffer') kernel.params.push(withMemory(kernelParam(param, spaceOfBuffer(param, description)), module));
+    if (param.kind === 'buffer') kernel.params.push(withHidden(kernelParam(param, spaceOfBuffer(param, description)), module));
   for (const global of module.globals) kernel.variables.push(variable(global));
   return kernel;
 }
 
-/** The parameter that stands for the module's own memory says so, where the module describes it. */
-function withMemory(param: KernelParam, module: Module): KernelParam {
+/** Parameters that no caller hands over say so, as the module describes them. */
+function withHidden(param: KernelParam, module: Module): KernelParam {
+  if (param.name === faultWordName) return { ...param, faults: readFaults(module) };
   if (param.name !== moduleMemoryName) return param;
   const memory = readMemory(module);
   if (!memory) throw new Refused(`\`${moduleMemoryName}\` without a description that makes sense`);

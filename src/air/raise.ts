@@ -11,7 +11,7 @@ import { raiseInstruction } from './raise-instructions.ts';
 import { raiseArguments, raiseKernelShell } from './raise-params.ts';
 import { type Lanes, type RaiseState, Refused, raiseState } from './raise-state.ts';
 import { elementOfTypeName, type KernelDescription, readKernels } from './read-metadata.ts';
-import { reflectMemory } from './reflect.ts';
+import { reflectHidden } from './reflect.ts';
 
 export interface RaisedKernel {
   readonly kernel: Kernel;
@@ -35,7 +35,7 @@ export function reflectModule(module: Module, diagnostics: Diagnostics): KernelR
 
 function reflect(description: KernelDescription, kernel: Kernel): KernelReflection {
   const params = description.params.flatMap((p): ParamReflection[] => {
-    if (p.kind !== 'buffer' || kernel.params.every((k) => k.name !== p.name || k.kind === 'threadgroup' || k.memory)) return [];
+    if (p.kind !== 'buffer' || kernel.params.every((k) => k.name !== p.name || k.kind === 'threadgroup' || k.memory || k.faults)) return [];
     const isBytes = p.bufferSize !== undefined;
     return [
       {
@@ -53,7 +53,7 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
   return {
     name: kernel.name,
     params,
-    ...reflectMemory(kernel),
+    ...reflectHidden(kernel),
     staticSharedBytes: shared.filter((v) => !v.isDynamic).reduce((sum, v) => Math.ceil(sum / v.align) * v.align + v.size, 0),
     usesDynamicShared: kernel.params.some((p) => p.kind === 'threadgroup'),
     maxThreads: description.maxThreads,

@@ -20,8 +20,13 @@ const reflectParam = (param: KernelParam): ParamReflection => ({
   access: param.access,
 });
 
-/** The module's own memory, where a kernel has a parameter for it. */
-export function reflectMemory({ params }: Kernel): Pick<KernelReflection, 'memory'> {
+/** The parameters of a kernel that no caller hands over. */
+export function reflectHidden({ params }: Kernel): Pick<KernelReflection, 'memory' | 'faults'> {
+  const stopping = params.find(({ faults }) => faults !== undefined);
+  return { ...reflectMemory(params), ...(stopping ? { faults: { slot: stopping.slot, texts: stopping.faults! } } : {}) };
+}
+
+function reflectMemory(params: Kernel['params']): Pick<KernelReflection, 'memory'> {
   const param = params.find(({ memory }) => memory !== undefined);
   if (!param) return {};
   const { size, symbols } = param.memory!;
@@ -33,8 +38,8 @@ export function reflectKernel(kernel: Kernel): KernelReflection {
   const shared = windowOf(kernel, 'shared');
   return {
     name: kernel.name,
-    params: kernel.params.filter((param) => param.kind !== 'threadgroup' && !param.memory).map(reflectParam),
-    ...reflectMemory(kernel),
+    params: kernel.params.filter((param) => param.kind !== 'threadgroup' && !param.memory && !param.faults).map(reflectParam),
+    ...reflectHidden(kernel),
     staticSharedBytes: shared?.size ?? 0,
     usesDynamicShared: shared?.dynamicOffset !== undefined,
     maxThreads: kernel.maxThreads,

@@ -60,7 +60,12 @@ export interface KernelParam {
   span?: Span | undefined;
   /** Of a parameter that no caller hands over: it points to the module's own memory, which outlives launches. */
   memory?: ModuleMemory;
+  /** Of another such parameter: what the numbers stand for, from 1 on, that a kernel leaves in its word when it stops itself. */
+  faults?: readonly string[];
 }
+
+/** What the parameter is called in which a kernel says why it stopped itself. */
+export const faultWordName = 'cumetal.faults';
 
 /** What the parameter is called that points to the module's own memory. */
 export const moduleMemoryName = 'cumetal.globals';

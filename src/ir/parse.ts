@@ -115,8 +115,11 @@ function parseParam(k: KernelReader): KernelParam {
   const signed = takeWord(k, 'signed');
   const access = takeWord(k, 'access') ? oneOf(k, ['read', 'write', 'read_write'] as const) : undefined;
   const memory = takeWord(k, 'memory') ? { memory: parseMemory(k) } : {};
+  const texts: string[] = [];
+  while (takeWord(k, 'fault')) texts.push(string(k));
+  const faults = texts.length > 0 ? { faults: texts } : {};
   const span = location(k);
-  return { name, kind, space, size, align, slot, element, signed, access, ...memory, ...(span ? { span } : {}) };
+  return { name, kind, space, size, align, slot, element, signed, access, ...memory, ...faults, ...(span ? { span } : {}) };
 }
 
 function parseMemory(k: KernelReader): ModuleMemory {

@@ -49,6 +49,7 @@ const paramText = (param: KernelParam): string =>
     ...(param.signed ? ['signed'] : []),
     ...(param.access === undefined ? [] : [`access ${param.access}`]),
     ...(param.memory === undefined ? [] : memoryWords(param.memory)),
+    ...(param.faults ?? []).map((text) => `fault ${JSON.stringify(text)}`),
     ...locWords(param.span),
   ].join(' ');
 

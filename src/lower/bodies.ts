@@ -5,6 +5,7 @@
 import type { Edge } from '../ir/index.ts';
 import { type OpenedCall, openCall } from './calls.ts';
 import { type Context, enter, type Frame } from './context.ts';
+import { lowerAssertion } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { exit, flowGraph, leave, type SourceBlock, type SourceEnd } from './flow-graph.ts';
 import { guardValue, lowerInstruction } from './instructions.ts';
@@ -57,8 +58,9 @@ function lowerToCall(c: Context, body: Body): OpenedCall | undefined {
     if (body.item === 0) enter(c, body.flows.get(block.index)!);
     while (body.item < block.code.length) {
       const item = block.code[body.item++]!;
-      if (item.call) return openCall(c, item, item.call);
-      lowerInstruction(c, item);
+      if (item.call?.isAssertion) lowerAssertion(c, item, item.call);
+      else if (item.call) return openCall(c, item, item.call);
+      else lowerInstruction(c, item);
     }
     lowerEnd(c, block, body);
     body.item = 0;

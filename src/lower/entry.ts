@@ -5,6 +5,7 @@ import { type AccessSpace, type AddressOperand, type CheckedFunction, callsOf, t
 import { convertAddress, pointerTo } from './address.ts';
 import { lowerBodies } from './bodies.ts';
 import { type Context, type Evidence, lowerWhen, newEvidence, newFrame } from './context.ts';
+import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { lowerParams, pointerParams } from './params.ts';
 import { classifyParams } from './passes/classify-params.ts';
@@ -53,6 +54,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),
     convertAddress: (a: Value, space: AccessSpace, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
     when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
+    stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
     refuse(reason: string): undefined {
       diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(ir.loc ? { span: ir.loc } : {}), label: reason });
       return undefined;

@@ -25,7 +25,7 @@ export function guardValue(c: Context, { register, negated }: NonNullable<Checke
   return negated ? c.ir.xor(value, c.ir.const('i1', 1)) : value;
 }
 
-const hasEffect = ({ row }: Match): boolean => row.control === 'barrier' || row.isCollective || row.operands.some((slot) => slot.isAddress);
+const hasEffect = ({ row }: Match): boolean => row.control !== undefined || row.isCollective || row.operands.some((slot) => slot.isAddress);
 
 function lowerBranched(c: Context, match: Match, guard: Value): void {
   lowerWhen(c, guard, () => lowerPlain(c, match));

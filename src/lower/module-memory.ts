@@ -3,7 +3,7 @@
  * them has the block as a parameter behind its own, which whoever loads the module binds.
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { type Kernel, type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
+import { type Kernel, type KernelParam, type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
 import type { Module, Variable } from '../ptx/ast.ts';
 import { initialBytes, layoutFault, layoutOf } from './initialiser.ts';
 
@@ -42,9 +42,17 @@ const slotLimit = 31;
 export function memoryParam(kernel: Kernel, memory: ModuleMemory, diagnostics: Diagnostics): number {
   const known = kernel.params.findIndex((param) => param.memory !== undefined);
   if (known >= 0) return known;
+  return addHiddenParam(kernel, { name: moduleMemoryName, size: 1, align: memory.align, element: undefined, memory }, diagnostics);
+}
+
+/** Adds a parameter that no caller hands over, in the first free slot; gives its index. Reports CM2092 where no slot is left. */
+export function addHiddenParam(
+  kernel: Kernel,
+  what: Pick<KernelParam, 'name' | 'size' | 'align' | 'element' | 'memory' | 'faults'>,
+  diagnostics: Diagnostics,
+): number {
   const slot = kernel.params.length;
   if (slot >= slotLimit) diagnostics.report('CM2092', { kernel: kernel.name, count: slot + 1 });
-  const place = { kind: 'pointer', space: 'global', size: 1, align: memory.align, slot } as const;
-  kernel.params.push({ name: moduleMemoryName, ...place, element: undefined, signed: false, access: 'read_write', memory });
+  kernel.params.push({ ...what, kind: 'pointer', space: 'global', slot, signed: false, access: 'read_write' });
   return slot;
 }

@@ -111,6 +111,9 @@ export function checkCall(
   checkList(passing('parameters'), instruction.span, args, prototype.params);
   if (lookUp(scope, callee.name)?.kind !== 'function') return void refusePointerCall(callee.name, callee.span, diagnostics);
   const fn = defined.get(callee.name);
+  const assertion = fn ? undefined : declared.get('__assertfail');
+  if (assertion && callee.name === '__assertfail')
+    return diagnostics.list.length > before ? undefined : { fn: assertion, span: callee.span, isAssertion: true, results, args };
   if (!fn) return void refuseBodiless(callee.name, callee.span, diagnostics);
   if (isOpen(fn.params)) return void refuseOpen(callee.name, callee.span, diagnostics);
   return diagnostics.list.length > before ? undefined : { fn, span: callee.span, results, args };

@@ -18,6 +18,8 @@ export interface CheckedCall {
   readonly fn: PtxFunction;
   /** Of the name of the function. */
   readonly span: Span;
+  /** Of `__assertfail`, which has no body: the launch fails there. */
+  readonly isAssertion?: true;
   readonly results: readonly Operand[];
   readonly args: readonly Operand[];
 }

@@ -7,7 +7,6 @@ const systemCalls: ReadonlyMap<string, readonly [why: string, instead: string]> 
   ['vprintf', ['it prints, and kernels have no console here', 'write the values into a buffer, and print them on the host']],
   ['malloc', ['it takes memory from a heap, which kernels have not here', 'allocate on the host, and pass the pointer to the kernel']],
   ['free', ['it gives memory back to a heap, which kernels have not here', 'allocate on the host, and pass the pointer to the kernel']],
-  ['__assertfail', ['it stops the launch, which no Apple GPU can', 'compile with `-DNDEBUG`, which leaves assertions out']],
   ['cudaGetParameterBufferV2', ['it launches a kernel from a kernel, which Metal cannot', 'launch the kernel from the host']],
   ['cudaLaunchDeviceV2', ['it launches a kernel from a kernel, which Metal cannot', 'launch the kernel from the host']],
   ['cudaDeviceSynchronize', ['it waits for kernels that a kernel launched, which Metal cannot', 'launch the kernels from the host']],

@@ -77,6 +77,8 @@ export interface RowBuilder extends Builder {
   convertAddress(a: Value, space: AccessSpace, to: 'generic' | 'space'): Value;
   /** What `body` emits runs only where a condition holds; values made there are not to be used behind it. */
   when(condition: Value, body: () => void): void;
+  /** Ends the thread, and fails the launch with what it says. */
+  stop(why: string): void;
   /** Reports at the instruction that it is not supported, and why. */
   refuse(reason: string): undefined;
 }
@@ -131,7 +133,7 @@ export interface Refusal {
 export const refusalOf = ({ status }: Row): Refusal | undefined => (typeof status === 'object' && 'refused' in status ? status : undefined);
 
 /** What an instruction does to the flow of control; `src/lower` ends blocks by it. */
-export type Control = 'branch' | 'return' | 'exit' | 'barrier' | 'call';
+export type Control = 'branch' | 'return' | 'exit' | 'barrier' | 'call' | 'stop';
 
 /** The type of an operand: a PTX type (`u32`, `pred`, `label`), that of a slot, or the type twice as wide as a slot's. */
 export type OperandType<Slot extends string = string> = PtxType | `.${Slot}` | `wide .${Slot}`;

@@ -36,4 +36,10 @@ export const device = entries({
     help: 'unroll less, or split the kernel',
     page: 'JavaScript engines take WebAssembly functions of at most 50 000 local variables and some 7 MB of code. A kernel, from one barrier to the next, is one function.',
   },
+  CM6014: {
+    severity: 'error',
+    title: 'the kernel stopped itself',
+    message: 'kernel `{kernel}` stopped itself: {why}',
+    page: 'A thread executed `trap`, or an `assert` failed. The thread ends there, the others go on to their end, and what the launch wrote is not to be used.',
+  },
 });

@@ -41,10 +41,19 @@ export function launchKernel(
   }
   try {
     fillArea(memory, start, area, kernel, request);
-    return runInstance(memory, compiled.wasm, globalsOf({ start, ownMemory }, area, kernel, request), request, diagnostics);
+    const result = runInstance(memory, compiled.wasm, globalsOf({ start, ownMemory }, area, kernel, request), request, diagnostics);
+    return result && reportStop(memory, start + area.faults, kernel, diagnostics) ? undefined : result;
   } finally {
     memory.give(start);
   }
+}
+
+/** Whether the kernel stopped itself; CM6014 is reported where it did. */
+function reportStop(memory: DeviceMemory, address: number, { reflection }: LoadedKernel, diagnostics: Diagnostics): boolean {
+  const number = new DataView(memory.memory.buffer, address, 4).getInt32(0, true);
+  if (number === 0 || !reflection.faults) return false;
+  diagnostics.report('CM6014', { kernel: reflection.name, why: reflection.faults.texts[number - 1] ?? `fault ${number}` });
+  return true;
 }
 
 /** Offsets of what a launch needs besides its buffers. */
@@ -54,6 +63,8 @@ interface Area {
   readonly local: number;
   readonly records: number;
   readonly states: number;
+  /** The word in which the kernel says that it stopped itself. */
+  readonly faults: number;
   /** By parameter: where its bytes stand, for those passed by value. */
   readonly values: readonly number[];
   readonly bytes: number;
@@ -74,6 +85,7 @@ function areaOf({ plan }: CompiledKernel, kernel: LoadedKernel, request: LaunchR
     local: place(local * threads),
     records: place(plan.recordBytes * threads),
     states: place(4 * threads),
+    faults: place(4),
     values: kernel.params.map((param) => (param.kind === 'value' ? place(param.size) : 0)),
     bytes,
   };
@@ -106,6 +118,7 @@ function globalsOf({ start, ownMemory }: Starts, area: Area, kernel: LoadedKerne
   const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
   const params = kernel.params.map((param, i): bigint => {
     if (param.memory) return BigInt(ownMemory);
+    if (param.faults) return BigInt(start + area.faults);
     if (param.kind === 'threadgroup') return BigInt(start + area.shared + plan.windows.shared);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);
     const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];

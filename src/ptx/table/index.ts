@@ -17,6 +17,7 @@ import { integerRows } from './integer.ts';
 import { refusedDataRows } from './later/data.ts';
 import { refusedRows } from './later/index.ts';
 import { logicRows } from './logic.ts';
+import { miscRows } from './misc.ts';
 import { moveRows } from './move.ts';
 import { warpRows } from './warp.ts';
 
@@ -36,6 +37,7 @@ const ownRows: readonly Row[] = [
   ...controlRows,
   ...warpRows,
   ...fenceRows,
+  ...miscRows,
 ];
 
 type Groups = ReadonlyMap<string, readonly Row[]>;
