@@ -304,8 +304,30 @@ def approximate_forms():
         yield f'{op}.f32 d, a, b', 'b32', ['b32', 'b32'], float_pairs('f32', FEW_32, 40)
 
 
+# Directed rounding with the other modifiers
+
+def directed_forms():
+    """Results beside the least normal float, which `.ftz` takes for subnormal or not, and beside 0 and 1."""
+    small = [(0x00FFFFFF, f32(0.5)), (0x00800001, f32(1) - 1), (0x00800000, f32(1) - 1), (0x00800001, f32(1) - 2), (0x1F800001, 0x207FFFFF), (0x20000000, 0x1FFFFFFF)]
+    small += [(a | 1 << 31, b) for a, b in small]
+    sums = [(0x00800001, 0x80000001), (0x00800000, 0x80000001), (0x00800001, 0x80800000), (0x00C00000, 0x80800001), (f32(1), 1), (f32(1), 0x80000001), (1, f32(-1))]
+    pairs = float_pairs('f32', FEW_32[:9], 16) + small + sums
+    triples = float_triples('f32', 24) + midpoint_triples()[::8] + [(a, b, 1 << 31) for a, b in small] + [(a, f32(1), b) for a, b in sums]
+    for mode in ROUND:
+        for extra in ['.ftz', '.sat', '.ftz.sat']:
+            for op in ['add', 'sub', 'mul']:
+                yield f'{op}.{mode}{extra}.f32 d, a, b', 'b32', ['b32', 'b32'], pairs
+            yield f'fma.{mode}{extra}.f32 d, a, b, c', 'b32', ['b32'] * 3, triples
+        yield f'div.{mode}.ftz.f32 d, a, b', 'b32', ['b32', 'b32'], pairs
+        for op in ['rcp', 'sqrt']:
+            yield f'{op}.{mode}.ftz.f32 d, a', 'b32', ['b32'], [(a,) for a in SPECIAL_32 + [0x7E800001, 0x7E800000, 0x7E7FFFFF]]
+        yield f'mad.{mode}.f32 d, a, b, c', 'b32', ['b32'] * 3, triples
+        if mode != 'rn':
+            yield f'fma.{mode}.f32 d, a, b, c', 'b32', ['b32'] * 3, float_triples('f32', 40) + midpoint_triples()
+
+
 def forms():
-    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms]:
+    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms]:
         yield from group()
 
 

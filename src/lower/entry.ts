@@ -6,7 +6,7 @@ import { convertAddress, pointerTo } from './address.ts';
 import { type Context, enter, newEvidence } from './context.ts';
 import { newFlow } from './flow.ts';
 import { flowGraph, leave, type SourceBlock } from './flow-graph.ts';
-import { guardValue, lowerInstruction } from './instructions.ts';
+import { guardValue, lowerEither, lowerInstruction } from './instructions.ts';
 import { lowerParams, pointerParams } from './params.ts';
 import { classifyParams } from './passes/classify-params.ts';
 import { refuseMissingMemory } from './passes/missing-memory.ts';
@@ -42,6 +42,7 @@ function newContext(kernel: Kernel, start: Flow, scope: Context['scope'], diagno
     lanes: undefined as number | undefined,
     pointer: (address: AddressOperand, space: Space): Value => pointerTo(c, address, space),
     convertAddress: (a: Value, space: Space, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
+    either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),
     refuse(reason: string): undefined {
       diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(ir.loc ? { span: ir.loc } : {}), label: reason });
       return undefined;

@@ -2,7 +2,7 @@
  * One instruction: operands in, the row's ops, results out. Under a guard, what only computes is computed in any case and
  * its results are selected; what touches memory or waits is put in a block of its own.
  */
-import { addressOf, instOf, type Value } from '../ir/index.ts';
+import { addBlockParam, addressOf, type Edge, instOf, type Value } from '../ir/index.ts';
 import { type CheckedInstruction, integerConstant, isSignedType, type Match } from '../ptx/index.ts';
 import { type Context, enter, readRegister } from './context.ts';
 import { newFlow } from './flow.ts';
@@ -39,6 +39,27 @@ function lowerBranched(c: Context, match: Match, guard: Value): void {
   lowerPlain(c, match);
   inside.block.end = { op: 'br', to: link(inside, after) };
   enter(c, after);
+}
+
+/** One of two values, each computed in a block of its own. */
+export function lowerEither(c: Context, condition: Value, yes: () => Value, no: () => Value): Value {
+  const from = c.flow;
+  const after = newFlow(c.kernel, 2);
+  const into = (compute: () => Value): Edge => {
+    const inside = newFlow(c.kernel, 1);
+    const edge = link(from, inside);
+    enter(c, inside);
+    const value = compute();
+    const to = link(c.flow, after);
+    to.args.push(value);
+    c.flow.block.end = { op: 'br', to };
+    return edge;
+  };
+  const [then, otherwise] = [into(yes), into(no)];
+  from.block.end = { op: 'condbr', cond: condition, then, else: otherwise };
+  if (c.ir.loc) from.block.endLoc = c.ir.loc;
+  enter(c, after);
+  return addBlockParam(c.kernel, after.block, c.ir.typeOf(after.edges[0]!.edge.args[0]!));
 }
 
 function lowerPlain(c: Context, match: Match): void {

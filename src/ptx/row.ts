@@ -69,6 +69,8 @@ export interface RowBuilder extends Builder {
   pointer(address: AddressOperand, space: Space): Value;
   /** A generic address (i64) from the address `a` in a state space (`to` is generic), or the reverse. */
   convertAddress(a: Value, space: Space, to: 'generic' | 'space'): Value;
+  /** One of two values, each computed in a block of its own: where one way is long and rarely needed. */
+  either(condition: Value, yes: () => Value, no: () => Value): Value;
   /** Reports at the instruction that it is not supported, and why. */
   refuse(reason: string): undefined;
 }

@@ -1,23 +1,20 @@
 /** Float arithmetic: single and double precision (9.7.3), half precision and bfloat (9.7.4). Source: PTX ISA 9.0. */
 import { row } from '../row.ts';
 import { arithmetic, flush, orNan } from './compose.ts';
+import { directed } from './rounding.ts';
 
-const directed = ['rz', 'rm', 'rp'] as const;
 const always = { ptx: 1, sm: 10 } as const;
 const double = { ptx: 1, sm: 13 } as const;
 const half = { ptx: 4.2, sm: 53 } as const;
 const bfloat = { ptx: 7.8, sm: 90 } as const;
-const needsDirected = { refused: 'rounding other than to nearest even', instead: 'use `.rn`' } as const;
+const needsDirected = {
+  refused: 'this arithmetic of doubles rounded other than to nearest even: not there yet',
+  instead: 'use `.rn`',
+} as const;
 /** Correctly rounded results meet every bound that the manual gives. */
 const correctly = (bound: string) => ({ approximate: `correctly rounded; the manual allows ${bound}` }) as const;
 
 const f = { half: 0x3f000000, one: 0x3f800000, two: 0x40000000, three: 0x40400000, four: 0x40800000, tiny: 0x00000001 } as const;
-
-const floatOnly = [
-  { ftz: ['ftz'], type: ['f64'] },
-  { sat: ['sat'], type: ['f64'] },
-];
-const flushOnly = [{ ftz: ['ftz'], type: ['f64'] }];
 
 export const floatRows = [
   row({
@@ -83,16 +80,6 @@ export const floatRows = [
     ],
   }),
   row({
-    syntax: 'add.rnd{.ftz}{.sat}.type d, a, b',
-    values: { rnd: directed, type: ['f32', 'f64'] },
-    excludes: floatOnly,
-    since: double,
-    doc: 'Adds with directed rounding.',
-    source: '9.7.3.3',
-    status: needsDirected,
-    cases: [],
-  }),
-  row({
     syntax: 'sub{.rnd}{.ftz}{.sat}.f32 d, a, b',
     values: { rnd: ['rn'] },
     types: { d: 'f32', a: 'f32', b: 'f32' },
@@ -151,16 +138,6 @@ export const floatRows = [
       { form: 'sub.bf16', a: 0x4380, b: 0xbf80, d: 0x4380, why: '2^8 + 1 ties to even' },
       { form: 'sub.rn.bf16', a: 0x3f80, b: 0x3f80, d: 0, why: '1 - 1 is +0' },
     ],
-  }),
-  row({
-    syntax: 'sub.rnd{.ftz}{.sat}.type d, a, b',
-    values: { rnd: directed, type: ['f32', 'f64'] },
-    excludes: floatOnly,
-    since: double,
-    doc: 'Subtracts with directed rounding.',
-    source: '9.7.3.4',
-    status: needsDirected,
-    cases: [],
   }),
   row({
     syntax: 'mul{.rnd}{.ftz}{.sat}.f32 d, a, b',
@@ -223,16 +200,6 @@ export const floatRows = [
       { form: 'mul.rn.bf16', a: 0x7f00, b: 0x4000, d: 0x7f80, why: 'overflows' },
     ],
   }),
-  row({
-    syntax: 'mul.rnd{.ftz}{.sat}.type d, a, b',
-    values: { rnd: directed, type: ['f32', 'f64'] },
-    excludes: floatOnly,
-    since: double,
-    doc: 'Multiplies with directed rounding.',
-    source: '9.7.3.5',
-    status: needsDirected,
-    cases: [],
-  }),
   ...['fma', 'mad'].flatMap((name) => [
     row({
       syntax: `${name as 'fma'}.rn{.ftz}{.sat}.f32 d, a, b, c`,
@@ -284,9 +251,9 @@ export const floatRows = [
       ],
     }),
     row({
-      syntax: `${name as 'fma'}.rnd{.ftz}{.sat}.type d, a, b, c`,
-      values: { rnd: directed, type: ['f32', 'f64'] },
-      excludes: floatOnly,
+      syntax: `${name as 'fma'}.rnd.f64 d, a, b, c`,
+      values: { rnd: directed },
+      types: { d: 'f64', a: 'f64', b: 'f64', c: 'f64' },
       since: double,
       doc: 'a * b + c with directed rounding.',
       source: name === 'fma' ? '9.7.3.6' : '9.7.3.7',
@@ -380,9 +347,9 @@ export const floatRows = [
     ],
   }),
   row({
-    syntax: 'div.rnd{.ftz}.type d, a, b',
-    values: { rnd: directed, type: ['f32', 'f64'] },
-    excludes: flushOnly,
+    syntax: 'div.rnd.f64 d, a, b',
+    values: { rnd: directed },
+    types: { d: 'f64', a: 'f64', b: 'f64' },
     since: double,
     doc: 'The quotient with directed rounding.',
     source: '9.7.3.8',
@@ -419,8 +386,9 @@ export const floatRows = [
     ],
   }),
   row({
-    syntax: 'rcp.rnd{.ftz}.type d, a',
-    values: { rnd: directed, type: ['f32', 'f64'] },
+    syntax: 'rcp.rnd.f64 d, a',
+    values: { rnd: directed },
+    types: { d: 'f64', a: 'f64' },
     since: double,
     doc: 'The reciprocal with directed rounding.',
     source: '9.7.3.13',
@@ -455,16 +423,6 @@ export const floatRows = [
       { form: 'sqrt.rn.f64', a: 0x4000000000000000n, d: 0x3ff6a09e667f3bcdn, why: 'of 2' },
       { form: 'sqrt.rn.f64', a: 0xbff0000000000000n, d: 0x7fffffffffffffffn, why: 'of -1 is no number' },
     ],
-  }),
-  row({
-    syntax: 'sqrt.rnd{.ftz}.type d, a',
-    values: { rnd: directed, type: ['f32', 'f64'] },
-    excludes: flushOnly,
-    since: double,
-    doc: 'The square root with directed rounding.',
-    source: '9.7.3.15',
-    status: needsDirected,
-    cases: [],
   }),
   row({
     syntax: 'abs{.ftz}.type d, a',

@@ -9,6 +9,7 @@ import { bitRows } from './bits.ts';
 import { compareRows } from './compare.ts';
 import { controlRows } from './control.ts';
 import { convertRows } from './convert.ts';
+import { directedRows } from './directed.ts';
 import { floatRows } from './float.ts';
 import { hintRows } from './hints.ts';
 import { integerRows } from './integer.ts';
@@ -21,6 +22,7 @@ import { moveRows } from './move.ts';
 const ownRows: readonly Row[] = [
   ...integerRows,
   ...floatRows,
+  ...directedRows,
   ...compareRows,
   ...logicRows,
   ...bitRows,
