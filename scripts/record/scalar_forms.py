@@ -326,8 +326,26 @@ def directed_forms():
             yield f'fma.{mode}.f32 d, a, b, c', 'b32', ['b32'] * 3, float_triples('f32', 40) + midpoint_triples()
 
 
+# The carry flag: an instruction that leaves it, and one that takes it
+
+def carry_forms():
+    for type_ in ['u32', 's32', 'u64', 's64']:
+        reg, inputs = register(type_), integer_triples(width(type_), width(type_))
+        for first in ['add.cc', 'sub.cc']:
+            yield f'{first}.{type_} d, a, b', reg, [reg, reg], [row[:2] for row in inputs]
+            for second in ['addc', 'subc']:
+                yield f'{first}.{type_} d, a, b; {second}.{type_} d, c, d', reg, [reg] * 3, inputs
+                yield f'{first}.{type_} d, a, b; {second}.cc.{type_} d, c, d; addc.{type_} d, 0, 0', reg, [reg] * 3, inputs
+                yield f'{first}.{type_} d, a, b; {second}.cc.{type_} d, c, d; subc.{type_} d, 0, 0', reg, [reg] * 3, inputs
+        for half in ['lo', 'hi']:
+            yield f'mad.{half}.cc.{type_} d, a, b, c', reg, [reg] * 3, inputs
+            yield f'mad.{half}.cc.{type_} d, a, b, c; addc.{type_} d, 0, 0', reg, [reg] * 3, inputs
+            yield f'mad.lo.cc.{type_} d, a, b, c; madc.{half}.{type_} d, a, b, c', reg, [reg] * 3, inputs
+            yield f'mad.lo.cc.{type_} d, a, b, c; madc.{half}.cc.{type_} d, a, b, c; addc.{type_} d, 0, 0', reg, [reg] * 3, inputs
+
+
 def forms():
-    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms]:
+    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms, carry_forms]:
         yield from group()
 
 

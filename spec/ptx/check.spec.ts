@@ -66,7 +66,7 @@ const faults: readonly Fault[] = [
   [
     'ad^d %r1, %r2, %r3;',
     'CM1104',
-    '`add` is not complete: one of .u16 .u32 .u64 .s16 .s32 .s64 .sat .rn .ftz .f32 .f64 .f16 … must follow',
+    '`add` is not complete: one of .u16 .u32 .u64 .s16 .s32 .s64 .sat .cc .rn .ftz .f32 .f64 … must follow',
   ],
   ['mul.l^o %r1, %r2, %r3;', 'CM1104', '`mul.lo` is not complete: one of .u16 .u32 .u64 .s16 .s32 .s64 must follow'],
   ['setp.l^t %p1, %r2, %r3;', 'CM1104', '`setp.lt` is not complete'],

@@ -1,9 +1,9 @@
 /** One entry: parameters, then basic block after basic block, then what can only be seen when all are there. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { builder, cfgOf, emptyKernel, type Kernel, recoverPointers, renumber, type Space, type Value } from '../ir/index.ts';
-import type { AddressOperand, CheckedFunction, PtxFunction } from '../ptx/index.ts';
+import type { AddressOperand, CheckedFunction, PtxFunction, Register } from '../ptx/index.ts';
 import { convertAddress, pointerTo } from './address.ts';
-import { type Context, enter, newEvidence } from './context.ts';
+import { type Context, enter, newEvidence, readRegister, writeRegister } from './context.ts';
 import { newFlow } from './flow.ts';
 import { flowGraph, leave, type SourceBlock } from './flow-graph.ts';
 import { guardValue, lowerEither, lowerInstruction } from './instructions.ts';
@@ -36,6 +36,9 @@ export function lowerEntry({ fn, scope, items }: CheckedFunction, diagnostics: D
   return kernel;
 }
 
+/** The flag `CC.CF`, which instructions name by `.cc` alone. Source: PTX ISA 9.0, 9.7.2. */
+const conditionCode: Register = { name: 'CC.CF', declared: 'pred', type: 'i1' };
+
 function newContext(kernel: Kernel, start: Flow, scope: Context['scope'], diagnostics: Diagnostics): Context {
   const ir = builder(kernel, start.block);
   const rows = Object.assign(Object.create(ir) as typeof ir, {
@@ -43,6 +46,8 @@ function newContext(kernel: Kernel, start: Flow, scope: Context['scope'], diagno
     pointer: (address: AddressOperand, space: Space): Value => pointerTo(c, address, space),
     convertAddress: (a: Value, space: Space, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
     either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),
+    carry: (): Value => readRegister(c, conditionCode),
+    setCarry: (carry: Value): void => writeRegister(c, conditionCode, carry),
     refuse(reason: string): undefined {
       diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(ir.loc ? { span: ir.loc } : {}), label: reason });
       return undefined;

@@ -71,6 +71,10 @@ export interface RowBuilder extends Builder {
   convertAddress(a: Value, space: Space, to: 'generic' | 'space'): Value;
   /** One of two values, each computed in a block of its own: where one way is long and rarely needed. */
   either(condition: Value, yes: () => Value, no: () => Value): Value;
+  /** The carry or borrow (i1) that the last instruction with `.cc` left; before the first it is 0. */
+  carry(): Value;
+  /** Leaves a carry or borrow. */
+  setCarry(carry: Value): void;
   /** Reports at the instruction that it is not supported, and why. */
   refuse(reason: string): undefined;
 }

@@ -6,6 +6,7 @@ import type { Row } from '../row.ts';
 import { approximateRows } from './approximate.ts';
 import { atomicRows } from './atomic.ts';
 import { bitRows } from './bits.ts';
+import { carryRows } from './carry.ts';
 import { compareRows } from './compare.ts';
 import { controlRows } from './control.ts';
 import { convertRows } from './convert.ts';
@@ -21,6 +22,7 @@ import { moveRows } from './move.ts';
 /** Rows of forms that are compiled, in the order of the manual. */
 const ownRows: readonly Row[] = [
   ...integerRows,
+  ...carryRows,
   ...floatRows,
   ...directedRows,
   ...compareRows,

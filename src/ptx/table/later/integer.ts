@@ -1,8 +1,7 @@
-/** Integer forms that are refused: pairs in one register, the carry flag. Source: PTX ISA 9.0, 9.7.1, 9.7.2, 9.7.8. */
+/** Integer forms that are refused: pairs in one register. Source: PTX ISA 9.0, 9.7.1, 9.7.8. */
 import { type Row, row } from '../../row.ts';
 
 const pairs = ['u16x2', 's16x2'] as const;
-const carried = ['u32', 's32', 'u64', 's64'] as const;
 const hopper = { ptx: 8, sm: 90 } as const;
 
 const inPairs = {
@@ -13,11 +12,6 @@ const notBelowZero = {
   refused: 'a minimum or maximum that is cut off at 0: not there yet',
   instead: 'compile for an architecture before sm_90, or write `max(x, 0)`',
 } as const;
-const carries = {
-  refused: 'the carry flag, which ties instructions together: not there yet',
-  instead: 'use wider integers: nvcc makes carries for `__int128` and for inline PTX',
-} as const;
-
 const pairRows = (): readonly Row[] => [
   row({
     syntax: 'add.type d, a, b',
@@ -84,55 +78,4 @@ const bitRows = (): readonly Row[] => [
   }),
 ];
 
-const carryRows = (): readonly Row[] => [
-  row({
-    syntax: 'add.cc.type d, a, b',
-    values: { type: carried },
-    since: { ptx: 1.2, sm: 10 },
-    doc: 'Adds and keeps the carry.',
-    source: '9.7.2.1',
-    status: carries,
-  }),
-  row({
-    syntax: 'addc{.cc}.type d, a, b',
-    values: { type: carried },
-    since: { ptx: 1.2, sm: 10 },
-    doc: 'Adds with the carry kept.',
-    source: '9.7.2.2',
-    status: carries,
-  }),
-  row({
-    syntax: 'sub.cc.type d, a, b',
-    values: { type: carried },
-    since: { ptx: 1.2, sm: 10 },
-    doc: 'Subtracts and keeps the borrow.',
-    source: '9.7.2.3',
-    status: carries,
-  }),
-  row({
-    syntax: 'subc{.cc}.type d, a, b',
-    values: { type: carried },
-    since: { ptx: 3, sm: 20 },
-    doc: 'Subtracts with the borrow kept.',
-    source: '9.7.2.4',
-    status: carries,
-  }),
-  row({
-    syntax: 'mad.half.cc.type d, a, b, c',
-    values: { half: ['lo', 'hi'], type: carried },
-    since: { ptx: 3, sm: 20 },
-    doc: 'Multiplies, adds half of the product and keeps the carry.',
-    source: '9.7.2.5',
-    status: carries,
-  }),
-  row({
-    syntax: 'madc.half{.cc}.type d, a, b, c',
-    values: { half: ['lo', 'hi'], type: carried },
-    since: { ptx: 3, sm: 20 },
-    doc: 'Multiplies, and adds half of the product with the carry kept.',
-    source: '9.7.2.6',
-    status: carries,
-  }),
-];
-
-export const laterIntegerRows = (): readonly Row[] => [...pairRows(), ...bitRows(), ...carryRows()];
+export const laterIntegerRows = (): readonly Row[] => [...pairRows(), ...bitRows()];
