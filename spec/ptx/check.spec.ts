@@ -149,8 +149,6 @@ const refusals: readonly Fault[] = [
   ['^atom.acquire.gpu.global.add.u32 %r1, [table], 1;', 'CM2001', '`atom.acquire.gpu.global.add.u32` is not supported', 'orders memory'],
   ['@%p1 ^membar.gl;', 'CM2001', '`membar.gl` is not supported'],
   ['^div.rz.f64 %fd1, %fd2, %fd2;', 'CM2001', '`div.rz.f64` is not supported', 'rounded other than to nearest'],
-  ['^add.rn.f16x2 %r1, %r2, %r3;', 'CM2001', '`add.rn.f16x2` is not supported', 'two halves in one register'],
-  ['^fma.rn.bf16 %h1, %h2, %h3, %h1;', 'CM2001', '`fma.rn.bf16` is not supported', 'rounds twice', 'convert to f32'],
   ['^cvt.f64.f64 %fd1, %fd2;', 'CM2001', '`cvt.f64.f64` is not supported', 'itself', 'use `mov`'],
   ['mov.u64 %rd1, ^%clock64;', 'CM2002', 'special register `%clock64` is not supported'],
   ['mov.u32 %r1, ^%smid;', 'CM2002', 'special register `%smid` is not supported'],

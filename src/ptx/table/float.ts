@@ -277,15 +277,6 @@ export const floatRows = [
     ],
   }),
   row({
-    syntax: 'fma.rn{.relu}.bf16 d, a, b, c',
-    types: { d: 'bf16', a: 'bf16', b: 'bf16', c: 'bf16' },
-    since: { ptx: 7, sm: 80 },
-    doc: 'a * b + c, rounded once.',
-    source: '9.7.4.4',
-    status: { refused: 'AIR has no fused multiply-add of bfloats, and one by way of floats rounds twice', instead: 'convert to f32' },
-    cases: [],
-  }),
-  row({
     syntax: 'div.rn{.ftz}.f32 d, a, b',
     types: { d: 'f32', a: 'f32', b: 'f32' },
     since: { ptx: 1.4, sm: 20 },

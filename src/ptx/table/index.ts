@@ -8,10 +8,12 @@ import { atomicRows } from './atomic.ts';
 import { bitRows } from './bits.ts';
 import { carryRows } from './carry.ts';
 import { compareRows } from './compare.ts';
+import { compareHalfRows } from './compare-half.ts';
 import { controlRows } from './control.ts';
 import { convertRows } from './convert.ts';
 import { directedRows } from './directed.ts';
 import { floatRows } from './float.ts';
+import { halfRows } from './half.ts';
 import { hintRows } from './hints.ts';
 import { integerRows } from './integer.ts';
 import { refusedDataRows } from './later/data.ts';
@@ -25,7 +27,9 @@ const ownRows: readonly Row[] = [
   ...carryRows,
   ...floatRows,
   ...directedRows,
+  ...halfRows,
   ...compareRows,
+  ...compareHalfRows,
   ...logicRows,
   ...bitRows,
   ...approximateRows,

@@ -17,10 +17,6 @@ const ofThree = {
   refused: 'the least or greatest of three floats: not there yet',
   instead: 'compile for an architecture before sm_100, or take two of them at a time',
 } as const;
-const signOfProduct = {
-  refused: 'a minimum or maximum with the sign of the product: not there yet',
-  instead: 'use `min` or `max` of the absolute values, and `copysign` with the sign of the product',
-} as const;
 const coarse = {
   refused: 'a coarse estimate of a double from a table of NVIDIA hardware, and no Apple GPU has doubles',
   instead: 'use `rcp.rn.f64` and `sqrt.rn.f64`, which the CPU device has',
@@ -111,22 +107,6 @@ const leastRows = (): readonly Row[] => [
     doc: 'The greatest of three, with `.abs` of their absolute values.',
     source: '9.7.3.12',
     status: ofThree,
-  }),
-  row({
-    syntax: 'min{.ftz}{.NaN}.xorsign.abs.f32 d, a, b',
-    types: { d: 'f32', a: 'f32', b: 'f32' },
-    since: { ptx: 7.2, sm: 86 },
-    doc: 'The smaller of the absolute values, with the sign of the product.',
-    source: '9.7.3.11',
-    status: signOfProduct,
-  }),
-  row({
-    syntax: 'max{.ftz}{.NaN}.xorsign.abs.f32 d, a, b',
-    types: { d: 'f32', a: 'f32', b: 'f32' },
-    since: { ptx: 7.2, sm: 86 },
-    doc: 'The larger of the absolute values, with the sign of the product.',
-    source: '9.7.3.12',
-    status: signOfProduct,
   }),
 ];
 
