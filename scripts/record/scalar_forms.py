@@ -344,8 +344,107 @@ def carry_forms():
             yield f'mad.lo.cc.{type_} d, a, b, c; madc.{half}.cc.{type_} d, a, b, c; addc.{type_} d, 0, 0', reg, [reg] * 3, inputs
 
 
+# Halves: singly, in pairs, bfloats
+
+def paired(rows):
+    """Two rows of halves as one of words."""
+    return [tuple(high << 16 | low for high, low in zip(a, b)) for a, b in zip(rows, rows[1:] + rows[:1])]
+
+
+def half_rows(type_, arity, count=60):
+    few = SPECIALS[type_][::2]
+    edges = list(itertools.product(few, repeat=2)) if arity == 2 else [(a, b, c) for a, b in zip(few, few[3:] + few[:3]) for c in few]
+    return edges + list(zip(*[float_draws(type_, count) for _ in range(arity)]))
+
+
+def bfloat_triples():
+    """Products on the middle of two bfloats, with addends that tip them; products and sums that are subnormal."""
+    out = []
+    while len(out) < 120:
+        a, b = rng.randrange(128, 256), rng.randrange(128, 256)
+        if (a * b & 0x7F) == 0x40 and a * b < 1 << 15 or (a * b & 0xFF) == 0x80:
+            sign = rng.getrandbits(1) << 15
+            out += [(0x3F80 | a & 127, sign | 0x3F80 | b & 127, tip) for tip in [0, 0x2B80, 0xAB80, 1, 0x8001]]
+    for _ in range(40):
+        a, b, c = [rng.getrandbits(7) for _ in range(3)]
+        out.append((60 + rng.randrange(6) << 7 | a, 0x8000 | 61 << 7 | b, rng.getrandbits(1) << 15 | rng.randrange(3) << 7 | c))
+    return out
+
+
+def half_forms():
+    for type_, extras in [('f16', ['', '.ftz', '.sat', '.ftz.sat']), ('bf16', [''])]:
+        pairs, triples = half_rows(type_, 2), half_rows(type_, 3) + (bfloat_triples() if type_ == 'bf16' else [])
+        singles = [(a,) for a in SPECIALS[type_] + float_draws(type_, 40)]
+        ftz = ['', '.ftz'] if type_ == 'f16' else ['']
+        for packed, reg, two, three, one in [(type_, 'b16', pairs, triples, singles), (type_ + 'x2', 'b32', *map(paired, [pairs, triples, singles]))]:
+            for extra in extras:
+                for op in ['add', 'sub', 'mul']:
+                    yield f'{op}{extra}.{packed} d, a, b', reg, [reg, reg], two
+            for extra in extras + ['.relu']:
+                yield f'fma.rn{extra}.{packed} d, a, b, c', reg, [reg] * 3, three
+            for extra in ftz:
+                for op in ['neg', 'abs']:
+                    yield f'{op}{extra}.{packed} d, a', reg, [reg], one
+                for op in ['min', 'max']:
+                    for rest in ['', '.NaN', '.xorsign.abs', '.NaN.xorsign.abs']:
+                        yield f'{op}{extra}{rest}.{packed} d, a, b', reg, [reg, reg], two
+            yield f'tanh.approx.{packed} d, a', reg, [reg], one
+            yield f'ex2.approx{".ftz" if type_ == "bf16" else ""}.{packed} d, a', reg, [reg], one
+            for compare in COMPARE_FLOAT:
+                for to in [packed, 'u32'] + (['s16'] if reg == 'b16' else []):
+                    yield f'set.{compare}.{to}.{packed} d, a, b', register(to) if to[0] in 'us' else reg, [reg, reg], two[::2]
+            if reg == 'b32':
+                for compare in COMPARE_FLOAT:
+                    yield f'setp.{compare}.{packed} d|done, a, b', 'pred', [reg, reg], two[::2]
+                    yield f'setp.{compare}.{packed} done|d, a, b', 'pred', [reg, reg], two[::2]
+    for extra in ['', '.ftz']:
+        for op in ['min', 'max']:
+            for rest in ['.xorsign.abs', '.NaN.xorsign.abs']:
+                yield f'{op}{extra}{rest}.f32 d, a, b', 'b32', ['b32', 'b32'], float_pairs('f32', FEW_32, 16)
+    for type_ in ['s16', 'u32', 'f32', 'b64']:
+        for to in ['f16', 'bf16']:
+            inputs = float_pairs('f32', FEW_32, 4) if type_ == 'f32' else integer_pairs(width(type_))[::3]
+            yield f'set.{"eq" if type_ == "b64" else "lt"}.{to}.{type_} d, a, b', 'b16', [register(type_)] * 2, inputs
+
+
+def half_convert_forms():
+    for mode in ['rn', 'rz']:
+        for to in ['f16', 'bf16']:
+            inputs = narrowing_inputs('f32', to)
+            for extra in ['.relu', '.satfinite', '.relu.satfinite']:
+                yield f'cvt.{mode}{extra}.{to}.f32 d, a', 'b16', ['b32'], inputs
+            for extra in ['', '.relu', '.satfinite', '.relu.satfinite']:
+                yield f'cvt.{mode}{extra}.{to}x2.f32 d, a, b', 'b32', ['b32', 'b32'], [(a, b) for (a,), (b,) in zip(inputs, inputs[7:] + inputs[:7])]
+        yield f'cvt.{mode}.ftz.bf16.f32 d, a', 'b16', ['b32'], narrowing_inputs('f32', 'bf16')
+    bfloats = [(a,) for a in SPECIALS['bf16'] + float_draws('bf16', 40)]
+    yield 'cvt.ftz.f32.bf16 d, a', 'b32', ['b16'], bfloats
+    yield 'cvt.f64.bf16 d, a', 'b64', ['b16'], bfloats
+    yield 'cvt.bf16.bf16 d, a', 'b16', ['b16'], bfloats
+    for type_ in ['f16', 'f64']:
+        for extra in ['', '.sat']:
+            yield f'cvt{extra}.{type_}.{type_} d, a', f'b{width(type_)}', [f'b{width(type_)}'], [(a,) for a in SPECIALS[type_]]
+    to_integer = bfloats + [(f32(x) >> 16 | sign,) for x in TO_INTEGER + EDGES for sign in (0, 1 << 15)]
+    for mode in INTEGER_ROUND:
+        yield f'cvt.{mode}.bf16.bf16 d, a', 'b16', ['b16'], to_integer
+        for to in INTS[2:]:
+            yield f'cvt.{mode}.{to}.bf16 d, a', register(to), ['b16'], to_integer
+    for mode in ROUND:
+        yield f'cvt.{mode}.f16.bf16 d, a', 'b16', ['b16'], bfloats + [(0x3380 + step,) for step in range(-3, 4)] + [(0x4780 + step,) for step in range(-3, 4)]
+        yield f'cvt.{mode}.bf16.f16 d, a', 'b16', ['b16'], [(a,) for a in SPECIAL_16 + float_draws('f16', 40)]
+        yield f'cvt.{mode}.bf16.f64 d, a', 'b16', ['b64'], narrowing_inputs('f64', 'bf16')
+        for of in INTS[2:]:
+            bits = width(of)
+            middles = [(257 << shift) + step for shift in range(bits - 9) for step in (-1, 0, 1)]
+            yield f'cvt.{mode}.bf16.{of} d, a', 'b16', [register(of)], [(a & (1 << bits) - 1,) for a in edges(bits) + draws(bits, 12) + middles]
+    words = integer_pairs(32)[::2]
+    for type_ in ['u16', 's16']:
+        yield f'cvt.pack.sat.{type_}.s32 d, a, b', 'b32', ['b32', 'b32'], words
+    for type_ in ['u8', 's8', 'u4', 's4', 'u2', 's2']:
+        yield f'cvt.pack.sat.{type_}.s32.b32 d, a, b, c', 'b32', ['b32'] * 3, [(a, b, a ^ 0x12345678) for a, b in words + integer_pairs(8)[::3]]
+
+
 def forms():
-    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms, carry_forms]:
+    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms, carry_forms, half_forms, half_convert_forms]:
         yield from group()
 
 

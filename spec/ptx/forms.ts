@@ -43,9 +43,11 @@ function pairs(sets: readonly Words[]): Words[] {
 }
 
 /** Registers of every type under names that `operandText` uses. */
-export const declarations = ['pred', 'b16', 'b32', 'b64', 'f32', 'f64'].map((type) => `.reg .${type} %${type}_<9>;`).join(' ');
+export const declarations = ['pred', 'b8', 'b16', 'b32', 'b64', 'f32', 'f64'].map((type) => `.reg .${type} %${type}_<9>;`).join(' ');
 
-function registerOf(type: string, index: number): string {
+/** Where an operand takes no wider registers, 8 bits want a register of 8. */
+function registerOf(type: string, index: number, isRelaxed = true): string {
+  if (!isRelaxed && bitsOfType(type) === 8) return `%b8_${index}`;
   if (type === 'pred' || type === 'f32' || type === 'f64') return `%${type}_${index}`;
   return `%b${Math.max(16, bitsOfType(type))}_${index}`;
 }
@@ -63,7 +65,7 @@ function operandText(slot: OperandSlot, index: number, form: FormMatch): string 
   if (slot.constant) return String(slot.constant[0]);
   // Only barriers take plain numbers, of which 0 is the one that all have.
   if (form.row.control === 'barrier') return '0';
-  return registerOf(type, index);
+  return registerOf(type, index, slot.isRelaxed);
 }
 
 /** Words by slot: an optional slot takes a word that is one of its own. */

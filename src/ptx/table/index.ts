@@ -11,6 +11,7 @@ import { compareRows } from './compare.ts';
 import { compareHalfRows } from './compare-half.ts';
 import { controlRows } from './control.ts';
 import { convertRows } from './convert.ts';
+import { convertHalfRows } from './convert-half.ts';
 import { directedRows } from './directed.ts';
 import { floatRows } from './float.ts';
 import { halfRows } from './half.ts';
@@ -37,6 +38,7 @@ const ownRows: readonly Row[] = [
   ...hintRows,
   ...atomicRows,
   ...convertRows,
+  ...convertHalfRows,
   ...controlRows,
 ];
 
