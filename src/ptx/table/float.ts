@@ -1,5 +1,6 @@
 /** Float arithmetic: single and double precision (9.7.3), half precision and bfloat (9.7.4). Source: PTX ISA 9.0. */
-import { row } from '../row.ts';
+import type { Value } from '../../ir/index.ts';
+import { type RowBuilder, row } from '../row.ts';
 import { arithmetic, flush, orNan } from './compose.ts';
 import { directed } from './rounding.ts';
 
@@ -15,6 +16,12 @@ const needsDirected = {
 const correctly = (bound: string) => ({ approximate: `correctly rounded; the manual allows ${bound}` }) as const;
 
 const f = { half: 0x3f000000, one: 0x3f800000, two: 0x40000000, three: 0x40400000, four: 0x40800000, tiny: 0x00000001 } as const;
+
+/** 1 / a, with subnormals as 0 where asked for. */
+const reciprocal = (ir: RowBuilder, a: Value, ftz: true | undefined): Value =>
+  flush(ir, ir.fdiv(ir.const('f32', f.one), flush(ir, a, ftz)), ftz);
+/** The square root; no result of it is subnormal. */
+const root = (ir: RowBuilder, a: Value, ftz: true | undefined): Value => ir.fsqrt(flush(ir, a, ftz));
 
 export const floatRows = [
   row({
@@ -348,18 +355,31 @@ export const floatRows = [
     cases: [],
   }),
   row({
-    syntax: 'rcp.accuracy{.ftz}.f32 d, a',
-    values: { accuracy: ['rn', 'approx'] },
+    syntax: 'rcp.rn{.ftz}.f32 d, a',
     types: { d: 'f32', a: 'f32' },
-    since: { ptx: 1.4, sm: 10 },
-    doc: 'The reciprocal, correctly rounded for `.rn`, and for `.approx`, which may be 1 ulp off.',
+    since: { ptx: 1.4, sm: 20 },
+    doc: 'The reciprocal, correctly rounded.',
     source: '9.7.3.13',
     status: 'exact',
-    lower: ({ a }, m, ir) => arithmetic(ir, [a], { ...(m.ftz ? { ftz: m.ftz } : {}) }, (x) => ir.fdiv(ir.const('f32', f.one), x!)),
+    lower: ({ a }, m, ir) => reciprocal(ir, a, m.ftz),
     cases: [
       { form: 'rcp.rn.f32', a: f.two, d: f.half, why: '1 / 2' },
       { form: 'rcp.rn.f32', a: f.three, d: 0x3eaaaaab, why: '1 / 3' },
+      { form: 'rcp.rn.ftz.f32', a: 0x7f000000, d: 0, why: '2^-127 is subnormal' },
+    ],
+  }),
+  row({
+    syntax: 'rcp.approx{.ftz}.f32 d, a',
+    types: { d: 'f32', a: 'f32' },
+    since: { ptx: 1.4, sm: 10 },
+    doc: 'The reciprocal, approximately.',
+    source: '9.7.3.13',
+    status: correctly('1 ulp'),
+    lower: ({ a }, m, ir) => reciprocal(ir, a, m.ftz),
+    cases: [
+      { form: 'rcp.approx.f32', a: f.four, d: 0x3e800000, why: '1 / 4' },
       { form: 'rcp.approx.f32', a: 0x80000000, d: 0xff800000, why: 'of -0' },
+      { form: 'rcp.approx.ftz.f32', a: f.tiny, d: 0x7f800000, why: 'a subnormal counts as 0' },
     ],
   }),
   row({
@@ -387,18 +407,31 @@ export const floatRows = [
     cases: [],
   }),
   row({
-    syntax: 'sqrt.accuracy{.ftz}.f32 d, a',
-    values: { accuracy: ['rn', 'approx'] },
+    syntax: 'sqrt.rn{.ftz}.f32 d, a',
     types: { d: 'f32', a: 'f32' },
-    since: { ptx: 1.4, sm: 10 },
-    doc: 'The square root, correctly rounded for `.rn`, and for `.approx`, which may be 1 ulp off.',
+    since: { ptx: 1.4, sm: 20 },
+    doc: 'The square root, correctly rounded.',
     source: '9.7.3.15',
     status: 'exact',
-    lower: ({ a }, m, ir) => arithmetic(ir, [a], { ...(m.ftz ? { ftz: m.ftz } : {}) }, (x) => ir.fsqrt(x!)),
+    lower: ({ a }, m, ir) => root(ir, a, m.ftz),
     cases: [
       { form: 'sqrt.rn.f32', a: f.four, d: f.two, why: 'of 4' },
       { form: 'sqrt.rn.f32', a: f.two, d: 0x3fb504f3, why: 'of 2' },
       { form: 'sqrt.rn.f32', a: 0x80000000, d: 0x80000000, why: 'of -0' },
+    ],
+  }),
+  row({
+    syntax: 'sqrt.approx{.ftz}.f32 d, a',
+    types: { d: 'f32', a: 'f32' },
+    since: { ptx: 1.4, sm: 10 },
+    doc: 'The square root, approximately.',
+    source: '9.7.3.15',
+    status: correctly('2^-23 relative'),
+    lower: ({ a }, m, ir) => root(ir, a, m.ftz),
+    cases: [
+      { form: 'sqrt.approx.f32', a: f.four, d: f.two, why: 'of 4' },
+      { form: 'sqrt.approx.ftz.f32', a: f.tiny, d: 0, why: 'a subnormal counts as 0' },
+      { form: 'sqrt.approx.f32', a: 0xbf800000, d: 0x7fffffff, why: 'of -1 is no number' },
     ],
   }),
   row({
