@@ -47,7 +47,14 @@ const directives: readonly (readonly [names: string, what: string])[] = [
   ],
   ['`.global` variables, `.tex`, `.surfref`, `.extern` variables', 'refused where they are used.'],
   ['`.reqntid` `.maxntid`', 'honoured: the shape or size of a threadgroup.'],
-  ['`.minnctapersm` `.maxnreg` `.pragma` `.noreturn`', 'ignored: they change no result. A pragma that is not known is a warning (CM2112).'],
+  [
+    '`.reqnctapercluster` `.explicitcluster` `.blocksareclusters`',
+    'refused (CM2055), but for a cluster of one block: Metal has no clusters of threadgroups.',
+  ],
+  [
+    '`.minnctapersm` `.maxnctapersm` `.maxnreg` `.maxclusterrank` `.pragma` `.noreturn`',
+    'ignored: they change no result. A pragma that is not known is a warning (CM2112).',
+  ],
   ['`.loc` `.file` `.section`', 'read; places of messages are those of the PTX text.'],
 ];
 

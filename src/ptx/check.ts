@@ -8,6 +8,7 @@ import type { SourceFile, Span } from '../base/source.ts';
 import { type Instruction, instructionName, type Module, modifierSpan, type PtxFunction } from './ast.ts';
 import { checkPrototypes, checkTargets, checkTransfer, type Functions, functionsOf } from './check-calls.ts';
 import { checkDeclarations } from './check-declarations.ts';
+import { refuseDirectives } from './check-directives.ts';
 import { checkHeader, raised, type Stated } from './check-header.ts';
 import { checkAddressWidth, checkNames, checkOperands, registerAt } from './check-operands.ts';
 import type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
@@ -82,6 +83,7 @@ function checkEntry(
   diagnostics: Diagnostics,
 ): CheckedFunction {
   const own = new Diagnostics(c.file);
+  refuseDirectives(fn, own);
   const checked = checkFunction(fn, scope, c, own);
   diagnostics.addAll(own.list);
   if (!outside) return checked;
