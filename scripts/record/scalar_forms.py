@@ -443,8 +443,47 @@ def half_convert_forms():
         yield f'cvt.pack.sat.{type_}.s32.b32 d, a, b, c', 'b32', ['b32'] * 3, [(a, b, a ^ 0x12345678) for a, b in words + integer_pairs(8)[::3]]
 
 
+# Parts of registers, and the n-th bit
+
+def video_forms():
+    values = [0, 1, 0x7F, 0x80, 0xFFFF, 0x8000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x80FF7F01, 0x12345678]
+    pairs = list(itertools.product(values, repeat=2))[::4]
+    triples = [(a, b, c) for (a, b), c in zip(pairs, itertools.cycle(values + draws(32, 8)))] + list(zip(*[draws(32, 12) for _ in range(3)]))
+    signs = ['u32', 's32']
+    reg3 = ['b32'] * 3
+    for op in ['vadd', 'vsub', 'vabsdiff', 'vmin', 'vmax']:
+        for types in itertools.product(signs, repeat=3):
+            for sat in ['', '.sat']:
+                head = f'{op}.{".".join(types)}{sat}'
+                yield f'{head} d.h1, a.b3, b.h0, c', 'b32', reg3, triples
+                for merge in ['add', 'min', 'max']:
+                    yield f'{head}.{merge} d, a, b, c', 'b32', reg3, triples
+                yield f'{head} d, a, b', 'b32', ['b32', 'b32'], pairs
+    for op in ['vshl', 'vshr']:
+        for types in itertools.product(signs, repeat=2):
+            for rest in ['.clamp', '.wrap', '.sat.clamp', '.sat.wrap']:
+                shifts = [(a, b, c) for a in values for b, c in zip([0, 1, 7, 31, 32, 33, 99, 0xFFFFFFFF], values)]
+                yield f'{op}.{".".join(types)}.u32{rest} d.b2, a.h1, b.b0, c', 'b32', reg3, shifts
+                yield f'{op}.{".".join(types)}.u32{rest}.add d, a, b, c', 'b32', reg3, shifts
+    for compare in COMPARE_INT:
+        for types in itertools.product(signs, repeat=2):
+            yield f'vset.{".".join(types)}.{compare} d.b1, a.h0, b.b2, c', 'b32', reg3, triples
+            yield f'vset.{".".join(types)}.{compare}.max d, a, b, c', 'b32', reg3, triples
+            for count in [2, 4]:
+                for add in ['', '.add']:
+                    yield f'vset{count}.{".".join(types)}.{compare}{add} d, a, b, c', 'b32', reg3, triples
+    for count, mask, parts in [(2, '.h1', ('.h31', '.h02')), (4, '.b310', ('.b7310', '.b0426'))]:
+        for op in ['vadd', 'vsub', 'vavrg', 'vabsdiff', 'vmin', 'vmax']:
+            for types in itertools.product(signs, repeat=3):
+                for rest in ['', '.sat', '.add']:
+                    yield f'{op}{count}.{".".join(types)}{rest} d, a, b, c', 'b32', reg3, triples
+                yield f'{op}{count}.{".".join(types)} d{mask}, a{parts[0]}, b{parts[1]}, c', 'b32', reg3, triples
+    places = [(m, b, n & 0xFFFFFFFF) for m in values + draws(32, 4) for b in [0, 1, 15, 30, 31] for n in [0, 1, 2, 5, 32, 33, -1, -2, -7, -32, -33, 1 << 31]]
+    yield 'fns.b32 d, a, b, c', 'b32', reg3, places
+
+
 def forms():
-    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms, carry_forms, half_forms, half_convert_forms]:
+    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms, carry_forms, half_forms, half_convert_forms, video_forms]:
         yield from group()
 
 

@@ -145,7 +145,6 @@ const faults: readonly Fault[] = [
 
 /** Legal PTX that this version refuses. */
 const refusals: readonly Fault[] = [
-  ['^fns.b32 %r1, %r2, %r3, %r0;', 'CM2001', '`fns.b32` is not supported'],
   ['^atom.acquire.gpu.global.add.u32 %r1, [table], 1;', 'CM2001', '`atom.acquire.gpu.global.add.u32` is not supported', 'orders memory'],
   ['@%p1 ^membar.gl;', 'CM2001', '`membar.gl` is not supported'],
   ['^div.rz.f64 %fd1, %fd2, %fd2;', 'CM2001', '`div.rz.f64` is not supported', 'rounded other than to nearest'],

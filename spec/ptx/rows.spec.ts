@@ -34,7 +34,8 @@ function cellsOf(slot: OperandSlot, name: string, form: FormMatch, value: Bits |
 
 function instructionOf(form: FormMatch, one: AnyCase): { instruction: Instruction; sources: Cell[]; results: Cell[] } {
   const [sources, results]: [Cell[], Cell[]] = [[], []];
-  const words = form.row.operands.map((slot) => {
+  const given = form.row.operands.filter((slot) => !slot.isOptional || one[slot.name] !== undefined);
+  const words = given.map((slot) => {
     const names = slot.second === undefined ? [slot.name] : [slot.name, slot.second];
     const all = names.map((name) => cellsOf(slot, name, form, one[name] as Bits));
     for (const { cells } of all) (slot.isDestination ? results : sources).push(...cells);

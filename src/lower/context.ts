@@ -1,7 +1,7 @@
 /** What lowering one entry carries along. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Builder, Kernel, Value } from '../ir/index.ts';
-import type { Register, RowBuilder, Scope } from '../ptx/index.ts';
+import type { MatchedOperand, Register, RowBuilder, Scope } from '../ptx/index.ts';
 import type { Flow, RegisterFile } from './ssa.ts';
 import type { Variables } from './variables.ts';
 
@@ -12,7 +12,7 @@ export interface Context {
   readonly registers: RegisterFile;
   readonly variables: Variables;
   /** What rows emit into. */
-  readonly rows: RowBuilder & { lanes: number | undefined };
+  readonly rows: RowBuilder & { lanes: number | undefined; operands: readonly MatchedOperand[] };
   readonly evidence: Evidence;
   /** The block that is being filled. */
   flow: Flow;

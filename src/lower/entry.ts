@@ -1,7 +1,7 @@
 /** One entry: parameters, then basic block after basic block, then what can only be seen when all are there. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { builder, cfgOf, emptyKernel, type Kernel, recoverPointers, renumber, type Space, type Value } from '../ir/index.ts';
-import type { AddressOperand, CheckedFunction, PtxFunction, Register } from '../ptx/index.ts';
+import type { AddressOperand, CheckedFunction, MatchedOperand, PtxFunction, Register } from '../ptx/index.ts';
 import { convertAddress, pointerTo } from './address.ts';
 import { type Context, enter, newEvidence, readRegister, writeRegister } from './context.ts';
 import { newFlow } from './flow.ts';
@@ -43,6 +43,8 @@ function newContext(kernel: Kernel, start: Flow, scope: Context['scope'], diagno
   const ir = builder(kernel, start.block);
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
+    part: (operand: string): string | undefined => rows.operands.find(({ slot }) => slot.name === operand)?.part,
+    operands: [] as readonly MatchedOperand[],
     pointer: (address: AddressOperand, space: Space): Value => pointerTo(c, address, space),
     convertAddress: (a: Value, space: Space, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
     either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),

@@ -23,6 +23,28 @@ function onesBelow(ir: RowBuilder, count: Value): Value {
   return ir.sub(ir.shl(ir.const(type, 1), count), ir.const(type, 1));
 }
 
+/** The place of the n-th bit from a place on; downwards is upwards in the reverse order. */
+function findNth(ir: RowBuilder, mask: Value, base: Value, offset: Value): Value {
+  const isDown = ir.icmp(offset, i32(ir, 0), { pred: 'slt' });
+  const turned = (place: Value): Value => ir.select(isDown, ir.sub(i32(ir, 31), place), place);
+  const word = ir.select(isDown, ir.bitrev(mask), mask);
+  const from = turned(base);
+  const allowed = ir.select(isZero(ir, offset), ir.shl(i32(ir, 1), from), ir.shl(i32(ir, -1), from));
+  const bits = ir.and(word, allowed);
+  // How many are to be passed by.
+  const count = ir.smax(offset, ir.sub(i32(ir, 0), offset));
+  let left = ir.sub(ir.umax(count, i32(ir, 1)), i32(ir, 1));
+  const isThere = ir.icmp(left, ir.popcount(bits), { pred: 'ult' });
+  let place = i32(ir, 0);
+  for (const width of [16, 8, 4, 2, 1]) {
+    const below = ir.popcount(ir.and(ir.lshr(bits, place), i32(ir, 2 ** width - 1)));
+    const isAbove = ir.icmp(left, below, { pred: 'uge' });
+    left = ir.select(isAbove, ir.sub(left, below), left);
+    place = ir.select(isAbove, ir.add(place, i32(ir, width)), place);
+  }
+  return ir.select(isThere, turned(place), i32(ir, -1));
+}
+
 /** A field extended by its own highest bit: up to the top and down again. */
 function signExtendField(ir: RowBuilder, field: Value, length: Value): Value {
   const type = ir.typeOf(field) as IntType;
@@ -244,6 +266,22 @@ export const bitRows = [
       { form: 'bmsk.clamp.b32', a: 4, b: 8, d: 0xff0, why: 'a byte of ones' },
       { form: 'bmsk.clamp.b32', a: 0, b: 50, d: 0xffffffff, why: 'at most 32' },
       { form: 'bmsk.wrap.b32', a: 33, b: 1, d: 2, why: '33 modulo 32' },
+    ],
+  }),
+  row({
+    syntax: 'fns.b32 d, mask, base, offset',
+    types: { d: 'b32', mask: 'b32', base: 'b32', offset: 's32' },
+    since: { ptx: 6, sm: 30 },
+    doc: 'The place of the n-th bit that is set, from bit `base` upwards, or downwards for a negative n; for an n of 0 that of `base` itself. All ones where there is none.',
+    source: '9.7.1.17',
+    status: 'exact',
+    lower: ({ mask, base, offset }, _, ir) => findNth(ir, mask, base, offset),
+    cases: [
+      { form: 'fns.b32', mask: 0x16, base: 0, offset: 2, d: 2, why: 'the second of bits 1, 2 and 4' },
+      { form: 'fns.b32', mask: 0x16, base: 4, offset: 0xfffffffd, d: 1, why: 'the third downwards' },
+      { form: 'fns.b32', mask: 0x16, base: 2, offset: 3, d: 0xffffffff, why: 'there are only two from bit 2 on' },
+      { form: 'fns.b32', mask: 0x16, base: 3, offset: 0, d: 0xffffffff, why: 'bit 3 is not set' },
+      { form: 'fns.b32', mask: 0xffffffff, base: 31, offset: 0x80000000, d: 0xffffffff, why: 'there are no 2^31 bits' },
     ],
   }),
   row({

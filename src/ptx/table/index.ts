@@ -21,6 +21,7 @@ import { refusedDataRows } from './later/data.ts';
 import { refusedRows } from './later/index.ts';
 import { logicRows } from './logic.ts';
 import { moveRows } from './move.ts';
+import { videoRows } from './video.ts';
 
 /** Rows of forms that are compiled, in the order of the manual. */
 const ownRows: readonly Row[] = [
@@ -40,6 +41,7 @@ const ownRows: readonly Row[] = [
   ...convertRows,
   ...convertHalfRows,
   ...controlRows,
+  ...videoRows,
 ];
 
 type Groups = ReadonlyMap<string, readonly Row[]>;

@@ -59,14 +59,6 @@ const pairRows = (): readonly Row[] => [
 
 const bitRows = (): readonly Row[] => [
   row({
-    syntax: 'fns.b32 d, mask, base, offset',
-    types: { d: 'b32', mask: 'b32', base: 'b32', offset: 's32' },
-    since: { ptx: 6, sm: 30 },
-    doc: 'The place of the n-th bit that is set, from a bit on; -1 where there is none.',
-    source: '9.7.1.17',
-    status: { refused: 'a search for the n-th bit that is set: not there yet', instead: 'write it as a loop over `__ffs`' },
-  }),
-  row({
     syntax: 'lop3.op.b32 d|p, a, b, c, table, q',
     values: { op: ['or', 'and'] },
     types: { d: 'b32', p: 'pred', a: 'b32', b: 'b32', c: 'b32', table: 'b32', q: 'pred' },
