@@ -108,38 +108,42 @@ const fusedRows = [
   }),
 ];
 
-const signRows = [
+const signs = [
+  { name: 'neg', op: 'fneg', doc: 'Negates', section: '9.7.4.5', flip: 0x8000 },
+  { name: 'abs', op: 'fabs', doc: 'Takes the absolute values of', section: '9.7.4.6', flip: 0 },
+] as const;
+
+/** Of -1 the absolute value is 1 and so is the negative; of 1 and of zeros `flip` is the sign of the result. */
+const signRows = signs.flatMap(({ name, op, doc, section, flip }) => [
   row({
-    syntax: 'neg{.ftz}.type d, a',
-    values: { type: packed },
-    excludes: [{ ftz: ['ftz'], type: ['bf16x2'] }],
+    syntax: `${name as 'neg'}{.ftz}.type d, a`,
+    values: { type: ['f16', 'f16x2'] },
     since: { ptx: 6, sm: 53 },
-    doc: 'Negates halves in pairs.',
-    source: '9.7.4.5',
+    doc: `${doc} halves, singly or in pairs.`,
+    source: section,
     status: 'exact',
-    lower: ({ a }, { ftz, type }, ir) => eachHalf(ir, type, [a], (x) => ir.fneg(flush(ir, x!, ftz))),
+    lower: ({ a }, { ftz, type }, ir) => eachHalf(ir, type, [a], (x) => ir[op](flush(ir, x!, ftz))),
     cases: [
-      { form: 'neg.f16x2', a: 0x3c00bc00, d: 0xbc003c00, why: '1 and -1' },
-      { form: 'neg.bf16x2', a: 0x00008000, d: 0x80000000, why: 'zeros' },
-      { form: 'neg.ftz.f16x2', a: 0x00018001, d: 0x80000000, why: 'subnormals count as 0' },
+      { form: `${name}.f16`, a: 0xbc00, d: 0x3c00, why: 'of -1' },
+      { form: `${name}.f16x2`, a: two(0x3c00, 0xbc00), d: two(0x3c00 + flip, 0x3c00), why: '1 and -1' },
+      { form: `${name}.ftz.f16x2`, a: two(1, 0x8001), d: two(flip, 0), why: 'subnormals count as 0' },
     ],
   }),
   row({
-    syntax: 'abs{.ftz}.type d, a',
-    values: { type: packed },
-    excludes: [{ ftz: ['ftz'], type: ['bf16x2'] }],
-    since: { ptx: 6, sm: 53 },
-    doc: 'The absolute values of halves in pairs.',
-    source: '9.7.4.6',
+    syntax: `${name as 'neg'}.type d, a`,
+    values: { type: bfloats },
+    since: ampere,
+    doc: `${doc} bfloats, singly or in pairs.`,
+    source: section,
     status: 'exact',
-    lower: ({ a }, { ftz, type }, ir) => eachHalf(ir, type, [a], (x) => ir.fabs(flush(ir, x!, ftz))),
+    lower: ({ a }, { type }, ir) => eachHalf(ir, type, [a], (x) => ir[op](x!)),
     cases: [
-      { form: 'abs.f16x2', a: 0x3c00bc00, d: 0x3c003c00, why: '1 and -1' },
-      { form: 'abs.bf16x2', a: 0xff808000, d: 0x7f800000, why: '-infinity and -0' },
-      { form: 'abs.ftz.f16x2', a: 0x00018001, d: 0, why: 'subnormals count as 0' },
+      { form: `${name}.bf16`, a: 0xbf80, d: 0x3f80, why: 'of -1' },
+      { form: `${name}.bf16`, a: 0, d: flip, why: 'of 0' },
+      { form: `${name}.bf16x2`, a: two(0x7f80, 0x8001), d: two(0x7f80 + flip, 1), why: 'infinity and a subnormal, which stays one' },
     ],
   }),
-];
+]);
 
 interface Choice {
   readonly ftz?: true;
@@ -171,14 +175,16 @@ const choiceRows = choices.flatMap(({ name, op, which, section, single }) => {
   return [
     row({
       syntax: `${name as 'min'}{.ftz}{.NaN}.type d, a, b`,
-      values: { type: packed },
-      excludes: [{ ftz: ['ftz'], type: ['bf16x2'] }],
+      values: { type: [...singles, ...packed] },
+      excludes: [{ ftz: ['ftz'], type: bfloats }],
       since: ampere,
-      doc: `The ${which} of halves in pairs; the other one where one is no number, or with \`.NaN\` no number. -0 is below +0.`,
+      doc: `The ${which} of halves, singly or in pairs; the other one where one is no number, or with \`.NaN\` no number. -0 is below +0.`,
       source: section,
       status: 'exact',
       lower: ({ a, b }, m, ir) => eachHalf(ir, m.type, [a, b], (x, y) => chosen(ir, op, x!, y!, m)),
       cases: [
+        { form: `${name}.f16`, a: 0x8000, b: 0, d: pick(0x8000, 0), why: '-0 and +0' },
+        { form: `${name}.NaN.bf16`, a: 0x3f80, b: 0x7fc0, d: 0x7fff, why: 'no number wins' },
         { form: `${name}.f16x2`, a: 0x3c00bc00, b: 0x40000000, d: pick(0x3c00bc00, 0x40000000), why: '1 and 2, -1 and 0' },
         { form: `${name}.bf16x2`, a: 0x7fc08000, b: 0x3f800000, d: pick(0x3f808000, 0x3f800000), why: 'a NaN and 1, -0 and 0' },
         { form: `${name}.NaN.f16x2`, a: 0x7e003c00, b: 0x3c003c00, d: 0x7fff3c00, why: 'no number wins' },
