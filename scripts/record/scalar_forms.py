@@ -482,8 +482,21 @@ def video_forms():
     yield 'fns.b32 d, a, b, c', 'b32', reg3, places
 
 
+def short_forms():
+    pairs = [(a, b) for a, b in zip(draws(32, 40) + edges(32) * 2, draws(32, 40) + edges(32) + edges(32)[3:] + edges(32)[:3])] + [(0xFFFF8000, 0x1FFFF), (0x80007FFF, 0x7FFF8000)]
+    for type_ in ['u16x2', 's16x2']:
+        for op in ['add', 'min', 'max']:
+            yield f'{op}.{type_} d, a, b', 'b32', ['b32', 'b32'], pairs
+    for op in ['min', 'max']:
+        for type_ in ['s16x2', 's32']:
+            yield f'{op}.relu.{type_} d, a, b', 'b32', ['b32', 'b32'], pairs
+    for op in ['or', 'and']:
+        for table in [0, 0xC0, 0x96]:
+            yield f'setp.ne.b32 done, a, 1; lop3.{op}.b32 t|d, a, b, c, {table}, done', 'pred', ['b32'] * 3, list(zip(edges(32) * 3, draws(32, 33), draws(32, 33)))
+
+
 def forms():
-    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms, carry_forms, half_forms, half_convert_forms, video_forms]:
+    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms, carry_forms, half_forms, half_convert_forms, video_forms, short_forms]:
         yield from group()
 
 

@@ -65,7 +65,10 @@ function operandText(slot: OperandSlot, index: number, form: FormMatch): string 
   if (slot.constant) return String(slot.constant[0]);
   // Only barriers take plain numbers, of which 0 is the one that all have.
   if (form.row.control === 'barrier') return '0';
-  return registerOf(type, index, slot.isRelaxed);
+  const register = registerOf(type, index, slot.isRelaxed);
+  if (!slot.needsSecond) return register;
+  // Of the other names none comes to as many.
+  return `${register}|${registerOf(typeOfSlot({ ...slot, type: slot.secondType }, form), 8)}`;
 }
 
 /** Words by slot: an optional slot takes a word that is one of its own. */

@@ -36,8 +36,9 @@ function instructionOf(form: FormMatch, one: AnyCase): { instruction: Instructio
   const [sources, results]: [Cell[], Cell[]] = [[], []];
   const given = form.row.operands.filter((slot) => !slot.isOptional || one[slot.name] !== undefined);
   const words = given.map((slot) => {
-    const names = slot.second === undefined ? [slot.name] : [slot.name, slot.second];
-    const all = names.map((name) => cellsOf(slot, name, form, one[name] as Bits));
+    const second: OperandSlot = { ...slot, name: slot.second ?? '', type: slot.secondType };
+    const each = slot.second === undefined ? [slot] : [slot, second];
+    const all = each.map((part) => cellsOf(part, part.name, form, one[part.name] as Bits));
     for (const { cells } of all) (slot.isDestination ? results : sources).push(...cells);
     return all.map(({ text }) => text).join('|');
   });

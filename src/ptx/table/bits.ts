@@ -394,6 +394,26 @@ export const bitRows = [
     ],
   }),
   row({
+    syntax: 'lop3.op.b32 d|p, a, b, c, table, q',
+    values: { op: ['or', 'and'] },
+    types: { d: 'b32', p: 'pred', a: 'b32', b: 'b32', c: 'b32', table: 'u32', q: 'pred' },
+    constants: { table: [0, 255] },
+    since: { ptx: 8.2, sm: 70 },
+    doc: 'Any function of three bits, and whether any bit of the result is set, joined with the predicate q.',
+    source: '9.7.8.6',
+    status: 'exact',
+    lower({ a, b, c, table, q }, { op }, ir) {
+      const known = ir.kernel.insts[table]!;
+      const d = byTable(ir, a, b, c, known.op === 'const' ? Number(known.bits) : 0);
+      return { d, p: ir[op](ir.icmp(d, i32(ir, 0), { pred: 'ne' }), q) };
+    },
+    cases: [
+      { form: 'lop3.and.b32', a: 12, b: 10, c: 0, table: 0xc0, q: 1, d: 8, p: 1, why: 'a and b, not 0' },
+      { form: 'lop3.or.b32', a: 1, b: 2, c: 0, table: 0xc0, q: 0, d: 0, p: 0, why: 'neither holds' },
+      { form: 'lop3.or.b32', a: 1, b: 2, c: 4, table: 0, q: 1, d: 0, p: 1, why: 'q holds' },
+    ],
+  }),
+  row({
     syntax: 'shf.dir.mode.b32 d, a, b, c',
     values: { dir: ['l', 'r'], mode: ['clamp', 'wrap'] },
     types: { d: 'b32', a: 'b32', b: 'b32', c: 'u32' },

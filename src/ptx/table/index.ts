@@ -21,6 +21,7 @@ import { refusedDataRows } from './later/data.ts';
 import { refusedRows } from './later/index.ts';
 import { logicRows } from './logic.ts';
 import { moveRows } from './move.ts';
+import { pairedRows } from './pairs.ts';
 import { videoRows } from './video.ts';
 
 /** Rows of forms that are compiled, in the order of the manual. */
@@ -30,6 +31,7 @@ const ownRows: readonly Row[] = [
   ...floatRows,
   ...directedRows,
   ...halfRows,
+  ...pairedRows,
   ...compareRows,
   ...compareHalfRows,
   ...logicRows,
