@@ -1,6 +1,6 @@
 /**
- * Float arithmetic rounded towards zero, downwards or upwards (9.7.3). A GPU that takes subnormals for zeros does so here as to nearest;
- * it may miss a step where an operand of a sum or a product is below 2^-100, the error then being subnormal. Source: PTX ISA 9.0.
+ * Float arithmetic rounded towards zero, downwards or upwards (9.7.3). A GPU that takes subnormals for zeros does so with operands and
+ * results here as it does when it rounds to nearest; no step in between is subnormal. Source: PTX ISA 9.0.
  */
 import { row } from '../row.ts';
 import { arithmetic } from './compose.ts';

@@ -16,9 +16,6 @@ export const directed = ['rz', 'rm', 'rp'] as const;
 export type Directed = (typeof directed)[number];
 type Way = 'zero' | 'up';
 
-/** The bits of a power of two. */
-const power = (exponent: number): number => (exponent + 127) * 2 ** 23;
-
 /** Rounded in a direction, from a computation that is given the operands which the direction negates. */
 function inDirection(
   ir: RowBuilder,
@@ -55,47 +52,63 @@ function withSignOf(ir: RowBuilder, a: Value, bits: Value): Value {
   return ir.bitcast(type, ir.xor(ir.bitcast(int, a), sign));
 }
 
-/** a + b. Sums do not underflow, and an infinite one lacks an infinity of the other sign. */
+/** The larger of two magnitudes, and the other. */
+function ordered(ir: RowBuilder, a: Value, b: Value): { readonly large: Value; readonly small: Value } {
+  const isLarger = ir.fcmp(ir.fabs(a), ir.fabs(b), { pred: 'oge' });
+  return { large: ir.select(isLarger, a, b), small: ir.select(isLarger, b, a) };
+}
+
+/** Powers of two: what is below `sum` or `product` is scaled, by `scale` (a product twice), so that no error is subnormal. */
+const scales = {
+  f32: { sum: 20, product: -78, scale: 76 },
+  f64: { sum: 20, product: -900, scale: 600 },
+} as const;
+
+/** A power of two as a float of a type. */
+const powerOf = (ir: RowBuilder, type: 'f32' | 'f64', exponent: number): Value =>
+  ir.const(type, type === 'f32' ? BigInt(exponent + 127) << 23n : BigInt(exponent + 1023) << 52n);
+
+/** By how much to scale: a power of two where a magnitude is below another, else 1. */
+function scaleBelow(ir: RowBuilder, a: Value, least: number, scale: number): Value {
+  const type = typeOf(ir, a) as 'f32' | 'f64';
+  const isSmall = ir.fcmp(ir.fabs(a), powerOf(ir, type, least), { pred: 'olt' });
+  return ir.select(isSmall, powerOf(ir, type, scale), powerOf(ir, type, 0));
+}
+
+/** a + b. An infinite sum lacks an infinity of the other sign. */
 export function sumIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
+  const limits = scales[typeOf(ir, a) as 'f32' | 'f64'];
   return inDirection(ir, rounding, [a, b], (way, x, y) => {
     const sum = ir.fadd(x!, y!);
-    const isLarger = ir.fcmp(ir.fabs(x!), ir.fabs(y!), { pred: 'oge' });
-    const [large, small] = [ir.select(isLarger, x!, y!), ir.select(isLarger, y!, x!)];
-    return stepped(ir, way, sum, ir.fsub(small, ir.fsub(sum, large)));
+    const { large, small } = ordered(ir, x!, y!);
+    const by = scaleBelow(ir, large, limits.sum, limits.scale);
+    const excess = ir.fsub(ir.fmul(sum, by), ir.fmul(large, by));
+    return stepped(ir, way, sum, ir.fsub(ir.fmul(small, by), excess));
   });
 }
 
-/** What is below `least` is scaled by `scale` twice, after which no error underflows; neither factor is large enough to overflow. */
-const productScales = {
-  f32: { least: BigInt(power(-100)), scale: BigInt(power(76)), one: BigInt(power(0)) },
-  f64: { least: BigInt(1023 - 900) << 52n, scale: BigInt(1023 + 600) << 52n, one: 1023n << 52n },
-} as const;
-
-/** a * b. */
+/** a * b. Where the product is small, so is one of the factors, which is scaled. */
 export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
-  const type = typeOf(ir, a) as 'f32' | 'f64';
-  const { least, scale, one } = productScales[type];
+  const limits = scales[typeOf(ir, a) as 'f32' | 'f64'];
   return inDirection(ir, rounding, [a], (way, x) => {
     const product = ir.fmul(x!, b);
-    const isSmall = ir.fcmp(ir.fabs(product), ir.const(type, least), { pred: 'olt' });
-    const by = ir.select(isSmall, ir.const(type, scale), ir.const(type, one));
-    const scaled = ir.fmul(ir.fmul(product, by), by);
-    return stepped(ir, way, product, ir.fma(ir.fmul(x!, by), ir.fmul(b, by), ir.fneg(scaled)));
+    const { large, small } = ordered(ir, x!, b);
+    const by = scaleBelow(ir, product, limits.product, limits.scale);
+    const scaled = (value: Value): Value => ir.fmul(ir.fmul(value, by), by);
+    return stepped(ir, way, product, ir.fma(scaled(small), large, ir.fneg(scaled(product))));
   });
 }
 
 /** The square root. What is small is scaled, by a square, and so is its root. */
 export function rootIn(ir: RowBuilder, rounding: Directed, a: Value): Value {
   const type = typeOf(ir, a) as 'f32' | 'f64';
-  const bias = type === 'f32' ? 127 : 1023;
-  const constant = (exponent: number): Value => ir.const(type, BigInt(exponent + bias) << (type === 'f32' ? 23n : 52n));
   const least = type === 'f32' ? -48 : -400;
-  const isSmall = ir.fcmp(a, constant(least), { pred: 'olt' });
-  const scaled = ir.fmul(a, ir.select(isSmall, constant(-2 * least), constant(0)));
+  const isSmall = ir.fcmp(a, powerOf(ir, type, least), { pred: 'olt' });
+  const scaled = ir.fmul(a, ir.select(isSmall, powerOf(ir, type, -2 * least), powerOf(ir, type, 0)));
   const root = ir.fsqrt(scaled);
   // Roots are not negative: downwards is towards zero.
   const exact = stepped(ir, rounding === 'rp' ? 'up' : 'zero', root, ir.fma(ir.fneg(root), root, scaled));
-  return ir.fmul(exact, ir.select(isSmall, constant(least), constant(0)));
+  return ir.fmul(exact, ir.select(isSmall, powerOf(ir, type, least), powerOf(ir, type, 0)));
 }
 
 /** a / b: by the remainder where nothing overflows or underflows, else by dividing integers. */
@@ -114,8 +127,8 @@ export function quotientIn(ir: RowBuilder, rounding: Directed, a: Value, b: Valu
 /** Whether a magnitude is at least and at most the powers of two. */
 function isBetween(ir: RowBuilder, a: Value, least: number, most: number): Value {
   const size = ir.fabs(a);
-  const above = ir.fcmp(size, ir.const('f32', power(least)), { pred: 'oge' });
-  return ir.and(above, ir.fcmp(size, ir.const('f32', power(most)), { pred: 'ole' }));
+  const above = ir.fcmp(size, powerOf(ir, 'f32', least), { pred: 'oge' });
+  return ir.and(above, ir.fcmp(size, powerOf(ir, 'f32', most), { pred: 'ole' }));
 }
 
 /** a * b + c, rounded once: by its exact error where nothing overflows or underflows, else by adding integers. */
@@ -135,7 +148,7 @@ export function fusedIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value, 
 function isFusedSafe(ir: RowBuilder, a: Value, b: Value, c: Value, product: Value): Value {
   const zero = ir.const('f32', 0);
   const isZero = ir.or(ir.fcmp(a, zero, { pred: 'oeq' }), ir.fcmp(b, zero, { pred: 'oeq' }));
-  const isSmall = ir.fcmp(ir.fabs(c), ir.const('f32', power(126)), { pred: 'ole' });
+  const isSmall = ir.fcmp(ir.fabs(c), powerOf(ir, 'f32', 126), { pred: 'ole' });
   return ir.and(ir.or(isBetween(ir, product, -78, 126), isZero), isSmall);
 }
 
