@@ -495,8 +495,20 @@ def short_forms():
             yield f'setp.ne.b32 done, a, 1; lop3.{op}.b32 t|d, a, b, c, {table}, done', 'pred', ['b32'] * 3, list(zip(edges(32) * 3, draws(32, 33), draws(32, 33)))
 
 
+def small_float_forms():
+    """Floats of 8 bits; those of 6 bits need another GPU."""
+    for type_, bias, mantissa in [('e4m3', 7, 3), ('e5m2', 15, 2)]:
+        middles = [f32((1 + k / 2 ** (mantissa + 1)) * 2.0**e) + step for e in (-bias, 1 - bias, 0, 8) for k in range(2 ** (mantissa + 1)) for step in (-1, 0, 1)]
+        singles = SPECIAL_32 + middles + [a | 1 << 31 for a in middles[::5]] + [f32(x) for x in (448, 463.9, 464, 480, 57344, 61439, 61440, 65536, -1e9)]
+        halves = [(a << 16 | b,) for a, b in zip(SPECIAL_16 + float_draws('f16', 60), SPECIAL_16[::-1] + float_draws('f16', 60))]
+        for relu in ['', '.relu']:
+            yield f'cvt.rn.satfinite{relu}.{type_}x2.f32 d, a, b', 'b16', ['b32', 'b32'], list(zip(singles, singles[11:] + singles[:11]))
+            yield f'cvt.rn.satfinite{relu}.{type_}x2.f16x2 d, a', 'b16', ['b32'], halves
+            yield f'cvt.rn{relu}.f16x2.{type_}x2 d, a', 'b32', ['b16'], [(a << 8 | 255 - a,) for a in range(256)]
+
+
 def forms():
-    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms, carry_forms, half_forms, half_convert_forms, video_forms, short_forms]:
+    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms, carry_forms, half_forms, half_convert_forms, video_forms, short_forms, small_float_forms]:
         yield from group()
 
 

@@ -22,6 +22,7 @@ import { refusedRows } from './later/index.ts';
 import { logicRows } from './logic.ts';
 import { moveRows } from './move.ts';
 import { pairedRows } from './pairs.ts';
+import { smallFloatRows } from './small-floats.ts';
 import { videoRows } from './video.ts';
 
 /** Rows of forms that are compiled, in the order of the manual. */
@@ -42,6 +43,7 @@ const ownRows: readonly Row[] = [
   ...atomicRows,
   ...convertRows,
   ...convertHalfRows,
+  ...smallFloatRows,
   ...controlRows,
   ...videoRows,
 ];

@@ -2,15 +2,12 @@
 import { type Row, row } from '../../row.ts';
 
 const toNearest = ['rn', 'rz'] as const;
-const floats8 = ['e4m3x2', 'e5m2x2'] as const;
-const floats6 = ['e2m3x2', 'e3m2x2'] as const;
 const packed = ['f16x2', 'bf16x2'] as const;
 const ampere = { ptx: 7, sm: 80 } as const;
-const ada = { ptx: 8.1, sm: 89 } as const;
 const blackwell = { ptx: 8.6, sm: 100 } as const;
 
 const small = {
-  refused: 'floats of 8, 6 or 4 bits, which no Apple GPU holds: not there yet',
+  refused: 'floats of 4 bits and powers of 2 of 8 bits, which no Apple GPU holds: not there yet',
   instead: 'store the values as f16 or bf16',
 } as const;
 const random = {
@@ -52,33 +49,6 @@ const halfRows = (): readonly Row[] => [
 ];
 
 const smallRows = (): readonly Row[] => [
-  row({
-    syntax: 'cvt.rn.satfinite{.relu}.type.f32 d, a, b',
-    values: { type: [...floats8, ...floats6] },
-    types: { d: 'b16', a: 'f32', b: 'f32' },
-    since: ada,
-    doc: 'Two floats as floats of 8 or 6 bits, a in the upper byte.',
-    source: '9.7.9.21',
-    status: small,
-  }),
-  row({
-    syntax: 'cvt.rn.satfinite{.relu}.type.f16x2 d, a',
-    values: { type: floats8 },
-    types: { d: 'b16', a: 'f16x2' },
-    since: ada,
-    doc: 'Two halves as floats of 8 bits.',
-    source: '9.7.9.21',
-    status: small,
-  }),
-  row({
-    syntax: 'cvt.rn{.relu}.f16x2.type d, a',
-    values: { type: [...floats8, ...floats6] },
-    types: { d: 'f16x2', a: 'b16' },
-    since: ada,
-    doc: 'Two floats of 8 or 6 bits as halves.',
-    source: '9.7.9.21',
-    status: small,
-  }),
   row({
     syntax: 'cvt.rn.satfinite{.relu}.e2m1x2.f32 d, a, b',
     types: { d: 'b8', a: 'f32', b: 'f32' },
