@@ -55,7 +55,14 @@ const directives: readonly (readonly [names: string, what: string])[] = [
   ['`.global` variables', 'one block of memory that the kernels of the module share, with initial values; the host writes it by name.'],
   ['`.tex`, `.surfref`, `.extern` variables', 'refused where they are used.'],
   ['`.reqntid` `.maxntid`', 'honoured: the shape or size of a threadgroup.'],
-  ['`.minnctapersm` `.maxnreg` `.pragma` `.noreturn`', 'ignored: they change no result. A pragma that is not known is a warning (CM2112).'],
+  [
+    '`.reqnctapercluster` `.explicitcluster` `.blocksareclusters`',
+    'refused (CM2055), but for a cluster of one block: Metal has no clusters of threadgroups.',
+  ],
+  [
+    '`.minnctapersm` `.maxnctapersm` `.maxnreg` `.maxclusterrank` `.pragma` `.noreturn`',
+    'ignored: they change no result. A pragma that is not known is a warning (CM2112).',
+  ],
   ['`.loc` `.file` `.section`', 'read; places of messages are those of the PTX text.'],
 ];
 

@@ -310,8 +310,211 @@ def estimate_forms():
         yield f'{op}.f64 d, a', 'b64', ['b64'], inputs
 
 
+# Directed rounding with the other modifiers
+
+def directed_forms():
+    """Results beside the least normal float, which `.ftz` takes for subnormal or not, and beside 0 and 1."""
+    small = [(0x00FFFFFF, f32(0.5)), (0x00800001, f32(1) - 1), (0x00800000, f32(1) - 1), (0x00800001, f32(1) - 2), (0x1F800001, 0x207FFFFF), (0x20000000, 0x1FFFFFFF)]
+    small += [(a | 1 << 31, b) for a, b in small]
+    sums = [(0x00800001, 0x80000001), (0x00800000, 0x80000001), (0x00800001, 0x80800000), (0x00C00000, 0x80800001), (f32(1), 1), (f32(1), 0x80000001), (1, f32(-1))]
+    pairs = float_pairs('f32', FEW_32[:9], 16) + small + sums
+    triples = float_triples('f32', 24) + midpoint_triples()[::8] + [(a, b, 1 << 31) for a, b in small] + [(a, f32(1), b) for a, b in sums]
+    for mode in ROUND:
+        for extra in ['.ftz', '.sat', '.ftz.sat']:
+            for op in ['add', 'sub', 'mul']:
+                yield f'{op}.{mode}{extra}.f32 d, a, b', 'b32', ['b32', 'b32'], pairs
+            yield f'fma.{mode}{extra}.f32 d, a, b, c', 'b32', ['b32'] * 3, triples
+        yield f'div.{mode}.ftz.f32 d, a, b', 'b32', ['b32', 'b32'], pairs
+        for op in ['rcp', 'sqrt']:
+            yield f'{op}.{mode}.ftz.f32 d, a', 'b32', ['b32'], [(a,) for a in SPECIAL_32 + [0x7E800001, 0x7E800000, 0x7E7FFFFF]]
+        yield f'mad.{mode}.f32 d, a, b, c', 'b32', ['b32'] * 3, triples
+        if mode != 'rn':
+            yield f'fma.{mode}.f32 d, a, b, c', 'b32', ['b32'] * 3, float_triples('f32', 40) + midpoint_triples()
+
+
+# The carry flag: an instruction that leaves it, and one that takes it
+
+def carry_forms():
+    for type_ in ['u32', 's32', 'u64', 's64']:
+        reg, inputs = register(type_), integer_triples(width(type_), width(type_))
+        for first in ['add.cc', 'sub.cc']:
+            yield f'{first}.{type_} d, a, b', reg, [reg, reg], [row[:2] for row in inputs]
+            for second in ['addc', 'subc']:
+                yield f'{first}.{type_} d, a, b; {second}.{type_} d, c, d', reg, [reg] * 3, inputs
+                yield f'{first}.{type_} d, a, b; {second}.cc.{type_} d, c, d; addc.{type_} d, 0, 0', reg, [reg] * 3, inputs
+                yield f'{first}.{type_} d, a, b; {second}.cc.{type_} d, c, d; subc.{type_} d, 0, 0', reg, [reg] * 3, inputs
+        for half in ['lo', 'hi']:
+            yield f'mad.{half}.cc.{type_} d, a, b, c', reg, [reg] * 3, inputs
+            yield f'mad.{half}.cc.{type_} d, a, b, c; addc.{type_} d, 0, 0', reg, [reg] * 3, inputs
+            yield f'mad.lo.cc.{type_} d, a, b, c; madc.{half}.{type_} d, a, b, c', reg, [reg] * 3, inputs
+            yield f'mad.lo.cc.{type_} d, a, b, c; madc.{half}.cc.{type_} d, a, b, c; addc.{type_} d, 0, 0', reg, [reg] * 3, inputs
+
+
+# Halves: singly, in pairs, bfloats
+
+def paired(rows):
+    """Two rows of halves as one of words."""
+    return [tuple(high << 16 | low for high, low in zip(a, b)) for a, b in zip(rows, rows[1:] + rows[:1])]
+
+
+def half_rows(type_, arity, count=60):
+    few = SPECIALS[type_][::2]
+    edges = list(itertools.product(few, repeat=2)) if arity == 2 else [(a, b, c) for a, b in zip(few, few[3:] + few[:3]) for c in few]
+    return edges + list(zip(*[float_draws(type_, count) for _ in range(arity)]))
+
+
+def bfloat_triples():
+    """Products on the middle of two bfloats, with addends that tip them; products and sums that are subnormal."""
+    out = []
+    while len(out) < 120:
+        a, b = rng.randrange(128, 256), rng.randrange(128, 256)
+        if (a * b & 0x7F) == 0x40 and a * b < 1 << 15 or (a * b & 0xFF) == 0x80:
+            sign = rng.getrandbits(1) << 15
+            out += [(0x3F80 | a & 127, sign | 0x3F80 | b & 127, tip) for tip in [0, 0x2B80, 0xAB80, 1, 0x8001]]
+    for _ in range(40):
+        a, b, c = [rng.getrandbits(7) for _ in range(3)]
+        out.append((60 + rng.randrange(6) << 7 | a, 0x8000 | 61 << 7 | b, rng.getrandbits(1) << 15 | rng.randrange(3) << 7 | c))
+    return out
+
+
+def half_forms():
+    for type_, extras in [('f16', ['', '.ftz', '.sat', '.ftz.sat']), ('bf16', [''])]:
+        pairs, triples = half_rows(type_, 2), half_rows(type_, 3) + (bfloat_triples() if type_ == 'bf16' else [])
+        singles = [(a,) for a in SPECIALS[type_] + float_draws(type_, 40)]
+        ftz = ['', '.ftz'] if type_ == 'f16' else ['']
+        for packed, reg, two, three, one in [(type_, 'b16', pairs, triples, singles), (type_ + 'x2', 'b32', *map(paired, [pairs, triples, singles]))]:
+            for extra in extras:
+                for op in ['add', 'sub', 'mul']:
+                    yield f'{op}{extra}.{packed} d, a, b', reg, [reg, reg], two
+            for extra in extras + ['.relu']:
+                yield f'fma.rn{extra}.{packed} d, a, b, c', reg, [reg] * 3, three
+            for extra in ftz:
+                for op in ['neg', 'abs']:
+                    yield f'{op}{extra}.{packed} d, a', reg, [reg], one
+                for op in ['min', 'max']:
+                    for rest in ['', '.NaN', '.xorsign.abs', '.NaN.xorsign.abs']:
+                        yield f'{op}{extra}{rest}.{packed} d, a, b', reg, [reg, reg], two
+            yield f'tanh.approx.{packed} d, a', reg, [reg], one
+            yield f'ex2.approx{".ftz" if type_ == "bf16" else ""}.{packed} d, a', reg, [reg], one
+            for compare in COMPARE_FLOAT:
+                for to in [packed, 'u32'] + (['s16'] if reg == 'b16' else []):
+                    yield f'set.{compare}.{to}.{packed} d, a, b', register(to) if to[0] in 'us' else reg, [reg, reg], two[::2]
+            if reg == 'b32':
+                for compare in COMPARE_FLOAT:
+                    yield f'setp.{compare}.{packed} d|done, a, b', 'pred', [reg, reg], two[::2]
+                    yield f'setp.{compare}.{packed} done|d, a, b', 'pred', [reg, reg], two[::2]
+    for extra in ['', '.ftz']:
+        for op in ['min', 'max']:
+            for rest in ['.xorsign.abs', '.NaN.xorsign.abs']:
+                yield f'{op}{extra}{rest}.f32 d, a, b', 'b32', ['b32', 'b32'], float_pairs('f32', FEW_32, 16)
+    for type_ in ['s16', 'u32', 'f32', 'b64']:
+        for to in ['f16', 'bf16']:
+            inputs = float_pairs('f32', FEW_32, 4) if type_ == 'f32' else integer_pairs(width(type_))[::3]
+            yield f'set.{"eq" if type_ == "b64" else "lt"}.{to}.{type_} d, a, b', 'b16', [register(type_)] * 2, inputs
+
+
+def half_convert_forms():
+    for mode in ['rn', 'rz']:
+        for to in ['f16', 'bf16']:
+            inputs = narrowing_inputs('f32', to)
+            for extra in ['.relu', '.satfinite', '.relu.satfinite']:
+                yield f'cvt.{mode}{extra}.{to}.f32 d, a', 'b16', ['b32'], inputs
+            for extra in ['', '.relu', '.satfinite', '.relu.satfinite']:
+                yield f'cvt.{mode}{extra}.{to}x2.f32 d, a, b', 'b32', ['b32', 'b32'], [(a, b) for (a,), (b,) in zip(inputs, inputs[7:] + inputs[:7])]
+        yield f'cvt.{mode}.ftz.bf16.f32 d, a', 'b16', ['b32'], narrowing_inputs('f32', 'bf16')
+    bfloats = [(a,) for a in SPECIALS['bf16'] + float_draws('bf16', 40)]
+    yield 'cvt.ftz.f32.bf16 d, a', 'b32', ['b16'], bfloats
+    yield 'cvt.f64.bf16 d, a', 'b64', ['b16'], bfloats
+    yield 'cvt.bf16.bf16 d, a', 'b16', ['b16'], bfloats
+    for type_ in ['f16', 'f64']:
+        for extra in ['', '.sat']:
+            yield f'cvt{extra}.{type_}.{type_} d, a', f'b{width(type_)}', [f'b{width(type_)}'], [(a,) for a in SPECIALS[type_]]
+    to_integer = bfloats + [(f32(x) >> 16 | sign,) for x in TO_INTEGER + EDGES for sign in (0, 1 << 15)]
+    for mode in INTEGER_ROUND:
+        yield f'cvt.{mode}.bf16.bf16 d, a', 'b16', ['b16'], to_integer
+        for to in INTS[2:]:
+            yield f'cvt.{mode}.{to}.bf16 d, a', register(to), ['b16'], to_integer
+    for mode in ROUND:
+        yield f'cvt.{mode}.f16.bf16 d, a', 'b16', ['b16'], bfloats + [(0x3380 + step,) for step in range(-3, 4)] + [(0x4780 + step,) for step in range(-3, 4)]
+        yield f'cvt.{mode}.bf16.f16 d, a', 'b16', ['b16'], [(a,) for a in SPECIAL_16 + float_draws('f16', 40)]
+        yield f'cvt.{mode}.bf16.f64 d, a', 'b16', ['b64'], narrowing_inputs('f64', 'bf16')
+        for of in INTS[2:]:
+            bits = width(of)
+            middles = [(257 << shift) + step for shift in range(bits - 9) for step in (-1, 0, 1)]
+            yield f'cvt.{mode}.bf16.{of} d, a', 'b16', [register(of)], [(a & (1 << bits) - 1,) for a in edges(bits) + draws(bits, 12) + middles]
+    words = integer_pairs(32)[::2]
+    for type_ in ['u16', 's16']:
+        yield f'cvt.pack.sat.{type_}.s32 d, a, b', 'b32', ['b32', 'b32'], words
+    for type_ in ['u8', 's8', 'u4', 's4', 'u2', 's2']:
+        yield f'cvt.pack.sat.{type_}.s32.b32 d, a, b, c', 'b32', ['b32'] * 3, [(a, b, a ^ 0x12345678) for a, b in words + integer_pairs(8)[::3]]
+
+
+# Parts of registers, and the n-th bit
+
+def video_forms():
+    values = [0, 1, 0x7F, 0x80, 0xFFFF, 0x8000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x80FF7F01, 0x12345678]
+    pairs = list(itertools.product(values, repeat=2))[::4]
+    triples = [(a, b, c) for (a, b), c in zip(pairs, itertools.cycle(values + draws(32, 8)))] + list(zip(*[draws(32, 12) for _ in range(3)]))
+    signs = ['u32', 's32']
+    reg3 = ['b32'] * 3
+    for op in ['vadd', 'vsub', 'vabsdiff', 'vmin', 'vmax']:
+        for types in itertools.product(signs, repeat=3):
+            for sat in ['', '.sat']:
+                head = f'{op}.{".".join(types)}{sat}'
+                yield f'{head} d.h1, a.b3, b.h0, c', 'b32', reg3, triples
+                for merge in ['add', 'min', 'max']:
+                    yield f'{head}.{merge} d, a, b, c', 'b32', reg3, triples
+                yield f'{head} d, a, b', 'b32', ['b32', 'b32'], pairs
+    for op in ['vshl', 'vshr']:
+        for types in itertools.product(signs, repeat=2):
+            for rest in ['.clamp', '.wrap', '.sat.clamp', '.sat.wrap']:
+                shifts = [(a, b, c) for a in values for b, c in zip([0, 1, 7, 31, 32, 33, 99, 0xFFFFFFFF], values)]
+                yield f'{op}.{".".join(types)}.u32{rest} d.b2, a.h1, b.b0, c', 'b32', reg3, shifts
+                yield f'{op}.{".".join(types)}.u32{rest}.add d, a, b, c', 'b32', reg3, shifts
+    for compare in COMPARE_INT:
+        for types in itertools.product(signs, repeat=2):
+            yield f'vset.{".".join(types)}.{compare} d.b1, a.h0, b.b2, c', 'b32', reg3, triples
+            yield f'vset.{".".join(types)}.{compare}.max d, a, b, c', 'b32', reg3, triples
+            for count in [2, 4]:
+                for add in ['', '.add']:
+                    yield f'vset{count}.{".".join(types)}.{compare}{add} d, a, b, c', 'b32', reg3, triples
+    for count, mask, parts in [(2, '.h1', ('.h31', '.h02')), (4, '.b310', ('.b7310', '.b0426'))]:
+        for op in ['vadd', 'vsub', 'vavrg', 'vabsdiff', 'vmin', 'vmax']:
+            for types in itertools.product(signs, repeat=3):
+                for rest in ['', '.sat', '.add']:
+                    yield f'{op}{count}.{".".join(types)}{rest} d, a, b, c', 'b32', reg3, triples
+                yield f'{op}{count}.{".".join(types)} d{mask}, a{parts[0]}, b{parts[1]}, c', 'b32', reg3, triples
+    places = [(m, b, n & 0xFFFFFFFF) for m in values + draws(32, 4) for b in [0, 1, 15, 30, 31] for n in [0, 1, 2, 5, 32, 33, -1, -2, -7, -32, -33, 1 << 31]]
+    yield 'fns.b32 d, a, b, c', 'b32', reg3, places
+
+
+def short_forms():
+    pairs = [(a, b) for a, b in zip(draws(32, 40) + edges(32) * 2, draws(32, 40) + edges(32) + edges(32)[3:] + edges(32)[:3])] + [(0xFFFF8000, 0x1FFFF), (0x80007FFF, 0x7FFF8000)]
+    for type_ in ['u16x2', 's16x2']:
+        for op in ['add', 'min', 'max']:
+            yield f'{op}.{type_} d, a, b', 'b32', ['b32', 'b32'], pairs
+    for op in ['min', 'max']:
+        for type_ in ['s16x2', 's32']:
+            yield f'{op}.relu.{type_} d, a, b', 'b32', ['b32', 'b32'], pairs
+    for op in ['or', 'and']:
+        for table in [0, 0xC0, 0x96]:
+            yield f'setp.ne.b32 done, a, 1; lop3.{op}.b32 t|d, a, b, c, {table}, done', 'pred', ['b32'] * 3, list(zip(edges(32) * 3, draws(32, 33), draws(32, 33)))
+
+
+def small_float_forms():
+    """Floats of 8 bits; those of 6 bits need another GPU."""
+    for type_, bias, mantissa in [('e4m3', 7, 3), ('e5m2', 15, 2)]:
+        middles = [f32((1 + k / 2 ** (mantissa + 1)) * 2.0**e) + step for e in (-bias, 1 - bias, 0, 8) for k in range(2 ** (mantissa + 1)) for step in (-1, 0, 1)]
+        singles = SPECIAL_32 + middles + [a | 1 << 31 for a in middles[::5]] + [f32(x) for x in (448, 463.9, 464, 480, 57344, 61439, 61440, 65536, -1e9)]
+        halves = [(a << 16 | b,) for a, b in zip(SPECIAL_16 + float_draws('f16', 60), SPECIAL_16[::-1] + float_draws('f16', 60))]
+        for relu in ['', '.relu']:
+            yield f'cvt.rn.satfinite{relu}.{type_}x2.f32 d, a, b', 'b16', ['b32', 'b32'], list(zip(singles, singles[11:] + singles[:11]))
+            yield f'cvt.rn.satfinite{relu}.{type_}x2.f16x2 d, a', 'b16', ['b32'], halves
+            yield f'cvt.rn{relu}.f16x2.{type_}x2 d, a', 'b32', ['b16'], [(a << 8 | 255 - a,) for a in range(256)]
+
+
 def forms():
-    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, estimate_forms]:
+    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms, carry_forms, half_forms, half_convert_forms, video_forms, short_forms, small_float_forms, estimate_forms]:
         yield from group()
 
 

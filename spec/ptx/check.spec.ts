@@ -66,7 +66,7 @@ const faults: readonly Fault[] = [
   [
     'ad^d %r1, %r2, %r3;',
     'CM1104',
-    '`add` is not complete: one of .u16 .u32 .u64 .s16 .s32 .s64 .sat .rn .ftz .f32 .f64 .f16 … must follow',
+    '`add` is not complete: one of .u16 .u32 .u64 .s16 .s32 .s64 .sat .cc .rn .ftz .f32 .f64 … must follow',
   ],
   ['mul.l^o %r1, %r2, %r3;', 'CM1104', '`mul.lo` is not complete: one of .u16 .u32 .u64 .s16 .s32 .s64 must follow'],
   ['setp.l^t %p1, %r2, %r3;', 'CM1104', '`setp.lt` is not complete'],
@@ -145,13 +145,9 @@ const faults: readonly Fault[] = [
 
 /** Legal PTX that this version refuses. */
 const refusals: readonly Fault[] = [
-  ['^fns.b32 %r1, %r2, %r3, %r0;', 'CM2001', '`fns.b32` is not supported'],
   ['^atom.acquire.gpu.global.add.u32 %r1, [table], 1;', 'CM2001', '`atom.acquire.gpu.global.add.u32` is not supported', 'orders memory'],
   ['@%p1 ^membar.sys;', 'CM2001', '`membar.sys` is not supported'],
-  ['^add.rz.f32 %f1, %f2, %f3;', 'CM2001', '`add.rz.f32` is not supported', 'rounding'],
-  ['^add.rn.f16x2 %r1, %r2, %r3;', 'CM2001', '`add.rn.f16x2` is not supported', 'two halves in one register'],
-  ['^fma.rn.bf16 %h1, %h2, %h3, %h1;', 'CM2001', '`fma.rn.bf16` is not supported', 'rounds twice', 'convert to f32'],
-  ['^cvt.f64.f64 %fd1, %fd2;', 'CM2001', '`cvt.f64.f64` is not supported', 'itself', 'use `mov`'],
+  ['^div.rz.f64 %fd1, %fd2, %fd2;', 'CM2001', '`div.rz.f64` is not supported', 'rounded other than to nearest'],
   ['mov.u64 %rd1, ^%clock64;', 'CM2002', 'special register `%clock64` is not supported'],
   ['mov.u32 %r1, ^%smid;', 'CM2002', 'special register `%smid` is not supported'],
   ['mov.u32 %r1, ^%clock;', 'CM2002', 'special register `%clock` is not supported'],

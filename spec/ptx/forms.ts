@@ -43,7 +43,7 @@ function pairs(sets: readonly Words[]): Words[] {
 }
 
 /** Registers of every type under names that `operandText` uses, and a variable that carries an argument. */
-export const declarations = ['pred', 'b16', 'b32', 'b64', 'f32', 'f64']
+export const declarations = ['pred', 'b8', 'b16', 'b32', 'b64', 'f32', 'f64']
   .map((type) => `.reg .${type} %${type}_<9>;`)
   .concat('.param .align 16 .b8 cell[32]; .param .b32 arg; .param .b32 res; list: .branchtargets L, L;')
   .join(' ');
@@ -54,7 +54,9 @@ export const functions = '.func (.param .b32 r) f (.param .b32 p);\n.func g (.pa
 /** The calls of the manual's lines, of a function that is known. */
 export const directCalls: Readonly<Record<string, string>> = { '(d), f, (a)': '(res), f, (arg)', 'f, (a)': 'g, (arg)', f: 'h' };
 
-function registerOf(type: string, index: number): string {
+/** Where an operand takes no wider registers, 8 bits want a register of 8. */
+function registerOf(type: string, index: number, isRelaxed = true): string {
+  if (!isRelaxed && bitsOfType(type) === 8) return `%b8_${index}`;
   if (type === 'pred' || type === 'f32' || type === 'f64') return `%${type}_${index}`;
   return `%b${Math.max(16, bitsOfType(type))}_${index}`;
 }
@@ -72,8 +74,10 @@ function operandText(slot: OperandSlot, index: number, form: FormMatch): string 
   if (slot.constant) return String(slot.constant[0]);
   // Only barriers take plain numbers, of which 0 is the one that all have.
   if (form.row.control === 'barrier') return '0';
-  if (slot.needsSecond) return `${registerOf(type, index)}|${registerOf(typeOfSlot({ ...slot, type: slot.secondType }, form), index)}`;
-  return registerOf(type, index);
+  const register = registerOf(type, index, slot.isRelaxed);
+  if (!slot.needsSecond) return register;
+  // Of the other names none comes to as many.
+  return `${register}|${registerOf(typeOfSlot({ ...slot, type: slot.secondType }, form), 8)}`;
 }
 
 /** Parameters of entries are only read. */

@@ -1,13 +1,13 @@
 /** The worked cases of the instruction table, each through the whole road: PTX, metallib, CPU device. NaN equals NaN. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isNan, type ScalarType } from '../../src/ir/index.ts';
 import { typeOfSlot } from '../../src/ptx/check-operands.ts';
 import { type FormMatch, isMatch, matchForm } from '../../src/ptx/match.ts';
 import type { AnyCase, Bits, OperandSlot, Row } from '../../src/ptx/row.ts';
 import { allRows } from '../../src/ptx/table/index.ts';
 import { bitsOfType, isFloatType } from '../../src/ptx/types.ts';
 import { type Instruction, type Kind, runInstruction } from '../support/one-instruction.ts';
+import { areSame } from '../support/same-float.ts';
 
 const test = suite('ptx/rows');
 
@@ -34,12 +34,11 @@ function cellsOf(slot: OperandSlot, name: string, form: FormMatch, value: Bits |
 
 function instructionOf(form: FormMatch, one: AnyCase): { instruction: Instruction; sources: Cell[]; results: Cell[] } {
   const [sources, results]: [Cell[], Cell[]] = [[], []];
-  const words = form.row.operands.map((slot) => {
-    const places = [
-      { name: slot.name, of: slot },
-      ...(slot.second === undefined ? [] : [{ name: slot.second, of: { ...slot, type: slot.secondType } }]),
-    ];
-    const all = places.map(({ name, of }) => cellsOf(of, name, form, one[name] as Bits));
+  const given = form.row.operands.filter((slot) => !slot.isOptional || one[slot.name] !== undefined);
+  const words = given.map((slot) => {
+    const second: OperandSlot = { ...slot, name: slot.second ?? '', type: slot.secondType };
+    const each = slot.second === undefined ? [slot] : [slot, second];
+    const all = each.map((part) => cellsOf(part, part.name, form, one[part.name] as Bits));
     for (const { cells } of all) (slot.isDestination ? results : sources).push(...cells);
     return all.map(({ text }) => text).join('|');
   });
@@ -60,8 +59,7 @@ function checkCase(row: Row, one: AnyCase): void {
   const got = outcome.results.map((column, i) => {
     const { type, bits } = results[i]!;
     const value = mask(column[0]!, type);
-    const bothNan = isFloatType(type) && isNan(type as ScalarType, value) && isNan(type as ScalarType, bits);
-    return (bothNan ? bits : value).toString(16);
+    return (isFloatType(type) && areSame(type, bits, value) ? bits : value).toString(16);
   });
   assert.equal(
     got,

@@ -152,7 +152,7 @@ function refusedByPtxas(forms: readonly string[], version: string, architecture:
 /** Forms that no assembler takes: neither one of 2022 nor one of 2025. */
 function refused(forms: readonly string[]): string[] {
   const early = refusedByPtxas(forms, '8.0', 'sm_90');
-  return [...refusedByPtxas([...forms], '9.0', 'sm_100')].filter((form) => early.has(form));
+  return [...refusedByPtxas([...forms], '9.0', 'sm_100a')].filter((form) => early.has(form));
 }
 
 need(test, ['ptxas'], 'every form of the table is one that ptxas takes', () => {

@@ -22,16 +22,16 @@ export function kernelOf({ text, sources, results }: Instruction): string {
   const lines = ['.version 9.0', '.target sm_90', '.address_size 64', '.visible .entry form('];
   lines.push([...sources, ...results].map(({ name }) => `  .param .u64 p_${name},`).join('\n'), '  .param .u32 p_count', ')', '{');
   lines.push(...[...sources, ...results].map(({ name, kind }) => `  .reg .${kind} ${name};`));
-  lines.push('  .reg .pred done, set;', '  .reg .b32 i, n, t, size;', '  .reg .b64 at, offset, cell;');
+  lines.push('  .reg .pred done, set;', '  .reg .b32 i, n, t, size;', '  .reg .b64 at, bytes, cell;');
   lines.push('  mov.u32 t, %tid.x;', '  mov.u32 i, %ctaid.x;', '  mov.u32 size, %ntid.x;', '  mad.lo.s32 i, i, size, t;');
-  lines.push('  ld.param.u32 n, [p_count];', '  setp.ge.u32 done, i, n;', '  @done bra end;', '  mul.wide.u32 offset, i, 8;');
+  lines.push('  ld.param.u32 n, [p_count];', '  setp.ge.u32 done, i, n;', '  @done bra end;', '  mul.wide.u32 bytes, i, 8;');
   for (const { name, kind } of sources) {
-    lines.push(`  ld.param.u64 at, [p_${name}];`, '  add.s64 at, at, offset;', '  ld.global.u64 cell, [at];');
+    lines.push(`  ld.param.u64 at, [p_${name}];`, '  add.s64 at, at, bytes;', '  ld.global.u64 cell, [at];');
     lines.push(fromCell(name, kind));
   }
   lines.push(`  ${text};`);
   for (const { name, kind } of results) {
-    lines.push(`  ld.param.u64 at, [p_${name}];`, '  add.s64 at, at, offset;', toCell(name, kind), '  st.global.u64 [at], cell;');
+    lines.push(`  ld.param.u64 at, [p_${name}];`, '  add.s64 at, at, bytes;', toCell(name, kind), '  st.global.u64 [at], cell;');
   }
   return [...lines, 'end:', '  ret;', '}', ''].join('\n');
 }

@@ -1,8 +1,8 @@
 /** What lowering one entry carries along. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { Builder, Variable as IrVariable, Kernel, Value } from '../ir/index.ts';
+import { addBlockParam, type Builder, type Edge, type Variable as IrVariable, type Kernel, type Value } from '../ir/index.ts';
 import type { Variable } from '../ptx/ast.ts';
-import type { CheckedFunction, PtxFunction, Register, RowBuilder, Scope } from '../ptx/index.ts';
+import type { CheckedFunction, MatchedOperand, PtxFunction, Register, RowBuilder, Scope } from '../ptx/index.ts';
 import { newFlow } from './flow.ts';
 import type { GlobalMemory } from './module-memory.ts';
 import { type Flow, link, type RegisterFile } from './ssa.ts';
@@ -20,7 +20,7 @@ export interface Context {
   readonly cells: Map<Variable, IrVariable | undefined>;
   readonly globals: GlobalMemory;
   /** What rows emit into. */
-  readonly rows: RowBuilder & { lanes: number | undefined };
+  readonly rows: RowBuilder & { lanes: number | undefined; operands: readonly MatchedOperand[] };
   readonly evidence: Evidence;
   /** The body that is being lowered. */
   frame: Frame;
@@ -91,6 +91,27 @@ export function lowerWhen(c: Context, condition: Value, body: () => void): void 
   body();
   c.flow.block.end = { op: 'br', to: link(c.flow, after) };
   enter(c, after);
+}
+
+/** One of two values, each computed in a block of its own. */
+export function lowerEither(c: Context, condition: Value, yes: () => Value, no: () => Value): Value {
+  const from = c.flow;
+  const after = newFlow(c.kernel, 2);
+  const into = (compute: () => Value): Edge => {
+    const inside = newFlow(c.kernel, 1);
+    const edge = link(from, inside);
+    enter(c, inside);
+    const value = compute();
+    const to = link(c.flow, after);
+    to.args.push(value);
+    c.flow.block.end = { op: 'br', to };
+    return edge;
+  };
+  const [then, otherwise] = [into(yes), into(no)];
+  from.block.end = { op: 'condbr', cond: condition, then, else: otherwise };
+  if (c.ir.loc) from.block.endLoc = c.ir.loc;
+  enter(c, after);
+  return addBlockParam(c.kernel, after.block, c.ir.typeOf(after.edges[0]!.edge.args[0]!));
 }
 
 /** The value of a register here. */

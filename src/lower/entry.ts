@@ -1,10 +1,18 @@
 /** One entry: parameters, then basic block after basic block, then what can only be seen when all are there. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { builder, cfgOf, emptyKernel, type Kernel, recoverPointers, renumber, type Value } from '../ir/index.ts';
-import { type AccessSpace, type AddressOperand, type CheckedFunction, callsOf, type PtxFunction } from '../ptx/index.ts';
+import {
+  type AccessSpace,
+  type AddressOperand,
+  type CheckedFunction,
+  callsOf,
+  type MatchedOperand,
+  type PtxFunction,
+  type Register,
+} from '../ptx/index.ts';
 import { convertAddress, pointerTo } from './address.ts';
 import { lowerBodies } from './bodies.ts';
-import { type Context, type Evidence, lowerWhen, newEvidence, newFrame } from './context.ts';
+import { type Context, type Evidence, lowerEither, lowerWhen, newEvidence, newFrame, readRegister, writeRegister } from './context.ts';
 import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { lowerParams, pointerParams } from './params.ts';
@@ -46,15 +54,23 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   return kernel;
 }
 
+/** The flag `CC.CF`, which instructions name by `.cc` alone. Source: PTX ISA 9.0, 9.7.2. */
+const conditionCode: Register = { name: 'CC.CF', declared: 'pred', type: 'i1' };
+
 function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Context {
   const start = newFlow(kernel, 0);
   const ir = builder(kernel, start.block);
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
+    part: (operand: string): string | undefined => rows.operands.find(({ slot }) => slot.name === operand)?.part,
+    operands: [] as readonly MatchedOperand[],
     pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),
     convertAddress: (a: Value, space: AccessSpace, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
     when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
     stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
+    either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),
+    carry: (): Value => readRegister(c, conditionCode),
+    setCarry: (carry: Value): void => writeRegister(c, conditionCode, carry),
     refuse(reason: string): undefined {
       diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(ir.loc ? { span: ir.loc } : {}), label: reason });
       return undefined;

@@ -36,6 +36,7 @@ function lowerPlain(c: Context, match: Match): void {
   const before = c.ir.block.body.length;
   const destination = match.operands[0];
   c.rows.lanes = destination?.slot.isDestination ? destination.lanes : undefined;
+  c.rows.operands = match.operands;
   const result = match.row.lower?.(readSources(c, match), match.modifiers, c.rows);
   noteSigns(c, match, before);
   writeResults(c, match, result);

@@ -45,6 +45,10 @@ export function checkOperands(
 }
 
 function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOperand | undefined {
+  if (slot.parts && node.kind === 'element' && slot.parts.test(node.element)) {
+    const whole = checkOperand(place, slot, { kind: 'name', name: node.name, span: node.span });
+    return whole && { ...whole, part: node.element };
+  }
   const type = typeOfSlot(slot, place.form);
   const whole = { slot, node, type, lanes: undefined };
   if (slot.isAddress) return checkAddress(place, slot, node) ? whole : undefined;

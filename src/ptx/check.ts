@@ -9,6 +9,7 @@ import { type Instruction, instructionName, type Module, modifierSpan, type PtxF
 import { reachedFunctions } from './call-graph.ts';
 import { checkCall, checkPrototypes, checkTargets, type Functions, functionsOf } from './check-calls.ts';
 import { checkDeclarations } from './check-declarations.ts';
+import { refuseDirectives } from './check-directives.ts';
 import { checkHeader, raised, type Stated } from './check-header.ts';
 import { checkAddressWidth, checkNames, checkOperands, registerAt } from './check-operands.ts';
 import type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
@@ -84,6 +85,7 @@ function checkEntry(
   diagnostics: Diagnostics,
 ): CheckedFunction {
   const own = new Diagnostics(c.file);
+  refuseDirectives(fn, own);
   const checked = checkFunction(fn, scope, c, own);
   diagnostics.addAll(own.list);
   if (!outside) return checked;

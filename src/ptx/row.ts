@@ -71,6 +71,8 @@ export type AccessSpace = Space | 'param::entry' | 'param::func';
 export interface RowBuilder extends Builder {
   /** How many elements the brace vector in the destination's place has; nothing where the destination is not one. */
   readonly lanes: number | undefined;
+  /** The word after an operand that picks parts of it (`h1` of `a.h1`), by the name in the row. */
+  part(operand: string): string | undefined;
   /** An address operand as an IR pointer, its offset applied. `generic` where the instruction names no state space. */
   pointer(address: AddressOperand, space: AccessSpace): Value;
   /** A generic address (i64) from the address `a` in a state space (`to` is generic), or the reverse. */
@@ -79,6 +81,12 @@ export interface RowBuilder extends Builder {
   when(condition: Value, body: () => void): void;
   /** Ends the thread, and fails the launch with what it says. */
   stop(why: string): void;
+  /** One of two values, each computed in a block of its own: where one way is long and rarely needed. */
+  either(condition: Value, yes: () => Value, no: () => Value): Value;
+  /** The carry or borrow (i1) that the last instruction with `.cc` left; before the first it is 0. */
+  carry(): Value;
+  /** Leaves a carry or borrow. */
+  setCarry(carry: Value): void;
   /** Reports at the instruction that it is not supported, and why. */
   refuse(reason: string): undefined;
 }
@@ -186,6 +194,8 @@ export interface RowSpec<S extends string, V extends ValueSets, B extends Vector
   readonly lanes?: { readonly [O in Operands<S>]?: Lanes<SlotNames<S>> };
   /** State spaces of addresses where they are not that of the instruction. */
   readonly spaces?: { readonly [O in Addresses<S>]?: 'global' };
+  /** Operands that may have a word after them which picks parts (`a.h1`), as `RowBuilder.part` gives it; the register is then the whole. */
+  readonly parts?: { readonly [O in Operands<S>]?: RegExp };
   /** Operands that are written just where a slot has a word: `policy` with `.L2::cache_hint`. */
   readonly onlyWith?: { readonly [O in Omissible<S>]?: SlotNames<S> };
   readonly since: Since;
@@ -272,6 +282,8 @@ export interface OperandSlot {
   readonly vector: VectorKind | undefined;
   /** Elements of a brace vector, where it is not `.vec` that says. */
   readonly lanes: Lanes | undefined;
+  /** Words that pick parts of it. */
+  readonly parts: RegExp | undefined;
   /** The modifier without which the operand is not written, and with which it is. */
   readonly onlyWith: string | undefined;
   /** The state space of an address, where it is not that of the instruction. */
@@ -296,6 +308,8 @@ export interface MatchedOperand {
   readonly type: PtxType;
   /** How many elements it has, where it is a brace vector. */
   readonly lanes: number | undefined;
+  /** The word after it that picks parts of it; `node` is what stands before. */
+  readonly part?: string;
 }
 
 /** A row from its specification: the syntax line is read once, here. */
@@ -338,6 +352,7 @@ interface LooseSpec {
   readonly constants?: Readonly<Record<string, readonly [number, number]>>;
   readonly vectors?: Readonly<Record<string, VectorKind>>;
   readonly lanes?: Readonly<Record<string, Lanes>>;
+  readonly parts?: Readonly<Record<string, RegExp>>;
   readonly onlyWith?: Readonly<Record<string, string>>;
   readonly spaces?: Readonly<Record<string, string>>;
 }
@@ -382,6 +397,7 @@ function operandSlot(piece: string, index: number, spec: LooseSpec): OperandSlot
     constant: spec.constants?.[name],
     vector: spec.vectors?.[name],
     lanes: spec.lanes?.[name],
+    parts: spec.parts?.[name],
     onlyWith: spec.onlyWith?.[name],
     space: spec.spaces?.[name],
     type,

@@ -85,6 +85,12 @@ export const refusals = entries({
     message: '`{name}` cannot be laid out: {why}',
     page: 'Alignments are powers of two. Only an `.extern .shared` array may leave its size open. CUDA gives 65536 bytes of constant memory to a module, 524288 bytes of local memory to a thread and 32764 bytes of parameters to a kernel.',
   },
+  CM2055: {
+    severity: 'error',
+    title: 'directive not supported',
+    message: '`.{name}` is not supported: {why}',
+    page: 'A directive between the head and the body of a kernel changes what a launch computes, and no Metal device can do so. Directives that only set bounds or tune, such as `.maxnreg` or `.maxclusterrank`, are read and change no result.',
+  },
   CM2060: {
     severity: 'error',
     title: 'too many calls',

@@ -23,6 +23,28 @@ function onesBelow(ir: RowBuilder, count: Value): Value {
   return ir.sub(ir.shl(ir.const(type, 1), count), ir.const(type, 1));
 }
 
+/** The place of the n-th bit from a place on; downwards is upwards in the reverse order. */
+function findNth(ir: RowBuilder, mask: Value, base: Value, offset: Value): Value {
+  const isDown = ir.icmp(offset, i32(ir, 0), { pred: 'slt' });
+  const turned = (place: Value): Value => ir.select(isDown, ir.sub(i32(ir, 31), place), place);
+  const word = ir.select(isDown, ir.bitrev(mask), mask);
+  const from = turned(base);
+  const allowed = ir.select(isZero(ir, offset), ir.shl(i32(ir, 1), from), ir.shl(i32(ir, -1), from));
+  const bits = ir.and(word, allowed);
+  // How many are to be passed by.
+  const count = ir.smax(offset, ir.sub(i32(ir, 0), offset));
+  let left = ir.sub(ir.umax(count, i32(ir, 1)), i32(ir, 1));
+  const isThere = ir.icmp(left, ir.popcount(bits), { pred: 'ult' });
+  let place = i32(ir, 0);
+  for (const width of [16, 8, 4, 2, 1]) {
+    const below = ir.popcount(ir.and(ir.lshr(bits, place), i32(ir, 2 ** width - 1)));
+    const isAbove = ir.icmp(left, below, { pred: 'uge' });
+    left = ir.select(isAbove, ir.sub(left, below), left);
+    place = ir.select(isAbove, ir.add(place, i32(ir, width)), place);
+  }
+  return ir.select(isThere, turned(place), i32(ir, -1));
+}
+
 /** A field extended by its own highest bit: up to the top and down again. */
 function signExtendField(ir: RowBuilder, field: Value, length: Value): Value {
   const type = ir.typeOf(field) as IntType;
@@ -247,6 +269,22 @@ export const bitRows = [
     ],
   }),
   row({
+    syntax: 'fns.b32 d, mask, base, offset',
+    types: { d: 'b32', mask: 'b32', base: 'b32', offset: 's32' },
+    since: { ptx: 6, sm: 30 },
+    doc: 'The place of the n-th bit that is set, from bit `base` upwards, or downwards for a negative n; for an n of 0 that of `base` itself. All ones where there is none.',
+    source: '9.7.1.17',
+    status: 'exact',
+    lower: ({ mask, base, offset }, _, ir) => findNth(ir, mask, base, offset),
+    cases: [
+      { form: 'fns.b32', mask: 0x16, base: 0, offset: 2, d: 2, why: 'the second of bits 1, 2 and 4' },
+      { form: 'fns.b32', mask: 0x16, base: 4, offset: 0xfffffffd, d: 1, why: 'the third downwards' },
+      { form: 'fns.b32', mask: 0x16, base: 2, offset: 3, d: 0xffffffff, why: 'there are only two from bit 2 on' },
+      { form: 'fns.b32', mask: 0x16, base: 3, offset: 0, d: 0xffffffff, why: 'bit 3 is not set' },
+      { form: 'fns.b32', mask: 0xffffffff, base: 31, offset: 0x80000000, d: 0xffffffff, why: 'there are no 2^31 bits' },
+    ],
+  }),
+  row({
     syntax: 'sad.type d, a, b, c',
     values: { type: ['u16', 'u32', 'u64', 's16', 's32', 's64'] },
     since: { ptx: 1, sm: 10 },
@@ -353,6 +391,26 @@ export const bitRows = [
       { form: 'lop3.b32', a: 0xf0f0f0f0, b: 0xcccccccc, c: 0xaaaaaaaa, table: 0x96, d: 0x96969696, why: 'the parity of three bits' },
       { form: 'lop3.b32', a: 0xffff0000, b: 0x12345678, c: 0x9abcdef0, table: 0xca, d: 0x1234def0, why: 'b where a, else c' },
       { form: 'lop3.b32', a: 1, b: 2, c: 3, table: 0, d: 0, why: 'never' },
+    ],
+  }),
+  row({
+    syntax: 'lop3.op.b32 d|p, a, b, c, table, q',
+    values: { op: ['or', 'and'] },
+    types: { d: 'b32', p: 'pred', a: 'b32', b: 'b32', c: 'b32', table: 'u32', q: 'pred' },
+    constants: { table: [0, 255] },
+    since: { ptx: 8.2, sm: 70 },
+    doc: 'Any function of three bits, and whether any bit of the result is set, joined with the predicate q.',
+    source: '9.7.8.6',
+    status: 'exact',
+    lower({ a, b, c, table, q }, { op }, ir) {
+      const known = ir.kernel.insts[table]!;
+      const d = byTable(ir, a, b, c, known.op === 'const' ? Number(known.bits) : 0);
+      return { d, p: ir[op](ir.icmp(d, i32(ir, 0), { pred: 'ne' }), q) };
+    },
+    cases: [
+      { form: 'lop3.and.b32', a: 12, b: 10, c: 0, table: 0xc0, q: 1, d: 8, p: 1, why: 'a and b, not 0' },
+      { form: 'lop3.or.b32', a: 1, b: 2, c: 0, table: 0xc0, q: 0, d: 0, p: 0, why: 'neither holds' },
+      { form: 'lop3.or.b32', a: 1, b: 2, c: 4, table: 0, q: 1, d: 0, p: 1, why: 'q holds' },
     ],
   }),
   row({

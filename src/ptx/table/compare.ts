@@ -44,8 +44,8 @@ const floatPredicates: Readonly<Record<string, FcmpPredicate>> = {
   nan: 'uno',
 };
 
-/** The comparison of an operator and a type. */
-function compare(ir: RowBuilder, operator: string, type: string, a: Value, b: Value, ftz: true | undefined): Value {
+/** The comparison of an operator and a type, flushed before where asked for. */
+export function compare(ir: RowBuilder, operator: string, type: string, a: Value, b: Value, ftz: true | undefined): Value {
   if (isFloatType(type)) return ir.fcmp(flush(ir, a, ftz), flush(ir, b, ftz), { pred: floatPredicates[operator]! });
   if (operator === 'eq' || operator === 'ne') return ir.icmp(a, b, { pred: operator });
   const sign = isSignedType(type) ? 's' : 'u';

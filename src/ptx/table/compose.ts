@@ -100,6 +100,23 @@ export function intToFloat(ir: RowBuilder, type: FloatType, a: Value, isSigned: 
   return ir.bitcast(type, ir.or(ir.add(bits, step), sign));
 }
 
+/** An integer of 32 or 64 bits as a single rounded to odd, which a second rounding to fewer bits does not see. */
+export function intToOdd(ir: RowBuilder, a: Value, isSigned: boolean): Value {
+  const int = ir.typeOf(a) as IntType;
+  const zero = ir.const(int, 0);
+  const isNegative = isSigned ? ir.icmp(a, zero, { pred: 'slt' }) : ir.const('i1', 0);
+  const { cut, isInexact } = cutTo(ir, ir.select(isNegative, ir.sub(zero, a), a), mantissaBits.f32 + 1, 'f32');
+  const bits = ir.or(ir.bitcast('i32', ir.uitofp('f32', cut)), ir.zext('i32', isInexact));
+  return ir.bitcast('f32', ir.or(bits, ir.shl(ir.zext('i32', isNegative), ir.const('i32', 31))));
+}
+
+/** A double as a single rounded to odd. */
+export function doubleToOdd(ir: RowBuilder, a: Value): Value {
+  const cut = narrowFloat(ir, 'f32', a, 'rz');
+  const isInexact = ir.fcmp(ir.fpext('f64', cut), a, { pred: 'one' });
+  return ir.bitcast('f32', ir.or(ir.bitcast('i32', cut), ir.zext('i32', isInexact)));
+}
+
 /** The highest bits of a magnitude, and whether others were lost; nothing beyond the largest half is kept for a half. */
 function cutTo(ir: RowBuilder, size: Value, kept: number, type: FloatType): { readonly cut: Value; readonly isInexact: Value } {
   const int = ir.typeOf(size) as IntType;

@@ -9,10 +9,10 @@ import { bitsOfType, isSignedType, registerTypes } from '../types.ts';
 import { flush, intToFloat, narrowFloat, rectify, saturate, saturateInt, typeOf, widened } from './compose.ts';
 
 const always = { ptx: 1, sm: 10 } as const;
-const integers = ['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64'] as const;
+export const integers = ['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64'] as const;
 const floats = ['f16', 'f32', 'f64'] as const;
-const roundings = ['rn', 'rz', 'rm', 'rp'] as const;
-const integerRoundings = ['rni', 'rzi', 'rmi', 'rpi'] as const;
+export const roundings = ['rn', 'rz', 'rm', 'rp'] as const;
+export const integerRoundings = ['rni', 'rzi', 'rmi', 'rpi'] as const;
 
 const shapeOf = (type: string) => ({ bits: bitsOfType(type), isSigned: isSignedType(type) });
 
@@ -34,13 +34,13 @@ function integerToInteger(ir: RowBuilder, a: Value, from: string, to: string, sa
 }
 
 /** To an integral value by the rounding of the modifier. */
-function toIntegral(ir: RowBuilder, a: Value, rounding: (typeof integerRoundings)[number]): Value {
+export function toIntegral(ir: RowBuilder, a: Value, rounding: (typeof integerRoundings)[number]): Value {
   const ops = { rni: 'frint', rzi: 'ftrunc', rmi: 'ffloor', rpi: 'fceil' } as const;
   return ir[ops[rounding]](a);
 }
 
 /** Saturates, which the manual demands of conversions to integers with and without `.sat`. */
-function floatToInteger(ir: RowBuilder, a: Value, to: string, rounding: (typeof integerRoundings)[number]): Value {
+export function floatToInteger(ir: RowBuilder, a: Value, to: string, rounding: (typeof integerRoundings)[number]): Value {
   const type = registerTypes[to] as IntType;
   const integral = rounding === 'rzi' ? a : toIntegral(ir, a, rounding);
   const value = isSignedType(to) ? ir.fptosi(type, integral) : ir.fptoui(type, integral);
@@ -200,17 +200,23 @@ export const convertRows = [
       { form: 'cvt.f32.bf16', a: 0xff80, d: 0xff800000, why: '-infinity' },
     ],
   }),
-  ...(['f16', 'f64'] as const).map((type) =>
-    row({
+  ...(['f16', 'f64'] as const).map((type) => {
+    const [one, two, nan] = type === 'f16' ? [0x3c00, 0x4000, 0x7e00] : [0x3ff0000000000000n, 0x4000000000000000n, 0x7ff8000000000000n];
+    return row({
       syntax: `cvt{.sat}.${type as 'f64'}.${type as 'f64'} d, a`,
       types: { d: type, a: type },
       since: always,
       doc: 'A float as itself; `.sat` keeps to 0 and 1.',
       source: '9.7.9.21',
-      status: { refused: 'a conversion of a type to itself', instead: 'use `mov`' },
-      cases: [],
-    }),
-  ),
+      status: 'exact',
+      lower: ({ a }, m, ir) => saturate(ir, a, m.sat),
+      cases: [
+        { form: `cvt.${type}.${type}`, a: two, d: two, why: 'nothing changes' },
+        { form: `cvt.sat.${type}.${type}`, a: two, d: one, why: 'not above 1' },
+        { form: `cvt.sat.${type}.${type}`, a: nan, d: 0, why: 'a NaN is +0' },
+      ],
+    });
+  }),
   ...floats.map((type) =>
     row({
       syntax: `cvt.irnd{.ftz}{.sat}.${type as 'f32'}.${type as 'f32'} d, a`,

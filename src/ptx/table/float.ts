@@ -1,23 +1,27 @@
 /** Float arithmetic: single and double precision (9.7.3), half precision and bfloat (9.7.4). Source: PTX ISA 9.0. */
-import { row } from '../row.ts';
+import type { Value } from '../../ir/index.ts';
+import { type RowBuilder, row } from '../row.ts';
 import { arithmetic, flush, orNan } from './compose.ts';
+import { directed } from './rounding.ts';
 
-const directed = ['rz', 'rm', 'rp'] as const;
 const always = { ptx: 1, sm: 10 } as const;
 const double = { ptx: 1, sm: 13 } as const;
 const half = { ptx: 4.2, sm: 53 } as const;
 const bfloat = { ptx: 7.8, sm: 90 } as const;
-const needsDirected = { refused: 'rounding other than to nearest even', instead: 'use `.rn`' } as const;
+const needsDirected = {
+  refused: 'this arithmetic of doubles rounded other than to nearest even: not there yet',
+  instead: 'use `.rn`',
+} as const;
 /** Correctly rounded results meet every bound that the manual gives. */
 const correctly = (bound: string) => ({ approximate: `correctly rounded; the manual allows ${bound}` }) as const;
 
 const f = { half: 0x3f000000, one: 0x3f800000, two: 0x40000000, three: 0x40400000, four: 0x40800000, tiny: 0x00000001 } as const;
 
-const floatOnly = [
-  { ftz: ['ftz'], type: ['f64'] },
-  { sat: ['sat'], type: ['f64'] },
-];
-const flushOnly = [{ ftz: ['ftz'], type: ['f64'] }];
+/** 1 / a, with subnormals as 0 where asked for. */
+const reciprocal = (ir: RowBuilder, a: Value, ftz: true | undefined): Value =>
+  flush(ir, ir.fdiv(ir.const('f32', f.one), flush(ir, a, ftz)), ftz);
+/** The square root; no result of it is subnormal. */
+const root = (ir: RowBuilder, a: Value, ftz: true | undefined): Value => ir.fsqrt(flush(ir, a, ftz));
 
 export const floatRows = [
   row({
@@ -83,16 +87,6 @@ export const floatRows = [
     ],
   }),
   row({
-    syntax: 'add.rnd{.ftz}{.sat}.type d, a, b',
-    values: { rnd: directed, type: ['f32', 'f64'] },
-    excludes: floatOnly,
-    since: double,
-    doc: 'Adds with directed rounding.',
-    source: '9.7.3.3',
-    status: needsDirected,
-    cases: [],
-  }),
-  row({
     syntax: 'sub{.rnd}{.ftz}{.sat}.f32 d, a, b',
     values: { rnd: ['rn'] },
     types: { d: 'f32', a: 'f32', b: 'f32' },
@@ -151,16 +145,6 @@ export const floatRows = [
       { form: 'sub.bf16', a: 0x4380, b: 0xbf80, d: 0x4380, why: '2^8 + 1 ties to even' },
       { form: 'sub.rn.bf16', a: 0x3f80, b: 0x3f80, d: 0, why: '1 - 1 is +0' },
     ],
-  }),
-  row({
-    syntax: 'sub.rnd{.ftz}{.sat}.type d, a, b',
-    values: { rnd: directed, type: ['f32', 'f64'] },
-    excludes: floatOnly,
-    since: double,
-    doc: 'Subtracts with directed rounding.',
-    source: '9.7.3.4',
-    status: needsDirected,
-    cases: [],
   }),
   row({
     syntax: 'mul{.rnd}{.ftz}{.sat}.f32 d, a, b',
@@ -223,16 +207,6 @@ export const floatRows = [
       { form: 'mul.rn.bf16', a: 0x7f00, b: 0x4000, d: 0x7f80, why: 'overflows' },
     ],
   }),
-  row({
-    syntax: 'mul.rnd{.ftz}{.sat}.type d, a, b',
-    values: { rnd: directed, type: ['f32', 'f64'] },
-    excludes: floatOnly,
-    since: double,
-    doc: 'Multiplies with directed rounding.',
-    source: '9.7.3.5',
-    status: needsDirected,
-    cases: [],
-  }),
   ...['fma', 'mad'].flatMap((name) => [
     row({
       syntax: `${name as 'fma'}.rn{.ftz}{.sat}.f32 d, a, b, c`,
@@ -284,9 +258,9 @@ export const floatRows = [
       ],
     }),
     row({
-      syntax: `${name as 'fma'}.rnd{.ftz}{.sat}.type d, a, b, c`,
-      values: { rnd: directed, type: ['f32', 'f64'] },
-      excludes: floatOnly,
+      syntax: `${name as 'fma'}.rnd.f64 d, a, b, c`,
+      values: { rnd: directed },
+      types: { d: 'f64', a: 'f64', b: 'f64', c: 'f64' },
       since: double,
       doc: 'a * b + c with directed rounding.',
       source: name === 'fma' ? '9.7.3.6' : '9.7.3.7',
@@ -308,15 +282,6 @@ export const floatRows = [
       { form: 'fma.rn.f16', a: 0x3c01, b: 0x3c01, c: 0xbc02, d: 0x0010, why: '(1+2^-10)^2 - (1+2^-9) is 2^-20' },
       { form: 'fma.rn.relu.f16', a: 0x4000, b: 0xc200, c: 0x3c00, d: 0, why: 'not below 0' },
     ],
-  }),
-  row({
-    syntax: 'fma.rn{.relu}.bf16 d, a, b, c',
-    types: { d: 'bf16', a: 'bf16', b: 'bf16', c: 'bf16' },
-    since: { ptx: 7, sm: 80 },
-    doc: 'a * b + c, rounded once.',
-    source: '9.7.4.4',
-    status: { refused: 'AIR has no fused multiply-add of bfloats, and one by way of floats rounds twice', instead: 'convert to f32' },
-    cases: [],
   }),
   row({
     syntax: 'div.rn{.ftz}.f32 d, a, b',
@@ -380,9 +345,9 @@ export const floatRows = [
     ],
   }),
   row({
-    syntax: 'div.rnd{.ftz}.type d, a, b',
-    values: { rnd: directed, type: ['f32', 'f64'] },
-    excludes: flushOnly,
+    syntax: 'div.rnd.f64 d, a, b',
+    values: { rnd: directed },
+    types: { d: 'f64', a: 'f64', b: 'f64' },
     since: double,
     doc: 'The quotient with directed rounding.',
     source: '9.7.3.8',
@@ -390,18 +355,31 @@ export const floatRows = [
     cases: [],
   }),
   row({
-    syntax: 'rcp.accuracy{.ftz}.f32 d, a',
-    values: { accuracy: ['rn', 'approx'] },
+    syntax: 'rcp.rn{.ftz}.f32 d, a',
     types: { d: 'f32', a: 'f32' },
-    since: { ptx: 1.4, sm: 10 },
-    doc: 'The reciprocal, correctly rounded for `.rn`, and for `.approx`, which may be 1 ulp off.',
+    since: { ptx: 1.4, sm: 20 },
+    doc: 'The reciprocal, correctly rounded.',
     source: '9.7.3.13',
     status: 'exact',
-    lower: ({ a }, m, ir) => arithmetic(ir, [a], { ...(m.ftz ? { ftz: m.ftz } : {}) }, (x) => ir.fdiv(ir.const('f32', f.one), x!)),
+    lower: ({ a }, m, ir) => reciprocal(ir, a, m.ftz),
     cases: [
       { form: 'rcp.rn.f32', a: f.two, d: f.half, why: '1 / 2' },
       { form: 'rcp.rn.f32', a: f.three, d: 0x3eaaaaab, why: '1 / 3' },
+      { form: 'rcp.rn.ftz.f32', a: 0x7f000000, d: 0, why: '2^-127 is subnormal' },
+    ],
+  }),
+  row({
+    syntax: 'rcp.approx{.ftz}.f32 d, a',
+    types: { d: 'f32', a: 'f32' },
+    since: { ptx: 1.4, sm: 10 },
+    doc: 'The reciprocal, approximately.',
+    source: '9.7.3.13',
+    status: correctly('1 ulp'),
+    lower: ({ a }, m, ir) => reciprocal(ir, a, m.ftz),
+    cases: [
+      { form: 'rcp.approx.f32', a: f.four, d: 0x3e800000, why: '1 / 4' },
       { form: 'rcp.approx.f32', a: 0x80000000, d: 0xff800000, why: 'of -0' },
+      { form: 'rcp.approx.ftz.f32', a: f.tiny, d: 0x7f800000, why: 'a subnormal counts as 0' },
     ],
   }),
   row({
@@ -419,8 +397,9 @@ export const floatRows = [
     ],
   }),
   row({
-    syntax: 'rcp.rnd{.ftz}.type d, a',
-    values: { rnd: directed, type: ['f32', 'f64'] },
+    syntax: 'rcp.rnd.f64 d, a',
+    values: { rnd: directed },
+    types: { d: 'f64', a: 'f64' },
     since: double,
     doc: 'The reciprocal with directed rounding.',
     source: '9.7.3.13',
@@ -428,18 +407,31 @@ export const floatRows = [
     cases: [],
   }),
   row({
-    syntax: 'sqrt.accuracy{.ftz}.f32 d, a',
-    values: { accuracy: ['rn', 'approx'] },
+    syntax: 'sqrt.rn{.ftz}.f32 d, a',
     types: { d: 'f32', a: 'f32' },
-    since: { ptx: 1.4, sm: 10 },
-    doc: 'The square root, correctly rounded for `.rn`, and for `.approx`, which may be 1 ulp off.',
+    since: { ptx: 1.4, sm: 20 },
+    doc: 'The square root, correctly rounded.',
     source: '9.7.3.15',
     status: 'exact',
-    lower: ({ a }, m, ir) => arithmetic(ir, [a], { ...(m.ftz ? { ftz: m.ftz } : {}) }, (x) => ir.fsqrt(x!)),
+    lower: ({ a }, m, ir) => root(ir, a, m.ftz),
     cases: [
       { form: 'sqrt.rn.f32', a: f.four, d: f.two, why: 'of 4' },
       { form: 'sqrt.rn.f32', a: f.two, d: 0x3fb504f3, why: 'of 2' },
       { form: 'sqrt.rn.f32', a: 0x80000000, d: 0x80000000, why: 'of -0' },
+    ],
+  }),
+  row({
+    syntax: 'sqrt.approx{.ftz}.f32 d, a',
+    types: { d: 'f32', a: 'f32' },
+    since: { ptx: 1.4, sm: 10 },
+    doc: 'The square root, approximately.',
+    source: '9.7.3.15',
+    status: correctly('2^-23 relative'),
+    lower: ({ a }, m, ir) => root(ir, a, m.ftz),
+    cases: [
+      { form: 'sqrt.approx.f32', a: f.four, d: f.two, why: 'of 4' },
+      { form: 'sqrt.approx.ftz.f32', a: f.tiny, d: 0, why: 'a subnormal counts as 0' },
+      { form: 'sqrt.approx.f32', a: 0xbf800000, d: 0x7fffffff, why: 'of -1 is no number' },
     ],
   }),
   row({
@@ -457,19 +449,9 @@ export const floatRows = [
     ],
   }),
   row({
-    syntax: 'sqrt.rnd{.ftz}.type d, a',
-    values: { rnd: directed, type: ['f32', 'f64'] },
-    excludes: flushOnly,
-    since: double,
-    doc: 'The square root with directed rounding.',
-    source: '9.7.3.15',
-    status: needsDirected,
-    cases: [],
-  }),
-  row({
     syntax: 'abs{.ftz}.type d, a',
-    values: { type: ['f32', 'f64', 'f16', 'bf16'] },
-    excludes: [{ ftz: ['ftz'], type: ['f64', 'bf16'] }],
+    values: { type: ['f32', 'f64'] },
+    excludes: [{ ftz: ['ftz'], type: ['f64'] }],
     since: always,
     doc: 'The absolute value.',
     source: '9.7.3.9',
@@ -479,13 +461,12 @@ export const floatRows = [
       { form: 'abs.f32', a: 0xc0400000, d: f.three, why: 'of -3' },
       { form: 'abs.f64', a: 0x8000000000000000n, d: 0n, why: 'of -0' },
       { form: 'abs.ftz.f32', a: 0x80000001, d: 0, why: 'a subnormal counts as 0' },
-      { form: 'abs.f16', a: 0xbc00, d: 0x3c00, why: 'of -1' },
     ],
   }),
   row({
     syntax: 'neg{.ftz}.type d, a',
-    values: { type: ['f32', 'f64', 'f16', 'bf16'] },
-    excludes: [{ ftz: ['ftz'], type: ['f64', 'bf16'] }],
+    values: { type: ['f32', 'f64'] },
+    excludes: [{ ftz: ['ftz'], type: ['f64'] }],
     since: always,
     doc: 'Negates.',
     source: '9.7.3.10',
@@ -495,14 +476,13 @@ export const floatRows = [
       { form: 'neg.f32', a: f.three, d: 0xc0400000, why: 'of 3' },
       { form: 'neg.f64', a: 0n, d: 0x8000000000000000n, why: 'of 0' },
       { form: 'neg.ftz.f32', a: f.tiny, d: 0x80000000, why: 'a subnormal counts as 0' },
-      { form: 'neg.bf16', a: 0x3f80, d: 0xbf80, why: 'of 1' },
     ],
   }),
   row({
     syntax: 'min{.ftz}{.NaN}.type d, a, b',
-    values: { type: ['f32', 'f64', 'f16', 'bf16'] },
+    values: { type: ['f32', 'f64'] },
     excludes: [
-      { ftz: ['ftz'], type: ['f64', 'bf16'] },
+      { ftz: ['ftz'], type: ['f64'] },
       { NaN: ['NaN'], type: ['f64'] },
     ],
     since: always,
@@ -522,9 +502,9 @@ export const floatRows = [
   }),
   row({
     syntax: 'max{.ftz}{.NaN}.type d, a, b',
-    values: { type: ['f32', 'f64', 'f16', 'bf16'] },
+    values: { type: ['f32', 'f64'] },
     excludes: [
-      { ftz: ['ftz'], type: ['f64', 'bf16'] },
+      { ftz: ['ftz'], type: ['f64'] },
       { NaN: ['NaN'], type: ['f64'] },
     ],
     since: always,
@@ -539,7 +519,7 @@ export const floatRows = [
       { form: 'max.f32', a: f.one, b: f.two, d: f.two, why: '1 and 2' },
       { form: 'max.f32', a: 0x7fc00000, b: f.two, d: f.two, why: 'the number, where the other is none' },
       { form: 'max.f32', a: 0x80000000, b: 0, d: 0, why: '+0 is above -0' },
-      { form: 'max.NaN.f16', a: 0x3c00, b: 0x7e00, d: 0x7fff, why: 'no number wins' },
+      { form: 'max.NaN.f32', a: f.one, b: 0x7fc00000, d: 0x7fffffff, why: 'no number wins' },
     ],
   }),
 ];

@@ -7,11 +7,16 @@ import { approximateRows } from './approximate.ts';
 import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
 import { bitRows } from './bits.ts';
+import { carryRows } from './carry.ts';
 import { compareRows } from './compare.ts';
+import { compareHalfRows } from './compare-half.ts';
 import { controlRows } from './control.ts';
 import { convertRows } from './convert.ts';
+import { convertHalfRows } from './convert-half.ts';
+import { directedRows } from './directed.ts';
 import { fenceRows } from './fence.ts';
 import { floatRows } from './float.ts';
+import { halfRows } from './half.ts';
 import { hintRows } from './hints.ts';
 import { integerRows } from './integer.ts';
 import { refusedDataRows } from './later/data.ts';
@@ -19,13 +24,21 @@ import { refusedRows } from './later/index.ts';
 import { logicRows } from './logic.ts';
 import { miscRows } from './misc.ts';
 import { moveRows } from './move.ts';
+import { pairedRows } from './pairs.ts';
+import { smallFloatRows } from './small-floats.ts';
+import { videoRows } from './video.ts';
 import { warpRows } from './warp.ts';
 
 /** Rows of forms that are compiled, in the order of the manual. */
 const ownRows: readonly Row[] = [
   ...integerRows,
+  ...carryRows,
   ...floatRows,
+  ...directedRows,
+  ...halfRows,
+  ...pairedRows,
   ...compareRows,
+  ...compareHalfRows,
   ...logicRows,
   ...bitRows,
   ...approximateRows,
@@ -34,10 +47,13 @@ const ownRows: readonly Row[] = [
   ...asyncCopyRows,
   ...atomicRows,
   ...convertRows,
+  ...convertHalfRows,
+  ...smallFloatRows,
   ...controlRows,
   ...warpRows,
   ...fenceRows,
   ...miscRows,
+  ...videoRows,
 ];
 
 type Groups = ReadonlyMap<string, readonly Row[]>;

@@ -8,14 +8,12 @@ import { laterCopyRows } from './async-copy.ts';
 import { laterConvertRows } from './convert.ts';
 import { laterFloatRows } from './float.ts';
 import { laterHalfRows } from './half.ts';
-import { laterIntegerRows } from './integer.ts';
 import { laterMemoryRows } from './memory.ts';
 import { laterTensorRows } from './tensor-map.ts';
 import { laterVideoRows } from './video.ts';
 
 /** In the order of the manual. */
 export const refusedDataRows = (): readonly Row[] => [
-  ...laterIntegerRows(),
   ...laterFloatRows(),
   ...laterHalfRows(),
   ...laterAddressRows(),

@@ -1,95 +1,10 @@
-/** Forms of single and double precision that are refused. Source: PTX ISA 9.0, 9.7.3, 9.7.5. */
+/** Forms of single and double precision that are refused. Source: PTX ISA 9.0, 9.7.3. */
 import { type Row, row } from '../../row.ts';
 
-const roundings = ['rn', 'rz', 'rm', 'rp'] as const;
-const halves = ['f16', 'bf16'] as const;
-const blackwell = { ptx: 8.6, sm: 100 } as const;
-
-const inPairs = {
-  refused: 'two floats in one register: not there yet',
-  instead: 'compile for an architecture before sm_100, for which nvcc takes the pairs apart',
-} as const;
-const mixed = {
-  refused: 'an operand that is a half, the others being floats: not there yet',
-  instead: 'convert it to f32 first, which is exact',
-} as const;
 const ofThree = {
   refused: 'the least or greatest of three floats: not there yet',
   instead: 'compile for an architecture before sm_100, or take two of them at a time',
 } as const;
-const signOfProduct = {
-  refused: 'a minimum or maximum with the sign of the product: not there yet',
-  instead: 'use `min` or `max` of the absolute values, and `copysign` with the sign of the product',
-} as const;
-
-const pairRows = (): readonly Row[] => [
-  row({
-    syntax: 'add{.rnd}{.ftz}.f32x2 d, a, b',
-    values: { rnd: roundings },
-    types: { d: 'b64', a: 'b64', b: 'b64' },
-    since: blackwell,
-    doc: 'Adds floats in pairs.',
-    source: '9.7.3.3',
-    status: inPairs,
-  }),
-  row({
-    syntax: 'sub{.rnd}{.ftz}.f32x2 d, a, b',
-    values: { rnd: roundings },
-    types: { d: 'b64', a: 'b64', b: 'b64' },
-    since: blackwell,
-    doc: 'Subtracts floats in pairs.',
-    source: '9.7.3.4',
-    status: inPairs,
-  }),
-  row({
-    syntax: 'mul{.rnd}{.ftz}.f32x2 d, a, b',
-    values: { rnd: roundings },
-    types: { d: 'b64', a: 'b64', b: 'b64' },
-    since: blackwell,
-    doc: 'Multiplies floats in pairs.',
-    source: '9.7.3.5',
-    status: inPairs,
-  }),
-  row({
-    syntax: 'fma.rnd{.ftz}.f32x2 d, a, b, c',
-    values: { rnd: roundings },
-    types: { d: 'b64', a: 'b64', b: 'b64', c: 'b64' },
-    since: blackwell,
-    doc: 'Multiplies and adds floats in pairs, rounding once.',
-    source: '9.7.3.6',
-    status: inPairs,
-  }),
-];
-
-const mixedRows = (): readonly Row[] => [
-  row({
-    syntax: 'add{.rnd}{.sat}.f32.atype d, a, b',
-    values: { rnd: roundings, atype: halves },
-    types: { d: 'f32', a: '.atype', b: 'f32' },
-    since: blackwell,
-    doc: 'Adds a half to a float.',
-    source: '9.7.5.1',
-    status: mixed,
-  }),
-  row({
-    syntax: 'sub{.rnd}{.sat}.f32.atype d, a, b',
-    values: { rnd: roundings, atype: halves },
-    types: { d: 'f32', a: '.atype', b: 'f32' },
-    since: blackwell,
-    doc: 'Subtracts a float from a half.',
-    source: '9.7.5.2',
-    status: mixed,
-  }),
-  row({
-    syntax: 'fma.rnd{.sat}.f32.abtype d, a, b, c',
-    values: { rnd: roundings, abtype: halves },
-    types: { d: 'f32', a: '.abtype', b: '.abtype', c: 'f32' },
-    since: blackwell,
-    doc: 'Multiplies two halves and adds a float, rounding once.',
-    source: '9.7.5.3',
-    status: mixed,
-  }),
-];
 
 const leastRows = (): readonly Row[] => [
   row({
@@ -108,22 +23,6 @@ const leastRows = (): readonly Row[] => [
     source: '9.7.3.12',
     status: ofThree,
   }),
-  row({
-    syntax: 'min{.ftz}{.NaN}.xorsign.abs.f32 d, a, b',
-    types: { d: 'f32', a: 'f32', b: 'f32' },
-    since: { ptx: 7.2, sm: 86 },
-    doc: 'The smaller of the absolute values, with the sign of the product.',
-    source: '9.7.3.11',
-    status: signOfProduct,
-  }),
-  row({
-    syntax: 'max{.ftz}{.NaN}.xorsign.abs.f32 d, a, b',
-    types: { d: 'f32', a: 'f32', b: 'f32' },
-    since: { ptx: 7.2, sm: 86 },
-    doc: 'The larger of the absolute values, with the sign of the product.',
-    source: '9.7.3.12',
-    status: signOfProduct,
-  }),
 ];
 
 /** Without a word for the rounding, which later architectures demand. */
@@ -141,4 +40,4 @@ const oldRows = (): readonly Row[] => [
   }),
 ];
 
-export const laterFloatRows = (): readonly Row[] => [...pairRows(), ...mixedRows(), ...leastRows(), ...oldRows()];
+export const laterFloatRows = (): readonly Row[] => [...leastRows(), ...oldRows()];

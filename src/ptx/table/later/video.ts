@@ -1,154 +1,30 @@
-/**
- * Video instructions, all refused: parts of words that are selected, computed with and merged at once. A byte (`.b0` to `.b3`) or
- * half (`.h0`, `.h1`) of an operand is named after it, and is no word of the instruction. Source: PTX ISA 9.0, 9.7.18.
- */
+/** The video instruction that is refused. Source: PTX ISA 9.0, 9.7.18.3. */
 import { type Row, row } from '../../row.ts';
 
 const words = ['u32', 's32'] as const;
-const merges = ['add', 'min', 'max'] as const;
-const comparisons = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'] as const;
-const fermi = { ptx: 2, sm: 20 } as const;
-const kepler = { ptx: 3, sm: 30 } as const;
-
+const scales = ['shr7', 'shr15'] as const;
 const video = {
-  refused: 'bytes and halves picked out of registers and merged into others: not there yet',
-  instead: 'use plain integer instructions with `bfe`, `bfi` and `prmt`',
-} as const;
-const parts = {
-  refused: 'two or four small integers in one register: not there yet, and emulated by NVIDIA hardware too',
-  instead: 'take the parts out with `bfe`, and compute with each',
+  refused: 'products of parts of registers with a sum of 65 bits: not there yet',
+  instead: 'use `mad.wide` or `mad.lo` with `bfe`, and shift the result',
 } as const;
 
-/** Opcode, section and what it does to parts of words. */
-const scalars = [
-  ['vadd', '9.7.18.1', 'Adds'],
-  ['vsub', '9.7.18.1', 'Subtracts'],
-  ['vabsdiff', '9.7.18.1', 'Takes the absolute difference of'],
-  ['vmin', '9.7.18.1', 'Takes the smaller of'],
-  ['vmax', '9.7.18.1', 'Takes the larger of'],
-] as const;
-const shifts = [
-  ['vshl', 'left'],
-  ['vshr', 'right'],
-] as const;
-const lanewise = [
-  ['vadd', 'Adds'],
-  ['vsub', 'Subtracts'],
-  ['vavrg', 'Averages'],
-  ['vabsdiff', 'Takes the absolute difference of'],
-  ['vmin', 'Takes the smaller of'],
-  ['vmax', 'Takes the larger of'],
-] as const;
-
-const scalarRows = (): readonly Row[] => [
-  ...scalars.flatMap(([name, source, verb]) => [
-    row({
-      syntax: `${name as 'vadd'}.dtype.atype.btype{.sat} d, a, b{, c}`,
-      values: { dtype: words, atype: words, btype: words },
-      types: { d: '.dtype', a: '.atype', b: '.btype', c: 'b32' },
-      since: fermi,
-      doc: `${verb} words, bytes or halves; c is what the result is put into where it is a part.`,
-      source,
-      status: video,
-    }),
-    row({
-      syntax: `${name as 'vadd'}.dtype.atype.btype{.sat}.op d, a, b, c`,
-      values: { dtype: words, atype: words, btype: words, op: merges },
-      types: { d: '.dtype', a: '.atype', b: '.btype', c: 'b32' },
-      since: fermi,
-      doc: `${verb} words, bytes or halves, and joins the result with c.`,
-      source,
-      status: video,
-    }),
-  ]),
-  ...shifts.flatMap(([name, way]) => [
-    row({
-      syntax: `${name as 'vshl'}.dtype.atype.u32{.sat}.mode d, a, b{, c}`,
-      values: { dtype: words, atype: words, mode: ['clamp', 'wrap'] },
-      types: { d: '.dtype', a: '.atype', b: 'u32', c: 'b32' },
-      since: fermi,
-      doc: `Shifts a word, byte or half to the ${way}; c is what the result is put into where it is a part.`,
-      source: '9.7.18.2',
-      status: video,
-    }),
-    row({
-      syntax: `${name as 'vshl'}.dtype.atype.u32{.sat}.mode.op d, a, b, c`,
-      values: { dtype: words, atype: words, mode: ['clamp', 'wrap'], op: merges },
-      types: { d: '.dtype', a: '.atype', b: 'u32', c: 'b32' },
-      since: fermi,
-      doc: `Shifts a word, byte or half to the ${way}, and joins the result with c.`,
-      source: '9.7.18.2',
-      status: video,
-    }),
-  ]),
+export const laterVideoRows = (): readonly Row[] => [
   row({
     syntax: 'vmad.dtype.atype.btype{.sat}{.scale} d, a, b, c',
-    values: { dtype: words, atype: words, btype: words, scale: ['shr7', 'shr15'] },
+    values: { dtype: words, atype: words, btype: words, scale: scales },
     types: { d: '.dtype', a: '.atype', b: '.btype', c: 'b32' },
-    since: fermi,
+    since: { ptx: 2, sm: 20 },
     doc: 'Multiplies words, bytes or halves and adds c, any of them negated, shifted to the right.',
     source: '9.7.18.3',
     status: video,
   }),
   row({
     syntax: 'vmad.dtype.atype.btype.po{.sat}{.scale} d, a, b, c',
-    values: { dtype: words, atype: words, btype: words, scale: ['shr7', 'shr15'] },
+    values: { dtype: words, atype: words, btype: words, scale: scales },
     types: { d: '.dtype', a: '.atype', b: '.btype', c: 'b32' },
-    since: fermi,
+    since: { ptx: 2, sm: 20 },
     doc: 'Multiplies words, bytes or halves and adds c and 1, shifted to the right.',
     source: '9.7.18.3',
     status: video,
   }),
-  row({
-    syntax: 'vset.atype.btype.cmp d, a, b{, c}',
-    values: { atype: words, btype: words, cmp: comparisons },
-    types: { d: 'u32', a: '.atype', b: '.btype', c: 'b32' },
-    since: fermi,
-    doc: 'Compares words, bytes or halves; c is what the result is put into where it is a part.',
-    source: '9.7.18.4',
-    status: video,
-  }),
-  row({
-    syntax: 'vset.atype.btype.cmp.op d, a, b, c',
-    values: { atype: words, btype: words, cmp: comparisons, op: merges },
-    types: { d: 'u32', a: '.atype', b: '.btype', c: 'b32' },
-    since: fermi,
-    doc: 'Compares words, bytes or halves, and joins the result with c.',
-    source: '9.7.18.4',
-    status: video,
-  }),
 ];
-
-const lanewiseRows: readonly Row[] = (['2', '4'] as const).flatMap((count) => [
-  ...lanewise.flatMap(([name, verb]) => [
-    row({
-      syntax: `${`${name}${count}` as 'vadd2'}.dtype.atype.btype{.sat} d, a, b, c`,
-      values: { dtype: words, atype: words, btype: words },
-      types: { d: '.dtype', a: '.atype', b: '.btype', c: 'b32' },
-      since: kepler,
-      doc: `${verb} integers, ${count === '2' ? 'two' : 'four'} to a register; c gives the parts that a mask leaves out.`,
-      source: count === '2' ? '9.7.18.5' : '9.7.18.7',
-      status: parts,
-    }),
-    row({
-      syntax: `${`${name}${count}` as 'vadd2'}.dtype.atype.btype.add d, a, b, c`,
-      values: { dtype: words, atype: words, btype: words },
-      types: { d: '.dtype', a: '.atype', b: '.btype', c: 'b32' },
-      since: kepler,
-      doc: `${verb} integers, ${count === '2' ? 'two' : 'four'} to a register, and adds all of them to c.`,
-      source: count === '2' ? '9.7.18.5' : '9.7.18.7',
-      status: parts,
-    }),
-  ]),
-  row({
-    syntax: `${`vset${count}` as 'vset2'}.atype.btype.cmp{.add} d, a, b, c`,
-    values: { atype: words, btype: words, cmp: comparisons },
-    types: { d: 'u32', a: '.atype', b: '.btype', c: 'b32' },
-    since: kepler,
-    doc: `Compares integers, ${count === '2' ? 'two' : 'four'} to a register; \`.add\` counts those that hold.`,
-    source: count === '2' ? '9.7.18.6' : '9.7.18.8',
-    status: parts,
-  }),
-]);
-
-export const laterVideoRows = (): readonly Row[] => [...scalarRows(), ...lanewiseRows];

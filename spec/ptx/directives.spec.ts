@@ -1,0 +1,52 @@
+/** Directives of entries that would change what a launch computes are refused, the others are not; ptxas takes all of them. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { check, parse } from '../../src/ptx/index.ts';
+import { need } from '../support/need.ts';
+import { ptxasTakes } from '../support/ptxas.ts';
+
+const test = suite('ptx/directives');
+
+const textOf = (directives: string): string =>
+  `.version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n${directives}\n{ ret; }\n`;
+
+function said(directives: string): string[] {
+  const file = new SourceFile('a.ptx', textOf(directives));
+  const diagnostics = new Diagnostics(file);
+  check(parse(file, diagnostics), {}, diagnostics);
+  return diagnostics.sorted().map(({ code, labels, message, help }) => {
+    const { line, column } = file.position(labels[0]!.span.start);
+    assert.match(help ?? '', 'cluster');
+    return `${code} ${line}:${column} ${message}`;
+  });
+}
+
+const honoured = ['.maxclusterrank 8', '.reqnctapercluster 1', '.reqnctapercluster 1, 1, 1', '.minnctapersm 2', '.maxntid 32, 4, 1', ''];
+const refused: readonly (readonly [string, ...string[]])[] = [
+  ['.reqnctapercluster 2', 'CM2055 5:1 `.reqnctapercluster` is not supported: Metal has no clusters of threadgroups'],
+  ['.reqnctapercluster 1, 2, 1', 'CM2055 5:1 `.reqnctapercluster` is not supported: Metal has no clusters of threadgroups'],
+  [
+    '.explicitcluster',
+    'CM2055 5:1 `.explicitcluster` is not supported: the launch gives the kernel clusters, and Metal has no clusters of threadgroups',
+  ],
+  [
+    '.reqntid 32, 1, 1\n.reqnctapercluster 2, 1, 1\n.blocksareclusters',
+    'CM2055 6:1 `.reqnctapercluster` is not supported: Metal has no clusters of threadgroups',
+    'CM2055 7:1 `.blocksareclusters` is not supported: the grid counts clusters rather than blocks, and Metal has no clusters of threadgroups',
+  ],
+];
+
+for (const directives of honoured) test(`${directives || 'none'} is taken`, () => assert.equal(said(directives), []));
+for (const [directives, ...messages] of refused) test(`${directives} is refused`, () => assert.equal(said(directives), messages));
+
+need(test, ['ptxas'], 'ptxas takes them all', async () => {
+  const all = [...honoured, ...refused.map(([directives]) => directives)];
+  assert.equal(
+    await ptxasTakes(all.map(textOf)),
+    all.map(() => true),
+  );
+});
+
+test.run();

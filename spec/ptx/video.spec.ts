@@ -1,0 +1,197 @@
+/** Video instructions with words that pick parts, against the manual's pseudo-code in integers of any size. Source: PTX ISA 9.0, 9.7.18. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { check, parse } from '../../src/ptx/index.ts';
+import { splitMix64 } from '../../src/runtime/index.ts';
+import { need } from '../support/need.ts';
+import { runInstruction } from '../support/one-instruction.ts';
+import { ptxasTakes } from '../support/ptxas.ts';
+
+const test = suite('ptx/video');
+const random = splitMix64(21n);
+const draw = (below: number): number => Number(random() % BigInt(below));
+const pick = <T>(list: readonly T[]): T => list[draw(list.length)]!;
+
+const edges = [0n, 1n, 0x7fn, 0x80n, 0xffn, 0x7fffn, 0x8000n, 0xffffn, 0x7fffffffn, 0x80000000n, 0xffffffffn, 0x80ff7f01n];
+const word = (): bigint => (draw(2) === 0 ? pick(edges) : random() & 0xffffffffn);
+const rows = Array.from({ length: 60 }, () => [word(), word(), word()] as const);
+
+type Model = (a: bigint, b: bigint, c: bigint) => bigint;
+interface Form {
+  readonly text: string;
+  readonly model: Model;
+}
+
+const isSigned = (type: string): boolean => type === 's32';
+/** Bits from a place on, by the sign of a type. */
+const field = (value: bigint, from: number, bits: number, type: string): bigint =>
+  (isSigned(type) ? BigInt.asIntN : BigInt.asUintN)(bits, value >> BigInt(from));
+
+function clamp(value: bigint, type: string, bits: number): bigint {
+  const [least, most] = isSigned(type) ? [-(1n << BigInt(bits - 1)), (1n << BigInt(bits - 1)) - 1n] : [0n, (1n << BigInt(bits)) - 1n];
+  return value < least ? least : value > most ? most : value;
+}
+
+const size = (value: bigint): bigint => (value < 0n ? -value : value);
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const operations: Readonly<Record<string, (a: bigint, b: bigint) => bigint>> = {
+  vadd: (a, b) => a + b,
+  vsub: (a, b) => a - b,
+  vabsdiff: (a, b) => size(a - b),
+  vmin: least,
+  vmax: most,
+  vavrg: (a, b) => (a + b >= 0n ? (a + b + 1n) >> 1n : (a + b) >> 1n),
+};
+const comparisons: Readonly<Record<string, (a: bigint, b: bigint) => boolean>> = {
+  eq: (a, b) => a === b,
+  ne: (a, b) => a !== b,
+  lt: (a, b) => a < b,
+  le: (a, b) => a <= b,
+  gt: (a, b) => a > b,
+  ge: (a, b) => a >= b,
+};
+const merges: Readonly<Record<string, (a: bigint, b: bigint) => bigint>> = { add: (a, b) => a + b, min: least, max: most };
+
+// ── one part ──
+
+const partWords = ['', '.b0', '.b1', '.b2', '.b3', '.h0', '.h1'];
+function placeOf(part: string): [from: number, bits: number] {
+  if (part === '') return [0, 32];
+  const bits = part[1] === 'b' ? 8 : 16;
+  return [bits * Number(part[2]), bits];
+}
+
+interface Scalar {
+  /** Opcode and words after the types. */
+  readonly name: string;
+  readonly suffix: string;
+  readonly types: readonly [dtype: string, atype: string, btype: string];
+  readonly exact: (a: bigint, b: bigint) => bigint;
+  readonly sat: boolean;
+}
+
+function scalarForm({ name, suffix, types, exact, sat }: Scalar): Form {
+  const [dtype, atype, btype] = types;
+  const [dPart, aPart, bPart] = [pick(partWords), pick(partWords), pick(partWords)];
+  const merge = dPart === '' ? pick(['', 'add', 'min', 'max']) : '';
+  const typeWords = name === 'vset' ? [atype, btype] : [dtype, atype, btype];
+  const text = `${[name, ...typeWords].join('.')}${sat ? '.sat' : ''}${suffix}${merge && `.${merge}`} d${dPart}, a${aPart}, b${bPart}, c`;
+  const model: Model = (a, b, c) => {
+    const value = exact(field(a, ...placeOf(aPart), atype), field(b, ...placeOf(bPart), btype));
+    const [from, bits] = placeOf(dPart);
+    const limited = sat ? clamp(value, dtype, bits) : value;
+    if (merge) return merges[merge]!(limited, field(c, 0, 32, dtype));
+    const ones = ((1n << BigInt(bits)) - 1n) << BigInt(from);
+    return (c & ~ones) | ((limited << BigInt(from)) & ones);
+  };
+  return { text, model };
+}
+
+const types = (): string => pick(['u32', 's32']);
+
+function anyScalar(): Form {
+  const name = pick(['vadd', 'vsub', 'vabsdiff', 'vmin', 'vmax', 'vshl', 'vshr', 'vset']);
+  const sat = draw(2) === 0;
+  if (name === 'vset') {
+    const cmp = pick(Object.keys(comparisons));
+    const exact = (a: bigint, b: bigint): bigint => (comparisons[cmp]!(a, b) ? 1n : 0n);
+    return scalarForm({ name, suffix: `.${cmp}`, types: ['u32', types(), types()], exact, sat: false });
+  }
+  if (!name.startsWith('vsh')) return scalarForm({ name, suffix: '', types: [types(), types(), types()], exact: operations[name]!, sat });
+  const mode = pick(['clamp', 'wrap']);
+  const exact = (a: bigint, b: bigint): bigint => {
+    const count = mode === 'wrap' ? b & 31n : least(b, 32n);
+    return name === 'vshl' ? a << count : a >> count;
+  };
+  return scalarForm({ name, suffix: `.${mode}`, types: [types(), types(), 'u32'], exact, sat });
+}
+
+// ── two or four parts ──
+
+function choiceOf(count: number): string {
+  const letter = count === 2 ? 'h' : 'b';
+  return draw(2) === 0 ? '' : `.${letter}${Array.from({ length: count }, () => draw(2 * count)).join('')}`;
+}
+
+function maskOf(count: number): string {
+  const places = [3, 2, 1, 0].filter((place) => place < count && draw(2) === 0).join('');
+  return places === '' ? '' : `.${count === 2 ? 'h' : 'b'}${places}`;
+}
+
+function anyLanewise(): Form {
+  const count = pick([2, 4]);
+  const bits = 32 / count;
+  const cmp = draw(4) === 0 ? pick(Object.keys(comparisons)) : undefined;
+  const name = cmp === undefined ? pick(Object.keys(operations)) : 'vset';
+  const [dtype, atype, btype] = [cmp === undefined ? types() : 'u32', types(), types()];
+  const adds = draw(2) === 0;
+  const sat = cmp === undefined && !adds && draw(2) === 0;
+  const [mask, aPart, bPart] = [maskOf(count), choiceOf(count), choiceOf(count)];
+  const words = [`${name}${count}`, ...(cmp === undefined ? [dtype, atype, btype] : [atype, btype, cmp]), ...(sat ? ['sat'] : [])];
+  const text = `${[...words, ...(adds ? ['add'] : [])].join('.')} d${mask}, a${aPart}, b${bPart}, c`;
+  const model: Model = (a, b, c) => {
+    const both = (b << 32n) | a;
+    const lane = (part: string, i: number, isB: boolean): number => (part === '' ? i + (isB ? count : 0) : Number(part.at(-1 - i)));
+    let result = adds ? c : 0n;
+    for (let i = 0; i < count; i++) {
+      const [x, y] = [field(both, bits * lane(aPart, i, false), bits, atype), field(both, bits * lane(bPart, i, true), bits, btype)];
+      const value = cmp === undefined ? operations[name]!(x, y) : comparisons[cmp]!(x, y) ? 1n : 0n;
+      const limited = sat ? clamp(value, dtype, bits) : value;
+      const counts = mask === '' || mask.includes(String(i));
+      if (adds) result += counts ? limited : 0n;
+      else result |= BigInt.asUintN(bits, counts ? limited : c >> BigInt(bits * i)) << BigInt(bits * i);
+    }
+    return result;
+  };
+  return { text, model };
+}
+
+const forms = [...Array.from({ length: 120 }, anyScalar), ...Array.from({ length: 120 }, anyLanewise)];
+
+for (const { text, model } of forms)
+  test(text, () => {
+    const sources = ['a', 'b', 'c'].map((name) => ({ name, kind: 'b32' as const }));
+    const columns = [0, 1, 2].map((i) => rows.map((row) => row[i]!));
+    const outcome = runInstruction({ text, sources, results: [{ name: 'd', kind: 'b32' }] }, columns);
+    if (outcome.kind === 'refused') return assert.unreachable(outcome.diagnostics.list.map((d) => d.message).join('; '));
+    const wrong = rows.filter((row, i) => outcome.results[0]![i] !== BigInt.asUintN(32, model(...row)));
+    assert.equal(wrong.slice(0, 3), []);
+  });
+
+const kernelOf = (line: string): string =>
+  `.version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n.reg .b32 a, b, c, d;\n${line};\nret;\n}\n`;
+
+need(test, ['ptxas'], 'ptxas takes them all', async () => {
+  const taken = await ptxasTakes([kernelOf(forms.map(({ text }) => text).join(';\n'))]);
+  assert.equal(taken, [true]);
+});
+
+/** Words that pick no part there is, or where none is picked. */
+const faults = ['vadd.s32.s32.s32 d, a.b4, b', 'vadd.s32.s32.s32 d, a.h10, b', 'vadd2.s32.s32.s32 d.h01, a, b, c', 'add.s32 d, a.b0, b'];
+
+test('other words are faults', () => {
+  for (const line of faults) {
+    const file = new SourceFile('a.ptx', kernelOf(line));
+    const diagnostics = new Diagnostics(file);
+    check(parse(file, diagnostics), {}, diagnostics);
+    assert.ok(diagnostics.hasErrors, line);
+  }
+});
+
+need(test, ['ptxas'], 'and ptxas says so', async () => {
+  assert.equal(
+    await ptxasTakes(faults.map(kernelOf)),
+    faults.map(() => false),
+  );
+});
+
+test('a part of d needs the operand that it is put into', () => {
+  const sources = ['a', 'b'].map((name) => ({ name, kind: 'b32' as const }));
+  const outcome = runInstruction({ text: 'vadd.s32.s32.s32 d.h0, a, b', sources, results: [{ name: 'd', kind: 'b32' }] }, [[1n], [2n]]);
+  assert.is(outcome.kind, 'refused');
+});
+
+test.run();

@@ -1,0 +1,180 @@
+/**
+ * Conversions with floats of 8 and 6 bits, which lie two to a register, each in a byte. They are rounded to nearest and not beyond the
+ * largest number. Source: PTX ISA 9.0, 5.2.3 (the formats), 9.7.9.21.
+ */
+import type { Value } from '../../ir/index.ts';
+import { type RowBuilder, row } from '../row.ts';
+import { rectify } from './compose.ts';
+import { joined, lowAndHigh } from './halves.ts';
+
+interface Format {
+  readonly mantissaBits: number;
+  readonly bias: number;
+  /** Bits without the sign. */
+  readonly bits: number;
+  /** The largest number. */
+  readonly most: number;
+  /** What a NaN becomes: one, or the largest number where there is none. */
+  readonly nan: number;
+}
+
+const formats = {
+  e4m3: { mantissaBits: 3, bias: 7, bits: 7, most: 448, nan: 0x7f },
+  e5m2: { mantissaBits: 2, bias: 15, bits: 7, most: 57344, nan: 0x7f },
+  e2m3: { mantissaBits: 3, bias: 1, bits: 5, most: 7.5, nan: 0x1f },
+  e3m2: { mantissaBits: 2, bias: 3, bits: 5, most: 28, nan: 0x1f },
+} as const satisfies Record<string, Format>;
+type Name = keyof typeof formats;
+
+const ada = { ptx: 8.1, sm: 89 } as const;
+const blackwell = { ptx: 8.6, sm: 100 } as const;
+const bytes = ['e4m3x2', 'e5m2x2'] as const;
+const sixes = ['e2m3x2', 'e3m2x2'] as const;
+
+const nameOf = (type: `${Name}x2`): Name => type.slice(0, -2) as Name;
+const i32 = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
+/** The bits of a power of two as a single. */
+const power = (exponent: number): number => (exponent + 127) * 2 ** 23;
+const bitsOfSingle = (value: number): number => new Uint32Array(Float32Array.of(value).buffer)[0]!;
+
+/** A single in a small format, as an i32. */
+function encoded(ir: RowBuilder, name: Name, a: Value, relu: true | undefined): Value {
+  const { mantissaBits, bias, bits, most, nan } = formats[name];
+  const value = rectify(ir, a, relu);
+  const size = ir.fabs(value);
+  const isBeyond = ir.fcmp(size, ir.const('f32', bitsOfSingle(most)), { pred: 'ogt' });
+  const limited = ir.select(isBeyond, ir.const('f32', bitsOfSingle(most)), size);
+  const sign = ir.shl(ir.lshr(ir.bitcast('i32', value), i32(ir, 31)), i32(ir, bits));
+  const small = ir.or(roundedSize(ir, limited, mantissaBits, bias), sign);
+  return ir.select(ir.fcmp(a, a, { pred: 'uno' }), i32(ir, nan), small);
+}
+
+/** A magnitude to so many bits of mantissa, ties to even: by its bits, or where that is subnormal by adding what has its last place. */
+function roundedSize(ir: RowBuilder, size: Value, mantissaBits: number, bias: number): Value {
+  const dropped = 23 - mantissaBits;
+  const word = ir.bitcast('i32', size);
+  const last = ir.and(ir.lshr(word, i32(ir, dropped)), i32(ir, 1));
+  const rounded = ir.lshr(ir.add(word, ir.add(last, i32(ir, 2 ** (dropped - 1) - 1))), i32(ir, dropped));
+  const normal = ir.sub(rounded, i32(ir, (127 - bias) * 2 ** mantissaBits));
+  const magnet = power(1 - bias - mantissaBits + 23);
+  const subnormal = ir.sub(ir.bitcast('i32', ir.fadd(size, ir.const('f32', magnet))), i32(ir, magnet));
+  const isSubnormal = ir.fcmp(size, ir.const('f32', power(1 - bias)), { pred: 'olt' });
+  return ir.select(isSubnormal, subnormal, normal);
+}
+
+/** The low bits of an i32 that hold a small float, as a half: every one of them is a half. */
+function decoded(ir: RowBuilder, name: Name, a: Value, relu: true | undefined): Value {
+  const { mantissaBits, bias, bits, nan } = formats[name];
+  const size = ir.and(a, i32(ir, 2 ** bits - 1));
+  const sign = ir.shl(ir.and(ir.lshr(a, i32(ir, bits)), i32(ir, 1)), i32(ir, 15));
+  return rectify(ir, ir.bitcast('f16', ir.trunc('i16', ir.or(sign, sizeAsHalf()))), relu);
+
+  function sizeAsHalf(): Value {
+    // The exponents are those of halves.
+    if (name === 'e5m2') return ir.shl(size, i32(ir, 8));
+    const normal = ir.add(ir.shl(size, i32(ir, 10 - mantissaBits)), i32(ir, (15 - bias) * 2 ** 10));
+    const unit = ir.const('f16', (16 - bias - mantissaBits) * 2 ** 10);
+    const subnormal = ir.zext('i32', ir.bitcast('i16', ir.fmul(ir.uitofp('f16', size), unit)));
+    const number = ir.select(ir.icmp(size, i32(ir, 2 ** mantissaBits), { pred: 'ult' }), subnormal, normal);
+    return name === 'e4m3' ? ir.select(ir.icmp(size, i32(ir, nan), { pred: 'eq' }), i32(ir, 0x7fff), number) : number;
+  }
+}
+
+/** Two singles in small formats, a above b. */
+function encodedPair(ir: RowBuilder, name: Name, a: Value, b: Value, relu: true | undefined): Value {
+  return ir.trunc('i16', ir.or(encoded(ir, name, b, relu), ir.shl(encoded(ir, name, a, relu), i32(ir, 8))));
+}
+
+/** Two small floats as halves. */
+function decodedPair(ir: RowBuilder, name: Name, a: Value, relu: true | undefined): Value {
+  const both = ir.zext('i32', a);
+  return joined(ir, decoded(ir, name, both, relu), decoded(ir, name, ir.lshr(both, i32(ir, 8)), relu));
+}
+
+/** The halves of a register as singles, the upper first. */
+function asSingles(ir: RowBuilder, a: Value): readonly [Value, Value] {
+  const [low, high] = lowAndHigh(ir, 'f16x2', a);
+  return [ir.fpext('f32', high), ir.fpext('f32', low)];
+}
+
+const fromSingles = 'Two floats as floats of';
+const source = '9.7.9.21';
+
+export const smallFloatRows = [
+  row({
+    syntax: 'cvt.rn.satfinite{.relu}.type.f32 d, a, b',
+    values: { type: bytes },
+    types: { d: 'b16', a: 'f32', b: 'f32' },
+    since: ada,
+    doc: `${fromSingles} 8 bits, a in the upper byte.`,
+    source,
+    status: 'exact',
+    lower: ({ a, b }, { type, relu }, ir) => encodedPair(ir, nameOf(type), a, b, relu),
+    cases: [
+      { form: 'cvt.rn.satfinite.e4m3x2.f32', a: 0x3f800000, b: 0xc0000000, d: 0x38c0, why: '1 above -2' },
+      { form: 'cvt.rn.satfinite.e4m3x2.f32', a: 0x7f800000, b: 0x7fc00000, d: 0x7e7f, why: 'the largest for infinity, and a NaN' },
+      { form: 'cvt.rn.satfinite.e5m2x2.f32', a: 0x3f900000, b: 0x37000000, d: 0x3c00, why: '1.125 ties to 1, and 2^-17 to 0' },
+      { form: 'cvt.rn.satfinite.relu.e5m2x2.f32', a: 0xbf800000, b: 0x40400000, d: 0x0042, why: 'not below 0, and 3' },
+    ],
+  }),
+  row({
+    syntax: 'cvt.rn.satfinite{.relu}.type.f32 d, a, b',
+    values: { type: sixes },
+    types: { d: 'b16', a: 'f32', b: 'f32' },
+    since: blackwell,
+    doc: `${fromSingles} 6 bits, a in the upper byte. A NaN is the largest number.`,
+    source,
+    status: 'exact',
+    lower: ({ a, b }, { type, relu }, ir) => encodedPair(ir, nameOf(type), a, b, relu),
+    cases: [
+      { form: 'cvt.rn.satfinite.e2m3x2.f32', a: 0x3f800000, b: 0xc1000000, d: 0x083f, why: '1, and -8 is below -7.5' },
+      { form: 'cvt.rn.satfinite.e3m2x2.f32', a: 0x7fc00000, b: 0x3d800000, d: 0x1f01, why: 'a NaN, and 2^-4, the least' },
+      { form: 'cvt.rn.satfinite.relu.e3m2x2.f32', a: 0xbf800000, b: 0x3f800000, d: 0x000c, why: 'not below 0, and 1' },
+    ],
+  }),
+  row({
+    syntax: 'cvt.rn.satfinite{.relu}.type.f16x2 d, a',
+    values: { type: bytes },
+    types: { d: 'b16', a: 'f16x2' },
+    since: ada,
+    doc: 'Two halves as floats of 8 bits.',
+    source,
+    status: 'exact',
+    lower: ({ a }, { type, relu }, ir) => encodedPair(ir, nameOf(type), ...asSingles(ir, a), relu),
+    cases: [
+      { form: 'cvt.rn.satfinite.e4m3x2.f16x2', a: 0x3c00c000, d: 0x38c0, why: '1 above -2' },
+      { form: 'cvt.rn.satfinite.e4m3x2.f16x2', a: 0xfc000400, d: 0xfe00, why: '-infinity, and 2^-14, below half of the least' },
+      { form: 'cvt.rn.satfinite.relu.e5m2x2.f16x2', a: 0xbc007bff, d: 0x007b, why: 'not below 0, and the largest' },
+    ],
+  }),
+  row({
+    syntax: 'cvt.rn{.relu}.f16x2.type d, a',
+    values: { type: bytes },
+    types: { d: 'f16x2', a: 'b16' },
+    since: ada,
+    doc: 'Two floats of 8 bits as halves.',
+    source,
+    status: 'exact',
+    lower: ({ a }, { type, relu }, ir) => decodedPair(ir, nameOf(type), a, relu),
+    cases: [
+      { form: 'cvt.rn.f16x2.e4m3x2', a: 0x38c0, d: 0x3c00c000, why: '1 above -2' },
+      { form: 'cvt.rn.f16x2.e4m3x2', a: 0x017f, d: 0x18007fff, why: '2^-9, the least, and a NaN' },
+      { form: 'cvt.rn.relu.f16x2.e5m2x2', a: 0xbc7c, d: 0x00007c00, why: 'not below 0, and infinity' },
+    ],
+  }),
+  row({
+    syntax: 'cvt.rn{.relu}.f16x2.type d, a',
+    values: { type: sixes },
+    types: { d: 'f16x2', a: 'b16' },
+    since: blackwell,
+    doc: 'Two floats of 6 bits as halves.',
+    source,
+    status: 'exact',
+    lower: ({ a }, { type, relu }, ir) => decodedPair(ir, nameOf(type), a, relu),
+    cases: [
+      { form: 'cvt.rn.f16x2.e2m3x2', a: 0x083f, d: 0x3c00c780, why: '1 and -7.5' },
+      { form: 'cvt.rn.f16x2.e3m2x2', a: 0x1f01, d: 0x4f002c00, why: '28 and 2^-4' },
+      { form: 'cvt.rn.relu.f16x2.e2m3x2', a: 0x2807, d: 0x00003b00, why: 'not below 0, and 0.875' },
+    ],
+  }),
+];
