@@ -8,8 +8,11 @@
  * `(a)` a list of any length, `p|q` a pair, `p[|q]` one of which the second may be left out, `{!}c` a predicate that may be negated, and `{, b}` an operand
  * that may be left out (`onlyWith` names the modifier that demands it). `d` or a pair in first place is the destination.
  */
-import type { Builder, Space, Value } from '../ir/index.ts';
+import type { Value } from '../ir/index.ts';
 import type { Instruction, Operand } from './ast.ts';
+import type { AddressOperand, RowBuilder } from './row-builder.ts';
+
+export type { AccessSpace, AddressOperand, RowBuilder } from './row-builder.ts';
 
 // ── types read from the syntax line ──
 
@@ -54,42 +57,6 @@ export type Modifiers<S extends string, V extends ValueSets> = {
 type SlotNames<S extends string> = Dotted<Dropped<Head<S>>> | OptionalSlots<Head<S>>;
 
 // ── what `lower` is given and gives ──
-
-declare const addressBrand: unique symbol;
-/** The operand `[a+4]`: opaque to rows, made and understood by `src/lower`. */
-export interface AddressOperand {
-  readonly [addressBrand]: true;
-}
-
-/**
- * The state space of an address in an instruction. `param` leaves open whose parameters are meant: in an entry its own, in a
- * function those of the function. Source: PTX ISA 9.0, 9.7.9.8.
- */
-export type AccessSpace = Space | 'param::entry' | 'param::func';
-
-/** What a row emits into: the IR's builder, and the few things that only `src/lower` knows. */
-export interface RowBuilder extends Builder {
-  /** How many elements the brace vector in the destination's place has; nothing where the destination is not one. */
-  readonly lanes: number | undefined;
-  /** The word after an operand that picks parts of it (`h1` of `a.h1`), by the name in the row. */
-  part(operand: string): string | undefined;
-  /** An address operand as an IR pointer, its offset applied. `generic` where the instruction names no state space. */
-  pointer(address: AddressOperand, space: AccessSpace): Value;
-  /** A generic address (i64) from the address `a` in a state space (`to` is generic), or the reverse. */
-  convertAddress(a: Value, space: AccessSpace, to: 'generic' | 'space'): Value;
-  /** What `body` emits runs only where a condition holds; values made there are not to be used behind it. */
-  when(condition: Value, body: () => void): void;
-  /** Ends the thread, and fails the launch with what it says. */
-  stop(why: string): void;
-  /** One of two values, each computed in a block of its own: where one way is long and rarely needed. */
-  either(condition: Value, yes: () => Value, no: () => Value): Value;
-  /** The carry or borrow (i1) that the last instruction with `.cc` left; before the first it is 0. */
-  carry(): Value;
-  /** Leaves a carry or borrow. */
-  setCarry(carry: Value): void;
-  /** Reports at the instruction that it is not supported, and why. */
-  refuse(reason: string): undefined;
-}
 
 type SourceValue<S extends string, B, O> = O extends Addresses<S> ? AddressOperand : O extends keyof B ? Value | readonly Value[] : Value;
 /** Source operands by name: values of the IR type of their operand type (`irTypes` of types.ts), arrays for brace vectors. */

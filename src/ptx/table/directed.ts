@@ -109,7 +109,7 @@ const productRows = [
       { form: 'mul.rz.f64', a: d.most, b: d.most, d: d.most, why: 'towards zero nothing overflows' },
     ],
   }),
-  ...(['fma', 'mad'] as const).map((name) =>
+  ...(['fma', 'mad'] as const).flatMap((name) => [
     row({
       syntax: `${name as 'fma'}.rnd{.ftz}{.sat}.f32 d, a, b, c`,
       values: { rnd: directed },
@@ -129,7 +129,23 @@ const productRows = [
         { form: `${name}.rp.f32`, a: 0, b: 0x7f800000, c: 0, d: 0x7fffffff, why: '0 times infinity is no number' },
       ],
     }),
-  ),
+    row({
+      syntax: `${name as 'fma'}.rnd.f64 d, a, b, c`,
+      values: { rnd: directed },
+      types: { d: 'f64', a: 'f64', b: 'f64', c: 'f64' },
+      since: double,
+      doc: 'a * b + c, rounded once in a direction.',
+      source: name === 'fma' ? '9.7.3.6' : '9.7.3.7',
+      status: 'exact',
+      lower: ({ a, b, c }, m, ir) => fusedIn(ir, m.rnd, a, b, c),
+      cases: [
+        { form: `${name}.rp.f64`, a: d.tiny, b: d.tiny, c: d.one, d: 0x3ff0000000000001n, why: '1 + 2^-2148 lies above 1' },
+        { form: `${name}.rm.f64`, a: 0x4000000000000000n, b: d.one, c: 0xc000000000000000n, d: 0x8000000000000000n, why: '2 - 2 is -0' },
+        { form: `${name}.rz.f64`, a: d.most, b: d.most, c: d.most, d: d.most, why: 'towards zero nothing overflows' },
+        { form: `${name}.rp.f64`, a: d.tiny, b: 0xbfe0000000000000n, c: 0n, d: 0x8000000000000000n, why: 'above -2^-1075 lies -0' },
+      ],
+    }),
+  ]),
 ];
 
 const quotientRows = [
@@ -150,6 +166,21 @@ const quotientRows = [
     ],
   }),
   row({
+    syntax: 'div.rnd.f64 d, a, b',
+    values: { rnd: directed },
+    types: { d: 'f64', a: 'f64', b: 'f64' },
+    since: double,
+    doc: 'The quotient, rounded in a direction.',
+    source: '9.7.3.8',
+    status: 'exact',
+    lower: ({ a, b }, m, ir) => quotientIn(ir, m.rnd, a, b),
+    cases: [
+      { form: 'div.rp.f64', a: d.one, b: 0x4008000000000000n, d: 0x3fd5555555555556n, why: '1 / 3, upwards' },
+      { form: 'div.rm.f64', a: d.tiny, b: 0x4000000000000000n, d: 0n, why: '2^-1075, downwards' },
+      { form: 'div.rz.f64', a: d.most, b: 0x8000000000000001n, d: 0xffefffffffffffffn, why: 'towards zero nothing overflows' },
+    ],
+  }),
+  row({
     syntax: 'rcp.rnd{.ftz}.f32 d, a',
     values: { rnd: directed },
     types: { d: 'f32', a: 'f32' },
@@ -163,6 +194,21 @@ const quotientRows = [
       { form: 'rcp.rz.f32', a: 0xc0400000, d: 0xbeaaaaaa, why: '-1 / 3, towards zero' },
       { form: 'rcp.rm.f32', a: f.tiny, d: f.most, why: '2^149 downwards is the largest' },
       { form: 'rcp.rp.f32', a: 0x80000000, d: 0xff800000, why: 'of -0' },
+    ],
+  }),
+  row({
+    syntax: 'rcp.rnd.f64 d, a',
+    values: { rnd: directed },
+    types: { d: 'f64', a: 'f64' },
+    since: double,
+    doc: 'The reciprocal, rounded in a direction.',
+    source: '9.7.3.13',
+    status: 'exact',
+    lower: ({ a }, m, ir) => quotientIn(ir, m.rnd, ir.const('f64', d.one), a),
+    cases: [
+      { form: 'rcp.rm.f64', a: 0xc008000000000000n, d: 0xbfd5555555555556n, why: '-1 / 3, downwards' },
+      { form: 'rcp.rz.f64', a: d.tiny, d: d.most, why: '2^1074 towards zero is the largest' },
+      { form: 'rcp.rp.f64', a: 0x8000000000000000n, d: 0xfff0000000000000n, why: 'of -0' },
     ],
   }),
   row({

@@ -2,16 +2,11 @@
 import type { Value } from '../../ir/index.ts';
 import { type RowBuilder, row } from '../row.ts';
 import { arithmetic, flush, orNan } from './compose.ts';
-import { directed } from './rounding.ts';
 
 const always = { ptx: 1, sm: 10 } as const;
 const double = { ptx: 1, sm: 13 } as const;
 const half = { ptx: 4.2, sm: 53 } as const;
 const bfloat = { ptx: 7.8, sm: 90 } as const;
-const needsDirected = {
-  refused: 'this arithmetic of doubles rounded other than to nearest even: not there yet',
-  instead: 'use `.rn`',
-} as const;
 /** Correctly rounded results meet every bound that the manual gives. */
 const correctly = (bound: string) => ({ approximate: `correctly rounded; the manual allows ${bound}` }) as const;
 
@@ -257,16 +252,6 @@ export const floatRows = [
         { form: `${name}.rn.f64`, a: 0n, b: 0x7ff0000000000000n, c: 0n, d: 0x7fffffffffffffffn, why: '0 times infinity is no number' },
       ],
     }),
-    row({
-      syntax: `${name as 'fma'}.rnd.f64 d, a, b, c`,
-      values: { rnd: directed },
-      types: { d: 'f64', a: 'f64', b: 'f64', c: 'f64' },
-      since: double,
-      doc: 'a * b + c with directed rounding.',
-      source: name === 'fma' ? '9.7.3.6' : '9.7.3.7',
-      status: needsDirected,
-      cases: [],
-    }),
   ]),
   row({
     syntax: 'fma.rn{.ftz}{.sat}{.relu}.f16 d, a, b, c',
@@ -345,16 +330,6 @@ export const floatRows = [
     ],
   }),
   row({
-    syntax: 'div.rnd.f64 d, a, b',
-    values: { rnd: directed },
-    types: { d: 'f64', a: 'f64', b: 'f64' },
-    since: double,
-    doc: 'The quotient with directed rounding.',
-    source: '9.7.3.8',
-    status: needsDirected,
-    cases: [],
-  }),
-  row({
     syntax: 'rcp.rn{.ftz}.f32 d, a',
     types: { d: 'f32', a: 'f32' },
     since: { ptx: 1.4, sm: 20 },
@@ -395,16 +370,6 @@ export const floatRows = [
       { form: 'rcp.rn.f64', a: 0x4008000000000000n, d: 0x3fd5555555555555n, why: '1 / 3' },
       { form: 'rcp.rn.f64', a: 0x7ff0000000000000n, d: 0n, why: 'of infinity' },
     ],
-  }),
-  row({
-    syntax: 'rcp.rnd.f64 d, a',
-    values: { rnd: directed },
-    types: { d: 'f64', a: 'f64' },
-    since: double,
-    doc: 'The reciprocal with directed rounding.',
-    source: '9.7.3.13',
-    status: needsDirected,
-    cases: [],
   }),
   row({
     syntax: 'sqrt.rn{.ftz}.f32 d, a',

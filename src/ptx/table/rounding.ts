@@ -15,6 +15,17 @@ import { typeOf } from './compose.ts';
 export const directed = ['rz', 'rm', 'rp'] as const;
 export type Directed = (typeof directed)[number];
 type Way = 'zero' | 'up';
+type Wide = 'f32' | 'f64';
+
+interface Layout {
+  readonly int: 'i32' | 'i64';
+  readonly mantissaBits: number;
+  readonly bias: number;
+}
+const layouts: Readonly<Record<Wide, Layout>> = {
+  f32: { int: 'i32', mantissaBits: 23, bias: 127 },
+  f64: { int: 'i64', mantissaBits: 52, bias: 1023 },
+};
 
 /** Rounded in a direction, from a computation that is given the operands which the direction negates. */
 function inDirection(
@@ -65,19 +76,19 @@ const scales = {
 } as const;
 
 /** A power of two as a float of a type. */
-const powerOf = (ir: RowBuilder, type: 'f32' | 'f64', exponent: number): Value =>
-  ir.const(type, type === 'f32' ? BigInt(exponent + 127) << 23n : BigInt(exponent + 1023) << 52n);
+const powerOf = (ir: RowBuilder, type: Wide, exponent: number): Value =>
+  ir.const(type, BigInt(exponent + layouts[type].bias) << BigInt(layouts[type].mantissaBits));
 
 /** By how much to scale: a power of two where a magnitude is below another, else 1. */
 function scaleBelow(ir: RowBuilder, a: Value, least: number, scale: number): Value {
-  const type = typeOf(ir, a) as 'f32' | 'f64';
+  const type = typeOf(ir, a) as Wide;
   const isSmall = ir.fcmp(ir.fabs(a), powerOf(ir, type, least), { pred: 'olt' });
   return ir.select(isSmall, powerOf(ir, type, scale), powerOf(ir, type, 0));
 }
 
 /** a + b. An infinite sum lacks an infinity of the other sign. */
 export function sumIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
-  const limits = scales[typeOf(ir, a) as 'f32' | 'f64'];
+  const limits = scales[typeOf(ir, a) as Wide];
   return inDirection(ir, rounding, [a, b], (way, x, y) => {
     const sum = ir.fadd(x!, y!);
     const { large, small } = ordered(ir, x!, y!);
@@ -89,7 +100,7 @@ export function sumIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): V
 
 /** a * b. Where the product is small, so is one of the factors, which is scaled. */
 export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
-  const limits = scales[typeOf(ir, a) as 'f32' | 'f64'];
+  const limits = scales[typeOf(ir, a) as Wide];
   return inDirection(ir, rounding, [a], (way, x) => {
     const product = ir.fmul(x!, b);
     const { large, small } = ordered(ir, x!, b);
@@ -101,7 +112,7 @@ export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value
 
 /** The square root. What is small is scaled, by a square, and so is its root. */
 export function rootIn(ir: RowBuilder, rounding: Directed, a: Value): Value {
-  const type = typeOf(ir, a) as 'f32' | 'f64';
+  const type = typeOf(ir, a) as Wide;
   const least = type === 'f32' ? -48 : -400;
   const isSmall = ir.fcmp(a, powerOf(ir, type, least), { pred: 'olt' });
   const scaled = ir.fmul(a, ir.select(isSmall, powerOf(ir, type, -2 * least), powerOf(ir, type, 0)));
@@ -111,27 +122,39 @@ export function rootIn(ir: RowBuilder, rounding: Directed, a: Value): Value {
   return ir.fmul(exact, ir.select(isSmall, powerOf(ir, type, least), powerOf(ir, type, 0)));
 }
 
-/** a / b: by the remainder where nothing overflows or underflows, else by dividing integers. */
+/** Ranges (powers of two) in which nothing overflows or underflows, nor is any error subnormal. */
+const safe = {
+  f32: { factor: 60, product: -78, most: 126 },
+  f64: { factor: 400, product: -900, most: 1000 },
+} as const;
+
+/** a / b, by the sign of the remainder; outside of the safe range of significands, which are then scaled. */
 export function quotientIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
+  const { factor } = safe[typeOf(ir, a) as Wide];
   return inDirection(ir, rounding, [a], (way, x) => {
-    const quotient = ir.fdiv(x!, b);
-    const isSafe = ir.and(isBetween(ir, x!, -60, 60), isBetween(ir, b, -60, 60));
+    const nearest = ir.fdiv(x!, b);
+    const isSafe = ir.and(isBetween(ir, x!, -factor, factor), isBetween(ir, b, -factor, factor));
     return ir.either(
       isSafe,
-      () => stepped(ir, way, quotient, withSignOf(ir, ir.fma(ir.fneg(quotient), b, x!), ir.bitcast('i32', b))),
-      () => quotientOfIntegers(ir, way, x!, b, quotient),
+      () => stepped(ir, way, nearest, remainder(ir, x!, b, nearest)),
+      () => quotientOfSignificands(ir, way, x!, b, nearest),
     );
   });
 }
 
-/** Whether a magnitude is at least and at most the powers of two. */
-function isBetween(ir: RowBuilder, a: Value, least: number, most: number): Value {
-  const size = ir.fabs(a);
-  const above = ir.fcmp(size, powerOf(ir, 'f32', least), { pred: 'oge' });
-  return ir.and(above, ir.fcmp(size, powerOf(ir, 'f32', most), { pred: 'ole' }));
+/** The sign of what a quotient lacks. */
+function remainder(ir: RowBuilder, a: Value, b: Value, quotient: Value): Value {
+  return withSignOf(ir, ir.fma(ir.fneg(quotient), b, a), ir.bitcast(layouts[typeOf(ir, b) as Wide].int, b));
 }
 
-/** a * b + c, rounded once: by its exact error where nothing overflows or underflows, else by adding integers. */
+/** Whether a magnitude is at least and at most the powers of two. */
+function isBetween(ir: RowBuilder, a: Value, least: number, most: number): Value {
+  const [type, size] = [typeOf(ir, a) as Wide, ir.fabs(a)];
+  const above = ir.fcmp(size, powerOf(ir, type, least), { pred: 'oge' });
+  return ir.and(above, ir.fcmp(size, powerOf(ir, type, most), { pred: 'ole' }));
+}
+
+/** a * b + c, rounded once, by the sign of its error; outside of the safe range of significands, which are then scaled. */
 export function fusedIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value, c: Value): Value {
   return inDirection(ir, rounding, [a, c], (way, x, z) => {
     const nearest = ir.fma(x!, b, z!);
@@ -139,17 +162,19 @@ export function fusedIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value, 
     return ir.either(
       isFusedSafe(ir, x!, b, z!, product),
       () => stepped(ir, way, nearest, fusedError(ir, x!, b, z!, product, nearest)),
-      () => fusedOfIntegers(ir, way, x!, b, z!, nearest),
+      () => fusedOfSignificands(ir, way, x!, b, z!, nearest),
     );
   });
 }
 
-/** Neither the product nor its error underflows, or it is 0; no sum overflows. A product of 2^-78 has no subnormal error. */
+/** Neither the product nor its error underflows, or it is 0; no sum overflows. */
 function isFusedSafe(ir: RowBuilder, a: Value, b: Value, c: Value, product: Value): Value {
-  const zero = ir.const('f32', 0);
+  const type = typeOf(ir, a) as Wide;
+  const limits = safe[type];
+  const zero = ir.const(type, 0);
   const isZero = ir.or(ir.fcmp(a, zero, { pred: 'oeq' }), ir.fcmp(b, zero, { pred: 'oeq' }));
-  const isSmall = ir.fcmp(ir.fabs(c), powerOf(ir, 'f32', 126), { pred: 'ole' });
-  return ir.and(ir.or(isBetween(ir, product, -78, 126), isZero), isSmall);
+  const isSmall = ir.fcmp(ir.fabs(c), powerOf(ir, type, limits.most), { pred: 'ole' });
+  return ir.and(ir.or(isBetween(ir, product, limits.product, limits.most), isZero), isSmall);
 }
 
 /** The sign of what a fused product and sum lacks. */
@@ -168,106 +193,103 @@ export function twoSum(ir: RowBuilder, a: Value, b: Value): { readonly sum: Valu
   return { sum, error: ir.fadd(ir.fsub(a, ofA), ir.fsub(b, ofB)) };
 }
 
-// ── exact by integers ──
-
-/** A finite float as `mantissa * 2^(exponent - 150)`, without its sign. */
-interface Parts {
-  /** i64, below 2^24. */
-  readonly mantissa: Value;
-  /** i32. */
-  readonly exponent: Value;
-  /** i32: the bits below the sign. */
-  readonly size: Value;
-}
+// ── of any floats: significands are computed with, and exponents apart from them ──
 
 const i32 = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
 
-function partsOf(ir: RowBuilder, a: Value): Parts {
-  const size = ir.and(ir.bitcast('i32', a), i32(ir, 0x7fffffff));
-  const field = ir.lshr(size, i32(ir, 23));
-  const leading = ir.shl(ir.umin(field, i32(ir, 1)), i32(ir, 23));
-  const mantissa = ir.zext('i64', ir.or(ir.and(size, i32(ir, 0x7fffff)), leading));
-  return { mantissa, exponent: ir.umax(field, i32(ir, 1)), size };
+/** A float as `significand * 2^exponent`. */
+interface Parts {
+  /** From 1 to below 2, with the sign. */
+  readonly significand: Value;
+  /** i32. */
+  readonly exponent: Value;
+  /** Neither 0 nor infinite nor a NaN. */
+  readonly isPlain: Value;
+  readonly isZero: Value;
 }
 
-const isNegative = (ir: RowBuilder, bits: Value): Value => ir.icmp(bits, i32(ir, 0), { pred: 'slt' });
-const bitsXor = (ir: RowBuilder, a: Value, b: Value): Value => ir.xor(ir.bitcast('i32', a), ir.bitcast('i32', b));
-const infinity = 0x7f800000;
+/** The bits below the sign. */
+const sizeOf = (ir: RowBuilder, { int }: Layout, bits: Value): Value => ir.and(bits, ir.const(int, (1n << BigInt(bitsOf(int) - 1)) - 1n));
+const asI32 = (ir: RowBuilder, a: Value): Value => (ir.typeOf(a) === 'i32' ? a : ir.trunc('i32', a));
+const fromI32 = (ir: RowBuilder, { int }: Layout, a: Value): Value => (int === 'i32' ? a : ir.sext(int, a));
 
-/** `mantissa * 2^exponent` of a sign as a float; the mantissa, of 64 bits without sign, is not 0. */
-function packed(ir: RowBuilder, way: Way, negative: Value, mantissa: Value, exponent: Value): Value {
-  const leading = ir.clz(mantissa);
-  const top = ir.shl(mantissa, leading);
-  const lowest = ir.sub(exponent, ir.trunc('i32', leading));
-  // 24 bits are kept, or less where the last place of subnormals, 2^-149, is higher.
-  const dropped = ir.smax(i32(ir, 40), ir.sub(i32(ir, -149), lowest));
-  const count = ir.zext('i64', dropped);
-  const kept = ir.lshr(top, count);
-  // The leading bit adds one to the exponent field by itself.
-  const field = ir.shl(ir.add(ir.add(lowest, dropped), i32(ir, 149)), i32(ir, 23));
-  const cut = ir.add(ir.trunc('i32', kept), field);
-  const isInexact = ir.icmp(ir.shl(kept, count), top, { pred: 'ne' });
-  const isAway = way === 'zero' ? ir.const('i1', 0) : ir.and(isInexact, ir.xor(negative, ir.const('i1', 1)));
-  const most = way === 'zero' ? i32(ir, infinity - 1) : ir.select(negative, i32(ir, infinity - 1), i32(ir, infinity));
-  const size = ir.umin(ir.add(cut, ir.zext('i32', isAway)), most);
-  return ir.bitcast('f32', ir.or(size, ir.shl(ir.zext('i32', negative), i32(ir, 31))));
+function partsOf(ir: RowBuilder, a: Value): Parts {
+  const layout = layouts[typeOf(ir, a) as Wide];
+  const { int, mantissaBits, bias } = layout;
+  const constant = (value: number | bigint): Value => ir.const(int, value);
+  const bits = ir.bitcast(int, a);
+  const size = sizeOf(ir, layout, bits);
+  // Normal floats have their leading bit in the exponent field; that of subnormals is brought to where it would be implied.
+  const above = bitsOf(int) - 1 - mantissaBits;
+  const up = ir.sub(ir.umax(ir.clz(size), constant(above)), constant(above));
+  const field = ir.umax(ir.lshr(size, constant(mantissaBits)), constant(1));
+  const mantissa = ir.and(ir.shl(size, up), constant((1n << BigInt(mantissaBits)) - 1n));
+  const sign = ir.xor(bits, size);
+  return {
+    significand: ir.bitcast(typeOf(ir, a), ir.or(ir.or(mantissa, constant(BigInt(bias) << BigInt(mantissaBits))), sign)),
+    exponent: asI32(ir, ir.sub(ir.sub(field, up), constant(bias))),
+    isPlain: ir.icmp(ir.sub(size, constant(1)), constant(infinityOf(layout) - 1n), { pred: 'ult' }),
+    isZero: ir.icmp(size, constant(0), { pred: 'eq' }),
+  };
+}
+
+const infinityOf = ({ mantissaBits, bias }: Layout): bigint => BigInt(2 * bias + 1) << BigInt(mantissaBits);
+
+/** A float that is neither subnormal nor 0, times a power of two (i32), rounded in the direction: a second time, which changes nothing. */
+function scaledIn(ir: RowBuilder, way: Way, a: Value, exponent: Value): Value {
+  const type = typeOf(ir, a) as Wide;
+  const layout = layouts[type];
+  const { int, mantissaBits, bias } = layout;
+  const constant = (value: number | bigint): Value => ir.const(int, value);
+  const bits = ir.bitcast(int, a);
+  const size = sizeOf(ir, layout, bits);
+  const implied = 1n << BigInt(mantissaBits);
+  const mantissa = ir.or(ir.and(size, constant(implied - 1n)), constant(implied));
+  const field = ir.add(asI32(ir, ir.lshr(size, constant(mantissaBits))), exponent);
+  // What subnormals lose.
+  const dropped = fromI32(ir, layout, ir.smax(ir.sub(i32(ir, 1), field), i32(ir, 0)));
+  const kept = ir.lshr(mantissa, dropped);
+  const isInexact = ir.icmp(ir.shl(kept, dropped), mantissa, { pred: 'ne' });
+  // The implied bit adds one to the field by itself.
+  const below = ir.smin(ir.smax(ir.sub(field, i32(ir, 1)), i32(ir, 0)), i32(ir, 2 * bias + 1));
+  const cut = ir.add(kept, ir.shl(fromI32(ir, layout, below), constant(mantissaBits)));
+  const isNegative = ir.icmp(bits, constant(0), { pred: 'slt' });
+  const isAway = way === 'zero' ? ir.const('i1', 0) : ir.and(isInexact, ir.xor(isNegative, ir.const('i1', 1)));
+  const infinity = infinityOf(layout);
+  const most = way === 'zero' ? constant(infinity - 1n) : ir.select(isNegative, constant(infinity - 1n), constant(infinity));
+  return ir.bitcast(type, ir.or(ir.umin(ir.add(cut, ir.zext(int, isAway)), most), ir.xor(bits, size)));
 }
 
 /** The quotient of finite floats that are not 0; of others it is the one given, which is exact. */
-function quotientOfIntegers(ir: RowBuilder, way: Way, a: Value, b: Value, other: Value): Value {
-  const [x, y] = [normalised(ir, partsOf(ir, a), 0), normalised(ir, partsOf(ir, b), 40)];
-  const quotient = ir.udiv(x.mantissa, y.mantissa);
-  const isInexact = ir.icmp(ir.mul(quotient, y.mantissa), x.mantissa, { pred: 'ne' });
-  // 40 bits and more: the lowest is never one that is kept.
-  const marked = ir.or(quotient, ir.zext('i64', isInexact));
-  const value = packed(ir, way, isNegative(ir, bitsXor(ir, a, b)), marked, ir.sub(x.exponent, y.exponent));
-  return ir.select(ir.and(isPlain(ir, x), isPlain(ir, y)), value, other);
-}
-
-/** Neither 0 nor infinite nor a NaN. */
-const isPlain = (ir: RowBuilder, { size }: Parts): Value => ir.icmp(ir.sub(size, i32(ir, 1)), i32(ir, infinity - 1), { pred: 'ult' });
-
-/** With so many zeros above the leading one; a mantissa of 0 stays so. */
-function normalised<P extends Omit<Parts, 'size'>>(ir: RowBuilder, parts: P, zeros: number): P {
-  const up = ir.sub(ir.clz(parts.mantissa), ir.const('i64', zeros));
-  return { ...parts, mantissa: ir.shl(parts.mantissa, up), exponent: ir.sub(parts.exponent, ir.trunc('i32', up)) };
-}
-
-/** a * b + c of finite floats, where that is not 0; else it is the one given, which is exact. */
-function fusedOfIntegers(ir: RowBuilder, way: Way, a: Value, b: Value, c: Value, other: Value): Value {
-  const [x, y, z] = [partsOf(ir, a), partsOf(ir, b), partsOf(ir, c)];
-  const exponent = ir.sub(ir.add(x.exponent, y.exponent), i32(ir, 150));
-  const product = belowIfZero(ir, normalised(ir, { mantissa: ir.mul(x.mantissa, y.mantissa), exponent }, 2));
-  const addend = belowIfZero(ir, normalised(ir, z, 2));
-  const isProduct = ir.icmp(product.exponent, addend.exponent, { pred: 'sge' });
-  const differs = isNegative(ir, ir.xor(bitsXor(ir, a, b), ir.bitcast('i32', c)));
-  const sum = alignedSum(ir, isProduct, differs, product, addend);
-  const ofLarger = ir.select(isProduct, isNegative(ir, bitsXor(ir, a, b)), isNegative(ir, ir.bitcast('i32', c)));
-  const zero = ir.const('i64', 0);
-  const negative = ir.xor(ofLarger, ir.icmp(sum, zero, { pred: 'slt' }));
-  const unit = ir.sub(ir.smax(product.exponent, addend.exponent), i32(ir, 150));
-  const value = packed(ir, way, negative, ir.smax(sum, ir.sub(zero, sum)), unit);
-  const isOfNumbers = ir.icmp(ir.umax(ir.umax(x.size, y.size), z.size), i32(ir, infinity), { pred: 'ult' });
-  return ir.select(ir.and(isOfNumbers, ir.icmp(sum, zero, { pred: 'ne' })), value, other);
-}
-
-/** A zero takes no part in finding the larger exponent. */
-function belowIfZero<P extends Omit<Parts, 'size'>>(ir: RowBuilder, parts: P): P {
-  const isZero = ir.icmp(parts.mantissa, ir.const('i64', 0), { pred: 'eq' });
-  return { ...parts, exponent: ir.select(isZero, i32(ir, -4096), parts.exponent) };
+function quotientOfSignificands(ir: RowBuilder, way: Way, a: Value, b: Value, other: Value): Value {
+  const [x, y] = [partsOf(ir, a), partsOf(ir, b)];
+  const nearest = ir.fdiv(x.significand, y.significand);
+  const exact = stepped(ir, way, nearest, remainder(ir, x.significand, y.significand, nearest));
+  const value = scaledIn(ir, way, exact, ir.sub(x.exponent, y.exponent));
+  return ir.select(ir.and(x.isPlain, y.isPlain), value, other);
 }
 
 /**
- * The larger plus or minus the smaller, in units of the larger. What the smaller loses below is marked in its lowest bit: that is lost
- * only where the larger has zeros there, and then one more bit at most is cancelled at the top, so the mark stays below what is kept.
+ * How far the addend may lie from the product, as a power of two. What is farther below is below all bits of the product, and what is
+ * farther above has all of the product below its last place, so it makes no difference how far.
  */
-function alignedSum(ir: RowBuilder, isProduct: Value, differs: Value, product: Omit<Parts, 'size'>, addend: Omit<Parts, 'size'>): Value {
-  const large = ir.select(isProduct, product.mantissa, addend.mantissa);
-  const small = ir.select(isProduct, addend.mantissa, product.mantissa);
-  const difference = ir.sub(product.exponent, addend.exponent);
-  const count = ir.zext('i64', ir.smax(difference, ir.sub(i32(ir, 0), difference)));
-  const aligned = ir.lshr(small, count);
-  const isInexact = ir.icmp(ir.shl(aligned, count), small, { pred: 'ne' });
-  const marked = ir.or(aligned, ir.zext('i64', isInexact));
-  return ir.add(large, ir.select(differs, ir.sub(ir.const('i64', 0), marked), marked));
+const distances = { f32: { below: -60, above: 30 }, f64: { below: -120, above: 60 } } as const;
+
+/** a * b + c where a and b are finite and not 0, c is finite and the sum is not 0; else it is the one given, which is exact. */
+function fusedOfSignificands(ir: RowBuilder, way: Way, a: Value, b: Value, c: Value, other: Value): Value {
+  const type = typeOf(ir, a) as Wide;
+  const layout = layouts[type];
+  const { below, above } = distances[type];
+  const [x, y, z] = [partsOf(ir, a), partsOf(ir, b), partsOf(ir, c)];
+  const exponent = ir.add(x.exponent, y.exponent);
+  const ofAddend = ir.select(z.isZero, i32(ir, -8192), z.exponent);
+  const distance = ir.smin(ir.smax(ir.sub(ofAddend, exponent), i32(ir, below)), i32(ir, above));
+  const moved = ir.shl(fromI32(ir, layout, distance), ir.const(layout.int, layout.mantissaBits));
+  const addend = ir.select(z.isZero, c, ir.bitcast(type, ir.add(ir.bitcast(layout.int, z.significand), moved)));
+  const [p, q] = [x.significand, y.significand];
+  const [nearest, product] = [ir.fma(p, q, addend), ir.fmul(p, q)];
+  const exact = stepped(ir, way, nearest, fusedError(ir, p, q, addend, product, nearest));
+  const value = scaledIn(ir, way, exact, ir.smax(exponent, ir.sub(ofAddend, i32(ir, above))));
+  const isPlain = ir.and(ir.and(x.isPlain, y.isPlain), ir.or(z.isPlain, z.isZero));
+  return ir.select(ir.and(isPlain, ir.fcmp(exact, ir.const(type, 0), { pred: 'one' })), value, other);
 }
