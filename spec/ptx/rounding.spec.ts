@@ -109,7 +109,7 @@ for (const f of formats) {
           return !isBound(f, rounding, outcome.results[0]![i]!, exact(inUnits(f, a), inUnits(f, b), inUnits(f, c), f.unit));
         });
         assert.equal(wrong.slice(0, 3), []);
-        assert.is(outcome.target, f.target);
+        assert.is(outcome.target, 'macos14');
       });
 }
 

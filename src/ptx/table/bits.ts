@@ -42,7 +42,9 @@ function findNth(ir: RowBuilder, mask: Value, base: Value, offset: Value): Value
     left = ir.select(isAbove, ir.sub(left, below), left);
     place = ir.select(isAbove, ir.add(place, i32(ir, width)), place);
   }
-  return ir.select(isThere, turned(place), i32(ir, -1));
+  // Recorded on an H200: the -2^31st, of which no word has as many, is said to be bit 0.
+  const isLeast = ir.icmp(offset, i32(ir, -0x80000000), { pred: 'eq' });
+  return ir.select(isThere, turned(place), ir.select(isLeast, i32(ir, 0), i32(ir, -1)));
 }
 
 /** A field extended by its own highest bit: up to the top and down again. */
@@ -281,7 +283,8 @@ export const bitRows = [
       { form: 'fns.b32', mask: 0x16, base: 4, offset: 0xfffffffd, d: 1, why: 'the third downwards' },
       { form: 'fns.b32', mask: 0x16, base: 2, offset: 3, d: 0xffffffff, why: 'there are only two from bit 2 on' },
       { form: 'fns.b32', mask: 0x16, base: 3, offset: 0, d: 0xffffffff, why: 'bit 3 is not set' },
-      { form: 'fns.b32', mask: 0xffffffff, base: 31, offset: 0x80000000, d: 0xffffffff, why: 'there are no 2^31 bits' },
+      { form: 'fns.b32', mask: 0xffffffff, base: 31, offset: 0x80000000, d: 0, why: 'there are no 2^31 bits, and hardware says 0' },
+      { form: 'fns.b32', mask: 0xffffffff, base: 31, offset: 0x80000001, d: 0xffffffff, why: 'nor one less' },
     ],
   }),
   row({

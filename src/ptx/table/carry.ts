@@ -13,8 +13,11 @@ const early = { ptx: 1.2, sm: 10 } as const;
 const fermi = { ptx: 3, sm: 20 } as const;
 const all = 0xffffffffffffffffn;
 
-/** The carry before, as an integer, where an instruction takes it in; nothing where it does not. */
+/** The carry before, as an integer. */
 const carryIn = (ir: RowBuilder, like: Value): Value => ir.zext(ir.typeOf(like) as IntType, ir.carry());
+const not = (ir: RowBuilder, flag: Value): Value => ir.xor(flag, ir.const('i1', 1));
+/** The borrow before. To the hardware a difference is a sum with the complement: its carry means that nothing is borrowed. */
+const borrowIn = (ir: RowBuilder, like: Value): Value => ir.zext(ir.typeOf(like) as IntType, not(ir, ir.carry()));
 
 /** a + b, and a carry that comes in; the carry out is kept where asked for. */
 function sum(ir: RowBuilder, a: Value, b: Value, carry: Value | undefined, keeps: true | undefined): Value {
@@ -31,7 +34,7 @@ function difference(ir: RowBuilder, a: Value, b: Value, borrow: Value | undefine
   const first = ir.sub(a, b);
   const whole = borrow === undefined ? first : ir.sub(first, borrow);
   const wraps = ir.icmp(a, b, { pred: 'ult' });
-  if (keeps) ir.setCarry(borrow === undefined ? wraps : ir.or(wraps, ir.icmp(first, borrow, { pred: 'ult' })));
+  if (keeps) ir.setCarry(not(ir, borrow === undefined ? wraps : ir.or(wraps, ir.icmp(first, borrow, { pred: 'ult' }))));
   return whole;
 }
 
@@ -74,7 +77,7 @@ export const carryRows = [
     syntax: 'sub.cc.type d, a, b',
     values: { type: types },
     since: early,
-    doc: 'Subtracts and keeps the borrow.',
+    doc: 'Subtracts and keeps the borrow: the flag is clear where there is one.',
     source: '9.7.2.3',
     status: 'exact',
     lower: ({ a, b }, _, ir) => difference(ir, a, b, undefined, true),
@@ -91,11 +94,11 @@ export const carryRows = [
     doc: 'Subtracts with the borrow kept: a - (b + borrow).',
     source: '9.7.2.4',
     status: 'exact',
-    lower: ({ a, b }, { cc }, ir) => difference(ir, a, b, carryIn(ir, a), cc),
+    lower: ({ a, b }, { cc }, ir) => difference(ir, a, b, borrowIn(ir, a), cc),
     cases: [
-      { form: 'subc.u32', a: 44, b: 2, d: 42, why: 'no borrow before it' },
-      { form: 'subc.cc.s32', a: 0x80000000, b: 1, d: 0x7fffffff, why: 'below the least comes the largest' },
-      { form: 'subc.u64', a: 0n, b: 1n, d: all, why: 'wraps' },
+      { form: 'subc.u32', a: 44, b: 1, d: 42, why: 'the flag is clear, which is a borrow' },
+      { form: 'subc.cc.s32', a: 0x80000000, b: 0, d: 0x7fffffff, why: 'below the least comes the largest' },
+      { form: 'subc.u64', a: 0n, b: 0n, d: all, why: 'wraps' },
     ],
   }),
   row({

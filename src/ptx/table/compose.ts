@@ -48,15 +48,43 @@ export function orNan(ir: RowBuilder, a: Value, b: Value, result: Value): Value 
   return ir.select(ir.fcmp(a, b, { pred: 'uno' }), ir.const(type, canonicalNan[type]), result);
 }
 
-/** An arithmetic instruction of floats with the modifiers they share. */
+/**
+ * The powers of two, in units of what lifts a subnormal to a normal number, by which operands are scaled so that a result is. Sums
+ * are not here: one that is subnormal is exact.
+ */
+export const lifting = { product: [1, 0], fused: [1, 0, 1], quotient: [1, 0], reciprocal: [-1] } as const;
+
+/** An arithmetic instruction of floats with the modifiers they share; `lifts` of what may be rounded up to the least normal number. */
 export function arithmetic(
   ir: RowBuilder,
   operands: readonly Value[],
   { ftz, sat, relu }: { readonly ftz?: true; readonly sat?: true; readonly relu?: true },
   compute: (...flushed: Value[]) => Value,
+  lifts?: readonly (0 | 1 | -1)[],
 ): Value {
-  const result = compute(...operands.map((a) => flush(ir, a, ftz)));
-  return rectify(ir, saturate(ir, flush(ir, result, ftz), sat), relu);
+  const inputs = operands.map((a) => flush(ir, a, ftz));
+  const result = compute(...inputs);
+  const flushed = ftz && lifts ? flushTiny(ir, inputs, result, compute, lifts) : flush(ir, result, ftz);
+  return rectify(ir, saturate(ir, flushed, sat), relu);
+}
+
+/** Hardware flushes what is subnormal with all bits of precision, though in those of a subnormal it rounds up to the least normal number. */
+function flushTiny(
+  ir: RowBuilder,
+  inputs: readonly Value[],
+  result: Value,
+  compute: (...inputs: Value[]) => Value,
+  lifts: readonly (0 | 1 | -1)[],
+): Value {
+  const type = typeOf(ir, result);
+  const [bits, bias] = [mantissaBits[type], Number(one[type] >> BigInt(mantissaBits[type]))];
+  const power = (exponent: number): Value => ir.const(type, BigInt(exponent + bias) << BigInt(bits));
+  const lifted = compute(...inputs.map((a, i) => (lifts[i] ? ir.fmul(a, power(lifts[i] * (bits + 1))) : a)));
+  const isLeast = ir.fcmp(ir.fabs(result), power(1 - bias), { pred: 'oeq' });
+  const isTiny = ir.and(isLeast, ir.fcmp(ir.fabs(lifted), power(bits + 2 - bias), { pred: 'olt' }));
+  const { int, bits: pattern } = bitsAs(ir, result);
+  const zero = ir.bitcast(type, ir.and(pattern, ir.const(int, 1n << BigInt(bitsOf(type) - 1))));
+  return ir.select(isTiny, zero, flush(ir, result, true));
 }
 
 /** A shift count, which is 32 bits wide whatever is shifted; large counts stay large enough in narrow types. */

@@ -3,7 +3,7 @@
  * results here as it does when it rounds to nearest; no step in between is subnormal. Source: PTX ISA 9.0.
  */
 import { row } from '../row.ts';
-import { arithmetic } from './compose.ts';
+import { arithmetic, lifting } from './compose.ts';
 import { directed, fusedIn, productIn, quotientIn, rootIn, sumIn } from './rounding.ts';
 
 const fermi = { ptx: 1.4, sm: 20 } as const;
@@ -86,7 +86,7 @@ const productRows = [
     doc: 'Multiplies, rounded in a direction.',
     source: '9.7.3.5',
     status: 'exact',
-    lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => productIn(ir, m.rnd, x!, y!)),
+    lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => productIn(ir, m.rnd, x!, y!), lifting.product),
     cases: [
       { form: 'mul.rp.f32', a: 0x3f800001, b: 0x3f800001, d: 0x3f800003, why: '1 + 2^-22 + 2^-46, upwards' },
       { form: 'mul.rz.f32', a: f.tiny, b: f.tiny, d: 0, why: '2^-298 towards zero' },
@@ -118,7 +118,7 @@ const productRows = [
       doc: 'a * b + c, rounded once in a direction.',
       source: name === 'fma' ? '9.7.3.6' : '9.7.3.7',
       status: 'exact',
-      lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], m, (x, y, z) => fusedIn(ir, m.rnd, x!, y!, z!)),
+      lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], m, (x, y, z) => fusedIn(ir, m.rnd, x!, y!, z!), lifting.fused),
       cases: [
         { form: `${name}.rm.f32`, a: f.half, b: 0x437c0000, c: 0x4b400001, d: 0x4b40007f, why: '126 + 12582913 is exact' },
         { form: `${name}.rm.f32`, a: 0x3eaaaaab, b: 0x437c0000, c: 0x4b400001, d: 0x4b400055, why: '84.000003 + 12582913, downwards' },
@@ -157,7 +157,8 @@ const quotientRows = [
     doc: 'The quotient, rounded in a direction.',
     source: '9.7.3.8',
     status: 'exact',
-    lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], { ...(m.ftz ? { ftz: m.ftz } : {}) }, (x, y) => quotientIn(ir, m.rnd, x!, y!)),
+    lower: ({ a, b }, m, ir) =>
+      arithmetic(ir, [a, b], { ...(m.ftz ? { ftz: m.ftz } : {}) }, (x, y) => quotientIn(ir, m.rnd, x!, y!), lifting.quotient),
     cases: [
       { form: 'div.rm.f32', a: f.one, b: f.three, d: 0x3eaaaaaa, why: '1 / 3, downwards' },
       { form: 'div.rp.f32', a: f.tiny, b: f.most, d: f.tiny, why: 'above 0 by any amount' },
@@ -189,7 +190,13 @@ const quotientRows = [
     source: '9.7.3.13',
     status: 'exact',
     lower: ({ a }, m, ir) =>
-      arithmetic(ir, [a], { ...(m.ftz ? { ftz: m.ftz } : {}) }, (x) => quotientIn(ir, m.rnd, ir.const('f32', f.one), x!)),
+      arithmetic(
+        ir,
+        [a],
+        { ...(m.ftz ? { ftz: m.ftz } : {}) },
+        (x) => quotientIn(ir, m.rnd, ir.const('f32', f.one), x!),
+        lifting.reciprocal,
+      ),
     cases: [
       { form: 'rcp.rz.f32', a: 0xc0400000, d: 0xbeaaaaaa, why: '-1 / 3, towards zero' },
       { form: 'rcp.rm.f32', a: f.tiny, d: f.most, why: '2^149 downwards is the largest' },

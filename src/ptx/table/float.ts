@@ -1,7 +1,7 @@
 /** Float arithmetic: single and double precision (9.7.3), half precision and bfloat (9.7.4). Source: PTX ISA 9.0. */
 import type { Value } from '../../ir/index.ts';
 import { type RowBuilder, row } from '../row.ts';
-import { arithmetic, flush, orNan } from './compose.ts';
+import { arithmetic, flush, lifting, orNan } from './compose.ts';
 
 const always = { ptx: 1, sm: 10 } as const;
 const double = { ptx: 1, sm: 13 } as const;
@@ -149,7 +149,7 @@ export const floatRows = [
     doc: 'Multiplies, rounded to nearest even.',
     source: '9.7.3.5',
     status: 'exact',
-    lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fmul(x!, y!)),
+    lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fmul(x!, y!), lifting.product),
     cases: [
       { form: 'mul.f32', a: f.two, b: f.three, d: 0x40c00000, why: '2 * 3' },
       { form: 'mul.f32', a: f.tiny, b: f.half, d: 0, why: 'half the least subnormal ties to 0' },
@@ -180,7 +180,7 @@ export const floatRows = [
     doc: 'Multiplies, rounded to nearest even.',
     source: '9.7.4.3',
     status: 'exact',
-    lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fmul(x!, y!)),
+    lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fmul(x!, y!), lifting.product),
     cases: [
       { form: 'mul.f16', a: 0x4000, b: 0x4200, d: 0x4600, why: '2 * 3' },
       { form: 'mul.f16', a: 0x5c00, b: 0x5c00, d: 0x7c00, why: '2^16 overflows' },
@@ -210,7 +210,7 @@ export const floatRows = [
       doc: 'a * b + c, rounded once.',
       source: name === 'fma' ? '9.7.3.6' : '9.7.3.7',
       status: 'exact',
-      lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], m, (x, y, z) => ir.fma(x!, y!, z!)),
+      lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], m, (x, y, z) => ir.fma(x!, y!, z!), lifting.fused),
       cases: [
         { form: `${name}.rn.f32`, a: f.two, b: f.three, c: f.one, d: 0x40e00000, why: '2 * 3 + 1' },
         {
@@ -261,7 +261,7 @@ export const floatRows = [
     doc: 'a * b + c, rounded once.',
     source: '9.7.4.4',
     status: 'exact',
-    lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], m, (x, y, z) => ir.fma(x!, y!, z!)),
+    lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], m, (x, y, z) => ir.fma(x!, y!, z!), lifting.fused),
     cases: [
       { form: 'fma.rn.f16', a: 0x4000, b: 0x4200, c: 0x3c00, d: 0x4700, why: '2 * 3 + 1' },
       { form: 'fma.rn.f16', a: 0x3c01, b: 0x3c01, c: 0xbc02, d: 0x0010, why: '(1+2^-10)^2 - (1+2^-9) is 2^-20' },
@@ -275,7 +275,7 @@ export const floatRows = [
     doc: 'The quotient, correctly rounded.',
     source: '9.7.3.8',
     status: 'exact',
-    lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fdiv(x!, y!)),
+    lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fdiv(x!, y!), lifting.quotient),
     cases: [
       { form: 'div.rn.f32', a: f.one, b: f.three, d: 0x3eaaaaab, why: '1 / 3, rounded up' },
       { form: 'div.rn.f32', a: f.one, b: 0, d: 0x7f800000, why: 'by zero' },

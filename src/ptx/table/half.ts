@@ -1,7 +1,7 @@
 /** Half precision: bfloats that are rounded once, and halves in pairs (9.7.4). Source: PTX ISA 9.0. */
 import type { Value } from '../../ir/index.ts';
 import { type RowBuilder, row } from '../row.ts';
-import { arithmetic, flush, orNan, rectify } from './compose.ts';
+import { arithmetic, flush, lifting, orNan, rectify } from './compose.ts';
 import { eachHalf, fusedBfloats, type Packed, packed, type Single, singles } from './halves.ts';
 
 const half = { ptx: 4.2, sm: 53 } as const;
@@ -27,7 +27,10 @@ const sumRows = sums.flatMap(({ name, op, doc, of12, of21, section }) => [
     doc: `${doc} halves in pairs, rounded to nearest even.`,
     source: section,
     status: 'exact',
-    lower: ({ a, b }, m, ir) => eachHalf(ir, 'f16x2', [a, b], (x, y) => arithmetic(ir, [x!, y!], m, (p, q) => ir[op](p!, q!))),
+    lower: ({ a, b }, m, ir) =>
+      eachHalf(ir, 'f16x2', [a, b], (x, y) =>
+        arithmetic(ir, [x!, y!], m, (p, q) => ir[op](p!, q!), op === 'fmul' ? lifting.product : undefined),
+      ),
     cases: [
       { form: `${name}.f16x2`, a: two(0x3c00, 0x3c00), b: two(0x4000, 0x4000), d: two(of12, of12), why: '1 and 2, twice' },
       { form: `${name}.f16x2`, a: two(0x3c00, 0), b: two(0x4000, 0), d: two(of12, 0), why: 'each half is on its own' },
@@ -67,7 +70,8 @@ const fusedRows = [
     doc: 'a * b + c of halves in pairs, rounded once.',
     source: '9.7.4.4',
     status: 'exact',
-    lower: ({ a, b, c }, m, ir) => eachHalf(ir, 'f16x2', [a, b, c], (...x) => arithmetic(ir, x, m, (p, q, r) => ir.fma(p!, q!, r!))),
+    lower: ({ a, b, c }, m, ir) =>
+      eachHalf(ir, 'f16x2', [a, b, c], (...x) => arithmetic(ir, x, m, (p, q, r) => ir.fma(p!, q!, r!), lifting.fused)),
     cases: [
       { form: 'fma.rn.f16x2', a: 0x40003c00, b: 0x42004000, c: 0x3c003c00, d: 0x47004200, why: '2 * 3 + 1 and 1 * 2 + 1' },
       { form: 'fma.rn.f16x2', a: 0x3c013c00, b: 0x3c010000, c: 0xbc020000, d: 0x00100000, why: '(1+2^-10)^2 - (1+2^-9) is 2^-20' },

@@ -1,6 +1,6 @@
 /**
- * Video instructions: integers of 8, 16 and 32 bits that are picked out of registers by words after the operands (`a.b2`, `b.h1`),
- * computed with exactly, limited with `.sat`, and joined with a third operand. Source: PTX ISA 9.0, 9.7.18.
+ * Video instructions on two or four integers in a register, which words after the operands may pick in any order (`a.h31`), computed
+ * with exactly and limited with `.sat`. Those on one are refused. Source: PTX ISA 9.0, 9.7.18.
  */
 import type { IcmpPredicate, Value } from '../../ir/index.ts';
 import { type RowBuilder, row } from '../row.ts';
@@ -8,21 +8,10 @@ import { isSignedType } from '../types.ts';
 import { saturateInt } from './compose.ts';
 
 const words = ['u32', 's32'] as const;
-const merges = ['add', 'min', 'max'] as const;
 const comparisons = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'] as const;
-const fermi = { ptx: 2, sm: 20 } as const;
 const kepler = { ptx: 3, sm: 30 } as const;
 
-type Merge = (typeof merges)[number];
-
 const i64 = (ir: RowBuilder, value: number): Value => ir.const('i64', value);
-
-/** Bits of a part and where they start: `b2` are 8 from 16 on. All of the register without a word. */
-function placeOf(part: string | undefined): { readonly bits: number; readonly from: number } {
-  if (part === undefined) return { bits: 32, from: 0 };
-  const bits = part.startsWith('b') ? 8 : 16;
-  return { bits, from: bits * Number(part.slice(1)) };
-}
 
 /** A part of 32 bits as an i64, extended by the sign of a type. */
 function extended(ir: RowBuilder, a: Value, type: string, { bits, from }: { readonly bits: number; readonly from: number }): Value {
@@ -33,24 +22,6 @@ function extended(ir: RowBuilder, a: Value, type: string, { bits, from }: { read
 /** An exact value of 64 bits that stays between the bounds of so many bits, where asked for. */
 function limited(ir: RowBuilder, value: Value, type: string, bits: number, sat: true | undefined): Value {
   return sat ? saturateInt(ir, value, { bits: 64, isSigned: true }, { bits, isSigned: isSignedType(type) }) : value;
-}
-
-/** What becomes of an exact value: joined with c by an operation, put into a part of c, or cut to 32 bits. */
-function merged(ir: RowBuilder, value: Value, type: string, op: Merge | undefined, c: Value | undefined): Value | undefined {
-  const part = ir.part('d');
-  if (op !== undefined && c !== undefined) return ir.trunc('i32', joinedBy(ir, op, value, extended(ir, c, type, placeOf(undefined))));
-  const cut = ir.trunc('i32', value);
-  if (part === undefined) return cut;
-  if (c === undefined || op !== undefined) return ir.refuse('a part of `d` is put into `c`, which is not there or is used otherwise');
-  const { bits, from } = placeOf(part);
-  const field = (2 ** bits - 1) * 2 ** from;
-  const kept = ir.and(c, ir.const('i32', ~field));
-  return ir.or(kept, ir.and(ir.shl(cut, ir.const('i32', from)), ir.const('i32', field)));
-}
-
-function joinedBy(ir: RowBuilder, op: Merge, a: Value, b: Value): Value {
-  if (op === 'add') return ir.add(a, b);
-  return op === 'min' ? ir.smin(a, b) : ir.smax(a, b);
 }
 
 /** The exact result of two extended operands. */
@@ -70,165 +41,6 @@ const compared =
   (cmp: (typeof comparisons)[number]): Compute =>
   (ir, a, b) =>
     ir.zext('i64', ir.icmp(a, b, { pred: (cmp === 'eq' || cmp === 'ne' ? cmp : `s${cmp}`) as IcmpPredicate }));
-
-/** A shift of at most 32; past any 32 bits a value stays past them. */
-function shifted(ir: RowBuilder, a: Value, b: Value, way: 'left' | 'right', mode: 'clamp' | 'wrap'): Value {
-  const count = mode === 'wrap' ? ir.and(b, i64(ir, 31)) : ir.umin(b, i64(ir, 32));
-  if (way === 'right') return ir.ashr(a, count);
-  const most = ir.shl(a, ir.umin(count, i64(ir, 31)));
-  const bounded = ir.smax(ir.smin(most, ir.const('i64', 1n << 40n)), ir.const('i64', -(1n << 40n)));
-  return ir.select(ir.icmp(count, i64(ir, 32), { pred: 'eq' }), ir.shl(bounded, i64(ir, 1)), most);
-}
-
-// ── one part at a time ──
-
-const part = /^(b[0-3]|h[01])$/;
-const parts = { d: part, a: part, b: part } as const;
-
-/** Both operands by the words after them. */
-function picked(ir: RowBuilder, a: Value, b: Value, atype: string, btype: string): [Value, Value] {
-  return [extended(ir, a, atype, placeOf(ir.part('a'))), extended(ir, b, btype, placeOf(ir.part('b')))];
-}
-
-/** Bits of the destination's part. */
-const bitsOfResult = (ir: RowBuilder): number => placeOf(ir.part('d')).bits;
-
-interface Scalar {
-  readonly name: 'vadd' | 'vsub' | 'vabsdiff' | 'vmin' | 'vmax';
-  readonly doc: string;
-  readonly compute: Compute;
-  /** Of -1 and 7, signed; of 2^32 - 1 and 7, saturated to unsigned; and joined by maximum with 5. */
-  readonly results: readonly [signed: number, saturated: number, joined: number];
-}
-
-const scalars: readonly Scalar[] = [
-  { name: 'vadd', doc: 'Adds words, bytes or halves', compute: (ir, a, b) => ir.add(a, b), results: [6, 0xffffffff, 6] },
-  { name: 'vsub', doc: 'Subtracts words, bytes or halves', compute: (ir, a, b) => ir.sub(a, b), results: [0xfffffff8, 0xfffffff8, 5] },
-  { name: 'vabsdiff', doc: 'Takes the absolute difference of words, bytes or halves', compute: absolute, results: [8, 0xfffffff8, 8] },
-  { name: 'vmin', doc: 'Takes the smaller of words, bytes or halves', compute: (ir, a, b) => ir.smin(a, b), results: [0xffffffff, 7, 5] },
-  { name: 'vmax', doc: 'Takes the larger of words, bytes or halves', compute: (ir, a, b) => ir.smax(a, b), results: [7, 0xffffffff, 7] },
-];
-
-const scalarRows = scalars.flatMap(({ name, doc, compute, results: [signed, saturated, joined] }) => [
-  row({
-    syntax: `${name as 'vadd'}.dtype.atype.btype{.sat} d, a, b{, c}`,
-    values: { dtype: words, atype: words, btype: words },
-    types: { d: '.dtype', a: '.atype', b: '.btype', c: 'b32' },
-    parts,
-    since: fermi,
-    doc: `${doc}; c is what the result is put into where it is a part.`,
-    source: '9.7.18.1',
-    status: 'exact',
-    lower({ a, b, c }, m, ir) {
-      const exact = compute(ir, ...picked(ir, a, b, m.atype, m.btype));
-      return merged(ir, limited(ir, exact, m.dtype, bitsOfResult(ir), m.sat), m.dtype, undefined, c);
-    },
-    cases: [
-      { form: `${name}.s32.s32.s32`, a: 0xffffffff, b: 7, d: signed, why: '-1 and 7' },
-      { form: `${name}.u32.u32.u32.sat`, a: 0xffffffff, b: 7, d: saturated, why: '2^32 - 1 and 7' },
-      { form: `${name}.s32.u32.s32.sat`, a: 0, b: 0, d: 0, why: 'zeros' },
-    ],
-  }),
-  row({
-    syntax: `${name as 'vadd'}.dtype.atype.btype{.sat}.op d, a, b, c`,
-    values: { dtype: words, atype: words, btype: words, op: merges },
-    types: { d: '.dtype', a: '.atype', b: '.btype', c: 'b32' },
-    parts: { a: part, b: part },
-    since: fermi,
-    doc: `${doc}, and joins the result with c.`,
-    source: '9.7.18.1',
-    status: 'exact',
-    lower({ a, b, c }, m, ir) {
-      const exact = compute(ir, ...picked(ir, a, b, m.atype, m.btype));
-      return merged(ir, limited(ir, exact, m.dtype, 32, m.sat), m.dtype, m.op, c);
-    },
-    cases: [
-      { form: `${name}.s32.s32.s32.max`, a: 0xffffffff, b: 7, c: 5, d: joined, why: '-1 and 7, and not below 5' },
-      { form: `${name}.s32.s32.s32.min`, a: 0, b: 0, c: 0xffffffff, d: 0xffffffff, why: 'not above -1' },
-      { form: `${name}.u32.u32.u32.sat.add`, a: 0xffffffff, b: 7, c: 1, d: (saturated + 1) % 2 ** 32, why: 'the sum wraps' },
-    ],
-  }),
-]);
-
-const shiftRows = (['vshl', 'vshr'] as const).flatMap((name) => {
-  const way = name === 'vshl' ? 'left' : 'right';
-  const pick = (left: number, right: number): number => (way === 'left' ? left : right);
-  return [
-    row({
-      syntax: `${name as 'vshl'}.dtype.atype.u32{.sat}.mode d, a, b{, c}`,
-      values: { dtype: words, atype: words, mode: ['clamp', 'wrap'] },
-      types: { d: '.dtype', a: '.atype', b: 'u32', c: 'b32' },
-      parts,
-      since: fermi,
-      doc: `Shifts a word, byte or half to the ${way}, by at most 32 or modulo 32; c is what the result is put into where it is a part.`,
-      source: '9.7.18.2',
-      status: 'exact',
-      lower({ a, b, c }, m, ir) {
-        const exact = shifted(ir, ...picked(ir, a, b, m.atype, 'u32'), way, m.mode);
-        return merged(ir, limited(ir, exact, m.dtype, bitsOfResult(ir), m.sat), m.dtype, undefined, c);
-      },
-      cases: [
-        { form: `${name}.u32.u32.u32.clamp`, a: 0x80000001, b: 99, d: 0, why: 'at most 32' },
-        { form: `${name}.s32.s32.u32.wrap`, a: 0xfffffffc, b: 33, d: pick(0xfffffff8, 0xfffffffe), why: '-4 by 1' },
-        { form: `${name}.u32.u32.u32.sat.clamp`, a: 0x80000001, b: 1, d: pick(0xffffffff, 0x40000000), why: 'stays below 2^32' },
-      ],
-    }),
-    row({
-      syntax: `${name as 'vshl'}.dtype.atype.u32{.sat}.mode.op d, a, b, c`,
-      values: { dtype: words, atype: words, mode: ['clamp', 'wrap'], op: merges },
-      types: { d: '.dtype', a: '.atype', b: 'u32', c: 'b32' },
-      parts: { a: part, b: part },
-      since: fermi,
-      doc: `Shifts a word, byte or half to the ${way}, by at most 32 or modulo 32, and joins the result with c.`,
-      source: '9.7.18.2',
-      status: 'exact',
-      lower({ a, b, c }, m, ir) {
-        const exact = shifted(ir, ...picked(ir, a, b, m.atype, 'u32'), way, m.mode);
-        return merged(ir, limited(ir, exact, m.dtype, 32, m.sat), m.dtype, m.op, c);
-      },
-      cases: [
-        { form: `${name}.u32.u32.u32.clamp.add`, a: 4, b: 1, c: 5, d: pick(13, 7), why: 'plus 5' },
-        { form: `${name}.s32.s32.u32.wrap.max`, a: 0xfffffffc, b: 33, c: 0xffffffff, d: 0xffffffff, why: 'not below -1' },
-        { form: `${name}.s32.s32.u32.wrap.min`, a: 0xfffffffc, b: 1, c: 0, d: pick(0xfffffff8, 0xfffffffe), why: 'below 0' },
-      ],
-    }),
-  ];
-});
-
-const setRows = [
-  row({
-    syntax: 'vset.atype.btype.cmp d, a, b{, c}',
-    values: { atype: words, btype: words, cmp: comparisons },
-    types: { d: 'u32', a: '.atype', b: '.btype', c: 'b32' },
-    parts,
-    since: fermi,
-    doc: 'Compares words, bytes or halves, and gives 1 or 0; c is what the result is put into where it is a part.',
-    source: '9.7.18.4',
-    status: 'exact',
-    lower: ({ a, b, c }, m, ir) => merged(ir, compared(m.cmp)(ir, ...picked(ir, a, b, m.atype, m.btype)), 'u32', undefined, c),
-    cases: [
-      { form: 'vset.s32.s32.lt', a: 0xffffffff, b: 7, d: 1, why: '-1 is below 7' },
-      { form: 'vset.u32.s32.lt', a: 0xffffffff, b: 7, d: 0, why: '2^32 - 1 is not' },
-      { form: 'vset.u32.s32.eq', a: 0xffffffff, b: 0xffffffff, d: 0, why: 'nor is it -1' },
-    ],
-  }),
-  row({
-    syntax: 'vset.atype.btype.cmp.op d, a, b, c',
-    values: { atype: words, btype: words, cmp: comparisons, op: merges },
-    types: { d: 'u32', a: '.atype', b: '.btype', c: 'b32' },
-    parts: { a: part, b: part },
-    since: fermi,
-    doc: 'Compares words, bytes or halves, and joins 1 or 0 with c.',
-    source: '9.7.18.4',
-    status: 'exact',
-    lower: ({ a, b, c }, m, ir) => merged(ir, compared(m.cmp)(ir, ...picked(ir, a, b, m.atype, m.btype)), 'u32', m.op, c),
-    cases: [
-      { form: 'vset.s32.s32.lt.add', a: 0xffffffff, b: 7, c: 41, d: 42, why: '1 more' },
-      { form: 'vset.s32.s32.ge.min', a: 0xffffffff, b: 7, c: 41, d: 0, why: 'does not hold' },
-      { form: 'vset.s32.s32.ne.max', a: 0xffffffff, b: 7, c: 0xffffffff, d: 0xffffffff, why: 'c is unsigned' },
-    ],
-  }),
-];
 
 // ── two or four parts at once ──
 
@@ -404,4 +216,4 @@ const lanewiseRows = shapes.flatMap((shape) => {
 });
 
 /** In the order of the manual. */
-export const videoRows = [...scalarRows, ...shiftRows, ...setRows, ...lanewiseRows];
+export const videoRows = [...lanewiseRows];
