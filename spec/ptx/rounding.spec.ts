@@ -15,7 +15,6 @@ const draw = (below: number): number => Number(random() % BigInt(below));
 interface Format {
   readonly type: 'f32' | 'f64';
   readonly kind: 'b32' | 'b64';
-  readonly target: 'macos14' | 'cpu';
   readonly sign: bigint;
   readonly mantissaBits: bigint;
   /** Of the exponent field. */
@@ -26,8 +25,8 @@ interface Format {
 }
 
 const formats: readonly Format[] = [
-  { type: 'f32', kind: 'b32', target: 'macos14', sign: 1n << 31n, mantissaBits: 23n, most: 254, unit: 298n, count: 4000 },
-  { type: 'f64', kind: 'b64', target: 'cpu', sign: 1n << 63n, mantissaBits: 52n, most: 2046, unit: 2148n, count: 1000 },
+  { type: 'f32', kind: 'b32', sign: 1n << 31n, mantissaBits: 23n, most: 254, unit: 298n, count: 4000 },
+  { type: 'f64', kind: 'b64', sign: 1n << 63n, mantissaBits: 52n, most: 2046, unit: 2148n, count: 1000 },
 ];
 
 const isNegative = ({ sign }: Format, bits: bigint): boolean => (bits & sign) !== 0n;

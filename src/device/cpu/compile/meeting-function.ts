@@ -5,7 +5,7 @@
 import type { InstOf, Kernel } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
 import type { Meeting } from './regions.ts';
-import { type Shared, writeStateAddress } from './shared.ts';
+import { type Shared, writeCount, writeStateAddress, writeWarpEnd } from './shared.ts';
 import { heldAs } from './values.ts';
 
 interface Frame {
@@ -31,7 +31,7 @@ export function writeMeeting(shared: Shared, meeting: Meeting): number {
   const [thread, last, mask, sum] = [code.local('i32'), code.local('i32'), code.local('i32'), code.local('i32')];
   const frame: Frame = { shared, code, kernel: shared.plan.kernel, meeting, end: 1, base: 0, thread, last, mask, sum };
   code.open('loop');
-  writeWarpEnd(frame);
+  writeWarpEnd(code, frame.base, last, () => code.at('local.get', frame.end));
   code.i32(0);
   code.at('local.set', mask);
   eachThread(frame, () => writeTaking(frame));
@@ -49,32 +49,12 @@ export function writeMeeting(shared: Shared, meeting: Meeting): number {
   return index;
 }
 
-/** `last` is the smaller of the end and of 32 threads on. */
-function writeWarpEnd({ code, base, end, last }: Frame): void {
-  code.at('local.get', end);
-  code.at('local.get', base);
-  code.i32(32);
-  code.op('i32.add');
-  code.at('local.tee', last);
-  code.at('local.get', end);
-  code.at('local.get', last);
-  code.op('i32.lt_u');
-  code.op('select');
-  code.at('local.set', last);
-}
-
 function eachThread({ code, base, thread, last }: Frame, body: () => void): void {
   code.at('local.get', base);
   code.at('local.set', thread);
   code.open('loop');
   body();
-  code.at('local.get', thread);
-  code.i32(1);
-  code.op('i32.add');
-  code.at('local.tee', thread);
-  code.at('local.get', last);
-  code.op('i32.lt_u');
-  code.at('br_if', 0);
+  writeCount(code, thread, () => code.at('local.get', last));
   code.end();
 }
 

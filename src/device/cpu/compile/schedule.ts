@@ -1,6 +1,6 @@
 /** How a block of threads goes through the regions and meetings of a kernel: all together, or warp by warp. */
 import type { Code } from '../../../wasm/index.ts';
-import { gone, type Shared, waiting, writeStateAddress } from './shared.ts';
+import { gone, type Shared, waiting, writeCount, writeStateAddress, writeWarpEnd } from './shared.ts';
 
 /** Writes the function that runs a block; `steps` are those of regions and meetings by their number. */
 export function writeBlock(shared: Shared, steps: readonly number[]): number {
@@ -67,7 +67,7 @@ function writeWarps(shared: Shared, code: Code, dispatch: number): void {
   code.i32(0);
   code.at('local.set', first);
   code.open('loop');
-  writeWarpEnd(code, first, end, globals.threads);
+  writeWarpEnd(code, first, end, () => code.at('global.get', globals.threads));
   code.open('loop');
   code.at('local.get', first);
   code.at('local.get', end);
@@ -93,20 +93,6 @@ function writeWarps(shared: Shared, code: Code, dispatch: number): void {
   code.at('local.get', released);
   code.at('br_if', 0);
   code.end();
-}
-
-/** The smaller of 32 threads on and the number of threads. */
-function writeWarpEnd(code: Code, first: number, end: number, threads: number): void {
-  code.at('local.get', first);
-  code.i32(32);
-  code.op('i32.add');
-  code.at('local.tee', end);
-  code.at('global.get', threads);
-  code.at('local.get', end);
-  code.at('global.get', threads);
-  code.op('i32.lt_u');
-  code.op('select');
-  code.at('local.set', end);
 }
 
 /** A function that gives the lowest state of the threads from its first parameter to its second. */
@@ -141,17 +127,6 @@ function eachState(shared: Shared, code: Code, thread: number, push: () => void)
   code.access('i32.store', 4);
   writeCount(code, thread, () => code.at('global.get', shared.host.globals.threads));
   code.end();
-}
-
-/** Adds 1, and goes round again below a limit. */
-function writeCount(code: Code, local: number, limit: () => void): void {
-  code.at('local.get', local);
-  code.i32(1);
-  code.op('i32.add');
-  code.at('local.tee', local);
-  limit();
-  code.op('i32.lt_u');
-  code.at('br_if', 0);
 }
 
 /** What the state of a thread becomes when those that wait are let on; by now each waits or is gone. */

@@ -28,3 +28,28 @@ export function writeStateAddress({ host }: Pick<Shared, 'host'>, code: Code, th
   code.at('global.get', host.globals.states);
   code.op('i32.add');
 }
+
+/** Puts into `last` where the warp that starts at `first` ends: 32 threads on, or at a limit below that. */
+export function writeWarpEnd(code: Code, first: number, last: number, pushLimit: () => void): void {
+  code.at('local.get', first);
+  code.i32(32);
+  code.op('i32.add');
+  code.at('local.tee', last);
+  pushLimit();
+  code.at('local.get', last);
+  pushLimit();
+  code.op('i32.lt_u');
+  code.op('select');
+  code.at('local.set', last);
+}
+
+/** Adds 1 to a local, and goes round the loop again below a limit. */
+export function writeCount(code: Code, local: number, pushLimit: () => void): void {
+  code.at('local.get', local);
+  code.i32(1);
+  code.op('i32.add');
+  code.at('local.tee', local);
+  pushLimit();
+  code.op('i32.lt_u');
+  code.at('br_if', 0);
+}
