@@ -66,7 +66,7 @@ export const callAttributes = (of: Intrinsic): AttributeList => ({ function: cal
 export function kernelAttributes(kernel: Kernel, signature: Signature): AttributeList {
   const has = (test: (inst: Inst) => boolean): boolean => kernel.blocks.some((block) => block.body.some((v) => test(kernel.insts[v]!)));
   const meets = has(({ op }) => specOf(op).effect === 'barrier' || specOf(op).effect === 'warp');
-  const hasVolatile = has(
+  const isOrdered = has(
     (inst) =>
       inst.op === 'atomic' || inst.op === 'cas' || inst.op === 'fence' || ((inst.op === 'load' || inst.op === 'store') && inst.volatile),
   );
@@ -74,7 +74,7 @@ export function kernelAttributes(kernel: Kernel, signature: Signature): Attribut
   const progress = hasLoop ? [] : (['mustprogress', 'willreturn'] as const);
   const names: AttributeName[] = meets
     ? ['convergent', 'nounwind']
-    : ['nofree', 'norecurse', ...(hasVolatile ? [] : (['nosync'] as const)), 'nounwind', ...progress];
+    : ['nofree', 'norecurse', ...(isOrdered ? [] : (['nosync'] as const)), 'nounwind', ...progress];
   return { function: [...enums(...names), ...strings(signature.widestVector)], result: [], params: signature.attributes };
 }
 

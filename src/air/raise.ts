@@ -5,7 +5,18 @@
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { Instruction, InstructionOf, Block as LlvmBlock, Module } from '../bitcode/model.ts';
 import { spell } from '../bitcode/types.ts';
-import { addBlock, addBlockParam, type Block, builder, type Edge, type Kernel, renumber, type Value, verify } from '../ir/index.ts';
+import {
+  addBlock,
+  addBlockParam,
+  type Block,
+  builder,
+  type Edge,
+  isHidden,
+  type Kernel,
+  renumber,
+  type Value,
+  verify,
+} from '../ir/index.ts';
 import type { KernelReflection, ParamReflection } from './abi.ts';
 import { raiseInstruction } from './raise-instructions.ts';
 import { raiseArguments, raiseKernelShell } from './raise-params.ts';
@@ -35,7 +46,7 @@ export function reflectModule(module: Module, diagnostics: Diagnostics): KernelR
 
 function reflect(description: KernelDescription, kernel: Kernel): KernelReflection {
   const params = description.params.flatMap((p): ParamReflection[] => {
-    if (p.kind !== 'buffer' || kernel.params.every((k) => k.name !== p.name || k.kind === 'threadgroup' || k.memory || k.faults)) return [];
+    if (p.kind !== 'buffer' || kernel.params.every((k) => k.name !== p.name || k.kind === 'threadgroup' || isHidden(k))) return [];
     const isBytes = p.bufferSize !== undefined;
     return [
       {

@@ -1,5 +1,5 @@
 /** What a host must bind for a kernel of ours, from the IR: the names and types that AIR metadata has no room for included. */
-import { bytesOf, type Kernel, type KernelParam, type ScalarType } from '../ir/index.ts';
+import { bytesOf, isHidden, type Kernel, type KernelParam, type ScalarType } from '../ir/index.ts';
 import type { ElementType, KernelReflection, ParamReflection } from './abi.ts';
 import { windowOf } from './windows.ts';
 
@@ -38,7 +38,7 @@ export function reflectKernel(kernel: Kernel): KernelReflection {
   const shared = windowOf(kernel, 'shared');
   return {
     name: kernel.name,
-    params: kernel.params.filter((param) => param.kind !== 'threadgroup' && !param.memory && !param.faults).map(reflectParam),
+    params: kernel.params.filter((param) => param.kind !== 'threadgroup' && !isHidden(param)).map(reflectParam),
     ...reflectHidden(kernel),
     staticSharedBytes: shared?.size ?? 0,
     usesDynamicShared: shared?.dynamicOffset !== undefined,

@@ -1,4 +1,5 @@
 /** Lints that need the flow of a whole kernel: a barrier that only some threads of a block may come to. */
+import { catalogue } from '../base/catalogue/index.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import {
   type Cfg,
@@ -34,7 +35,7 @@ export function lintBarriers(kernel: Kernel, diagnostics: Diagnostics): void {
   for (const [block, value] of barriers) {
     if (!parted.has(block)) continue;
     const span = kernel.locs[value];
-    diagnostics.report('CM2210', {}, { notes: ['W-GPU-4040'], ...(span ? { span } : {}) });
+    diagnostics.report('CM2210', {}, { notes: [catalogue.CM2210.alias], ...(span ? { span } : {}) });
   }
 }
 

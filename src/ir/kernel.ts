@@ -64,6 +64,9 @@ export interface KernelParam {
   faults?: readonly string[];
 }
 
+/** Whether a parameter is one that no caller hands over. */
+export const isHidden = ({ memory, faults }: KernelParam): boolean => memory !== undefined || faults !== undefined;
+
 /** What the parameter is called in which a kernel says why it stopped itself. */
 export const faultWordName = 'cumetal.faults';
 

@@ -18,7 +18,7 @@ import {
   sink,
 } from '../ptx/index.ts';
 import { cellOf, copyCell, loadFrom, ownedBy, storeTo } from './cells.ts';
-import { type Context, enter, type Frame, newFrame, readRegister, registerIn, writeRegister } from './context.ts';
+import { type Context, enter, type Frame, newFrame, readRegister, registerIn, variableNamed, writeRegister } from './context.ts';
 import { reinterpret } from './convert.ts';
 import { newFlow } from './flow.ts';
 import { flowGraph, leavingEdges, type SourceBlock } from './flow-graph.ts';
@@ -86,10 +86,10 @@ function leadTo(c: Context, start: Flow, guard: { readonly cond: Value; readonly
 /** Gives the parameters their values and the results their memory; gives what is to be done when the function has returned. */
 function handOver(c: Context, frame: Frame, { fn, args, results }: CheckedCall): Result[] {
   const owned = ownedBy(frame.fn);
-  const resultCells = results.map((operand) => argumentVariable(c, operand));
+  const resultCells = results.map((operand) => variableNamed(c, operand));
   fn.params.forEach((formal, i) => {
     const actual = args[i]!;
-    const variable = argumentVariable(c, actual);
+    const variable = variableNamed(c, actual);
     const isShared = variable !== undefined && !owned.has(formal) && !resultCells.includes(variable);
     if (formal.space === 'reg') setRegisters(c, frame, formal, valuesOf(c, actual, formal));
     else if (isShared) frame.cells.set(formal, cellOf(c, variable));
@@ -112,15 +112,9 @@ function handOver(c: Context, frame: Frame, { fn, args, results }: CheckedCall):
 }
 
 function takeCell(c: Context, actual: Operand, formal: Variable, cell: IrVariable | undefined): void {
-  const variable = argumentVariable(c, actual);
+  const variable = variableNamed(c, actual);
   if (variable) copyCell(c, cell, cellOf(c, variable));
   else if (actual.kind === 'name' && actual.name !== sink) give(c, actual, loadFrom(c, cell, heldAs(formal), lanesOf(formal)));
-}
-
-/** The `.param` variable that an operand names. */
-function argumentVariable(c: Context, operand: Operand): Variable | undefined {
-  const symbol = operand.kind === 'name' ? lookUp(c.scope, operand.name) : undefined;
-  return symbol?.kind === 'variable' ? symbol.variable : undefined;
 }
 
 const lanesOf = ({ vector }: Variable): number => (vector ? Number(vector[1]) : 1);
@@ -135,7 +129,7 @@ function lanesNamed(c: Context, operand: Operand): readonly Register[] {
 /** What an operand hands over, as the type of its place. */
 function valuesOf(c: Context, operand: Operand, formal: Variable): Value[] {
   const type = heldAs(formal);
-  const variable = argumentVariable(c, operand);
+  const variable = variableNamed(c, operand);
   if (variable) return loadFrom(c, cellOf(c, variable), type, lanesOf(formal));
   const lanes = lanesNamed(c, operand);
   if (lanes.length > 0) return lanes.map((lane) => reinterpret(c.ir, readRegister(c, lane), type, false));
@@ -170,7 +164,7 @@ const registersOf = (c: Context, frame: Frame, formal: Variable): Value[] =>
 
 /** Gives what an operand names the values of a result. */
 function give(c: Context, operand: Operand, values: readonly Value[]): void {
-  const variable = argumentVariable(c, operand);
+  const variable = variableNamed(c, operand);
   if (variable) storeTo(c, cellOf(c, variable), values);
   lanesNamed(c, operand).forEach((lane, i) => {
     if (values[i] !== undefined) writeRegister(c, lane, reinterpret(c.ir, values[i], lane.type, false));

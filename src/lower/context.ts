@@ -2,7 +2,16 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { addBlockParam, type Builder, type Edge, type Variable as IrVariable, type Kernel, type Value } from '../ir/index.ts';
 import type { Variable } from '../ptx/ast.ts';
-import type { CheckedFunction, MatchedOperand, PtxFunction, Register, RowBuilder, Scope } from '../ptx/index.ts';
+import {
+  type CheckedFunction,
+  lookUp,
+  type MatchedOperand,
+  type Operand,
+  type PtxFunction,
+  type Register,
+  type RowBuilder,
+  type Scope,
+} from '../ptx/index.ts';
 import { newFlow } from './flow.ts';
 import type { GlobalMemory } from './module-memory.ts';
 import { type Flow, link, type RegisterFile } from './ssa.ts';
@@ -112,6 +121,12 @@ export function lowerEither(c: Context, condition: Value, yes: () => Value, no: 
   if (c.ir.loc) from.block.endLoc = c.ir.loc;
   enter(c, after);
   return addBlockParam(c.kernel, after.block, c.ir.typeOf(after.edges[0]!.edge.args[0]!));
+}
+
+/** The variable that an operand names. */
+export function variableNamed(c: Context, operand: Operand): Variable | undefined {
+  const symbol = operand.kind === 'name' ? lookUp(c.scope, operand.name) : undefined;
+  return symbol?.kind === 'variable' ? symbol.variable : undefined;
 }
 
 /** The value of a register here. */

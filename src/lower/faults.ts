@@ -5,7 +5,7 @@
 import { faultWordName } from '../ir/index.ts';
 import type { Variable } from '../ptx/ast.ts';
 import { type CheckedCall, type CheckedInstruction, integerConstant, lookUp, type Operand } from '../ptx/index.ts';
-import { type Context, enter, lowerWhen } from './context.ts';
+import { type Context, enter, lowerWhen, variableNamed } from './context.ts';
 import { newFlow } from './flow.ts';
 import { initialBytes, layoutOf } from './initialiser.ts';
 import { guardValue } from './instructions.ts';
@@ -58,7 +58,7 @@ function assertionText(c: Context, { args }: CheckedCall): string {
 
 /** The operand that is stored into a `.param` variable whole. */
 function storedIn(c: Context, operand: Operand): Operand | undefined {
-  const variable = variableOf(c, operand);
+  const variable = variableNamed(c, operand);
   const stores = instructionsOf(c).filter(({ match: { row, operands }, scope }) => {
     const address = row.name === 'st' ? operands[0]?.node : undefined;
     const base = address?.kind === 'address' && address.base.kind === 'name' ? lookUp(scope, address.base.name) : undefined;
@@ -70,16 +70,11 @@ function storedIn(c: Context, operand: Operand): Operand | undefined {
 const instructionsOf = (c: Context): CheckedInstruction[] =>
   c.frame.fn.items.flatMap((item) => (item.kind === 'instruction' ? [item] : []));
 
-const variableOf = (c: Context, node: Operand): Variable | undefined => {
-  const symbol = node.kind === 'name' ? lookUp(c.scope, node.name) : undefined;
-  return symbol?.kind === 'variable' ? symbol.variable : undefined;
-};
-
 /** The characters of the variable whose address an operand is, through copies and `cvta`. */
 function textAt(c: Context, operand: Operand | undefined): string | undefined {
   let node = operand;
   for (let turn = 0; turn < mostCopies && node?.kind === 'name'; turn++) {
-    const variable = variableOf(c, node);
+    const variable = variableNamed(c, node);
     if (variable) return charactersOf(variable);
     const { name } = node;
     const writes = instructionsOf(c).filter(({ match }) => isWritten(match.operands[0]?.node, name) && /^(mov|cvta)$/.test(match.row.name));

@@ -6,6 +6,7 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import { type Kernel, type KernelParam, type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
 import type { Module, Variable } from '../ptx/ast.ts';
 import { initialBytes, layoutFault, layoutOf } from './initialiser.ts';
+import { slotLimit } from './params.ts';
 
 export interface GlobalMemory {
   readonly memory: ModuleMemory;
@@ -34,9 +35,6 @@ export function globalMemoryOf({ items }: Module): GlobalMemory {
 
 /** Of one variable; a block beyond what buffers hold is refused where it is bound. */
 const mostBytes = 2 ** 30;
-
-/** Buffer slots of a pipeline. */
-const slotLimit = 31;
 
 /** The index of the parameter that points to the module's memory, added at the first call. Reports CM2092 where no slot is left. */
 export function memoryParam(kernel: Kernel, memory: ModuleMemory, diagnostics: Diagnostics): number {

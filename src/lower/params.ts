@@ -6,7 +6,7 @@ import { registerTypes } from '../ptx/index.ts';
 import { layoutFault, layoutOf } from './initialiser.ts';
 
 /** Buffer slots of a pipeline. */
-const slotLimit = 31;
+export const slotLimit = 31;
 
 /** Types whose values may be addresses. */
 const addressTypes = new Set(['b64', 'u64', 's64']);

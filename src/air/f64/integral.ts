@@ -19,10 +19,12 @@ export function integralOf(w: Words, a: Value, direction: Direction): Value {
   const isFraction = w.is(power, 'slt', 0n);
   // The bits of the fraction; all of them below one, where adding to them has no meaning.
   const fraction = w.select(isFraction, magnitudeMask, w.lshr((1n << 52n) - 1n, power));
-  const added = w.and(w.add(size, addition(w, a, size, fraction, direction)), w.xor(fraction, -1n));
-  const result = direction === 'zero' ? w.and(size, w.xor(fraction, -1n)) : w.select(isFraction, ofFraction(w, a, size, direction), added);
-  const quiet = w.select(isNan(w, size), w.or(a, quietBit), w.or(result, signOf(w, a)));
-  return quiet;
+  const whole = (bits: Value): Value => w.and(bits, w.xor(fraction, -1n));
+  const result =
+    direction === 'zero'
+      ? whole(size)
+      : w.select(isFraction, ofFraction(w, a, size, direction), whole(w.add(size, addition(w, a, size, fraction, direction))));
+  return w.select(isNan(w, size), w.or(a, quietBit), w.or(result, signOf(w, a)));
 }
 
 /** What is added before the fraction is cut off, so that it carries into the integer where that is to grow. */
