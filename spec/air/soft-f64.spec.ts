@@ -5,7 +5,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { expandedOps } from '../../src/air/f64/expansions.ts';
-import { computedDoubles, legaliseF64 } from '../../src/air/legalise-f64.ts';
+import { computedDoubles, emitKernel, raiseModule, targets } from '../../src/air/index.ts';
+import { legaliseF64 } from '../../src/air/legalise-f64.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { f64Bits, f64Value } from '../../src/base/float.ts';
 import {
@@ -145,11 +146,12 @@ function kernelOf(c: Case): Kernel {
   });
 }
 
-/** The kernel without doubles, and without anything wider than 64 bits. */
-function softened(kernel: Kernel): Kernel {
+/** The kernel as AIR without doubles says it, with what it calls in place. */
+function softened(given: Kernel): Kernel {
   const diagnostics = new Diagnostics();
-  assert.is(legaliseF64(kernel, 'macos14', diagnostics), true);
+  const [raised] = raiseModule(emitKernel(given, targets.macos14, diagnostics), diagnostics);
   assert.equal(diagnostics.list, []);
+  const { kernel } = raised!;
   runPasses(kernel, standardPasses);
   assertSound(kernel);
   for (const { body } of kernel.blocks)
@@ -404,7 +406,7 @@ const sizeOf = (kernel: Kernel): number =>
   kernel.blocks.reduce((sum, { body }) => sum + body.filter((value) => kernel.insts[value]!.op !== 'const').length, 0);
 
 test('expansions stay short, and in one block', () => {
-  const most: Partial<Record<PureOp, number>> = { fadd: 80, fmul: 85, fma: 220, fdiv: 150, fsqrt: 100 };
+  const most: Partial<Record<PureOp, number>> = { fadd: 80, fmul: 90, fma: 220, fdiv: 150, fsqrt: 105 };
   for (const [op, limit] of Object.entries(most)) {
     const { arity } = arithmetic[op as PureOp]!;
     const kernel = softened(kernelOf({ op: op as PureOp, types: Array.from({ length: arity }, () => 'f64' as const), result: 'f64' }));

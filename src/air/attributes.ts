@@ -62,6 +62,16 @@ export const declarationAttributes = (of: Intrinsic): AttributeList => ({
 });
 export const callAttributes = (of: Intrinsic): AttributeList => ({ function: calls[of.class], result: [], params: params(of) });
 
+/** A call of a function of the kernel's own, which computes and does nothing else. */
+export const pureCall: AttributeList = { function: calls.pure, result: [], params: [] };
+
+/** The definition of such a function. */
+export const pureDefinition = (params: number): AttributeList => ({
+  function: [...enums('mustprogress', 'nofree', 'norecurse', 'nosync', 'nounwind', 'readnone', 'willreturn'), ...strings(0)],
+  result: [],
+  params: Array.from({ length: params }, () => enums('noundef')),
+});
+
 /** Attributes of the kernel itself and of its parameters. */
 export function kernelAttributes(kernel: Kernel, signature: Signature): AttributeList {
   const has = (test: (inst: Inst) => boolean): boolean => kernel.blocks.some((block) => block.body.some((v) => test(kernel.insts[v]!)));
@@ -78,10 +88,12 @@ export function kernelAttributes(kernel: Kernel, signature: Signature): Attribut
   return { function: [...enums(...names), ...strings(signature.widestVector)], result: [], params: signature.attributes };
 }
 
-const strings = (widestVector: number): Attribute[] => [
-  string('frame-pointer', 'all'),
-  string('min-legal-vector-width', String(widestVector)),
-  string('no-builtins'),
-  string('no-trapping-math', 'true'),
-  string('stack-protector-buffer-size', '8'),
-];
+function strings(widestVector: number): Attribute[] {
+  return [
+    string('frame-pointer', 'all'),
+    string('min-legal-vector-width', String(widestVector)),
+    string('no-builtins'),
+    string('no-trapping-math', 'true'),
+    string('stack-protector-buffer-size', '8'),
+  ];
+}

@@ -6,31 +6,20 @@ import { bug } from '../base/bug.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Argument, Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../bitcode/model.ts';
 import { type Type, types } from '../bitcode/types.ts';
-import {
-  type Block,
-  type Edge,
-  edgesOf,
-  isPointer,
-  type Kernel,
-  runPasses,
-  type Space,
-  type Sreg,
-  standardPasses,
-  type Value,
-} from '../ir/index.ts';
+import { type Block, type Edge, edgesOf, isPointer, type Kernel, runPasses, type Sreg, standardPasses, type Value } from '../ir/index.ts';
 import { asInteger, llvmType } from './address.ts';
-import { kernelAttributes } from './attributes.ts';
-import type { KernelEmitter, Root, Signature } from './emitter.ts';
+import { kernelAttributes, pureCall, pureDefinition } from './attributes.ts';
+import type { KernelEmitter, Signature } from './emitter.ts';
 import { expandAtomics } from './expand-atomics.ts';
-import { type FunctionBuilder, functionBuilder, i32Constant, i64Constant, intConstant } from './function-builder.ts';
+import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
 import { legaliseF64 } from './legalise-f64.ts';
 import { addKernelMetadata, addSoftDoubles } from './metadata.ts';
 import { declareIntrinsic, moduleFor } from './module.ts';
 import { pruneUnused } from './prune.ts';
 import { rules } from './rules.ts';
 import { kernelSignature } from './signature.ts';
-import { spaces, type Target } from './targets.ts';
-import { type Window, type WindowSpace, windowOf } from './windows.ts';
+import type { Target } from './targets.ts';
+import { windowMaker } from './window-memory.ts';
 
 /** Emits one kernel, which is changed on the way (see `legalise-f64.ts`). Refusals (what this target cannot say) are reported at their source location; the result is then void. */
 export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics): Module {
@@ -87,13 +76,15 @@ function emitBody(kernel: Kernel, fn: LlvmFunction, module: Module, signature: S
 
 type Emitter = KernelEmitter & { define(value: Value, as: LlvmValue): void };
 
+function emitInst(e: Emitter, value: Value): void {
+  const inst = e.kernel.insts[value]!;
+  const made = (rules[inst.op] as (e: KernelEmitter, inst: never, value: Value) => LlvmValue | undefined)(e, inst as never, value);
+  if (made) e.define(value, made);
+}
+
 function emitBlock(e: Emitter, block: Block, blocks: LlvmBlock[], fn: LlvmFunction, phis: Map<Block, LlvmValue[]>): void {
   e.b.block = blocks[block.id]!;
-  for (const value of block.body) {
-    const inst = e.kernel.insts[value]!;
-    const made = (rules[inst.op] as (e: KernelEmitter, inst: never, value: Value) => LlvmValue | undefined)(e, inst as never, value);
-    if (made) e.define(value, made);
-  }
+  for (const value of block.body) emitInst(e, value);
   const end = block.end;
   if (end.op === 'ret') return void e.b.emit('ret', types.void, { value: undefined });
   const condition = end.op === 'condbr' ? e.value(end.cond) : undefined;
@@ -176,6 +167,17 @@ function kernelEmitter(
         flags: 0,
       });
     },
+    callFunction: (name, args) => {
+      const callee = pureFunction(e, module, name);
+      return b.emit('call', callee.functionType.result, {
+        functionType: callee.functionType,
+        callee,
+        args: [...args],
+        attributes: pureCall,
+        tail: 'tail',
+        flags: 0,
+      });
+    },
     sreg: (name) => sregs.get(name) ?? bug(`no kernel input for ${name}`),
     paramRoot: (index) => signature.roots[index] ?? bug(`no parameter ${index}`),
     ...windows,
@@ -184,106 +186,43 @@ function kernelEmitter(
   return e;
 }
 
-type Windows = Pick<KernelEmitter, 'variableRoot' | 'windowRootAt' | 'windowOffset'>;
+const noSignature: Signature = {
+  args: [],
+  attributes: [],
+  roots: [],
+  dynamicShared: undefined,
+  inputs: [],
+  sregs: new Map(),
+  widestVector: 0,
+};
 
-/** Makes the memory of each window when it is first used. */
-function windowMaker(kernel: Kernel, module: Module, signature: Signature, b: FunctionBuilder): Windows {
-  const windows = new Map<Space, { window: Window; base: LlvmValue | undefined }>();
-  const entry = b.block;
-  const of = (space: Space) => {
-    let known = windows.get(space);
-    if (!known) {
-      const window = windowOf(kernel, space as WindowSpace) ?? emptyWindow(space as WindowSpace);
-      known = { window, base: window.size > 0 ? declareWindow(module, kernel, window, entry) : undefined };
-      windows.set(space, known);
-    }
-    return known;
-  };
-  for (const space of ['local', 'shared', 'constant'] as const) if (windowOf(kernel, space)) of(space);
-  const root = (pointer: LlvmValue, space: Space, base: bigint): Root => ({
-    pointer,
-    space: llvmSpace[space as WindowSpace],
-    base,
-    align: of(space).window.align,
-    isObject: true,
-  });
-  return {
-    windowOffset: (space, name) => of(space).window.offsets.get(name) ?? bug(`no variable ${name}`),
-    variableRoot: (space, name) => {
-      const { window, base } = of(space);
-      const variable = kernel.variables.find((v) => v.name === name)!;
-      if (variable.isDynamic) return signature.dynamicShared ?? bug('dynamic shared memory without its argument');
-      return base ? root(base, space, BigInt(window.offsets.get(name)!)) : root(signature.dynamicShared!.pointer, space, 0n);
-    },
-    windowRootAt: (space, address, offset) => {
-      const { window, base } = of(space);
-      const dynamic = space === 'shared' ? signature.dynamicShared : undefined;
-      const start = i64Constant(window.dynamicOffset ?? 0);
-      if (!dynamic || !base) {
-        offset.start = dynamic && window.dynamicOffset ? b.binary('sub', address, start) : address;
-        return root(base ?? dynamic?.pointer ?? bug(`an address in ${space} space without variables`), space, 0n);
-      }
-      const isDynamic = b.icmp('uge', address, start);
-      const bytes = types.pointer(types.i8, spaces.threadgroup);
-      offset.start = b.select(isDynamic, b.binary('sub', address, start), address);
-      return root(b.select(isDynamic, b.cast('bitcast', dynamic.pointer, bytes), b.cast('bitcast', base, bytes)), space, 0n);
-    },
-  };
-}
-
-const llvmSpace: Record<WindowSpace, number> = { shared: spaces.threadgroup, constant: spaces.constant, local: spaces.thread };
-
-const emptyWindow = (space: WindowSpace): Window => ({
-  space,
-  offsets: new Map(),
-  size: 0,
-  align: 1,
-  dynamicOffset: undefined,
-  element: 'i8',
-  init: undefined,
-});
-
-function declareWindow(module: Module, kernel: Kernel, window: Window, entry: LlvmBlock): LlvmValue {
-  const element = llvmType(window.element);
-  const array = types.array(element, (window.size * 8) / Math.max(8, bitsOfElement(element)));
-  if (window.space === 'local') {
-    const alloca = functionBuilder(entry).emit('alloca', types.pointer(array), {
-      allocated: array,
-      count: i32Constant(1),
-      align: window.align,
-    });
-    return alloca;
-  }
-  const isShared = window.space === 'shared';
-  module.globals.push({
-    kind: 'global',
-    name: `${kernel.name}.${window.space}`,
-    type: types.pointer(array, llvmSpace[window.space]),
-    valueType: array,
-    isConstant: !isShared,
-    init: isShared ? { kind: 'constant', form: 'undef', type: array } : arrayConstant(array, element, window.init!),
+/** One of the kernel's own functions, written into the module on first use. */
+function pureFunction({ kernel, target, diagnostics }: KernelEmitter, module: Module, name: string): LlvmFunction {
+  const known = module.functions.find((fn) => fn.name === name);
+  if (known) return known;
+  const { body, result } = kernel.functions?.get(name) ?? bug(`${kernel.name} has no function ${name}`);
+  const block = body.blocks[0]!;
+  const typeOf = (value: Value): Type => llvmType(body.insts[value]!.type);
+  const functionType = types.function(typeOf(result), block.params.map(typeOf));
+  const args = functionType.params.map((type, index): Argument => ({ kind: 'argument', type, index, name: undefined }));
+  const fn: LlvmFunction = {
+    kind: 'function',
+    name,
+    functionType,
+    type: types.pointer(functionType),
     linkage: 'internal',
-    align: window.align,
-    section: undefined,
+    attributes: pureDefinition(args.length),
     unnamedAddr: 'unnamed_addr',
-    externallyInitialized: false,
     dsoLocal: false,
-  });
-  return module.globals[module.globals.length - 1]!;
+    section: undefined,
+    args,
+    blocks: [{ kind: 'block', name: undefined, body: [] }],
+    metadata: [],
+  };
+  module.functions.push(fn);
+  const e = kernelEmitter(body, module, noSignature, target, diagnostics, functionBuilder(fn.blocks[0]!));
+  block.params.forEach((param, i) => void e.define(param, args[i]!));
+  for (const value of block.body) emitInst(e, value);
+  e.b.emit('ret', types.void, { value: e.value(result) });
+  return fn;
 }
-
-const bitsOfElement = (type: Type): number =>
-  type.kind === 'int' ? type.bits : type.kind === 'float' ? { half: 16, bfloat: 16, float: 32, double: 64 }[type.name] : 64;
-
-function arrayConstant(type: ReturnType<typeof types.array>, element: Type, bytes: Uint8Array) {
-  const size = bitsOfElement(element) / 8;
-  const elements = Array.from({ length: type.count }, (_, i) => {
-    let bits = 0n;
-    for (let n = size - 1; n >= 0; n--) bits = (bits << 8n) | BigInt(bytes[i * size + n]!);
-    if (element.kind === 'int') return intConstant(element, bits);
-    return { kind: 'constant', form: 'float', type: element, bits } as never;
-  });
-  return { kind: 'constant', form: 'aggregate', type, elements } as const;
-}
-
-export type { Argument };

@@ -19,6 +19,8 @@ export interface KernelEmitter {
   value(value: Value): LlvmValue;
   /** `none` keeps a call from being a tail call, for pointers to the thread's own memory. */
   call(intrinsic: Intrinsic, args: readonly LlvmValue[], tail?: 'tail' | 'none'): LlvmValue;
+  /** A call of one of the kernel's own functions. */
+  callFunction(name: string, args: readonly LlvmValue[]): LlvmValue;
   sreg(name: Sreg): LlvmValue;
   paramRoot(index: number): Root;
   variableRoot(space: Space, name: string): Root;

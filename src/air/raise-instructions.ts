@@ -238,8 +238,9 @@ function memoryType(type: Type): Type {
 const at = ({ b }: RaiseState, addr: Value, offset: number): Value => (offset === 0 ? addr : b.ptradd(addr, b.const('i64', offset)));
 
 function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes | undefined {
-  const name = inst.callee.kind === 'function' ? inst.callee.name : undefined;
-  if (name === undefined) throw new Refused('an indirect call');
+  if (inst.callee.kind !== 'function') throw new Refused('an indirect call');
+  if (inst.callee.blocks.length > 0) return state.place.inline(state, inst, inst.callee);
+  const { name } = inst.callee;
   if (isHint(name)) return undefined;
   const row = intrinsicOf(name);
   if (!row) throw new Refused(`the function \`${name}\``);

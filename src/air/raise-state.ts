@@ -1,7 +1,7 @@
 /** What raising one kernel carries along: the builder, and what each LLVM value became. */
-import type { Argument, Constant, Instruction, Value as LlvmValue } from '../bitcode/model.ts';
+import type { Argument, Constant, Instruction, InstructionOf, Function as LlvmFunction, Value as LlvmValue } from '../bitcode/model.ts';
 import { type Type as LlvmType, spell } from '../bitcode/types.ts';
-import type { Builder, Kernel, PointerType, ScalarType, Type, Value } from '../ir/index.ts';
+import type { Block, Builder, Kernel, PointerType, ScalarType, Type, Value } from '../ir/index.ts';
 import { fieldOffset, hasMemoryForm, sizeOf } from './layout.ts';
 import { spaces } from './targets.ts';
 
@@ -19,14 +19,28 @@ export interface RaiseState {
   /** The one scalar or pointer a value is. */
   scalar(value: LlvmValue): Value;
   typesOf(type: LlvmType): Type[];
+  readonly place: Place;
+}
+
+/** Whose body is being raised. */
+export interface Place {
+  /** The functions that are open, from the kernel on. */
+  readonly within: readonly LlvmFunction[];
+  /** The block that a return goes to with what it returns; a kernel's return ends the thread. */
+  readonly returned: Block | undefined;
+  /** How many instructions may still be raised for the kernel. */
+  readonly budget: { left: number };
+  /** Puts the body of a function in the place of a call. */
+  readonly inline: (state: RaiseState, call: InstructionOf<'call'>, callee: LlvmFunction) => Lanes | undefined;
 }
 
 /** A state in which nothing is defined yet. */
-export function raiseState(kernel: Kernel, b: Builder): RaiseState {
+export function raiseState(kernel: Kernel, b: Builder, place: Place): RaiseState {
   const known = new Map<LlvmValue, Lanes>();
   const state: RaiseState = {
     kernel,
     b,
+    place,
     define: (value, lanes) => void known.set(value, lanes),
     lanes: (value) => known.get(value) ?? constantLanes(state, value),
     scalar: (value) => {

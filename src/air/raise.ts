@@ -3,7 +3,7 @@
  * opaque, phis become block parameters. What is graphics, unknown or without exact meaning is refused by name (CM4053).
  */
 import { Diagnostics } from '../base/diagnostic.ts';
-import type { Instruction, InstructionOf, Block as LlvmBlock, Module } from '../bitcode/model.ts';
+import type { Instruction, InstructionOf, Block as LlvmBlock, Function as LlvmFunction, Module } from '../bitcode/model.ts';
 import { spell } from '../bitcode/types.ts';
 import {
   addBlock,
@@ -14,6 +14,7 @@ import {
   isHidden,
   type Kernel,
   renumber,
+  type Terminator,
   type Value,
   verify,
 } from '../ir/index.ts';
@@ -94,9 +95,48 @@ function refuseUnsound(kernel: Kernel): void {
 function raiseBody(kernel: Kernel, description: KernelDescription): void {
   const fn = description.fn;
   if (fn.blocks.length === 0) throw new Refused('it has no body');
-  const entry = addBlock(kernel);
-  const state = raiseState(kernel, builder(kernel, entry));
+  const state = raiseState(kernel, builder(kernel, addBlock(kernel)), {
+    within: [fn],
+    returned: undefined,
+    budget: { left: mostInstructions },
+    inline: inlineCall,
+  });
   raiseArguments(state, description);
+  raiseBlocks(state, fn);
+  renumber(kernel);
+}
+
+/** Instructions of a kernel with all that it calls, and calls within calls; far more than any compiler takes. */
+const mostInstructions = 1_000_000;
+const deepest = 256;
+
+/** The body of a function in the place of a call of it, with registers and memory of its own; the call's block goes on behind it. */
+function inlineCall(state: RaiseState, call: InstructionOf<'call'>, callee: LlvmFunction): Lanes | undefined {
+  const { kernel, b, place } = state;
+  const { result, params } = callee.functionType;
+  if (place.within.length > deepest) throw new Refused(`calls more than ${deepest} deep`);
+  if (place.within.includes(callee)) throw new Refused(`the function \`${callee.name}\`, which calls itself`);
+  if (call.functionType !== callee.functionType || call.args.length !== params.length || callee.args.length !== params.length)
+    throw new Refused(`the function \`${callee.name}\` called as ${spell(call.functionType)}`);
+  const returned = addBlock(kernel);
+  const lanes = result.kind === 'void' ? undefined : state.typesOf(result).map((type) => addBlockParam(kernel, returned, type));
+  const inner = raiseState(kernel, b, { ...place, within: [...place.within, callee], returned });
+  callee.args.forEach((arg, i) => {
+    const from = call.args[i]!;
+    const given = from.kind === 'metadata' ? [] : state.lanes(from);
+    if (given.map(b.typeOf).join() !== inner.typesOf(arg.type).join())
+      throw new Refused(`an argument of \`${callee.name}\` of another type`);
+    inner.define(arg, given);
+  });
+  raiseBlocks(inner, callee);
+  b.block = returned;
+  return lanes;
+}
+
+/** The blocks of a function; the block that the builder is at goes on to the first. */
+function raiseBlocks(state: RaiseState, fn: LlvmFunction): void {
+  const { kernel } = state;
+  const entry = state.b.block;
   const reachable = reachableBlocks(fn.blocks[0]!);
   const blocks = new Map<LlvmBlock, Block>(reachable.map((llvm) => [llvm, addBlock(kernel)]));
   for (const [llvm, block] of blocks)
@@ -107,7 +147,6 @@ function raiseBody(kernel: Kernel, description: KernelDescription): void {
       );
   entry.end = { op: 'br', to: { block: blocks.get(fn.blocks[0]!)!, args: [] } };
   for (const llvm of definitionOrder(reachable)) raiseBlock(state, llvm, blocks);
-  renumber(kernel);
 }
 
 const phisOf = (block: LlvmBlock) => block.body.filter((inst): inst is InstructionOf<'phi'> => inst.op === 'phi');
@@ -116,6 +155,7 @@ function raiseBlock(state: RaiseState, llvm: LlvmBlock, blocks: ReadonlyMap<Llvm
   const b = state.b;
   b.block = blocks.get(llvm)!;
   for (const inst of llvm.body) {
+    if (--state.place.budget.left < 0) throw new Refused(`more than ${mostInstructions} instructions with all that it calls`);
     if (inst.op === 'phi') continue;
     if (isTerminator(inst)) return void raiseTerminator(state, inst, llvm, blocks);
     const made = raiseInstruction(state, inst);
@@ -141,7 +181,12 @@ function raiseTerminator(state: RaiseState, inst: Instruction, from: LlvmBlock, 
   else if (inst.op === 'condbr')
     b.block.end = { op: 'condbr', cond: state.scalar(inst.condition), then: edge(inst.ifTrue), else: edge(inst.ifFalse) };
   else if (inst.op === 'switch') raiseSwitch(state, inst, edge);
-  else b.block.end = { op: 'ret' };
+  else b.block.end = inst.op === 'ret' ? returnFrom(state, inst) : { op: 'ret' };
+}
+
+function returnFrom(state: RaiseState, { value }: InstructionOf<'ret'>): Terminator {
+  const { returned } = state.place;
+  return returned ? { op: 'br', to: { block: returned, args: value ? state.lanes(value) : [] } } : { op: 'ret' };
 }
 
 /** A switch as a chain of comparisons. */

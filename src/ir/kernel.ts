@@ -104,6 +104,12 @@ export interface Variable {
   element: ScalarType | undefined;
 }
 
+/** Straight code without effects that a kernel calls by `call1` to `call3`: one block, whose parameters are the operands. */
+export interface PureFunction {
+  readonly body: Kernel;
+  readonly result: Value;
+}
+
 export interface Kernel {
   name: string;
   params: KernelParam[];
@@ -115,6 +121,8 @@ export interface Kernel {
   locs: (Span | undefined)[];
   maxThreads: number | undefined;
   requiredThreads: readonly [number, number, number] | undefined;
+  /** By name; AIR emission alone makes them, and reading AIR puts their bodies in the place of the calls. */
+  functions?: ReadonlyMap<string, PureFunction>;
 }
 
 export interface Module {

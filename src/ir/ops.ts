@@ -175,6 +175,23 @@ export const ops = {
   fpext: { args: float1, type: 'given', effect: 'pure', doc: 'To a wider float, exact.' },
   fptrunc: { args: float1, type: 'given', effect: 'pure', doc: 'To a narrower float, nearest even.' },
 
+  // ── functions of the kernel ──
+  call1: { args: { a: 'scalar' }, attrs: { fn: '' as string }, type: 'given', effect: 'pure', doc: 'The kernel’s function `fn` of a.' },
+  call2: {
+    args: { a: 'scalar', b: 'scalar' },
+    attrs: { fn: '' as string },
+    type: 'given',
+    effect: 'pure',
+    doc: 'The function `fn` of two.',
+  },
+  call3: {
+    args: { a: 'scalar', b: 'scalar', c: 'scalar' },
+    attrs: { fn: '' as string },
+    type: 'given',
+    effect: 'pure',
+    doc: 'The function `fn` of three.',
+  },
+
   // ── choice ──
   select: { args: { cond: 'i1', a: 'any', b: '=a' }, type: 'a', effect: 'pure', doc: 'a where cond holds, else b.' },
 

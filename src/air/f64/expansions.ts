@@ -8,12 +8,19 @@ import { quotientOf, rootOf } from './quotient.ts';
 import type { Words } from './words.ts';
 
 /** The same result bits from operands that are i64 where the op has f64; a result of f64 is an i64. */
-export type Expansion = (w: Words, inst: never) => Value;
+export interface Expansion<I = never> {
+  /** `here`: in the place of the op, being no longer than a call. `function`: in a function that the kernel has once. */
+  readonly place: 'here' | 'function';
+  readonly expand: (w: Words, inst: I) => Value;
+}
 
 /** `moves`: the op is the same on i64. `refused`: nothing exact takes its place. `never`: it has no doubles. */
 export type Fate = Expansion | 'moves' | 'refused' | 'never';
 
-type Fates = { readonly [K in Op]: ((w: Words, inst: InstOf<K>) => Value) | 'moves' | 'refused' | 'never' };
+type Fates = { readonly [K in Op]: Expansion<InstOf<K>> | 'moves' | 'refused' | 'never' };
+
+const here = <I>(expand: (w: Words, inst: I) => Value): Expansion<I> => ({ place: 'here', expand });
+const called = <I>(expand: (w: Words, inst: I) => Value): Expansion<I> => ({ place: 'function', expand });
 
 const fates: Fates = {
   const: 'moves',
@@ -44,37 +51,40 @@ const fates: Fates = {
   popcount: 'never',
   bitrev: 'never',
   icmp: 'never',
-  fadd: (w, { a, b }) => sumOf(w, a, b),
-  fsub: (w, { a, b }) => sumOf(w, a, w.xor(b, signBit)),
-  fmul: (w, { a, b }) => productOf(w, a, b),
-  fdiv: (w, { a, b }) => quotientOf(w, a, b),
-  fma: (w, { a, b, c }) => fusedSumOf(w, a, b, c),
-  fsqrt: (w, { a }) => rootOf(w, a),
-  fneg: (w, { a }) => w.xor(a, signBit),
-  fabs: (w, { a }) => w.and(a, magnitudeMask),
-  fmin: (w, { a, b }) => extremeOf(w, a, b, 'slt'),
-  fmax: (w, { a, b }) => extremeOf(w, a, b, 'sgt'),
-  frint: (w, { a }) => integralOf(w, a, 'even'),
-  ftrunc: (w, { a }) => integralOf(w, a, 'zero'),
-  ffloor: (w, { a }) => integralOf(w, a, 'down'),
-  fceil: (w, { a }) => integralOf(w, a, 'up'),
+  fadd: called((w, { a, b }) => sumOf(w, a, b)),
+  fsub: called((w, { a, b }) => sumOf(w, a, w.xor(b, signBit))),
+  fmul: called((w, { a, b }) => productOf(w, a, b)),
+  fdiv: called((w, { a, b }) => quotientOf(w, a, b)),
+  fma: called((w, { a, b, c }) => fusedSumOf(w, a, b, c)),
+  fsqrt: called((w, { a }) => rootOf(w, a)),
+  fneg: here((w, { a }) => w.xor(a, signBit)),
+  fabs: here((w, { a }) => w.and(a, magnitudeMask)),
+  fmin: here((w, { a, b }) => extremeOf(w, a, b, 'slt')),
+  fmax: here((w, { a, b }) => extremeOf(w, a, b, 'sgt')),
+  frint: called((w, { a }) => integralOf(w, a, 'even')),
+  ftrunc: called((w, { a }) => integralOf(w, a, 'zero')),
+  ffloor: called((w, { a }) => integralOf(w, a, 'down')),
+  fceil: called((w, { a }) => integralOf(w, a, 'up')),
   fexp2: 'refused',
   flog2: 'refused',
   fsin: 'refused',
   fcos: 'refused',
   ftanh: 'refused',
   frsqrt: 'refused',
-  fcmp: (w, { a, b, pred }) => compared(w, a, b, pred),
+  fcmp: here((w, { a, b, pred }) => compared(w, a, b, pred)),
   trunc: 'never',
   zext: 'never',
   sext: 'never',
   bitcast: 'moves',
-  fptosi: (w, { a, type }) => toInteger(w, a, type as IntType, true),
-  fptoui: (w, { a, type }) => toInteger(w, a, type as IntType, false),
-  sitofp: (w, { a }) => fromInteger(w, a, true),
-  uitofp: (w, { a }) => fromInteger(w, a, false),
-  fpext: (w, { a }) => widened(w, a),
-  fptrunc: (w, { a, type }) => narrowed(w, a, type as 'f16' | 'bf16' | 'f32'),
+  fptosi: called((w, { a, type }) => toInteger(w, a, type as IntType, true)),
+  fptoui: called((w, { a, type }) => toInteger(w, a, type as IntType, false)),
+  sitofp: called((w, { a }) => fromInteger(w, a, true)),
+  uitofp: called((w, { a }) => fromInteger(w, a, false)),
+  fpext: called((w, { a }) => widened(w, a)),
+  fptrunc: called((w, { a, type }) => narrowed(w, a, type as 'f16' | 'bf16' | 'f32')),
+  call1: 'never',
+  call2: 'never',
+  call3: 'never',
   select: 'moves',
   vec2: 'moves',
   vec4: 'moves',
@@ -98,7 +108,7 @@ const fates: Fates = {
 export const fateOf = (op: Op): Fate => fates[op] as Fate;
 
 /** Whether an op computes: with doubles it is work, and not only bits that move or a sign that changes. */
-export const computes = (op: Op): boolean => typeof fates[op] === 'function' && op !== 'fneg' && op !== 'fabs';
+export const computes = (op: Op): boolean => typeof fates[op] === 'object' && op !== 'fneg' && op !== 'fabs';
 
 /** The ops that have an expansion. */
-export const expandedOps: readonly Op[] = (Object.keys(ops) as Op[]).filter((op) => typeof fates[op] === 'function');
+export const expandedOps: readonly Op[] = (Object.keys(ops) as Op[]).filter((op) => typeof fates[op] === 'object');

@@ -73,7 +73,22 @@ const vector =
     );
 const oneOf = (word: string, words: readonly string[]): Broken => when(!words.includes(word), 'T5', `there is no \`${word}\``);
 
+const call = ({ type, fn }: { type: Type; fn: string }, types: readonly Type[], kernel: Kernel): Broken => {
+  const known = kernel.functions?.get(fn);
+  if (!known) return [['T5', `there is no function \`${fn}\``]];
+  const { body, result } = known;
+  const wanted = body.blocks[0]!.params.map((param) => body.insts[param]!.type);
+  const gives = body.insts[result]!.type;
+  return [
+    ...when(type !== gives, 'T3', `\`${fn}\` gives ${gives}, not ${type}`),
+    ...when(wanted.join() !== types.join(), 'T1', `\`${fn}\` is a function of ${wanted.join(', ')}`),
+  ];
+};
+
 const extra: { [K in Op]?: Extra<K> } = {
+  call1: call,
+  call2: call,
+  call3: call,
   shuffle: (_, [, lane]) => when(lane !== 'i32', 'T3', `a lane of type ${lane}`),
   ballot: ({ type }) => when(type !== 'i32', 'T3', `a ballot of type ${type}`),
   fence: ({ scope }) => oneOf(scope, fenceScopes),

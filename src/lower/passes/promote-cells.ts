@@ -177,21 +177,20 @@ function rewrite(kernel: Kernel, places: ReadonlyMap<Value, Place>): (value: Val
       if (inst.op === 'store') write(r, place.cell, access, known(inst.value));
       else replaced.set(value, read(r, place.cell, access));
     }
+    for (const edge of edgesOf(block.end)) flows.get(edge.block)!.edges.push({ from: flow, edge });
   }
   for (const block of kernel.blocks) mapBlock(kernel.insts, block, known);
   const final = registers.finish();
   return (value) => final(known(value));
 }
 
-/** The blocks, which stand in the order in which control reaches them, with the edges between them. */
+/** The blocks, which stand in the order in which control reaches them; edges are added as the blocks that they leave are filled. */
 function flowsOf(kernel: Kernel): Map<Block, Flow> {
   const counts = new Map<Block, number>();
   for (const { end } of kernel.blocks) for (const { block } of edgesOf(end)) counts.set(block, (counts.get(block) ?? 0) + 1);
-  const flows = new Map(
+  return new Map(
     kernel.blocks.map((block): [Block, Flow] => [block, { block, edgeCount: counts.get(block) ?? 0, edges: [], defs: new Map() }]),
   );
-  for (const [block, from] of flows) for (const edge of edgesOf(block.end)) flows.get(edge.block)!.edges.push({ from, edge });
-  return flows;
 }
 
 function partsOf({ parts }: Cell, at: number, bytes: number): Part[] {

@@ -20,6 +20,7 @@ import { load, select, store } from './memory-rules.ts';
 import { heldAs } from './values.ts';
 
 const free = (e: Emitter, _: unknown, value: Value): void => e.free(value);
+const call = (): never => bug('a call is left, and reading AIR puts the body of a function in its place');
 
 const rules = {
   const: free,
@@ -84,6 +85,9 @@ const rules = {
   uitofp: (e, inst) => intToFloat(e, inst, false),
   fpext: widenFloat,
   fptrunc: narrowFloat,
+  call1: call,
+  call2: call,
+  call3: call,
   select,
   vec2: (e, inst) => pushAll(e, [inst.a, inst.b]),
   vec4: (e, inst) => pushAll(e, [inst.a, inst.b, inst.c, inst.d]),
