@@ -63,13 +63,29 @@ def forms():
                 continue
             for type_ in types:
                 yield opcode, space, op, type_
+    # With an order, which changes no result of a thread that is alone with its cell.
+    for space, (opcode, op, type_) in itertools.product(['global', 'shared', 'generic'], ORDERED):
+        yield opcode, space, op, type_
+
+
+ORDERED = [
+    ('atom.acq_rel.gpu', 'add', 'u32'),
+    ('atom.acquire.cta', 'cas', 'b32'),
+    ('atom.release.sys', 'exch', 'b64'),
+    ('atom.acquire', 'add', 'f32'),
+    ('atom.release.gpu', 'max', 's32'),
+    ('atom.acq_rel.cta', 'inc', 'u32'),
+    ('red.release.gpu', 'and', 'b32'),
+    ('red.release.cta', 'add', 'u64'),
+    ('red.relaxed.sys', 'xor', 'b32'),
+]
 
 
 def kernel(opcode, space, op, type_):
     """In: m, b, c in cells of 8 bytes; out: m and d in their cells; shared memory holds the cells of a block."""
     bits = type_[1:]
     where = '' if space == 'generic' else f'.{space}'
-    operands = (['d'] if opcode == 'atom' else []) + ['[at]', 'b'] + (['c'] if op == 'cas' else [])
+    operands = (['d'] if opcode.startswith('atom') else []) + ['[at]', 'b'] + (['c'] if op == 'cas' else [])
     lines = ['.version 9.0', '.target sm_90', '.address_size 64', '', '.visible .entry form(']
     lines += ['  .param .u64 pm, .param .u64 pb, .param .u64 pc, .param .u64 pd, .param .u32 pn', ')', '{']
     lines += [f'  .reg .b{bits} m, b, c, d;', '  .reg .pred done;', '  .reg .b32 i, n, t, size, s;', '  .reg .b64 at, cell, offset, base;']

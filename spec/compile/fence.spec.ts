@@ -32,6 +32,8 @@ const scopes: Readonly<Record<string, number>> = {
   'fence.acq_rel.cta': 1,
   'fence.sc.gpu': 2,
   'fence.gpu': 2,
+  'membar.sys': 2,
+  'fence.acq_rel.sys': 2,
 };
 
 for (const [fence, scope] of Object.entries(scopes)) {

@@ -145,8 +145,8 @@ const faults: readonly Fault[] = [
 
 /** Legal PTX that this version refuses. */
 const refusals: readonly Fault[] = [
-  ['^atom.acquire.gpu.global.add.u32 %r1, [table], 1;', 'CM2001', '`atom.acquire.gpu.global.add.u32` is not supported', 'orders memory'],
-  ['@%p1 ^membar.sys;', 'CM2001', '`membar.sys` is not supported'],
+  ['^atom.acquire.cluster.global.add.u32 %r1, [table], 1;', 'CM2001', '`atom.acquire.cluster.global.add.u32` is not supported', 'cluster'],
+  ['@%p1 ^membar.proxy.alias;', 'CM2001', '`membar.proxy.alias` is not supported'],
   ['mov.u64 %rd1, ^%clock64;', 'CM2002', 'special register `%clock64` is not supported'],
   ['mov.u32 %r1, ^%smid;', 'CM2002', 'special register `%smid` is not supported'],
   ['mov.u32 %r1, ^%clock;', 'CM2002', 'special register `%clock` is not supported'],

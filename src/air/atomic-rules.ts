@@ -35,7 +35,8 @@ export function casRule(e: KernelEmitter, inst: InstOf<'cas'>, value: Value): Ll
   return e.call(row, [pointer, place, desired, relaxed, ...orderOf(space)], 'none');
 }
 
-const orderOf = (space: AtomicSpace): LlvmValue[] => [
+/** Relaxed, and the scope that fits the space. */
+export const orderOf = (space: AtomicSpace): LlvmValue[] => [
   i32Constant(atomicOrder.relaxed),
   i32Constant(atomicOrder.scope[space]),
   intConstant(types.i1, 1),

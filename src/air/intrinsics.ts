@@ -73,7 +73,7 @@ function addTo(table: Table, { type, ...spec }: Spec): void {
 const table: Table = new Map();
 const add = (spec: Spec): void => addTo(table, spec);
 
-/** `sub` and the plain accesses are only read from other people's files. */
+/** `sub` is only read from other people's files. */
 export type AtomicForm = AtomicOp | 'sub' | 'cas' | 'load' | 'store';
 export type AtomicSpace = 'global' | 'local';
 const addressSpaces: Record<AtomicSpace, number> = { global: 1, local: 3 };
@@ -128,8 +128,8 @@ function appleAtomics(space: AtomicSpace): Spec[] {
   const floats = space === 'global' ? [make('add.f32', 'f32', 'fadd'), make('sub.f32', 'f32', 'sub', true)] : [];
   const plain = (['i32', 'f32'] as const).flatMap((t) => [
     make(`xchg.${t}`, t, 'exch', t === 'f32'),
-    make(`load.${t}`, t, 'load', true),
-    make(`store.${t}`, t, 'store', true),
+    make(`load.${t}`, t, 'load'),
+    make(`store.${t}`, t, 'store'),
     make(`cmpxchg.weak.${t}`, t, 'cas', t === 'f32'),
   ]);
   return [...integers, ...floats, ...plain];
@@ -156,7 +156,7 @@ function ownAtomics(space: AtomicSpace): Spec[] {
 }
 
 /** The function of an atomic; one that only the CPU device knows has a name of our own. */
-export function atomicFunction(form: AtomicOp | 'cas', space: AtomicSpace, type: ScalarType): Intrinsic | undefined {
+export function atomicFunction(form: AtomicOp | 'cas' | 'load' | 'store', space: AtomicSpace, type: ScalarType): Intrinsic | undefined {
   for (const row of atomics().values())
     if (row.atomic?.form === form && row.atomic.space === space && row.operand === type && !row.raiseOnly) return row;
   return undefined;

@@ -4,23 +4,13 @@
  */
 import type { BinaryOpcode, CastOpcode, Constant, Value as LlvmValue, Predicate } from '../bitcode/model.ts';
 import { type Type, type TypeOf, types } from '../bitcode/types.ts';
-import {
-  bitsOf,
-  bytesOf,
-  type FcmpPredicate,
-  type Inst,
-  type InstOf,
-  type Type as IrType,
-  isPointer,
-  type Op,
-  type ScalarType,
-  type Value,
-} from '../ir/index.ts';
-import { addressFor, asInteger, llvmType } from './address.ts';
+import { bitsOf, type FcmpPredicate, type Inst, type InstOf, type Op, type ScalarType, type Value } from '../ir/index.ts';
+import { asInteger, llvmType } from './address.ts';
 import { atomicRule, casRule } from './atomic-rules.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { constantValue, i32Constant, intConstant, undef } from './function-builder.ts';
 import { barrierOperands, fenceOperands, intrinsicFor, intrinsicOf } from './intrinsics.ts';
+import { loadRule, storeRule } from './memory-rules.ts';
 import { hasFences } from './targets.ts';
 import { ballotRule, reduceRule, shuffleRule, syncwarpRule } from './warp-rules.ts';
 
@@ -155,9 +145,6 @@ const vector = (e: KernelEmitter, inst: Inst, parts: readonly Value[]): LlvmValu
   );
 };
 
-/** Pointers lie in memory as 64-bit addresses. */
-const memoryType = (type: IrType): IrType => (isPointer(type) ? 'i64' : type);
-
 function constant(inst: InstOf<'const'>): LlvmValue {
   const type: Type = llvmType(inst.type);
   if (type.kind === 'float') return { kind: 'constant', form: 'float', type, bits: inst.bits } satisfies Constant;
@@ -237,22 +224,8 @@ export const rules: AirRules = {
   ptradd: () => undefined,
   ptrtoint: (e, { a }) => asInteger(e, a),
   inttoptr: () => undefined,
-  load: (e, { addr, type, align, volatile }) => {
-    const moved = memoryType(type);
-    const pointer = addressFor(e, addr, moved, align);
-    return e.b.emit('load', llvmType(moved), { pointer, align: Math.min(align, bytesOf(moved)), isVolatile: volatile });
-  },
-  store: (e, { addr, value, align, volatile }) => {
-    const type = memoryType(e.kernel.insts[value]!.type);
-    const pointer = addressFor(e, addr, type, align);
-    e.b.emit('store', types.void, {
-      pointer,
-      value: e.value(value),
-      align: Math.min(align, bytesOf(type)),
-      isVolatile: volatile,
-    });
-    return undefined;
-  },
+  load: loadRule,
+  store: storeRule,
   atomic: atomicRule,
   cas: casRule,
   fence: (e, { scope }, value) => {

@@ -219,14 +219,14 @@ export const ops = {
     attrs: { align: 4 as number, volatile: false as boolean },
     type: 'given',
     effect: 'reads',
-    doc: 'Reads a scalar or vector; `align` in bytes.',
+    doc: 'Reads a scalar or vector; `align` in bytes. What is volatile is read each time, each element in one step, and as other threads have written it.',
   },
   store: {
     args: { addr: 'pointer', value: 'any' },
     attrs: { align: 4 as number, volatile: false as boolean },
     type: 'void',
     effect: 'writes',
-    doc: 'Writes a scalar or vector; `align` in bytes.',
+    doc: 'Writes a scalar or vector; `align` in bytes. What is volatile is written each time, each element in one step, for other threads to read.',
   },
 
   atomic: {

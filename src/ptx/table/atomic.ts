@@ -2,13 +2,18 @@
 import type { AtomicOp, Value } from '../../ir/index.ts';
 import { type AddressOperand, type RowBuilder, row } from '../row.ts';
 import { isSignedType } from '../types.ts';
+import { fenceAround, fenceScopes, ofTheSystem } from './order.ts';
 import { spaceOf } from './spaces.ts';
 
 const since = { ptx: 1.2, sm: 20 } as const;
+const ordered = { ptx: 6, sm: 70 } as const;
 const sem = ['relaxed'] as const;
-const scope = ['cta', 'gpu', 'sys'] as const;
+/** Orders that fences around the atomic make. */
+const order = ['acquire', 'release', 'acq_rel'] as const;
+const scope = fenceScopes;
 const space = ['global', 'shared', 'shared::cta'] as const;
 const apple = 'Apple GPUs have it for 32 bits; wider ones run on the CPU device alone.';
+const inOrder = `In an order with other accesses, which Apple GPUs have from macOS 15 on. ${ofTheSystem}`;
 
 /** The IR's name of an operation on a type. */
 function rmwOf(op: string, type: string): AtomicOp {
@@ -46,6 +51,26 @@ export const atomicRows = [
       cases: [],
     }),
     row({
+      syntax: 'atom.order{.scope}{.space}.op.type d, [a], b',
+      values: { order, scope, space, op, type },
+      since: ordered,
+      doc: `${doc} d is the value before. ${inOrder} ${apple}`,
+      source: '9.7.13.5',
+      status: 'exact',
+      lower: ({ a, b }, m, ir) => fenceAround(ir, m.scope, m.order, () => update(ir, a, b, m)),
+      cases: [],
+    }),
+    row({
+      syntax: 'red.release{.scope}{.space}.op.type [a], b',
+      values: { scope, space, op: op.filter((each) => each !== 'exch'), type },
+      since: ordered,
+      doc: `${doc} ${inOrder} ${apple}`,
+      source: '9.7.13.6',
+      status: 'exact',
+      lower: ({ a, b }, m, ir) => void fenceAround(ir, m.scope, 'release', () => update(ir, a, b, m)),
+      cases: [],
+    }),
+    row({
       syntax: 'red{.sem}{.scope}{.space}.op.type [a], b',
       values: { sem, scope, space, op: op.filter((each) => each !== 'exch'), type },
       since,
@@ -64,6 +89,16 @@ export const atomicRows = [
     source: '9.7.13.5',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => ir.cas(ir.pointer(a, spaceOf(m.space)), b, c),
+    cases: [],
+  }),
+  row({
+    syntax: 'atom.order{.scope}{.space}.cas.type d, [a], b, c',
+    values: { order, scope, space, type: ['b32', 'b64'] },
+    since: ordered,
+    doc: `Puts c in memory where it holds b. d is the value before. ${inOrder} ${apple}`,
+    source: '9.7.13.5',
+    status: 'exact',
+    lower: ({ a, b, c }, m, ir) => fenceAround(ir, m.scope, m.order, () => ir.cas(ir.pointer(a, spaceOf(m.space)), b, c)),
     cases: [],
   }),
 ];

@@ -1,22 +1,21 @@
 /** Fences of memory. Source: PTX ISA 9.0, 9.7.13.4. All are made sequentially consistent, which is as strong as any. */
 import type { RowBuilder } from '../row.ts';
 import { row } from '../row.ts';
+import { type FenceWord, fence, ofTheSystem } from './order.ts';
 
 const ordered = { ptx: 6, sm: 70 } as const;
 const late = { ptx: 8.6, sm: 90 } as const;
 const source = '9.7.13.4';
-const apple = 'Apple GPUs have fences from macOS 15 on (`--target macos15`).';
+const apple = `Apple GPUs have fences from macOS 15 on (\`--target macos15\`). ${ofTheSystem}`;
 
-const scopes = { cta: 'block', gl: 'device', gpu: 'device' } as const;
-const lower = (_: unknown, { scope }: { readonly scope: keyof typeof scopes }, ir: RowBuilder): void =>
-  void ir.fence({ scope: scopes[scope] });
+const lower = (_: unknown, { scope }: { readonly scope: FenceWord }, ir: RowBuilder): void => fence(ir, scope);
 
 export const fenceRows = [
   row({
     syntax: 'membar.scope',
-    values: { scope: ['cta', 'gl'] },
+    values: { scope: ['cta', 'gl', 'sys'] },
     since: { ptx: 1.4, sm: 10 },
-    doc: `Orders memory for the threads of the block (\`__threadfence_block()\`) or of the device (\`__threadfence()\`). ${apple}`,
+    doc: `Orders memory for the threads of the block (\`__threadfence_block()\`) or of the device (\`__threadfence()\`, \`__threadfence_system()\`). ${apple}`,
     source,
     status: 'exact',
     lower,
@@ -24,7 +23,7 @@ export const fenceRows = [
   }),
   row({
     syntax: 'fence{.sem}.scope',
-    values: { sem: ['sc', 'acq_rel'], scope: ['cta', 'gpu'] },
+    values: { sem: ['sc', 'acq_rel'], scope: ['cta', 'gpu', 'sys'] },
     since: ordered,
     doc: `Orders memory for the threads of the block or of the device. ${apple}`,
     source,
@@ -34,7 +33,7 @@ export const fenceRows = [
   }),
   row({
     syntax: 'fence.sem.scope',
-    values: { sem: ['acquire', 'release'], scope: ['cta', 'gpu'] },
+    values: { sem: ['acquire', 'release'], scope: ['cta', 'gpu', 'sys'] },
     since: late,
     doc: `Orders memory for the threads of the block or of the device, in one direction. ${apple}`,
     source,

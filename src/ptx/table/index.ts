@@ -24,6 +24,7 @@ import { refusedRows } from './later/index.ts';
 import { logicRows } from './logic.ts';
 import { miscRows } from './misc.ts';
 import { moveRows } from './move.ts';
+import { orderedRows } from './ordered.ts';
 import { pairedRows } from './pairs.ts';
 import { smallFloatRows } from './small-floats.ts';
 import { videoRows } from './video.ts';
@@ -43,6 +44,7 @@ const ownRows: readonly Row[] = [
   ...bitRows,
   ...approximateRows,
   ...moveRows,
+  ...orderedRows,
   ...hintRows,
   ...asyncCopyRows,
   ...atomicRows,

@@ -1,49 +1,17 @@
 /** Data movement: registers, memory, addresses. Source: PTX ISA 9.0, 9.7.9. */
 import type { Value } from '../../ir/index.ts';
-import { bitsOf, bytesOf, type IntType, intOf, type ScalarType, vectorOf } from '../../ir/types.ts';
-import { type AddressOperand, type RowBuilder, row } from '../row.ts';
+import { bitsOf, type IntType, intOf } from '../../ir/types.ts';
+import { type RowBuilder, row } from '../row.ts';
 import { registerTypes } from '../types.ts';
+import { isList, load, memoryTypes, store, wide } from './memory-access.ts';
 import { spaceOf } from './spaces.ts';
 
 const always = { ptx: 1, sm: 10 } as const;
-const memoryTypes = ['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64'] as const;
-/** Four of them are more than 128 bits, which only global memory moves at once. */
-const wide = ['b64', 'u64', 's64', 'f64'] as const;
 const notGlobal = ['const', 'local', 'param', 'param::entry', 'shared', 'shared::cta'] as const;
 const cacheLoads = ['ca', 'cg', 'cs', 'lu', 'cv'] as const;
 const cacheStores = ['wb', 'cg', 'cs', 'wt'] as const;
 const evictions = ['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1::evict_last', 'L1::no_allocate'] as const;
 const prefetches = ['L2::64B', 'L2::128B', 'L2::256B'] as const;
-
-interface Access {
-  readonly space?: string;
-  readonly vec?: string;
-  readonly type: string;
-}
-
-const isList = (value: Value | readonly Value[]): value is readonly Value[] => Array.isArray(value);
-
-/** Alignment in PTX is that of the whole access (5.3, 9.7.9.8). */
-function load(ir: RowBuilder, address: AddressOperand, { space, vec, type }: Access, volatile: boolean): Value | readonly Value[] {
-  const element = registerTypes[type] as ScalarType;
-  const lanes = vec === undefined ? 1 : (Number(vec.slice(1)) as 2 | 4);
-  const align = bytesOf(element) * lanes;
-  const pointer = ir.pointer(address, spaceOf(space));
-  if (lanes === 1) return ir.load(element, pointer, { align, volatile });
-  const whole = ir.load(vectorOf(element, lanes), pointer, { align, volatile });
-  return Array.from({ length: lanes }, (_, lane) => ir.extract(element, whole, { lane }));
-}
-
-function store(ir: RowBuilder, address: AddressOperand, value: Value | readonly Value[], { space, type }: Access, volatile: boolean): void {
-  const element = registerTypes[type] as ScalarType;
-  const values = isList(value) ? value : [value];
-  const align = bytesOf(element) * values.length;
-  const pointer = ir.pointer(address, spaceOf(space));
-  const [x, y, z, w] = values as [Value, Value, Value, Value];
-  if (values.length === 1) ir.store(pointer, x, { align, volatile });
-  else if (values.length === 2) ir.store(pointer, ir.vec2(vectorOf(element, 2), x, y), { align, volatile });
-  else ir.store(pointer, ir.vec4(vectorOf(element, 4), x, y, z, w), { align, volatile });
-}
 
 /** The parts of a value, the first in its lowest bits. */
 function split(ir: RowBuilder, whole: Value, count: number): Value[] {

@@ -9,16 +9,10 @@ const decorated: Refusal = {
 };
 const small: Refusal = { refused: 'atomics of halves, of 16 bits and of vectors are not there yet', instead };
 const wide: Refusal = {
-  refused:
-    'an atomic of 64 bits with an order, a cache policy or the scope of a cluster: AIR has none of 64 bits that gives the value before',
+  refused: 'an atomic of 64 bits with a cache policy or the scope of a cluster: AIR has none of 64 bits that gives the value before',
   instead,
 };
 const huge: Refusal = { refused: 'an atomic of 128 bits: those of AIR have 32', instead };
-const withOrder: Refusal = {
-  refused:
-    'an atomic that orders memory, or has a cache policy or the scope of a cluster: those of AIR are relaxed, and the rest is not there yet',
-  instead: 'use a relaxed atomic (no `.acquire`, `.release` or `.acq_rel`) and `bar.sync 0`',
-};
 const inCluster: Refusal = {
   refused: 'an atomic in the memory of other blocks: Metal has no clusters of threadgroups',
   instead: 'use global memory',
@@ -47,14 +41,13 @@ const mismatched = [
 const sharedHint = { space: ['shared', 'shared::cta', 'shared::cluster'], 'L2::cache_hint': ['L2::cache_hint'] } as const;
 
 const old = { ptx: 1.1, sm: 11 } as const;
-const ordered = { ptx: 6, sm: 70 } as const;
 const hopper = { ptx: 8.1, sm: 90 } as const;
 const atom = refusing({ since: old, source: '9.7.13.5', status: decorated });
 
 const atomRows = (): readonly Row[] => [
   atom({
     syntax: 'atom{.sem}{.scope}{.space}.op{.L2::cache_hint}.type d, [a], b{, policy}',
-    values: { ...words, op: [...words.op, 'exch'], sem: ['relaxed'] },
+    values: { ...words, op: [...words.op, 'exch'], sem: ordering },
     excludes: [...mismatched, sharedHint],
     types: policy,
     onlyWith,
@@ -62,27 +55,9 @@ const atomRows = (): readonly Row[] => [
   }),
   atom({
     syntax: 'atom{.sem}{.scope}{.space}.cas.b32 d, [a], b, c',
-    values: { sem: ['relaxed'], scope, space },
-    types: { ...memory, d: 'b32', b: 'b32', c: 'b32' },
-    doc: 'Puts `c` where memory holds `b`, and gives what was there.',
-  }),
-  atom({
-    syntax: 'atom{.sem}{.scope}{.space}.op{.L2::cache_hint}.type d, [a], b{, policy}',
-    values: { ...words, op: [...words.op, 'exch'], sem: ordering },
-    excludes: [...mismatched, sharedHint],
-    types: policy,
-    onlyWith,
-    since: ordered,
-    status: withOrder,
-    doc: 'Combines a number with one in memory in an order with other accesses.',
-  }),
-  atom({
-    syntax: 'atom{.sem}{.scope}{.space}.cas.b32 d, [a], b, c',
     values: { sem: ordering, scope, space },
     types: { ...memory, d: 'b32', b: 'b32', c: 'b32' },
-    since: ordered,
-    status: withOrder,
-    doc: 'Puts `c` where memory holds `b` in an order with other accesses.',
+    doc: 'Puts `c` where memory holds `b`, and gives what was there.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}{.space}.add{.L2::cache_hint}.f32 d, [a], b{, policy}',
@@ -91,7 +66,6 @@ const atomRows = (): readonly Row[] => [
     types: { ...policy, d: 'f32', b: 'f32' },
     onlyWith,
     since: { ptx: 2, sm: 20 },
-    status: withOrder,
     doc: 'Adds a float to one in memory, and gives what was there.',
   }),
   atom({
@@ -237,21 +211,11 @@ const every = [...space, 'shared::cluster'] as const;
 const redRows = (): readonly Row[] => [
   red({
     syntax: 'red{.sem}{.scope}{.space}.op{.L2::cache_hint}.type [a], b{, policy}',
-    values: { ...words, sem: ['relaxed'] },
-    excludes: [...mismatched, sharedHint],
-    types: policy,
-    onlyWith,
-    doc: 'Combines a number with one in memory.',
-  }),
-  red({
-    syntax: 'red{.sem}{.scope}{.space}.op{.L2::cache_hint}.type [a], b{, policy}',
     values: { ...words, sem },
     excludes: [...mismatched, sharedHint],
     types: policy,
     onlyWith,
-    since: ordered,
-    status: withOrder,
-    doc: 'Combines a number with one in memory in an order with other accesses.',
+    doc: 'Combines a number with one in memory.',
   }),
   red({
     syntax: 'red{.sem}{.scope}{.space}.op{.L2::cache_hint}.type [a], b{, policy}',
@@ -268,7 +232,6 @@ const redRows = (): readonly Row[] => [
     excludes: [sharedHint],
     types: { ...policy, b: 'f32' },
     onlyWith,
-    status: withOrder,
     doc: 'Adds a float to one in memory.',
   }),
   red({

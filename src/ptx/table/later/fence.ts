@@ -2,10 +2,6 @@
 import type { Refusal, Row } from '../../row.ts';
 import { refusing } from './refuse.ts';
 
-const ofTheSystem: Refusal = {
-  refused: 'a fence that the host and other devices see while the kernel runs: AIR has none',
-  instead: 'use `__threadfence()`, or end the kernel where others are to see its data',
-};
 const ofAProxy: Refusal = {
   refused: 'a fence between ways to reach memory (proxies): Apple GPUs have no asynchronous copies, tensor maps or aliases to order',
   instead: 'compile for a target below sm_90, such as `-arch=sm_80`',
@@ -19,52 +15,33 @@ const dependent: Refusal = {
   instead: 'launch without `cudaLaunchAttributeProgrammaticStreamSerialization`, and leave the instruction out',
 };
 
-const ordered = { ptx: 6, sm: 70 } as const;
 const hopper = { ptx: 7.8, sm: 90 } as const;
 const bulk = { ptx: 8, sm: 90 } as const;
 const tensorMaps = { ptx: 8.3, sm: 90 } as const;
 const late = { ptx: 8.6, sm: 90 } as const;
 const source = '9.7.13.4';
-const membar = refusing({ since: { ptx: 1.4, sm: 10 }, source, status: ofTheSystem });
-const fence = refusing({ since: ordered, source, status: ofTheSystem });
+const fence = refusing({ since: hopper, source, status: ofACluster });
 const proxy = refusing({ since: bulk, source, status: ofAProxy });
 
 export const fenceRows = (): readonly Row[] => [
-  membar({ syntax: 'membar.sys', doc: 'Orders memory for all threads of the system: `__threadfence_system()`.' }),
-  fence({
-    syntax: 'fence{.sem}.sys',
-    values: { sem: ['sc', 'acq_rel'] },
-    doc: 'Orders memory for all threads of the system.',
-  }),
-  fence({
-    syntax: 'fence.sem.sys',
-    values: { sem: ['acquire', 'release'] },
-    since: late,
-    doc: 'Orders memory for all threads of the system, in one direction.',
-  }),
   fence({
     syntax: 'fence{.sem}.cluster',
     values: { sem: ['sc', 'acq_rel', 'acquire', 'release'] },
-    since: hopper,
-    status: ofACluster,
     doc: 'Orders memory for the threads of the cluster.',
   }),
   fence({
     syntax: 'fence.acquire.sync_restrict::shared::cluster.cluster',
     since: late,
-    status: ofACluster,
     doc: 'Orders what other blocks of the cluster wrote into shared memory.',
   }),
   fence({
     syntax: 'fence.release.sync_restrict::shared::cta.cluster',
     since: late,
-    status: ofACluster,
     doc: 'Orders what was written into shared memory for other blocks of the cluster.',
   }),
   fence({
     syntax: 'fence.mbarrier_init.release.cluster',
     since: bulk,
-    status: ofACluster,
     doc: 'Makes barriers that were initialised known to the cluster.',
   }),
   proxy({

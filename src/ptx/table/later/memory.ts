@@ -22,8 +22,8 @@ const blackwell = { ptx: 8.8, sm: 100 } as const;
 const wholeRegister = { ptx: 8.3, sm: 70 } as const;
 
 const withOrder = {
-  refused: 'a memory access with an order and a scope, of which AIR promises less than NVIDIA: not there yet',
-  instead: 'use plain accesses, and barriers between the threads of a block',
+  refused: 'an access in an order that is for the scope of a cluster, has a cache policy, or is of eight elements: not there yet',
+  instead: 'write `.gpu` for `.cluster`, and leave `.L2::cache_hint` and the policy out: that changes no result',
 } as const;
 const withPolicy = {
   refused: 'an access with a cache policy in a register: not there yet',

@@ -1,0 +1,48 @@
+/** Reads and writes of memory, as several rows have them. Source: PTX ISA 9.0, 5.3 and 9.7.9.8. */
+import type { Value } from '../../ir/index.ts';
+import { bytesOf, type ScalarType, vectorOf } from '../../ir/types.ts';
+import type { AddressOperand, RowBuilder } from '../row.ts';
+import { registerTypes } from '../types.ts';
+import { spaceOf } from './spaces.ts';
+
+/** Types that memory holds. */
+export const memoryTypes = ['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64'] as const;
+/** Four of them are more than 128 bits, which only global memory moves at once. */
+export const wide = ['b64', 'u64', 's64', 'f64'] as const;
+
+interface Access {
+  readonly space?: string;
+  readonly vec?: string;
+  readonly type: string;
+}
+
+export const isList = (value: Value | readonly Value[]): value is readonly Value[] => Array.isArray(value);
+
+/** Reads one element or a vector. Alignment in PTX is that of the whole access (5.3, 9.7.9.8). */
+export function load(ir: RowBuilder, address: AddressOperand, { space, vec, type }: Access, volatile: boolean): Value | readonly Value[] {
+  const element = registerTypes[type] as ScalarType;
+  const lanes = vec === undefined ? 1 : (Number(vec.slice(1)) as 2 | 4);
+  const align = bytesOf(element) * lanes;
+  const pointer = ir.pointer(address, spaceOf(space));
+  if (lanes === 1) return ir.load(element, pointer, { align, volatile });
+  const whole = ir.load(vectorOf(element, lanes), pointer, { align, volatile });
+  return Array.from({ length: lanes }, (_, lane) => ir.extract(element, whole, { lane }));
+}
+
+/** Writes one element or a vector. */
+export function store(
+  ir: RowBuilder,
+  address: AddressOperand,
+  value: Value | readonly Value[],
+  { space, type }: Access,
+  volatile: boolean,
+): void {
+  const element = registerTypes[type] as ScalarType;
+  const values = isList(value) ? value : [value];
+  const align = bytesOf(element) * values.length;
+  const pointer = ir.pointer(address, spaceOf(space));
+  const [x, y, z, w] = values as [Value, Value, Value, Value];
+  if (values.length === 1) ir.store(pointer, x, { align, volatile });
+  else if (values.length === 2) ir.store(pointer, ir.vec2(vectorOf(element, 2), x, y), { align, volatile });
+  else ir.store(pointer, ir.vec4(vectorOf(element, 4), x, y, z, w), { align, volatile });
+}
