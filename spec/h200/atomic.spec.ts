@@ -25,7 +25,10 @@ interface Form {
 const path = join(import.meta.dirname, '../../fixtures/h200/atomic.json');
 const { forms, block } = JSON.parse(readFileSync(path, 'utf8')) as { forms: Form[]; block: number };
 
-type Target = 'macos14' | 'cpu';
+type Target = 'macos14' | 'macos15' | 'cpu';
+
+/** An order needs fences, which Apple GPUs have from macOS 15 on. */
+const appleOf = (form: string): Target => (/acq|release/.test(form) ? 'macos15' : 'macos14');
 
 function compiled(ptx: string, target: Target): { metallib: Uint8Array | undefined; diagnostics: Diagnostics } {
   const source = new SourceFile('atomic.ptx', ptx);
@@ -45,10 +48,10 @@ function launch(metallib: Uint8Array, columns: readonly (readonly bigint[])[]): 
 const isWide = (type: string): boolean => type.endsWith('64');
 
 for (const { form, type, ptx, cases } of forms)
-  for (const target of ['macos14', 'cpu'] as const)
+  for (const target of [appleOf(form), 'cpu'] as const)
     test(`${form} for ${target}`, () => {
       const { metallib, diagnostics } = compiled(ptx, target);
-      if (target === 'macos14' && isWide(type)) {
+      if (target !== 'cpu' && isWide(type)) {
         assert.is(metallib, undefined);
         assert.match(diagnostics.list.map(({ code }) => code).join(), /^CM209\d$/);
         return;
