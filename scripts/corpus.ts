@@ -3,8 +3,8 @@
  *
  * Every `.ptx` file below FOLDER is parsed and checked, functions included, and each of its entries is compiled alone and
  * loaded by the CPU device. A suite is a folder directly below FOLDER. The table has a row for each: files, megabytes,
- * kernels, kernels compiled, kernels refused, files with an error of syntax (CM10) and of names or types (CM11), crashes.
- * Then come the first reasons of refusals with their counts. An error is a fault of ours where `ptxas` takes the file.
+ * kernels, kernels compiled for macOS 14, for macOS 15 or before, for any target, kernels refused, files with an error of syntax
+ * (CM10) and of names or types (CM11), crashes. Then come the first reasons of refusals for macOS 14 with their counts. An error is a fault of ours where `ptxas` takes the file.
  *
  * `--errors` lists the files with errors, one line each: the path and the first three; `--forms` counts the instructions
  * that no row takes (CM1102 to CM1104); `--print` also prints every tree, reads it back and compares.
@@ -19,7 +19,19 @@ import { openCpuDevice } from '../src/device/index.ts';
 import { check, type Module, parse, print, printAst } from '../src/ptx/index.ts';
 
 /** What is counted for each suite. */
-const columns = ['files', 'megabytes', 'kernels', 'compiled', 'refused', 'syntax', 'types', 'crashes', 'unprinted'] as const;
+const columns = [
+  'files',
+  'megabytes',
+  'kernels',
+  'macos14',
+  'macos15',
+  'cpu',
+  'refused',
+  'syntax',
+  'types',
+  'crashes',
+  'unprinted',
+] as const;
 type Row = Record<(typeof columns)[number], number>;
 
 const words = process.argv.slice(2);
@@ -116,16 +128,32 @@ function returns(module: Module): boolean {
 
 function readEntry(file: SourceFile, name: string, row: Row): void {
   row.kernels++;
-  const diagnostics = new Diagnostics(file);
-  const compiled = guarded(`${file.path} ${name}`, row, () => compile(file, { entries: [name] }, diagnostics));
-  if (!compiled) {
-    row.refused++;
-    return count(reasons, reasonOf(diagnostics));
+  let first: Diagnostics | undefined;
+  for (const [at, target] of tried.entries()) {
+    const diagnostics = new Diagnostics(file);
+    const compiled = guarded(`${file.path} ${name}`, row, () => compile(file, { entries: [name], target }, diagnostics));
+    if (compiled) {
+      for (const reached of tried.slice(at)) row[reached]++;
+      load(compiled.metallib, `${file.path} ${name}`, row);
+      break;
+    }
+    first ??= diagnostics;
+    // What another target cannot change is not tried again.
+    if (at + 1 === tried.length || !diagnostics.list.every((d) => d.severity !== 'error' || /^CM209/.test(d.code))) {
+      row.refused++;
+      break;
+    }
   }
-  row.compiled++;
+  if (first) count(reasons, reasonOf(first));
+}
+
+/** From the default on, each with all that the one before has. */
+const tried = ['macos14', 'macos15', 'cpu'] as const;
+
+function load(metallib: Uint8Array, name: string, row: Row): void {
   const loading = new Diagnostics();
-  const loaded = guarded(`${file.path} ${name}: loading`, row, () => device.load(compiled.metallib, loading) !== undefined);
-  if (loaded !== true) broken.push(`${file.path} ${name}: does not load: ${loading.list.map(sentence).join(' ')}`);
+  const loaded = guarded(`${name}: loading`, row, () => device.load(metallib, loading) !== undefined);
+  if (loaded !== true) broken.push(`${name}: does not load: ${loading.list.map(sentence).join(' ')}`);
 }
 
 /** The code and words of the first error, names of the file left out; for an instruction without a form, its opcode. */
