@@ -188,8 +188,11 @@ const refused: readonly (readonly [name: string, text: string, ...said: string[]
     'CM2092 5:8 kernel `k` has 32 parameters, and a pipeline has 31 buffer slots',
   ],
   [
-    'CM2094: a pointer from memory',
-    writing('ld.global.u64 %rd1, [%rd0];\nld.u32 %r1, [%rd1];'),
+    'CM2094: a question about an address in two spaces',
+    writing(
+      'mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; setp.eq.u32 %p1, %r0, 0; selp.b64 %rd3, %rd0, %rd2, %p1;\nisspacep.shared %p1, %rd3;',
+      '.shared .b32 tile;',
+    ),
     'CM2094 10:1 the state space of this generic address cannot be determined',
   ],
   [

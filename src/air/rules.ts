@@ -2,6 +2,7 @@
  * What each IR op becomes in AIR: a total record. Where LLVM leaves a result undefined (shift counts, division by zero) the
  * rule adds what makes the IR's defined result; constants keep such guards away.
  */
+import { bug } from '../base/bug.ts';
 import type { BinaryOpcode, CastOpcode, Constant, Value as LlvmValue, Predicate } from '../bitcode/model.ts';
 import { type Type, type TypeOf, types } from '../bitcode/types.ts';
 import { bitsOf, type FcmpPredicate, type Inst, type InstOf, type Op, type ScalarType, type Value } from '../ir/index.ts';
@@ -224,6 +225,7 @@ export const rules: AirRules = {
   ptradd: () => undefined,
   ptrtoint: (e, { a }) => asInteger(e, a),
   inttoptr: () => undefined,
+  isspace: (e) => bug(`${e.kernel.name} asks for a space that lowering did not decide`),
   load: loadRule,
   store: storeRule,
   atomic: atomicRule,

@@ -28,7 +28,7 @@ import { bitsOf, elementOf, type FloatType, isFloat, type Type } from './types.t
 
 type Pure = { [K in Op]: (typeof ops)[K]['effect'] extends 'pure' ? K : never }[Op];
 /** Ops whose result follows from their operands and attributes alone. */
-export type PureOp = Exclude<Pure, 'arg' | 'param' | 'variable' | 'sreg' | 'call1' | 'call2' | 'call3' | Approximate>;
+export type PureOp = Exclude<Pure, 'arg' | 'param' | 'variable' | 'sreg' | 'call1' | 'call2' | 'call3' | 'isspace' | Approximate>;
 
 /** Ops that devices compute within a bound: no bits are the right ones. */
 type Approximate = 'fexp2' | 'flog2' | 'fsin' | 'fcos' | 'ftanh' | 'frsqrt';

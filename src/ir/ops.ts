@@ -3,7 +3,7 @@
  * every back-end derive from it or must be total over it. Semantics are in `docs/ir.md`; where LLVM would say poison or
  * undefined, a row here says what the result is.
  */
-import type { Type } from './types.ts';
+import type { Space, Type } from './types.ts';
 
 /** How the result type follows: that of operand `a`, of operand `b`, always i1, none, or written with the instruction. */
 export type TypeRule = 'a' | 'b' | 'i1' | 'void' | 'given';
@@ -213,6 +213,13 @@ export const ops = {
     type: 'given',
     effect: 'pure',
     doc: 'An i64 address, as `ptrtoint` gives it, in the space of the result type.',
+  },
+  isspace: {
+    args: { a: 'int' },
+    attrs: { space: 'global' as Space },
+    type: 'i1',
+    effect: 'pure',
+    doc: 'Whether an i64 is a generic address in a space. Lowering decides it: no back-end meets one.',
   },
   load: {
     args: { addr: 'pointer' },

@@ -23,7 +23,7 @@ import { refuseMissingMemory } from './passes/missing-memory.ts';
 import { decideNullComparisons } from './passes/null-comparisons.ts';
 import { useParamOffsets } from './passes/param-offsets.ts';
 import { promoteCells } from './passes/promote-cells.ts';
-import { resolveSpaces } from './passes/resolve-spaces.ts';
+import { decideSpaces, refuseOpenQuestions, resolveSpaces } from './passes/resolve-spaces.ts';
 import { registerFile } from './ssa.ts';
 import { variablesOf } from './variables.ts';
 
@@ -46,6 +46,7 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   sumDisjointParts(kernel);
   dropDeadCode(kernel, evidence, callsOf(entry).length > 0);
   classifyParams(kernel, { ...pointerParams(fn), addresses: evidence.addresses, signed: evidence.signed }, diagnostics);
+  refuseOpenQuestions(kernel, diagnostics);
   resolveSpaces(kernel, evidence.generic, diagnostics);
   // A variable that was refused is missing too, and its accesses are no faults of their own.
   if (diagnostics.list.length === before) refuseMissingMemory(kernel, diagnostics);
@@ -100,7 +101,7 @@ const mostRounds = 8;
 /** Drops what no thread comes to, as far as it bears on which memory an address is in; each branch that goes may decide others. */
 function dropDeadCode(kernel: Kernel, { generic }: Evidence, isCalling: boolean): void {
   for (let round = 0; round < mostRounds; round++) {
-    const isDecided = decideNullComparisons(kernel, generic);
+    const isDecided = [decideNullComparisons(kernel, generic), decideSpaces(kernel, generic)].some((is) => is);
     if (!(isDecided || isCalling) || !takeConstantBranches(kernel)) return;
     inFlowOrder(kernel);
   }

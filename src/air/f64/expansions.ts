@@ -92,6 +92,7 @@ const fates: Fates = {
   ptradd: 'never',
   ptrtoint: 'never',
   inttoptr: 'never',
+  isspace: 'never',
   load: 'moves',
   store: 'moves',
   atomic: 'refused',

@@ -2,7 +2,7 @@
 import type { Inst, Kernel, Value } from '../kernel.ts';
 import { argsOf } from '../operands.ts';
 import { type Domain, fcmpPredicates, fenceScopes, folds, icmpPredicates, type Op, resultType, specOf, sregs } from '../ops.ts';
-import { bitsOf, elementOf, isFloat, isInt, isPointer, isScalar, isVector, lanesOf, type Type } from '../types.ts';
+import { bitsOf, elementOf, isFloat, isInt, isPointer, isScalar, isVector, lanesOf, spaces, type Type } from '../types.ts';
 import { checkAccess, checkParam, checkVariable } from './memory.ts';
 import type { Report, Rule } from './report.ts';
 
@@ -113,6 +113,7 @@ const extra: { [K in Op]?: Extra<K> } = {
   fptrunc: conversion(isFloat, (from, to) => to < from),
   ptrtoint: conversion((type) => type === 'i64', anyWidth),
   inttoptr: conversion(isPointer, (from) => from === 64),
+  isspace: ({ space }, [a]) => [...when(a !== 'i64', 'T3', `an address of type ${a}`), ...oneOf(space, spaces)],
   ptradd: (_, [, b]) => when(b !== 'i64', 'T3', `the offset is ${b}, not i64`),
   vec2: vector(2),
   vec4: vector(4),

@@ -1,14 +1,16 @@
 /**
- * Generic accesses: each gets the state space that its address is based in. An address that may lie in several, or whose
- * origin is not seen (a pointer loaded from memory), is refused (CM2094). A generic address of shared, constant or local
- * memory is an offset here and another number on an NVIDIA GPU, so an instruction that looks at the number is refused too.
+ * Generic accesses: each gets the state space that its address is based in. One whose origin is not seen (a pointer loaded from
+ * memory) is of global memory, since no other generic address gets out of sight: a generic address of shared, constant or local
+ * memory is an offset here and another number on an NVIDIA GPU, so an instruction that looks at the number, or stores it, is
+ * refused (CM2096). An address that may lie in several spaces is refused (CM2094).
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import { basesOf, edgesOf, type Inst, type Kernel, operandsOf, type Space, type Value } from '../../ir/index.ts';
+import { type Base, basesOf, edgesOf, type Inst, type Kernel, operandsOf, type Space, type Value } from '../../ir/index.ts';
 
 /** Rewrites generic pointers in place; `marked` are generic addresses of memory that is not global. */
 export function resolveSpaces(kernel: Kernel, marked: ReadonlySet<Value>, diagnostics: Diagnostics): void {
-  checkUses(kernel, marked, diagnostics);
+  const numbers = usesAsNumber(kernel, marked);
+  for (const value of numbers) report(kernel, value, 'CM2096', diagnostics);
   const casts = kernel.blocks.flatMap(({ body }) => body.filter((value) => isGenericCast(kernel.insts[value]!)));
   if (casts.length === 0) return;
   const bases = basesOf(kernel);
@@ -16,15 +18,54 @@ export function resolveSpaces(kernel: Kernel, marked: ReadonlySet<Value>, diagno
   for (const cast of casts) {
     const inst = kernel.insts[cast] as Inst & { op: 'inttoptr' };
     const base = bases[inst.a];
-    const isSpace = base !== undefined && base !== 'none' && base !== 'mixed' && base !== 'generic';
-    if (isSpace) spaces.set(cast, base);
-    else {
-      const span = kernel.locs[cast];
-      diagnostics.report('CM2094', {}, span ? { span } : {});
-    }
+    const space = spaceOfBase(base, numbers.length > 0);
+    if (space) spaces.set(cast, space);
+    else report(kernel, cast, 'CM2094', diagnostics);
   }
   retype(kernel, spaces);
 }
+
+function report(kernel: Kernel, value: Value, code: 'CM2094' | 'CM2096', diagnostics: Diagnostics): void {
+  const span = kernel.locs[value];
+  diagnostics.report(code, {}, span ? { span } : {});
+}
+
+/** The space of an address by what it is based in; nothing where it may be of several. `isLost`: addresses that are not global got out of sight. */
+function spaceOfBase(base: Base | undefined, isLost: boolean): Space | undefined {
+  if (base === 'none') return isLost ? undefined : 'global';
+  return base === 'mixed' || base === 'generic' ? undefined : base;
+}
+
+/**
+ * Answers what instructions ask of the space of an address (`isspacep`), where it is known; gives whether there was any such
+ * question. In a function that is handed an address the answer says which way is taken.
+ */
+export function decideSpaces(kernel: Kernel, marked: ReadonlySet<Value>): boolean {
+  const questions = questionsOf(kernel);
+  if (questions.length === 0) return false;
+  const bases = basesOf(kernel);
+  const isLost = usesAsNumber(kernel, marked).length > 0;
+  let isAny = false;
+  for (const value of questions) {
+    const inst = kernel.insts[value] as Inst & { op: 'isspace' };
+    const space = spaceOfBase(bases[inst.a], isLost);
+    if (space === undefined) continue;
+    kernel.insts[value] = { op: 'const', type: 'i1', bits: isWithin(space, inst.space) ? 1n : 0n };
+    isAny = true;
+  }
+  return isAny;
+}
+
+/** The parameters of the kernel lie within the window of constants. Source: PTX ISA 9.0, 5.1. */
+const isWithin = (space: Space, window: Space): boolean => space === window || (space === 'param' && window === 'constant');
+
+/** Refuses the questions that are left. */
+export function refuseOpenQuestions(kernel: Kernel, diagnostics: Diagnostics): void {
+  for (const value of questionsOf(kernel)) report(kernel, value, 'CM2094', diagnostics);
+}
+
+const questionsOf = (kernel: Kernel): Value[] =>
+  kernel.blocks.flatMap(({ body }) => body.filter((value) => kernel.insts[value]!.op === 'isspace'));
 
 const isGenericCast = (inst: Inst): boolean => inst.op === 'inttoptr' && inst.type === 'ptr.generic';
 
@@ -39,9 +80,10 @@ function retype(kernel: Kernel, spaces: Map<Value, Space>): void {
     }
 }
 
-/** Reports CM2096 for each instruction that takes a marked address, or one based on it, for a number. */
-function checkUses(kernel: Kernel, marked: ReadonlySet<Value>, diagnostics: Diagnostics): void {
-  if (marked.size === 0) return;
+/** The instructions that take a marked address, or one based on it, for a number. */
+function usesAsNumber(kernel: Kernel, marked: ReadonlySet<Value>): Value[] {
+  if (marked.size === 0) return [];
+  const found: Value[] = [];
   const { users, handedTo } = usesOf(kernel);
   const seen = new Set<Value>(marked);
   const follow = (value: Value): void => {
@@ -55,12 +97,10 @@ function checkUses(kernel: Kernel, marked: ReadonlySet<Value>, diagnostics: Diag
     for (const user of users.get(value) ?? []) {
       const use = kernel.insts[user]!;
       if (use.op === 'add' || use.op === 'select' || (use.op === 'sub' && use.b !== value)) follow(user);
-      else if (use.op !== 'inttoptr') {
-        const span = kernel.locs[user];
-        diagnostics.report('CM2096', {}, span ? { span } : {});
-      }
+      else if (use.op !== 'inttoptr' && use.op !== 'isspace') found.push(user);
     }
   }
+  return found;
 }
 
 function usesOf(kernel: Kernel): { users: Map<Value, Value[]>; handedTo: Map<Value, Value[]> } {

@@ -1,5 +1,5 @@
 /** Data movement: registers, memory, addresses. Source: PTX ISA 9.0, 9.7.9. */
-import type { Value } from '../../ir/index.ts';
+import type { Space, Value } from '../../ir/index.ts';
 import { bitsOf, type IntType, intOf } from '../../ir/types.ts';
 import { type RowBuilder, row } from '../row.ts';
 import { registerTypes } from '../types.ts';
@@ -209,6 +209,17 @@ export const moveRows = [
     source: '9.7.9.20',
     status: 'exact',
     lower: ({ a }, { space }, ir) => ir.convertAddress(a, spaceOf(space), 'space'),
+    cases: [],
+  }),
+  row({
+    syntax: 'isspacep.space d, a',
+    values: { space: ['const', 'global', 'local', 'shared', 'shared::cta', 'param', 'param::entry'] },
+    types: { d: 'pred', a: 'b64' },
+    since: { ptx: 2, sm: 20 },
+    doc: 'Whether a generic address points into a state space.',
+    source: '9.7.9.19',
+    status: 'exact',
+    lower: ({ a }, { space }, ir) => ir.isspace(a, { space: space === 'param::entry' ? 'param' : (spaceOf(space) as Space) }),
     cases: [],
   }),
 ];

@@ -95,6 +95,7 @@ const rules = {
   ptradd: integer('add'),
   ptrtoint: (e, inst) => convertAddress(e, inst.a, typeOf(e, inst.a), 'i64.sub'),
   inttoptr: (e, inst) => convertAddress(e, inst.a, inst.type, 'i64.add'),
+  isspace: () => bug('a question that lowering decides'),
   load,
   store,
   atomic,

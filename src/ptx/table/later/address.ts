@@ -89,18 +89,6 @@ const cacheRows = (): readonly Row[] => [
 
 const spaceRows = (): readonly Row[] => [
   row({
-    syntax: 'isspacep.space p, a',
-    values: { space: ['const', 'global', 'local', 'shared', 'shared::cta', 'param', 'param::entry'] },
-    types: { p: 'pred', a: 'b64' },
-    since: { ptx: 2, sm: 20 },
-    doc: 'Whether a generic address points into a state space.',
-    source: '9.7.9.19',
-    status: {
-      refused: 'a question about the state space of a generic address: not there yet',
-      instead: 'use addresses of which the state space is known',
-    },
-  }),
-  row({
     syntax: 'isspacep.shared::cluster p, a',
     types: { p: 'pred', a: 'b64' },
     since: hopper,
