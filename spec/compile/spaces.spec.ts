@@ -42,6 +42,14 @@ test('a pointer that was stored leads where it led', () => {
   assert.equal(words.slice(0, 4), [77, poison, 9, 77]);
 });
 
+test('a chain of pointers is followed from a parameter on', () => {
+  const words = run(`.reg .b32 i; add.u64 q, m, 16; st.u64 [m], q; add.u64 q, m, 32; st.u64 [m+16], q; st.u64 [m+32], o;
+    mov.u64 q, m; mov.b32 i, 3;
+NEXT: ld.u64 q, [q]; sub.u32 i, i, 1; setp.ne.u32 z, i, 0; @z bra NEXT;
+    st.u32 [q+4], 55;`);
+  assert.is(words[1], 55);
+});
+
 const take = `.func (.param .b32 r) take(.param .b64 p) {
   .reg .b64 a; .reg .pred g, s, l; .reg .b32 v, w;
   ld.param.u64 a, [p];

@@ -9,8 +9,15 @@ import { type Cfg, cfgOf } from './cfg.ts';
 /** `none`: no address at all; `mixed`: an address of one space here and something else there, or the sum of two. */
 export type Base = Space | 'none' | 'mixed';
 
+/** How what comes together at a block parameter or a selection is taken. */
+export interface BaseOptions {
+  /** Whether what has no base counts as an address of global memory where it meets one. */
+  readonly unknownIsGlobal?: true;
+}
+
 /** The base of every value that is reached; absent for others. Values sink from unknown to a space to `mixed`, so this ends. */
-export function basesOf(kernel: Kernel, cfg: Cfg = cfgOf(kernel)): (Base | undefined)[] {
+export function basesOf(kernel: Kernel, cfg: Cfg = cfgOf(kernel), { unknownIsGlobal }: BaseOptions = {}): (Base | undefined)[] {
+  const joined = unknownIsGlobal ? joinedAsGlobal : joinedStrictly;
   const bases: (Base | undefined)[] = new Array(kernel.insts.length);
   for (let changed = true; changed; ) {
     changed = false;
@@ -21,7 +28,7 @@ export function basesOf(kernel: Kernel, cfg: Cfg = cfgOf(kernel)): (Base | undef
     };
     for (const id of cfg.order) {
       const block = kernel.blocks[id]!;
-      for (const value of block.body) set(value, baseOf(kernel, kernel.insts[value]!, bases));
+      for (const value of block.body) set(value, baseOf(kernel, kernel.insts[value]!, bases, joined));
       for (const { block: to, args } of edgesOf(block.end))
         for (const [i, arg] of args.entries()) set(to.params[i]!, joined(bases[to.params[i]!], bases[arg]));
     }
@@ -29,7 +36,7 @@ export function basesOf(kernel: Kernel, cfg: Cfg = cfgOf(kernel)): (Base | undef
   return bases;
 }
 
-function baseOf(kernel: Kernel, inst: Inst, bases: readonly (Base | undefined)[]): Base | undefined {
+function baseOf(kernel: Kernel, inst: Inst, bases: readonly (Base | undefined)[], joined: typeof joinedStrictly): Base | undefined {
   switch (inst.op) {
     case 'ptrtoint': {
       const { type } = kernel.insts[inst.a]!;
@@ -47,9 +54,13 @@ function baseOf(kernel: Kernel, inst: Inst, bases: readonly (Base | undefined)[]
   }
 }
 
-function joined(a: Base | undefined, b: Base | undefined): Base | undefined {
+function joinedStrictly(a: Base | undefined, b: Base | undefined): Base | undefined {
   if (a === undefined || b === undefined || a === b) return a ?? b;
   return 'mixed';
+}
+
+function joinedAsGlobal(a: Base | undefined, b: Base | undefined): Base | undefined {
+  return (a === 'none' && b === 'global') || (a === 'global' && b === 'none') ? 'global' : joinedStrictly(a, b);
 }
 
 function summed(a: Base | undefined, b: Base | undefined): Base | undefined {

@@ -13,7 +13,7 @@ export function resolveSpaces(kernel: Kernel, marked: ReadonlySet<Value>, diagno
   for (const value of numbers) report(kernel, value, 'CM2096', diagnostics);
   const casts = kernel.blocks.flatMap(({ body }) => body.filter((value) => isGenericCast(kernel.insts[value]!)));
   if (casts.length === 0) return;
-  const bases = basesOf(kernel);
+  const bases = basesOf(kernel, undefined, numbers.length > 0 ? {} : { unknownIsGlobal: true });
   const spaces = new Map<Value, Space>();
   for (const cast of casts) {
     const inst = kernel.insts[cast] as Inst & { op: 'inttoptr' };
@@ -43,8 +43,8 @@ function spaceOfBase(base: Base | undefined, isLost: boolean): Space | undefined
 export function decideSpaces(kernel: Kernel, marked: ReadonlySet<Value>): boolean {
   const questions = questionsOf(kernel);
   if (questions.length === 0) return false;
-  const bases = basesOf(kernel);
   const isLost = usesAsNumber(kernel, marked).length > 0;
+  const bases = basesOf(kernel, undefined, isLost ? {} : { unknownIsGlobal: true });
   let isAny = false;
   for (const value of questions) {
     const inst = kernel.insts[value] as Inst & { op: 'isspace' };
