@@ -46,7 +46,7 @@ test('a chain of pointers is followed from a parameter on', () => {
   const words = run(`.reg .b32 i; add.u64 q, m, 16; st.u64 [m], q; add.u64 q, m, 32; st.u64 [m+16], q; st.u64 [m+32], o;
     mov.u64 q, m; mov.b32 i, 3;
 NEXT: ld.u64 q, [q]; sub.u32 i, i, 1; setp.ne.u32 z, i, 0; @z bra NEXT;
-    st.u32 [q+4], 55;`);
+    st.u32 [q+4], 55; st.u32 [o], 1;`);
   assert.is(words[1], 55);
 });
 
