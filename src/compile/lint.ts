@@ -1,6 +1,6 @@
 /** Lints that need the flow of a whole kernel: a barrier that only some threads of a block may come to. */
 import { catalogue } from '../base/catalogue/index.ts';
-import type { Diagnostics } from '../base/diagnostic.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
 import {
   type Cfg,
   cfgOf,
@@ -32,11 +32,14 @@ export function lintBarriers(kernel: Kernel, diagnostics: Diagnostics): void {
     if (end.op !== 'condbr' || !differs[end.cond]) continue;
     for (const block of influenceOf(cfg, id, post.parent[id]!).region) parted.add(block);
   }
+  const said = new Diagnostics(diagnostics.file);
   for (const [block, value] of barriers) {
     if (!parted.has(block)) continue;
     const span = kernel.locs[value];
-    diagnostics.report('CM2210', {}, { notes: [catalogue.CM2210.alias], ...(span ? { span } : {}) });
+    said.report('CM2210', {}, { notes: [catalogue.CM2210.alias], ...(span ? { span } : {}) });
   }
+  // One instruction may hold several barriers, in blocks of their own.
+  diagnostics.addNew(said.list);
 }
 
 /** The first barrier of each block that has one. */
