@@ -266,6 +266,18 @@ test('more shared memory than Apple GPUs have, declared or given by the launch, 
   assert.match(validated.err + validated.out, /49152 bytes of threadgroup memory/);
 });
 
+test('a kernel that reads a clock is for the CPU device', () => {
+  const text = doubles().replace('ld.param', 'mov.u64 %rd2, %globaltimer;\n  ld.param');
+  writeFileSync(at('clock.ptx'), text);
+  const launch = ['--block', '4', '--grid', '1', '--arg', 'f64:4=iota', '--arg', 'f64=2', '--print', '0'];
+  const found = cli(['run', 'clock.ptx', ...launch]);
+  assert.match(found.out, /compiled for `--target cpu`, because the time \(`%globaltimer`\) has no exact form for macos14/);
+  assert.match(cli(['run', 'clock.ptx', '--target', 'macos15', ...launch]).err, /^error\[CM2090\]: the time .*\n.*clock\.ptx:\d+:3/);
+  assert.is(cli(['build', 'clock.ptx', '--target', 'cpu', '-o', 'clock.metallib']).code, 0);
+  const validated = cli(['validate', 'clock.metallib']);
+  assert.match(validated.out + validated.err, /`cumetal\.clock\.time` runs on the CPU device alone/);
+});
+
 test('every stage can be written to standard output', () => {
   for (const what of ['air-ll', 'ir', 'ast', 'reflection']) {
     const ran = cli(['build', 'affine.ptx', '--emit', what, '-o', '-']);

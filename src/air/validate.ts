@@ -94,8 +94,8 @@ export const airRules: readonly AirRule[] = [
       m.functions.flatMap((fn) => {
         if (fn.blocks.length > 0) return [];
         const row = intrinsicOf(fn.name);
-        if (!row) return fn.name.startsWith('cumetal.') ? [`\`${fn.name}\` runs on the CPU device alone`] : [];
-        return row.type === fn.functionType ? [] : [`\`${fn.name}\` is declared as ${spell(fn.functionType)}`];
+        if (fn.name.startsWith('cumetal.')) return [`\`${fn.name}\` runs on the CPU device alone`];
+        return !row || row.type === fn.functionType ? [] : [`\`${fn.name}\` is declared as ${spell(fn.functionType)}`];
       }),
   },
   {

@@ -50,7 +50,7 @@ function barriersOf(kernel: Kernel): Map<number, Value> {
   return found;
 }
 
-/** By value: whether it is computed from the number of the thread, through operands and parameters of blocks. */
+/** By value: whether it is computed from the number of the thread, or from when it runs, through operands and parameters of blocks. */
 function threadDependent(kernel: Kernel, cfg: Cfg): Uint8Array {
   const differs = new Uint8Array(kernel.insts.length);
   for (let grew = true; grew; ) {
@@ -64,7 +64,8 @@ function threadDependent(kernel: Kernel, cfg: Cfg): Uint8Array {
       const block = kernel.blocks[id]!;
       for (const value of block.body) {
         const inst = instOf(kernel, value);
-        if ((inst.op === 'sreg' && isOfThread(inst.name, kernel)) || operandsOf(inst).some((operand) => differs[operand])) mark(value);
+        const isOwn = inst.op === 'clock' || (inst.op === 'sreg' && isOfThread(inst.name, kernel));
+        if (isOwn || operandsOf(inst).some((operand) => differs[operand])) mark(value);
       }
       for (const { block: to, args } of edgesOf(block.end)) for (const [i, arg] of args.entries()) if (differs[arg]) mark(to.params[i]!);
     }
