@@ -1,5 +1,16 @@
 /** `docs/ir.md`: what the IR means, with its ops from the op table. */
-import { fcmpPredicates, icmpPredicates, type Op, type OpSpec, opNames, scalarTypes, spaces, specOf, sregs } from '../../src/ir/index.ts';
+import {
+  type Effect,
+  fcmpPredicates,
+  icmpPredicates,
+  type Op,
+  type OpSpec,
+  opNames,
+  scalarTypes,
+  spaces,
+  specOf,
+  sregs,
+} from '../../src/ir/index.ts';
 
 const code = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(' ');
 
@@ -11,12 +22,19 @@ function operands({ args, attrs }: OpSpec): string {
   return [values.join(', '), ...braced].filter((part) => part !== '').join(' ');
 }
 
+const effects: Record<Effect, string> = {
+  pure: '',
+  reads: 'reads memory',
+  writes: 'writes memory',
+  volatile: 'Volatile',
+  barrier: 'Barrier',
+  warp: 'Warp',
+};
+
 function row(op: Op): string {
   const spec = specOf(op);
-  const effect =
-    spec.effect === 'pure'
-      ? ''
-      : ` *${spec.effect === 'barrier' ? 'Barrier' : spec.effect === 'warp' ? 'Warp' : `${spec.effect} memory`}.*`;
+  const word = effects[spec.effect];
+  const effect = word === '' ? '' : ` *${word}.*`;
   return `| \`${op}\` | ${operands(spec)} | ${results[spec.type]} | ${spec.doc}${effect} |`;
 }
 
@@ -89,7 +107,7 @@ definition; constant folding and the reference interpreter use it, and the specs
 - Where PTX differs, lowering says so in more ops: a rounding other than to nearest, \`.ftz\`, \`.sat\`; \`rem\` by zero, which gives all
   ones on the GPU; a NaN converted to an integer by way of 64 bits, which gives the top bit alone.
 - A load or store outside of the memory it points into is the program's fault; passes never add one.
-- Non-volatile loads may be dropped when unused, and merged where the space is never written. Stores, volatile loads and barriers stay, in order.
+- Non-volatile loads may be dropped when unused, and merged where the space is never written. Stores, volatile loads, reads of clocks and barriers stay, in order.
 
 ## Ops
 

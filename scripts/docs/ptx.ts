@@ -13,8 +13,8 @@ function formOf({ name, syntax, slots }: Row): string {
   return `\`${name}${parts.join('').replaceAll('\\|', '/')}${operands.replaceAll('|', '\\|')}\``;
 }
 
-function statusOf({ status }: Row): string {
-  if (status === 'exact') return 'exact';
+function statusOf({ status, withdrawn }: Row): string {
+  if (status === 'exact') return withdrawn ? `exact; refused for sm_${withdrawn.sm} and above, where no GPU has it` : 'exact';
   return 'approximate' in status ? `approximate: ${status.approximate}` : `refused: ${status.refused}`;
 }
 

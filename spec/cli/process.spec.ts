@@ -211,6 +211,73 @@ test('doubles run as a Mac would run them, and are doubles for people; only atom
   assert.is(cli(['run', 'atomic.ptx', '--target', 'macos14', ...launch]).code, 3);
 });
 
+/** The threads of a block hand their numbers on through the last bytes of shared memory. */
+const handingOn = (declaration: string, last: number): string => `.version 8.0
+.target sm_90
+.address_size 64
+${declaration}
+.visible .entry hand(.param .u64 out)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  mov.u32 %r1, %tid.x;
+  shl.b32 %r2, %r1, 2;
+  mov.u32 %r3, cells;
+  sub.u32 %r2, %r3, %r2;
+  st.shared.u32 [%r2+${last}], %r1;
+  bar.sync 0;
+  mov.u32 %r3, cells;
+  xor.b32 %r1, %r1, 3;
+  shl.b32 %r2, %r1, 2;
+  sub.u32 %r2, %r3, %r2;
+  ld.shared.u32 %r2, [%r2+${last}];
+  xor.b32 %r1, %r1, 3;
+  ld.param.u64 %rd1, [out];
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd1, %rd1, %rd2;
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+`;
+
+test('more shared memory than Apple GPUs have, declared or given by the launch, is for the CPU device', () => {
+  const launch = ['--block', '4', '--grid', '1', '--arg', 'u32:4=fill(9)', '--print', '0'];
+  writeFileSync(at('declared.ptx'), handingOn('.shared .align 4 .b8 cells[49152];', 49148));
+  const declared = cli(['run', 'declared.ptx', ...launch]);
+  assert.match(
+    declared.out,
+    /compiled for `--target cpu`, because kernel `hand` declares 49152 bytes of shared memory, and Apple GPUs take 32768/,
+  );
+  assert.match(declared.out, /u32\[4\]\n.* 3 +2 +1 +0\n/);
+  assert.match(cli(['run', 'declared.ptx', '--target', 'macos14', ...launch]).err, /^error\[CM2093\]/);
+  writeFileSync(at('given.ptx'), handingOn('.extern .shared .align 4 .b8 cells[];', 232444));
+  const given = cli(['run', 'given.ptx', '--shared', '232448', ...launch]);
+  assert.match(given.out, /compiled for `--target cpu`, because the launch takes 232448 bytes of shared memory, and Apple GPUs have 32768/);
+  assert.match(given.out, /u32\[4\]\n.* 3 +2 +1 +0\n/);
+  assert.match(cli(['run', 'given.ptx', '--shared', '232452', ...launch]).err, /232452 bytes of shared memory are more than the 232448/);
+  assert.match(
+    cli(['run', 'given.ptx', '--shared', '32772', '--target', 'macos14', ...launch]).err,
+    /32772 bytes of shared memory are more than the 32768/,
+  );
+  assert.is(cli(['build', 'declared.ptx', '--target', 'cpu', '-o', 'declared.metallib']).code, 0);
+  assert.match(cli(['run', 'declared.metallib', ...launch]).out, /u32\[4\]\n.* 3 +2 +1 +0\n/);
+  const validated = cli(['validate', 'declared.metallib']);
+  assert.is(validated.code, 1);
+  assert.match(validated.err + validated.out, /49152 bytes of threadgroup memory/);
+});
+
+test('a kernel that reads a clock is for the CPU device', () => {
+  const text = doubles().replace('ld.param', 'mov.u64 %rd2, %globaltimer;\n  ld.param');
+  writeFileSync(at('clock.ptx'), text);
+  const launch = ['--block', '4', '--grid', '1', '--arg', 'f64:4=iota', '--arg', 'f64=2', '--print', '0'];
+  const found = cli(['run', 'clock.ptx', ...launch]);
+  assert.match(found.out, /compiled for `--target cpu`, because the time \(`%globaltimer`\) has no exact form for macos14/);
+  assert.match(cli(['run', 'clock.ptx', '--target', 'macos15', ...launch]).err, /^error\[CM2090\]: the time .*\n.*clock\.ptx:\d+:3/);
+  assert.is(cli(['build', 'clock.ptx', '--target', 'cpu', '-o', 'clock.metallib']).code, 0);
+  const validated = cli(['validate', 'clock.metallib']);
+  assert.match(validated.out + validated.err, /`cumetal\.clock\.time` runs on the CPU device alone/);
+});
+
 test('every stage can be written to standard output', () => {
   for (const what of ['air-ll', 'ir', 'ast', 'reflection']) {
     const ran = cli(['build', 'affine.ptx', '--emit', what, '-o', '-']);

@@ -58,6 +58,25 @@ const shared = (bytes: number): string =>
 test('CM2093: more shared memory than there is', () => {
   assert.equal(said(shared(32768)), ['made']);
   assert.equal(said(shared(32772)), ['CM2093 5:8']);
+  // `native` adds doubles to what Apple GPUs take, and no memory.
+  assert.equal(said(shared(32772), 'metallib', { fp64: 'native' }), ['CM2093 5:8']);
+});
+
+test('CM2093: for the CPU device as much may be declared as on NVIDIA GPUs', () => {
+  assert.equal(said(shared(49152), 'metallib', { target: 'cpu' }), ['made']);
+  assert.equal(said(shared(49156), 'metallib', { target: 'cpu' }), ['CM2093 5:8']);
+  const words = (bytes: number, options: CompileOptions): (string | undefined)[] => {
+    const diagnostics = new Diagnostics();
+    emit(new SourceFile('a.ptx', head + shared(bytes)), 'metallib', options, diagnostics);
+    return diagnostics.list.flatMap(({ message, help }) => [message, help]);
+  };
+  assert.equal(words(40000, {}), [
+    'kernel `k` declares 40000 bytes of shared memory, and Apple GPUs take 32768',
+    '`--target cpu` compiles it for the CPU device alone',
+  ]);
+  assert.equal(words(50000, {}), ['kernel `k` declares 50000 bytes of shared memory, and Apple GPUs take 32768', undefined]);
+  const forCpu = words(50000, { target: 'cpu' });
+  assert.equal(forCpu, ['kernel `k` declares 50000 bytes of shared memory, and NVIDIA GPUs take 49152', undefined]);
 });
 
 test('CM5090: several entries in one bitcode module', () => {

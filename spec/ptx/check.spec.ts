@@ -147,9 +147,9 @@ const faults: readonly Fault[] = [
 const refusals: readonly Fault[] = [
   ['^atom.acquire.cluster.global.add.u32 %r1, [table], 1;', 'CM2001', '`atom.acquire.cluster.global.add.u32` is not supported', 'cluster'],
   ['@%p1 ^membar.proxy.alias;', 'CM2001', '`membar.proxy.alias` is not supported'],
-  ['mov.u64 %rd1, ^%clock64;', 'CM2002', 'special register `%clock64` is not supported'],
+  ['mov.u64 %rd1, ^%gridid;', 'CM2002', 'special register `%gridid` is not supported'],
   ['mov.u32 %r1, ^%smid;', 'CM2002', 'special register `%smid` is not supported'],
-  ['mov.u32 %r1, ^%clock;', 'CM2002', 'special register `%clock` is not supported'],
+  ['mov.u32 %r1, ^%nsmid;', 'CM2002', 'special register `%nsmid` is not supported'],
 ];
 
 /** The text without its `^`, and the place where it stood. */

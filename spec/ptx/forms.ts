@@ -72,8 +72,8 @@ function operandText(slot: OperandSlot, index: number, form: FormMatch): string 
   if (slot.vector === 'elements' && form.modifiers.vec !== undefined)
     return registers(type, Number(String(form.modifiers.vec).slice(1)), 1);
   if (slot.constant) return String(slot.constant[0]);
-  // Only barriers take plain numbers, of which 0 is the one that all have.
-  if (form.row.control === 'barrier') return '0';
+  // The number of a barrier, of which 0 is the one that all have, and of its threads.
+  if (form.row.control === 'barrier' && /^[ab]$/.test(slot.name)) return '0';
   const register = registerOf(type, index, slot.isRelaxed);
   if (!slot.needsSecond) return register;
   // Of the other names none comes to as many.

@@ -67,6 +67,14 @@ const lints: readonly (readonly [why: string, text: string, code: string, messag
     'threads of a block may part before this barrier',
   ],
   [
+    'a barrier that counts, said once',
+    kernel(
+      'mov.u32 %r2, %tid.x;\nsetp.gt.u32 %p1, %r2, 5;\n@%p1 bra END;\n^bar.red.popc.u32 %r1, 0, %p1;\nEND: st.global.u32 [%rd1], %r1;',
+    ),
+    'CM2210',
+    'threads of a block may part before this barrier',
+  ],
+  [
     'a barrier in a loop that threads leave at different turns',
     kernel(
       'mov.u32 %r2, %tid.x;\nTOP: ^bar.sync 0;\nsub.u32 %r2, %r2, 1;\nsetp.gt.s32 %p1, %r2, 0;\n@%p1 bra TOP;\nst.global.u32 [%rd1], %r1;',
@@ -101,6 +109,12 @@ const quiet: readonly (readonly [why: string, text: string])[] = [
   [
     'a barrier where the paths have met',
     kernel('mov.u32 %r2, %tid.x;\nsetp.gt.u32 %p1, %r2, 5;\n@%p1 bra END;\nst.global.u32 [%rd1], %r1;\nEND: bar.sync 0;'),
+  ],
+  [
+    'a loop that all threads leave as a barrier tells them',
+    kernel(
+      'mov.u32 %r2, %tid.x;\nTOP: sub.u32 %r2, %r2, 1;\nsetp.gt.s32 %p1, %r2, 0;\nbarrier.red.or.pred %p2, 0, %p1;\n@%p2 bra TOP;\nst.global.u32 [%rd1], %r1;',
+    ),
   ],
   ['a return behind an endless loop', kernel('TOP: st.global.u32 [%rd1], %r1;\nbra TOP;')],
   ['a label of a compiler', kernel('$L__tmp0: st.global.u32 [%rd1], %r1;')],

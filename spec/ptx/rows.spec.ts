@@ -42,7 +42,9 @@ function instructionOf(form: FormMatch, one: AnyCase): { instruction: Instructio
     for (const { cells } of all) (slot.isDestination ? results : sources).push(...cells);
     return all.map(({ text }) => text).join('|');
   });
-  return { instruction: { text: `${one.form} ${words.join(', ')}`, sources, results }, sources, results };
+  // The last that has the form.
+  const older = form.row.withdrawn ? { architecture: 'sm_60' } : {};
+  return { instruction: { text: `${one.form} ${words.join(', ')}`, sources, results, ...older }, sources, results };
 }
 
 function checkCase(row: Row, one: AnyCase): void {

@@ -15,11 +15,13 @@ export interface Instruction {
   readonly text: string;
   readonly sources: readonly { readonly name: string; readonly kind: Kind }[];
   readonly results: readonly { readonly name: string; readonly kind: Kind }[];
+  /** What the module states; `sm_90`. */
+  readonly architecture?: string;
 }
 
 /** The PTX around an instruction. */
-export function kernelOf({ text, sources, results }: Instruction): string {
-  const lines = ['.version 9.0', '.target sm_90', '.address_size 64', '.visible .entry form('];
+export function kernelOf({ text, sources, results, architecture = 'sm_90' }: Instruction): string {
+  const lines = ['.version 9.0', `.target ${architecture}`, '.address_size 64', '.visible .entry form('];
   lines.push([...sources, ...results].map(({ name }) => `  .param .u64 p_${name},`).join('\n'), '  .param .u32 p_count', ')', '{');
   lines.push(...[...sources, ...results].map(({ name, kind }) => `  .reg .${kind} ${name};`));
   lines.push('  .reg .pred done, set;', '  .reg .b32 i, n, t, size;', '  .reg .b64 at, bytes, cell;');

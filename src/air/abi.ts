@@ -48,6 +48,8 @@ export interface KernelReflection {
   readonly faults?: { readonly slot: number; readonly texts: readonly string[] };
   /** Bytes of static threadgroup memory. */
   readonly staticSharedBytes: number;
+  /** Most bytes of threadgroup memory, static and dynamic, where the kernel is for a device that has more than Apple GPUs. */
+  readonly maxSharedBytes?: number;
   /** Whether the kernel takes dynamic threadgroup memory (threadgroup slot 0). */
   readonly usesDynamicShared: boolean;
   /** Most threads a threadgroup may have, where the source says (`.maxntid`, `.reqntid`). */

@@ -78,7 +78,11 @@ export function kernelAttributes(kernel: Kernel, signature: Signature): Attribut
   const meets = has(({ op }) => specOf(op).effect === 'barrier' || specOf(op).effect === 'warp');
   const isOrdered = has(
     (inst) =>
-      inst.op === 'atomic' || inst.op === 'cas' || inst.op === 'fence' || ((inst.op === 'load' || inst.op === 'store') && inst.volatile),
+      inst.op === 'atomic' ||
+      inst.op === 'cas' ||
+      inst.op === 'fence' ||
+      inst.op === 'clock' ||
+      ((inst.op === 'load' || inst.op === 'store') && inst.volatile),
   );
   const hasLoop = kernel.blocks.some((block, id) => edgesOf(block.end).some((edge) => edge.block.id <= id));
   const progress = hasLoop ? [] : (['mustprogress', 'willreturn'] as const);

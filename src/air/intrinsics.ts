@@ -4,9 +4,9 @@
  * Source of names and signatures: AIR that Apple's compiler produced (listings in public repositories), JuliaGPU/Metal.jl.
  */
 import { type Type as LlvmType, types as llvm, type TypeOf } from '../bitcode/types.ts';
-import type { AtomicOp, Fold, Op, ScalarType } from '../ir/index.ts';
+import { type AtomicOp, type Clock, clocks, type Fold, type Op, type ScalarType } from '../ir/index.ts';
 
-/** `pure`: no memory; `convergent`: barriers and simdgroup operations; `atomic`: one access in one step. */
+/** `pure`: no memory; `convergent`: barriers and simdgroup operations; `atomic`: one access in one step, and what stays in order with those. */
 export type IntrinsicClass = 'pure' | 'convergent' | 'atomic';
 
 export interface Intrinsic {
@@ -20,6 +20,7 @@ export interface Intrinsic {
   readonly atomic?: { readonly form: AtomicForm; readonly space: AtomicSpace };
   /** What the threads of a simdgroup do together. */
   readonly warp?: WarpForm;
+  readonly clock?: Clock;
   /** The IR scalar type of result and of first operand. */
   readonly result: ScalarType | undefined;
   readonly operand: ScalarType | undefined;
@@ -289,6 +290,11 @@ add({
   result: undefined,
   operand: undefined,
 });
+
+/** The clocks of the CPU device; AIR has none. */
+export const clockName = (clock: Clock): string => `cumetal.clock.${clock}`;
+for (const clock of clocks)
+  add({ name: clockName(clock), type: signature(llvm.i64), class: 'atomic', op: 'clock', clock, result: 'i64', operand: undefined });
 
 /** The function of a name, where it is known. */
 export const intrinsicOf = (name: string): Intrinsic | undefined =>

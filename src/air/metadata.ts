@@ -62,7 +62,11 @@ export function addModuleMetadata(module: Module, target: Target): void {
     { name: 'air.language_version', nodes: [node('Metal', ...target.metalVersion)] },
     { name: 'air.compile_options', nodes: options.map((option) => node(option)) },
   );
+  if (target.name === 'cpu') module.namedMetadata.push({ name: ownTarget, nodes: [node(target.name)] });
 }
+
+/** Named metadata of ours: there where a module is for the CPU device alone. */
+export const ownTarget = 'cumetal.target';
 
 /** `!air.kernel`: function, outputs (none), one node per parameter, attributes. */
 export function addKernelMetadata(module: Module, fn: LlvmFunction, kernel: Kernel, signature: Signature, _target: Target): void {

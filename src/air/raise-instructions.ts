@@ -247,6 +247,7 @@ function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes | unde
   if (inst.functionType !== row.type) throw new Refused(`the function \`${name}\` of type ${spell(inst.functionType)}`);
   if (row.atomic) return raiseAtomic(state, row, inst);
   if (row.warp) return raiseWarp(state, row, inst);
+  if (row.clock) return [state.b.clock('i64', { name: row.clock })];
   if (row.op === 'fence') {
     raiseFence(state, inst);
     return undefined;

@@ -22,8 +22,8 @@ import type { KernelReflection, ParamReflection } from './abi.ts';
 import { raiseInstruction } from './raise-instructions.ts';
 import { raiseArguments, raiseKernelShell } from './raise-params.ts';
 import { type Lanes, type RaiseState, Refused, raiseState } from './raise-state.ts';
-import { elementOfTypeName, type KernelDescription, readKernels } from './read-metadata.ts';
-import { reflectHidden } from './reflect.ts';
+import { elementOfTypeName, type KernelDescription, readKernels, readTarget } from './read-metadata.ts';
+import { reflectHidden, reflectLimits } from './reflect.ts';
 
 export interface RaisedKernel {
   readonly kernel: Kernel;
@@ -35,7 +35,7 @@ export function raiseModule(module: Module, diagnostics: Diagnostics): RaisedKer
   const raised: RaisedKernel[] = [];
   for (const description of readKernels(module, diagnostics)) {
     const kernel = raiseKernel(module, description, diagnostics);
-    if (kernel) raised.push({ kernel, reflection: reflect(description, kernel) });
+    if (kernel) raised.push({ kernel, reflection: { ...reflect(description, kernel), ...reflectLimits(readTarget(module)) } });
   }
   return raised;
 }

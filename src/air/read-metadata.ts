@@ -7,7 +7,8 @@ import type { Function as LlvmFunction, Metadata, MetadataNode, Module } from '.
 import { faultWordName, type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
 import type { ElementType } from './abi.ts';
 import { type KernelInput, kernelInputs } from './inputs.ts';
-import { softDoubles } from './metadata.ts';
+import { ownTarget, softDoubles } from './metadata.ts';
+import { type Target, targets } from './targets.ts';
 
 /** One function parameter as its metadata node describes it. */
 export type ParamDescription =
@@ -126,6 +127,10 @@ export function readMemory(module: Module): ModuleMemory | undefined {
   const isSound = symbols.every((symbol) => symbol !== undefined && symbol.offset + symbol.size <= size);
   return isSound ? { size, align, symbols: symbols as ModuleSymbol[] } : undefined;
 }
+
+/** The target that a module names: that of the CPU device, or nothing. */
+export const readTarget = (module: Module): Target | undefined =>
+  module.namedMetadata.some(({ name, nodes }) => name === ownTarget && textAt(nodes[0]?.operands[0]) === 'cpu') ? targets.cpu : undefined;
 
 /** What a kernel of the module may say when it stops itself. */
 export const readFaults = (module: Module): string[] =>

@@ -1,6 +1,7 @@
 /** What a host must bind for a kernel of ours, from the IR: the names and types that AIR metadata has no room for included. */
 import { bytesOf, isHidden, type Kernel, type KernelParam, type ScalarType } from '../ir/index.ts';
 import type { ElementType, KernelReflection, ParamReflection } from './abi.ts';
+import { type Target, targets } from './targets.ts';
 import { windowOf } from './windows.ts';
 
 /** The contract's name of an element type. */
@@ -33,14 +34,19 @@ function reflectMemory(params: Kernel['params']): Pick<KernelReflection, 'memory
   return { memory: { slot: param.slot, size, symbols: symbols.map(({ name, offset, size: bytes }) => ({ name, offset, size: bytes })) } };
 }
 
+/** What a kernel may take of a device, where that is more than Apple GPUs have. */
+export const reflectLimits = (target: Target | undefined): Pick<KernelReflection, 'maxSharedBytes'> =>
+  target && target.shared.total > targets.macos14.shared.total ? { maxSharedBytes: target.shared.total } : {};
+
 /** The reflection of one kernel. */
-export function reflectKernel(kernel: Kernel): KernelReflection {
+export function reflectKernel(kernel: Kernel, target?: Target): KernelReflection {
   const shared = windowOf(kernel, 'shared');
   return {
     name: kernel.name,
     params: kernel.params.filter((param) => param.kind !== 'threadgroup' && !isHidden(param)).map(reflectParam),
     ...reflectHidden(kernel),
     staticSharedBytes: shared?.size ?? 0,
+    ...reflectLimits(target),
     usesDynamicShared: shared?.dynamicOffset !== undefined,
     maxThreads: kernel.maxThreads,
     requiredThreads: kernel.requiredThreads,

@@ -10,7 +10,7 @@ import { asInteger, llvmType } from './address.ts';
 import { atomicRule, casRule } from './atomic-rules.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { constantValue, i32Constant, intConstant, undef } from './function-builder.ts';
-import { barrierOperands, fenceOperands, intrinsicFor, intrinsicOf } from './intrinsics.ts';
+import { barrierOperands, clockName, fenceOperands, intrinsicFor, intrinsicOf } from './intrinsics.ts';
 import { loadRule, storeRule } from './memory-rules.ts';
 import { hasFences } from './targets.ts';
 import { ballotRule, reduceRule, shuffleRule, syncwarpRule } from './warp-rules.ts';
@@ -236,6 +236,11 @@ export const rules: AirRules = {
     const { memory, order, scope: scopes } = fenceOperands;
     e.call(intrinsicOf('air.atomic.fence')!, [i32Constant(memory), i32Constant(order), i32Constant(scopes[scope])]);
     return undefined;
+  },
+  clock: (e, { name }, value) => {
+    if (e.target.allowsCpuOnly) return e.call(intrinsicOf(clockName(name))!, []);
+    refuse(e, value, name === 'time' ? 'the time (`%globaltimer`)' : 'a clock (`%clock`, `%clock64`)', 'AIR has no clock');
+    return undef(types.i64);
   },
   shuffle: shuffleRule,
   ballot: ballotRule,

@@ -14,7 +14,19 @@ export interface Target {
   readonly os: { readonly major: number; readonly minor: number; readonly patch: number };
   /** Whether operations that only the CPU device understands may be emitted. */
   readonly allowsCpuOnly: boolean;
+  readonly shared: SharedLimits;
 }
+
+/** Most bytes of threadgroup memory: what a kernel may declare, and that with what a launch adds. */
+export interface SharedLimits {
+  readonly declared: number;
+  readonly total: number;
+}
+
+/** Of every Apple GPU. */
+const appleShared: SharedLimits = { declared: 32768, total: 32768 };
+/** Of NVIDIA GPUs: what ptxas takes for any architecture, and what those of sm_90 give a block that asks for it. */
+const nvidiaShared: SharedLimits = { declared: 49152, total: 232448 };
 
 /** Whether the target's AIR has fences of memory. */
 export const hasFences = ({ airVersion, allowsCpuOnly }: Target): boolean => airVersion[1] >= 7 || allowsCpuOnly;
@@ -30,6 +42,7 @@ const macos14: Target = {
   container: { major: 1, minor: 2, patch: 7 },
   os: { major: 14, minor: 0, patch: 0 },
   allowsCpuOnly: false,
+  shared: appleShared,
 };
 
 const macos15: Target = {
@@ -41,13 +54,14 @@ const macos15: Target = {
   container: { major: 1, minor: 2, patch: 8 },
   os: { major: 15, minor: 0, patch: 0 },
   allowsCpuOnly: false,
+  shared: appleShared,
 };
 
 /** Targets by name; `cpu` is macOS 14 AIR plus what only the CPU device runs. */
 export const targets: Record<TargetName, Target> = {
   macos14,
   macos15,
-  cpu: { ...macos14, name: 'cpu', allowsCpuOnly: true },
+  cpu: { ...macos14, name: 'cpu', allowsCpuOnly: true, shared: nvidiaShared },
 };
 
 /** The data layout of every AIR module seen. */
@@ -58,8 +72,6 @@ export const dataLayout =
 export const limits = {
   /** Buffer slots of a pipeline. */
   buffers: 31,
-  /** Static and dynamic threadgroup memory together. */
-  threadgroupBytes: 32768,
   threadsPerThreadgroup: 1024,
 } as const;
 

@@ -8,7 +8,7 @@ import { spell, type Type } from '../bitcode/types.ts';
 import { intrinsicOf } from './intrinsics.ts';
 import { sizeOf } from './layout.ts';
 import { readKernels } from './read-metadata.ts';
-import { dataLayout, limits, spaces } from './targets.ts';
+import { dataLayout, limits, spaces, targets } from './targets.ts';
 
 interface AirRule {
   /** Short name, printed with a violation. */
@@ -94,8 +94,8 @@ export const airRules: readonly AirRule[] = [
       m.functions.flatMap((fn) => {
         if (fn.blocks.length > 0) return [];
         const row = intrinsicOf(fn.name);
-        if (!row) return fn.name.startsWith('cumetal.') ? [`\`${fn.name}\` runs on the CPU device alone`] : [];
-        return row.type === fn.functionType ? [] : [`\`${fn.name}\` is declared as ${spell(fn.functionType)}`];
+        if (fn.name.startsWith('cumetal.')) return [`\`${fn.name}\` runs on the CPU device alone`];
+        return !row || row.type === fn.functionType ? [] : [`\`${fn.name}\` is declared as ${spell(fn.functionType)}`];
       }),
   },
   {
@@ -117,7 +117,7 @@ export const airRules: readonly AirRule[] = [
   },
   {
     name: 'threadgroup-memory',
-    doc: 'Static threadgroup memory, used or not, is at most 32768 bytes and not initialised.',
+    doc: `Static threadgroup memory, used or not, is at most ${targets.macos14.shared.declared} bytes and not initialised.`,
     source: 'MetalASM; Apple’s limits',
     check: (m) => {
       const shared = m.globals.filter((g) => g.type.space === spaces.threadgroup);
@@ -125,7 +125,7 @@ export const airRules: readonly AirRule[] = [
       const initialised = shared
         .filter((g) => g.init?.kind === 'constant' && g.init.form !== 'undef')
         .map((g) => `\`${g.name}\` is initialised`);
-      return bytes > limits.threadgroupBytes ? [...initialised, `${bytes} bytes of threadgroup memory`] : initialised;
+      return bytes > targets.macos14.shared.declared ? [...initialised, `${bytes} bytes of threadgroup memory`] : initialised;
     },
   },
   {

@@ -1,4 +1,5 @@
 /** `cumetal devices`: what a launch could run on here. */
+import { targets } from '../air/targets.ts';
 import { type DeviceInfo, devices as listDevices } from '../device/index.ts';
 import { type Context, has } from './command.ts';
 import { type ExitCode, exit } from './exit.ts';
@@ -13,10 +14,11 @@ export async function devices({ words, terminal }: Context): Promise<ExitCode> {
 }
 
 function deviceText({ kind, name, limits }: DeviceInfo): string {
+  const own = kind === 'cpu' ? `; ${sizeText(targets.cpu.shared.total)} with \`--target cpu\`` : '';
   return [
     `${kind}: ${name}`,
     `  threads in a block   ${limits.maxThreadsPerThreadgroup}`,
-    `  shared memory        ${sizeText(limits.maxThreadgroupBytes)}`,
+    `  shared memory        ${sizeText(limits.maxThreadgroupBytes)}${own}`,
     `  largest buffer       ${sizeText(limits.maxBufferBytes)}`,
     `  simdgroup            ${limits.simdWidth} lanes`,
     '',

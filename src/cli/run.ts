@@ -1,6 +1,7 @@
 /** `cumetal run`: compile if needed, launch one kernel, show, save and check its buffers. */
+import { targets } from '../air/targets.ts';
 import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
-import type { CompileOptions } from '../compile/index.ts';
+import type { Compiled, CompileOptions } from '../compile/index.ts';
 import type { Device, DeviceModule } from '../device/device.ts';
 import { type LaunchPlan, launch, launchWords, readLaunchFile } from '../runtime/index.ts';
 import { type Context, has, lastValue, sortWords, type Words } from './command.ts';
@@ -59,7 +60,8 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   const { diagnostics } = report;
   report.device = device.info;
   const start = performance.now();
-  const bytes = input.kind === 'metallib' ? input.bytes : await compileFor(device, input, withEntry(request.compile, plan), report);
+  const bytes =
+    input.kind === 'metallib' ? input.bytes : await compileFor(device, input, withEntry(request.compile, plan), { report, plan });
   // A kernel that is not there is a launch that fails, in a PTX file as in a metallib.
   if (!bytes) return diagnostics.list.some((d) => d.code === 'CM1120') ? exit.failed : exit.doesNotCompile;
   const module: DeviceModule | undefined = device.load(bytes, diagnostics);
@@ -80,23 +82,35 @@ async function compileFor(
   device: Device,
   input: Input & { kind: 'ptx' },
   options: CompileOptions,
-  report: Report,
+  { report, plan }: { readonly report: Report; readonly plan: LaunchPlan },
 ): Promise<Uint8Array | undefined> {
   const { compile } = await import('../compile/index.ts');
   const first = new Diagnostics(input.source);
   const compiled = compile(input.source, { ...hostHash, ...options }, first);
-  const errors = first.list.filter((d) => d.severity === 'error');
-  if (!compiled && device.info.kind === 'cpu' && options.target === undefined && errors.every(isAboutTarget)) {
+  const why = device.info.kind === 'cpu' && options.target === undefined ? beyondApple(compiled, first, plan) : undefined;
+  if (why !== undefined) {
     const second = new Diagnostics(input.source);
     const forCpu = compile(input.source, { ...options, target: 'cpu' }, second);
     if (forCpu) {
-      report.notes.push(`compiled for \`--target cpu\`, because ${errors[0]?.message}`);
+      report.notes.push(`compiled for \`--target cpu\`, because ${why}`);
       report.diagnostics.addAll(second.sorted());
       return forCpu.metallib;
     }
   }
   report.diagnostics.addAll(first.sorted());
   return compiled?.metallib;
+}
+
+/** What no Apple GPU can do of a kernel or its launch; nothing where it is all for them, or at fault otherwise. */
+function beyondApple(compiled: Compiled | undefined, said: Diagnostics, { kernel, sharedBytes }: LaunchPlan): string | undefined {
+  if (!compiled) {
+    const errors = said.list.filter((d) => d.severity === 'error');
+    return errors.every(isAboutTarget) ? errors[0]?.message : undefined;
+  }
+  const chosen = compiled.reflection.kernels.find(({ name }) => kernel === undefined || name === kernel);
+  const bytes = (chosen?.staticSharedBytes ?? 0) + sharedBytes;
+  const { total } = targets.macos14.shared;
+  return bytes > total ? `the launch takes ${bytes} bytes of shared memory, and Apple GPUs have ${total}` : undefined;
 }
 
 /** Errors that say what Apple targets cannot do. */

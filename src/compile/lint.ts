@@ -1,6 +1,6 @@
 /** Lints that need the flow of a whole kernel: a barrier that only some threads of a block may come to. */
 import { catalogue } from '../base/catalogue/index.ts';
-import type { Diagnostics } from '../base/diagnostic.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
 import {
   type Cfg,
   cfgOf,
@@ -32,11 +32,14 @@ export function lintBarriers(kernel: Kernel, diagnostics: Diagnostics): void {
     if (end.op !== 'condbr' || !differs[end.cond]) continue;
     for (const block of influenceOf(cfg, id, post.parent[id]!).region) parted.add(block);
   }
+  const said = new Diagnostics(diagnostics.file);
   for (const [block, value] of barriers) {
     if (!parted.has(block)) continue;
     const span = kernel.locs[value];
-    diagnostics.report('CM2210', {}, { notes: [catalogue.CM2210.alias], ...(span ? { span } : {}) });
+    said.report('CM2210', {}, { notes: [catalogue.CM2210.alias], ...(span ? { span } : {}) });
   }
+  // One instruction may hold several barriers, in blocks of their own.
+  diagnostics.addNew(said.list);
 }
 
 /** The first barrier of each block that has one. */
@@ -47,7 +50,7 @@ function barriersOf(kernel: Kernel): Map<number, Value> {
   return found;
 }
 
-/** By value: whether it is computed from the number of the thread, through operands and parameters of blocks. */
+/** By value: whether it is computed from the number of the thread, or from when it runs, through operands and parameters of blocks. */
 function threadDependent(kernel: Kernel, cfg: Cfg): Uint8Array {
   const differs = new Uint8Array(kernel.insts.length);
   for (let grew = true; grew; ) {
@@ -61,7 +64,8 @@ function threadDependent(kernel: Kernel, cfg: Cfg): Uint8Array {
       const block = kernel.blocks[id]!;
       for (const value of block.body) {
         const inst = instOf(kernel, value);
-        if ((inst.op === 'sreg' && isOfThread(inst.name, kernel)) || operandsOf(inst).some((operand) => differs[operand])) mark(value);
+        const isOwn = inst.op === 'clock' || (inst.op === 'sreg' && isOfThread(inst.name, kernel));
+        if (isOwn || operandsOf(inst).some((operand) => differs[operand])) mark(value);
       }
       for (const { block: to, args } of edgesOf(block.end)) for (const [i, arg] of args.entries()) if (differs[arg]) mark(to.params[i]!);
     }

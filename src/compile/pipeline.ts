@@ -1,7 +1,7 @@
 /** The one road, stage after stage. Each stage reports what it refuses; the road ends at the first stage that reported errors. */
 
 import { useGridPositions } from '../air/grid-positions.ts';
-import { emitKernel, type KernelReflection, limits, type Reflection, type Target, targets, validateAir } from '../air/index.ts';
+import { emitKernel, type KernelReflection, type Reflection, type Target, targets, validateAir } from '../air/index.ts';
 import { reflectKernel } from '../air/reflect.ts';
 import { bug } from '../base/bug.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
@@ -109,8 +109,8 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
   if (!front) return undefined;
   const { ir, places } = front;
   const target = targetOf(options);
-  const kernels: KernelReflection[] = ir.kernels.map(reflectKernel);
-  for (const kernel of kernels) refuseTooMuchShared(kernel, places.get(kernel.name), diagnostics);
+  const kernels: KernelReflection[] = ir.kernels.map((kernel) => reflectKernel(kernel, target));
+  for (const kernel of kernels) refuseTooMuchShared(kernel, target, places.get(kernel.name), diagnostics);
   if (diagnostics.hasErrors) return undefined;
   if (options.fp64 === 'warn' && !target.allowsCpuOnly)
     for (const kernel of ir.kernels) warnOfDoubles(kernel, source, target.name, diagnostics);
@@ -123,9 +123,18 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
   return { air, reflection: { abi: 1, target: options.target ?? 'macos14', kernels } };
 }
 
-function refuseTooMuchShared({ name, staticSharedBytes }: KernelReflection, span: Span | undefined, diagnostics: Diagnostics): void {
-  if (staticSharedBytes <= limits.threadgroupBytes) return;
-  diagnostics.report('CM2093', { kernel: name, bytes: staticSharedBytes, limit: limits.threadgroupBytes }, span ? { span } : {});
+function refuseTooMuchShared(
+  { name, staticSharedBytes: bytes }: KernelReflection,
+  { shared }: Target,
+  span: Span | undefined,
+  diagnostics: Diagnostics,
+): void {
+  const limit = shared.declared;
+  if (bytes <= limit) return;
+  const { declared: most } = targets.cpu.shared;
+  const who = limit === most ? 'NVIDIA GPUs' : 'Apple GPUs';
+  const help = bytes <= most ? { help: '`--target cpu` compiles it for the CPU device alone' } : {};
+  diagnostics.report('CM2093', { kernel: name, bytes, who, limit }, { ...(span ? { span } : {}), ...help });
 }
 
 function pack(modules: readonly LlvmModule[], target: Target, { sha256 }: CompileOptions): Uint8Array {

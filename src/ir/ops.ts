@@ -9,8 +9,8 @@ import type { Space, Type } from './types.ts';
 export type TypeRule = 'a' | 'b' | 'i1' | 'void' | 'given';
 /** Which operand types are legal; the verifier reads it. */
 export type Domain = 'int' | 'float' | 'scalar' | 'pointer' | 'i1' | 'any';
-/** `warp`: done by the threads of a warp that come there together. */
-export type Effect = 'pure' | 'reads' | 'writes' | 'barrier' | 'warp';
+/** `warp`: done by the threads of a warp that come there together; `volatile`: gives another value at every time. */
+export type Effect = 'pure' | 'reads' | 'writes' | 'volatile' | 'barrier' | 'warp';
 
 export interface OpSpec {
   /** Operand names in order, with the domain of each; `=a` demands the type of operand a. */
@@ -53,6 +53,10 @@ export type AtomicOp = (typeof atomicOps)[number];
 /** What a reduction over a warp does with two values. */
 export const folds = ['add', 'and', 'or', 'xor', 'smin', 'smax', 'umin', 'umax'] as const;
 export type Fold = (typeof folds)[number];
+
+/** `counter` never runs backwards; `time` is that of the world. */
+export const clocks = ['counter', 'time'] as const;
+export type Clock = (typeof clocks)[number];
 
 /** Whom a fence is for: the threads of the block, or those of the device. */
 export const fenceScopes = ['block', 'device'] as const;
@@ -256,6 +260,14 @@ export const ops = {
     type: 'void',
     effect: 'writes',
     doc: 'Whoever sees what this thread wrote behind it sees what was written before it as well; reads alike.',
+  },
+
+  clock: {
+    args: {},
+    attrs: { name: 'counter' as Clock },
+    type: 'given',
+    effect: 'volatile',
+    doc: 'Nanoseconds, an i64: `time` those since 1970, `counter` those since some moment, never fewer than a read before it gave. The CPU device alone has it.',
   },
 
   // ── the block of threads ──

@@ -32,7 +32,10 @@ function lowerBranched(c: Context, match: Match, guard: Value): void {
 }
 
 function lowerPlain(c: Context, match: Match): void {
-  if (match.row.control === 'barrier') return lowerBarrier(c, match);
+  if (match.row.control === 'barrier') {
+    if (!isOfWholeBlock(c, match)) return;
+    if (!match.row.lower) return void c.ir.barrier();
+  }
   const before = c.ir.block.body.length;
   const destination = match.operands[0];
   c.rows.lanes = destination?.slot.isDestination ? destination.lanes : undefined;
@@ -50,18 +53,13 @@ function noteSigns(c: Context, match: Match, from: number): void {
   }
 }
 
-/** Barrier 0 for all threads. */
-function lowerBarrier(c: Context, match: Match): void {
-  const [number, count] = match.operands;
+/** Whether a barrier is number 0, for all threads; the others are refused. */
+function isOfWholeBlock(c: Context, { operands }: Match): boolean {
+  const [number, count] = ['a', 'b'].map((name) => operands.find(({ slot }) => slot.name === name));
   const refused = integerConstant(number!.node) === 0n ? count : number;
-  if (refused === undefined) c.ir.barrier();
-  else
-    c.diagnostics.report(
-      'CM2049',
-      {
-        operand: c.diagnostics.file?.text.slice(refused.node.span.start, refused.node.span.end) ?? '',
-        why: refused === count ? 'a barrier for some of the threads' : 'only barrier 0 is there',
-      },
-      { span: refused.node.span },
-    );
+  if (refused === undefined) return true;
+  const operand = c.diagnostics.file?.text.slice(refused.node.span.start, refused.node.span.end) ?? '';
+  const why = refused === count ? 'a barrier for some of the threads' : 'only barrier 0 is there';
+  c.diagnostics.report('CM2049', { operand, why }, { span: refused.node.span });
+  return false;
 }

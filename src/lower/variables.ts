@@ -71,6 +71,21 @@ const reasons = {
   count: 'it has more values than the variable has elements',
 } as const;
 
+/** No name of PTX has such a dot in it. */
+const blockWordName = 'cumetal.word';
+
+/** The word of shared memory in which the threads of a block work out what they agree on; made when it is first asked for. */
+export function blockWordOf(kernel: Kernel): IrVariable {
+  const known = kernel.variables.find(({ name }) => name === blockWordName);
+  if (known) return known;
+  const made = { name: blockWordName, space: 'shared', size: 4, align: 4, isDynamic: false, init: undefined, element: 'i32' } as const;
+  kernel.variables.push(made);
+  return made;
+}
+
+/** Whether a variable is one of the source. */
+export const isOfSource = ({ name }: IrVariable): boolean => name !== blockWordName;
+
 /** By kernel: the names that are taken, with the number that was last put behind each. */
 const taken = new WeakMap<Kernel, Map<string, number>>();
 

@@ -16,7 +16,7 @@ import type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from '
 import { lintNames, namesOutside } from './lint.ts';
 import { lintFlow } from './lint-flow.ts';
 import { type FormMismatch, isMatch, matchForm } from './match.ts';
-import { type Row, refusalOf } from './row.ts';
+import { type Row, refusalFor } from './row.ts';
 import { type Flat, flatten, functionScope, moduleScope, type Scope } from './scope.ts';
 import { rowsByName } from './table/index.ts';
 import { versionText } from './versions.ts';
@@ -136,7 +136,7 @@ function checkInstruction(
     const match = { instruction, row: form.row, modifiers: form.modifiers, operands: [] };
     return { kind: 'instruction', match, scope, guard, call };
   }
-  const refusal = refusalOf(form.row);
+  const refusal = refusalFor(form.row, c.stated.sm);
   if (refusal) {
     const help = refusal.instead === undefined ? {} : { help: refusal.instead };
     const where = { span: instruction.opcodeSpan, label: refusal.refused, ...help };

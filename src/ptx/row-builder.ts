@@ -25,6 +25,8 @@ export interface RowBuilder extends Builder {
   convertAddress(a: Value, space: AccessSpace, to: 'generic' | 'space'): Value;
   /** What `body` emits runs only where a condition holds; values made there are not to be used behind it. */
   when(condition: Value, body: () => void): void;
+  /** The address of a word of shared memory that no name of the source stands for, one for each kernel. */
+  blockWord(): Value;
   /** Ends the thread, and fails the launch with what it says. */
   stop(why: string): void;
   /** One of two values, each computed in a block of its own: where one way is long and rarely needed. */

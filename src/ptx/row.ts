@@ -104,8 +104,19 @@ export interface Refusal {
   readonly instead?: string;
 }
 
+/** A form that architectures from `sm` on do not have any more: what is said of modules for those. */
+export interface Withdrawn extends Refusal {
+  readonly sm: number;
+}
+
 /** Why a row is refused; nothing for one that is compiled. */
 export const refusalOf = ({ status }: Row): Refusal | undefined => (typeof status === 'object' && 'refused' in status ? status : undefined);
+
+/** Why a row is refused in modules for an architecture. */
+export function refusalFor(row: Row, sm: number | undefined): Refusal | undefined {
+  const { withdrawn } = row;
+  return refusalOf(row) ?? (withdrawn && sm !== undefined && sm >= withdrawn.sm ? withdrawn : undefined);
+}
 
 /** What an instruction does to the flow of control; `src/lower` ends blocks by it. */
 export type Control = 'branch' | 'return' | 'exit' | 'barrier' | 'call' | 'stop';
@@ -166,6 +177,7 @@ export interface RowSpec<S extends string, V extends ValueSets, B extends Vector
   /** Operands that are written just where a slot has a word: `policy` with `.L2::cache_hint`. */
   readonly onlyWith?: { readonly [O in Omissible<S>]?: SlotNames<S> };
   readonly since: Since;
+  readonly withdrawn?: Withdrawn;
   /** What it computes, in a sentence or two. */
   readonly doc: string;
   /** Section of the PTX manual. */
@@ -200,6 +212,7 @@ export interface Row {
   /** In the order of the syntax line. */
   readonly operands: readonly OperandSlot[];
   readonly since: Since;
+  readonly withdrawn: Withdrawn | undefined;
   readonly doc: string;
   readonly source: string;
   readonly status: Status;
@@ -302,6 +315,7 @@ export function row<
     },
     excludes: (spec.excludes ?? []) as Row['excludes'],
     since: spec.since,
+    withdrawn: spec.withdrawn,
     doc: spec.doc,
     source: spec.source,
     status: spec.status,

@@ -86,7 +86,8 @@ function fits(plan: FullPlan, kernel: Kernel, { info }: Device, diagnostics: Dia
     diagnostics.report('CM5021', { given, limit: info.limits.maxThreadsPerThreadgroup, who: info.name });
   }
   const shared = kernel.staticSharedBytes + plan.sharedBytes;
-  if (shared > info.limits.maxThreadgroupBytes) diagnostics.report('CM5022', { given: shared, limit: info.limits.maxThreadgroupBytes });
+  const most = kernel.maxSharedBytes ?? info.limits.maxThreadgroupBytes;
+  if (shared > most) diagnostics.report('CM5022', { given: shared, limit: most });
   return diagnostics.list.length === before;
 }
 

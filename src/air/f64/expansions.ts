@@ -102,6 +102,7 @@ const fates: Fates = {
   ballot: 'never',
   reduce: 'never',
   fence: 'never',
+  clock: 'never',
   syncwarp: 'never',
 };
 

@@ -69,7 +69,7 @@ export const launch = entries({
     severity: 'error',
     title: 'shared memory',
     message: '{given} bytes of shared memory are more than the {limit} that the device has for a threadgroup',
-    page: 'Static and dynamic shared memory of a kernel share the threadgroup memory of the device.',
+    page: 'Static and dynamic shared memory of a kernel share the threadgroup memory of the device: 32768 bytes on Apple GPUs, and on the CPU device 232448 for what is compiled with `--target cpu`.',
   },
   CM5023: {
     severity: 'error',

@@ -122,8 +122,8 @@ export const refusals = entries({
   CM2093: {
     severity: 'error',
     title: 'too much shared memory',
-    message: 'kernel `{kernel}` declares {bytes} bytes of shared memory, and Apple GPUs have {limit}',
-    page: 'A threadgroup has 32768 bytes of memory on every Apple GPU; pipeline creation fails beyond that.',
+    message: 'kernel `{kernel}` declares {bytes} bytes of shared memory, and {who} take {limit}',
+    page: 'A threadgroup has 32768 bytes of memory on every Apple GPU; pipeline creation fails beyond that. For the CPU device alone (`--target cpu`) a kernel may declare the 49152 bytes that NVIDIA GPUs allow, and a launch may add dynamic memory up to 232448 in all.',
   },
   CM2094: {
     severity: 'error',

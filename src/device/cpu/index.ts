@@ -2,6 +2,7 @@
  * The CPU device: runs the bytes of a metallib as WebAssembly. It knows AIR through `src/air` and nothing of PTX. Start at
  * `library.ts` (from bytes to compiled kernels), then `compile/kernel-module.ts`; `launch.ts` runs one.
  */
+import { targets } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Device, DeviceInfo, DeviceModule } from '../device.ts';
 import { launchKernel } from './launch.ts';
@@ -10,11 +11,11 @@ import { type DeviceMemory, newMemory } from './memory.ts';
 import { ownMemory } from './own-memory.ts';
 import type { CpuBuffer } from './request.ts';
 
-/** What the device is and how large launches may be; threadgroup limits are those of Apple GPUs. */
+/** What the device is and how large launches may be; threadgroup limits are those of Apple GPUs, but for kernels that are for this device alone. */
 export const cpuInfo: DeviceInfo = {
   kind: 'cpu',
   name: 'CPU (WebAssembly, one thread)',
-  limits: { maxThreadsPerThreadgroup: 1024, maxThreadgroupBytes: 32768, maxBufferBytes: 2 ** 31, simdWidth: 32 },
+  limits: { maxThreadsPerThreadgroup: 1024, maxThreadgroupBytes: targets.macos14.shared.total, maxBufferBytes: 2 ** 31, simdWidth: 32 },
 };
 
 /** A CPU device with a memory of its own. */

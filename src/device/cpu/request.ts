@@ -1,5 +1,5 @@
 /** Whether a launch request suits its kernel and the device: the last border before memory is touched. */
-import type { ParamReflection } from '../../air/index.ts';
+import type { KernelReflection, ParamReflection } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { DeviceBuffer, DeviceLimits, LaunchArgument, LaunchRequest } from '../device.ts';
 import type { LoadedKernel } from './library.ts';
@@ -26,8 +26,8 @@ export function checkRequest(
   diagnostics: Diagnostics,
 ): boolean {
   const before = diagnostics.list.length;
-  const { params, name, staticSharedBytes, maxThreads } = kernel.reflection;
-  checkShape(limits, request, maxThreads, staticSharedBytes, diagnostics);
+  const { params, name } = kernel.reflection;
+  checkShape(limits, request, kernel.reflection, diagnostics);
   if (params.length !== request.args.length) {
     const names = params.map((param) => `\`${param.name}\``).join(', ');
     const count = (n: number): string => `${n} argument${n === 1 ? '' : 's'}`;
@@ -44,8 +44,7 @@ export function checkRequest(
 function checkShape(
   limits: DeviceLimits,
   { grid, block, dynamicSharedBytes }: LaunchRequest,
-  maxThreads: number | undefined,
-  staticShared: number,
+  { maxThreads, staticSharedBytes, maxSharedBytes }: KernelReflection,
   diagnostics: Diagnostics,
 ): void {
   const isCount = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < 2 ** 31;
@@ -56,8 +55,9 @@ function checkShape(
   const threads = block[0] * block[1] * block[2];
   const limit = Math.min(limits.maxThreadsPerThreadgroup, maxThreads ?? limits.maxThreadsPerThreadgroup);
   if (threads > limit) diagnostics.report('CM5021', { given: threads, limit, who: limit === maxThreads ? 'the kernel' : 'the CPU device' });
-  const shared = staticShared + dynamicSharedBytes;
-  if (shared > limits.maxThreadgroupBytes) diagnostics.report('CM5022', { given: shared, limit: limits.maxThreadgroupBytes });
+  const shared = staticSharedBytes + dynamicSharedBytes;
+  const most = maxSharedBytes ?? limits.maxThreadgroupBytes;
+  if (shared > most) diagnostics.report('CM5022', { given: shared, limit: most });
 }
 
 function checkArgument(

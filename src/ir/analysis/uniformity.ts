@@ -1,6 +1,6 @@
 /**
  * Uniformity: which values are the same in all threads of a block (or of a warp) that compute them together, and which blocks of code
- * only some of those threads run. Sources of difference are thread numbers and loads; difference spreads through operands, through
+ * only some of those threads run. Sources of difference are thread numbers, loads and clocks; difference spreads through operands, through
  * joins of paths that a divergent branch separated, and out of loops that threads leave at different turns.
  * Source: Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (2012), for joins and temporal divergence.
  */
@@ -128,7 +128,7 @@ function raise(state: State, value: Value, level: number): void {
 
 /** What an instruction adds of its own, its operands being uniform. */
 function sourceVariance(inst: Inst, kernel: Kernel): Variance {
-  if (inst.op === 'atomic' || inst.op === 'cas') return 2;
+  if (inst.op === 'atomic' || inst.op === 'cas' || inst.op === 'clock') return 2;
   if (inst.op === 'load') return readsSameForAll(inst.addr, kernel) ? 0 : 2;
   if (inst.op !== 'sreg') return 0;
   if (inst.name === 'warpid') return 1;

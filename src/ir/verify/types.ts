@@ -1,7 +1,7 @@
 /** Promises T1 to T5: operand domains and result types, from the op table and one rule for each op that states its type. */
 import type { Inst, Kernel, Value } from '../kernel.ts';
 import { argsOf } from '../operands.ts';
-import { type Domain, fcmpPredicates, fenceScopes, folds, icmpPredicates, type Op, resultType, specOf, sregs } from '../ops.ts';
+import { clocks, type Domain, fcmpPredicates, fenceScopes, folds, icmpPredicates, type Op, resultType, specOf, sregs } from '../ops.ts';
 import { bitsOf, elementOf, isFloat, isInt, isPointer, isScalar, isVector, lanesOf, spaces, type Type } from '../types.ts';
 import { checkAccess, checkParam, checkVariable } from './memory.ts';
 import type { Report, Rule } from './report.ts';
@@ -91,6 +91,7 @@ const extra: { [K in Op]?: Extra<K> } = {
   call3: call,
   shuffle: (_, [, lane]) => when(lane !== 'i32', 'T3', `a lane of type ${lane}`),
   ballot: ({ type }) => when(type !== 'i32', 'T3', `a ballot of type ${type}`),
+  clock: ({ type, name }) => [...when(type !== 'i64', 'T3', `a clock of type ${type}`), ...oneOf(name, clocks)],
   fence: ({ scope }) => oneOf(scope, fenceScopes),
   reduce: ({ fold, type }) => [...oneOf(fold, folds), ...when(type !== 'i32', 'T3', `a reduction of ${type}`)],
   const: ({ type, bits }) => [

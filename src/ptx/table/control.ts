@@ -1,9 +1,37 @@
 /** Control flow (9.7.12) and barriers (9.7.13). Source: PTX ISA 9.0. */
-import { row } from '../row.ts';
+import type { Value } from '../../ir/index.ts';
+import { type RowBuilder, row } from '../row.ts';
 
 const always = { ptx: 1, sm: 10 } as const;
 const called = { f: 'function' } as const;
 const inlined = 'The body has to be in the module and comes in place of the call; functions that call themselves are refused.';
+
+/** Barriers of the whole block; `src/lower` refuses the others. */
+const wholeBlock = 'Only barrier 0 without a thread count is supported.';
+const count = 'Waits for all threads of the block, and counts those for which a predicate holds (`__syncthreads_count()`).';
+const judge =
+  'Waits for all threads of the block, and tells whether a predicate holds for all (`__syncthreads_and()`) or for any (`__syncthreads_or()`).';
+const inWord =
+  'Threads that have left the kernel neither wait nor count. Takes a word of shared memory of the kernel and two barriers more.';
+
+type Together = 'popc' | 'and' | 'or';
+
+/**
+ * What the threads of the block make of a predicate, in a word that all set to what changes nothing, then those change for
+ * whom it matters, then all read. Behind the last barrier the word is free for the next.
+ */
+function overBlock(ir: RowBuilder, how: Together, c: Value): Value {
+  const [word, one] = [ir.blockWord(), ir.const('i32', 1)];
+  const plain = { align: 4, volatile: false } as const;
+  ir.store(word, how === 'and' ? one : ir.const('i32', 0), plain);
+  ir.barrier();
+  if (how === 'and') ir.when(ir.xor(c, ir.const('i1', 1)), () => void ir.atomic(word, ir.const('i32', 0), { rmw: 'and' }));
+  else ir.when(c, () => void ir.atomic(word, one, { rmw: how === 'popc' ? 'add' : 'or' }));
+  ir.barrier();
+  const found = ir.load('i32', word, plain);
+  ir.barrier();
+  return how === 'popc' ? found : ir.icmp(found, ir.const('i32', 0), { pred: 'ne' });
+}
 
 export const controlRows = [
   row({
@@ -78,7 +106,7 @@ export const controlRows = [
     syntax: 'bar{.cta}.sync a{, b}',
     types: { a: 'u32', b: 'u32' },
     since: always,
-    doc: 'Waits for all threads of the block. Only barrier 0 without a thread count is supported.',
+    doc: `Waits for all threads of the block. ${wholeBlock}`,
     source: '9.7.13.1',
     status: 'exact',
     control: 'barrier',
@@ -88,10 +116,56 @@ export const controlRows = [
     syntax: 'barrier{.cta}.sync{.aligned} a{, b}',
     types: { a: 'u32', b: 'u32' },
     since: { ptx: 6, sm: 30 },
-    doc: 'Waits for all threads of the block. Only barrier 0 without a thread count is supported.',
+    doc: `Waits for all threads of the block. ${wholeBlock}`,
     source: '9.7.13.1',
     status: 'exact',
     control: 'barrier',
+    cases: [],
+  }),
+  row({
+    syntax: 'bar{.cta}.red.popc.u32 d, a{, b}, {!}c',
+    types: { a: 'u32', b: 'u32', c: 'pred', d: 'u32' },
+    since: { ptx: 2, sm: 20 },
+    doc: `${count} ${inWord} ${wholeBlock}`,
+    source: '9.7.13.1',
+    status: 'exact',
+    control: 'barrier',
+    lower: ({ c }, _, ir) => overBlock(ir, 'popc', c),
+    cases: [],
+  }),
+  row({
+    syntax: 'bar{.cta}.red.op.pred d, a{, b}, {!}c',
+    values: { op: ['and', 'or'] },
+    types: { a: 'u32', b: 'u32', c: 'pred', d: 'pred' },
+    since: { ptx: 2, sm: 20 },
+    doc: `${judge} ${inWord} ${wholeBlock}`,
+    source: '9.7.13.1',
+    status: 'exact',
+    control: 'barrier',
+    lower: ({ c }, { op }, ir) => overBlock(ir, op, c),
+    cases: [],
+  }),
+  row({
+    syntax: 'barrier{.cta}.red.popc{.aligned}.u32 d, a{, b}, {!}c',
+    types: { a: 'u32', b: 'u32', c: 'pred', d: 'u32' },
+    since: { ptx: 6, sm: 30 },
+    doc: `${count} ${inWord} ${wholeBlock}`,
+    source: '9.7.13.1',
+    status: 'exact',
+    control: 'barrier',
+    lower: ({ c }, _, ir) => overBlock(ir, 'popc', c),
+    cases: [],
+  }),
+  row({
+    syntax: 'barrier{.cta}.red.op{.aligned}.pred d, a{, b}, {!}c',
+    values: { op: ['and', 'or'] },
+    types: { a: 'u32', b: 'u32', c: 'pred', d: 'pred' },
+    since: { ptx: 6, sm: 30 },
+    doc: `${judge} ${inWord} ${wholeBlock}`,
+    source: '9.7.13.1',
+    status: 'exact',
+    control: 'barrier',
+    lower: ({ c }, { op }, ir) => overBlock(ir, op, c),
     cases: [],
   }),
 ];

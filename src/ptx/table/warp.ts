@@ -1,13 +1,20 @@
 /**
- * What the threads of a warp tell each other. Source: PTX ISA 9.0, 9.7.9.6 and 9.7.13.2 to 9.7.13.14. The manual wants every
+ * What the threads of a warp tell each other. Source: PTX ISA 9.0, 9.7.9.5, 9.7.9.6 and 9.7.13.2 to 9.7.13.14. The manual wants every
  * thread of a member mask to come to the same instruction, so that those of a mask are those that come there together; only
  * of votes is the mask looked at, since threads that are not of it count for nothing.
  */
 import type { Fold, Value } from '../../ir/index.ts';
-import { type RowBuilder, row } from '../row.ts';
+import { type RowBuilder, row, type Withdrawn } from '../row.ts';
 
 const masked = { ptx: 6, sm: 30 } as const;
 const volta = { ptx: 6, sm: 70 } as const;
+/** Those without `.sync`: from sm_70 on no hardware promises which threads of a warp run together. */
+const parted = (instead: string): Withdrawn => ({
+  sm: 70,
+  refused: 'it is for whichever threads of a warp run together, which is no set that can be told from sm_70 on',
+  instead,
+});
+const inStep = 'Those that take part are the threads of the warp that come there together.';
 const word = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
 const low5 = (ir: RowBuilder, value: Value): Value => ir.and(value, word(ir, 31));
 const laneOf = (ir: RowBuilder): Value => ir.sreg('i32', { name: 'laneid' });
@@ -36,6 +43,20 @@ function sourceLane(ir: RowBuilder, mode: 'up' | 'down' | 'bfly' | 'idx', b: Val
     idx: () => ir.or(minLane, ir.and(bval, free)),
   }[mode]();
   return { j, p: ir.icmp(j, maxLane, { pred: mode === 'up' ? 'sge' : 'sle' }) };
+}
+
+/** The value of the lane that `shfl` picks, the own where there is none. */
+function exchange(ir: RowBuilder, mode: 'up' | 'down' | 'bfly' | 'idx', a: Value, b: Value, c: Value): { d: Value; p: Value } {
+  const { j, p } = sourceLane(ir, mode, b, c);
+  return { d: ir.shuffle(a, ir.select(p, j, laneOf(ir))), p };
+}
+
+/** What the threads of a mask say together. */
+function judge(ir: RowBuilder, mode: 'all' | 'any' | 'uni', a: Value, mask: Value): Value {
+  const none = isNone(ir, votes(ir, a, mask));
+  if (mode === 'any') return not(ir, none);
+  const all = isNone(ir, votes(ir, not(ir, a), mask));
+  return mode === 'all' ? all : ir.or(none, all);
 }
 
 /** The lanes that have the same bits as this one: each bit is voted on. */
@@ -70,15 +91,29 @@ export const warpRows = [
     source: '9.7.9.6',
     status: 'exact',
     isCollective: true,
-    lower({ a, b, c }, { mode }, ir) {
-      const { j, p } = sourceLane(ir, mode, b, c);
-      return { d: ir.shuffle(a, ir.select(p, j, laneOf(ir))), p };
-    },
+    lower: ({ a, b, c }, { mode }, ir) => exchange(ir, mode, a, b, c),
     cases: [
       { form: 'shfl.sync.idx.b32', a: 7, b: 0, c: 31, members: 1, d: 7, p: 1, why: 'lane 0 reads itself' },
       { form: 'shfl.sync.up.b32', a: 7, b: 1, c: 0, members: 1, d: 7, p: 0, why: 'there is no lane below 0: the own value' },
       { form: 'shfl.sync.down.b32', a: 7, b: 1, c: 0, members: 1, d: 7, p: 0, why: 'lane 1 is above the clamp 0' },
       { form: 'shfl.sync.bfly.b32', a: 7, b: 0, c: 31, members: 1, d: 7, p: 1, why: '0 xor 0 is 0' },
+    ],
+  }),
+  row({
+    syntax: 'shfl.mode.b32 d[|p], a, b, c',
+    values: { mode: ['up', 'down', 'bfly', 'idx'] },
+    types: { d: 'b32', p: 'pred', a: 'b32', b: 'b32', c: 'b32' },
+    since: { ptx: 3, sm: 30 },
+    withdrawn: parted('name the threads by a mask: `shfl.sync`, that is `__shfl_sync()`'),
+    doc: `The value that another lane of the warp has, as of \`shfl.sync\`. ${inStep}`,
+    source: '9.7.9.5',
+    status: 'exact',
+    isCollective: true,
+    lower: ({ a, b, c }, { mode }, ir) => exchange(ir, mode, a, b, c),
+    cases: [
+      { form: 'shfl.idx.b32', a: 7, b: 0, c: 31, d: 7, p: 1, why: 'lane 0 reads itself' },
+      { form: 'shfl.up.b32', a: 7, b: 1, c: 0, d: 7, p: 0, why: 'there is no lane below 0: the own value' },
+      { form: 'shfl.down.b32', a: 7, b: 1, c: 0, d: 7, p: 0, why: 'lane 1 is above the clamp 0' },
     ],
   }),
   row({
@@ -101,12 +136,7 @@ export const warpRows = [
     source: '9.7.13.9',
     status: 'exact',
     isCollective: true,
-    lower({ a, b }, { mode }, ir) {
-      const none = isNone(ir, votes(ir, a, b));
-      if (mode === 'any') return not(ir, none);
-      const all = isNone(ir, votes(ir, not(ir, a), b));
-      return mode === 'all' ? all : ir.or(none, all);
-    },
+    lower: ({ a, b }, { mode }, ir) => judge(ir, mode, a, b),
     cases: [
       { form: 'vote.sync.all.pred', a: 1, b: 1, d: 1, why: 'it holds for the one thread' },
       { form: 'vote.sync.any.pred', a: 0, b: 1, d: 0, why: 'it holds for none' },
@@ -126,6 +156,39 @@ export const warpRows = [
       { form: 'vote.sync.ballot.b32', a: 1, b: 1, d: 1, why: 'lane 0' },
       { form: 'vote.sync.ballot.b32', a: 0, b: 1, d: 0, why: 'it does not hold' },
       { form: 'vote.sync.ballot.b32', a: 1, b: 0xffffffff, d: 1, why: 'lanes that have left the kernel count for nothing' },
+    ],
+  }),
+  row({
+    syntax: 'vote.mode.pred d, {!}a',
+    values: { mode: ['all', 'any', 'uni'] },
+    types: { d: 'pred', a: 'pred' },
+    since: { ptx: 1.2, sm: 12 },
+    withdrawn: parted('name the threads by a mask: `vote.sync`, that is `__all_sync()` or `__any_sync()`'),
+    doc: `Whether a predicate holds for all threads, for any, or is the same for all. ${inStep}`,
+    source: '9.7.13.8',
+    status: 'exact',
+    isCollective: true,
+    lower: ({ a }, { mode }, ir) => judge(ir, mode, a, word(ir, -1)),
+    cases: [
+      { form: 'vote.all.pred', a: 1, d: 1, why: 'it holds for the one thread' },
+      { form: 'vote.any.pred', a: 0, d: 0, why: 'it holds for none' },
+      { form: 'vote.uni.pred', a: 0, d: 1, why: 'one thread agrees with itself' },
+    ],
+  }),
+  row({
+    syntax: 'vote.ballot.b32 d, {!}a',
+    types: { d: 'b32', a: 'pred' },
+    since: { ptx: 2, sm: 20 },
+    withdrawn: parted('name the threads by a mask: `vote.sync.ballot`, that is `__ballot_sync()`'),
+    doc: `A bit for each thread, set where a predicate holds. ${inStep}`,
+    source: '9.7.13.8',
+    status: 'exact',
+    isCollective: true,
+    lower: ({ a }, _, ir) => ir.ballot('i32', a),
+    cases: [
+      { form: 'vote.ballot.b32', a: 1, d: 1, why: 'lane 0; the others have left the kernel' },
+      { form: 'vote.ballot.b32', a: 0, d: 0, why: 'it does not hold' },
+      { form: 'vote.ballot.b32', a: 0xffffffffn, d: 1, why: 'a predicate has one bit' },
     ],
   }),
   row({

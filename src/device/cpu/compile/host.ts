@@ -15,6 +15,9 @@ const signature = (params: string, result: ValueType | ''): Signature => ({
 const narrowFma = (format: 'f16' | 'bf16') => (a: number, b: number, c: number) =>
   Number(fmaFloat(floatFormats[format], BigInt(a), BigInt(b), BigInt(c)));
 
+/** Since the program started, by a clock that is never set back. */
+const nanoseconds = (): bigint => BigInt(Math.floor(performance.now() * 1e6));
+
 /** The imported functions, but for `tick`, which belongs to a launch. Halves and bfloats travel as their bits. */
 const hostRows = {
   f16Value: { signature: signature('i32', 'f32'), run: f16Value },
@@ -42,6 +45,8 @@ const hostRows = {
   sin: { signature: signature('f64', 'f64'), run: Math.sin },
   cos: { signature: signature('f64', 'f64'), run: Math.cos },
   tanh: { signature: signature('f64', 'f64'), run: Math.tanh },
+  counter: { signature: signature('', 'i64'), run: nanoseconds },
+  time: { signature: signature('', 'i64'), run: () => BigInt(Math.round(performance.timeOrigin * 1e3)) * 1000n + nanoseconds() },
   rsqrt: { signature: signature('f64', 'f64'), run: (x: number) => 1 / Math.sqrt(x) },
 } satisfies Record<string, { signature: Signature; run: (...x: never[]) => unknown }>;
 

@@ -102,6 +102,7 @@ const rules = {
   cas: compareAndSwap,
   // One thread runs at a time, and none of its accesses waits.
   fence: () => {},
+  clock: (e, { name }) => e.code.at('call', e.host.functions[name]),
   // Threads meet between regions; nothing is left to do inside one.
   barrier: () => {},
   shuffle: () => {},

@@ -1,4 +1,4 @@
-/** Addresses, caches, lanes and matrices in memory: forms that are refused. Source: PTX ISA 9.0, 9.7.9. */
+/** Addresses, caches and matrices in memory: forms that are refused. Source: PTX ISA 9.0, 9.7.9. */
 import { type Row, row } from '../../row.ts';
 
 const hopper = { ptx: 7.8, sm: 90 } as const;
@@ -20,20 +20,6 @@ const tileMoves = {
   refused: 'matrix tiles spread over the lanes of a warp as NVIDIA tensor cores want them: not there yet',
   instead: 'load each element with `ld.shared`',
 } as const;
-const laneRows = (): readonly Row[] => [
-  row({
-    syntax: 'shfl.mode.b32 d[|p], a, b, c',
-    values: { mode: ['up', 'down', 'bfly', 'idx'] },
-    types: { d: 'b32', p: 'pred', a: 'b32', b: 'b32', c: 'b32' },
-    since: { ptx: 3, sm: 30 },
-    doc: 'The value that another active lane of the warp has; withdrawn with sm_70.',
-    source: '9.7.9.5',
-    status: {
-      refused: 'exchange between those lanes of a warp that happen to run together, which no other hardware repeats',
-      instead: 'use `shfl.sync`, or shared memory with `bar.sync`',
-    },
-  }),
-];
 
 const cacheRows = (): readonly Row[] => [
   row({
@@ -252,4 +238,4 @@ const moveRows = (): readonly Row[] => [
   }),
 ];
 
-export const laterAddressRows = (): readonly Row[] => [...moveRows(), ...laneRows(), ...cacheRows(), ...spaceRows(), ...tileRows()];
+export const laterAddressRows = (): readonly Row[] => [...moveRows(), ...cacheRows(), ...spaceRows(), ...tileRows()];

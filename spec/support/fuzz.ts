@@ -1,0 +1,36 @@
+/** What the CPU device makes of a program of `random-ptx.ts`, as a digest that a recording has too. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { compile } from '../../src/compile/index.ts';
+import { launchMetallib } from './launch.ts';
+import { bytesOfThread, isExactForm, randomInput, type ScalarForm, threads } from './random-ptx.ts';
+
+/** The forms that programs are made of: those with one right result. */
+export function fuzzForms(): ScalarForm[] {
+  const path = join(import.meta.dirname, '../../fixtures/h200/scalar.json');
+  return (JSON.parse(readFileSync(path, 'utf8')) as { forms: ScalarForm[] }).forms.filter(isExactForm);
+}
+
+/** The first eight digits of the SHA-256 of what a program leaves; in words where it does not come so far. */
+export function fuzzDigest(ptx: string, number: number): string {
+  const bytes = fuzzResult(ptx, number);
+  return typeof bytes === 'string' ? bytes : createHash('sha256').update(bytes).digest('hex').slice(0, 8);
+}
+
+/** What a program leaves, or why it leaves nothing. Odd ones run with the doubles of the CPU. */
+export function fuzzResult(ptx: string, number: number): Uint8Array | string {
+  const source = new SourceFile('fuzz.ptx', ptx);
+  const diagnostics = new Diagnostics(source);
+  const isNative = number % 2 === 1;
+  const compiled = compile(source, isNative ? { target: 'cpu', fp64: 'native' } : { target: 'macos14' }, diagnostics);
+  if (!compiled) return diagnostics.list.map((d) => `${d.code} ${d.message}`).join('; ');
+  const out = new Uint8Array(threads * bytesOfThread).fill(0xa5);
+  try {
+    return launchMetallib(compiled.metallib, { kernel: 'fuzz', blocks: 1, threads, args: [randomInput(), out] })[1]!;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

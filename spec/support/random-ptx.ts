@@ -1,0 +1,271 @@
+/**
+ * PTX programs made at random, for which a GPU is asked what they give: the scalar forms that the H200 judged one by one, now
+ * composed, with guards, divergent branches and loops, functions, local and shared memory, and what warps and blocks do
+ * together. A program is defined by its number. Two devices may give different NaNs, so each one becomes the canonical one at once.
+ */
+import { splitMix64 } from '../../src/runtime/rand.ts';
+
+/** A scalar form as `fixtures/h200/scalar.json` has it: `add.s16 d, a, b`, and the registers it takes and gives. */
+export interface ScalarForm {
+  readonly ptx: string;
+  readonly form: string;
+  readonly operands: readonly string[];
+  readonly result: string;
+}
+
+/** Threads of the one block that runs: two warps. */
+export const threads = 64;
+/** Words of the input, which all programs share. */
+export const inputWords = 1024;
+
+const counts = { b16: 8, b32: 10, b64: 6, pred: 4 } as const;
+type Kind = keyof typeof counts;
+const letters: Record<Kind, string> = { b16: 'h', b32: 'r', b64: 'w', pred: 'p' };
+/** Bytes that a thread leaves: its registers, of predicates as words. */
+export const bytesOfThread = 2 * counts.b16 + 4 * counts.b32 + 8 * counts.b64 + 4 * counts.pred;
+
+/** Whether devices agree on all bits of a form's result, NaNs aside. */
+export function isExactForm({ ptx, form }: ScalarForm): boolean {
+  if (/approx|div\.full|tanh|[ex]2\./.test(ptx)) return false;
+  // Pairs would need their NaNs told apart by halves.
+  if (/f16x2/.test(ptx) && !/^set/.test(ptx)) return false;
+  // What names no rounding may be contracted: its result depends on what stands beside it (9.7.3).
+  if (/^(add|sub|mul)\.((ftz|sat)\.)*(b?f16|f32|f64)/.test(ptx)) return false;
+  // Some have more registers than operands.
+  return form.includes(' ') && !/(?<![.\w])[h-z](?!\w)/.test(form);
+}
+
+/** The float type of a result, where it is one that may be a NaN. */
+function floatOf({ ptx, result }: ScalarForm): 'f16' | 'bf16' | 'f32' | 'f64' | undefined {
+  if (result === 'pred' || /^(setp|set|testp|slct|sad|selp)\b/.test(ptx)) return undefined;
+  const words = ptx.split('.').slice(1);
+  const type = ptx.startsWith('cvt') ? words.at(-2) : words.at(-1);
+  if (type === 'tf32') return 'f32';
+  return type === 'f16' || type === 'bf16' || type === 'f32' || type === 'f64' ? type : undefined;
+}
+
+const nans = { f16: '0x7fff', bf16: '0x7fff', f32: '0x7fffffff', f64: '0x7fffffffffffffff' } as const;
+const registerOf = { f16: 'b16', bf16: 'b16', f32: 'b32', f64: 'b64' } as const;
+
+/** The words that all programs read: small numbers, powers of two and what lies beside them, floats at their borders, and any bits. */
+export function randomInput(): Uint32Array {
+  const draw = splitMix64(2026n);
+  const floats = [
+    0, 0x80000000, 1, 0x007fffff, 0x00800000, 0x3f800000, 0xbf800000, 0x3fc00000, 0x4b000000, 0x4f000000, 0x7f7fffff, 0x7f800000,
+  ];
+  const special = [...floats, 0xff800000, 0x7fc00000, 0x3c003c00, 0x7c007bff, 0x3ff00000, 0xbff80000, 0x7ff00000, 0x00010000, 0x80008000];
+  return Uint32Array.from({ length: inputWords }, () => {
+    const [how, bits] = [Number(draw() % 4n), draw()];
+    if (how === 0) return Number(bits % 67n) - 3;
+    if (how === 1) return 2 ** Number(bits & 31n) + Number((bits >> 8n) % 3n) - 1;
+    return how === 2 ? special[Number(bits % BigInt(special.length))]! : Number(bits & 0xffff_ffffn);
+  });
+}
+
+/** The program of a number. */
+export function randomProgram(seed: number, forms: readonly ScalarForm[]): string {
+  return new Maker(seed, forms).program();
+}
+
+class Maker {
+  readonly #draw: () => bigint;
+  readonly #forms: readonly ScalarForm[];
+  readonly #lines: string[] = [];
+  readonly #functions: string[] = [];
+  #labels = 0;
+  /** In a function the threads of a block may not come to a place together. */
+  #depth = 0;
+
+  constructor(seed: number, forms: readonly ScalarForm[]) {
+    this.#draw = splitMix64(BigInt(seed) * 0x1_0000_0001n + 77n);
+    this.#forms = forms;
+  }
+
+  program(): string {
+    this.#head();
+    const steps = 8 + this.#pick(16);
+    for (let i = 0; i < steps; i++) this.#step();
+    this.#tail();
+    return [
+      '.version 9.0\n.target sm_90\n.address_size 64',
+      ...this.#functions,
+      '.visible .entry fuzz(.param .u64 pin, .param .u64 pout)\n{',
+      this.#registers(),
+      '.shared .align 8 .b8 sh[512];\n.local .align 8 .b8 lo[64];',
+      ...this.#lines,
+      '}\n',
+    ].join('\n');
+  }
+
+  #registers(): string {
+    const kinds = (Object.keys(counts) as Kind[]).map((kind) => `.reg .${kind} %${letters[kind]}<${counts[kind]}>;`);
+    return `${kinds.join(' ')}\n.reg .pred %t<4>, %done; .reg .b16 %u; .reg .b32 %n, %m, %me, %s; .reg .b64 %in, %out, %at, %ad; .reg .b32 %c<8>;`;
+  }
+
+  #pick(count: number): number {
+    return Number(this.#draw() % BigInt(count));
+  }
+
+  #any(kind: Kind): string {
+    return `%${letters[kind]}${this.#pick(counts[kind])}`;
+  }
+
+  #emit(...lines: string[]): void {
+    this.#lines.push(...lines);
+  }
+
+  /** Every register starts as a word of the input. */
+  #head(): void {
+    this.#emit('ld.param.u64 %in, [pin]; ld.param.u64 %out, [pout];', 'mov.u32 %me, %tid.x;');
+    this.#emit(`mad.lo.u32 %n, %me, ${2 * this.#pick(16) + 4}, ${4 * this.#pick(200)};`);
+    let at = 0;
+    const load = (kind: Exclude<Kind, 'pred'>, i: number): void => {
+      const size = Number(kind.slice(1)) / 8;
+      this.#emit(`add.u32 %m, %n, ${at}; and.b32 %m, %m, ${4 * inputWords - 8}; cvt.u64.u32 %at, %m; add.u64 %at, %at, %in;`);
+      this.#emit(`ld.global.${kind} %${letters[kind]}${i}, [%at];`);
+      at += Math.max(4, size);
+    };
+    for (const kind of ['b16', 'b32', 'b64'] as const) for (let i = 0; i < counts[kind]; i++) load(kind, i);
+    for (let i = 0; i < counts.pred; i++) this.#emit(`setp.lt.s32 %p${i}, %r${i}, %r${i + 4};`);
+  }
+
+  #tail(): void {
+    this.#emit(`mul.lo.u32 %m, %me, ${bytesOfThread}; cvt.u64.u32 %at, %m; add.u64 %at, %at, %out;`);
+    let at = 0;
+    const store = (kind: Exclude<Kind, 'pred'>, register: string): void => {
+      this.#emit(`st.global.${kind} [%at+${at}], ${register};`);
+      at += Number(kind.slice(1)) / 8;
+    };
+    for (const kind of ['b64', 'b32'] as const) for (let i = 0; i < counts[kind]; i++) store(kind, `%${letters[kind]}${i}`);
+    for (let i = 0; i < counts.pred; i++) {
+      this.#emit(`selp.u32 %m, 1, 0, %p${i};`);
+      store('b32', '%m');
+    }
+    for (let i = 0; i < counts.b16; i++) store('b16', `%h${i}`);
+    this.#emit('ret;');
+  }
+
+  #step(): void {
+    const kind = this.#pick(20);
+    if (kind < 11) this.#scalar();
+    else if (kind < 13) this.#branch();
+    else if (kind < 14) this.#loop();
+    else if (kind < 15) this.#localMemory();
+    else if (kind < 16) this.#call();
+    else if (this.#depth > 0) this.#scalar();
+    else if (kind < 18) this.#warp();
+    else this.#sharedMemory();
+  }
+
+  #scalar(): void {
+    const form = this.#forms[this.#pick(this.#forms.length)]!;
+    const d = this.#any(form.result as Kind);
+    const names: Record<string, string> = { d, done: '%done' };
+    form.operands.forEach((kind, i) => {
+      names['abcefg'[i]!] = this.#any(kind as Kind);
+    });
+    const statements = form.form.split(';').map((statement) => {
+      const [, opcode, operands] = /^\s*(\S+)\s+(.*)$/.exec(statement)!;
+      return `${opcode} ${operands!.replace(/(?<![.\w%])(done|[a-g])(?!\w)/g, (name) => names[name] ?? name)};`;
+    });
+    const float = floatOf(form);
+    if (float) statements.push(...this.#withoutNan(d, float));
+    // Of several statements those behind the first may count on it.
+    const guard = this.#pick(4) === 0 && statements.length === 1 ? `@${this.#pick(2) ? '!' : ''}${this.#any('pred')} ` : '';
+    this.#emit(guard + statements.join(' '));
+  }
+
+  #withoutNan(d: string, type: 'f16' | 'bf16' | 'f32' | 'f64'): string[] {
+    return [`setp.nan.${type} %done, ${d}, ${d};`, `selp.${registerOf[type]} ${d}, ${nans[type]}, ${d}, %done;`];
+  }
+
+  #label(): string {
+    return `L${this.#labels++}`;
+  }
+
+  #inside(count: number): void {
+    this.#depth++;
+    for (let i = 0; i < count; i++) this.#depth > 3 ? this.#scalar() : this.#step();
+    this.#depth--;
+  }
+
+  #branch(): void {
+    const [otherwise, end] = [this.#label(), this.#label()];
+    this.#emit(`@${this.#pick(2) ? '!' : ''}${this.#any('pred')} bra ${otherwise};`);
+    this.#inside(1 + this.#pick(3));
+    const hasElse = this.#pick(2) === 0;
+    if (hasElse) this.#emit(`bra ${end};`);
+    this.#emit(`${otherwise}:`);
+    if (hasElse) {
+      this.#inside(1 + this.#pick(3));
+      this.#emit(`${end}:`);
+    }
+  }
+
+  /** Each thread goes round as often as a register says, four times at most; one counter for each depth. */
+  #loop(): void {
+    const [top, end] = [this.#label(), this.#label()];
+    const counter = `%c${this.#depth}`;
+    this.#emit(`and.b32 ${counter}, ${this.#any('b32')}, 3;`, `${top}:`);
+    this.#inside(1 + this.#pick(3));
+    if (this.#pick(3) === 0) this.#emit(`@${this.#any('pred')} bra ${end};`);
+    this.#emit(`sub.u32 ${counter}, ${counter}, 1; setp.ge.s32 %done, ${counter}, 0; @%done bra ${top};`, `${end}:`);
+  }
+
+  #localMemory(): void {
+    const kind = (['b16', 'b32', 'b64'] as const)[this.#pick(3)]!;
+    const size = Number(kind.slice(1)) / 8;
+    for (let i = 0; i < 8; i++) this.#emit(`st.local.b64 [lo+${8 * i}], ${this.#any('b64')};`);
+    const place = (): string =>
+      `and.b32 %m, ${this.#any('b32')}, ${64 - size}; cvt.u64.u32 %at, %m; mov.u64 %ad, lo; add.u64 %at, %at, %ad;`;
+    this.#emit(`${place()} st.local.${kind} [%at], ${this.#any(kind)};`);
+    this.#emit(`${place()} ld.local.${kind} ${this.#any(kind)}, [%at];`);
+  }
+
+  /** A function of two words with a branch inside of it. */
+  #call(): void {
+    const name = `f${this.#functions.length}`;
+    const body = ['add', 'sub', 'mul.lo', 'min', 'max', 'div', 'rem'].map((op) => `${op}.${this.#pick(2) ? 's' : 'u'}32`);
+    const op = (): string => body[this.#pick(body.length)]!;
+    this.#functions.push(
+      `.func (.param .b32 r) ${name}(.param .b32 x, .param .b64 y)\n{\n.reg .b32 %a<3>; .reg .b64 %b; .reg .pred %q;\nld.param.b32 %a0, [x]; ld.param.b64 %b, [y]; cvt.u32.u64 %a1, %b;\n` +
+        `setp.lt.s32 %q, %a0, %a1; @%q bra LESS;\n${op()} %a2, %a0, %a1; st.param.b32 [r], %a2; ret;\nLESS: ${op()} %a2, %a1, %a0; ${op()} %a2, %a2, %a0; st.param.b32 [r], %a2; ret;\n}`,
+    );
+    this.#emit(
+      `{ .param .b32 x; .param .b64 y; .param .b32 z; st.param.b32 [x], ${this.#any('b32')}; st.param.b64 [y], ${this.#any('b64')};`,
+    );
+    this.#emit(`call (z), ${name}, (x, y); ld.param.b32 ${this.#any('b32')}, [z]; }`);
+  }
+
+  /** All threads of the warp are there. */
+  #warp(): void {
+    const [d, a, b, p, q] = [this.#any('b32'), this.#any('b32'), this.#any('b32'), this.#any('pred'), this.#any('pred')];
+    const mode = ['idx', 'up', 'down', 'bfly'][this.#pick(4)]!;
+    const segment = [0x1f, 0x181f, 0x1c1f, 0x101f][this.#pick(4)]!;
+    const clamp = mode === 'up' ? segment & 0x1f00 : segment;
+    const ways = [
+      `and.b32 %m, ${b}, 31; shfl.sync.${mode}.b32 ${d}|${p}, ${a}, %m, ${clamp}, -1;`,
+      `vote.sync.ballot.b32 ${d}, ${p}, -1;`,
+      `vote.sync.${['any', 'all', 'uni'][this.#pick(3)]}.pred ${q}, ${p}, -1;`,
+      `and.b32 %m, ${a}, 7; match.any.sync.b32 ${d}, %m, -1;`,
+      `redux.sync.${['add', 'min', 'max'][this.#pick(3)]}.${this.#pick(2) ? 's' : 'u'}32 ${d}, ${a}, -1;`,
+      `redux.sync.${['and', 'or', 'xor'][this.#pick(3)]}.b32 ${d}, ${a}, -1;`,
+    ];
+    this.#emit(ways[this.#pick(ways.length)]!);
+  }
+
+  /** Exchange with another thread of the block, or sums that the order does not change. */
+  #sharedMemory(): void {
+    const [d, a] = [this.#any('b32'), this.#any('b32')];
+    if (this.#pick(2) === 0) {
+      const other = this.#pick(threads);
+      this.#emit(`shl.b32 %m, %me, 2; mov.u32 %s, sh; add.u32 %m, %m, %s; st.shared.b32 [%m], ${a}; bar.sync 0;`);
+      this.#emit(`xor.b32 %m, %me, ${other}; shl.b32 %m, %m, 2; add.u32 %m, %m, %s; ld.shared.b32 ${d}, [%m]; bar.sync 0;`);
+      return;
+    }
+    const op = ['add.u32', 'and.b32', 'or.b32', 'xor.b32', 'min.s32', 'max.u32'][this.#pick(6)]!;
+    this.#emit(`shl.b32 %m, %me, 2; mov.u32 %s, sh; add.u32 %m, %m, %s; st.shared.b32 [%m], %me; bar.sync 0;`);
+    this.#emit(`and.b32 %m, ${this.#any('b32')}, 60; add.u32 %m, %m, %s; red.shared.${op} [%m], ${a}; bar.sync 0;`);
+    this.#emit(`and.b32 %m, %me, 60; add.u32 %m, %m, %s; ld.shared.b32 ${d}, [%m]; bar.sync 0;`);
+  }
+}
