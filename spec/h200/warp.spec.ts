@@ -32,7 +32,7 @@ interface Recording {
 }
 
 /** Of one shape: each has the head and the words that its forms share. */
-const recordings = ['warp'].map((name) => {
+const recordings = ['warp', 'barrier'].map((name) => {
   const path = join(import.meta.dirname, `../../fixtures/h200/${name}.json`);
   return JSON.parse(readFileSync(path, 'utf8')) as Recording;
 });
