@@ -54,4 +54,26 @@ for (const [sreg, holds] of Object.entries(masks))
     assert.equal(bits, expected);
   });
 
+test('the memory of system software is shared by the block, and apart from what the source declares', () => {
+  const text = `.version 9.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 o)
+{
+  .reg .b64 p, x; .reg .b32 r, s, t; .reg .pred z; .shared .b32 own[4];
+  ld.param.u64 p, [o]; mov.u32 t, %tid.x; setp.ne.u32 z, t, 0;
+  mov.u32 r, %reserved_smem_offset_1; cvt.u64.u32 x, r; cvta.shared.u64 x, x;
+  @!z st.u32 [x+12], -1; @!z st.shared.u32 [own], 9;
+  bar.sync 0;
+  shl.b32 r, 1, t; not.b32 r, r; red.relaxed.cta.and.b32 [x+12], r;
+  bar.sync 0;
+  ld.u32 s, [x+12]; st.global.u32 [p], s; ld.shared.u32 s, [own]; st.global.u32 [p+4], s;
+  ret;
+}
+`;
+  const compiled = compile(new SourceFile('k.ptx', text), {}, new Diagnostics());
+  const [after] = launchMetallib(compiled!.metallib, { kernel: 'k', blocks: 1, threads: 5, args: [new Uint32Array(2).fill(0xa5a5_a5a5)] });
+  assert.equal([...new Uint32Array(after!.slice().buffer)], [0xffff_ffe0, 9]);
+});
+
 test.run();

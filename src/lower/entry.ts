@@ -25,7 +25,7 @@ import { useParamOffsets } from './passes/param-offsets.ts';
 import { promoteCells } from './passes/promote-cells.ts';
 import { decideSpaces, refuseOpenQuestions, resolveSpaces } from './passes/resolve-spaces.ts';
 import { registerFile } from './ssa.ts';
-import { blockWordOf, variablesOf } from './variables.ts';
+import { hiddenVariable, variablesOf } from './variables.ts';
 
 /** What the kernels of a module have in common. */
 export type Surroundings = Pick<Context, 'functions' | 'globals'>;
@@ -68,7 +68,8 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),
     convertAddress: (a: Value, space: AccessSpace, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
     when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
-    blockWord: (): Value => ir.variable('ptr.shared', { name: blockWordOf(kernel).name }),
+    blockWord: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'word').name }),
+    reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
     stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
     either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),
     carry: (): Value => readRegister(c, conditionCode),

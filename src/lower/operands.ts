@@ -71,7 +71,7 @@ function readScalar(c: Context, node: Operand, type: PtxType): Value {
 /** Registers, lanes of vector registers, special registers, `WARP_SZ`. */
 function readNamed(c: Context, node: Operand & { kind: 'name' | 'element' }): Value | undefined {
   const special = specialRegisters.get(printOperand(node));
-  if (special) return special.read(c.ir);
+  if (special) return special.read(c.rows);
   if (node.kind === 'element') {
     const lane = laneOf(node, c.scope);
     return lane && readRegister(c, lane);

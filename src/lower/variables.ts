@@ -71,20 +71,29 @@ const reasons = {
   count: 'it has more values than the variable has elements',
 } as const;
 
-/** No name of PTX has such a dot in it. */
-const blockWordName = 'cumetal.word';
+/**
+ * Shared memory that no name of the source stands for; no name of PTX has such a dot in it. `word` is where the threads of a block work
+ * out what they agree on, `reserved` what a GPU keeps for system software: an H200 has 288 bytes there.
+ */
+const hidden = {
+  word: { name: 'cumetal.word', size: 4, align: 4, element: 'i32' },
+  reserved: { name: 'cumetal.reserved', size: 288, align: 16, element: undefined },
+} as const;
 
-/** The word of shared memory in which the threads of a block work out what they agree on; made when it is first asked for. */
-export function blockWordOf(kernel: Kernel): IrVariable {
-  const known = kernel.variables.find(({ name }) => name === blockWordName);
+export type HiddenVariable = keyof typeof hidden;
+
+/** A variable of the kernel's own, made when it is first asked for. */
+export function hiddenVariable(kernel: Kernel, which: HiddenVariable): IrVariable {
+  const { name } = hidden[which];
+  const known = kernel.variables.find((variable) => variable.name === name);
   if (known) return known;
-  const made = { name: blockWordName, space: 'shared', size: 4, align: 4, isDynamic: false, init: undefined, element: 'i32' } as const;
+  const made = { ...hidden[which], space: 'shared', isDynamic: false, init: undefined } as const;
   kernel.variables.push(made);
   return made;
 }
 
 /** Whether a variable is one of the source. */
-export const isOfSource = ({ name }: IrVariable): boolean => name !== blockWordName;
+export const isOfSource = ({ name }: IrVariable): boolean => Object.values(hidden).every((each) => each.name !== name);
 
 /** By kernel: the names that are taken, with the number that was last put behind each. */
 const taken = new WeakMap<Kernel, Map<string, number>>();

@@ -27,6 +27,8 @@ export interface RowBuilder extends Builder {
   when(condition: Value, body: () => void): void;
   /** The address of a word of shared memory that no name of the source stands for, one for each kernel. */
   blockWord(): Value;
+  /** The address of the shared memory that is kept for system software. */
+  reservedShared(): Value;
   /** Ends the thread, and fails the launch with what it says. */
   stop(why: string): void;
   /** One of two values, each computed in a block of its own: where one way is long and rarely needed. */

@@ -2,14 +2,15 @@
  * Special registers: what each is in the IR. Those absent from `table` are legal PTX that this version refuses.
  * Source: PTX ISA 9.0, chapter 10.
  */
-import type { Builder, Clock, Sreg, Value } from '../ir/index.ts';
+import type { Clock, Sreg, Value } from '../ir/index.ts';
+import type { RowBuilder } from './row-builder.ts';
 
 export interface SpecialRegister {
   /** As written, `%tid.x`. */
   readonly name: string;
   readonly type: 'u32' | 'u64';
   /** Its value, of an i32 or i64. */
-  readonly read: (ir: Builder) => Value;
+  readonly read: (ir: RowBuilder) => Value;
   readonly doc: string;
   /** Had 16 bits in PTX 1.x; instructions of 16 bits still read the lower half. */
   readonly wasNarrow?: true;
@@ -19,7 +20,7 @@ const axes = ['x', 'y', 'z'] as const;
 
 const own =
   (name: Sreg) =>
-  (ir: Builder): Value =>
+  (ir: RowBuilder): Value =>
     ir.sreg('i32', { name });
 
 /** A register with a component for each axis; the fourth, `w`, is 0 and is not supported. */
@@ -70,6 +71,12 @@ const rows: readonly SpecialRegister[] = [
   clock('%globaltimer', 'time', undefined, 'Nanoseconds since 1970.'),
   clock('%globaltimer_lo', 'time', 'low', `The lower half of \`%globaltimer\`.`),
   clock('%globaltimer_hi', 'time', 'high', `The upper half of \`%globaltimer\`.`),
+  {
+    name: '%reserved_smem_offset_1',
+    type: 'u32',
+    read: (ir) => ir.trunc('i32', ir.ptrtoint('i64', ir.reservedShared())),
+    doc: 'Where shared memory for the barriers of cooperative groups starts. What is there at first is not specified.',
+  },
 ];
 
 /** By the name as written. */
@@ -84,4 +91,4 @@ const others = new Set(
 
 /** Whether a name is a special register of PTX that this version has no answer for. */
 export const isOtherSpecialRegister = (name: string): boolean =>
-  others.has(name.split('.')[0]!) || /^%(envreg\d+|pm\d+(_64)?|reserved_smem_offset_[01])$/.test(name);
+  others.has(name.split('.')[0]!) || /^%(envreg\d+|pm\d+(_64)?|reserved_smem_offset_0)$/.test(name);
