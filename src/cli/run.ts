@@ -19,11 +19,12 @@ export async function run(context: Context): Promise<ExitCode> {
   const problem = problemOf(words);
   if (problem) return wrongWords(problem, 'cumetal run --help', terminal);
   const diagnostics = new Diagnostics();
-  const report: Report = { diagnostics, notes: [] };
+  const report: Report = { diagnostics, notes: [], printed: [] };
   const code = await attempt(context, report);
   terminal.err(renderAll(diagnostics.list, terminal.colour.err));
   if (has(words, 'json')) terminal.out(`${reportJson(report)}\n`);
-  else if (report.launched) terminal.out(reportHuman(report.launched, report.notes));
+  else for (const text of report.printed) terminal.outBytes(text);
+  if (!has(words, 'json') && report.launched) terminal.out(reportHuman(report.launched, report.notes));
   return code;
 }
 
@@ -65,7 +66,8 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   const module: DeviceModule | undefined = device.load(bytes, diagnostics);
   report.compileMs = performance.now() - start;
   if (!module) return exit.failed;
-  const outcome = launch(device, module, plan, request, { io: terminal, diagnostics });
+  const options = { ...request, print: (text: Uint8Array) => void report.printed.push(text) };
+  const outcome = launch(device, module, plan, options, { io: terminal, diagnostics });
   if (!outcome) return diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
   report.launched = finishLaunch(outcome, request, { device: device.info, compileMs: report.compileMs, io: terminal, diagnostics });
   return diagnostics.hasErrors || report.launched.checks.some((c) => !c.pass) ? exit.failed : exit.ok;

@@ -46,7 +46,7 @@ export function memoryParam(kernel: Kernel, memory: ModuleMemory, diagnostics: D
 /** Adds a parameter that no caller hands over, in the first free slot; gives its index. Reports CM2092 where no slot is left. */
 export function addHiddenParam(
   kernel: Kernel,
-  what: Pick<KernelParam, 'name' | 'size' | 'align' | 'element' | 'memory' | 'faults'>,
+  what: Pick<KernelParam, 'name' | 'size' | 'align' | 'element' | 'memory' | 'faults' | 'formats'>,
   diagnostics: Diagnostics,
 ): number {
   const slot = kernel.params.length;
