@@ -191,6 +191,19 @@ test('strings in a buffer, and none at all', () => {
   assert.is(both(stringsOf('  mov.b64 s0, 0;')).text, '(null)|||(null)|\n');
 });
 
+test('a parameter that is only printed as a string is a pointer, and one that is printed as a number is not', () => {
+  const code = `  ld.param.u64 s0, [text];
+  st.local.v2.u64 [depot], {base, s0};
+${printCall('format', 'list')}`;
+  const kinds = (format: string): string[] => {
+    const text = printingModule({ format }, code).replace('.param .u64 out)', '.param .u64 out, .param .u64 text)');
+    const diagnostics = new Diagnostics(new SourceFile('k.ptx', text));
+    return compile(diagnostics.file!, {}, diagnostics)!.reflection.kernels[0]!.params.map(({ kind }) => kind);
+  };
+  assert.equal(kinds('%llx %s'), ['buffer', 'buffer']);
+  assert.equal(kinds('%s %llx'), ['buffer', 'bytes']);
+});
+
 test('a string without an end is read no further than its precision says', () => {
   // All of the device's memory that the buffer has is letters.
   const code = `  ld.param.u64 s0, [out]; add.s64 s0, s0, 4;
@@ -289,6 +302,32 @@ test('formats that are not known are refused at the call', () => {
 test('an address of local memory has no number that could be printed', () => {
   const code = `  st.local.u64 [depot], list;\n${printCall('format', 'list')}`;
   assert.match(refused(printingModule({ format: '%p %s' }, code))[0]!, /^CM2096 .* \| st\.local\.u64 \[depot\], list;$/);
+});
+
+test('the buffer takes the slot behind the parameters, and strings that are known take none', () => {
+  const of = (count: number, code: string): string => {
+    const params = Array.from({ length: count }, (_, i) => `, .param .u32 p${i}`).join('');
+    return printingModule({ format: '%s\n', word: 'word' }, code).replace('.param .u64 out)', `.param .u64 out${params})`);
+  };
+  const slots = (text: string): unknown => {
+    const diagnostics = new Diagnostics(new SourceFile('k.ptx', text));
+    const kernel = compile(diagnostics.file!, {}, diagnostics)?.reflection.kernels[0];
+    return kernel
+      ? [kernel.memory?.slot, kernel.printf?.slot]
+      : diagnostics.list.map(({ code, message, notes }) => [code, message, ...notes]);
+  };
+  const unknown = `  ld.param.u64 s0, [out]; st.local.u64 [depot], s0;\n${printCall('format', 'list')}`;
+  const known = `  mov.u64 s0, word; cvta.global.u64 s1, s0; st.local.u64 [depot], s1;\n${printCall('format', 'list')}`;
+  assert.equal(slots(of(2, unknown)), [undefined, 3]);
+  assert.equal(slots(of(2, known)), [3, 4]);
+  assert.equal(slots(of(29, unknown)), [undefined, 30]);
+  assert.equal(slots(of(29, known)), [
+    [
+      'CM2092',
+      'kernel `k` has 32 parameters, and a pipeline has 31 buffer slots',
+      '2 of them are for global variables, `trap`, `assert` or `printf`',
+    ],
+  ]);
 });
 
 test('the hidden buffer is described with its formats', () => {

@@ -6,8 +6,8 @@ import { faultWordName } from '../ir/index.ts';
 import { type CheckedCall, type CheckedInstruction, integerConstant } from '../ptx/index.ts';
 import { type Context, enter, lowerWhen } from './context.ts';
 import { newFlow } from './flow.ts';
+import { addHiddenParam } from './hidden-params.ts';
 import { guardValue } from './instructions.ts';
-import { addHiddenParam } from './module-memory.ts';
 import { type Placed, storedIn, stringIn, variableAt } from './strings.ts';
 
 /** Ends the thread and fails the launch; what is lowered behind it is not reached. */
@@ -32,7 +32,7 @@ function faultParam(c: Context): { index: number; faults: string[] } {
   const known = kernel.params.findIndex((param) => param.faults !== undefined);
   if (known >= 0) return { index: known, faults: kernel.params[known]!.faults as string[] };
   const faults: string[] = [];
-  const index = addHiddenParam(kernel, { name: faultWordName, size: 4, align: 4, element: 'i32', faults }, c.diagnostics);
+  const index = addHiddenParam(kernel, { name: faultWordName, size: 4, align: 4, element: 'i32', faults });
   return { index, faults };
 }
 

@@ -8,8 +8,8 @@ import { type CheckedCall, type CheckedInstruction, integerConstant } from '../p
 import { give, valuesOf } from './calls.ts';
 import { type Context, enter, lowerEither, lowerWhen } from './context.ts';
 import { newFlow } from './flow.ts';
+import { addHiddenParam } from './hidden-params.ts';
 import { guardValue } from './instructions.ts';
-import { addHiddenParam } from './module-memory.ts';
 import { link } from './ssa.ts';
 import { storedIn, stringIn, variableAt } from './strings.ts';
 
@@ -74,7 +74,7 @@ function printParam(c: Context): { index: number; formats: string[] } {
   const known = kernel.params.findIndex((param) => param.formats !== undefined);
   if (known >= 0) return { index: known, formats: kernel.params[known]!.formats as string[] };
   const formats: string[] = [];
-  const index = addHiddenParam(kernel, { name: printBufferName, size: 4, align: 4, element: 'i32', formats }, c.diagnostics);
+  const index = addHiddenParam(kernel, { name: printBufferName, size: 4, align: 4, element: 'i32', formats });
   return { index, formats };
 }
 
@@ -125,6 +125,7 @@ function readArguments(c: Context, call: CheckedCall, pieces: readonly Piece[], 
     string({ precision }) {
       // What is stored in memory is the address of global memory: of other memory it is refused (CM2096).
       const pointer = ir.load('i64', next(8), { align: 8, volatile: false });
+      c.evidence.strings.add(pointer);
       const length = stringLength(c, pointer, mostBytes(c, buffer, precision, precision === '*' ? words.at(-1) : undefined));
       strings.push({ pointer: ir.inttoptr('ptr.global', pointer), length });
       words.push(length);
