@@ -8,6 +8,8 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { type CompileOptions, compile } from '../../src/compile/index.ts';
 import { type Dim3, openCpuDevice } from '../../src/device/index.ts';
+import { readPrinted } from '../../src/device/printed.ts';
+import { splitMix64 } from '../../src/runtime/rand.ts';
 import { printCall, printingModule } from '../support/printing.ts';
 
 const test = suite('device/printf');
@@ -340,6 +342,34 @@ test('the hidden buffer is described with its formats', () => {
   const kernel = openCpuDevice().load(compiled.metallib, diagnostics)!.kernels[0]!;
   assert.equal(kernel.printf?.formats, ['b\n', 'a %d\n']);
   assert.equal(compiled.reflection.kernels[0]!.printf, kernel.printf);
+});
+
+test('a library whose formats make no sense is refused', () => {
+  const diagnostics = new Diagnostics(new SourceFile('k.ptx', printingModule({ a: 'here %d it is' }, printCall('a', 'list'))));
+  const { metallib } = compile(diagnostics.file!, {}, diagnostics)!;
+  const at = Buffer.from(metallib).indexOf('here %d it is');
+  assert.ok(at > 0, 'the format stands in the file');
+  metallib[at + 6] = 'n'.charCodeAt(0);
+  const found = new Diagnostics();
+  assert.is(openCpuDevice().load(metallib, found), undefined);
+  assert.match(
+    found.list.map(({ code, message }) => `${code} ${message}`).join(),
+    /CM40.*`cumetal\.printf` with a format that cannot be printed/,
+  );
+});
+
+test('whatever a buffer holds, what is read of it ends in it', () => {
+  const draw = splitMix64(5n);
+  const formats = ['%d %s\n', '%lld', '', 'text', '%s%s%s'];
+  for (let round = 0; round < 500; round++) {
+    const words = Uint32Array.from({ length: 24 }, () => Number(draw() & (draw() % 4n === 0n ? 0xffffffffn : 7n)));
+    words[1] = round % 3 === 0 ? Number(draw() & 0xffffffffn) : 21;
+    let length = 0;
+    readPrinted(new Uint8Array(words.buffer), formats, (text) => {
+      length += text.length;
+    });
+    assert.ok(length < 2000);
+  }
 });
 
 test.run();

@@ -23,7 +23,7 @@ export interface Report {
   readonly diagnostics: Diagnostics;
   /** Sentences that a person should read beside the results. */
   readonly notes: string[];
-  /** What kernels printed, in order. */
+  /** What the kernel printed, in order; shown at once where a person reads. */
   readonly printed: Uint8Array[];
   device?: DeviceInfo;
   compileMs?: number;

@@ -23,8 +23,7 @@ export async function run(context: Context): Promise<ExitCode> {
   const code = await attempt(context, report);
   terminal.err(renderAll(diagnostics.list, terminal.colour.err));
   if (has(words, 'json')) terminal.out(`${reportJson(report)}\n`);
-  else for (const text of report.printed) terminal.outBytes(text);
-  if (!has(words, 'json') && report.launched) terminal.out(reportHuman(report.launched, report.notes));
+  else if (report.launched) terminal.out(reportHuman(report.launched, report.notes));
   return code;
 }
 
@@ -56,7 +55,7 @@ async function attempt(context: Context, report: Report): Promise<ExitCode> {
   }
 }
 
-async function launchOn(device: Device, { input, request, plan }: Task, { terminal }: Context, report: Report): Promise<ExitCode> {
+async function launchOn(device: Device, { input, request, plan }: Task, { terminal, words }: Context, report: Report): Promise<ExitCode> {
   const { diagnostics } = report;
   report.device = device.info;
   const start = performance.now();
@@ -66,7 +65,8 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   const module: DeviceModule | undefined = device.load(bytes, diagnostics);
   report.compileMs = performance.now() - start;
   if (!module) return exit.failed;
-  const options = { ...request, print: (text: Uint8Array) => void report.printed.push(text) };
+  const isJson = has(words, 'json');
+  const options = { ...request, print: (text: Uint8Array) => void (isJson ? report.printed.push(text) : terminal.outBytes(text)) };
   const outcome = launch(device, module, plan, options, { io: terminal, diagnostics });
   if (!outcome) return diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
   report.launched = finishLaunch(outcome, request, { device: device.info, compileMs: report.compileMs, io: terminal, diagnostics });

@@ -37,7 +37,9 @@ function formatOf(c: Context, { args, span }: CheckedCall): Format | undefined {
   const [format, list] = args.map((operand) => storedIn(c, operand));
   const variable = variableAt(c, format);
   if (!variable) return refuse('its format is not the address of one string of the module', 'write the format as a literal in the call');
-  if (variable.linkage === 'visible') return refuse(`its format, \`${variable.name}\`, is a variable that the host may write`);
+  // Constant memory is part of the library, and never written.
+  if (variable.linkage === 'visible' && variable.space === 'global')
+    return refuse(`its format, \`${variable.name}\`, is a variable that the host may write`);
   const bytes = stringIn(variable);
   if (!bytes) return refuse(`its format, \`${variable.name}\`, has no initial value of bytes`);
   const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
