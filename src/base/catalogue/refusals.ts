@@ -150,7 +150,7 @@ export const refusals = entries({
     title: 'generic address as a number',
     message: 'this instruction takes a generic address of memory that is not global for a number',
     help: 'use the address for accesses only, or keep it in its state space (without `cvta`)',
-    page: 'On an NVIDIA GPU a generic address of shared or local memory is a number in a window of its own; there is no such window here. Adding to it and accessing through it are exact, but comparing it with another number than null, storing it or computing with it would give other results.',
+    page: 'On an NVIDIA GPU a generic address of shared or local memory is a number in a window of its own; there is no such window here. Adding to it and accessing through it are exact, but comparing it with another number than null, storing it or computing with it would give other results. `printf` stores what it prints: strings for `%s` have to be in global memory, as those of the source are.',
   },
   CM2097: {
     severity: 'warning',
