@@ -34,7 +34,10 @@ function report(line: string, files: Record<string, Uint8Array> = {}): { report:
   };
   const outcome = launch(device, module, request.plan, request, { io, diagnostics });
   const launched = outcome && finishLaunch(outcome, request, { device: device.info, compileMs: 12.25, io, diagnostics });
-  return { report: { diagnostics, notes: [], device: device.info, compileMs: 12.25, ...(launched ? { launched } : {}) }, written };
+  return {
+    report: { diagnostics, notes: [], printed: [], device: device.info, compileMs: 12.25, ...(launched ? { launched } : {}) },
+    written,
+  };
 }
 
 const human = (line: string, files = {}) => {

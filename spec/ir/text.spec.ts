@@ -18,6 +18,8 @@ const everything = `kernel "every thing" {
   threads 16 16 1
   param "a" pointer global size 4 align 4 slot 0 element f32 access read @3:9
   param "s" value param size 12 align 4 slot 1 signed
+  param "stop" pointer global size 4 align 4 slot 2 element i32 access read_write fault "a \\"word\\"" fault "b"
+  param "print" pointer global size 4 align 4 slot 3 element i32 access read_write format "%d\\n" format "\xff"
   variable "tile" shared size 1024 align 4 element f32
   variable "table" constant size 4 align 4 init "00ff10a0"
   variable "dyn" shared size 0 align 16 dynamic

@@ -14,7 +14,7 @@ const head = `.version 8.0
 .address_size 64
 .extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);
 .func (.param .b32 r) twice (.param .b32 p);
-.func nothing ();
+.func nothing (); .extern .func free (.param .b64 p);
 .visible .entry k (.param .u64 entry) {
 .reg .b32 %r<4>; .reg .b64 %rd<4>;
 `;
@@ -22,8 +22,10 @@ const head = `.version 8.0
 const textOf = (body: string): string => `${head}${body}\nret;\n}\n`;
 
 /** Line, code and message. */
-function said(body: string): string[] {
-  const file = new SourceFile('a.ptx', textOf(body));
+const said = (body: string): string[] => saidOf(textOf(body));
+
+function saidOf(text: string): string[] {
+  const file = new SourceFile('a.ptx', text);
   const diagnostics = new Diagnostics(file);
   check(parse(file, diagnostics), {}, diagnostics);
   return diagnostics.sorted().map(({ code, labels, message }) => `${file.position(labels[0]!.span.start).line} ${code} ${message}`);
@@ -68,7 +70,16 @@ test('a call through a pointer says so', () => {
 });
 
 test('functions that CUDA brings along are refused for what they do', () => {
-  assert.equal(said(print), ['12 CM2040 a call of `vprintf` is not supported: it prints, and kernels have no console here']);
+  const free = '{ .param .b64 p; st.param.b64 [p], %rd1; call.uni free, (p); }';
+  assert.equal(said(free), ['9 CM2040 a call of `free` is not supported: it gives memory back to a heap, which kernels have not here']);
+});
+
+test('vprintf is taken as CUDA declares it, and refused otherwise', () => {
+  assert.equal(said(print), []);
+  const narrow = 'vprintf (.param .b64 a, .param .b32 b)';
+  const text = textOf(print).replace('vprintf (.param .b64 a, .param .b64 b)', narrow).replace('.param .b64 values', '.param .b32 values');
+  const other = text.replace('st.param.b64 [values], %rd1', 'st.param.b32 [values], %r1');
+  assert.equal(saidOf(other), ['12 CM2040 a call of `vprintf` is not supported: it is declared otherwise than CUDA does']);
 });
 
 test('what is wrong with a result is said all the same', () => {

@@ -39,6 +39,14 @@ export interface SymbolReflection {
   readonly size: number;
 }
 
+/** The buffer that a kernel leaves records of what it prints in. */
+export interface PrintReflection {
+  /** Buffer slot. */
+  readonly slot: number;
+  /** By their numbers in records, from 1 on; each character stands for one byte. */
+  readonly formats: readonly string[];
+}
+
 export interface KernelReflection {
   readonly name: string;
   readonly params: readonly ParamReflection[];
@@ -46,6 +54,8 @@ export interface KernelReflection {
   readonly memory?: MemoryReflection;
   /** Where the kernel says that it stopped itself: a word that is 0 before, and n after where it stopped for `texts[n - 1]`. */
   readonly faults?: { readonly slot: number; readonly texts: readonly string[] };
+  /** What the kernel prints: a buffer as `src/ir/print-buffer.ts` describes it. */
+  readonly printf?: PrintReflection;
   /** Bytes of static threadgroup memory. */
   readonly staticSharedBytes: number;
   /** Most bytes of threadgroup memory, static and dynamic, where the kernel is for a device that has more than Apple GPUs. */

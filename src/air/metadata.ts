@@ -11,6 +11,7 @@ import {
   type KernelParam,
   type ModuleMemory,
   moduleMemoryName,
+  printBufferName,
   type ScalarType,
 } from '../ir/index.ts';
 import type { Signature } from './emitter.ts';
@@ -82,6 +83,8 @@ export function addKernelMetadata(module: Module, fn: LlvmFunction, kernel: Kern
   if (memory) module.namedMetadata.push({ name: moduleMemoryName, nodes: memoryNodes(memory) });
   const faults = kernel.params.find((param) => param.faults)?.faults;
   if (faults) module.namedMetadata.push({ name: faultWordName, nodes: faults.map((text) => node(text)) });
+  const formats = kernel.params.find((param) => param.formats)?.formats;
+  if (formats) module.namedMetadata.push({ name: printBufferName, nodes: formats.map((text) => node(text)) });
 }
 
 /** Our own: compilers of AIR pass over named metadata that they do not know. Size and alignment, then a node for each symbol. */

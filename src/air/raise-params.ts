@@ -1,10 +1,19 @@
 /** Parameters and variables of a raised kernel: buffers to IR parameters, inputs to special registers, globals to variables. */
+import { parseFormat } from '../base/printf/conversion.ts';
 import type { Constant, GlobalVariable, Module } from '../bitcode/model.ts';
 import { type Type as LlvmType, spell } from '../bitcode/types.ts';
-import { emptyKernel, faultWordName, type Kernel, type KernelParam, moduleMemoryName, type Variable } from '../ir/index.ts';
+import {
+  emptyKernel,
+  faultWordName,
+  type Kernel,
+  type KernelParam,
+  moduleMemoryName,
+  printBufferName,
+  type Variable,
+} from '../ir/index.ts';
 import { alignOf, fieldOffset, hasMemoryForm, sizeOf } from './layout.ts';
 import { type RaiseState, Refused } from './raise-state.ts';
-import { type KernelDescription, type ParamDescription, readFaults, readMemory } from './read-metadata.ts';
+import { type KernelDescription, type ParamDescription, readFaults, readFormats, readMemory } from './read-metadata.ts';
 import { spaces } from './targets.ts';
 
 /** A kernel with its parameters and variables and no blocks. */
@@ -20,10 +29,17 @@ export function raiseKernelShell(module: Module, description: KernelDescription)
 /** Parameters that no caller hands over say so, as the module describes them. */
 function withHidden(param: KernelParam, module: Module): KernelParam {
   if (param.name === faultWordName) return { ...param, faults: readFaults(module) };
+  if (param.name === printBufferName) return { ...param, formats: readFormats(module).map(printable) };
   if (param.name !== moduleMemoryName) return param;
   const memory = readMemory(module);
   if (!memory) throw new Refused(`\`${moduleMemoryName}\` without a description that makes sense`);
   return { ...param, memory };
+}
+
+function printable(format: string): string {
+  const pieces = parseFormat(format);
+  if ('why' in pieces || /[^\0-\xff]/.test(format)) throw new Refused(`\`${printBufferName}\` with a format that cannot be printed`);
+  return format;
 }
 
 type BufferDescription = Extract<ParamDescription, { kind: 'buffer' }>;

@@ -4,7 +4,7 @@
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Function as LlvmFunction, Metadata, MetadataNode, Module } from '../bitcode/model.ts';
-import { faultWordName, type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
+import { faultWordName, type ModuleMemory, type ModuleSymbol, moduleMemoryName, printBufferName } from '../ir/index.ts';
 import type { ElementType } from './abi.ts';
 import { type KernelInput, kernelInputs } from './inputs.ts';
 import { ownTarget, softDoubles } from './metadata.ts';
@@ -133,8 +133,13 @@ export const readTarget = (module: Module): Target | undefined =>
   module.namedMetadata.some(({ name, nodes }) => name === ownTarget && textAt(nodes[0]?.operands[0]) === 'cpu') ? targets.cpu : undefined;
 
 /** What a kernel of the module may say when it stops itself. */
-export const readFaults = (module: Module): string[] =>
-  (module.namedMetadata.find((n) => n.name === faultWordName)?.nodes ?? []).map(({ operands }) => textAt(operands[0]) ?? '');
+export const readFaults = (module: Module): string[] => readTexts(module, faultWordName);
+
+/** What the kernel of a module may print. */
+export const readFormats = (module: Module): string[] => readTexts(module, printBufferName);
+
+const readTexts = (module: Module, name: string): string[] =>
+  (module.namedMetadata.find((n) => n.name === name)?.nodes ?? []).map(({ operands }) => textAt(operands[0]) ?? '');
 
 function readSymbol({ operands }: MetadataNode): ModuleSymbol | undefined {
   const [name, offset, size, hex] = [textAt(operands[0]), numberAt(operands[1]), numberAt(operands[2]), textAt(operands[3])];

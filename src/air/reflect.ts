@@ -22,9 +22,14 @@ const reflectParam = (param: KernelParam): ParamReflection => ({
 });
 
 /** The parameters of a kernel that no caller hands over. */
-export function reflectHidden({ params }: Kernel): Pick<KernelReflection, 'memory' | 'faults'> {
+export function reflectHidden({ params }: Kernel): Pick<KernelReflection, 'memory' | 'faults' | 'printf'> {
   const stopping = params.find(({ faults }) => faults !== undefined);
-  return { ...reflectMemory(params), ...(stopping ? { faults: { slot: stopping.slot, texts: stopping.faults! } } : {}) };
+  const printing = params.find(({ formats }) => formats !== undefined);
+  return {
+    ...reflectMemory(params),
+    ...(stopping ? { faults: { slot: stopping.slot, texts: stopping.faults! } } : {}),
+    ...(printing ? { printf: { slot: printing.slot, formats: printing.formats! } } : {}),
+  };
 }
 
 function reflectMemory(params: Kernel['params']): Pick<KernelReflection, 'memory'> {

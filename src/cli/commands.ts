@@ -88,7 +88,9 @@ const run: Command = {
 Element types: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64.
 
 Without --arg, the launch comes from comment lines \`//! cumetal: --grid 4 --arg …\` in the file, else from NAME.launch.json
-beside it, else it is made up from the kernel's own loads and stores; the output says which.`,
+beside it, else it is made up from the kernel's own loads and stores; the output says which.
+
+What the kernel prints (\`printf\`) comes first, byte for byte; with --json it is the field \`printed\`.`,
   run: async (context) => (await import('./run.ts')).run(context),
 };
 

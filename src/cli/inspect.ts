@@ -77,12 +77,14 @@ function kernelLines(kernel: KernelReflection): string[] {
         : `${size} bytes by value${element ? `, ${element}` : ''}`;
     return `  slot ${String(slot).padStart(2)}  ${name.padEnd(width)}  ${what}`;
   });
+  const hidden = (slot: number, what: string): void => void lines.push(`  slot ${String(slot).padStart(2)}  ${what}`);
   if (kernel.memory) {
     const { slot, size, symbols } = kernel.memory;
-    lines.push(
-      `  slot ${String(slot).padStart(2)}  global variables of the module, ${size} bytes: ${symbols.map((symbol) => symbol.name).join(', ')}`,
-    );
+    hidden(slot, `global variables of the module, ${size} bytes: ${symbols.map((symbol) => symbol.name).join(', ')}`);
   }
+  if (kernel.faults) hidden(kernel.faults.slot, `why the kernel stopped itself: ${kernel.faults.texts.join('; ')}`);
+  if (kernel.printf)
+    hidden(kernel.printf.slot, `what the kernel prints: ${kernel.printf.formats.map((text) => JSON.stringify(text)).join(', ')}`);
   if (kernel.staticSharedBytes > 0) lines.push(`  static shared memory   ${kernel.staticSharedBytes} bytes`);
   if (kernel.usesDynamicShared) lines.push('  dynamic shared memory  threadgroup slot 0');
   if (kernel.maxThreads !== undefined) lines.push(`  threads in a block     at most ${kernel.maxThreads}`);

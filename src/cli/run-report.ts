@@ -23,6 +23,8 @@ export interface Report {
   readonly diagnostics: Diagnostics;
   /** Sentences that a person should read beside the results. */
   readonly notes: string[];
+  /** What the kernel printed, in order; shown at once where a person reads. */
+  readonly printed: Uint8Array[];
   device?: DeviceInfo;
   compileMs?: number;
   launched?: Launched;
@@ -122,7 +124,7 @@ function median(values: readonly number[]): number {
 }
 
 /** The object of `--json`, by the contract; what a run did not reach is null or empty. */
-export function reportJson({ diagnostics, notes, device, compileMs, launched }: Report): string {
+export function reportJson({ diagnostics, notes, printed, device, compileMs, launched }: Report): string {
   const plan = launched?.outcome.plan;
   return jsonText({
     kernel: plan?.kernel ?? null,
@@ -136,10 +138,17 @@ export function reportJson({ diagnostics, notes, device, compileMs, launched }: 
     durations_ms: launched?.outcome.durationsMs ?? [],
     made_up: plan?.madeUp ?? [],
     notes,
+    printed: textOf(printed),
     outputs: launched ? outputsJson(launched) : [],
     checks: launched?.checks.map(checkJson) ?? [],
     diagnostics: diagnostics.list.map(diagnosticJson),
   });
+}
+
+/** JSON is text: bytes that are no UTF-8 become U+FFFD. */
+function textOf(pieces: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder();
+  return pieces.map((piece) => decoder.decode(piece, { stream: true })).join('') + decoder.decode();
 }
 
 function outputsJson({ shown, saved }: Launched): object[] {

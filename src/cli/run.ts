@@ -20,7 +20,7 @@ export async function run(context: Context): Promise<ExitCode> {
   const problem = problemOf(words);
   if (problem) return wrongWords(problem, 'cumetal run --help', terminal);
   const diagnostics = new Diagnostics();
-  const report: Report = { diagnostics, notes: [] };
+  const report: Report = { diagnostics, notes: [], printed: [] };
   const code = await attempt(context, report);
   terminal.err(renderAll(diagnostics.list, terminal.colour.err));
   if (has(words, 'json')) terminal.out(`${reportJson(report)}\n`);
@@ -56,7 +56,7 @@ async function attempt(context: Context, report: Report): Promise<ExitCode> {
   }
 }
 
-async function launchOn(device: Device, { input, request, plan }: Task, { terminal }: Context, report: Report): Promise<ExitCode> {
+async function launchOn(device: Device, { input, request, plan }: Task, { terminal, words }: Context, report: Report): Promise<ExitCode> {
   const { diagnostics } = report;
   report.device = device.info;
   const start = performance.now();
@@ -67,7 +67,9 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   const module: DeviceModule | undefined = device.load(bytes, diagnostics);
   report.compileMs = performance.now() - start;
   if (!module) return exit.failed;
-  const outcome = launch(device, module, plan, request, { io: terminal, diagnostics });
+  const isJson = has(words, 'json');
+  const options = { ...request, print: (text: Uint8Array) => void (isJson ? report.printed.push(text) : terminal.outBytes(text)) };
+  const outcome = launch(device, module, plan, options, { io: terminal, diagnostics });
   if (!outcome) return diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
   report.launched = finishLaunch(outcome, request, { device: device.info, compileMs: report.compileMs, io: terminal, diagnostics });
   return diagnostics.hasErrors || report.launched.checks.some((c) => !c.pass) ? exit.failed : exit.ok;

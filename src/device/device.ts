@@ -45,6 +45,8 @@ export interface LaunchRequest {
   readonly args: readonly LaunchArgument[];
   /** 0: no limit. */
   readonly timeoutMs: number;
+  /** Takes what the kernel prints, when it has ended or failed: bytes in order, in one piece or in several. */
+  readonly print?: (text: Uint8Array) => void;
 }
 
 export interface LaunchResult {

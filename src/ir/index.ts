@@ -12,5 +12,6 @@ export * from './ops.ts';
 export { parseModule } from './parse.ts';
 export { cleanupCfg, cse, dce, type Pass, recoverPointers, runPasses, simplify, standardPasses } from './passes/index.ts';
 export * from './print.ts';
+export * from './print-buffer.ts';
 export * from './types.ts';
 export { verify, verifyModule } from './verify/index.ts';

@@ -62,10 +62,13 @@ export interface KernelParam {
   memory?: ModuleMemory;
   /** Of another such parameter: what the numbers stand for, from 1 on, that a kernel leaves in its word when it stops itself. */
   faults?: readonly string[];
+  /** Of another: it points to what the kernel prints (`print-buffer.ts`), and these are the formats that records in it number. */
+  formats?: readonly string[];
 }
 
 /** Whether a parameter is one that no caller hands over. */
-export const isHidden = ({ memory, faults }: KernelParam): boolean => memory !== undefined || faults !== undefined;
+export const isHidden = ({ memory, faults, formats }: KernelParam): boolean =>
+  memory !== undefined || faults !== undefined || formats !== undefined;
 
 /** What the parameter is called in which a kernel says why it stopped itself. */
 export const faultWordName = 'cumetal.faults';

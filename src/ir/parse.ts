@@ -115,11 +115,18 @@ function parseParam(k: KernelReader): KernelParam {
   const signed = takeWord(k, 'signed');
   const access = takeWord(k, 'access') ? oneOf(k, ['read', 'write', 'read_write'] as const) : undefined;
   const memory = takeWord(k, 'memory') ? { memory: parseMemory(k) } : {};
-  const texts: string[] = [];
-  while (takeWord(k, 'fault')) texts.push(string(k));
-  const faults = texts.length > 0 ? { faults: texts } : {};
+  const [faultTexts, formatTexts] = [strings(k, 'fault'), strings(k, 'format')];
+  const faults = faultTexts.length > 0 ? { faults: faultTexts } : {};
+  const formats = formatTexts.length > 0 ? { formats: formatTexts } : {};
   const span = location(k);
-  return { name, kind, space, size, align, slot, element, signed, access, ...memory, ...faults, ...(span ? { span } : {}) };
+  return { name, kind, space, size, align, slot, element, signed, access, ...memory, ...faults, ...formats, ...(span ? { span } : {}) };
+}
+
+/** The strings behind each of several words that are the same. */
+function strings(k: KernelReader, word: string): string[] {
+  const found: string[] = [];
+  while (takeWord(k, word)) found.push(string(k));
+  return found;
 }
 
 function parseMemory(k: KernelReader): ModuleMemory {

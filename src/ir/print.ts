@@ -50,6 +50,7 @@ const paramText = (param: KernelParam): string =>
     ...(param.access === undefined ? [] : [`access ${param.access}`]),
     ...(param.memory === undefined ? [] : memoryWords(param.memory)),
     ...(param.faults ?? []).map((text) => `fault ${JSON.stringify(text)}`),
+    ...(param.formats ?? []).map((text) => `format ${JSON.stringify(text)}`),
     ...locWords(param.span),
   ].join(' ');
 

@@ -98,7 +98,7 @@ function symbolPointer(c: Context, name: string, use: Span): (Base & { kind: 'po
     return { kind: 'pointer', value: addressOfCell(c, cellOf(c, symbol.variable)), space: 'local', isCell: true };
   const at = c.globals.offsets.get(symbol.variable);
   if (at !== undefined) {
-    const block = c.ir.param('ptr.global', { index: memoryParam(c.kernel, c.globals.memory, c.diagnostics) });
+    const block = c.ir.param('ptr.global', { index: memoryParam(c.kernel, c.globals.memory) });
     return { kind: 'pointer', value: offset(c, block, BigInt(at)), space: 'global' };
   }
   const variable = c.variables(symbol.variable, use);

@@ -3,6 +3,7 @@
  * are kept on a list, so that long chains of calls take no stack.
  */
 import type { Edge } from '../ir/index.ts';
+import type { Builtin } from '../ptx/index.ts';
 import { type OpenedCall, openCall } from './calls.ts';
 import { type Context, enter, type Frame } from './context.ts';
 import { lowerAssertion } from './faults.ts';
@@ -10,7 +11,10 @@ import { newFlow } from './flow.ts';
 import { exit, flowGraph, leave, type SourceBlock, type SourceEnd } from './flow-graph.ts';
 import { guardValue, lowerInstruction } from './instructions.ts';
 import { readIndex } from './operands.ts';
+import { lowerPrint } from './printing.ts';
 import { type Flow, link } from './ssa.ts';
+
+const builtins: Readonly<Record<Builtin, typeof lowerPrint>> = { __assertfail: lowerAssertion, vprintf: lowerPrint };
 
 type Table = NonNullable<SourceEnd['table']>;
 
@@ -58,7 +62,7 @@ function lowerToCall(c: Context, body: Body): OpenedCall | undefined {
     if (body.item === 0) enter(c, body.flows.get(block.index)!);
     while (body.item < block.code.length) {
       const item = block.code[body.item++]!;
-      if (item.call?.isAssertion) lowerAssertion(c, item, item.call);
+      if (item.call?.builtin) builtins[item.call.builtin](c, item, item.call);
       else if (item.call) return openCall(c, item, item.call);
       else lowerInstruction(c, item);
     }

@@ -127,7 +127,7 @@ function lanesNamed(c: Context, operand: Operand): readonly Register[] {
 }
 
 /** What an operand hands over, as the type of its place. */
-function valuesOf(c: Context, operand: Operand, formal: Variable): Value[] {
+export function valuesOf(c: Context, operand: Operand, formal: Variable): Value[] {
   const type = heldAs(formal);
   const variable = variableNamed(c, operand);
   if (variable) return loadFrom(c, cellOf(c, variable), type, lanesOf(formal));
@@ -163,7 +163,7 @@ const registersOf = (c: Context, frame: Frame, formal: Variable): Value[] =>
   formalRegisters(frame, formal).map((register) => c.registers.read(c.flow, registerIn(c, frame, register)));
 
 /** Gives what an operand names the values of a result. */
-function give(c: Context, operand: Operand, values: readonly Value[]): void {
+export function give(c: Context, operand: Operand, values: readonly Value[]): void {
   const variable = variableNamed(c, operand);
   if (variable) storeTo(c, cellOf(c, variable), values);
   lanesNamed(c, operand).forEach((lane, i) => {

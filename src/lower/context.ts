@@ -64,9 +64,11 @@ export interface Evidence {
   readonly generic: Set<Value>;
   /** Loads and stores of instructions with a signed type. */
   readonly signed: Set<Value>;
+  /** Loads of the addresses of strings that are printed. */
+  readonly strings: Set<Value>;
 }
 
-export const newEvidence = (): Evidence => ({ addresses: new Set(), generic: new Set(), signed: new Set() });
+export const newEvidence = (): Evidence => ({ addresses: new Set(), generic: new Set(), signed: new Set(), strings: new Set() });
 
 /** Makes a block the one that is filled. */
 export function enter(c: Context, flow: Flow): void {

@@ -15,6 +15,7 @@ import { lowerBodies } from './bodies.ts';
 import { type Context, type Evidence, lowerEither, lowerWhen, newEvidence, newFrame, readRegister, writeRegister } from './context.ts';
 import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
+import { checkSlots, dropUnusedMemory } from './hidden-params.ts';
 import { lowerParams, pointerParams } from './params.ts';
 import { classifyParams } from './passes/classify-params.ts';
 import { takeConstantBranches } from './passes/constant-branches.ts';
@@ -22,6 +23,7 @@ import { sumDisjointParts } from './passes/disjoint-sums.ts';
 import { refuseMissingMemory } from './passes/missing-memory.ts';
 import { decideNullComparisons } from './passes/null-comparisons.ts';
 import { useParamOffsets } from './passes/param-offsets.ts';
+import { printedStrings } from './passes/printed-strings.ts';
 import { promoteCells } from './passes/promote-cells.ts';
 import { decideSpaces, refuseOpenQuestions, resolveSpaces } from './passes/resolve-spaces.ts';
 import { registerFile } from './ssa.ts';
@@ -45,6 +47,7 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   useReplaced(evidence, promoteCells(kernel, new Set([...c.cells.values()].flatMap((cell) => (cell ? [cell.name] : [])))));
   sumDisjointParts(kernel);
   dropDeadCode(kernel, evidence, callsOf(entry).length > 0);
+  for (const address of printedStrings(kernel, evidence.strings)) evidence.addresses.add(address);
   classifyParams(kernel, { ...pointerParams(fn), addresses: evidence.addresses, signed: evidence.signed }, diagnostics);
   refuseOpenQuestions(kernel, diagnostics);
   resolveSpaces(kernel, evidence.generic, diagnostics);
@@ -52,6 +55,8 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   if (diagnostics.list.length === before) refuseMissingMemory(kernel, diagnostics);
   recoverPointers(kernel);
   if (diagnostics.list.length === before) useParamOffsets(kernel, diagnostics);
+  if (diagnostics.list.length === before) dropUnusedMemory(kernel);
+  checkSlots(kernel, fn, diagnostics);
   return kernel;
 }
 
@@ -110,10 +115,12 @@ function dropDeadCode(kernel: Kernel, { generic }: Evidence, isCalling: boolean)
 }
 
 /** What is known of values is known of those that stand in their place. */
-function useReplaced({ addresses }: Evidence, final: (value: Value) => Value): void {
-  const own = [...addresses];
-  addresses.clear();
-  for (const value of own) addresses.add(final(value));
+function useReplaced({ addresses, strings }: Evidence, final: (value: Value) => Value): void {
+  for (const known of [addresses, strings]) {
+    const own = [...known];
+    known.clear();
+    for (const value of own) known.add(final(value));
+  }
 }
 
 /** Blocks in the order in which control reaches them. */

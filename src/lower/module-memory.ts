@@ -2,11 +2,10 @@
  * The module's own memory: its `.global` variables laid out in one block that outlives launches. A kernel that names one of
  * them has the block as a parameter behind its own, which whoever loads the module binds.
  */
-import type { Diagnostics } from '../base/diagnostic.ts';
-import { type Kernel, type KernelParam, type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
+import { type Kernel, type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
 import type { Module, Variable } from '../ptx/ast.ts';
+import { addHiddenParam } from './hidden-params.ts';
 import { initialBytes, layoutFault, layoutOf } from './initialiser.ts';
-import { slotLimit } from './params.ts';
 
 export interface GlobalMemory {
   readonly memory: ModuleMemory;
@@ -36,21 +35,9 @@ export function globalMemoryOf({ items }: Module): GlobalMemory {
 /** Of one variable; a block beyond what buffers hold is refused where it is bound. */
 const mostBytes = 2 ** 30;
 
-/** The index of the parameter that points to the module's memory, added at the first call. Reports CM2092 where no slot is left. */
-export function memoryParam(kernel: Kernel, memory: ModuleMemory, diagnostics: Diagnostics): number {
+/** The index of the parameter that points to the module's memory, added at the first call. */
+export function memoryParam(kernel: Kernel, memory: ModuleMemory): number {
   const known = kernel.params.findIndex((param) => param.memory !== undefined);
   if (known >= 0) return known;
-  return addHiddenParam(kernel, { name: moduleMemoryName, size: 1, align: memory.align, element: undefined, memory }, diagnostics);
-}
-
-/** Adds a parameter that no caller hands over, in the first free slot; gives its index. Reports CM2092 where no slot is left. */
-export function addHiddenParam(
-  kernel: Kernel,
-  what: Pick<KernelParam, 'name' | 'size' | 'align' | 'element' | 'memory' | 'faults'>,
-  diagnostics: Diagnostics,
-): number {
-  const slot = kernel.params.length;
-  if (slot >= slotLimit) diagnostics.report('CM2092', { kernel: kernel.name, count: slot + 1 });
-  kernel.params.push({ ...what, kind: 'pointer', space: 'global', slot, signed: false, access: 'read_write' });
-  return slot;
+  return addHiddenParam(kernel, { name: moduleMemoryName, size: 1, align: memory.align, element: undefined, memory });
 }

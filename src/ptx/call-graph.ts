@@ -6,7 +6,7 @@ import type { CheckedCall, CheckedFunction } from './checked.ts';
 
 /** The calls of a body, in the order of the source. */
 export const callsOf = ({ items }: CheckedFunction): CheckedCall[] =>
-  items.flatMap((item) => (item.kind === 'instruction' && item.call && !item.call.isAssertion ? [item.call] : []));
+  items.flatMap((item) => (item.kind === 'instruction' && item.call && !item.call.builtin ? [item.call] : []));
 
 /** A function whose calls are being gone through. */
 interface Visit {

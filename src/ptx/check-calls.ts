@@ -8,7 +8,7 @@ import type { Instruction, Module, Operand, PtxFunction, TargetsDirective, Varia
 import { type CallParts, callParts } from './call-parts.ts';
 import { reportUndeclared } from './check-operands.ts';
 import { alignOf, checkPassed, elementsOf, type Passing } from './check-passed.ts';
-import type { CheckedCall } from './checked.ts';
+import type { Builtin, CheckedCall } from './checked.ts';
 import { printOperand } from './print.ts';
 import { refuseBodiless, refuseOpen, refusePointerCall } from './refuse-calls.ts';
 import { type LabelPlace, lookUp, type Scope } from './scope.ts';
@@ -111,9 +111,9 @@ export function checkCall(
   checkList(passing('parameters'), instruction.span, args, prototype.params);
   if (lookUp(scope, callee.name)?.kind !== 'function') return void refusePointerCall(callee.name, callee.span, diagnostics);
   const fn = defined.get(callee.name);
-  const assertion = fn ? undefined : declared.get('__assertfail');
-  if (assertion && callee.name === '__assertfail')
-    return diagnostics.list.length > before ? undefined : { fn: assertion, span: callee.span, isAssertion: true, results, args };
+  const brought = fn ? undefined : declared.get(callee.name);
+  if (brought && isBuiltin(brought))
+    return diagnostics.list.length > before ? undefined : { fn: brought, span: callee.span, builtin: brought.name, results, args };
   if (!fn) return void refuseBodiless(callee.name, callee.span, diagnostics);
   if (isOpen(fn.params)) return void refuseOpen(callee.name, callee.span, diagnostics);
   return diagnostics.list.length > before ? undefined : { fn, span: callee.span, results, args };
@@ -145,6 +145,13 @@ function prototypeOf(
   if (list?.name === 'callprototype') return { name: label.name, results: list.results, params: list.params };
   if (list?.name === 'calltargets') return functions.get(list.targets[0]?.name ?? '');
   return cannot(`\`${label.name}\` is no label of a prototype`);
+}
+
+/** Whether a function is one that CUDA brings along and that is compiled; `vprintf` as CUDA declares it. */
+function isBuiltin(fn: PtxFunction): fn is PtxFunction & { readonly name: Builtin } {
+  if (fn.name !== 'vprintf') return fn.name === '__assertfail';
+  const bitsOf = (list: readonly Variable[]): string => list.map(({ type, dims }) => type.slice(1) + '[]'.repeat(dims.length)).join();
+  return bitsOf(fn.params) === '64,64' && bitsOf(fn.results) === '32';
 }
 
 /** Whether a function takes any number of arguments. */

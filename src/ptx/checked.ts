@@ -13,13 +13,16 @@ export interface CheckedInstruction {
   readonly call?: CheckedCall;
 }
 
+/** Functions without a body that are compiled: an assertion that fails, after which the launch fails, and `printf`. */
+export type Builtin = '__assertfail' | 'vprintf';
+
 /** A call of a function that has a body, each operand being of the type of its place. */
 export interface CheckedCall {
   readonly fn: PtxFunction;
   /** Of the name of the function. */
   readonly span: Span;
-  /** Of `__assertfail`, which has no body: the launch fails there. */
-  readonly isAssertion?: true;
+  /** Of a function that CUDA brings along and that is compiled, though it has no body. */
+  readonly builtin?: Builtin;
   readonly results: readonly Operand[];
   readonly args: readonly Operand[];
 }

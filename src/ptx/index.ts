@@ -7,7 +7,7 @@ export * from './ast.ts';
 export { callsOf } from './call-graph.ts';
 export { type CheckOptions, check } from './check.ts';
 export { laneOf, sink } from './check-operands.ts';
-export type { Checked, CheckedCall, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
+export type { Builtin, Checked, CheckedCall, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
 export { type Constant, constantValue, integerConstant } from './constant.ts';
 export * from './container/index.ts';
 export { printAst } from './dump.ts';

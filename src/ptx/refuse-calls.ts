@@ -4,7 +4,10 @@ import type { Span } from '../base/source.ts';
 
 /** Functions that CUDA brings along: what they do that is not to be had, and what to do instead. */
 const systemCalls: ReadonlyMap<string, readonly [why: string, instead: string]> = new Map([
-  ['vprintf', ['it prints, and kernels have no console here', 'write the values into a buffer, and print them on the host']],
+  [
+    'vprintf',
+    ['it is declared otherwise than CUDA does', 'declare it as `(.param .b32 r) vprintf (.param .b64 format, .param .b64 arguments)`'],
+  ],
   ['malloc', ['it takes memory from a heap, which kernels have not here', 'allocate on the host, and pass the pointer to the kernel']],
   ['free', ['it gives memory back to a heap, which kernels have not here', 'allocate on the host, and pass the pointer to the kernel']],
   ['cudaGetParameterBufferV2', ['it launches a kernel from a kernel, which Metal cannot', 'launch the kernel from the host']],

@@ -17,6 +17,8 @@ export interface LaunchOptions {
   readonly repeat: number;
   /** 0: no limit. */
   readonly timeoutMs: number;
+  /** Takes what the kernel prints, each time that it runs, whether it ends well or not. */
+  readonly print?: (text: Uint8Array) => void;
 }
 
 /** A buffer after the launch. */
@@ -57,7 +59,7 @@ export function launch(
   device: Device,
   module: DeviceModule,
   plan: LaunchPlan,
-  { repeat, timeoutMs }: LaunchOptions,
+  { repeat, timeoutMs, print }: LaunchOptions,
   { io, diagnostics }: { readonly io: Io; readonly diagnostics: Diagnostics },
 ): LaunchOutcome | undefined {
   const kernel = chooseKernel(module.kernels, plan.kernel, diagnostics);
@@ -67,7 +69,7 @@ export function launch(
   const bound = bindArguments(full, kernel, io, diagnostics);
   if (!bound) return undefined;
   const buffers = allocate(device, bound, diagnostics);
-  const durationsMs = buffers && runTimes({ module, full, bound, buffers, timeoutMs }, repeat, diagnostics);
+  const durationsMs = buffers && runTimes({ module, full, bound, buffers, timeoutMs, print }, repeat, diagnostics);
   const outputs = buffers && durationsMs && bound.flatMap((b, index) => readBack(b, index, buffers[index]));
   for (const buffer of buffers ?? []) buffer?.free();
   return durationsMs && outputs && { plan: full, durationsMs, outputs };
@@ -112,9 +114,10 @@ interface Run {
   readonly bound: readonly BoundArgument[];
   readonly buffers: readonly (DeviceBuffer | undefined)[];
   readonly timeoutMs: number;
+  readonly print: LaunchOptions['print'];
 }
 
-function runTimes({ module, full, bound, buffers, timeoutMs }: Run, repeat: number, diagnostics: Diagnostics): number[] | undefined {
+function runTimes({ module, full, bound, buffers, timeoutMs, print }: Run, repeat: number, diagnostics: Diagnostics): number[] | undefined {
   const args = bound.map((b, i): LaunchArgument => (b.kind === 'bytes' ? b : { kind: 'buffer', buffer: buffers[i]! }));
   const durations: number[] = [];
   const restoreSymbols = keepSymbols(module);
@@ -122,7 +125,8 @@ function runTimes({ module, full, bound, buffers, timeoutMs }: Run, repeat: numb
     if (i > 0) restoreSymbols();
     for (const [j, b] of bound.entries()) if (b.kind === 'buffer') buffers[j]!.write(b.contents.bytes);
     const { kernel, grid, block, sharedBytes } = full;
-    const result = module.launch({ kernel, grid, block, dynamicSharedBytes: sharedBytes, args, timeoutMs }, diagnostics);
+    const shape = { kernel, grid, block, dynamicSharedBytes: sharedBytes, args, timeoutMs };
+    const result = module.launch({ ...shape, ...(print ? { print } : {}) }, diagnostics);
     if (!result) return undefined;
     durations.push(result.durationMs);
   }

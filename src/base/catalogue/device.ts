@@ -42,4 +42,11 @@ export const device = entries({
     message: 'kernel `{kernel}` stopped itself: {why}',
     page: 'A thread executed `trap`, or an `assert` failed. The thread ends there, the others go on to their end, and what the launch wrote is not to be used.',
   },
+  CM6015: {
+    severity: 'warning',
+    title: 'lost lines',
+    message: 'kernel `{kernel}` printed more than there is room for: {count} calls of `printf` are lost',
+    help: 'print from fewer threads, or less often',
+    page: 'What a launch prints is kept in a buffer of 1 MiB until the kernel has ended, as on an NVIDIA GPU. Calls for which it has no room print nothing. Unlike there, the first calls are kept and not the last.',
+  },
 });

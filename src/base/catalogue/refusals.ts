@@ -85,6 +85,12 @@ export const refusals = entries({
     message: '`{name}` cannot be laid out: {why}',
     page: 'Alignments are powers of two. Only an `.extern .shared` array may leave its size open. CUDA gives 65536 bytes of constant memory to a module, 524288 bytes of local memory to a thread and 32764 bytes of parameters to a kernel.',
   },
+  CM2051: {
+    severity: 'error',
+    title: 'printf',
+    message: 'this call of `printf` is not supported: {why}',
+    page: 'What a kernel prints is kept as the number of the format and the arguments, and made text when the kernel has ended. The format must be a string of the module that is known when the kernel is compiled. Its conversions are those of C, `d i u o x X c s p e E f F g G a A`, with flags, width, precision and the lengths `hh h l ll z t j`; `%n`, wide characters and `long double` are not among them.',
+  },
   CM2055: {
     severity: 'error',
     title: 'directive not supported',
@@ -144,7 +150,7 @@ export const refusals = entries({
     title: 'generic address as a number',
     message: 'this instruction takes a generic address of memory that is not global for a number',
     help: 'use the address for accesses only, or keep it in its state space (without `cvta`)',
-    page: 'On an NVIDIA GPU a generic address of shared or local memory is a number in a window of its own; there is no such window here. Adding to it and accessing through it are exact, but comparing it with another number than null, storing it or computing with it would give other results.',
+    page: 'On an NVIDIA GPU a generic address of shared or local memory is a number in a window of its own; there is no such window here. Adding to it and accessing through it are exact, but comparing it with another number than null, storing it or computing with it would give other results. `printf` stores what it prints: strings for `%s` have to be in global memory, as those of the source are.',
   },
   CM2097: {
     severity: 'warning',

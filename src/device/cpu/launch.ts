@@ -1,6 +1,8 @@
 /** One launch: memory for everything that lives as long as it, globals set, `run` called, faults told apart. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
+import { printBufferBytes } from '../../ir/index.ts';
 import type { DeviceLimits, Dim3, LaunchRequest, LaunchResult } from '../device.ts';
+import { emptyPrintBuffer, lostRecords, readPrinted } from '../printed.ts';
 import { hostImports, paramGlobal, type WordGlobal } from './compile/host.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
@@ -42,10 +44,19 @@ export function launchKernel(
   try {
     fillArea(memory, start, area, kernel, request);
     const result = runInstance(memory, compiled.wasm, globalsOf({ start, ownMemory }, area, kernel, request), request, diagnostics);
+    handPrinted(memory.view(start + area.printed, area.printedBytes), kernel, request, diagnostics);
     return result && reportStop(memory, start + area.faults, kernel, diagnostics) ? undefined : result;
   } finally {
     memory.give(start);
   }
+}
+
+/** Hands over what the kernel printed; reports CM6015 where that is not all. */
+function handPrinted(buffer: Uint8Array, { reflection }: LoadedKernel, { print }: LaunchRequest, diagnostics: Diagnostics): void {
+  if (!reflection.printf) return;
+  if (print) readPrinted(buffer, reflection.printf.formats, print);
+  const count = lostRecords(buffer);
+  if (count > 0) diagnostics.report('CM6015', { kernel: reflection.name, count });
 }
 
 /** Whether the kernel stopped itself; CM6014 is reported where it did. */
@@ -65,6 +76,9 @@ interface Area {
   readonly states: number;
   /** The word in which the kernel says that it stopped itself. */
   readonly faults: number;
+  /** What the kernel prints. */
+  readonly printed: number;
+  readonly printedBytes: number;
   /** By parameter: where its bytes stand, for those passed by value. */
   readonly values: readonly number[];
   readonly bytes: number;
@@ -79,6 +93,7 @@ function areaOf({ plan }: CompiledKernel, kernel: LoadedKernel, request: LaunchR
   };
   const threads = product(request.block);
   const { constant, shared, local } = plan.windows;
+  const printedBytes = kernel.reflection.printf ? printBufferBytes : 0;
   return {
     constant: place(constant),
     shared: place(shared + request.dynamicSharedBytes),
@@ -86,6 +101,8 @@ function areaOf({ plan }: CompiledKernel, kernel: LoadedKernel, request: LaunchR
     records: place(plan.recordBytes * threads),
     states: place(4 * threads),
     faults: place(4),
+    printed: place(printedBytes),
+    printedBytes,
     values: kernel.params.map((param) => (param.kind === 'value' ? place(param.size) : 0)),
     bytes,
   };
@@ -95,6 +112,7 @@ function fillArea(memory: DeviceMemory, start: number, area: Area, kernel: Loade
   const view = memory.view(start, area.bytes);
   view.fill(0);
   view.set(kernel.constants, area.constant);
+  if (area.printedBytes > 0) emptyPrintBuffer(view.subarray(area.printed, area.printed + area.printedBytes));
   kernel.reflection.params.forEach((param, i) => {
     const arg = request.args[i]!;
     if (arg.kind === 'bytes')
@@ -119,6 +137,7 @@ function globalsOf({ start, ownMemory }: Starts, area: Area, kernel: LoadedKerne
   const params = kernel.params.map((param, i): bigint => {
     if (param.memory) return BigInt(ownMemory);
     if (param.faults) return BigInt(start + area.faults);
+    if (param.formats) return BigInt(start + area.printed);
     if (param.kind === 'threadgroup') return BigInt(start + area.shared + plan.windows.shared);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);
     const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];

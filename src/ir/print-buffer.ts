@@ -1,0 +1,30 @@
+/**
+ * What kernels print: a buffer that whoever launches a kernel binds as its hidden parameter, zeros but for its capacity, and reads
+ * afterwards. All of it is words of 32 bits, little-endian. Behind the head come the records, each in words that its thread has
+ * taken by one atomic addition, so that they lie in the order in which they were taken.
+ *
+ * A record is the number of its format, from 1 on, and the arguments of the format in order: one word for each argument of 32 bits,
+ * the low and the high word of one of 64, and for a string its length in bytes, or all ones for a null pointer. The bytes of the
+ * strings follow, each string in words of its own. Where the next record would start with 0 there is none.
+ */
+
+/** What the parameter is called that points to the buffer. */
+export const printBufferName = 'cumetal.printf';
+
+/** Offsets of the words of the head, in bytes. */
+export const printHead = {
+  /** Words that there are for records; written by the host. */
+  capacity: 0,
+  /** Words taken; where they are more than there are, the last to take some has written nothing. */
+  taken: 4,
+  /** Records for which there was no room. */
+  lost: 8,
+  /** Where records start. */
+  bytes: 12,
+} as const;
+
+/** Bytes of the buffer, as of CUDA's where the program asks for no other size. */
+export const printBufferBytes = 2 ** 20;
+
+/** The length of a string that a null pointer stands for. */
+export const nullLength = 0xffff_ffff;

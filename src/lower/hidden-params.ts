@@ -1,0 +1,44 @@
+/** Parameters behind those of the source, which no caller hands over: what they are for stands in the metallib. */
+import type { Diagnostics } from '../base/diagnostic.ts';
+import { dce, type InstOf, isHidden, type Kernel, type KernelParam, type Value } from '../ir/index.ts';
+import type { PtxFunction } from '../ptx/ast.ts';
+import { slotLimit } from './params.ts';
+
+/** Adds a parameter in the first free slot; gives its index. `checkSlots` sees whether there is one. */
+export function addHiddenParam(
+  kernel: Kernel,
+  what: Pick<KernelParam, 'name' | 'size' | 'align' | 'element' | 'memory' | 'faults' | 'formats'>,
+): number {
+  const slot = kernel.params.length;
+  kernel.params.push({ ...what, kind: 'pointer', space: 'global', slot, signed: false, access: 'read_write' });
+  return slot;
+}
+
+/**
+ * Takes the parameter for the module's memory away where nothing that the kernel does needs it: strings that are known when it
+ * is compiled are handed over by their addresses all the same.
+ */
+export function dropUnusedMemory(kernel: Kernel): void {
+  const known = kernel.params.findIndex((param) => param.memory !== undefined);
+  if (known < 0) return;
+  dce(kernel);
+  const uses = kernel.blocks.flatMap(({ body }) => body.flatMap((value) => useOfParam(kernel, value) ?? []));
+  if (uses.some(({ index }) => index === known)) return;
+  kernel.params.splice(known, 1);
+  // Parameters behind it are hidden too, and take their slots in order.
+  for (const param of kernel.params.slice(known)) param.slot--;
+  for (const use of uses) if (use.index > known) use.index--;
+}
+
+function useOfParam(kernel: Kernel, value: Value): InstOf<'param'> | undefined {
+  const inst = kernel.insts[value]!;
+  return inst.op === 'param' ? inst : undefined;
+}
+
+/** Reports CM2092 where hidden parameters find no slot; `lowerParams` has done so where those of the source do not. */
+export function checkSlots({ name, params }: Kernel, { nameSpan }: PtxFunction, diagnostics: Diagnostics): void {
+  const own = params.filter((param) => !isHidden(param)).length;
+  if (own > slotLimit || params.length <= slotLimit) return;
+  const note = `${params.length - own} of them ${params.length - own === 1 ? 'is' : 'are'} for global variables, \`trap\`, \`assert\` or \`printf\``;
+  diagnostics.report('CM2092', { kernel: name, count: params.length }, { span: nameSpan, notes: [note] });
+}
