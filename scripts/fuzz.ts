@@ -8,10 +8,10 @@
  * A recording has a digest of what each program leaves. `check` names the programs that differ, and exits 1 where any does;
  * every program is compiled for macOS 14, and those with doubles in turns for `cpu` with doubles of its own.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { fuzzDigest, fuzzForms } from '../spec/support/fuzz.ts';
+import { fuzzDigest, fuzzForms, readRecording } from '../spec/support/fuzz.ts';
 import { bytesOfThread, randomInput, randomProgram, threads } from '../spec/support/random-ptx.ts';
 
 const [command, ...words] = process.argv.slice(2);
@@ -25,7 +25,7 @@ function write(path: string, count: number, from: number): void {
 }
 
 function check(path: string): number {
-  const { from, digests } = JSON.parse(readFileSync(path, 'utf8')) as { from: number; digests: string[] };
+  const { from, digests } = readRecording(path);
   const wrong: string[] = [];
   digests.forEach((digest, i) => {
     const got = fuzzDigest(randomProgram(from + i, forms), i);

@@ -34,9 +34,12 @@ def describe():
 class Module:
     """A loaded PTX text. Raises RuntimeError where the driver refuses it."""
 
-    def __init__(self, text):
+    def __init__(self, text, level=4):
+        """`level`: how much the driver's compiler optimises, 0 to 4. RuntimeError as above."""
         self.handle = ctypes.c_void_p()
-        check(_driver().cuModuleLoadData(ctypes.byref(self.handle), text.encode() + b'\0'), 'cuModuleLoadData')
+        # CU_JIT_OPTIMIZATION_LEVEL is option 7; values are handed over in place of pointers.
+        options, values = (ctypes.c_int * 1)(7), (ctypes.c_void_p * 1)(level)
+        check(_driver().cuModuleLoadDataEx(ctypes.byref(self.handle), text.encode() + b'\0', 1, options, values), 'cuModuleLoadDataEx')
 
     def launch(self, kernel, grid, block, shared, args):
         """Runs a kernel. `args`: ('buffer', bytes) or ('value', bytes); gives the bytes of every buffer afterwards, by index."""

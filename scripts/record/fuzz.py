@@ -2,12 +2,14 @@
 
 usage: python3 scripts/record/fuzz.py PROGRAMS.json.gz OUT.json [NUMBER ...]
 
-With numbers, OUT.json has all the bytes (hexadecimal) of these programs instead.
+With numbers, OUT.json has all the bytes (hexadecimal) of these programs instead. The driver's compiler is kept from
+optimising, which it does with faults; FUZZ_LEVEL=4 in the environment lets it.
 """
 import gzip
 import hashlib
 import json
 import multiprocessing
+import os
 import sys
 
 import cuda
@@ -15,11 +17,12 @@ import cuda
 with gzip.open(sys.argv[1]) as file:
     DATA = json.load(file)
 INPUT = bytes.fromhex(DATA['input'])
+LEVEL = int(os.environ.get('FUZZ_LEVEL', '0'))
 
 
 def run(number):
     try:
-        module = cuda.Module(DATA['programs'][number - DATA['from']])
+        module = cuda.Module(DATA['programs'][number - DATA['from']], LEVEL)
         size = DATA['threads'] * DATA['bytesOfThread']
         after = module.launch('fuzz', [1, 1, 1], [DATA['threads'], 1, 1], 0, [('buffer', INPUT), ('buffer', b'\xa5' * size)])
         module.close()
@@ -43,10 +46,11 @@ def main():
         else:
             numbers = range(DATA['from'], DATA['from'] + len(DATA['programs']))
             digests = pool.map(digest, numbers, 50)
-            out = {'recordedOn': cuda.describe(), 'recordedBy': 'scripts/record/fuzz.py', 'from': DATA['from'], 'digests': digests}
+            lines = [' '.join(digests[i : i + 20]) for i in range(0, len(digests), 20)]
+            out = {'recordedOn': cuda.describe(), 'recordedBy': 'scripts/record/fuzz.py', 'from': DATA['from'], 'digests': lines}
             print(f'{len(digests)} programs, {sum(len(each) != 8 for each in digests)} without result')
     with open(sys.argv[2], 'w') as file:
-        file.write(json.dumps(out) + '\n')
+        file.write(json.dumps(out, indent=0) + '\n')
 
 
 if __name__ == '__main__':

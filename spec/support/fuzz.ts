@@ -14,6 +14,12 @@ export function fuzzForms(): ScalarForm[] {
   return (JSON.parse(readFileSync(path, 'utf8')) as { forms: ScalarForm[] }).forms.filter(isExactForm);
 }
 
+/** A recording of `scripts/record/fuzz.py`: the number of the first program, and a digest of what each leaves. */
+export function readRecording(path: string): { readonly from: number; readonly digests: readonly string[] } {
+  const { from, digests } = JSON.parse(readFileSync(path, 'utf8')) as { from: number; digests: readonly string[] };
+  return { from, digests: digests.flatMap((line) => line.split(' ')) };
+}
+
 /** The first eight digits of the SHA-256 of what a program leaves; in words where it does not come so far. */
 export function fuzzDigest(ptx: string, number: number): string {
   const bytes = fuzzResult(ptx, number);

@@ -1,0 +1,33 @@
+/**
+ * Programs made at random (`spec/support/random-ptx.ts`), through the whole road against what an NVIDIA H200 gave: one in forty of
+ * those that are recorded. `bun scripts/fuzz.ts check fixtures/h200/fuzz.json` runs all.
+ */
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fuzzDigest, fuzzForms, readRecording } from '../support/fuzz.ts';
+import { randomProgram } from '../support/random-ptx.ts';
+
+const test = suite('h200/fuzz');
+const { from, digests } = readRecording(join(import.meta.dirname, '../../fixtures/h200/fuzz.json'));
+const forms = fuzzForms();
+const step = 40;
+const each = 25;
+
+test('the programs are those of the recording', () =>
+  assert.ok(digests.length >= 10_000 && digests.every((digest) => /^[0-9a-f]{8}$/.test(digest))));
+
+/** Odd and even ones alike: `step` is even, so each round starts one on. */
+const chosen = Array.from({ length: digests.length / step }, (_, i) => i * step + (i % 2));
+for (let first = 0; first < chosen.length; first += each) {
+  const some = chosen.slice(first, first + each);
+  test(`programs ${some[0]} to ${some.at(-1)}`, () => {
+    const got = some.map((i) => `${i} ${fuzzDigest(randomProgram(from + i, forms), i)}`);
+    assert.equal(
+      got,
+      some.map((i) => `${i} ${digests[i]}`),
+    );
+  });
+}
+
+test.run();
