@@ -6,16 +6,13 @@ usage: python3 scripts/record/barrier.py OUT.json       on a machine with the GP
 The recording has the shape of that of warp.py: one block of threads, of which each reads two words a and b and stores what its
 code left in d0 to d3. Where threads exit before a barrier they store nothing.
 """
-import json
 import random
-import struct
 import sys
 
 import common
-import cuda
+from block_forms import kernel, record, words_of
 
 rng = random.Random(7)
-POISON = 0xA5A5A5A5
 MOST = 1024
 
 HEAD = """.version 9.0
@@ -52,10 +49,6 @@ TAIL = """end:
   ret;
 }
 """
-
-
-def kernel(code):
-    return HEAD + ''.join(f'  {line}\n' for line in code) + TAIL
 
 
 def told(register):
@@ -122,39 +115,7 @@ def forms():
     yield from flow()
 
 
-def inputs():
-    """The words of the largest block; smaller ones have the first of them."""
-    return [[rng.getrandbits(32) >> rng.choice([0, 0, 8, 24]) for _ in range(MOST)] for _ in range(2)]
-
-
-def run(code, block, a, b):
-    """The four words of each thread, by word."""
-    pack = lambda words: struct.pack(f'<{len(words)}I', *words)
-    module = cuda.Module(kernel(code))
-    args = [('buffer', pack(words)) for words in (a[:block], b[:block], [POISON] * 4 * block)]
-    after = module.launch('form', [1, 1, 1], [block, 1, 1], 0, args)
-    module.close()
-    found = struct.unpack(f'<{4 * block}I', after[2])
-    return [found[at::4] for at in range(4)]
-
-
-def record(path):
-    words = lambda values: ' '.join(format(value, 'x') for value in values)
-    a, b = inputs()
-    lines = []
-    for name, code, block in forms():
-        written = [i for i in range(4) if any(f'd{i}' in line for line in code)]
-        columns = run(code, block, a, b)
-        found = {f'd{i}': words(columns[i]) for i in written}
-        lines.append(json.dumps({'form': name, 'block': block, 'code': code, **found}))
-    shared = {'head': HEAD, 'tail': TAIL, 'a': words(a), 'b': words(b)}
-    head = json.dumps({'recordedOn': cuda.describe(), 'recordedBy': 'scripts/record/barrier.py', **shared})[1:-1]
-    with open(path, 'w') as file:
-        file.write('{' + head + ', "forms": [\n' + ',\n'.join(lines) + '\n]}\n')
-    print(f'{len(lines)} forms')
-
-
 if sys.argv[1:] == ['--check']:
-    common.check((name, kernel(code)) for name, code, _ in forms())
+    common.check((name, kernel(HEAD, code, TAIL)) for name, code, _ in forms())
 else:
-    record(sys.argv[1])
+    record(sys.argv[1], 'barrier.py', forms(), HEAD, TAIL, words_of(MOST, rng))

@@ -7,17 +7,14 @@ One block of threads, of which each reads two words a and b and stores four: wha
 stands between a head and a tail that all share; a recording holds those of d0 to d3 that the code writes. Code that the manual calls undefined (a
 shuffle from a lane that takes no part, a thread that is not of its mask) does not occur.
 """
-import json
 import random
-import struct
 import sys
 
 import common
-import cuda
+from block_forms import kernel, record, words_of
 
 rng = random.Random(5)
 FULL = '0xffffffff'
-POISON = 0xA5A5A5A5
 
 HEAD = """.version 9.0
 .target sm_90
@@ -55,10 +52,6 @@ TAIL = """end:
   ret;
 }
 """
-
-
-def kernel(code):
-    return HEAD + ''.join(f'  {line}\n' for line in code) + TAIL
 
 
 def told(register):
@@ -156,39 +149,7 @@ def forms():
     yield from parts()
 
 
-def inputs():
-    """The words of 96 threads; smaller blocks have the first of them."""
-    return [[rng.getrandbits(32) >> rng.choice([0, 0, 8, 24]) for _ in range(96)] for _ in range(2)]
-
-
-def run(code, block, a, b):
-    """The four words of each thread, by word."""
-    pack = lambda words: struct.pack(f'<{len(words)}I', *words)
-    module = cuda.Module(kernel(code))
-    args = [('buffer', pack(words)) for words in (a[:block], b[:block], [POISON] * 4 * block)]
-    after = module.launch('form', [1, 1, 1], [block, 1, 1], 0, args)
-    module.close()
-    found = struct.unpack(f'<{4 * block}I', after[2])
-    return [found[at::4] for at in range(4)]
-
-
-def record(path):
-    words = lambda values: ' '.join(format(value, 'x') for value in values)
-    a, b = inputs()
-    lines = []
-    for name, code, block in forms():
-        written = [i for i in range(4) if any(f'd{i}' in line for line in code)]
-        columns = run(code, block, a, b)
-        found = {f'd{i}': words(columns[i]) for i in written}
-        lines.append(json.dumps({'form': name, 'block': block, 'code': code, **found}))
-    shared = {'head': HEAD, 'tail': TAIL, 'a': words(a), 'b': words(b)}
-    head = json.dumps({'recordedOn': cuda.describe(), 'recordedBy': 'scripts/record/warp.py', **shared})[1:-1]
-    with open(path, 'w') as file:
-        file.write('{' + head + ', "forms": [\n' + ',\n'.join(lines) + '\n]}\n')
-    print(f'{len(lines)} forms')
-
-
 if sys.argv[1:] == ['--check']:
-    common.check((name, kernel(code)) for name, code, _ in forms())
+    common.check((name, kernel(HEAD, code, TAIL)) for name, code, _ in forms())
 else:
-    record(sys.argv[1])
+    record(sys.argv[1], 'warp.py', forms(), HEAD, TAIL, words_of(96, rng))
