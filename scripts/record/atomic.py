@@ -31,8 +31,27 @@ FLOATS = {
 }
 
 
+# Zeros, subnormals, ordinary numbers, the greatest and one infinity: no sum of them is a NaN, of which two devices may have different ones.
+HALVES = {
+    'f16': [0, 0x8000, 1, 0x83FF, 0x0400, 0x3C00, 0xBC01, 0x6400, 0x7BFF, 0x7C00],
+    'bf16': [0, 0x8000, 1, 0x807F, 0x0080, 0x3F80, 0xBF81, 0x4B00, 0x7F7F, 0x7F80],
+}
+
+
+def width(type_):
+    """Bits in memory."""
+    return {'f16': 16, 'bf16': 16, 'f16x2': 32, 'bf16x2': 32}.get(type_) or int(type_[1:])
+
+
 def inputs(type_, count):
     """Tuples of the memory's value and the operands."""
+    if type_ in HALVES:
+        return list(itertools.product(HALVES[type_], repeat=2))
+    if type_.endswith('x2'):
+        halves = HALVES[type_[:-2]]
+        pairs = [(low, halves[(3 * i + 1) % len(halves)]) for i, low in enumerate(halves)]
+        words = [high << 16 | low for low, high in pairs]
+        return list(itertools.product(words, repeat=2))
     if type_ in FLOATS:
         return list(itertools.product(FLOATS[type_], repeat=2))
     bits = int(type_[1:])
@@ -64,7 +83,7 @@ def forms():
             for type_ in types:
                 yield opcode, space, op, type_
     # With an order, which changes no result of a thread that is alone with its cell.
-    for space, (opcode, op, type_) in itertools.product(['global', 'shared', 'generic'], ORDERED):
+    for space, (opcode, op, type_) in itertools.product(['global', 'shared', 'generic'], ORDERED + SMALL):
         yield opcode, space, op, type_
 
 
@@ -79,11 +98,13 @@ ORDERED = [
     ('red.release.cta', 'add', 'u64'),
     ('red.relaxed.sys', 'xor', 'b32'),
 ]
+SMALL = [(opcode, 'add.noftz', type_) for opcode in ['atom', 'red'] for type_ in ['f16', 'bf16', 'f16x2', 'bf16x2']]
+SMALL += [('atom', 'cas', 'b16'), ('atom.acq_rel.gpu', 'add.noftz', 'f16x2'), ('red.release.cta', 'add.noftz', 'bf16')]
 
 
 def kernel(opcode, space, op, type_):
     """In: m, b, c in cells of 8 bytes; out: m and d in their cells; shared memory holds the cells of a block."""
-    bits = type_[1:]
+    bits = width(type_)
     where = '' if space == 'generic' else f'.{space}'
     operands = (['d'] if opcode.startswith('atom') else []) + ['[at]', 'b'] + (['c'] if op == 'cas' else [])
     lines = ['.version 9.0', '.target sm_90', '.address_size 64', '', '.visible .entry form(']

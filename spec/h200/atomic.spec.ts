@@ -44,6 +44,9 @@ function launch(metallib: Uint8Array, columns: readonly (readonly bigint[])[]): 
   return [0, 3].map((at) => new BigUint64Array(after[at]!.buffer));
 }
 
+/** Bits in memory. */
+const widthOf = (type: string): number => (type.endsWith('x2') ? 32 : type.endsWith('f16') ? 16 : Number(type.slice(1)));
+
 /** What Apple GPUs have no atomics for. */
 const isWide = (type: string): boolean => type.endsWith('64');
 
@@ -60,7 +63,7 @@ for (const { form, type, ptx, cases } of forms)
       const rows = cases.map((line) => line.split(' ').map((word) => BigInt(`0x${word}`)));
       const inputs = [0, 1, 2].map((i) => rows.map((row) => (i < row.length - 2 ? row[i]! : 0n)));
       // A pattern that no result has by chance, in the bytes that are written.
-      const poison = rows.map(() => BigInt.asUintN(Number(type.slice(1)), 0xa5a5_5a5a_a5a5_5a5an));
+      const poison = rows.map(() => BigInt.asUintN(widthOf(type), 0xa5a5_5a5a_a5a5_5a5an));
       const [after, before] = launch(metallib, [...inputs, poison]);
       const same = (want: bigint, got: bigint): boolean =>
         want === got || (type.startsWith('f') && isNan(type as ScalarType, want) && isNan(type as ScalarType, got));

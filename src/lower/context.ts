@@ -104,6 +104,26 @@ export function lowerWhen(c: Context, condition: Value, body: () => void): void 
   enter(c, after);
 }
 
+/**
+ * Replaces a word of memory by what is computed of it, in one step that no other thread comes between; gives the word before. A thread
+ * that another one was faster than computes again.
+ */
+export function lowerUpdate(c: Context, pointer: Value, compute: (old: Value) => Value): Value {
+  const [loop, after] = [newFlow(c.kernel, 2), newFlow(c.kernel, 1)];
+  const old = addBlockParam(c.kernel, loop.block, 'i32');
+  const first = link(c.flow, loop);
+  first.args.push(c.ir.load('i32', pointer, { align: 4, volatile: true }));
+  c.flow.block.end = { op: 'br', to: first };
+  enter(c, loop);
+  const found = c.ir.cas(pointer, old, compute(old));
+  const isDone = c.ir.icmp(found, old, { pred: 'eq' });
+  const again = link(c.flow, loop);
+  again.args.push(found);
+  c.flow.block.end = { op: 'condbr', cond: isDone, then: link(c.flow, after), else: again };
+  enter(c, after);
+  return old;
+}
+
 /** One of two values, each computed in a block of its own. */
 export function lowerEither(c: Context, condition: Value, yes: () => Value, no: () => Value): Value {
   const from = c.flow;

@@ -12,7 +12,17 @@ import {
 } from '../ptx/index.ts';
 import { convertAddress, pointerTo } from './address.ts';
 import { lowerBodies } from './bodies.ts';
-import { type Context, type Evidence, lowerEither, lowerWhen, newEvidence, newFrame, readRegister, writeRegister } from './context.ts';
+import {
+  type Context,
+  type Evidence,
+  lowerEither,
+  lowerUpdate,
+  lowerWhen,
+  newEvidence,
+  newFrame,
+  readRegister,
+  writeRegister,
+} from './context.ts';
 import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { checkSlots, dropUnusedMemory } from './hidden-params.ts';
@@ -75,6 +85,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
     blockWord: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'word').name }),
     reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
+    update: (pointer: Value, compute: (old: Value) => Value): Value => lowerUpdate(c, pointer, compute),
     stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
     either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),
     carry: (): Value => readRegister(c, conditionCode),

@@ -29,6 +29,8 @@ export interface RowBuilder extends Builder {
   blockWord(): Value;
   /** The address of the shared memory that is kept for system software. */
   reservedShared(): Value;
+  /** Replaces a word of 32 bits in memory (i32) by what is computed of it, in one step; gives the word before. */
+  update(pointer: Value, compute: (old: Value) => Value): Value;
   /** Ends the thread, and fails the launch with what it says. */
   stop(why: string): void;
   /** One of two values, each computed in a block of its own: where one way is long and rarely needed. */

@@ -6,6 +6,7 @@ import type { Row } from '../row.ts';
 import { approximateRows } from './approximate.ts';
 import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
+import { halfAtomicRows } from './atomic-half.ts';
 import { bitRows } from './bits.ts';
 import { carryRows } from './carry.ts';
 import { compareRows } from './compare.ts';
@@ -48,6 +49,7 @@ const ownRows: readonly Row[] = [
   ...hintRows,
   ...asyncCopyRows,
   ...atomicRows,
+  ...halfAtomicRows,
   ...convertRows,
   ...convertHalfRows,
   ...smallFloatRows,

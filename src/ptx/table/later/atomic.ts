@@ -7,7 +7,10 @@ const decorated: Refusal = {
   refused: 'a cache policy on an atomic, or the scope of a cluster: not there yet',
   instead: 'leave `.L2::cache_hint` and the policy out and write `.gpu` for `.cluster`: that changes no result',
 };
-const small: Refusal = { refused: 'atomics of halves, of 16 bits and of vectors are not there yet', instead };
+const small: Refusal = {
+  refused: 'an atomic of a vector, or of halves with a cache policy or the scope of a cluster: not there yet',
+  instead,
+};
 const wide: Refusal = {
   refused: 'an atomic of 64 bits with a cache policy or the scope of a cluster: AIR has none of 64 bits that gives the value before',
   instead,

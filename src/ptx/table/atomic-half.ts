@@ -1,0 +1,93 @@
+/**
+ * Atomics of halves, in pairs and alone, and of 16 bits: each is an update of the word that they lie in. Source: PTX ISA 9.0,
+ * 9.7.13.5 and 9.7.13.6.
+ */
+import type { Value } from '../../ir/index.ts';
+import { type AddressOperand, type RowBuilder, row } from '../row.ts';
+import { eachHalf } from './halves.ts';
+import { fenceAround, fenceScopes, ofTheSystem } from './order.ts';
+import { spaceOf } from './spaces.ts';
+
+const sem = ['relaxed', 'acquire', 'release', 'acq_rel'] as const;
+const scope = fenceScopes;
+const space = ['global', 'shared', 'shared::cta'] as const;
+const inOrder = `An order needs fences, which Apple GPUs have from macOS 15 on. ${ofTheSystem}`;
+
+/** The halves that come in pairs, and those that come alone. */
+const forms = [
+  { type: ['f16x2'], since: { ptx: 6.2, sm: 60 }, doc: 'Adds two halves to two in memory' },
+  { type: ['bf16x2'], since: { ptx: 7.8, sm: 90 }, doc: 'Adds two bfloats to two in memory' },
+  { type: ['f16'], since: { ptx: 6.3, sm: 70 }, doc: 'Adds a half to one in memory' },
+  { type: ['bf16'], since: { ptx: 7.8, sm: 90 }, doc: 'Adds a bfloat to one in memory' },
+] as const;
+
+interface Words {
+  readonly scope?: (typeof scope)[number];
+  readonly sem?: string;
+  readonly space?: string;
+  readonly type: 'f16' | 'bf16' | 'f16x2' | 'bf16x2';
+}
+
+function add(ir: RowBuilder, a: AddressOperand, b: Value, { type, scope, sem, space }: Words): Value {
+  const pointer = ir.pointer(a, spaceOf(space));
+  return fenceAround(ir, scope, sem, () => {
+    if (type === 'f16x2' || type === 'bf16x2')
+      return ir.update(pointer, (old) => eachHalf(ir, type, [old, b], (x, y) => ir.fadd(x!, y!)) as Value);
+    const before = updateShort(ir, pointer, (old) => ir.bitcast('i16', ir.fadd(ir.bitcast(type, old), b)));
+    return ir.bitcast(type, before);
+  });
+}
+
+/** Replaces 16 bits of memory within the word that they lie in; gives those before. */
+function updateShort(ir: RowBuilder, pointer: Value, compute: (old: Value) => Value): Value {
+  const within = ir.and(ir.ptrtoint('i64', pointer), ir.const('i64', 2));
+  const word = ir.ptradd(pointer, ir.sub(ir.const('i64', 0), within));
+  const place = ir.shl(ir.trunc('i32', within), ir.const('i32', 3));
+  const mask = ir.shl(ir.const('i32', 0xffff), place);
+  const partOf = (whole: Value): Value => ir.trunc('i16', ir.lshr(whole, place));
+  const before = ir.update(word, (old) => {
+    const made = ir.shl(ir.zext('i32', compute(partOf(old))), place);
+    return ir.or(ir.and(old, ir.xor(mask, ir.const('i32', -1))), made);
+  });
+  return partOf(before);
+}
+
+export const halfAtomicRows = [
+  ...forms.flatMap(({ type, since, doc }) => [
+    row({
+      syntax: 'atom{.sem}{.scope}{.space}.add.noftz.type d, [a], b',
+      values: { sem, scope, space, type },
+      since,
+      doc: `${doc}, each in one step. d is what was there before. ${inOrder}`,
+      source: '9.7.13.5',
+      status: 'exact',
+      lower: ({ a, b }, m, ir) => add(ir, a, b, m),
+      cases: [],
+    }),
+    row({
+      syntax: 'red{.sem}{.scope}{.space}.add.noftz.type [a], b',
+      values: { sem: ['relaxed', 'release'], scope, space, type },
+      since,
+      doc: `${doc}, each in one step. ${inOrder}`,
+      source: '9.7.13.6',
+      status: 'exact',
+      lower: ({ a, b }, m, ir) => void add(ir, a, b, m),
+      cases: [],
+    }),
+  ]),
+  row({
+    syntax: 'atom{.sem}{.scope}{.space}.cas.b16 d, [a], b, c',
+    values: { sem, scope, space },
+    types: { d: 'b16', a: 'b16', b: 'b16', c: 'b16' },
+    since: { ptx: 6.3, sm: 70 },
+    doc: `Puts c in memory where it holds b, in 16 bits. d is the value before. ${inOrder}`,
+    source: '9.7.13.5',
+    status: 'exact',
+    lower({ a, b, c }, m, ir) {
+      const pointer = ir.pointer(a, spaceOf(m.space));
+      const swap = (old: Value): Value => ir.select(ir.icmp(old, b, { pred: 'eq' }), c, old);
+      return fenceAround(ir, m.scope, m.sem, () => updateShort(ir, pointer, swap));
+    },
+    cases: [],
+  }),
+];
