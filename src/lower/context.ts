@@ -56,6 +56,12 @@ export const newFrame = (fn: CheckedFunction, start: Flow): Frame => ({ fn, star
 
 export const isEntry = ({ fn }: Frame): boolean => fn.fn.isEntry;
 
+/** The number of a barrier as a value, and where it stands. */
+export interface BarrierNumber {
+  readonly value: Value;
+  readonly node: Operand;
+}
+
 /** What lowering knows beyond the IR and `passes/` need. */
 export interface Evidence {
   /** Integers that `cvta` takes for addresses of global memory. */
@@ -66,9 +72,17 @@ export interface Evidence {
   readonly signed: Set<Value>;
   /** Loads of the addresses of strings that are printed. */
   readonly strings: Set<Value>;
+  /** Barriers whose number is in a register, with that. */
+  readonly barriers: Map<Value, BarrierNumber>;
 }
 
-export const newEvidence = (): Evidence => ({ addresses: new Set(), generic: new Set(), signed: new Set(), strings: new Set() });
+export const newEvidence = (): Evidence => ({
+  addresses: new Set(),
+  generic: new Set(),
+  signed: new Set(),
+  strings: new Set(),
+  barriers: new Map(),
+});
 
 /** Makes a block the one that is filled. */
 export function enter(c: Context, flow: Flow): void {

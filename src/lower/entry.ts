@@ -27,6 +27,7 @@ import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { checkSlots, dropUnusedMemory } from './hidden-params.ts';
 import { lowerParams, pointerParams } from './params.ts';
+import { refuseOtherBarriers } from './passes/barrier-numbers.ts';
 import { classifyParams } from './passes/classify-params.ts';
 import { takeConstantBranches } from './passes/constant-branches.ts';
 import { sumDisjointParts } from './passes/disjoint-sums.ts';
@@ -57,6 +58,7 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   useReplaced(evidence, promoteCells(kernel, new Set([...c.cells.values()].flatMap((cell) => (cell ? [cell.name] : [])))));
   sumDisjointParts(kernel);
   dropDeadCode(kernel, evidence, callsOf(entry).length > 0);
+  refuseOtherBarriers(kernel, evidence.barriers, diagnostics);
   for (const address of printedStrings(kernel, evidence.strings)) evidence.addresses.add(address);
   classifyParams(kernel, { ...pointerParams(fn), addresses: evidence.addresses, signed: evidence.signed }, diagnostics);
   refuseOpenQuestions(kernel, diagnostics);
@@ -126,7 +128,8 @@ function dropDeadCode(kernel: Kernel, { generic }: Evidence, isCalling: boolean)
 }
 
 /** What is known of values is known of those that stand in their place. */
-function useReplaced({ addresses, strings }: Evidence, final: (value: Value) => Value): void {
+function useReplaced({ addresses, strings, barriers }: Evidence, final: (value: Value) => Value): void {
+  for (const [barrier, { value, node }] of barriers) barriers.set(barrier, { value: final(value), node });
   for (const known of [addresses, strings]) {
     const own = [...known];
     known.clear();

@@ -3,9 +3,10 @@
  * its results are selected; what touches memory or waits is put in a block of its own.
  */
 import { addressOf, instOf, type Value } from '../ir/index.ts';
-import { type CheckedInstruction, integerConstant, isSignedType, type Match } from '../ptx/index.ts';
+import { type CheckedInstruction, integerConstant, isSignedType, type Match, type MatchedOperand } from '../ptx/index.ts';
 import { type Context, lowerWhen, readRegister } from './context.ts';
-import { readSources, writeResults } from './operands.ts';
+import { readIndex, readSources, writeResults } from './operands.ts';
+import { refuseBarrier } from './passes/barrier-numbers.ts';
 
 /** Lowers an instruction that ends no block. */
 export function lowerInstruction(c: Context, item: CheckedInstruction): void {
@@ -33,8 +34,12 @@ function lowerBranched(c: Context, match: Match, guard: Value): void {
 
 function lowerPlain(c: Context, match: Match): void {
   if (match.row.control === 'barrier') {
-    if (!isOfWholeBlock(c, match)) return;
-    if (!match.row.lower) return void c.ir.barrier();
+    const number = match.row.lower ? undefined : numberInRegister(match);
+    if (!isOfWholeBlock(c, match, number)) return;
+    // Only when all calls are in place is it known which barrier that is.
+    if (number) c.evidence.barriers.set(c.ir.barrier(), { value: readIndex(c, number), node: number.node });
+    else if (!match.row.lower) c.ir.barrier();
+    if (!match.row.lower) return;
   }
   const before = c.ir.block.body.length;
   const destination = match.operands[0];
@@ -53,13 +58,15 @@ function noteSigns(c: Context, match: Match, from: number): void {
   }
 }
 
-/** Whether a barrier is number 0, for all threads; the others are refused. */
-function isOfWholeBlock(c: Context, { operands }: Match): boolean {
+/** The number of a barrier, where it is not written in the instruction. */
+const numberInRegister = ({ operands }: Match): MatchedOperand | undefined =>
+  operands.find(({ slot, node }) => slot.name === 'a' && integerConstant(node) === undefined);
+
+/** Whether a barrier is number 0 as far as can be seen here, for all threads; the others are refused. */
+function isOfWholeBlock(c: Context, { operands }: Match, inRegister: MatchedOperand | undefined): boolean {
   const [number, count] = ['a', 'b'].map((name) => operands.find(({ slot }) => slot.name === name));
-  const refused = integerConstant(number!.node) === 0n ? count : number;
+  const refused = inRegister || integerConstant(number!.node) === 0n ? count : number;
   if (refused === undefined) return true;
-  const operand = c.diagnostics.file?.text.slice(refused.node.span.start, refused.node.span.end) ?? '';
-  const why = refused === count ? 'a barrier for some of the threads' : 'only barrier 0 is there';
-  c.diagnostics.report('CM2049', { operand, why }, { span: refused.node.span });
+  refuseBarrier(refused.node, refused === count ? 'a barrier for some of the threads' : undefined, c.diagnostics);
   return false;
 }
