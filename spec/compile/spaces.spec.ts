@@ -89,4 +89,88 @@ test('constants are no global memory, and parameters lie in the window of consta
   assert.equal(words.slice(0, 6), [1, 0, 0, 1, 1, 0]);
 });
 
+/** What each of `threads` threads leaves in its word; 64 words behind these are there too. */
+function runAll(body: string, threads: number): number[] {
+  const text = `.version 8.0
+.target sm_80
+.address_size 64
+.const .b32 table[2] = {50, 60};
+.visible .entry k(.param .u64 out)
+{
+  .reg .b64 o, at, mine, p, q, r, x; .reg .b32 v, t, u, w; .reg .pred z, y; .shared .b32 s[64]; .local .align 8 .b8 l[32];
+  ld.param.u64 o, [out]; mov.u32 t, %tid.x; mul.wide.u32 at, t, 4; add.u64 mine, o, at;
+  mov.u64 q, s; cvta.shared.u64 q, q; add.u64 q, q, at; st.u32 [q], t;
+  mov.u64 r, l; cvta.local.u64 r, r; add.u32 v, t, 1000; st.u32 [r], v;
+  mov.u64 x, table; cvta.const.u64 x, x;
+  ${body}
+  st.global.u32 [mine], v;
+  ret;
+}
+`;
+  const diagnostics = new Diagnostics(new SourceFile('k.ptx', text));
+  const compiled = compile(diagnostics.file!, {}, diagnostics);
+  assert.equal(diagnostics.list, []);
+  const before = new Uint32Array(threads + 64).fill(poison);
+  const [after] = launchMetallib(compiled!.metallib, { kernel: 'k', blocks: 1, threads, args: [before] });
+  return [...new Uint32Array(after!.slice().buffer)].slice(0, threads);
+}
+
+/** One of four spaces by the number of the thread: shared, local, global, constant. */
+const choose = `and.b32 w, t, 3; mov.u64 p, x; setp.eq.u32 z, w, 0; selp.b64 p, q, p, z; setp.eq.u32 z, w, 1; selp.b64 p, r, p, z;
+  setp.eq.u32 z, w, 2; selp.b64 p, mine, p, z;`;
+const threads = Array.from({ length: 40 }, (_, i) => i);
+
+test('an address that is chosen when the kernel runs: reads, and questions about its space', () => {
+  const ask = ['shared', 'local', 'global', 'const'].map(
+    (space, i) => `isspacep.${space} z, p; selp.u32 u, ${1 << i}, 0, z; or.b32 w, w, u;`,
+  );
+  const words = runAll(
+    `st.global.u32 [mine], 77; ${choose} ld.u32 v, [p]; mov.b32 w, 0; ${ask.join(' ')} shl.b32 w, w, 16; add.u32 v, v, w;`,
+    40,
+  );
+  assert.equal(
+    words,
+    threads.map((t) => [t, t + 1000, 77, 50][t & 3]! + ((1 << (t & 3)) << 16)),
+  );
+});
+
+test('writes and atomics through it, and it is itself when it comes out of memory again', () => {
+  // Constants are not written: threads that would take theirs take shared memory.
+  const words = runAll(
+    `${choose} isspacep.const z, p; selp.b64 p, q, p, z; st.u64 [r+8], p; ld.local.u64 p, [l+8]; mov.u32 w, 500; st.u32 [p], w;
+     isspacep.local z, p; @!z atom.add.u32 v, [p], t; bar.sync 0; ld.u32 v, [p];`,
+    40,
+  );
+  assert.equal(
+    words,
+    threads.map((t) => ((t & 3) === 1 ? 500 : 500 + t)),
+  );
+});
+
+test('addresses of threads in shared memory are followed by their neighbours', () => {
+  const words = runAll(
+    `.shared .align 8 .b64 links[64]; mov.u64 p, links; cvta.shared.u64 p, p; mul.wide.u32 at, t, 8; add.u64 p, p, at;
+     and.b32 w, t, 1; setp.eq.u32 z, w, 0; add.u64 x, mine, 0; selp.b64 x, q, x, z; st.global.u32 [mine], 9; st.u64 [p], x; bar.sync 0;
+     xor.b32 u, t, 1; mov.u64 p, links; cvta.shared.u64 p, p; mul.wide.u32 at, u, 8; add.u64 p, p, at; ld.u64 p, [p]; ld.u32 v, [p]; bar.sync 0;`,
+    40,
+  );
+  assert.equal(
+    words,
+    threads.map((t) => (t & 1 ? t - 1 : 9)),
+  );
+});
+
+test('two addresses of one space are as far apart as what they lead to; others are different, and none is null', () => {
+  const words = runAll(
+    `add.u64 p, q, 12; sub.u64 x, p, q; cvt.u32.u64 v, x; setp.eq.u64 z, q, r; selp.u32 u, 100, 0, z; add.u32 v, v, u;
+     and.b32 w, t, 1; setp.eq.u32 z, w, 0; selp.b64 p, q, 0, z; setp.eq.u64 z, p, 0; selp.u32 u, 1000, 0, z; add.u32 v, v, u;
+     setp.lt.s64 z, q, 0; selp.u32 u, 5, 0, z; add.u32 v, v, u;`,
+    40,
+  );
+  assert.equal(
+    words,
+    threads.map((t) => 12 + (t & 1) * 1000),
+  );
+});
+
 test.run();

@@ -301,11 +301,6 @@ test('formats that are not known are refused at the call', () => {
   assert.equal(refused(printingModule({ format: '%d' }, printCall('format'))), [none]);
 });
 
-test('an address of local memory has no number that could be printed', () => {
-  const code = `  st.local.u64 [depot], list;\n${printCall('format', 'list')}`;
-  assert.match(refused(printingModule({ format: '%p %s' }, code))[0]!, /^CM2096 .* \| st\.local\.u64 \[depot\], list;$/);
-});
-
 test('the buffer takes the slot behind the parameters, and strings that are known take none', () => {
   const of = (count: number, code: string): string => {
     const params = Array.from({ length: count }, (_, i) => `, .param .u32 p${i}`).join('');

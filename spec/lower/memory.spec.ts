@@ -195,30 +195,26 @@ const refused: readonly (readonly [name: string, text: string, ...said: string[]
     'CM2092 5:8 kernel `k` has 32 parameters, and a pipeline has 31 buffer slots',
   ],
   [
-    'CM2094: a question about an address in two spaces',
+    'CM2094: a question about an address that may be of a parameter',
     writing(
-      'mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; setp.eq.u32 %p1, %r0, 0; selp.b64 %rd3, %rd0, %rd2, %p1;\nisspacep.shared %p1, %rd3;',
-      '.shared .b32 tile;',
+      'mov.u64 %rd1, n; cvta.param.u64 %rd2, %rd1; setp.eq.u32 %p1, %r0, 0; selp.b64 %rd3, %rd0, %rd2, %p1;\nisspacep.param %p1, %rd3;',
     ),
     'CM2094 10:1 the state space of this generic address cannot be determined',
   ],
   [
-    'CM2094: two spaces',
-    writing(
-      'mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; setp.eq.u32 %p1, %r0, 0; selp.b64 %rd3, %rd0, %rd2, %p1;\nst.u32 [%rd3], 1;',
-      '.shared .b32 tile;',
-    ),
+    'CM2094: two spaces, one of them that of parameters',
+    writing('mov.u64 %rd1, n; cvta.param.u64 %rd2, %rd1; setp.eq.u32 %p1, %r0, 0; selp.b64 %rd3, %rd0, %rd2, %p1;\nld.u32 %r1, [%rd3];'),
     'CM2094 10:1 the state space of this generic address cannot be determined',
   ],
   [
-    'CM2096: a generic shared address compared with a number',
-    writing('mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; setp.eq.s64 %p1, %rd2, 1;', '.shared .b32 tile;'),
-    'CM2096 9:49 this instruction takes a generic address of memory that is not global for a number',
+    'CM2096: the generic address of a parameter compared with a number',
+    writing('mov.u64 %rd1, n; cvta.param.u64 %rd2, %rd1; setp.eq.s64 %p1, %rd2, 1;'),
+    'CM2096 9:45 this instruction takes the generic address of a parameter for a number',
   ],
   [
-    'CM2096: a generic shared address in memory',
-    writing('mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; add.s64 %rd3, %rd2, 4;\nst.global.u64 [%rd0], %rd3;', '.shared .b32 tile[2];'),
-    'CM2096 10:1 this instruction takes a generic address of memory that is not global for a number',
+    'CM2096: the generic address of a parameter in memory',
+    writing('mov.u64 %rd1, n; cvta.param.u64 %rd2, %rd1; add.s64 %rd3, %rd2, 4;\nst.global.u64 [%rd0], %rd3;'),
+    'CM2096 10:1 this instruction takes the generic address of a parameter for a number',
   ],
 ];
 for (const [name, text, ...said] of refused) test(name, () => assert.equal(lowered(text).said, said));
@@ -244,29 +240,6 @@ test('an offset that `or` adds to an aligned address', () => {
     ],
   );
   assert.not.match(irOf(text), / or i64/);
-});
-
-test('CM2096: an offset that `or` may mix with the bits of the address', () => {
-  for (const [align, mask, by] of [
-    [8, 3, 2],
-    [16, 7, 2],
-    [16, 3, 3],
-  ]) {
-    const text =
-      writing(`.local .align ${align} .b8 own[32]; mov.u64 %rd1, own; cvta.local.u64 %rd2, %rd1; and.b32 %r1, %r0, ${mask}; shl.b32 %r1, %r1, ${by};
-      cvt.u64.u32 %rd3, %r1;\nor.b64 %rd4, %rd2, %rd3; ld.u32 %r2, [%rd4];`);
-    assert.equal(lowered(text).said[0], 'CM2096 11:1 this instruction takes a generic address of memory that is not global for a number');
-  }
-});
-
-test('CM2096: what may be null, and what is less than null', () => {
-  const choice =
-    'mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; setp.eq.u32 %p1, %r0, 0; selp.b64 %rd3, %rd2, 0, %p1;\nsetp.eq.s64 %p2, %rd3, 0;';
-  const order = 'mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1;\nsetp.lt.s64 %p2, %rd2, 0;';
-  for (const text of [choice, order])
-    assert.equal(lowered(writing(text, '.shared .b32 tile;')).said, [
-      'CM2096 10:1 this instruction takes a generic address of memory that is not global for a number',
-    ]);
 });
 
 test('a generic shared address is not null, one that is counted up in a loop neither', () => {

@@ -138,7 +138,9 @@ export function convertAddress(c: Context, a: Value, named: AccessSpace, to: 'ge
     return a;
   }
   const wide = c.ir.typeOf(a) === 'i64' ? a : c.ir.zext('i64', a);
-  const marked = c.ir.ptrtoint('i64', c.ir.inttoptr(`ptr.${space}`, wide));
+  const pointer = c.ir.inttoptr(`ptr.${space}`, wide);
+  const marked = c.ir.ptrtoint('i64', pointer);
   if (to === 'generic') c.evidence.generic.add(marked);
+  else c.evidence.spaced.add(pointer);
   return marked;
 }

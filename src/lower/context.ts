@@ -68,6 +68,8 @@ export interface Evidence {
   readonly addresses: Set<Value>;
   /** Generic addresses that `cvta` makes of addresses in shared, constant, local or parameter memory. */
   readonly generic: Set<Value>;
+  /** Addresses in a space that `cvta.to` makes of generic ones. */
+  readonly spaced: Set<Value>;
   /** Loads and stores of instructions with a signed type. */
   readonly signed: Set<Value>;
   /** Loads of the addresses of strings that are printed. */
@@ -79,6 +81,7 @@ export interface Evidence {
 export const newEvidence = (): Evidence => ({
   addresses: new Set(),
   generic: new Set(),
+  spaced: new Set(),
   signed: new Set(),
   strings: new Set(),
   barriers: new Map(),

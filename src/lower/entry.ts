@@ -36,7 +36,7 @@ import { decideNullComparisons } from './passes/null-comparisons.ts';
 import { useParamOffsets } from './passes/param-offsets.ts';
 import { printedStrings } from './passes/printed-strings.ts';
 import { promoteCells } from './passes/promote-cells.ts';
-import { decideSpaces, refuseOpenQuestions, resolveSpaces } from './passes/resolve-spaces.ts';
+import { decideSpaces, resolveSpaces } from './passes/resolve-spaces.ts';
 import { registerFile } from './ssa.ts';
 import { hiddenVariable, variablesOf } from './variables.ts';
 
@@ -61,8 +61,7 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   refuseOtherBarriers(kernel, evidence.barriers, diagnostics);
   for (const address of printedStrings(kernel, evidence.strings)) evidence.addresses.add(address);
   classifyParams(kernel, { ...pointerParams(fn), addresses: evidence.addresses, signed: evidence.signed }, diagnostics);
-  refuseOpenQuestions(kernel, diagnostics);
-  resolveSpaces(kernel, evidence.generic, diagnostics);
+  if (resolveSpaces(kernel, { marked: evidence.generic, spaced: evidence.spaced }, diagnostics)) inFlowOrder(kernel);
   // A variable that was refused is missing too, and its accesses are no faults of their own.
   if (diagnostics.list.length === before) refuseMissingMemory(kernel, diagnostics);
   recoverPointers(kernel);

@@ -125,11 +125,10 @@ function readArguments(c: Context, call: CheckedCall, pieces: readonly Piece[], 
       words.push(ir.load('i32', pointer, word), ir.load('i32', offset(c, pointer, 4), word));
     },
     string({ precision }) {
-      // What is stored in memory is the address of global memory: of other memory it is refused (CM2096).
       const pointer = ir.load('i64', next(8), { align: 8, volatile: false });
       c.evidence.strings.add(pointer);
       const length = stringLength(c, pointer, mostBytes(c, buffer, precision, precision === '*' ? words.at(-1) : undefined));
-      strings.push({ pointer: ir.inttoptr('ptr.global', pointer), length });
+      strings.push({ pointer: ir.inttoptr('ptr.generic', pointer), length });
       words.push(length);
     },
   };
@@ -148,7 +147,7 @@ function mostBytes({ ir }: Context, buffer: Value, precision: Conversion['precis
 function stringLength(c: Context, pointer: Value, most: Value): Value {
   const { ir } = c;
   const count = (): Value => {
-    const start = ir.inttoptr('ptr.global', pointer);
+    const start = ir.inttoptr('ptr.generic', pointer);
     return countWhile(c, (i) => {
       const isChar = (): Value => ir.icmp(ir.load('i8', byteAt(c, start, i), byte), ir.const('i8', 0), { pred: 'ne' });
       return lowerEither(c, ir.icmp(i, most, { pred: 'ult' }), isChar, () => ir.const('i1', 0));

@@ -136,7 +136,7 @@ export const refusals = entries({
     title: 'generic address',
     message: 'the state space of this generic address cannot be determined',
     help: 'name the state space in the instruction, as in `ld.global`, or derive the address from one variable or parameter',
-    page: 'AIR has no generic pointers, so each access must be known to be in one state space.',
+    page: 'AIR has no generic pointers. Addresses of shared, constant and local memory are told apart when the kernel runs, where nothing else shows which they are; those of parameters of the kernel are not, nor is the address of a variable that no `cvta` made generic.',
   },
   CM2095: {
     severity: 'error',
@@ -148,9 +148,9 @@ export const refusals = entries({
   CM2096: {
     severity: 'error',
     title: 'generic address as a number',
-    message: 'this instruction takes a generic address of memory that is not global for a number',
+    message: 'this instruction takes the generic address of a parameter for a number',
     help: 'use the address for accesses only, or keep it in its state space (without `cvta`)',
-    page: 'On an NVIDIA GPU a generic address of shared or local memory is a number in a window of its own; there is no such window here. Adding to it and accessing through it are exact, but comparing it with another number than null, storing it or computing with it would give other results. `printf` stores what it prints: strings for `%s` have to be in global memory, as those of the source are.',
+    page: 'Generic addresses of shared, constant and local memory are numbers, which may be stored and compared. Those of parameters of the kernel are not: adding to one and accessing through it are exact, but comparing it with another number than null, storing it or computing with it would give other results.',
   },
   CM2097: {
     severity: 'warning',

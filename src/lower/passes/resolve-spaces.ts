@@ -1,28 +1,39 @@
 /**
  * Generic accesses: each gets the state space that its address is based in. One whose origin is not seen (a pointer loaded from
- * memory) is of global memory, since no other generic address gets out of sight: a generic address of shared, constant or local
- * memory is an offset here and another number on an NVIDIA GPU, so an instruction that looks at the number, or stores it, is
- * refused (CM2096). An address that may lie in several spaces is refused (CM2094).
+ * memory) is of global memory, as long as no other generic address gets out of sight: one of shared, constant or local memory
+ * is an offset, of which nobody sees the number. Where an instruction looks at it or stores it, or an address may lie in several
+ * spaces, addresses get tags (`tagged-addresses.ts`); those of parameters of the kernel have none and are refused (CM2094, CM2096).
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { type Base, basesOf, edgesOf, type Inst, type Kernel, operandsOf, type Space, type Value } from '../../ir/index.ts';
+import { type Addresses, canTag, useTags } from './tagged-addresses.ts';
 
-/** Rewrites generic pointers in place; `marked` are generic addresses of memory that is not global. */
-export function resolveSpaces(kernel: Kernel, marked: ReadonlySet<Value>, diagnostics: Diagnostics): void {
+/**
+ * Rewrites generic pointers in place. True where blocks were added, which then are no longer in the order in which control reaches
+ * them.
+ */
+export function resolveSpaces(kernel: Kernel, { marked, spaced }: Omit<Addresses, 'known'>, diagnostics: Diagnostics): boolean {
   const numbers = usesAsNumber(kernel, marked);
-  for (const value of numbers) report(kernel, value, 'CM2096', diagnostics);
   const casts = kernel.blocks.flatMap(({ body }) => body.filter((value) => isGenericCast(kernel.insts[value]!)));
-  if (casts.length === 0) return;
-  const bases = basesOf(kernel, undefined, numbers.length > 0 ? {} : { unknownIsGlobal: true });
-  const spaces = new Map<Value, Space>();
+  const bases = casts.length > 0 ? basesOf(kernel, undefined, numbers.length > 0 ? {} : { unknownIsGlobal: true }) : [];
+  const known = new Map<Value, Space>();
+  const open = questionsOf(kernel);
   for (const cast of casts) {
     const inst = kernel.insts[cast] as Inst & { op: 'inttoptr' };
-    const base = bases[inst.a];
-    const space = spaceOfBase(base, numbers.length > 0);
-    if (space) spaces.set(cast, space);
-    else report(kernel, cast, 'CM2094', diagnostics);
+    const space = spaceOfBase(bases[inst.a], numbers.length > 0);
+    if (space) known.set(cast, space);
+    else open.push(cast);
   }
-  retype(kernel, spaces);
+  if (numbers.length > 0 || open.length > 0) {
+    if (marked.size > 0 && canTag(kernel, marked)) {
+      useTags(kernel, { marked, spaced, known });
+      return true;
+    }
+    for (const value of numbers) report(kernel, value, 'CM2096', diagnostics);
+    for (const value of open) report(kernel, value, 'CM2094', diagnostics);
+  }
+  retype(kernel, known);
+  return false;
 }
 
 function report(kernel: Kernel, value: Value, code: 'CM2094' | 'CM2096', diagnostics: Diagnostics): void {
@@ -58,11 +69,6 @@ export function decideSpaces(kernel: Kernel, marked: ReadonlySet<Value>): boolea
 
 /** The parameters of the kernel lie within the window of constants. Source: PTX ISA 9.0, 5.1. */
 const isWithin = (space: Space, window: Space): boolean => space === window || (space === 'param' && window === 'constant');
-
-/** Refuses the questions that are left. */
-export function refuseOpenQuestions(kernel: Kernel, diagnostics: Diagnostics): void {
-  for (const value of questionsOf(kernel)) report(kernel, value, 'CM2094', diagnostics);
-}
 
 const questionsOf = (kernel: Kernel): Value[] =>
   kernel.blocks.flatMap(({ body }) => body.filter((value) => kernel.insts[value]!.op === 'isspace'));
