@@ -6,7 +6,7 @@
  *   bun scripts/fuzz.ts show NUMBER                        one program
  *
  * A recording has a digest of what each program leaves. `check` names the programs that differ, and exits 1 where any does;
- * every program is compiled for macOS 14, and those with doubles in turns for `cpu` with doubles of its own.
+ * programs are compiled in turns for macOS 15, and for `cpu` with doubles of its own.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

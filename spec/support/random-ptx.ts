@@ -104,7 +104,7 @@ class Maker {
 
   #registers(): string {
     const kinds = (Object.keys(counts) as Kind[]).map((kind) => `.reg .${kind} %${letters[kind]}<${counts[kind]}>;`);
-    return `${kinds.join(' ')}\n.reg .pred %t<4>, %done; .reg .b16 %u; .reg .b32 %n, %m, %me, %s; .reg .b64 %in, %out, %at, %ad; .reg .b32 %c<8>;`;
+    return `${kinds.join(' ')}\n.reg .pred %t<4>, %done; .reg .b16 %u; .reg .b32 %n, %m, %me, %s; .reg .b64 %in, %out, %at, %ad, %gl; .reg .b32 %c<8>;`;
   }
 
   #pick(count: number): number {
@@ -151,15 +151,18 @@ class Maker {
   }
 
   #step(): void {
-    const kind = this.#pick(20);
+    const kind = this.#pick(25);
     if (kind < 11) this.#scalar();
+    else if (kind >= 23) this.#genericMemory();
+    else if (kind >= 21) this.#ownCell();
     else if (kind < 13) this.#branch();
     else if (kind < 14) this.#loop();
     else if (kind < 15) this.#localMemory();
     else if (kind < 16) this.#call();
     else if (this.#depth > 0) this.#scalar();
     else if (kind < 18) this.#warp();
-    else this.#sharedMemory();
+    else if (kind < 20) this.#sharedMemory();
+    else this.#blockVote();
   }
 
   #scalar(): void {
@@ -226,6 +229,49 @@ class Maker {
       `and.b32 %m, ${this.#any('b32')}, ${64 - size}; cvt.u64.u32 %at, %m; mov.u64 %ad, lo; add.u64 %at, %at, %ad;`;
     this.#emit(`${place()} st.local.${kind} [%at], ${this.#any(kind)};`);
     this.#emit(`${place()} ld.local.${kind} ${this.#any(kind)}, [%at];`);
+  }
+
+  /** The address of the thread's own cell of shared memory, and a word in it. */
+  #cell(): void {
+    this.#emit('shl.b32 %m, %me, 2; mov.u32 %s, sh; add.u32 %m, %m, %s;', `st.shared.b32 [%m], ${this.#any('b32')};`);
+  }
+
+  /** An address in shared, local or global memory, as predicates choose; what is written is shared or local memory of the thread's own. */
+  #genericMemory(): void {
+    this.#cell();
+    this.#emit(`st.local.b32 [lo+${4 * this.#pick(16)}], ${this.#any('b32')};`);
+    for (let i = 0; i < 8; i++) this.#emit(`st.local.b64 [lo+${8 * i}], ${this.#any('b64')};`);
+    const places = [
+      'cvt.u64.u32 %at, %m; cvta.shared.u64 %at, %at;',
+      `and.b32 %n, ${this.#any('b32')}, 60; cvt.u64.u32 %ad, %n; mov.u64 %gl, lo; add.u64 %ad, %ad, %gl; cvta.local.u64 %ad, %ad;`,
+      `and.b32 %n, ${this.#any('b32')}, ${4 * inputWords - 4}; cvt.u64.u32 %gl, %n; add.u64 %gl, %gl, %in;`,
+    ];
+    const [p, q] = [this.#any('pred'), this.#any('pred')];
+    this.#emit(...places, `selp.b64 %at, %at, %ad, ${p}; st.b32 [%at], ${this.#any('b32')};`);
+    this.#emit(`selp.b64 %at, %at, %gl, ${q}; ld.b32 ${this.#any('b32')}, [%at];`);
+    if (this.#pick(2)) this.#emit(`isspacep.${['shared', 'local', 'global'][this.#pick(3)]} ${this.#any('pred')}, %at;`);
+  }
+
+  /** An atomic, or accesses with an order, on the thread's own cell. */
+  #ownCell(): void {
+    this.#cell();
+    const [d, a, b] = [this.#any('b32'), this.#any('b32'), this.#any('b32')];
+    const order = ['', '.relaxed.gpu', '.acquire.cta', '.release.gpu', '.acq_rel.cta'][this.#pick(5)];
+    const op = ['add.u32', 'and.b32', 'or.b32', 'xor.b32', 'exch.b32', 'min.s32', 'max.s32', 'min.u32', 'max.u32', 'inc.u32', 'dec.u32'];
+    const ways = [
+      `atom${order}.shared.${op[this.#pick(op.length)]} ${d}, [%m], ${a};`,
+      `atom${order}.shared.cas.b32 ${d}, [%m], ${a}, ${b};`,
+      `st.release.cta.shared.b32 [%m], ${a};`,
+      `st.relaxed.cta.shared.u8 [%m+${this.#pick(4)}], ${a};`,
+    ];
+    this.#emit(ways[this.#pick(ways.length)]!, `ld.acquire.cta.shared.b32 ${this.#any('b32')}, [%m];`);
+  }
+
+  /** What all threads of the block make of a predicate. */
+  #blockVote(): void {
+    const c = `${this.#pick(2) ? '!' : ''}${this.#any('pred')}`;
+    const op = ['and', 'or'][this.#pick(2)];
+    this.#emit(this.#pick(2) ? `bar.red.popc.u32 ${this.#any('b32')}, 0, ${c};` : `bar.red.${op}.pred ${this.#any('pred')}, 0, ${c};`);
   }
 
   /** A function of two words with a branch inside of it. */
