@@ -9,7 +9,6 @@
  * programs are compiled in turns for macOS 15, and for `cpu` with doubles of its own.
  */
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { fuzzDigest, fuzzForms, readRecording } from '../spec/support/fuzz.ts';
 import { bytesOfThread, randomInput, randomProgram, threads } from '../spec/support/random-ptx.ts';
@@ -40,4 +39,4 @@ function check(path: string): number {
 if (command === 'write') write(words[0]!, Number(words[1]), Number(words[2] ?? 0));
 else if (command === 'check') process.exitCode = check(words[0]!);
 else if (command === 'show') console.log(randomProgram(Number(words[0]), forms));
-else console.error(`usage: bun ${join('scripts', 'fuzz.ts')} write OUT.json.gz COUNT [FROM] | check RECORDED.json | show NUMBER`);
+else console.error('usage: bun scripts/fuzz.ts write OUT.json.gz COUNT [FROM] | check RECORDED.json | show NUMBER');

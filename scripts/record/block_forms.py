@@ -7,6 +7,47 @@ import cuda
 POISON = 0xA5A5A5A5
 
 
+HEAD = """.version 9.0
+.target sm_90
+.address_size 64
+
+.visible .entry form(.param .u64 pa, .param .u64 pb, .param .u64 pd)
+{
+  .reg .pred p, q, r, s;
+  .reg .b32 a, b, c, d0, d1, d2, d3, lane, i, t, n, m, x, y, base;
+  .reg .b64 at, offset, w, v;
+  .shared .align 4 .b32 cells[@CELLS];
+  mov.u32 t, %tid.x;
+  mov.u32 lane, %laneid;
+@NUMBER  mul.wide.u32 offset, @INDEX, 4;
+  ld.param.u64 at, [pa];
+  add.s64 at, at, offset;
+  ld.global.u32 a, [at];
+  ld.param.u64 at, [pb];
+  add.s64 at, at, offset;
+  ld.global.u32 b, [at];
+  mul.wide.u32 offset, @INDEX, 16;
+  mov.b32 d0, 0xA5A5A5A5;
+  mov.b32 d1, 0xA5A5A5A5;
+  mov.b32 d2, 0xA5A5A5A5;
+  mov.b32 d3, 0xA5A5A5A5;
+"""
+
+TAIL = """end:
+  ld.param.u64 at, [pd];
+  add.s64 at, at, offset;
+  st.global.v4.u32 [at], {d0, d1, d2, d3};
+  ret;
+}
+"""
+
+
+def head_of(cells, number, index):
+    """What all forms start with: so many words of shared memory, the lines that make the thread's number, and the register with it."""
+    lines = ''.join(f'  {line}\n' for line in number)
+    return HEAD.replace('@CELLS', str(cells)).replace('@NUMBER', lines).replace('@INDEX', index)
+
+
 def kernel(head, code, tail):
     return head + ''.join(f'  {line}\n' for line in code) + tail
 

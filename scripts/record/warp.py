@@ -11,47 +11,12 @@ import random
 import sys
 
 import common
-from block_forms import kernel, record, words_of
+from block_forms import TAIL, head_of, kernel, record, words_of
 
 rng = random.Random(5)
 FULL = '0xffffffff'
 
-HEAD = """.version 9.0
-.target sm_90
-.address_size 64
-
-.visible .entry form(.param .u64 pa, .param .u64 pb, .param .u64 pd)
-{
-  .reg .pred p, q, r, s;
-  .reg .b32 a, b, c, d0, d1, d2, d3, lane, i, t, n, m, x, y, base;
-  .reg .b64 at, offset, w, v;
-  .shared .align 4 .b32 cells[128];
-  mov.u32 t, %tid.x;
-  mov.u32 lane, %laneid;
-  mov.u32 i, %ctaid.x;
-  mov.u32 n, %ntid.x;
-  mad.lo.s32 i, i, n, t;
-  mul.wide.u32 offset, i, 4;
-  ld.param.u64 at, [pa];
-  add.s64 at, at, offset;
-  ld.global.u32 a, [at];
-  ld.param.u64 at, [pb];
-  add.s64 at, at, offset;
-  ld.global.u32 b, [at];
-  mul.wide.u32 offset, i, 16;
-  mov.b32 d0, 0xA5A5A5A5;
-  mov.b32 d1, 0xA5A5A5A5;
-  mov.b32 d2, 0xA5A5A5A5;
-  mov.b32 d3, 0xA5A5A5A5;
-"""
-
-TAIL = """end:
-  ld.param.u64 at, [pd];
-  add.s64 at, at, offset;
-  st.global.v4.u32 [at], {d0, d1, d2, d3};
-  ret;
-}
-"""
+HEAD = head_of(128, ['mov.u32 i, %ctaid.x;', 'mov.u32 n, %ntid.x;', 'mad.lo.s32 i, i, n, t;'], 'i')
 
 
 def told(register):

@@ -104,7 +104,7 @@ class Maker {
 
   #registers(): string {
     const kinds = (Object.keys(counts) as Kind[]).map((kind) => `.reg .${kind} %${letters[kind]}<${counts[kind]}>;`);
-    return `${kinds.join(' ')}\n.reg .pred %t<4>, %done; .reg .b16 %u; .reg .b32 %n, %m, %me, %s; .reg .b64 %in, %out, %at, %ad, %gl; .reg .b32 %c<8>;`;
+    return `${kinds.join(' ')}\n.reg .pred %done; .reg .b32 %n, %m, %me, %s; .reg .b64 %in, %out, %at, %ad, %gl; .reg .b32 %c<8>;`;
   }
 
   #pick(count: number): number {

@@ -4,7 +4,7 @@
  */
 import { bug } from '../base/bug.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { Argument, Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../bitcode/model.ts';
+import type { Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../bitcode/model.ts';
 import { type Type, types } from '../bitcode/types.ts';
 import { type Block, type Edge, edgesOf, isPointer, type Kernel, runPasses, type Sreg, standardPasses, type Value } from '../ir/index.ts';
 import { asInteger, llvmType } from './address.ts';
@@ -14,7 +14,7 @@ import { expandAtomics } from './expand-atomics.ts';
 import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
 import { legaliseF64 } from './legalise-f64.ts';
 import { addKernelMetadata, addSoftDoubles } from './metadata.ts';
-import { declareIntrinsic, moduleFor } from './module.ts';
+import { declareIntrinsic, moduleFor, newFunction } from './module.ts';
 import { pruneUnused } from './prune.ts';
 import { rules } from './rules.ts';
 import { kernelSignature } from './signature.ts';
@@ -30,28 +30,11 @@ export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnost
   }
   const module = moduleFor(kernel.name, target);
   const signature = kernelSignature(kernel, module);
-  const fn: LlvmFunction = {
-    kind: 'function',
-    name: kernel.name,
-    functionType: types.function(
-      types.void,
-      signature.args.map((a) => a.type),
-    ),
-    type: types.pointer(
-      types.function(
-        types.void,
-        signature.args.map((a) => a.type),
-      ),
-    ),
-    linkage: 'external',
-    attributes: kernelAttributes(kernel, signature),
-    unnamedAddr: 'local_unnamed_addr',
-    dsoLocal: false,
-    section: undefined,
-    args: signature.args,
-    blocks: [],
-    metadata: [],
-  };
+  const functionType = types.function(
+    types.void,
+    signature.args.map((a) => a.type),
+  );
+  const fn = newFunction(kernel.name, functionType, { attributes: kernelAttributes(kernel, signature), args: signature.args });
   module.functions.unshift(fn);
   emitBody(kernel, fn, module, signature, target, diagnostics);
   pruneUnused(fn);
@@ -204,24 +187,12 @@ function pureFunction({ kernel, target, diagnostics }: KernelEmitter, module: Mo
   const block = body.blocks[0]!;
   const typeOf = (value: Value): Type => llvmType(body.insts[value]!.type);
   const functionType = types.function(typeOf(result), block.params.map(typeOf));
-  const args = functionType.params.map((type, index): Argument => ({ kind: 'argument', type, index, name: undefined }));
-  const fn: LlvmFunction = {
-    kind: 'function',
-    name,
-    functionType,
-    type: types.pointer(functionType),
-    linkage: 'internal',
-    attributes: pureDefinition(args.length),
-    unnamedAddr: 'unnamed_addr',
-    dsoLocal: false,
-    section: undefined,
-    args,
-    blocks: [{ kind: 'block', name: undefined, body: [] }],
-    metadata: [],
-  };
+  const attributes = pureDefinition(functionType.params.length);
+  const fn = newFunction(name, functionType, { attributes, linkage: 'internal', unnamedAddr: 'unnamed_addr' });
+  fn.blocks.push({ kind: 'block', name: undefined, body: [] });
   module.functions.push(fn);
   const e = kernelEmitter(body, module, noSignature, target, diagnostics, functionBuilder(fn.blocks[0]!));
-  block.params.forEach((param, i) => void e.define(param, args[i]!));
+  block.params.forEach((param, i) => void e.define(param, fn.args[i]!));
   for (const value of block.body) emitInst(e, value);
   e.b.emit('ret', types.void, { value: e.value(result) });
   return fn;

@@ -3,7 +3,18 @@
  * threadgroup memory. Each becomes a loop: read, compute, try to put it in place, again with what was found there. A thread
  * leaves the loop as soon as it succeeds, so lanes do not wait for one another.
  */
-import { addBlock, addBlockParam, type Block, type Builder, builder, type InstOf, type Kernel, renumber, type Value } from '../ir/index.ts';
+import {
+  addBlock,
+  addBlockParam,
+  type Block,
+  type Builder,
+  builder,
+  type InstOf,
+  type Kernel,
+  renumber,
+  splitBlock,
+  type Value,
+} from '../ir/index.ts';
 
 /** Expands in place. Refused ones (64 bits) are left to the rules. */
 export function expandAtomics(kernel: Kernel): void {
@@ -24,11 +35,9 @@ function expandFirst(kernel: Kernel, block: Block): void {
   if (at < 0) return;
   const value = block.body[at]!;
   const inst = kernel.insts[value] as InstOf<'atomic'>;
-  const [loop, rest] = [addBlock(kernel), addBlock(kernel)];
-  rest.body = block.body.slice(at + 1);
-  rest.end = block.end;
-  rest.endLoc = block.endLoc;
-  block.body = block.body.slice(0, at);
+  const loop = addBlock(kernel);
+  const rest = splitBlock(kernel, block, at + 1);
+  block.body.pop();
   const b = builder(kernel, block);
   b.loc = kernel.locs[value];
   const first = b.load('i32', inst.a, { align: 4, volatile: true });

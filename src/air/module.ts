@@ -1,6 +1,6 @@
 /** An empty AIR module of a target, and declarations in it. */
 import type { AttributeList, Function as LlvmFunction, Module } from '../bitcode/model.ts';
-import { types } from '../bitcode/types.ts';
+import { type TypeOf, types } from '../bitcode/types.ts';
 import { callAttributes, declarationAttributes } from './attributes.ts';
 import type { Intrinsic } from './intrinsics.ts';
 import { addModuleMetadata } from './metadata.ts';
@@ -23,25 +23,32 @@ export function moduleFor(kernelName: string, target: Target): Module {
   return module;
 }
 
+type Parts = Pick<LlvmFunction, 'attributes'> & Partial<Pick<LlvmFunction, 'args' | 'linkage' | 'unnamedAddr'>>;
+
+/** A function without blocks. Where nothing is said it is seen from outside, and its parameters have no names. */
+export function newFunction(name: string, functionType: TypeOf<'function'>, parts: Parts): LlvmFunction {
+  return {
+    kind: 'function',
+    name,
+    functionType,
+    type: types.pointer(functionType),
+    linkage: 'external',
+    unnamedAddr: 'local_unnamed_addr',
+    dsoLocal: false,
+    section: undefined,
+    args: functionType.params.map((type, index) => ({ kind: 'argument', type, index, name: undefined })),
+    blocks: [],
+    metadata: [],
+    ...parts,
+  };
+}
+
 /** The declaration of an intrinsic, made on first use. */
 export function declareIntrinsic(module: Module, intrinsic: Intrinsic): { callee: LlvmFunction; attributes: AttributeList } {
   const attributes = callAttributes(intrinsic);
   const known = module.functions.find((f) => f.name === intrinsic.name);
   if (known) return { callee: known, attributes };
-  const callee: LlvmFunction = {
-    kind: 'function',
-    name: intrinsic.name,
-    functionType: intrinsic.type,
-    type: types.pointer(intrinsic.type),
-    linkage: 'external',
-    attributes: declarationAttributes(intrinsic),
-    unnamedAddr: 'local_unnamed_addr',
-    dsoLocal: false,
-    section: undefined,
-    args: intrinsic.type.params.map((type, index) => ({ kind: 'argument', type, index, name: undefined })),
-    blocks: [],
-    metadata: [],
-  };
+  const callee = newFunction(intrinsic.name, intrinsic.type, { attributes: declarationAttributes(intrinsic) });
   module.functions.push(callee);
   return { callee, attributes };
 }

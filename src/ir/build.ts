@@ -96,6 +96,15 @@ export function addBlock(kernel: Kernel, label?: string): Block {
   return block;
 }
 
+/** Moves what stands in a block from a place on, and how it ends, to a block of its own; the first is to be ended by the caller. */
+export function splitBlock(kernel: Kernel, block: Block, from: number): Block {
+  const rest = addBlock(kernel);
+  rest.body = block.body.splice(from);
+  rest.end = block.end;
+  rest.endLoc = block.endLoc;
+  return rest;
+}
+
 /** A kernel without blocks. */
 export function emptyKernel(name: string): Kernel {
   return { name, params: [], variables: [], blocks: [], insts: [], locs: [], maxThreads: undefined, requiredThreads: undefined };

@@ -1,8 +1,9 @@
 /** Numbers of barriers that only calls in place show, as debug builds have them: 0 is the barrier of the block, others are refused. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import { evalOp, isEvaluableInst, isScalar, type Kernel, operandsOf, type Value } from '../../ir/index.ts';
+import type { Kernel, Value } from '../../ir/index.ts';
 import type { Operand } from '../../ptx/index.ts';
 import type { BarrierNumber } from '../context.ts';
+import { constantBits } from './constant-branches.ts';
 
 /** Refuses the barriers that are reached and not known to be number 0. */
 export function refuseOtherBarriers(kernel: Kernel, numbers: ReadonlyMap<Value, BarrierNumber>, diagnostics: Diagnostics): void {
@@ -21,16 +22,5 @@ export function refuseBarrier({ span }: Operand, why: string | undefined, diagno
 }
 
 /** What a value is, where constants decide it within a few steps. */
-function constantOf(kernel: Kernel, value: Value, steps = 16): bigint | undefined {
-  const inst = kernel.insts[value]!;
-  if (inst.op === 'const') return inst.bits;
-  if (steps === 0 || !isScalar(inst.type) || !isEvaluableInst(inst)) return undefined;
-  const operands = operandsOf(inst);
-  const bits = operands.map((operand) => constantOf(kernel, operand, steps - 1));
-  if (bits.some((each) => each === undefined)) return undefined;
-  return evalOp(
-    inst,
-    bits as bigint[],
-    operands.map((operand) => kernel.insts[operand]!.type),
-  );
-}
+const constantOf = (kernel: Kernel, value: Value, steps = 17): bigint | undefined =>
+  steps === 0 ? undefined : constantBits(kernel, kernel.insts[value]!, (operand) => constantOf(kernel, operand, steps - 1));

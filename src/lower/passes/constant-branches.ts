@@ -10,7 +10,7 @@ export function takeConstantBranches(kernel: Kernel): boolean {
   let changed = false;
   for (const block of kernel.blocks) {
     for (const value of block.body) {
-      const bits = bitsOf(kernel, kernel.insts[value]!, known);
+      const bits = constantBits(kernel, kernel.insts[value]!, (operand) => known.get(operand));
       if (bits !== undefined) known.set(value, bits);
     }
     const { end } = block;
@@ -22,11 +22,12 @@ export function takeConstantBranches(kernel: Kernel): boolean {
   return changed;
 }
 
-function bitsOf(kernel: Kernel, inst: Inst, known: ReadonlyMap<Value, bigint>): bigint | undefined {
+/** What an instruction gives, where its operands are known; `bitsOf` says what they are. */
+export function constantBits(kernel: Kernel, inst: Inst, bitsOf: (operand: Value) => bigint | undefined): bigint | undefined {
   if (inst.op === 'const') return inst.bits;
   if (!isScalar(inst.type) || !isEvaluableInst(inst)) return undefined;
   const operands = operandsOf(inst);
-  const bits = operands.map((operand) => known.get(operand));
+  const bits = operands.map(bitsOf);
   if (bits.some((each) => each === undefined)) return undefined;
   return evalOp(
     inst,

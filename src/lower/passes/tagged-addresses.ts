@@ -18,6 +18,7 @@ import {
   renumber,
   type Space,
   spaceOf,
+  splitBlock,
   type Value,
 } from '../../ir/index.ts';
 
@@ -104,11 +105,8 @@ function dispatchFirst(kernel: Kernel, block: Block, spaces: readonly Tagged[]):
   if (at < 0) return;
   const value = block.body[at]!;
   const inst = kernel.insts[value]!;
-  const join = addBlock(kernel);
-  join.body = block.body.slice(at + 1);
-  join.end = block.end;
-  join.endLoc = block.endLoc;
-  block.body = block.body.slice(0, at);
+  const join = splitBlock(kernel, block, at + 1);
+  block.body.pop();
   const b = builder(kernel, block);
   b.loc = kernel.locs[value];
   const address = integerOf(b, addressOf(inst)!);

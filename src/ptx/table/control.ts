@@ -14,6 +14,12 @@ const judge =
 const inWord =
   'Threads that have left the kernel neither wait nor count. Takes a word of shared memory of the kernel and two barriers more.';
 
+/** The old and the new spelling of barriers that vote. */
+const votes = [
+  { name: 'bar', aligned: '', since: { ptx: 2, sm: 20 } },
+  { name: 'barrier', aligned: '{.aligned}', since: { ptx: 6, sm: 30 } },
+] as const;
+
 type Together = 'popc' | 'and' | 'or';
 
 /**
@@ -122,50 +128,29 @@ export const controlRows = [
     control: 'barrier',
     cases: [],
   }),
-  row({
-    syntax: 'bar{.cta}.red.popc.u32 d, a{, b}, {!}c',
-    types: { a: 'u32', b: 'u32', c: 'pred', d: 'u32' },
-    since: { ptx: 2, sm: 20 },
-    doc: `${count} ${inWord} ${wholeBlock}`,
-    source: '9.7.13.1',
-    status: 'exact',
-    control: 'barrier',
-    lower: ({ c }, _, ir) => overBlock(ir, 'popc', c),
-    cases: [],
-  }),
-  row({
-    syntax: 'bar{.cta}.red.op.pred d, a{, b}, {!}c',
-    values: { op: ['and', 'or'] },
-    types: { a: 'u32', b: 'u32', c: 'pred', d: 'pred' },
-    since: { ptx: 2, sm: 20 },
-    doc: `${judge} ${inWord} ${wholeBlock}`,
-    source: '9.7.13.1',
-    status: 'exact',
-    control: 'barrier',
-    lower: ({ c }, { op }, ir) => overBlock(ir, op, c),
-    cases: [],
-  }),
-  row({
-    syntax: 'barrier{.cta}.red.popc{.aligned}.u32 d, a{, b}, {!}c',
-    types: { a: 'u32', b: 'u32', c: 'pred', d: 'u32' },
-    since: { ptx: 6, sm: 30 },
-    doc: `${count} ${inWord} ${wholeBlock}`,
-    source: '9.7.13.1',
-    status: 'exact',
-    control: 'barrier',
-    lower: ({ c }, _, ir) => overBlock(ir, 'popc', c),
-    cases: [],
-  }),
-  row({
-    syntax: 'barrier{.cta}.red.op{.aligned}.pred d, a{, b}, {!}c',
-    values: { op: ['and', 'or'] },
-    types: { a: 'u32', b: 'u32', c: 'pred', d: 'pred' },
-    since: { ptx: 6, sm: 30 },
-    doc: `${judge} ${inWord} ${wholeBlock}`,
-    source: '9.7.13.1',
-    status: 'exact',
-    control: 'barrier',
-    lower: ({ c }, { op }, ir) => overBlock(ir, op, c),
-    cases: [],
-  }),
+  ...votes.flatMap(({ name, aligned, since }) => [
+    row({
+      syntax: `${name as 'bar'}{.cta}.red.popc${aligned as ''}.u32 d, a{, b}, {!}c`,
+      types: { a: 'u32', b: 'u32', c: 'pred', d: 'u32' },
+      since,
+      doc: `${count} ${inWord} ${wholeBlock}`,
+      source: '9.7.13.1',
+      status: 'exact',
+      control: 'barrier',
+      lower: ({ c }, _, ir) => overBlock(ir, 'popc', c),
+      cases: [],
+    }),
+    row({
+      syntax: `${name as 'bar'}{.cta}.red.op${aligned as ''}.pred d, a{, b}, {!}c`,
+      values: { op: ['and', 'or'] },
+      types: { a: 'u32', b: 'u32', c: 'pred', d: 'pred' },
+      since,
+      doc: `${judge} ${inWord} ${wholeBlock}`,
+      source: '9.7.13.1',
+      status: 'exact',
+      control: 'barrier',
+      lower: ({ c }, { op }, ir) => overBlock(ir, op, c),
+      cases: [],
+    }),
+  ]),
 ];
