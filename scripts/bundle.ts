@@ -1,17 +1,46 @@
 /**
- * Bundles the command line into one file with bytecode, which `bin/cumetal` starts instead of the sources while it is newer
- * than all of them: most of a short run is reading code. `npm install` runs this.
+ * Bundles the command line with bytecode, which `bin/cumetal` starts instead of the sources while it is newer than all of them:
+ * most of a short run is reading code. Each command is a file of its own, and so is what a command only sometimes needs, for
+ * what is not read costs nothing. `npm install` runs this.
  */
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import type { BunPlugin } from 'bun';
 
 /** Where the bundle lies; a cache, safe to delete. */
 const folder = 'node_modules/.cache/cumetal';
+/** Where it is made, so that there is a whole one or none. */
+const made = `${folder}.new`;
+const room = 'src/cli';
 
-/**
- * Ohm is only wanted for lines of a shape that nobody has seen, so it is loaded at the first such line. A bundle does that for
- * `require`, which the sources, being plain ES modules, do not have.
- */
+/** Files of the command line that are bundled, by name; each dynamic import between them adds one. */
+const parts = ['main'];
+
+/** Leaves `bundled:x` to the file `x.js` beside the one that is made, which is read when it is needed. */
+const bundled: BunPlugin = {
+  name: 'bundled',
+  setup: (build) =>
+    void build.onResolve({ filter: /^bundled:/ }, ({ path }) => ({ path: path.replace('bundled:', './').concat('.js'), external: true })),
+};
+
+/** Makes a bundle of its own of every file of the room that is imported dynamically. */
+const parted: BunPlugin = {
+  name: 'parted',
+  setup(build) {
+    build.onResolve({ filter: /^\.\/[\w-]+\.ts$/ }, ({ path, importer, kind }) => {
+      if (kind !== 'dynamic-import' || !dirname(importer).endsWith(room)) return undefined;
+      const name = basename(path, '.ts');
+      if (!parts.includes(name)) parts.push(name);
+      return { path: name, namespace: 'part' };
+    });
+    build.onLoad({ filter: /.*/, namespace: 'part' }, ({ path }) => ({
+      contents: `module.exports = require('bundled:${path}');`,
+      loader: 'js',
+    }));
+  },
+};
+
+/** Ohm is only wanted for lines of a shape that nobody has seen, so it is read at the first such line. */
 const lazyOhm: BunPlugin = {
   name: 'lazy-ohm',
   setup(build) {
@@ -19,23 +48,30 @@ const lazyOhm: BunPlugin = {
       /grammar\.ts$/.test(importer) ? { path: 'ohm', namespace: 'lazy' } : undefined,
     );
     build.onLoad({ filter: /.*/, namespace: 'lazy' }, () => ({
-      contents: `export const makeRecipe = (recipe) => require('ohm-js').makeRecipe(recipe);`,
+      contents: `export const makeRecipe = (recipe) => require('bundled:ohm').makeRecipe(recipe);`,
       loader: 'js',
-      resolveDir: process.cwd(),
     }));
   },
 };
 
-rmSync(folder, { recursive: true, force: true });
-const result = await Bun.build({
-  entrypoints: ['src/cli/main.ts'],
-  outdir: folder,
-  target: 'bun',
-  minify: true,
-  bytecode: true,
-  plugins: [lazyOhm],
-});
-if (!result.success) {
+async function bundle(name: string, entry: string): Promise<void> {
+  const result = await Bun.build({
+    entrypoints: [entry],
+    outdir: made,
+    naming: `${name}.js`,
+    target: 'bun',
+    minify: true,
+    bytecode: true,
+    plugins: [bundled, parted, lazyOhm],
+  });
+  if (result.success) return;
   for (const log of result.logs) console.error(String(log));
   process.exit(1);
 }
+
+rmSync(made, { recursive: true, force: true });
+await bundle('ohm', Bun.resolveSync('ohm-js', import.meta.dir));
+// The list grows while it is walked.
+for (const name of parts) await bundle(name, `${room}/${name}.ts`);
+rmSync(folder, { recursive: true, force: true });
+renameSync(made, folder);

@@ -69,6 +69,6 @@ function checkCase(row: Row, one: AnyCase): void {
   );
 }
 
-for (const row of allRows()) for (const one of row.cases) test(`${one.form}: ${one.why}`, () => checkCase(row, one));
+for (const row of allRows()) for (const one of row.cases()) test(`${one.form}: ${one.why}`, () => checkCase(row, one));
 
 test.run();

@@ -117,10 +117,10 @@ test('what computes is lowered by its row and has three worked examples', () => 
   const plain = rows.filter((row) => !isRefused(row) && row.control === undefined);
   assert.equal(named(plain.filter((row) => !row.lower)), []);
   const gives = ({ operands }: Row): boolean => operands.some((slot) => slot.isDestination);
-  const few = plain.filter((row) => row.cases.length < 3 && !hasAddress(row) && gives(row));
+  const few = plain.filter((row) => row.cases().length < 3 && !hasAddress(row) && gives(row));
   // Addresses are no bits that a case could hold: spec/lower shows these.
   assert.equal(named(few), ['cvta.space.size d, a', 'cvta.to.space.size d, a', 'isspacep.space d, a', ...roundsToSelf]);
-  for (const row of rows.filter(isRefused)) assert.is(row.cases.length, 0, row.syntax);
+  for (const row of rows.filter(isRefused)) assert.is(row.cases().length, 0, row.syntax);
 });
 
 /** Without cases so far. */
@@ -128,7 +128,7 @@ const roundsToSelf = ['f16', 'f32', 'f64'].map((type) => `cvt.irnd{.ftz}{.sat}.$
 
 test('a case is of its own row, gives every operand, and says why', () => {
   for (const row of rows)
-    for (const each of row.cases) {
+    for (const each of row.cases()) {
       const [opcode = '', ...words] = each.form.split('.');
       const match = matchForm(opcode, words);
       assert.is(match && 'row' in match ? match.row.syntax : undefined, row.syntax, each.form);

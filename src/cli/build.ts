@@ -25,7 +25,7 @@ export async function build({ words, terminal }: Context): Promise<ExitCode> {
   const diagnostics = new Diagnostics();
   const start = performance.now();
   const { code, size } = await buildTo(to, { from, image: lastValue(words, 'image'), what, options }, terminal, diagnostics);
-  terminal.err(renderAll(diagnostics.list, terminal.colour.err));
+  if (diagnostics.list.length > 0) terminal.err(renderAll(diagnostics.list, terminal.colour.err));
   const status = code === exit.ok ? 'ok' : 'error';
   const list = diagnostics.list.map(diagnosticJson);
   if (isJson)

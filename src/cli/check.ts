@@ -1,7 +1,11 @@
-/** `cumetal check`: every fault of every file, in the form asked for, once or again whenever a file changes. */
+/**
+ * `cumetal check`: every fault of every file, in the form asked for, once or again whenever a file changes. Faults are those of
+ * the PTX, whatever it is compiled for; with a target also those that only compiling for it finds.
+ */
 import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
-import { type CompileOptions, verifies } from '../compile/index.ts';
+import { judge } from '../compile/judge.ts';
+import type { CompileOptions } from '../compile/options.ts';
 import { type Context, has, lastValue, type Words } from './command.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { diagnosticJson, githubLine, sarif } from './formats.ts';
@@ -64,13 +68,20 @@ async function checkInput(input: Input, options: CompileOptions, all: Diagnostic
     return validateBytes(input.bytes, all) ? exit.ok : exit.failed;
   }
   const own = new Diagnostics(input.source);
-  const isGood = verifies(input.source, options, own);
+  const isGood =
+    options.target || options.fp64 ? await compiles(input.source, options, own) : judge(input.source, options, own) !== undefined;
   all.addAll(own.sorted());
   return isGood ? exit.ok : exit.doesNotCompile;
 }
 
+/** Whether it compiles for the target, which only a whole compilation tells. */
+async function compiles(source: SourceFile, options: CompileOptions, own: Diagnostics): Promise<boolean> {
+  const { verifies } = await import('./check-target.ts');
+  return verifies(source, options, own);
+}
+
 function writeText(list: readonly Diagnostic[], files: number, terminal: Terminal): void {
-  terminal.err(renderAll(list, terminal.colour.err, mostShown));
+  if (list.length > 0) terminal.err(renderAll(list, terminal.colour.err, mostShown));
   const what = `${files} file${files === 1 ? '' : 's'} checked`;
   terminal.out(`${what}: ${countWords(list) || 'no faults'}\n`);
 }

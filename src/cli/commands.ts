@@ -135,7 +135,10 @@ const check: Command = {
       doc: 'How diagnostics are written; all but `text` go to standard output.',
     },
     image,
-    target,
+    {
+      ...target,
+      doc: 'Also report what keeps it from being compiled for this target. Without it, or `--fp64`, the faults are those that no target takes, and the answer comes sooner.',
+    },
     fp64,
     ptxStrict,
     { name: 'stdin-filename', value: 'NAME', doc: 'What to call the text of `-` in messages.' },

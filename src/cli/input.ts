@@ -18,7 +18,7 @@ export async function readInput(path: string, terminal: Terminal, diagnostics: D
     const text = compileCuda(path, terminal);
     return typeof text === 'string' ? { kind: 'ptx', path, source: new SourceFile(path, text) } : text;
   }
-  const bytes = terminal.readFile(path);
+  const bytes = (await terminal.readSoon?.(path)) ?? terminal.readFile(path);
   if (!(bytes instanceof Uint8Array)) {
     diagnostics.report('CM5030', { path, why: bytes.why });
     return exit.usage;

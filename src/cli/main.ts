@@ -3,7 +3,6 @@
  * `commands.ts`, and every command is a file of its own that is loaded only when it is asked for. Results go to standard
  * output, all else to standard error. Start at `commands.ts`.
  */
-import { statSync } from 'node:fs';
 import { InternalError } from '../base/bug.ts';
 import { closest } from '../base/closest.ts';
 import { badCount, has, sortWords } from './command.ts';
@@ -61,28 +60,12 @@ function ourBug(error: unknown, terminal: Terminal): ExitCode {
   return exit.ourBug;
 }
 
-/** Above this many bytes of input the optimising compiler pays. */
-const large = 1024 * 1024;
-
-/** What `bin/cumetal` sets for short runs. */
-const shortRun = ['BUN_JSC_useDFGJIT', 'BUN_JSC_largeHeapSize'] as const;
-
-/** Starts again for a long run where the launcher thought it would be a short one; gives the exit code. */
-async function restarted(words: readonly string[]): Promise<number | undefined> {
-  const { env, execPath, argv } = process;
-  const isLarge = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > large;
-  if (env[shortRun[0]] !== '0' || !words.some(isLarge)) return undefined;
-  const { spawnSync } = await import('node:child_process');
-  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !shortRun.some((each) => each === name)));
-  return spawnSync(execPath, [argv[1]!, ...words], { env: kept, stdio: 'inherit' }).status ?? exit.ourBug;
-}
-
 /** Runs the process's own command line. No await at the top level: a bundle with bytecode cannot have one. */
 async function start(): Promise<void> {
   const terminal = processTerminal();
   try {
-    const words = process.argv.slice(2);
-    process.exitCode = (await restarted(words)) ?? (await main(words, terminal));
+    process.exitCode = await main(process.argv.slice(2), terminal);
+    await terminal.settled?.();
   } catch (error) {
     process.exitCode = ourBug(error, terminal);
   }

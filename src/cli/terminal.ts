@@ -1,5 +1,4 @@
 /** The outside world as commands see it: two streams, files, the environment. Specs hand in one of their own. */
-import { fstatSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import type { Io, IoFailure } from '../runtime/io.ts';
 
 export interface Terminal extends Io {
@@ -12,26 +11,71 @@ export interface Terminal extends Io {
   /** Whether each stream takes colour. */
   readonly colour: { readonly out: boolean; readonly err: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** As `readFile`, where there is a way that has less to load. */
+  readSoon?(path: string): Promise<Uint8Array | IoFailure>;
+  /** Ends when all that was written has been taken. */
+  settled?(): Promise<void>;
 }
+
+/** Loaded when something needs it: Bun reads a file and writes a line without, and to load it is a tenth of a short run. */
+const files = (): typeof import('node:fs') => process.getBuiltinModule('node:fs');
 
 /** The process's own streams and files; `-` reads standard input. */
 export function processTerminal(): Terminal {
   return {
-    out: (text) => writeAll(standard.out, new TextEncoder().encode(text)),
-    outBytes: (bytes) => writeAll(standard.out, bytes),
+    ...(typeof Bun === 'undefined' ? nodeOutput : bunOutput()),
     err: (text) => writeAll(standard.err, new TextEncoder().encode(text)),
-    colour: { out: wantsColour(standard.out), err: wantsColour(standard.err) },
-    env: process.env,
-    readFile: (path) => attempt(path, () => new Uint8Array(readFileSync(path === '-' ? 0 : path))),
-    writeFile(path, bytes) {
-      const result = attempt(path, () => writeFileSync(path, bytes));
-      return result === undefined ? undefined : result;
+    colour: {
+      get out() {
+        return wantsColour(standard.out);
+      },
+      get err() {
+        return wantsColour(standard.err);
+      },
     },
+    env: process.env,
+    readFile,
+    writeFile: (path, bytes) => attempt(path, () => files().writeFileSync(path, bytes)) ?? undefined,
   };
 }
 
+const readFile = (path: string): Uint8Array | IoFailure =>
+  attempt(path, () => new Uint8Array(files().readFileSync(path === '-' ? 0 : path)));
+
 /** File descriptors. `process.stdout` would do, and costs a tenth of a short run to make. */
 const standard = { out: 1, err: 2 } as const;
+
+type Output = Pick<Terminal, 'out' | 'outBytes' | 'readSoon' | 'settled'>;
+
+const nodeOutput: Output = {
+  out: (text) => writeAll(standard.out, new TextEncoder().encode(text)),
+  outBytes: (bytes) => writeAll(standard.out, bytes),
+};
+
+function bunOutput(): Output {
+  let last: Promise<unknown> = Promise.resolve();
+  const write = (data: string | Uint8Array): void => {
+    try {
+      const written = console.write(data as Uint8Array<ArrayBuffer>);
+      if (typeof written !== 'number') last = Promise.all([last, written.catch(stopAtBrokenPipe)]);
+    } catch (error) {
+      stopAtBrokenPipe(error);
+    }
+  };
+  return {
+    out: write,
+    outBytes: write,
+    settled: async () => void (await last),
+    async readSoon(path) {
+      if (path === '-') return readFile(path);
+      try {
+        return await Bun.file(path).bytes();
+      } catch (error) {
+        return failureOf(path, error);
+      }
+    },
+  };
+}
 
 /** `NO_COLOR` of any value but the empty one forbids colour. Source: no-color.org. */
 const wantsColour = (descriptor: number): boolean => isTerminal(descriptor) && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
@@ -39,21 +83,25 @@ const wantsColour = (descriptor: number): boolean => isTerminal(descriptor) && !
 /** A terminal is a character device; so is the null device, which does not mind colours. */
 function isTerminal(descriptor: number): boolean {
   try {
-    return fstatSync(descriptor).isCharacterDevice();
+    return files().fstatSync(descriptor).isCharacterDevice();
   } catch {
     return false;
   }
 }
 
-/** Writes every byte, waiting where the reader is slow. A reader such as `head` that has seen enough is no fault. */
+/** A reader such as `head` that has seen enough is no fault. */
+function stopAtBrokenPipe(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  process.exit();
+}
+
+/** Writes every byte, waiting where the reader is slow. */
 function writeAll(descriptor: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) {
     try {
-      at += writeSync(descriptor, bytes, at);
+      at += files().writeSync(descriptor, bytes, at);
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'EPIPE') process.exit();
-      if (code !== 'EAGAIN') throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') stopAtBrokenPipe(error);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
   }
@@ -73,15 +121,19 @@ function attempt<T>(path: string, action: () => T): T | IoFailure {
   try {
     return action();
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? '';
-    return { why: reasons[code] ?? `${code || String(error)} (${path})` };
+    return failureOf(path, error);
   }
+}
+
+function failureOf(path: string, error: unknown): IoFailure {
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  return { why: reasons[code] ?? `${code || String(error)} (${path})` };
 }
 
 /** Whether a file is there. */
 export function exists(path: string): boolean {
   try {
-    return statSync(path).isFile();
+    return files().statSync(path).isFile();
   } catch {
     return false;
   }

@@ -3,5 +3,6 @@
  * nothing of what they do; knows no files and no devices. Start at `pipeline.ts`.
  */
 export type { Reflection } from '../air/abi.ts';
+export { judge } from './judge.ts';
 export { type Compiled, type CompileOptions, type Emit, emits, type Fp64Mode, fp64Modes } from './options.ts';
 export { compile, emit, verifies } from './pipeline.ts';

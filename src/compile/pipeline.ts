@@ -10,7 +10,8 @@ import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/
 import { type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
 import { lowerModule } from '../lower/index.ts';
 import { type Library, writeMetallib } from '../metallib/index.ts';
-import { type CheckOptions, check, parse, printAst } from '../ptx/index.ts';
+import { parse, printAst } from '../ptx/index.ts';
+import { judge } from './judge.ts';
 import { lintBarriers } from './lint.ts';
 import type { Compiled, CompileOptions, Emit } from './options.ts';
 import { warnOfDoubles } from './warn-doubles.ts';
@@ -79,10 +80,8 @@ interface FrontEnd {
 }
 
 function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): FrontEnd | undefined {
-  const ast = parse(source, diagnostics);
-  if (diagnostics.hasErrors) return undefined;
-  const checked = check(ast, checkOptions(options), diagnostics);
-  if (diagnostics.hasErrors) return undefined;
+  const checked = judge(source, options, diagnostics);
+  if (!checked) return undefined;
   const ir = lowerModule(checked, diagnostics);
   if (diagnostics.hasErrors) return undefined;
   for (const kernel of ir.kernels) {
@@ -92,12 +91,6 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
   if (options.lints) for (const kernel of ir.kernels) lintBarriers(kernel, diagnostics);
   return { ir, places: new Map(checked.entries.map(({ fn }) => [fn.name, fn.nameSpan])) };
 }
-
-const checkOptions = ({ entries, ptxStrict, lints }: CompileOptions): CheckOptions => ({
-  ...(entries ? { entries } : {}),
-  ...(ptxStrict ? { isStrict: true } : {}),
-  ...(lints ? { lints: true, functions: 'faults' } : {}),
-});
 
 interface AirModules {
   readonly air: LlvmModule[];

@@ -40,8 +40,45 @@ export function checkOperands(
     diagnostics.report('CM1105', { form: instructionName(instruction), wanted, given }, { span: instruction.span, help });
     return undefined;
   }
-  const matched = instruction.operands.map((node, i) => checkOperand(place, slots[i]!, node));
-  return matched.every((operand) => operand !== undefined) ? (matched as MatchedOperand[]) : undefined;
+  const wanted = wantedBy(slots, form);
+  const matched: MatchedOperand[] = [];
+  for (let i = 0; i < given; i++) {
+    const node = instruction.operands[i]!;
+    const operand = asPlainRegister(node, wanted[i]!, scope) ?? checkOperand(place, slots[i]!, node);
+    if (operand) matched.push(operand);
+  }
+  return matched.length === given ? matched : undefined;
+}
+
+/** What a slot wants in a form. */
+interface Wanted {
+  readonly slot: OperandSlot;
+  readonly type: PtxType;
+  /** Whether one register of the type is all that it can want. */
+  readonly isPlain: boolean;
+}
+
+/** By the slots of a form, which are one list for all instructions of that form. */
+const wantedOf = new WeakMap<readonly OperandSlot[], readonly Wanted[]>();
+
+function wantedBy(slots: readonly OperandSlot[], form: FormMatch): readonly Wanted[] {
+  const known = wantedOf.get(slots);
+  if (known) return known;
+  const wanted = slots.map((slot) => {
+    const type = typeOfSlot(slot, form);
+    const isOther = slot.isAddress || slot.isList || slot.constant !== undefined || type === 'label' || type === 'targets';
+    return { slot, type, isPlain: !isOther && !slot.needsSecond && !needsVector(form, slot) };
+  });
+  wantedOf.set(slots, wanted);
+  return wanted;
+}
+
+/** A register of the right type, which most operands are, without the ways round for all others. */
+function asPlainRegister(node: Operand, { slot, type, isPlain }: Wanted, scope: Scope): MatchedOperand | undefined {
+  if (!isPlain || node.kind !== 'name' || specialRegisters.has(node.name)) return undefined;
+  const symbol = lookUp(scope, node.name);
+  if (symbol?.kind !== 'register' || !agrees(symbol.register.declared, type, slot.isRelaxed)) return undefined;
+  return { slot, node, type, lanes: undefined };
 }
 
 function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOperand | undefined {
@@ -62,7 +99,7 @@ function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOp
   }
   if (slot.needsSecond) return mismatch(place, node, 'a pair', kindWords(node));
   const lanes = lanesOf(node, place.scope);
-  if (slot.vector === undefined || (lanes === undefined && !needsVector(place, slot))) {
+  if (slot.vector === undefined || (lanes === undefined && !needsVector(place.form, slot))) {
     return (slot.isDestination ? checkDestination : checkSource)(place, slot, node, type) ? whole : undefined;
   }
   return checkVector(place, slot, node, type, lanes);
@@ -87,7 +124,7 @@ function lanesOf(node: Operand, scope: Scope): number | undefined {
   return symbol?.kind === 'vector' ? symbol.lanes.length : undefined;
 }
 
-const needsVector = ({ form }: Place, slot: OperandSlot): boolean => slot.vector === 'elements' && lanesOfSlot(slot, form) !== undefined;
+const needsVector = (form: FormMatch, slot: OperandSlot): boolean => slot.vector === 'elements' && lanesOfSlot(slot, form) !== undefined;
 
 function checkVector(place: Place, slot: OperandSlot, node: Operand, type: PtxType, lanes: number | undefined): MatchedOperand | undefined {
   const wanted = lanesWanted(place, slot, type, lanes);
@@ -278,10 +315,12 @@ function checkAddress(place: Place, slot: OperandSlot, node: Operand): boolean {
   if (node.isUnified && !mayBeUnified(place)) return mismatch(place, node, 'an address without `.unified`', 'one with it') !== undefined;
   if (inBrackets.length !== rest.length) mismatch(place, node, `${inBrackets.length + 1} operands in the brackets`, `${rest.length + 1}`);
   else if (!rest.every((each, i) => checkOperand(place, inBrackets[i]!, each))) return false;
-  else if (base.kind === 'name' && lookUp(place.scope, base.name) === undefined) undeclared(place, base.name, base.span);
-  else if (base.kind === 'name') return checkBase(place, slot, base, lookUp(place.scope, base.name)!);
-  else if (base.kind === 'index' && lookUp(place.scope, base.name) === undefined) undeclared(place, base.name, base.span);
-  else return true;
+  else if (base.kind !== 'name' && base.kind !== 'index') return true;
+  else {
+    const symbol = lookUp(place.scope, base.name);
+    if (symbol) return base.kind === 'index' || checkBase(place, slot, base, symbol);
+    undeclared(place, base.name, base.span);
+  }
   return false;
 }
 
@@ -306,11 +345,10 @@ function spaceOf({ modifiers }: FormMatch): string | undefined {
 
 /** Addresses of 32 bits where those of the module have 64: they reach shared, local, constant and parameter memory only. Reports CM1107. */
 export function checkAddressWidth({ operands, row, modifiers, instruction }: Match, scope: Scope, diagnostics: Diagnostics): void {
-  const ofAll = spaceOf({ row, modifiers });
   for (const { slot, node } of operands) {
-    const space = slot.space ?? ofAll;
-    if (space !== undefined && space !== 'global') continue;
     if (!slot.isAddress || node.kind !== 'address' || node.base.kind !== 'name') continue;
+    const space = slot.space ?? spaceOf({ row, modifiers });
+    if (space !== undefined && space !== 'global') continue;
     const symbol = lookUp(scope, node.base.name);
     if (symbol?.kind !== 'register' || bitsOfType(symbol.register.declared) !== 32) continue;
     const form = `an address of \`${instructionName(instruction)}\``;

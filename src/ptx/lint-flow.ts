@@ -8,6 +8,7 @@ import type { Guard, Operand } from './ast.ts';
 import { laneOf } from './check-operands.ts';
 import type { CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
 import { partsOf } from './operand-parts.ts';
+import type { MatchedOperand } from './row.ts';
 import { type LabelPlace, labelsListed, lookUp, type Register, type Scope } from './scope.ts';
 
 /** Reports CM2201 to CM2203 for an entry of which every instruction was matched. */
@@ -94,40 +95,34 @@ function reportUnreachable(graph: readonly Block[], reachable: Uint8Array, diagn
   });
 }
 
-/** A register where it is read or written. */
-interface Access {
-  readonly register: Register;
-  readonly span: Span;
+/** Called with each register that is read or written, and where. */
+type Note = (register: Register, span: Span) => void;
+
+function noteReads({ match, guard, scope, call }: CheckedInstruction, note: Note): void {
+  if (guard) note(guard.register, guardSpan(match.instruction.guard!));
+  for (const operand of match.operands) if (!isWritten(operand)) noteAll(operand.node, scope, note);
+  for (const arg of call?.args ?? []) noteAll(arg, scope, note);
 }
 
-interface Accesses {
-  readonly reads: Access[];
-  readonly writes: Access[];
+function noteWrites({ match, scope, call }: CheckedInstruction, note: Note): void {
+  for (const operand of match.operands) if (isWritten(operand)) noteAll(operand.node, scope, note);
+  for (const result of call?.results ?? []) noteAll(result, scope, note);
 }
 
-function accessesOf({ match, guard, scope, call }: CheckedInstruction): Accesses {
-  const found: Accesses = { reads: [], writes: [] };
-  const { instruction } = match;
-  if (guard) found.reads.push({ register: guard.register, span: guardSpan(instruction.guard!) });
-  for (const { slot, node } of match.operands)
-    addAccesses(slot.isDestination && node.kind !== 'address' ? found.writes : found.reads, node, scope);
-  for (const arg of call?.args ?? []) addAccesses(found.reads, arg, scope);
-  for (const result of call?.results ?? []) addAccesses(found.writes, result, scope);
-  return found;
-}
+const isWritten = ({ slot, node }: MatchedOperand): boolean => slot.isDestination && node.kind !== 'address';
 
 /** The register of `@!p`. */
 const guardSpan = ({ register, span }: Guard): Span => ({ start: span.end - register.length, end: span.end });
 
-function addAccesses(out: Access[], node: Operand, scope: Scope): void {
-  if (node.kind === 'element') {
-    const register = laneOf(node, scope);
-    if (register) out.push({ register, span: node.span });
-  } else if (node.kind === 'name') {
+function noteAll(node: Operand, scope: Scope, note: Note): void {
+  if (node.kind === 'name') {
     const symbol = lookUp(scope, node.name);
-    if (symbol?.kind === 'register') out.push({ register: symbol.register, span: node.span });
-    else if (symbol?.kind === 'vector') for (const register of symbol.lanes) out.push({ register, span: node.span });
-  } else for (const part of partsOf(node)) addAccesses(out, part, scope);
+    if (symbol?.kind === 'register') note(symbol.register, node.span);
+    else if (symbol?.kind === 'vector') for (const register of symbol.lanes) note(register, node.span);
+  } else if (node.kind === 'element') {
+    const register = laneOf(node, scope);
+    if (register) note(register, node.span);
+  } else for (const part of partsOf(node)) noteAll(part, scope, note);
 }
 
 /** What a block does to registers that may be unwritten where it starts. */
@@ -140,10 +135,13 @@ interface Summary {
 function summaryOf({ code }: Block): Summary {
   const exposed = new Map<Register, Span>();
   const written = new Set<Register>();
+  const read: Note = (register, span) => {
+    if (!written.has(register) && !exposed.has(register)) exposed.set(register, span);
+  };
+  const write: Note = (register) => void written.add(register);
   for (const item of code) {
-    const { reads, writes } = accessesOf(item);
-    for (const { register, span } of reads) if (!written.has(register) && !exposed.has(register)) exposed.set(register, span);
-    for (const { register } of writes) written.add(register);
+    noteReads(item, read);
+    noteWrites(item, write);
   }
   return { exposed, written };
 }

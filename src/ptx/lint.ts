@@ -56,7 +56,10 @@ function addStatement(used: Set<string>, statement: Statement): void {
 
 function addInstruction(used: Set<string>, { guard, operands }: Instruction): void {
   if (guard) used.add(guard.register);
-  for (const operand of operands) addOperand(used, operand);
+  for (const operand of operands) {
+    if (operand.kind === 'name') used.add(operand.name);
+    else addOperand(used, operand);
+  }
 }
 
 function addOperand(used: Set<string>, operand: Operand): void {

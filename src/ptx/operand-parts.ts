@@ -1,6 +1,8 @@
 /** Operands inside operands: what the checks and the lints walk through on their way to every name. */
 import type { Operand } from './ast.ts';
 
+const none: readonly Operand[] = [];
+
 /** The operands that an operand is made of. */
 export function partsOf(operand: Operand): readonly Operand[] {
   switch (operand.kind) {
@@ -26,6 +28,6 @@ export function partsOf(operand: Operand): readonly Operand[] {
     case 'field':
       return [operand.value];
     default:
-      return [];
+      return none;
   }
 }

@@ -43,9 +43,13 @@ type Frame =
 const openBrace = punctuation('{');
 const closeBrace = punctuation('}');
 const comma = punctuation(',');
-const openers = new Set([...'([{'].map(punctuation));
-const closers = new Set([...')]}'].map(punctuation));
-const prefixes = new Set([...'!~+-'].map(punctuation));
+/** What a token does to the depth of nesting, by its kind. */
+const depths = new Int8Array(256);
+for (const c of '([{?') depths[punctuation(c)] = 1;
+for (const c of ')]}') depths[punctuation(c)] = -1;
+const prefixes = new Uint8Array(256);
+for (const c of '!~+-') prefixes[punctuation(c)] = 1;
+const openParenthesis = punctuation('(');
 const question = punctuation('?');
 
 const ruleOf: Record<Level, LineRule> = { module: 'ModuleLine', body: 'BodyLine', section: 'SectionLine' };
@@ -150,10 +154,16 @@ class Parser {
       if (count >= cursor.index.length) cursor.index = enlarged(cursor.index);
       cursor.index[count++] = i;
       if (i === opcode) while (i + 1 < to && kinds[i + 1] === Kind.dotWord) i++;
-      if (openers.has(kind) || kind === question) depth++;
-      else if (closers.has(kind)) depth--;
-      signs = prefixes.has(kind) ? signs + 1 : 0;
-      deepest = Math.max(deepest, depth, signs);
+      // Names and numbers, which most tokens are, change nothing.
+      if (kind >= Kind.word) {
+        signs = 0;
+        continue;
+      }
+      depth += depths[kind]!;
+      signs = prefixes[kind] === 1 ? signs + 1 : 0;
+      if (depth > deepest) deepest = depth;
+      if (signs > deepest) deepest = signs;
+      if (kind !== openBrace && kind !== openParenthesis) continue;
       const rule = listAt(this.#tokens, i, from);
       const close = rule ? closing(this.#tokens, i, to) : to;
       if (!rule || close >= to || close === i + 1) continue;
@@ -207,9 +217,9 @@ class Parser {
     const { kinds } = this.#tokens;
     let depth = 0;
     for (let i = at; i < end; i++) {
-      if (openers.has(kinds[i]!)) depth++;
-      else if (closers.has(kinds[i]!)) depth--;
-      else if (kinds[i] === comma && depth <= 0) return i;
+      const kind = kinds[i]!;
+      if (kind === comma && depth <= 0) return i;
+      if (kind !== question) depth += depths[kind]!;
     }
     return end;
   }

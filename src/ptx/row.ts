@@ -189,8 +189,8 @@ export interface RowSpec<S extends string, V extends ValueSets, B extends Vector
   /** Done by the threads of a warp that come there together: one whose guard fails does not come there. */
   readonly isCollective?: true;
   lower?(operands: SourceOperands<S, B>, modifiers: Modifiers<S, V>, ir: RowBuilder): Lowered<S>;
-  /** Absent for refused rows. */
-  readonly cases?: readonly Case<S>[];
+  /** Worked out by hand from the manual, for specs alone: nobody else has them made. Absent for refused rows. */
+  readonly cases?: () => readonly Case<S>[];
 }
 
 /** How many elements a vector has: so many, or the number in the word of a slot (`x4`, `3d`), or that less 2. */
@@ -221,7 +221,7 @@ export interface Row {
   readonly isCollective: boolean;
   /** Absent for refused rows and for those whose `control` says all. */
   readonly lower: ((operands: AnySources, modifiers: AnyModifiers, ir: RowBuilder) => AnyLowered) | undefined;
-  readonly cases: readonly AnyCase[];
+  readonly cases: () => readonly AnyCase[];
 }
 
 export type AnySources = Readonly<Record<string, Value | readonly Value[] | AddressOperand>>;
@@ -292,6 +292,8 @@ export interface MatchedOperand {
   readonly part?: string;
 }
 
+const none = (): readonly [] => [];
+
 /** A row from its specification: the syntax line is read once, here. */
 export function row<
   const S extends string,
@@ -323,7 +325,7 @@ export function row<
     takesAddresses: spec.takesAddresses ?? false,
     isCollective: spec.isCollective ?? false,
     lower: spec.lower as unknown as Row['lower'],
-    cases: (spec.cases ?? []) as readonly AnyCase[],
+    cases: (spec.cases ?? none) as Row['cases'],
   };
 }
 

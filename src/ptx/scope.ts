@@ -239,10 +239,14 @@ function rangeOf({ ranges }: Scope, name: string): Range | undefined {
   while (first > 1 && isDigit(name, first - 1)) first--;
   for (let at = first; at < name.length; at++) {
     const range = ranges.get(name.slice(0, at));
-    if (range && isInRange(name, range.variable.name, range.count)) return range;
+    if (range && isNumberBelow(name, at, range.count)) return range;
   }
   return undefined;
 }
+
+/** Of digits to the end of a text: no number starts with a 0 that is not all of it. */
+const isNumberBelow = (text: string, at: number, count: number): boolean =>
+  (text.charCodeAt(at) !== 48 || at === text.length - 1) && Number(text.slice(at)) < count;
 
 function isInRange(name: string, prefix: string, count: number): boolean {
   const digits = name.slice(prefix.length);

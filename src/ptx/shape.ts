@@ -54,8 +54,11 @@ const templateFor = (c: Cursor, node: Node): Make<Line> => templateOf(node, (tok
 
 /** What Ohm found in a common shape when `shapes.recipe.ts` was generated. */
 function seededNode(key: string): Node | undefined {
-  const seed = Object.hasOwn(commonShapes, key) ? commonShapes[key] : undefined;
-  return seed === undefined ? undefined : decodeNode(JSON.parse(seed), rules);
+  const text = commonShapes[key.length] ?? '';
+  const at = text.indexOf(`\n${key}\t`);
+  if (at < 0) return undefined;
+  const start = at + key.length + 2;
+  return decodeNode(JSON.parse(text.slice(start, text.indexOf('\n', start))), rules);
 }
 
 /** The text of a line as it is matched, and where its tokens start and end in it. */
@@ -139,8 +142,11 @@ const models: Record<string, string> = {
 function shapeOf(c: Cursor, rule: LineRule): string {
   const opcode = rule === 'BodyLine' ? opcodeOf(c.tokens, c.index[0]!) - c.index[0]! : -1;
   let key = rulePrefix[rule];
+  const { kinds } = c.tokens;
   for (let i = 0; i < c.count; i++) {
-    const mark = markOf(c, i, opcode);
+    const kind = kinds[c.index[i]!]!;
+    // Punctuation, half of all tokens, is its own mark.
+    const mark = kind < Kind.word ? marks[kind]! : markOf(c, i, opcode);
     key += mark === literal ? literal + tokenText(c.tokens, c.index[i]!) : mark;
   }
   return key;

@@ -37,19 +37,33 @@ const space = 1;
 const letter = 2;
 const digit = 3;
 const sign = 4; // characters that start a name but are no letters: _ $ %
+const mark = 5; // characters that are a token whatever follows
 const classes = new Uint8Array(128);
 for (let c = 0; c <= 32; c++) classes[c] = space;
 for (const c of 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ') classes[c.charCodeAt(0)] = letter;
 for (const c of '0123456789') classes[c.charCodeAt(0)] = digit;
 for (const c of '_$%') classes[c.charCodeAt(0)] = sign;
+for (const c of '{}[](),;:+-*~^@?') classes[c.charCodeAt(0)] = mark;
 
 const wordCharacters = new Uint8Array(128);
 for (let c = 0; c < 128; c++) wordCharacters[c] = classes[c] === letter || classes[c] === digit ? 1 : 0;
 wordCharacters[code('_')] = 1;
 wordCharacters[code('$')] = 1;
 
-const punctuation = new Uint8Array(128);
-for (const c of '{}[]()<>,;:=+-*/%!~&|^@?') punctuation[code(c)] = 1;
+/** The first characters of operators of two, which are tokens alone as well. */
+const halves = new Uint8Array(128);
+for (const c of '<>=/!&|') halves[code(c)] = 1;
+
+const [underscore, percent, dot, quote, slash, star, hash] = [...'_%."/*#'].map(code) as [
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+];
+const [less, greater, equals, exclamation, ampersand, bar] = [...'<>=!&|'].map(code);
 
 const isWordCharacter = (c: number): boolean => c < 128 && wordCharacters[c] === 1;
 
@@ -88,6 +102,7 @@ class Lexer implements Tokens {
       const kind = c < 128 ? classes[c]! : 0;
       if (kind === space) at++;
       else if (kind === letter) at = this.#add(Kind.word, at, wordEnd(text, at + 1));
+      else if (kind === mark) at = this.#add(c, at, at + 1);
       else if (kind === sign) at = this.#marked(at, c);
       else if (kind === digit) at = this.#number(at);
       else at = this.#other(at, c);
@@ -119,8 +134,8 @@ class Lexer implements Tokens {
   /** `_`, `_a`, `$a`, `%a`, or the operator `%`. */
   #marked(at: number, c: number): number {
     const end = wordEnd(this.text, at + 1);
-    if (end > at + 1 || c === code('_')) return this.#add(Kind.word, at, end);
-    return this.#add(c === code('%') ? c : Kind.bad, at, at + 1);
+    if (end > at + 1 || c === underscore) return this.#add(Kind.word, at, end);
+    return this.#add(c === percent ? c : Kind.bad, at, at + 1);
   }
 
   #number(at: number): number {
@@ -130,12 +145,12 @@ class Lexer implements Tokens {
 
   #other(at: number, c: number): number {
     const next = this.text.charCodeAt(at + 1);
-    if (c === code('.')) return this.#dot(at, next);
-    if (c === code('"')) return this.#string(at);
-    if (c === code('/') && (next === code('/') || next === code('*'))) return this.#comment(at, next);
-    if (c === code('#')) return this.#lineMarker(at);
+    if (c === dot) return this.#dot(at, next);
+    if (c === quote) return this.#string(at);
+    if (c === slash && (next === slash || next === star)) return this.#comment(at, next);
+    if (c === hash) return this.#lineMarker(at);
     if (isDouble(c, next)) return this.#add(Kind.operator, at, at + 2);
-    if (c < 128 && punctuation[c] === 1) return this.#add(c, at, at + 1);
+    if (c < 128 && halves[c] === 1) return this.#add(c, at, at + 1);
     return this.#add(Kind.bad, at, at + ((c & 0xfc00) === 0xd800 && (next & 0xfc00) === 0xdc00 ? 2 : 1));
   }
 
@@ -158,7 +173,7 @@ class Lexer implements Tokens {
   }
 
   #comment(at: number, next: number): number {
-    if (next === code('/')) return endOfLine(this.text, at);
+    if (next === slash) return endOfLine(this.text, at);
     const close = this.text.indexOf('*/', at + 2);
     if (close >= 0) return close + 2;
     this.openComment = at;
@@ -185,8 +200,8 @@ function wordEnd(text: string, at: number): number {
 }
 
 function isDouble(c: number, next: number): boolean {
-  if (next === code('=')) return c === code('<') || c === code('>') || c === code('=') || c === code('!');
-  return c === next && (c === code('<') || c === code('>') || c === code('&') || c === code('|'));
+  if (next === equals) return c === less || c === greater || c === equals || c === exclamation;
+  return c === next && (c === less || c === greater || c === ampersand || c === bar);
 }
 
 const digitsEnd = (text: string, at: number): number => {

@@ -33,7 +33,7 @@ export const approximateRows = [
     source: '9.7.3.14',
     status: coarse,
     lower: ({ a }, _, ir) => estimate(ir, a, (x) => reciprocal(ir, x)),
-    cases: [
+    cases: () => [
       {
         form: 'rcp.approx.ftz.f64',
         a: 0xc010000000000fffn,
@@ -53,7 +53,7 @@ export const approximateRows = [
     source: '9.7.3.18',
     status: coarse,
     lower: ({ a }, _, ir) => estimate(ir, a, (x) => reciprocal(ir, ir.fsqrt(x))),
-    cases: [
+    cases: () => [
       { form: 'rsqrt.approx.ftz.f64', a: 0x4010000000000fffn, d: 0x3fe0000000000000n, why: 'of 4 and a little more' },
       { form: 'rsqrt.approx.ftz.f64', a: 0x8000000000000001n, d: 0xfff0000000000000n, why: 'of a negative subnormal, as of -0' },
       { form: 'rsqrt.approx.ftz.f64', a: 0xbff0000000000000n, d: 0x7fffffffffffffffn, why: 'of -1 is no number' },
@@ -67,7 +67,7 @@ export const approximateRows = [
     source: '9.7.3.17',
     status: { approximate: 'PTX states no bound; here 1 ulp' },
     lower: ({ a }, _, ir) => reciprocal(ir, ir.fsqrt(a)),
-    cases: [
+    cases: () => [
       { form: 'rsqrt.approx.f64', a: 0x4010000000000000n, d: 0x3fe0000000000000n, why: 'of 4' },
       { form: 'rsqrt.approx.f64', a: 0x0000000000001000n, d: 0x6120000000000000n, why: 'of 2^-1062, a subnormal, 2^531' },
       { form: 'rsqrt.approx.f64', a: 0x8000000000000000n, d: 0xfff0000000000000n, why: 'of -0 minus infinity' },
@@ -81,7 +81,7 @@ export const approximateRows = [
     source: '9.7.3.22',
     status: { approximate: '2 ulp in PTX; 4 ulp on Apple GPUs, 1 on the CPU device' },
     lower: ({ a }, { ftz }, ir) => flush(ir, ir.fexp2(flush(ir, a, ftz)), ftz),
-    cases: [
+    cases: () => [
       { form: 'ex2.approx.f32', a: 0x40400000, d: 0x41000000, why: '2^3' },
       { form: 'ex2.approx.f32', a: 0xff800000, d: 0, why: 'of minus infinity' },
       { form: 'ex2.approx.ftz.f32', a: 1, d: 0x3f800000, why: 'a subnormal counts as 0' },
@@ -95,7 +95,7 @@ export const approximateRows = [
     source: '9.7.3.21',
     status: { approximate: '2^-22.6 absolute near 1, else 2 ulp in PTX; 4 ulp on Apple GPUs, 1 on the CPU device' },
     lower: ({ a }, { ftz }, ir) => ir.flog2(flush(ir, a, ftz)),
-    cases: [
+    cases: () => [
       { form: 'lg2.approx.f32', a: 0x41000000, d: 0x40400000, why: 'of 8' },
       { form: 'lg2.approx.f32', a: 0, d: 0xff800000, why: 'of 0' },
       { form: 'lg2.approx.f32', a: 0xbf800000, d: 0x7fffffff, why: 'of -1 is no number' },
@@ -109,7 +109,7 @@ export const approximateRows = [
     source: '9.7.3.19',
     status: { approximate: '2^-20.5 absolute between -2 pi and 2 pi in PTX; 4 ulp on Apple GPUs, 1 on the CPU device' },
     lower: ({ a }, { ftz }, ir) => flush(ir, ir.fsin(flush(ir, a, ftz)), ftz),
-    cases: [
+    cases: () => [
       { form: 'sin.approx.f32', a: 0, d: 0, why: 'of 0' },
       { form: 'sin.approx.f32', a: 0x80000000, d: 0x80000000, why: 'of -0' },
       { form: 'sin.approx.f32', a: 0x7f800000, d: 0x7fffffff, why: 'of infinity is no number' },
@@ -123,7 +123,7 @@ export const approximateRows = [
     source: '9.7.3.20',
     status: { approximate: '2^-20.5 absolute between -2 pi and 2 pi in PTX; 4 ulp on Apple GPUs, 1 on the CPU device' },
     lower: ({ a }, { ftz }, ir) => flush(ir, ir.fcos(flush(ir, a, ftz)), ftz),
-    cases: [
+    cases: () => [
       { form: 'cos.approx.f32', a: 0, d: 0x3f800000, why: 'of 0' },
       { form: 'cos.approx.f32', a: 0x80000000, d: 0x3f800000, why: 'of -0' },
       { form: 'cos.approx.f32', a: 0x7f800000, d: 0x7fffffff, why: 'of infinity is no number' },
@@ -137,7 +137,7 @@ export const approximateRows = [
     source: '9.7.3.23',
     status: { approximate: '2^-11 relative in PTX; 5 ulp on Apple GPUs, 1 on the CPU device' },
     lower: ({ a }, _, ir) => ir.ftanh(a),
-    cases: [
+    cases: () => [
       { form: 'tanh.approx.f32', a: 0, d: 0, why: 'of 0' },
       { form: 'tanh.approx.f32', a: 0x7f800000, d: 0x3f800000, why: 'of infinity' },
       { form: 'tanh.approx.f32', a: 0xff800000, d: 0xbf800000, why: 'of minus infinity' },
@@ -151,7 +151,7 @@ export const approximateRows = [
     source: '9.7.3.17',
     status: { approximate: '2^-22.9 relative in PTX; 2 ulp on Apple GPUs, 1 on the CPU device' },
     lower: ({ a }, { ftz }, ir) => ir.frsqrt(flush(ir, a, ftz)),
-    cases: [
+    cases: () => [
       { form: 'rsqrt.approx.f32', a: 0x40800000, d: 0x3f000000, why: 'of 4' },
       { form: 'rsqrt.approx.f32', a: 0x80000000, d: 0xff800000, why: 'of -0' },
       { form: 'rsqrt.approx.f32', a: 0xbf800000, d: 0x7fffffff, why: 'of -1 is no number' },

@@ -75,7 +75,7 @@ export const asyncCopyRows = [
     source: '9.7.9.25.3.1',
     status: 'exact',
     lower: (operands, { space }, ir) => copy(ir, operands, space),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'cp.async.cg.space.global{.L2::cache_hint}{.prefetch} [to], [a], size{, taken}{, policy}',
@@ -89,7 +89,7 @@ export const asyncCopyRows = [
     source: '9.7.9.25.3.1',
     status: 'exact',
     lower: (operands, { space }, ir) => copy(ir, operands, space),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'cp.async.commit_group',
@@ -98,7 +98,7 @@ export const asyncCopyRows = [
     source: '9.7.9.25.3.2',
     status: 'exact',
     lower: ignore,
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'cp.async.wait_group n',
@@ -109,7 +109,7 @@ export const asyncCopyRows = [
     source: '9.7.9.25.3.3',
     status: 'exact',
     lower: ignore,
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'cp.async.wait_all',
@@ -118,6 +118,6 @@ export const asyncCopyRows = [
     source: '9.7.9.25.3.3',
     status: 'exact',
     lower: ignore,
-    cases: [],
+    cases: () => [],
   }),
 ];

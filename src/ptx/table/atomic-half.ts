@@ -62,7 +62,7 @@ export const halfAtomicRows = [
       source: '9.7.13.5',
       status: 'exact',
       lower: ({ a, b }, m, ir) => add(ir, a, b, m),
-      cases: [],
+      cases: () => [],
     }),
     row({
       syntax: 'red{.sem}{.scope}{.space}.add.noftz.type [a], b',
@@ -72,7 +72,7 @@ export const halfAtomicRows = [
       source: '9.7.13.6',
       status: 'exact',
       lower: ({ a, b }, m, ir) => void add(ir, a, b, m),
-      cases: [],
+      cases: () => [],
     }),
   ]),
   row({
@@ -88,6 +88,6 @@ export const halfAtomicRows = [
       const swap = (old: Value): Value => ir.select(ir.icmp(old, b, { pred: 'eq' }), c, old);
       return fenceAround(ir, m.scope, m.sem, () => updateShort(ir, pointer, swap));
     },
-    cases: [],
+    cases: () => [],
   }),
 ];

@@ -48,7 +48,7 @@ export const atomicRows = [
       source: '9.7.13.5',
       status: 'exact',
       lower: ({ a, b }, m, ir) => update(ir, a, b, m),
-      cases: [],
+      cases: () => [],
     }),
     row({
       syntax: 'atom.order{.scope}{.space}.op.type d, [a], b',
@@ -58,7 +58,7 @@ export const atomicRows = [
       source: '9.7.13.5',
       status: 'exact',
       lower: ({ a, b }, m, ir) => fenceAround(ir, m.scope, m.order, () => update(ir, a, b, m)),
-      cases: [],
+      cases: () => [],
     }),
     row({
       syntax: 'red.release{.scope}{.space}.op.type [a], b',
@@ -68,7 +68,7 @@ export const atomicRows = [
       source: '9.7.13.6',
       status: 'exact',
       lower: ({ a, b }, m, ir) => void fenceAround(ir, m.scope, 'release', () => update(ir, a, b, m)),
-      cases: [],
+      cases: () => [],
     }),
     row({
       syntax: 'red{.sem}{.scope}{.space}.op.type [a], b',
@@ -78,7 +78,7 @@ export const atomicRows = [
       source: '9.7.13.6',
       status: 'exact',
       lower: ({ a, b }, m, ir) => void update(ir, a, b, m),
-      cases: [],
+      cases: () => [],
     }),
   ]),
   row({
@@ -89,7 +89,7 @@ export const atomicRows = [
     source: '9.7.13.5',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => ir.cas(ir.pointer(a, spaceOf(m.space)), b, c),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'atom.order{.scope}{.space}.cas.type d, [a], b, c',
@@ -99,6 +99,6 @@ export const atomicRows = [
     source: '9.7.13.5',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => fenceAround(ir, m.scope, m.order, () => ir.cas(ir.pointer(a, spaceOf(m.space)), b, c)),
-    cases: [],
+    cases: () => [],
   }),
 ];

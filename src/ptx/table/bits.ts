@@ -133,7 +133,7 @@ export const bitRows = [
     source: '9.7.1.15',
     status: 'exact',
     lower: ({ a }, _, ir) => asWord(ir, ir.popcount(a)),
-    cases: [
+    cases: () => [
       { form: 'popc.b32', a: 0, d: 0, why: 'none' },
       { form: 'popc.b32', a: 0xffffffff, d: 32, why: 'all' },
       { form: 'popc.b64', a: 0x8000000000000001n, d: 2, why: 'both ends' },
@@ -148,7 +148,7 @@ export const bitRows = [
     source: '9.7.1.16',
     status: 'exact',
     lower: ({ a }, _, ir) => asWord(ir, ir.clz(a)),
-    cases: [
+    cases: () => [
       { form: 'clz.b32', a: 1, d: 31, why: 'the lowest bit' },
       { form: 'clz.b32', a: 0, d: 32, why: 'of 0' },
       { form: 'clz.b64', a: 0x100000000n, d: 31, why: 'in the high word' },
@@ -170,7 +170,7 @@ export const bitRows = [
       if (!shiftamt) return asWord(ir, ir.sub(last, zeros));
       return ir.select(isZero(ir, magnitude), i32(ir, -1), asWord(ir, zeros));
     },
-    cases: [
+    cases: () => [
       { form: 'bfind.u32', a: 0x00010000, d: 16, why: 'bit 16' },
       { form: 'bfind.s32', a: 0xfffffffe, d: 0, why: '-2 differs from its sign in bit 0' },
       { form: 'bfind.u32', a: 0, d: 0xffffffff, why: 'none' },
@@ -185,7 +185,7 @@ export const bitRows = [
     source: '9.7.1.19',
     status: 'exact',
     lower: ({ a }, _, ir) => ir.bitrev(a),
-    cases: [
+    cases: () => [
       { form: 'brev.b32', a: 1, d: 0x80000000, why: 'the lowest becomes the highest' },
       { form: 'brev.b32', a: 0x12345678, d: 0x1e6a2c48, why: 'a pattern' },
       { form: 'brev.b64', a: 0x8000000000000000n, d: 1n, why: 'and back' },
@@ -205,7 +205,7 @@ export const bitRows = [
       if (isSignedType(type)) return signExtendField(ir, ir.ashr(a, at), length);
       return ir.and(ir.lshr(a, at), onesBelow(ir, length));
     },
-    cases: [
+    cases: () => [
       { form: 'bfe.u32', a: 0x12345678, b: 8, c: 8, d: 0x56, why: 'a byte' },
       { form: 'bfe.s32', a: 0x0000f000, b: 12, c: 4, d: 0xffffffff, why: 'sign-extended' },
       { form: 'bfe.u32', a: 0xffffffff, b: 28, c: 8, d: 0xf, why: 'beyond the top come zeros' },
@@ -227,7 +227,7 @@ export const bitRows = [
       const kept = ir.and(b, ir.xor(mask, ir.const(of, -1n)));
       return ir.or(kept, ir.and(ir.shl(a, at), mask));
     },
-    cases: [
+    cases: () => [
       { form: 'bfi.b32', a: 0xab, b: 0x11111111, c: 8, e: 8, d: 0x1111ab11, why: 'a byte' },
       { form: 'bfi.b32', a: 0xff, b: 0, c: 28, e: 8, d: 0xf0000000, why: 'what leaves the top is lost' },
       { form: 'bfi.b64', a: 1n, b: 0n, c: 40, e: 1, d: 0x10000000000n, why: 'in the high word' },
@@ -246,7 +246,7 @@ export const bitRows = [
       const length = mode === 'wrap' ? ir.and(b, i32(ir, 31)) : ir.umin(b, i32(ir, 32));
       return isSignedType(type) ? signExtendField(ir, a, length) : ir.and(a, onesBelow(ir, length));
     },
-    cases: [
+    cases: () => [
       { form: 'szext.clamp.s32', a: 0x80, b: 8, d: 0xffffff80, why: 'a signed byte' },
       { form: 'szext.clamp.u32', a: 0xffffffff, b: 40, d: 0xffffffff, why: 'at most 32' },
       { form: 'szext.wrap.u32', a: 0xffffffff, b: 32, d: 0, why: '32 modulo 32 is no bit' },
@@ -264,7 +264,7 @@ export const bitRows = [
       const bound = (x: Value): Value => (mode === 'wrap' ? ir.and(x, i32(ir, 31)) : x);
       return ir.shl(onesBelow(ir, bound(b)), bound(a));
     },
-    cases: [
+    cases: () => [
       { form: 'bmsk.clamp.b32', a: 4, b: 8, d: 0xff0, why: 'a byte of ones' },
       { form: 'bmsk.clamp.b32', a: 0, b: 50, d: 0xffffffff, why: 'at most 32' },
       { form: 'bmsk.wrap.b32', a: 33, b: 1, d: 2, why: '33 modulo 32' },
@@ -278,7 +278,7 @@ export const bitRows = [
     source: '9.7.1.17',
     status: 'exact',
     lower: ({ mask, base, offset }, _, ir) => findNth(ir, mask, base, offset),
-    cases: [
+    cases: () => [
       { form: 'fns.b32', mask: 0x16, base: 0, offset: 2, d: 2, why: 'the second of bits 1, 2 and 4' },
       { form: 'fns.b32', mask: 0x16, base: 4, offset: 0xfffffffd, d: 1, why: 'the third downwards' },
       { form: 'fns.b32', mask: 0x16, base: 2, offset: 3, d: 0xffffffff, why: 'there are only two from bit 2 on' },
@@ -298,7 +298,7 @@ export const bitRows = [
       const isBelow = ir.icmp(a, b, { pred: isSignedType(type) ? 'slt' : 'ult' });
       return ir.add(c, ir.select(isBelow, ir.sub(b, a), ir.sub(a, b)));
     },
-    cases: [
+    cases: () => [
       { form: 'sad.u32', a: 3, b: 10, c: 5, d: 12, why: '5 + 7' },
       { form: 'sad.s32', a: 0xffffffff, b: 1, c: 0, d: 2, why: '-1 and 1' },
       { form: 'sad.u16', a: 0xffff, b: 0, c: 1, d: 0, why: 'wraps' },
@@ -312,7 +312,7 @@ export const bitRows = [
     source: '9.7.1.5',
     status: 'exact',
     lower: ({ a, b }, m, ir) => product24(ir, a, b, m.mode, m.type),
-    cases: [
+    cases: () => [
       { form: 'mul24.lo.u32', a: 0xff000003, b: 7, d: 21, why: 'the high byte does not count' },
       { form: 'mul24.lo.s32', a: 0x00ffffff, b: 5, d: 0xfffffffb, why: '-1 times 5' },
       { form: 'mul24.hi.u32', a: 0x00ffffff, b: 0x00ffffff, d: 0xfffffe00, why: '(2^24-1)^2 >> 16' },
@@ -326,7 +326,7 @@ export const bitRows = [
     source: '9.7.1.6',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => ir.add(product24(ir, a, b, m.mode, m.type), c),
-    cases: [
+    cases: () => [
       { form: 'mad24.lo.s32', a: 6, b: 7, c: 8, d: 50, why: 'a plain one' },
       { form: 'mad24.lo.u32', a: 0x01000002, b: 3, c: 0, d: 6, why: 'the high byte does not count' },
       { form: 'mad24.hi.u32', a: 0x10000, b: 0x10000, c: 1, d: 0x10001, why: '2^32 >> 16, plus 1' },
@@ -340,7 +340,7 @@ export const bitRows = [
     source: '9.7.1.6',
     status: 'exact',
     lower: ({ a, b, c }, _, ir) => saturated32(ir, (wide) => ir.add(wide(product24(ir, a, b, 'hi', 's32')), wide(c))),
-    cases: [
+    cases: () => [
       { form: 'mad24.hi.sat.s32', a: 0x10000, b: 0x10000, c: 0x7fffffff, d: 0x7fffffff, why: 'above the largest' },
       { form: 'mad24.hi.sat.s32', a: 0x00ff0000, b: 0x10000, c: 0x80000000, d: 0x80000000, why: 'below the least' },
       { form: 'mad24.hi.sat.s32', a: 0x10000, b: 2, c: 40, d: 42, why: 'nothing to saturate' },
@@ -356,7 +356,7 @@ export const bitRows = [
     status: 'exact',
     lower: ({ a, b, c }, m, ir) =>
       sum(ir, [c, ...[0, 1, 2, 3].map((i) => ir.mul(partOf(ir, a, i, 8, m.atype), partOf(ir, b, i, 8, m.btype)))]),
-    cases: [
+    cases: () => [
       { form: 'dp4a.u32.u32', a: 0x01020304, b: 0x01010101, c: 5, d: 15, why: '1+2+3+4+5' },
       { form: 'dp4a.s32.s32', a: 0xffffffff, b: 0x01010101, c: 0, d: 0xfffffffc, why: 'four times -1' },
       { form: 'dp4a.u32.s32', a: 0x000000ff, b: 0x000000ff, c: 0, d: 0xffffff01, why: '255 times -1' },
@@ -372,7 +372,7 @@ export const bitRows = [
     status: 'exact',
     lower: ({ a, b, c }, m, ir) =>
       sum(ir, [c, ...[0, 1].map((i) => ir.mul(partOf(ir, a, i, 16, m.atype), partOf(ir, b, m.mode === 'lo' ? i : i + 2, 8, m.btype)))]),
-    cases: [
+    cases: () => [
       { form: 'dp2a.lo.u32.u32', a: 0x00020003, b: 0x00000504, c: 1, d: 23, why: '3*4 + 2*5 + 1' },
       { form: 'dp2a.hi.u32.u32', a: 0x00020003, b: 0x05040000, c: 1, d: 23, why: 'the high bytes' },
       { form: 'dp2a.lo.s32.s32', a: 0x0000ffff, b: 0x00000007, c: 0, d: 0xfffffff9, why: '-1 times 7' },
@@ -390,7 +390,7 @@ export const bitRows = [
       const known = ir.kernel.insts[table]!;
       return byTable(ir, a, b, c, known.op === 'const' ? Number(known.bits) : 0);
     },
-    cases: [
+    cases: () => [
       { form: 'lop3.b32', a: 0xf0f0f0f0, b: 0xcccccccc, c: 0xaaaaaaaa, table: 0x96, d: 0x96969696, why: 'the parity of three bits' },
       { form: 'lop3.b32', a: 0xffff0000, b: 0x12345678, c: 0x9abcdef0, table: 0xca, d: 0x1234def0, why: 'b where a, else c' },
       { form: 'lop3.b32', a: 1, b: 2, c: 3, table: 0, d: 0, why: 'never' },
@@ -410,7 +410,7 @@ export const bitRows = [
       const d = byTable(ir, a, b, c, known.op === 'const' ? Number(known.bits) : 0);
       return { d, p: ir[op](ir.icmp(d, i32(ir, 0), { pred: 'ne' }), q) };
     },
-    cases: [
+    cases: () => [
       { form: 'lop3.and.b32', a: 12, b: 10, c: 0, table: 0xc0, q: 1, d: 8, p: 1, why: 'a and b, not 0' },
       { form: 'lop3.or.b32', a: 1, b: 2, c: 0, table: 0xc0, q: 0, d: 0, p: 0, why: 'neither holds' },
       { form: 'lop3.or.b32', a: 1, b: 2, c: 4, table: 0, q: 1, d: 0, p: 1, why: 'q holds' },
@@ -429,7 +429,7 @@ export const bitRows = [
       const both = pair(ir, a, b);
       return ir.trunc('i32', dir === 'r' ? ir.lshr(both, count) : ir.lshr(ir.shl(both, count), ir.const('i64', 32)));
     },
-    cases: [
+    cases: () => [
       { form: 'shf.l.clamp.b32', a: 0x80000000, b: 1, c: 1, d: 3, why: 'a bit crosses' },
       { form: 'shf.r.wrap.b32', a: 0x12345678, b: 0x12345678, c: 8, d: 0x78123456, why: 'a rotation' },
       { form: 'shf.l.clamp.b32', a: 7, b: 9, c: 99, d: 7, why: 'at most 32' },
@@ -444,7 +444,7 @@ export const bitRows = [
     source: '9.7.9.7',
     status: 'exact',
     lower: ({ a, b, c }, _, ir) => permute(ir, a, b, c),
-    cases: [
+    cases: () => [
       { form: 'prmt.b32', a: 0x33221100, b: 0x77665544, c: 0x0123, d: 0x00112233, why: 'the bytes of a reversed' },
       { form: 'prmt.b32', a: 0x33221100, b: 0x77665544, c: 0x7654, d: 0x77665544, why: 'b' },
       { form: 'prmt.b32', a: 0x00008000, b: 0, c: 0x0009, d: 0x000000ff, why: 'the sign of byte 1' },
@@ -459,7 +459,7 @@ export const bitRows = [
     source: '9.7.9.7',
     status: 'exact',
     lower: ({ a, b, c }, { mode }, ir) => permute(ir, a, b, selectorOf(ir, c, mode)),
-    cases: [
+    cases: () => [
       { form: 'prmt.b32.f4e', a: 0x33221100, b: 0x77665544, c: 1, d: 0x44332211, why: 'four bytes from byte 1' },
       { form: 'prmt.b32.rc8', a: 0x33221100, b: 0, c: 2, d: 0x22222222, why: 'byte 2 everywhere' },
       { form: 'prmt.b32.b4e', a: 0x33221100, b: 0x77665544, c: 0, d: 0x55667700, why: 'backwards' },
@@ -474,7 +474,7 @@ export const bitRows = [
     source: '9.7.6.4',
     status: 'exact',
     lower: ({ a, b, c }, _, ir) => ir.select(ir.icmp(c, i32(ir, 0), { pred: 'sge' }), a, b),
-    cases: [
+    cases: () => [
       { form: 'slct.b32.s32', a: 1, b: 2, c: 0, d: 1, why: '0 is not negative' },
       { form: 'slct.f32.s32', a: 0x3f800000, b: 0x40000000, c: 0xffffffff, d: 0x40000000, why: '-1 is' },
       { form: 'slct.u64.s32', a: 1n, b: 2n, c: 5, d: 1n, why: 'of 64 bits' },
@@ -493,7 +493,7 @@ export const bitRows = [
       const least = ir.const('f32', ftz ? 0x80800000 : 0);
       return ir.select(ir.fcmp(c, least, { pred: ftz ? 'ogt' : 'oge' }), a, b);
     },
-    cases: [
+    cases: () => [
       { form: 'slct.b32.f32', a: 1, b: 2, c: 0x80000000, d: 1, why: '-0' },
       { form: 'slct.b32.f32', a: 1, b: 2, c: 0x7fc00000, d: 2, why: 'a NaN' },
       { form: 'slct.ftz.b32.f32', a: 1, b: 2, c: 0x80000001, d: 1, why: 'a negative subnormal counts as -0' },
@@ -512,7 +512,7 @@ export const bitRows = [
       const magnitude = ir.and(ir.bitcast(int, b), ir.xor(sign, ir.const(int, -1n)));
       return ir.bitcast(type, ir.or(ir.and(ir.bitcast(int, a), sign), magnitude));
     },
-    cases: [
+    cases: () => [
       { form: 'copysign.f32', a: 0x80000000, b: 0x40400000, d: 0xc0400000, why: 'the sign of -0' },
       { form: 'copysign.f32', a: 0x3f800000, b: 0xc0400000, d: 0x40400000, why: 'made positive' },
       { form: 'copysign.f64', a: 0xbff0000000000000n, b: 0n, d: 0x8000000000000000n, why: 'a negative zero' },
@@ -538,7 +538,7 @@ export const bitRows = [
       if (op === 'number' || op === 'notanumber') return ir.fcmp(a, a, { pred: op === 'number' ? 'ord' : 'uno' });
       return op === 'subnormal' ? isSubnormal : ir.and(below, ir.xor(isSubnormal, ir.const('i1', 1)));
     },
-    cases: [
+    cases: () => [
       { form: 'testp.finite.f32', a: 0x7f800000, d: 0, why: 'infinity is not' },
       { form: 'testp.subnormal.f32', a: 1, d: 1, why: 'the least one' },
       { form: 'testp.normal.f32', a: 0x80000000, d: 1, why: 'a zero counts as normal' },

@@ -53,7 +53,7 @@ export const carryRows = [
     source: '9.7.2.1',
     status: 'exact',
     lower: ({ a, b }, _, ir) => sum(ir, a, b, undefined, true),
-    cases: [
+    cases: () => [
       { form: 'add.cc.u32', a: 2, b: 40, d: 42, why: 'a plain sum' },
       { form: 'add.cc.s32', a: 0xffffffff, b: 2, d: 1, why: '-1 + 2 carries' },
       { form: 'add.cc.u64', a: all, b: all, d: all - 1n, why: 'wraps' },
@@ -67,7 +67,7 @@ export const carryRows = [
     source: '9.7.2.2',
     status: 'exact',
     lower: ({ a, b }, { cc }, ir) => sum(ir, a, b, carryIn(ir, a), cc),
-    cases: [
+    cases: () => [
       { form: 'addc.u32', a: 2, b: 40, d: 42, why: 'no carry before it' },
       { form: 'addc.cc.u32', a: 0xffffffff, b: 1, d: 0, why: 'wraps' },
       { form: 'addc.s64', a: all, b: 1n, d: 0, why: '-1 + 1' },
@@ -81,7 +81,7 @@ export const carryRows = [
     source: '9.7.2.3',
     status: 'exact',
     lower: ({ a, b }, _, ir) => difference(ir, a, b, undefined, true),
-    cases: [
+    cases: () => [
       { form: 'sub.cc.u32', a: 44, b: 2, d: 42, why: 'a plain difference' },
       { form: 'sub.cc.s32', a: 0, b: 1, d: 0xffffffff, why: '0 - 1 borrows' },
       { form: 'sub.cc.u64', a: 0n, b: all, d: 1, why: 'wraps' },
@@ -95,7 +95,7 @@ export const carryRows = [
     source: '9.7.2.4',
     status: 'exact',
     lower: ({ a, b }, { cc }, ir) => difference(ir, a, b, borrowIn(ir, a), cc),
-    cases: [
+    cases: () => [
       { form: 'subc.u32', a: 44, b: 1, d: 42, why: 'the flag is clear, which is a borrow' },
       { form: 'subc.cc.s32', a: 0x80000000, b: 0, d: 0x7fffffff, why: 'below the least comes the largest' },
       { form: 'subc.u64', a: 0n, b: 0n, d: all, why: 'wraps' },
@@ -109,7 +109,7 @@ export const carryRows = [
     source: '9.7.2.5',
     status: 'exact',
     lower: ({ a, b, c }, { half, type }, ir) => sum(ir, halfOfProduct(ir, half, type, a, b), c, undefined, true),
-    cases: [
+    cases: () => [
       { form: 'mad.lo.cc.u32', a: 4, b: 10, c: 2, d: 42, why: 'a plain one' },
       { form: 'mad.hi.cc.s32', a: 0xffffffff, b: 1, c: 1, d: 0, why: 'the high half of -1 is -1' },
       { form: 'mad.hi.cc.u64', a: all, b: all, c: 2n, d: 0, why: '2^64 - 2 + 2 wraps' },
@@ -126,7 +126,7 @@ export const carryRows = [
       const product = halfOfProduct(ir, half, type, a, b);
       return sum(ir, product, c, carryIn(ir, product), cc);
     },
-    cases: [
+    cases: () => [
       { form: 'madc.lo.u32', a: 4, b: 10, c: 2, d: 42, why: 'no carry before it' },
       { form: 'madc.hi.cc.u32', a: 0xffffffff, b: 0xffffffff, c: 2, d: 0, why: '0xfffffffe + 2 wraps' },
       { form: 'madc.hi.s64', a: all, b: 5n, c: 7n, d: 6, why: 'the high half of -5 is -1' },

@@ -47,7 +47,7 @@ const singleRows = [
     source: '9.7.7.1',
     status: 'exact',
     lower: ({ a, b }, m, ir) => truth(ir, m.dtype, compare(ir, m.cmp, 'f16', a, b, m.ftz)),
-    cases: [
+    cases: () => [
       { form: 'set.lt.f16.f16', a: 0x3c00, b: 0x4000, d: 0x3c00, why: '1 is below 2' },
       { form: 'set.eq.u16.f16', a: 0x7e00, b: 0x7e00, d: 0, why: 'no number equals none' },
       { form: 'set.eq.ftz.s32.f16', a: 1, b: 0, d: 0xffffffff, why: 'a subnormal counts as 0' },
@@ -63,7 +63,7 @@ const singleRows = [
     source: '9.7.7.1',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => truth(ir, m.dtype, ir[m.bool](compare(ir, m.cmp, 'f16', a, b, m.ftz), c)),
-    cases: [
+    cases: () => [
       { form: 'set.lt.and.f16.f16', a: 0x3c00, b: 0x4000, c: 0, d: 0, why: 'c does not hold' },
       { form: 'set.nan.or.s16.f16', a: 0x7e00, b: 0, c: 0, d: 0xffff, why: 'an operand is no number' },
       { form: 'set.eq.xor.u32.f16', a: 0x8000, b: 0, c: 1, d: 0, why: 'zeros are equal, and so does c hold' },
@@ -78,7 +78,7 @@ const singleRows = [
     source: '9.7.7.1',
     status: 'exact',
     lower: ({ a, b }, m, ir) => truth(ir, m.dtype, compare(ir, m.cmp, 'bf16', a, b, undefined)),
-    cases: [
+    cases: () => [
       { form: 'set.lt.bf16.bf16', a: 0x3f80, b: 0x4000, d: 0x3f80, why: '1 is below 2' },
       { form: 'set.geu.u16.bf16', a: 0x7fc0, b: 0, d: 0xffff, why: 'unordered' },
       { form: 'set.gt.s32.bf16', a: 1, b: 0, d: 0xffffffff, why: 'a subnormal is above 0' },
@@ -93,7 +93,7 @@ const singleRows = [
     source: '9.7.7.1',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => truth(ir, m.dtype, ir[m.bool](compare(ir, m.cmp, 'bf16', a, b, undefined), c)),
-    cases: [
+    cases: () => [
       { form: 'set.lt.and.bf16.bf16', a: 0x3f80, b: 0x4000, c: 1, d: 0x3f80, why: 'both hold' },
       { form: 'set.ne.or.u16.bf16', a: 0x7fc0, b: 0, c: 0, d: 0, why: 'ordered: no number is not unequal either' },
       { form: 'set.eq.xor.s16.bf16', a: 0x3f80, b: 0x4000, c: 1, d: 0xffff, why: 'c alone holds' },
@@ -109,7 +109,7 @@ const singleRows = [
     source: '9.7.7.1',
     status: 'exact',
     lower: ({ a, b }, m, ir) => truth(ir, m.dtype, compare(ir, m.cmp, m.stype, a, b, undefined)),
-    cases: [
+    cases: () => [
       { form: 'set.lt.f16.s32', a: 0xffffffff, b: 0, d: 0x3c00, why: '-1 is below 0' },
       { form: 'set.lt.bf16.u32', a: 0xffffffff, b: 0, d: 0, why: 'unsigned, it is not' },
       { form: 'set.ne.bf16.f32', a: 0x7fc00000, b: 0, d: 0, why: 'ordered' },
@@ -125,7 +125,7 @@ const singleRows = [
     source: '9.7.7.1',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => truth(ir, m.dtype, ir[m.bool](compare(ir, m.cmp, m.stype, a, b, undefined), c)),
-    cases: [
+    cases: () => [
       { form: 'set.lt.and.f16.s32', a: 0xffffffff, b: 0, c: 1, d: 0x3c00, why: 'both hold' },
       { form: 'set.eq.or.bf16.b64', a: 1n, b: 2n, c: 1, d: 0x3f80, why: 'c holds' },
       { form: 'set.ge.xor.f16.u16', a: 1, b: 0, c: 1, d: 0, why: 'exclusive' },
@@ -143,7 +143,7 @@ const pairRows = [
     source: '9.7.7.1',
     status: 'exact',
     lower: ({ a, b }, m, ir) => truths(ir, m.dtype, ...compareBoth(ir, m.cmp, 'f16x2', a, b, m.ftz)),
-    cases: [
+    cases: () => [
       { form: 'set.lt.f16x2.f16x2', a: 0x3c004000, b: 0x40003c00, d: 0x3c000000, why: '1 is below 2, 2 is not below 1' },
       { form: 'set.eq.u32.f16x2', a: 0x7e008000, b: 0x7e000000, d: 0x0000ffff, why: 'zeros are equal, NaNs are not' },
       { form: 'set.gt.ftz.s32.f16x2', a: 0x00013c00, b: 0, d: 0x0000ffff, why: 'a subnormal counts as 0' },
@@ -161,7 +161,7 @@ const pairRows = [
       const [low, high] = compareBoth(ir, m.cmp, 'f16x2', a, b, m.ftz);
       return truths(ir, m.dtype, ir[m.bool](low, c), ir[m.bool](high, c));
     },
-    cases: [
+    cases: () => [
       { form: 'set.lt.and.f16x2.f16x2', a: 0x3c004000, b: 0x40003c00, c: 1, d: 0x3c000000, why: 'the upper half and c' },
       { form: 'set.lt.or.u32.f16x2', a: 0x3c004000, b: 0x40003c00, c: 1, d: 0xffffffff, why: 'c holds for both' },
       { form: 'set.lt.xor.s32.f16x2', a: 0x3c004000, b: 0x40003c00, c: 1, d: 0x0000ffff, why: 'exclusive' },
@@ -176,7 +176,7 @@ const pairRows = [
     source: '9.7.7.1',
     status: 'exact',
     lower: ({ a, b }, m, ir) => truths(ir, m.dtype, ...compareBoth(ir, m.cmp, 'bf16x2', a, b, undefined)),
-    cases: [
+    cases: () => [
       { form: 'set.lt.bf16x2.bf16x2', a: 0x3f804000, b: 0x40003f80, d: 0x3f800000, why: '1 is below 2, 2 is not below 1' },
       { form: 'set.neu.u32.bf16x2', a: 0x7fc08000, b: 0x7fc00000, d: 0xffff0000, why: 'zeros are equal, NaNs are not' },
       { form: 'set.gt.s32.bf16x2', a: 0x00013f80, b: 0, d: 0xffffffff, why: 'a subnormal is above 0' },
@@ -194,7 +194,7 @@ const pairRows = [
       const [low, high] = compareBoth(ir, m.cmp, 'bf16x2', a, b, undefined);
       return truths(ir, m.dtype, ir[m.bool](low, c), ir[m.bool](high, c));
     },
-    cases: [
+    cases: () => [
       { form: 'set.lt.and.bf16x2.bf16x2', a: 0x3f804000, b: 0x40003f80, c: 1, d: 0x3f800000, why: 'the upper half and c' },
       { form: 'set.lt.or.u32.bf16x2', a: 0x3f804000, b: 0x40003f80, c: 0, d: 0xffff0000, why: 'c does not hold' },
       { form: 'set.nan.xor.s32.bf16x2', a: 0x7fc00000, b: 0, c: 1, d: 0x0000ffff, why: 'exclusive' },
@@ -213,7 +213,7 @@ const pairRows = [
       const [p, q] = compareBoth(ir, m.cmp, m.type, a, b, m.ftz);
       return { p, q };
     },
-    cases: [
+    cases: () => [
       { form: 'setp.lt.f16x2', a: 0x3c004000, b: 0x40003c00, p: 0, q: 1, why: '2 is not below 1, 1 is below 2' },
       { form: 'setp.eq.ftz.f16x2', a: 0x00017e00, b: 0x00007e00, p: 0, q: 1, why: 'a NaN, and a subnormal that counts as 0' },
       { form: 'setp.geu.bf16x2', a: 0x7fc04000, b: 0x3f803f80, p: 1, q: 1, why: 'above, and unordered' },
@@ -232,7 +232,7 @@ const pairRows = [
       const [low, high] = compareBoth(ir, m.cmp, m.type, a, b, m.ftz);
       return { p: ir[m.bool](low, c), q: ir[m.bool](high, c) };
     },
-    cases: [
+    cases: () => [
       { form: 'setp.lt.and.f16x2', a: 0x3c004000, b: 0x40003c00, c: 0, p: 0, q: 0, why: 'c does not hold' },
       { form: 'setp.lt.or.f16x2', a: 0x3c004000, b: 0x40003c00, c: 0, p: 0, q: 1, why: 'the upper half' },
       { form: 'setp.lt.xor.bf16x2', a: 0x3f804000, b: 0x40003f80, c: 1, p: 1, q: 0, why: 'exclusive' },

@@ -81,7 +81,7 @@ export const compareRows = [
     source: '9.7.6.2',
     status: 'exact',
     lower: ({ a, b }, { cmp, type }, ir) => both(ir, compare(ir, cmp, type, a, b, undefined)),
-    cases: [
+    cases: () => [
       { form: 'setp.eq.b32', a: 5, b: 5, p: 1, q: 0, why: 'equal' },
       { form: 'setp.ne.b64', a: 0x100000000n, b: 0, p: 1, q: 0, why: 'the high half counts' },
       { form: 'setp.eq.b16', a: 1, b: 2, p: 0, q: 1, why: 'q is the negation' },
@@ -96,7 +96,7 @@ export const compareRows = [
     source: '9.7.6.2',
     status: 'exact',
     lower: ({ a, b }, { cmp, type }, ir) => both(ir, compare(ir, cmp, type, a, b, undefined)),
-    cases: [
+    cases: () => [
       { form: 'setp.lt.s32', a: 0xffffffff, b: 0, p: 1, q: 0, why: '-1 is below 0' },
       { form: 'setp.ge.s16', a: 0x8000, b: 0x7fff, p: 0, q: 1, why: 'the least is below the largest' },
       { form: 'setp.le.s64', a: 3, b: 3, p: 1, q: 0, why: 'equal' },
@@ -111,7 +111,7 @@ export const compareRows = [
     source: '9.7.6.2',
     status: 'exact',
     lower: ({ a, b }, { cmp, type }, ir) => both(ir, compare(ir, cmp, type, a, b, undefined)),
-    cases: [
+    cases: () => [
       { form: 'setp.lt.u32', a: 0xffffffff, b: 0, p: 0, q: 1, why: 'unsigned, all ones is the largest' },
       { form: 'setp.hi.u32', a: 0xffffffff, b: 0, p: 1, q: 0, why: 'above, by its other name' },
       { form: 'setp.ls.u16', a: 1, b: 0xffff, p: 1, q: 0, why: 'below or same' },
@@ -127,7 +127,7 @@ export const compareRows = [
     source: '9.7.6.2',
     status: 'exact',
     lower: ({ a, b }, { cmp, ftz, type }, ir) => both(ir, compare(ir, cmp, type, a, b, ftz)),
-    cases: [
+    cases: () => [
       { form: 'setp.lt.f32', a: 0x3f800000, b: 0x40000000, p: 1, q: 0, why: '1 is below 2' },
       { form: 'setp.ne.f32', a: 0x7fc00000, b: 0, p: 0, q: 1, why: 'ordered: no number is not unequal either' },
       { form: 'setp.neu.f32', a: 0x7fc00000, b: 0, p: 1, q: 0, why: 'unordered' },
@@ -144,7 +144,7 @@ export const compareRows = [
     source: '9.7.6.2',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => both(ir, compare(ir, m.cmp, m.type, a, b, undefined), m.bool, c),
-    cases: [
+    cases: () => [
       { form: 'setp.eq.and.b32', a: 5, b: 5, c: 0, p: 0, q: 0, why: 'nothing passes a false c' },
       { form: 'setp.eq.or.b32', a: 5, b: 6, c: 1, p: 1, q: 1, why: 'a true c lets all pass' },
       { form: 'setp.ne.xor.b16', a: 1, b: 2, c: 1, p: 0, q: 1, why: 'exclusive' },
@@ -159,7 +159,7 @@ export const compareRows = [
     source: '9.7.6.2',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => both(ir, compare(ir, m.cmp, m.type, a, b, undefined), m.bool, c),
-    cases: [
+    cases: () => [
       { form: 'setp.lt.and.s32', a: 0xffffffff, b: 0, c: 1, p: 1, q: 0, why: '-1 is below 0, and c' },
       { form: 'setp.gt.or.s32', a: 0xffffffff, b: 0, c: 0, p: 0, q: 1, why: 'q is not (-1 > 0), or c' },
       { form: 'setp.eq.xor.s64', a: 3, b: 3, c: 1, p: 0, q: 1, why: 'exclusive' },
@@ -174,7 +174,7 @@ export const compareRows = [
     source: '9.7.6.2',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => both(ir, compare(ir, m.cmp, m.type, a, b, undefined), m.bool, c),
-    cases: [
+    cases: () => [
       { form: 'setp.lt.and.u32', a: 0xffffffff, b: 0, c: 1, p: 0, q: 1, why: 'all ones is not below 0' },
       { form: 'setp.lo.or.u32', a: 1, b: 2, c: 0, p: 1, q: 0, why: 'below' },
       { form: 'setp.ge.xor.u16', a: 2, b: 1, c: 0, p: 1, q: 0, why: 'exclusive' },
@@ -190,7 +190,7 @@ export const compareRows = [
     source: '9.7.6.2',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => both(ir, compare(ir, m.cmp, m.type, a, b, m.ftz), m.bool, c),
-    cases: [
+    cases: () => [
       { form: 'setp.lt.and.f32', a: 0x3f800000, b: 0x40000000, c: 1, p: 1, q: 0, why: '1 is below 2, and c' },
       { form: 'setp.num.or.f32', a: 0x7fc00000, b: 0, c: 0, p: 0, q: 1, why: 'an operand is no number' },
       { form: 'setp.gtu.xor.f16', a: 0x7e00, b: 0, c: 1, p: 0, q: 1, why: 'unordered holds' },
@@ -206,7 +206,7 @@ export const compareRows = [
     source: '9.7.6.1',
     status: 'exact',
     lower: ({ a, b }, m, ir) => truth(ir, m.dtype, compare(ir, m.cmp, m.stype, a, b, undefined)),
-    cases: [
+    cases: () => [
       { form: 'set.lt.u32.s32', a: 0xffffffff, b: 0, d: 0xffffffff, why: 'holds' },
       { form: 'set.ge.f32.s32', a: 1, b: 0, d: 0x3f800000, why: 'holds, as a float' },
       { form: 'set.eq.s32.b16', a: 1, b: 2, d: 0, why: 'does not hold' },
@@ -222,7 +222,7 @@ export const compareRows = [
     source: '9.7.6.1',
     status: 'exact',
     lower: ({ a, b }, m, ir) => truth(ir, m.dtype, compare(ir, m.cmp, m.stype, a, b, m.ftz)),
-    cases: [
+    cases: () => [
       { form: 'set.lt.u32.f32', a: 0x3f800000, b: 0x40000000, d: 0xffffffff, why: '1 is below 2' },
       { form: 'set.eq.f32.f32', a: 0x7fc00000, b: 0x7fc00000, d: 0, why: 'no number equals none' },
       { form: 'set.nan.s32.f64', a: 0x7ff8000000000000n, b: 0n, d: 0xffffffff, why: 'an operand is no number' },
@@ -238,7 +238,7 @@ export const compareRows = [
     source: '9.7.6.1',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => truth(ir, m.dtype, ir[m.bool](compare(ir, m.cmp, m.stype, a, b, undefined), c)),
-    cases: [
+    cases: () => [
       { form: 'set.eq.and.u32.u32', a: 5, b: 5, c: 1, d: 0xffffffff, why: 'both hold' },
       { form: 'set.eq.and.u32.u32', a: 5, b: 5, c: 0, d: 0, why: 'c does not' },
       { form: 'set.lt.xor.f32.s32', a: 0xffffffff, b: 0, c: 0, d: 0x3f800000, why: 'exclusive' },
@@ -254,7 +254,7 @@ export const compareRows = [
     source: '9.7.6.1',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => truth(ir, m.dtype, ir[m.bool](compare(ir, m.cmp, m.stype, a, b, m.ftz), c)),
-    cases: [
+    cases: () => [
       { form: 'set.lt.or.u32.f32', a: 0x40000000, b: 0x3f800000, c: 1, d: 0xffffffff, why: 'c holds' },
       { form: 'set.lt.or.u32.f32', a: 0x40000000, b: 0x3f800000, c: 0, d: 0, why: 'neither holds' },
       { form: 'set.equ.and.f32.f64', a: 0x7ff8000000000000n, b: 0n, c: 1, d: 0x3f800000, why: 'unordered' },
@@ -269,7 +269,7 @@ export const compareRows = [
     source: '9.7.6.3',
     status: 'exact',
     lower: ({ a, b, c }, _, ir) => ir.select(c, a, b),
-    cases: [
+    cases: () => [
       { form: 'selp.b32', a: 1, b: 2, c: 1, d: 1, why: 'c holds' },
       { form: 'selp.s64', a: 1, b: 2, c: 0, d: 2, why: 'c does not' },
       { form: 'selp.f32', a: 0x7f800001, b: 0, c: 1, d: 0x7f800001, why: 'a signalling NaN is moved, not quieted' },

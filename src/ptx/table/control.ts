@@ -48,7 +48,7 @@ export const controlRows = [
     source: '9.7.12.3',
     status: 'exact',
     control: 'branch',
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'brx.idx{.uni} a, t',
@@ -58,7 +58,7 @@ export const controlRows = [
     source: '9.7.12.4',
     status: 'exact',
     control: 'branch',
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'ret{.uni}',
@@ -67,7 +67,7 @@ export const controlRows = [
     source: '9.7.12.6',
     status: 'exact',
     control: 'return',
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'exit',
@@ -76,7 +76,7 @@ export const controlRows = [
     source: '9.7.12.7',
     status: 'exact',
     control: 'exit',
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'call{.uni} (d), f, (a)',
@@ -86,7 +86,7 @@ export const controlRows = [
     source: '9.7.12.5',
     status: 'exact',
     control: 'call',
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'call{.uni} f, (a)',
@@ -96,7 +96,7 @@ export const controlRows = [
     source: '9.7.12.5',
     status: 'exact',
     control: 'call',
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'call{.uni} f',
@@ -106,7 +106,7 @@ export const controlRows = [
     source: '9.7.12.5',
     status: 'exact',
     control: 'call',
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'bar{.cta}.sync a{, b}',
@@ -116,7 +116,7 @@ export const controlRows = [
     source: '9.7.13.1',
     status: 'exact',
     control: 'barrier',
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'barrier{.cta}.sync{.aligned} a{, b}',
@@ -126,7 +126,7 @@ export const controlRows = [
     source: '9.7.13.1',
     status: 'exact',
     control: 'barrier',
-    cases: [],
+    cases: () => [],
   }),
   ...votes.flatMap(({ name, aligned, since }) => [
     row({
@@ -138,7 +138,7 @@ export const controlRows = [
       status: 'exact',
       control: 'barrier',
       lower: ({ c }, _, ir) => overBlock(ir, 'popc', c),
-      cases: [],
+      cases: () => [],
     }),
     row({
       syntax: `${name as 'bar'}{.cta}.red.op${aligned as ''}.pred d, a{, b}, {!}c`,
@@ -150,7 +150,7 @@ export const controlRows = [
       status: 'exact',
       control: 'barrier',
       lower: ({ c }, { op }, ir) => overBlock(ir, op, c),
-      cases: [],
+      cases: () => [],
     }),
   ]),
 ];

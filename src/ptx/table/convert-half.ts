@@ -43,7 +43,7 @@ const singleRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => toHalf(ir, 'f16', a, m.rnd, { relu: true, ...(m.satfinite ? { satfinite: true } : {}) }),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.relu.f16.f32', a: 0xbf800000, d: 0, why: 'not below 0' },
       { form: 'cvt.rz.relu.f16.f32', a: 0x3f801fff, d: 0x3c00, why: 'cut' },
       { form: 'cvt.rn.relu.satfinite.f16.f32', a: 0x7f800000, d: 0x7bff, why: 'infinity is the largest half' },
@@ -58,7 +58,7 @@ const singleRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => toHalf(ir, 'f16', a, m.rnd, { satfinite: true }),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.satfinite.f16.f32', a: 0xc77ff000, d: 0xfbff, why: '-65520 would tie to -infinity' },
       { form: 'cvt.rn.satfinite.f16.f32', a: 0x3f800000, d: 0x3c00, why: '1' },
       { form: 'cvt.rz.satfinite.f16.f32', a: 0x7fc00000, d: 0x7fff, why: 'a NaN' },
@@ -73,7 +73,7 @@ const singleRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => toHalf(ir, 'bf16', a, m.rnd, { satfinite: true, ...(m.relu ? { relu: true } : {}) }),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.satfinite.bf16.f32', a: 0x7f7fffff, d: 0x7f7f, why: 'would round to infinity' },
       { form: 'cvt.rn.relu.satfinite.bf16.f32', a: 0xff800000, d: 0, why: 'not below 0' },
       { form: 'cvt.rz.satfinite.bf16.f32', a: 0xff800000, d: 0xff7f, why: '-infinity is the least bfloat' },
@@ -91,7 +91,7 @@ const singleRows = [
       const [low, high] = [b, a].map((each) => toHalf(ir, halfOf(m.type), each, m.rnd, m));
       return joined(ir, low!, high!);
     },
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.f16x2.f32', a: 0x3f800000, b: 0x40000000, d: 0x3c004000, why: '1 above 2' },
       { form: 'cvt.rn.bf16x2.f32', a: 0x3f808000, b: 0x3f818000, d: 0x3f803f82, why: 'both tie to even' },
       { form: 'cvt.rn.relu.bf16x2.f32', a: 0xbf800000, b: 0x3f800000, d: 0x00003f80, why: 'not below 0' },
@@ -107,7 +107,7 @@ const singleRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => narrowFloat(ir, 'bf16', flush(ir, a, true), m.rnd),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.ftz.bf16.f32', a: 0x007fffff, d: 0, why: 'a subnormal' },
       { form: 'cvt.rn.ftz.bf16.f32', a: 0x3f808001, d: 0x3f81, why: 'above the middle' },
       { form: 'cvt.rz.ftz.bf16.f32', a: 0x80000001, d: 0x8000, why: 'of its sign' },
@@ -121,7 +121,7 @@ const singleRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, _, ir) => flush(ir, ir.fpext('f32', a), true),
-    cases: [
+    cases: () => [
       { form: 'cvt.ftz.f32.bf16', a: 0x3f80, d: 0x3f800000, why: '1' },
       { form: 'cvt.ftz.f32.bf16', a: 0x807f, d: 0x80000000, why: 'a subnormal' },
       { form: 'cvt.ftz.f32.bf16', a: 0x0080, d: 0x00800000, why: 'the least normal one' },
@@ -145,7 +145,7 @@ const bfloatRows = [
       const isSigned = isSignedType(m.type);
       return narrowFloat(ir, 'bf16', intToOdd(ir, widened(ir, a, isSigned), isSigned), m.rnd);
     },
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.bf16.s32', a: 0xffffffd6, d: 0xc228, why: '-42' },
       { form: 'cvt.rn.bf16.u32', a: 0x81800001, d: 0x4f02, why: 'just above a middle' },
       { form: 'cvt.rn.bf16.u64', a: 0x8180000000000000n, d: 0x5f02, why: 'a middle ties to even' },
@@ -162,7 +162,7 @@ const bfloatRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => narrowFloat(ir, 'bf16', single(ir, a), m.rnd),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.bf16.f16', a: 0x3c00, d: 0x3f80, why: '1' },
       { form: 'cvt.rp.bf16.f16', a: 0x3c01, d: 0x3f81, why: 'upwards' },
       { form: 'cvt.rn.bf16.f16', a: 0x0001, d: 0x3380, why: '2^-24 is normal as a bfloat' },
@@ -177,7 +177,7 @@ const bfloatRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => narrowFloat(ir, 'bf16', doubleToOdd(ir, a), m.rnd),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.bf16.f64', a: 0x3ff0000000000000n, d: 0x3f80, why: '1' },
       { form: 'cvt.rn.bf16.f64', a: 0x3ff0100000000001n, d: 0x3f81, why: '1 + 2^-8 + 2^-52, above the middle' },
       { form: 'cvt.rz.bf16.f64', a: 0x7fefffffffffffffn, d: 0x7f7f, why: 'towards zero nothing overflows' },
@@ -192,7 +192,7 @@ const bfloatRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => floatToInteger(ir, single(ir, a), m.type, m.rnd),
-    cases: [
+    cases: () => [
       { form: 'cvt.rzi.s32.bf16', a: 0xbfc0, d: 0xffffffff, why: '-1.5 towards zero' },
       { form: 'cvt.rni.u32.bf16', a: 0x4020, d: 2, why: '2.5 ties to even' },
       { form: 'cvt.rpi.s16.bf16', a: 0x7f7f, d: 0x7fff, why: 'saturates' },
@@ -207,7 +207,7 @@ const bfloatRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => narrowFloat(ir, 'f16', single(ir, a), m.rnd),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.f16.bf16', a: 0x3f81, d: 0x3c08, why: '1 + 2^-7' },
       { form: 'cvt.rn.f16.bf16', a: 0x4780, d: 0x7c00, why: '2^16 overflows' },
       { form: 'cvt.rm.f16.bf16', a: 0x8001, d: 0x8001, why: 'below -0 comes the least subnormal' },
@@ -221,7 +221,7 @@ const bfloatRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, _, ir) => ir.fpext('f64', single(ir, a)),
-    cases: [
+    cases: () => [
       { form: 'cvt.f64.bf16', a: 0x3f80, d: 0x3ff0000000000000n, why: '1' },
       { form: 'cvt.f64.bf16', a: 0x0001, d: 0x37a0000000000000n, why: '2^-133 is normal as a double' },
       { form: 'cvt.f64.bf16', a: 0xff80, d: 0xfff0000000000000n, why: '-infinity' },
@@ -236,7 +236,7 @@ const bfloatRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => toIntegral(ir, a, m.rnd),
-    cases: [
+    cases: () => [
       { form: 'cvt.rni.bf16.bf16', a: 0x4020, d: 0x4000, why: '2.5 ties to even' },
       { form: 'cvt.rmi.bf16.bf16', a: 0x8001, d: 0xbf80, why: 'below -0 comes -1' },
       { form: 'cvt.rzi.bf16.bf16', a: 0xbfc0, d: 0xbf80, why: '-1.5 towards zero' },
@@ -250,7 +250,7 @@ const bfloatRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }) => a,
-    cases: [
+    cases: () => [
       { form: 'cvt.bf16.bf16', a: 0x3f80, d: 0x3f80, why: '1' },
       { form: 'cvt.bf16.bf16', a: 0x8001, d: 0x8001, why: 'a subnormal stays one' },
       { form: 'cvt.bf16.bf16', a: 0xff80, d: 0xff80, why: '-infinity' },
@@ -280,7 +280,7 @@ const packRows = [
     source: '9.7.9.22',
     status: 'exact',
     lower: ({ a, b }, { type }, ir) => sideBySide(ir, type, a, b),
-    cases: [
+    cases: () => [
       { form: 'cvt.pack.sat.s16.s32', a: 1, b: 2, d: 0x00010002, why: '1 above 2' },
       { form: 'cvt.pack.sat.s16.s32', a: 0x80000000, b: 0x7fffffff, d: 0x80007fff, why: 'the least and the largest' },
       { form: 'cvt.pack.sat.u16.s32', a: 0xffffffff, b: 0x12345, d: 0x0000ffff, why: '-1 is below 0' },
@@ -295,7 +295,7 @@ const packRows = [
     source: '9.7.9.22',
     status: 'exact',
     lower: ({ a, b, c }, { type }, ir) => ir.or(sideBySide(ir, type, a, b), ir.shl(c, ir.const('i32', 2 * bitsOfType(type)))),
-    cases: [
+    cases: () => [
       { form: 'cvt.pack.sat.u8.s32.b32', a: 300, b: 2, c: 0x12345678, d: 0x5678ff02, why: 'the lower half of c moves up' },
       { form: 'cvt.pack.sat.s4.s32.b32', a: 0xffffffff, b: 99, c: 0x1, d: 0x1f7, why: '-1 and the largest' },
       { form: 'cvt.pack.sat.s2.s32.b32', a: 0x80000000, b: 1, c: 0, d: 9, why: '-2 and 1' },

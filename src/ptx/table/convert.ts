@@ -63,7 +63,7 @@ export const convertRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => integerToInteger(ir, a, m.atype, m.dtype, m.sat),
-    cases: [
+    cases: () => [
       { form: 'cvt.s64.s32', a: 0xffffffff, d: 0xffffffffffffffffn, why: 'the sign is extended' },
       { form: 'cvt.u64.u32', a: 0xffffffff, d: 0xffffffffn, why: 'zeros are' },
       { form: 'cvt.u64.s32', a: 0xffffffff, d: 0xffffffffffffffffn, why: 'the source says how to extend' },
@@ -87,7 +87,7 @@ export const convertRows = [
       const value = intToFloat(ir, m.dtype, widened(ir, a, isSigned), isSigned, m.frnd);
       return saturate(ir, value, m.sat);
     },
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.f32.s32', a: 0xffffffd6, d: 0xc2280000, why: '-42' },
       { form: 'cvt.rn.f32.u32', a: 0x1000001, d: 0x4b800000, why: '2^24 + 1 ties to even' },
       { form: 'cvt.rp.f32.u32', a: 0x1000001, d: 0x4b800001, why: 'upwards' },
@@ -108,7 +108,7 @@ export const convertRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => floatToInteger(ir, flush(ir, a, m.ftz), m.dtype, m.irnd),
-    cases: [
+    cases: () => [
       { form: 'cvt.rzi.s32.f32', a: 0xbfc00000, d: 0xffffffff, why: '-1.5 towards zero' },
       { form: 'cvt.rni.s32.f32', a: 0x40200000, d: 2, why: '2.5 ties to even' },
       { form: 'cvt.rmi.s32.f32', a: 0xbfc00000, d: 0xfffffffe, why: '-1.5 downwards' },
@@ -127,7 +127,7 @@ export const convertRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => saturate(ir, flush(ir, narrowFloat(ir, 'f32', a, m.frnd), m.ftz), m.sat),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.f32.f64', a: 0x3ff8000000000000n, d: 0x3fc00000, why: '1.5' },
       { form: 'cvt.rz.f32.f64', a: 0x7fefffffffffffffn, d: 0x7f7fffff, why: 'the largest double towards zero' },
       { form: 'cvt.rn.f32.f64', a: 0x7fefffffffffffffn, d: 0x7f800000, why: 'overflows to nearest' },
@@ -143,7 +143,7 @@ export const convertRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => saturate(ir, narrowFloat(ir, 'f16', flush(ir, a, m.atype === 'f32' ? m.ftz : undefined), m.frnd), m.sat),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.f16.f32', a: 0x3f800000, d: 0x3c00, why: '1' },
       { form: 'cvt.rn.f16.f32', a: 0x477ff000, d: 0x7c00, why: '65520 ties up to infinity' },
       { form: 'cvt.rz.f16.f32', a: 0x47c00000, d: 0x7bff, why: '98304 towards zero' },
@@ -160,7 +160,7 @@ export const convertRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => rectify(ir, narrowFloat(ir, 'bf16', a, m.frnd), m.relu),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.bf16.f32', a: 0x3f808000, d: 0x3f80, why: 'ties to even' },
       { form: 'cvt.rz.bf16.f32', a: 0x3f81ffff, d: 0x3f81, why: 'cut' },
       { form: 'cvt.rn.relu.bf16.f32', a: 0xbf800000, d: 0, why: 'not below 0' },
@@ -180,7 +180,7 @@ export const convertRows = [
       const source = flush(ir, a, m.atype === 'f32' ? m.ftz : undefined);
       return saturate(ir, widen(ir, source, m.dtype), m.sat);
     },
-    cases: [
+    cases: () => [
       { form: 'cvt.f32.f16', a: 0x3c00, d: 0x3f800000, why: '1' },
       { form: 'cvt.f64.f32', a: 1, d: 0x36a0000000000000n, why: 'the least subnormal float is normal as a double' },
       { form: 'cvt.sat.f32.f32', a: 0x40000000, d: 0x3f800000, why: 'not above 1' },
@@ -194,7 +194,7 @@ export const convertRows = [
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, _, ir) => ir.fpext('f32', a),
-    cases: [
+    cases: () => [
       { form: 'cvt.f32.bf16', a: 0x3f80, d: 0x3f800000, why: '1' },
       { form: 'cvt.f32.bf16', a: 0x0001, d: 0x00010000, why: 'a subnormal stays one' },
       { form: 'cvt.f32.bf16', a: 0xff80, d: 0xff800000, why: '-infinity' },
@@ -210,7 +210,7 @@ export const convertRows = [
       source: '9.7.9.21',
       status: 'exact',
       lower: ({ a }, m, ir) => saturate(ir, a, m.sat),
-      cases: [
+      cases: () => [
         { form: `cvt.${type}.${type}`, a: two, d: two, why: 'nothing changes' },
         { form: `cvt.sat.${type}.${type}`, a: two, d: one, why: 'not above 1' },
         { form: `cvt.sat.${type}.${type}`, a: nan, d: 0, why: 'a NaN is +0' },
@@ -228,7 +228,7 @@ export const convertRows = [
       source: '9.7.9.21',
       status: 'exact',
       lower: ({ a }, m, ir) => saturate(ir, toIntegral(ir, flush(ir, a, m.ftz), m.irnd), m.sat),
-      cases: [],
+      cases: () => [],
     }),
   ),
 ];

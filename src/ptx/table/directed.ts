@@ -22,7 +22,7 @@ const sumRows = [
     source: '9.7.3.3',
     status: 'exact',
     lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => sumIn(ir, m.rnd, x!, y!)),
-    cases: [
+    cases: () => [
       { form: 'add.rp.f32', a: 0x4b800000, b: f.one, d: 0x4b800001, why: '2^24 + 1 lies below 2^24 + 2' },
       { form: 'add.rz.f32', a: 0xcb800000, b: 0xc0400000, d: 0xcb800001, why: '-(2^24 + 3) is cut to -(2^24 + 2)' },
       { form: 'add.rm.f32', a: f.most, b: f.most, d: f.most, why: 'downwards nothing overflows to +infinity' },
@@ -39,7 +39,7 @@ const sumRows = [
     source: '9.7.3.3',
     status: 'exact',
     lower: ({ a, b }, m, ir) => sumIn(ir, m.rnd, a, b),
-    cases: [
+    cases: () => [
       { form: 'add.rp.f64', a: d.one, b: d.tiny, d: 0x3ff0000000000001n, why: 'above 1 by any amount' },
       { form: 'add.rz.f64', a: d.one, b: 0x8000000000000001n, d: 0x3fefffffffffffffn, why: 'below 1' },
       { form: 'add.rp.f64', a: 0xffefffffffffffffn, b: 0xffefffffffffffffn, d: 0xffefffffffffffffn, why: 'the least, not -infinity' },
@@ -54,7 +54,7 @@ const sumRows = [
     source: '9.7.3.4',
     status: 'exact',
     lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => sumIn(ir, m.rnd, x!, ir.fneg(y!))),
-    cases: [
+    cases: () => [
       { form: 'sub.rm.f32', a: f.one, b: f.tiny, d: 0x3f7fffff, why: 'below 1' },
       { form: 'sub.rp.f32', a: f.one, b: f.tiny, d: f.one, why: '1 is the next above' },
       { form: 'sub.rm.f32', a: 0, b: 0, d: 0x80000000, why: '0 - 0 is -0 downwards' },
@@ -69,7 +69,7 @@ const sumRows = [
     source: '9.7.3.4',
     status: 'exact',
     lower: ({ a, b }, m, ir) => sumIn(ir, m.rnd, a, ir.fneg(b)),
-    cases: [
+    cases: () => [
       { form: 'sub.rm.f64', a: d.one, b: d.tiny, d: 0x3fefffffffffffffn, why: 'below 1' },
       { form: 'sub.rz.f64', a: 0xffefffffffffffffn, b: d.most, d: 0xffefffffffffffffn, why: 'towards zero nothing overflows' },
       { form: 'sub.rp.f64', a: d.one, b: d.one, d: 0n, why: '1 - 1 is +0' },
@@ -87,7 +87,7 @@ const productRows = [
     source: '9.7.3.5',
     status: 'exact',
     lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => productIn(ir, m.rnd, x!, y!), lifting.product),
-    cases: [
+    cases: () => [
       { form: 'mul.rp.f32', a: 0x3f800001, b: 0x3f800001, d: 0x3f800003, why: '1 + 2^-22 + 2^-46, upwards' },
       { form: 'mul.rz.f32', a: f.tiny, b: f.tiny, d: 0, why: '2^-298 towards zero' },
       { form: 'mul.rp.f32', a: f.tiny, b: f.tiny, d: f.tiny, why: '2^-298 upwards is the least subnormal' },
@@ -103,7 +103,7 @@ const productRows = [
     source: '9.7.3.5',
     status: 'exact',
     lower: ({ a, b }, m, ir) => productIn(ir, m.rnd, a, b),
-    cases: [
+    cases: () => [
       { form: 'mul.rp.f64', a: 0x3ff0000000000001n, b: 0x3ff0000000000001n, d: 0x3ff0000000000003n, why: '1 + 2^-51 + 2^-104, upwards' },
       { form: 'mul.rm.f64', a: 0x8000000000000001n, b: d.tiny, d: 0x8000000000000001n, why: '-2^-2148 downwards' },
       { form: 'mul.rz.f64', a: d.most, b: d.most, d: d.most, why: 'towards zero nothing overflows' },
@@ -119,7 +119,7 @@ const productRows = [
       source: name === 'fma' ? '9.7.3.6' : '9.7.3.7',
       status: 'exact',
       lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], m, (x, y, z) => fusedIn(ir, m.rnd, x!, y!, z!), lifting.fused),
-      cases: [
+      cases: () => [
         { form: `${name}.rm.f32`, a: f.half, b: 0x437c0000, c: 0x4b400001, d: 0x4b40007f, why: '126 + 12582913 is exact' },
         { form: `${name}.rm.f32`, a: 0x3eaaaaab, b: 0x437c0000, c: 0x4b400001, d: 0x4b400055, why: '84.000003 + 12582913, downwards' },
         { form: `${name}.rp.f32`, a: f.tiny, b: f.tiny, c: f.one, d: 0x3f800001, why: '1 + 2^-298 lies above 1' },
@@ -138,7 +138,7 @@ const productRows = [
       source: name === 'fma' ? '9.7.3.6' : '9.7.3.7',
       status: 'exact',
       lower: ({ a, b, c }, m, ir) => fusedIn(ir, m.rnd, a, b, c),
-      cases: [
+      cases: () => [
         { form: `${name}.rp.f64`, a: d.tiny, b: d.tiny, c: d.one, d: 0x3ff0000000000001n, why: '1 + 2^-2148 lies above 1' },
         { form: `${name}.rm.f64`, a: 0x4000000000000000n, b: d.one, c: 0xc000000000000000n, d: 0x8000000000000000n, why: '2 - 2 is -0' },
         { form: `${name}.rz.f64`, a: d.most, b: d.most, c: d.most, d: d.most, why: 'towards zero nothing overflows' },
@@ -159,7 +159,7 @@ const quotientRows = [
     status: 'exact',
     lower: ({ a, b }, m, ir) =>
       arithmetic(ir, [a, b], { ...(m.ftz ? { ftz: m.ftz } : {}) }, (x, y) => quotientIn(ir, m.rnd, x!, y!), lifting.quotient),
-    cases: [
+    cases: () => [
       { form: 'div.rm.f32', a: f.one, b: f.three, d: 0x3eaaaaaa, why: '1 / 3, downwards' },
       { form: 'div.rp.f32', a: f.tiny, b: f.most, d: f.tiny, why: 'above 0 by any amount' },
       { form: 'div.rz.f32', a: f.most, b: 0x80000001, d: 0xff7fffff, why: 'towards zero nothing overflows' },
@@ -175,7 +175,7 @@ const quotientRows = [
     source: '9.7.3.8',
     status: 'exact',
     lower: ({ a, b }, m, ir) => quotientIn(ir, m.rnd, a, b),
-    cases: [
+    cases: () => [
       { form: 'div.rp.f64', a: d.one, b: 0x4008000000000000n, d: 0x3fd5555555555556n, why: '1 / 3, upwards' },
       { form: 'div.rm.f64', a: d.tiny, b: 0x4000000000000000n, d: 0n, why: '2^-1075, downwards' },
       { form: 'div.rz.f64', a: d.most, b: 0x8000000000000001n, d: 0xffefffffffffffffn, why: 'towards zero nothing overflows' },
@@ -197,7 +197,7 @@ const quotientRows = [
         (x) => quotientIn(ir, m.rnd, ir.const('f32', f.one), x!),
         lifting.reciprocal,
       ),
-    cases: [
+    cases: () => [
       { form: 'rcp.rz.f32', a: 0xc0400000, d: 0xbeaaaaaa, why: '-1 / 3, towards zero' },
       { form: 'rcp.rm.f32', a: f.tiny, d: f.most, why: '2^149 downwards is the largest' },
       { form: 'rcp.rp.f32', a: 0x80000000, d: 0xff800000, why: 'of -0' },
@@ -212,7 +212,7 @@ const quotientRows = [
     source: '9.7.3.13',
     status: 'exact',
     lower: ({ a }, m, ir) => quotientIn(ir, m.rnd, ir.const('f64', d.one), a),
-    cases: [
+    cases: () => [
       { form: 'rcp.rm.f64', a: 0xc008000000000000n, d: 0xbfd5555555555556n, why: '-1 / 3, downwards' },
       { form: 'rcp.rz.f64', a: d.tiny, d: d.most, why: '2^1074 towards zero is the largest' },
       { form: 'rcp.rp.f64', a: 0x8000000000000000n, d: 0xfff0000000000000n, why: 'of -0' },
@@ -227,7 +227,7 @@ const quotientRows = [
     source: '9.7.3.15',
     status: 'exact',
     lower: ({ a }, m, ir) => arithmetic(ir, [a], { ...(m.ftz ? { ftz: m.ftz } : {}) }, (x) => rootIn(ir, m.rnd, x!)),
-    cases: [
+    cases: () => [
       { form: 'sqrt.rm.f32', a: f.two, d: 0x3fb504f3, why: 'of 2 the nearest lies below' },
       { form: 'sqrt.rp.f32', a: f.two, d: 0x3fb504f4, why: 'and the next above' },
       { form: 'sqrt.rz.f32', a: f.tiny, d: 0x1a3504f3, why: 'of 2^-149 is 2^-75 times the root of 2' },
@@ -243,7 +243,7 @@ const quotientRows = [
     source: '9.7.3.15',
     status: 'exact',
     lower: ({ a }, m, ir) => rootIn(ir, m.rnd, a),
-    cases: [
+    cases: () => [
       { form: 'sqrt.rz.f64', a: 0x4000000000000000n, d: 0x3ff6a09e667f3bccn, why: 'of 2 the nearest lies above' },
       { form: 'sqrt.rp.f64', a: 0x4000000000000000n, d: 0x3ff6a09e667f3bcdn, why: 'and it is the next' },
       { form: 'sqrt.rm.f64', a: 0x7ff0000000000000n, d: 0x7ff0000000000000n, why: 'of infinity' },

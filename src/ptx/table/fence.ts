@@ -19,7 +19,7 @@ export const fenceRows = [
     source,
     status: 'exact',
     lower,
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'fence{.sem}.scope',
@@ -29,7 +29,7 @@ export const fenceRows = [
     source,
     status: 'exact',
     lower,
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'fence.sem.scope',
@@ -39,6 +39,6 @@ export const fenceRows = [
     source,
     status: 'exact',
     lower,
-    cases: [],
+    cases: () => [],
   }),
 ];

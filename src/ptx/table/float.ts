@@ -28,7 +28,7 @@ export const floatRows = [
     source: '9.7.3.3',
     status: 'exact',
     lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fadd(x!, y!)),
-    cases: [
+    cases: () => [
       { form: 'add.f32', a: f.one, b: f.two, d: f.three, why: '1 + 2' },
       { form: 'add.f32', a: 0x4b800000, b: f.one, d: 0x4b800000, why: '2^24 + 1 ties to even' },
       { form: 'add.sat.f32', a: f.one, b: f.two, d: f.one, why: 'not above 1' },
@@ -45,7 +45,7 @@ export const floatRows = [
     source: '9.7.3.3',
     status: 'exact',
     lower: ({ a, b }, _, ir) => ir.fadd(a, b),
-    cases: [
+    cases: () => [
       { form: 'add.f64', a: 0x3ff0000000000000n, b: 0x4000000000000000n, d: 0x4008000000000000n, why: '1 + 2' },
       { form: 'add.rn.f64', a: 0x4340000000000000n, b: 0x3ff0000000000000n, d: 0x4340000000000000n, why: '2^53 + 1 ties to even' },
       { form: 'add.f64', a: 0x8000000000000000n, b: 0n, d: 0n, why: '-0 + 0 is +0' },
@@ -60,7 +60,7 @@ export const floatRows = [
     source: '9.7.4.1',
     status: 'exact',
     lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fadd(x!, y!)),
-    cases: [
+    cases: () => [
       { form: 'add.f16', a: 0x3c00, b: 0x4000, d: 0x4200, why: '1 + 2' },
       { form: 'add.f16', a: 0x7bff, b: 0x7bff, d: 0x7c00, why: 'overflows to infinity' },
       { form: 'add.f16', a: 0x6800, b: 0x3c00, d: 0x6800, why: '2^11 + 1 ties to even' },
@@ -75,7 +75,7 @@ export const floatRows = [
     source: '9.7.4.1',
     status: 'exact',
     lower: ({ a, b }, _, ir) => ir.fadd(a, b),
-    cases: [
+    cases: () => [
       { form: 'add.bf16', a: 0x3f80, b: 0x4000, d: 0x4040, why: '1 + 2' },
       { form: 'add.bf16', a: 0x4380, b: 0x3f80, d: 0x4380, why: '2^8 + 1 ties to even' },
       { form: 'add.rn.bf16', a: 0x3f80, b: 0xbf80, d: 0, why: '1 - 1 is +0' },
@@ -90,7 +90,7 @@ export const floatRows = [
     source: '9.7.3.4',
     status: 'exact',
     lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fsub(x!, y!)),
-    cases: [
+    cases: () => [
       { form: 'sub.f32', a: f.three, b: f.two, d: f.one, why: '3 - 2' },
       { form: 'sub.sat.f32', a: f.two, b: f.three, d: 0, why: 'not below 0' },
       { form: 'sub.f32', a: 0x7f800000, b: 0x7f7fffff, d: 0x7f800000, why: 'infinity stays' },
@@ -105,7 +105,7 @@ export const floatRows = [
     source: '9.7.3.4',
     status: 'exact',
     lower: ({ a, b }, _, ir) => ir.fsub(a, b),
-    cases: [
+    cases: () => [
       { form: 'sub.f64', a: 0x4008000000000000n, b: 0x4000000000000000n, d: 0x3ff0000000000000n, why: '3 - 2' },
       { form: 'sub.f64', a: 0n, b: 0n, d: 0n, why: '0 - 0 is +0' },
       { form: 'sub.rn.f64', a: 1n, b: 2n, d: 0x8000000000000001n, why: 'subnormals subtract' },
@@ -120,7 +120,7 @@ export const floatRows = [
     source: '9.7.4.2',
     status: 'exact',
     lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fsub(x!, y!)),
-    cases: [
+    cases: () => [
       { form: 'sub.f16', a: 0x4200, b: 0x4000, d: 0x3c00, why: '3 - 2' },
       { form: 'sub.sat.f16', a: 0x4000, b: 0x4200, d: 0, why: 'not below 0' },
       { form: 'sub.f16', a: 0xfbff, b: 0x7bff, d: 0xfc00, why: 'overflows to -infinity' },
@@ -135,7 +135,7 @@ export const floatRows = [
     source: '9.7.4.2',
     status: 'exact',
     lower: ({ a, b }, _, ir) => ir.fsub(a, b),
-    cases: [
+    cases: () => [
       { form: 'sub.bf16', a: 0x4040, b: 0x4000, d: 0x3f80, why: '3 - 2' },
       { form: 'sub.bf16', a: 0x4380, b: 0xbf80, d: 0x4380, why: '2^8 + 1 ties to even' },
       { form: 'sub.rn.bf16', a: 0x3f80, b: 0x3f80, d: 0, why: '1 - 1 is +0' },
@@ -150,7 +150,7 @@ export const floatRows = [
     source: '9.7.3.5',
     status: 'exact',
     lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fmul(x!, y!), lifting.product),
-    cases: [
+    cases: () => [
       { form: 'mul.f32', a: f.two, b: f.three, d: 0x40c00000, why: '2 * 3' },
       { form: 'mul.f32', a: f.tiny, b: f.half, d: 0, why: 'half the least subnormal ties to 0' },
       { form: 'mul.ftz.f32', a: 0x00800000, b: f.half, d: 0, why: 'a subnormal result counts as 0' },
@@ -166,7 +166,7 @@ export const floatRows = [
     source: '9.7.3.5',
     status: 'exact',
     lower: ({ a, b }, _, ir) => ir.fmul(a, b),
-    cases: [
+    cases: () => [
       { form: 'mul.f64', a: 0x4000000000000000n, b: 0x4008000000000000n, d: 0x4018000000000000n, why: '2 * 3' },
       { form: 'mul.f64', a: 0x8000000000000000n, b: 0x4008000000000000n, d: 0x8000000000000000n, why: '-0 * 3 is -0' },
       { form: 'mul.rn.f64', a: 0x7fe0000000000000n, b: 0x4000000000000000n, d: 0x7ff0000000000000n, why: 'overflows' },
@@ -181,7 +181,7 @@ export const floatRows = [
     source: '9.7.4.3',
     status: 'exact',
     lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fmul(x!, y!), lifting.product),
-    cases: [
+    cases: () => [
       { form: 'mul.f16', a: 0x4000, b: 0x4200, d: 0x4600, why: '2 * 3' },
       { form: 'mul.f16', a: 0x5c00, b: 0x5c00, d: 0x7c00, why: '2^16 overflows' },
       { form: 'mul.ftz.f16', a: 0x0001, b: 0x3c00, d: 0, why: 'a subnormal counts as 0' },
@@ -196,7 +196,7 @@ export const floatRows = [
     source: '9.7.4.3',
     status: 'exact',
     lower: ({ a, b }, _, ir) => ir.fmul(a, b),
-    cases: [
+    cases: () => [
       { form: 'mul.bf16', a: 0x4000, b: 0x4040, d: 0x40c0, why: '2 * 3' },
       { form: 'mul.bf16', a: 0x8000, b: 0x3f80, d: 0x8000, why: '-0 * 1 is -0' },
       { form: 'mul.rn.bf16', a: 0x7f00, b: 0x4000, d: 0x7f80, why: 'overflows' },
@@ -211,7 +211,7 @@ export const floatRows = [
       source: name === 'fma' ? '9.7.3.6' : '9.7.3.7',
       status: 'exact',
       lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], m, (x, y, z) => ir.fma(x!, y!, z!), lifting.fused),
-      cases: [
+      cases: () => [
         { form: `${name}.rn.f32`, a: f.two, b: f.three, c: f.one, d: 0x40e00000, why: '2 * 3 + 1' },
         {
           form: `${name}.rn.f32`,
@@ -232,7 +232,7 @@ export const floatRows = [
       source: name === 'fma' ? '9.7.3.6' : '9.7.3.7',
       status: 'exact',
       lower: ({ a, b, c }, _, ir) => ir.fma(a, b, c),
-      cases: [
+      cases: () => [
         {
           form: `${name}.rn.f64`,
           a: 0x4000000000000000n,
@@ -262,7 +262,7 @@ export const floatRows = [
     source: '9.7.4.4',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], m, (x, y, z) => ir.fma(x!, y!, z!), lifting.fused),
-    cases: [
+    cases: () => [
       { form: 'fma.rn.f16', a: 0x4000, b: 0x4200, c: 0x3c00, d: 0x4700, why: '2 * 3 + 1' },
       { form: 'fma.rn.f16', a: 0x3c01, b: 0x3c01, c: 0xbc02, d: 0x0010, why: '(1+2^-10)^2 - (1+2^-9) is 2^-20' },
       { form: 'fma.rn.relu.f16', a: 0x4000, b: 0xc200, c: 0x3c00, d: 0, why: 'not below 0' },
@@ -276,7 +276,7 @@ export const floatRows = [
     source: '9.7.3.8',
     status: 'exact',
     lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fdiv(x!, y!), lifting.quotient),
-    cases: [
+    cases: () => [
       { form: 'div.rn.f32', a: f.one, b: f.three, d: 0x3eaaaaab, why: '1 / 3, rounded up' },
       { form: 'div.rn.f32', a: f.one, b: 0, d: 0x7f800000, why: 'by zero' },
       { form: 'div.rn.f32', a: 0, b: 0, d: 0x7fffffff, why: '0 / 0 is no number' },
@@ -290,7 +290,7 @@ export const floatRows = [
     source: '9.7.3.8',
     status: correctly('2 ulp'),
     lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fdiv(x!, y!)),
-    cases: [
+    cases: () => [
       { form: 'div.full.f32', a: f.four, b: f.two, d: f.two, why: '4 / 2' },
       { form: 'div.full.f32', a: f.one, b: 0x7f000000, d: 0x00400000, why: '2^-127, a subnormal' },
       { form: 'div.full.f32', a: f.one, b: 0, d: 0x7f800000, why: 'by zero' },
@@ -309,7 +309,7 @@ export const floatRows = [
         const isLarge = ir.fcmp(ir.fabs(y!), ir.const('f32', 0x7e800000), { pred: 'ogt' });
         return ir.select(isLarge, ir.fmul(x!, sign), ir.fdiv(x!, y!));
       }),
-    cases: [
+    cases: () => [
       { form: 'div.approx.f32', a: f.one, b: f.two, d: f.half, why: '1 / 2' },
       { form: 'div.approx.f32', a: 0xc0400000, b: 0x7f000000, d: 0x80000000, why: 'a divisor above 2^126' },
       { form: 'div.approx.f32', a: 0x7f800000, b: 0x7f000000, d: 0x7fffffff, why: 'infinity by such a divisor' },
@@ -323,7 +323,7 @@ export const floatRows = [
     source: '9.7.3.8',
     status: 'exact',
     lower: ({ a, b }, _, ir) => ir.fdiv(a, b),
-    cases: [
+    cases: () => [
       { form: 'div.rn.f64', a: 0x3ff0000000000000n, b: 0x4008000000000000n, d: 0x3fd5555555555555n, why: '1 / 3' },
       { form: 'div.rn.f64', a: 0xbff0000000000000n, b: 0n, d: 0xfff0000000000000n, why: 'by zero' },
       { form: 'div.rn.f64', a: 0x4008000000000000n, b: 0x4000000000000000n, d: 0x3ff8000000000000n, why: '3 / 2' },
@@ -337,7 +337,7 @@ export const floatRows = [
     source: '9.7.3.13',
     status: 'exact',
     lower: ({ a }, m, ir) => reciprocal(ir, a, m.ftz),
-    cases: [
+    cases: () => [
       { form: 'rcp.rn.f32', a: f.two, d: f.half, why: '1 / 2' },
       { form: 'rcp.rn.f32', a: f.three, d: 0x3eaaaaab, why: '1 / 3' },
       { form: 'rcp.rn.ftz.f32', a: 0x7f000000, d: 0, why: '2^-127 is subnormal' },
@@ -351,7 +351,7 @@ export const floatRows = [
     source: '9.7.3.13',
     status: correctly('1 ulp'),
     lower: ({ a }, m, ir) => reciprocal(ir, a, m.ftz),
-    cases: [
+    cases: () => [
       { form: 'rcp.approx.f32', a: f.four, d: 0x3e800000, why: '1 / 4' },
       { form: 'rcp.approx.f32', a: 0x80000000, d: 0xff800000, why: 'of -0' },
       { form: 'rcp.approx.ftz.f32', a: f.tiny, d: 0x7f800000, why: 'a subnormal counts as 0' },
@@ -365,7 +365,7 @@ export const floatRows = [
     source: '9.7.3.13',
     status: 'exact',
     lower: ({ a }, _, ir) => ir.fdiv(ir.const('f64', 0x3ff0000000000000n), a),
-    cases: [
+    cases: () => [
       { form: 'rcp.rn.f64', a: 0x4000000000000000n, d: 0x3fe0000000000000n, why: '1 / 2' },
       { form: 'rcp.rn.f64', a: 0x4008000000000000n, d: 0x3fd5555555555555n, why: '1 / 3' },
       { form: 'rcp.rn.f64', a: 0x7ff0000000000000n, d: 0n, why: 'of infinity' },
@@ -379,7 +379,7 @@ export const floatRows = [
     source: '9.7.3.15',
     status: 'exact',
     lower: ({ a }, m, ir) => root(ir, a, m.ftz),
-    cases: [
+    cases: () => [
       { form: 'sqrt.rn.f32', a: f.four, d: f.two, why: 'of 4' },
       { form: 'sqrt.rn.f32', a: f.two, d: 0x3fb504f3, why: 'of 2' },
       { form: 'sqrt.rn.f32', a: 0x80000000, d: 0x80000000, why: 'of -0' },
@@ -393,7 +393,7 @@ export const floatRows = [
     source: '9.7.3.15',
     status: correctly('2^-23 relative'),
     lower: ({ a }, m, ir) => root(ir, a, m.ftz),
-    cases: [
+    cases: () => [
       { form: 'sqrt.approx.f32', a: f.four, d: f.two, why: 'of 4' },
       { form: 'sqrt.approx.ftz.f32', a: f.tiny, d: 0, why: 'a subnormal counts as 0' },
       { form: 'sqrt.approx.f32', a: 0xbf800000, d: 0x7fffffff, why: 'of -1 is no number' },
@@ -407,7 +407,7 @@ export const floatRows = [
     source: '9.7.3.15',
     status: 'exact',
     lower: ({ a }, _, ir) => ir.fsqrt(a),
-    cases: [
+    cases: () => [
       { form: 'sqrt.rn.f64', a: 0x4010000000000000n, d: 0x4000000000000000n, why: 'of 4' },
       { form: 'sqrt.rn.f64', a: 0x4000000000000000n, d: 0x3ff6a09e667f3bcdn, why: 'of 2' },
       { form: 'sqrt.rn.f64', a: 0xbff0000000000000n, d: 0x7fffffffffffffffn, why: 'of -1 is no number' },
@@ -422,7 +422,7 @@ export const floatRows = [
     source: '9.7.3.9',
     status: 'exact',
     lower: ({ a }, { ftz }, ir) => ir.fabs(flush(ir, a, ftz)),
-    cases: [
+    cases: () => [
       { form: 'abs.f32', a: 0xc0400000, d: f.three, why: 'of -3' },
       { form: 'abs.f64', a: 0x8000000000000000n, d: 0n, why: 'of -0' },
       { form: 'abs.ftz.f32', a: 0x80000001, d: 0, why: 'a subnormal counts as 0' },
@@ -437,7 +437,7 @@ export const floatRows = [
     source: '9.7.3.10',
     status: 'exact',
     lower: ({ a }, { ftz }, ir) => ir.fneg(flush(ir, a, ftz)),
-    cases: [
+    cases: () => [
       { form: 'neg.f32', a: f.three, d: 0xc0400000, why: 'of 3' },
       { form: 'neg.f64', a: 0n, d: 0x8000000000000000n, why: 'of 0' },
       { form: 'neg.ftz.f32', a: f.tiny, d: 0x80000000, why: 'a subnormal counts as 0' },
@@ -458,7 +458,7 @@ export const floatRows = [
       const [x, y] = [flush(ir, a, ftz), flush(ir, b, ftz)];
       return keepsNan ? orNan(ir, x, y, ir.fmin(x, y)) : ir.fmin(x, y);
     },
-    cases: [
+    cases: () => [
       { form: 'min.f32', a: f.one, b: f.two, d: f.one, why: '1 and 2' },
       { form: 'min.f32', a: 0x7fc00000, b: f.two, d: f.two, why: 'the number, where the other is none' },
       { form: 'min.f32', a: 0, b: 0x80000000, d: 0x80000000, why: '-0 is below +0' },
@@ -480,7 +480,7 @@ export const floatRows = [
       const [x, y] = [flush(ir, a, ftz), flush(ir, b, ftz)];
       return keepsNan ? orNan(ir, x, y, ir.fmax(x, y)) : ir.fmax(x, y);
     },
-    cases: [
+    cases: () => [
       { form: 'max.f32', a: f.one, b: f.two, d: f.two, why: '1 and 2' },
       { form: 'max.f32', a: 0x7fc00000, b: f.two, d: f.two, why: 'the number, where the other is none' },
       { form: 'max.f32', a: 0x80000000, b: 0, d: 0, why: '+0 is above -0' },

@@ -31,7 +31,7 @@ const sumRows = sums.flatMap(({ name, op, doc, of12, of21, section }) => [
       eachHalf(ir, 'f16x2', [a, b], (x, y) =>
         arithmetic(ir, [x!, y!], m, (p, q) => ir[op](p!, q!), op === 'fmul' ? lifting.product : undefined),
       ),
-    cases: [
+    cases: () => [
       { form: `${name}.f16x2`, a: two(0x3c00, 0x3c00), b: two(0x4000, 0x4000), d: two(of12, of12), why: '1 and 2, twice' },
       { form: `${name}.f16x2`, a: two(0x3c00, 0), b: two(0x4000, 0), d: two(of12, 0), why: 'each half is on its own' },
       { form: `${name}.sat.f16x2`, a: two(0x7e00, 0), b: two(0, 0x7c01), d: 0, why: 'a NaN is +0' },
@@ -53,7 +53,7 @@ const sumRows = sums.flatMap(({ name, op, doc, of12, of21, section }) => [
     source: section,
     status: 'exact',
     lower: ({ a, b }, _, ir) => eachHalf(ir, 'bf16x2', [a, b], (x, y) => ir[op](x!, y!)),
-    cases: [
+    cases: () => [
       { form: `${name}.bf16x2`, a: two(0x4000, 0x4000), b: two(0x3f80, 0x3f80), d: two(of21, of21), why: '2 and 1, twice' },
       { form: `${name}.rn.bf16x2`, a: two(0x4000, 0), b: two(0x3f80, 0), d: two(of21, 0), why: 'each half is on its own' },
       { form: `${name}.bf16x2`, a: two(0x7fc0, 0), b: two(0x3f80, 0), d: two(0x7fff, 0), why: 'a NaN stays with its half' },
@@ -72,7 +72,7 @@ const fusedRows = [
     status: 'exact',
     lower: ({ a, b, c }, m, ir) =>
       eachHalf(ir, 'f16x2', [a, b, c], (...x) => arithmetic(ir, x, m, (p, q, r) => ir.fma(p!, q!, r!), lifting.fused)),
-    cases: [
+    cases: () => [
       { form: 'fma.rn.f16x2', a: 0x40003c00, b: 0x42004000, c: 0x3c003c00, d: 0x47004200, why: '2 * 3 + 1 and 1 * 2 + 1' },
       { form: 'fma.rn.f16x2', a: 0x3c013c00, b: 0x3c010000, c: 0xbc020000, d: 0x00100000, why: '(1+2^-10)^2 - (1+2^-9) is 2^-20' },
       { form: 'fma.rn.relu.f16x2', a: 0x40004000, b: 0xc2004200, c: 0x3c003c00, d: 0x00004700, why: 'not below 0' },
@@ -86,7 +86,7 @@ const fusedRows = [
     source: '9.7.4.4',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => rectify(ir, fusedBfloats(ir, a, b, c), m.relu),
-    cases: [
+    cases: () => [
       { form: 'fma.rn.bf16', a: 0x4000, b: 0x4040, c: 0x3f80, d: 0x40e0, why: '2 * 3 + 1' },
       { form: 'fma.rn.bf16', a: 0x3f81, b: 0x3f81, c: 0xbf82, d: 0x3880, why: '(1+2^-7)^2 - (1+2^-6) is 2^-14' },
       { form: 'fma.rn.bf16', a: 0x3f81, b: 0x3f80, c: 0x3b80, d: 0x3f82, why: '1 + 2^-7 + 2^-8 ties to even' },
@@ -104,7 +104,7 @@ const fusedRows = [
     source: '9.7.4.4',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => eachHalf(ir, 'bf16x2', [a, b, c], (x, y, z) => rectify(ir, fusedBfloats(ir, x!, y!, z!), m.relu)),
-    cases: [
+    cases: () => [
       { form: 'fma.rn.bf16x2', a: 0x40003f80, b: 0x40404000, c: 0x3f803f80, d: 0x40e04040, why: '2 * 3 + 1 and 1 * 2 + 1' },
       { form: 'fma.rn.bf16x2', a: 0x3f810000, b: 0x3f810000, c: 0xbf820000, d: 0x38800000, why: 'rounding the product first would give 0' },
       { form: 'fma.rn.relu.bf16x2', a: 0x40004000, b: 0xc0404040, c: 0x3f803f80, d: 0x000040e0, why: 'not below 0' },
@@ -127,7 +127,7 @@ const signRows = signs.flatMap(({ name, op, doc, section, flip }) => [
     source: section,
     status: 'exact',
     lower: ({ a }, { ftz, type }, ir) => eachHalf(ir, type, [a], (x) => ir[op](flush(ir, x!, ftz))),
-    cases: [
+    cases: () => [
       { form: `${name}.f16`, a: 0xbc00, d: 0x3c00, why: 'of -1' },
       { form: `${name}.f16x2`, a: two(0x3c00, 0xbc00), d: two(0x3c00 + flip, 0x3c00), why: '1 and -1' },
       { form: `${name}.ftz.f16x2`, a: two(1, 0x8001), d: two(flip, 0), why: 'subnormals count as 0' },
@@ -141,7 +141,7 @@ const signRows = signs.flatMap(({ name, op, doc, section, flip }) => [
     source: section,
     status: 'exact',
     lower: ({ a }, { type }, ir) => eachHalf(ir, type, [a], (x) => ir[op](x!)),
-    cases: [
+    cases: () => [
       { form: `${name}.bf16`, a: 0xbf80, d: 0x3f80, why: 'of -1' },
       { form: `${name}.bf16`, a: 0, d: flip, why: 'of 0' },
       { form: `${name}.bf16x2`, a: two(0x7f80, 0x8001), d: two(0x7f80 + flip, 1), why: 'infinity and a subnormal, which stays one' },
@@ -186,7 +186,7 @@ const choiceRows = choices.flatMap(({ name, op, which, section, single }) => {
       source: section,
       status: 'exact',
       lower: ({ a, b }, m, ir) => eachHalf(ir, m.type, [a, b], (x, y) => chosen(ir, op, x!, y!, m)),
-      cases: [
+      cases: () => [
         { form: `${name}.f16`, a: 0x8000, b: 0, d: pick(0x8000, 0), why: '-0 and +0' },
         { form: `${name}.NaN.bf16`, a: 0x3f80, b: 0x7fc0, d: 0x7fff, why: 'no number wins' },
         { form: `${name}.f16x2`, a: 0x3c00bc00, b: 0x40000000, d: pick(0x3c00bc00, 0x40000000), why: '1 and 2, -1 and 0' },
@@ -203,7 +203,7 @@ const choiceRows = choices.flatMap(({ name, op, which, section, single }) => {
       source: section,
       status: 'exact',
       lower: ({ a, b }, m, ir) => eachHalf(ir, m.type, [a, b], (x, y) => chosenSize(ir, op, x!, y!, m)),
-      cases: [
+      cases: () => [
         { form: `${name}.xorsign.abs.f16`, a: 0xbc00, b: 0x4000, d: pick(0xbc00, 0xc000), why: '-1 and 2' },
         { form: `${name}.xorsign.abs.bf16`, a: 0xbf80, b: 0xc000, d: pick(0x3f80, 0x4000), why: '-1 and -2' },
         { form: `${name}.xorsign.abs.f16x2`, a: 0x7e00bc00, b: 0xbc000000, d: pick(0xbc008000, 0xbc00bc00), why: 'a NaN and -1, -1 and 0' },
@@ -217,7 +217,7 @@ const choiceRows = choices.flatMap(({ name, op, which, section, single }) => {
       source: single,
       status: 'exact',
       lower: ({ a, b }, m, ir) => chosenSize(ir, op, a, b, m),
-      cases: [
+      cases: () => [
         { form: `${name}.xorsign.abs.f32`, a: 0xbf800000, b: 0x40000000, d: pick(0xbf800000, 0xc0000000), why: '-1 and 2' },
         { form: `${name}.xorsign.abs.f32`, a: 0x7fc00000, b: 0xc0000000, d: 0xc0000000, why: 'the number, where the other is none' },
         { form: `${name}.NaN.xorsign.abs.f32`, a: 0x7fc00000, b: 0x40000000, d: 0x7fffffff, why: 'no number wins' },
@@ -239,7 +239,7 @@ const estimateRows = [
     source: '9.7.4.9',
     status: { approximate: '2^-10.987 absolute for halves and 2^-8 for bfloats in PTX; that of the single, rounded, here' },
     lower: ({ a }, { type }, ir) => bySingles(ir, type, a, (x) => ir.ftanh(x)),
-    cases: [
+    cases: () => [
       { form: 'tanh.approx.f16', a: 0x7c00, d: 0x3c00, why: 'of infinity' },
       { form: 'tanh.approx.bf16', a: 0x8000, d: 0x8000, why: 'of -0' },
       { form: 'tanh.approx.f16x2', a: 0xfc000000, d: 0xbc000000, why: 'of -infinity and 0' },
@@ -253,7 +253,7 @@ const estimateRows = [
     source: '9.7.4.10',
     status: { approximate: '2^-9.9 relative in PTX; that of the single, rounded, here' },
     lower: ({ a }, { type }, ir) => bySingles(ir, type, a, (x) => ir.fexp2(x)),
-    cases: [
+    cases: () => [
       { form: 'ex2.approx.f16', a: 0x4200, d: 0x4800, why: '2^3' },
       { form: 'ex2.approx.f16', a: 0x4c00, d: 0x7c00, why: '2^16 is beyond halves' },
       { form: 'ex2.approx.f16x2', a: 0xfc000000, d: 0x00003c00, why: 'of -infinity and 0' },
@@ -267,7 +267,7 @@ const estimateRows = [
     source: '9.7.4.10',
     status: { approximate: '2^-7 relative in PTX; that of the single, rounded, here' },
     lower: ({ a }, { type }, ir) => bySingles(ir, type, a, (x) => flush(ir, ir.fexp2(x), true)),
-    cases: [
+    cases: () => [
       { form: 'ex2.approx.ftz.bf16', a: 0x4040, d: 0x4100, why: '2^3' },
       { form: 'ex2.approx.ftz.bf16', a: 0xc300, d: 0, why: '2^-128 is subnormal' },
       { form: 'ex2.approx.ftz.bf16x2', a: 0xff800000, d: 0x00003f80, why: 'of -infinity and 0' },

@@ -15,7 +15,7 @@ export const hintRows = [
     source: '9.7.9.15',
     status: 'exact',
     lower: ignore,
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'prefetch.global.evict [a]',
@@ -26,7 +26,7 @@ export const hintRows = [
     source: '9.7.9.15',
     status: 'exact',
     lower: ignore,
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'prefetchu.L1 [a]',
@@ -36,7 +36,7 @@ export const hintRows = [
     source: '9.7.9.15',
     status: 'exact',
     lower: ignore,
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'applypriority{.global}.L2::evict_normal [a], size',
@@ -47,6 +47,6 @@ export const hintRows = [
     source: '9.7.9.16',
     status: 'exact',
     lower: ignore,
-    cases: [],
+    cases: () => [],
   }),
 ];

@@ -26,7 +26,7 @@ export const integerRows = [
     source: '9.7.1.1',
     status: 'exact',
     lower: ({ a, b }, _, ir) => ir.add(a, b),
-    cases: [
+    cases: () => [
       { form: 'add.s32', a: 7, b: 35, d: 42, why: 'a plain sum' },
       { form: 'add.u32', a: 0xffffffff, b: 1, d: 0, why: 'wraps to 0' },
       { form: 'add.s16', a: 0x7fff, b: 1, d: 0x8000, why: 'past the largest comes the least' },
@@ -41,7 +41,7 @@ export const integerRows = [
     source: '9.7.1.1',
     status: 'exact',
     lower: ({ a, b }, _, ir) => saturated32(ir, (wide) => ir.add(wide(a), wide(b))),
-    cases: [
+    cases: () => [
       { form: 'add.sat.s32', a: 0x7fffffff, b: 1, d: 0x7fffffff, why: 'stays at the largest' },
       { form: 'add.sat.s32', a: 0x80000000, b: 0xffffffff, d: 0x80000000, why: 'stays at the least' },
       { form: 'add.sat.s32', a: 5, b: 0xffffffff, d: 4, why: '5 - 1, nothing to saturate' },
@@ -55,7 +55,7 @@ export const integerRows = [
     source: '9.7.1.2',
     status: 'exact',
     lower: ({ a, b }, _, ir) => ir.sub(a, b),
-    cases: [
+    cases: () => [
       { form: 'sub.s32', a: 50, b: 8, d: 42, why: 'a plain difference' },
       { form: 'sub.u32', a: 0, b: 1, d: 0xffffffff, why: 'wraps to the largest' },
       { form: 'sub.s16', a: 0x8000, b: 1, d: 0x7fff, why: 'below the least comes the largest' },
@@ -69,7 +69,7 @@ export const integerRows = [
     source: '9.7.1.2',
     status: 'exact',
     lower: ({ a, b }, _, ir) => saturated32(ir, (wide) => ir.sub(wide(a), wide(b))),
-    cases: [
+    cases: () => [
       { form: 'sub.sat.s32', a: 0x80000000, b: 1, d: 0x80000000, why: 'stays at the least' },
       { form: 'sub.sat.s32', a: 0, b: 0x80000000, d: 0x7fffffff, why: '2^31 has no s32' },
       { form: 'sub.sat.s32', a: 9, b: 4, d: 5, why: 'nothing to saturate' },
@@ -83,7 +83,7 @@ export const integerRows = [
     source: '9.7.1.3',
     status: 'exact',
     lower: ({ a, b }, _, ir) => ir.mul(a, b),
-    cases: [
+    cases: () => [
       { form: 'mul.lo.s32', a: 6, b: 7, d: 42, why: 'a plain product' },
       { form: 'mul.lo.u32', a: 0x10000, b: 0x10000, d: 0, why: '2^32 modulo 2^32' },
       { form: 'mul.lo.s16', a: 0xffff, b: 5, d: 0xfffb, why: '-1 times 5' },
@@ -97,7 +97,7 @@ export const integerRows = [
     source: '9.7.1.3',
     status: 'exact',
     lower: ({ a, b }, { type }, ir) => highHalf(ir, type, a, b),
-    cases: [
+    cases: () => [
       { form: 'mul.hi.u32', a: 0xffffffff, b: 0xffffffff, d: 0xfffffffe, why: '(2^32-1)^2 >> 32' },
       { form: 'mul.hi.s32', a: 0xffffffff, b: 0xffffffff, d: 0, why: '(-1)^2 is 1' },
       { form: 'mul.hi.s64', a: 0x8000000000000000n, b: 2, d: 0xffffffffffffffffn, why: '-2^64 >> 64 is -1' },
@@ -112,7 +112,7 @@ export const integerRows = [
     source: '9.7.1.3',
     status: 'exact',
     lower: ({ a, b }, { type }, ir) => wideProduct(ir, type, a, b),
-    cases: [
+    cases: () => [
       { form: 'mul.wide.u32', a: 0xffffffff, b: 4, d: 0x3fffffffcn, why: 'no bit is lost' },
       { form: 'mul.wide.s32', a: 0xffffffff, b: 4, d: 0xfffffffffffffffcn, why: '-1 times 4' },
       { form: 'mul.wide.s16', a: 0x8000, b: 0x8000, d: 0x40000000, why: '2^15 squared' },
@@ -126,7 +126,7 @@ export const integerRows = [
     source: '9.7.1.4',
     status: 'exact',
     lower: ({ a, b, c }, _, ir) => ir.add(ir.mul(a, b), c),
-    cases: [
+    cases: () => [
       { form: 'mad.lo.s32', a: 4, b: 10, c: 2, d: 42, why: 'a plain one' },
       { form: 'mad.lo.u32', a: 0xffffffff, b: 0xffffffff, c: 0xffffffff, d: 0, why: '1 - 1 modulo 2^32' },
       { form: 'mad.lo.s64', a: 0x100000000n, b: 0x100000000n, c: 3, d: 3, why: '2^64 is lost' },
@@ -140,7 +140,7 @@ export const integerRows = [
     source: '9.7.1.4',
     status: 'exact',
     lower: ({ a, b, c }, { type }, ir) => ir.add(highHalf(ir, type, a, b), c),
-    cases: [
+    cases: () => [
       { form: 'mad.hi.u32', a: 0x80000000, b: 4, c: 5, d: 7, why: '2^33 >> 32, plus 5' },
       { form: 'mad.hi.s32', a: 0xffffffff, b: 1, c: 1, d: 0, why: 'the high half of -1 is -1' },
       { form: 'mad.hi.u16', a: 0xffff, b: 0xffff, c: 2, d: 0, why: '0xfffe + 2 wraps' },
@@ -154,7 +154,7 @@ export const integerRows = [
     source: '9.7.1.4',
     status: 'exact',
     lower: ({ a, b, c }, _, ir) => saturated32(ir, (wide) => ir.add(wide(ir.smulhi(a, b)), wide(c))),
-    cases: [
+    cases: () => [
       { form: 'mad.hi.sat.s32', a: 0x40000000, b: 4, c: 0x7fffffff, d: 0x7fffffff, why: '1 more than the largest' },
       { form: 'mad.hi.sat.s32', a: 0xffffffff, b: 1, c: 0x80000000, d: 0x80000000, why: '1 less than the least' },
       { form: 'mad.hi.sat.s32', a: 0x40000000, b: 8, c: 3, d: 5, why: 'nothing to saturate' },
@@ -169,7 +169,7 @@ export const integerRows = [
     source: '9.7.1.4',
     status: 'exact',
     lower: ({ a, b, c }, { type }, ir) => ir.add(wideProduct(ir, type, a, b), c),
-    cases: [
+    cases: () => [
       { form: 'mad.wide.u32', a: 0xffffffff, b: 2, c: 2, d: 0x200000000n, why: 'beyond 32 bits' },
       { form: 'mad.wide.s32', a: 0xffffffff, b: 1, c: 1, d: 0, why: '-1 + 1' },
       { form: 'mad.wide.u16', a: 3, b: 4, c: 5, d: 17, why: 'a plain one' },
@@ -183,7 +183,7 @@ export const integerRows = [
     source: '9.7.1.9',
     status: 'exact',
     lower: ({ a, b }, { type }, ir) => (isSignedType(type) ? ir.sdiv(a, b) : ir.udiv(a, b)),
-    cases: [
+    cases: () => [
       { form: 'div.s32', a: 0xfffffff9, b: 2, d: 0xfffffffd, why: '-7 / 2 is -3' },
       { form: 'div.u32', a: 7, b: 0, d: 0xffffffff, why: 'by zero, as recorded' },
       { form: 'div.s32', a: 0x80000000, b: 0xffffffff, d: 0x80000000, why: '2^31 wraps' },
@@ -201,7 +201,7 @@ export const integerRows = [
       const rest = isSignedType(type) ? ir.srem(a, b) : ir.urem(a, b);
       return ir.select(ir.icmp(b, ir.const(int, 0), { pred: 'eq' }), ir.const(int, -1n), rest);
     },
-    cases: [
+    cases: () => [
       { form: 'rem.s32', a: 0xfffffff9, b: 2, d: 0xffffffff, why: '-7 rem 2 is -1' },
       { form: 'rem.u32', a: 7, b: 0, d: 0xffffffff, why: 'by zero, as recorded' },
       { form: 'rem.s64', a: 0x8000000000000000n, b: 0xffffffffffffffffn, d: 0, why: 'the overflow of the quotient leaves nothing' },
@@ -215,7 +215,7 @@ export const integerRows = [
     source: '9.7.1.11',
     status: 'exact',
     lower: ({ a }, _, ir) => ir.smax(a, ir.sub(ir.const(ir.typeOf(a), 0), a)),
-    cases: [
+    cases: () => [
       { form: 'abs.s32', a: 0xffffffd6, d: 42, why: 'of -42' },
       { form: 'abs.s32', a: 42, d: 42, why: 'of 42' },
       { form: 'abs.s16', a: 0x8000, d: 0x8000, why: '2^15 has no s16' },
@@ -229,7 +229,7 @@ export const integerRows = [
     source: '9.7.1.12',
     status: 'exact',
     lower: ({ a }, _, ir) => ir.sub(ir.const(ir.typeOf(a), 0), a),
-    cases: [
+    cases: () => [
       { form: 'neg.s32', a: 42, d: 0xffffffd6, why: 'a plain one' },
       { form: 'neg.s32', a: 0, d: 0, why: 'of zero' },
       { form: 'neg.s64', a: 0x8000000000000000n, d: 0x8000000000000000n, why: '2^63 has no s64' },
@@ -243,7 +243,7 @@ export const integerRows = [
     source: '9.7.1.13',
     status: 'exact',
     lower: ({ a, b }, { type }, ir) => (isSignedType(type) ? ir.smin(a, b) : ir.umin(a, b)),
-    cases: [
+    cases: () => [
       { form: 'min.s32', a: 0xffffffff, b: 1, d: 0xffffffff, why: '-1 is below 1' },
       { form: 'min.u32', a: 0xffffffff, b: 1, d: 1, why: 'unsigned, it is above' },
       { form: 'min.s16', a: 7, b: 7, d: 7, why: 'equal operands' },
@@ -257,7 +257,7 @@ export const integerRows = [
     source: '9.7.1.14',
     status: 'exact',
     lower: ({ a, b }, { type }, ir) => (isSignedType(type) ? ir.smax(a, b) : ir.umax(a, b)),
-    cases: [
+    cases: () => [
       { form: 'max.s32', a: 0xffffffff, b: 1, d: 1, why: '1 is above -1' },
       { form: 'max.u32', a: 0xffffffff, b: 1, d: 0xffffffff, why: 'unsigned, it is below' },
       { form: 'max.u64', a: 0x100000000n, b: 1, d: 0x100000000n, why: 'beyond 32 bits' },

@@ -10,7 +10,7 @@ export const miscRows = [
     source: '9.7.19.2',
     status: 'exact',
     lower: () => {},
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'trap',
@@ -20,6 +20,6 @@ export const miscRows = [
     status: 'exact',
     control: 'stop',
     lower: (_, __, ir) => ir.stop('`trap` was executed'),
-    cases: [],
+    cases: () => [],
   }),
 ];

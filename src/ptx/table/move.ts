@@ -41,7 +41,7 @@ export const moveRows = [
       const whole = isList(a) ? join(ir, a, registerTypes[type] as IntType) : a;
       return ir.lanes === undefined ? whole : split(ir, whole, ir.lanes);
     },
-    cases: [
+    cases: () => [
       { form: 'mov.b32', a: 0xdeadbeef, d: 0xdeadbeef, why: 'a copy' },
       { form: 'mov.b64', a: [0x11111111, 0x22222222], d: 0x2222222211111111n, why: 'packs, the first part lowest' },
       { form: 'mov.b32', a: 0xaaaabbbb, d: [0xbbbb, 0xaaaa], why: 'unpacks, the lowest part first' },
@@ -71,7 +71,7 @@ export const moveRows = [
     source: '9.7.9.8',
     status: 'exact',
     lower: ({ a }, m, ir) => load(ir, a, m, false),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'ld.global{.cop}.nc{.evict}{.prefetch}{.vec}.type d, [a]',
@@ -84,7 +84,7 @@ export const moveRows = [
     source: '9.7.9.9',
     status: 'exact',
     lower: ({ a }, m, ir) => load(ir, a, { ...m, space: 'global' }, false),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'ld.volatile{.space}{.vec}.type d, [a]',
@@ -97,7 +97,7 @@ export const moveRows = [
     source: '9.7.9.8',
     status: 'exact',
     lower: ({ a }, m, ir) => load(ir, a, m, true),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'ldu{.space}{.vec}.type d, [a]',
@@ -110,7 +110,7 @@ export const moveRows = [
     source: '9.7.9.10',
     status: 'exact',
     lower: ({ a }, m, ir) => load(ir, a, m, false),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'st{.weak}{.space}{.cop}{.evict}{.vec}.type [a], b',
@@ -133,7 +133,7 @@ export const moveRows = [
     source: '9.7.9.12',
     status: 'exact',
     lower: ({ a, b }, m, ir) => store(ir, a, b, m, false),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'st.volatile{.space}{.vec}.type [a], b',
@@ -146,7 +146,7 @@ export const moveRows = [
     source: '9.7.9.12',
     status: 'exact',
     lower: ({ a, b }, m, ir) => store(ir, a, b, m, true),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'ld.space{.vec}.type d, [a]',
@@ -159,7 +159,7 @@ export const moveRows = [
     source: '9.7.9.8',
     status: 'exact',
     lower: ({ a }, m, ir) => load(ir, a, m, false),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'st.space{.vec}.type [a], b',
@@ -173,7 +173,7 @@ export const moveRows = [
     status: 'exact',
     // No parameter of an entry is written.
     lower: ({ a, b }, m, ir) => store(ir, a, b, { ...m, space: 'param::func' }, false),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'st.space{.vec}.type [a], b',
@@ -186,7 +186,7 @@ export const moveRows = [
     source: '9.7.9.12',
     status: 'exact',
     lower: ({ a, b }, m, ir) => store(ir, a, b, m, false),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'cvta.space.size d, a',
@@ -198,7 +198,7 @@ export const moveRows = [
     source: '9.7.9.20',
     status: 'exact',
     lower: ({ a }, { space }, ir) => ir.convertAddress(a, spaceOf(space), 'generic'),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'cvta.to.space.size d, a',
@@ -209,7 +209,7 @@ export const moveRows = [
     source: '9.7.9.20',
     status: 'exact',
     lower: ({ a }, { space }, ir) => ir.convertAddress(a, spaceOf(space), 'space'),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'isspacep.space d, a',
@@ -220,6 +220,6 @@ export const moveRows = [
     source: '9.7.9.19',
     status: 'exact',
     lower: ({ a }, { space }, ir) => ir.isspace(a, { space: space === 'param::entry' ? 'param' : (spaceOf(space) as Space) }),
-    cases: [],
+    cases: () => [],
   }),
 ];

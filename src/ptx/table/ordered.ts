@@ -31,7 +31,7 @@ export const orderedRows = [
     source: '9.7.9.8',
     status: 'exact',
     lower: ({ a }, m, ir) => fenceAround(ir, m.scope as FenceWord, m.order, () => load(ir, a, m, true)),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'st.order.scope{.space}{.evict}{.vec}.type [a], b',
@@ -47,6 +47,6 @@ export const orderedRows = [
     source: '9.7.9.12',
     status: 'exact',
     lower: ({ a, b }, m, ir) => fenceAround(ir, m.scope as FenceWord, m.order, () => store(ir, a, b, m, true)),
-    cases: [],
+    cases: () => [],
   }),
 ];

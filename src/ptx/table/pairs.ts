@@ -36,7 +36,7 @@ const shortRows = [
     source: '9.7.1.1',
     status: 'exact',
     lower: ({ a, b }, _, ir) => eachShort(ir, a, b, (x, y) => ir.add(x, y)),
-    cases: [
+    cases: () => [
       { form: 'add.u16x2', a: 0x00010002, b: 0x00030004, d: 0x00040006, why: '1 + 3 and 2 + 4' },
       { form: 'add.u16x2', a: 0x0001ffff, b: 0x00000001, d: 0x00010000, why: 'nothing is carried to the upper half' },
       { form: 'add.s16x2', a: 0x7fffffff, b: 0x00010001, d: 0x80000000, why: 'past the largest comes the least' },
@@ -55,7 +55,7 @@ const shortRows = [
         source,
         status: 'exact',
         lower: ({ a, b }, { relu, type }, ir) => eachShort(ir, a, b, (x, y) => notBelow(ir, ir[ops[type[0] as 's' | 'u']](x, y), relu)),
-        cases: [
+        cases: () => [
           {
             form: `${name}.u16x2`,
             a: 0xffff0001,
@@ -75,7 +75,7 @@ const shortRows = [
         source,
         status: 'exact',
         lower: ({ a, b }, _, ir) => notBelow(ir, ir[ops.s](a, b), true),
-        cases: [
+        cases: () => [
           { form: `${name}.relu.s32`, a: 5, b: 7, d: pick(5, 7), why: '5 and 7' },
           { form: `${name}.relu.s32`, a: 0xffffffff, b: 7, d: pick(0, 7), why: '-1 and 7' },
           { form: `${name}.relu.s32`, a: 0x80000000, b: 0xffffffff, d: 0, why: 'not below 0' },
@@ -129,7 +129,7 @@ const pairRows = [
         eachSingle(ir, [a, b], (x, y) =>
           arithmetic(ir, [x!, y!], m.ftz ? { ftz: m.ftz } : {}, (p, q) => compute(ir, m.rnd ?? 'rn', p!, q!)),
         ),
-      cases: [
+      cases: () => [
         { form: `${name}.f32x2`, a: two(f.one, 0), b: two(f.two, 0), d: two(plain, 0), why: '1 and 2, and zeros' },
         { form: `${name}.rp.f32x2`, a: two(0, f.one), b: two(0, f.tiny), d: two(0, above), why: '1 and the least float, upwards' },
         { form: `${name}.ftz.f32x2`, a: two(f.tiny, f.tiny), b: 0n, d: 0n, why: 'subnormals count as 0' },
@@ -146,7 +146,7 @@ const pairRows = [
     status: 'exact',
     lower: ({ a, b, c }, m, ir) =>
       eachSingle(ir, [a, b, c], (...each) => arithmetic(ir, each, m.ftz ? { ftz: m.ftz } : {}, (x, y, z) => fused(ir, m.rnd, x!, y!, z!))),
-    cases: [
+    cases: () => [
       {
         form: 'fma.rn.f32x2',
         a: two(f.two, f.one),
@@ -189,7 +189,7 @@ const mixedRows = [
       source,
       status: 'exact',
       lower: ({ a, b }, m, ir) => saturate(ir, compute(ir, m.rnd ?? 'rn', wide(ir, a), b), m.sat),
-      cases: [
+      cases: () => [
         { form: `${name}.f32.f16`, a: one.f16, b: f.two, d: plain, why: '1 and 2' },
         { form: `${name}.rp.f32.bf16`, a: one.bf16, b: f.tiny, d: above, why: '1 and the least float, upwards' },
         { form: `${name}.sat.f32.f16`, a: 0x7e00, b: f.one, d: 0, why: 'a NaN is +0' },
@@ -205,7 +205,7 @@ const mixedRows = [
     source: '9.7.5.3',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => saturate(ir, fused(ir, m.rnd, wide(ir, a), wide(ir, b), c), m.sat),
-    cases: [
+    cases: () => [
       { form: 'fma.rn.f32.f16', a: 0x4000, b: 0x4200, c: f.one, d: 0x40e00000, why: '2 * 3 + 1' },
       { form: 'fma.rm.f32.bf16', a: 0x8001, b: 0x0001, c: f.one, d: 0x3f7fffff, why: 'below 1' },
       { form: 'fma.rn.sat.f32.f16', a: 0x4000, b: 0x4200, c: f.one, d: f.one, why: 'not above 1' },

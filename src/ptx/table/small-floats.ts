@@ -110,7 +110,7 @@ export const smallFloatRows = [
     source,
     status: 'exact',
     lower: ({ a, b }, { type, relu }, ir) => encodedPair(ir, nameOf(type), a, b, relu),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.satfinite.e4m3x2.f32', a: 0x3f800000, b: 0xc0000000, d: 0x38c0, why: '1 above -2' },
       { form: 'cvt.rn.satfinite.e4m3x2.f32', a: 0x7f800000, b: 0x7fc00000, d: 0x7e7f, why: 'the largest for infinity, and a NaN' },
       { form: 'cvt.rn.satfinite.e5m2x2.f32', a: 0x3f900000, b: 0x37000000, d: 0x3c00, why: '1.125 ties to 1, and 2^-17 to 0' },
@@ -126,7 +126,7 @@ export const smallFloatRows = [
     source,
     status: 'exact',
     lower: ({ a, b }, { type, relu }, ir) => encodedPair(ir, nameOf(type), a, b, relu),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.satfinite.e2m3x2.f32', a: 0x3f800000, b: 0xc1000000, d: 0x083f, why: '1, and -8 is below -7.5' },
       { form: 'cvt.rn.satfinite.e3m2x2.f32', a: 0x7fc00000, b: 0x3d800000, d: 0x1f01, why: 'a NaN, and 2^-4, the least' },
       { form: 'cvt.rn.satfinite.relu.e3m2x2.f32', a: 0xbf800000, b: 0x3f800000, d: 0x000c, why: 'not below 0, and 1' },
@@ -141,7 +141,7 @@ export const smallFloatRows = [
     source,
     status: 'exact',
     lower: ({ a }, { type, relu }, ir) => encodedPair(ir, nameOf(type), ...asSingles(ir, a), relu),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.satfinite.e4m3x2.f16x2', a: 0x3c00c000, d: 0x38c0, why: '1 above -2' },
       { form: 'cvt.rn.satfinite.e4m3x2.f16x2', a: 0xfc000400, d: 0xfe00, why: '-infinity, and 2^-14, below half of the least' },
       { form: 'cvt.rn.satfinite.relu.e5m2x2.f16x2', a: 0xbc007bff, d: 0x007b, why: 'not below 0, and the largest' },
@@ -156,7 +156,7 @@ export const smallFloatRows = [
     source,
     status: 'exact',
     lower: ({ a }, { type, relu }, ir) => decodedPair(ir, nameOf(type), a, relu),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.f16x2.e4m3x2', a: 0x38c0, d: 0x3c00c000, why: '1 above -2' },
       { form: 'cvt.rn.f16x2.e4m3x2', a: 0x017f, d: 0x18007fff, why: '2^-9, the least, and a NaN' },
       { form: 'cvt.rn.relu.f16x2.e5m2x2', a: 0xbc7c, d: 0x00007c00, why: 'not below 0, and infinity' },
@@ -171,7 +171,7 @@ export const smallFloatRows = [
     source,
     status: 'exact',
     lower: ({ a }, { type, relu }, ir) => decodedPair(ir, nameOf(type), a, relu),
-    cases: [
+    cases: () => [
       { form: 'cvt.rn.f16x2.e2m3x2', a: 0x083f, d: 0x3c00c780, why: '1 and -7.5' },
       { form: 'cvt.rn.f16x2.e3m2x2', a: 0x1f01, d: 0x4f002c00, why: '28 and 2^-4' },
       { form: 'cvt.rn.relu.f16x2.e2m3x2', a: 0x2807, d: 0x00003b00, why: 'not below 0, and 0.875' },

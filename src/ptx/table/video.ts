@@ -140,7 +140,7 @@ const lanewiseRows = shapes.flatMap((shape) => {
             const all = results(ir, a, b, m).map((each) => limited(ir, each, m.dtype, shape.bits, m.sat));
             return sideBySide(ir, shape, all, c);
           },
-          cases: [
+          cases: () => [
             { form: `${name}${count}.s32.s32.s32`, a: inAll(5), b: inAll(-8), c: 0, d: inAll(result), why: '5 and -8 in all parts' },
             {
               form: `${name}${count}.s32.s32.s32`,
@@ -170,7 +170,7 @@ const lanewiseRows = shapes.flatMap((shape) => {
           source,
           status: 'exact',
           lower: ({ a, b, c }, m, ir) => summed(ir, shape, results(ir, a, b, m), c),
-          cases: [
+          cases: () => [
             {
               form: `${name}${count}.s32.s32.s32.add`,
               a: inAll(5),
@@ -206,7 +206,7 @@ const lanewiseRows = shapes.flatMap((shape) => {
         const results = x.map((each, i) => compared(m.cmp)(ir, each, y[i]!));
         return m.add ? summed(ir, shape, results, c) : sideBySide(ir, shape, results, c);
       },
-      cases: [
+      cases: () => [
         { form: `vset${count}.s32.s32.gt`, a: inAll(5), b: inAll(-8), c: 0, d: inAll(1), why: '5 is above -8' },
         { form: `vset${count}.s32.u32.gt`, a: inAll(5), b: inAll(-8), c: 0, d: 0, why: 'unsigned, it is below' },
         { form: `vset${count}.s32.s32.eq.add`, a: inPart(5, shape, 1), b: 0, c: 7, d: 6 + count, why: 'all parts but one are equal' },

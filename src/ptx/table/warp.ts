@@ -92,7 +92,7 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower: ({ a, b, c }, { mode }, ir) => exchange(ir, mode, a, b, c),
-    cases: [
+    cases: () => [
       { form: 'shfl.sync.idx.b32', a: 7, b: 0, c: 31, members: 1, d: 7, p: 1, why: 'lane 0 reads itself' },
       { form: 'shfl.sync.up.b32', a: 7, b: 1, c: 0, members: 1, d: 7, p: 0, why: 'there is no lane below 0: the own value' },
       { form: 'shfl.sync.down.b32', a: 7, b: 1, c: 0, members: 1, d: 7, p: 0, why: 'lane 1 is above the clamp 0' },
@@ -110,7 +110,7 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower: ({ a, b, c }, { mode }, ir) => exchange(ir, mode, a, b, c),
-    cases: [
+    cases: () => [
       { form: 'shfl.idx.b32', a: 7, b: 0, c: 31, d: 7, p: 1, why: 'lane 0 reads itself' },
       { form: 'shfl.up.b32', a: 7, b: 1, c: 0, d: 7, p: 0, why: 'there is no lane below 0: the own value' },
       { form: 'shfl.down.b32', a: 7, b: 1, c: 0, d: 7, p: 0, why: 'lane 1 is above the clamp 0' },
@@ -125,7 +125,7 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower: (_, __, ir) => void ir.syncwarp(),
-    cases: [],
+    cases: () => [],
   }),
   row({
     syntax: 'vote.sync.mode.pred d, {!}a, b',
@@ -137,7 +137,7 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower: ({ a, b }, { mode }, ir) => judge(ir, mode, a, b),
-    cases: [
+    cases: () => [
       { form: 'vote.sync.all.pred', a: 1, b: 1, d: 1, why: 'it holds for the one thread' },
       { form: 'vote.sync.any.pred', a: 0, b: 1, d: 0, why: 'it holds for none' },
       { form: 'vote.sync.uni.pred', a: 0, b: 1, d: 1, why: 'one thread agrees with itself' },
@@ -152,7 +152,7 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower: ({ a, b }, _, ir) => votes(ir, a, b),
-    cases: [
+    cases: () => [
       { form: 'vote.sync.ballot.b32', a: 1, b: 1, d: 1, why: 'lane 0' },
       { form: 'vote.sync.ballot.b32', a: 0, b: 1, d: 0, why: 'it does not hold' },
       { form: 'vote.sync.ballot.b32', a: 1, b: 0xffffffff, d: 1, why: 'lanes that have left the kernel count for nothing' },
@@ -169,7 +169,7 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower: ({ a }, { mode }, ir) => judge(ir, mode, a, word(ir, -1)),
-    cases: [
+    cases: () => [
       { form: 'vote.all.pred', a: 1, d: 1, why: 'it holds for the one thread' },
       { form: 'vote.any.pred', a: 0, d: 0, why: 'it holds for none' },
       { form: 'vote.uni.pred', a: 0, d: 1, why: 'one thread agrees with itself' },
@@ -185,7 +185,7 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower: ({ a }, _, ir) => ir.ballot('i32', a),
-    cases: [
+    cases: () => [
       { form: 'vote.ballot.b32', a: 1, d: 1, why: 'lane 0; the others have left the kernel' },
       { form: 'vote.ballot.b32', a: 0, d: 0, why: 'it does not hold' },
       { form: 'vote.ballot.b32', a: 0xffffffffn, d: 1, why: 'a predicate has one bit' },
@@ -201,7 +201,7 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower: ({ a, b }, _, ir) => sameAs(ir, a, b),
-    cases: [
+    cases: () => [
       { form: 'match.any.sync.b32', a: 5, b: 1, d: 1, why: 'a thread matches itself' },
       { form: 'match.any.sync.b64', a: 0x8000000000000000n, b: 1, d: 1, why: 'all 64 bits are looked at' },
       { form: 'match.any.sync.b32', a: 0, b: 0xffffffff, d: 1, why: 'lanes that have left the kernel do not match' },
@@ -220,7 +220,7 @@ export const warpRows = [
       const p = agree(ir, a, b);
       return { d: ir.select(p, present(ir, b), word(ir, 0)), p };
     },
-    cases: [
+    cases: () => [
       { form: 'match.all.sync.b32', a: 5, b: 1, d: 1, p: 1, why: 'one thread agrees with itself' },
       { form: 'match.all.sync.b64', a: 0x100000000n, b: 1, d: 1, p: 1, why: 'words of 64 bits' },
       { form: 'match.all.sync.b32', a: 0, b: 0xffffffff, d: 1, p: 1, why: 'lanes that have left the kernel are not in the result' },
@@ -235,7 +235,7 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower: (_, __, ir) => ir.ballot('i32', ir.const('i1', 1)),
-    cases: [
+    cases: () => [
       { form: 'activemask.b32', d: 1, why: 'lane 0, where the others jumped over it' },
       { form: 'activemask.b32', d: 1, why: 'lane 0 again' },
       { form: 'activemask.b32', d: 1, why: 'and again: there is nothing that could vary' },
@@ -251,7 +251,7 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower: ({ a }, { op, type }, ir) => ir.reduce(a, { fold: foldOf(op, type) }),
-    cases: [
+    cases: () => [
       { form: 'redux.sync.add.u32', a: 5, b: 1, d: 5, why: 'the sum of one value' },
       { form: 'redux.sync.min.s32', a: 0x80000000, b: 1, d: 0x80000000, why: 'the least value there is' },
       { form: 'redux.sync.max.u32', a: 0, b: 1, d: 0, why: 'the least value there is' },
@@ -267,7 +267,7 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower: ({ a }, { op }, ir) => ir.reduce(a, { fold: op }),
-    cases: [
+    cases: () => [
       { form: 'redux.sync.and.b32', a: 0xf0, b: 1, d: 0xf0, why: 'lanes that are not there clear nothing' },
       { form: 'redux.sync.or.b32', a: 0xf0, b: 1, d: 0xf0, why: 'nor set anything' },
       { form: 'redux.sync.xor.b32', a: 0xffffffff, b: 1, d: 0xffffffff, why: 'one value' },
@@ -285,7 +285,7 @@ export const warpRows = [
       const d = lowest(ir, present(ir, a));
       return { d, p: ir.icmp(d, laneOf(ir), { pred: 'eq' }) };
     },
-    cases: [
+    cases: () => [
       { form: 'elect.sync', a: 1, d: 0, p: 1, why: 'the only thread there is' },
       { form: 'elect.sync', a: 0xffffffff, d: 0, p: 1, why: 'the lowest of those that are there' },
       { form: 'elect.sync', a: 0x80000001, d: 0, p: 1, why: 'lane 31 has left the kernel' },

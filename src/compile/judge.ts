@@ -1,0 +1,19 @@
+/** The first half of the road: PTX text to a checked module. What it finds holds for every target. */
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { SourceFile } from '../base/source.ts';
+import { type Checked, type CheckOptions, check, parse } from '../ptx/index.ts';
+import type { CompileOptions } from './options.ts';
+
+/** Syntax, types, forms that are refused and, where they are asked for, lints; nothing after reporting errors. */
+export function judge(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Checked | undefined {
+  const ast = parse(source, diagnostics);
+  if (diagnostics.hasErrors) return undefined;
+  const checked = check(ast, checkOptions(options), diagnostics);
+  return diagnostics.hasErrors ? undefined : checked;
+}
+
+const checkOptions = ({ entries, ptxStrict, lints }: CompileOptions): CheckOptions => ({
+  ...(entries ? { entries } : {}),
+  ...(ptxStrict ? { isStrict: true } : {}),
+  ...(lints ? { lints: true, functions: 'faults' } : {}),
+});
