@@ -4,7 +4,7 @@
  * what is not read costs nothing. `npm install` runs this.
  */
 import { renameSync, rmSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { BunPlugin } from 'bun';
 
 /** Where the bundle lies; a cache, safe to delete. */
@@ -54,6 +54,22 @@ const lazyOhm: BunPlugin = {
   },
 };
 
+/** Rows of refused forms are made when one is asked for, as few files have one; what their files compute at the start is then left out too. */
+const lateRows: BunPlugin = {
+  name: 'late-rows',
+  setup(build) {
+    build.onResolve({ filter: /^\.\/later\/\w+\.ts$/ }, ({ path, importer }) =>
+      importer.endsWith('table/index.ts') ? { path: basename(path), namespace: 'late' } : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: 'late' }, async ({ path }) => {
+      const file = join(process.cwd(), 'src/ptx/table/later', path);
+      const names = [...(await Bun.file(file).text()).matchAll(/^export const (\w+) = \(\)/gm)].map(([, name]) => name);
+      const contents = names.map((name) => `export const ${name} = () => require('${file}').${name}();`).join('\n');
+      return { contents, loader: 'js' };
+    });
+  },
+};
+
 async function bundle(name: string, entry: string): Promise<void> {
   const result = await Bun.build({
     entrypoints: [entry],
@@ -62,7 +78,7 @@ async function bundle(name: string, entry: string): Promise<void> {
     target: 'bun',
     minify: true,
     bytecode: true,
-    plugins: [bundled, parted, lazyOhm],
+    plugins: [bundled, parted, lazyOhm, lateRows],
   });
   if (result.success) return;
   for (const log of result.logs) console.error(String(log));

@@ -61,6 +61,16 @@ test('all faults of all files, file by file and there by place', async () => {
   assert.is(out, '3 files checked: 5 errors\n');
 });
 
+test('what only compiling for a target finds is looked for where a target is named', async () => {
+  const files = { 'a.ptx': kernel('.shared .b8 table[40000];\nmov.u32 %r1, table;\n') };
+  assert.is((await run(['a.ptx'], files)).code, 0);
+  // Apple GPUs have 32 KiB of threadgroup memory, the CPU device what NVIDIA GPUs have.
+  const apple = await run(['a.ptx', '--target', 'macos14'], files);
+  assert.is(apple.code, 3);
+  assert.match(apple.err, 'error[CM2093]');
+  assert.is((await run(['a.ptx', '--target', 'cpu'], files)).code, 0);
+});
+
 test('fifty are printed as text and the rest are counted; the forms for machines have all', async () => {
   const files = { 'a.ptx': kernel(bad.repeat(73)) };
   const text = await run(['a.ptx'], files);

@@ -1,9 +1,9 @@
 /** Every way to write the forms of the table: instructions with registers of the right types, for specs. */
 
-import { typeOfSlot } from '../../src/ptx/check-operands.ts';
 import type { FormMatch } from '../../src/ptx/match.ts';
 import { matchForm } from '../../src/ptx/match.ts';
 import type { ModifierSlot, OperandSlot, Row } from '../../src/ptx/row.ts';
+import { typeOfSlot } from '../../src/ptx/slots.ts';
 import { bitsOfType } from '../../src/ptx/types.ts';
 
 /** More combinations of words than this are sampled: every pair of two slots, all other slots being plain. */

@@ -60,11 +60,32 @@ function ourBug(error: unknown, terminal: Terminal): ExitCode {
   return exit.ourBug;
 }
 
+/** Above this many bytes of input an optimising compiler pays, though not the last of them. */
+const large = 512 * 1024;
+
+/** What `bin/cumetal` sets for short runs, with what is better for long ones. */
+const engine = {
+  BUN_JSC_useDFGJIT: '1',
+  BUN_JSC_useConcurrentJIT: '1',
+  BUN_JSC_thresholdForJITAfterWarmUp: '500',
+  BUN_JSC_useFTLJIT: '0',
+  BUN_JSC_useConcurrentGC: '0',
+};
+
+/** Starts again for a long run where the launcher thought it would be a short one; gives the exit code. */
+async function restarted(words: readonly string[]): Promise<number | undefined> {
+  const { env, execPath, argv } = process;
+  if (env.BUN_JSC_useDFGJIT !== '0' || typeof Bun === 'undefined' || !words.some((word) => Bun.file(word).size > large)) return undefined;
+  const { spawnSync } = await import('node:child_process');
+  return spawnSync(execPath, [argv[1]!, ...words], { env: { ...env, ...engine }, stdio: 'inherit' }).status ?? exit.ourBug;
+}
+
 /** Runs the process's own command line. No await at the top level: a bundle with bytecode cannot have one. */
 async function start(): Promise<void> {
   const terminal = processTerminal();
   try {
-    process.exitCode = await main(process.argv.slice(2), terminal);
+    const words = process.argv.slice(2);
+    process.exitCode = (await restarted(words)) ?? (await main(words, terminal));
     await terminal.settled?.();
   } catch (error) {
     process.exitCode = ourBug(error, terminal);

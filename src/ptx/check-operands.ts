@@ -10,8 +10,9 @@ import { partsOf } from './operand-parts.ts';
 import { printOperand } from './print.ts';
 import type { Match, MatchedOperand, OperandSlot, PtxType } from './row.ts';
 import { lookUp, type Named, namesIn, type Register, type Scope } from './scope.ts';
+import { asPlainRegister, lanesOfSlot, needsVector, typeOfSlot, wantedBy } from './slots.ts';
 import { isOtherSpecialRegister, specialRegisters } from './sregs.ts';
-import { agrees, bitsOfType, isFloatType, kindOfType, registerTypes, wideType } from './types.ts';
+import { agrees, bitsOfType, isFloatType, kindOfType, registerTypes } from './types.ts';
 
 /** The place that takes what is not wanted. */
 export const sink = '_';
@@ -50,37 +51,6 @@ export function checkOperands(
   return matched.length === given ? matched : undefined;
 }
 
-/** What a slot wants in a form. */
-interface Wanted {
-  readonly slot: OperandSlot;
-  readonly type: PtxType;
-  /** Whether one register of the type is all that it can want. */
-  readonly isPlain: boolean;
-}
-
-/** By the slots of a form, which are one list for all instructions of that form. */
-const wantedOf = new WeakMap<readonly OperandSlot[], readonly Wanted[]>();
-
-function wantedBy(slots: readonly OperandSlot[], form: FormMatch): readonly Wanted[] {
-  const known = wantedOf.get(slots);
-  if (known) return known;
-  const wanted = slots.map((slot) => {
-    const type = typeOfSlot(slot, form);
-    const isOther = slot.isAddress || slot.isList || slot.constant !== undefined || type === 'label' || type === 'targets';
-    return { slot, type, isPlain: !isOther && !slot.needsSecond && !needsVector(form, slot) };
-  });
-  wantedOf.set(slots, wanted);
-  return wanted;
-}
-
-/** A register of the right type, which most operands are, without the ways round for all others. */
-function asPlainRegister(node: Operand, { slot, type, isPlain }: Wanted, scope: Scope): MatchedOperand | undefined {
-  if (!isPlain || node.kind !== 'name' || specialRegisters.has(node.name)) return undefined;
-  const symbol = lookUp(scope, node.name);
-  if (symbol?.kind !== 'register' || !agrees(symbol.register.declared, type, slot.isRelaxed)) return undefined;
-  return { slot, node, type, lanes: undefined };
-}
-
 function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOperand | undefined {
   if (slot.parts && node.kind === 'element' && slot.parts.test(node.element)) {
     const whole = checkOperand(place, slot, { kind: 'name', name: node.name, span: node.span });
@@ -105,26 +75,12 @@ function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOp
   return checkVector(place, slot, node, type, lanes);
 }
 
-/** The type that a slot has in a form. */
-export function typeOfSlot({ type }: OperandSlot, { modifiers }: FormMatch): PtxType {
-  const name = modifierOf(type);
-  if (name === undefined) return type as PtxType;
-  const word = String(modifiers[name]);
-  return (type[0] === 'w' ? wideType(word) : word) as PtxType;
-}
-
-/** The modifier that `.type` and `wide .type` name; nothing for a type. */
-const modifierOf = (type: string): string | undefined =>
-  type[0] === '.' ? type.slice(1) : type.startsWith('wide .') ? type.slice(6) : undefined;
-
 /** Elements of a brace vector or of a register declared as a vector. */
 function lanesOf(node: Operand, scope: Scope): number | undefined {
   if (node.kind === 'vector') return node.elements.length;
   const symbol = node.kind === 'name' ? lookUp(scope, node.name) : undefined;
   return symbol?.kind === 'vector' ? symbol.lanes.length : undefined;
 }
-
-const needsVector = (form: FormMatch, slot: OperandSlot): boolean => slot.vector === 'elements' && lanesOfSlot(slot, form) !== undefined;
 
 function checkVector(place: Place, slot: OperandSlot, node: Operand, type: PtxType, lanes: number | undefined): MatchedOperand | undefined {
   const wanted = lanesWanted(place, slot, type, lanes);
@@ -145,14 +101,6 @@ function lanesWanted({ form }: Place, slot: OperandSlot, type: PtxType, lanes: n
   if (slot.vector === 'parts') return partsWanted(type, lanes);
   // The row does not say how many where there are `some`.
   return slot.vector === 'some' ? lanes : lanesOfSlot(slot, form);
-}
-
-/** Elements of the brace vector that a form wants in a slot; nothing where it wants none. */
-export function lanesOfSlot({ lanes = '.vec' }: OperandSlot, { modifiers }: FormMatch): number | undefined {
-  if (typeof lanes === 'number') return lanes;
-  const [, name = '', less] = /^\.(\w+)(-2)?$/.exec(lanes) ?? [];
-  const word = modifiers[name];
-  return word === undefined ? undefined : Number(/\d+/.exec(String(word))?.[0] ?? 1) - (less === undefined ? 0 : 2);
 }
 
 /** `mov.b64 {lo, hi}` shares out bits: two or four parts of at least 8 bits. */
