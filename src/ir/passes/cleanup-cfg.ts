@@ -3,9 +3,8 @@
  * a block is joined to the only one that leads to it. The entry block stays first, without parameters and predecessors.
  */
 import { cfgOf } from '../analysis/cfg.ts';
-import { definingBlocks } from '../analysis/liveness.ts';
 import { type Block, type Edge, edgesOf, type Kernel, renumber, type Value } from '../kernel.ts';
-import { operandsOf, terminatorOperands } from '../operands.ts';
+import { eachOperand, terminatorOperands } from '../operands.ts';
 import { type Substitution, substitute, substitution } from './substitution.ts';
 
 /** Cleans the graph in place and renumbers the blocks; true where anything changed. */
@@ -47,9 +46,11 @@ const areEqual = (a: Edge, b: Edge): boolean => a.block === b.block && a.args.ev
 // ── blocks that only jump on ──
 
 function forwardEdges(kernel: Kernel): boolean {
-  const escapes = escapingValues(kernel);
-  const isEmpty = (block: Block): boolean => block.body.length === 0 && block.params.every((param) => !escapes.has(param));
-  const next = (block: Block): Edge | undefined => (block.end.op === 'br' && isEmpty(block) ? block.end.to : undefined);
+  const empty = kernel.blocks.filter(({ body, end }) => body.length === 0 && end.op === 'br');
+  if (empty.length === 0) return false;
+  const escapes = escapingParams(kernel, empty);
+  const skipped = new Set(empty.filter((block) => block.params.every((param) => !escapes.has(param))));
+  const next = (block: Block): Edge | undefined => (block.end.op === 'br' && skipped.has(block) ? block.end.to : undefined);
   let changed = false;
   // Blocks near the exit first: each edge is then one step from where it ends up.
   for (const id of [...cfgOf(kernel).order].reverse())
@@ -57,14 +58,19 @@ function forwardEdges(kernel: Kernel): boolean {
   return changed;
 }
 
-/** Values used in another block than theirs; a block that defines one cannot be skipped. */
-function escapingValues(kernel: Kernel): Set<Value> {
-  const home = definingBlocks(kernel);
+/** Parameters of these blocks that another block uses: a block that defines one cannot be skipped. */
+function escapingParams(kernel: Kernel, blocks: readonly Block[]): Set<Value> {
+  const home = new Map<Value, Block>();
+  for (const block of blocks) for (const param of block.params) home.set(param, block);
   const escapes = new Set<Value>();
-  for (const { id, body, end } of kernel.blocks) {
-    const visit = (value: Value): void => void (home[value] === id || escapes.add(value));
-    for (const value of body) operandsOf(kernel.insts[value]!).forEach(visit);
-    terminatorOperands(end).forEach(visit);
+  if (home.size === 0) return escapes;
+  for (const block of kernel.blocks) {
+    const visit = (value: Value): void => {
+      const definer = home.get(value);
+      if (definer !== undefined && definer !== block) escapes.add(value);
+    };
+    for (const value of block.body) eachOperand(kernel.insts[value]!, visit);
+    terminatorOperands(block.end).forEach(visit);
   }
   return escapes;
 }

@@ -5,7 +5,7 @@
 import { cfgOf } from '../analysis/cfg.ts';
 import { evalOp, isEvaluableInst } from '../eval.ts';
 import type { Block, Inst, Kernel, Value } from '../kernel.ts';
-import { mapOperands, mapTerminator, operandsOf } from '../operands.ts';
+import { argsOf, mapOperands, mapTerminator, operandsOf } from '../operands.ts';
 import { isScalar } from '../types.ts';
 import { dropRedundantParams } from './redundant-params.ts';
 import { bitsIn, constantOf, type Rewrite, type RewriteContext, typeIn } from './rewrite.ts';
@@ -35,29 +35,27 @@ function simplifyBlock(block: Block, c: RewriteContext, s: Substitution): boolea
   const before = block.body;
   c.body = [];
   for (const value of before) {
-    mapOperands(c.kernel.insts[value]!, s.of);
+    if (s.count() > 0) mapOperands(c.kernel.insts[value]!, s.of);
     c.value = value;
-    const { isRewritten, same } = simplifyInst(c);
-    if (same === undefined) c.body.push(value);
-    else s.replace(value, same);
-    changed ||= isRewritten;
+    const result = simplifyInst(c);
+    if (typeof result === 'number') s.replace(value, result);
+    else c.body.push(value);
+    changed ||= result !== false;
   }
   block.body = c.body;
   mapTerminator(block.end, s.of);
   return decideBranch(block, c) || changed;
 }
 
-/** Rewrites the instruction at hand until no rule applies; `same` is the value that it turned out to be. */
-function simplifyInst(c: RewriteContext): { isRewritten: boolean; same?: Value } {
-  let isRewritten = false;
+/** Rewrites the instruction at hand until no rule applies; gives whether one did, or the value that it turned out to be. */
+function simplifyInst(c: RewriteContext): boolean | Value {
   for (let turn = 0; turn < mostRewrites; turn++) {
     const result = rewriteOf(c.kernel.insts[c.value]!, c);
-    if (result === undefined) break;
-    isRewritten = true;
-    if (typeof result === 'number') return { isRewritten, same: result };
+    if (result === undefined) return turn > 0;
+    if (typeof result === 'number') return result;
     c.kernel.insts[c.value] = result;
   }
-  return { isRewritten };
+  return true;
 }
 
 function rewriteOf(inst: Inst, c: RewriteContext): Rewrite {
@@ -68,14 +66,15 @@ function rewriteOf(inst: Inst, c: RewriteContext): Rewrite {
 /** The constant an instruction of constants amounts to. Vectors and addresses have no constant form but the null pointer. */
 function folded(inst: Inst, c: RewriteContext): Inst | undefined {
   if (!isScalar(inst.type) || !isEvaluableInst(inst)) return undefined;
-  const operands = operandsOf(inst);
   const bits: bigint[] = [];
-  for (const operand of operands) {
-    const known = bitsIn(c, operand);
+  const fields = inst as unknown as Record<string, Value>;
+  // Most instructions are out at their first operand.
+  for (const name of argsOf(inst.op)) {
+    const known = bitsIn(c, fields[name]!);
     if (known === undefined) return undefined;
     bits.push(known);
   }
-  const types = operands.map((operand) => typeIn(c, operand));
+  const types = operandsOf(inst).map((operand) => typeIn(c, operand));
   return constantOf(inst.type, evalOp(inst, bits, types));
 }
 
