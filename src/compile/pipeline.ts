@@ -80,8 +80,8 @@ interface FrontEnd {
 
 function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): FrontEnd | undefined {
   const ast = parse(source, diagnostics);
-  if (diagnostics.hasErrors) return undefined;
-  const checked = check(ast, checkOptions(options), diagnostics);
+  // What could be read is checked as well, so that all faults are told at once; lints would speak of what is missing.
+  const checked = check(ast, checkOptions(diagnostics.hasErrors ? { ...options, lints: false } : options), diagnostics);
   if (diagnostics.hasErrors) return undefined;
   const ir = lowerModule(checked, diagnostics);
   if (diagnostics.hasErrors) return undefined;

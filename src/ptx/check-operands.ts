@@ -9,7 +9,7 @@ import { type FormMatch, operandCounts, slotsOf } from './match.ts';
 import { partsOf } from './operand-parts.ts';
 import { printOperand } from './print.ts';
 import type { Match, MatchedOperand, OperandSlot, PtxType } from './row.ts';
-import { lookUp, type Named, namesIn, type Register, type Scope } from './scope.ts';
+import { isLost, lookUp, type Named, namesIn, type Register, type Scope } from './scope.ts';
 import { isOtherSpecialRegister, specialRegisters } from './sregs.ts';
 import { agrees, bitsOfType, isFloatType, kindOfType, registerTypes, wideType } from './types.ts';
 
@@ -161,12 +161,14 @@ export function registerAt(name: string, span: Span, scope: Scope, diagnostics: 
   return undefined;
 }
 
-/** Reports a name that is not there: CM1101, or CM2002 for a special register that is not supported. */
+/** Reports a name that is not there, once in a function: CM1101, or CM2002 for a special register that is not supported. */
 export function reportUndeclared(name: string, span: Span, scope: Scope, diagnostics: Diagnostics): void {
   if (isOtherSpecialRegister(name) || specialRegisters.has(name)) {
     diagnostics.report('CM2002', { name }, { span });
     return;
   }
+  if (isLost(scope, name) || scope.missing.said.has(name)) return;
+  scope.missing.said.add(name);
   const near = closest(name, namesIn(scope));
   diagnostics.report('CM1101', { name }, { span, ...(near === undefined ? {} : { help: `did you mean \`${near}\`?` }) });
 }

@@ -48,7 +48,8 @@ export function check(module: Module, options: CheckOptions, diagnostics: Diagno
   const scope = moduleScope(module, diagnostics);
   const bodies = module.items.filter((item): item is PtxFunction => item.kind === 'function' && item.body !== undefined);
   const entries = bodies.filter((fn) => fn.isEntry);
-  for (const name of options.entries ?? []) if (!entries.some((fn) => fn.name === name)) reportNoEntry(name, entries, diagnostics);
+  for (const name of options.entries ?? [])
+    if (!entries.some((fn) => fn.name === name) && !module.lost?.has(name)) reportNoEntry(name, entries, diagnostics);
   const chosen = entries.filter((fn) => !options.entries || options.entries.includes(fn.name));
   const c = contextOf(module, options.isStrict ?? false, diagnostics);
   checkPrototypes(module, diagnostics);

@@ -5,6 +5,7 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
 import type { Cursor } from './cursor.ts';
 import { grammar, type LineRule } from './grammar.ts';
+import { startsStatement } from './layout.ts';
 import { layoutOf, matchLine } from './shape.ts';
 import { tokenText } from './split.ts';
 import { Kind } from './tokens.ts';
@@ -21,22 +22,32 @@ interface Expectation {
   readonly isLiteral: boolean;
 }
 
-/** Reports CM1001 to CM1004 for a line that does not match its rule. */
-export function reportFailure(c: Cursor, rule: LineRule, diagnostics: Diagnostics): void {
+/**
+ * Reports CM1001 to CM1004 for a line that does not match its rule. Gives the token that starts a row of its own where the line
+ * lacks nothing but the mark that ends it, before that token.
+ */
+export function reportFailure(c: Cursor, rule: LineRule, diagnostics: Diagnostics): number | undefined {
   const { token, expected } = stopOf(c, rule);
   const { tokens } = c;
   const at = token < c.count ? c.index[token]! : (c.index[c.count - 1] ?? -1) + 1;
   const span: Span = { start: tokens.starts[at]!, end: tokens.ends[at]! };
   const kind = at < tokens.count ? tokens.kinds[at]! : 0;
   const text = tokenText(tokens, at);
-  if (kind === Kind.badNumber) return diagnostics.report('CM1003', { text }, { span });
-  if (kind === Kind.badString) return diagnostics.report('CM1004', {}, { span });
+  if (kind === Kind.badNumber) return void diagnostics.report('CM1003', { text }, { span });
+  if (kind === Kind.badString) return void diagnostics.report('CM1004', {}, { span });
   const literals = expected.filter((e) => e.isLiteral).map((e) => e.text);
   const near = kind === Kind.dotWord ? closest(text, [...literals, ...hiddenWords(expected)]) : undefined;
-  const help = near ? { help: `did you mean \`${near}\`?` } : missingSemicolon(c, at, literals);
-  if (token === 0 && kind === Kind.dotWord && isStatement(rule)) return diagnostics.report('CM1002', { name: text }, { span, ...help });
+  const help = near ? { help: `did you mean \`${near}\`?` } : {};
+  if (token === 0 && kind === Kind.dotWord && isStatement(rule))
+    return void diagnostics.report('CM1002', { name: text }, { span, ...help });
   const found = at >= tokens.count ? 'the end of the file' : `\`${text.length > 40 ? `${text.slice(0, 37)}...` : text}\``;
-  diagnostics.report('CM1001', { expected: token === 0 ? startOf[rule] : listed(expected), found }, { span, ...help });
+  const holes = { expected: token === 0 ? startOf[rule] : listed(expected), found };
+  const mark = near === undefined && isStatement(rule) ? missingMark(c, at, literals) : undefined;
+  if (mark === undefined) return void diagnostics.report('CM1001', holes, { span, ...help });
+  const end = tokens.ends[at - 1]!;
+  const more = at < tokens.count ? [{ span, text: 'not expected here' }] : [];
+  diagnostics.report('CM1001', holes, { span: { start: end, end }, label: `add \`${mark}\` here`, more });
+  return at;
 }
 
 /** What a line starts with, in place of a list of every directive. */
@@ -114,11 +125,10 @@ function listed(expected: readonly Expectation[]): string {
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-/** When a semicolon could have stood before a token of a later line. */
-function missingSemicolon({ tokens }: Cursor, at: number, literals: readonly string[]): { help?: string } {
-  if (at === 0 || !literals.includes(';')) return {};
-  const between = tokens.text.slice(tokens.ends[at - 1], tokens.starts[at]);
-  return between.includes('\n') ? { help: 'the line before may lack its `;`' } : {};
+/** The mark that may be missing before a token: one that ends a line, where another one could start with the token. */
+function missingMark({ tokens }: Cursor, at: number, literals: readonly string[]): string | undefined {
+  const mark = [';', ':'].find((each) => literals.includes(each));
+  return at > 0 && startsStatement(tokens, at) ? mark : undefined;
 }
 
 /** The words that a description stands for: the types, for "a type". */

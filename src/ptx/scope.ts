@@ -41,11 +41,20 @@ interface Range {
   readonly count: number;
 }
 
+/** What is known of names that are not declared. */
+export interface Missing {
+  /** Words of lines that could not be read: they may have declared any of them. */
+  readonly lost: ReadonlySet<string>;
+  /** The names that were reported in this function, in which each is reported once. */
+  readonly said: Set<string>;
+}
+
 /** The names of one pair of braces. */
 export interface Scope {
   readonly parent: Scope | undefined;
   readonly names: Map<string, Named>;
   readonly ranges: Map<string, Range>;
+  readonly missing: Missing;
 }
 
 /** A body without its braces: instructions and lists with the scope their names belong to, and labels where they stand. */
@@ -61,11 +70,11 @@ interface LabelItem {
 
 export const lanes = ['x', 'y', 'z', 'w'] as const;
 
-const newScope = (parent: Scope | undefined): Scope => ({ parent, names: new Map(), ranges: new Map() });
+const newScope = (parent: Scope | undefined, missing: Missing): Scope => ({ parent, names: new Map(), ranges: new Map(), missing });
 
 /** The names of the module: variables and functions. Reports CM1109 where one is defined twice. */
 export function moduleScope(module: Module, diagnostics: Diagnostics): Scope {
-  const scope = newScope(undefined);
+  const scope = newScope(undefined, { lost: module.lost ?? new Set(), said: new Set() });
   const defined = new Set<string>();
   for (const item of module.items) {
     if (item.kind === 'variable' || item.kind === 'function') {
@@ -87,7 +96,7 @@ const isDefinition = (item: Variable | PtxFunction): boolean =>
 
 /** The names of a function's head. Reports CM1109. */
 export function functionScope(entry: PtxFunction, module: Scope, diagnostics: Diagnostics): Scope {
-  const scope = newScope(module);
+  const scope = newScope(module, { lost: module.missing.lost, said: new Set() });
   // `_` stands for parameters without a name.
   [...entry.params, ...entry.results].forEach((variable, index) => {
     if (variable.name === '_') return;
@@ -134,7 +143,7 @@ export function flatten(body: readonly Statement[], outer: Scope, diagnostics: D
 
 /** Opens a scope: its labels are known from its start, its variables from their declaration. */
 function open(statements: readonly Statement[], parent: Scope, also: readonly Scope[], diagnostics: Diagnostics): Braces {
-  const scope = newScope(parent);
+  const scope = newScope(parent, parent.missing);
   const taken = [scope, ...also];
   for (const [i, statement] of statements.entries()) {
     if (statement.kind !== 'label') continue;
@@ -159,7 +168,7 @@ function declareOnce(braces: Braces, variable: Variable, diagnostics: Diagnostic
     return;
   }
   if (braces.isSeen) {
-    braces.scope = newScope(braces.scope);
+    braces.scope = newScope(braces.scope, braces.scope.missing);
     braces.taken.push(braces.scope);
     braces.isSeen = false;
   }
@@ -202,6 +211,10 @@ export function* namesIn(scope: Scope): Iterable<string> {
     for (const [prefix, { count }] of at.ranges) for (let i = 0; i < Math.min(count, 64); i++) yield `${prefix}${i}`;
   }
 }
+
+/** Whether a line that could not be read may have declared a name, or a range that it is of. */
+export const isLost = ({ missing: { lost } }: Scope, name: string): boolean =>
+  lost.size > 0 && (lost.has(name) || lost.has(name.replace(/\d+$/, '')) || lost.has(name.replace(/\.\w+$/, '')));
 
 /** What a name stands for in a scope and those around it. */
 export function lookUp(scope: Scope, name: string): Named | undefined {
