@@ -1,5 +1,4 @@
 /** Operands against the slots of a row: their number, their kind, the types of registers, constants that fit. */
-import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
 import { type Instruction, instructionName, type Operand, type Variable } from './ast.ts';
@@ -9,8 +8,9 @@ import { type FormMatch, operandCounts, slotsOf } from './match.ts';
 import { partsOf } from './operand-parts.ts';
 import { printOperand } from './print.ts';
 import type { Match, MatchedOperand, OperandSlot, PtxType } from './row.ts';
-import { isLost, lookUp, type Named, namesIn, type Register, type Scope } from './scope.ts';
+import { isLost, lookUp, type Named, type Register, type Scope } from './scope.ts';
 import { isOtherSpecialRegister, specialRegisters } from './sregs.ts';
+import { conversionHelp, familyOf, forUndeclared, typeDeclared } from './suggest.ts';
 import { agrees, bitsOfType, isFloatType, kindOfType, registerTypes, wideType } from './types.ts';
 
 /** The place that takes what is not wanted. */
@@ -35,9 +35,13 @@ export function checkOperands(
   const slots = slotsOf(form, given);
   if (!slots) {
     const { least, most } = operandCounts(form);
-    const wanted = least === most ? `${least}` : `${least} to ${most}`;
+    const wanted = `${least === most ? least : `${least} to ${most}`} operand${most === 1 ? '' : 's'}`;
     const help = `form: ${form.row.syntax}`;
-    diagnostics.report('CM1105', { form: instructionName(instruction), wanted, given }, { span: instruction.span, help });
+    diagnostics.report(
+      'CM1105',
+      { form: instructionName(instruction), wanted, given: `${given} ${given === 1 ? 'is' : 'are'}` },
+      { span: instruction.span, help },
+    );
     return undefined;
   }
   const matched = instruction.operands.map((node, i) => checkOperand(place, slots[i]!, node));
@@ -167,10 +171,10 @@ export function reportUndeclared(name: string, span: Span, scope: Scope, diagnos
     diagnostics.report('CM2002', { name }, { span });
     return;
   }
-  if (isLost(scope, name) || scope.missing.said.has(name)) return;
-  scope.missing.said.add(name);
-  const near = closest(name, namesIn(scope));
-  diagnostics.report('CM1101', { name }, { span, ...(near === undefined ? {} : { help: `did you mean \`${near}\`?` }) });
+  const family = familyOf(name, scope);
+  if (isLost(scope, name) || scope.missing.said.has(family)) return;
+  scope.missing.said.add(family);
+  diagnostics.report('CM1101', { name }, { span, ...forUndeclared(name, scope) });
 }
 
 /** Names in an instruction that is refused whatever its operands are. Reports CM1101. */
@@ -272,7 +276,11 @@ function checkSymbolic(place: Place, node: Operand, type: PtxType): boolean {
 
 function checkAddress(place: Place, slot: OperandSlot, node: Operand): boolean {
   if (node.kind !== 'address') {
-    mismatch(place, node, 'an address in brackets', kindWords(node));
+    const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
+    const operand = printOperand(node);
+    const help = symbol && (isMemory(symbol) || symbol.kind === 'register') ? { help: `did you mean \`[${operand}]\`?` } : {};
+    const holes = { operand, wanted: 'an address in brackets', given: symbol ? symbolWords(symbol) : kindWords(node) };
+    place.diagnostics.report('CM1106', holes, { span: node.span, ...help });
     return false;
   }
   const { base, rest } = node;
@@ -316,7 +324,8 @@ export function checkAddressWidth({ operands, row, modifiers, instruction }: Mat
     const symbol = lookUp(scope, node.base.name);
     if (symbol?.kind !== 'register' || bitsOfType(symbol.register.declared) !== 32) continue;
     const form = `an address of \`${instructionName(instruction)}\``;
-    diagnostics.report('CM1107', { operand: node.base.name, have: symbol.register.declared, form, want: 'b64' }, { span: node.base.span });
+    const holes = { operand: node.base.name, have: symbol.register.declared, form, want: 'b64' };
+    diagnostics.report('CM1107', holes, { span: node.base.span, ...typeDeclared(symbol.register) });
   }
 }
 
@@ -345,7 +354,10 @@ function checkLabel(place: Place, node: Operand, isOfList: boolean): boolean {
 function hasType(place: Place, slot: OperandSlot, node: Operand, have: string, want: PtxType): boolean {
   if (agrees(have, want, slot.isRelaxed)) return true;
   const form = `operand \`${slot.name}\` of \`${instructionName(place.instruction)}\``;
-  place.diagnostics.report('CM1107', { operand: printOperand(node), have, want, form }, { span: node.span });
+  const symbol = node.kind === 'name' || node.kind === 'element' ? lookUp(place.scope, node.name) : undefined;
+  const register = symbol?.kind === 'register' ? symbol.register : symbol?.kind === 'vector' ? symbol.lanes[0] : undefined;
+  const where = { span: node.span, ...typeDeclared(register), ...(slot.isDestination ? {} : conversionHelp(have, want)) };
+  place.diagnostics.report('CM1107', { operand: printOperand(node), have, want, form }, where);
   return false;
 }
 

@@ -2,7 +2,7 @@
  * Names of a function body. Braces open scopes; a name is looked up from the innermost scope outwards, then among the
  * parameters of the function and the variables of the module. `%r<12>` declares twelve names without making them.
  */
-import type { Diagnostics } from '../base/diagnostic.ts';
+import type { Label as DiagnosticLabel, Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
 import type { ScalarType } from '../ir/index.ts';
 import type { Block, Instruction, Label, Module, PrototypeDirective, PtxFunction, Statement, TargetsDirective, Variable } from './ast.ts';
@@ -15,6 +15,8 @@ export interface Register {
   readonly declared: string;
   /** What the register is held as. */
   readonly type: ScalarType;
+  /** The place of its name, or of its range; absent for what lowering makes. */
+  readonly declaredAt?: Span;
 }
 
 /** What a name can stand for. */
@@ -75,13 +77,14 @@ const newScope = (parent: Scope | undefined, missing: Missing): Scope => ({ pare
 /** The names of the module: variables and functions. Reports CM1109 where one is defined twice. */
 export function moduleScope(module: Module, diagnostics: Diagnostics): Scope {
   const scope = newScope(undefined, { lost: module.lost ?? new Set(), said: new Set() });
-  const defined = new Set<string>();
+  const defined = new Map<string, Span>();
   for (const item of module.items) {
     if (item.kind === 'variable' || item.kind === 'function') {
       if (!isDefinition(item)) {
         if (defined.has(item.name)) continue;
-      } else if (defined.has(item.name)) diagnostics.report('CM1109', { name: item.name }, { span: item.nameSpan });
-      else defined.add(item.name);
+      } else if (defined.has(item.name))
+        diagnostics.report('CM1109', { name: item.name }, { span: item.nameSpan, ...before(defined.get(item.name)) });
+      else defined.set(item.name, item.nameSpan);
     }
     if (item.kind === 'variable' && item.space !== 'reg') scope.names.set(item.name, { kind: 'variable', variable: item, isModule: true });
     else if (item.kind === 'variable') declare(scope, item);
@@ -100,7 +103,8 @@ export function functionScope(entry: PtxFunction, module: Scope, diagnostics: Di
   // `_` stands for parameters without a name.
   [...entry.params, ...entry.results].forEach((variable, index) => {
     if (variable.name === '_') return;
-    if (scope.names.has(variable.name)) diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan });
+    const taken = scope.names.get(variable.name);
+    if (taken) diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan, ...before(placeOf(taken)) });
     else if (variable.space === 'reg') declare(scope, variable);
     else scope.names.set(variable.name, { kind: 'param', variable, index });
   });
@@ -147,8 +151,8 @@ function open(statements: readonly Statement[], parent: Scope, also: readonly Sc
   const taken = [scope, ...also];
   for (const [i, statement] of statements.entries()) {
     if (statement.kind !== 'label') continue;
-    if (taken.some((each) => each.names.has(statement.name)))
-      diagnostics.report('CM1109', { name: statement.name }, { span: statement.span });
+    const symbol = taken.map((each) => each.names.get(statement.name)).find((each) => each !== undefined);
+    if (symbol) diagnostics.report('CM1109', { name: statement.name }, { span: statement.span, ...before(placeOf(symbol)) });
     else scope.names.set(statement.name, { kind: 'label', label: labelPlace(statement, statements[i + 1]) });
   }
   return { statements, at: 0, scope, taken, isSeen: false };
@@ -163,8 +167,9 @@ const isTargets = (statement: Statement): statement is TargetsDirective =>
   statement.kind === 'directive' && (statement.name === 'branchtargets' || statement.name === 'calltargets');
 
 function declareOnce(braces: Braces, variable: Variable, diagnostics: Diagnostics): void {
-  if (braces.taken.some((scope) => clashes(scope, variable))) {
-    diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan });
+  const taken = braces.taken.map((scope) => clash(scope, variable)).find((each) => each !== undefined);
+  if (taken) {
+    diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan, ...before(taken) });
     return;
   }
   if (braces.isSeen) {
@@ -175,10 +180,32 @@ function declareOnce(braces: Braces, variable: Variable, diagnostics: Diagnostic
   declare(braces.scope, variable);
 }
 
-/** Whether a scope has the name that is to be declared, or one of a range. */
-function clashes(scope: Scope, { space, name, regCount }: Variable): boolean {
-  if (space !== 'reg' || regCount === undefined) return scope.names.has(name) || rangeOf(scope, name) !== undefined;
-  return scope.ranges.has(name) || [...scope.names.keys()].some((one) => isInRange(one, name, regCount));
+/** Where a scope declares the name that is to be declared, or one of a range; functions have no place here. */
+function clash(scope: Scope, { space, name, regCount }: Variable): Span | undefined {
+  const symbol = scope.names.get(name);
+  if (space !== 'reg' || regCount === undefined) return (symbol && placeOf(symbol)) ?? rangeOf(scope, name)?.variable.nameSpan;
+  const within = [...scope.names].find(([one]) => isInRange(one, name, regCount));
+  return scope.ranges.get(name)?.variable.nameSpan ?? (within && placeOf(within[1]));
+}
+
+/** A look at what took a name before. */
+const before = (span: Span | undefined): { readonly more?: readonly DiagnosticLabel[] } =>
+  span ? { more: [{ span, text: 'declared here before' }] } : {};
+
+/** Where a symbol is declared; nothing for functions. */
+export function placeOf(symbol: Named): Span | undefined {
+  switch (symbol.kind) {
+    case 'register':
+      return symbol.register.declaredAt;
+    case 'vector':
+      return symbol.lanes[0]?.declaredAt;
+    case 'label':
+      return symbol.label.span;
+    case 'function':
+      return undefined;
+    default:
+      return symbol.variable.nameSpan;
+  }
 }
 
 function pushLabel(out: Flat[], name: string, span: Span, scope: Scope): void {
@@ -198,7 +225,7 @@ function declare(scope: Scope, variable: Variable): void {
 function register(variable: Variable, name: string): Named {
   const type = registerTypes[variable.type];
   if (!type) return { kind: 'opaque', variable };
-  const one = (lane: string): Register => ({ name: `${name}${lane}`, declared: variable.type, type });
+  const one = (lane: string): Register => ({ name: `${name}${lane}`, declared: variable.type, type, declaredAt: variable.nameSpan });
   if (variable.vector === 'v8') return { kind: 'opaque', variable };
   if (variable.vector) return { kind: 'vector', lanes: lanes.slice(0, Number(variable.vector[1])).map((lane) => one(`.${lane}`)) };
   return { kind: 'register', register: one('') };
@@ -253,6 +280,16 @@ function rangeOf({ ranges }: Scope, name: string): Range | undefined {
   for (let at = first; at < name.length; at++) {
     const range = ranges.get(name.slice(0, at));
     if (range && isInRange(name, range.variable.name, range.count)) return range;
+  }
+  return undefined;
+}
+
+/** The range that a name would be of if it had more registers. */
+export function rangeAround(scope: Scope, name: string): Variable | undefined {
+  const [, prefix = ''] = /^(.*?\D)(0|[1-9]\d*)$/.exec(name) ?? [];
+  for (let at: Scope | undefined = scope; at; at = at.parent) {
+    const range = at.ranges.get(prefix);
+    if (range) return range.variable;
   }
   return undefined;
 }
