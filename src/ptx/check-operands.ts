@@ -2,12 +2,13 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
 import { type Instruction, instructionName, type Operand, type Variable } from './ast.ts';
+import { spaceOf, wrongAccess, wrongBase } from './check-address.ts';
 import { constantValue, integerConstant } from './constant.ts';
 import { immediateBits } from './immediate.ts';
 import { type FormMatch, operandCounts, slotsOf } from './match.ts';
 import { partsOf } from './operand-parts.ts';
 import { printOperand } from './print.ts';
-import type { Match, MatchedOperand, OperandSlot, PtxType } from './row.ts';
+import type { MatchedOperand, OperandSlot, PtxType } from './row.ts';
 import { isLost, lookUp, type Named, type Register, type Scope } from './scope.ts';
 import { isOtherSpecialRegister, specialRegisters } from './sregs.ts';
 import { conversionHelp, familyOf, forUndeclared, typeDeclared } from './suggest.ts';
@@ -291,7 +292,10 @@ function checkAddress(place: Place, slot: OperandSlot, node: Operand): boolean {
   else if (base.kind === 'name' && lookUp(place.scope, base.name) === undefined) undeclared(place, base.name, base.span);
   else if (base.kind === 'name') return checkBase(place, slot, base, lookUp(place.scope, base.name)!);
   else if (base.kind === 'index' && lookUp(place.scope, base.name) === undefined) undeclared(place, base.name, base.span);
-  else return true;
+  else {
+    const fault = wrongBase(base, slot.space ?? spaceOf(place.form));
+    return fault === undefined || mismatch(place, base, fault.wanted, fault.given) !== undefined;
+  }
   return false;
 }
 
@@ -300,33 +304,14 @@ const mayBeUnified = ({ form, instruction }: Place): boolean =>
   instruction.opcode !== 'st' && [undefined, 'global'].includes(spaceOf(form));
 
 function checkBase(place: Place, slot: OperandSlot, node: Operand, symbol: Named): boolean {
+  const access = symbol.kind === 'param' ? wrongAccess(place.instruction.opcode, symbol) : undefined;
+  if (access) return mismatch(place, node, access.wanted, access.given) !== undefined;
   if (symbol.kind === 'variable' || symbol.kind === 'param') return checkSpace(place, slot, node, symbol.variable);
   if (symbol.kind !== 'register') return mismatch(place, node, 'a register or a variable', symbolWords(symbol)) !== undefined;
   const { declared } = symbol.register;
   if (!isFloatType(declared) && bitsOfType(declared) >= 32) return true;
   mismatch(place, node, 'an address', `a .${declared} register`);
   return false;
-}
-
-/** The space that an instruction names; nothing for generic accesses. */
-function spaceOf({ modifiers }: FormMatch): string | undefined {
-  const word = modifiers.space ?? memorySpaces.find((one) => modifiers[one] === true);
-  return word === undefined ? undefined : String(word).replace(/::.*/, '');
-}
-
-/** Addresses of 32 bits where those of the module have 64: they reach shared, local, constant and parameter memory only. Reports CM1107. */
-export function checkAddressWidth({ operands, row, modifiers, instruction }: Match, scope: Scope, diagnostics: Diagnostics): void {
-  const ofAll = spaceOf({ row, modifiers });
-  for (const { slot, node } of operands) {
-    const space = slot.space ?? ofAll;
-    if (space !== undefined && space !== 'global') continue;
-    if (!slot.isAddress || node.kind !== 'address' || node.base.kind !== 'name') continue;
-    const symbol = lookUp(scope, node.base.name);
-    if (symbol?.kind !== 'register' || bitsOfType(symbol.register.declared) !== 32) continue;
-    const form = `an address of \`${instructionName(instruction)}\``;
-    const holes = { operand: node.base.name, have: symbol.register.declared, form, want: 'b64' };
-    diagnostics.report('CM1107', holes, { span: node.base.span, ...typeDeclared(symbol.register) });
-  }
 }
 
 /** A variable is reached through its own space, or generically where it has a generic address. Source: ptxas 13.0. */
@@ -338,8 +323,6 @@ function checkSpace({ form, instruction, diagnostics }: Place, slot: OperandSlot
   diagnostics.report('CM1118', { name, space, access, instruction: instructionName(instruction) }, { span: node.span });
   return false;
 }
-
-const memorySpaces = ['global', 'shared', 'local', 'const', 'param'] as const;
 
 function checkLabel(place: Place, node: Operand, isOfList: boolean): boolean {
   const wanted = isOfList ? 'the label of `.branchtargets`' : 'a label';

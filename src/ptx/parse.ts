@@ -5,12 +5,13 @@
 import { bug } from '../base/bug.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
-import type { Block, Item, Label, Module, Operand, PtxFunction, Section, SectionData, Statement, Variable, Version, Word } from './ast.ts';
+import type { Block, Item, Label, Module, Operand, PtxFunction, SectionData, Statement, Variable, Version, Word } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 import { reportFailure, startOf } from './failure.ts';
+import { type Ended, type Frame, nameOf, sectionOf } from './frames.ts';
 import type { LineRule } from './grammar.ts';
 import { isFurtherLeft, resumesBody } from './layout.ts';
-import type { Header, Line, SectionStart } from './line.ts';
+import type { Header, Line } from './line.ts';
 import { type BuildLine, buildByMatch, buildByShape } from './shape.ts';
 import { closing, type Level, lineEnd, listAt, opcodeOf, punctuation, startsFunction, tokenText } from './split.ts';
 import { Kind, type Tokens, tokenize } from './tokens.ts';
@@ -34,20 +35,6 @@ export function parse(file: SourceFile, diagnostics: Diagnostics, options: Parse
 /** As `parse`, with lines built in a given way. */
 export const parseBy = (build: BuildLine, file: SourceFile, diagnostics: Diagnostics): Module =>
   new Parser(file, diagnostics, build).module();
-
-/** A function whose braces are closed, as long as it could turn out that they were closed too early. */
-interface Ended {
-  readonly frame: Frame & { readonly kind: 'function' };
-  readonly close: number;
-  /** Its place among the items, where its head could be read. */
-  readonly item: number;
-}
-
-/** An open brace and what was read since. */
-type Frame =
-  | { readonly kind: 'function'; readonly head: PtxFunction | undefined; readonly open: number; readonly body: Statement[] }
-  | { readonly kind: 'block'; readonly open: number; readonly body: Statement[] }
-  | { readonly kind: 'section'; readonly head: SectionStart; readonly open: number; readonly items: (Label | SectionData)[] };
 
 const openBrace = punctuation('{');
 const closeBrace = punctuation('}');
@@ -381,12 +368,6 @@ class Parser {
   }
 }
 
-/** What a brace opens, in words. */
-function nameOf(frame: Frame): string {
-  const head = frame.kind === 'block' ? undefined : frame.head;
-  return head ? `\`${head.name}\`` : 'this body';
-}
-
 function headerWord(line: Header): Word {
   if (line.kind === 'version') return { name: '.version', span: line.span };
   if (line.kind === 'addressSize') return { name: '.address_size', span: line.span };
@@ -394,13 +375,6 @@ function headerWord(line: Header): Word {
 }
 
 const isList = (line: Line): line is Extract<Line, readonly unknown[]> => Array.isArray(line);
-
-const sectionOf = ({ name, span }: SectionStart, items: (Label | SectionData)[], end: number): Section => ({
-  kind: 'section',
-  name,
-  items,
-  span: { start: span.start, end },
-});
 
 function enlarged(index: Int32Array): Int32Array {
   const larger = new Int32Array(index.length * 2);

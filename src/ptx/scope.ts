@@ -25,7 +25,7 @@ export type Named =
   | { readonly kind: 'vector'; readonly lanes: readonly Register[] }
   | { readonly kind: 'opaque'; readonly variable: Variable }
   | { readonly kind: 'variable'; readonly variable: Variable; readonly isModule: boolean }
-  | { readonly kind: 'param'; readonly variable: Variable; readonly index: number }
+  | { readonly kind: 'param'; readonly variable: Variable; readonly index: number; readonly isResult: boolean }
   | { readonly kind: 'label'; readonly label: LabelPlace }
   | { readonly kind: 'function'; readonly name: string };
 
@@ -106,7 +106,7 @@ export function functionScope(entry: PtxFunction, module: Scope, diagnostics: Di
     const taken = scope.names.get(variable.name);
     if (taken) diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan, ...before(placeOf(taken)) });
     else if (variable.space === 'reg') declare(scope, variable);
-    else scope.names.set(variable.name, { kind: 'param', variable, index });
+    else scope.names.set(variable.name, { kind: 'param', variable, index, isResult: index >= entry.params.length });
   });
   return scope;
 }
