@@ -94,6 +94,7 @@ function run(what: string, texts: () => string): void {
       try {
         examine(text, i % 8 === 0);
       } catch (error) {
+        console.error(`number ${i}: ${error}`);
         throw new Error(`number ${i}: ${error instanceof Error ? error.stack : error}\nin\n${text}`);
       }
     }

@@ -97,6 +97,11 @@ expectErrors(
   `${head}${entry('k', `  mov.b32 %r1, «CM1101»%x;\n  mov.b32 %r2, %x;\n`)}${entry('l', '  mov.b32 %r1, «CM1101»%x;\n')}`,
 );
 
+expectErrors(
+  'nothing but an opcode stands before a missing semicolon',
+  `${head}${entry('k', `  bra.uni«CM1001»\n@%p1 bra.uni L;\nL: trap«CM1001»\n${faulty}`)}`,
+);
+
 test('the opening brace is shown beside the place where its partner is missing', () => {
   const file = new SourceFile('a.ptx', '.func f ()\n{\n  {\n    ret;\n}\n');
   const diagnostics = new Diagnostics(file);

@@ -5,9 +5,9 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
 import type { Cursor } from './cursor.ts';
 import { grammar, type LineRule } from './grammar.ts';
-import { startsStatement } from './layout.ts';
+import { afterBareOpcode, startsStatement } from './layout.ts';
 import { layoutOf, matchLine } from './shape.ts';
-import { mayStartLine, tokenText } from './split.ts';
+import { mayStartLine, opcodeOf, tokenText } from './split.ts';
 import { Kind, type Tokens } from './tokens.ts';
 
 /** Where a match stopped: a token of the line (its count, when the line was too short), and what was expected there. */
@@ -27,8 +27,10 @@ interface Expectation {
  * lacks nothing but the mark that ends it, before that token.
  */
 export function reportFailure(c: Cursor, rule: LineRule, diagnostics: Diagnostics): number | undefined {
-  const { token, expected } = stopOf(c, rule);
   const { tokens } = c;
+  const next = rule === 'BodyLine' ? afterBareOpcode(tokens, opcodeOf(tokens, c.index[0]!)) : -1;
+  if (next >= 0) return reportMissing(c, next, ';', '`;`', diagnostics);
+  const { token, expected } = stopOf(c, rule);
   const at = token < c.count ? c.index[token]! : (c.index[c.count - 1] ?? -1) + 1;
   const span: Span = { start: tokens.starts[at]!, end: tokens.ends[at]! };
   const kind = at < tokens.count ? tokens.kinds[at]! : 0;
@@ -40,19 +42,29 @@ export function reportFailure(c: Cursor, rule: LineRule, diagnostics: Diagnostic
   const help = near ? { help: `did you mean \`${near}\`?` } : missingDot(c, rule);
   if (token === 0 && kind === Kind.dotWord && isStatement(rule))
     return void diagnostics.report('CM1002', { name: text }, { span, ...help });
-  const found = at >= tokens.count ? 'the end of the file' : `\`${text.length > 40 ? `${text.slice(0, 37)}...` : text}\``;
   const mark = near === undefined && isStatement(rule) && kind !== Kind.bad ? missingMark(c, at, literals) : undefined;
-  const holes = {
-    expected:
-      token === 0
-        ? startOf[rule]
-        : listed(mark === undefined ? shownOf(expected) : closingOf(expected).filter((e) => e.text !== ':' || mark === ':')),
-    found,
-  };
-  if (mark === undefined) return void diagnostics.report('CM1001', holes, { span, ...help });
+  if (mark !== undefined)
+    return reportMissing(c, at, mark, listed(closingOf(expected).filter((e) => e.text !== ':' || mark === ':')), diagnostics);
+  diagnostics.report(
+    'CM1001',
+    { expected: token === 0 ? startOf[rule] : listed(shownOf(expected)), found: foundAt(c, at) },
+    { span, ...help },
+  );
+  return undefined;
+}
+
+/** The token where reading stopped, in words. */
+function foundAt({ tokens }: Cursor, at: number): string {
+  const text = tokenText(tokens, at);
+  return at >= tokens.count ? 'the end of the file' : `\`${text.length > 40 ? `${text.slice(0, 37)}...` : text}\``;
+}
+
+/** Reports a mark that is missing before a token; gives the token where a line must have ended there. */
+function reportMissing(c: Cursor, at: number, mark: string, expected: string, diagnostics: Diagnostics): number | undefined {
+  const { tokens } = c;
   const end = tokens.ends[at - 1]!;
-  const more = at < tokens.count ? [{ span, text: 'not expected here' }] : [];
-  diagnostics.report('CM1001', holes, { span: { start: end, end }, label: `add \`${mark}\` here`, more });
+  const more = at < tokens.count ? [{ span: { start: tokens.starts[at]!, end: tokens.ends[at]! }, text: 'not expected here' }] : [];
+  diagnostics.report('CM1001', { expected, found: foundAt(c, at) }, { span: { start: end, end }, label: `add \`${mark}\` here`, more });
   return mark === ',' ? undefined : at;
 }
 

@@ -34,6 +34,16 @@ export function startsStatement(tokens: Tokens, at: number): boolean {
   return kind === guard || kind === openBrace || kind === Kind.dotWord || isOpcode(tokens, at) || tokens.kinds[at + 1] === colon;
 }
 
+/** The token after an opcode that has a row for itself, where an instruction with modifiers starts there; -1 elsewhere. */
+export function afterBareOpcode(tokens: Tokens, opcode: number): number {
+  if (opcode < 0) return -1;
+  const { kinds, starts, ends } = tokens;
+  let next = opcode + 1;
+  while (kinds[next] === Kind.dotWord) next++;
+  const isInstruction = isOpcode(tokens, next) && kinds[next + 1] === Kind.dotWord && ends[next] === starts[next + 1];
+  return isInstruction && startsRow(tokens, next) ? next : -1;
+}
+
 /** Whether what follows the end of a function can only be the rest of its body: an instruction or a label. */
 export function resumesBody(tokens: Tokens, at: number): boolean {
   const { kinds, starts, ends } = tokens;

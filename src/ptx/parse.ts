@@ -131,7 +131,7 @@ class Parser {
       return end;
     }
     const cut = isGathered ? this.#fail(this.#cursor, ruleOf[level]) : undefined;
-    if (cut !== undefined && cut < end) return this.#cutShort(at, cut, end, before);
+    if (cut !== undefined && at < cut && cut < end) return this.#cutShort(at, cut, end, before);
     this.#lose(at, end);
     if (level === 'module' && this.#tokens.kinds[end - 1] === openBrace) this.#openUnread(end - 1);
     return end;
@@ -145,8 +145,10 @@ class Parser {
     // What was said of lists beyond the cut is said again when they are read.
     list.push(...list.splice(before).filter(({ labels }) => (labels[0]?.span.start ?? 0) < start));
     while (cursor.count > 0 && cursor.index[cursor.count - 1]! >= cut) cursor.elided.delete(cursor.index[--cursor.count]!);
+    // An opcode alone is left out: all that stands between it and the next token would be its modifiers.
+    const isBare = cursor.index[cursor.count - 1] === opcodeOf(this.#tokens, at);
     cursor.index[cursor.count++] = end - 1;
-    const line = this.#tokens.kinds[end - 1] === semicolon ? this.#build(cursor, ruleOf[this.#level()]) : undefined;
+    const line = !isBare && this.#tokens.kinds[end - 1] === semicolon ? this.#build(cursor, ruleOf[this.#level()]) : undefined;
     if (line) this.#place(line, cut);
     else this.#lose(at, cut);
     return cut;
