@@ -17,6 +17,8 @@ const test = suite('cli/check');
 const head = '.version 8.0\n.target sm_90\n.address_size 64\n';
 const kernel = (body: string): string => `${head}.entry k () {\n.reg .b32 %r<3>;\n${body}\nret;\n}\n`;
 const bad = 'add.s32 %r1, %x, 1;\n';
+/** Names that are not declared are told once in a function. */
+const worse = (count: number): string => Array.from({ length: count }, (_, i) => `add.s32 %r1, x${i}a, 1;\n`).join('');
 
 interface Ran {
   readonly code: number;
@@ -49,8 +51,8 @@ async function run(argv: readonly string[], files: Readonly<Record<string, strin
 
 test('all faults of all files, file by file and there by place', async () => {
   const { code, out, err } = await run(['b.ptx', 'good.ptx', 'a.ptx'], {
-    'a.ptx': kernel(bad + bad),
-    'b.ptx': kernel(`${bad}foo;\n${bad}`),
+    'a.ptx': kernel(worse(2)),
+    'b.ptx': kernel(`${bad}foo;\n${worse(1)}${bad}`),
     'good.ptx': kernel(''),
   });
   assert.is(code, 3);
@@ -72,7 +74,7 @@ test('what only compiling for a target finds is looked for where a target is nam
 });
 
 test('fifty are printed as text and the rest are counted; the forms for machines have all', async () => {
-  const files = { 'a.ptx': kernel(bad.repeat(73)) };
+  const files = { 'a.ptx': kernel(worse(73)) };
   const text = await run(['a.ptx'], files);
   assert.is(text.err.split('error[CM1101]').length - 1, 50);
   assert.match(text.err, /\nand 23 errors more\n$/);

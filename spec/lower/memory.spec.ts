@@ -61,6 +61,7 @@ test('hints to the caches leave nothing behind', () => {
   const body = (hints: string): string => two(`${hints} ld.global.f32 %f1, [%rd0+4]; st.global.f32 [%rd1], %f1;`);
   const hints = 'prefetch.global.L2 [%rd0+64]; prefetch.L1 [%rd1]; prefetchu.L1 [%rd1];';
   assert.is(irOf(body(hints)), irOf(body('')));
+  assert.is(irOf(body('griddepcontrol.wait; griddepcontrol.launch_dependents;')), irOf(body('')), 'launches follow one another');
   const accesses = (text: string): unknown => irOf(body(text)).match(/ptradd|load|store/g);
   assert.equal(accesses('applypriority.L2::evict_normal [%rd1], 128;'), accesses(''));
 });

@@ -12,6 +12,7 @@ const test = suite('ptx/failure');
 type Faulty = readonly [text: string, code: keyof typeof syntax, message: string, help?: string];
 
 const inBody = (line: string): string => `.func f ()\n{\n  ${line}\n}\n`;
+const early = 'take it out, or add the `{` that belongs to it';
 const long = '1, '.repeat(limits.tokens / 2);
 
 const faults: readonly Faulty[] = [
@@ -29,14 +30,20 @@ const faults: readonly Faulty[] = [
   ['.entry k (.param .u32 a, .param .u32^) { }', 'CM1001', 'expected `.ptr` or a name, found `)`'],
   ['.entry k (.param .u32 a, ^) { }', 'CM1001', 'expected a parameter, found `)`'],
   ['.extern .func f () ^.noretrun;', 'CM1001', 'expected `;`, found `.noretrun`', 'did you mean `.noreturn`?'],
-  ['.section .debug_info {\n.b8 1\nxyz\n^.b8 2\n}', 'CM1001', 'expected `:`, found `.b8`'],
+  ['.section .debug_info {\n.b8 1\nxyz^\n.b8 2\n}', 'CM1001', 'expected `:`, found `.b8`'],
   [inBody('add.s32 a ^b;'), 'CM1001', 'expected `,` or `;`, found `b`'],
-  [inBody('add.s32 a, b\n  ^ret;'), 'CM1001', 'expected `,` or `;`, found `ret`', 'the line before may lack its `;`'],
+  [inBody('add.s32 %a^ %b;'), 'CM1001', 'expected `,` or `;`, found `%b`'],
+  [inBody('add.s32 a, 5^ [c];'), 'CM1001', 'expected `,` or `;`, found `[`'],
+  [inBody('add.s32 a, ^;'), 'CM1001', 'expected an operand, found `;`'],
+  [inBody('reg .b32 %r<4>^;'), 'CM1001', 'expected an operand, found `;`', 'did you mean `.reg`?'],
+  [inBody('.reg ^%r;'), 'CM1001', 'expected a type, found `%r`'],
+  [inBody('.reg .^b33 %r;').replace('.^', '^.'), 'CM1001', 'expected a type, found `.b33`', 'did you mean `.b32`?'],
+  [inBody('add.s32 a, b^\n  ret;'), 'CM1001', 'expected `,` or `;`, found `ret`'],
   [inBody('mov.u32 a, [b^;'), 'CM1001', 'expected `,` or `]`, found `;`'],
   [inBody('mov.u32 a, 1.0^(b);'), 'CM1001', 'expected `,` or `;`, found `(`'],
   [inBody('@p^;'), 'CM1001', 'expected an instruction, found `;`'],
-  [inBody('L1\n^}').slice(0, -3), 'CM1001', 'expected `:`, found `}`'],
-  [inBody('ret\n^}').slice(0, -3), 'CM1001', 'expected `;`, found `}`', 'the line before may lack its `;`'],
+  [inBody('L1^\n}').slice(0, -3), 'CM1001', 'expected `:`, found `}`'],
+  [inBody('ret^\n}').slice(0, -3), 'CM1001', 'expected `;`, found `}`'],
   [inBody('.loc 1 2\n  ^ret;'), 'CM1001', 'expected an integer, found `ret`'],
   [inBody('^+ a;'), 'CM1001', 'expected an instruction, a label or a declaration, found `+`'],
   [inBody(`mov.u32 a, b ^${'c'.repeat(60)};`), 'CM1001', `expected \`,\` or \`;\`, found \`${'c'.repeat(37)}...\``],
@@ -46,13 +53,18 @@ const faults: readonly Faulty[] = [
   [inBody('^.version 8.0'), 'CM1002', '`.version` is not a directive that can stand here'],
   ['^.xyzzyx .u32 a;', 'CM1002', '`.xyzzyx` is not a directive that can stand here'],
   // CM1003: in every radix; columns count characters, not UTF-16 units.
-  [inBody('mov.u32 a, ^089;'), 'CM1003', '`089` is not a number'],
+  [inBody('mov.u32 a, ^089;'), 'CM1003', '`089` is not a number', 'a number that starts with `0` is octal'],
   ['.global .u32 a = ^0x;', 'CM1003', '`0x` is not a number'],
   ['.global .u32 a = ^0b12;', 'CM1003', '`0b12` is not a number'],
-  ['.global .f32 a = ^0f3F80;', 'CM1003', '`0f3F80` is not a number'],
-  ['.global .f64 a = ^0d3FF00000000000000;', 'CM1003', '`0d3FF00000000000000` is not a number'],
-  ['.global .f32 a = ^1.0f;', 'CM1003', '`1.0f` is not a number'],
-  ['.global .u32 a = ^5u;', 'CM1003', '`5u` is not a number'],
+  ['.global .f32 a = ^0f3F80;', 'CM1003', '`0f3F80` is not a number', '`0f` is followed by 8 hexadecimal digits, and here by 4'],
+  [
+    '.global .f64 a = ^0d3FF00000000000000;',
+    'CM1003',
+    '`0d3FF00000000000000` is not a number',
+    '`0d` is followed by 16 hexadecimal digits, and here by 17',
+  ],
+  ['.global .f32 a = ^1.0f;', 'CM1003', '`1.0f` is not a number', 'numbers have no suffix `f`: did you mean `1.0`?'],
+  ['.global .u32 a = ^5u;', 'CM1003', '`5u` is not a number', 'did you mean `5U`?'],
   ['.global .u32 a = ^1.2.3;', 'CM1003', '`1.2.3` is not a number'],
   ['.global .u32 a[2] = {1, ^12ab};', 'CM1003', '`12ab` is not a number'],
   ['/* \u{1f600} */ .global .u32 a = ^0x;', 'CM1003', '`0x` is not a number'],
@@ -64,12 +76,23 @@ const faults: readonly Faulty[] = [
   ['.func f ()\n{\n  ret; ^/* } /* }\n', 'CM1005', 'this comment is never closed'],
   ['.global .u32 a = ^/* 5;', 'CM1005', 'this comment is never closed'],
   // CM1006
-  ['.func f () ^{ ret; ', 'CM1006', 'the opening brace of `f` is never closed'],
-  ['.func f () ^{ { ret; }\n.visible .func g () { }', 'CM1006', 'the opening brace of `f` is never closed'],
-  ['.section .debug_info\n^{ .b8 1', 'CM1006', 'the opening brace of `.debug_info` is never closed'],
+  ['.func f () { ret;^ ', 'CM1006', '`f` is not closed before the end of the file'],
+  ['.func f () { { ret; }^\n.visible .func g () { }', 'CM1006', '`f` is not closed before `.visible`'],
+  ['.func f () {\n  {\n  ret;^\n}\n.visible .func g () { }', 'CM1006', '`f` is not closed before `.visible`'],
+  ['.section .debug_info\n{ .b8 1^', 'CM1006', '`.debug_info` is not closed before the end of the file'],
   // CM1007
   ['^}', 'CM1007', 'this `}` closes nothing'],
   ['.func f () { ret; }\n ^}', 'CM1007', 'this `}` closes nothing'],
+  // CM1013
+  ['.func f () { ret; ^}\nL: ret;\n}', 'CM1013', 'this `}` closes `f` before its end', early],
+  ['.func f () { ret; ^}\n@p ret;\n}\n.func g () { }', 'CM1013', 'this `}` closes `f` before its end', early],
+  ['.func f () { ret; ^}\n.reg .b32 a;\nmov.b32 a, 1;\n}', 'CM1013', 'this `}` closes `f` before its end', early],
+  [
+    '.func f () { ret; }\n^visible .func g () { }',
+    'CM1001',
+    'expected a directive, a function or a variable, found `visible`',
+    'did you mean `.visible`?',
+  ],
   // CM1008
   ['.global .u64 a = ^18446744073709551616;', 'CM1008', '`18446744073709551616` does not fit in 64 bits'],
   [inBody('mov.b64 a, -^0x10000000000000000U;'), 'CM1008', '`0x10000000000000000U` does not fit in 64 bits'],
@@ -121,7 +144,9 @@ for (const [marked, code, message, help] of faults) {
     assert.is(only?.help, help);
     assert.is(only?.severity, 'error');
     const span = only!.labels[0]!.span;
-    assert.ok(span.start < span.end || span.start === text.length, 'the caret is empty within the text');
+    // An empty caret stands where a mark is to be added, and says which.
+    const isForMore = /^add |^`}` expected|^a `}` may be missing/.test(only!.labels[0]!.text);
+    assert.is(span.start === span.end, isForMore || span.start === text.length);
   });
 }
 
@@ -166,7 +191,7 @@ test('all faults of a file are reported, each at its place', () => {
     parsed(several).said.map((s) => s.split(' ').slice(0, 2).join(' ')),
     [
       'CM1002 3:1',
-      'CM1001 6:14',
+      'CM1001 6:13',
       'CM1003 7:15',
       'CM1004 8:11',
       'CM1008 11:19',
@@ -175,7 +200,7 @@ test('all faults of a file are reported, each at its place', () => {
       'CM1001 17:22',
       'CM1001 17:26',
       'CM1010 18:18',
-      'CM1006 20:1',
+      'CM1006 20:2',
     ],
   );
 });

@@ -601,7 +601,7 @@ test('a declaration of a function may go without its semicolon', () => {
     items(heads).map((item) => (item.kind === 'function' ? [item.name, item.params.length, item.body] : item.kind)),
     [['f', 1, undefined], ['g', 0, undefined], 'directive', ['h', 0, undefined], 'variable', ['i', 0, undefined]],
   );
-  assert.equal(parsed('.entry e ()\n.func f () { ret; }').said, ['CM1001 2:1 expected `;`, found `.func`']);
+  assert.equal(parsed('.entry e ()\n.func f () { ret; }').said, ['CM1001 1:12 expected `;`, found `.func`']);
 });
 
 test('the directives of a head', () => {

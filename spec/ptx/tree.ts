@@ -32,7 +32,7 @@ export function clean(text: string, options?: ParseOptions): Module {
   return module;
 }
 
-const places = new Set(['span', 'nameSpan', 'opcodeSpan', 'file', 'headers']);
+const places = new Set(['span', 'nameSpan', 'opcodeSpan', 'file', 'headers', 'lost']);
 
 /** A tree as plain data without places; absent fields are left out. */
 export function bare(node: unknown): unknown {

@@ -45,6 +45,28 @@ const types = ['.u8', '.u16', '.s16', '.b16', '.u32', '.s32', '.b32', '.u64', '.
 const registers = ['%r', '%rd', '%f', '%p'];
 const spaces = ['.global', '.shared', '.param', '.const', '.local'];
 const badLiterals = ['0x', '12abc', '0b12', '09', '0f3f8', '1.2.3', '1e', '99999999999999999999999', '0d3ff', '1u', '--1', "'a'"];
+const opcodes = [
+  'add',
+  'mul',
+  'mad',
+  'and',
+  'shl',
+  'setp',
+  'selp',
+  'cvt',
+  'mov',
+  'ld',
+  'st',
+  'bra',
+  'bar',
+  'atom',
+  'ret',
+  'fma',
+  'neg',
+  'cvta',
+  'shfl',
+];
+const modifiers = ['u32', 'f32', 'lo', 'global', 'sync', 'to', 'rn', 'lt', 'v4', 'x', 'gpu', 'add', 'b64', 's16', 'aligned', 'relaxed'];
 const extraWords = ['.ftz', '.sat', '.rn', '.wide', '.lo', '.v2', '.uni', '.volatile', '.approx', '.cc'];
 
 const isInstruction = (line: string): boolean => /^\s*(@!?%p\d+\s+)?[a-z][a-z0-9]*[\s.;].*;/.test(line);
@@ -132,6 +154,54 @@ export const changes: Readonly<Record<string, Change>> = {
   'guard of another class': onInstruction((line) => (/@!?%p/.test(line) ? line.replace(/@(!?)%p/, '@$1%r') : undefined)),
   'version or target': (line, random) =>
     /^\.(version|target)/.test(line) ? line.replace(/\S+$/, pick(['7.9', 'sm_81', '99', 'x'], random)!) : undefined,
+  'two registers in an address': onInstruction((line, random) =>
+    replaceOne(
+      line,
+      /(?<=\[)%rd\d+(\+-?\d+)?(?=\])/g,
+      random,
+      (was) => `${was.replace(/\+.*/, '')}${pick(['+%rd1', '*4', '+%r1', '.x'], random)}`,
+    ),
+  ),
+  'a parameter written': onInstruction((line) =>
+    /ld\.param\.\w+\s+(%\w+), (\[[^\]]+\]);/.test(line)
+      ? line.replace(/ld\.param(\.\w+)\s+(%\w+), (\[[^\]]+\]);/, 'st.param$1 $3, $2;')
+      : undefined,
+  ),
+  'load for a store': onInstruction((line) =>
+    /\bst\./.test(line) ? line.replace(/\bst\./, 'ld.') : /\bld\./.test(line) ? line.replace(/\bld\./, 'st.') : undefined,
+  ),
+  'another opcode': onInstruction((line, random) =>
+    replaceOne(line, /(?<=^\s*(@!?%p\d+\s+)?)[a-z]\w+/g, random, (was) =>
+      pick(
+        opcodes.filter((one) => one !== was),
+        random,
+      ),
+    ),
+  ),
+  'modifier of another': onInstruction((line, random) => replaceOne(line, /(?<=\.)[a-z]\w+/g, random, () => pick(modifiers, random))),
+  // The assembler takes `.sync` and `.uni` any number of times, which is no PTX by its manual.
+  'modifier repeated': onInstruction((line, random) => replaceOne(line, /\.(?!sync|uni)[a-z]\w+/g, random, (was) => was + was)),
+  'percent lost': onInstruction((line, random) => replaceOne(line, /%(?=[a-z])/g, random, () => '')),
+  'other case': onInstruction((line, random) => replaceOne(line, /(?<=[.%\s])[a-z]+/g, random, (was) => was.toUpperCase())),
+  'comma lost': onInstruction((line, random) => replaceOne(line, /,/g, random, () => '')),
+  'comma doubled': onInstruction((line, random) => replaceOne(line, /,/g, random, () => ',,')),
+  'colon lost': (line) => (/^\$L__BB\w+:/.test(line) ? line.replace(':', '') : undefined),
+  'dot lost': (line, random) => (/^\s*\./.test(line) ? replaceOne(line, /\.(?=[a-z])/g, random, () => '') : undefined),
+  'special register written': onInstruction((line) => {
+    const operands = operandsOf(line);
+    return /^%/.test(operands[0] ?? '') ? withOperands(line, ['%tid.x', ...operands.slice(1)]) : undefined;
+  }),
+  'immediate for an address': onInstruction((line, random) => replaceOne(line, /\[[^\]]+\]/g, random, () => '[16]')),
+  'vector for a scalar': onInstruction((line, random) =>
+    replaceOne(line, /(?<=, )%(r|rd|f)\d+(?=[;,])/g, random, (was) => `{${was}, ${was}}`),
+  ),
+  'type of a parameter': (line, random) =>
+    replaceOne(line, /(?<=\.param \.)[a-z]\d+/g, random, () => pick(['pred', 'b128', 'f16x2', 'u33', 'reg'], random)),
+  'array of registers': (line) => (/^\s*\.reg.*<\d+>;/.test(line) ? line.replace(/<(\d+)>/, '[$1]') : undefined),
+  'count of registers': (line, random) =>
+    /^\s*\.reg.*<\d+>;/.test(line) ? line.replace(/<\d+>/, pick(['<>', '<-1>', '<0>', '<n>', ''], random)!) : undefined,
+  'thread counts': (line, random) =>
+    /^\s*\.(max|req)ntid/.test(line) ? line.replace(/\d+/, pick(['0', '-1', '99999999', 'x'], random)!) : undefined,
   'label for a value': onInstruction((line, random) => replaceOne(line, /(?<=, )%(r|rd|f)\d+(?=[;,])/g, random, () => '$L__BB0_1')),
 };
 

@@ -1,8 +1,8 @@
 /** Did-you-mean: the candidate nearest to a word, for every message that suggests one. */
 
-/** The nearest candidate within two edits (one for words of up to three letters), or nothing. */
+/** The nearest candidate within two edits (one for words of up to four letters), or nothing. */
 export function closest(word: string, candidates: Iterable<string>): string | undefined {
-  const limit = word.length <= 3 ? 1 : 2;
+  const limit = word.length <= 4 ? 1 : 2;
   let best: string | undefined;
   let bestDistance = limit + 1;
   for (const candidate of candidates) {

@@ -19,6 +19,8 @@ export interface Module {
   /** `.version`, `.target` and `.address_size` as they follow one another; the place of a target is that of its words. */
   readonly headers: readonly Word[];
   readonly items: readonly Item[];
+  /** Words of lines that could not be read, in a module with faults: what these lines declare is not known. */
+  readonly lost?: ReadonlySet<string>;
 }
 
 export interface Version {

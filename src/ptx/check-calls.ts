@@ -11,7 +11,7 @@ import { alignOf, checkPassed, elementsOf, type Passing } from './check-passed.t
 import type { Builtin, CheckedCall } from './checked.ts';
 import { printOperand } from './print.ts';
 import { refuseBodiless, refuseOpen, refusePointerCall } from './refuse-calls.ts';
-import { type LabelPlace, lookUp, type Scope } from './scope.ts';
+import { isLost, type LabelPlace, lookUp, type Scope } from './scope.ts';
 
 /** What a call is held against. */
 interface Prototype {
@@ -29,7 +29,7 @@ export function checkPrototypes(module: Module, diagnostics: Diagnostics): void 
     const { name, nameSpan, body, linkage } = item;
     const before = first.get(name);
     if (!before) first.set(name, item);
-    const what = before ? disagreement(before, item) : undefined;
+    const what = before && !module.lost?.has(name) ? disagreement(before, item) : undefined;
     const more = before ? { more: [{ span: before.nameSpan, text: 'declared here before' }] } : {};
     if (what !== undefined) diagnostics.report('CM1110', { name, what }, { span: nameSpan, ...more });
     else if (body && linkage === 'extern')
@@ -105,7 +105,7 @@ export function checkCall(
     return undefined;
   }
   const prototype = prototypeOf(parts, callee, scope, declared, diagnostics);
-  if (!prototype) return undefined;
+  if (!prototype || isLost(scope, prototype.name)) return undefined;
   const passing = (kind: Passing['kind']): Passing => ({ name: prototype.name, kind, scope, diagnostics });
   checkList(passing('results'), instruction.span, results, prototype.results);
   checkList(passing('parameters'), instruction.span, args, prototype.params);

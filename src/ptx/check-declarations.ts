@@ -3,7 +3,7 @@
  * Source: PTX ISA 9.0, 5.1, 5.2 and 5.4; where it leaves a rule open, ptxas 13.0 decides.
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { Module, PtxFunction, Statement, Variable } from './ast.ts';
+import type { Module, PtxFunction, Section, Statement, Variable } from './ast.ts';
 import { checkInitialiser } from './check-initialiser.ts';
 import type { Scope } from './scope.ts';
 import { bitsOfType } from './types.ts';
@@ -17,6 +17,7 @@ export function checkDeclarations(module: Module, scope: Scope, diagnostics: Dia
     if (item.kind === 'variable') checkVariable(item, 'module', scope, diagnostics);
     else if (item.kind === 'function') checkHead(item, diagnostics);
     if (item.kind === 'function') checkBody(item.body ?? [], diagnostics);
+    if (item.kind === 'section') checkSection(item, diagnostics);
   }
 }
 
@@ -27,6 +28,14 @@ function checkBody(body: readonly Statement[], diagnostics: Diagnostics): void {
       if (statement.kind === 'block') work.push(statement.body);
       else if (statement.kind === 'variable') checkVariable(statement, 'body', undefined, diagnostics);
     }
+}
+
+function checkSection({ name, items }: Section, diagnostics: Diagnostics): void {
+  for (const item of items) {
+    if (item.kind !== 'data' || /^b(8|16|32|64)$/.test(item.type)) continue;
+    const why = `its data are of .b8, .b16, .b32 or .b64, and not of .${item.type}`;
+    diagnostics.report('CM1117', { name, why }, { span: { start: item.span.start, end: item.span.start + item.type.length + 1 } });
+  }
 }
 
 function checkHead(fn: PtxFunction, diagnostics: Diagnostics): void {
@@ -53,9 +62,22 @@ const at = ({ nameSpan }: Variable) => ({ span: nameSpan });
 const refuse = (variable: Variable, why: string, diagnostics: Diagnostics): void =>
   diagnostics.report('CM1117', { name: variable.name, why }, at(variable));
 
+/** Types that no variable has, and their bits. Source: ptxas 13.0. */
+const instructionTypes: ReadonlyMap<string, number> = new Map([
+  ['bf16', 16],
+  ['bf16x2', 32],
+  ['tf32', 32],
+  ['u16x2', 32],
+  ['s16x2', 32],
+  ['f32x2', 64],
+]);
+
 /** Why a declaration cannot be, whatever its size and value. */
 function forbidden({ space, type, vector, dims, linkage, init }: Variable, where: Where): string | undefined {
   if (type === 'pred' && (space !== 'reg' || vector !== undefined || dims.length > 0)) return 'predicates are single registers';
+  const bits = instructionTypes.get(type);
+  if (bits !== undefined) return `instructions alone have the type .${type}, and what holds its values is of .b${bits}`;
+  if (space === 'param' && (vector !== undefined || type === 'f16x2')) return 'a parameter is no vector';
   if (space === 'reg' && dims.length > 0) return 'registers form no arrays';
   if (space === 'param' && where === 'module') return 'a parameter belongs to a function';
   if (linkage === 'common' && space !== 'global') return '`.common` is for variables in global memory';

@@ -49,11 +49,12 @@ function statedBy({ version, targets }: Module): Stated {
 const ranks: Readonly<Record<string, number>> = { '.version': 0, '.target': 1, '.address_size': 2 };
 
 /** Each header directive stands after those before it, and before all else. Only `.target` may stand more than once. */
-function checkOrder({ file, headers, items, targets }: Module, diagnostics: Diagnostics): void {
+function checkOrder({ file, headers, items, targets, lost }: Module, diagnostics: Diagnostics): void {
   const start = Math.min(headers[0]?.span.start ?? file.text.length, items[0]?.span.start ?? file.text.length);
   const first = { start, end: Math.min(start + 1, file.text.length) };
   for (const name of ['.version', '.target'])
-    if (!headers.some((header) => header.name === name)) diagnostics.report('CM2101', { what: `\`${name}\` is missing` }, { span: first });
+    if (!lost && !headers.some((header) => header.name === name))
+      diagnostics.report('CM2101', { what: `\`${name}\` is missing` }, { span: first });
   const architecture = targets.some(({ name }) => architectureOf(name) !== undefined || /^sm_/.test(name));
   if (targets.length > 0 && !architecture)
     diagnostics.report('CM2101', { what: '`.target` names no architecture' }, { span: targets[0]!.span });

@@ -2,12 +2,12 @@
  * Initial values against the variables they are for. Lists nest just as the dimensions do, the elements of a vector in a list
  * of their own. Source: PTX ISA 9.0, 5.4.4; ptxas 13.0 where the manual leaves it open.
  */
-import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
 import type { Initialiser, Name, Operand, Variable } from './ast.ts';
+import { reportUndeclared } from './check-operands.ts';
 import { constantValue } from './constant.ts';
-import { lookUp, namesIn, type Scope } from './scope.ts';
+import { lookUp, type Scope } from './scope.ts';
 import { bitsOfType, isFloatType, kindOfType } from './types.ts';
 
 interface Place {
@@ -67,12 +67,7 @@ function checkValue(place: Place, init: Initialiser): boolean {
 function checkSymbol(place: Place, init: Initialiser, symbol: Name): boolean {
   const { scope, diagnostics, variable } = place;
   if (scope && lookUp(scope, symbol.name) === undefined) {
-    const near = closest(symbol.name, namesIn(scope));
-    diagnostics.report(
-      'CM1101',
-      { name: symbol.name },
-      { span: symbol.span, ...(near === undefined ? {} : { help: `did you mean \`${near}\`?` }) },
-    );
+    reportUndeclared(symbol.name, symbol.span, scope, diagnostics);
     return false;
   }
   const isMasked = init.kind === 'apply' && init.operator.kind === 'integer';

@@ -1,17 +1,18 @@
 /** Operands against the slots of a row: their number, their kind, the types of registers, constants that fit. */
-import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
 import { type Instruction, instructionName, type Operand, type Variable } from './ast.ts';
+import { spaceOf, wrongAccess, wrongBase } from './check-address.ts';
 import { constantValue, integerConstant } from './constant.ts';
 import { immediateBits } from './immediate.ts';
 import { type FormMatch, operandCounts, slotsOf } from './match.ts';
 import { partsOf } from './operand-parts.ts';
 import { printOperand } from './print.ts';
-import type { Match, MatchedOperand, OperandSlot, PtxType } from './row.ts';
-import { lookUp, type Named, namesIn, type Register, type Scope } from './scope.ts';
+import type { MatchedOperand, OperandSlot, PtxType } from './row.ts';
+import { isLost, lookUp, type Named, type Register, type Scope } from './scope.ts';
 import { asPlainRegister, lanesOfSlot, needsVector, typeOfSlot, wantedBy } from './slots.ts';
 import { isOtherSpecialRegister, specialRegisters } from './sregs.ts';
+import { conversionHelp, familyOf, forUndeclared, typeDeclared } from './suggest.ts';
 import { agrees, bitsOfType, isFloatType, kindOfType, registerTypes } from './types.ts';
 
 /** The place that takes what is not wanted. */
@@ -36,9 +37,13 @@ export function checkOperands(
   const slots = slotsOf(form, given);
   if (!slots) {
     const { least, most } = operandCounts(form);
-    const wanted = least === most ? `${least}` : `${least} to ${most}`;
+    const wanted = `${least === most ? least : `${least} to ${most}`} operand${most === 1 ? '' : 's'}`;
     const help = `form: ${form.row.syntax}`;
-    diagnostics.report('CM1105', { form: instructionName(instruction), wanted, given }, { span: instruction.span, help });
+    diagnostics.report(
+      'CM1105',
+      { form: instructionName(instruction), wanted, given: `${given} ${given === 1 ? 'is' : 'are'}` },
+      { span: instruction.span, help },
+    );
     return undefined;
   }
   const wanted = wantedBy(slots, form);
@@ -146,14 +151,16 @@ export function registerAt(name: string, span: Span, scope: Scope, diagnostics: 
   return undefined;
 }
 
-/** Reports a name that is not there: CM1101, or CM2002 for a special register that is not supported. */
+/** Reports a name that is not there, once in a function: CM1101, or CM2002 for a special register that is not supported. */
 export function reportUndeclared(name: string, span: Span, scope: Scope, diagnostics: Diagnostics): void {
   if (isOtherSpecialRegister(name) || specialRegisters.has(name)) {
     diagnostics.report('CM2002', { name }, { span });
     return;
   }
-  const near = closest(name, namesIn(scope));
-  diagnostics.report('CM1101', { name }, { span, ...(near === undefined ? {} : { help: `did you mean \`${near}\`?` }) });
+  const family = familyOf(name, scope);
+  if (isLost(scope, name) || scope.missing.said.has(family)) return;
+  scope.missing.said.add(family);
+  diagnostics.report('CM1101', { name }, { span, ...forUndeclared(name, scope) });
 }
 
 /** Names in an instruction that is refused whatever its operands are. Reports CM1101. */
@@ -255,7 +262,11 @@ function checkSymbolic(place: Place, node: Operand, type: PtxType): boolean {
 
 function checkAddress(place: Place, slot: OperandSlot, node: Operand): boolean {
   if (node.kind !== 'address') {
-    mismatch(place, node, 'an address in brackets', kindWords(node));
+    const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
+    const operand = printOperand(node);
+    const help = symbol && (isMemory(symbol) || symbol.kind === 'register') ? { help: `did you mean \`[${operand}]\`?` } : {};
+    const holes = { operand, wanted: 'an address in brackets', given: symbol ? symbolWords(symbol) : kindWords(node) };
+    place.diagnostics.report('CM1106', holes, { span: node.span, ...help });
     return false;
   }
   const { base, rest } = node;
@@ -263,11 +274,13 @@ function checkAddress(place: Place, slot: OperandSlot, node: Operand): boolean {
   if (node.isUnified && !mayBeUnified(place)) return mismatch(place, node, 'an address without `.unified`', 'one with it') !== undefined;
   if (inBrackets.length !== rest.length) mismatch(place, node, `${inBrackets.length + 1} operands in the brackets`, `${rest.length + 1}`);
   else if (!rest.every((each, i) => checkOperand(place, inBrackets[i]!, each))) return false;
-  else if (base.kind !== 'name' && base.kind !== 'index') return true;
-  else {
+  else if (base.kind === 'name' || base.kind === 'index') {
     const symbol = lookUp(place.scope, base.name);
     if (symbol) return base.kind === 'index' || checkBase(place, slot, base, symbol);
     undeclared(place, base.name, base.span);
+  } else {
+    const fault = wrongBase(base, slot.space ?? spaceOf(place.form));
+    return fault === undefined || mismatch(place, base, fault.wanted, fault.given) !== undefined;
   }
   return false;
 }
@@ -277,31 +290,14 @@ const mayBeUnified = ({ form, instruction }: Place): boolean =>
   instruction.opcode !== 'st' && [undefined, 'global'].includes(spaceOf(form));
 
 function checkBase(place: Place, slot: OperandSlot, node: Operand, symbol: Named): boolean {
+  const access = symbol.kind === 'param' ? wrongAccess(place.instruction.opcode, symbol) : undefined;
+  if (access) return mismatch(place, node, access.wanted, access.given) !== undefined;
   if (symbol.kind === 'variable' || symbol.kind === 'param') return checkSpace(place, slot, node, symbol.variable);
   if (symbol.kind !== 'register') return mismatch(place, node, 'a register or a variable', symbolWords(symbol)) !== undefined;
   const { declared } = symbol.register;
   if (!isFloatType(declared) && bitsOfType(declared) >= 32) return true;
   mismatch(place, node, 'an address', `a .${declared} register`);
   return false;
-}
-
-/** The space that an instruction names; nothing for generic accesses. */
-function spaceOf({ modifiers }: FormMatch): string | undefined {
-  const word = modifiers.space ?? memorySpaces.find((one) => modifiers[one] === true);
-  return word === undefined ? undefined : String(word).replace(/::.*/, '');
-}
-
-/** Addresses of 32 bits where those of the module have 64: they reach shared, local, constant and parameter memory only. Reports CM1107. */
-export function checkAddressWidth({ operands, row, modifiers, instruction }: Match, scope: Scope, diagnostics: Diagnostics): void {
-  for (const { slot, node } of operands) {
-    if (!slot.isAddress || node.kind !== 'address' || node.base.kind !== 'name') continue;
-    const space = slot.space ?? spaceOf({ row, modifiers });
-    if (space !== undefined && space !== 'global') continue;
-    const symbol = lookUp(scope, node.base.name);
-    if (symbol?.kind !== 'register' || bitsOfType(symbol.register.declared) !== 32) continue;
-    const form = `an address of \`${instructionName(instruction)}\``;
-    diagnostics.report('CM1107', { operand: node.base.name, have: symbol.register.declared, form, want: 'b64' }, { span: node.base.span });
-  }
 }
 
 /** A variable is reached through its own space, or generically where it has a generic address. Source: ptxas 13.0. */
@@ -313,8 +309,6 @@ function checkSpace({ form, instruction, diagnostics }: Place, slot: OperandSlot
   diagnostics.report('CM1118', { name, space, access, instruction: instructionName(instruction) }, { span: node.span });
   return false;
 }
-
-const memorySpaces = ['global', 'shared', 'local', 'const', 'param'] as const;
 
 function checkLabel(place: Place, node: Operand, isOfList: boolean): boolean {
   const wanted = isOfList ? 'the label of `.branchtargets`' : 'a label';
@@ -329,7 +323,10 @@ function checkLabel(place: Place, node: Operand, isOfList: boolean): boolean {
 function hasType(place: Place, slot: OperandSlot, node: Operand, have: string, want: PtxType): boolean {
   if (agrees(have, want, slot.isRelaxed)) return true;
   const form = `operand \`${slot.name}\` of \`${instructionName(place.instruction)}\``;
-  place.diagnostics.report('CM1107', { operand: printOperand(node), have, want, form }, { span: node.span });
+  const symbol = node.kind === 'name' || node.kind === 'element' ? lookUp(place.scope, node.name) : undefined;
+  const register = symbol?.kind === 'register' ? symbol.register : symbol?.kind === 'vector' ? symbol.lanes[0] : undefined;
+  const where = { span: node.span, ...typeDeclared(register), ...(slot.isDestination ? {} : conversionHelp(have, want)) };
+  place.diagnostics.report('CM1107', { operand: printOperand(node), have, want, form }, where);
   return false;
 }
 

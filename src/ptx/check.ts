@@ -5,20 +5,22 @@
 import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
-import { type Instruction, instructionName, type Module, modifierSpan, type PtxFunction } from './ast.ts';
+import { type Instruction, instructionName, type Module, type PtxFunction } from './ast.ts';
 import { reachedFunctions } from './call-graph.ts';
+import { checkAddressWidth } from './check-address.ts';
 import { checkCall, checkPrototypes, checkTargets, type Functions, functionsOf } from './check-calls.ts';
 import { checkDeclarations } from './check-declarations.ts';
 import { refuseDirectives } from './check-directives.ts';
 import { checkHeader, raised, type Stated } from './check-header.ts';
-import { checkAddressWidth, checkNames, checkOperands, registerAt } from './check-operands.ts';
+import { checkNames, checkOperands, registerAt } from './check-operands.ts';
 import type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
 import { lintNames, namesOutside } from './lint.ts';
 import { lintFlow } from './lint-flow.ts';
-import { type FormMismatch, isMatch, matchForm } from './match.ts';
+import { isMatch, matchForm } from './match.ts';
+import { newSearches, reportModifiers, reportOpcode, type Searches } from './report-forms.ts';
 import { type Row, refusalFor } from './row.ts';
 import { type Flat, flatten, functionScope, moduleScope, type Scope } from './scope.ts';
-import { rowsByName } from './table/index.ts';
+import { conversionHelp, typeDeclared } from './suggest.ts';
 import { versionText } from './versions.ts';
 
 export interface CheckOptions {
@@ -41,6 +43,7 @@ interface Context {
   readonly isStrict: boolean;
   /** Forms that were said to be too new. */
   readonly tooNew: Set<Row>;
+  readonly searches: Searches;
 }
 
 /** Checks a module. Reports CM11xx, CM2001, CM2002, CM21xx and, where asked for, CM22xx; entries with errors are incomplete. */
@@ -48,7 +51,8 @@ export function check(module: Module, options: CheckOptions, diagnostics: Diagno
   const scope = moduleScope(module, diagnostics);
   const bodies = module.items.filter((item): item is PtxFunction => item.kind === 'function' && item.body !== undefined);
   const entries = bodies.filter((fn) => fn.isEntry);
-  for (const name of options.entries ?? []) if (!entries.some((fn) => fn.name === name)) reportNoEntry(name, entries, diagnostics);
+  for (const name of options.entries ?? [])
+    if (!entries.some((fn) => fn.name === name) && !module.lost?.has(name)) reportNoEntry(name, entries, diagnostics);
   const chosen = entries.filter((fn) => !options.entries || options.entries.includes(fn.name));
   const c = contextOf(module, options.isStrict ?? false, diagnostics);
   checkPrototypes(module, diagnostics);
@@ -68,6 +72,7 @@ const contextOf = (module: Module, isStrict: boolean, diagnostics: Diagnostics):
   functions: functionsOf(module),
   isStrict,
   tooNew: new Set(),
+  searches: newSearches(),
 });
 
 function checkDevice(fn: PtxFunction, scope: Scope, c: Context, faultsOnly: boolean, diagnostics: Diagnostics): void {
@@ -126,7 +131,7 @@ function checkInstruction(
     return undefined;
   }
   if (!isMatch(form)) {
-    reportModifiers(instruction, form, file, diagnostics);
+    reportModifiers(instruction, form, file, c.searches, diagnostics);
     return undefined;
   }
   checkSince(instruction, form.row, c, diagnostics);
@@ -172,51 +177,7 @@ function checkGuard(guard: NonNullable<Instruction['guard']>, scope: Scope, diag
   const register = registerAt(guard.register, span, scope, diagnostics);
   if (!register) return undefined;
   if (register.declared === 'pred') return { register, negated: guard.negated };
-  diagnostics.report('CM1107', { operand: guard.register, have: register.declared, want: 'pred', form: 'a guard' }, { span });
+  const holes = { operand: guard.register, have: register.declared, want: 'pred', form: 'a guard' };
+  diagnostics.report('CM1107', holes, { span, ...typeDeclared(register), ...conversionHelp(register.declared, 'pred') });
   return undefined;
-}
-
-function reportOpcode(instruction: Instruction, file: SourceFile, diagnostics: Diagnostics): void {
-  const { opcode } = instruction;
-  const near = closest(opcode, rowsByName().keys());
-  const help = near === undefined ? {} : { help: `did you mean \`${near}\`?` };
-  diagnostics.report('CM1102', { name: opcode }, { span: modifierSpan(file, instruction, -1), ...help });
-}
-
-/** Words that every sentence about modifiers lists at most. */
-const listed = 12;
-
-function reportModifiers(
-  instruction: Instruction,
-  { at, expected, apart }: FormMismatch,
-  file: SourceFile,
-  diagnostics: Diagnostics,
-): void {
-  const forms = rowsByName()
-    .get(instruction.opcode)!
-    .map((row) => row.syntax);
-  const notes = forms.length <= 4 ? forms.map((form) => `form: ${form}`) : [];
-  const words = expected.map((word) => `.${word}`);
-  const list = `${words.slice(0, listed).join(' ')}${words.length > listed ? ' …' : ''}`;
-  const word = instruction.modifiers[at];
-  if (word === undefined) {
-    const end = instruction.opcodeSpan.end;
-    diagnostics.report('CM1104', { instruction: instructionName(instruction), expected: list }, { span: { start: end - 1, end }, notes });
-    return;
-  }
-  const near = closest(word, expected);
-  // One word alone is apart from what is missing.
-  const help =
-    apart && apart.length > 1
-      ? { help: `${apart.map((one) => `\`.${one}\``).join(' and ')} do not go together` }
-      : near !== undefined
-        ? { help: `did you mean \`.${near}\`?` }
-        : words.length > 0
-          ? { help: `what can stand here: ${list}` }
-          : {};
-  diagnostics.report(
-    'CM1103',
-    { modifier: word, instruction: instructionName(instruction) },
-    { span: modifierSpan(file, instruction, at), notes, ...help },
-  );
 }

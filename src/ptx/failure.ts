@@ -5,9 +5,10 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
 import type { Cursor } from './cursor.ts';
 import { grammar, type LineRule } from './grammar.ts';
+import { afterBareOpcode, startsStatement } from './layout.ts';
 import { layoutOf, matchLine } from './shape.ts';
-import { tokenText } from './split.ts';
-import { Kind } from './tokens.ts';
+import { mayStartLine, opcodeOf, tokenText } from './split.ts';
+import { Kind, type Tokens } from './tokens.ts';
 
 /** Where a match stopped: a token of the line (its count, when the line was too short), and what was expected there. */
 interface Stop {
@@ -21,22 +22,50 @@ interface Expectation {
   readonly isLiteral: boolean;
 }
 
-/** Reports CM1001 to CM1004 for a line that does not match its rule. */
-export function reportFailure(c: Cursor, rule: LineRule, diagnostics: Diagnostics): void {
-  const { token, expected } = stopOf(c, rule);
+/**
+ * Reports CM1001 to CM1004 for a line that does not match its rule. Gives the token that starts a row of its own where the line
+ * lacks nothing but the mark that ends it, before that token.
+ */
+export function reportFailure(c: Cursor, rule: LineRule, diagnostics: Diagnostics): number | undefined {
   const { tokens } = c;
+  const next = rule === 'BodyLine' ? afterBareOpcode(tokens, opcodeOf(tokens, c.index[0]!)) : -1;
+  if (next >= 0) return reportMissing(c, next, ';', '`;`', diagnostics);
+  const { token, expected } = stopOf(c, rule);
   const at = token < c.count ? c.index[token]! : (c.index[c.count - 1] ?? -1) + 1;
   const span: Span = { start: tokens.starts[at]!, end: tokens.ends[at]! };
   const kind = at < tokens.count ? tokens.kinds[at]! : 0;
   const text = tokenText(tokens, at);
-  if (kind === Kind.badNumber) return diagnostics.report('CM1003', { text }, { span });
-  if (kind === Kind.badString) return diagnostics.report('CM1004', {}, { span });
+  if (kind === Kind.badNumber) return void diagnostics.report('CM1003', { text }, { span, ...numberHelp(text) });
+  if (kind === Kind.badString) return void diagnostics.report('CM1004', {}, { span });
   const literals = expected.filter((e) => e.isLiteral).map((e) => e.text);
   const near = kind === Kind.dotWord ? closest(text, [...literals, ...hiddenWords(expected)]) : undefined;
-  const help = near ? { help: `did you mean \`${near}\`?` } : missingSemicolon(c, at, literals);
-  if (token === 0 && kind === Kind.dotWord && isStatement(rule)) return diagnostics.report('CM1002', { name: text }, { span, ...help });
-  const found = at >= tokens.count ? 'the end of the file' : `\`${text.length > 40 ? `${text.slice(0, 37)}...` : text}\``;
-  diagnostics.report('CM1001', { expected: token === 0 ? startOf[rule] : listed(expected), found }, { span, ...help });
+  const help = near ? { help: `did you mean \`${near}\`?` } : missingDot(c, rule);
+  if (token === 0 && kind === Kind.dotWord && isStatement(rule))
+    return void diagnostics.report('CM1002', { name: text }, { span, ...help });
+  const mark = near === undefined && isStatement(rule) && kind !== Kind.bad ? missingMark(c, at, literals) : undefined;
+  if (mark !== undefined)
+    return reportMissing(c, at, mark, listed(closingOf(expected).filter((e) => e.text !== ':' || mark === ':')), diagnostics);
+  diagnostics.report(
+    'CM1001',
+    { expected: token === 0 ? startOf[rule] : listed(shownOf(expected)), found: foundAt(c, at) },
+    { span, ...help },
+  );
+  return undefined;
+}
+
+/** The token where reading stopped, in words. */
+function foundAt({ tokens }: Cursor, at: number): string {
+  const text = tokenText(tokens, at);
+  return at >= tokens.count ? 'the end of the file' : `\`${text.length > 40 ? `${text.slice(0, 37)}...` : text}\``;
+}
+
+/** Reports a mark that is missing before a token; gives the token where a line must have ended there. */
+function reportMissing(c: Cursor, at: number, mark: string, expected: string, diagnostics: Diagnostics): number | undefined {
+  const { tokens } = c;
+  const end = tokens.ends[at - 1]!;
+  const more = at < tokens.count ? [{ span: { start: tokens.starts[at]!, end: tokens.ends[at]! }, text: 'not expected here' }] : [];
+  diagnostics.report('CM1001', { expected, found: foundAt(c, at) }, { span: { start: end, end }, label: `add \`${mark}\` here`, more });
+  return mark === ',' ? undefined : at;
 }
 
 /** What a line starts with, in place of a list of every directive. */
@@ -103,10 +132,8 @@ function expectations(match: MatchResult): Expectation[] {
 const rank = ({ text, isLiteral }: Expectation): number => (isLiteral ? 1 : text === 'an operator' ? 2 : 0);
 
 /** At most five expectations, in one sentence; where a part may end, how it ends says enough. */
-function listed(expected: readonly Expectation[]): string {
+function listed(shown: readonly Expectation[]): string {
   const most = 5;
-  const ends = expected.filter((e) => e.isLiteral && (e.text === ',' || e.text === ';'));
-  const shown = ends.length > 0 ? expected.filter((e) => e.isLiteral && ';,]})'.includes(e.text)) : expected;
   const kept = [...shown].sort((a, b) => rank(a) - rank(b) || (a.text < b.text ? -1 : 1)).slice(0, most);
   const words = kept.map(({ text, isLiteral }) => (isLiteral ? `\`${text}\`` : text)).sort();
   if (shown.length > most) return `${words.join(', ')} or one of ${shown.length - most} more`;
@@ -114,11 +141,55 @@ function listed(expected: readonly Expectation[]): string {
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-/** When a semicolon could have stood before a token of a later line. */
-function missingSemicolon({ tokens }: Cursor, at: number, literals: readonly string[]): { help?: string } {
-  if (at === 0 || !literals.includes(';')) return {};
-  const between = tokens.text.slice(tokens.ends[at - 1], tokens.starts[at]);
-  return between.includes('\n') ? { help: 'the line before may lack its `;`' } : {};
+/** The marks that may end a part. */
+const closingOf = (expected: readonly Expectation[]): readonly Expectation[] =>
+  expected.filter((e) => e.isLiteral && ';:,]})'.includes(e.text));
+
+const operand: Expectation = { text: 'an operand', isLiteral: false };
+
+/** What of the expectations says enough: how a part may end, that an operand may start, that a type is missing. */
+function shownOf(expected: readonly Expectation[]): readonly Expectation[] {
+  const isDescribed = (...texts: string[]): boolean => texts.every((text) => expected.some((e) => !e.isLiteral && e.text === text));
+  const closing = closingOf(expected);
+  if (isDescribed('a name', 'an integer')) return [operand, ...closing];
+  if (isDescribed('a type')) return expected.filter((e) => e.text === 'a type');
+  return closing.some((e) => e.text === ',' || e.text === ';') ? closing : expected;
+}
+
+/** The mark that may be missing before a token: one that ends a line, where another one could start with the token. */
+function missingMark({ tokens }: Cursor, at: number, literals: readonly string[]): string | undefined {
+  if (at === 0) return undefined;
+  if (startsStatement(tokens, at)) return [';', ':'].find((each) => literals.includes(each));
+  return literals.includes(',') && startsOperand(tokens, at) ? ',' : undefined;
+}
+
+const operandStarts = new Set<number>([Kind.integer, Kind.decimalFloat, Kind.hexFloat, ...[...'[{'].map((each) => each.charCodeAt(0))]);
+
+/** Whether a token can only be the start of an operand, or of a parameter. */
+function startsOperand(tokens: Tokens, at: number): boolean {
+  const text = tokenText(tokens, at);
+  return (
+    operandStarts.has(tokens.kinds[at]!) || text === '.param' || (tokens.kinds[at] === Kind.word && text.length > 1 && text[0] === '%')
+  );
+}
+
+/** A statement that is a directive but for its dot. */
+function missingDot(c: Cursor, rule: LineRule): { help?: string } {
+  const word = `.${tokenText(c.tokens, c.index[0]!)}`;
+  const isDirective = isStatement(rule) && c.tokens.kinds[c.index[0]!] === Kind.word && c.count > 1 && mayStartLine(word);
+  return isDirective ? { help: `did you mean \`${word}\`?` } : {};
+}
+
+/** What is wrong with digits that are no number. */
+function numberHelp(text: string): { help?: string } {
+  const [, exact, digits = ''] = /^0([fFdD])([0-9a-fA-F]*)$/.exec(text) ?? [];
+  const wanted = exact === undefined ? 0 : exact.toLowerCase() === 'f' ? 8 : 16;
+  if (exact !== undefined && digits.length !== wanted)
+    return { help: `\`0${exact}\` is followed by ${wanted} hexadecimal digits, and here by ${digits.length}` };
+  const [, float, suffix] = /^(\d+\.\d*|\.\d+|\d+)([fFlL]|ul|ull|u|ll)$/.exec(text) ?? [];
+  if (float === undefined || suffix === undefined) return /^0\d+$/.test(text) ? { help: 'a number that starts with `0` is octal' } : {};
+  if (suffix === 'u' && !float.includes('.')) return { help: `did you mean \`${float}U\`?` };
+  return { help: `numbers have no suffix \`${suffix}\`: did you mean \`${float}\`?` };
 }
 
 /** The words that a description stands for: the types, for "a type". */

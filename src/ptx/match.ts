@@ -40,6 +40,10 @@ export function matchForm(opcode: string, modifiers: readonly string[], count?: 
   return found;
 }
 
+/** The form of an opcode that has rows, for words that nobody wrote: nothing is kept. */
+export const tryForm = (opcode: string, modifiers: readonly string[]): FormMatch | FormMismatch =>
+  matchAnyOrder(rowsByName().get(opcode) ?? [], modifiers, undefined);
+
 /** Among the rows that are compiled, which come first, then among all. */
 function matchOpcode(opcode: string, modifiers: readonly string[], count: number | undefined): Found | undefined {
   const own = matchRows(ownRowsByName.get(opcode) ?? [], modifiers, count);

@@ -5,13 +5,15 @@
 import { bug } from '../base/bug.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
-import type { Block, Item, Label, Module, Operand, PtxFunction, Section, SectionData, Statement, Variable, Version, Word } from './ast.ts';
+import type { Block, Item, Label, Module, Operand, PtxFunction, SectionData, Statement, Variable, Version, Word } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 import { reportFailure, startOf } from './failure.ts';
+import { type Ended, type Frame, nameOf, sectionOf } from './frames.ts';
 import type { LineRule } from './grammar.ts';
-import type { Header, Line, SectionStart } from './line.ts';
+import { isFurtherLeft, resumesBody } from './layout.ts';
+import type { Header, Line } from './line.ts';
 import { type BuildLine, buildByMatch, buildByShape } from './shape.ts';
-import { closing, type Level, lineEnd, listAt, opcodeOf, punctuation, startsFunction } from './split.ts';
+import { closing, type Level, lineEnd, listAt, opcodeOf, punctuation, startsFunction, tokenText } from './split.ts';
 import { Kind, type Tokens, tokenize } from './tokens.ts';
 
 export interface ParseOptions {
@@ -34,12 +36,6 @@ export function parse(file: SourceFile, diagnostics: Diagnostics, options: Parse
 export const parseBy = (build: BuildLine, file: SourceFile, diagnostics: Diagnostics): Module =>
   new Parser(file, diagnostics, build).module();
 
-/** An open brace and what was read since. */
-type Frame =
-  | { readonly kind: 'function'; readonly head: PtxFunction | undefined; readonly open: number; readonly body: Statement[] }
-  | { readonly kind: 'block'; readonly open: number; readonly body: Statement[] }
-  | { readonly kind: 'section'; readonly head: SectionStart; readonly open: number; readonly items: (Label | SectionData)[] };
-
 const openBrace = punctuation('{');
 const closeBrace = punctuation('}');
 const comma = punctuation(',');
@@ -50,6 +46,7 @@ for (const c of ')]}') depths[punctuation(c)] = -1;
 const prefixes = new Uint8Array(256);
 for (const c of '!~+-') prefixes[punctuation(c)] = 1;
 const openParenthesis = punctuation('(');
+const semicolon = punctuation(';');
 const question = punctuation('?');
 
 const ruleOf: Record<Level, LineRule> = { module: 'ModuleLine', body: 'BodyLine', section: 'SectionLine' };
@@ -64,6 +61,10 @@ class Parser {
   readonly #frames: Frame[] = [];
   readonly #targets: Word[] = [];
   readonly #headers: Word[] = [];
+  readonly #lost = new Set<string>();
+  #ended: Ended | undefined;
+  /** A brace and the one that closes it, which stands further left. */
+  #suspect: { readonly open: number; readonly close: number } | undefined;
   #version: Version | undefined;
   #addressSize: number | undefined;
 
@@ -100,6 +101,7 @@ class Parser {
       addressSize: this.#addressSize,
       headers: this.#headers,
       items: this.#items,
+      ...(this.#lost.size > 0 ? { lost: this.#lost } : {}),
     };
   }
 
@@ -110,6 +112,7 @@ class Parser {
     if (kind === closeBrace) return this.#close(at);
     if (kind === openBrace && (frame?.kind === 'function' || frame?.kind === 'block')) return this.#openBlock(at);
     if (frame && frame.kind !== 'section' && startsFunction(this.#tokens, at)) this.#abandonFrames(at);
+    else if (!frame && this.#ended && resumesBody(this.#tokens, at)) this.#reopen(this.#ended, at);
     return this.#line(at);
   }
 
@@ -122,25 +125,60 @@ class Parser {
   #line(at: number): number {
     const level = this.#level();
     const end = lineEnd(this.#tokens, at, level);
-    const line = this.#read(this.#cursor, at, end, ruleOf[level]);
-    if (line) this.#place(line, end);
-    else if (level === 'module' && this.#tokens.kinds[end - 1] === openBrace) this.#openUnread(end - 1);
+    const before = this.#diagnostics.list.length;
+    const isGathered = this.#gather(this.#cursor, at, end, ruleOf[level]);
+    const line = isGathered ? this.#build(this.#cursor, ruleOf[level]) : undefined;
+    if (line) {
+      // What a faulty list of parameters declares is not known, nor what may be passed to the function.
+      if (this.#diagnostics.list.length > before) this.#lose(at, end);
+      this.#place(line, end);
+      return end;
+    }
+    const cut = isGathered ? this.#fail(this.#cursor, ruleOf[level]) : undefined;
+    if (cut !== undefined && at < cut && cut < end) return this.#cutShort(at, cut, end, before);
+    this.#lose(at, end);
+    if (level === 'module' && this.#tokens.kinds[end - 1] === openBrace) this.#openUnread(end - 1);
     return end;
   }
 
-  /** Builds one line, or reports why not. */
-  #read(cursor: Cursor, from: number, to: number, rule: LineRule): Line | undefined {
-    if (!this.#gather(cursor, from, to, rule)) return undefined;
-    const line = this.#build(cursor, rule);
-    if (!line) this.#fail(cursor, rule);
-    return line;
+  /** The statement at `at` lacks its semicolon before `cut`: it is read as if the one that ends the line stood there. */
+  #cutShort(at: number, cut: number, end: number, before: number): number {
+    const cursor = this.#cursor;
+    const { list } = this.#diagnostics;
+    const start = this.#tokens.starts[cut]!;
+    // What was said of lists beyond the cut is said again when they are read.
+    list.push(...list.splice(before).filter(({ labels }) => (labels[0]?.span.start ?? 0) < start));
+    while (cursor.count > 0 && cursor.index[cursor.count - 1]! >= cut) cursor.elided.delete(cursor.index[--cursor.count]!);
+    // An opcode alone is left out: all that stands between it and the next token would be its modifiers.
+    const isBare = cursor.index[cursor.count - 1] === opcodeOf(this.#tokens, at);
+    cursor.index[cursor.count++] = end - 1;
+    const line = !isBare && this.#tokens.kinds[end - 1] === semicolon ? this.#build(cursor, ruleOf[this.#level()]) : undefined;
+    if (line) this.#place(line, cut);
+    else this.#lose(at, cut);
+    return cut;
   }
 
-  #fail(cursor: Cursor, rule: LineRule): void {
+  /** Builds one element of a list, or reports why not. */
+  #read(cursor: Cursor, from: number, to: number, rule: LineRule): Line | undefined {
+    const line = this.#gather(cursor, from, to, rule) ? this.#build(cursor, rule) : undefined;
+    if (line) return line;
+    if (cursor.count > 0) this.#fail(cursor, rule);
+    this.#lose(from, to);
+    return undefined;
+  }
+
+  /** Says why a line is none. Gives the token before which it lacks its end, if that is all that it lacks. */
+  #fail(cursor: Cursor, rule: LineRule): number | undefined {
     // The rest of the text is one comment, which was reported; it is no news that the statement before it is cut short.
     const last = (cursor.index[cursor.count - 1] ?? 0) + 1;
-    if (this.#tokens.openComment >= 0 && last === this.#tokens.count) return;
-    reportFailure(cursor, rule, this.#diagnostics);
+    if (this.#tokens.openComment >= 0 && last === this.#tokens.count) return undefined;
+    return reportFailure(cursor, rule, this.#diagnostics);
+  }
+
+  /** What stands between two tokens was not read. */
+  #lose(from: number, to: number): void {
+    this.#lost.add(tokenText(this.#tokens, from));
+    for (let i = from; i < to; i++) if (this.#tokens.kinds[i] === Kind.word) this.#lost.add(tokenText(this.#tokens, i));
   }
 
   /** Puts the tokens of a line into the cursor, but for modifiers and initialisers; false when the line is beyond the limits. */
@@ -226,6 +264,8 @@ class Parser {
 
   /** Puts a line where it belongs. */
   #place(line: Line, end: number): void {
+    const isHead = !isList(line) && (line.kind === 'function' || line.kind === 'sectionStart');
+    if (isHead) this.#ended = undefined;
     if (isList(line)) for (const variable of line) this.#add(variable);
     else if (line.kind === 'function') this.#placeFunction(line, end);
     else if (line.kind === 'sectionStart') this.#frames.push({ kind: 'section', head: line, open: end - 1, items: [] });
@@ -278,9 +318,22 @@ class Parser {
 
   #close(at: number): number {
     const frame = this.#frames.pop();
-    if (frame) this.#finish(frame, this.#tokens.ends[at]!);
-    else this.#diagnostics.report('CM1007', {}, { span: this.#spanOf(at) });
+    if (!frame) this.#diagnostics.report('CM1007', {}, { span: this.#spanOf(at) });
+    else this.#finish(frame, this.#tokens.ends[at]!);
+    this.#ended = undefined;
+    if (frame?.kind === 'function') this.#ended = { frame, close: at, item: this.#items.length - 1 };
+    if (frame?.kind === 'block' && isFurtherLeft(this.#tokens, at, frame.open)) this.#suspect ??= { open: frame.open, close: at };
+    else if (this.#frames.length === 0) this.#suspect = undefined;
     return at + 1;
+  }
+
+  /** Statements follow the `}` of a function: it stands there too early, and the body goes on. */
+  #reopen({ frame, close, item }: Ended, at: number): void {
+    const more = [{ span: this.#spanOf(at), text: 'statements follow it' }];
+    this.#diagnostics.report('CM1013', { what: nameOf(frame) }, { span: this.#spanOf(close), more });
+    if (frame.head) this.#items.splice(item, 1);
+    this.#frames.push(frame);
+    this.#ended = undefined;
   }
 
   #finish(frame: Frame, end: number): void {
@@ -293,9 +346,23 @@ class Parser {
   /** The next function starts at `at`, or the text ends, inside of braces: says so once and closes them all. */
   #abandonFrames(at: number): void {
     const outermost = this.#frames[0]!;
-    const span = this.#spanOf(outermost.open);
-    const head = outermost.kind === 'block' ? undefined : outermost.head;
-    this.#diagnostics.report('CM1006', { what: head ? `\`${head.name}\`` : 'this body' }, { span });
+    const opened = { span: this.#spanOf(outermost.open), text: 'opened here' };
+    const found = at < this.#tokens.count ? `\`${tokenText(this.#tokens, at)}\`` : 'the end of the file';
+    const suspect = this.#suspect;
+    const end = this.#tokens.ends[(suspect ? suspect.close : at) - 1]!;
+    const more = suspect
+      ? [
+          { span: this.#spanOf(suspect.open), text: 'this brace may be the one that is not closed' },
+          { span: this.#spanOf(suspect.close), text: 'this one closes it, and stands further left' },
+        ]
+      : [];
+    const label = suspect ? 'a `}` may be missing here' : '`}` expected here';
+    this.#diagnostics.report('CM1006', { what: nameOf(outermost), found }, { span: { start: end, end }, label, more: [opened, ...more] });
+    // Variables that follow the place where the brace is missing belong to the module.
+    for (const each of this.#frames)
+      for (const node of each.kind === 'section' ? [] : each.body)
+        if (node.kind === 'variable' && node.space !== 'reg') this.#lost.add(node.name);
+    this.#suspect = undefined;
     this.#finishAll(this.#tokens.ends[at - 1]!);
   }
 
@@ -304,9 +371,12 @@ class Parser {
   }
 
   #atEnd(): void {
-    const { openComment } = this.#tokens;
-    if (openComment >= 0) this.#diagnostics.report('CM1005', {}, { span: { start: openComment, end: openComment + 2 } });
-    else if (this.#frames.length > 0) this.#abandonFrames(this.#tokens.count);
+    const { openComment, count, ends } = this.#tokens;
+    if (openComment >= 0) {
+      this.#diagnostics.report('CM1005', {}, { span: { start: openComment, end: openComment + 2 } });
+      for (const [word] of this.#file.text.slice(openComment).matchAll(/[\w$%]+/g)) this.#lost.add(word);
+      this.#finishAll(ends[count - 1] ?? 0);
+    } else if (this.#frames.length > 0) this.#abandonFrames(count);
   }
 }
 
@@ -317,13 +387,6 @@ function headerWord(line: Header): Word {
 }
 
 const isList = (line: Line): line is Extract<Line, readonly unknown[]> => Array.isArray(line);
-
-const sectionOf = ({ name, span }: SectionStart, items: (Label | SectionData)[], end: number): Section => ({
-  kind: 'section',
-  name,
-  items,
-  span: { start: span.start, end },
-});
 
 function enlarged(index: Int32Array): Int32Array {
   const larger = new Int32Array(index.length * 2);

@@ -2,7 +2,7 @@
  * Names of a function body. Braces open scopes; a name is looked up from the innermost scope outwards, then among the
  * parameters of the function and the variables of the module. `%r<12>` declares twelve names without making them.
  */
-import type { Diagnostics } from '../base/diagnostic.ts';
+import type { Label as DiagnosticLabel, Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
 import type { ScalarType } from '../ir/index.ts';
 import type { Block, Instruction, Label, Module, PrototypeDirective, PtxFunction, Statement, TargetsDirective, Variable } from './ast.ts';
@@ -15,6 +15,8 @@ export interface Register {
   readonly declared: string;
   /** What the register is held as. */
   readonly type: ScalarType;
+  /** The place of its name, or of its range; absent for what lowering makes. */
+  readonly declaredAt?: Span;
 }
 
 /** What a name can stand for. */
@@ -23,7 +25,7 @@ export type Named =
   | { readonly kind: 'vector'; readonly lanes: readonly Register[] }
   | { readonly kind: 'opaque'; readonly variable: Variable }
   | { readonly kind: 'variable'; readonly variable: Variable; readonly isModule: boolean }
-  | { readonly kind: 'param'; readonly variable: Variable; readonly index: number }
+  | { readonly kind: 'param'; readonly variable: Variable; readonly index: number; readonly isResult: boolean }
   | { readonly kind: 'label'; readonly label: LabelPlace }
   | { readonly kind: 'function'; readonly name: string };
 
@@ -41,11 +43,20 @@ interface Range {
   readonly count: number;
 }
 
+/** What is known of names that are not declared. */
+export interface Missing {
+  /** Words of lines that could not be read: they may have declared any of them. */
+  readonly lost: ReadonlySet<string>;
+  /** The names that were reported in this function, in which each is reported once. */
+  readonly said: Set<string>;
+}
+
 /** The names of one pair of braces. */
 export interface Scope {
   readonly parent: Scope | undefined;
   readonly names: Map<string, Named>;
   readonly ranges: Map<string, Range>;
+  readonly missing: Missing;
 }
 
 /** A body without its braces: instructions and lists with the scope their names belong to, and labels where they stand. */
@@ -61,18 +72,19 @@ interface LabelItem {
 
 export const lanes = ['x', 'y', 'z', 'w'] as const;
 
-const newScope = (parent: Scope | undefined): Scope => ({ parent, names: new Map(), ranges: new Map() });
+const newScope = (parent: Scope | undefined, missing: Missing): Scope => ({ parent, names: new Map(), ranges: new Map(), missing });
 
 /** The names of the module: variables and functions. Reports CM1109 where one is defined twice. */
 export function moduleScope(module: Module, diagnostics: Diagnostics): Scope {
-  const scope = newScope(undefined);
-  const defined = new Set<string>();
+  const scope = newScope(undefined, { lost: module.lost ?? new Set(), said: new Set() });
+  const defined = new Map<string, Span>();
   for (const item of module.items) {
     if (item.kind === 'variable' || item.kind === 'function') {
       if (!isDefinition(item)) {
         if (defined.has(item.name)) continue;
-      } else if (defined.has(item.name)) diagnostics.report('CM1109', { name: item.name }, { span: item.nameSpan });
-      else defined.add(item.name);
+      } else if (defined.has(item.name))
+        diagnostics.report('CM1109', { name: item.name }, { span: item.nameSpan, ...before(defined.get(item.name)) });
+      else defined.set(item.name, item.nameSpan);
     }
     if (item.kind === 'variable' && item.space !== 'reg') scope.names.set(item.name, { kind: 'variable', variable: item, isModule: true });
     else if (item.kind === 'variable') declare(scope, item);
@@ -87,13 +99,14 @@ const isDefinition = (item: Variable | PtxFunction): boolean =>
 
 /** The names of a function's head. Reports CM1109. */
 export function functionScope(entry: PtxFunction, module: Scope, diagnostics: Diagnostics): Scope {
-  const scope = newScope(module);
+  const scope = newScope(module, { lost: module.missing.lost, said: new Set() });
   // `_` stands for parameters without a name.
   [...entry.params, ...entry.results].forEach((variable, index) => {
     if (variable.name === '_') return;
-    if (scope.names.has(variable.name)) diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan });
+    const taken = scope.names.get(variable.name);
+    if (taken) diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan, ...before(placeOf(taken)) });
     else if (variable.space === 'reg') declare(scope, variable);
-    else scope.names.set(variable.name, { kind: 'param', variable, index });
+    else scope.names.set(variable.name, { kind: 'param', variable, index, isResult: index >= entry.params.length });
   });
   return scope;
 }
@@ -134,12 +147,12 @@ export function flatten(body: readonly Statement[], outer: Scope, diagnostics: D
 
 /** Opens a scope: its labels are known from its start, its variables from their declaration. */
 function open(statements: readonly Statement[], parent: Scope, also: readonly Scope[], diagnostics: Diagnostics): Braces {
-  const scope = newScope(parent);
+  const scope = newScope(parent, parent.missing);
   const taken = [scope, ...also];
   for (const [i, statement] of statements.entries()) {
     if (statement.kind !== 'label') continue;
-    if (taken.some((each) => each.names.has(statement.name)))
-      diagnostics.report('CM1109', { name: statement.name }, { span: statement.span });
+    const symbol = taken.map((each) => each.names.get(statement.name)).find((each) => each !== undefined);
+    if (symbol) diagnostics.report('CM1109', { name: statement.name }, { span: statement.span, ...before(placeOf(symbol)) });
     else scope.names.set(statement.name, { kind: 'label', label: labelPlace(statement, statements[i + 1]) });
   }
   return { statements, at: 0, scope, taken, isSeen: false };
@@ -154,22 +167,45 @@ const isTargets = (statement: Statement): statement is TargetsDirective =>
   statement.kind === 'directive' && (statement.name === 'branchtargets' || statement.name === 'calltargets');
 
 function declareOnce(braces: Braces, variable: Variable, diagnostics: Diagnostics): void {
-  if (braces.taken.some((scope) => clashes(scope, variable))) {
-    diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan });
+  const taken = braces.taken.map((scope) => clash(scope, variable)).find((each) => each !== undefined);
+  if (taken) {
+    diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan, ...before(taken) });
     return;
   }
   if (braces.isSeen) {
-    braces.scope = newScope(braces.scope);
+    braces.scope = newScope(braces.scope, braces.scope.missing);
     braces.taken.push(braces.scope);
     braces.isSeen = false;
   }
   declare(braces.scope, variable);
 }
 
-/** Whether a scope has the name that is to be declared, or one of a range. */
-function clashes(scope: Scope, { space, name, regCount }: Variable): boolean {
-  if (space !== 'reg' || regCount === undefined) return scope.names.has(name) || rangeOf(scope, name) !== undefined;
-  return scope.ranges.has(name) || [...scope.names.keys()].some((one) => isInRange(one, name, regCount));
+/** Where a scope declares the name that is to be declared, or one of a range; functions have no place here. */
+function clash(scope: Scope, { space, name, regCount }: Variable): Span | undefined {
+  const symbol = scope.names.get(name);
+  if (space !== 'reg' || regCount === undefined) return (symbol && placeOf(symbol)) ?? rangeOf(scope, name)?.variable.nameSpan;
+  const within = [...scope.names].find(([one]) => isInRange(one, name, regCount));
+  return scope.ranges.get(name)?.variable.nameSpan ?? (within && placeOf(within[1]));
+}
+
+/** A look at what took a name before. */
+const before = (span: Span | undefined): { readonly more?: readonly DiagnosticLabel[] } =>
+  span ? { more: [{ span, text: 'declared here before' }] } : {};
+
+/** Where a symbol is declared; nothing for functions. */
+export function placeOf(symbol: Named): Span | undefined {
+  switch (symbol.kind) {
+    case 'register':
+      return symbol.register.declaredAt;
+    case 'vector':
+      return symbol.lanes[0]?.declaredAt;
+    case 'label':
+      return symbol.label.span;
+    case 'function':
+      return undefined;
+    default:
+      return symbol.variable.nameSpan;
+  }
 }
 
 function pushLabel(out: Flat[], name: string, span: Span, scope: Scope): void {
@@ -189,7 +225,7 @@ function declare(scope: Scope, variable: Variable): void {
 function register(variable: Variable, name: string): Named {
   const type = registerTypes[variable.type];
   if (!type) return { kind: 'opaque', variable };
-  const one = (lane: string): Register => ({ name: `${name}${lane}`, declared: variable.type, type });
+  const one = (lane: string): Register => ({ name: `${name}${lane}`, declared: variable.type, type, declaredAt: variable.nameSpan });
   if (variable.vector === 'v8') return { kind: 'opaque', variable };
   if (variable.vector) return { kind: 'vector', lanes: lanes.slice(0, Number(variable.vector[1])).map((lane) => one(`.${lane}`)) };
   return { kind: 'register', register: one('') };
@@ -202,6 +238,10 @@ export function* namesIn(scope: Scope): Iterable<string> {
     for (const [prefix, { count }] of at.ranges) for (let i = 0; i < Math.min(count, 64); i++) yield `${prefix}${i}`;
   }
 }
+
+/** Whether a line that could not be read may have declared a name, or a range that it is of. */
+export const isLost = ({ missing: { lost } }: Scope, name: string): boolean =>
+  lost.size > 0 && (lost.has(name) || lost.has(name.replace(/\d+$/, '')) || lost.has(name.replace(/\.\w+$/, '')));
 
 /** What a name stands for in a scope and those around it. */
 export function lookUp(scope: Scope, name: string): Named | undefined {
@@ -247,6 +287,16 @@ function rangeOf({ ranges }: Scope, name: string): Range | undefined {
 /** Of digits to the end of a text: no number starts with a 0 that is not all of it. */
 const isNumberBelow = (text: string, at: number, count: number): boolean =>
   (text.charCodeAt(at) !== 48 || at === text.length - 1) && Number(text.slice(at)) < count;
+
+/** The range that a name would be of if it had more registers. */
+export function rangeAround(scope: Scope, name: string): Variable | undefined {
+  const [, prefix = ''] = /^(.*?\D)(0|[1-9]\d*)$/.exec(name) ?? [];
+  for (let at: Scope | undefined = scope; at; at = at.parent) {
+    const range = at.ranges.get(prefix);
+    if (range) return range.variable;
+  }
+  return undefined;
+}
 
 function isInRange(name: string, prefix: string, count: number): boolean {
   const digits = name.slice(prefix.length);

@@ -78,6 +78,9 @@ const itemStarts = new Set([
   ...['.entry', '.func', '.reg', '.sreg', '.const', '.global', '.local', '.param', '.shared', '.tex', '.pragma', '.alias', '.section'],
 ]);
 
+/** Whether a dotted word starts lines. */
+export const mayStartLine = (word: string): boolean => itemStarts.has(word) || bareDirectives.has(word);
+
 /**
  * A declaration or a function head: the first `{` that no `=` precedes opens a body. So that one fault does not hide the
  * next item, a line ends before a linkage, and one with an unknown first word before a dotted word that starts a row. The head

@@ -35,8 +35,8 @@ export const syntax = entries({
   CM1006: {
     severity: 'error',
     title: 'unclosed brace',
-    message: 'the opening brace of {what} is never closed',
-    page: 'Each brace that opens a body, a scope or a section needs its closing brace. The file ends, or the next function starts, before it.',
+    message: '{what} is not closed before {found}',
+    page: 'Each brace that opens a body, a scope or a section needs its closing brace. The file ends, or the next function starts, before it. The caret stands where the brace belongs at the latest; where a brace before it stands further left than the one it closes, the caret stands there.',
   },
   CM1007: {
     severity: 'error',
@@ -68,6 +68,13 @@ export const syntax = entries({
     message: '`{text}` is not a PTX version',
     help: 'write a major and a minor number, as in `.version 8.4`',
     page: 'The version directive names the version of the PTX language, such as 8.4.',
+  },
+  CM1013: {
+    severity: 'error',
+    title: 'brace too early',
+    message: 'this `}` closes {what} before its end',
+    help: 'take it out, or add the `{` that belongs to it',
+    page: 'Instructions or labels follow the brace that closes a function, and can only stand in a body. What follows is read as the rest of that function.',
   },
   CM1012: {
     severity: 'error',

@@ -24,13 +24,13 @@ export const types = entries({
   CM1104: {
     severity: 'error',
     title: 'incomplete instruction',
-    message: '`{instruction}` is not complete: one of {expected} must follow',
+    message: '`{instruction}` is not complete: {what}',
     page: 'A modifier that the instruction cannot do without, its type mostly, is missing.',
   },
   CM1105: {
     severity: 'error',
     title: 'operand count',
-    message: '`{form}` takes {wanted} operands, and {given} are given',
+    message: '`{form}` takes {wanted}, and {given} given',
     page: 'Each form of an instruction has a fixed number of operands; a few may be left out at the end.',
   },
   CM1106: {

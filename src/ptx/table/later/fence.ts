@@ -10,11 +10,6 @@ const ofACluster: Refusal = {
   refused: 'a fence of a cluster: Metal has no clusters of threadgroups',
   instead: 'compile for a target below sm_90, such as `-arch=sm_80`',
 };
-const dependent: Refusal = {
-  refused: 'launches that begin before the one before them ends are not there yet',
-  instead: 'launch without `cudaLaunchAttributeProgrammaticStreamSerialization`, and leave the instruction out',
-};
-
 const hopper = { ptx: 7.8, sm: 90 } as const;
 const bulk = { ptx: 8, sm: 90 } as const;
 const tensorMaps = { ptx: 8.3, sm: 90 } as const;
@@ -79,9 +74,4 @@ export const fenceRows = (): readonly Row[] => [
     doc: 'Orders ordinary accesses before asynchronous ones of other blocks of the cluster.',
   }),
   proxy({ syntax: 'membar.proxy.alias', since: { ptx: 7.5, sm: 70 }, doc: 'Orders accesses of one memory by several addresses.' }),
-  refusing({ since: hopper, source: '9.7.13.13', status: dependent })({
-    syntax: 'griddepcontrol.action',
-    values: { action: ['launch_dependents', 'wait'] },
-    doc: 'Lets the launch that depends on this one begin, or waits for the one that this depends on.',
-  }),
 ];
