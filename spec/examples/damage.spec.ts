@@ -156,7 +156,7 @@ const found: [what: string, name: string, damage: (text: string) => string, code
   [
     'no variable in shared memory is named',
     'scan',
-    (text) => text.replace(/(, )_Z\w+|\[_Z\w+(\+\d+)?\]/g, (_, comma) => (comma ? ', 64' : '[64]')),
+    (text) => text.replace(/(, )_Z\w+|\[_Z\w+(\+\d+)?\]/g, (_, comma) => (comma ? ', 64' : '[%r1]')),
     'CM2095',
   ],
   ['shared memory of 4 GiB', 'reduce', (text) => text.replace(/(\.shared .*)\[\d+\]/, '$1[4294967296]'), 'CM2093'],

@@ -372,10 +372,10 @@ const refused: readonly (readonly [name: string, functions: string, body: string
     'CM2049 6:10 operand `1.5` is not supported here: it is no constant of the type of the parameter',
   ],
   [
-    'CM2049: a parameter of the kernel is written',
+    'CM1106: a parameter of the kernel is written',
     '.func f () { ret; }',
     'st.param.b32 [n], 1;',
-    'CM2049 6:14 operand `[n]` is not supported here: `n` is a parameter of the kernel and the instruction accesses those of functions',
+    'CM1106 6:15 `n` must be memory that can be written, and is a parameter of this function',
   ],
   [
     'CM2049: the address of an argument',

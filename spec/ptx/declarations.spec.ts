@@ -66,11 +66,6 @@ const declarations: readonly Fault[] = [
     'CM1106',
     '`x` must be memory that can be written, and is a parameter of this function',
   ],
-  [
-    '.func (.param .u32 x) f () { .reg .u32 y; ld.param.u32 y, [^x]; ret; }',
-    'CM1106',
-    '`x` must be memory that can be read, and is a result of this function',
-  ],
   ['.global .b32 ^v[0];', 'CM1115', '`v` has no size: an extent is 0'],
   ['.shared .b32 ^v[];', 'CM1115', '`v` has no size: its extent is left open, and no initial value says it'],
   ['.global .b32 ^v[2][] = {{1}, {2}};', 'CM1115', '`v` has no size: only the first extent may be left open'],

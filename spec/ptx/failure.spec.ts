@@ -251,6 +251,7 @@ const hostile: Record<string, string> = {
   'many stray braces': '}'.repeat(20_000),
   'many functions that never end': '.func f () {\n'.repeat(5000),
   'many open parentheses of parameters': `.entry k ${'(.param '.repeat(5000)}`,
+  'many statements without a semicolon': `.func f () {\n${'trap\n'.repeat(30_000)}; }`,
   'one long word': 'a'.repeat(2 ** 20),
   'one long number': `.global .u64 a = ${'9'.repeat(10_000)};`,
   'names that objects have': '.func toString () { __proto__: constructor.valueOf hasOwnProperty; }',

@@ -1,4 +1,7 @@
-/** The one road, stage after stage. Each stage reports what it refuses; the road ends at the first stage that reported errors. */
+/**
+ * The one road, stage after stage. Each stage reports what it refuses; the road ends at the first stage that reported errors,
+ * but for parsing: what could be read is checked with the rest.
+ */
 
 import { useGridPositions } from '../air/grid-positions.ts';
 import { emitKernel, type KernelReflection, type Reflection, type Target, targets, validateAir } from '../air/index.ts';

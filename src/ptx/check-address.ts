@@ -53,11 +53,9 @@ function namesOf(operand: Operand): string[] {
   return names;
 }
 
-/** Parameters of a function are read, and its results are written. */
+/** Parameters of a function are not written. */
 export function wrongAccess(opcode: string, { isResult }: Named & { kind: 'param' }): Fault | undefined {
-  if (opcode === 'st' && !isResult) return { wanted: 'memory that can be written', given: 'a parameter of this function' };
-  if (opcode === 'ld' && isResult) return { wanted: 'memory that can be read', given: 'a result of this function' };
-  return undefined;
+  return opcode === 'st' && !isResult ? { wanted: 'memory that can be written', given: 'a parameter of this function' } : undefined;
 }
 
 /** The space that an instruction names; nothing for generic accesses. */

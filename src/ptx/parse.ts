@@ -21,8 +21,11 @@ export interface ParseOptions {
   readonly shapeCache?: boolean;
 }
 
-/** The most tokens, brackets in brackets and scopes in scopes that are read; all are far above what compilers write. */
-export const limits = { tokens: 50_000, nesting: 64, scopes: 256 } as const;
+/**
+ * The most tokens, brackets in brackets, scopes in scopes and statements in a row without their semicolons that are read; all are
+ * far above what compilers write.
+ */
+export const limits = { tokens: 50_000, nesting: 64, scopes: 256, cuts: 20 } as const;
 
 /**
  * Reads a module; never throws, whatever the text. Reports CM1001 to CM1012, any number of them; a module with
@@ -63,6 +66,8 @@ class Parser {
   readonly #headers: Word[] = [];
   readonly #lost = new Set<string>();
   #ended: Ended | undefined;
+  /** How often what ends at a token was cut. */
+  #cuts = { end: -1, count: 0 };
   /** A brace and the one that closes it, which stands further left. */
   #suspect: { readonly open: number; readonly close: number } | undefined;
   #version: Version | undefined;
@@ -135,10 +140,16 @@ class Parser {
       return end;
     }
     const cut = isGathered ? this.#fail(this.#cursor, ruleOf[level]) : undefined;
-    if (cut !== undefined && at < cut && cut < end) return this.#cutShort(at, cut, end, before);
+    if (cut !== undefined && at < cut && cut < end && this.#mayCut(end)) return this.#cutShort(at, cut, end, before);
     this.#lose(at, end);
     if (level === 'module' && this.#tokens.kinds[end - 1] === openBrace) this.#openUnread(end - 1);
     return end;
+  }
+
+  /** Each cut reads what follows up to the same end once more, so that their number has a bound. */
+  #mayCut(end: number): boolean {
+    this.#cuts = this.#cuts.end === end ? { end, count: this.#cuts.count + 1 } : { end, count: 1 };
+    return this.#cuts.count <= limits.cuts;
   }
 
   /** The statement at `at` lacks its semicolon before `cut`: it is read as if the one that ends the line stood there. */

@@ -5,8 +5,12 @@ import { namesIn, type Register, rangeAround, type Scope } from './scope.ts';
 import { specialRegisters } from './sregs.ts';
 import { bitsOfType, isFloatType } from './types.ts';
 
+/** How many names of a function are compared with those that are declared: a damaged file may have very many of both. */
+const compared = 50;
+
 /** The help for a name that is not declared, and a look at the declaration that it misses. */
 export function forUndeclared(name: string, scope: Scope): Pick<Where, 'help' | 'more'> {
+  if (scope.missing.said.size > compared) return {};
   const range = rangeAround(scope, name);
   if (range) {
     const { name: prefix, regCount: count = 0, nameSpan } = range;
@@ -30,7 +34,7 @@ function nearName(name: string, scope: Scope): string | undefined {
 /** What the names of an unknown number of registers have in common, where none of them is declared: they are told as one. */
 export function familyOf(name: string, scope: Scope): string {
   const [, family] = /^(%[A-Za-z_$]+)\d+$/.exec(name) ?? [];
-  if (family === undefined) return name;
+  if (family === undefined || scope.missing.said.size > compared) return name;
   for (const one of namesIn(scope)) if (one.startsWith(family) && /^\d+$/.test(one.slice(family.length))) return name;
   return family;
 }
