@@ -217,13 +217,14 @@ for (const [what, payload, flags, size, says] of damaged)
   });
 
 test('text of a hostile shape is read at once', () => {
-  const start = performance.now();
+  const start = process.cpuUsage();
   for (const text of ['\0'.repeat(2_000_000), '/*'.repeat(1_000_000), `.entry${' '.repeat(2_000_000)}`, '.entry a '.repeat(200_000)]) {
     const image = read(fatbinaryOf(bytes(`${text}(`), { flags: 0x11, size: 0 })).container.images[0]!;
     imageEntries({ ...image, compression: 'none' });
     textOf({ ...image, compression: 'none' });
   }
-  assert.ok(performance.now() - start < 5000);
+  // The time of this process alone: the machine may have others to serve.
+  assert.ok(process.cpuUsage(start).user < 5e6);
 });
 
 /** Numbers in [0, 1) that are the same in every run. */

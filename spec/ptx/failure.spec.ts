@@ -71,6 +71,7 @@ const faults: readonly Faulty[] = [
   // CM1004
   ['.file 1 ^"abc', 'CM1004', 'this string does not end on its line'],
   [inBody('.pragma ^"abc;\n  ret;'), 'CM1004', 'this string does not end on its line'],
+  ['.func f ()\n.pragma "a", ^"b;\n c";;\n', 'CM1004', 'this string does not end on its line'],
   // CM1005
   ['.version 8.0 ^/* never', 'CM1005', 'this comment is never closed'],
   ['.func f ()\n{\n  ret; ^/* } /* }\n', 'CM1005', 'this comment is never closed'],

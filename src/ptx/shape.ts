@@ -100,6 +100,8 @@ function modelOf(c: Cursor, rule: LineRule): Layout {
     starts.push(text.length);
     text += models[mark] ?? tokenText(c.tokens, c.index[i]!);
     ends.push(text.length);
+    // A string that its row does not end must not be ended by a quotation mark of a later row.
+    if (c.tokens.kinds[c.index[i]!] === Kind.badString) text += '\n';
   }
   return { text, starts, ends };
 }
