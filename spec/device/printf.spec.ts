@@ -318,13 +318,8 @@ test('the buffer takes the slot behind the parameters, and strings that are know
   assert.equal(slots(of(2, unknown)), [undefined, 3]);
   assert.equal(slots(of(2, known)), [3, 4]);
   assert.equal(slots(of(29, unknown)), [undefined, 30]);
-  assert.equal(slots(of(29, known)), [
-    [
-      'CM2092',
-      'kernel `k` has 32 parameters, and a pipeline has 31 buffer slots',
-      '2 of them are for global variables, `trap`, `assert` or `printf`',
-    ],
-  ]);
+  // One slot too few: the values share one, behind the one buffer of the source.
+  assert.equal(slots(of(29, known)), [2, 3]);
 });
 
 test('the hidden buffer is described with its formats', () => {

@@ -192,8 +192,8 @@ const refused: readonly (readonly [name: string, text: string, ...said: string[]
   ],
   [
     'CM2092',
-    entry(Array.from({ length: 32 }, (_, i) => `.param .u32 p${i}`).join(', '), ''),
-    'CM2092 5:8 kernel `k` has 32 parameters, and a pipeline has 31 buffer slots',
+    entry(Array.from({ length: 32 }, (_, i) => `.param .u64 .ptr .global p${i}`).join(', '), ''),
+    'CM2092 5:8 kernel `k` needs 32 buffers, and a pipeline has 31 slots',
   ],
   [
     'CM2094: a question about an address that may be of a parameter',

@@ -1,7 +1,7 @@
 /**
  * The kernel ABI, version 1: how a host binds one of our kernels. Parameter i of the entry is buffer slot i: a pointer
  * parameter a `device` buffer, a scalar or struct a `constant` buffer filled by `setBytes`; dynamic shared memory is
- * threadgroup slot 0; the module's own memory, where a kernel reaches it, the first slot behind the parameters. The same
+ * threadgroup slot 0; where there are more parameters than slots, all values share one behind the buffers; the module's own memory, where a kernel reaches it, the first slot behind the parameters. The same
  * description is read back from the `air.kernel` metadata of any compute metallib.
  */
 
@@ -13,6 +13,8 @@ export interface ParamReflection {
   readonly name: string;
   /** Buffer slot, 0 to 30. */
   readonly slot: number;
+  /** Bytes from the start of what the slot holds, where several parameters by value share one. */
+  readonly offset?: number;
   /** `buffer`: bind a device buffer; `bytes`: set `size` bytes by value. */
   readonly kind: 'buffer' | 'bytes';
   /** Bytes: of the value for `bytes`, of one element for `buffer`. */

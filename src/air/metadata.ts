@@ -11,6 +11,8 @@ import {
   type KernelParam,
   type ModuleMemory,
   moduleMemoryName,
+  type PackedValue,
+  packedValuesName,
   printBufferName,
   type ScalarType,
 } from '../ir/index.ts';
@@ -81,6 +83,8 @@ export function addKernelMetadata(module: Module, fn: LlvmFunction, kernel: Kern
   module.namedMetadata.push({ name: 'air.kernel', nodes: [entry] });
   const memory = kernel.params.find((param) => param.memory)?.memory;
   if (memory) module.namedMetadata.push({ name: moduleMemoryName, nodes: memoryNodes(memory) });
+  const packed = kernel.params.find((param) => param.packed)?.packed;
+  if (packed) module.namedMetadata.push({ name: packedValuesName, nodes: packed.map(packedNode) });
   const faults = kernel.params.find((param) => param.faults)?.faults;
   if (faults) module.namedMetadata.push({ name: faultWordName, nodes: faults.map((text) => node(text)) });
   const formats = kernel.params.find((param) => param.formats)?.formats;
@@ -95,6 +99,10 @@ function memoryNodes({ size, align, symbols }: ModuleMemory): MetadataNode[] {
     ...symbols.map((symbol) => node(symbol.name, symbol.offset, symbol.size, ...(symbol.init ? [hex(symbol.init)] : []))),
   ];
 }
+
+/** Position, offset, size, alignment, type (empty for a struct) and name. */
+const packedNode = ({ name, position, offset, size, align, element, signed }: PackedValue): MetadataNode =>
+  node(position, offset, size, align, element ? typeName(element, signed) : '', name);
 
 /** Named metadata of ours, which others pass over: a node for each kernel with the parameters that are doubles held as integers. */
 export const softDoubles = 'cumetal.f64';

@@ -8,12 +8,13 @@ import {
   type Kernel,
   type KernelParam,
   moduleMemoryName,
+  packedValuesName,
   printBufferName,
   type Variable,
 } from '../ir/index.ts';
 import { alignOf, fieldOffset, hasMemoryForm, sizeOf } from './layout.ts';
 import { type RaiseState, Refused } from './raise-state.ts';
-import { type KernelDescription, type ParamDescription, readFaults, readFormats, readMemory } from './read-metadata.ts';
+import { type KernelDescription, type ParamDescription, readFaults, readFormats, readMemory, readPacked } from './read-metadata.ts';
 import { spaces } from './targets.ts';
 
 /** A kernel with its parameters and variables and no blocks. */
@@ -30,6 +31,11 @@ export function raiseKernelShell(module: Module, description: KernelDescription)
 function withHidden(param: KernelParam, module: Module): KernelParam {
   if (param.name === faultWordName) return { ...param, faults: readFaults(module) };
   if (param.name === printBufferName) return { ...param, formats: readFormats(module).map(printable) };
+  if (param.name === packedValuesName && param.kind === 'value') {
+    const packed = readPacked(module, param.size);
+    if (!packed) throw new Refused(`\`${packedValuesName}\` without a description that makes sense`);
+    return { ...param, packed };
+  }
   if (param.name !== moduleMemoryName) return param;
   const memory = readMemory(module);
   if (!memory) throw new Refused(`\`${moduleMemoryName}\` without a description that makes sense`);

@@ -23,7 +23,7 @@ import { raiseInstruction } from './raise-instructions.ts';
 import { raiseArguments, raiseKernelShell } from './raise-params.ts';
 import { type Lanes, type RaiseState, Refused, raiseState } from './raise-state.ts';
 import { elementOfTypeName, type KernelDescription, readKernels, readTarget } from './read-metadata.ts';
-import { reflectHidden, reflectLimits } from './reflect.ts';
+import { reflectHidden, reflectLimits, withPacked } from './reflect.ts';
 
 export interface RaisedKernel {
   readonly kernel: Kernel;
@@ -64,7 +64,7 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
   const shared = kernel.variables.filter((v) => v.space === 'shared');
   return {
     name: kernel.name,
-    params,
+    params: withPacked(params, kernel),
     ...reflectHidden(kernel),
     staticSharedBytes: shared.filter((v) => !v.isDynamic).reduce((sum, v) => Math.ceil(sum / v.align) * v.align + v.size, 0),
     usesDynamicShared: kernel.params.some((p) => p.kind === 'threadgroup'),

@@ -4,10 +4,19 @@
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Function as LlvmFunction, Metadata, MetadataNode, Module } from '../bitcode/model.ts';
-import { faultWordName, type ModuleMemory, type ModuleSymbol, moduleMemoryName, printBufferName } from '../ir/index.ts';
+import {
+  faultWordName,
+  type ModuleMemory,
+  type ModuleSymbol,
+  moduleMemoryName,
+  type PackedValue,
+  packedValuesName,
+  printBufferName,
+  type ScalarType,
+} from '../ir/index.ts';
 import type { ElementType } from './abi.ts';
 import { type KernelInput, kernelInputs } from './inputs.ts';
-import { ownTarget, softDoubles } from './metadata.ts';
+import { ownTarget, softDoubles, typeNames } from './metadata.ts';
 import { type Target, targets } from './targets.ts';
 
 /** One function parameter as its metadata node describes it. */
@@ -126,6 +135,25 @@ export function readMemory(module: Module): ModuleMemory | undefined {
   const symbols = nodes.map(readSymbol);
   const isSound = symbols.every((symbol) => symbol !== undefined && symbol.offset + symbol.size <= size);
   return isSound ? { size, align, symbols: symbols as ModuleSymbol[] } : undefined;
+}
+
+/** What a value that holds several is made of, as `cumetal.values` describes it; nothing where that makes no sense for its size. */
+export function readPacked(module: Module, size: number): PackedValue[] | undefined {
+  const nodes = module.namedMetadata.find((n) => n.name === packedValuesName)?.nodes ?? [];
+  const packed = nodes.flatMap(({ operands: [position, offset, bytes, align, type, name] }): PackedValue[] => {
+    const [at, start, length, step] = [position, offset, bytes, align].map(numberAt);
+    const [typed, called] = [textAt(type), textAt(name)];
+    if (at === undefined || start === undefined || length === undefined || step === undefined) return [];
+    if (typed === undefined || called === undefined || at < 0 || start < 0 || length < 0 || start + length > size) return [];
+    return [{ name: called, position: at, offset: start, size: length, align: step, ...scalarOfTypeName(typed) }];
+  });
+  const positions = new Set(packed.map((each) => each.position));
+  return packed.length > 0 && packed.length === nodes.length && positions.size === nodes.length ? packed : undefined;
+}
+
+function scalarOfTypeName(name: string): Pick<PackedValue, 'element' | 'signed'> {
+  const entry = Object.entries(typeNames).find(([, names]) => names.some((each) => each === name));
+  return { element: entry?.[0] as ScalarType | undefined, signed: entry !== undefined && entry[1][0] !== name };
 }
 
 /** The target that a module names: that of the CPU device, or nothing. */

@@ -1,5 +1,5 @@
 /** What a host must bind for a kernel of ours, from the IR: the names and types that AIR metadata has no room for included. */
-import { bytesOf, isHidden, type Kernel, type KernelParam, type ScalarType } from '../ir/index.ts';
+import { bytesOf, isHidden, type Kernel, type KernelParam, type PackedValue, type ScalarType } from '../ir/index.ts';
 import type { ElementType, KernelReflection, ParamReflection } from './abi.ts';
 import { type Target, targets } from './targets.ts';
 import { windowOf } from './windows.ts';
@@ -19,6 +19,32 @@ const reflectParam = (param: KernelParam): ParamReflection => ({
   align: param.align,
   element: elementType(param.element, param.signed),
   access: param.access,
+});
+
+/** The parameters of the source in their order: those that have a slot of their own, and those that share one. */
+export function withPacked(own: readonly ParamReflection[], { params }: Kernel): readonly ParamReflection[] {
+  const whole = params.find(({ packed }) => packed !== undefined);
+  if (!whole) return own;
+  const inOrder: ParamReflection[] = [];
+  const left = own.filter(({ slot, kind }) => kind !== 'bytes' || slot !== whole.slot);
+  const packed = new Map(whole.packed!.map((each) => [each.position, each]));
+  for (let position = 0; left.length + packed.size > 0; position++) {
+    const each = packed.get(position);
+    packed.delete(position);
+    inOrder.push(each ? reflectPacked(each, whole.slot) : left.shift()!);
+  }
+  return inOrder;
+}
+
+const reflectPacked = ({ name, offset, size, align, element, signed }: PackedValue, slot: number): ParamReflection => ({
+  name,
+  slot,
+  offset,
+  kind: 'bytes',
+  size,
+  align,
+  element: elementType(element, signed),
+  access: undefined,
 });
 
 /** The parameters of a kernel that no caller hands over. */
@@ -48,7 +74,7 @@ export function reflectKernel(kernel: Kernel, target?: Target): KernelReflection
   const shared = windowOf(kernel, 'shared');
   return {
     name: kernel.name,
-    params: kernel.params.filter((param) => param.kind !== 'threadgroup' && !isHidden(param)).map(reflectParam),
+    params: withPacked(kernel.params.filter((param) => param.kind !== 'threadgroup' && !isHidden(param)).map(reflectParam), kernel),
     ...reflectHidden(kernel),
     staticSharedBytes: shared?.size ?? 0,
     ...reflectLimits(target),

@@ -70,11 +70,11 @@ function partLines({ fn, kernels }: Part): string[] {
 
 function kernelLines(kernel: KernelReflection): string[] {
   const width = Math.max(0, ...kernel.params.map((p) => p.name.length));
-  const lines = kernel.params.map(({ slot, name, kind, size, element, access }) => {
+  const lines = kernel.params.map(({ slot, offset, name, kind, size, element, access }) => {
     const what =
       kind === 'buffer'
         ? `buffer of ${element ?? `elements of ${size} bytes`}, ${access ?? 'access unknown'}`
-        : `${size} bytes by value${element ? `, ${element}` : ''}`;
+        : `${size} bytes by value${element ? `, ${element}` : ''}${offset === undefined ? '' : `, at byte ${offset}`}`;
     return `  slot ${String(slot).padStart(2)}  ${name.padEnd(width)}  ${what}`;
   });
   const hidden = (slot: number, what: string): void => void lines.push(`  slot ${String(slot).padStart(2)}  ${what}`);

@@ -62,9 +62,28 @@ export interface KernelParam {
   memory?: ModuleMemory;
   /** Of another such parameter: what the numbers stand for, from 1 on, that a kernel leaves in its word when it stops itself. */
   faults?: readonly string[];
+  /** Of a value that holds the values of several parameters of the source: where each is. */
+  packed?: readonly PackedValue[];
   /** Of another: it points to what the kernel prints (`print-buffer.ts`), and these are the formats that records in it number. */
   formats?: readonly string[];
 }
+
+/** A parameter of the source within a value that holds several. */
+export interface PackedValue {
+  readonly name: string;
+  /** Among the parameters of the source. */
+  readonly position: number;
+  /** Bytes from the start of the value. */
+  readonly offset: number;
+  readonly size: number;
+  readonly align: number;
+  /** As of a parameter by itself. */
+  readonly element: ScalarType | undefined;
+  readonly signed: boolean;
+}
+
+/** What the parameter is called that holds the values of several. */
+export const packedValuesName = 'cumetal.values';
 
 /** Whether a parameter is one that no caller hands over. */
 export const isHidden = ({ memory, faults, formats }: KernelParam): boolean =>

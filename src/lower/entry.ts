@@ -26,13 +26,14 @@ import {
 import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { checkSlots, dropUnusedMemory } from './hidden-params.ts';
-import { lowerParams, pointerParams } from './params.ts';
+import { lowerParams, pointerParams, slotLimit } from './params.ts';
 import { refuseOtherBarriers } from './passes/barrier-numbers.ts';
 import { classifyParams } from './passes/classify-params.ts';
 import { takeConstantBranches } from './passes/constant-branches.ts';
 import { sumDisjointParts } from './passes/disjoint-sums.ts';
 import { refuseMissingMemory } from './passes/missing-memory.ts';
 import { decideNullComparisons } from './passes/null-comparisons.ts';
+import { packValues } from './passes/pack-values.ts';
 import { useParamOffsets } from './passes/param-offsets.ts';
 import { printedStrings } from './passes/printed-strings.ts';
 import { promoteCells } from './passes/promote-cells.ts';
@@ -67,6 +68,7 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   recoverPointers(kernel);
   if (diagnostics.list.length === before) useParamOffsets(kernel, diagnostics);
   if (diagnostics.list.length === before) dropUnusedMemory(kernel);
+  if (diagnostics.list.length === before) packValues(kernel, slotLimit);
   checkSlots(kernel, fn, diagnostics);
   return kernel;
 }

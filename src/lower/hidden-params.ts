@@ -35,10 +35,10 @@ function useOfParam(kernel: Kernel, value: Value): InstOf<'param'> | undefined {
   return inst.op === 'param' ? inst : undefined;
 }
 
-/** Reports CM2092 where hidden parameters find no slot; `lowerParams` has done so where those of the source do not. */
+/** Reports CM2092 where the parameters find no slots, those by value in one. */
 export function checkSlots({ name, params }: Kernel, { nameSpan }: PtxFunction, diagnostics: Diagnostics): void {
-  const own = params.filter((param) => !isHidden(param)).length;
-  if (own > slotLimit || params.length <= slotLimit) return;
-  const note = `${params.length - own} of them ${params.length - own === 1 ? 'is' : 'are'} for global variables, \`trap\`, \`assert\` or \`printf\``;
-  diagnostics.report('CM2092', { kernel: name, count: params.length }, { span: nameSpan, notes: [note] });
+  if (params.length <= slotLimit) return;
+  const hidden = params.filter(isHidden).length;
+  const note = `${hidden} of them ${hidden === 1 ? 'is' : 'are'} for global variables, \`trap\`, \`assert\` or \`printf\``;
+  diagnostics.report('CM2092', { kernel: name, count: params.length }, { span: nameSpan, notes: hidden > 0 ? [note] : [] });
 }

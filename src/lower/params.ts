@@ -11,10 +11,8 @@ export const slotLimit = 31;
 /** Types whose values may be addresses. */
 const addressTypes = new Set(['b64', 'u64', 's64']);
 
-/** Reports CM2044, CM2045 and CM2050 for parameters that cannot be bound, and CM2092 for too many. */
+/** Reports CM2044, CM2045 and CM2050 for parameters that cannot be bound. */
 export function lowerParams(entry: PtxFunction, diagnostics: Diagnostics): KernelParam[] {
-  if (entry.params.length > slotLimit)
-    diagnostics.report('CM2092', { kernel: entry.name, count: entry.params.length }, { span: entry.nameSpan });
   return entry.params.map((param, slot) => lowerParam(param, slot, diagnostics));
 }
 

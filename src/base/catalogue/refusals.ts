@@ -122,8 +122,8 @@ export const refusals = entries({
   CM2092: {
     severity: 'error',
     title: 'too many parameters',
-    message: 'kernel `{kernel}` has {count} parameters, and a pipeline has 31 buffer slots',
-    page: 'Each parameter of an entry takes one buffer slot. Put scalars into one struct parameter.',
+    message: 'kernel `{kernel}` needs {count} buffers, and a pipeline has 31 slots',
+    page: 'Each pointer parameter of an entry takes one buffer slot, and so does each parameter by value where there are slots enough; where there are not, all of these share one. Put pointers into memory, or pass one buffer for several.',
   },
   CM2093: {
     severity: 'error',

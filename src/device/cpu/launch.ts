@@ -115,8 +115,9 @@ function fillArea(memory: DeviceMemory, start: number, area: Area, kernel: Loade
   if (area.printedBytes > 0) emptyPrintBuffer(view.subarray(area.printed, area.printed + area.printedBytes));
   kernel.reflection.params.forEach((param, i) => {
     const arg = request.args[i]!;
-    if (arg.kind === 'bytes')
-      view.set(arg.bytes, area.values[kernel.params.findIndex((p) => p.kind !== 'threadgroup' && p.slot === param.slot)]!);
+    if (arg.kind !== 'bytes') return;
+    const start = area.values[kernel.params.findIndex((p) => p.kind !== 'threadgroup' && p.slot === param.slot)]!;
+    view.set(arg.bytes, start + (param.offset ?? 0));
   });
 }
 

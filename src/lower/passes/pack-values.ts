@@ -1,0 +1,49 @@
+/**
+ * Parameters by value in one buffer, where a kernel has more parameters than a pipeline has slots: the addresses of what is in
+ * it become offsets from its start. Buffers keep a slot each, for a GPU does not know the addresses of buffers.
+ */
+import { addInst, isHidden, type Kernel, type KernelParam, type PackedValue, packedValuesName } from '../../ir/index.ts';
+
+const alignUp = (offset: number, align: number): number => Math.ceil(offset / align) * align;
+
+/** Packs all values in place where more than `slots` are needed without; the buffer has the slot behind those of the others. */
+export function packValues(kernel: Kernel, slots: number): void {
+  const { params } = kernel;
+  const isPacked = (param: KernelParam): boolean => param.kind === 'value';
+  if (params.length <= slots || params.filter(isPacked).length < 2) return;
+  const packed: PackedValue[] = [];
+  let size = 0;
+  params.forEach(({ name, size: bytes, align, element, signed }, position) => {
+    if (!isPacked(params[position]!)) return;
+    const offset = alignUp(size, align);
+    packed.push({ name, position, offset, size: bytes, align, element, signed });
+    size = offset + bytes;
+  });
+  const align = Math.max(...packed.map((each) => each.align));
+  const common = { name: packedValuesName, kind: 'value', space: 'param', element: undefined, signed: false, access: undefined } as const;
+  const whole: KernelParam = { ...common, size: alignUp(size, align), align, slot: 0, packed };
+  const own = params.filter((param) => !isPacked(param) && !isHidden(param));
+  replaceParams(kernel, [...own, whole, ...params.filter(isHidden)], whole);
+}
+
+/** Puts other parameters in the place of a kernel's; values that are gone are in `whole`. */
+function replaceParams(kernel: Kernel, params: readonly KernelParam[], whole: KernelParam): void {
+  const before = kernel.params;
+  const start = params.indexOf(whole);
+  kernel.params = params.map((param, slot) => Object.assign(param, { slot }));
+  for (const block of kernel.blocks)
+    block.body = block.body.flatMap((value) => {
+      const inst = kernel.insts[value]!;
+      if (inst.op !== 'param') return [value];
+      const at = params.indexOf(before[inst.index]!);
+      if (at >= 0) {
+        inst.index = at;
+        return [value];
+      }
+      const { offset } = whole.packed!.find(({ position }) => position === inst.index)!;
+      const a = addInst(kernel, { op: 'param', type: inst.type, index: start });
+      const b = addInst(kernel, { op: 'const', type: 'i64', bits: BigInt(offset) });
+      kernel.insts[value] = { op: 'ptradd', type: inst.type, a, b };
+      return [a, b, value];
+    });
+}
