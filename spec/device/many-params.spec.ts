@@ -54,18 +54,18 @@ test('every parameter gets its own value', () => {
   out.write(new Uint8Array(4 * 46).fill(0xaa));
   other.write(Uint8Array.of(1, 0, 0, 0));
   // A value of its own for each: the bytes of parameter i are i + 1, i + 2 and so on.
-  const valueOf = (i: number, size: number): Uint8Array => Uint8Array.from({ length: size }, (_, at) => i + 1 + at);
+  const bytesFor = (i: number, size: number): Uint8Array => Uint8Array.from({ length: size }, (_, at) => i + 1 + at);
   const args = names.map((_, i): LaunchArgument => {
     if (isPointer(i)) return { kind: 'buffer', buffer: i === 7 ? out : other };
-    return { kind: 'bytes', bytes: valueOf(i, bytesOf[kindOf(i)]) };
+    return { kind: 'bytes', bytes: bytesFor(i, bytesOf[kindOf(i)]) };
   });
-  args.push({ kind: 'bytes', bytes: valueOf(100, 8) });
+  args.push({ kind: 'bytes', bytes: bytesFor(100, 8) });
   const launch = { kernel: 'k', grid: [1, 1, 1], block: [1, 1, 1], dynamicSharedBytes: 0, args, timeoutMs: 10_000 } as const;
   assert.ok(module?.launch(launch, diagnostics), diagnostics.list.map((d) => d.message).join('; '));
   const words = new Uint32Array(out.read().slice().buffer);
   const expected = names.map((_, i) => {
     if (isPointer(i)) return 0xaaaaaaaa;
-    const bytes = valueOf(i, Math.min(4, bytesOf[kindOf(i)]));
+    const bytes = bytesFor(i, Math.min(4, bytesOf[kindOf(i)]));
     return bytes.reduceRight((sum, byte) => sum * 256 + byte, 0) + 1;
   });
   assert.equal([...words], [...expected, 105 + 106 * 256 + 107 * 65536 + 108 * 16777216]);

@@ -26,3 +26,10 @@ export type Header =
   | { readonly kind: 'version'; readonly text: string; readonly span: Span }
   | { readonly kind: 'target'; readonly targets: readonly Word[] }
   | { readonly kind: 'addressSize'; readonly bits: number; readonly span: Span };
+
+/** The directive that a header was, and where it stands. */
+export function headerWord(line: Header): Word {
+  if (line.kind === 'version') return { name: '.version', span: line.span };
+  if (line.kind === 'addressSize') return { name: '.address_size', span: line.span };
+  return { name: '.target', span: { start: line.targets[0]!.span.start, end: line.targets.at(-1)!.span.end } };
+}

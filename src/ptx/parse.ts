@@ -391,12 +391,6 @@ class Parser {
   }
 }
 
-function headerWord(line: Header): Word {
-  if (line.kind === 'version') return { name: '.version', span: line.span };
-  if (line.kind === 'addressSize') return { name: '.address_size', span: line.span };
-  return { name: '.target', span: { start: line.targets[0]!.span.start, end: line.targets.at(-1)!.span.end } };
-}
-
 const isList = (line: Line): line is Extract<Line, readonly unknown[]> => Array.isArray(line);
 
 function enlarged(index: Int32Array): Int32Array {
