@@ -48,11 +48,15 @@ const directives: readonly (readonly [names: string, what: string])[] = [
     '`.branchtargets` `.calltargets` `.callprototype`',
     'read and checked; jumps by an index are compiled, calls through a pointer are refused.',
   ],
+  ['`.shared` `.local` `.align` `.extern .shared x[]`', 'read.'],
   [
-    '`.shared` `.const` `.local` `.align` `.extern .shared x[]`',
-    'read; constant tables have their initial values, but for addresses, which are refused (CM2043).',
+    '`.global` variables',
+    'one block of memory that the kernels of the module share, with initial values, which may be addresses in it (of 64 bits); the host writes it by name (`cudaMemcpyToSymbol`, the `constants` of a launch file).',
   ],
-  ['`.global` variables', 'one block of memory that the kernels of the module share, with initial values; the host writes it by name.'],
+  [
+    '`.const` variables',
+    'where a module has any without initial value, or that are `.visible` or `.weak`, or that hold addresses, its `.const` memory is a part of that block, and the host writes all of it by name. Otherwise they are constants of the kernels.',
+  ],
   ['`.tex`, `.surfref`, `.extern` variables', 'refused where they are used.'],
   ['`.reqntid` `.maxntid`', 'honoured: the shape or size of a threadgroup.'],
   [
