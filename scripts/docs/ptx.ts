@@ -42,11 +42,11 @@ const directives: readonly (readonly [names: string, what: string])[] = [
   ['`.address_size`', 'read; 32-bit addresses are refused.'],
   [
     '`.entry` `.func` `.param` `.reg` `.alias`',
-    'read; the body of a `.func` comes in place of each call of it, functions that no entry calls are not compiled. Recursion (CM2041), calls through pointers and of functions without a body (CM2040) are refused.',
+    'read; the body of a `.func` comes in place of each call of it, functions that no entry calls are not compiled. Recursion (CM2041), also where a call through a register may come back, and calls of functions without a body (CM2040) are refused.',
   ],
   [
     '`.branchtargets` `.calltargets` `.callprototype`',
-    'read and checked; jumps by an index are compiled, calls through a pointer are refused.',
+    'read and checked; jumps by an index and calls through a register are compiled. Each function has a number for its address, and a call is of one of the functions listed, or of those with the parameters of the prototype whose address the module takes.',
   ],
   ['`.shared` `.local` `.align` `.extern .shared x[]`', 'read.'],
   [

@@ -41,7 +41,7 @@ import { registerFile } from './ssa.ts';
 import { hiddenVariable, variablesOf } from './variables.ts';
 
 /** What the kernels of a module have in common. */
-export type Surroundings = Pick<Context, 'functions' | 'globals'>;
+export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'globals'>;
 
 /** The kernel of an entry with what it calls; incomplete after reports of CM20xx. */
 export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Kernel {
@@ -107,6 +107,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     variables: variablesOf(kernel, diagnostics),
     cells: new Map(),
     evidence: newEvidence(),
+    chosen: new Map(),
     frame: newFrame(entry, start),
     flow: start,
     scope: entry.scope,

@@ -29,11 +29,15 @@ interface Candidate {
 }
 
 /** Lays out the variables of a module that hosts reach, global ones first, each kind in its order. */
-export function globalMemoryOf({ items }: Module): GlobalMemory {
+export function globalMemoryOf({ items }: Module, functions: ReadonlyMap<string, bigint>): GlobalMemory {
   const all = items.filter((item): item is Variable => item.kind === 'variable' && item.linkage !== 'extern');
   const constants = all.filter(({ space }) => space === 'const');
   const isConstToo = constants.some(isWritten);
-  const chosen = resolvable([...all.filter(({ space }) => space === 'global'), ...(isConstToo ? constants : [])].flatMap(candidate));
+  const chosen = resolvable(
+    [...all.filter(({ space }) => space === 'global'), ...(isConstToo ? constants : [])].flatMap((variable) =>
+      candidate(variable).map((each) => withFunctions(each, functions)),
+    ),
+  );
   const offsets = new Map<Variable, number>();
   let [size, align] = [0, 1];
   for (const { variable, ...layout } of chosen) {
@@ -63,6 +67,17 @@ function candidate(variable: Variable): Candidate[] {
   const addresses: AddressInside[] = [];
   const bytes = initialBytes(variable, layout, addresses);
   return bytes instanceof Uint8Array ? [{ variable, size: layout.size, align: layout.align, bytes, addresses }] : [];
+}
+
+/** Functions have numbers for addresses, which are known. */
+function withFunctions(candidate: Candidate, functions: ReadonlyMap<string, bigint>): Candidate {
+  const view = new DataView(candidate.bytes.buffer);
+  const addresses = candidate.addresses.filter(({ at, name, plus }) => {
+    const number = plus === 0 ? functions.get(name) : undefined;
+    if (number !== undefined) view.setBigUint64(at, number, true);
+    return number === undefined;
+  });
+  return { ...candidate, addresses };
 }
 
 /** Those whose addresses are of variables that are in the block as well. */

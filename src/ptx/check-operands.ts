@@ -92,6 +92,11 @@ const needsVector = ({ form }: Place, slot: OperandSlot): boolean => slot.vector
 function checkVector(place: Place, slot: OperandSlot, node: Operand, type: PtxType, lanes: number | undefined): MatchedOperand | undefined {
   const wanted = lanesWanted(place, slot, type, lanes);
   if (wanted === undefined) return mismatch(place, node, `a register of type .${type}`, 'a vector');
+  // All axes of a special register.
+  if (node.kind === 'name' && isOtherSpecialRegister(node.name)) {
+    reportUndeclared(node.name, node.span, place.scope, place.diagnostics);
+    return undefined;
+  }
   if (lanes !== wanted) return mismatch(place, node, `a vector of ${wanted}`, lanes === undefined ? 'no vector' : `a vector of ${lanes}`);
   const element = slot.vector === 'parts' ? (`b${bitsOfType(type) / lanes}` as PtxType) : type;
   const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
@@ -241,11 +246,8 @@ const isConstantName = (name: string): boolean => name === 'WARP_SZ';
 function checkNamed(place: Place, slot: OperandSlot, node: Operand & { kind: 'name' | 'element' }, type: PtxType): boolean {
   const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
   if (symbol && isMemory(symbol) && place.form.row.takesAddresses) return checkSymbolic(place, node, type);
-  if (symbol?.kind === 'function' && place.form.row.takesAddresses && bitsOfType(type) === 64) {
-    const holes = { what: `\`${symbol.name}\`, the address of a function,`, why: 'calls through a pointer are not there yet' };
-    place.diagnostics.report('CM2040', holes, { span: node.span });
-    return false;
-  }
+  // Which number stands for it is known when it is lowered.
+  if (symbol?.kind === 'function' && place.form.row.name === 'mov' && bitsOfType(type) === 64) return true;
   const register = registerOf(place, node);
   return register !== undefined && hasType(place, slot, node, register.declared, type);
 }
