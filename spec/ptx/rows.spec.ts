@@ -27,7 +27,7 @@ function cellsOf(slot: OperandSlot, name: string, form: FormMatch, value: Bits |
   const type = typeOfSlot(slot, form);
   if (slot.constant) return { cells: [], text: String(value) };
   if (!Array.isArray(value)) return { cells: [{ name, kind: kindOf(type), type, bits: mask(BigInt(value as Bits), type) }], text: name };
-  const part = `b${bitsOfType(type) / value.length}`;
+  const part = slot.vector === 'elements' ? type : `b${bitsOfType(type) / value.length}`;
   const cells = value.map((bits, i) => ({ name: `${name}${i}`, kind: kindOf(part), type: part, bits: mask(BigInt(bits), part) }));
   return { cells, text: `{${cells.map((cell) => cell.name).join(', ')}}` };
 }
