@@ -14,7 +14,7 @@ function formOf({ name, syntax, slots }: Row): string {
 }
 
 function statusOf({ status, withdrawn }: Row): string {
-  if (status === 'exact') return withdrawn ? `exact; refused for sm_${withdrawn.sm} and above, where no GPU has it` : 'exact';
+  if (status === 'exact') return withdrawn ? `exact; refused in modules for sm_${withdrawn.sm} and above` : 'exact';
   return 'approximate' in status ? `approximate: ${status.approximate}` : `refused: ${status.refused}`;
 }
 
@@ -37,7 +37,7 @@ function refusals(rows: readonly Row[]): string[] {
 const directives: readonly (readonly [names: string, what: string])[] = [
   [
     '`.version` `.target`',
-    'read; what is compiled depends on neither. A form that is newer than the module states is a warning (CM2110, CM2111), and so is a target that is newer than the version (CM2106); `--ptx-strict` makes errors of them.',
+    'read; what is compiled depends on neither, but that modules for architectures before sm_20 have no subnormal singles: all that may have `.ftz` is as with it, as GPUs do (and `map_f64_to_f32` is taken where there are no doubles). A form that is newer than the module states is a warning (CM2110, CM2111), and so is a target that is newer than the version (CM2106); `--ptx-strict` makes errors of them.',
   ],
   ['`.address_size`', 'read; 32-bit addresses are refused.'],
   [

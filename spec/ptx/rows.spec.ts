@@ -43,7 +43,7 @@ function instructionOf(form: FormMatch, one: AnyCase): { instruction: Instructio
     return all.map(({ text }) => text).join('|');
   });
   // The last that has the form.
-  const older = form.row.withdrawn ? { architecture: 'sm_60' } : {};
+  const older = form.row.withdrawn ? { architecture: form.row.withdrawn.sm > 60 ? 'sm_60' : 'sm_13' } : {};
   return { instruction: { text: `${one.form} ${words.join(', ')}`, sources, results, ...older }, sources, results };
 }
 

@@ -10,7 +10,7 @@ import { partsOf } from './operand-parts.ts';
 import { printOperand } from './print.ts';
 import type { Match, MatchedOperand, OperandSlot, PtxType } from './row.ts';
 import { lookUp, type Named, namesIn, type Register, type Scope } from './scope.ts';
-import { isOtherSpecialRegister, specialRegisters } from './sregs.ts';
+import { insteadOf, isOtherSpecialRegister, specialRegisters } from './sregs.ts';
 import { agrees, bitsOfType, isFloatType, kindOfType, registerTypes, wideType } from './types.ts';
 
 /** The place that takes what is not wanted. */
@@ -169,7 +169,8 @@ export function registerAt(name: string, span: Span, scope: Scope, diagnostics: 
 /** Reports a name that is not there: CM1101, or CM2002 for a special register that is not supported. */
 export function reportUndeclared(name: string, span: Span, scope: Scope, diagnostics: Diagnostics): void {
   if (isOtherSpecialRegister(name) || specialRegisters.has(name)) {
-    diagnostics.report('CM2002', { name }, { span });
+    const help = insteadOf(name);
+    diagnostics.report('CM2002', { name }, { span, ...(help === undefined ? {} : { help }) });
     return;
   }
   const near = closest(name, namesIn(scope));

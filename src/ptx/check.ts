@@ -16,7 +16,7 @@ import { checkAddressWidth, checkNames, checkOperands, registerAt } from './chec
 import type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
 import { lintNames, namesOutside } from './lint.ts';
 import { lintFlow } from './lint-flow.ts';
-import { type FormMismatch, isMatch, matchForm } from './match.ts';
+import { type FormMismatch, flushing, isMatch, matchForm } from './match.ts';
 import { type Row, refusalFor } from './row.ts';
 import { type Flat, flatten, functionScope, moduleScope, type Scope } from './scope.ts';
 import { ownRowsByName, rowsByName } from './table/index.ts';
@@ -122,7 +122,8 @@ function checkInstruction(
 ): readonly CheckedInstruction[] {
   const { file } = c;
   const guard = instruction.guard && checkGuard(instruction.guard, scope, diagnostics);
-  const form = matchForm(instruction.opcode, instruction.modifiers, instruction.operands.length);
+  const found = matchForm(instruction.opcode, instruction.modifiers, instruction.operands.length);
+  const form = found && isMatch(found) && (c.stated.sm ?? 20) < 20 ? flushing(found) : found;
   if (!form) {
     reportOpcode(instruction, file, diagnostics);
     return [];

@@ -51,13 +51,14 @@ export function sweepForms(): SweepForm[] {
   const rows = allRows().filter((row) => !refusalOf(row) && row.status === 'exact' && row.since.sm <= newest);
   const made = rows.flatMap((row) => formsOf(row).flatMap((form, at) => sweepForm(form, at)));
   const mov = rows.find(({ name }) => name === 'mov')!;
+  const old = rows.filter(wasOld).flatMap((row) => formsOf(row).flatMap((form, at) => oldForm(form, at)));
   const packed = packings.map(([type, parts]) => ({
     name: `mov.${type} of ${parts}`,
     row: mov,
     words: [`packing=${type}${parts}`],
     ptx: kernelAround(packingCode(type, parts)),
   }));
-  return [...made, ...packed];
+  return [...made, ...old, ...packed];
 }
 
 /** Four elements of 64 bits at once are for architectures from sm_100 on. */
@@ -70,6 +71,18 @@ const nameOf = ({ opcode, row }: Worded): string =>
 function sweepForm(form: Worded, at: number): SweepForm[] {
   const code = isWide(form) ? undefined : codeOf(form, at);
   return code ? [{ name: nameOf(form), row: form.row, words: wordsOf(form), ptx: kernelAround(code) }] : [];
+}
+
+/** What modules for the first architectures have, where singles have no subnormals without a word for it. */
+const wasOld = ({ since, slots, withdrawn }: Row): boolean =>
+  since.ptx <= 1.4 && since.sm <= 13 && !withdrawn && slots.some(({ name }) => name === 'ftz');
+
+function oldForm(form: Worded, at: number): SweepForm[] {
+  const words = form.opcode.split('.');
+  const code =
+    words.includes('f32') && !words.includes('ftz') && !words.some((word) => /^(f16|NaN)$/.test(word)) ? codeOf(form, at) : undefined;
+  const name = `${nameOf(form)} for sm_10`;
+  return code ? [{ name, row: form.row, words: ['for=sm_10'], ptx: kernelAround({ ...code, architecture: 'sm_10' }) }] : [];
 }
 
 /** Of the forms of each row so few that every word of it occurs, and one in `step` of all. */

@@ -8,6 +8,9 @@ import { placeOf } from './values.ts';
 /** Bytes that a thread leaves. */
 export const bytesOfThread = 32;
 
+export type Architecture = 'sm_10' | 'sm_60' | 'sm_90';
+const versions: Record<Architecture, string> = { sm_10: '1.4', sm_60: '7.0', sm_90: '9.0' };
+
 export interface Code {
   /** Declarations in front of the kernel: functions, constant memory. */
   readonly outside?: readonly string[];
@@ -15,7 +18,7 @@ export interface Code {
   readonly declared: readonly string[];
   readonly lines: readonly string[];
   /** What the PTX states; `sm_90`. */
-  readonly architecture?: 'sm_60' | 'sm_90';
+  readonly architecture?: Architecture;
 }
 
 /**
@@ -24,7 +27,7 @@ export interface Code {
  */
 export const kernelAround = ({ outside = [], declared, lines, architecture = 'sm_90' }: Code): string =>
   [
-    `.version ${architecture === 'sm_90' ? '9.0' : '7.0'}\n.target ${architecture}\n.address_size 64`,
+    `.version ${versions[architecture]}\n.target ${architecture}${architecture === 'sm_10' ? '' : '\n.address_size 64'}`,
     ...outside,
     '.visible .entry form(.param .u64 pin, .param .u64 pout, .param .align 16 .b8 pbytes[64])\n{',
     '.reg .pred %nan; .reg .b16 %lo, %hi; .reg .b32 %t, %i, %k; .reg .b64 %in, %out, %at, %cell;',

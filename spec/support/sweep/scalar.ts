@@ -2,7 +2,7 @@
 import { typeOfSlot } from '../../../src/ptx/check-operands.ts';
 import type { OperandSlot } from '../../../src/ptx/row.ts';
 import { bitsOfType, kindOfType } from '../../../src/ptx/types.ts';
-import { type Code, leave, registerFor, take } from './kernel.ts';
+import { type Architecture, type Code, leave, registerFor, take } from './kernel.ts';
 import type { Worded } from './words.ts';
 
 interface Register {
@@ -47,13 +47,17 @@ export function scalarCode(form: Worded, at: number): Code {
       ...results.flatMap(({ name, type, width }, i) => leave(name, type, i, width)),
       ...behind,
     ],
-    architecture: form.row.withdrawn ? 'sm_60' : 'sm_90',
+    architecture: architectureFor(form),
   };
 }
 
 /** A second result is written wherever it may be; of single halves there is none, whatever the manual says. */
 const hasSecond = (slot: OperandSlot, form: Worded): boolean =>
   slot.second !== undefined && (slot.needsSecond || !/^b?f16$/.test(String(form.modifiers.type)));
+
+/** The last kind of module that may have the form. */
+const architectureFor = ({ row: { withdrawn } }: Worded): Architecture =>
+  withdrawn === undefined ? 'sm_90' : withdrawn.sm > 60 ? 'sm_60' : 'sm_10';
 
 function resultsOf(slot: OperandSlot, form: Worded): Register[] {
   const first = registerOf(slot, typeOfSlot(slot, form));
