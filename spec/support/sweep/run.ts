@@ -10,6 +10,8 @@ import type { SweepForm } from './forms.ts';
 import { bytesOfThread } from './kernel.ts';
 import { parameterBytes, sweepInput, threads } from './values.ts';
 
+const input = sweepInput();
+
 export type SweepTarget = 'macos15' | 'cpu';
 
 /** The digest of what the H200 left, by the name of the form. */
@@ -32,7 +34,7 @@ export function sweepResult({ name, ptx }: SweepForm, target: SweepTarget): Uint
   if (!compiled && target !== 'cpu' && diagnostics.list.every(({ code }) => code.startsWith('CM209')))
     return sweepResult({ name, ptx } as SweepForm, 'cpu');
   if (!compiled) return diagnostics.list.map(({ code, message }) => `${code} ${message}`).join('; ');
-  const args = [sweepInput(), new Uint8Array(threads * bytesOfThread).fill(0xa5), { bytes: parameterBytes() }];
+  const args = [input, new Uint8Array(threads * bytesOfThread).fill(0xa5), { bytes: parameterBytes() }];
   try {
     return launchMetallib(compiled.metallib, { kernel: 'form', blocks: 1, threads, args })[1]!;
   } catch (error) {
