@@ -1,7 +1,7 @@
 /**
  * Programs made at random, on the CPU device and on an NVIDIA GPU:
  *
- *   bun scripts/fuzz.ts write OUT.json.gz COUNT [FROM]     the programs and their input, for `scripts/record/fuzz.py`
+ *   bun scripts/fuzz.ts write OUT.json.gz COUNT [FROM]     the programs and their input, for `scripts/record/digests.py`
  *   bun scripts/fuzz.ts check RECORDED.json                what the CPU device gives, against what the GPU gave
  *   bun scripts/fuzz.ts show NUMBER                        one program
  *
@@ -19,7 +19,7 @@ const forms = fuzzForms();
 function write(path: string, count: number, from: number): void {
   const programs = Array.from({ length: count }, (_, i) => randomProgram(from + i, forms));
   const input = Buffer.from(randomInput().buffer).toString('hex');
-  writeFileSync(path, gzipSync(JSON.stringify({ from, threads, bytesOfThread, input, programs })));
+  writeFileSync(path, gzipSync(JSON.stringify({ kernel: 'fuzz', from, threads, bytesOfThread, input, programs })));
   console.log(`${count} programs, ${(programs.reduce((sum, each) => sum + each.length, 0) / 1e6).toFixed(1)} MB of PTX`);
 }
 

@@ -14,7 +14,7 @@ function formOf({ name, syntax, slots }: Row): string {
 }
 
 function statusOf({ status, withdrawn }: Row): string {
-  if (status === 'exact') return withdrawn ? `exact; refused for sm_${withdrawn.sm} and above, where no GPU has it` : 'exact';
+  if (status === 'exact') return withdrawn ? `exact; refused in modules for sm_${withdrawn.sm} and above` : 'exact';
   return 'approximate' in status ? `approximate: ${status.approximate}` : `refused: ${status.refused}`;
 }
 
@@ -37,22 +37,26 @@ function refusals(rows: readonly Row[]): string[] {
 const directives: readonly (readonly [names: string, what: string])[] = [
   [
     '`.version` `.target`',
-    'read; what is compiled depends on neither. A form that is newer than the module states is a warning (CM2110, CM2111), and so is a target that is newer than the version (CM2106); `--ptx-strict` makes errors of them.',
+    'read; what is compiled depends on neither, but that modules for architectures before sm_20 have no subnormal singles: all that may have `.ftz` is as with it, as GPUs do (and `map_f64_to_f32` is taken where there are no doubles). A form that is newer than the module states is a warning (CM2110, CM2111), and so is a target that is newer than the version (CM2106); `--ptx-strict` makes errors of them.',
   ],
   ['`.address_size`', 'read; 32-bit addresses are refused.'],
   [
     '`.entry` `.func` `.param` `.reg` `.alias`',
-    'read; the body of a `.func` comes in place of each call of it, functions that no entry calls are not compiled. Recursion (CM2041), calls through pointers and of functions without a body (CM2040) are refused.',
+    'read; the body of a `.func` comes in place of each call of it, functions that no entry calls are not compiled. Recursion (CM2041), also where a call through a register may come back, and calls of functions without a body (CM2040) are refused.',
   ],
   [
     '`.branchtargets` `.calltargets` `.callprototype`',
-    'read and checked; jumps by an index are compiled, calls through a pointer are refused.',
+    'read and checked; jumps by an index and calls through a register are compiled. Each function has a number for its address, and a call is of one of the functions listed, or of those with the parameters of the prototype whose address the module takes.',
+  ],
+  ['`.shared` `.local` `.align` `.extern .shared x[]`', 'read.'],
+  [
+    '`.global` variables',
+    'one block of memory that the kernels of the module share, with initial values, which may be addresses in it (of 64 bits); the host writes it by name (`cudaMemcpyToSymbol`, the `constants` of a launch file).',
   ],
   [
-    '`.shared` `.const` `.local` `.align` `.extern .shared x[]`',
-    'read; constant tables have their initial values, but for addresses, which are refused (CM2043).',
+    '`.const` variables',
+    'where a module has any without initial value, or that are `.visible` or `.weak`, or that hold addresses, its `.const` memory is a part of that block, and the host writes all of it by name. Otherwise they are constants of the kernels.',
   ],
-  ['`.global` variables', 'one block of memory that the kernels of the module share, with initial values; the host writes it by name.'],
   ['`.tex`, `.surfref`, `.extern` variables', 'refused where they are used.'],
   ['`.reqntid` `.maxntid`', 'honoured: the shape or size of a threadgroup.'],
   [

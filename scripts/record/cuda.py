@@ -66,5 +66,11 @@ class Module:
             out[index] = data.raw
         return out
 
+    def write(self, symbol, data):
+        """Writes a variable of the module from its start on. RuntimeError where there is none of the name."""
+        pointer, size = ctypes.c_uint64(), ctypes.c_size_t()
+        check(_driver().cuModuleGetGlobal_v2(ctypes.byref(pointer), ctypes.byref(size), self.handle, symbol.encode()), f'variable {symbol}')
+        check(_driver().cuMemcpyHtoD_v2(pointer, data, ctypes.c_size_t(len(data))), 'cuMemcpyHtoD')
+
     def close(self):
         check(_driver().cuModuleUnload(self.handle), 'cuModuleUnload')

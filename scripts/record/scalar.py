@@ -1,6 +1,6 @@
 """Records what an NVIDIA GPU gives for each form of scalar_forms.py: fixtures/h200/scalar.json.
 
-usage: python3 scripts/record/scalar.py OUT.json        on a machine with the GPU
+usage: python3 scripts/record/scalar.py OUT.json [PART]  on a machine with the GPU; with PART the forms alone that have it
        python3 scripts/record/scalar.py --check         which forms ptxas refuses (no GPU needed)
 """
 import json
@@ -26,10 +26,12 @@ def run(form, result, operands, inputs):
     return struct.unpack(f'<{count}Q', after[len(operands)])
 
 
-def record(path):
+def record(path, part):
     refused, lines, cases = [], [], 0
     for form, result, operands, inputs in scalar_forms.forms():
         inputs = list(dict.fromkeys(inputs))
+        if part not in form:
+            continue
         try:
             outputs = run(form, result, operands, inputs)
         except RuntimeError as error:
@@ -48,4 +50,4 @@ def record(path):
 if sys.argv[1:] == ['--check']:
     check((form, scalar_forms.kernel(form, result, operands)) for form, result, operands, _ in scalar_forms.forms())
 else:
-    record(sys.argv[1])
+    record(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else '')

@@ -499,8 +499,12 @@ def small_float_forms():
             yield f'cvt.rn{relu}.f16x2.{type_}x2 d, a', 'b32', ['b16'], [(a << 8 | 255 - a,) for a in range(256)]
 
 
+def flushed_forms():
+    yield 'div.approx.ftz.f32 d, a, b', 'b32', ['b32', 'b32'], float_pairs('f32', FEW_32, 16)
+
+
 def forms():
-    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms, carry_forms, half_forms, half_convert_forms, video_forms, short_forms, small_float_forms, estimate_forms]:
+    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms, carry_forms, half_forms, half_convert_forms, video_forms, short_forms, small_float_forms, estimate_forms, flushed_forms]:
         yield from group()
 
 

@@ -125,10 +125,10 @@ test('a launch writes symbols from files, and starts from there each time it is 
   );
 });
 
-test('an initial value that is an address is refused where the variable is used', () => {
+test('an initial value that has no place in memory is refused where the variable is used', () => {
   const source = new SourceFile(
     'k.ptx',
-    `${head}.global .u32 x;\n.global .u64 p = x;\n.visible .entry k() { .reg .b64 r; ld.global.u64 r, [p]; ret; }`,
+    `${head}.global .u32 x;\n.global .u32 p = x;\n.visible .entry k() { .reg .b32 r; ld.global.u32 r, [p]; ret; }`,
   );
   const diagnostics = new Diagnostics(source);
   assert.is(compile(source, {}, diagnostics), undefined);

@@ -148,7 +148,7 @@ const refused: readonly (readonly [name: string, text: string, ...said: string[]
   [
     'CM2043: an address',
     writing('ld.const.u64 %rd1, [t];', '.const .u64 t[1] = {u};\n.shared .b32 u;'.replace('t[1] = {u}', 't = u')),
-    'CM2043 4:17 the initial value of `t` cannot be laid out: it holds an address, which is not known before the launch',
+    'CM2043 4:17 the initial value of `t` cannot be laid out: it holds an address that is not one of 64 bits into a `.global` or `.const` variable of the module',
   ],
   [
     'CM2043: of another type',

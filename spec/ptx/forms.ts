@@ -46,13 +46,23 @@ function pairs(sets: readonly Words[]): Words[] {
 export const declarations = ['pred', 'b8', 'b16', 'b32', 'b64', 'f32', 'f64']
   .map((type) => `.reg .${type} %${type}_<9>;`)
   .concat('.param .align 16 .b8 cell[32]; .param .b32 arg; .param .b32 res; list: .branchtargets L, L;')
+  .concat(
+    'protof: .callprototype (.param .b32 _) _ (.param .b32 _); protog: .callprototype _ (.param .b32 _); protoh: .callprototype _ ();',
+  )
   .join(' ');
 
 /** Functions with and without parameters and results. */
 export const functions = '.func (.param .b32 r) f (.param .b32 p);\n.func g (.param .b32 p);\n.func h ();\n';
 
-/** The calls of the manual's lines, of a function that is known. */
-export const directCalls: Readonly<Record<string, string>> = { '(d), f, (a)': '(res), f, (arg)', 'f, (a)': 'g, (arg)', f: 'h' };
+/** The calls of the manual's lines, of a function that is known or through a register. */
+export const directCalls: Readonly<Record<string, string>> = {
+  '(d), f, (a)': '(res), f, (arg)',
+  'f, (a)': 'g, (arg)',
+  f: 'h',
+  '(d), f, (a), t': '(res), %b64_1, (arg), protof',
+  'f, (a), t': '%b64_1, (arg), protog',
+  'f, t': '%b64_1, protoh',
+};
 
 /** Where an operand takes no wider registers, 8 bits want a register of 8. */
 function registerOf(type: string, index: number, isRelaxed = true): string {

@@ -50,8 +50,9 @@ const headers: readonly (readonly [header: string, takes: boolean, ...said: stri
   [
     '.version 8.0\n.target sm_90, map_f64_to_f32\n',
     false,
-    'CM2104 error 2:16 `map_f64_to_f32` cannot stand in `.target` here: doubles are never computed as floats',
+    'CM2104 error 2:16 `map_f64_to_f32` cannot stand in `.target` here: `sm_90` has doubles',
   ],
+  ['.version 1.4\n.target sm_10, map_f64_to_f32\n.func d () { .reg .f32 a; add.f32 a, a, a; ret; }', true],
   ['.version 9.1\n.target sm_90\n', false, 'CM2105 warning 1:1 PTX 9.1 is newer than what this version knows, which ends at 9.0'],
   ['.version 10.0\n.target sm_90\n', false, 'CM2105 warning 1:1 PTX 10.0 is newer than what this version knows, which ends at 9.0'],
   ['.version 9.0\n.target sm_140\n', false, 'CM2105 warning 2:9 `sm_140` is newer than what this version knows, which ends at `sm_121`'],
@@ -99,6 +100,14 @@ test('CM2110 and CM2111: an instruction that came later than the module says, ea
   );
   assert.equal(said(uses('2.0', 'sm_20')), []);
   assert.equal(said(uses('2.0', 'sm_13, sm_20')), [], 'the newest of several');
+});
+
+/** The manual computes them as floats; 1.1 + 3.3 is 4.4 as a double on an H200 whose driver compiled such a module. */
+test('doubles that are to be computed as floats are refused, though ptxas takes them', () => {
+  const header = '.version 1.4\n.target sm_11, map_f64_to_f32\n.func d () { .reg .f64 a; { add.f64 a, a, a; } ret; }';
+  assert.equal(said(header + entry), [
+    'CM2104 error 2:16 `map_f64_to_f32` cannot stand in `.target` here: the module has doubles, which the manual and GPUs compute differently then',
+  ]);
 });
 
 need(test, ['ptxas'], 'ptxas takes and refuses the same headers', async () => {

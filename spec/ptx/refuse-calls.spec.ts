@@ -62,8 +62,8 @@ test('a call of a function without a body is refused once, by the name of the fu
   assert.equal(said('call nothing;'), [`9 CM2040 a call of \`nothing\` is not supported: ${noBody}`]);
 });
 
-test('a call through a pointer says so', () => {
-  const why = 'calls through a pointer are not there yet';
+test('a call through a pointer that can be of no function says so', () => {
+  const why = 'the module takes the address of no function with these parameters and results';
   assert.equal(said(pointer), [`12 CM2040 a call through the pointer \`%rd1\` is not supported: ${why}`]);
   assert.equal(said(unreturned), [`10 CM2040 a call through the pointer \`%rd1\` is not supported: ${why}`]);
   assert.equal(said('P: .callprototype _ ();\ncall %rd1, P;'), [`10 CM2040 a call through the pointer \`%rd1\` is not supported: ${why}`]);

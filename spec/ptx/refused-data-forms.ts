@@ -43,7 +43,9 @@ const vector = (row: Row, type: string, count: number, from: number): string =>
 function operandText(form: FormMatch, slot: OperandSlot, index: number): string {
   const { row, modifiers } = form;
   if (slot.isAddress) {
-    const base = Object.values(modifiers).some((word) => /^param/.test(String(word))) ? 'argument' : '%b64_9';
+    // Of parameters of the kernel the address may be taken, and of arguments of calls not.
+    const parameter = row.name === 'prefetch' ? 'entry' : 'argument';
+    const base = Object.values(modifiers).some((word) => /^param/.test(String(word))) ? parameter : '%b64_9';
     return `[${[base, ...slot.inBrackets.map((each) => operandText(form, each, index))].join(', ')}]`;
   }
   if (slot.constant) return String(slot.constant[0]);

@@ -27,7 +27,7 @@ function cellsOf(slot: OperandSlot, name: string, form: FormMatch, value: Bits |
   const type = typeOfSlot(slot, form);
   if (slot.constant) return { cells: [], text: String(value) };
   if (!Array.isArray(value)) return { cells: [{ name, kind: kindOf(type), type, bits: mask(BigInt(value as Bits), type) }], text: name };
-  const part = `b${bitsOfType(type) / value.length}`;
+  const part = slot.vector === 'elements' ? type : `b${bitsOfType(type) / value.length}`;
   const cells = value.map((bits, i) => ({ name: `${name}${i}`, kind: kindOf(part), type: part, bits: mask(BigInt(bits), part) }));
   return { cells, text: `{${cells.map((cell) => cell.name).join(', ')}}` };
 }
@@ -43,7 +43,7 @@ function instructionOf(form: FormMatch, one: AnyCase): { instruction: Instructio
     return all.map(({ text }) => text).join('|');
   });
   // The last that has the form.
-  const older = form.row.withdrawn ? { architecture: 'sm_60' } : {};
+  const older = form.row.withdrawn ? { architecture: form.row.withdrawn.sm > 60 ? 'sm_60' : 'sm_13' } : {};
   return { instruction: { text: `${one.form} ${words.join(', ')}`, sources, results, ...older }, sources, results };
 }
 

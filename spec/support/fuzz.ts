@@ -14,7 +14,7 @@ export function fuzzForms(): ScalarForm[] {
   return (JSON.parse(readFileSync(path, 'utf8')) as { forms: ScalarForm[] }).forms.filter(isExactForm);
 }
 
-/** A recording of `scripts/record/fuzz.py`: the number of the first program, and a digest of what each leaves. */
+/** A recording of `scripts/record/digests.py`: the number of the first program, and a digest of what each leaves. */
 export function readRecording(path: string): { readonly from: number; readonly digests: readonly string[] } {
   const { from, digests } = JSON.parse(readFileSync(path, 'utf8')) as { from: number; digests: readonly string[] };
   return { from, digests: digests.flatMap((line) => line.split(' ')) };

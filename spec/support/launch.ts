@@ -7,8 +7,8 @@ export interface Launched {
   readonly blocks: number;
   /** Of a block. */
   readonly threads: number;
-  /** By parameter: what a buffer holds before, or a number of 32 bits. */
-  readonly args: readonly (ArrayBufferView | number)[];
+  /** By parameter: what a buffer holds before, a number of 32 bits, or bytes by value. */
+  readonly args: readonly (ArrayBufferView | number | { readonly bytes: Uint8Array })[];
 }
 
 /** What the buffers hold afterwards, in their order; throws what was reported where the launch does not end well. */
@@ -19,6 +19,7 @@ export function launchMetallib(metallib: Uint8Array, { kernel, blocks, threads, 
   const buffers: DeviceBuffer[] = [];
   const given = args.map((arg): LaunchArgument => {
     if (typeof arg === 'number') return { kind: 'bytes', bytes: bytesOf(Uint32Array.of(arg)) };
+    if ('bytes' in arg) return { kind: 'bytes', bytes: arg.bytes };
     const buffer = device.allocate(arg.byteLength, diagnostics)!;
     buffer.write(bytesOf(arg));
     buffers.push(buffer);

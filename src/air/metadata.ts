@@ -91,12 +91,17 @@ export function addKernelMetadata(module: Module, fn: LlvmFunction, kernel: Kern
   if (formats) module.namedMetadata.push({ name: printBufferName, nodes: formats.map((text) => node(text)) });
 }
 
-/** Our own: compilers of AIR pass over named metadata that they do not know. Size and alignment, then a node for each symbol. */
+/**
+ * Our own: compilers of AIR pass over named metadata that they do not know. Size and alignment, then a node for each symbol: name,
+ * offset, size, initial bytes where there are any, and pairs of where an address stands in it and which.
+ */
 function memoryNodes({ size, align, symbols }: ModuleMemory): MetadataNode[] {
   const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
   return [
     node(size, align),
-    ...symbols.map((symbol) => node(symbol.name, symbol.offset, symbol.size, ...(symbol.init ? [hex(symbol.init)] : []))),
+    ...symbols.map(({ name, offset, size: bytes, init, addresses = [] }) =>
+      node(name, offset, bytes, ...(init ? [hex(init)] : []), ...addresses.flatMap(({ at, to }) => [at, to])),
+    ),
   ];
 }
 

@@ -133,7 +133,10 @@ export function readMemory(module: Module): ModuleMemory | undefined {
   const [size, align] = [numberAt(head?.operands[0]), numberAt(head?.operands[1])];
   if (size === undefined || align === undefined) return undefined;
   const symbols = nodes.map(readSymbol);
-  const isSound = symbols.every((symbol) => symbol !== undefined && symbol.offset + symbol.size <= size);
+  const isSound = symbols.every(
+    (symbol) =>
+      symbol !== undefined && symbol.offset + symbol.size <= size && symbol.addresses?.every(({ to }) => to >= 0 && to <= size) !== false,
+  );
   return isSound ? { size, align, symbols: symbols as ModuleSymbol[] } : undefined;
 }
 
@@ -174,7 +177,11 @@ function readSymbol({ operands }: MetadataNode): ModuleSymbol | undefined {
   if (name === undefined || offset === undefined || size === undefined || offset < 0 || size < 0) return undefined;
   if (hex === undefined) return { name, offset, size, init: undefined };
   if (hex.length !== 2 * size || !/^[0-9a-f]*$/.test(hex)) return undefined;
-  return { name, offset, size, init: Uint8Array.from({ length: size }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16)) };
+  const init = Uint8Array.from({ length: size }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16));
+  const numbers = operands.slice(4).map(numberAt);
+  const addresses = numbers.flatMap((at, i) => (i % 2 === 0 ? [{ at: at ?? -1, to: numbers[i + 1] ?? -1 }] : []));
+  if (!addresses.every(({ at }) => at >= 0 && at + 8 <= size)) return undefined;
+  return { name, offset, size, init, ...(addresses.length > 0 ? { addresses } : {}) };
 }
 
 const elements: Record<string, ElementType> = {

@@ -95,7 +95,7 @@ export const faultWordName = 'cumetal.faults';
 /** What the parameter is called that points to the module's own memory. */
 export const moduleMemoryName = 'cumetal.globals';
 
-/** The `.global` variables of a module, all in one block; kernels of one module share it. */
+/** The variables of a module that a host reaches by name, all in one block; kernels of one module share it. */
 export interface ModuleMemory {
   /** Bytes. */
   readonly size: number;
@@ -110,6 +110,8 @@ export interface ModuleSymbol {
   readonly size: number;
   /** Initial bytes; zeros where there are none. */
   readonly init: Uint8Array | undefined;
+  /** Where addresses of 64 bits stand in it at first, in bytes from its start, and which, in bytes from the start of the block. */
+  readonly addresses?: readonly { readonly at: number; readonly to: number }[];
 }
 
 /** Memory that the kernel itself declares. */

@@ -14,7 +14,7 @@ import { memoryParam } from './module-memory.ts';
 
 /** A symbol with its state space, or an integer. */
 type Base =
-  | { readonly kind: 'pointer'; readonly value: Value; readonly space: Space; readonly isCell?: true }
+  | { readonly kind: 'pointer'; readonly value: Value; readonly space: Space; readonly isCell?: true; readonly isConst?: boolean }
   | { readonly kind: 'integer'; readonly value: Value };
 
 /** What rows hand back as `AddressOperand`. */
@@ -27,18 +27,24 @@ export function pointerTo(c: Context, operand: AddressOperand, named: AccessSpac
   const base = node.kind === 'address' && node.rest.length === 0 ? baseOf(c, node.base) : undefined;
   if (!base) return unusable(c, node, space, 'only a register, a variable or a number with a constant offset is an address');
   if (base.kind === 'integer') return fromInteger(c, base.value, node.offset, space);
+  // What the source calls them: constants that hosts write lie in global memory.
+  const [declared, asked] = [base.isConst ? 'constant' : base.space, named === 'constant' ? named : space];
   // A variable by its name: which memory a generic access reaches is known.
-  const isNamed = space === 'generic' && base.space !== 'constant' && base.space !== 'param' && !base.isCell;
-  if (base.space === space || isNamed || (base.isCell && named === 'param')) return offset(c, base.value, node.offset);
+  const isNamed = space === 'generic' && declared !== 'constant' && declared !== 'param' && !base.isCell;
+  if (declared === asked || isNamed || (base.isCell && named === 'param')) return offset(c, base.value, node.offset);
   const [have, want] =
-    base.space === 'param' && space === 'local' ? ['a parameter of the kernel', 'those of functions'] : memoryWords(base.space, space);
+    base.space === 'param' && space === 'local' ? ['a parameter of the kernel', 'those of functions'] : memoryWords(declared, asked);
   return unusable(c, node, space, `\`${printOperand(node.base)}\` is ${have} and the instruction accesses ${want}`);
 }
 
 const memoryWords = (have: Space, want: Space): [string, string] => [`in ${have} memory`, `${want} memory`];
 
-/** Where the parameters are that an instruction means: those of an entry are the kernel's, those of a function memory of the thread. */
+/**
+ * Where the memory is that an instruction means: the parameters of an entry are the kernel's, those of a function memory of the
+ * thread; constants that hosts write are part of global memory.
+ */
 function spaceIn(c: Context, space: AccessSpace): Space {
+  if (space === 'constant' && c.globals.constants) return 'global';
   if (space === 'param::func') return 'local';
   if (space === 'param::entry') return 'param';
   return space === 'param' && !isEntry(c.frame) ? 'local' : space;
@@ -99,7 +105,8 @@ function symbolPointer(c: Context, name: string, use: Span): (Base & { kind: 'po
   const at = c.globals.offsets.get(symbol.variable);
   if (at !== undefined) {
     const block = c.ir.param('ptr.global', { index: memoryParam(c.kernel, c.globals.memory) });
-    return { kind: 'pointer', value: offset(c, block, BigInt(at)), space: 'global' };
+    const isConst = symbol.variable.space === 'const' ? ({ isConst: true } as const) : {};
+    return { kind: 'pointer', value: offset(c, block, BigInt(at)), space: 'global', ...isConst };
   }
   const variable = c.variables(symbol.variable, use);
   const space: Space = variable?.space ?? refusedSpaces[symbol.variable.space] ?? 'global';
@@ -123,6 +130,21 @@ export function symbolAddress(c: Context, node: Operand & { kind: 'name' | 'inde
   const pointer = symbolPointer(c, node.name, use);
   const place = pointer && node.kind === 'index' ? indexed(c, pointer, node) : pointer;
   return place && c.ir.ptrtoint('i64', place.value);
+}
+
+/** Whether a generic address lies in the constants of the module's memory. */
+function isInConstants({ ir, kernel, globals: { memory, constants } }: Context, a: Value): Value {
+  const block = ir.param('ptr.global', { index: memoryParam(kernel, memory) });
+  const start = ir.ptrtoint('i64', ir.ptradd(block, ir.const('i64', constants?.start ?? 0)));
+  return ir.icmp(ir.sub(a, start), ir.const('i64', constants?.size ?? 0), { pred: 'ult' });
+}
+
+/** Whether a generic address is of a space; constants that hosts write are a part of global memory. */
+export function askSpace(c: Context, a: Value, space: Space): Value {
+  const is = c.ir.isspace(a, { space });
+  if (!c.globals.constants || (space !== 'constant' && space !== 'global')) return is;
+  const inside = isInConstants(c, a);
+  return space === 'constant' ? c.ir.or(is, inside) : c.ir.and(is, c.ir.xor(inside, c.ir.const('i1', 1)));
 }
 
 /**

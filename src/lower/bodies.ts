@@ -4,7 +4,7 @@
  */
 import type { Edge } from '../ir/index.ts';
 import type { Builtin } from '../ptx/index.ts';
-import { type OpenedCall, openCall } from './calls.ts';
+import { lowerChoice, type OpenedCall, openCall } from './calls.ts';
 import { type Context, enter, type Frame } from './context.ts';
 import { lowerAssertion } from './faults.ts';
 import { newFlow } from './flow.ts';
@@ -63,8 +63,11 @@ function lowerToCall(c: Context, body: Body): OpenedCall | undefined {
     while (body.item < block.code.length) {
       const item = block.code[body.item++]!;
       if (item.call?.builtin) builtins[item.call.builtin](c, item, item.call);
-      else if (item.call) return openCall(c, item, item.call);
-      else lowerInstruction(c, item);
+      else if (item.call) {
+        const { choice } = item.call;
+        if (choice && choice.number === choice.among.numbers[0]) lowerChoice(c, item, choice.among);
+        return openCall(c, item, item.call);
+      } else lowerInstruction(c, item);
     }
     lowerEnd(c, block, body);
     body.item = 0;

@@ -2,12 +2,14 @@
  * Calls: the body of the function comes in place of the call, with registers of its own. Parameters share the memory of the
  * caller's `.param` variables where the function does no more than read them, and the results where it does no more than write them.
  */
+import { bug } from '../base/bug.ts';
 import type { Variable as IrVariable, ScalarType, Value } from '../ir/index.ts';
 import type { Variable } from '../ptx/ast.ts';
 import {
   type CheckedCall,
   type CheckedFunction,
   type CheckedInstruction,
+  type Choices,
   constantValue,
   immediateBits,
   lookUp,
@@ -18,8 +20,9 @@ import {
   sink,
 } from '../ptx/index.ts';
 import { cellOf, copyCell, loadFrom, ownedBy, storeTo } from './cells.ts';
-import { type Context, enter, type Frame, newFrame, readRegister, registerIn, variableNamed, writeRegister } from './context.ts';
+import { type Context, enter, type Frame, lowerWhen, newFrame, readRegister, registerIn, variableNamed, writeRegister } from './context.ts';
 import { reinterpret } from './convert.ts';
+import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { flowGraph, leavingEdges, type SourceBlock } from './flow-graph.ts';
 import { guardValue } from './instructions.ts';
@@ -47,8 +50,9 @@ export function openCall(c: Context, item: CheckedInstruction, call: CheckedCall
   const blocks = blocksOf(fn);
   const start = newFlow(c.kernel, 1);
   const returned = newFlow(c.kernel, leavingEdges(blocks));
-  const after = item.guard ? newFlow(c.kernel, 2) : returned;
-  leadTo(c, start, item.guard && { cond: guardValue(c, item.guard), after });
+  const cond = conditionOf(c, item, call);
+  const after = cond === undefined ? returned : newFlow(c.kernel, 2);
+  leadTo(c, start, cond === undefined ? undefined : { cond, after });
   const frame = newFrame(fn, start);
   const results = handOver(c, frame, call);
   return {
@@ -65,6 +69,31 @@ export function openCall(c: Context, item: CheckedInstruction, call: CheckedCall
       enter(c, after);
     },
   };
+}
+
+/** Under which condition a function is called; nothing where it is in any case. */
+function conditionOf(c: Context, { guard }: CheckedInstruction, { choice }: CheckedCall): Value | undefined {
+  if (!choice) return guard && guardValue(c, guard);
+  const chosen = c.chosen.get(choice.among)!;
+  const isMeant = c.ir.icmp(chosen.number, c.ir.const('i64', choice.number), { pred: 'eq' });
+  return chosen.guard === undefined ? isMeant : c.ir.and(chosen.guard, isMeant);
+}
+
+/**
+ * Looks at the register that a call goes through, which the results of a call may be written to, before the first of the functions that
+ * may be meant. A number of none of them stops the kernel.
+ */
+export function lowerChoice(c: Context, item: CheckedInstruction, { register, numbers }: Choices): void {
+  c.scope = item.scope;
+  c.ir.loc = item.match.instruction.span;
+  const [lane] = lanesNamed(c, register);
+  const value = readRegister(c, lane ?? bug(`no register: ${printOperand(register)}`));
+  const number = reinterpret(c.ir, value, 'i64', false);
+  const guard = item.guard && guardValue(c, item.guard);
+  c.chosen.set(item.call!.choice!.among, { number, guard });
+  const differs = numbers.map((each) => c.ir.icmp(number, c.ir.const('i64', each), { pred: 'ne' }));
+  const isNone = [...differs, ...(guard === undefined ? [] : [guard])].reduce((a, b) => c.ir.and(a, b));
+  lowerWhen(c, isNone, () => lowerStop(c, `a call through a register that holds the address of no function it may be of${placeOf(c)}`));
 }
 
 const graphs = new WeakMap<CheckedFunction, readonly SourceBlock[]>();

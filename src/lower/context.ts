@@ -4,6 +4,7 @@ import { addBlockParam, type Builder, type Edge, type Variable as IrVariable, ty
 import type { Variable } from '../ptx/ast.ts';
 import {
   type CheckedFunction,
+  type Choices,
   lookUp,
   type MatchedOperand,
   type Operand,
@@ -28,6 +29,8 @@ export interface Context {
   /** The memory of `.param` variables of bodies, and of parameters of functions that have their own. */
   readonly cells: Map<Variable, IrVariable | undefined>;
   readonly globals: GlobalMemory;
+  /** What stands for the addresses of functions. */
+  readonly functionNumbers: ReadonlyMap<string, bigint>;
   /** What rows emit into. */
   readonly rows: RowBuilder & { lanes: number | undefined; operands: readonly MatchedOperand[] };
   readonly evidence: Evidence;
@@ -37,6 +40,8 @@ export interface Context {
   flow: Flow;
   /** The names that are seen by the instruction being lowered. */
   scope: Scope;
+  /** Of the call through a register that is being lowered: what the register held, and whether the call takes place. */
+  readonly chosen: Map<Choices, { readonly number: Value; readonly guard: Value | undefined }>;
   /** What is written only where it holds. */
   guard: Value | undefined;
 }

@@ -1,6 +1,6 @@
 /** One entry: parameters, then basic block after basic block, then what can only be seen when all are there. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { builder, cfgOf, emptyKernel, type Kernel, recoverPointers, renumber, type Value } from '../ir/index.ts';
+import { builder, cfgOf, emptyKernel, type Kernel, recoverPointers, renumber, type Space, type Value } from '../ir/index.ts';
 import {
   type AccessSpace,
   type AddressOperand,
@@ -10,7 +10,7 @@ import {
   type PtxFunction,
   type Register,
 } from '../ptx/index.ts';
-import { convertAddress, pointerTo } from './address.ts';
+import { askSpace, convertAddress, pointerTo } from './address.ts';
 import { lowerBodies } from './bodies.ts';
 import {
   type Context,
@@ -42,7 +42,7 @@ import { registerFile } from './ssa.ts';
 import { hiddenVariable, variablesOf } from './variables.ts';
 
 /** What the kernels of a module have in common. */
-export type Surroundings = Pick<Context, 'functions' | 'globals'>;
+export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'globals'>;
 
 /** The kernel of an entry with what it calls; incomplete after reports of CM20xx. */
 export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Kernel {
@@ -85,6 +85,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     operands: [] as readonly MatchedOperand[],
     pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),
     convertAddress: (a: Value, space: AccessSpace, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
+    isspace: (a: Value, { space }: { readonly space: Space }): Value => askSpace(c, a, space),
     when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
     blockWord: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'word').name }),
     reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
@@ -108,6 +109,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     variables: variablesOf(kernel, diagnostics),
     cells: new Map(),
     evidence: newEvidence(),
+    chosen: new Map(),
     frame: newFrame(entry, start),
     flow: start,
     scope: entry.scope,

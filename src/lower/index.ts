@@ -4,7 +4,7 @@
  */
 import { Diagnostics } from '../base/diagnostic.ts';
 import { emptyKernel, type Module } from '../ir/index.ts';
-import type { Checked } from '../ptx/index.ts';
+import { type Checked, functionNumbers } from '../ptx/index.ts';
 import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
@@ -17,7 +17,8 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics): Module 
     return { kernels: [] };
   }
   const sizes = inlinedSizes(checked);
-  const around = { functions: checked.functions, globals: globalMemoryOf(checked.module) };
+  const numbers = functionNumbers(checked.module);
+  const around = { functions: checked.functions, functionNumbers: numbers, globals: globalMemoryOf(checked.module, numbers) };
   const kernels = checked.entries.map((entry) => {
     const own = new Diagnostics(diagnostics.file);
     const kernel = reportTooLarge(entry, sizes, own) ? emptyKernel(entry.fn.name) : lowerEntry(entry, around, own);

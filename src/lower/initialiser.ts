@@ -5,7 +5,7 @@
 import { bf16Bits, f16Bits, f32Bits, f64Bits } from '../base/float.ts';
 import type { Span } from '../base/source.ts';
 import type { Operand, Variable } from '../ptx/ast.ts';
-import { constantValue } from '../ptx/constant.ts';
+import { constantValue, integerConstant } from '../ptx/constant.ts';
 
 /** Bytes of a fundamental type; absent for predicates and opaque types, which have no memory. */
 export const typeBytes: Readonly<Record<string, number>> = {
@@ -73,13 +73,33 @@ export interface Unusable {
   readonly why: 'address' | 'value' | 'count';
 }
 
-/** The bytes of a variable; all 0 without an initialiser. */
-export function initialBytes(variable: Variable, layout: Layout): Uint8Array | Unusable {
-  const out = new Uint8Array(layout.size);
-  if (!variable.init) return out;
+/** An address of 64 bits within initial bytes, which are 0 there: that of a variable of the module with a number of bytes added. */
+export interface AddressInside {
+  /** Bytes from the start of the variable that holds it. */
+  readonly at: number;
+  readonly name: string;
+  readonly plus: number;
+}
+
+/**
+ * The bytes of a variable; all 0 without an initialiser. Addresses of other variables are put in `addresses`; where none is handed over
+ * they have no bytes.
+ */
+export function initialBytes(variable: Variable, layout: Layout, addresses?: AddressInside[]): Uint8Array | Unusable {
+  const bytes = new Uint8Array(layout.size);
+  if (!variable.init) return bytes;
   const dims = variable.vector ? [...layout.dims, layout.element / layout.lane] : layout.dims;
-  const failed = fill(new DataView(out.buffer), variable.init, variable.type, { at: 0, bytes: layout.size, dims, lane: layout.lane });
-  return failed ?? out;
+  const out: Out = { view: new DataView(bytes.buffer), type: variable.type, pieces: addresses && [] };
+  const failed = fill(out, variable.init, { at: 0, bytes: layout.size, dims, lane: layout.lane });
+  return failed ?? joinPieces(out.pieces ?? [], addresses) ?? bytes;
+}
+
+interface Out {
+  readonly view: DataView;
+  /** Of the variable. */
+  readonly type: string;
+  /** Addresses, and bytes of addresses; absent where there must be none. */
+  readonly pieces: AddressPiece[] | undefined;
 }
 
 interface Part {
@@ -90,23 +110,28 @@ interface Part {
 }
 
 /** Writes a value or a list; lists nest as the dimensions do, or list elements flatly. */
-function fill(out: DataView, init: Operand, type: string, part: Part): Unusable | undefined {
-  if (init.kind !== 'vector') return part.bytes < part.lane ? { span: init.span, why: 'count' } : scalar(out, init, type, part);
+function fill(out: Out, init: Operand, part: Part): Unusable | undefined {
+  if (init.kind !== 'vector') return part.bytes < part.lane ? { span: init.span, why: 'count' } : scalar(out, init, part);
   const isNested = init.elements.some((element) => element.kind === 'vector');
   const step = isNested ? part.bytes / Math.max(1, part.dims[0] ?? 1) : part.lane;
   const dims = isNested ? part.dims.slice(1) : [];
   for (const [i, element] of init.elements.entries()) {
     if ((i + 1) * step > part.bytes || (isNested && part.dims.length === 0)) return { span: element.span, why: 'count' };
-    const failed = fill(out, element, type, { at: part.at + i * step, bytes: step, dims, lane: part.lane });
+    const failed = fill(out, element, { at: part.at + i * step, bytes: step, dims, lane: part.lane });
     if (failed) return failed;
   }
   return undefined;
 }
 
-function scalar(out: DataView, init: Operand, type: string, part: Part): Unusable | undefined {
+function scalar({ view, type, pieces }: Out, init: Operand, part: Part): Unusable | undefined {
   const bits = scalarBits(init, type, part.lane);
-  if (bits === undefined) return { span: init.span, why: constantValue(init) ? 'value' : 'address' };
-  for (let i = 0; i < part.lane; i++) out.setUint8(part.at + i, Number((bits >> BigInt(8 * i)) & 0xffn));
+  if (bits === undefined) {
+    const piece = pieces && !constantValue(init) ? addressPiece(init, part) : undefined;
+    if (!piece) return { span: init.span, why: constantValue(init) ? 'value' : 'address' };
+    pieces!.push(piece);
+    return undefined;
+  }
+  for (let i = 0; i < part.lane; i++) view.setUint8(part.at + i, Number((bits >> BigInt(8 * i)) & 0xffn));
   return undefined;
 }
 
@@ -121,4 +146,53 @@ function scalarBits(init: Operand, type: string, bytes: number): bigint | undefi
   if (type === 'bf16') return BigInt(bf16Bits(constant.value));
   if (type === 'f32') return BigInt(f32Bits(constant.value));
   return type === 'f64' ? f64Bits(constant.value) : undefined;
+}
+
+/** An address, or the byte of one that a mask picks: `0xff00(a)` is byte 1. */
+interface AddressPiece extends AddressInside {
+  readonly span: Span;
+  readonly byte: number | undefined;
+}
+
+/** What an element holds; nothing where it is no address, or has no room for one. */
+function addressPiece(init: Operand, { at, lane }: Part): AddressPiece | undefined {
+  const isMasked = init.kind === 'apply' && init.operator.kind === 'integer';
+  const found = sumOf(isMasked ? init.operand : init);
+  const byte = isMasked ? byteOfMask((init.operator as Operand & { kind: 'integer' }).value) : undefined;
+  const isFit = isMasked ? lane === 1 && byte !== undefined : lane === 8;
+  return found && isFit ? { ...found, at, byte, span: init.span } : undefined;
+}
+
+function byteOfMask(mask: bigint): number | undefined {
+  const byte = Array.from({ length: 8 }, (_, i) => i).find((i) => mask === 0xffn << BigInt(8 * i));
+  return byte;
+}
+
+/** `a`, `generic(a)`, and either with constants added. In a module's memory the address in a space is the generic one. */
+function sumOf(init: Operand): Pick<AddressInside, 'name' | 'plus'> | undefined {
+  if (init.kind === 'name') return { name: init.name, plus: 0 };
+  if (init.kind === 'list') return init.elements.length === 1 ? sumOf(init.elements[0]!) : undefined;
+  if (init.kind === 'apply') return init.operator.kind === 'name' && init.operator.name === 'generic' ? sumOf(init.operand) : undefined;
+  if (init.kind !== 'binary' || (init.operator !== '+' && init.operator !== '-')) return undefined;
+  const [left, right] = [sumOf(init.left), sumOf(init.right)];
+  const more = integerConstant(left ? init.right : init.left);
+  // Of a difference only the left side is an address.
+  const base = left ?? (init.operator === '+' ? right : undefined);
+  if (!base || more === undefined) return undefined;
+  return { name: base.name, plus: base.plus + Number(init.operator === '+' ? more : -more) };
+}
+
+/** Eight bytes of one address in their order are that address; what is left over has no bytes. */
+function joinPieces(pieces: readonly AddressPiece[], addresses: AddressInside[] | undefined): Unusable | undefined {
+  for (let i = 0; i < pieces.length; ) {
+    const { at, name, plus, byte, span } = pieces[i]!;
+    const count = byte === undefined ? 1 : 8;
+    const isWhole = Array.from({ length: count }, (_, k) => pieces[i + k]).every(
+      (piece, k) => byte === undefined || (piece?.byte === k && piece.at === at + k && piece.name === name && piece.plus === plus),
+    );
+    if (!isWhole) return { span, why: 'address' };
+    addresses?.push({ at, name, plus });
+    i += count;
+  }
+  return undefined;
 }

@@ -1,39 +1,106 @@
 /**
- * The module's own memory: its `.global` variables laid out in one block that outlives launches. A kernel that names one of
- * them has the block as a parameter behind its own, which whoever loads the module binds.
+ * The module's own memory: variables that a host reaches by name, laid out in one block that outlives launches. A kernel that names
+ * one of them has the block as a parameter behind its own, which whoever loads the module binds.
+ *
+ * `.global` variables are there, and so are the `.const` ones of a module where a host has to write some: those without initial value,
+ * which nobody else gives one, and those that others see (`.visible`, `.weak`). Then `.const` memory is a part of the block, its
+ * addresses being those of global memory. The `.const` variables of other modules are constants of the kernels.
  */
 import { type Kernel, type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
 import type { Module, Variable } from '../ptx/ast.ts';
 import { addHiddenParam } from './hidden-params.ts';
-import { initialBytes, layoutFault, layoutOf } from './initialiser.ts';
+import { type AddressInside, initialBytes, layoutFault, layoutOf } from './initialiser.ts';
 
 export interface GlobalMemory {
   readonly memory: ModuleMemory;
   /** Where each variable lies; absent for those that cannot be laid out, which are refused where they are used. */
   readonly offsets: ReadonlyMap<Variable, number>;
+  /** The part that is `.const` memory, in bytes from the start; nothing where constants are those of the kernels. */
+  readonly constants: { readonly start: number; readonly size: number } | undefined;
 }
 
-/** Lays out the `.global` variables of a module in their order. */
-export function globalMemoryOf({ items }: Module): GlobalMemory {
+/** A variable with its bytes; addresses in them are not known before the launch. */
+interface Candidate {
+  readonly variable: Variable;
+  readonly size: number;
+  readonly align: number;
+  readonly bytes: Uint8Array;
+  readonly addresses: readonly AddressInside[];
+}
+
+/** Lays out the variables of a module that hosts reach, global ones first, each kind in its order. */
+export function globalMemoryOf({ items }: Module, functions: ReadonlyMap<string, bigint>): GlobalMemory {
+  const all = items.filter((item): item is Variable => item.kind === 'variable' && item.linkage !== 'extern');
+  const constants = all.filter(({ space }) => space === 'const');
+  const isConstToo = constants.some(isWritten);
+  const chosen = resolvable(
+    [...all.filter(({ space }) => space === 'global'), ...(isConstToo ? constants : [])].flatMap((variable) =>
+      candidate(variable).map((each) => withFunctions(each, functions)),
+    ),
+  );
   const offsets = new Map<Variable, number>();
-  const symbols: ModuleSymbol[] = [];
   let [size, align] = [0, 1];
-  for (const item of items) {
-    if (item.kind !== 'variable' || item.space !== 'global' || item.linkage === 'extern') continue;
-    const layout = layoutOf(item);
-    const init = layout && !layoutFault(item, layout) && layout.size <= mostBytes ? initialBytes(item, layout) : undefined;
-    if (!layout || !(init instanceof Uint8Array)) continue;
+  for (const { variable, ...layout } of chosen) {
     const offset = Math.ceil(size / layout.align) * layout.align;
-    offsets.set(item, offset);
-    symbols.push({ name: item.name, offset, size: layout.size, init: item.init ? init : undefined });
+    offsets.set(variable, offset);
     size = offset + layout.size;
     align = Math.max(align, layout.align);
   }
-  return { memory: { size, align, symbols }, offsets };
+  const symbols = chosen.map((each) => symbolOf(each, chosen, offsets));
+  const starts = chosen.flatMap(({ variable }) => (variable.space === 'const' ? [offsets.get(variable)!] : []));
+  const start = starts[0] ?? size;
+  return { memory: { size, align, symbols }, offsets, constants: isConstToo ? { start, size: size - start } : undefined };
+}
+
+/** Whether a `.const` variable is for a host to write, or holds what is not known before the launch. */
+function isWritten(variable: Variable): boolean {
+  return variable.init === undefined || variable.linkage !== undefined || (candidate(variable)[0]?.addresses.length ?? 0) > 0;
 }
 
 /** Of one variable; a block beyond what buffers hold is refused where it is bound. */
 const mostBytes = 2 ** 30;
+
+/** Nothing for a variable that has no layout or no bytes, which is refused where it is used. */
+function candidate(variable: Variable): Candidate[] {
+  const layout = layoutOf(variable);
+  if (!layout || layoutFault(variable, layout) || layout.size > mostBytes) return [];
+  const addresses: AddressInside[] = [];
+  const bytes = initialBytes(variable, layout, addresses);
+  return bytes instanceof Uint8Array ? [{ variable, size: layout.size, align: layout.align, bytes, addresses }] : [];
+}
+
+/** Functions have numbers for addresses, which are known. */
+function withFunctions(candidate: Candidate, functions: ReadonlyMap<string, bigint>): Candidate {
+  const view = new DataView(candidate.bytes.buffer);
+  const addresses = candidate.addresses.filter(({ at, name, plus }) => {
+    const number = plus === 0 ? functions.get(name) : undefined;
+    if (number !== undefined) view.setBigUint64(at, number, true);
+    return number === undefined;
+  });
+  return { ...candidate, addresses };
+}
+
+/** Those whose addresses are of variables that are in the block as well. */
+function resolvable(candidates: readonly Candidate[]): readonly Candidate[] {
+  const left = candidates.filter(({ addresses }) => addresses.every((address) => targetOf(address, candidates) !== undefined));
+  return left.length === candidates.length ? left : resolvable(left);
+}
+
+/** The variable that an address points into, or just behind. */
+function targetOf({ name, plus }: AddressInside, candidates: readonly Candidate[]): Variable | undefined {
+  const found = candidates.find(({ variable }) => variable.name === name);
+  return found && plus >= 0 && plus <= found.size ? found.variable : undefined;
+}
+
+function symbolOf(
+  { variable, size, bytes, addresses }: Candidate,
+  all: readonly Candidate[],
+  offsets: ReadonlyMap<Variable, number>,
+): ModuleSymbol {
+  const init = variable.init ? bytes : undefined;
+  const inside = addresses.map((address) => ({ at: address.at, to: offsets.get(targetOf(address, all)!)! + address.plus }));
+  return { name: variable.name, offset: offsets.get(variable)!, size, init, ...(inside.length > 0 ? { addresses: inside } : {}) };
+}
 
 /** The index of the parameter that points to the module's memory, added at the first call. */
 export function memoryParam(kernel: Kernel, memory: ModuleMemory): number {

@@ -78,7 +78,16 @@ function readNamed(c: Context, node: Operand & { kind: 'name' | 'element' }): Va
   }
   if (node.name === 'WARP_SZ') return c.ir.const('i32', 32);
   const symbol = lookUp(c.scope, node.name);
+  if (symbol?.kind === 'function') return functionAddress(c, node);
   return symbol?.kind === 'register' ? readRegister(c, symbol.register) : undefined;
+}
+
+/** The number that stands for the address of a function. Reports CM2040 for one without a body. */
+function functionAddress(c: Context, { name, span }: Operand & { kind: 'name' }): Value {
+  const number = c.functionNumbers.get(name);
+  const holes = { what: `\`${name}\`, the address of a function,`, why: 'its body is not in this module, and modules are not linked' };
+  if (number === undefined) c.diagnostics.report('CM2040', holes, { span });
+  return c.ir.const('i64', number ?? 0n);
 }
 
 /** `table`, `table+8`, `table[2]`: an address as an integer. */

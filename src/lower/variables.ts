@@ -66,7 +66,7 @@ function constantBytes(variable: Variable, layout: Layout, diagnostics: Diagnost
 }
 
 const reasons = {
-  address: 'it holds an address, which is not known before the launch',
+  address: 'it holds an address that is not one of 64 bits into a `.global` or `.const` variable of the module',
   value: 'its type and that of the variable differ',
   count: 'it has more values than the variable has elements',
 } as const;

@@ -8,10 +8,12 @@ import type { Instruction, Module, Operand, PtxFunction, TargetsDirective, Varia
 import { type CallParts, callParts } from './call-parts.ts';
 import { reportUndeclared } from './check-operands.ts';
 import { alignOf, checkPassed, elementsOf, type Passing } from './check-passed.ts';
-import type { Builtin, CheckedCall } from './checked.ts';
+import type { Builtin, CheckedCall, Choices } from './checked.ts';
+import { addressedFunctions, functionNumbers } from './function-addresses.ts';
 import { printOperand } from './print.ts';
 import { refuseBodiless, refuseOpen, refusePointerCall } from './refuse-calls.ts';
 import { isLost, type LabelPlace, lookUp, type Scope } from './scope.ts';
+import { bitsOfType } from './types.ts';
 
 /** What a call is held against. */
 interface Prototype {
@@ -62,9 +64,11 @@ export interface Functions {
   readonly declared: ReadonlyMap<string, PtxFunction>;
   /** Those with a body; an alias stands for what it names. */
   readonly defined: ReadonlyMap<string, PtxFunction>;
+  readonly module: Module;
 }
 
-export function functionsOf({ items }: Module): Functions {
+export function functionsOf(module: Module): Functions {
+  const { items } = module;
   const declared = new Map<string, PtxFunction>();
   const defined = new Map<string, PtxFunction>();
   for (const item of items) {
@@ -77,19 +81,21 @@ export function functionsOf({ items }: Module): Functions {
     const meant = defined.get(item.aliasee.name);
     if (meant && !meant.isEntry && !defined.has(item.alias.name)) defined.set(item.alias.name, meant);
   }
-  return { declared, defined };
+  return { declared, defined, module };
 }
 
 /**
- * A call with the function that it is of. Nothing after reporting CM1101, CM1106, CM1107 and CM1111 to CM1113, or CM2040 for a call that
- * is not compiled: through a pointer, or of a function without a body.
+ * A call with the function that it is of, or with each of those that it may be of where that is in a register. Nothing after reporting
+ * CM1101, CM1106, CM1107 and CM1111 to CM1113, or CM2040 for a call that is not compiled: of a function without a body, or of none that
+ * is known.
  */
 export function checkCall(
   instruction: Instruction,
   scope: Scope,
-  { declared, defined }: Functions,
+  functions: Functions,
   diagnostics: Diagnostics,
-): CheckedCall | undefined {
+): readonly CheckedCall[] | undefined {
+  const { declared, defined } = functions;
   const before = diagnostics.list.length;
   const parts = callParts(instruction);
   const { callee, results, args, stray } = parts;
@@ -109,15 +115,54 @@ export function checkCall(
   const passing = (kind: Passing['kind']): Passing => ({ name: prototype.name, kind, scope, diagnostics });
   checkList(passing('results'), instruction.span, results, prototype.results);
   checkList(passing('parameters'), instruction.span, args, prototype.params);
-  if (lookUp(scope, callee.name)?.kind !== 'function') return void refusePointerCall(callee.name, callee.span, diagnostics);
+  if (lookUp(scope, callee.name)?.kind !== 'function') {
+    const targets = diagnostics.list.length > before ? [] : targetsOf(parts, prototype, scope, functions, diagnostics);
+    const numbers = functionNumbers(functions.module);
+    const among: Choices = { register: callee, numbers: [...new Set(targets.map(({ name }) => numbers.get(name)!))] };
+    if (diagnostics.list.length > before) return undefined;
+    if (targets.length === 0) return void refusePointerCall(callee.name, callee.span, diagnostics);
+    return targets.map((fn) => ({ fn, span: callee.span, results, args, choice: { among, number: numbers.get(fn.name)! } }));
+  }
   const fn = defined.get(callee.name);
   const brought = fn ? undefined : declared.get(callee.name);
   if (brought && isBuiltin(brought))
-    return diagnostics.list.length > before ? undefined : { fn: brought, span: callee.span, builtin: brought.name, results, args };
+    return diagnostics.list.length > before ? undefined : [{ fn: brought, span: callee.span, builtin: brought.name, results, args }];
   if (!fn) return void refuseBodiless(callee.name, callee.span, diagnostics);
   if (isOpen(fn.params)) return void refuseOpen(callee.name, callee.span, diagnostics);
-  return diagnostics.list.length > before ? undefined : { fn, span: callee.span, results, args };
+  return diagnostics.list.length > before ? undefined : [{ fn, span: callee.span, results, args }];
 }
+
+/**
+ * The functions that a call through a register may mean: those of its list, or all of the module whose address is taken and that have
+ * what the prototype says.
+ */
+function targetsOf(
+  { label }: CallParts,
+  prototype: Prototype,
+  scope: Scope,
+  functions: Functions,
+  diagnostics: Diagnostics,
+): PtxFunction[] {
+  const place = lookUp(scope, label!.name);
+  const list = place?.kind === 'label' && place.label.list?.name === 'calltargets' ? place.label.list.targets : undefined;
+  const names = list ? list.map(({ name }) => name) : addressedFunctions(functions.module);
+  const found = names.flatMap((name) => {
+    const fn = functions.defined.get(name);
+    if (!fn && list) refuseBodiless(name, label!.span, diagnostics);
+    return fn && isCalledAs(fn, prototype) ? [fn] : [];
+  });
+  return [...new Set(found)];
+}
+
+/** Whether a function has the parameters and results of a prototype, but for the kinds of numbers in them. */
+function isCalledAs(fn: PtxFunction, { params, results }: Prototype): boolean {
+  const areAlike = (a: readonly Variable[], b: readonly Variable[]): boolean =>
+    a.length === b.length && a.every((variable, i) => variable.space === b[i]!.space && bytesOf(variable) === bytesOf(b[i]!));
+  return !isOpen(fn.params) && areAlike(fn.params, params) && areAlike(fn.results, results);
+}
+
+const bytesOf = (variable: Variable): number =>
+  ((bitsOfType(variable.type) * (variable.vector ? Number(variable.vector[1]) : 1)) / 8) * elementsOf(variable);
 
 type Target = Operand & { kind: 'name' };
 

@@ -1,7 +1,7 @@
 /** The header of a module: which version, which target, in which order. Source: PTX ISA 9.0, 11.1; ptxas 13.0 decides. */
 import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { Module, Version, Word } from './ast.ts';
+import type { Module, Statement, Version, Word } from './ast.ts';
 import {
   architectureNames,
   architectureOf,
@@ -32,6 +32,7 @@ export function checkHeader(module: Module, isStrict: boolean, diagnostics: Diag
   if (module.version) checkVersion(module.version, isStrict, diagnostics);
   for (const word of module.targets) checkTarget(word, module.version, isStrict, diagnostics);
   checkTexturing(module.targets, diagnostics);
+  checkMapping(module, diagnostics);
   checkAddressSize(module, diagnostics);
   checkPragmas(module, isStrict, diagnostics);
   return statedBy(module);
@@ -83,10 +84,6 @@ function checkVersion(version: Version, isStrict: boolean, diagnostics: Diagnost
 }
 
 function checkTarget({ name, span }: Word, version: Version | undefined, isStrict: boolean, diagnostics: Diagnostics): void {
-  if (name === 'map_f64_to_f32') {
-    diagnostics.report('CM2104', { name, why: 'doubles are never computed as floats' }, { span });
-    return;
-  }
   if ((targetOptions as readonly string[]).includes(name)) return;
   const architecture = architectureOf(name);
   if (!architecture || (architecture.since === undefined && architecture.sm <= newestArchitecture)) {
@@ -107,6 +104,32 @@ function checkTexturing(targets: readonly Word[], diagnostics: Diagnostics): voi
   const modes = targets.filter(({ name }) => name.startsWith('texmode_'));
   const other = modes.find(({ name }) => name !== modes[0]!.name);
   if (other) diagnostics.report('CM2104', { name: other.name, why: `the module has \`${modes[0]!.name}\`` }, { span: other.span });
+}
+
+/**
+ * Doubles as floats, for architectures without doubles, says the manual; an H200 that compiles such a module computes them as doubles.
+ * Compilers for those architectures always write the word, so that it matters only where there are doubles.
+ */
+function checkMapping({ targets, items }: Module, diagnostics: Diagnostics): void {
+  const word = targets.find(({ name }) => name === 'map_f64_to_f32');
+  if (!word) return;
+  const has = targets.find(({ name }) => (architectureOf(name)?.sm ?? 0) >= 13);
+  const isUsed = items.some((item) => item.kind === 'function' && usesDoubles(item.body ?? []));
+  const why = has
+    ? `\`${has.name}\` has doubles`
+    : isUsed
+      ? 'the module has doubles, which the manual and GPUs compute differently then'
+      : undefined;
+  if (why !== undefined) diagnostics.report('CM2104', { name: word.name, why }, { span: word.span });
+}
+
+function usesDoubles(body: readonly Statement[]): boolean {
+  const work = [...body];
+  for (let statement = work.pop(); statement; statement = work.pop()) {
+    if (statement.kind === 'block') work.push(...statement.body);
+    if (statement.kind === 'instruction' && statement.modifiers.includes('f64')) return true;
+  }
+  return false;
 }
 
 function checkAddressSize({ addressSize, headers }: Module, diagnostics: Diagnostics): void {

@@ -11,7 +11,7 @@ import { printOperand } from './print.ts';
 import type { MatchedOperand, OperandSlot, PtxType } from './row.ts';
 import { isLost, lookUp, type Named, type Register, type Scope } from './scope.ts';
 import { asPlainRegister, lanesOfSlot, needsVector, typeOfSlot, wantedBy } from './slots.ts';
-import { isOtherSpecialRegister, specialRegisters } from './sregs.ts';
+import { insteadOf, isOtherSpecialRegister, specialRegisters } from './sregs.ts';
 import { conversionHelp, familyOf, forUndeclared, typeDeclared } from './suggest.ts';
 import { agrees, bitsOfType, isFloatType, kindOfType, registerTypes } from './types.ts';
 
@@ -90,6 +90,11 @@ function lanesOf(node: Operand, scope: Scope): number | undefined {
 function checkVector(place: Place, slot: OperandSlot, node: Operand, type: PtxType, lanes: number | undefined): MatchedOperand | undefined {
   const wanted = lanesWanted(place, slot, type, lanes);
   if (wanted === undefined) return mismatch(place, node, `a register of type .${type}`, 'a vector');
+  // All axes of a special register.
+  if (node.kind === 'name' && isOtherSpecialRegister(node.name)) {
+    reportUndeclared(node.name, node.span, place.scope, place.diagnostics);
+    return undefined;
+  }
   if (lanes !== wanted) return mismatch(place, node, `a vector of ${wanted}`, lanes === undefined ? 'no vector' : `a vector of ${lanes}`);
   const element = slot.vector === 'parts' ? (`b${bitsOfType(type) / lanes}` as PtxType) : type;
   const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
@@ -154,7 +159,8 @@ export function registerAt(name: string, span: Span, scope: Scope, diagnostics: 
 /** Reports a name that is not there, once in a function: CM1101, or CM2002 for a special register that is not supported. */
 export function reportUndeclared(name: string, span: Span, scope: Scope, diagnostics: Diagnostics): void {
   if (isOtherSpecialRegister(name) || specialRegisters.has(name)) {
-    diagnostics.report('CM2002', { name }, { span });
+    const help = insteadOf(name);
+    diagnostics.report('CM2002', { name }, { span, ...(help === undefined ? {} : { help }) });
     return;
   }
   const family = familyOf(name, scope);
@@ -233,11 +239,8 @@ const isConstantName = (name: string): boolean => name === 'WARP_SZ';
 function checkNamed(place: Place, slot: OperandSlot, node: Operand & { kind: 'name' | 'element' }, type: PtxType): boolean {
   const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
   if (symbol && isMemory(symbol) && place.form.row.takesAddresses) return checkSymbolic(place, node, type);
-  if (symbol?.kind === 'function' && place.form.row.takesAddresses && bitsOfType(type) === 64) {
-    const holes = { what: `\`${symbol.name}\`, the address of a function,`, why: 'calls through a pointer are not there yet' };
-    place.diagnostics.report('CM2040', holes, { span: node.span });
-    return false;
-  }
+  // Which number stands for it is known when it is lowered.
+  if (symbol?.kind === 'function' && place.form.row.name === 'mov' && bitsOfType(type) === 64) return true;
   const register = registerOf(place, node);
   return register !== undefined && hasType(place, slot, node, register.declared, type);
 }

@@ -7,6 +7,7 @@ import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { type Instruction, instructionName, type Module, type PtxFunction } from './ast.ts';
 import { reachedFunctions } from './call-graph.ts';
+import { callParts } from './call-parts.ts';
 import { checkAddressWidth } from './check-address.ts';
 import { checkCall, checkPrototypes, checkTargets, type Functions, functionsOf } from './check-calls.ts';
 import { checkDeclarations } from './check-declarations.ts';
@@ -16,11 +17,12 @@ import { checkNames, checkOperands, registerAt } from './check-operands.ts';
 import type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
 import { lintNames, namesOutside } from './lint.ts';
 import { lintFlow } from './lint-flow.ts';
-import { isMatch, matchForm } from './match.ts';
+import { flushing, isMatch, matchForm } from './match.ts';
 import { newSearches, reportModifiers, reportOpcode, type Searches } from './report-forms.ts';
 import { type Row, refusalFor } from './row.ts';
 import { type Flat, flatten, functionScope, moduleScope, type Scope } from './scope.ts';
 import { conversionHelp, typeDeclared } from './suggest.ts';
+import { ownRowsByName } from './table/index.ts';
 import { versionText } from './versions.ts';
 
 export interface CheckOptions {
@@ -112,34 +114,36 @@ function checkFunction(fn: PtxFunction, module: Scope, c: Context, diagnostics: 
   const flat = flatten(fn.body ?? [], scope, diagnostics);
   for (const item of flat) {
     if (item.kind === 'targets') checkTargets(item.directive, item.scope, diagnostics);
-    const checked = item.kind === 'label' ? item : item.kind === 'instruction' ? checkInstruction(item, c, diagnostics) : undefined;
-    if (checked) items.push(checked);
+    if (item.kind === 'label') items.push(item);
+    else if (item.kind === 'instruction') items.push(...checkInstruction(item, c, diagnostics));
   }
   return { fn, scope, items };
 }
 
+/** An instruction with what it means; a call that may be of several functions once for each. */
 function checkInstruction(
   { instruction, scope }: Flat & { kind: 'instruction' },
   c: Context,
   diagnostics: Diagnostics,
-): CheckedInstruction | undefined {
+): readonly CheckedInstruction[] {
   const { file } = c;
   const guard = instruction.guard && checkGuard(instruction.guard, scope, diagnostics);
-  const form = matchForm(instruction.opcode, instruction.modifiers, instruction.operands.length);
+  const found = matchForm(instruction.opcode, instruction.modifiers, instruction.operands.length);
+  const form = found && isMatch(found) && (c.stated.sm ?? 20) < 20 ? flushing(found) : found;
   if (!form) {
     reportOpcode(instruction, file, diagnostics);
-    return undefined;
+    return [];
   }
   if (!isMatch(form)) {
     reportModifiers(instruction, form, file, c.searches, diagnostics);
-    return undefined;
+    return [];
   }
   checkSince(instruction, form.row, c, diagnostics);
   if (instruction.opcode === 'call') {
-    const call = checkCall(instruction, scope, c.functions, diagnostics);
-    if (!call || (instruction.guard && !guard)) return undefined;
-    const match = { instruction, row: form.row, modifiers: form.modifiers, operands: [] };
-    return { kind: 'instruction', match, scope, guard, call };
+    const calls = checkCall(instruction, scope, c.functions, diagnostics);
+    if (!calls || (instruction.guard && !guard)) return [];
+    const match = { instruction, row: rowOfCall(instruction) ?? form.row, modifiers: form.modifiers, operands: [] };
+    return calls.map((call) => ({ kind: 'instruction', match, scope, guard, call }));
   }
   const refusal = refusalFor(form.row, c.stated.sm);
   if (refusal) {
@@ -147,13 +151,20 @@ function checkInstruction(
     const where = { span: instruction.opcodeSpan, label: refusal.refused, ...help };
     diagnostics.report('CM2001', { instruction: instructionName(instruction) }, where);
     checkNames(instruction, scope, diagnostics);
-    return undefined;
+    return [];
   }
   const operands = checkOperands(instruction, form, scope, diagnostics);
-  if (!operands || (instruction.guard && !guard)) return undefined;
+  if (!operands || (instruction.guard && !guard)) return [];
   const match = { instruction, row: form.row, modifiers: form.modifiers, operands };
   if (c.addressSize === 64) checkAddressWidth(match, scope, diagnostics);
-  return { kind: 'instruction', match, scope, guard };
+  return [{ kind: 'instruction', match, scope, guard }];
+}
+
+/** Rows of calls differ in what they list, and not in the number of operands. */
+function rowOfCall(instruction: Instruction): Row | undefined {
+  const { results, args, label } = callParts(instruction);
+  const written = [...(results.length > 0 ? ['(d)'] : []), 'f', ...(args.length > 0 ? ['(a)'] : []), ...(label ? ['t'] : [])];
+  return ownRowsByName.get('call')?.find(({ syntax }) => syntax === `call{.uni} ${written.join(', ')}`);
 }
 
 /** Each form once: a module whose header is too old uses it many times. */

@@ -25,6 +25,22 @@ export interface CheckedCall {
   readonly builtin?: Builtin;
   readonly results: readonly Operand[];
   readonly args: readonly Operand[];
+  /** Of a call through a register: which of the functions it may mean this is. */
+  readonly choice?: Choice;
+}
+
+/** One of the functions that a call through a register may mean; there is a `CheckedInstruction` for each, one behind the other. */
+export interface Choice {
+  /** What all of one call have in common. */
+  readonly among: Choices;
+  /** The number that stands for the address of the function. */
+  readonly number: bigint;
+}
+
+export interface Choices {
+  /** The register with the address. */
+  readonly register: Operand;
+  readonly numbers: readonly bigint[];
 }
 
 export type CheckedItem = CheckedInstruction | { readonly kind: 'label'; readonly label: LabelPlace };

@@ -124,6 +124,19 @@ function matchRows(rows: readonly Row[], modifiers: readonly string[], count: nu
   return other ?? found ?? { at: trace.at, expected: [...trace.expected] };
 }
 
+/**
+ * The form as modules for architectures before sm_20 mean it, where singles have no subnormals: with `.ftz` wherever that may stand.
+ * Source: PTX ISA 9.0, 9.7.3 ("Subnormal numbers" of each instruction); an H200 does the same with such modules.
+ */
+export function flushing(form: FormMatch): FormMatch {
+  const { row, modifiers } = form;
+  // What becomes a double, or was one, keeps its subnormals.
+  if (row.name === 'cvt' && row.slots.some(({ name, isLiteral }) => (isLiteral ? name : modifiers[name]) === 'f64')) return form;
+  if (modifiers.ftz || !row.slots.some(({ name, isOptional }) => name === 'ftz' && isOptional)) return form;
+  const flushed = { ...modifiers, ftz: true as const };
+  return excluded(row, flushed) ? form : { row, modifiers: flushed };
+}
+
 /** The words that a row does not take together, where all of them are there. */
 function excluded({ excludes, slots }: Row, modifiers: AnyModifiers): string[] | undefined {
   const wordOf = (name: string): string | undefined => (modifiers[name] === true ? name : modifiers[name]);

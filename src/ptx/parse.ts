@@ -11,7 +11,7 @@ import { reportFailure, startOf } from './failure.ts';
 import { type Ended, type Frame, nameOf, sectionOf } from './frames.ts';
 import type { LineRule } from './grammar.ts';
 import { isFurtherLeft, resumesBody } from './layout.ts';
-import type { Header, Line } from './line.ts';
+import { type Header, headerWord, type Line } from './line.ts';
 import { type BuildLine, buildByMatch, buildByShape } from './shape.ts';
 import { closing, type Level, lineEnd, listAt, opcodeOf, punctuation, startsFunction, tokenText } from './split.ts';
 import { Kind, type Tokens, tokenize } from './tokens.ts';

@@ -15,10 +15,10 @@ const systemCalls: ReadonlyMap<string, readonly [why: string, instead: string]> 
   ['cudaDeviceSynchronize', ['it waits for kernels that a kernel launched, which Metal cannot', 'launch the kernels from the host']],
 ]);
 
-/** Reports CM2040 for a call through a register. */
+/** Reports CM2040 for a call through a register that can mean no function of the module. */
 export function refusePointerCall(name: string, span: Span, diagnostics: Diagnostics): void {
-  const why = 'calls through a pointer are not there yet';
-  const help = 'choose among functions with `switch`, and call them by name';
+  const why = 'the module takes the address of no function with these parameters and results';
+  const help = 'have the functions and the kernel in one source file, and compile it without `-rdc=true`';
   diagnostics.report('CM2040', { what: `a call through the pointer \`${name}\``, why }, { span, help });
 }
 

@@ -89,6 +89,13 @@ const others = new Set(
   %dynamic_smem_size %current_graph_exec %tid %ntid %ctaid %nctaid`.split(/\s+/),
 );
 
+/** What to do where a special register is not supported, as far as there is something. */
+export function insteadOf(name: string): string | undefined {
+  if (/^%envreg\d/.test(name))
+    return '`grid.sync()` reads it, which waits for all blocks of the grid and needs a cooperative launch: launch one kernel for each part between';
+  return /^%n?(tid|ctaid)$/.test(name) ? 'read its axes one by one, from `.x` on' : undefined;
+}
+
 /** Whether a name is a special register of PTX that this version has no answer for. */
 export const isOtherSpecialRegister = (name: string): boolean =>
   others.has(name.split('.')[0]!) || /^%(envreg\d+|pm\d+(_64)?|reserved_smem_offset_0)$/.test(name);

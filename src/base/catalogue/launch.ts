@@ -75,7 +75,7 @@ export const launch = entries({
     severity: 'error',
     title: 'unknown symbol',
     message: 'the module has no symbol `{name}` that can be written',
-    page: 'The `constants` of a launch file name `.global` variables of the module, which are written before the launch. Variables of `.const` are part of the library and cannot be written; nor can `.global` ones that no kernel names.',
+    page: 'The `constants` of a launch file name `.global` and `.const` variables of the module, which are written before the launch. Where all `.const` variables of a module have initial values and are not `.visible`, they are part of the library and cannot be written; nor can variables be where no kernel names any.',
   },
   CM5024: {
     severity: 'error',

@@ -39,7 +39,7 @@ export const refusals = entries({
     severity: 'error',
     title: 'initial value',
     message: 'the initial value of `{name}` cannot be laid out: {why}',
-    page: 'Constant memory is compiled into the library, so its initial values must be numbers of the type of the variable.',
+    page: 'Initial values are numbers of the type of the variable, or addresses of `.global` and `.const` variables of the module with constants added (`generic(a)+4`), 64 bits of them or all eight bytes one by one (`0xff(a)`, `0xff00(a)`, ...), which are put in when the module is loaded. Other addresses have no value before the launch.',
   },
   CM2044: {
     severity: 'error',

@@ -135,7 +135,7 @@ export const types = entries({
     severity: 'error',
     title: 'target that cannot be',
     message: '`{name}` cannot stand in `.target` here: {why}',
-    page: 'One texturing mode holds for a whole module. `map_f64_to_f32` computes doubles as floats, which this compiler never does silently.',
+    page: 'One texturing mode holds for a whole module. `map_f64_to_f32` is for architectures before sm_13, which have no doubles: the manual says that they are computed as floats, while a GPU that has doubles computes doubles all the same. In modules without doubles the word changes nothing and is taken.',
   },
   CM2105: {
     severity: 'warning',

@@ -1,4 +1,4 @@
-/** The module's own memory: the `.global` variables that its kernels share, from loading on for as long as the device is there. */
+/** The module's own memory: the variables that its kernels share and a host reaches by name, from loading on for as long as the device is there. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { DeviceSymbol } from '../device.ts';
 import type { LoadedKernel } from './library.ts';
@@ -30,8 +30,15 @@ export function ownMemory(memory: DeviceMemory, kernels: readonly LoadedKernel[]
     return undefined;
   }
   memory.view(address, size).fill(0);
-  for (const { offset, init } of symbols) if (init) memory.view(address + offset, init.length).set(init);
+  for (const { offset, init, addresses = [] } of symbols) {
+    if (init) memory.view(address + offset, init.length).set(init);
+    for (const { at, to } of addresses) putAddress(memory, address + offset + at, address + to);
+  }
   return { address, symbols: symbols.map((symbol) => symbolAt(memory, address + symbol.offset, symbol)) };
+}
+
+function putAddress(memory: DeviceMemory, at: number, address: number): void {
+  memory.view(at, 8).set(new Uint8Array(BigUint64Array.of(BigInt(address)).buffer));
 }
 
 const symbolAt = (

@@ -3,7 +3,11 @@ import type { Value } from '../../ir/index.ts';
 import { type RowBuilder, row } from '../row.ts';
 
 const always = { ptx: 1, sm: 10 } as const;
+const fermi = { ptx: 2.1, sm: 20 } as const;
 const called = { f: 'function' } as const;
+const pointed = { f: 'u64', t: 'label' } as const;
+const byNumber =
+  'Functions have numbers for addresses. It may be any whose address the module takes and that has the parameters of the prototype, or one of a list; a number of none of them stops the kernel.';
 const inlined = 'The body has to be in the module and comes in place of the call; functions that call themselves are refused.';
 
 /** Barriers of the whole block; `src/lower` refuses the others. */
@@ -103,6 +107,36 @@ export const controlRows = [
     types: called,
     since: always,
     doc: `Calls a function. ${inlined}`,
+    source: '9.7.12.5',
+    status: 'exact',
+    control: 'call',
+    cases: () => [],
+  }),
+  row({
+    syntax: 'call{.uni} (d), f, (a), t',
+    types: pointed,
+    since: fermi,
+    doc: `Calls the function whose address a register has, for its result; \`t\` labels its prototype or the list of its targets. ${byNumber}`,
+    source: '9.7.12.5',
+    status: 'exact',
+    control: 'call',
+    cases: () => [],
+  }),
+  row({
+    syntax: 'call{.uni} f, (a), t',
+    types: pointed,
+    since: fermi,
+    doc: `Calls the function whose address a register has, with arguments. ${byNumber}`,
+    source: '9.7.12.5',
+    status: 'exact',
+    control: 'call',
+    cases: () => [],
+  }),
+  row({
+    syntax: 'call{.uni} f, t',
+    types: pointed,
+    since: fermi,
+    doc: `Calls the function whose address a register has. ${byNumber}`,
     source: '9.7.12.5',
     status: 'exact',
     control: 'call',

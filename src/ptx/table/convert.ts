@@ -139,15 +139,16 @@ export const convertRows = [
     excludes: [{ ftz: ['ftz'], atype: ['f64'] }],
     types: { d: 'f16', a: '.atype' },
     since: { ptx: 1, sm: 10 },
-    doc: 'A wider float as a half. `.ftz` flushes subnormal sources.',
+    doc: 'A wider float as a half. `.ftz` changes nothing, as on an H200: upwards the least subnormal single gives the least half.',
     source: '9.7.9.21',
     status: 'exact',
-    lower: ({ a }, m, ir) => saturate(ir, narrowFloat(ir, 'f16', flush(ir, a, m.atype === 'f32' ? m.ftz : undefined), m.frnd), m.sat),
+    lower: ({ a }, m, ir) => saturate(ir, narrowFloat(ir, 'f16', a, m.frnd), m.sat),
     cases: () => [
       { form: 'cvt.rn.f16.f32', a: 0x3f800000, d: 0x3c00, why: '1' },
       { form: 'cvt.rn.f16.f32', a: 0x477ff000, d: 0x7c00, why: '65520 ties up to infinity' },
       { form: 'cvt.rz.f16.f32', a: 0x47c00000, d: 0x7bff, why: '98304 towards zero' },
       { form: 'cvt.rm.f16.f32', a: 0x80000001, d: 0x8001, why: 'below -0 comes the least subnormal' },
+      { form: 'cvt.rp.ftz.f16.f32', a: 0x007fffff, d: 1, why: 'a subnormal source is not flushed' },
     ],
   }),
   row({

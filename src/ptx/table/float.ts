@@ -202,6 +202,26 @@ export const floatRows = [
       { form: 'mul.rn.bf16', a: 0x7f00, b: 0x4000, d: 0x7f80, why: 'overflows' },
     ],
   }),
+  row({
+    syntax: 'mad{.ftz}{.sat}.f32 d, a, b, c',
+    types: { d: 'f32', a: 'f32', b: 'f32', c: 'f32' },
+    since: { ptx: 1, sm: 10 },
+    withdrawn: {
+      sm: 20,
+      refused: 'it names no rounding, which modules for sm_20 and later do',
+      instead: 'write `mad.rn.f32`',
+    },
+    doc: 'a * b + c without subnormals, rounded once, as GPUs from sm_20 on compute it; the first ones cut the product off.',
+    source: '9.7.3.7',
+    status: 'exact',
+    lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], { ...m, ftz: true }, (x, y, z) => ir.fma(x!, y!, z!), lifting.fused),
+    cases: () => [
+      { form: 'mad.f32', a: f.two, b: f.three, c: f.one, d: 0x40e00000, why: '2 * 3 + 1' },
+      { form: 'mad.f32', a: 0x3f800001, b: 0x3f800001, c: 0xbf800002, d: 0x28800000, why: 'the product is not rounded' },
+      { form: 'mad.f32', a: 0x00000001, b: f.two, c: 0x80000000, d: 0, why: 'a subnormal is 0' },
+      { form: 'mad.sat.f32', a: f.two, b: f.two, c: f.one, d: f.one, why: 'not above 1' },
+    ],
+  }),
   ...['fma', 'mad'].flatMap((name) => [
     row({
       syntax: `${name as 'fma'}.rn{.ftz}{.sat}.f32 d, a, b, c`,

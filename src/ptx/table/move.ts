@@ -49,6 +49,22 @@ export const moveRows = [
     ],
   }),
   row({
+    syntax: 'mov.vec.type d, a',
+    values: { vec: ['v2', 'v4'], type: ['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f32', 'f64'] },
+    excludes: [{ vec: ['v4'], type: wide }],
+    vectors: { d: 'elements', a: 'elements' },
+    since: always,
+    doc: 'Copies several registers. The axes of special registers are read one by one.',
+    source: '9.7.9.3',
+    status: 'exact',
+    lower: ({ a }) => a,
+    cases: () => [
+      { form: 'mov.v2.b32', a: [0xdeadbeef, 1], d: [0xdeadbeef, 1], why: 'a copy of two' },
+      { form: 'mov.v4.u16', a: [1, 2, 3, 0xffff], d: [1, 2, 3, 0xffff], why: 'a copy of four' },
+      { form: 'mov.v2.f64', a: [0x7ff0000000000001n, 1n], d: [0x7ff0000000000001n, 1n], why: 'a copy keeps the bits of a NaN' },
+    ],
+  }),
+  row({
     syntax: 'ld{.weak}{.space}{.cop}{.evict}{.prefetch}{.vec}.type d, [a]',
     values: {
       space: ['const', 'global', 'local', 'param', 'param::entry', 'shared', 'shared::cta'],

@@ -219,23 +219,4 @@ const tileRows = (): readonly Row[] => [
   }),
 ];
 
-const moveRows = (): readonly Row[] => [
-  row({
-    syntax: 'mov.vec.type d, a',
-    values: {
-      vec: ['v2', 'v4'],
-      type: ['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f32', 'f64'],
-    },
-    excludes: [{ vec: ['v4'], type: ['b64', 'u64', 's64', 'f64'] }],
-    vectors: { d: 'elements', a: 'elements' },
-    since: { ptx: 1, sm: 10 },
-    doc: 'Copies several registers, or all axes of a special register.',
-    source: '9.7.9.3',
-    status: {
-      refused: 'several registers in one move: not there yet',
-      instead: 'write one `mov` for each, from `%tid.x` and so on',
-    },
-  }),
-];
-
-export const laterAddressRows = (): readonly Row[] => [...moveRows(), ...cacheRows(), ...spaceRows(), ...tileRows()];
+export const laterAddressRows = (): readonly Row[] => [...cacheRows(), ...spaceRows(), ...tileRows()];

@@ -25,19 +25,4 @@ const leastRows = (): readonly Row[] => [
   }),
 ];
 
-/** Without a word for the rounding, which later architectures demand. */
-const oldRows = (): readonly Row[] => [
-  row({
-    syntax: 'mad{.ftz}{.sat}.f32 d, a, b, c',
-    types: { d: 'f32', a: 'f32', b: 'f32', c: 'f32' },
-    since: { ptx: 1, sm: 10 },
-    doc: 'The multiply-add of sm_1x.',
-    source: '9.7.3.7',
-    status: {
-      refused: 'the multiply-add of sm_1x, which cuts the product off where later architectures do not round it at all',
-      instead: 'compile for sm_20 or above, and write `fma.rn.f32`',
-    },
-  }),
-];
-
-export const laterFloatRows = (): readonly Row[] => [...leastRows(), ...oldRows()];
+export const laterFloatRows = (): readonly Row[] => leastRows();

@@ -1,0 +1,28 @@
+/**
+ * The forms of the instruction table with values at every border, through the whole road (PTX, metallib, CPU device) against
+ * what an NVIDIA H200 left: each row without memory, each of its words, and one in a hundred of the other combinations.
+ * `bun scripts/sweep.ts check fixtures/h200/sweep.json` runs all, each for both kinds of target.
+ */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sweepForms } from '../support/sweep/forms.ts';
+import { hasMemory, testRows } from '../support/sweep/judge.ts';
+import { readSweep } from '../support/sweep/run.ts';
+
+const test = suite('h200/sweep');
+
+test('each form of the table that has a kernel was recorded', () => {
+  const [recorded, forms] = [readSweep(), sweepForms()];
+  assert.ok(forms.length > 6000);
+  assert.is(new Set(forms.map(({ name }) => name)).size, forms.length, 'names are unique');
+  const missing = forms.filter(({ name }) => !/^[0-9a-f]{8}$/.test(recorded.get(name) ?? ''));
+  assert.equal(
+    missing.map(({ name }) => name),
+    [],
+  );
+  assert.is(recorded.size, forms.length, 'nothing is recorded that the table does not have');
+});
+
+testRows(test, (row) => !hasMemory(row));
+
+test.run();

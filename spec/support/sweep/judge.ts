@@ -1,0 +1,28 @@
+/** Tests of the sweep: some forms of each row, against what an NVIDIA H200 left. */
+import type { Test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Row } from '../../../src/ptx/row.ts';
+import { someForms } from './forms.ts';
+import { readSweep, sweepDigest } from './run.ts';
+
+/** Beside those that every word needs, one form in so many is tried. */
+const step = 100;
+
+/** Adds a test for each row that is asked for: every word of it occurs. Forms are compiled in turns for macOS 15 and for `cpu`. */
+export function testRows(test: Test, isAsked: (row: Row) => boolean): void {
+  const recorded = readSweep();
+  let turn = 0;
+  for (const [row, some] of someForms(step)) {
+    if (!isAsked(row)) continue;
+    test(row.syntax, () => {
+      const got = some.map((form) => `${sweepDigest(form, turn++ % 2 === 0 ? 'macos15' : 'cpu')} ${form.name}`);
+      assert.equal(
+        got,
+        some.map(({ name }) => `${recorded.get(name)} ${name}`),
+      );
+    });
+  }
+}
+
+/** Whether a row reads or writes memory. */
+export const hasMemory = ({ operands }: Row): boolean => operands.some(({ isAddress }) => isAddress);

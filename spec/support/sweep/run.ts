@@ -1,0 +1,43 @@
+/** What the CPU device makes of a form of the sweep, as a digest that the recording has too. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Diagnostics } from '../../../src/base/diagnostic.ts';
+import { SourceFile } from '../../../src/base/source.ts';
+import { compile } from '../../../src/compile/index.ts';
+import { launchMetallib } from '../launch.ts';
+import type { SweepForm } from './forms.ts';
+import { bytesOfThread } from './kernel.ts';
+import { parameterBytes, sweepInput, threads } from './values.ts';
+
+const input = sweepInput();
+
+export type SweepTarget = 'macos15' | 'cpu';
+
+/** The digest of what the H200 left, by the name of the form. */
+export function readSweep(path = join(import.meta.dirname, '../../../fixtures/h200/sweep.json')): ReadonlyMap<string, string> {
+  const { digests } = JSON.parse(readFileSync(path, 'utf8')) as { digests: readonly string[] };
+  return new Map(digests.map((line) => [line.slice(9), line.slice(0, 8)]));
+}
+
+/** The first eight digits of the SHA-256 of what a form leaves; in words where it does not come so far. */
+export function sweepDigest(form: SweepForm, target: SweepTarget): string {
+  const bytes = sweepResult(form, target);
+  return typeof bytes === 'string' ? bytes : createHash('sha256').update(bytes).digest('hex').slice(0, 8);
+}
+
+/** What a form leaves, or why it leaves nothing. What no Apple GPU can say is for the CPU device alone. */
+export function sweepResult({ name, ptx }: SweepForm, target: SweepTarget): Uint8Array | string {
+  const source = new SourceFile(`${name}.ptx`, ptx);
+  const diagnostics = new Diagnostics(source);
+  const compiled = compile(source, target === 'cpu' ? { target, fp64: 'native' } : { target }, diagnostics);
+  if (!compiled && target !== 'cpu' && diagnostics.list.every(({ code }) => code.startsWith('CM209')))
+    return sweepResult({ name, ptx } as SweepForm, 'cpu');
+  if (!compiled) return diagnostics.list.map(({ code, message }) => `${code} ${message}`).join('; ');
+  const args = [input, new Uint8Array(threads * bytesOfThread).fill(0xa5), { bytes: parameterBytes() }];
+  try {
+    return launchMetallib(compiled.metallib, { kernel: 'form', blocks: 1, threads, args })[1]!;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,39 @@
+/** Which forms of a row the sweep tries: all where they are few, else so many that any two words that go together do so once. */
+import type { FormMatch } from '../../../src/ptx/match.ts';
+import { isMatch, matchForm } from '../../../src/ptx/match.ts';
+import type { Row } from '../../../src/ptx/row.ts';
+import { wordsOf } from '../../ptx/forms.ts';
+
+const few = 32;
+
+/** A row with some of its words. */
+export interface Worded extends FormMatch {
+  /** `add.sat.s32` */
+  readonly opcode: string;
+}
+
+/** The forms of a row that the sweep tries, in the order of its words. */
+export function formsOf(row: Row): Worded[] {
+  const all = wordsOf(row).flatMap((words) => {
+    const found = matchForm(row.name, words, row.operands.filter(({ isOptional }) => !isOptional).length);
+    // Calls are told apart by their lists alone.
+    const isOf = found && isMatch(found) && (found.row === row || row.name === 'call');
+    return isOf ? [{ ...found, row, opcode: [row.name, ...words].join('.') }] : [];
+  });
+  return all.length <= few ? all : covering(all);
+}
+
+/** Of many forms the first ones that have a pair of words which none before has. */
+function covering(forms: readonly Worded[]): Worded[] {
+  const seen = new Set<string>();
+  return forms.filter((form) => {
+    const fresh = pairsOf(form).filter((pair) => !seen.has(pair));
+    for (const pair of fresh) seen.add(pair);
+    return fresh.length > 0;
+  });
+}
+
+function pairsOf({ row, modifiers }: Worded): string[] {
+  const words = row.slots.map(({ name }) => `${name}=${modifiers[name] ?? ''}`);
+  return words.flatMap((word, i) => [word, ...words.slice(i + 1).map((other) => `${word} ${other}`)]);
+}
