@@ -113,6 +113,7 @@ function lanesWanted({ form }: Place, slot: OperandSlot, type: PtxType, lanes: n
 /** Elements of the brace vector that a form wants in a slot; nothing where it wants none. */
 export function lanesOfSlot({ lanes = '.vec' }: OperandSlot, { modifiers }: FormMatch): number | undefined {
   if (typeof lanes === 'number') return lanes;
+  if (typeof lanes === 'function') return lanes(modifiers);
   const [, name = '', less] = /^\.(\w+)(-2)?$/.exec(lanes) ?? [];
   const word = modifiers[name];
   return word === undefined ? undefined : Number(/\d+/.exec(String(word))?.[0] ?? 1) - (less === undefined ? 0 : 2);

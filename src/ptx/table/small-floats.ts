@@ -24,7 +24,8 @@ const formats = {
   e2m3: { mantissaBits: 3, bias: 1, bits: 5, most: 7.5, nan: 0x1f },
   e3m2: { mantissaBits: 2, bias: 3, bits: 5, most: 28, nan: 0x1f },
 } as const satisfies Record<string, Format>;
-type Name = keyof typeof formats;
+export type SmallFloat = keyof typeof formats;
+type Name = SmallFloat;
 
 const ada = { ptx: 8.1, sm: 89 } as const;
 const blackwell = { ptx: 8.6, sm: 100 } as const;
@@ -63,7 +64,7 @@ function roundedSize(ir: RowBuilder, size: Value, mantissaBits: number, bias: nu
 }
 
 /** The low bits of an i32 that hold a small float, as a half: every one of them is a half. */
-function decoded(ir: RowBuilder, name: Name, a: Value, relu: true | undefined): Value {
+export function decoded(ir: RowBuilder, name: Name, a: Value, relu: true | undefined): Value {
   const { mantissaBits, bias, bits, nan } = formats[name];
   const size = ir.and(a, i32(ir, 2 ** bits - 1));
   const sign = ir.shl(ir.and(ir.lshr(a, i32(ir, bits)), i32(ir, 1)), i32(ir, 15));
