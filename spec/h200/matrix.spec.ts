@@ -65,7 +65,10 @@ for (const form of recording.forms)
     const want = hex(bytesOf(form.d));
     const got = hex(run(form, 'macos14'));
     let bad = 0;
-    for (const [i, w] of want.entries()) if (got[i] !== w) { if (bad++ < 3) console.log(form.form, i, 'want', w, 'got', got[i]); }
+    for (const [i, w] of want.entries())
+      if (got[i] !== w) {
+        if (bad++ < 3) console.log(form.form, i, 'want', w, 'got', got[i]);
+      }
     if (bad) console.log(form.form, bad, 'of', want.length);
   });
 

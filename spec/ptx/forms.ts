@@ -1,6 +1,6 @@
 /** Every way to write the forms of the table: instructions with registers of the right types, for specs. */
 
-import { typeOfSlot } from '../../src/ptx/check-operands.ts';
+import { lanesOfSlot, typeOfSlot } from '../../src/ptx/check-operands.ts';
 import type { FormMatch } from '../../src/ptx/match.ts';
 import { matchForm } from '../../src/ptx/match.ts';
 import type { ModifierSlot, OperandSlot, Row } from '../../src/ptx/row.ts';
@@ -69,8 +69,8 @@ function operandText(slot: OperandSlot, index: number, form: FormMatch): string 
   const type = typeOfSlot(slot, form);
   if (slot.isAddress) return addressText(form);
   if (type === 'label' || type === 'targets') return type === 'label' ? 'L' : 'list';
-  if (slot.vector === 'elements' && form.modifiers.vec !== undefined)
-    return registers(type, Number(String(form.modifiers.vec).slice(1)), 1);
+  const lanes = slot.vector === 'elements' ? lanesOfSlot(slot, form) : undefined;
+  if (lanes !== undefined) return registers(type, lanes, 1);
   if (slot.constant) return String(slot.constant[0]);
   // The number of a barrier, of which 0 is the one that all have, and of its threads.
   if (form.row.control === 'barrier' && /^[ab]$/.test(slot.name)) return '0';

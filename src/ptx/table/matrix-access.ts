@@ -2,7 +2,8 @@
  * Fragments of matrices that lie in memory, row after row or column after column, `stride` elements from one to the next: each thread
  * reads or writes the elements that it holds. Source: PTX ISA 9.0, 9.7.14.4.3 and 9.7.14.4.4.
  */
-import { intOf, type Value } from '../../ir/index.ts';
+import type { Value } from '../../ir/index.ts';
+import { intOf } from '../../ir/types.ts';
 import type { RowBuilder } from '../row.ts';
 import type { Fragment, Place } from './fragments.ts';
 import { joined } from './halves.ts';
