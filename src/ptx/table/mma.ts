@@ -71,14 +71,12 @@ function counts(elements: Partial<Elements> & { readonly shape?: string }): Read
 /** Of four products: eight halves of a sum in four registers. */
 const quadCounts = (d: 'f16' | 'f32', c: 'f16' | 'f32') => ({ d: d === 'f16' ? 4 : 8, a: 2, b: 2, c: c === 'f16' ? 4 : 8 }) as const;
 
-/** What is promised of sums of floats. */
-export const bound = (digits: string): { readonly approximate: string } => ({
-  approximate: `within ${digits} of the sum of the magnitudes of all that is added, where nothing overflows on the way; whole numbers are exact`,
-});
-const inSingles = bound('(k + 1) * 2^-23');
-const inHalves = bound('2^-11 of the result and (k + 1) * 2^-23');
-/** What is promised of sums that are held as halves, or as singles. */
-export const boundOf = { f16: inHalves, f32: inSingles } as const;
+const near = 'within (k + 1) * 2^-23 of the sum of the magnitudes of all that is added, where nothing overflows or is subnormal on the way';
+/** What is promised of sums of floats that are held as halves, or as singles. */
+export const boundOf = {
+  f16: { approximate: `a sum in singles that is rounded to a half at the end; it is ${near}` },
+  f32: { approximate: near },
+} as const;
 
 const halfRows = (['f16', 'f32'] as const).flatMap((type) => [
   row({
@@ -133,7 +131,7 @@ const floatRows = [
     since: ampere,
     doc: 'A product of matrices of short floats, added to a matrix. Bits of the factors below those of the format are not looked at.',
     source,
-    status: inSingles,
+    status: boundOf.f32,
     isCollective: true,
     lower: (operands, { shape }, ir) => multiplied(ir, operands, shape, { a: 'tf32', b: 'tf32', c: 'f32', d: 'f32' }),
     cases: [],
@@ -147,7 +145,7 @@ const floatRows = [
     since: ampere,
     doc: 'A product of matrices of bfloats, added to a matrix.',
     source,
-    status: inSingles,
+    status: boundOf.f32,
     isCollective: true,
     lower: (operands, { shape }, ir) => multiplied(ir, operands, shape, { a: 'bf16', b: 'bf16', c: 'f32', d: 'f32' }),
     cases: [],
