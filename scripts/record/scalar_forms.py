@@ -503,8 +503,17 @@ def flushed_forms():
     yield 'div.approx.ftz.f32 d, a, b', 'b32', ['b32', 'b32'], float_pairs('f32', FEW_32, 16)
 
 
+def tensor_float_forms():
+    """Floats with the 10 bits of mantissa that tensor cores read: below their last place are 13 bits more."""
+    middles = [base + step for base in (0x3F801000, 0x3F803000, 0x40490FDB, 0x00001000, 0x00003000, 0x007FF000, 0x7F7FE000, 0x7F7FF000, 0x7F7FEFFF) for step in (-1, 0, 1)]
+    singles = [(a,) for a in SPECIAL_32 + middles + [a | 1 << 31 for a in middles] + draws(32, 40)]
+    for mode in ['rna', 'rn', 'rz']:
+        for relu in ['', '.relu'] if mode != 'rna' else ['']:
+            yield f'cvt.{mode}{relu}.tf32.f32 d, a', 'b32', ['b32'], singles
+
+
 def forms():
-    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms, carry_forms, half_forms, half_convert_forms, video_forms, short_forms, small_float_forms, estimate_forms, flushed_forms]:
+    for group in [integer_forms, logic_forms, float_forms, convert_forms, bit_forms, approximate_forms, directed_forms, carry_forms, half_forms, half_convert_forms, video_forms, short_forms, small_float_forms, estimate_forms, flushed_forms, tensor_float_forms]:
         yield from group()
 
 

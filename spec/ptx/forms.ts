@@ -3,7 +3,7 @@
 import type { FormMatch } from '../../src/ptx/match.ts';
 import { matchForm } from '../../src/ptx/match.ts';
 import type { ModifierSlot, OperandSlot, Row } from '../../src/ptx/row.ts';
-import { typeOfSlot } from '../../src/ptx/slots.ts';
+import { lanesOfSlot, typeOfSlot } from '../../src/ptx/slots.ts';
 import { bitsOfType } from '../../src/ptx/types.ts';
 
 /** More combinations of words than this are sampled: every pair of two slots, all other slots being plain. */
@@ -79,8 +79,8 @@ function operandText(slot: OperandSlot, index: number, form: FormMatch): string 
   const type = typeOfSlot(slot, form);
   if (slot.isAddress) return addressText(form);
   if (type === 'label' || type === 'targets') return type === 'label' ? 'L' : 'list';
-  if (slot.vector === 'elements' && form.modifiers.vec !== undefined)
-    return registers(type, Number(String(form.modifiers.vec).slice(1)), 1);
+  const lanes = slot.vector === 'elements' ? lanesOfSlot(slot, form) : undefined;
+  if (lanes !== undefined) return registers(type, lanes, 1);
   if (slot.constant) return String(slot.constant[0]);
   // The number of a barrier, of which 0 is the one that all have, and of its threads.
   if (form.row.control === 'barrier' && /^[ab]$/.test(slot.name)) return '0';

@@ -7,8 +7,8 @@ export interface Launched {
   readonly blocks: number;
   /** Of a block. */
   readonly threads: number;
-  /** By parameter: what a buffer holds before, a number of 32 bits, or bytes by value. */
-  readonly args: readonly (ArrayBufferView | number | { readonly bytes: Uint8Array })[];
+  /** By parameter: what a buffer holds before, a number of 32 or (a bigint) 64 bits, or bytes by value. */
+  readonly args: readonly (ArrayBufferView | number | bigint | { readonly bytes: Uint8Array })[];
 }
 
 /** What the buffers hold afterwards, in their order; throws what was reported where the launch does not end well. */
@@ -18,6 +18,7 @@ export function launchMetallib(metallib: Uint8Array, { kernel, blocks, threads, 
   const module = device.load(metallib, diagnostics);
   const buffers: DeviceBuffer[] = [];
   const given = args.map((arg): LaunchArgument => {
+    if (typeof arg === 'bigint') return { kind: 'bytes', bytes: bytesOf(BigUint64Array.of(arg)) };
     if (typeof arg === 'number') return { kind: 'bytes', bytes: bytesOf(Uint32Array.of(arg)) };
     if ('bytes' in arg) return { kind: 'bytes', bytes: arg.bytes };
     const buffer = device.allocate(arg.byteLength, diagnostics)!;

@@ -193,8 +193,11 @@ export interface RowSpec<S extends string, V extends ValueSets, B extends Vector
   readonly cases?: () => readonly Case<S>[];
 }
 
-/** How many elements a vector has: so many, or the number in the word of a slot (`x4`, `3d`), or that less 2. */
-export type Lanes<Slot extends string = string> = number | `.${Slot}` | `.${Slot}-2`;
+/**
+ * How many elements a vector has: so many, or the number in the word of a slot (`x4`, `3d`), or that less 2, or what is said of an
+ * instruction's modifiers (a fragment of a matrix has as many registers as its shape wants).
+ */
+export type Lanes<Slot extends string = string> = number | `.${Slot}` | `.${Slot}-2` | ((modifiers: AnyModifiers) => number);
 
 /** `some`: a number of registers that the row does not say (fragments of matrices, coordinates); one may stand without braces. */
 export type VectorKind = 'elements' | 'parts' | 'some';

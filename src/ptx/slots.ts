@@ -53,6 +53,7 @@ const modifierOf = (type: string): string | undefined =>
 /** Elements of the brace vector that a form wants in a slot; nothing where it wants none. */
 export function lanesOfSlot({ lanes = '.vec' }: OperandSlot, { modifiers }: FormMatch): number | undefined {
   if (typeof lanes === 'number') return lanes;
+  if (typeof lanes === 'function') return lanes(modifiers);
   const [, name = '', less] = /^\.(\w+)(-2)?$/.exec(lanes) ?? [];
   const word = modifiers[name];
   return word === undefined ? undefined : Number(/\d+/.exec(String(word))?.[0] ?? 1) - (less === undefined ? 0 : 2);

@@ -24,12 +24,15 @@ import { refusedDataRows } from './later/data.ts';
 import { refusedRows } from './later/index.ts';
 import { logicRows } from './logic.ts';
 import { miscRows } from './misc.ts';
+import { mmaRows } from './mma.ts';
 import { moveRows } from './move.ts';
 import { orderedRows } from './ordered.ts';
 import { pairedRows } from './pairs.ts';
 import { smallFloatRows } from './small-floats.ts';
+import { tileRows } from './tiles.ts';
 import { videoRows } from './video.ts';
 import { warpRows } from './warp.ts';
+import { wmmaRows } from './wmma.ts';
 
 /** Rows of forms that are compiled, in the order of the manual. */
 const ownRows: readonly Row[] = [
@@ -55,6 +58,9 @@ const ownRows: readonly Row[] = [
   ...smallFloatRows,
   ...controlRows,
   ...warpRows,
+  ...wmmaRows,
+  ...mmaRows,
+  ...tileRows,
   ...fenceRows,
   ...miscRows,
   ...videoRows,

@@ -1,6 +1,6 @@
 /**
- * Conversions with floats of 8 and 6 bits, which lie two to a register, each in a byte. They are rounded to nearest and not beyond the
- * largest number. Source: PTX ISA 9.0, 5.2.3 (the formats), 9.7.9.21.
+ * Conversions with floats of 8 and 6 bits, which lie two to a register, each in a byte, and with those of 19 bits. The small ones are
+ * rounded to nearest and not beyond the largest number. Source: PTX ISA 9.0, 5.2.3 (the formats), 9.7.9.21.
  */
 import type { Value } from '../../ir/index.ts';
 import { type RowBuilder, row } from '../row.ts';
@@ -24,7 +24,8 @@ const formats = {
   e2m3: { mantissaBits: 3, bias: 1, bits: 5, most: 7.5, nan: 0x1f },
   e3m2: { mantissaBits: 2, bias: 3, bits: 5, most: 28, nan: 0x1f },
 } as const satisfies Record<string, Format>;
-type Name = keyof typeof formats;
+export type SmallFloat = keyof typeof formats;
+type Name = SmallFloat;
 
 const ada = { ptx: 8.1, sm: 89 } as const;
 const blackwell = { ptx: 8.6, sm: 100 } as const;
@@ -63,7 +64,7 @@ function roundedSize(ir: RowBuilder, size: Value, mantissaBits: number, bias: nu
 }
 
 /** The low bits of an i32 that hold a small float, as a half: every one of them is a half. */
-function decoded(ir: RowBuilder, name: Name, a: Value, relu: true | undefined): Value {
+export function decoded(ir: RowBuilder, name: Name, a: Value, relu: true | undefined): Value {
   const { mantissaBits, bias, bits, nan } = formats[name];
   const size = ir.and(a, i32(ir, 2 ** bits - 1));
   const sign = ir.shl(ir.and(ir.lshr(a, i32(ir, bits)), i32(ir, 1)), i32(ir, 15));
@@ -78,6 +79,18 @@ function decoded(ir: RowBuilder, name: Name, a: Value, relu: true | undefined): 
     const number = ir.select(ir.icmp(size, i32(ir, 2 ** mantissaBits), { pred: 'ult' }), subnormal, normal);
     return name === 'e4m3' ? ir.select(ir.icmp(size, i32(ir, nan), { pred: 'eq' }), i32(ir, 0x7fff), number) : number;
   }
+}
+
+/** A float without the 13 lowest bits, to which what rounds was added first. */
+function tensorFloat(ir: RowBuilder, a: Value, rounding: (bits: Value) => Value): Value {
+  const bits = ir.bitcast('i32', a);
+  return ir.and(ir.add(bits, rounding(bits)), i32(ir, 0xffffe000));
+}
+
+/** Half of the last place; nothing for the NaNs that it would carry into the sign. */
+function awayFromZero(ir: RowBuilder, bits: Value): Value {
+  const top = i32(ir, 0x7ffff000);
+  return ir.select(ir.icmp(ir.and(bits, top), top, { pred: 'eq' }), i32(ir, 0), i32(ir, 0x1000));
 }
 
 /** Two singles in small formats, a above b. */
@@ -175,6 +188,42 @@ export const smallFloatRows = [
       { form: 'cvt.rn.f16x2.e2m3x2', a: 0x083f, d: 0x3c00c780, why: '1 and -7.5' },
       { form: 'cvt.rn.f16x2.e3m2x2', a: 0x1f01, d: 0x4f002c00, why: '28 and 2^-4' },
       { form: 'cvt.rn.relu.f16x2.e2m3x2', a: 0x2807, d: 0x00003b00, why: 'not below 0, and 0.875' },
+    ],
+  }),
+  row({
+    syntax: 'cvt.rna.tf32.f32 d, a',
+    types: { d: 'b32', a: 'f32' },
+    since: { ptx: 7, sm: 80 },
+    doc: 'A float with the 10 bits of mantissa that tensor cores read, ties away from 0; the other bits are 0.',
+    source,
+    status: 'exact',
+    lower: ({ a }, _, ir) => tensorFloat(ir, a, (bits) => awayFromZero(ir, bits)),
+    cases: () => [
+      { form: 'cvt.rna.tf32.f32', a: 0x3f801000, d: 0x3f802000, why: 'a tie, away from 0' },
+      { form: 'cvt.rna.tf32.f32', a: 0xbf800fff, d: 0xbf800000, why: 'below the middle' },
+      { form: 'cvt.rna.tf32.f32', a: 0x7f7fffff, d: 0x7f800000, why: 'beyond the largest' },
+      { form: 'cvt.rna.tf32.f32', a: 0xffc00000, d: 0xffc00000, why: 'what is no number is rounded by its bits as well' },
+    ],
+  }),
+  row({
+    syntax: 'cvt.rnd{.relu}.tf32.f32 d, a',
+    values: { rnd: ['rn', 'rz'] },
+    types: { d: 'b32', a: 'f32' },
+    since: { ptx: 7.8, sm: 90 },
+    doc: 'A float with the 10 bits of mantissa that tensor cores read; the other bits are 0.',
+    source,
+    status: 'exact',
+    lower({ a }, { rnd, relu }, ir) {
+      const last = (bits: Value): Value => ir.and(ir.lshr(bits, i32(ir, 13)), i32(ir, 1));
+      const short = tensorFloat(ir, rectify(ir, a, relu), (bits) => (rnd === 'rz' ? i32(ir, 0) : ir.add(last(bits), i32(ir, 0xfff))));
+      return ir.select(ir.fcmp(a, a, { pred: 'uno' }), i32(ir, 0x7fffe000), short);
+    },
+    cases: () => [
+      { form: 'cvt.rn.tf32.f32', a: 0x3f801000, d: 0x3f800000, why: 'a tie, to even' },
+      { form: 'cvt.rn.tf32.f32', a: 0x3f803000, d: 0x3f804000, why: 'a tie, to even, upwards' },
+      { form: 'cvt.rz.tf32.f32', a: 0xff7fffff, d: 0xff7fe000, why: 'towards 0 nothing is too large' },
+      { form: 'cvt.rn.relu.tf32.f32', a: 0xbf800000, d: 0, why: 'not below 0' },
+      { form: 'cvt.rz.relu.tf32.f32', a: 0xff800001, d: 0x7fffe000, why: 'no number stays none' },
     ],
   }),
 ];

@@ -2,7 +2,7 @@
  * One function per meeting: for each warp, what its threads brought is read from their records, and what each gets is put
  * there. Threads are told by their state; where a block does everything together all of a warp take part.
  */
-import type { InstOf, Kernel } from '../../../ir/index.ts';
+import type { InstOf, Kernel, Value } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
 import type { Meeting } from './regions.ts';
 import { type Shared, writeCount, writeStateAddress, writeWarpEnd } from './shared.ts';
@@ -102,24 +102,27 @@ function writeHolds(code: Code, mask: number, thread: number): void {
 }
 
 function writeAnswers(frame: Frame): void {
-  const inst = frame.kernel.insts[frame.meeting.value]!;
-  if (inst.op === 'ballot') writeBallot(frame);
-  else if (inst.op === 'reduce') writeReduction(frame, inst);
+  const { kernel, meeting } = frame;
+  const [value] = meeting.values as readonly [Value];
+  const inst = kernel.insts[value]!;
+  if (inst.op === 'ballot') writeBallot(frame, value);
+  else if (inst.op === 'reduce') writeReduction(frame, value, inst);
   eachTaking(frame, () => {
-    writeAnswer(frame, inst.op === 'shuffle' ? () => writeShuffled(frame, inst) : () => frame.code.at('local.get', frame.sum));
+    if (inst.op === 'shuffle') for (const each of meeting.values) writeAnswer(frame, each, () => writeShuffled(frame, each));
+    else writeAnswer(frame, value, () => frame.code.at('local.get', frame.sum));
     writeOnward(frame);
   });
 }
 
 /** Puts what the thread gets where the next region finds it; nobody may want it. */
-function writeAnswer(frame: Frame, push: () => void): void {
-  const { shared, code, kernel, meeting, thread } = frame;
-  const slot = shared.plan.slots.get(meeting.value);
+function writeAnswer(frame: Frame, value: Value, push: () => void): void {
+  const { shared, code, kernel, thread } = frame;
+  const slot = shared.plan.slots.get(value);
   if (slot === undefined) return;
   code.at('local.get', thread);
   writeRecord(frame);
   push();
-  code.access(`${heldAs(kernel.insts[meeting.value]!.type)}.store`, 4, slot);
+  code.access(`${heldAs(kernel.insts[value]!.type)}.store`, 4, slot);
 }
 
 function writeOnward({ shared, code, meeting, thread }: Frame): void {
@@ -129,19 +132,19 @@ function writeOnward({ shared, code, meeting, thread }: Frame): void {
   code.access('i32.store', 4);
 }
 
-/** The operand `which` of the thread whose number is on the stack. */
-function writeOperand(frame: Frame, which: number): void {
-  const { operand, offset } = frame.shared.plan.operandSlots.get(frame.meeting.value)![which]!;
+/** The operand `which` of what is done, of the thread whose number is on the stack. */
+function writeOperand(frame: Frame, value: Value, which: number): void {
+  const { operand, offset } = frame.shared.plan.operandSlots.get(value)![which]!;
   writeRecord(frame);
   frame.code.access(`${heldAs(frame.kernel.insts[operand]!.type)}.load`, 4, offset);
 }
 
 /** Zero of a lane that takes no part. */
-function writeShuffled(frame: Frame, inst: InstOf<'shuffle'>): void {
-  const { code, base, thread, mask, sum } = frame;
-  const type = heldAs(inst.type);
+function writeShuffled(frame: Frame, value: Value): void {
+  const { code, kernel, base, thread, mask, sum } = frame;
+  const type = heldAs(kernel.insts[value]!.type);
   code.at('local.get', thread);
-  writeOperand(frame, 1);
+  writeOperand(frame, value, 1);
   code.at('local.tee', sum);
   code.i32(32);
   code.op('i32.lt_u');
@@ -151,7 +154,7 @@ function writeShuffled(frame: Frame, inst: InstOf<'shuffle'>): void {
   code.at('local.get', base);
   code.at('local.get', sum);
   code.op('i32.add');
-  writeOperand(frame, 0);
+  writeOperand(frame, value, 0);
   code.else();
   if (type === 'i64') code.i64(0n);
   else if (type === 'f64') code.f64(0n);
@@ -160,14 +163,14 @@ function writeShuffled(frame: Frame, inst: InstOf<'shuffle'>): void {
   code.end();
 }
 
-function writeBallot(frame: Frame): void {
+function writeBallot(frame: Frame, value: Value): void {
   const { code, thread, sum } = frame;
   code.i32(0);
   code.at('local.set', sum);
   eachTaking(frame, () => {
     code.at('local.get', sum);
     code.at('local.get', thread);
-    writeOperand(frame, 0);
+    writeOperand(frame, value, 0);
     code.at('local.get', thread);
     code.op('i32.shl');
     code.op('i32.or');
@@ -178,14 +181,14 @@ function writeBallot(frame: Frame): void {
 /** What a reduction starts from: of the values of no thread. */
 const neutral = { add: 0, and: -1, or: 0, xor: 0, smin: 0x7fffffff, smax: -0x80000000, umin: -1, umax: 0 } as const;
 
-function writeReduction(frame: Frame, { fold }: InstOf<'reduce'>): void {
+function writeReduction(frame: Frame, value: Value, { fold }: InstOf<'reduce'>): void {
   const { code, thread, sum, shared } = frame;
   code.i32(neutral[fold]);
   code.at('local.set', sum);
   eachTaking(frame, () => {
     code.at('local.get', sum);
     code.at('local.get', thread);
-    writeOperand(frame, 0);
+    writeOperand(frame, value, 0);
     if (fold === 'smin' || fold === 'smax' || fold === 'umin' || fold === 'umax') code.at('call', shared.helper(`${fold}32`));
     else code.op(`i32.${fold}`);
     code.at('local.set', sum);

@@ -30,7 +30,7 @@ export interface Plan {
   readonly brought: ReadonlyMap<number, readonly Value[]>;
   /** Byte offset in the thread's record of each value that is brought from region to region. */
   readonly slots: ReadonlyMap<Value, number>;
-  /** By meeting's value: its operands, with the byte offset of each in the thread's record. */
+  /** By value of a meeting: its operands, with the byte offset of each in the thread's record. */
   readonly operandSlots: ReadonlyMap<Value, readonly OperandSlot[]>;
   /** Bytes of a thread's record. */
   readonly recordBytes: number;
@@ -92,11 +92,27 @@ function recordOf(
     return at;
   };
   for (const values of brought.values()) for (const value of values) if (!slots.has(value)) slots.set(value, place(value));
-  // Apart from where the values themselves are: other threads read them when their own thread may have gone on.
-  const operandSlots = new Map(
-    meetings.map(({ value }) => [value, operandsOf(kernel.insts[value]!).map((operand) => ({ operand, offset: place(operand) }))]),
-  );
-  return { slots, operandSlots, recordBytes: bytes };
+  // Apart from where the values themselves are: other threads read them when their own thread may have gone on. A thread is at one meeting at a time.
+  const operandSlots = new Map<Value, readonly OperandSlot[]>();
+  const start = bytes;
+  let recordBytes = start;
+  for (const { values } of meetings) {
+    const offsets = new Map<Value, number>();
+    bytes = start;
+    for (const value of values)
+      operandSlots.set(
+        value,
+        operandsOf(kernel.insts[value]!).map((operand) => slotOf(offsets, operand)),
+      );
+    recordBytes = Math.max(recordBytes, bytes);
+  }
+  return { slots, operandSlots, recordBytes };
+
+  function slotOf(offsets: Map<Value, number>, operand: Value): OperandSlot {
+    const offset = offsets.get(operand) ?? place(operand);
+    offsets.set(operand, offset);
+    return { operand, offset };
+  }
 }
 
 /** Lanes of a vector stand at steps of at least the word they are held in. */

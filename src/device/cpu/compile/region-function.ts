@@ -20,7 +20,7 @@ import type { Emitter } from './emitter.ts';
 import type { Region } from './regions.ts';
 import { writeInstruction } from './rules.ts';
 import { gone, type Shared, waiting, writeStateAddress } from './shared.ts';
-import { continuation, stopOf } from './split.ts';
+import { continuation, stopOf, stopsOf } from './split.ts';
 import { writeStructure } from './structure.ts';
 import { heldAs, regionValues, type Values } from './values.ts';
 
@@ -164,12 +164,13 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
     for (const value of plan.brought.get(entry.id)!) if (!except.includes(value)) save(value);
   };
   const leave = (block: Block): void => {
-    const stop = stopOf(kernel, block);
-    if (stop === undefined) writeState(frame, gone);
+    const stops = stopsOf(kernel, block);
+    if (stops.length === 0) writeState(frame, gone);
     else {
       const to = continuation(block);
-      for (const { operand, offset } of plan.operandSlots.get(stop) ?? []) writeOperand(frame, values, operand, offset);
-      saveFor(to, [stop]);
+      const operands = new Map(stops.flatMap((stop) => plan.operandSlots.get(stop) ?? []).map(({ operand, offset }) => [operand, offset]));
+      for (const [operand, offset] of operands) writeOperand(frame, values, operand, offset);
+      saveFor(to, stops);
       const next = plan.regions.byEntry.get(to.id)!.id;
       writeState(frame, plan.regions.byBlock.get(block.id)?.id ?? next | waiting);
     }
@@ -193,8 +194,8 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
   };
   writeStructure(kernel, region, code, {
     body: (block) => {
-      const stop = stopOf(kernel, block);
-      for (const value of block.body) if (value !== stop) writeInstruction(e, value);
+      const computed = block.body.length - stopsOf(kernel, block).length;
+      for (const value of block.body.slice(0, computed)) writeInstruction(e, value);
     },
     transfer,
     condition: (value) => values.push(value),

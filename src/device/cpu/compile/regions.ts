@@ -19,7 +19,7 @@ import {
   uniformityOf,
   type Value,
 } from '../../../ir/index.ts';
-import { continuation, stopOf } from './split.ts';
+import { continuation, stopOf, stopsOf } from './split.ts';
 
 export interface Region {
   /** The number that a thread's state holds while this is what it does next. */
@@ -37,8 +37,8 @@ export interface Meeting {
   readonly id: number;
   /** Block that ends in it. */
   readonly block: number;
-  /** What is done. */
-  readonly value: Value;
+  /** What is done: one thing, or shuffles. */
+  readonly values: readonly Value[];
   /** Entry of the region behind it. */
   readonly to: number;
 }
@@ -72,8 +72,8 @@ export function regionsOf(kernel: Kernel): Regions {
   const ids = numbered(entries, meetings, position);
   const list = partsOf(kernel, entries, ids.regions);
   const together = meetings.map((block): Meeting => {
-    const value = stopOf(kernel, kernel.blocks[block]!)!;
-    return { id: ids.meetings.get(block)!, block, value, to: continuation(kernel.blocks[block]!).id };
+    const values = stopsOf(kernel, kernel.blocks[block]!);
+    return { id: ids.meetings.get(block)!, block, values, to: continuation(kernel.blocks[block]!).id };
   });
   return {
     list,

@@ -122,17 +122,6 @@ const spaceRows = (): readonly Row[] => [
 
 const tileRows = (): readonly Row[] => [
   row({
-    syntax: 'ldmatrix.sync.aligned.m8n8.num{.trans}{.space}.b16 d, [a]',
-    values: { num: ['x1', 'x2', 'x4'], space: ['shared', 'shared::cta'] },
-    types: { d: 'b32' },
-    vectors: { d: 'elements' },
-    lanes: { d: '.num' },
-    since: { ptx: 6.5, sm: 75 },
-    doc: 'Loads tiles of 8 by 8 halves, spread over the warp.',
-    source: '9.7.14.5.15',
-    status: tileMoves,
-  }),
-  row({
     syntax: 'ldmatrix.sync.aligned.m8n16.num{.space}.b8x16.source d, [a]',
     values: { num: ['x1', 'x2', 'x4'], space: ['shared', 'shared::cta'], source: ['b6x16_p32', 'b4x16_p64'] },
     types: { d: 'b32' },
@@ -188,17 +177,6 @@ const tileRows = (): readonly Row[] => [
     status: tileMoves,
   }),
   row({
-    syntax: 'stmatrix.sync.aligned.m8n8.num{.trans}{.space}.b16 [a], b',
-    values: { num: ['x1', 'x2', 'x4'], space: ['shared', 'shared::cta'] },
-    types: { b: 'b32' },
-    vectors: { b: 'elements' },
-    lanes: { b: '.num' },
-    since: { ptx: 7.8, sm: 90 },
-    doc: 'Stores tiles of 8 by 8 halves that are spread over the warp.',
-    source: '9.7.14.5.16',
-    status: tileMoves,
-  }),
-  row({
     syntax: 'stmatrix.sync.aligned.m16n8.num.trans{.space}.b8 [a], b',
     values: { num: ['x1', 'x2', 'x4'], space: ['shared', 'shared::cta'] },
     types: { b: 'b32' },
@@ -207,14 +185,6 @@ const tileRows = (): readonly Row[] => [
     since: { ptx: 8.6, sm: 100 },
     doc: 'Stores tiles of 16 by 8 bytes that are spread over the warp.',
     source: '9.7.14.5.16',
-    status: tileMoves,
-  }),
-  row({
-    syntax: 'movmatrix.sync.aligned.m8n8.trans.b16 d, a',
-    types: { d: 'b32', a: 'b32' },
-    since: { ptx: 7.8, sm: 75 },
-    doc: 'Transposes a tile of 8 by 8 halves that is spread over the warp.',
-    source: '9.7.14.5.17',
     status: tileMoves,
   }),
 ];

@@ -3,7 +3,6 @@ import { type Row, row } from '../../row.ts';
 
 const toNearest = ['rn', 'rz'] as const;
 const packed = ['f16x2', 'bf16x2'] as const;
-const ampere = { ptx: 7, sm: 80 } as const;
 const blackwell = { ptx: 8.6, sm: 100 } as const;
 
 const small = {
@@ -15,8 +14,8 @@ const random = {
   instead: 'round to nearest: `.rn`',
 } as const;
 const tensorFloat = {
-  refused: 'the 19-bit float of NVIDIA tensor cores: not there yet',
-  instead: 'leave the value in f32',
+  refused: 'an end of the range that the 19-bit floats of NVIDIA tensor cores stop at: not there yet',
+  instead: 'leave `.satfinite` out where nothing is so large',
 } as const;
 
 const halfRows = (): readonly Row[] => [
@@ -30,19 +29,12 @@ const halfRows = (): readonly Row[] => [
     status: random,
   }),
   row({
-    syntax: 'cvt.rna{.satfinite}.tf32.f32 d, a',
+    syntax: 'cvt.rnd{.relu}.satfinite.tf32.f32 d, a',
+    values: { rnd: ['rna', ...toNearest] },
+    excludes: [{ rnd: ['rna'], relu: ['relu'] }],
     types: { d: 'b32', a: 'f32' },
-    since: ampere,
-    doc: 'A float with the 10 bits of mantissa that tensor cores read, ties away from 0.',
-    source: '9.7.9.21',
-    status: tensorFloat,
-  }),
-  row({
-    syntax: 'cvt.rnd{.relu}{.satfinite}.tf32.f32 d, a',
-    values: { rnd: toNearest },
-    types: { d: 'b32', a: 'f32' },
-    since: { ptx: 7.8, sm: 90 },
-    doc: 'A float with the 10 bits of mantissa that tensor cores read.',
+    since: { ptx: 8.1, sm: 80 },
+    doc: 'A float with the 10 bits of mantissa that tensor cores read, not beyond the largest.',
     source: '9.7.9.21',
     status: tensorFloat,
   }),

@@ -8,212 +8,34 @@ const ofFloats: Refusal = {
   refused: 'a product of matrices of floats by a warp: tensor cores round their sums in a way of their own, which is not there yet',
   instead,
 };
-const loads: Refusal = { refused: 'parts of matrices for a product by a warp are not there yet', instead };
 
 const layout = ['row', 'col'] as const;
-const ss = ['global', 'shared', 'shared::cta'] as const;
 const shapes = ['m16n16k16', 'm8n32k16', 'm32n8k16'] as const;
 const half = ['f16', 'f32'] as const;
-const fragment = { r: 'some' } as const;
-const matrix = { p: 'b64', stride: 'u32' } as const;
 
 const old = { ptx: 6, sm: 70 } as const;
-const bytes = { ptx: 6.3, sm: 72 } as const;
-const subBytes = { ptx: 6.3, sm: 75 } as const;
 const ampere = { ptx: 7, sm: 80 } as const;
-
-const load = refusing({ since: old, source: '9.7.14.4.3', status: loads });
-const store = refusing({ since: old, source: '9.7.14.4.4', status: loads });
-const wmma = refusing({ since: old, source: '9.7.14.4.5', status: ofFloats });
-
-const wmmaLoads = [
-  load({
-    syntax: 'wmma.load.which.sync.aligned.layout.shape{.ss}.type r, [p]{, stride}',
-    values: { which: ['a', 'b'], layout, shape: shapes, ss, type: ['f16', 's8', 'u8', 'bf16'] },
-    types: { ...matrix, r: 'b32' },
-    vectors: fragment,
-    doc: 'Reads the part of a matrix that this thread holds for a product.',
-  }),
-  load({
-    syntax: 'wmma.load.c.sync.aligned.layout.shape{.ss}.type r, [p]{, stride}',
-    values: { layout, shape: shapes, ss, type: ['f16', 'f32', 's32'] },
-    types: matrix,
-    vectors: fragment,
-    doc: 'Reads the part of a matrix that this thread adds to.',
-  }),
-  load({
-    syntax: 'wmma.load.which.sync.aligned.layout.m16n16k8{.ss}.tf32 r, [p]{, stride}',
-    values: { which: ['a', 'b'], layout, ss },
-    types: { ...matrix, r: 'b32' },
-    vectors: fragment,
-    since: ampere,
-    doc: 'Reads the part of a matrix of short floats.',
-  }),
-  load({
-    syntax: 'wmma.load.c.sync.aligned.layout.m16n16k8{.ss}.f32 r, [p]{, stride}',
-    values: { layout, ss },
-    types: { ...matrix, r: 'f32' },
-    vectors: fragment,
-    since: ampere,
-    doc: 'Reads the part of a matrix that products of short floats are added to.',
-  }),
-  load({
-    syntax: 'wmma.load.which.sync.aligned.layout.m8n8k4{.ss}.f64 r, [p]{, stride}',
-    values: { which: ['a', 'b', 'c'], layout, ss },
-    types: { ...matrix, r: 'f64' },
-    vectors: fragment,
-    since: ampere,
-    doc: 'Reads the part of a matrix of doubles.',
-  }),
-  load({
-    syntax: 'wmma.load.a.sync.aligned.row.m8n8k32{.ss}.type r, [p]{, stride}',
-    values: { ss, type: ['s4', 'u4'] },
-    types: { ...matrix, r: 'b32' },
-    vectors: fragment,
-    since: subBytes,
-    doc: 'Reads the part of a matrix of numbers of 4 bits.',
-  }),
-  load({
-    syntax: 'wmma.load.b.sync.aligned.col.m8n8k32{.ss}.type r, [p]{, stride}',
-    values: { ss, type: ['s4', 'u4'] },
-    types: { ...matrix, r: 'b32' },
-    vectors: fragment,
-    since: subBytes,
-    doc: 'Reads the part of a matrix of numbers of 4 bits.',
-  }),
-  load({
-    syntax: 'wmma.load.a.sync.aligned.row.m8n8k128{.ss}.b1 r, [p]{, stride}',
-    values: { ss },
-    types: { ...matrix, r: 'b32' },
-    vectors: fragment,
-    since: subBytes,
-    doc: 'Reads the part of a matrix of bits.',
-  }),
-  load({
-    syntax: 'wmma.load.b.sync.aligned.col.m8n8k128{.ss}.b1 r, [p]{, stride}',
-    values: { ss },
-    types: { ...matrix, r: 'b32' },
-    vectors: fragment,
-    since: subBytes,
-    doc: 'Reads the part of a matrix of bits.',
-  }),
-  load({
-    syntax: 'wmma.load.c.sync.aligned.layout.shape{.ss}.s32 r, [p]{, stride}',
-    values: { layout, shape: ['m8n8k32', 'm8n8k128'], ss },
-    types: { ...matrix, r: 's32' },
-    vectors: fragment,
-    since: subBytes,
-    doc: 'Reads the part of a matrix that products of short numbers are added to.',
-  }),
-];
-
-const wmmaStores = [
-  store({
-    syntax: 'wmma.store.d.sync.aligned.layout.shape{.ss}.type [p], r{, stride}',
-    values: { layout, shape: shapes, ss, type: ['f16', 'f32', 's32'] },
-    types: matrix,
-    vectors: fragment,
-    doc: 'Writes the part of a matrix that this thread holds.',
-  }),
-  store({
-    syntax: 'wmma.store.d.sync.aligned.layout.shape{.ss}.s32 [p], r{, stride}',
-    values: { layout, shape: ['m8n8k32', 'm8n8k128'], ss },
-    types: { ...matrix, r: 's32' },
-    vectors: fragment,
-    since: subBytes,
-    doc: 'Writes the part of a matrix of products of short numbers.',
-  }),
-  store({
-    syntax: 'wmma.store.d.sync.aligned.layout.m16n16k8{.ss}.f32 [p], r{, stride}',
-    values: { layout, ss },
-    types: { ...matrix, r: 'f32' },
-    vectors: fragment,
-    since: ampere,
-    doc: 'Writes the part of a matrix of products of short floats.',
-  }),
-  store({
-    syntax: 'wmma.store.d.sync.aligned.layout.m8n8k4{.ss}.f64 [p], r{, stride}',
-    values: { layout, ss },
-    types: { ...matrix, r: 'f64' },
-    vectors: fragment,
-    since: ampere,
-    doc: 'Writes the part of a matrix of doubles.',
-  }),
-];
 
 const fragments = { d: 'some', a: 'some', b: 'some', c: 'some' } as const;
 const integers = { d: 's32', a: 'b32', b: 'b32', c: 's32' } as const;
 const singles = { d: 'f32', a: 'b32', b: 'b32', c: 'f32' } as const;
-const doubles = { d: 'f64', a: 'f64', b: 'f64', c: 'f64' } as const;
 const halves = { d: '.dtype', a: 'b32', b: 'b32', c: '.ctype' } as const;
 const signs = { alayout: layout, blayout: layout } as const;
 
 const wmmaProducts = [
-  wmma({
-    syntax: 'wmma.mma.sync.aligned.alayout.blayout.shape.dtype.ctype{.satfinite} d, a, b, c',
+  refusing({
+    since: old,
+    source: '9.7.14.4.5',
+    status: {
+      refused: 'an end of the range that sums of floats stop at, which PTX has had no more since version 6.5',
+      instead: 'leave `.satfinite` out, and take the smaller of the result and the largest number by `min`',
+    },
+  })({
+    syntax: 'wmma.mma.sync.aligned.alayout.blayout.shape.dtype.ctype.satfinite d, a, b, c',
     values: { ...signs, shape: shapes, dtype: half, ctype: half },
     types: halves,
     vectors: fragments,
-    doc: 'A product of matrices of halves, added to a matrix.',
-  }),
-  wmma({
-    syntax: 'wmma.mma.sync.aligned.alayout.blayout.shape.s32.atype.btype.s32{.satfinite} d, a, b, c',
-    values: { ...signs, shape: shapes, atype: ['s8', 'u8'], btype: ['s8', 'u8'] },
-    excludes: [
-      { atype: ['s8'], btype: ['u8'] },
-      { atype: ['u8'], btype: ['s8'] },
-    ],
-    types: integers,
-    vectors: fragments,
-    since: bytes,
-    status: notYet,
-    doc: 'A product of matrices of bytes, added to a matrix.',
-  }),
-  wmma({
-    syntax: 'wmma.mma.sync.aligned.alayout.blayout.shape.f32.bf16.bf16.f32 d, a, b, c',
-    values: { ...signs, shape: shapes },
-    types: singles,
-    vectors: fragments,
-    since: ampere,
-    doc: 'A product of matrices of bfloats, added to a matrix.',
-  }),
-  wmma({
-    syntax: 'wmma.mma.sync.aligned.alayout.blayout.m16n16k8.f32.tf32.tf32.f32 d, a, b, c',
-    values: signs,
-    types: singles,
-    vectors: fragments,
-    since: ampere,
-    doc: 'A product of matrices of short floats, added to a matrix.',
-  }),
-  wmma({
-    syntax: 'wmma.mma.sync.aligned.alayout.blayout.m8n8k4{.rnd}.f64.f64.f64.f64 d, a, b, c',
-    values: { ...signs, rnd: ['rn', 'rz', 'rm', 'rp'] },
-    types: doubles,
-    vectors: fragments,
-    since: ampere,
-    doc: 'A product of matrices of doubles, added to a matrix.',
-  }),
-  wmma({
-    syntax: 'wmma.mma.sync.aligned.row.col.m8n8k32.s32.atype.btype.s32{.satfinite} d, a, b, c',
-    values: { atype: ['s4', 'u4'], btype: ['s4', 'u4'] },
-    excludes: [
-      { atype: ['s4'], btype: ['u4'] },
-      { atype: ['u4'], btype: ['s4'] },
-    ],
-    types: integers,
-    vectors: fragments,
-    since: subBytes,
-    status: notYet,
-    doc: 'A product of matrices of numbers of 4 bits, added to a matrix.',
-  }),
-  wmma({
-    syntax: 'wmma.mma.op.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 d, a, b, c',
-    values: { op: ['xor', 'and'] },
-    types: integers,
-    vectors: fragments,
-    since: subBytes,
-    status: notYet,
-    doc: 'For each row and column of two matrices of bits, how many bits differ or agree, added to a matrix.',
+    doc: 'A product of matrices of halves, added to a matrix. The sum stops at the largest numbers.',
   }),
 ];
 
@@ -226,53 +48,6 @@ const pairs = { i: 2, j: 2 } as const;
 const blackwell = { ptx: 8.7, sm: 120 } as const;
 
 const products = [
-  mma({
-    syntax: 'mma.sync.aligned.m8n8k4.alayout.blayout.dtype.f16.f16.ctype d, a, b, c',
-    values: { ...signs, dtype: half, ctype: half },
-    excludes: [{ dtype: ['f16'], ctype: ['f32'] }],
-    types: halves,
-    vectors: fragments,
-    since: { ptx: 6.4, sm: 70 },
-    doc: 'Four products of matrices of halves, added to matrices.',
-  }),
-  mma({
-    syntax: 'mma.sync.aligned.shape.row.col.dtype.f16.f16.ctype d, a, b, c',
-    values: { shape: ['m16n8k8', 'm16n8k16'], dtype: half, ctype: half },
-    excludes: [
-      { dtype: ['f16'], ctype: ['f32'] },
-      { dtype: ['f32'], ctype: ['f16'] },
-    ],
-    types: halves,
-    vectors: fragments,
-    since: { ptx: 6.5, sm: 75 },
-    doc: 'A product of matrices of halves, added to a matrix.',
-  }),
-  mma({
-    syntax: 'mma.sync.aligned.shape.row.col.f32.tf32.tf32.f32 d, a, b, c',
-    values: { shape: ['m16n8k4', 'm16n8k8'] },
-    types: singles,
-    vectors: fragments,
-    doc: 'A product of matrices of short floats, added to a matrix.',
-  }),
-  mma({
-    syntax: 'mma.sync.aligned.shape.row.col.f32.bf16.bf16.f32 d, a, b, c',
-    values: { shape: ['m16n8k8', 'm16n8k16'] },
-    types: singles,
-    vectors: fragments,
-    doc: 'A product of matrices of bfloats, added to a matrix.',
-  }),
-  mma({
-    syntax: 'mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype d, a, b, c',
-    values: { shape: ['m16n8k16', 'm16n8k32'], dtype: half, atype: eighth, btype: eighth, ctype: half },
-    excludes: [
-      { dtype: ['f16'], ctype: ['f32'] },
-      { dtype: ['f32'], ctype: ['f16'] },
-    ],
-    types: halves,
-    vectors: fragments,
-    since: { ptx: 8.4, sm: 89 },
-    doc: 'A product of matrices of floats of 8 bits, added to a matrix.',
-  }),
   mma({
     syntax: 'mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.dtype.atype.btype.ctype d, a, b, c',
     values: { dtype: half, atype: short, btype: short, ctype: half },
@@ -315,39 +90,6 @@ const products = [
     lanes: pairs,
     since: blackwell,
     doc: 'A product of matrices of floats of 4 to 8 bits with factors for blocks of them, added to a matrix.',
-  }),
-  mma({
-    syntax: 'mma.sync.aligned.shape.row.col{.rnd}.f64.f64.f64.f64 d, a, b, c',
-    values: { shape: ['m8n8k4', 'm16n8k4', 'm16n8k8', 'm16n8k16'], rnd: ['rn', 'rz', 'rm', 'rp'] },
-    types: doubles,
-    vectors: fragments,
-    doc: 'A product of matrices of doubles, added to a matrix.',
-  }),
-  mma({
-    syntax: 'mma.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32 d, a, b, c',
-    values: { shape: ['m8n8k16', 'm16n8k16', 'm16n8k32'], atype: ['u8', 's8'], btype: ['u8', 's8'] },
-    types: integers,
-    vectors: fragments,
-    since: { ptx: 6.5, sm: 75 },
-    status: notYet,
-    doc: 'A product of matrices of bytes, added to a matrix.',
-  }),
-  mma({
-    syntax: 'mma.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32 d, a, b, c',
-    values: { shape: ['m8n8k32', 'm16n8k32', 'm16n8k64'], atype: ['u4', 's4'], btype: ['u4', 's4'] },
-    types: integers,
-    vectors: fragments,
-    since: { ptx: 6.5, sm: 75 },
-    status: notYet,
-    doc: 'A product of matrices of numbers of 4 bits, added to a matrix.',
-  }),
-  mma({
-    syntax: 'mma.sync.aligned.shape.row.col.s32.b1.b1.s32.op.popc d, a, b, c',
-    values: { shape: ['m8n8k128', 'm16n8k128', 'm16n8k256'], op: ['xor', 'and'] },
-    types: integers,
-    vectors: fragments,
-    status: notYet,
-    doc: 'For each row and column of two matrices of bits, how many bits differ or agree, added to a matrix.',
   }),
 ];
 
@@ -453,4 +195,4 @@ const sparseProducts = [
   }),
 ];
 
-export const matrixRows = (): readonly Row[] => [...wmmaLoads, ...wmmaStores, ...wmmaProducts, ...products, ...sparseProducts];
+export const matrixRows = (): readonly Row[] => [...wmmaProducts, ...products, ...sparseProducts];
