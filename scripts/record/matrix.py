@@ -268,10 +268,34 @@ def fragments():
     yield generic, 'load', [f'{generic} {regs("d", 8)}, [from+64], 24;'], ('random', 'int', 'int'), 8
 
 
+FRAMES['storeSharedDoubles'] = (head(64) + loaded('c', 64) + FROM + TO + SHARED_IN, '  bar.sync 0;\n' + SHARED_OUT + TAIL)
+
+
+def spaces():
+    """Each shape and type once in shared memory, by either of its names; the layouts are those of `fragments`."""
+    for space in ['shared', 'shared::cta']:
+        seen = set()
+        for which, layout, shape, type_, count, *_, bits in matrix_forms.fragments():
+            if (which, shape, type_) in seen:
+                continue
+            seen.add((which, shape, type_))
+            load = f'wmma.load.{which}.sync.aligned.{layout}.{shape}.{space}.{type_}'
+            yield load, 'loadDoubles' if bits == 64 else 'load', [f'{load} {regs("d", count)}, [tile];'], ('random', 'int', 'int'), count
+            if which != 'c':
+                continue
+            store = f'wmma.store.d.sync.aligned.{layout}.{shape}.{space}.{type_}'
+            frame = 'storeSharedDoubles' if bits == 64 else 'store'
+            yield store, frame, [f'{store} [tile], {regs("c", count)};'], ('random', 'int', 'f64' if bits == 64 else 'int'), IMAGE // 4
+    load, store = [f'{name}.sync.aligned.m8n8.x1.shared::cta.b16' for name in ['ldmatrix', 'stmatrix']]
+    yield load, 'load', ['mov.u32 row, tile;', 'add.u32 row, row, b0;', f'{load} {{d0}}, [row];'], ('random', 'rows', 'rows'), 1
+    yield store, 'store', ['mov.u32 row, tile;', 'add.u32 row, row, b0;', f'{store} [row], {{c0}};'], ('random', 'apart', 'int'), IMAGE // 4
+
+
 def forms():
     yield from moves()
     yield from fragments()
     yield from products()
+    yield from spaces()
 
 
 def text_of(frame, code):
@@ -281,7 +305,7 @@ def text_of(frame, code):
 
 def trials_of(name, frame, pools):
     """How many trials are recorded: where only the layout is new, or an image tells all at once, fewer than of what computes."""
-    if pools[0] in ('numbered16', 'numbered32') or frame.startswith('store'):
+    if pools[0] in ('numbered16', 'numbered32') or frame.startswith('store') or (frame.startswith('load') and 'wmma' in name and 'shared' in name):
         return 1
     if pools[0] in ('numbered8', 'numbered4'):
         return 2 if pools[0] == 'numbered8' else 3

@@ -18,6 +18,8 @@ const folder = join(import.meta.dirname, '../../../fixtures/h200');
 interface Recording {
   readonly head?: string;
   readonly tail?: string;
+  /** Heads and tails by the names that forms have for them. */
+  readonly frames?: Readonly<Record<string, readonly [head: string, tail: string]>>;
   readonly ptx?: readonly string[];
   readonly forms?: readonly Form[];
 }
@@ -28,6 +30,7 @@ interface Form {
   readonly operands?: readonly Kind[];
   readonly result?: Kind;
   readonly code?: readonly string[];
+  readonly frame?: string;
   readonly ptx?: string;
 }
 
@@ -47,13 +50,14 @@ function* recordedKernels(): Generator<string> {
   for (const { name, ptx } of sweepForms()) if (recorded.has(name)) yield ptx;
 }
 
-function kernelOfForm({ head, tail }: Recording, { form, operands, result, code, ptx }: Form): string | undefined {
+function kernelOfForm({ frames, ...ends }: Recording, { form, operands, result, code, frame, ptx }: Form): string | undefined {
   if (operands && result)
     return kernelOf({
       text: form,
       sources: operands.map((kind, i) => ({ name: 'abce'[i]!, kind })),
       results: [{ name: 'd', kind: result }],
     });
+  const [head, tail] = frame === undefined ? [ends.head, ends.tail] : frames![frame]!;
   return code ? `${head}${code.join('\n')}\n${tail}` : ptx;
 }
 
