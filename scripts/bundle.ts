@@ -3,8 +3,8 @@
  * most of a short run is reading code. Each command is a file of its own, and so is what a command only sometimes needs, for
  * what is not read costs nothing. `npm install` runs this.
  */
-import { renameSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import type { BunPlugin } from 'bun';
 
 /** Where the bundle lies; a cache, safe to delete. */
@@ -54,18 +54,21 @@ const lazyOhm: BunPlugin = {
   },
 };
 
-/** Rows of refused forms are made when one is asked for, as few files have one; what their files compute at the start is then left out too. */
+/** Rows that the table makes when one of them is asked for: their files are left alone until then as well. */
 const lateRows: BunPlugin = {
   name: 'late-rows',
   setup(build) {
-    build.onResolve({ filter: /^\.\/later\/\w+\.ts$/ }, ({ path, importer }) =>
-      importer.endsWith('table/index.ts') ? { path: basename(path), namespace: 'late' } : undefined,
-    );
-    build.onLoad({ filter: /.*/, namespace: 'late' }, async ({ path }) => {
-      const file = join(process.cwd(), 'src/ptx/table/later', path);
-      const names = [...(await Bun.file(file).text()).matchAll(/^export const (\w+) = \(\)/gm)].map(([, name]) => name);
-      const contents = names.map((name) => `export const ${name} = () => require('${file}').${name}();`).join('\n');
-      return { contents, loader: 'js' };
+    const exported = (file: string): string[] =>
+      [...readFileSync(file, 'utf8').matchAll(/^export const (\w+Rows) = \(\)/gm)].map(([, name]) => name!);
+    build.onResolve({ filter: /^\.\/.*\.ts$/ }, ({ path, importer }) => {
+      if (!importer.endsWith('ptx/table/index.ts')) return undefined;
+      const file = join(dirname(importer), path);
+      return exported(file).length > 0 ? { path: relative(process.cwd(), file), namespace: 'late' } : undefined;
+    });
+    build.onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => {
+      const file = join(process.cwd(), path);
+      const contents = exported(file).map((name) => `export const ${name} = () => require('${file}').${name}();`);
+      return { contents: contents.join('\n'), loader: 'js' };
     });
   },
 };

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { matchForm } from '../../src/ptx/match.ts';
 import type { AnyCase, OperandSlot, Row } from '../../src/ptx/row.ts';
 import { ptxTypes, refusalOf } from '../../src/ptx/row.ts';
-import { allRows, rowsByName as rowsByOpcode } from '../../src/ptx/table/index.ts';
+import { allRows, chapters, rowsByName as rowsByOpcode } from '../../src/ptx/table/index.ts';
 import { need } from '../support/need.ts';
 import { ptxasFaults } from '../support/ptxas.ts';
 import { declarations, functions, instructionText, wordsOf } from './forms.ts';
@@ -112,6 +112,15 @@ const opcodes = `abs activemask add addc alloca and applypriority atom bar barri
 
 test('every opcode of the manual has rows', () => {
   assert.equal([...rowsByName.keys()].sort(), opcodes.split(/\s+/));
+});
+
+test('opcodes whose rows are made late are those of these rows, and of no others', () => {
+  const named = chapters.map(({ rows, opcodes }) => ({ names: [...new Set(rows().map(({ name }) => name))].sort(), opcodes }));
+  for (const { names, opcodes } of named) {
+    if (opcodes === undefined) continue;
+    assert.equal(names, opcodes.split(' ').sort());
+    for (const name of names) assert.is(named.filter((other) => other.names.includes(name)).length, 1, name);
+  }
 });
 
 test('what computes is lowered by its row and has three worked examples', () => {

@@ -22,7 +22,7 @@ import { newSearches, reportModifiers, reportOpcode, type Searches } from './rep
 import { type Row, refusalFor } from './row.ts';
 import { type Flat, flatten, functionScope, moduleScope, type Scope } from './scope.ts';
 import { conversionHelp, typeDeclared } from './suggest.ts';
-import { ownRowsByName } from './table/index.ts';
+import { ownRowsOf } from './table/index.ts';
 import { versionText } from './versions.ts';
 
 export interface CheckOptions {
@@ -164,7 +164,7 @@ function checkInstruction(
 function rowOfCall(instruction: Instruction): Row | undefined {
   const { results, args, label } = callParts(instruction);
   const written = [...(results.length > 0 ? ['(d)'] : []), 'f', ...(args.length > 0 ? ['(a)'] : []), ...(label ? ['t'] : [])];
-  return ownRowsByName.get('call')?.find(({ syntax }) => syntax === `call{.uni} ${written.join(', ')}`);
+  return ownRowsOf('call').find(({ syntax }) => syntax === `call{.uni} ${written.join(', ')}`);
 }
 
 /** Each form once: a module whose header is too old uses it many times. */

@@ -5,7 +5,7 @@
  */
 import { inOrderOf } from './order.ts';
 import { type AnyModifiers, type OperandSlot, type Row, refusalOf } from './row.ts';
-import { ownRowsByName, rowsByName } from './table/index.ts';
+import { ownRowsOf, rowsByName } from './table/index.ts';
 
 export interface FormMatch {
   readonly row: Row;
@@ -46,7 +46,7 @@ export const tryForm = (opcode: string, modifiers: readonly string[]): FormMatch
 
 /** Among the rows that are compiled, which come first, then among all. */
 function matchOpcode(opcode: string, modifiers: readonly string[], count: number | undefined): Found | undefined {
-  const own = matchRows(ownRowsByName.get(opcode) ?? [], modifiers, count);
+  const own = matchRows(ownRowsOf(opcode), modifiers, count);
   if (isMatch(own) && (count === undefined || slotsOf(own, count))) return own;
   const rows = rowsByName().get(opcode);
   return rows && matchAnyOrder(rows, modifiers, count);

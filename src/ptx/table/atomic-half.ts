@@ -3,7 +3,7 @@
  * 9.7.13.5 and 9.7.13.6.
  */
 import type { Value } from '../../ir/index.ts';
-import { type AddressOperand, type RowBuilder, row } from '../row.ts';
+import { type AddressOperand, type Row, type RowBuilder, row } from '../row.ts';
 import { eachHalf } from './halves.ts';
 import { fenceAround, fenceScopes, ofTheSystem } from './order.ts';
 import { spaceOf } from './spaces.ts';
@@ -52,7 +52,7 @@ function updateShort(ir: RowBuilder, pointer: Value, compute: (old: Value) => Va
   return partOf(before);
 }
 
-export const halfAtomicRows = [
+export const halfAtomicRows = (): readonly Row[] => [
   ...forms.flatMap(({ type, since, doc }) => [
     row({
       syntax: 'atom{.sem}{.scope}{.space}.add.noftz.type d, [a], b',

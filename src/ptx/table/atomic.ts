@@ -1,6 +1,6 @@
 /** Atomics. Source: PTX ISA 9.0, 9.7.13.5 and 9.7.13.6. Without a word for the order they are relaxed. */
 import type { AtomicOp, Value } from '../../ir/index.ts';
-import { type AddressOperand, type RowBuilder, row } from '../row.ts';
+import { type AddressOperand, type Row, type RowBuilder, row } from '../row.ts';
 import { isSignedType } from '../types.ts';
 import { fenceAround, fenceScopes, ofTheSystem } from './order.ts';
 import { spaceOf } from './spaces.ts';
@@ -38,7 +38,7 @@ const forms = [
   { op: ['inc', 'dec'], type: ['u32'], doc: 'Counts up to b and starts again at 0, or down to 0 and starts again at b.' },
 ] as const;
 
-export const atomicRows = [
+export const atomicRows = (): readonly Row[] => [
   ...forms.flatMap(({ op, type, doc }) => [
     row({
       syntax: 'atom{.sem}{.scope}{.space}.op.type d, [a], b',

@@ -34,36 +34,47 @@ import { videoRows } from './video.ts';
 import { warpRows } from './warp.ts';
 import { wmmaRows } from './wmma.ts';
 
-/** Rows of forms that are compiled, in the order of the manual. */
-const ownRows: readonly Row[] = [
-  ...integerRows,
-  ...carryRows,
-  ...floatRows,
-  ...directedRows,
-  ...halfRows,
-  ...pairedRows,
-  ...compareRows,
-  ...compareHalfRows,
-  ...logicRows,
-  ...bitRows,
-  ...approximateRows,
-  ...moveRows,
-  ...orderedRows,
-  ...hintRows,
-  ...asyncCopyRows,
-  ...atomicRows,
-  ...halfAtomicRows,
-  ...convertRows,
-  ...convertHalfRows,
-  ...smallFloatRows,
-  ...controlRows,
-  ...warpRows,
-  ...wmmaRows,
-  ...mmaRows,
-  ...tileRows,
-  ...fenceRows,
-  ...miscRows,
-  ...videoRows,
+/** Rows of forms that are compiled, in a file of their own. */
+interface Chapter {
+  readonly rows: () => readonly Row[];
+  /** The opcodes, where no other file has any: the rows are made when one of these is first asked for. A spec holds this to the rows. */
+  readonly opcodes?: string;
+}
+
+const now = (rows: readonly Row[]): Chapter => ({ rows: () => rows });
+const late = (opcodes: string, rows: () => readonly Row[]): Chapter => ({ rows, opcodes });
+
+const packedVideo = ['vadd', 'vsub', 'vavrg', 'vabsdiff', 'vmin', 'vmax', 'vset'].map((name) => `${name}2 ${name}4`).join(' ');
+
+/** In the order of the manual. */
+export const chapters: readonly Chapter[] = [
+  now(integerRows),
+  now(carryRows),
+  now(floatRows),
+  now(directedRows),
+  now(halfRows),
+  now(pairedRows),
+  now(compareRows),
+  now(compareHalfRows),
+  now(logicRows),
+  now(bitRows),
+  now(approximateRows),
+  now(moveRows),
+  now(orderedRows),
+  now(hintRows),
+  late('cp', asyncCopyRows),
+  late('atom red', () => [...atomicRows(), ...halfAtomicRows()]),
+  now(convertRows),
+  now(convertHalfRows),
+  now(smallFloatRows),
+  now(controlRows),
+  now(warpRows),
+  late('wmma', wmmaRows),
+  late('mma', mmaRows),
+  late('ldmatrix stmatrix movmatrix', tileRows),
+  now(fenceRows),
+  now(miscRows),
+  late(packedVideo, videoRows),
 ];
 
 type Groups = ReadonlyMap<string, readonly Row[]>;
@@ -78,15 +89,33 @@ function grouped(rows: readonly Row[]): Groups {
   return groups;
 }
 
-/** The rows of each opcode that are compiled: most files need no others, and these are there at the start. */
-export const ownRowsByName: Groups = grouped(ownRows);
+const groups = new Map(grouped(chapters.flatMap(({ rows, opcodes }) => (opcodes === undefined ? rows() : []))));
+const lateChapters = new Map(chapters.flatMap((chapter) => chapter.opcodes?.split(' ').map((opcode) => [opcode, chapter] as const) ?? []));
+const made = new Map<Chapter, readonly Row[]>();
+
+/** A row is one object, whoever asks for it. */
+function rowsOf(chapter: Chapter): readonly Row[] {
+  const rows = made.get(chapter) ?? chapter.rows();
+  made.set(chapter, rows);
+  return rows;
+}
+
+/** The rows of an opcode that are compiled: most files need no others. */
+export function ownRowsOf(opcode: string): readonly Row[] {
+  const known = groups.get(opcode);
+  if (known) return known;
+  const chapter = lateChapters.get(opcode);
+  if (!chapter) return [];
+  for (const [name, rows] of grouped(rowsOf(chapter))) groups.set(name, rows);
+  return groups.get(opcode) ?? [];
+}
 
 let every: { readonly rows: readonly Row[]; readonly byName: Groups } | undefined;
 
 /** The whole table, with what is refused last; made when it is first asked for. */
 function table(): NonNullable<typeof every> {
   if (!every) {
-    const rows = [...ownRows, ...refusedDataRows(), ...refusedRows()];
+    const rows = [...chapters.flatMap(rowsOf), ...refusedDataRows(), ...refusedRows()];
     every = { rows, byName: grouped(rows) };
   }
   return every;

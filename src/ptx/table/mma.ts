@@ -1,6 +1,6 @@
 /** Products of matrices by a warp, whose layouts the manual gives. Source: PTX ISA 9.0, 9.7.14.5. */
 import type { Value } from '../../ir/index.ts';
-import { type AnyModifiers, type RowBuilder, row } from '../row.ts';
+import { type AnyModifiers, type Row, type RowBuilder, row } from '../row.ts';
 import type { Rounding } from './compose.ts';
 import { type Element, type Fragment, mmaFragment, quadPairFragment, type Role, sizesOf } from './fragments.ts';
 import type { Sum } from './matrix-elements.ts';
@@ -230,4 +230,4 @@ const bitRow = row({
   cases: () => [],
 });
 
-export const mmaRows = [...quadRows, ...halfRows, ...floatRows, ...integerRows, bitRow];
+export const mmaRows = (): readonly Row[] => [...quadRows, ...halfRows, ...floatRows, ...integerRows, bitRow];

@@ -1,6 +1,6 @@
 /** Tiles of 8 by 8 halves between shared memory and the registers of a warp. Source: PTX ISA 9.0, 9.7.14.5.15 to 9.7.14.5.17. */
 import type { Value } from '../../ir/index.ts';
-import { type AddressOperand, type RowBuilder, row } from '../row.ts';
+import { type AddressOperand, type Row, type RowBuilder, row } from '../row.ts';
 import { mmaFragment, type Place } from './fragments.ts';
 import { joined } from './halves.ts';
 import { type Coordinate, coordinatesOf, fromLane, numberOf, registerAt, whereabouts } from './lanes.ts';
@@ -43,7 +43,7 @@ const tilesOf = (num: string): number[] => Array.from({ length: countOf(num) }, 
 const numbers = ['x1', 'x2', 'x4'] as const;
 const space = ['shared', 'shared::cta'] as const;
 
-export const tileRows = [
+export const tileRows = (): readonly Row[] => [
   row({
     syntax: 'ldmatrix.sync.aligned.m8n8.num{.trans}{.space}.b16 d, [a]',
     values: { num: numbers, space },

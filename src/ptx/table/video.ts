@@ -3,7 +3,7 @@
  * with exactly and limited with `.sat`. Those on one are refused. Source: PTX ISA 9.0, 9.7.18.
  */
 import type { IcmpPredicate, Value } from '../../ir/index.ts';
-import { type RowBuilder, row } from '../row.ts';
+import { type Row, type RowBuilder, row } from '../row.ts';
 import { isSignedType } from '../types.ts';
 import { saturateInt } from './compose.ts';
 
@@ -216,4 +216,4 @@ const lanewiseRows = shapes.flatMap((shape) => {
 });
 
 /** In the order of the manual. */
-export const videoRows = [...lanewiseRows];
+export const videoRows = (): readonly Row[] => [...lanewiseRows];

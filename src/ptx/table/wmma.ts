@@ -1,6 +1,6 @@
 /** Products of matrices by a warp, whose fragments are loaded and stored by instructions of their own. Source: PTX ISA 9.0, 9.7.14.4. */
 import type { Value } from '../../ir/index.ts';
-import { type AddressOperand, type AnyModifiers, type RowBuilder, row, type Since } from '../row.ts';
+import { type AddressOperand, type AnyModifiers, type Row, type RowBuilder, row, type Since } from '../row.ts';
 import type { Rounding } from './compose.ts';
 import { type Element, type Fragment, type Role, sizesOf, wmmaFragment } from './fragments.ts';
 import { type Held, loadFragment, storeFragment } from './matrix-access.ts';
@@ -253,7 +253,7 @@ const productRows = [
   }),
 ];
 
-export const wmmaRows = [
+export const wmmaRows = (): readonly Row[] => [
   ...[...factors, ...narrow('row')].map((kind) => loadRow('a', kind)),
   ...[...factors, ...narrow('col')].map((kind) => loadRow('b', kind)),
   ...sums.map((kind) => loadRow('c', kind)),
