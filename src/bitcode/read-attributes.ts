@@ -11,6 +11,8 @@ export interface AttributeTable {
 
 const none: AttributeList = { function: [], result: [], params: [] };
 const functionIndex = 0xffffffff;
+/** Where a place has no attributes, floor’s writer names a group that no file has. */
+const noGroup = 0x7fffffff;
 /** Attributes of a parameter take a place for each one before it. */
 const mostParameters = 256;
 
@@ -22,7 +24,7 @@ export function readAttributes(module: RawBlock, types: TypeTable): AttributeTab
   const lists = childBlocks(module, blocks.paramattr.id).flatMap((block) =>
     records(block).map((record) => {
       const list: { function: Attribute[]; result: Attribute[]; params: Attribute[][] } = { function: [], result: [], params: [] };
-      for (const id of record.ops) addGroup(list, groups.get(Number(id)), record.bit);
+      for (const id of record.ops) if (Number(id) !== noGroup) addGroup(list, groups.get(Number(id)), record.bit);
       return list;
     }),
   );

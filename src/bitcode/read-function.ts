@@ -3,10 +3,11 @@
  * whole body is known.
  */
 import type { BodyReader, ModuleTables } from './body-reader.ts';
-import type { Block, Instruction, Function as LlvmFunction, Value } from './model.ts';
+import { dbg, type Locations, locations } from './locations.ts';
+import type { Attachment, Block, Instruction, Function as LlvmFunction, MetadataNode, Value } from './model.ts';
 import { readConstants } from './read-constants.ts';
 import { readInstruction } from './read-instruction.ts';
-import { nodeAt, readMetadata } from './read-metadata.ts';
+import { nodeAt, readAttached, readMetadata } from './read-metadata.ts';
 import { blocks } from './records.ts';
 import { childBlocks, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
 import { types as llvm, type Type } from './types.ts';
@@ -56,7 +57,13 @@ function readBody(body: RawBlock, fn: LlvmFunction, tables: ModuleTables): void 
     { at: (id, bit, type) => reader.absolute(Number(id), tables.types.at(type, bit), bit) },
     tables.metadata.list,
   );
-  const instructions = readInstructions(body, fn, reader, locals);
+  const instructions = readInstructions(
+    body,
+    fn,
+    reader,
+    locals,
+    locations(() => functionMetadata.list),
+  );
   replacePlaceholders(instructions, (id) => locals[id - base], placeholders.size > 0, body.bit);
   readAttachments(body, fn, instructions, reader);
   readNames(body, fn, (id) => locals[id - base]);
@@ -83,11 +90,19 @@ function noMetadata(bit: number, id: number): never {
 
 const isTerminator = (inst: Instruction): boolean => ['br', 'condbr', 'switch', 'ret', 'unreachable'].includes(inst.op);
 
-function readInstructions(body: RawBlock, fn: LlvmFunction, reader: BodyReader, locals: Value[]): Instruction[] {
+function readInstructions(body: RawBlock, fn: LlvmFunction, reader: BodyReader, locals: Value[], places: Locations): Instruction[] {
   const found: Instruction[] = [];
+  let place: MetadataNode | undefined;
   let current = 0;
   for (const record of records(body)) {
-    if (skipped.has(record.code)) continue;
+    if (record.code === codes.declareBlocks.code) continue;
+    if (record.code === codes.debugLoc.code || record.code === codes.debugLocAgain.code) {
+      if (record.code === codes.debugLoc.code) place = readPlace(record, reader, places);
+      const last = found[found.length - 1];
+      if (!last || !place) throw new Malformed(record.bit, 'function', 'a place in the source of nothing');
+      last.metadata = [{ kind: dbg, node: place }];
+      continue;
+    }
     const block = fn.blocks[current];
     if (!block) throw new Malformed(record.bit, 'function', 'instructions behind the last basic block');
     const inst = readInstruction(reader, record);
@@ -100,8 +115,12 @@ function readInstructions(body: RawBlock, fn: LlvmFunction, reader: BodyReader, 
   return found;
 }
 
-/** Records that are no instructions: the block count, and places in a source file. */
-const skipped = new Set<number>([codes.declareBlocks.code, codes.debugLoc.code, codes.debugLocAgain.code]);
+/** `[line, column, scope, inlined at, implicit]`; the scope and what is inlined with 1 added, 0 for none. */
+function readPlace({ ops, bit }: RawRecord, reader: BodyReader, places: Locations): MetadataNode {
+  const at = (i: number): MetadataNode | undefined =>
+    Number(ops[i] ?? 0) === 0 ? undefined : nodeAt([reader.metadata(Number(ops[i]) - 1, bit)], 0, bit);
+  return places.at([0, ops[0] ?? 0, ops[1] ?? 0, 0, 0, ops[4] ?? 0], at(2), at(3));
+}
 
 function replacePlaceholders(
   instructions: readonly Instruction[],
@@ -136,16 +155,9 @@ function readAttachments(body: RawBlock, fn: LlvmFunction, instructions: readonl
       const ofFunction = record.ops.length % 2 === 0;
       const target = ofFunction ? fn : instructions[Number(record.ops[0])];
       if (!target) throw new Malformed(record.bit, 'metadataAttachment', `instruction ${record.ops[0]} does not exist`);
-      target.metadata = attachments(record, ofFunction ? 0 : 1, reader);
+      target.metadata = [...(target.metadata ?? []), ...attachments(record, ofFunction ? 0 : 1, reader)];
     }
 }
 
-function attachments(record: RawRecord, from: number, reader: BodyReader): LlvmFunction['metadata'] {
-  const found: LlvmFunction['metadata'] = [];
-  for (let i = from; i + 1 < record.ops.length; i += 2) {
-    const node = reader.metadata(Number(record.ops[i + 1]), record.bit);
-    const kind = reader.tables.kinds.get(Number(record.ops[i])) ?? `kind.${record.ops[i]}`;
-    found.push({ kind, node: nodeAt([node], 0, record.bit) });
-  }
-  return found;
-}
+const attachments = (record: RawRecord, from: number, reader: BodyReader): Attachment[] =>
+  readAttached(record, from, (id) => reader.metadata(id, record.bit), reader.tables.kinds);
