@@ -3,7 +3,7 @@ import { BitReader, OutOfBits } from '../base/bits.ts';
 import type { Argument, Attachment, Constant, Instruction, Metadata, MetadataNode, NamedMetadata } from './model.ts';
 import { readDebugNode } from './read-debug-info.ts';
 import { blocks } from './records.ts';
-import { Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
+import { decoded, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
 
 export interface MetadataTable {
   readonly named: NamedMetadata[];
@@ -121,7 +121,7 @@ function readStrings({ ops, blob, bit }: RawRecord): Metadata[] {
       const size = Number(lengths.vbr(6));
       if (from + size > blob.length) throw new Malformed(bit, 'metadata', 'a metadata string outside its blob');
       from += size;
-      return { kind: 'string', value: new TextDecoder().decode(blob.subarray(from - size, from)) };
+      return { kind: 'string', value: decoded(blob.subarray(from - size, from), bit, 'metadata') };
     });
   } catch (error) {
     if (error instanceof OutOfBits) throw new Malformed(bit, 'metadata', error.message);

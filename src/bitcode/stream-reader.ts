@@ -38,8 +38,26 @@ export const childBlocks = (block: RawBlock, id: number): RawBlock[] =>
 /** The records of a block, those of inner blocks left out. */
 export const records = (block: RawBlock): RawRecord[] => block.items.filter((item): item is RawRecord => item.kind === 'record');
 
-/** Operands from `from` on as text, one character each. */
-export const textOf = (record: RawRecord, from = 0): string => new TextDecoder().decode(Uint8Array.from(record.ops.slice(from), Number));
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** UTF-8 as text. What is no UTF-8 is refused: it could not be written again as it was. */
+export function decoded(bytes: Uint8Array, bit: number, block: string): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new Malformed(bit, block, 'a text that is no UTF-8');
+  }
+}
+
+/** Operands from `from` on, up to `to`, as text, one byte each. */
+export function textOf({ ops, bit }: RawRecord, from = 0, to = ops.length): string {
+  const bytes = new Uint8Array(Math.max(0, to - from));
+  for (let i = from; i < to; i++) {
+    if (!(ops[i]! <= 0xff)) throw new Malformed(bit, 'a text', `a character ${ops[i]}`);
+    bytes[i - from] = Number(ops[i]);
+  }
+  return decoded(bytes, bit, 'a text');
+}
 
 type Encoding =
   | { readonly kind: 'literal'; readonly value: number | bigint }
