@@ -117,8 +117,9 @@ function addFunctionTypes(fn: LlvmFunction, numbers: { add(type: Type): number }
     for (const inst of block.body) {
       numbers.add(inst.type);
       // Arguments and instructions have added their own.
-      for (const operand of operandsOf(inst))
+      eachOperand(inst, (operand) => {
         if (operand.kind !== 'instruction' && operand.kind !== 'argument') addValueTypes(operand, numbers);
+      });
       if (inst.op === 'gep') numbers.add(inst.sourceType);
       if (inst.op === 'alloca') numbers.add(inst.allocated);
       if (inst.op === 'call') numbers.add(inst.functionType);
@@ -137,24 +138,37 @@ function addValueTypes(value: Value, numbers: { add(type: Type): number }): void
 
 /** The values an instruction uses, blocks left out. */
 export function operandsOf(inst: Instruction): Value[] {
+  const found: Value[] = [];
+  eachOperand(inst, (value) => void found.push(value));
+  return found;
+}
+
+/** The same one by one, without a list. */
+export function eachOperand(inst: Instruction, visit: (value: Value) => void): void {
   switch (inst.op) {
     case 'phi':
-      return inst.incoming.map((each) => each.value);
+      for (const each of inst.incoming) visit(each.value);
+      return;
     case 'call':
-      return [inst.callee, ...inst.args.filter((arg): arg is Value => arg.kind !== 'metadata')];
+      visit(inst.callee);
+      for (const arg of inst.args) if (arg.kind !== 'metadata') visit(arg);
+      return;
     case 'gep':
-      return [inst.base, ...inst.indices];
+      visit(inst.base);
+      for (const index of inst.indices) visit(index);
+      return;
     case 'switch':
-      return [inst.condition, ...inst.cases.map((each) => each.value)];
+      visit(inst.condition);
+      for (const each of inst.cases) visit(each.value);
+      return;
     case 'alloca':
-      return [inst.count];
+      return visit(inst.count);
     case 'ret':
-      return inst.value ? [inst.value] : [];
+      if (inst.value) visit(inst.value);
+      return;
     default: {
       const fields = inst as unknown as Record<string, Value>;
-      const names = plainOperands[inst.op];
-      if (names.length === 1) return [fields[names[0]!]!];
-      return names.length === 2 ? [fields[names[0]!]!, fields[names[1]!]!] : names.map((name) => fields[name]!);
+      for (const name of plainOperands[inst.op]) visit(fields[name]!);
     }
   }
 }
@@ -200,7 +214,8 @@ export function numberFunction(fn: LlvmFunction, module: ModuleNumbers): Functio
   const ids = new Map<unknown, number>();
   let next = module.valueCount;
   const constants: Constant[] = [];
-  const known = (value: Value): number | undefined => ids.get(keyOf(value)) ?? module.findValue(value);
+  const known = (value: Value): number | undefined =>
+    value.kind === 'instruction' || value.kind === 'argument' ? ids.get(value) : (ids.get(constantKey(value)) ?? module.findValue(value));
   const addConstant = (value: Value): void => {
     if (value.kind !== 'constant' || known(value) !== undefined) return;
     for (const part of partsOf(value)) addConstant(part);
@@ -208,8 +223,7 @@ export function numberFunction(fn: LlvmFunction, module: ModuleNumbers): Functio
     ids.set(constantKey(value), next++);
   };
   for (const arg of fn.args) ids.set(arg, next++);
-  for (const block of fn.blocks)
-    for (const inst of block.body) for (const operand of operandsOf(inst)) if (operand.kind === 'constant') addConstant(operand);
+  for (const block of fn.blocks) for (const inst of block.body) eachOperand(inst, addConstant);
   const firstInstruction = next;
   for (const block of fn.blocks) for (const inst of block.body) if (inst.type !== types.void) ids.set(inst, next++);
   const blockIds = new Map(fn.blocks.map((block, id) => [block, id]));

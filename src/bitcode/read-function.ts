@@ -37,6 +37,13 @@ function readBody(body: RawBlock, fn: LlvmFunction, tables: ModuleTables): void 
   const own = readConstants(childBlocks(body, blocks.constants.id), tables.types, { first: base + fn.args.length, outer: tables.values });
   const locals: Value[] = [...fn.args, ...own.all(body.bit)];
   const placeholders = new Map<number, Placeholder>();
+  // Whether the instruction that is being read uses what is defined later, and those that do.
+  let isWaiting = false;
+  const waiting: Instruction[] = [];
+  const made = (inst: Instruction): void => {
+    if (isWaiting) waiting.push(inst);
+    isWaiting = false;
+  };
   const reader: BodyReader = {
     tables,
     next: () => base + locals.length,
@@ -45,26 +52,26 @@ function readBody(body: RawBlock, fn: LlvmFunction, tables: ModuleTables): void 
       const known = locals[id - base];
       if (known) return known;
       if (!type || id - base > locals.length + body.items.length) throw new Malformed(bit, 'function', `value ${id} does not exist`);
-      const made = placeholders.get(id) ?? { kind: 'placeholder', id, type };
-      placeholders.set(id, made);
-      return made as unknown as Value;
+      const placeholder = placeholders.get(id) ?? { kind: 'placeholder', id, type };
+      placeholders.set(id, placeholder);
+      isWaiting = true;
+      return placeholder as unknown as Value;
     },
     block: (id, bit) => fn.blocks[Number(id)] ?? noBlock(bit, id),
-    metadata: (id, bit) => functionMetadata.list[id] ?? noMetadata(bit, id),
+    metadata(id, bit) {
+      const found = functionMetadata.list[id] ?? noMetadata(bit, id);
+      // A value of the function may be one that is defined later.
+      if (found.kind === 'value') isWaiting = true;
+      return found;
+    },
   };
   const functionMetadata = readMetadata(
     childBlocks(body, blocks.metadata.id),
     { at: (id, bit, type) => reader.absolute(Number(id), tables.types.at(type, bit), bit) },
     tables.metadata.list,
   );
-  const instructions = readInstructions(
-    body,
-    fn,
-    reader,
-    locals,
-    locations(() => functionMetadata.list),
-  );
-  replacePlaceholders(instructions, (id) => locals[id - base], placeholders.size > 0, body.bit);
+  const instructions = readInstructions(body, fn, reader, locals, { places: locations(() => functionMetadata.list), made });
+  replacePlaceholders(waiting, (id) => locals[id - base], body.bit);
   readAttachments(body, fn, instructions, reader);
   readNames(body, fn, (id) => locals[id - base]);
 }
@@ -88,9 +95,16 @@ function noMetadata(bit: number, id: number): never {
   throw new Malformed(bit, 'function', `metadata ${id} does not exist`);
 }
 
-const isTerminator = (inst: Instruction): boolean => ['br', 'condbr', 'switch', 'ret', 'unreachable'].includes(inst.op);
+const terminators: ReadonlySet<string> = new Set(['br', 'condbr', 'switch', 'ret', 'unreachable']);
+const isTerminator = (inst: Instruction): boolean => terminators.has(inst.op);
 
-function readInstructions(body: RawBlock, fn: LlvmFunction, reader: BodyReader, locals: Value[], places: Locations): Instruction[] {
+interface Around {
+  readonly places: Locations;
+  /** Told of each instruction. */
+  made(inst: Instruction): void;
+}
+
+function readInstructions(body: RawBlock, fn: LlvmFunction, reader: BodyReader, locals: Value[], { places, made }: Around): Instruction[] {
   const found: Instruction[] = [];
   let place: MetadataNode | undefined;
   let current = 0;
@@ -106,6 +120,7 @@ function readInstructions(body: RawBlock, fn: LlvmFunction, reader: BodyReader, 
     const block = fn.blocks[current];
     if (!block) throw new Malformed(record.bit, 'function', 'instructions behind the last basic block');
     const inst = readInstruction(reader, record);
+    made(inst);
     block.body.push(inst);
     found.push(inst);
     if (inst.type !== llvm.void) locals.push(inst);
@@ -122,13 +137,7 @@ function readPlace({ ops, bit }: RawRecord, reader: BodyReader, places: Location
   return places.at([0, ops[0] ?? 0, ops[1] ?? 0, 0, 0, ops[4] ?? 0], at(2), at(3));
 }
 
-function replacePlaceholders(
-  instructions: readonly Instruction[],
-  definition: (id: number) => Value | undefined,
-  hasAny: boolean,
-  bit: number,
-): void {
-  if (!hasAny) return;
+function replacePlaceholders(instructions: readonly Instruction[], definition: (id: number) => Value | undefined, bit: number): void {
   const fixed = (field: unknown): unknown => {
     if (Array.isArray(field)) return field.map(fixed);
     if (typeof field !== 'object' || field === null) return field;

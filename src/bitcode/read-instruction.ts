@@ -53,8 +53,14 @@ const fastFlags = (c: Cursor): number => upgradedFast(optional(c));
 const upgradedFast = (flags: number): number => (flags & 1 ? 0xfe : flags);
 
 type Fields<O extends Instruction['op']> = Omit<InstructionOf<O>, 'kind' | 'op' | 'type'>;
-const make = <O extends Instruction['op']>(op: O, type: Type, fields: Fields<O>): Instruction =>
-  ({ kind: 'instruction', op, type, ...fields }) as unknown as Instruction;
+/** Takes the fields for the instruction itself: there are many, and copies take long. */
+function make<O extends Instruction['op']>(op: O, type: Type, fields: Fields<O>): Instruction {
+  const made = fields as unknown as { kind: string; op: string; type: Type };
+  made.kind = 'instruction';
+  made.op = op;
+  made.type = type;
+  return made as unknown as Instruction;
+}
 
 /** The instruction that a record is. */
 export function readInstruction(reader: BodyReader, record: RawRecord): Instruction {

@@ -6,7 +6,6 @@ import { type FunctionNumbers, type ModuleNumbers, numberFunction } from './enum
 import { placeOf } from './locations.ts';
 import type { Attachment, Instruction, InstructionOf, Function as LlvmFunction, Metadata, MetadataNode, Value } from './model.ts';
 import { allocaExplicitType, binaryCodes, callFlags, castCodes, predicateCodes } from './records.ts';
-import { signedVbr } from './signed-vbr.ts';
 import type { Operand, StreamWriter } from './stream-writer.ts';
 import { types } from './types.ts';
 import { writeConstants } from './write-constants.ts';
@@ -67,7 +66,7 @@ interface InstructionWriter {
   value(value: Value): Operand;
   /** The same, with the type where the operand is defined later. */
   typed(value: Value): Operand[];
-  signed(value: Value): bigint;
+  signed(value: Value): number;
   metadata(metadata: Metadata): Operand;
 }
 
@@ -83,7 +82,10 @@ function instructionWriter(out: StreamWriter, module: ModuleNumbers, numbers: Fu
       const back = distance(value);
       return back > 0 ? [back] : [back >>> 0, module.types.idOf(value.type)];
     },
-    signed: (value) => signedVbr(BigInt(distance(value))),
+    signed: (value) => {
+      const back = distance(value);
+      return back >= 0 ? 2 * back : -2 * back + 1;
+    },
     metadata: (metadata) => (writer.next - numbers.metadataId(metadata)) >>> 0,
   };
   return writer;
