@@ -77,4 +77,17 @@ need(test, ['llvm-as-14'], 'the data layout of iOS 11, which has words for float
   assert.match(judged(text.replace('-v16:16:16', '')).validated, /data-layout/);
 });
 
+need(test, ['llvm-as-14'], 'a library with a kernel that is not run: the others are, and the reason is told of that one alone', () => {
+  const texture = { type: '%struct._texture_2d_t addrspace(1)*', kind: 'air.texture' };
+  const good = airModule([buffer], '  store i32 7, i32 addrspace(1)* %p0, align 4');
+  const bad = airModule([buffer, texture], '', '%struct._texture_2d_t = type opaque').replaceAll('@k', '@t');
+  const metallib = airLibrary(good, {}, [{ name: 't', bitcode: airBitcode(bad) }]);
+  const [after] = launchMetallib(metallib, { kernel: 'k', blocks: 1, threads: 1, args: [new Uint32Array(1)] });
+  assert.equal([...after!], [7, 0, 0, 0]);
+  assert.throws(
+    () => launchMetallib(metallib, { kernel: 't', blocks: 1, threads: 1, args: [new Uint32Array(1)] }),
+    /`t` cannot be run here: a parameter of the kind `air\.texture`/,
+  );
+});
+
 test.run();

@@ -49,12 +49,17 @@ ${nodes.join('\n')}
 /** LLVM's bitcode of a text. */
 export const airBitcode = (text: string): Uint8Array => assembled(keep('kernel.ll', new TextEncoder().encode(text)));
 
-/** A metallib with one function `k`. */
-export function airLibrary(text: string, more: Partial<LibraryFunction> = {}): Uint8Array {
+/** A metallib with the function `k`, and others behind it. */
+export function airLibrary(
+  text: string,
+  more: Partial<LibraryFunction> = {},
+  others: readonly Pick<LibraryFunction, 'name' | 'bitcode'>[] = [],
+): Uint8Array {
+  const common = { type: 'kernel', airVersion: [2, 6], metalVersion: [3, 1] } as const;
   return writeMetallib({
     version: targets.macos14.container,
     platform: 'macos',
     os: targets.macos14.os,
-    functions: [{ name: 'k', type: 'kernel', airVersion: [2, 6], metalVersion: [3, 1], bitcode: airBitcode(text), ...more }],
+    functions: [{ ...common, name: 'k', bitcode: airBitcode(text), ...more }, ...others.map((other) => ({ ...common, ...other }))],
   });
 }
