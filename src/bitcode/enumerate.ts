@@ -4,7 +4,7 @@
  */
 import type { Argument, Block, Constant, Instruction, Function as LlvmFunction, Metadata, Module, Value } from './model.ts';
 import { type AttributeNumbers, callLists, numberAttributes } from './number-attributes.ts';
-import { isLocal, type MetadataNumbers, metadataArguments, numberMetadata } from './number-metadata.ts';
+import { isLocal, type MetadataNumbers, numberMetadata } from './number-metadata.ts';
 import { constantKey, fail, keyOf, type Numbering, numbering } from './numbering.ts';
 import { type Type, types } from './types.ts';
 
@@ -113,12 +113,15 @@ export function typeParts(type: Type): readonly Type[] {
 
 function addFunctionTypes(fn: LlvmFunction, numbers: { add(type: Type): number }): void {
   for (const arg of fn.args) numbers.add(arg.type);
+  const seen = new Set<Value>();
   for (const block of fn.blocks)
     for (const inst of block.body) {
       numbers.add(inst.type);
       // Arguments and instructions have added their own.
       eachOperand(inst, (operand) => {
-        if (operand.kind !== 'instruction' && operand.kind !== 'argument') addValueTypes(operand, numbers);
+        if (operand.kind === 'instruction' || operand.kind === 'argument' || seen.has(operand)) return;
+        seen.add(operand);
+        addValueTypes(operand, numbers);
       });
       if (inst.op === 'gep') numbers.add(inst.sourceType);
       if (inst.op === 'alloca') numbers.add(inst.allocated);
@@ -211,16 +214,24 @@ export interface FunctionNumbers {
 
 /** Numbers of arguments, constants, instructions and blocks of a function. */
 export function numberFunction(fn: LlvmFunction, module: ModuleNumbers): FunctionNumbers {
-  const ids = new Map<unknown, number>();
+  const ids = new Map<Value, number>();
+  // Equal constants share an id, by what they have in common; each object of them is looked up by that once.
+  const byKey = new Map<unknown, number>();
   let next = module.valueCount;
   const constants: Constant[] = [];
-  const known = (value: Value): number | undefined =>
-    value.kind === 'instruction' || value.kind === 'argument' ? ids.get(value) : (ids.get(constantKey(value)) ?? module.findValue(value));
+  const known = (value: Value): number | undefined => {
+    const id = ids.get(value);
+    if (id !== undefined || value.kind === 'instruction' || value.kind === 'argument') return id;
+    const shared = byKey.get(constantKey(value)) ?? module.findValue(value);
+    if (shared !== undefined) ids.set(value, shared);
+    return shared;
+  };
   const addConstant = (value: Value): void => {
     if (value.kind !== 'constant' || known(value) !== undefined) return;
     for (const part of partsOf(value)) addConstant(part);
     constants.push(value);
-    ids.set(constantKey(value), next++);
+    byKey.set(constantKey(value), next);
+    ids.set(value, next++);
   };
   for (const arg of fn.args) ids.set(arg, next++);
   for (const block of fn.blocks) for (const inst of block.body) eachOperand(inst, addConstant);
@@ -230,7 +241,8 @@ export function numberFunction(fn: LlvmFunction, module: ModuleNumbers): Functio
   const local = numbering<Argument | Instruction>();
   for (const block of fn.blocks)
     for (const inst of block.body)
-      if (inst.op === 'call') for (const { metadata } of metadataArguments(inst)) if (isLocal(metadata)) local.add(metadata.value);
+      if (inst.op === 'call')
+        for (const arg of inst.args) if (arg.kind === 'metadata' && isLocal(arg.metadata)) local.add(arg.metadata.value);
   return {
     constants,
     firstInstruction,

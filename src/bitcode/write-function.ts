@@ -4,7 +4,7 @@
  */
 import { type FunctionNumbers, type ModuleNumbers, numberFunction } from './enumerate.ts';
 import { placeOf } from './locations.ts';
-import type { Attachment, Instruction, InstructionOf, Function as LlvmFunction, Metadata, MetadataNode, Value } from './model.ts';
+import type { Argument, Attachment, Instruction, InstructionOf, Function as LlvmFunction, Metadata, MetadataNode, Value } from './model.ts';
 import { allocaExplicitType, binaryCodes, callFlags, castCodes, predicateCodes } from './records.ts';
 import type { Operand, StreamWriter } from './stream-writer.ts';
 import { types } from './types.ts';
@@ -196,7 +196,8 @@ function writeCall(w: InstructionWriter, inst: InstructionOf<'call'>): void {
 
 /** Names of arguments, instructions and basic blocks; Apple's compilers keep none. */
 function writeNames(out: StreamWriter, fn: LlvmFunction, numbers: FunctionNumbers): void {
-  const values = [...fn.args, ...fn.blocks.flatMap((block) => block.body)].filter((value) => value.name !== undefined);
+  const values: (Argument | Instruction)[] = fn.args.filter((arg) => arg.name !== undefined);
+  for (const { body } of fn.blocks) for (const inst of body) if (inst.name !== undefined) values.push(inst);
   const named = fn.blocks.filter((block) => block.name !== undefined);
   if (values.length + named.length === 0) return;
   const chars = (name: string | undefined): number[] => [...new TextEncoder().encode(name ?? '')];
@@ -209,13 +210,17 @@ function writeNames(out: StreamWriter, fn: LlvmFunction, numbers: FunctionNumber
 /** Metadata hung on the function and on its instructions. */
 function writeAttachments(out: StreamWriter, fn: LlvmFunction, { metadata }: ModuleNumbers): void {
   const words = (list: readonly Attachment[]): number[] => attachmentWords(list, metadata);
-  const instructions = fn.blocks.flatMap((block) => block.body);
-  const attached = instructions.map((inst) => (inst.metadata?.length ? placeOf(inst).others : []));
-  if (fn.metadata.length === 0 && attached.every((list) => list.length === 0)) return;
+  const attached: [number: number, list: readonly Attachment[]][] = [];
+  let number = 0;
+  for (const { body } of fn.blocks)
+    for (const inst of body) {
+      const others = inst.metadata?.length ? placeOf(inst).others : [];
+      if (others.length > 0) attached.push([number, others]);
+      number++;
+    }
+  if (fn.metadata.length === 0 && attached.length === 0) return;
   out.block('metadataAttachment', () => {
     if (fn.metadata.length > 0) out.record('metadataAttachment', 'attachment', words(fn.metadata));
-    attached.forEach((list, i) => {
-      if (list.length > 0) out.record('metadataAttachment', 'attachment', [i, ...words(list)]);
-    });
+    for (const [at, list] of attached) out.record('metadataAttachment', 'attachment', [at, ...words(list)]);
   });
 }
