@@ -59,8 +59,9 @@ export function mutatedModule(bytes: Uint8Array, random: Random): Uint8Array {
   return encoded(blocks);
 }
 
-type Tree = Omit<RawBlock, 'items'> & { items: (Item | Tree)[] };
-type Item = Omit<RawRecord, 'ops' | 'code' | 'blob'> & { ops: (number | bigint)[]; code: number; blob: Uint8Array | undefined };
+/** A block whose items can be changed. */
+export type Tree = Omit<RawBlock, 'items'> & { items: (Item | Tree)[] };
+export type Item = Omit<RawRecord, 'ops' | 'code' | 'blob'> & { ops: (number | bigint)[]; code: number; blob: Uint8Array | undefined };
 
 /** Changes one thing somewhere inside a block. */
 function mutateTree(block: Tree, random: Random): void {
@@ -89,7 +90,7 @@ function mutateRecord(record: Item, random: Random): void {
 }
 
 /** A stream of these blocks, without abbreviations but for blobs. */
-function encoded(blocks: readonly Tree[]): Uint8Array {
+export function encoded(blocks: readonly Tree[]): Uint8Array {
   const bits = new BitWriter();
   bits.fixed(0xdec04342, 32);
   for (const block of blocks) writeBlock(bits, block, 2);

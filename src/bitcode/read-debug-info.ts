@@ -4,6 +4,7 @@
  */
 import { type DebugRow, debugCodes, debugRowOf } from './debug-info.ts';
 import type { DebugFields, MetadataNode } from './model.ts';
+import { signedVbr } from './signed-vbr.ts';
 import { Malformed, type RawRecord } from './stream-reader.ts';
 
 type Word = number | bigint;
@@ -32,11 +33,17 @@ export function readDebugNode(record: RawRecord): DebugNode | undefined {
     const isWide = (head & 4) !== 0;
     return isWide
       ? make('DIEnumerator', [head & 2, ops[1] ?? 0, ...ops.slice(3)], [ops[2] ?? 0])
-      : make('DIEnumerator', [head & 2, 64, ops[1] ?? 0], [ops[2] ?? 0]);
+      : make('DIEnumerator', [head & 2, 64, fromOldWord(ops[1] ?? 0)], [ops[2] ?? 0]);
   }
   if (code === debugCodes.argList) return refuse(bit, 'a list of values');
   const row = debugRowOf(code);
   return row && readRow(row, record, make);
+}
+
+/** Before LLVM 12 a negative number was its complement, with the lowest bit set. */
+function fromOldWord(word: Word): Word {
+  const bits = BigInt.asUintN(64, BigInt(word));
+  return (bits & 1n) === 0n ? word : BigInt.asUintN(64, signedVbr(~(bits >> 1n)));
 }
 
 function refuse(bit: number, what: string): never {
