@@ -5,6 +5,7 @@
  */
 import { gcAndSweep, heapSize } from 'bun:jsc';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { random } from '../spec/support/mutate.ts';
 import { mutatedLibrary, mutatedModule } from '../spec/support/mutate-bytes.ts';
@@ -74,7 +75,7 @@ function attempt(kind: string, number: number, bytes: Uint8Array, run: (bytes: U
   if (grown > timesFile * bytes.length + anyFile) fault ||= `${grown} bytes of memory for ${bytes.length}`;
   if (!fault) return;
   faults++;
-  const path = `/tmp/fuzz-${kind}-${seed}-${number}.bin`;
+  const path = join(tmpdir(), `fuzz-${kind}-${seed}-${number}.bin`);
   writeFileSync(path, bytes);
   console.log(`${kind} ${number}: ${path}\n${fault}`);
 }
