@@ -4,13 +4,14 @@
  * Exit code 4: the peer is not on this machine.
  */
 import { air, prepare } from './air.ts';
+import { bitcode } from './bitcode.ts';
 import { compile } from './compile.ts';
 import { parsing } from './parse.ts';
 import { type Bench, report } from './report.ts';
 
-const benches: Readonly<Record<string, () => Bench | undefined>> = { air, compile, parse: parsing };
+const benches: Readonly<Record<string, () => Bench | undefined>> = { air, bitcode, compile, parse: parsing };
 /** Names of the contract whose subject is not built yet. */
-const later = ['cpu', 'bitcode', 'launch'];
+const later = ['cpu', 'launch'];
 
 const [name = '', ...words] = process.argv.slice(2);
 const bench = benches[name];

@@ -171,6 +171,10 @@ test('a metallib runs as the PTX it was built from', () => {
   assert.is(cli(['validate', 'affine.metallib']).code, 0);
   assert.match(cli(['inspect', 'affine.metallib']).out, 'affine');
   assert.match(cli(['inspect', 'affine.metallib', '--disassemble']).out, 'define void @affine');
+  assert.match(cli(['inspect', 'affine.metallib', '--function', 'affine', '--disassemble']).out, 'define void @affine');
+  const none = cli(['inspect', 'affine.metallib', '--function', 'other']);
+  assert.is(none.code, 2);
+  assert.match(none.err, /no function `other`: it has `affine`/);
   assert.is(JSON.parse(cli(['inspect', 'affine.metallib', '--json']).out).functions[0].name, 'affine');
 });
 

@@ -28,10 +28,6 @@ const withoutFirstLine = (text: string): string => text.replace(/^.*\n/, '');
 /** LLVM's text of a bitcode file, without the line that names the file. */
 export const llvmText = (path: string): string => withoutFirstLine(tool('llvm-dis-14', [path, '-o', '-']).toString());
 
-/** The same with values by number alone. */
-export const llvmTextWithoutNames = (path: string): string =>
-  withoutFirstLine(tool('opt-14', ['-passes=verify', '--discard-value-names', '-S', path]).toString());
-
 export const assembled = (path: string): Uint8Array => new Uint8Array(tool('llvm-as-14', [path, '-o', '-']));
 
 /** Throws unless LLVM can walk the bitstream and the module keeps LLVM's rules. */

@@ -2,7 +2,7 @@
  * Kernel inputs that are not buffers: the one table from which emission, raising and validation take them. In AIR a thread's
  * position is a function parameter that the kernel metadata names, never a call.
  */
-import type { Sreg } from '../ir/index.ts';
+import type { Builder, Sreg, Value } from '../ir/index.ts';
 
 export interface KernelInput {
   /** Metadata name without `air.`. */
@@ -15,11 +15,20 @@ export interface KernelInput {
   readonly isPosition: boolean;
   /** Only read from other people's files: an earlier row says the same. */
   readonly isAlias?: boolean;
+  /** What a component is made of, where no register holds it. */
+  readonly made?: (b: Builder, component: number) => Value;
 }
 
 const xyz = (base: string): Sreg[] => ['x', 'y', 'z'].map((axis) => `${base}.${axis}` as Sreg);
 const position = (name: string, argName: string, base: string) => ({ name, argName, sregs: xyz(base), isPosition: true });
 const index = (name: string, argName: string, sreg: Sreg) => ({ name, argName, sregs: [sreg], isPosition: false });
+
+const made = (input: KernelInput, make: (b: Builder, component: number) => Value): KernelInput => ({ ...input, isAlias: true, made: make });
+const sreg = (b: Builder, name: Sreg): Value => b.sreg('i32', { name });
+/** Threads of a simdgroup, on every Apple GPU and on the CPU device. */
+const simdWidth = 32n;
+/** Threads of a quadgroup, as a power of two: Metal Shading Language Specification, 4.4.1. */
+const quadBits = 2n;
 
 /** Source: kernel metadata of Apple-compiled modules and of a2flo/floor; GPUCompiler.jl `src/metal.jl`. */
 export const kernelInputs: readonly KernelInput[] = [
@@ -34,6 +43,11 @@ export const kernelInputs: readonly KernelInput[] = [
   index('simdgroup_index_in_threadgroup', 'warpid', 'warpid'),
   index('simdgroups_per_threadgroup', 'nwarpid', 'nwarpid'),
   { ...index('dispatch_simdgroups_per_threadgroup', 'nwarpid', 'nwarpid'), isAlias: true },
+  made(position('threads_per_grid', 'size', 'nctaid'), (b, axis) => b.mul(sreg(b, xyz('nctaid')[axis]!), sreg(b, xyz('ntid')[axis]!))),
+  made(index('threads_per_simdgroup', 'width', 'laneid'), (b) => b.const('i32', simdWidth)),
+  made(index('thread_execution_width', 'width', 'laneid'), (b) => b.const('i32', simdWidth)),
+  made(index('thread_index_in_quadgroup', 'quad_lane', 'laneid'), (b) => b.and(sreg(b, 'laneid'), b.const('i32', (1n << quadBits) - 1n))),
+  made(index('quadgroup_index_in_threadgroup', 'quad', 'tid.linear'), (b) => b.lshr(sreg(b, 'tid.linear'), b.const('i32', quadBits))),
 ];
 
 /** The input that holds a special register. */

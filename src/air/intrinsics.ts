@@ -296,6 +296,9 @@ export const clockName = (clock: Clock): string => `cumetal.clock.${clock}`;
 for (const clock of clocks)
   add({ name: clockName(clock), type: signature(llvm.i64), class: 'atomic', op: 'clock', clock, result: 'i64', operand: undefined });
 
+/** Every function that is known, for the docs. */
+export const allIntrinsics = (): Intrinsic[] => [...table.values(), ...atomics().values()];
+
 /** The function of a name, where it is known. */
 export const intrinsicOf = (name: string): Intrinsic | undefined =>
   table.get(name) ?? (name.includes('.atomic.') ? atomics().get(name) : undefined);

@@ -11,9 +11,10 @@ import {
   type Value,
   vectorOf,
 } from '../ir/index.ts';
-import { fenceOperands, type Intrinsic, intrinsicOf, isHint } from './intrinsics.ts';
+import { fenceOperands, intrinsicOf, isHint } from './intrinsics.ts';
 import { alignOf, hasMemoryForm, sizeOf } from './layout.ts';
 import { raiseAtomic } from './raise-atomics.ts';
+import { applyOp, raiseElements } from './raise-elements.ts';
 import { largestVariable } from './raise-params.ts';
 import { addressOf, type Lanes, type RaiseState, Refused, scalarType } from './raise-state.ts';
 import { raiseWarp } from './raise-warp.ts';
@@ -243,7 +244,7 @@ function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes | unde
   const { name } = inst.callee;
   if (isHint(name)) return undefined;
   const row = intrinsicOf(name);
-  if (!row) throw new Refused(`the function \`${name}\``);
+  if (!row) return raiseElements(state, inst) ?? refuseFunction(name);
   if (inst.functionType !== row.type) throw new Refused(`the function \`${name}\` of type ${spell(inst.functionType)}`);
   if (row.atomic) return raiseAtomic(state, row, inst);
   if (row.warp) return raiseWarp(state, row, inst);
@@ -256,21 +257,19 @@ function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes | unde
     state.b.barrier();
     return undefined;
   }
-  return [applyOp(state, row, inst)];
+  return [applyOp(state.b, row, valueArguments(inst).map(state.scalar))];
 }
+
+function refuseFunction(name: string): never {
+  throw new Refused(`the function \`${name}\``);
+}
+
+const valueArguments = ({ args }: InstructionOf<'call'>) =>
+  args.flatMap((arg) => (arg.kind === 'metadata' || arg.type.kind === 'metadata' ? [] : [arg]));
 
 /** A fence of less than the device is taken for one of the block. */
 function raiseFence({ b }: RaiseState, { args }: InstructionOf<'call'>): void {
   const scope = args[2];
   const isDevice = scope?.kind === 'constant' && scope.form === 'int' && Number(scope.value) === fenceOperands.scope.device;
   b.fence({ scope: isDevice ? 'device' : 'block' });
-}
-
-/** The op of an intrinsic on its operands; a trailing flag (`air.clz`) is not one. */
-function applyOp(state: RaiseState, row: Intrinsic, inst: InstructionOf<'call'>): Value {
-  const args = inst.args.flatMap((arg) => (arg.kind === 'metadata' || arg.type.kind === 'metadata' ? [] : [arg]));
-  const operands = args.filter((arg) => row.op !== 'clz' || spell(arg.type) !== 'i1').map((arg) => state.scalar(arg));
-  const op = (state.b as unknown as Record<string, (...x: unknown[]) => Value>)[row.op]!;
-  const isConversion = row.result !== row.operand || /^(fpto|[su]itofp)/.test(row.op);
-  return isConversion ? op(row.result, ...operands) : op(...operands);
 }

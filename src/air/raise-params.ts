@@ -14,17 +14,34 @@ import {
 } from '../ir/index.ts';
 import { alignOf, fieldOffset, hasMemoryForm, sizeOf } from './layout.ts';
 import { type RaiseState, Refused } from './raise-state.ts';
-import { type KernelDescription, type ParamDescription, readFaults, readFormats, readMemory, readPacked } from './read-metadata.ts';
+import {
+  type KernelDescription,
+  type ParamDescription,
+  readFaults,
+  readFormats,
+  readFunctionConstants,
+  readMemory,
+  readPacked,
+} from './read-metadata.ts';
 import { spaces } from './targets.ts';
 
 /** A kernel with its parameters and variables and no blocks. */
 export function raiseKernelShell(module: Module, description: KernelDescription): Kernel {
+  refuseUnknown(module, description);
   const kernel = emptyKernel(description.fn.name);
   kernel.maxThreads = description.maxThreads;
   for (const param of description.params)
     if (param.kind === 'buffer') kernel.params.push(withHidden(kernelParam(param, spaceOfBuffer(param, description)), module));
   for (const global of module.globals) kernel.variables.push(variable(global));
   return kernel;
+}
+
+/** What no launch can give: textures and the like, and function constants, whose values are the caller's. */
+function refuseUnknown(module: Module, { params }: KernelDescription): void {
+  const other = params.find((param) => param.kind === 'other');
+  if (other) throw new Refused(`a parameter of the kind \`${other.what}\``);
+  const constants = readFunctionConstants(module);
+  if (constants.length > 0) throw new Refused(`a kernel with function constants (${constants.map((name) => `\`${name}\``).join(', ')})`);
 }
 
 /** Parameters that no caller hands over say so, as the module describes them. */
@@ -80,7 +97,7 @@ export function raiseArguments(state: RaiseState, description: KernelDescription
   for (const param of description.params) {
     const arg = description.fn.args[param.index]!;
     if (param.kind === 'buffer') state.define(arg, [state.b.param(state.typesOf(arg.type)[0]!, { index: index++ })]);
-    else state.define(arg, inputLanes(state, param, arg.type));
+    else if (param.kind === 'input') state.define(arg, inputLanes(state, param, arg.type));
   }
 }
 
@@ -89,7 +106,7 @@ function inputLanes(state: RaiseState, param: Extract<ParamDescription, { kind: 
   const sregs = param.input.sregs;
   if (lanes.length > sregs.length) throw new Refused(`\`air.${param.input.name}\` as ${spell(type)}`);
   return lanes.map((lane, i) => {
-    const value = state.b.sreg('i32', { name: sregs[i]! });
+    const value = param.input.made?.(state.b, i) ?? state.b.sreg('i32', { name: sregs[i]! });
     if (lane === 'i32') return value;
     if (lane === 'i16') return state.b.trunc('i16', value);
     throw new Refused(`\`air.${param.input.name}\` as ${spell(type)}`);

@@ -34,7 +34,9 @@ export type ParamDescription =
       readonly typeName: string;
       readonly name: string;
     }
-  | { readonly kind: 'input'; readonly index: number; readonly input: KernelInput };
+  | { readonly kind: 'input'; readonly index: number; readonly input: KernelInput }
+  /** What is not for computing, or not known: textures, samplers, argument buffers. */
+  | { readonly kind: 'other'; readonly index: number; readonly what: string };
 
 export interface KernelDescription {
   readonly fn: LlvmFunction;
@@ -101,7 +103,7 @@ function readParam(node: MetadataNode): ParamDescription | string {
   if (index === undefined || !kind) return 'a parameter node without index or kind';
   if (kind === 'air.buffer') return readBuffer(node, index);
   const input = kernelInputs.find((each) => `air.${each.name}` === kind);
-  return input ? { kind: 'input', index, input } : `parameter kind \`${kind}\``;
+  return input ? { kind: 'input', index, input } : { kind: 'other', index, what: kind };
 }
 
 function readBuffer(node: MetadataNode, index: number): ParamDescription | string {
@@ -165,6 +167,10 @@ export const readTarget = (module: Module): Target | undefined =>
 
 /** What a kernel of the module may say when it stops itself. */
 export const readFaults = (module: Module): string[] => readTexts(module, faultWordName);
+
+/** Names of the function constants of a module. */
+export const readFunctionConstants = (module: Module): string[] =>
+  (module.namedMetadata.find((n) => n.name === 'air.function_constants')?.nodes ?? []).map(({ operands }) => textAt(operands[2]) ?? '');
 
 /** What the kernel of a module may print. */
 export const readFormats = (module: Module): string[] => readTexts(module, printBufferName);

@@ -4,7 +4,7 @@
  */
 import type { Argument, Block, Constant, Instruction, Function as LlvmFunction, Metadata, Module, Value } from './model.ts';
 import { type AttributeNumbers, callLists, numberAttributes } from './number-attributes.ts';
-import { isLocal, type MetadataNumbers, metadataArguments, numberMetadata } from './number-metadata.ts';
+import { isLocal, type MetadataNumbers, numberMetadata } from './number-metadata.ts';
 import { constantKey, fail, keyOf, type Numbering, numbering } from './numbering.ts';
 import { type Type, types } from './types.ts';
 
@@ -113,12 +113,16 @@ export function typeParts(type: Type): readonly Type[] {
 
 function addFunctionTypes(fn: LlvmFunction, numbers: { add(type: Type): number }): void {
   for (const arg of fn.args) numbers.add(arg.type);
+  const seen = new Set<Value>();
   for (const block of fn.blocks)
     for (const inst of block.body) {
       numbers.add(inst.type);
       // Arguments and instructions have added their own.
-      for (const operand of operandsOf(inst))
-        if (operand.kind !== 'instruction' && operand.kind !== 'argument') addValueTypes(operand, numbers);
+      eachOperand(inst, (operand) => {
+        if (operand.kind === 'instruction' || operand.kind === 'argument' || seen.has(operand)) return;
+        seen.add(operand);
+        addValueTypes(operand, numbers);
+      });
       if (inst.op === 'gep') numbers.add(inst.sourceType);
       if (inst.op === 'alloca') numbers.add(inst.allocated);
       if (inst.op === 'call') numbers.add(inst.functionType);
@@ -137,24 +141,37 @@ function addValueTypes(value: Value, numbers: { add(type: Type): number }): void
 
 /** The values an instruction uses, blocks left out. */
 export function operandsOf(inst: Instruction): Value[] {
+  const found: Value[] = [];
+  eachOperand(inst, (value) => void found.push(value));
+  return found;
+}
+
+/** The same one by one, without a list. */
+export function eachOperand(inst: Instruction, visit: (value: Value) => void): void {
   switch (inst.op) {
     case 'phi':
-      return inst.incoming.map((each) => each.value);
+      for (const each of inst.incoming) visit(each.value);
+      return;
     case 'call':
-      return [inst.callee, ...inst.args.filter((arg): arg is Value => arg.kind !== 'metadata')];
+      visit(inst.callee);
+      for (const arg of inst.args) if (arg.kind !== 'metadata') visit(arg);
+      return;
     case 'gep':
-      return [inst.base, ...inst.indices];
+      visit(inst.base);
+      for (const index of inst.indices) visit(index);
+      return;
     case 'switch':
-      return [inst.condition, ...inst.cases.map((each) => each.value)];
+      visit(inst.condition);
+      for (const each of inst.cases) visit(each.value);
+      return;
     case 'alloca':
-      return [inst.count];
+      return visit(inst.count);
     case 'ret':
-      return inst.value ? [inst.value] : [];
+      if (inst.value) visit(inst.value);
+      return;
     default: {
       const fields = inst as unknown as Record<string, Value>;
-      const names = plainOperands[inst.op];
-      if (names.length === 1) return [fields[names[0]!]!];
-      return names.length === 2 ? [fields[names[0]!]!, fields[names[1]!]!] : names.map((name) => fields[name]!);
+      for (const name of plainOperands[inst.op]) visit(fields[name]!);
     }
   }
 }
@@ -197,26 +214,35 @@ export interface FunctionNumbers {
 
 /** Numbers of arguments, constants, instructions and blocks of a function. */
 export function numberFunction(fn: LlvmFunction, module: ModuleNumbers): FunctionNumbers {
-  const ids = new Map<unknown, number>();
+  const ids = new Map<Value, number>();
+  // Equal constants share an id, by what they have in common; each object of them is looked up by that once.
+  const byKey = new Map<unknown, number>();
   let next = module.valueCount;
   const constants: Constant[] = [];
-  const known = (value: Value): number | undefined => ids.get(keyOf(value)) ?? module.findValue(value);
+  const known = (value: Value): number | undefined => {
+    const id = ids.get(value);
+    if (id !== undefined || value.kind === 'instruction' || value.kind === 'argument') return id;
+    const shared = byKey.get(constantKey(value)) ?? module.findValue(value);
+    if (shared !== undefined) ids.set(value, shared);
+    return shared;
+  };
   const addConstant = (value: Value): void => {
     if (value.kind !== 'constant' || known(value) !== undefined) return;
     for (const part of partsOf(value)) addConstant(part);
     constants.push(value);
-    ids.set(constantKey(value), next++);
+    byKey.set(constantKey(value), next);
+    ids.set(value, next++);
   };
   for (const arg of fn.args) ids.set(arg, next++);
-  for (const block of fn.blocks)
-    for (const inst of block.body) for (const operand of operandsOf(inst)) if (operand.kind === 'constant') addConstant(operand);
+  for (const block of fn.blocks) for (const inst of block.body) eachOperand(inst, addConstant);
   const firstInstruction = next;
   for (const block of fn.blocks) for (const inst of block.body) if (inst.type !== types.void) ids.set(inst, next++);
   const blockIds = new Map(fn.blocks.map((block, id) => [block, id]));
   const local = numbering<Argument | Instruction>();
   for (const block of fn.blocks)
     for (const inst of block.body)
-      if (inst.op === 'call') for (const { metadata } of metadataArguments(inst)) if (isLocal(metadata)) local.add(metadata.value);
+      if (inst.op === 'call')
+        for (const arg of inst.args) if (arg.kind === 'metadata' && isLocal(arg.metadata)) local.add(arg.metadata.value);
   return {
     constants,
     firstInstruction,

@@ -53,6 +53,7 @@ export interface GlobalVariable {
   unnamedAddr: UnnamedAddr;
   externallyInitialized: boolean;
   dsoLocal: boolean;
+  metadata?: Attachment[];
 }
 
 export interface Function {
@@ -158,6 +159,14 @@ export interface MetadataNode {
   readonly kind: 'node';
   readonly distinct: boolean;
   operands: (Metadata | undefined)[];
+  /** Of a node of debug information: what it is beyond a tuple. `operands` holds what it refers to, in the order of its fields. */
+  readonly debug?: DebugFields;
+}
+
+/** Fields as in the record of `debug-info.ts` that the name stands for; those that refer to something are 0 here. */
+export interface DebugFields {
+  readonly name: string;
+  readonly values: readonly (number | bigint)[];
 }
 
 /** Metadata as an argument of a call; also of values that only the function knows. */
@@ -171,7 +180,7 @@ export interface NamedMetadata {
   nodes: MetadataNode[];
 }
 
-/** A node hung on a function or instruction under a metadata kind, `tbaa` say. */
+/** A node hung on a function, variable or instruction under a metadata kind, `tbaa` say. An instruction’s place in the source is its first, `dbg`. */
 export interface Attachment {
   readonly kind: string;
   readonly node: MetadataNode;

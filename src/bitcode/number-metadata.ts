@@ -1,4 +1,6 @@
 /** Numbers of metadata: strings, then values, then nodes. */
+
+import { attachedNodes, placeOf } from './locations.ts';
 import type { Argument, Constant, Instruction, Metadata, MetadataArgument, MetadataNode, Module } from './model.ts';
 import { metadataKinds } from './names.ts';
 import { constantKey, numbering } from './numbering.ts';
@@ -56,12 +58,13 @@ export function numberMetadata(module: Module): MetadataNumbers {
   };
   const seen = new Set<MetadataNode>();
   for (const named of module.namedMetadata) for (const node of named.nodes) visit(node);
+  for (const { metadata } of module.globals) for (const { node } of metadata ?? []) visit(node);
   for (const fn of module.functions) {
     for (const attachment of fn.metadata) visit(attachment.node);
     for (const block of fn.blocks)
       for (const inst of block.body) {
         if (inst.op === 'call') for (const { metadata } of metadataArguments(inst)) if (!isLocal(metadata)) visit(metadata);
-        if (inst.metadata) for (const attachment of inst.metadata) visit(attachment.node);
+        for (const node of attachedNodes(inst)) visit(node);
       }
   }
   return {
@@ -81,9 +84,11 @@ export function numberMetadata(module: Module): MetadataNumbers {
 
 function kindsOf(module: Module): readonly string[] {
   const kinds = new Set<string>(metadataKinds);
+  for (const { metadata } of module.globals) for (const { kind } of metadata ?? []) kinds.add(kind);
   for (const fn of module.functions) {
     for (const { kind } of fn.metadata) kinds.add(kind);
-    for (const block of fn.blocks) for (const inst of block.body) if (inst.metadata) for (const { kind } of inst.metadata) kinds.add(kind);
+    for (const block of fn.blocks)
+      for (const inst of block.body) if (inst.metadata) for (const { kind } of placeOf(inst).others) kinds.add(kind);
   }
   return [...kinds];
 }

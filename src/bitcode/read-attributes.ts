@@ -2,7 +2,7 @@
 import type { Attribute, AttributeList } from './model.ts';
 import type { TypeTable } from './read-types.ts';
 import { blocks } from './records.ts';
-import { childBlocks, Malformed, type RawBlock, type RawRecord, records } from './stream-reader.ts';
+import { childBlocks, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
 
 export interface AttributeTable {
   /** The list of a 1-based id; 0 is the empty list. */
@@ -11,6 +11,8 @@ export interface AttributeTable {
 
 const none: AttributeList = { function: [], result: [], params: [] };
 const functionIndex = 0xffffffff;
+/** Where a place has no attributes, floor’s writer names a group that no file has. */
+const noGroup = 0x7fffffff;
 /** Attributes of a parameter take a place for each one before it. */
 const mostParameters = 256;
 
@@ -22,7 +24,7 @@ export function readAttributes(module: RawBlock, types: TypeTable): AttributeTab
   const lists = childBlocks(module, blocks.paramattr.id).flatMap((block) =>
     records(block).map((record) => {
       const list: { function: Attribute[]; result: Attribute[]; params: Attribute[][] } = { function: [], result: [], params: [] };
-      for (const id of record.ops) addGroup(list, groups.get(Number(id)), record.bit);
+      for (const id of record.ops) if (Number(id) !== noGroup) addGroup(list, groups.get(Number(id)), record.bit);
       return list;
     }),
   );
@@ -61,18 +63,23 @@ function readGroup(record: RawRecord, types: TypeTable): Attribute[] {
   const text = (): string => {
     const end = ops.indexOf(0, at);
     if (end < 0) throw new Malformed(bit, 'paramattrGroup', 'a string attribute without end');
-    const value = new TextDecoder().decode(Uint8Array.from(ops.slice(at, end), Number));
+    const value = textOf(record, at, end);
     at = end + 1;
     return value;
   };
+  const kind = (): number => {
+    const n = Number(ops[at++]);
+    if (!(n < 2 ** 32)) throw new Malformed(bit, 'paramattrGroup', `attribute ${n}`);
+    return n;
+  };
   while (at < ops.length) {
     const form = Number(ops[at++]);
-    if (form === 0) found.push({ form: 'enum', kind: Number(ops[at++]) });
-    else if (form === 1) found.push({ form: 'int', kind: Number(ops[at++]), value: BigInt(ops[at++] ?? 0) });
+    if (form === 0) found.push({ form: 'enum', kind: kind() });
+    else if (form === 1) found.push({ form: 'int', kind: kind(), value: BigInt(ops[at++] ?? 0) });
     else if (form === 3) found.push({ form: 'string', key: text(), value: undefined });
     else if (form === 4) found.push({ form: 'string', key: text(), value: text() });
-    else if (form === 5) found.push({ form: 'type', kind: Number(ops[at++]), type: undefined });
-    else if (form === 6) found.push({ form: 'type', kind: Number(ops[at++]), type: types.at(ops[at++], bit) });
+    else if (form === 5) found.push({ form: 'type', kind: kind(), type: undefined });
+    else if (form === 6) found.push({ form: 'type', kind: kind(), type: types.at(ops[at++], bit) });
     else throw new Malformed(bit, 'paramattrGroup', `attribute form ${form}`);
   }
   if (at > ops.length) throw new Malformed(bit, 'paramattrGroup', 'an attribute that is cut off');

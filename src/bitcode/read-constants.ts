@@ -5,6 +5,7 @@ import type { Constant } from './model.ts';
 import { constantLimits } from './read-limits.ts';
 import type { TypeTable } from './read-types.ts';
 import { binaryOpcode, blocks, castOpcodes } from './records.ts';
+import { fromSignedVbr } from './signed-vbr.ts';
 import { Malformed, type RawBlock, type RawRecord, records } from './stream-reader.ts';
 import { bitWidth, types as llvm, spell, type Type, type TypeOf } from './types.ts';
 
@@ -60,13 +61,6 @@ export function readConstants(constantBlocks: readonly RawBlock[], types: TypeTa
     all: (bit) => pending.map((_, i) => source.at(first + i, bit)),
   };
   return source;
-}
-
-/** The inverse of a sign in the lowest bit; 1 is the least number. */
-export function fromSignedVbr(value: number | bigint): bigint {
-  const v = BigInt(value);
-  if ((v & 1n) === 0n) return v >> 1n;
-  return v === 1n ? -(1n << 63n) : -(v >> 1n);
 }
 
 function makeConstant(type: Type, record: RawRecord, source: ConstantSource, types: TypeTable): Constant {

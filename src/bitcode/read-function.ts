@@ -3,10 +3,11 @@
  * whole body is known.
  */
 import type { BodyReader, ModuleTables } from './body-reader.ts';
-import type { Block, Instruction, Function as LlvmFunction, Value } from './model.ts';
+import { dbg, type Locations, locations } from './locations.ts';
+import type { Attachment, Block, Instruction, Function as LlvmFunction, MetadataNode, Value } from './model.ts';
 import { readConstants } from './read-constants.ts';
 import { readInstruction } from './read-instruction.ts';
-import { nodeAt, readMetadata } from './read-metadata.ts';
+import { nodeAt, readAttached, readMetadata } from './read-metadata.ts';
 import { blocks } from './records.ts';
 import { childBlocks, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
 import { types as llvm, type Type } from './types.ts';
@@ -36,6 +37,13 @@ function readBody(body: RawBlock, fn: LlvmFunction, tables: ModuleTables): void 
   const own = readConstants(childBlocks(body, blocks.constants.id), tables.types, { first: base + fn.args.length, outer: tables.values });
   const locals: Value[] = [...fn.args, ...own.all(body.bit)];
   const placeholders = new Map<number, Placeholder>();
+  // Whether the instruction that is being read uses what is defined later, and those that do.
+  let isWaiting = false;
+  const waiting: Instruction[] = [];
+  const made = (inst: Instruction): void => {
+    if (isWaiting) waiting.push(inst);
+    isWaiting = false;
+  };
   const reader: BodyReader = {
     tables,
     next: () => base + locals.length,
@@ -44,20 +52,26 @@ function readBody(body: RawBlock, fn: LlvmFunction, tables: ModuleTables): void 
       const known = locals[id - base];
       if (known) return known;
       if (!type || id - base > locals.length + body.items.length) throw new Malformed(bit, 'function', `value ${id} does not exist`);
-      const made = placeholders.get(id) ?? { kind: 'placeholder', id, type };
-      placeholders.set(id, made);
-      return made as unknown as Value;
+      const placeholder = placeholders.get(id) ?? { kind: 'placeholder', id, type };
+      placeholders.set(id, placeholder);
+      isWaiting = true;
+      return placeholder as unknown as Value;
     },
     block: (id, bit) => fn.blocks[Number(id)] ?? noBlock(bit, id),
-    metadata: (id, bit) => functionMetadata.list[id] ?? noMetadata(bit, id),
+    metadata(id, bit) {
+      const found = functionMetadata.list[id] ?? noMetadata(bit, id);
+      // A value of the function may be one that is defined later.
+      if (found.kind === 'value') isWaiting = true;
+      return found;
+    },
   };
   const functionMetadata = readMetadata(
     childBlocks(body, blocks.metadata.id),
     { at: (id, bit, type) => reader.absolute(Number(id), tables.types.at(type, bit), bit) },
     tables.metadata.list,
   );
-  const instructions = readInstructions(body, fn, reader, locals);
-  replacePlaceholders(instructions, (id) => locals[id - base], placeholders.size > 0, body.bit);
+  const instructions = readInstructions(body, fn, reader, locals, { places: locations(() => functionMetadata.list), made });
+  replacePlaceholders(waiting, (id) => locals[id - base], body.bit);
   readAttachments(body, fn, instructions, reader);
   readNames(body, fn, (id) => locals[id - base]);
 }
@@ -81,16 +95,32 @@ function noMetadata(bit: number, id: number): never {
   throw new Malformed(bit, 'function', `metadata ${id} does not exist`);
 }
 
-const isTerminator = (inst: Instruction): boolean => ['br', 'condbr', 'switch', 'ret', 'unreachable'].includes(inst.op);
+const terminators: ReadonlySet<string> = new Set(['br', 'condbr', 'switch', 'ret', 'unreachable']);
+const isTerminator = (inst: Instruction): boolean => terminators.has(inst.op);
 
-function readInstructions(body: RawBlock, fn: LlvmFunction, reader: BodyReader, locals: Value[]): Instruction[] {
+interface Around {
+  readonly places: Locations;
+  /** Told of each instruction. */
+  made(inst: Instruction): void;
+}
+
+function readInstructions(body: RawBlock, fn: LlvmFunction, reader: BodyReader, locals: Value[], { places, made }: Around): Instruction[] {
   const found: Instruction[] = [];
+  let place: MetadataNode | undefined;
   let current = 0;
   for (const record of records(body)) {
-    if (skipped.has(record.code)) continue;
+    if (record.code === codes.declareBlocks.code) continue;
+    if (record.code === codes.debugLoc.code || record.code === codes.debugLocAgain.code) {
+      if (record.code === codes.debugLoc.code) place = readPlace(record, reader, places);
+      const last = found[found.length - 1];
+      if (!last || !place) throw new Malformed(record.bit, 'function', 'a place in the source of nothing');
+      last.metadata = [{ kind: dbg, node: place }];
+      continue;
+    }
     const block = fn.blocks[current];
     if (!block) throw new Malformed(record.bit, 'function', 'instructions behind the last basic block');
     const inst = readInstruction(reader, record);
+    made(inst);
     block.body.push(inst);
     found.push(inst);
     if (inst.type !== llvm.void) locals.push(inst);
@@ -100,16 +130,14 @@ function readInstructions(body: RawBlock, fn: LlvmFunction, reader: BodyReader, 
   return found;
 }
 
-/** Records that are no instructions: the block count, and places in a source file. */
-const skipped = new Set<number>([codes.declareBlocks.code, codes.debugLoc.code, codes.debugLocAgain.code]);
+/** `[line, column, scope, inlined at, implicit]`; the scope and what is inlined with 1 added, 0 for none. */
+function readPlace({ ops, bit }: RawRecord, reader: BodyReader, places: Locations): MetadataNode {
+  const at = (i: number): MetadataNode | undefined =>
+    Number(ops[i] ?? 0) === 0 ? undefined : nodeAt([reader.metadata(Number(ops[i]) - 1, bit)], 0, bit);
+  return places.at([0, ops[0] ?? 0, ops[1] ?? 0, 0, 0, ops[4] ?? 0], at(2), at(3));
+}
 
-function replacePlaceholders(
-  instructions: readonly Instruction[],
-  definition: (id: number) => Value | undefined,
-  hasAny: boolean,
-  bit: number,
-): void {
-  if (!hasAny) return;
+function replacePlaceholders(instructions: readonly Instruction[], definition: (id: number) => Value | undefined, bit: number): void {
   const fixed = (field: unknown): unknown => {
     if (Array.isArray(field)) return field.map(fixed);
     if (typeof field !== 'object' || field === null) return field;
@@ -136,16 +164,9 @@ function readAttachments(body: RawBlock, fn: LlvmFunction, instructions: readonl
       const ofFunction = record.ops.length % 2 === 0;
       const target = ofFunction ? fn : instructions[Number(record.ops[0])];
       if (!target) throw new Malformed(record.bit, 'metadataAttachment', `instruction ${record.ops[0]} does not exist`);
-      target.metadata = attachments(record, ofFunction ? 0 : 1, reader);
+      target.metadata = [...(target.metadata ?? []), ...attachments(record, ofFunction ? 0 : 1, reader)];
     }
 }
 
-function attachments(record: RawRecord, from: number, reader: BodyReader): LlvmFunction['metadata'] {
-  const found: LlvmFunction['metadata'] = [];
-  for (let i = from; i + 1 < record.ops.length; i += 2) {
-    const node = reader.metadata(Number(record.ops[i + 1]), record.bit);
-    const kind = reader.tables.kinds.get(Number(record.ops[i])) ?? `kind.${record.ops[i]}`;
-    found.push({ kind, node: nodeAt([node], 0, record.bit) });
-  }
-  return found;
-}
+const attachments = (record: RawRecord, from: number, reader: BodyReader): Attachment[] =>
+  readAttached(record, from, (id) => reader.metadata(id, record.bit), reader.tables.kinds);

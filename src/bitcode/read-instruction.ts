@@ -2,9 +2,9 @@
 
 import type { BodyReader } from './body-reader.ts';
 import type { CastOpcode, Instruction, InstructionOf, MetadataArgument, Value } from './model.ts';
-import { fromSignedVbr } from './read-constants.ts';
 import { alignOfCode } from './read-symbols.ts';
 import { allocaExplicitType, binaryOpcode, blocks, callFlags, castOpcodes, predicates } from './records.ts';
+import { fromSignedVbr } from './signed-vbr.ts';
 import { Malformed, type RawRecord } from './stream-reader.ts';
 import { bitWidth, types as llvm, spell, type Type } from './types.ts';
 
@@ -48,10 +48,19 @@ function value(c: Cursor, type: Type): Value {
 
 const typeAt = (c: Cursor): Type => c.reader.tables.types.at(raw(c), c.record.bit);
 const optional = (c: Cursor): number => (left(c) > 0 ? raw(c) : 0);
+/** Fast-math flags. Before LLVM 6 their lowest bit said that all of them are meant. */
+const fastFlags = (c: Cursor): number => upgradedFast(optional(c));
+const upgradedFast = (flags: number): number => (flags & 1 ? 0xfe : flags);
 
 type Fields<O extends Instruction['op']> = Omit<InstructionOf<O>, 'kind' | 'op' | 'type'>;
-const make = <O extends Instruction['op']>(op: O, type: Type, fields: Fields<O>): Instruction =>
-  ({ kind: 'instruction', op, type, ...fields }) as unknown as Instruction;
+/** Takes the fields for the instruction itself: there are many, and copies take long. */
+function make<O extends Instruction['op']>(op: O, type: Type, fields: Fields<O>): Instruction {
+  const made = fields as unknown as { kind: string; op: string; type: Type };
+  made.kind = 'instruction';
+  made.op = op;
+  made.type = type;
+  return made as unknown as Instruction;
+}
 
 /** The instruction that a record is. */
 export function readInstruction(reader: BodyReader, record: RawRecord): Instruction {
@@ -66,7 +75,7 @@ const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
   [codes.unop.code]: (c) => {
     const of = typed(c);
     if (raw(c) !== 0) fault(c, 'an unknown operation');
-    return make('fneg', of.type, { value: of, flags: optional(c) });
+    return make('fneg', of.type, { value: of, flags: fastFlags(c) });
   },
   [codes.cast.code]: (c) => {
     const of = typed(c);
@@ -82,7 +91,7 @@ const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
     const condition = typed(c);
     if (condition.type !== llvm.i1 && condition.type !== shapedAs(a.type, llvm.i1))
       fault(c, `a condition of type ${spell(condition.type)}`);
-    return make('select', a.type, { condition, a, b, flags: optional(c) });
+    return make('select', a.type, { condition, a, b, flags: fastFlags(c) });
   },
   [codes.phi.code]: readPhi,
   [codes.call.code]: readCall,
@@ -193,7 +202,7 @@ function readBinary(c: Cursor): Instruction {
   const scalar = a.type.kind === 'vector' ? a.type.element : a.type;
   if (scalar.kind !== 'int' && scalar.kind !== 'float') fault(c, `arithmetic on ${spell(a.type)}`);
   const opcode = binaryOpcode(raw(c), scalar.kind === 'float') ?? fault(c, 'an unknown operation');
-  return make('binary', a.type, { opcode, a, b, flags: optional(c) });
+  return make('binary', a.type, { opcode, a, b, flags: scalar.kind === 'float' ? fastFlags(c) : optional(c) });
 }
 
 function readCompare(c: Cursor): Instruction {
@@ -202,7 +211,7 @@ function readCompare(c: Cursor): Instruction {
   const code = raw(c);
   const predicate = predicates.get(code) ?? fault(c, `predicate ${code}`);
   const type = a.type.kind === 'vector' ? llvm.vector(llvm.i1, a.type.count) : llvm.i1;
-  return make(code >= 32 ? 'icmp' : 'fcmp', type, { predicate, a, b, flags: optional(c) });
+  return make(code >= 32 ? 'icmp' : 'fcmp', type, { predicate, a, b, flags: fastFlags(c) });
 }
 
 function readPhi(c: Cursor): Instruction {
@@ -215,7 +224,7 @@ function readPhi(c: Cursor): Instruction {
     if (of.type !== type) fault(c, 'a phi of another type');
     return { value: of, block: c.reader.block(raw(c), c.record.bit) };
   });
-  return make('phi', type, { incoming, flags: optional(c) });
+  return make('phi', type, { incoming, flags: fastFlags(c) });
 }
 
 function readAlloca(c: Cursor): Instruction {
@@ -260,7 +269,7 @@ function readSwitch(c: Cursor): Instruction {
 function readCall(c: Cursor): Instruction {
   const attributes = c.reader.tables.attributes.at(raw(c), c.record.bit);
   const flags = raw(c);
-  const fast = (flags & callFlags.fastMath) !== 0 ? raw(c) : 0;
+  const fast = (flags & callFlags.fastMath) !== 0 ? upgradedFast(raw(c)) : 0;
   const explicit = (flags & callFlags.explicitType) !== 0 ? typeAt(c) : undefined;
   const callee = typed(c);
   const functionType = explicit ?? pointee(c, callee);

@@ -1,11 +1,14 @@
 /** Metadata of a module or function that is read: ids are given first, operands filled in afterwards. */
 import { BitReader, OutOfBits } from '../base/bits.ts';
-import type { Argument, Constant, Instruction, Metadata, MetadataNode, NamedMetadata } from './model.ts';
+import type { Argument, Attachment, Constant, Instruction, Metadata, MetadataNode, NamedMetadata } from './model.ts';
+import { readDebugNode } from './read-debug-info.ts';
 import { blocks } from './records.ts';
-import { Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
+import { decoded, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
 
 export interface MetadataTable {
   readonly named: NamedMetadata[];
+  /** What hangs on variables and declarations: a value, then kinds and nodes in turn. */
+  readonly onSymbols: readonly RawRecord[];
   readonly list: readonly Metadata[];
 }
 
@@ -28,7 +31,8 @@ export type ValueSource = {
 /** Metadata of blocks on top of what is known `before`. */
 export function readMetadata(metadataBlocks: readonly RawBlock[], values: ValueSource, before: readonly Metadata[] = []): MetadataTable {
   const list: Metadata[] = [...before];
-  const nodes: { node: MetadataNode; record: RawRecord }[] = [];
+  const nodes: OpenNode[] = [];
+  const onSymbols: RawRecord[] = [];
   const named: { name: string; record: RawRecord }[] = [];
   for (const block of metadataBlocks) {
     let name = '';
@@ -36,13 +40,15 @@ export function readMetadata(metadataBlocks: readonly RawBlock[], values: ValueS
       if (record.code === codes.name.code) name = textOf(record);
       else if (record.code === codes.namedNode.code) named.push({ name, record });
       else if (record.code === codes.strings.code) list.push(...readStrings(record));
-      else if (!withoutId.has(record.code)) list.push(make(record, values, nodes));
+      else if (record.code === codes.globalDeclAttachment.code) onSymbols.push(record);
+      else if (!withoutId.has(record.code)) list.push(...make(record, values, nodes));
     }
   }
-  for (const { node, record } of nodes)
-    node.operands = record.ops.map((id) => (id === 0 ? undefined : operand(list, Number(id) - 1, record.bit)));
+  for (const { node, references, bit } of nodes)
+    node.operands = references.map((id) => (Number(id) === 0 ? undefined : operand(list, Number(id) - 1, bit)));
   return {
     list,
+    onSymbols,
     named: named.map(({ name, record }) => ({ name, nodes: record.ops.map((id) => nodeAt(list, Number(id), record.bit)) })),
   };
 }
@@ -64,18 +70,43 @@ export function nodeAt(list: readonly Metadata[], id: number, bit: number): Meta
   return found.kind === 'node' ? found : missing(bit, id);
 }
 
+/** Kinds and nodes in turn, from an operand on. */
+export function readAttached(
+  { ops, bit }: RawRecord,
+  from: number,
+  metadata: (id: number) => Metadata,
+  kinds: ReadonlyMap<number, string>,
+): Attachment[] {
+  const found: Attachment[] = [];
+  for (let i = from; i + 1 < ops.length; i += 2) {
+    const kind = kinds.get(Number(ops[i])) ?? `kind.${ops[i]}`;
+    found.push({ kind, node: nodeAt([metadata(Number(ops[i + 1]))], 0, bit) });
+  }
+  return found;
+}
+
 function missing(bit: number, id: number): never {
   throw new Malformed(bit, 'metadata', `metadata node ${id} does not exist`);
 }
 
-function make(record: RawRecord, values: ValueSource, nodes: { node: MetadataNode; record: RawRecord }[]): Metadata {
-  if (record.code === codes.oldString.code) return { kind: 'string', value: textOf(record) };
-  if (record.code === codes.value.code) return { kind: 'value', value: values.at(record.ops[1], record.bit, record.ops[0]) };
-  const isTuple = record.code === codes.node.code || record.code === codes.distinctNode.code;
-  const node: MetadataNode = { kind: 'node', distinct: record.code === codes.distinctNode.code, operands: [] };
-  // Nodes of other kinds are debug information, which nothing here reads.
-  if (isTuple) nodes.push({ node, record });
-  return node;
+/** A node whose operands are not known yet: numbers of metadata with 1 added, 0 for none. */
+interface OpenNode {
+  readonly node: MetadataNode;
+  readonly references: readonly (number | bigint)[];
+  readonly bit: number;
+}
+
+/** What takes the next number; nothing for a record of no known kind, which LLVM passes over too. */
+function make(record: RawRecord, values: ValueSource, nodes: OpenNode[]): Metadata[] {
+  const { code, ops, bit } = record;
+  if (code === codes.oldString.code) return [{ kind: 'string', value: textOf(record) }];
+  if (code === codes.value.code) return [{ kind: 'value', value: values.at(ops[1], bit, ops[0]) }];
+  const isTuple = code === codes.node.code || code === codes.distinctNode.code;
+  const tuple: MetadataNode = { kind: 'node', distinct: code === codes.distinctNode.code, operands: [] };
+  const made = isTuple ? { node: tuple, references: ops } : readDebugNode(record);
+  if (!made) return [];
+  nodes.push({ ...made, bit });
+  return [made.node];
 }
 
 /** `[count, offset of the characters]` and a blob of lengths and characters. */
@@ -90,7 +121,7 @@ function readStrings({ ops, blob, bit }: RawRecord): Metadata[] {
       const size = Number(lengths.vbr(6));
       if (from + size > blob.length) throw new Malformed(bit, 'metadata', 'a metadata string outside its blob');
       from += size;
-      return { kind: 'string', value: new TextDecoder().decode(blob.subarray(from - size, from)) };
+      return { kind: 'string', value: decoded(blob.subarray(from - size, from), bit, 'metadata') };
     });
   } catch (error) {
     if (error instanceof OutOfBits) throw new Malformed(bit, 'metadata', error.message);

@@ -3,9 +3,9 @@ import { isLocalByItself } from './linkage.ts';
 import type { Argument, GlobalVariable, Function as LlvmFunction } from './model.ts';
 import type { AttributeTable } from './read-attributes.ts';
 import type { Before, ConstantSource } from './read-constants.ts';
-import type { TypeTable } from './read-types.ts';
+import { addressSpace, type TypeTable } from './read-types.ts';
 import { blocks, linkages, unnamedAddrs, visibilities } from './records.ts';
-import { childBlocks, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
+import { childBlocks, decoded, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
 import { types as llvm } from './types.ts';
 
 interface Tables {
@@ -33,6 +33,13 @@ export function alignOfCode(code: number | bigint | undefined, bit: number): num
   const n = Number(code ?? 0);
   if (n > 33) throw new Malformed(bit, 'module', `alignment code ${n}`);
   return n === 0 ? 0 : 2 ** (n - 1);
+}
+
+/** Calling conventions have ten bits. Source: `CallingConv::MaxID` of LLVM 14. */
+function conventionOf(code: number | bigint | undefined, bit: number): number {
+  const n = Number(code ?? 0);
+  if (!(n < 2 ** 10)) throw new Malformed(bit, 'module', `calling convention ${code}`);
+  return n;
 }
 
 export function readSymbols(module: RawBlock, tables: Tables): Symbols {
@@ -73,7 +80,7 @@ function noSymbol(bit: number, id: unknown): never {
 function nameFrom(strings: Uint8Array | undefined, record: RawRecord): string {
   const [offset, size] = [Number(record.ops[0]), Number(record.ops[1])];
   if (!strings || !(offset + size <= strings.length)) throw new Malformed(record.bit, 'module', 'a name outside the string table');
-  return new TextDecoder().decode(strings.subarray(offset, offset + size));
+  return decoded(strings.subarray(offset, offset + size), record.bit, 'strtab');
 }
 
 /** VERSION 1: names stand in the module's own symbol table. */
@@ -107,7 +114,7 @@ function readGlobal(name: string, ops: readonly (number | bigint)[], record: Raw
     kind: 'global',
     ...(visibility ? { visibility } : {}),
     name,
-    type: llvm.pointer(valueType, flags >>> 2),
+    type: llvm.pointer(valueType, addressSpace(Math.floor(flags / 4), record.bit)),
     valueType,
     isConstant: (flags & 1) !== 0,
     init: undefined,
@@ -134,7 +141,7 @@ function readFunctionHeader(name: string, ops: readonly (number | bigint)[], rec
     'an address space of functions': 16,
   });
   const visibility = visibilities.get(Number(ops[7] ?? 0));
-  const [convention, align] = [Number(ops[1] ?? 0), alignOfCode(ops[5], record.bit)];
+  const [convention, align] = [conventionOf(ops[1], record.bit), alignOfCode(ops[5], record.bit)];
   return {
     kind: 'function',
     ...(visibility ? { visibility } : {}),

@@ -63,6 +63,13 @@ function vector(element: Type, count: number, bit: number): Type {
   return types.vector(element, count);
 }
 
+/** Address spaces have 24 bits. Source: LLVM 14 Language Reference, pointer type. */
+export function addressSpace(space: number | bigint | undefined, bit: number): number {
+  const n = Number(space ?? 0);
+  if (!(n < 2 ** 24)) throw new Malformed(bit, 'types', `address space ${space}`);
+  return n;
+}
+
 /** Types whose values can lie in memory, apart from functions. */
 const isSized = (type: Type): boolean => !['void', 'label', 'metadata', 'token', 'function'].includes(type.kind);
 
@@ -99,7 +106,7 @@ function makeType(record: RawRecord, at: TypeTable['at']): Type {
       if (!(Number(ops[0]) >= 1 && Number(ops[0]) <= 4096)) throw new Malformed(bit, 'types', `integers of ${ops[0]} bits`);
       return types.int(Number(ops[0]));
     case codes.pointer.code:
-      return types.pointer(type(0), Number(ops[1] ?? 0));
+      return types.pointer(type(0), addressSpace(ops[1], bit));
     case codes.array.code:
       return types.array(sized(type(1), bit), count());
     case codes.vector.code:

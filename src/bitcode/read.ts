@@ -1,14 +1,13 @@
 /**
  * Bitcode to a module: the inverse of `write.ts`, and tolerant of what other LLVM writers do (abbreviations, VERSION 1 modules
- * with names in the symbol table, old metadata strings). Debug information is read past: its nodes keep their numbers and lose
- * their content.
+ * with names in the symbol table, old metadata strings).
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Module } from './model.ts';
 import { readAttributes } from './read-attributes.ts';
 import { type ConstantSource, readConstants } from './read-constants.ts';
 import { readFunctions } from './read-function.ts';
-import { readMetadata } from './read-metadata.ts';
+import { type MetadataTable, nodeAt, readAttached, readMetadata } from './read-metadata.ts';
 import { readSymbols } from './read-symbols.ts';
 import { readTypes } from './read-types.ts';
 import { blocks } from './records.ts';
@@ -56,6 +55,7 @@ function moduleFrom(top: readonly RawBlock[]): Module {
   const kinds = new Map<number, string>();
   for (const kindBlock of childBlocks(block, blocks.metadataKind.id))
     for (const r of records(kindBlock)) kinds.set(Number(r.ops[0]), textOf(r, 1));
+  attachToSymbols(metadata, kinds, values);
   readFunctions(childBlocks(block, blocks.function.id), symbols.functions, { types, attributes, values, metadata, kinds });
   const identification = top.find((b) => b.id === blocks.identification.id);
   const producer = identification && records(identification).find((r) => r.code === blocks.identification.records.string.code);
@@ -70,4 +70,14 @@ function moduleFrom(top: readonly RawBlock[]): Module {
     namedMetadata: metadata.named,
     sections,
   };
+}
+
+/** Hangs metadata on variables and declarations. */
+function attachToSymbols(metadata: MetadataTable, kinds: ReadonlyMap<number, string>, values: ConstantSource): void {
+  for (const record of metadata.onSymbols) {
+    const symbol = values.at(record.ops[0], record.bit);
+    if (symbol.kind === 'constant') throw new Malformed(record.bit, 'metadata', 'metadata on what is no symbol');
+    const node = (id: number) => nodeAt(metadata.list, id, record.bit);
+    symbol.metadata = [...(symbol.metadata ?? []), ...readAttached(record, 1, node, kinds)];
+  }
 }

@@ -91,7 +91,7 @@ export const blocks = {
       cmp2: rec(28, 'a b predicate flags'),
       select: rec(29, 'true false condition'),
       call: rec(34, 'attributes cc flags type callee args…'),
-      debugLoc: rec(35, 'line column scope inlined'),
+      debugLoc: rec(35, 'line column scope inlined implicit'),
       debugLocAgain: rec(33),
       gep: rec(43, 'inbounds type operands…'),
       store: rec(44, 'pointer value align volatile'),

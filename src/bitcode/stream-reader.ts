@@ -29,17 +29,37 @@ export interface RawBlock {
   readonly kind: 'block';
   readonly id: number;
   readonly items: readonly (RawRecord | RawBlock)[];
+  /** The same apart, which readers want. */
+  readonly records: readonly RawRecord[];
+  readonly blocks: readonly RawBlock[];
   readonly bit: number;
 }
 
 /** The blocks of a number inside a block. */
-export const childBlocks = (block: RawBlock, id: number): RawBlock[] =>
-  block.items.filter((item): item is RawBlock => item.kind === 'block' && item.id === id);
+export const childBlocks = (block: RawBlock, id: number): RawBlock[] => block.blocks.filter((inner) => inner.id === id);
 /** The records of a block, those of inner blocks left out. */
-export const records = (block: RawBlock): RawRecord[] => block.items.filter((item): item is RawRecord => item.kind === 'record');
+export const records = (block: RawBlock): readonly RawRecord[] => block.records;
 
-/** Operands from `from` on as text, one character each. */
-export const textOf = (record: RawRecord, from = 0): string => new TextDecoder().decode(Uint8Array.from(record.ops.slice(from), Number));
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** UTF-8 as text. What is no UTF-8 is refused: it could not be written again as it was. */
+export function decoded(bytes: Uint8Array, bit: number, block: string): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new Malformed(bit, block, 'a text that is no UTF-8');
+  }
+}
+
+/** Operands from `from` on, up to `to`, as text, one byte each. */
+export function textOf({ ops, bit }: RawRecord, from = 0, to = ops.length): string {
+  const bytes = new Uint8Array(Math.max(0, to - from));
+  for (let i = from; i < to; i++) {
+    if (!(ops[i]! <= 0xff)) throw new Malformed(bit, 'a text', `a character ${ops[i]}`);
+    bytes[i - from] = Number(ops[i]);
+  }
+  return decoded(bytes, bit, 'a text');
+}
 
 type Encoding =
   | { readonly kind: 'literal'; readonly value: number | bigint }
@@ -92,6 +112,8 @@ function readBlock(reader: Reader, bit: number, depth: number): RawBlock {
   if (bits.position + words * 32 > bits.length) throw new Malformed(bit, name, `a block of ${words} words goes past the end`);
   const end = bits.position + words * 32;
   const items: (RawRecord | RawBlock)[] = [];
+  const plain: RawRecord[] = [];
+  const inner: RawBlock[] = [];
   const own: Abbreviation[] = [...(reader.known.get(id) ?? [])];
   let infoFor = -1;
   for (;;) {
@@ -100,7 +122,9 @@ function readBlock(reader: Reader, bit: number, depth: number): RawBlock {
     const code = bits.fixed(width);
     if (code === 0) break;
     if (code === 1) {
-      items.push(readBlock(reader, at, depth + 1));
+      const block = readBlock(reader, at, depth + 1);
+      items.push(block);
+      inner.push(block);
       reader.block = name;
     } else if (code === 2) {
       const abbreviation = readAbbreviation(bits, name);
@@ -110,11 +134,12 @@ function readBlock(reader: Reader, bit: number, depth: number): RawBlock {
       const record = code === 3 ? readPlain(bits, at) : readAbbreviated(bits, own[code - 4] ?? noAbbreviation(at, name, code), at, name);
       if (id === blocks.blockinfo.id && record.code === blocks.blockinfo.records.setBid.code) infoFor = Number(record.ops[0] ?? -1);
       items.push(record);
+      plain.push(record);
     }
   }
   bits.align32();
   if (bits.position !== end) throw new Malformed(bit, name, `the block is ${words} words long and ends elsewhere`);
-  return { kind: 'block', id, items, bit };
+  return { kind: 'block', id, items, records: plain, blocks: inner, bit };
 }
 
 function noAbbreviation(at: number, name: string, code: number): never {
@@ -159,23 +184,29 @@ function readPlain(bits: BitReader, bit: number): RawRecord {
   const code = Number(bits.vbr(6));
   const count = Number(bits.vbr(6));
   if (count * 6 > bits.length - bits.position) throw new OutOfBits(`a record of ${count} operands`);
-  return { kind: 'record', code, ops: Array.from({ length: count }, () => bits.vbr(6)), blob: undefined, bit };
+  const ops: (number | bigint)[] = new Array(count);
+  for (let i = 0; i < count; i++) ops[i] = bits.vbr(6);
+  return { kind: 'record', code, ops, blob: undefined, bit };
 }
 
 function readAbbreviated(bits: BitReader, abbreviation: Abbreviation, bit: number, name: string): RawRecord {
-  const values: (number | bigint)[] = [];
+  const ops: (number | bigint)[] = [];
+  let code: number | bigint | undefined;
   let blob: Uint8Array | undefined;
+  const take = (value: number | bigint): void => {
+    if (code === undefined) code = value;
+    else ops.push(value);
+  };
   for (let i = 0; i < abbreviation.length; i++) {
     const op = abbreviation[i]!;
     if (op.kind === 'array') {
       const count = Number(bits.vbr(6));
       if (count > bits.length - bits.position) throw new OutOfBits(`an array of ${count} elements`);
       const element = abbreviation[++i]!;
-      for (let n = 0; n < count; n++) values.push(readScalar(bits, element, bit, name));
+      for (let n = 0; n < count; n++) take(readScalar(bits, element, bit, name));
     } else if (op.kind === 'blob') blob = bits.blob(Number(bits.vbr(6)));
-    else values.push(readScalar(bits, op, bit, name));
+    else take(readScalar(bits, op, bit, name));
   }
-  const [code, ...ops] = values;
   if (code === undefined) throw new Malformed(bit, name, 'a record without code');
   return { kind: 'record', code: Number(code), ops, blob, bit };
 }

@@ -13,6 +13,8 @@ export interface StreamWriter {
   block(name: BlockName, body: () => void): number;
   /** An unabbreviated record of the block that is open. */
   record<B extends BlockName>(block: B, name: RecordName<B>, operands: readonly Operand[]): void;
+  /** An unabbreviated record of the metadata block, by the number of a row of `debug-info.ts`. */
+  debugRecord(code: number, operands: readonly Operand[]): void;
   /** A record whose last operand is a blob, with the abbreviation it needs. */
   blob<B extends BlockName>(block: B, name: RecordName<B>, operands: readonly number[], bytes: Uint8Array): void;
   /** A record of one 32-bit field, zero until it is patched; gives the place of the field in bits. */
@@ -35,6 +37,12 @@ export function streamWriter(): StreamWriter {
   const code = <B extends BlockName>(block: B, name: RecordName<B>): number =>
     (blocks[block].records as Record<string, { code: number }>)[name as string]!.code;
 
+  const plain = (number: number, operands: readonly Operand[]): void => {
+    bits.fixed(abbreviation.unabbreviated, width);
+    bits.vbr(number, 6);
+    bits.vbr(operands.length, 6);
+    for (const operand of operands) bits.vbr(operand, 6);
+  };
   const defineLiteral = (value: number): void => {
     bits.fixed(1, 1);
     bits.vbr(value, 8);
@@ -64,12 +72,8 @@ export function streamWriter(): StreamWriter {
       [width, nextAbbreviation] = outer;
       return Math.floor(start);
     },
-    record(block, name, operands) {
-      bits.fixed(abbreviation.unabbreviated, width);
-      bits.vbr(code(block, name), 6);
-      bits.vbr(operands.length, 6);
-      for (const operand of operands) bits.vbr(operand, 6);
-    },
+    record: (block, name, operands) => plain(code(block, name), operands),
+    debugRecord: plain,
     blob(block, name, operands, bytes) {
       bits.fixed(abbreviation.define, width);
       bits.vbr(operands.length + 2, 5);

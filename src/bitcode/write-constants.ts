@@ -3,6 +3,7 @@ import { isData } from './enumerate.ts';
 import type { Constant, Value } from './model.ts';
 import type { Numbering } from './numbering.ts';
 import { binaryCodes, castCodes } from './records.ts';
+import { signedVbr } from './signed-vbr.ts';
 import type { StreamWriter } from './stream-writer.ts';
 import type { Type } from './types.ts';
 
@@ -54,9 +55,6 @@ function writeConstant(out: StreamWriter, constant: Plain, types: Numbering<Type
     }
   }
 }
-
-/** A signed number as LLVM writes it: the sign in the lowest bit. */
-export const signedVbr = (value: bigint): bigint => (value >= 0n ? value << 1n : (-value << 1n) | 1n);
 
 function writeInteger(out: StreamWriter, { type, value }: Extract<Plain, { form: 'int' }>): void {
   const signed = BigInt.asIntN(type.bits, value);

@@ -3,11 +3,13 @@
  * is defined later is a large unsigned distance with its type behind it; phis use signed distances instead.
  */
 import { type FunctionNumbers, type ModuleNumbers, numberFunction } from './enumerate.ts';
-import type { Instruction, InstructionOf, Function as LlvmFunction, Metadata, Value } from './model.ts';
+import { placeOf } from './locations.ts';
+import type { Argument, Attachment, Instruction, InstructionOf, Function as LlvmFunction, Metadata, MetadataNode, Value } from './model.ts';
 import { allocaExplicitType, binaryCodes, callFlags, castCodes, predicateCodes } from './records.ts';
 import type { Operand, StreamWriter } from './stream-writer.ts';
 import { types } from './types.ts';
-import { signedVbr, writeConstants } from './write-constants.ts';
+import { writeConstants } from './write-constants.ts';
+import { attachmentWords } from './write-metadata.ts';
 
 /** Alignments are written as log2 + 1, 0 for none. */
 export const alignCode = (bytes: number): number => (bytes === 0 ? 0 : Math.log2(bytes) + 1);
@@ -20,11 +22,14 @@ export function writeFunction(out: StreamWriter, fn: LlvmFunction, module: Modul
     writeConstants(out, numbers.constants, module.types, numbers.valueId);
     if (numbers.metadata.length > 0) writeLocalMetadata(out, numbers, module);
     const writer = instructionWriter(out, module, numbers);
+    let place: MetadataNode | undefined;
     for (const block of fn.blocks)
       for (const inst of block.body) {
         writeInstruction(writer, inst);
         if (inst.type !== types.void) writer.next++;
+        if (inst.metadata?.length) place = writePlace(out, inst, place, module) ?? place;
       }
+    writeNames(out, fn, numbers);
     writeAttachments(out, fn, module);
   });
 }
@@ -33,6 +38,22 @@ function writeLocalMetadata(out: StreamWriter, numbers: FunctionNumbers, { types
   out.block('metadata', () => {
     for (const value of numbers.metadata) out.record('metadata', 'value', [typeNumbers.idOf(value.type), numbers.valueId(value)]);
   });
+}
+
+/** The place of an instruction in the source, if it has one; gives what was written. */
+function writePlace(
+  out: StreamWriter,
+  inst: Instruction,
+  last: MetadataNode | undefined,
+  { metadata }: ModuleNumbers,
+): MetadataNode | undefined {
+  const { place } = placeOf(inst);
+  if (!place) return undefined;
+  const [, line = 0, column = 0, , , implicit = 0] = place.debug?.values ?? [];
+  const ids = place.operands.map((operand) => (operand ? metadata.idOf(operand) + 1 : 0));
+  if (place === last) out.record('function', 'debugLocAgain', []);
+  else out.record('function', 'debugLoc', [line, column, ids[0] ?? 0, ids[1] ?? 0, implicit]);
+  return place;
 }
 
 interface InstructionWriter {
@@ -45,7 +66,7 @@ interface InstructionWriter {
   value(value: Value): Operand;
   /** The same, with the type where the operand is defined later. */
   typed(value: Value): Operand[];
-  signed(value: Value): bigint;
+  signed(value: Value): number;
   metadata(metadata: Metadata): Operand;
 }
 
@@ -61,7 +82,10 @@ function instructionWriter(out: StreamWriter, module: ModuleNumbers, numbers: Fu
       const back = distance(value);
       return back > 0 ? [back] : [back >>> 0, module.types.idOf(value.type)];
     },
-    signed: (value) => signedVbr(BigInt(distance(value))),
+    signed: (value) => {
+      const back = distance(value);
+      return back >= 0 ? 2 * back : -2 * back + 1;
+    },
     metadata: (metadata) => (writer.next - numbers.metadataId(metadata)) >>> 0,
   };
   return writer;
@@ -170,16 +194,33 @@ function writeCall(w: InstructionWriter, inst: InstructionOf<'call'>): void {
   ]);
 }
 
+/** Names of arguments, instructions and basic blocks; Apple's compilers keep none. */
+function writeNames(out: StreamWriter, fn: LlvmFunction, numbers: FunctionNumbers): void {
+  const values: (Argument | Instruction)[] = fn.args.filter((arg) => arg.name !== undefined);
+  for (const { body } of fn.blocks) for (const inst of body) if (inst.name !== undefined) values.push(inst);
+  const named = fn.blocks.filter((block) => block.name !== undefined);
+  if (values.length + named.length === 0) return;
+  const chars = (name: string | undefined): number[] => [...new TextEncoder().encode(name ?? '')];
+  out.block('valueSymtab', () => {
+    for (const value of values) out.record('valueSymtab', 'entry', [numbers.valueId(value), ...chars(value.name)]);
+    for (const block of named) out.record('valueSymtab', 'bbEntry', [numbers.blockId(block), ...chars(block.name)]);
+  });
+}
+
 /** Metadata hung on the function and on its instructions. */
 function writeAttachments(out: StreamWriter, fn: LlvmFunction, { metadata }: ModuleNumbers): void {
-  const kindId = (kind: string): number => metadata.kinds.indexOf(kind);
-  const words = (list: LlvmFunction['metadata']): number[] => list.flatMap(({ kind, node }) => [kindId(kind), metadata.idOf(node)]);
-  const instructions = fn.blocks.flatMap((block) => block.body);
-  if (fn.metadata.length === 0 && instructions.every((inst) => !inst.metadata?.length)) return;
+  const words = (list: readonly Attachment[]): number[] => attachmentWords(list, metadata);
+  const attached: [number: number, list: readonly Attachment[]][] = [];
+  let number = 0;
+  for (const { body } of fn.blocks)
+    for (const inst of body) {
+      const others = inst.metadata?.length ? placeOf(inst).others : [];
+      if (others.length > 0) attached.push([number, others]);
+      number++;
+    }
+  if (fn.metadata.length === 0 && attached.length === 0) return;
   out.block('metadataAttachment', () => {
     if (fn.metadata.length > 0) out.record('metadataAttachment', 'attachment', words(fn.metadata));
-    instructions.forEach((inst, i) => {
-      if (inst.metadata?.length) out.record('metadataAttachment', 'attachment', [i, ...words(inst.metadata)]);
-    });
+    for (const [at, list] of attached) out.record('metadataAttachment', 'attachment', [at, ...words(list)]);
   });
 }

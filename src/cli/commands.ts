@@ -159,10 +159,15 @@ const inspect: Command = {
   summary: 'show any .metallib, ours or Apple’s, or the images of a fatbinary, cubin, object or program',
   usage: ['FILE [options]'],
   positionals: [1, 1],
-  options: [{ name: 'disassemble', doc: 'Print the bitcode as LLVM-style text.' }, json],
+  options: [
+    { name: 'disassemble', doc: 'Print the bitcode as text that `llvm-as` of LLVM 14 takes, one module for each function.' },
+    { name: 'function', value: 'NAME', doc: 'Show this function alone.' },
+    json,
+  ],
   examples: [
     { line: 'cumetal inspect vector_add.metallib', does: 'header, functions and kernel parameters' },
     { line: 'cumetal inspect vector_add.metallib --disassemble', does: 'the instructions' },
+    { line: 'cumetal inspect two.metallib --function first --disassemble', does: 'those of one function, as a module of LLVM' },
     { line: 'cumetal inspect a.out', does: 'the PTX and SASS in a program that nvcc built' },
   ],
   run: async (context) => (await import('./inspect.ts')).inspect(context),

@@ -1,9 +1,17 @@
 /** `cumetal inspect`: what is in a metallib, whoever wrote it, or in a container of PTX. */
 import { type KernelReflection, reflectModule } from '../air/index.ts';
-import { Diagnostics } from '../base/diagnostic.ts';
+import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 import { type Module, readModule } from '../bitcode/index.ts';
-import { type LibraryFunction, type ReadLibrary, readMetallib, type Version } from '../metallib/index.ts';
-import { type Context, has } from './command.ts';
+import {
+  type ByteRange,
+  describeTag,
+  type LibraryFunction,
+  type ReadLibrary,
+  readMetallib,
+  type Version,
+  withGaps,
+} from '../metallib/index.ts';
+import { type Context, has, lastValue } from './command.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { diagnosticJson } from './formats.ts';
 import { looksLikeContainer } from './input.ts';
@@ -22,7 +30,11 @@ export async function inspect({ words, terminal }: Context): Promise<ExitCode> {
   }
   const diagnostics = new Diagnostics();
   const library = readMetallib(bytes, diagnostics);
-  const parts = library?.functions.map((fn) => readPart(fn, diagnostics)) ?? [];
+  const name = lastValue(words, 'function');
+  const functions = library?.functions.filter((fn) => name === undefined || fn.name === name) ?? [];
+  if (library && name !== undefined && functions.length === 0)
+    return wrongWords(`\`${path}\` has no function \`${name}\`: ${namesOf(library)}`, 'cumetal inspect --help', terminal);
+  const parts = functions.map((fn) => readPart(fn, diagnostics));
   terminal.err(renderAll(diagnostics.list, terminal.colour.err));
   if (has(words, 'json'))
     terminal.out(`${jsonText({ ...libraryJson(path, bytes, library, parts), diagnostics: diagnostics.list.map(diagnosticJson) })}\n`);
@@ -36,11 +48,18 @@ interface Part {
   readonly fn: LibraryFunction;
   readonly module: Module | undefined;
   readonly kernels: readonly KernelReflection[];
+  /** Why the CPU device does not run it, which is no fault of the file. */
+  readonly notRun: readonly Diagnostic[];
 }
+
+const namesOf = ({ functions }: ReadLibrary): string =>
+  functions.length === 0 ? 'it has none' : `it has ${functions.map((fn) => `\`${fn.name}\``).join(', ')}`;
 
 function readPart(fn: LibraryFunction, diagnostics: Diagnostics): Part {
   const module = readModule(fn.bitcode, diagnostics);
-  return { fn, module, kernels: module && fn.type === 'kernel' ? reflectModule(module, diagnostics) : [] };
+  const notRun = new Diagnostics();
+  const kernels = module && fn.type === 'kernel' ? reflectModule(module, notRun) : [];
+  return { fn, module, kernels, notRun: notRun.list };
 }
 
 async function disassembly(parts: readonly Part[]): Promise<string> {
@@ -50,21 +69,29 @@ async function disassembly(parts: readonly Part[]): Promise<string> {
 
 function libraryText(path: string, bytes: Uint8Array, library: ReadLibrary, parts: readonly Part[]): string {
   const head = `${path}: metallib ${dotted(library.version)} for ${library.platform}${library.os.major > 0 ? ` ${dotted(library.os)}` : ''}, ${bytes.length} bytes`;
-  const ranges = library.ranges.map(({ name, offset, size }) => `  ${name}: ${size} bytes at ${offset}`);
+  const ranges = rangeLines(withGaps(library.ranges, bytes.length), '  ');
   return `${[head, ...ranges, ...parts.flatMap(partLines)].join('\n')}\n`;
 }
+
+const rangeLines = (ranges: readonly ByteRange[], indent: string): string[] =>
+  ranges.flatMap(({ name, offset, size, parts = [] }) => [
+    `${indent}${name}: ${size} bytes at ${offset}`,
+    ...rangeLines(parts, `${indent}  `),
+  ]);
 
 const dotted = ({ major, minor, patch }: Version): string => (patch > 0 ? `${major}.${minor}.${patch}` : `${major}.${minor}`);
 
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-function partLines({ fn, kernels }: Part): string[] {
+function partLines({ fn, kernels, notRun }: Part): string[] {
   const lines = [
     '',
     `${fn.type} ${fn.name}`,
     `  AIR ${fn.airVersion.join('.')}, Metal ${fn.metalVersion.join('.')}, ${fn.bitcode.length} bytes of bitcode`,
   ];
+  for (const tag of [...(fn.publicTags ?? []), ...(fn.privateTags ?? []), ...(fn.otherTags ?? [])]) lines.push(`  ${describeTag(tag)}`);
   for (const kernel of kernels) lines.push(...kernelLines(kernel));
+  for (const { message } of notRun) lines.push(`  ${message}`);
   return lines;
 }
 
@@ -94,7 +121,7 @@ function kernelLines(kernel: KernelReflection): string[] {
 function libraryJson(path: string, bytes: Uint8Array, library: ReadLibrary | undefined, parts: readonly Part[]): object {
   if (!library) return { file: path, bytes: bytes.length };
   const { platform, uuid } = library;
-  const functions = parts.map(({ fn, kernels }) => ({
+  const functions = parts.map(({ fn, kernels, notRun }) => ({
     name: fn.name,
     type: fn.type,
     air_version: fn.airVersion,
@@ -102,6 +129,7 @@ function libraryJson(path: string, bytes: Uint8Array, library: ReadLibrary | und
     bitcode_bytes: fn.bitcode.length,
     hash: fn.hash && hex(fn.hash),
     kernel: kernels.find((k) => k.name === fn.name) ?? null,
+    not_run: notRun.map(diagnosticJson),
   }));
   return {
     file: path,
@@ -110,7 +138,7 @@ function libraryJson(path: string, bytes: Uint8Array, library: ReadLibrary | und
     platform,
     os: dotted(library.os),
     uuid: uuid && hex(uuid),
-    sections: library.ranges,
+    sections: withGaps(library.ranges, bytes.length),
     functions,
   };
 }

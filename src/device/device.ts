@@ -66,6 +66,8 @@ export interface DeviceSymbol {
 /** A library made ready to launch. */
 export interface DeviceModule {
   readonly kernels: readonly KernelReflection[];
+  /** What is said of kernels of the file that the device does not run, by their names. */
+  readonly refused?: ReadonlyMap<string, Diagnostics>;
   /** Of the module's own memory. */
   readonly symbols: readonly DeviceSymbol[];
   /**

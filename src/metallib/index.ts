@@ -2,7 +2,8 @@
  * The `.metallib` container. Knows bytes, tags, sections and hashes; knows nothing of what the bitcode inside says. Start at
  * `tags.ts` (the tag table) and `library.ts` (the parts), then `write.ts` and `read.ts`.
  */
-export type { Library, LibraryFunction, RawTag, Version } from './library.ts';
+export { describeTag, withGaps } from './describe.ts';
+export type { Library, LibraryFunction, RawTag, Section, SourceArchive, Version } from './library.ts';
 export { type ByteRange, isMetallib, type ReadLibrary, readMetallib } from './read.ts';
 export { type FunctionType, functionTypes, type Tag, tagOf, tags } from './tags.ts';
 export { validateMetallib } from './validate.ts';

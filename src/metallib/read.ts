@@ -1,14 +1,29 @@
 /** Reads the container of any system, tolerant of tags it does not know and of nothing that is out of range. */
 import { ByteReader, OutOfBytes } from '../base/bytes.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { Library, LibraryFunction, RawTag, Version } from './library.ts';
-import { endTag, functionTypes, header, platforms, wrapper } from './tags.ts';
+import type { Library, LibraryFunction, RawTag, Section, Version } from './library.ts';
+import { unusual, usualOrder } from './order.ts';
+import { decodeSection, encodeSection, readTags } from './sections.ts';
+import {
+  fileTypeOf,
+  functionOrder,
+  functionTypeOf,
+  header,
+  platform64Bit,
+  platformOf,
+  sectionCodes,
+  since,
+  stubBit,
+  wrapper,
+} from './tags.ts';
 
 /** A named range of bytes of the file, for `cumetal inspect`. */
 export interface ByteRange {
   readonly name: string;
   readonly offset: number;
   readonly size: number;
+  /** Ranges inside it. */
+  readonly parts?: readonly ByteRange[];
 }
 
 export interface ReadLibrary extends Library {
@@ -33,26 +48,22 @@ function fault(offset: number, why: string): never {
   throw new OutOfBytes(offset, why);
 }
 
-interface Header {
-  readonly version: Version;
-  readonly platform: string;
-  readonly os: Version;
-  readonly sections: readonly ByteRange[];
+interface Header extends Pick<Library, 'version' | 'fileType' | 'isStub' | 'platform' | 'statesPlatform' | 'is64Bit' | 'macosBit' | 'os'> {
+  readonly parts: readonly ByteRange[];
 }
 
-const sectionNames = ['function list', 'public metadata', 'private metadata', 'bitcode'] as const;
+const partNames = ['function list', 'public metadata', 'private metadata', 'bitcode'] as const;
 
 function readHeader(bytes: Uint8Array): Header {
   const r = new ByteReader(bytes);
   if (bytes.length < header.size) fault(bytes.length, `${bytes.length} bytes are too few for the header of 88`);
   if (r.text(4) !== header.magic) fault(0, 'the magic is not `MTLB`');
   const [major, minor, patch] = [r.u16(), r.u16(), r.u16()];
-  r.u8();
-  const platform = r.u8();
+  const [fileType, platform] = [r.u8(), r.u8()];
   const os = { major: r.u16(), minor: r.u8(), patch: r.u8() };
   const size = r.u64();
   if (size !== BigInt(bytes.length)) fault(16, `the header says ${size} bytes, the file has ${bytes.length}`);
-  const sections = sectionNames.map((name) => {
+  const parts = partNames.map((name) => {
     const at = r.offset;
     const range = { name, offset: Number(r.u64()), size: Number(r.u64()) };
     // The size of the function list leaves out the count in front of it.
@@ -60,48 +71,128 @@ function readHeader(bytes: Uint8Array): Header {
     if (whole.offset < header.size || whole.offset + whole.size > bytes.length) fault(at, `the ${name} is outside the file`);
     return whole;
   });
-  const isMac = (major & header.macosBit) !== 0;
-  const named = platforms[platform & 0x7f] ?? (isMac ? 'macos' : 'ios');
-  return { version: { major: major & 0x7fff, minor, patch }, platform: named, os, sections };
+  const version = { major: major & ~header.macosBit, minor, patch };
+  return { version, ...fileTypeFrom(fileType), ...platformFrom(platform, (major & header.macosBit) !== 0, patch), os, parts };
+}
+
+const fileTypeFrom = (byte: number): Pick<Library, 'fileType' | 'isStub'> => ({
+  ...(byte & ~stubBit ? { fileType: fileTypeOf(byte & ~stubBit) } : {}),
+  ...(byte & stubBit ? { isStub: true } : {}),
+});
+
+/** The platform, and what of the header is not as its version has it. */
+function platformFrom(byte: number, isMac: boolean, patch: number): Pick<Library, 'platform' | 'statesPlatform' | 'is64Bit' | 'macosBit'> {
+  const code = byte & ~platform64Bit;
+  const states = code !== 0;
+  const is64Bit = (byte & platform64Bit) !== 0;
+  const platform = states ? platformOf(code) : isMac ? 'macos' : 'ios';
+  return {
+    platform,
+    ...(states === patch >= since.platform ? {} : { statesPlatform: states }),
+    ...(is64Bit === states ? {} : { is64Bit }),
+    ...(isMac === (platform === 'macos') ? {} : { macosBit: isMac }),
+  };
 }
 
 function readLibrary(bytes: Uint8Array): ReadLibrary {
-  const head = readHeader(bytes);
-  const [list, publicSection, privateSection, bitcode] = head.sections as [ByteRange, ByteRange, ByteRange, ByteRange];
+  const { parts, ...head } = readHeader(bytes);
+  const [list, publicPart, privatePart, bitcode] = parts as [ByteRange, ByteRange, ByteRange, ByteRange];
   const groups = readFunctionList(bytes, list);
-  const extension = readExtension(bytes, list.offset + list.size, publicSection.offset, head.version);
-  // Until container 1.2.4 the size of a metadata group did not count itself.
-  const own = head.version.patch >= 5 ? 4 : 0;
-  const inSections = { publicSection: groupSection(publicSection, own), privateSection: groupSection(privateSection, own), bitcode };
-  const functions = groups.map((group) => readFunction(bytes, group, inSections));
-  const uuid = extension.tags.find((t) => t.code === 'UUID')?.payload;
-  const sections = extension.tags.flatMap((t) => (t.payload.length === 16 && t.code !== 'UUID' ? [farSection(bytes, t)] : []));
-  const ranges = [
+  const extension = readExtension(bytes, list.offset + list.size, publicPart.offset, head.version);
+  const far = readSections(bytes, extension.tags, bitcode.offset + bitcode.size);
+  const own = head.version.patch >= since.ownSizes ? 4 : 0;
+  const inParts: Parts = { publicPart: groupPart(publicPart, own), privatePart: groupPart(privatePart, own), bitcode, far };
+  const found = groups.map((group) => readFunction(bytes, group, inParts, head.version.patch));
+  const functions = found.map(({ fn }) => fn);
+  const named = (range: ByteRange, of: (i: number) => Extent): ByteRange => ({
+    ...range,
+    parts: functions.map((fn, i) => ({ name: `${range.name === 'function list' ? 'tags' : range.name} of ${fn.name}`, ...of(i) })),
+  });
+  const ranges: ByteRange[] = [
     { name: 'header', offset: 0, size: header.size },
-    ...head.sections,
+    named(list, (i) => groups[i]!),
+    named(publicPart, (i) => found[i]!.publicAt),
+    named(privatePart, (i) => found[i]!.privateAt),
+    named(bitcode, (i) => found[i]!.blobAt),
     { name: 'header extension', offset: list.offset + list.size, size: extension.size },
-    ...sections.map(({ code, range }) => ({ name: code, ...range })),
+    ...far.map(({ range }) => range),
   ];
   return {
-    version: head.version,
-    platform: head.platform,
-    os: head.os,
+    ...head,
     functions,
-    ...(uuid ? { uuid } : {}),
-    sections: sections.map(({ code, range }) => ({ code, bytes: bytes.subarray(range.offset, range.offset + range.size) })),
+    ...extensionFields(extension.tags, far, head.version),
+    sections: far.map(({ section }) => section),
     ranges: ranges.filter((r) => r.size > 0).sort((a, b) => a.offset - b.offset),
   };
 }
 
-function farSection(bytes: Uint8Array, { code, payload }: RawTag): { code: string; range: { offset: number; size: number } } {
-  const r = new ByteReader(payload);
-  const range = { offset: Number(r.u64()), size: Number(r.u64()) };
-  if (range.offset + range.size > bytes.length) fault(0, `section \`${code}\` is outside the file`);
-  return { code, range };
+// ── header extension ──
+
+interface FarSection {
+  readonly tag: RawTag;
+  readonly section: Section;
+  readonly range: ByteRange;
+  /** Where its archives or groups stand, as the tags of functions say it. */
+  readonly places: ReadonlyMap<number, number>;
 }
 
-interface Group {
-  readonly offset: number;
+/** Sections that the extension points to, in the order of the file. An unknown tag is one where it can be. */
+function readSections(bytes: Uint8Array, tags: readonly RawTag[], end: number): FarSection[] {
+  const found: { tag: RawTag; offset: number; size: number }[] = [];
+  for (const tag of tags) {
+    if (tag.code === 'UUID' || (tag.payload.length !== 16 && !sectionCodes.has(tag.code))) continue;
+    const r = new ByteReader(tag.payload);
+    const [offset, size] = [Number(r.u64()), Number(r.u64())];
+    const fits = offset + size <= bytes.length;
+    if (fits && (offset >= end || sectionCodes.has(tag.code))) found.push({ tag, offset, size });
+    else if (sectionCodes.has(tag.code)) fault(0, `section \`${tag.code}\` is outside the file`);
+  }
+  found.sort((a, b) => a.offset - b.offset);
+  // Sections that overlap could be many times the file.
+  found.reduce(
+    (before, { tag, offset, size }) => (offset >= before ? offset + size : fault(offset, `section \`${tag.code}\` overlaps another`)),
+    0,
+  );
+  return found.map(({ tag, offset, size }) => {
+    const section = decodeSection(tag.code, bytes.subarray(offset, offset + size), offset);
+    const { places, parts } = encodeSection(section, offset);
+    const what = section.kind === 'sources' ? 'source archive' : 'reflection';
+    const inner = parts.map(([at, partSize], i) => ({ name: `${what} ${i}`, offset: offset + at, size: partSize }));
+    return {
+      tag,
+      section,
+      places: new Map(places.map((at, i) => [at, i])),
+      range: { name: tag.code, offset, size, ...(inner.length > 0 ? { parts: inner } : {}) },
+    };
+  });
+}
+
+/** The UUID and the tags that name no section, and the order of all where it is not the usual. */
+function extensionFields(
+  tags: readonly RawTag[],
+  far: readonly FarSection[],
+  { patch }: Version,
+): Pick<Library, 'uuid' | 'otherTags' | 'extensionOrder'> {
+  const sections = new Set(far.map(({ tag }) => tag));
+  const uuid = tags.find((tag) => tag.code === 'UUID' && tag.payload.length === 16);
+  const others = tags.filter((tag) => tag !== uuid && !sections.has(tag));
+  const usual = [...far.map(({ tag }) => tag.code), ...others.map((tag) => tag.code), ...(uuid || patch >= since.ownSizes ? ['UUID'] : [])];
+  const order = unusual(
+    tags.map((tag) => tag.code),
+    usual,
+  );
+  return {
+    ...(uuid ? { uuid: uuid.payload } : {}),
+    ...(others.length > 0 ? { otherTags: others } : {}),
+    ...(order ? { extensionOrder: order } : {}),
+  };
+}
+
+// ── functions ──
+
+type Extent = Pick<ByteRange, 'offset' | 'size'>;
+
+interface Group extends Extent {
   readonly tags: readonly RawTag[];
 }
 
@@ -115,92 +206,114 @@ function readFunctionList(bytes: Uint8Array, list: ByteRange): Group[] {
     if (size < 8 || size - 4 > r.remaining) fault(start, `a function group of ${size} bytes`);
     const tags = readTags(new ByteReader(bytes, r.offset, start + size));
     r.offset = start + size;
-    return { offset: start, tags };
+    return { offset: start, size, tags };
   });
 }
 
-/** Tags up to the end tag. */
-function readTags(r: ByteReader): RawTag[] {
-  const tags: RawTag[] = [];
-  for (;;) {
-    const code = r.text(4);
-    if (code === endTag) return tags;
-    tags.push({ code, payload: r.take(r.u16()) });
-  }
-}
-
 function readExtension(bytes: Uint8Array, offset: number, end: number, version: Version): { tags: RawTag[]; size: number } {
-  if (version.patch < 4 || end <= offset) return { tags: [], size: 0 };
+  if (version.patch < since.extension || end <= offset) return { tags: [], size: 0 };
   const r = new ByteReader(bytes, offset, end);
   const tags = readTags(r);
   return { tags, size: r.offset - offset };
 }
 
-/** A section of metadata groups; one that several functions point to is read once. */
-interface GroupSection {
+/** A part of metadata groups; one that several functions point to is read once. */
+interface GroupPart {
   readonly range: ByteRange;
+  /** Bytes by which a group counts its own size. */
   readonly ownSize: number;
-  readonly known: Map<number, RawTag[]>;
+  readonly known: Map<number, MetadataGroup>;
   /** Bytes of the groups read so far: groups do not overlap. */
   used: number;
 }
 
-const groupSection = (range: ByteRange, ownSize: number): GroupSection => ({ range, ownSize, known: new Map(), used: 0 });
-
-interface Sections {
-  readonly publicSection: GroupSection;
-  readonly privateSection: GroupSection;
-  readonly bitcode: ByteRange;
+interface MetadataGroup extends Extent {
+  readonly tags: RawTag[];
 }
 
-const known = new Set(['NAME', 'TYPE', 'HASH', 'OFFT', 'VERS', 'MDSZ']);
+const groupPart = (range: ByteRange, ownSize: number): GroupPart => ({ range, ownSize, known: new Map(), used: 0 });
 
-function readFunction(bytes: Uint8Array, group: Group, sections: Sections): LibraryFunction {
+interface Parts {
+  readonly publicPart: GroupPart;
+  readonly privatePart: GroupPart;
+  readonly bitcode: ByteRange;
+  readonly far: readonly FarSection[];
+}
+
+interface FoundFunction {
+  readonly fn: LibraryFunction;
+  readonly publicAt: Extent;
+  readonly privateAt: Extent;
+  readonly blobAt: Extent;
+}
+
+function readFunction(bytes: Uint8Array, group: Group, parts: Parts, patch: number): FoundFunction {
+  const used = new Set<RawTag>();
   const need = (code: string, size?: number): ByteReader => {
     const tag = group.tags.find((t) => t.code === code);
     if (!tag) fault(group.offset, `a function without \`${code}\``);
     if (size !== undefined && tag.payload.length !== size) fault(group.offset, `\`${code}\` of ${tag.payload.length} bytes, not ${size}`);
+    used.add(tag);
     return new ByteReader(tag.payload);
+  };
+  const place = (code: string, kind: Section['kind']): number | undefined => {
+    const tag = group.tags.find((t) => t.code === code && t.payload.length === 8);
+    const places = parts.far.find(({ section }) => section.kind === kind)?.places;
+    const at = tag && places?.get(Number(new ByteReader(tag.payload).u64()));
+    if (tag && at !== undefined) used.add(tag);
+    return at;
   };
   const nameBytes = need('NAME');
   const name = nameBytes.text(nameBytes.remaining).replace(/\0.*$/s, '');
   const offsets = need('OFFT', 24);
   const [publicAt, privateAt, blobAt] = [Number(offsets.u64()), Number(offsets.u64()), Number(offsets.u64())];
   const vers = need('VERS', 8);
-  const size = Number(need('MDSZ', 8).u64());
-  return {
+  const blob = readBlob(bytes, parts.bitcode, blobAt, Number(need('MDSZ', 8).u64()));
+  const [publicGroup, privateGroup] = [readGroup(bytes, parts.publicPart, publicAt), readGroup(bytes, parts.privatePart, privateAt)];
+  const type = functionTypeOf(need('TYPE', 1).u8());
+  const hash = need('HASH', 32).take(32);
+  const [source, reflection] = [place('SOFF', 'sources'), place('RFLT', 'reflection')];
+  const codes = group.tags.map((tag) => tag.code);
+  const usual = usualOrder(codes, patch >= since.ownSizes ? functionOrder.new : functionOrder.old);
+  const order = unusual(codes, usual);
+  const fn: LibraryFunction = {
     name,
-    type: functionTypes[need('TYPE', 1).u8()] ?? 'unqualified',
-    hash: need('HASH', 32).take(32),
+    type,
+    hash,
     airVersion: [vers.u16(), vers.u16()],
     metalVersion: [vers.u16(), vers.u16()],
-    ...readBlob(bytes, sections.bitcode, blobAt, size),
-    publicTags: readMetadataGroup(bytes, sections.publicSection, publicAt),
-    privateTags: readMetadataGroup(bytes, sections.privateSection, privateAt),
-    otherTags: group.tags.filter((t) => !known.has(t.code)),
+    blob: blob.blob,
+    bitcode: blob.bitcode,
+    publicTags: publicGroup.tags,
+    privateTags: privateGroup.tags,
+    ...(source === undefined ? {} : { source }),
+    ...(reflection === undefined ? {} : { reflection }),
+    otherTags: group.tags.filter((tag) => !used.has(tag)),
+    ...(order ? { order } : {}),
   };
+  return { fn, publicAt: publicGroup, privateAt: privateGroup, blobAt: blob };
 }
 
-function readMetadataGroup(bytes: Uint8Array, section: GroupSection, at: number): RawTag[] {
-  const before = section.known.get(at);
+function readGroup(bytes: Uint8Array, part: GroupPart, at: number): MetadataGroup {
+  const before = part.known.get(at);
   if (before) return before;
-  const tags = readNewGroup(bytes, section, at);
-  section.known.set(at, tags);
-  return tags;
+  const group = readNewGroup(bytes, part, at);
+  part.known.set(at, group);
+  return group;
 }
 
-function readNewGroup(bytes: Uint8Array, section: GroupSection, at: number): RawTag[] {
-  const { range, ownSize } = section;
+function readNewGroup(bytes: Uint8Array, part: GroupPart, at: number): MetadataGroup {
+  const { range, ownSize } = part;
   const r = new ByteReader(bytes, range.offset + at, range.offset + range.size);
   const start = r.offset;
   const size = r.u32() + 4 - ownSize;
-  section.used += size;
-  if (section.used > range.size) fault(start, 'metadata groups that overlap');
+  part.used += size;
+  if (part.used > range.size) fault(start, 'metadata groups that overlap');
   if (size < 8 || start + size > r.end) fault(start, `a metadata group of ${size} bytes`);
-  return readTags(new ByteReader(bytes, r.offset, start + size));
+  return { offset: start, size, tags: readTags(new ByteReader(bytes, r.offset, start + size)) };
 }
 
-function readBlob(bytes: Uint8Array, section: ByteRange, at: number, size: number): { blob: Uint8Array; bitcode: Uint8Array } {
+function readBlob(bytes: Uint8Array, section: ByteRange, at: number, size: number): Extent & { blob: Uint8Array; bitcode: Uint8Array } {
   const start = section.offset + at;
   if (at + size > section.size) fault(start, `a bitcode blob of ${size} bytes does not fit its section`);
   const r = new ByteReader(bytes, start, start + size);
@@ -208,5 +321,10 @@ function readBlob(bytes: Uint8Array, section: ByteRange, at: number, size: numbe
   r.u32();
   const [offset, length] = [r.u32(), r.u32()];
   if (offset + length > size) fault(start, `raw bitcode of ${length} bytes does not fit its blob`);
-  return { blob: bytes.subarray(start, start + size), bitcode: bytes.subarray(start + offset, start + offset + length) };
+  return {
+    offset: start,
+    size,
+    blob: bytes.subarray(start, start + size),
+    bitcode: bytes.subarray(start + offset, start + offset + length),
+  };
 }

@@ -8,7 +8,7 @@ export type Payload = 'string' | 'u8' | 'u64' | 'u64x2' | 'u64x3' | 'u16x4' | 'h
 
 export interface Tag {
   readonly code: string;
-  readonly where: 'function' | 'extension' | 'public' | 'private';
+  readonly where: 'function' | 'extension' | 'public' | 'private' | 'sources' | 'reflection' | 'dynamic';
   readonly payload: Payload;
   readonly doc: string;
 }
@@ -40,13 +40,37 @@ export const tags: readonly Tag[] = [
   tag('RETR', 'public', 'bytes', 'return values of render functions'),
   tag('DEBI', 'private', 'bytes', 'line and source path'),
   tag('DEPF', 'private', 'string', 'path of the dependent .air file'),
+  tag('SARC', 'sources', 'bytes', 'a source archive: its id, then bzip2 data; the length has 32 bits'),
+  tag('RBUF', 'reflection', 'bytes', 'a flatbuffer that lies at a multiple of 16 in the file; the length has 32 bits'),
+  tag('NAME', 'dynamic', 'string', 'the library’s file name'),
 ];
 
 /** The row of a tag code, where it is known. */
 export const tagOf = (code: string): Tag | undefined => tags.find((each) => each.code === code);
 
+/** Tags of the header extension that say where a section lies. */
+export const sectionCodes: ReadonlySet<string> = new Set(
+  tags.filter((each) => each.where === 'extension' && each.payload === 'u64x2').map((each) => each.code),
+);
+
 /** Ends every group; it has neither length nor payload. */
 export const endTag = 'ENDT';
+
+/** The order of a function’s tags, up to container 1.2.4 and from 1.2.5 on. Source: 76 functions of 42 real files. */
+export const functionOrder = {
+  old: ['NAME', 'TYPE', 'HASH', 'MDSZ', 'OFFT', 'VERS'],
+  new: ['NAME', 'TYPE', 'HASH', 'OFFT', 'VERS', 'MDSZ', 'SOFF', 'RFLT'],
+} as const;
+
+/** From which patch of container 1.2 on something is so. Source: the same files. */
+export const since = {
+  /** A header extension, of which an end tag is all there need be. */
+  extension: 4,
+  /** Sizes of metadata groups that count themselves; the newer order of tags; a UUID. */
+  ownSizes: 5,
+  /** Platform and system in the header. */
+  platform: 6,
+} as const;
 
 /** Function kinds by the number in `TYPE`. */
 export const functionTypes = [
@@ -60,7 +84,27 @@ export const functionTypes = [
   'mesh',
   'object',
 ] as const;
-export type FunctionType = (typeof functionTypes)[number];
+/** A kind without name here is `type 42`; 255 says that there is none. */
+export type FunctionType = (typeof functionTypes)[number] | 'none' | `type ${number}`;
+const noType = 255;
+
+/** The kind of a number, and the number of a kind. */
+export const functionTypeOf = (code: number): FunctionType => (code === noType ? 'none' : (functionTypes[code] ?? `type ${code}`));
+export function functionTypeCode(type: FunctionType): number {
+  if (type === 'none') return noType;
+  const known = (functionTypes as readonly string[]).indexOf(type);
+  return known >= 0 ? known : Number(type.slice('type '.length));
+}
+
+/** What a file is for, by the low seven bits of the header’s byte 10. */
+export const fileTypes = ['executable', 'core-image', 'dynamic', 'symbol-companion'] as const;
+export type FileType = (typeof fileTypes)[number] | `file type ${number}`;
+export const stubBit = 0x80;
+export const fileTypeOf = (code: number): FileType => fileTypes[code] ?? `file type ${code}`;
+export function fileTypeCode(type: FileType): number {
+  const known = (fileTypes as readonly string[]).indexOf(type);
+  return known >= 0 ? known : Number(type.slice('file type '.length));
+}
 
 /** Fixed numbers of the header and of LLVM's bitcode wrapper. */
 export const header = { magic: 'MTLB', size: 88, macosBit: 0x8000 } as const;
@@ -71,8 +115,19 @@ export const platforms: Readonly<Record<number, string>> = {
   2: 'ios',
   3: 'tvos',
   4: 'watchos',
+  5: 'bridgeos',
   6: 'catalyst',
   7: 'ios-simulator',
+  8: 'tvos-simulator',
+  9: 'watchos-simulator',
+  10: 'driverkit',
   11: 'xros',
+  12: 'xros-simulator',
 };
+/** A number without name here is `platform 42`. */
+export const platformOf = (code: number): string => platforms[code] ?? `platform ${code}`;
+export function platformCode(name: string): number {
+  const known = Object.keys(platforms).find((code) => platforms[Number(code)] === name);
+  return Number(known ?? /^platform (\d+)$/.exec(name)?.[1] ?? 0);
+}
 export const platform64Bit = 0x80;

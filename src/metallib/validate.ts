@@ -1,10 +1,10 @@
 /** Rules of the container beyond what reading needs; each violation is a CM4010. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { sha256 } from '../base/sha256.ts';
-import { readMetallib } from './read.ts';
-import { wrapBitcode } from './write.ts';
+import { type ByteRange, type ReadLibrary, readMetallib } from './read.ts';
+import { wrapBitcode, writeMetallib } from './write.ts';
 
-/** Checks hashes, padding and adjacency of sections. Returns whether there was nothing to report. */
+/** Checks hashes, padding, adjacency of sections, and that the parts that were read say all that the file does. Returns whether there was nothing to report. */
 export function validateMetallib(bytes: Uint8Array, diagnostics: Diagnostics): boolean {
   const before = diagnostics.list.length;
   const library = readMetallib(bytes, diagnostics);
@@ -26,7 +26,23 @@ export function validateMetallib(bytes: Uint8Array, diagnostics: Diagnostics): b
     end = range.offset + range.size;
   }
   if (end !== bytes.length) report('adjacency', `${bytes.length - end} bytes behind the last section`);
+  if (diagnostics.list.length === before) checkRepack(bytes, library, report);
   return diagnostics.list.length === before;
+}
+
+/** What the other rules do not name: the same parts, written in the usual way, have other bytes. */
+function checkRepack(bytes: Uint8Array, library: ReadLibrary, report: (rule: string, why: string) => void): void {
+  const again = writeMetallib(library);
+  if (equal(again, bytes)) return;
+  const at = bytes.findIndex((byte, i) => byte !== again[i]);
+  const where = rangeAt(library.ranges, at);
+  report('usual-form', `byte ${at}${where ? `, in the ${where}` : ''}, is not as the parts of the library say`);
+}
+
+/** The name of the smallest range that holds an offset. */
+function rangeAt(ranges: readonly ByteRange[], at: number): string | undefined {
+  const range = ranges.find(({ offset, size }) => at >= offset && at < offset + size);
+  return range && (rangeAt(range.parts ?? [], at) ?? range.name);
 }
 
 const equal = (a: Uint8Array, b: Uint8Array | undefined): boolean =>

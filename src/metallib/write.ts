@@ -1,102 +1,196 @@
 /**
- * Writes the container: header, function list, extension, metadata groups, bitcode, back to back.
- * Source: layouts of real files of macOS 11 and later.
+ * Writes the container: header, function list, extension, metadata groups, bitcode, further sections, back to back.
+ * Source: layouts of real files of iOS 11 and macOS 10.15 to 26.
  */
 import { ByteWriter } from '../base/bytes.ts';
 import { sha256 } from '../base/sha256.ts';
 import type { Library, LibraryFunction, RawTag } from './library.ts';
-import { endTag, functionTypes, header, platform64Bit, platforms, wrapper } from './tags.ts';
+import { inOrder, usualOrder } from './order.ts';
+import { type EncodedSection, encodeSection, writeTag } from './sections.ts';
+import {
+  endTag,
+  fileTypeCode,
+  functionOrder,
+  functionTypeCode,
+  header,
+  platform64Bit,
+  platformCode,
+  since,
+  stubBit,
+  wrapper,
+} from './tags.ts';
 
 /** SHA-256. */
 type Hash = (bytes: Uint8Array) => Uint8Array;
 
 /**
- * The bytes of a library of container 1.2.5 or later; the same library gives the same bytes. A host that has a faster SHA-256
- * may hand it in.
+ * The bytes of a library; the same library gives the same bytes, and what was read without a rule broken gives the bytes that it
+ * was read from. A host that has a faster SHA-256 may hand it in.
  */
 export function writeMetallib(library: Library, hash: Hash = sha256): Uint8Array {
-  const blobs = library.functions.map((fn) => wrapBitcode(fn.bitcode));
-  const publicGroups = library.functions.map((fn) => group(fn.publicTags ?? []));
-  const privateGroups = library.functions.map((fn) => group(fn.privateTags ?? []));
-  const parts = [publicGroups, privateGroups, blobs];
-  const list = functionList(library, parts, hash);
-  const extension = new ByteWriter();
-  writeTag(extension, 'UUID', library.uuid ?? uuidOf(list, hash));
-  extension.text(endTag);
+  const { functions, version, sections = [] } = library;
+  const blobs = functions.map((fn) => wrapBitcode(fn.bitcode));
+  const hashes = blobs.map(hash);
+  const own = version.patch >= since.ownSizes ? 4 : 0;
+  const parts = [functions.map((fn) => group(fn.publicTags ?? [], own)), functions.map((fn) => group(fn.privateTags ?? [], own)), blobs];
+  const starts = parts.map(startsOf);
+  const tagsOf = (places: SectionPlaces): RawTag[][] =>
+    functions.map((fn, i) =>
+      functionTags(fn, version.patch, {
+        hash: hashes[i]!,
+        blobSize: blobs[i]!.length,
+        offsets: starts.map((list) => list[i]!),
+        ...places,
+      }),
+    );
+  // Sizes do not follow from places, so a list without places says where everything lies.
+  const listSize = tagsOf(nowhere).reduce((sum, tags) => sum + groupSize(tags), 4);
+  const bare = sections.map(({ code }): RawTag => ({ code, payload: new Uint8Array(16) }));
+  const behind = header.size + listSize + extensionBytes(library, bare, new Uint8Array(16)).length + sizeOf(parts);
+  const { encoded, tags } = placeSections(library, behind);
+  const list = functionList(tagsOf(placesOf(library, encoded)));
   const out = new ByteWriter();
   out.zeros(header.size);
   out.bytes(list);
-  out.bytes(extension.finish());
-  const sections = parts.map((groups) => appendSection(out, groups));
+  out.bytes(extensionBytes(library, tags, library.uuid ?? uuidOf(list, hash)));
+  const ranges = parts.map((groups) => appendPart(out, groups));
+  for (const { bytes } of encoded) out.bytes(bytes);
   const bytes = out.finish();
-  bytes.set(writeHeader(library, bytes.length, list.length - 4, sections));
+  bytes.set(writeHeader(library, bytes.length, list.length - 4, ranges));
   return bytes;
 }
 
-interface Section {
+const sizeOf = (parts: readonly (readonly Uint8Array[])[]): number =>
+  parts.reduce((sum, groups) => sum + groups.reduce((part, bytes) => part + bytes.length, 0), 0);
+
+/** Where each of these starts, one behind the other. */
+function startsOf(groups: readonly Uint8Array[]): number[] {
+  let at = 0;
+  return groups.map((bytes) => {
+    at += bytes.length;
+    return at - bytes.length;
+  });
+}
+
+// ── sections behind the bitcode ──
+
+/** Where archives and reflections stand in their sections. */
+interface SectionPlaces {
+  readonly sources: readonly number[];
+  readonly reflections: readonly number[];
+}
+
+const nowhere: SectionPlaces = { sources: [], reflections: [] };
+
+function placesOf({ sections = [] }: Library, encoded: readonly EncodedSection[]): SectionPlaces {
+  const of = (kind: string): readonly number[] => encoded[sections.findIndex((section) => section.kind === kind)]?.places ?? [];
+  return { sources: of('sources'), reflections: of('reflection') };
+}
+
+/** Sections one behind the other from an offset of the file on, and the tags that say where they are. */
+function placeSections({ sections = [] }: Library, offset: number): { encoded: EncodedSection[]; tags: RawTag[] } {
+  const encoded: EncodedSection[] = [];
+  const tags: RawTag[] = [];
+  let at = offset;
+  for (const section of sections) {
+    const one = encodeSection(section, at);
+    const start = at;
+    encoded.push(one);
+    tags.push({ code: section.code, payload: payload((out) => [start, one.bytes.length].forEach((n) => void out.u64(n))) });
+    at += one.bytes.length;
+  }
+  return { encoded, tags };
+}
+
+function extensionBytes(library: Library, sectionTags: readonly RawTag[], uuid: Uint8Array): Uint8Array {
+  const { version, otherTags = [], extensionOrder } = library;
+  const out = new ByteWriter();
+  if (version.patch < since.extension && sectionTags.length + otherTags.length === 0) return out.finish();
+  const tags = [
+    ...sectionTags,
+    ...otherTags,
+    ...(version.patch >= since.ownSizes || library.uuid ? [{ code: 'UUID', payload: uuid }] : []),
+  ];
+  for (const tag of extensionOrder ? inOrder(tags, extensionOrder) : tags) writeTag(out, tag);
+  out.text(endTag);
+  return out.finish();
+}
+
+// ── header ──
+
+interface PartRange {
   readonly offset: number;
   readonly size: number;
 }
 
-function appendSection(out: ByteWriter, groups: readonly Uint8Array[]): Section {
+function appendPart(out: ByteWriter, groups: readonly Uint8Array[]): PartRange {
   const offset = out.length;
   for (const bytes of groups) out.bytes(bytes);
   return { offset, size: out.length - offset };
 }
 
 /** `listSize` leaves out the count in front of the list. */
-function writeHeader({ version, platform, os }: Library, size: number, listSize: number, sections: readonly Section[]): Uint8Array {
+function writeHeader(library: Library, size: number, listSize: number, parts: readonly PartRange[]): Uint8Array {
+  const { version, platform, os } = library;
   const out = new ByteWriter();
-  const isMac = platform === 'macos';
+  const isMac = library.macosBit ?? platform === 'macos';
   out.text(header.magic);
   out.u16(version.major | (isMac ? header.macosBit : 0));
   out.u16(version.minor);
   out.u16(version.patch);
-  out.u8(0);
-  out.u8(Number(Object.keys(platforms).find((n) => platforms[Number(n)] === platform) ?? 0) | platform64Bit);
+  out.u8(fileTypeCode(library.fileType ?? 'executable') | (library.isStub ? stubBit : 0));
+  const states = library.statesPlatform ?? version.patch >= since.platform;
+  out.u8((states ? platformCode(platform) : 0) | ((library.is64Bit ?? states) ? platform64Bit : 0));
   out.u16(os.major);
   out.u8(os.minor);
   out.u8(os.patch);
   out.u64(size);
   out.u64(header.size);
   out.u64(listSize);
-  for (const section of sections) {
-    out.u64(section.offset);
-    out.u64(section.size);
+  for (const part of parts) {
+    out.u64(part.offset);
+    out.u64(part.size);
   }
   return out.finish();
 }
 
-function functionList(library: Library, parts: readonly (readonly Uint8Array[])[], hash: Hash): Uint8Array {
+// ── function list ──
+
+function functionList(groups: readonly (readonly RawTag[])[]): Uint8Array {
   const out = new ByteWriter();
-  out.u32(library.functions.length);
-  library.functions.forEach((fn, i) => {
-    const offsets = parts.map((groups) => groups.slice(0, i).reduce((sum, bytes) => sum + bytes.length, 0));
-    out.bytes(functionGroup(fn, parts[2]![i]!, offsets, hash));
-  });
+  out.u32(groups.length);
+  for (const tags of groups) out.bytes(group(tags, 4));
   return out.finish();
 }
 
-function functionGroup(fn: LibraryFunction, blob: Uint8Array, offsets: readonly number[], hash: Hash): Uint8Array {
-  return group([
+interface FunctionPlaces extends SectionPlaces {
+  readonly hash: Uint8Array;
+  readonly blobSize: number;
+  readonly offsets: readonly number[];
+}
+
+function functionTags(fn: LibraryFunction, patch: number, places: FunctionPlaces): RawTag[] {
+  const u64s = (...values: readonly number[]): Uint8Array => payload((out) => values.forEach((value) => void out.u64(value)));
+  const tags: RawTag[] = [
     { code: 'NAME', payload: new TextEncoder().encode(`${fn.name}\0`) },
-    { code: 'TYPE', payload: Uint8Array.of(functionTypes.indexOf(fn.type)) },
-    { code: 'HASH', payload: hash(blob) },
-    {
-      code: 'OFFT',
-      payload: payload((out) => {
-        for (const offset of offsets) out.u64(offset);
-      }),
-    },
-    {
-      code: 'VERS',
-      payload: payload((out) => {
-        for (const part of [...fn.airVersion, ...fn.metalVersion]) out.u16(part);
-      }),
-    },
-    { code: 'MDSZ', payload: payload((out) => out.u64(blob.length)) },
-    ...(fn.otherTags ?? []),
-  ]);
+    { code: 'TYPE', payload: Uint8Array.of(functionTypeCode(fn.type)) },
+    { code: 'HASH', payload: places.hash },
+    { code: 'OFFT', payload: u64s(...places.offsets) },
+    { code: 'VERS', payload: payload((out) => [...fn.airVersion, ...fn.metalVersion].forEach((part) => void out.u16(part))) },
+    { code: 'MDSZ', payload: u64s(places.blobSize) },
+  ];
+  if (fn.source !== undefined) tags.push({ code: 'SOFF', payload: u64s(places.sources[fn.source] ?? 0) });
+  if (fn.reflection !== undefined) tags.push({ code: 'RFLT', payload: u64s(places.reflections[fn.reflection] ?? 0) });
+  tags.push(...(fn.otherTags ?? []));
+  const usual = patch >= since.ownSizes ? functionOrder.new : functionOrder.old;
+  return inOrder(
+    tags,
+    fn.order ??
+      usualOrder(
+        tags.map((tag) => tag.code),
+        usual,
+      ),
+  );
 }
 
 function payload(write: (out: ByteWriter) => void): Uint8Array {
@@ -105,20 +199,15 @@ function payload(write: (out: ByteWriter) => void): Uint8Array {
   return out.finish();
 }
 
-/** A group from its size, which counts itself, to its end tag. */
-function group(tags: readonly RawTag[]): Uint8Array {
-  const out = new ByteWriter();
-  out.u32(0);
-  for (const { code, payload: bytes } of tags) writeTag(out, code, bytes);
-  out.text(endTag);
-  out.patchU32(0, out.length);
-  return out.finish();
-}
+const groupSize = (tags: readonly RawTag[]): number => tags.reduce((sum, tag) => sum + 6 + tag.payload.length, 4 + endTag.length);
 
-function writeTag(out: ByteWriter, code: string, bytes: Uint8Array): void {
-  out.text(code);
-  out.u16(bytes.length);
-  out.bytes(bytes);
+/** A group from its size to its end tag. The size counts itself as `own` bytes: 4, or none. */
+function group(tags: readonly RawTag[], own: number): Uint8Array {
+  const out = new ByteWriter();
+  out.u32(groupSize(tags) - 4 + own);
+  for (const tag of tags) writeTag(out, tag);
+  out.text(endTag);
+  return out.finish();
 }
 
 /** LLVM's Darwin wrapper around raw bitcode, zero-padded to a multiple of 16 bytes. */

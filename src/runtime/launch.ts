@@ -54,6 +54,19 @@ export function chooseKernel(kernels: readonly Kernel[], name: string | undefine
   return found;
 }
 
+/** Reports why a kernel is not run that a launch names, or may mean where it names none. */
+function isRefused({ kernels, refused }: DeviceModule, name: string | undefined, diagnostics: Diagnostics): boolean {
+  if (!refused || refused.size === 0) return false;
+  if (name === undefined) {
+    const names = [...kernels.map((k) => k.name), ...refused.keys()];
+    diagnostics.report('CM5002', { count: names.length, names: names.map((n) => `\`${n}\``).join(', ') });
+    return true;
+  }
+  const why = refused.get(name);
+  if (why) diagnostics.addAll(why.list);
+  return why !== undefined;
+}
+
 /** Runs a plan; nothing after reporting CM50xx, or CM60xx by the device. */
 export function launch(
   device: Device,
@@ -62,7 +75,7 @@ export function launch(
   { repeat, timeoutMs, print }: LaunchOptions,
   { io, diagnostics }: { readonly io: Io; readonly diagnostics: Diagnostics },
 ): LaunchOutcome | undefined {
-  const kernel = chooseKernel(module.kernels, plan.kernel, diagnostics);
+  const kernel = isRefused(module, plan.kernel, diagnostics) ? undefined : chooseKernel(module.kernels, plan.kernel, diagnostics);
   if (!kernel || !writeSymbols(module, plan.constants, io, diagnostics)) return undefined;
   const full = fillPlan(plan, kernel, device.info.limits);
   if (!fits(full, kernel, device, diagnostics)) return undefined;

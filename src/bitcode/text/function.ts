@@ -35,7 +35,7 @@ export function functionLines(fn: LlvmFunction, around: Around): string[] {
   const align = fn.align ? ` align ${fn.align}` : '';
   const tail = `(${[...params, ...vararg].join(', ')})${unnamed}${around.groups.reference(fn.attributes.function)}${section}${align}`;
   const attached = around.metadata.attachments(fn.metadata, ' ');
-  if (!isDefined) return [...head, `declare ${words} @${spellName(fn.name)}${tail}${attached}`];
+  if (!isDefined) return [...head, `declare${attached} ${words} @${spellName(fn.name)}${tail}`];
   return [...head, `define ${words} @${spellName(fn.name)}${tail}${attached} {`, ...bodyLines(fn, names, around), '}'];
 }
 

@@ -4,6 +4,7 @@ import type { Attachment, Metadata, MetadataNode, Module, Value } from '../model
 import { metadataArguments } from '../number-metadata.ts';
 import { spell } from '../types.ts';
 import { constantText, quoted } from './constants.ts';
+import { debugText } from './debug-info.ts';
 
 export interface MetadataText {
   /** `!7` */
@@ -22,10 +23,12 @@ export function metadataText(module: Module): MetadataText {
     const open = [root];
     for (let node = open.pop(); node; node = open.pop()) {
       if (ids.has(node)) continue;
+      if (isInline(node)) continue;
       ids.set(node, ids.size);
       for (const operand of [...node.operands].reverse()) if (operand?.kind === 'node') open.push(operand);
     }
   };
+  for (const { metadata } of module.globals) for (const { node } of metadata ?? []) number(node);
   for (const named of module.namedMetadata) named.nodes.forEach(number);
   for (const fn of module.functions) {
     for (const { node } of fn.metadata) number(node);
@@ -35,18 +38,22 @@ export function metadataText(module: Module): MetadataText {
         for (const { node } of inst.metadata ?? []) number(node);
       }
   }
-  const reference = (node: MetadataNode): string => `!${ids.get(node)}`;
+  const reference = (node: MetadataNode): string => (isInline(node) ? content(node) : `!${ids.get(node)}`);
+  const content = (node: MetadataNode): string => {
+    const operand = (m: Metadata | undefined): string => operandText(m, reference);
+    return node.debug ? debugText(node, node.debug, operand) : `!{${node.operands.map(operand).join(', ')}}`;
+  };
   return {
     reference,
     argument: (metadata, value) => operandText(metadata, reference, value),
     attachments: (list, separator) => (list ?? []).map(({ kind, node }) => `${separator}!${kind} ${reference(node)}`).join(''),
     namedLines: () => module.namedMetadata.map(({ name, nodes }) => `!${name} = !{${nodes.map(reference).join(', ')}}`),
-    nodeLines: () =>
-      [...ids].map(
-        ([node, id]) => `!${id} = ${node.distinct ? 'distinct ' : ''}!{${node.operands.map((m) => operandText(m, reference)).join(', ')}}`,
-      ),
+    nodeLines: () => [...ids].map(([node, id]) => `!${id} = ${node.distinct ? 'distinct ' : ''}${content(node)}`),
   };
 }
+
+/** Expressions have no number: they stand where they are used. */
+const isInline = (node: MetadataNode): boolean => node.debug?.name === 'DIExpression';
 
 const onlyConstants = (value: Value): string =>
   value.kind === 'argument' || value.kind === 'instruction' ? '<a value of a function>' : constantText(value);

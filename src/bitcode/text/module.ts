@@ -20,7 +20,7 @@ export function disassemble(module: Module): string {
   const parts = [
     headerLines(module),
     usedStructs(module).map((struct) => `${spell(struct)} = type ${spellBody(struct)}`),
-    module.globals.map(globalLine),
+    module.globals.map((global) => `${globalLine(global)}${metadata.attachments(global.metadata, ', ')}`),
     ...functions,
     groups.lines(),
     metadata.namedLines(),

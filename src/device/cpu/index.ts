@@ -56,16 +56,20 @@ function allocate(memory: DeviceMemory, size: number, diagnostics: Diagnostics):
 }
 
 function load(memory: DeviceMemory, metallib: Uint8Array, diagnostics: Diagnostics): DeviceModule | undefined {
-  const kernels = loadLibrary(metallib, diagnostics);
-  const own = kernels && ownMemory(memory, kernels, diagnostics);
+  const library = loadLibrary(metallib, diagnostics);
+  const own = library && ownMemory(memory, library.kernels, diagnostics);
   if (!own) return undefined;
+  const { kernels, refused } = library;
   return {
     kernels: kernels.map((kernel) => kernel.reflection),
+    refused,
     symbols: own.symbols,
     launch(request, to) {
       const kernel = kernels.find((each) => each.reflection.name === request.kernel);
       if (kernel) return launchKernel(memory, { limits: cpuInfo.limits, ownMemory: own.address }, kernel, request, to);
-      to.report('CM5001', { name: request.kernel });
+      const why = refused.get(request.kernel);
+      if (why) to.addAll(why.list);
+      else to.report('CM5001', { name: request.kernel });
       return undefined;
     },
   };

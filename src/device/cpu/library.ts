@@ -1,6 +1,6 @@
 /** A metallib made ready: every kernel raised to IR, and compiled when it is first launched. */
 import { type KernelReflection, type RaisedKernel, raiseModule } from '../../air/index.ts';
-import type { Diagnostics } from '../../base/diagnostic.ts';
+import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
 import { type Kernel, runPasses, standardPasses } from '../../ir/index.ts';
 import { readMetallib } from '../../metallib/index.ts';
@@ -21,22 +21,31 @@ export interface CompiledKernel extends KernelModule {
   readonly wasm: WebAssembly.Module | undefined;
 }
 
-/** The kernels of a library; nothing after reporting what cannot be read or run (CM40xx). */
-export function loadLibrary(bytes: Uint8Array, diagnostics: Diagnostics): LoadedKernel[] | undefined {
+export interface LoadedLibrary {
+  readonly kernels: readonly LoadedKernel[];
+  /** What is said of kernels that cannot be run, by their names. */
+  readonly refused: ReadonlyMap<string, Diagnostics>;
+}
+
+/** The kernels of a library; nothing after reporting what cannot be read (CM40xx), or why none can be run. */
+export function loadLibrary(bytes: Uint8Array, diagnostics: Diagnostics): LoadedLibrary | undefined {
   const library = readMetallib(bytes, diagnostics);
   if (!library) return undefined;
-  const before = diagnostics.list.length;
   const kernels: LoadedKernel[] = [];
+  const refused = new Map<string, Diagnostics>();
   for (const fn of library.functions) {
     if (fn.type !== 'kernel') continue;
-    const module = readModule(fn.bitcode, diagnostics);
-    if (!module) continue;
-    const raised = raiseModule(module, diagnostics).find((each) => each.reflection.name === fn.name);
-    if (!raised) continue;
+    const own = new Diagnostics();
+    const module = readModule(fn.bitcode, own);
+    const raised = module && raiseModule(module, own).find((each) => each.reflection.name === fn.name);
+    if (own.list.length > 0) refused.set(fn.name, own);
+    if (!raised || own.list.length > 0) continue;
     runPasses(raised.kernel, standardPasses);
     kernels.push(loadedKernel(raised));
   }
-  return diagnostics.list.length > before ? undefined : kernels;
+  if (kernels.length > 0 || refused.size === 0) return { kernels, refused };
+  for (const own of refused.values()) diagnostics.addAll(own.list);
+  return undefined;
 }
 
 /** A kernel made ready to launch; it is changed when it is compiled. */

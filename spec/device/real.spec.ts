@@ -1,0 +1,100 @@
+/**
+ * Kernels that others' compilers wrote run on the CPU device, against what their formulas give. Registered where
+ * CUMETAL_REAL_METALLIBS names a folder with such files; a file that is not there is not asked for.
+ */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { raiseModule } from '../../src/air/index.ts';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { readModule } from '../../src/bitcode/index.ts';
+import { readMetallib } from '../../src/metallib/index.ts';
+import { launchMetallib } from '../support/launch.ts';
+import { type RealFile, realFiles } from '../support/real.ts';
+
+const test = suite('real kernels');
+const files = realFiles();
+
+/** Registers a test over a kernel, for each file that has one of the name. */
+function overKernel(name: string, run: (file: RealFile) => void): void {
+  for (const file of files)
+    if (readMetallib(file.bytes, new Diagnostics())?.functions.some((fn) => fn.name === name && fn.type === 'kernel'))
+      test(`${file.name}: ${name}`, () => run(file));
+}
+
+const floats = (bytes: Uint8Array): Float32Array => new Float32Array(bytes.slice().buffer);
+
+test('there are files where the variable names a folder', () => {
+  assert.is(files.length > 0, Boolean(process.env.CUMETAL_REAL_METALLIBS));
+});
+
+overKernel('add_arrays', ({ bytes }) => {
+  const n = 200;
+  const a = Float32Array.from({ length: n }, (_, i) => i / 7);
+  const b = Float32Array.from({ length: n }, (_, i) => 1e6 - i * i);
+  const after = launchMetallib(bytes, { kernel: 'add_arrays', blocks: 4, threads: 50, args: [a, b, new Float32Array(n)] });
+  assert.equal(
+    floats(after[2]!),
+    a.map((x, i) => Math.fround(x + b[i]!)),
+  );
+});
+
+/** One step of gravity between bodies, as its formula says it, in double precision. */
+function step(positions: Float32Array, velocities: Float32Array, seconds: number): { positions: number[]; velocities: number[] } {
+  const [softening, damping] = [1e-4, 0.999];
+  const count = velocities.length / 3;
+  const moved: number[] = [];
+  const pushed: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const pull = [0, 0, 0];
+    for (let j = 0; j < count; j++) {
+      const away = [0, 1, 2].map((axis) => positions[4 * j + axis]! - positions[4 * i + axis]!);
+      const squared = away.reduce((sum, d) => sum + d * d, softening);
+      const strength = positions[4 * j + 3]! / (squared * Math.sqrt(squared));
+      for (const axis of [0, 1, 2]) pull[axis]! += strength * away[axis]!;
+    }
+    for (const axis of [0, 1, 2]) {
+      const velocity = (velocities[3 * i + axis]! + pull[axis]! * seconds) * damping;
+      pushed.push(velocity);
+      moved.push(positions[4 * i + axis]! + velocity * seconds);
+    }
+    moved.push(0);
+  }
+  return { positions: moved, velocities: pushed };
+}
+
+overKernel('simplified_nbody', ({ bytes }) => {
+  const count = 512;
+  let state = 1;
+  const random = (): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const positions = Float32Array.from({ length: 4 * count }, (_, i) => (i % 4 === 3 ? 0.5 + random() : 20 * random() - 10));
+  const velocities = Float32Array.from({ length: 3 * count }, () => random() - 0.5);
+  const expected = step(positions, velocities, 0.05);
+  // A step is added to what the second buffer holds.
+  const seconds = new Uint32Array(Float32Array.of(0.05).buffer)[0]!;
+  const args = [positions, positions.slice(), velocities, seconds];
+  const after = launchMetallib(bytes, { kernel: 'simplified_nbody', blocks: count / 256, threads: 256, args });
+  const near = (found: Float32Array, wanted: readonly number[], skip: number): void =>
+    wanted.forEach((value, i) => {
+      if (skip && i % skip === skip - 1) return;
+      assert.ok(Math.abs(found[i]! - value) <= 1e-4 * Math.max(1, Math.abs(value)), `element ${i} is ${found[i]}, not ${value}`);
+    });
+  near(floats(after[1]!), expected.positions, 4);
+  near(floats(after[2]!), expected.velocities, 0);
+  // The masses are not touched.
+  for (let i = 3; i < 4 * count; i += 4) assert.is(floats(after[1]!)[i], positions[i]);
+});
+
+for (const { name, bytes } of files)
+  for (const fn of readMetallib(bytes, new Diagnostics())?.functions ?? [])
+    if (fn.type === 'kernel')
+      test(`${name}: ${fn.name} is raised, or refused by what it needs`, () => {
+        const diagnostics = new Diagnostics();
+        const raised = raiseModule(readModule(fn.bitcode, diagnostics)!, diagnostics);
+        const needs = diagnostics.list.map((d) => d.message).join();
+        assert.ok(raised.length === 1 ? needs === '' : /function constants|a parameter of the kind `air\.texture`/.test(needs), needs);
+      });
+
+test.run();

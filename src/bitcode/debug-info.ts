@@ -1,0 +1,193 @@
+/**
+ * The nodes of debug information, once: the number of their record, what stands in it, and how LLVM’s text spells it. Reading,
+ * writing and the disassembler derive from these rows.
+ * Source: `llvm/lib/Bitcode/Writer/BitcodeWriter.cpp`, `llvm/lib/IR/AsmWriter.cpp` of LLVM 14.
+ */
+
+/** How a field of text is spelled. */
+export type DebugStyle =
+  /** A number, left out where it is 0; one below may have a sign. */
+  | 'int'
+  | 'signed'
+  /** A node or string by number, `null` where there is none; left out then. */
+  | 'ref'
+  /** A string between quotes, left out where it is empty. */
+  | 'text'
+  | 'bool'
+  | 'flags'
+  | 'spFlags'
+  /** A number or a constant, which is spelled as a number; left out where there is none. */
+  | 'bound'
+  /** An address space and 1; 0 where there is none. */
+  | 'space'
+  | 'tag'
+  | 'language'
+  | 'encoding'
+  | 'convention'
+  | 'macinfo'
+  | 'emission'
+  | 'nameTable'
+  | 'checksum';
+
+export interface DebugText {
+  readonly name: string;
+  /** The field of the record, where its name is another. */
+  readonly from: string;
+  readonly style: DebugStyle;
+  /** Printed even where it is 0, empty or nothing. */
+  readonly always: boolean;
+  /** Left out where the field has this value. */
+  readonly unless: number | undefined;
+}
+
+export interface DebugRow {
+  readonly code: number;
+  readonly name: string;
+  /** Fields of the record in order: `&` before one that refers to a node (0 for none), `#` to one by its plain number. */
+  readonly fields: readonly DebugField[];
+  /** What the first field holds beside whether the node is distinct. */
+  readonly head: number;
+  readonly text: readonly DebugText[];
+}
+
+export interface DebugField {
+  readonly name: string;
+  readonly kind: 'number' | 'ref' | 'id';
+}
+
+/** `&name` and `#name` are references; the first field is always `distinct`. */
+const fieldsOf = (text: string): DebugField[] =>
+  text.split(' ').map((word) => ({
+    name: word.replace(/^[&#]/, ''),
+    kind: word.startsWith('&') ? 'ref' : word.startsWith('#') ? 'id' : 'number',
+  }));
+
+/** `name`, `name!` (always printed), `name=field`, `name-1` (left out where 1), each with `:style`. */
+function textOf(words: string): DebugText[] {
+  return words.split(' ').map((word) => {
+    const [, name, from, bang, unless, style] = /^(\w+?)(?:=(\w+))?(!)?(?:-(\d+))?:(\w+)$/.exec(word)!;
+    return {
+      name: name!,
+      from: from ?? name!,
+      style: style as DebugStyle,
+      always: bang !== undefined,
+      unless: unless === undefined ? undefined : Number(unless),
+    };
+  });
+}
+
+const row = (code: number, name: string, fields: string, text: string, head = 0): DebugRow => ({
+  code,
+  name,
+  fields: fieldsOf(`distinct ${fields}`),
+  head,
+  text: text === '' ? [] : textOf(text),
+});
+
+/** Every node of debug information but expressions, enumerators and generic nodes, whose records have a shape of their own. */
+export const debugRows: readonly DebugRow[] = [
+  row(
+    7,
+    'DILocation',
+    'line column #scope &inlinedAt implicit',
+    'line!:int column:int scope!:ref inlinedAt:ref isImplicitCode=implicit-0:bool',
+  ),
+  row(13, 'DISubrange', '&count &lower &upper &stride', 'count:bound lowerBound=lower:bound upperBound=upper:bound stride:bound', 4),
+  row(15, 'DIBasicType', 'tag &name size align encoding flags', 'tag-36:tag name:text size:int align:int encoding:encoding flags:flags'),
+  row(
+    16,
+    'DIFile',
+    '&filename &directory checksumKind &checksum &source',
+    'filename!:text directory!:text checksumkind=checksumKind:checksum checksum:text source:text',
+  ),
+  row(
+    17,
+    'DIDerivedType',
+    'tag &name &file line &scope &base size align offset flags &extra addressSpace &annotations',
+    'tag:tag name:text scope:ref file:ref line:int baseType=base!:ref size:int align:int offset:int flags:flags extraData=extra:ref dwarfAddressSpace=addressSpace:space annotations:ref',
+  ),
+  row(
+    18,
+    'DICompositeType',
+    'tag &name &file line &scope &base size align offset flags &elements runtime &vtable &params &identifier &discriminator &location &associated &allocated &rank &annotations',
+    'tag:tag name:text scope:ref file:ref line:int baseType=base:ref size:int align:int offset:int flags:flags elements:ref runtimeLang=runtime:language vtableHolder=vtable:ref templateParams=params:ref identifier:text discriminator:ref dataLocation=location:ref associated:ref allocated:ref rank:bound annotations:ref',
+    2,
+  ),
+  row(19, 'DISubroutineType', 'flags &types cc', 'flags:flags cc:convention types!:ref', 2),
+  row(
+    20,
+    'DICompileUnit',
+    'language &file &producer optimized &flags runtime &split emission &enums &retained subprograms &globals &imports dwoId &macros inlining profiling nameTable ranges &sysroot &sdk',
+    'language!:language file!:ref producer:text isOptimized=optimized!:bool flags:text runtimeVersion=runtime!:int splitDebugFilename=split:text emissionKind=emission!:emission enums:ref retainedTypes=retained:ref globals:ref imports:ref macros:ref dwoId:int splitDebugInlining=inlining-1:bool debugInfoForProfiling=profiling-0:bool nameTableKind=nameTable:nameTable rangesBaseAddress=ranges-0:bool sysroot:text sdk:text',
+  ),
+  row(
+    21,
+    'DISubprogram',
+    '&scope &name &linkage &file line &type scopeLine &containing spFlags virtualIndex flags &unit &params &declaration &retained adjustment &thrown &annotations',
+    'name:text linkageName=linkage:text scope!:ref file:ref line:int type:ref scopeLine:int containingType=containing:ref virtualIndex:int thisAdjustment=adjustment:signed flags:flags spFlags!:spFlags unit:ref templateParams=params:ref declaration:ref retainedNodes=retained:ref thrownTypes=thrown:ref annotations:ref',
+    6,
+  ),
+  row(22, 'DILexicalBlock', '&scope &file line column', 'scope!:ref file:ref line:int column:int'),
+  row(23, 'DILexicalBlockFile', '&scope &file discriminator', 'scope!:ref file:ref discriminator!:int'),
+  row(24, 'DINamespace', '&scope &name', 'name:text scope!:ref exportSymbols=distinct-0:bool'),
+  row(25, 'DITemplateTypeParameter', '&name &type default', 'name:text type!:ref defaulted=default-0:bool'),
+  row(
+    26,
+    'DITemplateValueParameter',
+    'tag &name &type default &value',
+    'tag-48:tag name:text type:ref defaulted=default-0:bool value!:ref',
+  ),
+  row(
+    27,
+    'DIGlobalVariable',
+    '&scope &name &linkage &file line &type local definition &declaration &params align &annotations',
+    'name:text linkageName=linkage:text scope!:ref file:ref line:int type:ref isLocal=local!:bool isDefinition=definition!:bool declaration:ref templateParams=params:ref align:int annotations:ref',
+    4,
+  ),
+  row(
+    28,
+    'DILocalVariable',
+    '&scope &name &file line &type arg flags align &annotations',
+    'name:text arg:int scope!:ref file:ref line:int type:ref flags:flags align:int annotations:ref',
+    2,
+  ),
+  row(
+    30,
+    'DIObjCProperty',
+    '&name &file line &getter &setter attributes &type',
+    'name:text file:ref line:int setter:text getter:text attributes:int type:ref',
+  ),
+  row(
+    31,
+    'DIImportedEntity',
+    'tag &scope &entity line &name &file &elements',
+    'tag:tag name:text scope!:ref entity:ref file:ref line:int elements:ref',
+  ),
+  row(
+    32,
+    'DIModule',
+    '&file &scope &name &macros &include &notes line declaration',
+    'scope!:ref name:text configMacros=macros:text includePath=include:text apinotes=notes:text file:ref line:int isDecl=declaration-0:bool',
+  ),
+  row(33, 'DIMacro', 'type line &name &value', 'type:macinfo line:int name:text value:text'),
+  row(34, 'DIMacroFile', 'type line &file &elements', 'line:int file!:ref nodes=elements:ref'),
+  row(37, 'DIGlobalVariableExpression', '&variable &expression', 'var=variable:ref expr=expression:ref'),
+  row(40, 'DILabel', '&scope &name &file line', 'scope!:ref name:text file:ref line:int'),
+  row(
+    41,
+    'DIStringType',
+    'tag &name &length &lengthExpression &location size align encoding',
+    'tag-18:tag name:text stringLength=length:ref stringLengthExpression=lengthExpression:ref stringLocationExpression=location:ref size:int align:int encoding:encoding',
+  ),
+  row(44, 'DICommonBlock', '&scope &declaration &name &file line', 'scope!:ref declaration:ref name:text file:ref line:int'),
+  row(45, 'DIGenericSubrange', '&count &lower &upper &stride', 'count:ref lowerBound=lower:ref upperBound=upper:ref stride:ref'),
+];
+
+/** Records that are no rows. */
+export const debugCodes = { generic: 12, enumerator: 14, expression: 29, argList: 46 } as const;
+
+const byCode: ReadonlyMap<number, DebugRow> = new Map(debugRows.map((each) => [each.code, each]));
+const byName: ReadonlyMap<string, DebugRow> = new Map(debugRows.map((each) => [each.name, each]));
+
+export const debugRowOf = (code: number): DebugRow | undefined => byCode.get(code);
+export const debugRowNamed = (name: string): DebugRow | undefined => byName.get(name);
