@@ -3,7 +3,7 @@
  * most of a short run is reading code. Each command is a file of its own, and so is what a command only sometimes needs, for
  * what is not read costs nothing. `npm install` runs this.
  */
-import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { BunPlugin } from 'bun';
 
@@ -54,24 +54,36 @@ const lazyOhm: BunPlugin = {
   },
 };
 
-/** Rows that the table makes when one of them is asked for: their files are left alone until then as well. */
+/** Files of the table whose rows are made when one of them is asked for; they are a bundle of their own, read then. */
+const lateFiles = new Set<string>();
+
 const lateRows: BunPlugin = {
   name: 'late-rows',
   setup(build) {
-    const exported = (file: string): string[] =>
-      [...readFileSync(file, 'utf8').matchAll(/^export const (\w+Rows) = \(\)/gm)].map(([, name]) => name!);
     build.onResolve({ filter: /^\.\/.*\.ts$/ }, ({ path, importer }) => {
       if (!importer.endsWith('ptx/table/index.ts')) return undefined;
       const file = join(dirname(importer), path);
-      return exported(file).length > 0 ? { path: relative(process.cwd(), file), namespace: 'late' } : undefined;
+      if (lateExports(file).length === 0) return undefined;
+      lateFiles.add(file);
+      return { path: relative(process.cwd(), file), namespace: 'late' };
     });
     build.onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => {
-      const file = join(process.cwd(), path);
-      const contents = exported(file).map((name) => `export const ${name} = () => require('${file}').${name}();`);
+      const contents = lateExports(path).map((name) => `export const ${name} = () => require('bundled:late').${name}();`);
       return { contents: contents.join('\n'), loader: 'js' };
     });
   },
 };
+
+/** Functions that make rows. */
+const lateExports = (file: string): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/^export const (\w+Rows) = \(\)/gm)].map(([, name]) => name!);
+
+async function bundleLate(): Promise<void> {
+  const entry = `${made}/late.ts`;
+  writeFileSync(entry, [...lateFiles].map((file) => `export { ${lateExports(file).join(', ')} } from '${file}';\n`).join(''));
+  await bundle('late', entry);
+  rmSync(entry);
+}
 
 async function bundle(name: string, entry: string): Promise<void> {
   const result = await Bun.build({
@@ -92,5 +104,6 @@ rmSync(made, { recursive: true, force: true });
 await bundle('ohm', Bun.resolveSync('ohm-js', import.meta.dir));
 // The list grows while it is walked.
 for (const name of parts) await bundle(name, `${room}/${name}.ts`);
+await bundleLate();
 rmSync(folder, { recursive: true, force: true });
 renameSync(made, folder);

@@ -195,8 +195,10 @@ function endOfLine(text: string, at: number): number {
 }
 
 function wordEnd(text: string, at: number): number {
-  while (isWordCharacter(text.charCodeAt(at))) at++;
-  return at;
+  let end = at;
+  // Behind the end of the text there is NaN, which is below nothing.
+  for (let c = text.charCodeAt(end); c < 128 && wordCharacters[c] === 1; c = text.charCodeAt(end)) end++;
+  return end;
 }
 
 function isDouble(c: number, next: number): boolean {

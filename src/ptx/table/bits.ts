@@ -1,7 +1,7 @@
 /** Bit counting, bit fields, byte permutation, small products. Source: PTX ISA 9.0, 9.7.1, 9.7.8, 9.7.9. */
 import type { Value } from '../../ir/index.ts';
 import { bitsOf, type IntType } from '../../ir/types.ts';
-import { type RowBuilder, row } from '../row.ts';
+import { type Row, type RowBuilder, row } from '../row.ts';
 import { isSignedType } from '../types.ts';
 import { countAs, saturated32 } from './compose.ts';
 
@@ -123,7 +123,7 @@ function permute(ir: RowBuilder, a: Value, b: Value, selector: Value): Value {
 const pair = (ir: RowBuilder, low: Value, high: Value): Value =>
   ir.or(ir.shl(ir.zext('i64', high), ir.const('i64', 32)), ir.zext('i64', low));
 
-export const bitRows = [
+export const bitRows = (): readonly Row[] => [
   row({
     syntax: 'popc.type d, a',
     values: { type: words },

@@ -1,6 +1,6 @@
 /** Fences of memory. Source: PTX ISA 9.0, 9.7.13.4. All are made sequentially consistent, which is as strong as any. */
 import type { RowBuilder } from '../row.ts';
-import { row } from '../row.ts';
+import { type Row, row } from '../row.ts';
 import { type FenceWord, fence, ofTheSystem } from './order.ts';
 
 const ordered = { ptx: 6, sm: 70 } as const;
@@ -10,7 +10,7 @@ const apple = `Apple GPUs have fences from macOS 15 on (\`--target macos15\`). $
 
 const lower = (_: unknown, { scope }: { readonly scope: FenceWord }, ir: RowBuilder): void => fence(ir, scope);
 
-export const fenceRows = [
+export const fenceRows = (): readonly Row[] => [
   row({
     syntax: 'membar.scope',
     values: { scope: ['cta', 'gl', 'sys'] },
