@@ -92,9 +92,10 @@ export function kernelAttributes(kernel: Kernel, signature: Signature, dialect: 
   );
   const hasLoop = kernel.blocks.some((block, id) => edgesOf(block.end).some((edge) => edge.block.id <= id));
   const progress = hasLoop ? [] : (['mustprogress', 'willreturn'] as const);
+  const touches = has(({ op }) => specOf(op).effect !== 'pure') ? [] : (['readnone'] as const);
   const names: AttributeName[] = meets
     ? ['convergent', 'nounwind']
-    : ['nofree', 'norecurse', ...(isOrdered ? [] : (['nosync'] as const)), 'nounwind', ...progress];
+    : ['nofree', 'norecurse', ...(isOrdered ? [] : (['nosync'] as const)), 'nounwind', ...touches, ...progress];
   const own = [...enums(...names), ...strings(signature.widestVector, dialect)];
   return fitted({ function: own, result: [], params: signature.attributes }, dialect);
 }

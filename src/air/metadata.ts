@@ -79,7 +79,10 @@ export function addKernelMetadata(module: Module, fn: LlvmFunction, kernel: Kern
     node(arg.index, `air.${input.name}`, 'air.arg_type_name', components === 3 ? 'uint3' : 'uint', 'air.arg_name', input.argName),
   );
   const attributes = kernel.maxThreads === undefined ? [] : [node('air.max_work_group_size', kernel.maxThreads)];
-  const entry = node({ kind: 'value', value: fn }, node(), node(...buffers, ...dynamic, ...inputs), ...attributes);
+  // Two empty tuples are one node.
+  const outputs = node();
+  const parameters = [...buffers, ...dynamic, ...inputs];
+  const entry = node({ kind: 'value', value: fn }, outputs, parameters.length > 0 ? node(...parameters) : outputs, ...attributes);
   module.namedMetadata.push({ name: 'air.kernel', nodes: [entry] });
   const memory = kernel.params.find((param) => param.memory)?.memory;
   if (memory) module.namedMetadata.push({ name: moduleMemoryName, nodes: memoryNodes(memory) });
