@@ -1,7 +1,7 @@
 /**
  * `bun scripts/compare-metallibs.ts OURS.metallib THEIRS.metallib [--all]`: two metal libraries field by field: header, header
- * extension, sections and tags, then for each pair of functions (by their order, or by name where both have it) the module’s
- * strings, records, flags, versions, options, attributes, declarations and the node of each kernel parameter. Prints each field
+ * extension, sections and tags, then for each pair of functions (by name where both have it, else by their order) the bitstream’s
+ * blocks and records, the module’s strings, flags, versions, options, attributes, declarations and the node of each kernel parameter. Prints each field
  * that differs, with `--all` every field; names of kernels, parameters and files are left aside, and so are bytes that follow from
  * the rest (sizes, offsets, hashes). Ends with 1 where anything differs.
  */
@@ -9,6 +9,8 @@ import { readFileSync } from 'node:fs';
 import { Diagnostics } from '../src/base/diagnostic.ts';
 import { type Attribute, type AttributeList, disassemble, type Module, readModule, spell } from '../src/bitcode/index.ts';
 import { attributeNames } from '../src/bitcode/names.ts';
+import { blockName } from '../src/bitcode/records.ts';
+import { type RawBlock, readStream } from '../src/bitcode/stream-reader.ts';
 import { type ByteRange, type LibraryFunction, type ReadLibrary, readMetallib, type Version } from '../src/metallib/index.ts';
 
 type Fields = Map<string, string>;
@@ -95,6 +97,27 @@ function listFields(out: Fields, where: string, list: AttributeList, count: numb
       of.form === 'string' ? (of.value ?? 'there') : 'there',
     );
   for (let i = 0; i < count; i++) out.set(`${where}: parameter ${i}`, (list.params[i] ?? []).map(attributeText).join(' ') || 'none');
+}
+
+/** Blocks in their order, operands of the records whose length depends on the LLVM that wrote them, and the fixed tables. */
+function streamFields(bitcode: Uint8Array): Fields {
+  const stream = readStream(bitcode);
+  const order = (list: readonly RawBlock[]): string => [...new Set(list.map(({ id }) => blockName(id)))].join(' ');
+  const module = stream.find(({ id }) => blockName(id) === 'module')!;
+  const inner = (name: string): RawBlock | undefined => module.blocks.find(({ id }) => blockName(id) === name);
+  const operands = (code: number): string =>
+    [...new Set(module.records.filter((each) => each.code === code).map(({ ops }) => ops.length))].join(', ') || 'none';
+  const count = (name: string): string => String(inner(name)?.records.length ?? 0);
+  return new Map([
+    ['blocks of the stream', order(stream)],
+    ['blocks of the module', order(module.blocks)],
+    ['VERSION', String(module.records.find(({ code }) => code === 1)?.ops[0])],
+    ['operands of FUNCTION', operands(8)],
+    ['operands of GLOBALVAR', operands(7)],
+    ['kinds of metadata', count('metadataKind')],
+    ['operand bundle tags', count('operandBundleTags')],
+    ['synchronisation scopes', count('syncScopeNames')],
+  ]);
 }
 
 function moduleFields(module: Module, kernelName: string): Fields {
@@ -186,6 +209,7 @@ theirs.library.functions.forEach((other, i) => {
   if (!own || other.type !== 'kernel') return;
   const [a, b] = [own, other].map((fn) => readModule(fn.bitcode, new Diagnostics()));
   show(`function ${own.name} beside ${other.name}, container`, functionFields(own, ours), functionFields(other, theirs));
+  show(`function ${own.name} beside ${other.name}, bitstream`, streamFields(own.bitcode), streamFields(other.bitcode));
   if (a && b) show(`function ${own.name} beside ${other.name}, module`, moduleFields(a, own.name), moduleFields(b, other.name));
 });
 console.log(`\n${compared} fields compared, ${different} differ`);
