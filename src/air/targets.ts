@@ -137,7 +137,7 @@ const macos15: Target = {
 
 /**
  * As `kernel.26`. From here on Apple gives the barrier of a simdgroup its own scope (its AIR 2.8 in public repositories). Its own
- * files name the library in a section `HDYN` and have a reflection list; those of Metal.jl and MetalASM load without either.
+ * files name the library in a section `HDYN` and have a reflection list; those of Metal.jl and MetalASM are reported to load without either.
  */
 const macos26: Target = {
   name: 'macos26',
