@@ -1,7 +1,7 @@
 /** `docs/formats/air.md`: the bitcode of a kernel as Metal wants it, a written head and what the tables say. */
 import { kernelInputs } from '../../src/air/inputs.ts';
 import { allIntrinsics } from '../../src/air/intrinsics.ts';
-import { dataLayout, limits, spaces, targets } from '../../src/air/targets.ts';
+import { dataLayout, hasFences, limits, spaces, targets } from '../../src/air/targets.ts';
 import { debugRows } from '../../src/bitcode/debug-info.ts';
 import { spell } from '../../src/bitcode/types.ts';
 
@@ -21,6 +21,8 @@ Function constants are variables in the section \`air.fc_initializer\`, copied t
 
 `;
 
+const isThere = (is: boolean): string => (is ? 'yes' : 'no');
+
 const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string =>
   [heads, heads.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 
@@ -35,12 +37,26 @@ export const airPage = {
     const functions = allIntrinsics()
       .filter(({ name }) => name.startsWith('air.'))
       .map(({ name, type, raiseOnly }) => [`\`${name}\``, `\`${spell(type)}\``, raiseOnly ? 'read' : 'read and written']);
-    const levels = Object.values(targets).map(({ name, triple, airVersion, metalVersion, container }) => [
+    const levels = Object.values(targets).map(({ name, triple, airVersion, metalVersion, container, sdkVersion }) => [
       `\`${name}\``,
       `\`${triple}\``,
       airVersion.join('.'),
       metalVersion.join('.'),
       `${container.major}.${container.minor}.${container.patch}`,
+      sdkVersion.join('.'),
+    ]);
+    const dialects = Object.values(targets).map((target) => [
+      `\`${target.name}\``,
+      `${target.dialect.functionOperands} and ${target.dialect.variableOperands}`,
+      String(target.dialect.lastAttribute),
+      Object.entries(target.dialect.framePointer)
+        .map(([key, value]) => `\`"${key}"="${value}"\``)
+        .join(' '),
+      isThere(target.dialect.hasFramePointerFlag),
+      isThere(target.dialect.hasFneg),
+      isThere(target.dialect.hasBfloat),
+      isThere(hasFences(target)),
+      String(target.simdgroupBarrierScope),
     ]);
     const addresses = Object.entries(spaces).map(([name, number]) => [String(number), name]);
     return `${head}## Inputs
@@ -49,7 +65,13 @@ ${table(['kind', 'form', 'here'], inputs)}
 
 ## Targets
 
-${table(['target', 'triple', 'AIR', 'Metal', 'container'], levels)}
+${table(['target', 'triple', 'AIR', 'Metal', 'container', 'SDK'], levels)}
+
+What differs between them, as one and the same compiler of Apple writes it for macOS 13 and 14, and others for 15 and 26:
+
+${table(['target', 'operands of function and variable records', 'highest attribute', 'frame pointer', 'its flag', '`fneg`', 'bfloat', 'fences', 'scope of `air.simdgroup.barrier`'], dialects)}
+
+Without \`fneg\` the sign is flipped in the bits. Libraries for macOS 13 and later that Apple links have a reflection list, those for macOS 26 the library’s name in \`HDYN\` too; ours have neither, as those of JuliaGPU/Metal.jl. Targets of iOS are missing: the only such library that was measured is for iOS 11.
 
 The data layout is the same in all, but that of AIR 2.0, which says \`f80\` twice as well:
 

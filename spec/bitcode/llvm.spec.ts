@@ -28,7 +28,13 @@ function read(bytes: Uint8Array): Module {
 function judged(module: Module): void {
   const path = file('written.bc', writeModule(module));
   accepts(path);
-  assert.is(disassemble(module), llvmText(path));
+  assert.is(asLlvmReads(disassemble(module)), llvmText(path));
+}
+
+/** LLVM 14 puts its own words for how older ones said that the frame pointer stays, whether it reads bitcode or text. */
+function asLlvmReads(text: string): string {
+  if (!text.includes('"no-frame-pointer-elim"="true"')) return text;
+  return llvmText(file('assembled.bc', assembled(file('ours.ll', new TextEncoder().encode(text)))));
 }
 
 // ── what is written ──

@@ -6,6 +6,7 @@ import type { Attribute, AttributeList } from '../bitcode/model.ts';
 import { edgesOf, type Inst, type Kernel, specOf } from '../ir/index.ts';
 import type { Signature } from './emitter.ts';
 import type { Intrinsic, IntrinsicClass } from './intrinsics.ts';
+import type { Dialect } from './targets.ts';
 
 /** LLVM 14's numbers of the attributes met in AIR. Source: llvm/IR/Attributes, as met in real modules. */
 const kinds = {
@@ -51,29 +52,34 @@ const calls: Record<IntrinsicClass, Attribute[]> = {
   atomic: enums('nounwind', 'willreturn'),
 };
 
+/** The attributes that a dialect has. */
+function fitted({ function: own, result, params }: AttributeList, dialect: Dialect): AttributeList {
+  const isKnown = (of: Attribute): boolean =>
+    of.form === 'string' || (of.kind <= dialect.lastAttribute && (of.kind !== kinds.writeonly || dialect.saysWriteonly));
+  const fit = (list: readonly Attribute[]): readonly Attribute[] => (list.every(isKnown) ? list : list.filter(isKnown));
+  return { function: fit(own), result: fit(result), params: params.map(fit) };
+}
+
 /** Atomics keep no pointer. */
 const params = (of: Intrinsic): Attribute[][] =>
   of.class === 'atomic' ? of.type.params.map((type) => (type.kind === 'pointer' ? enums('nocapture') : [])) : [];
 
-export const declarationAttributes = (of: Intrinsic): AttributeList => ({
-  function: declarations[of.class],
-  result: [],
-  params: params(of),
-});
-export const callAttributes = (of: Intrinsic): AttributeList => ({ function: calls[of.class], result: [], params: params(of) });
+export const declarationAttributes = (of: Intrinsic, dialect: Dialect): AttributeList =>
+  fitted({ function: declarations[of.class], result: [], params: params(of) }, dialect);
+export const callAttributes = (of: Intrinsic, dialect: Dialect): AttributeList =>
+  fitted({ function: calls[of.class], result: [], params: params(of) }, dialect);
 
 /** A call of a function of the kernel's own, which computes and does nothing else. */
-export const pureCall: AttributeList = { function: calls.pure, result: [], params: [] };
+export const pureCall = (dialect: Dialect): AttributeList => fitted({ function: calls.pure, result: [], params: [] }, dialect);
 
 /** The definition of such a function. */
-export const pureDefinition = (params: number): AttributeList => ({
-  function: [...enums('mustprogress', 'nofree', 'norecurse', 'nosync', 'nounwind', 'readnone', 'willreturn'), ...strings(0)],
-  result: [],
-  params: Array.from({ length: params }, () => enums('noundef')),
-});
+export function pureDefinition(params: number, dialect: Dialect): AttributeList {
+  const own = [...enums('mustprogress', 'nofree', 'norecurse', 'nosync', 'nounwind', 'readnone', 'willreturn'), ...strings(0, dialect)];
+  return fitted({ function: own, result: [], params: Array.from({ length: params }, () => enums('noundef')) }, dialect);
+}
 
 /** Attributes of the kernel itself and of its parameters. */
-export function kernelAttributes(kernel: Kernel, signature: Signature): AttributeList {
+export function kernelAttributes(kernel: Kernel, signature: Signature, dialect: Dialect): AttributeList {
   const has = (test: (inst: Inst) => boolean): boolean => kernel.blocks.some((block) => block.body.some((v) => test(kernel.insts[v]!)));
   const meets = has(({ op }) => specOf(op).effect === 'barrier' || specOf(op).effect === 'warp');
   const isOrdered = has(
@@ -86,18 +92,24 @@ export function kernelAttributes(kernel: Kernel, signature: Signature): Attribut
   );
   const hasLoop = kernel.blocks.some((block, id) => edgesOf(block.end).some((edge) => edge.block.id <= id));
   const progress = hasLoop ? [] : (['mustprogress', 'willreturn'] as const);
+  const touches = has(({ op }) => specOf(op).effect !== 'pure') ? [] : (['readnone'] as const);
   const names: AttributeName[] = meets
     ? ['convergent', 'nounwind']
-    : ['nofree', 'norecurse', ...(isOrdered ? [] : (['nosync'] as const)), 'nounwind', ...progress];
-  return { function: [...enums(...names), ...strings(signature.widestVector)], result: [], params: signature.attributes };
+    : ['nofree', 'norecurse', ...(isOrdered ? [] : (['nosync'] as const)), 'nounwind', ...touches, ...progress];
+  const own = [...enums(...names), ...strings(signature.widestVector, dialect)];
+  return fitted({ function: own, result: [], params: signature.attributes }, dialect);
 }
 
-function strings(widestVector: number): Attribute[] {
-  return [
-    string('frame-pointer', 'all'),
-    string('min-legal-vector-width', String(widestVector)),
-    string('no-builtins'),
-    string('no-trapping-math', 'true'),
-    string('stack-protector-buffer-size', '8'),
-  ];
+/** In alphabetical order, as LLVM keeps them. */
+function strings(widestVector: number, { framePointer }: Dialect): Attribute[] {
+  const all: Record<string, string | undefined> = {
+    ...framePointer,
+    'min-legal-vector-width': String(widestVector),
+    'no-builtins': undefined,
+    'no-trapping-math': 'true',
+    'stack-protector-buffer-size': '8',
+  };
+  return Object.keys(all)
+    .sort()
+    .map((key) => string(key, all[key]));
 }

@@ -16,7 +16,7 @@ import { legaliseF64 } from './legalise-f64.ts';
 import { addKernelMetadata, addSoftDoubles } from './metadata.ts';
 import { declareIntrinsic, moduleFor, newFunction } from './module.ts';
 import { pruneUnused } from './prune.ts';
-import { rules } from './rules.ts';
+import { refuse, rules } from './rules.ts';
 import { kernelSignature } from './signature.ts';
 import type { Target } from './targets.ts';
 import { windowMaker } from './window-memory.ts';
@@ -34,7 +34,10 @@ export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnost
     types.void,
     signature.args.map((a) => a.type),
   );
-  const fn = newFunction(kernel.name, functionType, { attributes: kernelAttributes(kernel, signature), args: signature.args });
+  const fn = newFunction(kernel.name, functionType, {
+    attributes: kernelAttributes(kernel, signature, target.dialect),
+    args: signature.args,
+  });
   module.functions.unshift(fn);
   emitBody(kernel, fn, module, signature, target, diagnostics);
   pruneUnused(fn);
@@ -61,6 +64,7 @@ type Emitter = KernelEmitter & { define(value: Value, as: LlvmValue): void };
 
 function emitInst(e: Emitter, value: Value): void {
   const inst = e.kernel.insts[value]!;
+  if (inst.type === 'bf16' && !e.target.dialect.hasBfloat) refuse(e, value, `a ${inst.type}`, 'AIR has bfloat from macOS 14 on');
   const made = (rules[inst.op] as (e: KernelEmitter, inst: never, value: Value) => LlvmValue | undefined)(e, inst as never, value);
   if (made) e.define(value, made);
 }
@@ -140,7 +144,7 @@ function kernelEmitter(
     },
     entry: functionBuilder(b.block),
     call: (intrinsic, args, tail = 'tail') => {
-      const { callee, attributes } = declareIntrinsic(module, intrinsic);
+      const { callee, attributes } = declareIntrinsic(module, intrinsic, target.dialect);
       return b.emit('call', intrinsic.type.result, {
         functionType: intrinsic.type,
         callee,
@@ -156,7 +160,7 @@ function kernelEmitter(
         functionType: callee.functionType,
         callee,
         args: [...args],
-        attributes: pureCall,
+        attributes: pureCall(target.dialect),
         tail: 'tail',
         flags: 0,
       });
@@ -187,7 +191,7 @@ function pureFunction({ kernel, target, diagnostics }: KernelEmitter, module: Mo
   const block = body.blocks[0]!;
   const typeOf = (value: Value): Type => llvmType(body.insts[value]!.type);
   const functionType = types.function(typeOf(result), block.params.map(typeOf));
-  const attributes = pureDefinition(functionType.params.length);
+  const attributes = pureDefinition(functionType.params.length, target.dialect);
   const fn = newFunction(name, functionType, { attributes, linkage: 'internal', unnamedAddr: 'unnamed_addr' });
   fn.blocks.push({ kind: 'block', name: undefined, body: [] });
   module.functions.push(fn);

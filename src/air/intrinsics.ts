@@ -321,7 +321,7 @@ function groupByOp(): NonNullable<typeof byOp> {
 /** The function of a reduction of words. */
 export const foldFunction = (fold: Fold): Intrinsic => [...table.values()].find((row) => row.warp === fold && !row.raiseOnly)!;
 
-/** Flags and scope of `air.wg.barrier` for `bar.sync`, and of `air.simdgroup.barrier`: device (1) and threadgroup (2) memory, threadgroup scope (1). */
+/** Flags of barriers, device (1) and threadgroup (2) memory, and the scope of `air.wg.barrier` for `bar.sync`, the threadgroup (1). */
 export const barrierOperands = { memory: 3, scope: 1 } as const;
 
 /** Flags of `air.atomic.fence` as of barriers, sequentially consistent order, and its scopes. */

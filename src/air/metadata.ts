@@ -1,6 +1,6 @@
 /**
  * Named metadata of an AIR module: flags, versions, options, and the `air.kernel` node that tells what each parameter is.
- * Source: real modules of Apple's compilers for macOS 14 (metalfe 32023), node for node.
+ * Source: real modules of Apple's compilers for macOS 13 to 26 (metalfe 32023), node for node.
  */
 import type { Argument, Constant, Function as LlvmFunction, Metadata, MetadataNode, Module } from '../bitcode/model.ts';
 import { types } from '../bitcode/types.ts';
@@ -49,7 +49,7 @@ export function addModuleMetadata(module: Module, target: Target): void {
   const flags = [
     flag(2, 'SDK Version', value(sdk)),
     flag(1, 'wchar_size', 4),
-    flag(7, 'frame-pointer', 2),
+    ...(target.dialect.hasFramePointerFlag ? [flag(7, 'frame-pointer', 2)] : []),
     flag(7, 'air.max_device_buffers', limits.buffers),
     flag(7, 'air.max_constant_buffers', limits.buffers),
     flag(7, 'air.max_threadgroup_buffers', limits.buffers),
@@ -79,7 +79,10 @@ export function addKernelMetadata(module: Module, fn: LlvmFunction, kernel: Kern
     node(arg.index, `air.${input.name}`, 'air.arg_type_name', components === 3 ? 'uint3' : 'uint', 'air.arg_name', input.argName),
   );
   const attributes = kernel.maxThreads === undefined ? [] : [node('air.max_work_group_size', kernel.maxThreads)];
-  const entry = node({ kind: 'value', value: fn }, node(), node(...buffers, ...dynamic, ...inputs), ...attributes);
+  // Two empty tuples are one node.
+  const outputs = node();
+  const parameters = [...buffers, ...dynamic, ...inputs];
+  const entry = node({ kind: 'value', value: fn }, outputs, parameters.length > 0 ? node(...parameters) : outputs, ...attributes);
   module.namedMetadata.push({ name: 'air.kernel', nodes: [entry] });
   const memory = kernel.params.find((param) => param.memory)?.memory;
   if (memory) module.namedMetadata.push({ name: moduleMemoryName, nodes: memoryNodes(memory) });

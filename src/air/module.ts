@@ -4,7 +4,7 @@ import { type TypeOf, types } from '../bitcode/types.ts';
 import { callAttributes, declarationAttributes } from './attributes.ts';
 import type { Intrinsic } from './intrinsics.ts';
 import { addModuleMetadata } from './metadata.ts';
-import { dataLayout, type Target } from './targets.ts';
+import { type Dialect, dataLayout, type Target } from './targets.ts';
 
 /** A module with flags, versions and options, and nothing else. Apple names the source file after the function. */
 export function moduleFor(kernelName: string, target: Target): Module {
@@ -44,11 +44,15 @@ export function newFunction(name: string, functionType: TypeOf<'function'>, part
 }
 
 /** The declaration of an intrinsic, made on first use. */
-export function declareIntrinsic(module: Module, intrinsic: Intrinsic): { callee: LlvmFunction; attributes: AttributeList } {
-  const attributes = callAttributes(intrinsic);
+export function declareIntrinsic(
+  module: Module,
+  intrinsic: Intrinsic,
+  dialect: Dialect,
+): { callee: LlvmFunction; attributes: AttributeList } {
+  const attributes = callAttributes(intrinsic, dialect);
   const known = module.functions.find((f) => f.name === intrinsic.name);
   if (known) return { callee: known, attributes };
-  const callee = newFunction(intrinsic.name, intrinsic.type, { attributes: declarationAttributes(intrinsic) });
+  const callee = newFunction(intrinsic.name, intrinsic.type, { attributes: declarationAttributes(intrinsic, dialect) });
   module.functions.push(callee);
   return { callee, attributes };
 }

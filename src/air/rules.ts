@@ -69,7 +69,8 @@ const minMax = (e: KernelEmitter, inst: Inst & Two, value: Value): LlvmValue => 
   return viaF32(e, [inst.a, inst.b], (x) => e.call(row, x));
 };
 
-function refuse(e: KernelEmitter, value: Value, what: string, why: string, help?: string): void {
+/** Reports what the target cannot say where it stands. */
+export function refuse(e: KernelEmitter, value: Value, what: string, why: string, help?: string): void {
   const span = e.kernel.locs[value];
   const where = { ...(span ? { span } : {}), ...(help === undefined ? {} : { help }) };
   e.diagnostics.report('CM2090', { what, target: e.target.name, why }, where);
@@ -119,6 +120,15 @@ const mulhi =
     const product = e.b.binary('mul', e.b.cast(extend, e.value(inst.a), wide), e.b.cast(extend, e.value(inst.b), wide));
     return e.b.cast('trunc', e.b.binary('lshr', product, intConstant(wide, bits)), llvmType(inst.type));
   };
+
+/** Without the instruction the sign is flipped in the bits: a difference from -0 need not keep a NaN's sign, nor a subnormal. */
+function negate(e: KernelEmitter, { a, type }: InstOf<'fneg'>): LlvmValue {
+  if (e.target.dialect.hasFneg) return e.b.emit('fneg', llvmType(type), { value: e.value(a), flags: 0 });
+  const bits = bitsOf(type);
+  const int = types.int(bits);
+  const sign = intConstant(int, 1n << BigInt(bits - 1));
+  return e.b.cast('bitcast', e.b.binary('xor', e.b.cast('bitcast', e.value(a), int), sign), llvmType(type));
+}
 
 const fcmpNames: Partial<Record<FcmpPredicate, Predicate>> = { ugt: 'fugt', uge: 'fuge', ult: 'fult', ule: 'fule' };
 
@@ -187,7 +197,7 @@ export const rules: AirRules = {
   fdiv: floatBinary('fdiv'),
   fma: (e, inst, value) => intrinsic(e, inst, [inst.a, inst.b, inst.c], value),
   fsqrt: unaryIntrinsic,
-  fneg: (e, { a, type }) => e.b.emit('fneg', llvmType(type), { value: e.value(a), flags: 0 }),
+  fneg: negate,
   fabs: unaryIntrinsic,
   fmin: minMax,
   fmax: minMax,

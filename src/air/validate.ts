@@ -8,7 +8,7 @@ import { spell, type Type } from '../bitcode/types.ts';
 import { intrinsicOf } from './intrinsics.ts';
 import { sizeOf } from './layout.ts';
 import { readKernels } from './read-metadata.ts';
-import { dataLayout, limits, spaces, targets } from './targets.ts';
+import { dataLayout, dialectOf, limits, spaces, targets } from './targets.ts';
 
 interface AirRule {
   /** Short name, printed with a violation. */
@@ -27,6 +27,29 @@ const holds = (type: Type, test: (type: Type) => boolean): boolean => {
   if (type.kind === 'struct') return type.fields?.some((field) => holds(field, test)) ?? false;
   return type.kind === 'pointer' && holds(type.pointee, test);
 };
+
+/** The AIR version that a module states; nothing where it states none. */
+const statedVersion = (module: Module): number[] | undefined =>
+  module.namedMetadata
+    .find(({ name }) => name === 'air.version')
+    ?.nodes[0]?.operands.map((part) =>
+      part?.kind === 'value' && part.value.kind === 'constant' && part.value.form === 'int' ? Number(part.value.value) : 0,
+    );
+
+const isBfloat = (type: Type): boolean => type.kind === 'float' && type.name === 'bfloat';
+
+/** What a function holds that readers of its level give up on. */
+function levelFaults(fn: LlvmFunction, { lastAttribute, hasFneg, hasBfloat }: ReturnType<typeof dialectOf>): string[] {
+  const insts = fn.blocks.flatMap(({ body }) => body);
+  const lists = [fn.attributes, ...insts.flatMap((inst) => (inst.op === 'call' ? [inst.attributes] : []))];
+  const given = lists.flatMap((list) => [list.function, list.result, ...list.params].flat());
+  const kinds = given.flatMap((of) =>
+    of.form !== 'string' && of.kind > lastAttribute ? [`the attribute ${of.kind} in \`${fn.name}\``] : [],
+  );
+  const ops = hasFneg ? [] : insts.flatMap(({ op }) => (op === 'fneg' || op === 'freeze' ? [`\`${op}\` in \`${fn.name}\``] : []));
+  const types = [...fn.args, ...insts].map(({ type }) => type);
+  return [...kinds, ...ops, ...(!hasBfloat && types.some((type) => holds(type, isBfloat)) ? [`bfloat in \`${fn.name}\``] : [])];
+}
 
 const isDouble = (type: Type): boolean => type.kind === 'float' && type.name === 'double';
 const isWide = (type: Type): boolean => type.kind === 'int' && type.bits > 64;
@@ -77,6 +100,15 @@ export const airRules: readonly AirRule[] = [
       ['air.version', 'air.language_version']
         .filter((name) => !m.namedMetadata.some((n) => n.name === name))
         .map((name) => `no \`!${name}\``),
+  },
+  {
+    name: 'level',
+    doc: 'Up to AIR 2.5 there are no attributes above `writeonly`, no `fneg` and `freeze`, no bfloat.',
+    source: '"Unknown attribute kind" and "Failed to materializeAll": DXMT, llvm-downgrade, floor; all real modules up to macOS 13',
+    check: (m) => {
+      const version = statedVersion(m);
+      return version ? m.functions.flatMap((fn) => levelFaults(fn, dialectOf(version))) : [];
+    },
   },
   typeRule('no-double', 'No double anywhere: pipeline creation is refused.', 'GPUCompiler.jl validation', isDouble),
   typeRule('no-i128', 'No integer wider than 64 bits.', 'GPUCompiler.jl validation', isWide),

@@ -37,5 +37,5 @@ export const ballotRule = (e: KernelEmitter, { a }: InstOf<'ballot'>): LlvmValue
 export const reduceRule = (e: KernelEmitter, { a, fold }: InstOf<'reduce'>): LlvmValue => e.call(foldFunction(fold), [e.value(a)]);
 
 export function syncwarpRule(e: KernelEmitter): undefined {
-  e.call(intrinsicOf('air.simdgroup.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(barrierOperands.scope)]);
+  e.call(intrinsicOf('air.simdgroup.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(e.target.simdgroupBarrierScope)]);
 }

@@ -13,15 +13,23 @@ import { alignCode, writeFunction } from './write-function.ts';
 import { writeMetadata } from './write-metadata.ts';
 import { writeTypes } from './write-types.ts';
 
+/** How many operands the records of functions and of variables have: LLVM 14 knows partitions, older ones do not. */
+export interface RecordOperands {
+  readonly functionOperands: number;
+  readonly variableOperands: number;
+}
+
+const ofLlvm14: RecordOperands = { functionOperands: 21, variableOperands: 18 };
+
 /** Raw bitcode (`BC` C0 DE …) without wrapper; the same module gives the same bytes. */
-export function writeModule(module: Module): Uint8Array {
+export function writeModule(module: Module, operands: RecordOperands = ofLlvm14): Uint8Array {
   const out = streamWriter();
   const names = stringTable(module);
   out.block('identification', () => {
     out.record('identification', 'string', chars(module.identification));
     out.record('identification', 'epoch', [0]);
   });
-  out.block('module', () => writeModuleBlock(out, module, numberModule(module), names));
+  out.block('module', () => writeModuleBlock(out, module, numberModule(module), names, operands));
   out.block('strtab', () => out.blob('strtab', 'blob', [], names.bytes));
   return out.finish();
 }
@@ -45,7 +53,13 @@ function stringTable(module: Module): StringTable {
   return { bytes: Uint8Array.from(bytes), place: (of) => places.get(of)! };
 }
 
-function writeModuleBlock(out: StreamWriter, module: Module, numbers: ModuleNumbers, names: StringTable): void {
+function writeModuleBlock(
+  out: StreamWriter,
+  module: Module,
+  numbers: ModuleNumbers,
+  names: StringTable,
+  { functionOperands, variableOperands }: RecordOperands,
+): void {
   out.record('module', 'version', [2]);
   out.block('blockinfo', () => {});
   writeTypes(out, numbers.types);
@@ -54,8 +68,9 @@ function writeModuleBlock(out: StreamWriter, module: Module, numbers: ModuleNumb
   out.record('module', 'dataLayout', chars(module.dataLayout));
   for (const section of module.sections) out.record('module', 'sectionName', chars(section));
   out.record('module', 'sourceFilename', chars(module.sourceFilename));
-  for (const global of module.globals) writeGlobal(out, global, module, numbers, names);
-  for (const fn of module.functions) writeFunctionHeader(out, fn, module, numbers, names);
+  for (const global of module.globals)
+    out.record('module', 'globalVar', globalWords(global, module, numbers, names).slice(0, variableOperands));
+  for (const fn of module.functions) out.record('module', 'function', functionWords(fn, module, numbers, names).slice(0, functionOperands));
   const symtabPlace = out.laterRecord('module', 'vstOffset');
   writeConstants(out, numbers.constants, numbers.types, numbers.valueId);
   out.block('metadataKind', () =>
@@ -74,9 +89,9 @@ function writeModuleBlock(out: StreamWriter, module: Module, numbers: ModuleNumb
 
 const sectionId = (module: Module, name: string | undefined): number => (name === undefined ? 0 : module.sections.indexOf(name) + 1);
 
-function writeGlobal(out: StreamWriter, global: GlobalVariable, module: Module, numbers: ModuleNumbers, names: StringTable): void {
+function globalWords(global: GlobalVariable, module: Module, numbers: ModuleNumbers, names: StringTable): number[] {
   const explicitType = 2;
-  out.record('module', 'globalVar', [
+  return [
     ...names.place(global),
     numbers.types.idOf(global.valueType),
     (global.type.space << 2) | explicitType | (global.isConstant ? 1 : 0),
@@ -94,13 +109,13 @@ function writeGlobal(out: StreamWriter, global: GlobalVariable, module: Module, 
     isDsoLocal(global) ? 1 : 0,
     0,
     0,
-  ]);
+  ];
 }
 
 const isDsoLocal = (symbol: GlobalVariable | LlvmFunction): boolean => symbol.dsoLocal || isLocalByItself(symbol);
 
-function writeFunctionHeader(out: StreamWriter, fn: LlvmFunction, module: Module, numbers: ModuleNumbers, names: StringTable): void {
-  out.record('module', 'function', [
+function functionWords(fn: LlvmFunction, module: Module, numbers: ModuleNumbers, names: StringTable): number[] {
+  return [
     ...names.place(fn),
     numbers.types.idOf(fn.functionType),
     fn.convention ?? 0,
@@ -121,7 +136,7 @@ function writeFunctionHeader(out: StreamWriter, fn: LlvmFunction, module: Module
     0,
     0,
     0,
-  ]);
+  ];
 }
 
 function writeAttributes(out: StreamWriter, { attributes, types }: ModuleNumbers): void {

@@ -42,7 +42,7 @@ export function emit(source: SourceFile, what: Emit, options: CompileOptions, di
     case 'metallib':
       return pack(modules.air, targetOf(options), options);
     case 'air':
-      return oneModule(modules.air, diagnostics);
+      return oneModule(modules.air, targetOf(options), diagnostics);
     case 'air-ll':
       return modules.air.map(disassemble).join('\n');
     case 'reflection':
@@ -60,8 +60,8 @@ function emitIr(source: SourceFile, options: CompileOptions, diagnostics: Diagno
   return ir && printModule(ir);
 }
 
-function oneModule(modules: readonly LlvmModule[], diagnostics: Diagnostics): Uint8Array | undefined {
-  if (modules.length === 1) return writeModule(modules[0]!);
+function oneModule(modules: readonly LlvmModule[], target: Target, diagnostics: Diagnostics): Uint8Array | undefined {
+  if (modules.length === 1) return writeModule(modules[0]!, target.dialect);
   diagnostics.report('CM5090', { count: modules.length });
   return undefined;
 }
@@ -143,7 +143,7 @@ function pack(modules: readonly LlvmModule[], target: Target, { sha256 }: Compil
       type: 'kernel',
       airVersion: [target.airVersion[0], target.airVersion[1]],
       metalVersion: [target.metalVersion[0], target.metalVersion[1]],
-      bitcode: writeModule(module),
+      bitcode: writeModule(module, target.dialect),
     })),
   };
   return sha256 ? writeMetallib(library, sha256) : writeMetallib(library);
