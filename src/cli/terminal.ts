@@ -24,7 +24,6 @@ const files = (): typeof import('node:fs') => process.getBuiltinModule('node:fs'
 export function processTerminal(): Terminal {
   return {
     ...(typeof Bun === 'undefined' ? nodeOutput : bunOutput()),
-    err: (text) => writeAll(standard.err, new TextEncoder().encode(text)),
     colour: {
       get out() {
         return wantsColour(standard.out);
@@ -45,26 +44,36 @@ const readFile = (path: string): Uint8Array | IoFailure =>
 /** File descriptors. `process.stdout` would do, and costs a tenth of a short run to make. */
 const standard = { out: 1, err: 2 } as const;
 
-type Output = Pick<Terminal, 'out' | 'outBytes' | 'readSoon' | 'settled'>;
+type Output = Pick<Terminal, 'out' | 'outBytes' | 'err' | 'readSoon' | 'settled'>;
 
 const nodeOutput: Output = {
   out: (text) => writeAll(standard.out, new TextEncoder().encode(text)),
   outBytes: (bytes) => writeAll(standard.out, bytes),
+  err: (text) => writeAll(standard.err, new TextEncoder().encode(text)),
 };
 
 function bunOutput(): Output {
   let last: Promise<unknown> = Promise.resolve();
-  const write = (data: string | Uint8Array): void => {
+  const take = (act: () => unknown): void => {
     try {
-      const written = console.write(data as Uint8Array<ArrayBuffer>);
-      if (typeof written !== 'number') last = Promise.all([last, written.catch(stopAtBrokenPipe)]);
+      const taken = act();
+      if (taken instanceof Promise) last = Promise.all([last, taken.catch(stopAtBrokenPipe)]);
     } catch (error) {
       stopAtBrokenPipe(error);
     }
   };
+  const write = (data: string | Uint8Array): void => take(() => console.write(data as Uint8Array<ArrayBuffer>));
+  let errors: Bun.FileSink | undefined;
   return {
     out: write,
     outBytes: write,
+    err(text) {
+      take(() => {
+        errors ??= Bun.stderr.writer();
+        errors.write(text);
+        return errors.flush();
+      });
+    },
     settled: async () => void (await last),
     async readSoon(path) {
       if (path === '-') return readFile(path);
@@ -78,7 +87,11 @@ function bunOutput(): Output {
 }
 
 /** `NO_COLOR` of any value but the empty one forbids colour. Source: no-color.org. */
-const wantsColour = (descriptor: number): boolean => isTerminal(descriptor) && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
+const wantsColour = (descriptor: number): boolean =>
+  hasColour() && isTerminal(descriptor) && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
+
+/** False where Bun has seen that neither stream takes colour. */
+const hasColour = (): boolean => typeof Bun === 'undefined' || Bun.enableANSIColors;
 
 /** A terminal is a character device; so is the null device, which does not mind colours. */
 function isTerminal(descriptor: number): boolean {
