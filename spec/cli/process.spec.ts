@@ -316,4 +316,12 @@ test('the launcher starts through links, and passes words and exit code', () => 
   assert.match(stderr, 'did you mean `run`?');
 });
 
+test('a file may be a pipe, as `<(…)` of a shell is', () => {
+  const script = 'cat "$1" | { "$2" check /dev/fd/3 </dev/null; } 3<&0';
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', script, 'sh', at('affine.ptx'), launcher], { encoding: 'utf8' });
+  assert.is(stderr, '');
+  assert.is(stdout, '1 file checked: no faults\n');
+  assert.is(status, 0);
+});
+
 test.run();
