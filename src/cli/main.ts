@@ -72,16 +72,16 @@ const engine = {
   BUN_JSC_useConcurrentGC: '0',
 };
 
-/** Whether a file is large. A pipe, whose size nobody knows, is not: starting again would lose it. */
-function isLarge(path: string): boolean {
-  const { size } = Bun.file(path);
-  return Number.isFinite(size) && size > large;
+/** Whether a word names a large file, and none a pipe, whose size nobody knows: starting again would lose it. */
+function hasLargeFile(words: readonly string[]): boolean {
+  const most = Math.max(...words.map((word) => Bun.file(word).size));
+  return most > large && Number.isFinite(most);
 }
 
 /** Starts again for a long run where the launcher thought it would be a short one; gives the exit code. */
 async function restarted(words: readonly string[]): Promise<number | undefined> {
   const { env, execPath, argv } = process;
-  if (env.BUN_JSC_useDFGJIT !== '0' || typeof Bun === 'undefined' || !words.some(isLarge)) return undefined;
+  if (env.BUN_JSC_useDFGJIT !== '0' || typeof Bun === 'undefined' || !hasLargeFile(words)) return undefined;
   const { spawnSync } = await import('node:child_process');
   return spawnSync(execPath, [argv[1]!, ...words], { env: { ...env, ...engine }, stdio: 'inherit' }).status ?? exit.ourBug;
 }
