@@ -100,10 +100,37 @@ async function bundle(name: string, entry: string): Promise<void> {
   process.exit(1);
 }
 
+const transpiler = new Bun.Transpiler({ loader: 'ts' });
+
+/** Sources that a source names, whether it loads them at once or later; those of types alone are none. */
+function importsOf(source: string): string[] {
+  const paths = transpiler.scanImports(readFileSync(source, 'utf8')).map(({ path }) => path);
+  return paths.filter((path) => /^\..*\.ts$/.test(path)).map((path) => join(dirname(source), path));
+}
+
+/** All sources that one may load. */
+function sourcesOf(start: string): Set<string> {
+  const all = new Set([start]);
+  // The set grows while it is walked.
+  for (const source of all) for (const next of importsOf(source)) all.add(next);
+  return all;
+}
+
+/**
+ * For `bin/cumetal`, in shell: whether any source is newer than the bundle. A list takes half of the time that looking for the
+ * sources takes.
+ */
+function writeNewer(): void {
+  const files = ['package.json', ...sourcesOf(`${room}/main.ts`)];
+  const tests = files.map((file) => `[ "$root/${file}" -nt "$bundle" ] && return 0\n`);
+  writeFileSync(`${made}/newer.sh`, `${tests.join('')}return 1\n`);
+}
+
 rmSync(made, { recursive: true, force: true });
 await bundle('ohm', Bun.resolveSync('ohm-js', import.meta.dir));
 // The list grows while it is walked.
 for (const name of parts) await bundle(name, `${room}/${name}.ts`);
 await bundleLate();
+writeNewer();
 rmSync(folder, { recursive: true, force: true });
 renameSync(made, folder);
