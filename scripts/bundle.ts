@@ -3,7 +3,7 @@
  * most of a short run is reading code. Each command is a file of its own, and so is what a command only sometimes needs, for
  * what is not read costs nothing. `npm install` runs this.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { BunPlugin } from 'bun';
 
@@ -40,15 +40,15 @@ const parted: BunPlugin = {
   },
 };
 
-/** Ohm is only wanted for lines of a shape that nobody has seen, so it is read at the first such line. */
+/** Ohm and the grammar are only wanted for lines of a shape that nobody has seen, so they are read at the first such line. */
 const lazyOhm: BunPlugin = {
   name: 'lazy-ohm',
   setup(build) {
-    build.onResolve({ filter: /^ohm-js$/ }, ({ importer }) =>
-      /grammar\.ts$/.test(importer) ? { path: 'ohm', namespace: 'lazy' } : undefined,
+    build.onResolve({ filter: /^ohm-js$|\/grammar\.recipe\.ts$/ }, ({ path, importer }) =>
+      /grammar\.ts$/.test(importer) ? { path: path === 'ohm-js' ? 'makeRecipe' : 'recipe', namespace: 'lazy' } : undefined,
     );
-    build.onLoad({ filter: /.*/, namespace: 'lazy' }, () => ({
-      contents: `export const makeRecipe = (recipe) => require('bundled:ohm').makeRecipe(recipe);`,
+    build.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path }) => ({
+      contents: `export const ${path} = (...args) => require('bundled:ohm').${path}(...args);`,
       loader: 'js',
     }));
   },
@@ -78,10 +78,16 @@ const lateRows: BunPlugin = {
 const lateExports = (file: string): string[] =>
   [...readFileSync(file, 'utf8').matchAll(/^export const (\w+Rows) = \(\)/gm)].map(([, name]) => name!);
 
-async function bundleLate(): Promise<void> {
-  const entry = `${made}/late.ts`;
-  writeFileSync(entry, [...lateFiles].map((file) => `export { ${lateExports(file).join(', ')} } from '${file}';\n`).join(''));
-  await bundle('late', entry);
+const lateText = (): string => [...lateFiles].map((file) => `export { ${lateExports(file).join(', ')} } from '${file}';\n`).join('');
+
+const ohmText = (): string =>
+  `export { makeRecipe } from '${Bun.resolveSync('ohm-js', import.meta.dir)}';\nexport { recipe } from '${join(import.meta.dir, '../src/ptx/grammar.recipe.ts')}';\n`;
+
+/** Makes a bundle that no source is the start of. */
+async function bundleText(name: string, text: string): Promise<void> {
+  const entry = `${made}/${name}.ts`;
+  writeFileSync(entry, text);
+  await bundle(name, entry);
   rmSync(entry);
 }
 
@@ -127,10 +133,11 @@ function writeNewer(): void {
 }
 
 rmSync(made, { recursive: true, force: true });
-await bundle('ohm', Bun.resolveSync('ohm-js', import.meta.dir));
+mkdirSync(made, { recursive: true });
+await bundleText('ohm', ohmText());
 // The list grows while it is walked.
 for (const name of parts) await bundle(name, `${room}/${name}.ts`);
-await bundleLate();
+await bundleText('late', lateText());
 writeNewer();
 rmSync(folder, { recursive: true, force: true });
 renameSync(made, folder);
