@@ -54,7 +54,7 @@ const lazyOhm: BunPlugin = {
   },
 };
 
-/** Files of the table whose rows are made when one of them is asked for; they are a bundle of their own, read then. */
+/** Files of the table whose rows are made when one of them is asked for; each is a bundle of its own, read then. */
 const lateFiles = new Set<string>();
 
 const lateRows: BunPlugin = {
@@ -68,7 +68,7 @@ const lateRows: BunPlugin = {
       return { path: relative(process.cwd(), file), namespace: 'late' };
     });
     build.onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => {
-      const contents = lateExports(path).map((name) => `export const ${name} = () => require('bundled:late').${name}();`);
+      const contents = lateExports(path).map((name) => `export const ${name} = () => require('bundled:${lateName(path)}').${name}();`);
       return { contents: contents.join('\n'), loader: 'js' };
     });
   },
@@ -78,7 +78,8 @@ const lateRows: BunPlugin = {
 const lateExports = (file: string): string[] =>
   [...readFileSync(file, 'utf8').matchAll(/^export const (\w+Rows) = \(\)/gm)].map(([, name]) => name!);
 
-const lateText = (): string => [...lateFiles].map((file) => `export { ${lateExports(file).join(', ')} } from '${file}';\n`).join('');
+/** `rows-later-float` of `later/float.ts`. */
+const lateName = (file: string): string => `rows-${relative('src/ptx/table', file).replace('/', '-').replace('.ts', '')}`;
 
 const ohmText = (): string =>
   `export { makeRecipe } from '${Bun.resolveSync('ohm-js', import.meta.dir)}';\nexport { recipe } from '${join(import.meta.dir, '../src/ptx/grammar.recipe.ts')}';\n`;
@@ -137,7 +138,7 @@ mkdirSync(made, { recursive: true });
 await bundleText('ohm', ohmText());
 // The list grows while it is walked.
 for (const name of parts) await bundle(name, `${room}/${name}.ts`);
-await bundleText('late', lateText());
+for (const file of lateFiles) await bundle(lateName(file), file);
 writeNewer();
 rmSync(folder, { recursive: true, force: true });
 renameSync(made, folder);
