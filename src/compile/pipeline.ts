@@ -85,7 +85,7 @@ interface FrontEnd {
 function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): FrontEnd | undefined {
   const checked = judge(source, options, diagnostics);
   if (!checked) return undefined;
-  const ir = lowerModule(checked, diagnostics);
+  const ir = lowerModule(checked, diagnostics, { isMmaFast: options.mma === 'fast' });
   if (diagnostics.hasErrors) return undefined;
   for (const kernel of ir.kernels) {
     runPasses(kernel, standardPasses);
