@@ -91,4 +91,16 @@ test('matrices that several products need are put together once', () => {
   assert.is(count(text, /insertelement <64 x float>/g), 8);
 });
 
+test('what one product leaves to the next stays in tiles', () => {
+  const form = products.find((each) => each.form === 'mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32')!;
+  const line = form.code.find((each) => each.startsWith('mma'))!;
+  const [d, , , c] = [...line.matchAll(/\{[^}]*\}/g)].map(([operand]) => operand);
+  const again = line.replace(c!, d!);
+  const times = (lines: readonly string[]): string => made({ ...form, code: [...form.code, ...lines] }, 'air-ll', { mma: 'fast' });
+  const [one, three] = [times([]), times([again, again])];
+  assert.is(count(three, /= tail call .*multiply_accumulate/g), 3 * count(one, /= tail call .*multiply_accumulate/g));
+  assert.is(count(three, /= tail call .*simd_shuffle/g), count(one, /= tail call .*simd_shuffle/g));
+  assert.is(count(three, /insertelement <64 x/g), count(one, /insertelement <64 x/g));
+});
+
 test.run();
