@@ -81,7 +81,8 @@ With \`--mma=fast\` products of floats are products of tiles of ${matrixSize} by
 bfloats, short floats and floats of 8 bits, with ${matrixSize} or more along k. All else (integers, bits, doubles, \`m8n8k4\`, \`m16n8k4\`, moves) is the same either way, for
 it is exact, or too short for a tile. The default is \`--mma=exact\`.
 
-Each thread fetches by shuffles what it has of each tile, and from the tiles of d what it is to hold. Halves are multiplied as halves, floats of 8 bits as the
+Each thread fetches by shuffles what it has of each tile, and from the tiles of d what it is to hold. What one product leaves to the next stays in tiles, in a
+block and round loops that all threads of a warp leave together. Halves are multiplied as halves, floats of 8 bits as the
 halves that they are, bfloats and short floats as the singles that they are (of these without the bits that do not count); c is widened to singles, sums are singles, and sums of
 halves are rounded once at the end. Products of two such factors have at most 22 bits and are exact, so that a sum of k of them and c, in whatever
 order and with whatever rounding of each addition, to nearest or towards zero, is within the bound that the rows state. As in the rows, nothing is promised

@@ -1,8 +1,11 @@
 /** `--mma=fast`: which products become tiles that the GPU multiplies, how many, and that their AIR is what LLVM and the rules take. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type TargetName, targets, validateAir } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
 import { readModule } from '../../src/bitcode/index.ts';
 import { type CompileOptions, emit } from '../../src/compile/index.ts';
 import { scratch, verifiedText } from '../support/llvm.ts';
@@ -101,6 +104,16 @@ test('what one product leaves to the next stays in tiles', () => {
   assert.is(count(three, /= tail call .*multiply_accumulate/g), 3 * count(one, /= tail call .*multiply_accumulate/g));
   assert.is(count(three, /= tail call .*simd_shuffle/g), count(one, /= tail call .*simd_shuffle/g));
   assert.is(count(three, /insertelement <64 x/g), count(one, /insertelement <64 x/g));
+});
+
+test('sums go round a loop in tiles', () => {
+  const source = new SourceFile('tiles.ptx', readFileSync(join(import.meta.dirname, '../../fixtures/matrix/tiles.ptx'), 'utf8'));
+  const text = emit(source, 'ir', { mma: 'fast', entries: ['halves'] }, new Diagnostics(source)) as string;
+  const [turn] = text.split(/^(?=b\d)/m).filter((block) => block.includes('matmul'));
+  assert.is(count(turn!, /= matmul/g), 8);
+  // Four tiles of a, which four registers hold, and four of b, of which each thread asks two others.
+  assert.is(count(turn!, /= shuffle i32/g), 12);
+  assert.is(count(turn!, /= shuffle/g), 12);
 });
 
 test.run();

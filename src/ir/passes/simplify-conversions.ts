@@ -84,4 +84,7 @@ const vec2: RewriteRule<'vec2'> = ({ type, a, b }, c) => {
   return first.lane === 0 && second.lane === 1 && typeIn(c, first.a) === type ? first.a : undefined;
 };
 
-export const conversionRules = { trunc, zext, sext, bitcast, vec2, extract, ptradd, ptrtoint, inttoptr };
+/** A constant that another lane has is the same there. */
+const shuffle: RewriteRule<'shuffle'> = ({ a }, c) => (defOf(c, a).op === 'const' ? a : undefined);
+
+export const conversionRules = { shuffle, trunc, zext, sext, bitcast, vec2, extract, ptradd, ptrtoint, inttoptr };
