@@ -95,7 +95,8 @@ Lane l (of the bits \`l0\` to \`l4\`) has two elements of a tile, e 0 and 1, at 
 - Apple’s own MLX computes with that layout for a, b and c (ml-explore/mlx, \`mlx/backend/metal/kernels/steel/gemm/mma.h\`), and so do
   metal-flash-attention (\`morton_order\` in \`GEMMHeaders.swift\`) and the code that tinygrad writes.
 - Apple’s compilers (32023.864 and 32023.883, listings in public repositories) make \`extractelement\` and \`insertelement\` i of a \`<64 x float>\` of
-  \`thread_elements()[i]\`, and hand \`<64 x half>\` factors with a \`<64 x float>\` sum to \`air.simdgroup_matrix_8x8_multiply_accumulate\`.
+  \`thread_elements()[i]\`. The library of metal-flash-attention, as Apple’s compiler for macOS 13 built it, keeps matrices in a thread’s memory and reads and writes the
+  first two elements there, and hands \`<64 x half>\` factors with a \`<64 x float>\` sum to \`air.simdgroup_matrix_8x8_multiply_accumulate\`.
 - The instructions of the M1 take a pair of registers of 16 or 32 bits from each lane for each matrix (dougallj/applegpu, \`simd_matrix_fmadd32\`).
 - JuliaGPU/Metal.jl (\`src/gemm.jl\`) found on an M1 that matrices put together by elements work for halves and singles, and are zeros for bfloats;
   hence bfloats are widened.
