@@ -49,12 +49,21 @@ export function run({ form, frame, code, pools, count, trials }: Form, mma: MmaM
   const target = /m16n8k(8|16).*f64/.test(form) ? 'cpu' : 'macos14';
   const compiled = compile(source, { target, mma }, diagnostics);
   assert.ok(compiled, diagnostics.list.map((d) => d.message).join('; '));
+  const after = launchMetallib(compiled.metallib, {
+    kernel: 'form',
+    blocks: trials,
+    threads: 32,
+    args: argsOf({ form, frame, code, pools, trials }),
+  });
+  return kept(after.at(-1)!, wordsPerThread[frame], count);
+}
+
+/** What a form is launched with: a parameter that is not read is handed over by value, and the last is what is written. */
+export function argsOf({ form, frame, code, pools, trials }: Omit<Form, 'count' | 'd'>): (Uint8Array | bigint)[] {
+  const { text } = sourceOf(form, frame, code);
   const perThread = wordsPerThread[frame];
   const out = new Uint8Array(trials * (perThread === undefined ? imageBytes : 128 * perThread)).fill(0xa5);
-  // A parameter that is not read is handed over by value.
-  const inputs = pools.map((name, i) => (source.text.includes(`[p${'abc'[i]}]`) ? bytesOf(recording.pools[name]!) : 0n));
-  const after = launchMetallib(compiled.metallib, { kernel: 'form', blocks: trials, threads: 32, args: [...inputs, out] });
-  return kept(after.at(-1)!, perThread, count);
+  return [...pools.map((name, i) => (text.includes(`[p${'abc'[i]}]`) ? bytesOf(recording.pools[name]!) : 0n)), out];
 }
 
 /** What was recorded: the registers that were written, or the start of each image. */
