@@ -4,12 +4,12 @@ import * as assert from 'uvu/assert';
 import { targets } from '../../src/air/targets.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { badCount, sortWords } from '../../src/cli/command.ts';
-import { commands, emitChoices, fp64Choices, targetChoices } from '../../src/cli/commands.ts';
+import { commands, emitChoices, fp64Choices, mmaChoices, targetChoices } from '../../src/cli/commands.ts';
 import { cliMarkdown, commandHelp, generalHelp } from '../../src/cli/help.ts';
 import { jsonText, numberJson } from '../../src/cli/json.ts';
 import { elementLines } from '../../src/cli/numbers.ts';
 import { joinWords, readRequest } from '../../src/cli/run-words.ts';
-import { emits, fp64Modes } from '../../src/compile/options.ts';
+import { emits, fp64Modes, mmaModes } from '../../src/compile/options.ts';
 import { initialContents, splitWords } from '../../src/runtime/index.ts';
 
 const test = suite('cli/words');
@@ -94,6 +94,7 @@ const unsorted: [argv: string[], words: RegExp][] = [
   [['--json=yes'], /`--json` takes no value, and `yes` was given/],
   [['--fp64', 'emulate'], /`--fp64 emulate` is not yet available in this version: .*`soft`, the default, is exact$/],
   [['--fp64', 'hard'], /`--fp64 hard`: the choices are soft, warn, native/],
+  [['--mma', 'quick'], /`--mma quick`: the choices are exact, fast/],
   [['--device', 'gpu'], /`--device gpu`: the choices are auto, metal, cpu, cuda; did you mean `cpu`\?/],
 ];
 for (const [argv, words] of unsorted)
@@ -118,6 +119,7 @@ test('typed words win over the launch lines of a file, and lists grow', () => {
 test('choices that are spelled twice are equal', () => {
   assert.equal(emitChoices, [...emits]);
   assert.equal(fp64Choices, [...fp64Modes]);
+  assert.equal(mmaChoices, [...mmaModes]);
   assert.equal(targetChoices, Object.keys(targets));
 });
 

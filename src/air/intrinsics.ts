@@ -5,6 +5,7 @@
  */
 import { type Type as LlvmType, types as llvm, type TypeOf } from '../bitcode/types.ts';
 import { type AtomicOp, type Clock, clocks, type Fold, type Op, type ScalarType } from '../ir/index.ts';
+import { type MatrixElement, type MatrixForm, matrixFunctions, productName } from './matrix-functions.ts';
 
 /** `pure`: no memory; `convergent`: barriers and simdgroup operations; `atomic`: one access in one step, and what stays in order with those. */
 export type IntrinsicClass = 'pure' | 'convergent' | 'atomic';
@@ -20,6 +21,8 @@ export interface Intrinsic {
   readonly atomic?: { readonly form: AtomicForm; readonly space: AtomicSpace };
   /** What the threads of a simdgroup do together. */
   readonly warp?: WarpForm;
+  /** What is done with a matrix that is spread over a simdgroup, and the signature that it had up to AIR 2.7. */
+  readonly matrix?: { readonly form: MatrixForm; readonly oldType: TypeOf<'function'> | undefined };
   readonly clock?: Clock;
   /** The IR scalar type of result and of first operand. */
   readonly result: ScalarType | undefined;
@@ -155,6 +158,33 @@ function ownAtomics(space: AtomicSpace): Spec[] {
   const wide = (['add', 'and', 'or', 'xor', 'exch', 'smin', 'smax', 'umin', 'umax', 'cas'] as const).map((form) => make('i64', form));
   return [...wide, make('i32', 'inc'), make('i32', 'dec'), make('f64', 'fadd'), ...(space === 'local' ? [make('f32', 'fadd')] : [])];
 }
+
+let madeMatrices: Table | undefined;
+
+/** Matrices of simdgroups. Made when first asked for. */
+function matrices(): Table {
+  if (madeMatrices) return madeMatrices;
+  madeMatrices = new Map();
+  for (const { name, form, type, oldType } of matrixFunctions()) {
+    const matrix = {
+      form,
+      get oldType() {
+        return oldType?.();
+      },
+    };
+    const raiseOnly = form !== 'product';
+    addTo(madeMatrices, { name, type, class: 'convergent', op: 'matmul', matrix, result: undefined, operand: undefined, raiseOnly });
+  }
+  return madeMatrices;
+}
+
+/** The function of a product of matrices with these elements. */
+export const productFunction = (d: MatrixElement, a: MatrixElement, b: MatrixElement, c: MatrixElement): Intrinsic =>
+  matrices().get(productName(d, a, b, c))!;
+
+/** Whether a function may be declared with a type. */
+export const hasSignature = ({ type, matrix }: Intrinsic, declared: TypeOf<'function'>): boolean =>
+  declared === type || (matrix?.oldType !== undefined && declared === matrix.oldType);
 
 /** The function of an atomic; one that only the CPU device knows has a name of our own. */
 export function atomicFunction(form: AtomicOp | 'cas' | 'load' | 'store', space: AtomicSpace, type: ScalarType): Intrinsic | undefined {
@@ -297,11 +327,12 @@ for (const clock of clocks)
   add({ name: clockName(clock), type: signature(llvm.i64), class: 'atomic', op: 'clock', clock, result: 'i64', operand: undefined });
 
 /** Every function that is known, for the docs. */
-export const allIntrinsics = (): Intrinsic[] => [...table.values(), ...atomics().values()];
+export const allIntrinsics = (): Intrinsic[] => [...table.values(), ...atomics().values(), ...matrices().values()];
 
 /** The function of a name, where it is known. */
 export const intrinsicOf = (name: string): Intrinsic | undefined =>
-  table.get(name) ?? (name.includes('.atomic.') ? atomics().get(name) : undefined);
+  table.get(name) ??
+  (name.includes('.atomic.') ? atomics().get(name) : name.includes('.simdgroup_matrix_') ? matrices().get(name) : undefined);
 
 /** The function that says an op with these types, where there is one. */
 export function intrinsicFor(op: Op, result: ScalarType | undefined, operand: ScalarType | undefined): Intrinsic | undefined {

@@ -11,10 +11,12 @@ import {
   type Value,
   vectorOf,
 } from '../ir/index.ts';
-import { fenceOperands, intrinsicOf, isHint } from './intrinsics.ts';
+import { fenceOperands, hasSignature, intrinsicOf, isHint } from './intrinsics.ts';
 import { alignOf, hasMemoryForm, sizeOf } from './layout.ts';
+import { isMatrixType } from './matrix-functions.ts';
 import { raiseAtomic } from './raise-atomics.ts';
 import { applyOp, raiseElements } from './raise-elements.ts';
+import { laneInMatrices, raiseMatrix } from './raise-matrices.ts';
 import { largestVariable } from './raise-params.ts';
 import { addressOf, type Lanes, type RaiseState, Refused, scalarType } from './raise-state.ts';
 import { raiseWarp } from './raise-warp.ts';
@@ -168,12 +170,11 @@ function raiseSelect(state: RaiseState, inst: InstructionOf<'select'>): Lanes {
 function raiseShuffle(state: RaiseState, inst: InstructionOf<'shufflevector'>): Lanes {
   const all = [...state.lanes(inst.a), ...state.lanes(inst.b)];
   if (inst.mask.kind !== 'constant') throw new Refused('a shuffle mask that is no constant');
-  const count = inst.mask.type.kind === 'vector' ? inst.mask.type.count : 0;
   const elements = inst.mask.form === 'aggregate' ? inst.mask.elements : undefined;
-  return Array.from({ length: count }, (_, i) => {
+  return state.typesOf(inst.type).map((_, i) => {
     const element = elements?.[i];
     const index = element?.kind === 'constant' && element.form === 'int' ? Number(element.value) : 0;
-    return all[index] ?? outOfRange();
+    return all[isMatrixType(inst.a.type) ? laneInMatrices(index) : index] ?? outOfRange();
   });
 }
 
@@ -200,6 +201,7 @@ function raiseAlloca(state: RaiseState, inst: InstructionOf<'alloca'>): Value {
 function raiseLoad(state: RaiseState, inst: InstructionOf<'load'>): Lanes {
   const { b } = state;
   const addr = state.scalar(inst.pointer);
+  refuseMatrixOutside(state, addr, inst.type);
   const types = state.typesOf(inst.type);
   const of = memoryType(types[0]!);
   const align = inst.align || alignOf(inst.type);
@@ -217,6 +219,7 @@ function raiseLoad(state: RaiseState, inst: InstructionOf<'load'>): Lanes {
 function raiseStore(state: RaiseState, inst: InstructionOf<'store'>): void {
   const { b } = state;
   const addr = state.scalar(inst.pointer);
+  refuseMatrixOutside(state, addr, inst.value.type);
   const lanes = state.lanes(inst.value).map((v) => (isPointer(b.typeOf(v)) ? b.ptrtoint('i64', v) : v));
   const of = memoryType(b.typeOf(lanes[0]!));
   const align = inst.align || alignOf(inst.value.type);
@@ -229,6 +232,11 @@ function raiseStore(state: RaiseState, inst: InstructionOf<'store'>): void {
   lanes.forEach(
     (v, i) => void b.store(at(state, addr, i * bytesOf(of)), v, { align: Math.min(align, bytesOf(of)), volatile: inst.isVolatile }),
   );
+}
+
+/** In a thread's own memory a matrix is its two elements. */
+function refuseMatrixOutside({ b }: RaiseState, addr: Value, type: LlvmType): void {
+  if (isMatrixType(type) && b.typeOf(addr) !== 'ptr.local') throw new Refused(`memory of all threads that holds ${spell(type)}`);
 }
 
 function memoryType(type: Type): Type {
@@ -245,9 +253,10 @@ function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes | unde
   if (isHint(name)) return undefined;
   const row = intrinsicOf(name);
   if (!row) return raiseElements(state, inst) ?? refuseFunction(name);
-  if (inst.functionType !== row.type) throw new Refused(`the function \`${name}\` of type ${spell(inst.functionType)}`);
+  if (!hasSignature(row, inst.functionType)) throw new Refused(`the function \`${name}\` of type ${spell(inst.functionType)}`);
   if (row.atomic) return raiseAtomic(state, row, inst);
   if (row.warp) return raiseWarp(state, row, inst);
+  if (row.matrix) return raiseMatrix(state, row, inst);
   if (row.clock) return [state.b.clock('i64', { name: row.clock })];
   if (row.op === 'fence') {
     raiseFence(state, inst);

@@ -3,12 +3,13 @@ import type { Argument, Constant, Instruction, InstructionOf, Function as LlvmFu
 import { type Type as LlvmType, spell } from '../bitcode/types.ts';
 import type { Block, Builder, Kernel, PointerType, ScalarType, Type, Value } from '../ir/index.ts';
 import { fieldOffset, hasMemoryForm, sizeOf } from './layout.ts';
+import { isMatrixType } from './matrix-functions.ts';
 import { spaces } from './targets.ts';
 
 /** Thrown where a kernel cannot be raised, and caught by `raiseKernel`, which reports it. */
 export class Refused extends Error {}
 
-/** An LLVM value as IR scalars: one, or one per vector element. */
+/** An LLVM value as IR scalars: one, or one per vector element, or of a matrix that is spread over a simdgroup the two of the lane. */
 export type Lanes = Value[];
 
 export interface RaiseState {
@@ -79,6 +80,7 @@ export function typesOf(type: LlvmType): Type[] {
       return [pointer];
     }
     case 'vector':
+      if (isMatrixType(type)) return [...typesOf(type.element), ...typesOf(type.element)];
       if (type.count > largestVector) throw new Refused(`vectors of ${type.count} elements`);
       return Array.from({ length: type.count }, () => typesOf(type.element)).flat();
     default:
@@ -102,8 +104,10 @@ function constantLanes(state: RaiseState, value: LlvmValue): Lanes {
       return [state.b.const(scalarType(value.type), value.value)];
     case 'float':
       return [state.b.const(scalarType(value.type), value.bits)];
-    case 'aggregate':
-      return value.elements.flatMap((element) => state.lanes(element));
+    case 'aggregate': {
+      const own = isMatrixType(value.type) ? value.elements.slice(0, 2) : value.elements;
+      return own.flatMap((element) => state.lanes(element));
+    }
     case 'null':
     case 'undef':
     case 'poison':

@@ -5,7 +5,7 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Instruction, Function as LlvmFunction, Module } from '../bitcode/model.ts';
 import { spell, type Type } from '../bitcode/types.ts';
-import { intrinsicOf } from './intrinsics.ts';
+import { hasSignature, intrinsicOf } from './intrinsics.ts';
 import { sizeOf } from './layout.ts';
 import { readKernels } from './read-metadata.ts';
 import { dataLayout, dialectOf, limits, spaces, targets } from './targets.ts';
@@ -130,7 +130,7 @@ export const airRules: readonly AirRule[] = [
         if (fn.blocks.length > 0) return [];
         const row = intrinsicOf(fn.name);
         if (fn.name.startsWith('cumetal.')) return [`\`${fn.name}\` runs on the CPU device alone`];
-        return !row || row.type === fn.functionType ? [] : [`\`${fn.name}\` is declared as ${spell(fn.functionType)}`];
+        return !row || hasSignature(row, fn.functionType) ? [] : [`\`${fn.name}\` is declared as ${spell(fn.functionType)}`];
       }),
   },
   {

@@ -7,6 +7,7 @@ const json: Option = { name: 'json', doc: 'Print one JSON object instead of text
 /** Spelled here and not read from the compiler, which would load it for every `--help`; a spec holds the lists equal. */
 export const targetChoices = ['macos13', 'macos14', 'macos15', 'macos26', 'cpu'];
 export const fp64Choices = ['soft', 'warn', 'native'];
+export const mmaChoices = ['exact', 'fast'];
 export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection'];
 
 const target: Option = {
@@ -28,6 +29,13 @@ const fp64: Option = {
   choices: fp64Choices,
   unavailable: { emulate: 'pairs of floats are not built; `soft`, the default, is exact' },
   doc: 'How f64 is compiled for Apple GPUs, which have none: `soft` (the default) computes it exactly with integers, `warn` too and says where, `native` keeps double operations, which no known Apple GPU loads.',
+};
+
+const mma: Option = {
+  name: 'mma',
+  value: 'MODE',
+  choices: mmaChoices,
+  doc: 'How products of matrices by warps are compiled: `exact` (the default) by each thread for itself, `fast` those of floats by `simdgroup_matrix`, for GPUs from Apple7 (M1) on, within the same bound; see docs/matrix.md.',
 };
 
 const ptxStrict: Option = {
@@ -66,6 +74,7 @@ const run: Command = {
     image,
     target,
     fp64,
+    mma,
     ptxStrict,
     { name: 'sanitize', doc: 'Look for accesses outside memory and races. Not yet available.' },
     json,
@@ -111,6 +120,7 @@ const build: Command = {
     image,
     target,
     fp64,
+    mma,
     ptxStrict,
     json,
   ],
@@ -140,6 +150,7 @@ const check: Command = {
       doc: 'Also report what keeps it from being compiled for this target. Without it, or `--fp64`, the faults are those that no target takes, and the answer comes sooner.',
     },
     fp64,
+    mma,
     ptxStrict,
     { name: 'stdin-filename', value: 'NAME', doc: 'What to call the text of `-` in messages.' },
     { name: 'watch', doc: 'Check again whenever a file changes, until interrupted.' },

@@ -1,6 +1,6 @@
 /** The words of `run`: what to launch, and what to do with the buffers afterwards. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { CompileOptions, Fp64Mode } from '../compile/index.ts';
+import type { CompileOptions, Fp64Mode, MmaMode } from '../compile/index.ts';
 import type { Dim3 } from '../device/device.ts';
 import { type Argument, type Expectation, type LaunchPlan, parseArgument } from '../runtime/index.ts';
 import { allValues, has, lastValue, type Words } from './command.ts';
@@ -73,13 +73,15 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
 
 const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
 
-/** `--target`, `--fp64` and `--ptx-strict`; the choices were checked before. */
+/** `--target`, `--fp64`, `--mma` and `--ptx-strict`; the choices were checked before. */
 export function compileOptions(words: Words): CompileOptions {
   const target = lastValue(words, 'target');
   const fp64 = lastValue(words, 'fp64');
+  const mma = lastValue(words, 'mma');
   return {
     ...(target ? { target: target as NonNullable<CompileOptions['target']> } : {}),
     ...(fp64 ? { fp64: fp64 as Fp64Mode } : {}),
+    ...(mma ? { mma: mma as MmaMode } : {}),
     ...(has(words, 'ptx-strict') ? { ptxStrict: true } : {}),
   };
 }

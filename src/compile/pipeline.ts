@@ -10,7 +10,7 @@ import { bug } from '../base/bug.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
-import { dce, type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
+import { carryShuffles, dce, type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
 import { lowerModule } from '../lower/index.ts';
 import { type Library, writeMetallib } from '../metallib/index.ts';
 import { parse, printAst } from '../ptx/index.ts';
@@ -85,10 +85,11 @@ interface FrontEnd {
 function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): FrontEnd | undefined {
   const checked = judge(source, options, diagnostics);
   if (!checked) return undefined;
-  const ir = lowerModule(checked, diagnostics);
+  const ir = lowerModule(checked, diagnostics, { isMmaFast: options.mma === 'fast' });
   if (diagnostics.hasErrors) return undefined;
   for (const kernel of ir.kernels) {
     runPasses(kernel, standardPasses);
+    if (options.mma === 'fast' && carryShuffles(kernel)) runPasses(kernel, standardPasses);
     if (useGridPositions(kernel)) dce(kernel);
   }
   if (options.lints) for (const kernel of ir.kernels) lintBarriers(kernel, diagnostics);
