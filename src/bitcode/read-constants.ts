@@ -1,6 +1,6 @@
 /** Constants of a module or function that is read. They may refer to later ones, so each is made when it is first asked for. */
 
-import { partsOf } from './enumerate.ts';
+import { partsOf } from './operands.ts';
 import type { Constant } from './model.ts';
 import { constantLimits } from './read-limits.ts';
 import type { TypeTable } from './read-types.ts';
@@ -39,14 +39,14 @@ export function readConstants(constantBlocks: readonly RawBlock[], types: TypeTa
       else pending.push({ type, record });
     }
   }
-  const made = new Map<number, Constant>();
+  const made: Constant[] = new Array(pending.length);
   const open = new Set<number>();
   const source: ConstantSource = {
     count: first + pending.length,
     at(id, bit) {
       const n = Number(id);
       if (n < first) return outer.at(id, bit);
-      const known = made.get(n);
+      const known = made[n - first];
       if (known) return known;
       const next = pending[n - first];
       if (!next || open.has(n)) throw new Malformed(bit, 'constants', `constant ${id} ${next ? 'holds itself' : 'does not exist'}`);
@@ -55,7 +55,7 @@ export function readConstants(constantBlocks: readonly RawBlock[], types: TypeTa
       const constant = makeConstant(next.type, next.record, source, types);
       open.delete(n);
       if (constant.kind === 'constant') limits.check(constant, partsOf(constant), next.record.bit);
-      made.set(n, constant);
+      made[n - first] = constant;
       return constant;
     },
     all: (bit) => pending.map((_, i) => source.at(first + i, bit)),
@@ -116,7 +116,10 @@ function nullOf(type: Type): Constant {
 
 function integer(type: Type, ops: readonly (number | bigint)[], bit: number): Constant {
   if (type.kind !== 'int') return unknown(bit, 'integer type');
-  const value = ops.reduce<bigint>((sum, word, i) => sum + (BigInt.asUintN(64, fromSignedVbr(word)) << BigInt(64 * i)), 0n);
+  const value =
+    ops.length === 1
+      ? fromSignedVbr(ops[0]!)
+      : ops.reduce<bigint>((sum, word, i) => sum + (BigInt.asUintN(64, fromSignedVbr(word)) << BigInt(64 * i)), 0n);
   return { kind: 'constant', form: 'int', type, value: BigInt.asUintN(type.bits, value) };
 }
 

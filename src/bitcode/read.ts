@@ -11,12 +11,12 @@ import { type MetadataTable, nodeAt, readAttached, readMetadata } from './read-m
 import { readSymbols } from './read-symbols.ts';
 import { readTypes } from './read-types.ts';
 import { blocks } from './records.ts';
-import { childBlocks, Malformed, type RawBlock, readStream, records, textOf } from './stream-reader.ts';
+import { childBlocks, Malformed, openStream, records, type Stream, textOf } from './stream-reader.ts';
 
 /** Reads raw or wrapped bitcode; nothing after reporting CM4002. */
 export function readModule(bytes: Uint8Array, diagnostics: Diagnostics): Module | undefined {
   try {
-    return moduleFrom(readStream(unwrap(bytes)));
+    return moduleFrom(openStream(unwrap(bytes), blocks.function.id));
   } catch (error) {
     if (!(error instanceof Malformed)) throw error;
     diagnostics.report('CM4002', { bit: error.bit, block: error.block, why: error.message });
@@ -33,7 +33,8 @@ function unwrap(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(offset, offset + size);
 }
 
-function moduleFrom(top: readonly RawBlock[]): Module {
+function moduleFrom(stream: Stream): Module {
+  const { top } = stream;
   const block = top.find((b) => b.id === blocks.module.id);
   if (!block) throw new Malformed(0, 'the stream', 'there is no module');
   const strings = top.find((b) => b.id === blocks.strtab.id);
@@ -56,7 +57,7 @@ function moduleFrom(top: readonly RawBlock[]): Module {
   for (const kindBlock of childBlocks(block, blocks.metadataKind.id))
     for (const r of records(kindBlock)) kinds.set(Number(r.ops[0]), textOf(r, 1));
   attachToSymbols(metadata, kinds, values);
-  readFunctions(childBlocks(block, blocks.function.id), symbols.functions, { types, attributes, values, metadata, kinds });
+  readFunctions(stream, block.unread, symbols.functions, { types, attributes, values, metadata, kinds });
   const identification = top.find((b) => b.id === blocks.identification.id);
   const producer = identification && records(identification).find((r) => r.code === blocks.identification.records.string.code);
   return {

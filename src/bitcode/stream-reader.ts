@@ -32,7 +32,30 @@ export interface RawBlock {
   /** The same apart, which readers want. */
   readonly records: readonly RawRecord[];
   readonly blocks: readonly RawBlock[];
+  /** Blocks inside this one that the caller wants to walk by itself. */
+  readonly unread: readonly UnreadBlock[];
   readonly bit: number;
+}
+
+/** A block that is left as bits, which `Stream.walk` reads. */
+export interface UnreadBlock {
+  readonly id: number;
+  /** Of abbreviation ids, bits. */
+  readonly width: number;
+  /** Where the block's items start, and where they end with the padding behind them. */
+  readonly start: number;
+  readonly end: number;
+  readonly depth: number;
+  readonly bit: number;
+}
+
+/** A record whose operands are overwritten by those of the next. Operands beyond 2^53 are the nearest numbers that there are. */
+export interface OpenRecord {
+  code: number;
+  /** How many of `ops` are the record's. */
+  count: number;
+  ops: Float64Array;
+  bit: number;
 }
 
 /** The blocks of a number inside a block. */
@@ -67,39 +90,79 @@ type Encoding =
   | { readonly kind: 'array' | 'char6' | 'blob' };
 type Abbreviation = readonly Encoding[];
 
+/** Abbreviation ids that mean the same in every block. */
+const ids = { end: 0, enter: 1, define: 2, plain: 3, first: 4 } as const;
 const maximumDepth = 16;
 const kinds = { 1: 'fixed', 2: 'vbr', 3: 'array', 4: 'char6', 5: 'blob' } as const;
+const none = -1;
+
+export interface Stream {
+  readonly top: readonly RawBlock[];
+  /** Reads a block that was left unread, record by record. */
+  walk(block: UnreadBlock, visit: BlockVisitor): void;
+}
+
+/** Told of what a block holds, in order. The record is good for the call alone. */
+export interface BlockVisitor {
+  record(record: OpenRecord): void;
+  block(block: RawBlock): void;
+}
+
+/** Raw bitcode that starts with its magic. Blocks of the id `unread` are passed over, for those who walk them. */
+export function openStream(bytes: Uint8Array, unread = none): Stream {
+  const reader = guarded(undefined, () => readerOf(bytes, unread));
+  return {
+    top: guarded(reader, () => readTop(reader)),
+    walk: (block, visit) => guarded(reader, () => walkBlock(reader, block, visit)),
+  };
+}
 
 /** The blocks of raw bitcode that starts with its magic. */
-export function readStream(bytes: Uint8Array): RawBlock[] {
-  const bits = new BitReader(bytes);
-  const known = new Map<number, Abbreviation[]>();
-  const reader: Reader = { bits, known, block: 'the stream' };
-  try {
-    if (bits.fixed(32) !== 0xdec04342) throw new Malformed(0, reader.block, 'the magic is not `BC` C0 DE');
-    const found: RawBlock[] = [];
-    while (!bits.atEnd) {
-      const bit = bits.position;
-      if (bits.fixed(2) !== 1) throw new Malformed(bit, reader.block, 'something other than a block at the top');
-      found.push(readBlock(reader, bit, 0));
-    }
-    return found;
-  } catch (error) {
-    if (error instanceof OutOfBits) throw new Malformed(bits.position, reader.block, error.message);
-    throw error;
-  }
-}
+export const readStream = (bytes: Uint8Array): readonly RawBlock[] => openStream(bytes).top;
 
 interface Reader {
   readonly bits: BitReader;
   /** Abbreviations that BLOCKINFO defines, by block. */
   readonly known: Map<number, Abbreviation[]>;
+  /** Blocks of this id are passed over. */
+  readonly unread: number;
+  readonly record: OpenRecord;
   /** The block that is being read, for messages. */
   block: string;
 }
 
-/** A block behind its entry code. */
-function readBlock(reader: Reader, bit: number, depth: number): RawBlock {
+const readerOf = (bytes: Uint8Array, unread: number): Reader => ({
+  bits: new BitReader(bytes),
+  known: new Map(),
+  unread,
+  record: { code: 0, count: 0, ops: new Float64Array(64), bit: 0 },
+  block: 'the stream',
+});
+
+/** The end of the data is a fault of it. */
+function guarded<T>(reader: Reader | undefined, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof OutOfBits) throw new Malformed(reader?.bits.position ?? 0, reader?.block ?? 'the stream', error.message);
+    throw error;
+  }
+}
+
+function readTop(reader: Reader): RawBlock[] {
+  const { bits } = reader;
+  if (bits.fixed(32) !== 0xdec04342) throw new Malformed(0, reader.block, 'the magic is not `BC` C0 DE');
+  const found: RawBlock[] = [];
+  while (!bits.atEnd) {
+    const bit = bits.position;
+    if (bits.fixed(2) !== ids.enter) throw new Malformed(bit, reader.block, 'something other than a block at the top');
+    found.push(readBlock(reader, readHeader(reader, bit, 0)));
+  }
+  return found;
+}
+
+/** What stands behind the id that opens a block. */
+function readHeader(reader: Reader, bit: number, depth: number): UnreadBlock {
   const { bits } = reader;
   const id = Number(bits.vbr(8));
   const width = Number(bits.vbr(4));
@@ -109,41 +172,92 @@ function readBlock(reader: Reader, bit: number, depth: number): RawBlock {
   reader.block = name;
   if (width < 2 || width > 32) throw new Malformed(bit, name, `abbreviation ids of ${width} bits`);
   if (depth > maximumDepth) throw new Malformed(bit, name, 'blocks nested too deep');
-  if (bits.position + words * 32 > bits.length) throw new Malformed(bit, name, `a block of ${words} words goes past the end`);
-  const end = bits.position + words * 32;
-  const items: (RawRecord | RawBlock)[] = [];
-  const plain: RawRecord[] = [];
-  const inner: RawBlock[] = [];
+  const start = bits.position;
+  if (start + words * 32 > bits.length) throw new Malformed(bit, name, `a block of ${words} words goes past the end`);
+  return { id, width, start, end: start + words * 32, depth, bit };
+}
+
+/** What is done with the items of a block: those with an id of their own, and records, whose abbreviations are given. */
+interface Items {
+  inner(header: UnreadBlock): void;
+  record(id: number, bit: number, abbreviations: readonly Abbreviation[]): void;
+}
+
+function readItems(reader: Reader, { id, width, end, start, depth, bit }: UnreadBlock, items: Items): void {
+  const { bits } = reader;
+  const name = blockName(id);
   const own: Abbreviation[] = [...(reader.known.get(id) ?? [])];
-  let infoFor = -1;
+  reader.block = name;
   for (;;) {
     if (bits.position > end) throw new Malformed(bits.position, name, 'the block runs past its length');
     const at = bits.position;
     const code = bits.fixed(width);
-    if (code === 0) break;
-    if (code === 1) {
-      const block = readBlock(reader, at, depth + 1);
-      items.push(block);
-      inner.push(block);
+    if (code === ids.end) break;
+    if (code === ids.enter) {
+      items.inner(readHeader(reader, at, depth + 1));
       reader.block = name;
-    } else if (code === 2) {
-      const abbreviation = readAbbreviation(bits, name);
-      if (id === blocks.blockinfo.id) reader.known.set(infoFor, [...(reader.known.get(infoFor) ?? []), abbreviation]);
-      else own.push(abbreviation);
-    } else {
-      const record = code === 3 ? readPlain(bits, at) : readAbbreviated(bits, own[code - 4] ?? noAbbreviation(at, name, code), at, name);
-      if (id === blocks.blockinfo.id && record.code === blocks.blockinfo.records.setBid.code) infoFor = Number(record.ops[0] ?? -1);
-      items.push(record);
-      plain.push(record);
-    }
+    } else if (code === ids.define && id !== blocks.blockinfo.id) own.push(readAbbreviation(bits, name));
+    else items.record(code, at, own);
   }
   bits.align32();
-  if (bits.position !== end) throw new Malformed(bit, name, `the block is ${words} words long and ends elsewhere`);
-  return { kind: 'block', id, items, records: plain, blocks: inner, bit };
+  if (bits.position !== end) throw new Malformed(bit, name, `the block is ${(end - start) / 32} words long and ends elsewhere`);
 }
 
-function noAbbreviation(at: number, name: string, code: number): never {
-  throw new Malformed(at, name, `abbreviation ${code} is not defined`);
+/** A block as a tree. */
+function readBlock(reader: Reader, header: UnreadBlock): RawBlock {
+  const { bits } = reader;
+  const { id, bit } = header;
+  const name = blockName(id);
+  const items: (RawRecord | RawBlock)[] = [];
+  const plain: RawRecord[] = [];
+  const inner: RawBlock[] = [];
+  const unread: UnreadBlock[] = [];
+  let infoFor = none;
+  readItems(reader, header, {
+    inner(found) {
+      if (found.id === reader.unread) {
+        unread.push(found);
+        bits.position = found.end;
+        return;
+      }
+      const block = readBlock(reader, found);
+      items.push(block);
+      inner.push(block);
+    },
+    record(code, at, abbreviations) {
+      // Only BLOCKINFO leaves its definitions to us.
+      if (code === ids.define) return void addKnown(reader, infoFor, readAbbreviation(bits, name));
+      const record =
+        code === ids.plain ? readPlain(bits, at) : readAbbreviated(bits, abbreviationOf(abbreviations, code, at, name), at, name);
+      if (id === blocks.blockinfo.id && record.code === blocks.blockinfo.records.setBid.code) infoFor = Number(record.ops[0] ?? none);
+      items.push(record);
+      plain.push(record);
+    },
+  });
+  return { kind: 'block', id, items, records: plain, blocks: inner, unread, bit };
+}
+
+function walkBlock(reader: Reader, header: UnreadBlock, visit: BlockVisitor): void {
+  const { bits, record } = reader;
+  const name = blockName(header.id);
+  bits.position = header.start;
+  readItems(reader, header, {
+    inner: (found) => visit.block(readBlock(reader, found)),
+    record(code, at, abbreviations) {
+      record.bit = at;
+      if (code === ids.plain) openPlain(bits, record);
+      else openAbbreviated(bits, abbreviationOf(abbreviations, code, at, name), record, name);
+      visit.record(record);
+    },
+  });
+}
+
+const addKnown = ({ known }: Reader, id: number, abbreviation: Abbreviation): unknown => known.set(id, [...(known.get(id) ?? []), abbreviation]);
+
+function abbreviationOf(abbreviations: readonly Abbreviation[], id: number, bit: number, name: string): Abbreviation {
+  const found = abbreviations[id - ids.first];
+  if (!found) throw new Malformed(bit, name, `abbreviation ${id} is not defined`);
+  return found;
 }
 
 function readAbbreviation(bits: BitReader, name: string): Abbreviation {
@@ -180,10 +294,24 @@ function sized(kind: 'fixed' | 'vbr', width: number, at: number, name: string): 
   return { kind, width };
 }
 
-function readPlain(bits: BitReader, bit: number): RawRecord {
-  const code = Number(bits.vbr(6));
+/** How many operands an unabbreviated record has. */
+function plainCount(bits: BitReader): number {
   const count = Number(bits.vbr(6));
   if (count * 6 > bits.length - bits.position) throw new OutOfBits(`a record of ${count} operands`);
+  return count;
+}
+
+/** How many elements an array has. */
+function arrayCount(bits: BitReader, element: Encoding): number {
+  const count = Number(bits.vbr(6));
+  const width = 'width' in element ? element.width : 6;
+  if (count * width > bits.length - bits.position) throw new OutOfBits(`an array of ${count} elements`);
+  return count;
+}
+
+function readPlain(bits: BitReader, bit: number): RawRecord {
+  const code = Number(bits.vbr(6));
+  const count = plainCount(bits);
   const ops: (number | bigint)[] = new Array(count);
   for (let i = 0; i < count; i++) ops[i] = bits.vbr(6);
   return { kind: 'record', code, ops, blob: undefined, bit };
@@ -200,15 +328,52 @@ function readAbbreviated(bits: BitReader, abbreviation: Abbreviation, bit: numbe
   for (let i = 0; i < abbreviation.length; i++) {
     const op = abbreviation[i]!;
     if (op.kind === 'array') {
-      const count = Number(bits.vbr(6));
-      if (count > bits.length - bits.position) throw new OutOfBits(`an array of ${count} elements`);
       const element = abbreviation[++i]!;
+      const count = arrayCount(bits, element);
       for (let n = 0; n < count; n++) take(readScalar(bits, element, bit, name));
     } else if (op.kind === 'blob') blob = bits.blob(Number(bits.vbr(6)));
     else take(readScalar(bits, op, bit, name));
   }
   if (code === undefined) throw new Malformed(bit, name, 'a record without code');
   return { kind: 'record', code: Number(code), ops, blob, bit };
+}
+
+function reserve(record: OpenRecord, count: number): void {
+  if (count <= record.ops.length) return;
+  const larger = new Float64Array(count);
+  larger.set(record.ops);
+  record.ops = larger;
+}
+
+function openPlain(bits: BitReader, record: OpenRecord): void {
+  record.code = Number(bits.vbr(6));
+  record.count = plainCount(bits);
+  reserve(record, record.count);
+  bits.vbr6s(record.count, record.ops);
+}
+
+function openAbbreviated(bits: BitReader, abbreviation: Abbreviation, record: OpenRecord, name: string): void {
+  const { bit } = record;
+  // The first value is the code.
+  let count = -1;
+  const put = (value: number): void => {
+    if (count < 0) record.code = value;
+    else record.ops[count] = value;
+    count++;
+  };
+  reserve(record, abbreviation.length);
+  for (let i = 0; i < abbreviation.length; i++) {
+    const op = abbreviation[i]!;
+    if (op.kind === 'array') {
+      const element = abbreviation[++i]!;
+      const elements = arrayCount(bits, element);
+      reserve(record, count + elements);
+      for (let n = 0; n < elements; n++) put(Number(readScalar(bits, element, bit, name)));
+    } else if (op.kind === 'blob') bits.blob(Number(bits.vbr(6)));
+    else put(Number(readScalar(bits, op, bit, name)));
+  }
+  if (count < 0) throw new Malformed(bit, name, 'a record without code');
+  record.count = count;
 }
 
 function readScalar(bits: BitReader, encoding: Encoding, bit: number, name: string): number | bigint {

@@ -1,5 +1,5 @@
 /** Constants blocks, of a module or of a function. */
-import { isData } from './enumerate.ts';
+import { isData } from './operands.ts';
 import type { Constant, Value } from './model.ts';
 import type { Numbering } from './numbering.ts';
 import { binaryCodes, castCodes } from './records.ts';
