@@ -4,16 +4,18 @@
  */
 import type { Argument, Block, Constant, Instruction, Function as LlvmFunction, Metadata, Module, Value } from './model.ts';
 import { type AttributeNumbers, numberAttributes } from './number-attributes.ts';
-import { isLocal, type MetadataNumbers, numberMetadata } from './number-metadata.ts';
+import { type MetadataNumbers, numberMetadata } from './number-metadata.ts';
 import { constantKey, fail, keyOf, type Numbering, numbering } from './numbering.ts';
-import { partsOf, typeParts } from './operands.ts';
-import { scanModule } from './scan.ts';
+import { isLocal, partsOf, typeParts } from './operands.ts';
+import { type FunctionScan, scanModule } from './scan.ts';
 import { type Type, types } from './types.ts';
 
 export interface ModuleNumbers {
   readonly types: Numbering<Type>;
   /** The id of a constant, global or function; none for what only a function knows. */
   findValue(value: Value): number | undefined;
+  /** The same by what equal constants have in common. */
+  findKey(key: unknown): number | undefined;
   /** The same for what is certain to be there. */
   valueId(value: Value): number;
   /** Constants of the module in the order of their ids. */
@@ -21,8 +23,7 @@ export interface ModuleNumbers {
   readonly valueCount: number;
   readonly metadata: MetadataNumbers;
   readonly attributes: AttributeNumbers;
-  /** Constants that the instructions of a function have as operands, in order of first use. */
-  constantsOf(fn: LlvmFunction): Iterable<Value>;
+  scanOf(fn: LlvmFunction): FunctionScan;
 }
 
 /** Numbers of everything at module level; those inside a function follow in `numberFunction`. */
@@ -51,12 +52,13 @@ export function numberModule(module: Module): ModuleNumbers {
   return {
     types: typeNumbers,
     findValue,
+    findKey: (key) => ids.get(key),
     valueId: (value) => findValue(value) ?? fail(value),
     constants,
     valueCount: ids.size,
     metadata,
     attributes: numberAttributes(module, scan),
-    constantsOf: (fn) => scan.constants.get(fn) ?? fail(fn),
+    scanOf: (fn) => scan.functions.get(fn) ?? fail(fn),
   };
 }
 
@@ -91,6 +93,7 @@ export interface FunctionNumbers {
 
 /** Numbers of arguments, constants, instructions and blocks of a function. */
 export function numberFunction(fn: LlvmFunction, module: ModuleNumbers): FunctionNumbers {
+  const scan = module.scanOf(fn);
   const ids = new Map<Value, number>();
   // Equal constants share an id, by what they have in common; each object of them is looked up by that once.
   const byKey = new Map<unknown, number>();
@@ -104,27 +107,32 @@ export function numberFunction(fn: LlvmFunction, module: ModuleNumbers): Functio
     return shared;
   };
   const addConstant = (value: Value): void => {
-    if (value.kind !== 'constant' || known(value) !== undefined) return;
+    if (value.kind !== 'constant' || ids.has(value)) return;
+    const key = constantKey(value);
+    const shared = byKey.get(key) ?? module.findKey(key);
+    if (shared !== undefined) return void ids.set(value, shared);
     for (const part of partsOf(value)) addConstant(part);
     constants.push(value);
-    byKey.set(constantKey(value), next);
+    byKey.set(key, next);
     ids.set(value, next++);
   };
   for (const arg of fn.args) ids.set(arg, next++);
-  for (const constant of module.constantsOf(fn)) addConstant(constant);
+  for (const constant of scan.constants) addConstant(constant);
   const firstInstruction = next;
+  const instructions: Instruction[] = [];
   const blockIds = new Map(fn.blocks.map((block, id) => [block, id]));
+  for (const { body } of fn.blocks) for (const inst of body) if (inst.type !== types.void) inst.number = instructions.push(inst) - 1;
   const local = numbering<Argument | Instruction>();
-  for (const block of fn.blocks)
-    for (const inst of block.body) {
-      if (inst.type !== types.void) ids.set(inst, next++);
-      if (inst.op === 'call')
-        for (const arg of inst.args) if (arg.kind === 'metadata' && isLocal(arg.metadata)) local.add(arg.metadata.value);
-    }
+  for (const value of scan.locals) local.add(value);
   return {
     constants,
     firstInstruction,
-    valueId: (value) => known(value) ?? fail(value),
+    valueId(value) {
+      const { number } = value as Instruction;
+      // The number may be of another time: it counts if it leads back.
+      if (number !== undefined && instructions[number] === value) return firstInstruction + number;
+      return known(value) ?? fail(value);
+    },
     blockId: (block) => blockIds.get(block) ?? fail('a block of another function'),
     metadata: local.list,
     metadataId: (metadata) => (isLocal(metadata) ? module.metadata.count + local.idOf(metadata.value) : module.metadata.idOf(metadata)),

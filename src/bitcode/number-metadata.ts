@@ -1,6 +1,6 @@
 /** Numbers of metadata: strings, then values, then nodes. */
 
-import type { Argument, Constant, Instruction, Metadata, MetadataArgument, MetadataNode, Module } from './model.ts';
+import type { Constant, Instruction, Metadata, MetadataArgument, MetadataNode, Module } from './model.ts';
 import { metadataKinds } from './names.ts';
 import { constantKey, numbering } from './numbering.ts';
 import type { Scan } from './scan.ts';
@@ -19,13 +19,6 @@ export interface MetadataNumbers {
 /** Metadata that a call has among its arguments. */
 export const metadataArguments = (inst: Instruction): MetadataArgument[] =>
   inst.op === 'call' ? inst.args.filter((arg): arg is MetadataArgument => arg.kind === 'metadata') : [];
-
-/** What of a function alone can be metadata: one of its values. */
-export type LocalMetadata = { readonly kind: 'value'; readonly value: Argument | Instruction };
-
-/** Whether metadata is a value of a function. */
-export const isLocal = (metadata: Metadata): metadata is LocalMetadata =>
-  metadata.kind === 'value' && (metadata.value.kind === 'argument' || metadata.value.kind === 'instruction');
 
 /** Strings come first, then values, then nodes, each before what refers to it. */
 export function numberMetadata(module: Module, scan: Scan): MetadataNumbers {
@@ -59,7 +52,7 @@ export function numberMetadata(module: Module, scan: Scan): MetadataNumbers {
   const seen = new Set<MetadataNode>();
   for (const named of module.namedMetadata) for (const node of named.nodes) visit(node);
   for (const { metadata } of module.globals) for (const { node } of metadata ?? []) visit(node);
-  for (const metadata of scan.metadata) if (!isLocal(metadata)) visit(metadata);
+  for (const metadata of scan.metadata) visit(metadata);
   return {
     strings: strings.list,
     values: constants,

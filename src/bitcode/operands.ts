@@ -1,5 +1,5 @@
-/** What types, constants and instructions are made of. */
-import type { Constant, Instruction, Value } from './model.ts';
+/** What types, constants, instructions and metadata are made of. */
+import type { Argument, Constant, Instruction, Metadata, Value } from './model.ts';
 import type { Type } from './types.ts';
 
 /** The types a type is made of. */
@@ -124,3 +124,10 @@ function eachPart(inst: Extract<Instruction, { op: PartOp }>, visit: (value: Val
       return visit(inst.mask);
   }
 }
+
+/** What of a function alone can be metadata: one of its values. */
+export type LocalMetadata = { readonly kind: 'value'; readonly value: Argument | Instruction };
+
+/** Whether metadata is a value of a function. */
+export const isLocal = (metadata: Metadata): metadata is LocalMetadata =>
+  metadata.kind === 'value' && (metadata.value.kind === 'argument' || metadata.value.kind === 'instruction');

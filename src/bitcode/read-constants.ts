@@ -1,7 +1,7 @@
 /** Constants of a module or function that is read. They may refer to later ones, so each is made when it is first asked for. */
 
-import { partsOf } from './operands.ts';
 import type { Constant } from './model.ts';
+import { partsOf } from './operands.ts';
 import { constantLimits } from './read-limits.ts';
 import type { TypeTable } from './read-types.ts';
 import { binaryOpcode, blocks, castOpcodes } from './records.ts';

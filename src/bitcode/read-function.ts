@@ -24,7 +24,8 @@ export function readFunctions(
   const defined = functions.filter((fn) => fn.blocks.length > 0);
   if (bodies.length !== defined.length)
     throw new Malformed(bodies[0]?.bit ?? 0, 'module', `${bodies.length} bodies for ${defined.length} functions`);
-  bodies.forEach((body, i) => void readBody(stream, body, defined[i]!, tables));
+  const scratch: Scratch = { locals: [], open: [] };
+  bodies.forEach((body, i) => void readBody(stream, body, bodyOf(defined[i]!, tables, scratch)));
 }
 
 interface Placeholder {
@@ -33,12 +34,18 @@ interface Placeholder {
   readonly type: Type;
 }
 
+/** Lists that each body uses anew: they have their length then, and do not grow again. */
+interface Scratch {
+  /** Arguments, constants and instructions by their ids, from `first` on to `reader.next`. */
+  readonly locals: Value[];
+  /** Instructions of the basic block that is being read. */
+  readonly open: Instruction[];
+}
+
 /** What is known of a body while its items go by. */
-interface Body {
+interface Body extends Scratch {
   readonly fn: LlvmFunction;
   readonly reader: BodyReader;
-  /** Arguments, constants and instructions by their ids, from `first` on. */
-  readonly locals: Value[];
   readonly first: number;
   metadata: readonly Metadata[];
   readonly places: Locations;
@@ -49,13 +56,13 @@ interface Body {
   /** How many basic blocks there are to be, and the number of the one that is being read. */
   blocks: number;
   current: number;
-  /** The instructions of that one so far. */
-  open: Instruction[] | undefined;
+  /** How many instructions of that one there are. */
+  opened: number;
   place: MetadataNode | undefined;
 }
 
-function readBody(stream: Stream, block: UnreadBlock, fn: LlvmFunction, tables: ModuleTables): void {
-  const body = bodyOf(fn, tables);
+function readBody(stream: Stream, block: UnreadBlock, body: Body): void {
+  const { fn } = body;
   // Names and attachments stand behind what they are of.
   const later: RawBlock[] = [];
   stream.walk(block, {
@@ -65,16 +72,16 @@ function readBody(stream: Stream, block: UnreadBlock, fn: LlvmFunction, tables: 
   if (body.current !== fn.blocks.length || body.current === 0)
     throw new Malformed(block.bit, 'function', 'a basic block without terminator');
   if (body.blocks !== body.current) throw new Malformed(block.bit, 'function', `${body.current} basic blocks of ${body.blocks}`);
-  replacePlaceholders(body.waiting, (id) => body.locals[id - body.first], block.bit);
+  replacePlaceholders(body.waiting, (id) => localAt(body, id), block.bit);
   for (const inner of later) {
     if (inner.id === blocks.metadataAttachment.id) readAttachments(inner, body);
     if (inner.id === blocks.valueSymtab.id) readNames(inner, body);
   }
 }
 
-function bodyOf(fn: LlvmFunction, tables: ModuleTables): Body {
+function bodyOf(fn: LlvmFunction, tables: ModuleTables, { locals, open }: Scratch): Body {
   const first = tables.values.count;
-  const locals: Value[] = [...fn.args];
+  for (const arg of fn.args) locals[arg.index] = arg;
   const placeholders = new Map<number, Placeholder>();
   fn.blocks = [];
   const body: Body = {
@@ -83,14 +90,15 @@ function bodyOf(fn: LlvmFunction, tables: ModuleTables): Body {
       tables,
       record: noRecord,
       at: 0,
-      next: first + locals.length,
+      next: first + fn.args.length,
       absolute(id, type) {
-        const known = id < first ? tables.values.at(id, body.reader.record.bit) : locals[id - first];
-        return known ?? later(id, type);
+        if (id < first) return tables.values.at(id, body.reader.record.bit);
+        return id < body.reader.next ? locals[id - first]! : later(id, type);
       },
       block(id) {
         if (!(id < body.blocks)) throw new Malformed(body.reader.record.bit, 'function', `basic block ${id} does not exist`);
-        return (fn.blocks[id] ??= { kind: 'block', name: undefined, body: [] });
+        fn.blocks[id] ??= { kind: 'block', name: undefined, body: [] };
+        return fn.blocks[id];
       },
       metadata(id, at) {
         const found = body.metadata[id] ?? noMetadata(at, id);
@@ -100,6 +108,7 @@ function bodyOf(fn: LlvmFunction, tables: ModuleTables): Body {
       },
     },
     locals,
+    open,
     first,
     metadata: tables.metadata.list,
     places: locations(() => body.metadata),
@@ -108,7 +117,7 @@ function bodyOf(fn: LlvmFunction, tables: ModuleTables): Body {
     isWaiting: false,
     blocks: 0,
     current: 0,
-    open: undefined,
+    opened: 0,
     place: undefined,
   };
   const later = (id: number, type: Type | undefined): Value => {
@@ -121,6 +130,9 @@ function bodyOf(fn: LlvmFunction, tables: ModuleTables): Body {
   return body;
 }
 
+/** A value of the function that is defined. */
+const localAt = ({ locals, first, reader }: Body, id: number): Value | undefined => (id < reader.next ? locals[id - first] : undefined);
+
 const noRecord: OpenRecord = { code: 0, count: 0, ops: new Float64Array(0), bit: 0 };
 
 /** Reads constants and metadata, which the instructions behind them refer to; says whether the block is one of those. */
@@ -129,12 +141,11 @@ function readTables(body: Body, block: RawBlock): boolean {
   const { tables } = reader;
   if (block.id === blocks.constants.id) {
     const at = (id: number | bigint | undefined, bit: number): Constant => {
-      const found = Number(id) < first ? tables.values.at(id, bit) : locals[Number(id) - first];
+      const found = Number(id) < first ? tables.values.at(id, bit) : localAt(body, Number(id));
       return found && found.kind !== 'argument' && found.kind !== 'instruction' ? found : noConstant(bit, id);
     };
     const own = readConstants([block], tables.types, { first: reader.next, outer: { at } });
-    for (const constant of own.all(block.bit)) locals.push(constant);
-    reader.next = first + locals.length;
+    for (const constant of own.all(block.bit)) locals[reader.next++ - first] = constant;
     return true;
   }
   if (block.id !== blocks.metadata.id) return false;
@@ -170,16 +181,13 @@ function readRecord(body: Body, record: OpenRecord): void {
 const terminators: ReadonlySet<number> = new Set([codes.br.code, codes.switch.code, codes.ret.code, codes.unreachable.code]);
 
 function add(body: Body, inst: Instruction): void {
-  const { reader, locals } = body;
+  const { reader, locals, open, first } = body;
   if (body.current >= body.blocks) throw new Malformed(reader.record.bit, 'function', 'instructions behind the last basic block');
-  body.open ??= reader.block(body.current).body;
-  body.open.push(inst);
-  if (inst.type !== llvm.void) {
-    locals.push(inst);
-    reader.next++;
-  } else if (terminators.has(reader.record.code)) {
-    body.open = undefined;
-    body.current++;
+  open[body.opened++] = inst;
+  if (inst.type !== llvm.void) locals[reader.next++ - first] = inst;
+  else if (terminators.has(reader.record.code)) {
+    reader.block(body.current++).body = open.slice(0, body.opened);
+    body.opened = 0;
   }
   if (body.isWaiting) body.waiting.push(inst);
   body.isWaiting = false;
@@ -232,11 +240,12 @@ function readAttachments(block: RawBlock, { fn, reader }: Body): void {
 }
 
 /** Names of arguments, instructions and basic blocks, where the file kept them. */
-function readNames(block: RawBlock, { fn, locals, first }: Body): void {
+function readNames(block: RawBlock, body: Body): void {
+  const { fn } = body;
   const { entry, bbEntry } = blocks.valueSymtab.records;
   for (const record of records(block)) {
     const id = Number(record.ops[0]);
-    const named = record.code === bbEntry.code ? fn.blocks[id] : record.code === entry.code ? locals[id - first] : undefined;
+    const named = record.code === bbEntry.code ? fn.blocks[id] : record.code === entry.code ? localAt(body, id) : undefined;
     if (named && named.kind !== 'constant') named.name = textOf(record, 1);
   }
 }

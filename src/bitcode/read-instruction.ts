@@ -59,14 +59,14 @@ const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
   [codes.unop.code]: (c) => {
     const of = typed(c);
     if (raw(c) !== 0) fault(c, 'an unknown operation');
-    return { kind: 'instruction', op: 'fneg', type: of.type, value: of, flags: fastFlags(c) };
+    return { kind: 'instruction', number: 0, op: 'fneg', type: of.type, value: of, flags: fastFlags(c) };
   },
   [codes.cast.code]: (c) => {
     const of = typed(c);
     const type = typeAt(c);
     const opcode = castOpcodes.get(raw(c)) ?? fault(c, 'an unknown cast');
     if (!canCast(opcode, of.type, type)) fault(c, `${opcode} of ${spell(of.type)} to ${spell(type)}`);
-    return { kind: 'instruction', op: 'cast', type, opcode, value: of };
+    return { kind: 'instruction', number: 0, op: 'cast', type, opcode, value: of };
   },
   [codes.cmp2.code]: readCompare,
   [codes.select.code]: (c) => {
@@ -75,7 +75,7 @@ const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
     const condition = typed(c);
     if (condition.type !== llvm.i1 && condition.type !== shapedAs(a.type, llvm.i1))
       fault(c, `a condition of type ${spell(condition.type)}`);
-    return { kind: 'instruction', op: 'select', type: a.type, condition, a, b, flags: fastFlags(c) };
+    return { kind: 'instruction', number: 0, op: 'select', type: a.type, condition, a, b, flags: fastFlags(c) };
   },
   [codes.phi.code]: readPhi,
   [codes.call.code]: readCall,
@@ -84,56 +84,73 @@ const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
     const pointer = typed(c);
     const type = left(c) > 2 ? typeAt(c) : pointee(c, pointer);
     if (type !== pointee(c, pointer)) fault(c, `${spell(type)} through ${spell(pointer.type)}`);
-    return { kind: 'instruction', op: 'load', type, pointer, align: alignOfCode(raw(c), c.record.bit), isVolatile: raw(c) !== 0 };
+    return {
+      kind: 'instruction',
+      number: 0,
+      op: 'load',
+      type,
+      pointer,
+      align: alignOfCode(raw(c), c.record.bit),
+      isVolatile: raw(c) !== 0,
+    };
   },
   [codes.store.code]: (c) => {
     const pointer = typed(c);
     const stored = typed(c);
     if (stored.type !== pointee(c, pointer)) fault(c, `${spell(stored.type)} through ${spell(pointer.type)}`);
-    return { kind: 'instruction', op: 'store', type: llvm.void, pointer, value: stored, align: alignOfCode(raw(c), c.record.bit), isVolatile: raw(c) !== 0 };
+    return {
+      kind: 'instruction',
+      number: 0,
+      op: 'store',
+      type: llvm.void,
+      pointer,
+      value: stored,
+      align: alignOfCode(raw(c), c.record.bit),
+      isVolatile: raw(c) !== 0,
+    };
   },
   [codes.gep.code]: readGep,
   [codes.extractValue.code]: (c) => {
     const aggregate = typed(c);
     const path = rest(c);
-    return { kind: 'instruction', op: 'extractvalue', type: elementType(c, aggregate.type, path), aggregate, path };
+    return { kind: 'instruction', number: 0, op: 'extractvalue', type: elementType(c, aggregate.type, path), aggregate, path };
   },
   [codes.insertValue.code]: (c) => {
     const aggregate = typed(c);
     const inserted = typed(c);
     const path = rest(c);
     if (inserted.type !== elementType(c, aggregate.type, path)) fault(c, `${spell(inserted.type)} into ${spell(aggregate.type)}`);
-    return { kind: 'instruction', op: 'insertvalue', type: aggregate.type, aggregate, value: inserted, path };
+    return { kind: 'instruction', number: 0, op: 'insertvalue', type: aggregate.type, aggregate, value: inserted, path };
   },
   [codes.extractElement.code]: (c) => {
     const vector = typed(c);
-    return { kind: 'instruction', op: 'extractelement', type: vectorElement(c, vector.type), vector, index: typed(c) };
+    return { kind: 'instruction', number: 0, op: 'extractelement', type: vectorElement(c, vector.type), vector, index: typed(c) };
   },
   [codes.insertElement.code]: (c) => {
     const vector = typed(c);
     const inserted = value(c, vectorElement(c, vector.type));
-    return { kind: 'instruction', op: 'insertelement', type: vector.type, vector, value: inserted, index: typed(c) };
+    return { kind: 'instruction', number: 0, op: 'insertelement', type: vector.type, vector, value: inserted, index: typed(c) };
   },
   [codes.shuffleVector.code]: (c) => {
     const a = typed(c);
     const b = value(c, a.type);
     const mask = typed(c);
     const count = mask.type.kind === 'vector' ? mask.type.count : fault(c, 'a shuffle mask that is no vector');
-    return { kind: 'instruction', op: 'shufflevector', type: llvm.vector(vectorElement(c, a.type), count), a, b, mask };
+    return { kind: 'instruction', number: 0, op: 'shufflevector', type: llvm.vector(vectorElement(c, a.type), count), a, b, mask };
   },
   [codes.freeze.code]: (c) => {
     const of = typed(c);
-    return { kind: 'instruction', op: 'freeze', type: of.type, value: of };
+    return { kind: 'instruction', number: 0, op: 'freeze', type: of.type, value: of };
   },
   [codes.br.code]: (c) => {
     const target = c.block(raw(c));
-    if (left(c) === 0) return { kind: 'instruction', op: 'br', type: llvm.void, target };
+    if (left(c) === 0) return { kind: 'instruction', number: 0, op: 'br', type: llvm.void, target };
     const ifFalse = c.block(raw(c));
-    return { kind: 'instruction', op: 'condbr', type: llvm.void, condition: value(c, llvm.i1), ifTrue: target, ifFalse };
+    return { kind: 'instruction', number: 0, op: 'condbr', type: llvm.void, condition: value(c, llvm.i1), ifTrue: target, ifFalse };
   },
   [codes.switch.code]: readSwitch,
-  [codes.ret.code]: (c) => ({ kind: 'instruction', op: 'ret', type: llvm.void, value: left(c) > 0 ? typed(c) : undefined }),
-  [codes.unreachable.code]: () => ({ kind: 'instruction', op: 'unreachable', type: llvm.void }),
+  [codes.ret.code]: (c) => ({ kind: 'instruction', number: 0, op: 'ret', type: llvm.void, value: left(c) > 0 ? typed(c) : undefined }),
+  [codes.unreachable.code]: () => ({ kind: 'instruction', number: 0, op: 'unreachable', type: llvm.void }),
 };
 
 /** A type with as many elements as another. */
@@ -186,7 +203,16 @@ function readBinary(c: Cursor): Instruction {
   const scalar = a.type.kind === 'vector' ? a.type.element : a.type;
   if (scalar.kind !== 'int' && scalar.kind !== 'float') fault(c, `arithmetic on ${spell(a.type)}`);
   const opcode = binaryOpcode(raw(c), scalar.kind === 'float') ?? fault(c, 'an unknown operation');
-  return { kind: 'instruction', op: 'binary', type: a.type, opcode, a, b, flags: scalar.kind === 'float' ? fastFlags(c) : optional(c) };
+  return {
+    kind: 'instruction',
+    number: 0,
+    op: 'binary',
+    type: a.type,
+    opcode,
+    a,
+    b,
+    flags: scalar.kind === 'float' ? fastFlags(c) : optional(c),
+  };
 }
 
 function readCompare(c: Cursor): Instruction {
@@ -196,7 +222,7 @@ function readCompare(c: Cursor): Instruction {
   const predicate = predicates.get(code) ?? fault(c, `predicate ${code}`);
   const type = a.type.kind === 'vector' ? llvm.vector(llvm.i1, a.type.count) : llvm.i1;
   const flags = fastFlags(c);
-  return { kind: 'instruction', op: code >= 32 ? 'icmp' : 'fcmp', type, predicate, a, b, flags };
+  return { kind: 'instruction', number: 0, op: code >= 32 ? 'icmp' : 'fcmp', type, predicate, a, b, flags };
 }
 
 function readPhi(c: Cursor): Instruction {
@@ -208,7 +234,7 @@ function readPhi(c: Cursor): Instruction {
     if (of.type !== type) fault(c, 'a phi of another type');
     incoming.push({ value: of, block: c.block(raw(c)) });
   }
-  return { kind: 'instruction', op: 'phi', type, incoming, flags: fastFlags(c) };
+  return { kind: 'instruction', number: 0, op: 'phi', type, incoming, flags: fastFlags(c) };
 }
 
 /** A number with its sign in the lowest bit. */
@@ -221,7 +247,15 @@ function readAlloca(c: Cursor): Instruction {
   const code = raw(c);
   if ((code & allocaExplicitType) === 0) fault(c, 'an alloca without explicit type');
   if ((code & ~(allocaExplicitType | 31)) !== 0) fault(c, `an alloca with the flags ${code}`);
-  return { kind: 'instruction', op: 'alloca', type: llvm.pointer(allocated), allocated, count, align: alignOfCode(code & 31, c.record.bit) };
+  return {
+    kind: 'instruction',
+    number: 0,
+    op: 'alloca',
+    type: llvm.pointer(allocated),
+    allocated,
+    count,
+    align: alignOfCode(code & 31, c.record.bit),
+  };
 }
 
 function readGep(c: Cursor): Instruction {
@@ -234,7 +268,7 @@ function readGep(c: Cursor): Instruction {
   for (const index of indices) if (index.type.kind !== 'int') fault(c, `an index of type ${spell(index.type)}`);
   let reached = sourceType;
   for (let i = 1; i < indices.length; i++) reached = elementType(c, reached, [reached.kind === 'struct' ? fieldOf(c, indices[i]!) : 0]);
-  return { kind: 'instruction', op: 'gep', type: llvm.pointer(reached, base.type.space), sourceType, inbounds, base, indices };
+  return { kind: 'instruction', number: 0, op: 'gep', type: llvm.pointer(reached, base.type.space), sourceType, inbounds, base, indices };
 }
 
 function fieldOf(c: Cursor, index: Value): number {
@@ -251,7 +285,7 @@ function readSwitch(c: Cursor): Instruction {
     if (of.kind !== 'constant' || of.type !== type) return fault(c, 'a case that is no constant of the right type');
     cases.push({ value: of, block: c.block(raw(c)) });
   }
-  return { kind: 'instruction', op: 'switch', type: llvm.void, condition, defaultBlock, cases };
+  return { kind: 'instruction', number: 0, op: 'switch', type: llvm.void, condition, defaultBlock, cases };
 }
 
 function readCall(c: Cursor): Instruction {
@@ -268,8 +302,9 @@ function readCall(c: Cursor): Instruction {
   const tail = flags & callFlags.mustTail ? 'musttail' : flags & callFlags.noTail ? 'notail' : flags & callFlags.tail ? 'tail' : 'none';
   const convention = (flags >>> callFlags.conventionShift) & callFlags.conventionMask;
   const type = functionType.result;
-  if (convention === 0) return { kind: 'instruction', op: 'call', type, functionType, callee, args, attributes, tail, flags: fast };
-  return { kind: 'instruction', op: 'call', type, functionType, callee, args, attributes, tail, flags: fast, convention };
+  if (convention === 0)
+    return { kind: 'instruction', number: 0, op: 'call', type, functionType, callee, args, attributes, tail, flags: fast };
+  return { kind: 'instruction', number: 0, op: 'call', type, functionType, callee, args, attributes, tail, flags: fast, convention };
 }
 
 function metadataArgument(c: Cursor): MetadataArgument {

@@ -2,8 +2,9 @@
  * Bounds on what nests: data of a few bytes can name types and constants whose text or layout is endless. Within these bounds
  * every recursive walk over a module that was read ends soon.
  */
-import { typeParts } from './operands.ts';
+
 import type { Constant } from './model.ts';
+import { typeParts } from './operands.ts';
 import { Malformed } from './stream-reader.ts';
 import { spell, type Type, type TypeOf } from './types.ts';
 

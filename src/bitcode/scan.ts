@@ -3,20 +3,29 @@
  * instructions than a processor keeps at hand.
  */
 import { attachedNodes, placeOf } from './locations.ts';
-import type { AttributeList, Instruction, Function as LlvmFunction, Metadata, Module, Value } from './model.ts';
-import { eachOperand, partsOf } from './operands.ts';
+import type { Argument, AttributeList, Instruction, Function as LlvmFunction, Metadata, Module, Value } from './model.ts';
+import { eachOperand, isLocal, partsOf } from './operands.ts';
 import type { Type } from './types.ts';
 
 export interface Scan {
   readonly types: ReadonlySet<Type>;
   /** Of calls. */
   readonly attributes: ReadonlySet<AttributeList>;
-  /** Arguments of calls that are metadata, and what is attached to functions and instructions. */
+  /** Arguments of calls that are metadata of the module, and what is attached to functions and instructions. */
   readonly metadata: readonly Metadata[];
   /** What is attached under. */
   readonly kinds: ReadonlySet<string>;
+  readonly functions: ReadonlyMap<LlvmFunction, FunctionScan>;
+}
+
+/** What a function has that its instructions are not asked for again. */
+export interface FunctionScan {
   /** Constants, globals and functions that are operands. */
-  readonly constants: ReadonlyMap<LlvmFunction, ReadonlySet<Value>>;
+  readonly constants: ReadonlySet<Value>;
+  /** Values of the function that are metadata. */
+  readonly locals: ReadonlySet<Argument | Instruction>;
+  readonly named: readonly Instruction[];
+  readonly hasAttached: boolean;
 }
 
 /** The same while it is made. */
@@ -25,9 +34,7 @@ interface OpenScan {
   readonly attributes: Set<AttributeList>;
   readonly metadata: Metadata[];
   readonly kinds: Set<string>;
-  readonly constants: Map<LlvmFunction, Set<Value>>;
-  /** Operands whose types are there. */
-  readonly typed: Set<Value>;
+  readonly functions: Map<LlvmFunction, FunctionScan>;
 }
 
 /** Walks all functions. */
@@ -37,8 +44,7 @@ export function scanModule(module: Module): Scan {
     attributes: new Set(),
     metadata: [],
     kinds: new Set(),
-    constants: new Map(),
-    typed: new Set(),
+    functions: new Map(),
   };
   for (const fn of module.functions) scanFunction(scan, fn);
   return scan;
@@ -55,38 +61,54 @@ function scanFunction(scan: OpenScan, fn: LlvmFunction): void {
     // Arguments and instructions have added their own types.
     if (operand.kind === 'instruction' || operand.kind === 'argument' || constants.has(operand)) return;
     constants.add(operand);
-    if (!scan.typed.has(operand)) addTypes(scan.types, operand);
-    scan.typed.add(operand);
+    addTypes(scan.types, operand);
   };
-  const lists = [fn.attributes];
+  const calls: Calls = { visit, lists: [fn.attributes], locals: new Set() };
+  const named: Instruction[] = [];
+  let hasAttached = false;
   let last: Type | undefined;
   for (const { body } of fn.blocks)
     for (const inst of body) {
       if (inst.type !== last) scan.types.add(inst.type);
       last = inst.type;
-      eachOperand(inst, visit);
-      if (inst.op === 'call') scanCall(scan, inst, lists);
-      else if (inst.op === 'gep') scan.types.add(inst.sourceType);
+      if (inst.op === 'call') scanCall(scan, inst, calls);
+      else eachOperand(inst, visit);
+      if (inst.op === 'gep') scan.types.add(inst.sourceType);
       else if (inst.op === 'alloca') scan.types.add(inst.allocated);
-      if (inst.metadata?.length) scanAttached(scan, inst);
+      if (inst.name !== undefined) named.push(inst);
+      if (!inst.metadata?.length) continue;
+      hasAttached = true;
+      scanAttached(scan, inst);
     }
-  for (const list of lists)
+  for (const list of calls.lists)
     for (const attribute of [...list.function, ...list.result, ...list.params.flat()])
       if (attribute.form === 'type' && attribute.type) scan.types.add(attribute.type);
-  scan.constants.set(fn, constants);
+  scan.functions.set(fn, { constants, locals: calls.locals, named, hasAttached });
 }
 
-/** Attributes that were not met before go to `lists`. */
-function scanCall(scan: OpenScan, inst: Extract<Instruction, { op: 'call' }>, lists: AttributeList[]): void {
+/** What the calls of a function are asked for. */
+interface Calls {
+  visit(operand: Value): void;
+  /** Attributes that were not met before. */
+  readonly lists: AttributeList[];
+  readonly locals: Set<Argument | Instruction>;
+}
+
+function scanCall(scan: OpenScan, inst: Extract<Instruction, { op: 'call' }>, { visit, lists, locals }: Calls): void {
+  visit(inst.callee);
+  for (const arg of inst.args) {
+    if (arg.kind !== 'metadata') visit(arg);
+    else if (isLocal(arg.metadata)) locals.add(arg.metadata.value);
+    else scan.metadata.push(arg.metadata);
+  }
   scan.types.add(inst.functionType);
-  for (const arg of inst.args) if (arg.kind === 'metadata') scan.metadata.push(arg.metadata);
   if (scan.attributes.has(inst.attributes)) return;
   scan.attributes.add(inst.attributes);
   lists.push(inst.attributes);
 }
 
 function scanAttached(scan: OpenScan, inst: Instruction): void {
-  scan.metadata.push(...attachedNodes(inst));
+  for (const node of attachedNodes(inst)) scan.metadata.push(node);
   for (const { kind } of placeOf(inst).others) scan.kinds.add(kind);
 }
 

@@ -252,7 +252,8 @@ function walkBlock(reader: Reader, header: UnreadBlock, visit: BlockVisitor): vo
   });
 }
 
-const addKnown = ({ known }: Reader, id: number, abbreviation: Abbreviation): unknown => known.set(id, [...(known.get(id) ?? []), abbreviation]);
+const addKnown = ({ known }: Reader, id: number, abbreviation: Abbreviation): unknown =>
+  known.set(id, [...(known.get(id) ?? []), abbreviation]);
 
 function abbreviationOf(abbreviations: readonly Abbreviation[], id: number, bit: number, name: string): Abbreviation {
   const found = abbreviations[id - ids.first];

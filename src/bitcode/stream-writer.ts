@@ -31,6 +31,8 @@ const abbreviation = { end: 0, enter: 1, define: 2, unabbreviated: 3, first: 4 }
 /** Encodings of abbreviation operands. */
 const encoding = { fixed: 1, vbr: 2, array: 3, char6: 4, blob: 5 } as const;
 const topWidth = 2;
+/** An unabbreviated record's code and how many operands it has stand in front of them, written as they are. */
+const headFields = 2;
 
 export function streamWriter(): StreamWriter {
   const bits = new BitWriter();
@@ -48,7 +50,7 @@ export function streamWriter(): StreamWriter {
     for (const operand of operands) bits.vbr(operand, 6);
   };
   let operands = new Float64Array(64);
-  let count = 0;
+  let count = headFields;
   const defineLiteral = (value: number): void => {
     bits.fixed(1, 1);
     bits.vbr(value, 8);
@@ -85,10 +87,10 @@ export function streamWriter(): StreamWriter {
     },
     end({ code: number }) {
       bits.fixed(abbreviation.unabbreviated, width);
-      bits.vbr(number, 6);
-      bits.vbr(count, 6);
+      operands[0] = number;
+      operands[1] = count - headFields;
       bits.vbr6s(count, operands);
-      count = 0;
+      count = headFields;
     },
     debugRecord: plain,
     blob(block, name, operands, bytes) {

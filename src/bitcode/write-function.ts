@@ -4,7 +4,7 @@
  */
 import { type FunctionNumbers, type ModuleNumbers, numberFunction } from './enumerate.ts';
 import { placeOf } from './locations.ts';
-import type { Argument, Attachment, Block, Instruction, InstructionOf, Function as LlvmFunction, MetadataNode, Value } from './model.ts';
+import type { Attachment, Block, Instruction, InstructionOf, Function as LlvmFunction, MetadataNode, Value } from './model.ts';
 import { allocaExplicitType, binaryCodes, blocks, callFlags, castCodes, predicateCodes } from './records.ts';
 import type { StreamWriter } from './stream-writer.ts';
 import { type Type, types } from './types.ts';
@@ -22,30 +22,27 @@ export function writeFunction(out: StreamWriter, fn: LlvmFunction, module: Modul
     writeConstants(out, numbers.constants, module.types, numbers.valueId);
     if (numbers.metadata.length > 0) writeLocalMetadata(out, numbers, module);
     const writer: InstructionWriter = { out, module, numbers, next: numbers.firstInstruction };
-    const later: Later = { named: fn.args.filter((arg) => arg.name !== undefined), attached: [] };
+    const scan = module.scanOf(fn);
+    const attached: Attached[] = [];
     let place: MetadataNode | undefined;
     let number = 0;
     for (const block of fn.blocks)
       for (const inst of block.body) {
         writeInstruction(writer, inst);
         if (inst.type !== types.void) writer.next++;
-        if (inst.name !== undefined) later.named.push(inst);
-        if (inst.metadata?.length) {
+        if (scan.hasAttached && inst.metadata?.length) {
           place = writePlace(out, inst, place, module) ?? place;
-          later.attached.push([number, placeOf(inst).others]);
+          attached.push([number, placeOf(inst).others]);
         }
         number++;
       }
-    writeNames(out, fn, later, numbers);
-    writeAttachments(out, fn, later, module);
+    writeNames(out, fn, scan.named, numbers);
+    writeAttachments(out, fn, attached, module);
   });
 }
 
-/** What stands behind the instructions. */
-interface Later {
-  readonly named: (Argument | Instruction)[];
-  readonly attached: [number: number, list: readonly Attachment[]][];
-}
+/** The number of an instruction and what hangs on it. */
+type Attached = readonly [number: number, list: readonly Attachment[]];
 
 function writeLocalMetadata(out: StreamWriter, numbers: FunctionNumbers, { types: typeNumbers }: ModuleNumbers): void {
   out.block('metadata', () => {
@@ -281,7 +278,8 @@ function writeCall(w: InstructionWriter, inst: InstructionOf<'call'>): void {
 }
 
 /** Names of arguments, instructions and basic blocks; Apple's compilers keep none. */
-function writeNames(out: StreamWriter, fn: LlvmFunction, { named: values }: Later, numbers: FunctionNumbers): void {
+function writeNames(out: StreamWriter, fn: LlvmFunction, instructions: readonly Instruction[], numbers: FunctionNumbers): void {
+  const values = [...fn.args.filter((arg) => arg.name !== undefined), ...instructions];
   const named = fn.blocks.filter((block) => block.name !== undefined);
   if (values.length + named.length === 0) return;
   const chars = (name: string | undefined): number[] => [...new TextEncoder().encode(name ?? '')];
@@ -292,9 +290,9 @@ function writeNames(out: StreamWriter, fn: LlvmFunction, { named: values }: Late
 }
 
 /** Metadata hung on the function and on its instructions. */
-function writeAttachments(out: StreamWriter, fn: LlvmFunction, later: Later, { metadata }: ModuleNumbers): void {
+function writeAttachments(out: StreamWriter, fn: LlvmFunction, all: readonly Attached[], { metadata }: ModuleNumbers): void {
   const words = (list: readonly Attachment[]): number[] => attachmentWords(list, metadata);
-  const attached = later.attached.filter(([, list]) => list.length > 0);
+  const attached = all.filter(([, list]) => list.length > 0);
   if (fn.metadata.length === 0 && attached.length === 0) return;
   out.block('metadataAttachment', () => {
     if (fn.metadata.length > 0) out.record('metadataAttachment', 'attachment', words(fn.metadata));
