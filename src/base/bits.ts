@@ -189,10 +189,10 @@ export class BitReader {
    * So many variable-width fields of six bits, as the operands of most records are, into a list that is long enough. Those that a
    * number does not hold exactly are given as the nearest that it does.
    */
-  vbr6s(count: number, into: Float64Array): void {
+  vbr6s(count: number, into: Float64Array, from = 0): void {
     const words = this.#words;
     let { position } = this;
-    for (let i = 0; i < count; i++) {
+    for (let i = from; i < from + count; i++) {
       const window = windowAt(words, position);
       if ((window & 0x20) === 0) {
         into[i] = window & 0x1f;

@@ -7,7 +7,7 @@ import { type AttributeNumbers, numberAttributes } from './number-attributes.ts'
 import { type MetadataNumbers, numberMetadata } from './number-metadata.ts';
 import { constantKey, fail, keyOf, type Numbering, numbering } from './numbering.ts';
 import { isLocal, partsOf, typeParts } from './operands.ts';
-import { type FunctionScan, scanModule } from './scan.ts';
+import { type FunctionScan, noNumber, scanModule } from './scan.ts';
 import { type Type, types } from './types.ts';
 
 export interface ModuleNumbers {
@@ -94,30 +94,32 @@ export interface FunctionNumbers {
 /** Numbers of arguments, constants, instructions and blocks of a function. */
 export function numberFunction(fn: LlvmFunction, module: ModuleNumbers): FunctionNumbers {
   const scan = module.scanOf(fn);
-  const ids = new Map<Value, number>();
+  const { ids } = scan;
   // Equal constants share an id, by what they have in common; each object of them is looked up by that once.
   const byKey = new Map<unknown, number>();
   let next = module.valueCount;
+  for (const arg of fn.args) ids.set(arg, next++);
   const constants: Constant[] = [];
+  const sharedId = (key: unknown): number | undefined => byKey.get(key) ?? module.findKey(key);
   const known = (value: Value): number | undefined => {
-    const id = ids.get(value);
-    if (id !== undefined || value.kind === 'instruction' || value.kind === 'argument') return id;
-    const shared = byKey.get(constantKey(value)) ?? module.findValue(value);
+    const id = ids.get(value) ?? noNumber;
+    if (id !== noNumber) return id;
+    if (value.kind === 'instruction' || value.kind === 'argument') return undefined;
+    const shared = sharedId(constantKey(value));
     if (shared !== undefined) ids.set(value, shared);
     return shared;
   };
   const addConstant = (value: Value): void => {
-    if (value.kind !== 'constant' || ids.has(value)) return;
+    if (value.kind !== 'constant' || (ids.get(value) ?? noNumber) !== noNumber) return;
     const key = constantKey(value);
-    const shared = byKey.get(key) ?? module.findKey(key);
+    const shared = sharedId(key);
     if (shared !== undefined) return void ids.set(value, shared);
     for (const part of partsOf(value)) addConstant(part);
     constants.push(value);
     byKey.set(key, next);
     ids.set(value, next++);
   };
-  for (const arg of fn.args) ids.set(arg, next++);
-  for (const constant of scan.constants) addConstant(constant);
+  for (const value of [...ids.keys()]) addConstant(value);
   const firstInstruction = next;
   const instructions: Instruction[] = [];
   const blockIds = new Map(fn.blocks.map((block, id) => [block, id]));

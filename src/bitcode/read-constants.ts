@@ -6,7 +6,7 @@ import { constantLimits } from './read-limits.ts';
 import type { TypeTable } from './read-types.ts';
 import { binaryOpcode, blocks, castOpcodes } from './records.ts';
 import { fromSignedVbr } from './signed-vbr.ts';
-import { Malformed, type RawBlock, type RawRecord, records } from './stream-reader.ts';
+import { Malformed, type OpenRecord, type RawRecord, type Stream, type UnreadBlock } from './stream-reader.ts';
 import { bitWidth, types as llvm, spell, type Type, type TypeOf } from './types.ts';
 
 export interface ConstantSource {
@@ -30,16 +30,36 @@ const maximumDepth = 200;
 /** One for all: the constants of a function hold those of its module. */
 const limits = constantLimits();
 
-export function readConstants(constantBlocks: readonly RawBlock[], types: TypeTable, { first, outer }: Before): ConstantSource {
-  const pending: { type: Type; record: RawRecord }[] = [];
+/** What is kept of a constant until it is asked for. */
+interface Pending {
+  readonly type: Type;
+  readonly record: RawRecord;
+}
+
+export function readConstants(
+  stream: Stream,
+  constantBlocks: readonly UnreadBlock[],
+  types: TypeTable,
+  { first, outer }: Before,
+): ConstantSource {
+  // One or the other for each.
+  const made: (Constant | undefined)[] = [];
+  const pending: (Pending | undefined)[] = [];
   for (const block of constantBlocks) {
     let type: Type = llvm.i32;
-    for (const record of records(block)) {
-      if (record.code === codes.setType.code) type = types.at(record.ops[0], record.bit);
-      else pending.push({ type, record });
-    }
+    stream.walk(block, {
+      block: () => {},
+      record(record, kept) {
+        if (record.code === codes.setType.code) {
+          type = types.at(record.count > 0 ? record.ops[0] : undefined, record.bit);
+          return;
+        }
+        const simple = simpleConstant(type, record);
+        made.push(simple);
+        pending.push(simple ? undefined : { type, record: kept() });
+      },
+    });
   }
-  const made: Constant[] = new Array(pending.length);
   const open = new Set<number>();
   const source: ConstantSource = {
     count: first + pending.length,
@@ -61,6 +81,16 @@ export function readConstants(constantBlocks: readonly RawBlock[], types: TypeTa
     all: (bit) => pending.map((_, i) => source.at(first + i, bit)),
   };
   return source;
+}
+
+/** A plain number, as most constants are, without keeping its record; nothing for what takes more. */
+function simpleConstant(type: Type, { code, ops, count }: OpenRecord): Constant | undefined {
+  const isExact = count === 1 && ops[0]! <= Number.MAX_SAFE_INTEGER;
+  if (code === codes.null.code) return nullOf(type);
+  if (code === codes.integer.code && type.kind === 'int' && isExact)
+    return { kind: 'constant', form: 'int', type, value: BigInt.asUintN(type.bits, fromSignedVbr(ops[0]!)) };
+  if (code === codes.float.code && type.kind === 'float' && isExact) return number(type, BigInt(ops[0]!), 0);
+  return undefined;
 }
 
 function makeConstant(type: Type, record: RawRecord, source: ConstantSource, types: TypeTable): Constant {

@@ -67,7 +67,11 @@ function readBody(stream: Stream, block: UnreadBlock, body: Body): void {
   const later: RawBlock[] = [];
   stream.walk(block, {
     record: (record) => readRecord(body, record),
-    block: (inner) => void (readTables(body, inner) || later.push(inner)),
+    block(inner) {
+      if (inner.id === blocks.constants.id) addConstants(stream, body, inner);
+      else if (inner.id === blocks.metadata.id) addMetadata(body, stream.read(inner));
+      else if (inner.id !== blocks.useList.id) later.push(stream.read(inner));
+    },
   });
   if (body.current !== fn.blocks.length || body.current === 0)
     throw new Malformed(block.bit, 'function', 'a basic block without terminator');
@@ -135,23 +139,23 @@ const localAt = ({ locals, first, reader }: Body, id: number): Value | undefined
 
 const noRecord: OpenRecord = { code: 0, count: 0, ops: new Float64Array(0), bit: 0 };
 
-/** Reads constants and metadata, which the instructions behind them refer to; says whether the block is one of those. */
-function readTables(body: Body, block: RawBlock): boolean {
+/** Constants of the function, which the instructions behind them refer to. */
+function addConstants(stream: Stream, body: Body, block: UnreadBlock): void {
   const { reader, locals, first } = body;
   const { tables } = reader;
-  if (block.id === blocks.constants.id) {
-    const at = (id: number | bigint | undefined, bit: number): Constant => {
-      const found = Number(id) < first ? tables.values.at(id, bit) : localAt(body, Number(id));
-      return found && found.kind !== 'argument' && found.kind !== 'instruction' ? found : noConstant(bit, id);
-    };
-    const own = readConstants([block], tables.types, { first: reader.next, outer: { at } });
-    for (const constant of own.all(block.bit)) locals[reader.next++ - first] = constant;
-    return true;
-  }
-  if (block.id !== blocks.metadata.id) return false;
-  const at: ValueSource['at'] = (id, bit, type) => reader.absolute(Number(id), tables.types.at(type, bit));
+  const at = (id: number | bigint | undefined, bit: number): Constant => {
+    const found = Number(id) < first ? tables.values.at(id, bit) : localAt(body, Number(id));
+    return found && found.kind !== 'argument' && found.kind !== 'instruction' ? found : noConstant(bit, id);
+  };
+  const own = readConstants(stream, [block], tables.types, { first: reader.next, outer: { at } });
+  for (const constant of own.all(block.bit)) locals[reader.next++ - first] = constant;
+}
+
+/** Metadata of the function alone. */
+function addMetadata(body: Body, block: RawBlock): void {
+  const { reader } = body;
+  const at: ValueSource['at'] = (id, bit, type) => reader.absolute(Number(id), reader.tables.types.at(type, bit));
   body.metadata = readMetadata([block], { at }, body.metadata).list;
-  return true;
 }
 
 function noConstant(bit: number, id: unknown): never {

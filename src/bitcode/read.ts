@@ -11,18 +11,23 @@ import { type MetadataTable, nodeAt, readAttached, readMetadata } from './read-m
 import { readSymbols } from './read-symbols.ts';
 import { readTypes } from './read-types.ts';
 import { blocks } from './records.ts';
-import { childBlocks, Malformed, openStream, records, type Stream, textOf } from './stream-reader.ts';
+import { childBlocks, Malformed, openStream, type RawBlock, records, type Stream, textOf, type UnreadBlock } from './stream-reader.ts';
 
 /** Reads raw or wrapped bitcode; nothing after reporting CM4002. */
 export function readModule(bytes: Uint8Array, diagnostics: Diagnostics): Module | undefined {
   try {
-    return moduleFrom(openStream(unwrap(bytes), blocks.function.id));
+    return moduleFrom(openStream(unwrap(bytes), walked));
   } catch (error) {
     if (!(error instanceof Malformed)) throw error;
     diagnostics.report('CM4002', { bit: error.bit, block: error.block, why: error.message });
     return undefined;
   }
 }
+
+/** Blocks of which there is so much that their records are not kept. */
+const walked: ReadonlySet<number> = new Set([blocks.function.id, blocks.constants.id]);
+
+const unreadBlocks = ({ unread }: RawBlock, id: number): UnreadBlock[] => unread.filter((block) => block.id === id);
 
 /** Takes LLVM's Darwin wrapper off, if there is one. */
 function unwrap(bytes: Uint8Array): Uint8Array {
@@ -50,14 +55,14 @@ function moduleFrom(stream: Stream): Module {
   const types = readTypes(childBlocks(block, blocks.types.id)[0], block.bit);
   const attributes = readAttributes(block, types);
   const symbols = readSymbols(block, { types, attributes, sections, strings: table });
-  const values: ConstantSource = readConstants(childBlocks(block, blocks.constants.id), types, symbols.asBefore);
+  const values: ConstantSource = readConstants(stream, unreadBlocks(block, blocks.constants.id), types, symbols.asBefore);
   symbols.finish(values);
   const metadata = readMetadata(childBlocks(block, blocks.metadata.id), values);
   const kinds = new Map<number, string>();
   for (const kindBlock of childBlocks(block, blocks.metadataKind.id))
     for (const r of records(kindBlock)) kinds.set(Number(r.ops[0]), textOf(r, 1));
   attachToSymbols(metadata, kinds, values);
-  readFunctions(stream, block.unread, symbols.functions, { types, attributes, values, metadata, kinds });
+  readFunctions(stream, unreadBlocks(block, blocks.function.id), symbols.functions, { types, attributes, values, metadata, kinds });
   const identification = top.find((b) => b.id === blocks.identification.id);
   const producer = identification && records(identification).find((r) => r.code === blocks.identification.records.string.code);
   return {

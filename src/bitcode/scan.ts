@@ -20,13 +20,15 @@ export interface Scan {
 
 /** What a function has that its instructions are not asked for again. */
 export interface FunctionScan {
-  /** Constants, globals and functions that are operands. */
-  readonly constants: ReadonlySet<Value>;
+  /** Constants, globals and functions that are operands, for their numbers; `noNumber` so far. */
+  readonly ids: Map<Value, number>;
   /** Values of the function that are metadata. */
   readonly locals: ReadonlySet<Argument | Instruction>;
   readonly named: readonly Instruction[];
   readonly hasAttached: boolean;
 }
+
+export const noNumber = -1;
 
 /** The same while it is made. */
 interface OpenScan {
@@ -56,11 +58,11 @@ function scanFunction(scan: OpenScan, fn: LlvmFunction): void {
     scan.kinds.add(kind);
     scan.metadata.push(node);
   }
-  const constants = new Set<Value>();
+  const ids = new Map<Value, number>();
   const visit = (operand: Value): void => {
     // Arguments and instructions have added their own types.
-    if (operand.kind === 'instruction' || operand.kind === 'argument' || constants.has(operand)) return;
-    constants.add(operand);
+    if (operand.kind === 'instruction' || operand.kind === 'argument' || ids.has(operand)) return;
+    ids.set(operand, noNumber);
     addTypes(scan.types, operand);
   };
   const calls: Calls = { visit, lists: [fn.attributes], locals: new Set() };
@@ -83,7 +85,7 @@ function scanFunction(scan: OpenScan, fn: LlvmFunction): void {
   for (const list of calls.lists)
     for (const attribute of [...list.function, ...list.result, ...list.params.flat()])
       if (attribute.form === 'type' && attribute.type) scan.types.add(attribute.type);
-  scan.functions.set(fn, { constants, locals: calls.locals, named, hasAttached });
+  scan.functions.set(fn, { ids, locals: calls.locals, named, hasAttached });
 }
 
 /** What the calls of a function are asked for. */

@@ -100,20 +100,25 @@ export interface Stream {
   readonly top: readonly RawBlock[];
   /** Reads a block that was left unread, record by record. */
   walk(block: UnreadBlock, visit: BlockVisitor): void;
+  /** Reads a block that was left unread. */
+  read(block: UnreadBlock): RawBlock;
 }
 
-/** Told of what a block holds, in order. The record is good for the call alone. */
+/** Told of what a block holds, in order. */
 export interface BlockVisitor {
-  record(record: OpenRecord): void;
-  block(block: RawBlock): void;
+  /** The record is good for the call alone; `kept` gives a copy, and that exactly. */
+  record(record: OpenRecord, kept: () => RawRecord): void;
+  /** A block inside, which may be read now or later. */
+  block(block: UnreadBlock): void;
 }
 
-/** Raw bitcode that starts with its magic. Blocks of the id `unread` are passed over, for those who walk them. */
-export function openStream(bytes: Uint8Array, unread = none): Stream {
+/** Raw bitcode that starts with its magic. Blocks of the ids `unread` are passed over, for those who walk them. */
+export function openStream(bytes: Uint8Array, unread: ReadonlySet<number> = new Set()): Stream {
   const reader = guarded(undefined, () => readerOf(bytes, unread));
   return {
     top: guarded(reader, () => readTop(reader)),
     walk: (block, visit) => guarded(reader, () => walkBlock(reader, block, visit)),
+    read: (block) => guarded(reader, () => readAside(reader, block)),
   };
 }
 
@@ -124,18 +129,19 @@ interface Reader {
   readonly bits: BitReader;
   /** Abbreviations that BLOCKINFO defines, by block. */
   readonly known: Map<number, Abbreviation[]>;
-  /** Blocks of this id are passed over. */
-  readonly unread: number;
-  readonly record: OpenRecord;
+  /** Blocks of these ids are passed over. */
+  readonly unread: ReadonlySet<number>;
+  /** What operands are read into. */
+  ops: Float64Array;
   /** The block that is being read, for messages. */
   block: string;
 }
 
-const readerOf = (bytes: Uint8Array, unread: number): Reader => ({
+const readerOf = (bytes: Uint8Array, unread: ReadonlySet<number>): Reader => ({
   bits: new BitReader(bytes),
   known: new Map(),
   unread,
-  record: { code: 0, count: 0, ops: new Float64Array(64), bit: 0 },
+  ops: new Float64Array(64),
   block: 'the stream',
 });
 
@@ -215,7 +221,7 @@ function readBlock(reader: Reader, header: UnreadBlock): RawBlock {
   let infoFor = none;
   readItems(reader, header, {
     inner(found) {
-      if (found.id === reader.unread) {
+      if (reader.unread.has(found.id)) {
         unread.push(found);
         bits.position = found.end;
         return;
@@ -238,18 +244,46 @@ function readBlock(reader: Reader, header: UnreadBlock): RawBlock {
 }
 
 function walkBlock(reader: Reader, header: UnreadBlock, visit: BlockVisitor): void {
-  const { bits, record } = reader;
+  const { bits } = reader;
   const name = blockName(header.id);
-  bits.position = header.start;
-  readItems(reader, header, {
-    inner: (found) => visit.block(readBlock(reader, found)),
-    record(code, at, abbreviations) {
-      record.bit = at;
-      if (code === ids.plain) openPlain(bits, record);
-      else openAbbreviated(bits, abbreviationOf(abbreviations, code, at, name), record, name);
-      visit.record(record);
-    },
-  });
+  // Of the walk's own: there may be a walk inside.
+  const record: OpenRecord = { code: 0, count: 0, ops: reader.ops, bit: 0 };
+  let abbreviation: Abbreviation | undefined;
+  const kept = (): RawRecord => {
+    const { position } = bits;
+    bits.position = record.bit + header.width;
+    const copy = abbreviation ? readAbbreviated(bits, abbreviation, record.bit, name) : readPlain(bits, record.bit);
+    bits.position = position;
+    return copy;
+  };
+  aside(reader, header, () =>
+    readItems(reader, header, {
+      inner(found) {
+        visit.block(found);
+        bits.position = found.end;
+      },
+      record(code, at, abbreviations) {
+        record.bit = at;
+        abbreviation = code === ids.plain ? undefined : abbreviationOf(abbreviations, code, at, name);
+        if (abbreviation) openAbbreviated(bits, abbreviation, record, name);
+        else openPlain(bits, record);
+        visit.record(record, kept);
+      },
+    }),
+  );
+  reader.ops = record.ops;
+}
+
+/** Reads a block that was passed over, as a tree. */
+const readAside = (reader: Reader, header: UnreadBlock): RawBlock => aside(reader, header, () => readBlock(reader, header));
+
+/** Reads from the start of a block on, and goes on where it was. */
+function aside<T>({ bits }: Reader, { start }: UnreadBlock, read: () => T): T {
+  const { position } = bits;
+  bits.position = start;
+  const result = read();
+  bits.position = position;
+  return result;
 }
 
 const addKnown = ({ known }: Reader, id: number, abbreviation: Abbreviation): unknown =>
@@ -355,26 +389,25 @@ function openPlain(bits: BitReader, record: OpenRecord): void {
 
 function openAbbreviated(bits: BitReader, abbreviation: Abbreviation, record: OpenRecord, name: string): void {
   const { bit } = record;
-  // The first value is the code.
-  let count = -1;
-  const put = (value: number): void => {
-    if (count < 0) record.code = value;
-    else record.ops[count] = value;
-    count++;
-  };
+  let count = 0;
   reserve(record, abbreviation.length);
+  // The first value is the code, which is moved out of the way below.
   for (let i = 0; i < abbreviation.length; i++) {
     const op = abbreviation[i]!;
     if (op.kind === 'array') {
       const element = abbreviation[++i]!;
       const elements = arrayCount(bits, element);
       reserve(record, count + elements);
-      for (let n = 0; n < elements; n++) put(Number(readScalar(bits, element, bit, name)));
+      if (element.kind === 'vbr' && element.width === 6) bits.vbr6s(elements, record.ops, count);
+      else for (let n = 0; n < elements; n++) record.ops[count + n] = Number(readScalar(bits, element, bit, name));
+      count += elements;
     } else if (op.kind === 'blob') bits.blob(Number(bits.vbr(6)));
-    else put(Number(readScalar(bits, op, bit, name)));
+    else record.ops[count++] = Number(readScalar(bits, op, bit, name));
   }
-  if (count < 0) throw new Malformed(bit, name, 'a record without code');
-  record.count = count;
+  if (count === 0) throw new Malformed(bit, name, 'a record without code');
+  record.code = record.ops[0]!;
+  record.count = count - 1;
+  record.ops.copyWithin(0, 1, count);
 }
 
 function readScalar(bits: BitReader, encoding: Encoding, bit: number, name: string): number | bigint {

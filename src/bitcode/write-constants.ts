@@ -65,10 +65,18 @@ function writeNumber(out: StreamWriter, name: 'setType' | 'integer' | 'float', v
   out.end(blocks.constants.records[name]);
 }
 
+/** Numbers below hold their double and a sign exactly. */
+const smallBits = 52;
+
 function writeInteger(out: StreamWriter, { type, value }: Extract<Plain, { form: 'int' }>): void {
-  const signed = BigInt.asIntN(type.bits, value);
   // Zero is the null of its type, as LLVM has it.
-  if (value === 0n) return out.record('constants', 'null', []);
+  if (value === 0n) return out.end(blocks.constants.records.null);
+  const near = Number(value);
+  if (near < 2 ** smallBits) {
+    const isNegative = type.bits <= smallBits && near >= 2 ** (type.bits - 1);
+    return writeNumber(out, 'integer', isNegative ? 2 * (2 ** type.bits - near) + 1 : 2 * near);
+  }
+  const signed = BigInt.asIntN(type.bits, value);
   if (type.bits <= 64) return writeNumber(out, 'integer', signed === -(1n << 63n) ? 1n : signedVbr(signed));
   const words = Array.from({ length: Math.ceil(type.bits / 64) }, (_, i) => BigInt.asIntN(64, signed >> BigInt(64 * i)));
   out.record(
