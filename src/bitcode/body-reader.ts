@@ -4,7 +4,7 @@ import type { AttributeTable } from './read-attributes.ts';
 import type { ConstantSource } from './read-constants.ts';
 import type { MetadataTable } from './read-metadata.ts';
 import type { TypeTable } from './read-types.ts';
-import type { OpenRecord } from './stream-reader.ts';
+import type { OpenRecord } from './record-reader.ts';
 import type { Type } from './types.ts';
 
 export interface ModuleTables {

@@ -1,12 +1,14 @@
 /** Constants of a module or function that is read. They may refer to later ones, so each is made when it is first asked for. */
 
+import { Malformed } from './malformed.ts';
 import type { Constant } from './model.ts';
 import { partsOf } from './operands.ts';
 import { constantLimits } from './read-limits.ts';
 import type { TypeTable } from './read-types.ts';
+import type { OpenRecord, RawRecord } from './record-reader.ts';
 import { binaryOpcode, blocks, castOpcodes } from './records.ts';
 import { fromSignedVbr } from './signed-vbr.ts';
-import { Malformed, type OpenRecord, type RawRecord, type Stream, type UnreadBlock } from './stream-reader.ts';
+import type { Stream, UnreadBlock } from './stream-reader.ts';
 import { bitWidth, types as llvm, spell, type Type, type TypeOf } from './types.ts';
 
 export interface ConstantSource {

@@ -4,12 +4,14 @@
  */
 import type { BodyReader, ModuleTables } from './body-reader.ts';
 import { dbg, type Locations, locations } from './locations.ts';
+import { Malformed } from './malformed.ts';
 import type { Constant, Instruction, Function as LlvmFunction, Metadata, MetadataNode, Value } from './model.ts';
 import { readConstants } from './read-constants.ts';
 import { readInstruction } from './read-instruction.ts';
 import { nodeAt, readAttached, readMetadata, type ValueSource } from './read-metadata.ts';
+import { type OpenRecord, textOf } from './record-reader.ts';
 import { blocks } from './records.ts';
-import { Malformed, type OpenRecord, type RawBlock, records, type Stream, textOf, type UnreadBlock } from './stream-reader.ts';
+import { type RawBlock, records, type Stream, type UnreadBlock } from './stream-reader.ts';
 import { types as llvm, type Type } from './types.ts';
 
 const codes = blocks.function.records;

@@ -1,10 +1,10 @@
 /** One instruction record to one instruction, with the type of its result worked out. */
 
 import type { BodyReader } from './body-reader.ts';
+import { Malformed } from './malformed.ts';
 import type { CastOpcode, Instruction, InstructionOf, MetadataArgument, Value } from './model.ts';
 import { alignOfCode } from './read-symbols.ts';
 import { allocaExplicitType, binaryOpcode, blocks, callFlags, castOpcodes, predicates } from './records.ts';
-import { Malformed } from './stream-reader.ts';
 import { bitWidth, types as llvm, spell, type Type } from './types.ts';
 
 const codes = blocks.function.records;

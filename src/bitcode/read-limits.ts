@@ -3,9 +3,9 @@
  * every recursive walk over a module that was read ends soon.
  */
 
+import { Malformed } from './malformed.ts';
 import type { Constant } from './model.ts';
 import { typeParts } from './operands.ts';
-import { Malformed } from './stream-reader.ts';
 import { spell, type Type, type TypeOf } from './types.ts';
 
 /** Levels of types inside types, and of constants inside constants. */

@@ -3,6 +3,7 @@
  * with names in the symbol table, old metadata strings).
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
+import { Malformed } from './malformed.ts';
 import type { Module } from './model.ts';
 import { readAttributes } from './read-attributes.ts';
 import { type ConstantSource, readConstants } from './read-constants.ts';
@@ -10,8 +11,9 @@ import { readFunctions } from './read-function.ts';
 import { type MetadataTable, nodeAt, readAttached, readMetadata } from './read-metadata.ts';
 import { readSymbols } from './read-symbols.ts';
 import { readTypes } from './read-types.ts';
+import { textOf } from './record-reader.ts';
 import { blocks } from './records.ts';
-import { childBlocks, Malformed, openStream, type RawBlock, records, type Stream, textOf, type UnreadBlock } from './stream-reader.ts';
+import { childBlocks, openStream, type RawBlock, records, type Stream, type UnreadBlock } from './stream-reader.ts';
 
 /** Reads raw or wrapped bitcode; nothing after reporting CM4002. */
 export function readModule(bytes: Uint8Array, diagnostics: Diagnostics): Module | undefined {
