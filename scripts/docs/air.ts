@@ -80,7 +80,9 @@ What differs between them, as one and the same compiler of Apple writes it for m
 
 ${table(['target', 'operands of function and variable records', 'highest attribute', 'frame pointer', 'its flag', '`fneg`', 'bfloat', 'fences', 'scope of `air.simdgroup.barrier`'], dialects)}
 
-Without \`fneg\` the sign is flipped in the bits. Libraries for macOS 13 and later that Apple links have a reflection list, those for macOS 26 the library’s name in \`HDYN\` too; ours have neither, as those of JuliaGPU/Metal.jl. Targets of iOS are missing: the only such library that was measured is for iOS 11.
+Without \`fneg\` the sign is flipped in the bits. Libraries for macOS 13 and later that Apple links have a reflection list, those for macOS 26 the library’s name in \`HDYN\` too; ours have neither, as those of JuliaGPU/Metal.jl. Libraries that Apple’s \`metallib\` links instead of \`metal\` have the older form of groups and tags, and say 1.2.7.
+
+A library for iOS differs from one for macOS in the platform, system and macOS bit of the header, in the triple and in the SDK’s version: read from two programs that public repositories hold for both (UntoldEngine: iOS 17.5 and macOS 14; SwiftGLTF: iOS 18.5 and macOS 15). None of ours was loaded on a device yet. Its GPU may be older than any Mac’s: those of A9 and A10 have 16 KB of threadgroup memory and 512 threads in a threadgroup (Metal Feature Set Tables), and what else a kernel asks for, reductions of simdgroups say, is for \`MTLDevice.supportsFamily\` to tell.
 
 The data layout is the same in all, but that of AIR 2.0, which says \`f80\` twice as well:
 

@@ -78,13 +78,15 @@ function typeRule(name: string, doc: string, source: string, test: (type: Type) 
 /** In the data layout of AIR 2.0. Source: a library for iOS 11.3. */
 const oldWords = '-f80:128:128';
 
+const triples = /^air64(_v\d+)?-apple-(macosx|ios|tvos|watchos|xros)\d+(\.\d+)*(-simulator|-macabi)?$/;
+
 /** Every rule; `docs/air-rules.md` lists them. */
 export const airRules: readonly AirRule[] = [
   {
     name: 'triple',
-    doc: 'The triple names an air64 architecture.',
-    source: 'all real modules',
-    check: (m) => (/^air64(_v\d+)?-apple-(macosx|ios)\d+/.test(m.triple) ? [] : [`the triple is \`${m.triple}\``]),
+    doc: 'The triple names an air64 architecture, and a system of Apple’s with its version.',
+    source: 'all real modules: for macOS, iOS, tvOS and visionOS, and their simulators',
+    check: (m) => (triples.test(m.triple) ? [] : [`the triple is \`${m.triple}\``]),
   },
   {
     name: 'data-layout',

@@ -1,8 +1,11 @@
 /** Attribute lists of a module that is read. */
+
+import { Malformed } from './malformed.ts';
 import type { Attribute, AttributeList } from './model.ts';
 import type { TypeTable } from './read-types.ts';
+import { type RawRecord, textOf } from './record-reader.ts';
 import { blocks } from './records.ts';
-import { childBlocks, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
+import { childBlocks, type RawBlock, records } from './stream-reader.ts';
 
 export interface AttributeTable {
   /** The list of a 1-based id; 0 is the empty list. */

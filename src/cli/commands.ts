@@ -5,7 +5,7 @@ import { exit } from './exit.ts';
 const json: Option = { name: 'json', doc: 'Print one JSON object instead of text.' };
 
 /** Spelled here and not read from the compiler, which would load it for every `--help`; a spec holds the lists equal. */
-export const targetChoices = ['macos13', 'macos14', 'macos15', 'macos26', 'cpu'];
+export const targetChoices = ['macos13', 'macos14', 'macos15', 'macos26', 'ios17', 'ios18', 'cpu'];
 export const fp64Choices = ['soft', 'warn', 'native'];
 export const mmaChoices = ['exact', 'fast'];
 export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection'];
@@ -14,7 +14,7 @@ const target: Option = {
   name: 'target',
   value: 'TARGET',
   choices: targetChoices,
-  doc: 'What to compile for: `macos14` (the default), `macos15` or `macos26`, which have fences of memory as well, `macos13`, which has no bfloat, or `cpu`, AIR with a few additions that only the CPU device runs.',
+  doc: 'What to compile for: `macos14` (the default), `macos15` or `macos26`, which have fences of memory as well, `macos13`, which has no bfloat, `ios17` or `ios18`, the same as `macos14` and `macos15` for iPhones and iPads, or `cpu`, AIR with a few additions that only the CPU device runs.',
 };
 
 const image: Option = {

@@ -137,7 +137,7 @@ function refuseTooMuchShared(
 function pack(modules: readonly LlvmModule[], target: Target, { sha256 }: CompileOptions): Uint8Array {
   const library: Library = {
     version: target.container,
-    platform: 'macos',
+    platform: target.platform,
     os: target.os,
     functions: modules.map((module) => ({
       name: module.functions[0]!.name,
