@@ -75,6 +75,8 @@ export interface Library {
   readonly is64Bit?: boolean;
   /** The header’s bit for macOS, where it is not what the platform says. */
   readonly macosBit?: boolean;
+  /** Whether the sizes of metadata groups count themselves: from 1.2.5 on where absent. Apple has tools that write those files the other way. */
+  readonly countsOwnSizes?: boolean;
   readonly os: Version;
   readonly functions: readonly LibraryFunction[];
   /** 16 bytes; worked out from the functions where absent. */

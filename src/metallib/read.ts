@@ -5,6 +5,7 @@ import type { Library, LibraryFunction, RawTag, Section, Version } from './libra
 import { unusual, usualOrder } from './order.ts';
 import { decodeSection, encodeSection, readTags } from './sections.ts';
 import {
+  endTag,
   fileTypeOf,
   functionOrder,
   functionTypeOf,
@@ -100,7 +101,9 @@ function readLibrary(bytes: Uint8Array): ReadLibrary {
   const groups = readFunctionList(bytes, list);
   const extension = readExtension(bytes, list.offset + list.size, publicPart.offset, head.version);
   const far = readSections(bytes, extension.tags, bitcode.offset + bitcode.size);
-  const own = head.version.patch >= since.ownSizes ? 4 : 0;
+  const usual = head.version.patch >= since.ownSizes;
+  const countsOwnSizes = groupsCountOwnSizes(bytes, [publicPart, privatePart], usual);
+  const own = countsOwnSizes ? 4 : 0;
   const inParts: Parts = { publicPart: groupPart(publicPart, own), privatePart: groupPart(privatePart, own), bitcode, far };
   const found = groups.map((group) => readFunction(bytes, group, inParts, head.version.patch));
   const functions = found.map(({ fn }) => fn);
@@ -119,6 +122,7 @@ function readLibrary(bytes: Uint8Array): ReadLibrary {
   ];
   return {
     ...head,
+    ...(countsOwnSizes === usual ? {} : { countsOwnSizes }),
     functions,
     ...extensionFields(extension.tags, far, head.version),
     sections: far.map(({ section }) => section),
@@ -232,6 +236,17 @@ interface MetadataGroup extends Extent {
 }
 
 const groupPart = (range: ByteRange, ownSize: number): GroupPart => ({ range, ownSize, known: new Map(), used: 0 });
+
+/** Whether the sizes of metadata groups count themselves: where the first group of each part ends says it, and the version where none does. */
+function groupsCountOwnSizes(bytes: Uint8Array, parts: readonly ByteRange[], usual: boolean): boolean {
+  const endsBehind = (own: boolean): boolean =>
+    parts.every(({ offset, size: whole }) => {
+      if (whole < 8) return whole === 0;
+      const size = new ByteReader(bytes, offset, offset + whole).u32() + (own ? 0 : 4);
+      return size >= 8 && size <= whole && new ByteReader(bytes, offset + size - 4, offset + size).text(4) === endTag;
+    });
+  return endsBehind(usual) || !endsBehind(!usual) ? usual : !usual;
+}
 
 interface Parts {
   readonly publicPart: GroupPart;

@@ -31,7 +31,7 @@ export function writeMetallib(library: Library, hash: Hash = sha256): Uint8Array
   const { functions, version, sections = [] } = library;
   const blobs = functions.map((fn) => wrapBitcode(fn.bitcode));
   const hashes = blobs.map(hash);
-  const own = version.patch >= since.ownSizes ? 4 : 0;
+  const own = (library.countsOwnSizes ?? version.patch >= since.ownSizes) ? 4 : 0;
   const parts = [functions.map((fn) => group(fn.publicTags ?? [], own)), functions.map((fn) => group(fn.privateTags ?? [], own)), blobs];
   const starts = parts.map(startsOf);
   const tagsOf = (places: SectionPlaces): RawTag[][] =>
