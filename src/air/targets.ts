@@ -50,12 +50,12 @@ export interface Dialect {
 
 /**
  * From macOS 14, AIR 2.6 on. Source: kernel, kernels, constants, sources and debuginfo of macOS 14, 15 and 26 in Metal.jl
- * (records and spellings); GPUCompiler.jl (bfloat from Metal 3.1 on).
+ * (records and spellings); libraries with `nocallback`, which `llvm.memset` has, of macOS 14 and 15 in public repositories; GPUCompiler.jl (bfloat from Metal 3.1 on).
  */
 const llvm14: Dialect = {
   functionOperands: 21,
   variableOperands: 18,
-  lastAttribute: 70,
+  lastAttribute: 71,
   saysWriteonly: true,
   framePointer: { 'frame-pointer': 'all' },
   hasFramePointerFlag: true,

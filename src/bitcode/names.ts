@@ -75,7 +75,7 @@ export const attributeNames: Readonly<Record<number, string>> = {
   68: 'noundef',
   69: 'byref',
   70: 'mustprogress',
-  71: 'no_callback',
+  71: 'nocallback',
   72: 'vscale_range',
   73: 'swiftasync',
   74: 'nosanitize_coverage',

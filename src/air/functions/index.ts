@@ -52,7 +52,11 @@ export function elementFunctionOf(name: string): ElementFunction | undefined {
 function conversionOf(name: string): ElementFunction | undefined {
   const [, to, result = '', from, operand = ''] = /^air\.convert\.([fsu])\.(\w+)\.([fsu])\.(\w+)$/.exec(name) ?? llvmConversion(name);
   if (!isScalar(result) || !isScalar(operand) || isFloat(result) !== (to === 'f') || isFloat(operand) !== (from === 'f')) return undefined;
+  if (operand === 'i1' && from !== 'u') return undefined;
   const make = (b: Builder, [x]: readonly Value[]): Value => {
+    // To a bool: whether it is not zero, as C has it.
+    if (result === 'i1')
+      return isFloat(operand) ? b.fcmp(x!, b.const(operand, 0n), { pred: 'une' }) : b.icmp(x!, b.const(operand, 0n), { pred: 'ne' });
     if (to === 'f') return from === 'f' ? floatToFloat(b, x!, result) : b[from === 's' ? 'sitofp' : 'uitofp'](result, x!);
     if (from === 'f') return b[to === 's' ? 'fptosi' : 'fptoui'](result, x!);
     if (bitsOf(result) === bitsOf(operand)) return x!;
