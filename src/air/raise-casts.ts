@@ -1,6 +1,6 @@
 /** Casts and operations of LLVM in the IR, of values and of constants alike, and integers of widths that the IR does not have. */
 import type { BinaryOpcode, CastOpcode } from '../bitcode/model.ts';
-import { type Type as LlvmType, spell } from '../bitcode/types.ts';
+import { bitWidth, type Type as LlvmType, spell } from '../bitcode/types.ts';
 import { type Builder, bitsOf, bytesOf, isPointer, type Type, type Value } from '../ir/index.ts';
 import { remainder } from './functions/remainder.ts';
 import { type Lanes, Refused, scalarType, typesOf } from './raise-types.ts';
@@ -33,7 +33,7 @@ export function raiseCast(b: Builder, opcode: CastOpcode, from: Lanes, [source, 
     if (source === to) return from;
     throw new Refused('a cast between address spaces');
   }
-  if (opcode === 'bitcast') return raiseBitcast(b, from, to);
+  if (opcode === 'bitcast') return raiseBitcast(b, from, [source, to]);
   const [inner, outer] = [elementType(source), elementType(to)];
   return from.map((x) => castScalar(b, opcode, x, [inner, outer]));
 }
@@ -67,15 +67,15 @@ export function resized(b: Builder, value: Value, type: Type, extend: 'zext' | '
   return bitsOf(from) > bitsOf(type) ? b.trunc(type, value) : b[extend](type, value);
 }
 
-function raiseBitcast(b: Builder, from: Lanes, to: LlvmType): Lanes {
+function raiseBitcast(b: Builder, from: Lanes, [of, to]: readonly [LlvmType, LlvmType]): Lanes {
+  if (of === to) return from;
   const types = typesOf(to);
   if (types.length === 1 && from.length === 1 && isPointer(types[0]!)) return from;
-  const source = b.typeOf(from[0]!);
-  if (isPointer(source) || isPointer(types[0]!)) throw new Refused(`a bitcast to ${spell(to)}`);
-  if (types.length === from.length && bitsOf(source) === bitsOf(types[0]!)) return from.map((x, i) => b.bitcast(types[i]!, x));
-  if (from.length * bitsOf(source) !== types.length * bitsOf(types[0]!))
-    throw new Refused(`a bitcast to ${spell(to)}, which has other bits`);
-  return bitsOf(source) > bitsOf(types[0]!) ? split(b, from, types) : join(b, from, types);
+  if (isPointer(b.typeOf(from[0]!)) || isPointer(types[0]!)) throw new Refused(`a bitcast to ${spell(to)}`);
+  const [before, after] = [bitWidth(elementType(of)), bitWidth(elementType(to))];
+  if (before === 0 || from.length * before !== types.length * after) throw new Refused(`a bitcast to ${spell(to)}, which has other bits`);
+  if (before === after) return from.map((x, i) => b.bitcast(types[i]!, x));
+  return before > after ? split(b, from, types) : join(b, from, types);
 }
 
 const intOf = (type: Type): Type => `i${bitsOf(type)}` as Type;
