@@ -29,18 +29,20 @@ need(test, ['llvm-as-14'], 'sizes of the grid, widths, quadgroups', () => {
     { type: 'i32', kind: 'air.thread_index_in_quadgroup' },
     { type: 'i32', kind: 'air.quadgroup_index_in_threadgroup' },
     { type: 'i32', kind: 'air.thread_position_in_grid' },
+    { type: 'i16', kind: 'air.quadgroups_per_threadgroup' },
   ];
   const body = `  %x = extractelement <3 x i32> %p1, i64 0
   %y = extractelement <3 x i32> %p1, i64 1
   %short = zext i16 %p3 to i32
-  %first = mul i32 %p6, 6
-${storeAll(['%x', '%y', '%p2', '%short', '%p4', '%p5'])}`;
+  %quads = zext i16 %p7 to i32
+  %first = mul i32 %p6, 7
+${storeAll(['%x', '%y', '%p2', '%short', '%p4', '%p5', '%quads'])}`;
   const metallib = airLibrary(airModule([buffer, ...inputs], body));
-  const [after] = launchMetallib(metallib, { kernel: 'k', blocks: 3, threads: 40, args: [new Uint32Array(3 * 40 * 6)] });
+  const [after] = launchMetallib(metallib, { kernel: 'k', blocks: 3, threads: 38, args: [new Uint32Array(3 * 38 * 7)] });
   const words = new Uint32Array(after!.slice().buffer);
-  for (let i = 0; i < 120; i++) {
-    const thread = i % 40;
-    assert.equal([...words.subarray(6 * i, 6 * i + 6)], [120, 1, 32, 32, thread % 4, Math.floor(thread / 4)], `thread ${i}`);
+  for (let i = 0; i < 114; i++) {
+    const thread = i % 38;
+    assert.equal([...words.subarray(7 * i, 7 * i + 7)], [114, 1, 32, 32, thread % 4, Math.floor(thread / 4), 10], `thread ${i}`);
   }
 });
 

@@ -1,10 +1,10 @@
 /** Bodies of functions: blocks in an order in which what is used is known, phis as parameters, calls with the callee in their place. */
-import type { Instruction, InstructionOf, Block as LlvmBlock, Function as LlvmFunction } from '../bitcode/model.ts';
+import type { Instruction, InstructionOf, Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue } from '../bitcode/model.ts';
 import { spell } from '../bitcode/types.ts';
 import { addBlock, addBlockParam, type Block, type Edge, type Terminator, type Value } from '../ir/index.ts';
 import { raiseInstruction } from './raise-instructions.ts';
 import { type RaiseState, raiseState } from './raise-state.ts';
-import { type Lanes, Refused } from './raise-types.ts';
+import { type Lanes, Refused, standsFor } from './raise-types.ts';
 
 /** Instructions of a kernel with all that it calls, and calls within calls; far more than any compiler takes. */
 export const mostInstructions = 1_000_000;
@@ -24,7 +24,8 @@ export function inlineCall(state: RaiseState, call: InstructionOf<'call'>, calle
   callee.args.forEach((arg, i) => {
     const from = call.args[i]!;
     const given = from.kind === 'metadata' ? [] : state.lanes(from);
-    if (given.map(b.typeOf).join() !== inner.typesOf(arg.type).join())
+    const wanted = inner.typesOf(arg.type);
+    if (given.length !== wanted.length || !given.every((value, n) => standsFor(b.typeOf(value), wanted[n]!)))
       throw new Refused(`an argument of \`${callee.name}\` of another type`);
     inner.define(arg, given);
   });
@@ -43,10 +44,34 @@ export function raiseBlocks(state: RaiseState, fn: LlvmFunction): void {
     for (const phi of phisOf(llvm))
       state.define(
         phi,
-        state.typesOf(phi.type).map((t) => addBlockParam(kernel, block, t)),
+        state.typesOf(phi.type).map((t) => addBlockParam(kernel, block, t === 'ptr.constant' && isLoaded(state, phi) ? 'ptr.global' : t)),
       );
   entry.end = { op: 'br', to: { block: blocks.get(fn.blocks[0]!)!, args: [] } };
   for (const llvm of definitionOrder(reachable)) raiseBlock(state, llvm, blocks);
+}
+
+/** Whether an address comes out of memory, by whatever steps. */
+function isLoaded(state: RaiseState, value: LlvmValue, seen = new Set<LlvmValue>()): boolean {
+  if (seen.has(value)) return false;
+  seen.add(value);
+  const from = (...values: LlvmValue[]): boolean => values.some((each) => isLoaded(state, each, seen));
+  if (value.kind === 'argument') return state.b.typeOf(state.scalar(value)) === 'ptr.global';
+  if (value.kind !== 'instruction') return false;
+  switch (value.op) {
+    case 'load':
+      return true;
+    case 'gep':
+      return from(value.base);
+    case 'cast':
+    case 'freeze':
+      return from(value.value);
+    case 'select':
+      return from(value.a, value.b);
+    case 'phi':
+      return from(...value.incoming.map((each) => each.value));
+    default:
+      return false;
+  }
 }
 
 const phisOf = (block: LlvmBlock) => block.body.filter((inst): inst is InstructionOf<'phi'> => inst.op === 'phi');
@@ -67,7 +92,7 @@ function raiseBlock(state: RaiseState, llvm: LlvmBlock, blocks: ReadonlyMap<Llvm
 /** What an instruction became must have the shape of its type: files from elsewhere may say one and mean another. */
 function defineChecked(state: RaiseState, inst: Instruction, made: Lanes): void {
   const types = state.typesOf(inst.type);
-  if (made.length !== types.length || made.some((value, i) => state.b.typeOf(value) !== types[i]))
+  if (made.length !== types.length || made.some((value, i) => !standsFor(state.b.typeOf(value), types[i]!)))
     throw new Refused(`\`${inst.op}\` with a result of type ${spell(inst.type)}`);
   state.define(inst, made);
 }

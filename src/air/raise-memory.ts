@@ -119,11 +119,13 @@ function checked(type: LlvmType): LlvmType {
 function asHeld({ b }: RaiseState, value: Value, type: LlvmType): Value {
   const held = scalarType(type);
   if (held === 'i1') return b.trunc('i1', value);
-  return isPointer(held) ? b.inttoptr(held, value) : value;
+  // What is in memory is an address of the device. As constant memory it may be a buffer's, whose addresses are those of global memory.
+  return isPointer(held) ? b.inttoptr(held === 'ptr.constant' ? 'ptr.global' : held, value) : value;
 }
 
 function asStored({ b }: RaiseState, value: Value): Value {
   const type = b.typeOf(value);
   if (type === 'i1') return b.zext('i8', value);
+  if (type === 'ptr.constant') throw new Refused('an address of constant memory in memory');
   return isPointer(type) ? b.ptrtoint('i64', value) : value;
 }

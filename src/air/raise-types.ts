@@ -57,6 +57,9 @@ export function typesOf(type: LlvmType): Type[] {
   }
 }
 
+/** Whether values of one type may stand where LLVM's type has another: constant memory that is a buffer of the device. */
+export const standsFor = (given: Type, wanted: Type): boolean => given === wanted || (given === 'ptr.global' && wanted === 'ptr.constant');
+
 /** The scalar type of an LLVM scalar. */
 export function scalarType(type: LlvmType): Type {
   const all = typesOf(type);

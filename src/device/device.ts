@@ -25,6 +25,8 @@ export interface DeviceInfo {
 /** Memory of one device. Reading and writing copy. */
 export interface DeviceBuffer {
   readonly size: number;
+  /** What a kernel sees as a pointer to it: for hosts that put pointers into memory. */
+  readonly address: number;
   write(bytes: Uint8Array, offset?: number): void;
   read(): Uint8Array;
   /** Gives the memory back; using the buffer afterwards is a fault of the caller. */
