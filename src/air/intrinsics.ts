@@ -28,8 +28,16 @@ export interface Intrinsic {
   readonly operand: ScalarType | undefined;
 }
 
-/** LLVM's functions that tell a compiler something and do nothing; raising leaves them out. */
-const hints = ['llvm.dbg.', 'llvm.lifetime.', 'llvm.assume', 'llvm.experimental.noalias.scope.decl', 'llvm.donothing'];
+/** Functions that tell a compiler something and do nothing; raising leaves them out. `air.is_uniform` is there for `llvm.assume` alone: its result is none. */
+const hints = [
+  'air.is_uniform.',
+  'llvm.sideeffect',
+  'llvm.dbg.',
+  'llvm.lifetime.',
+  'llvm.assume',
+  'llvm.experimental.noalias.scope.decl',
+  'llvm.donothing',
+];
 export const isHint = (name: string): boolean => hints.some((hint) => name.startsWith(hint));
 
 /** LLVM's type for an IR scalar. */

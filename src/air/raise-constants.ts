@@ -48,12 +48,7 @@ function variable(global: GlobalVariable): Variable {
   if (size > largestVariable) throw new Refused(`the variable \`${global.name}\` of ${size} bytes`);
   const align = Math.max(global.align, alignOf(global.valueType));
   const common = { name: global.name, size, align, isDynamic: false, element: undefined };
-  if (space === spaces.threadgroup) {
-    // Metal's language has none, and what a GPU makes of one is not known.
-    if (global.init && !(global.init.kind === 'constant' && ['undef', 'poison'].includes(global.init.form)))
-      throw new Refused(`the initial value of the threadgroup variable \`${global.name}\``);
-    return { ...common, space: 'shared', init: undefined };
-  }
+  if (space === spaces.threadgroup) return { ...common, space: 'shared', init: undefined };
   if (space !== spaces.constant || !global.init) throw new Refused(`the variable \`${global.name}\` in address space ${space}`);
   const bytes = new Uint8Array(size);
   fillConstant(bytes, 0, global.init);

@@ -81,7 +81,10 @@ function globalAddress(state: RaiseState, global: Extract<Constant, { kind: 'glo
   return [state.b.variable(scalarType(global.type), { name: global.name })];
 }
 
-const describe = (value: Argument | Instruction | Constant): string => (value.kind === 'instruction' ? `\`${value.op}\`` : value.kind);
+function describe(value: Argument | Instruction | Constant): string {
+  if (value.kind !== 'instruction') return value.kind;
+  return value.op === 'call' && value.callee.kind === 'function' ? `what \`${value.callee.name}\` gives` : `\`${value.op}\``;
+}
 
 /** A GEP as one byte offset on the base. */
 export function addressOf(state: RaiseState, sourceType: LlvmType, base: Value, indices: readonly LlvmValue[]): Value {

@@ -10,6 +10,7 @@ import { bytesOfConstant, type FunctionConstant, type GivenConstant, givenFor, r
 import { inlineCall, mostInstructions, raiseBlocks } from './raise-blocks.ts';
 import { type ConstantValues, definedIn } from './raise-constants.ts';
 import { raiseArguments, raiseKernelShell } from './raise-params.ts';
+import { initialiseShared } from './raise-shared.ts';
 import { raiseState } from './raise-state.ts';
 import { Refused } from './raise-types.ts';
 import { elementOfTypeName, type KernelDescription, readKernels, readTarget } from './read-metadata.ts';
@@ -94,7 +95,7 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
 function raiseKernel(module: Module, description: KernelDescription, values: ConstantValues, diagnostics: Diagnostics): Kernel | undefined {
   try {
     const kernel = raiseKernelShell(module, description, values);
-    raiseBody(kernel, description, values);
+    raiseBody(kernel, module, description, values);
     refuseUnsound(kernel);
     return kernel;
   } catch (error) {
@@ -110,7 +111,7 @@ function refuseUnsound(kernel: Kernel): void {
   if (!verify(kernel, found)) throw new Refused(`a body in which ${found.list[0]!.message}`);
 }
 
-function raiseBody(kernel: Kernel, description: KernelDescription, values: ConstantValues): void {
+function raiseBody(kernel: Kernel, module: Module, description: KernelDescription, values: ConstantValues): void {
   const fn = description.fn;
   if (fn.blocks.length === 0) throw new Refused('it has no body');
   const state = raiseState(kernel, builder(kernel, addBlock(kernel)), {
@@ -121,6 +122,7 @@ function raiseBody(kernel: Kernel, description: KernelDescription, values: Const
     isDefined: definedIn(values),
   });
   raiseArguments(state, description);
+  initialiseShared(state, module);
   raiseBlocks(state, fn);
   renumber(kernel);
 }

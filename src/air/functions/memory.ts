@@ -18,8 +18,19 @@ interface Call {
 }
 
 function readCall({ scalar, b }: RaiseState, { args, callee, functionType }: InstructionOf<'call'>): Call {
-  const [to, from, length, isVolatile] = args.map((arg) => (arg.kind === 'metadata' ? undefined : arg));
-  if (!to || !from || !length || !isVolatile || args.length !== 4 || to.type.kind !== 'pointer' || length.type.kind !== 'int')
+  const given = args.map((arg) => (arg.kind === 'metadata' ? undefined : arg));
+  // Up to LLVM 6 the alignment stands in front of the last.
+  const [to, from, length, isVolatile] = given.length === 5 ? [...given.slice(0, 3), given[4]] : given;
+  if (
+    !to ||
+    !from ||
+    !length ||
+    !isVolatile ||
+    given.length < 4 ||
+    given.length > 5 ||
+    to.type.kind !== 'pointer' ||
+    length.type.kind !== 'int'
+  )
     throw new Refused(`the function \`${callee.kind === 'function' ? callee.name : ''}\` of type ${spell(functionType)}`);
   const count = scalar(length);
   return {
@@ -78,7 +89,7 @@ export function fillMemory(state: RaiseState, inst: InstructionOf<'call'>): void
 }
 
 /** A loop over the numbers from 0 to below `count`; the builder stands behind it afterwards. */
-function forEachByte({ kernel, b }: RaiseState, count: Value, body: (step: Value) => void): void {
+export function forEachByte({ kernel, b }: Pick<RaiseState, 'kernel' | 'b'>, count: Value, body: (step: Value) => void): void {
   const [head, inner, rest] = [addBlock(kernel), addBlock(kernel), addBlock(kernel)];
   const step = addBlockParam(kernel, head, 'i64');
   b.block.end = { op: 'br', to: { block: head, args: [b.const('i64', 0n)] } };
