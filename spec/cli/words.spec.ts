@@ -28,7 +28,7 @@ const request = (line: string) => {
 test('every word of run', () => {
   const { request: got } = request(
     'k.ptx --kernel k --grid 4,2 --block=256 --shared 64 --arg i32=-1 --arg f32:4 --print 1 --print 1:8 --out 1=a.npy' +
-      ' --check 1=b.npy:1e-3 --device cpu --repeat 3 --timeout .5 --target cpu',
+      ' --check 1=b.npy:1e-3 --device cpu --repeat 3 --timeout .5 --target cpu --constant a=1.5 --constant 3=-4 --constant b=true,0x10,-inf',
   );
   assert.equal(got, {
     plan: {
@@ -52,6 +52,11 @@ test('every word of run', () => {
     repeat: 3,
     timeoutMs: 500,
     compile: { target: 'cpu' },
+    constants: [
+      { constant: 'a', value: 1.5 },
+      { constant: 3, value: -4n },
+      { constant: 'b', value: [true, 16n, Number.NEGATIVE_INFINITY] },
+    ],
   });
 });
 
@@ -78,6 +83,8 @@ const wrong: [line: string, words: RegExp][] = [
   ['--timeout 0', /a number of seconds above 0/],
   ['--print a', /I or I:COUNT/],
   ['--out a.npy', /I=FILE/],
+  ['--constant a', /NAME=VALUE or NUMBER=VALUE/],
+  ['--constant a=1,x', /NAME=VALUE or NUMBER=VALUE/],
   ['--check 0', /I=FILE\[:rtol\[:atol\]\]/],
 ];
 for (const [line, words] of wrong) test(`refused: ${line}`, () => assert.match(request(`k.ptx ${line}`).request as string, words));

@@ -68,6 +68,7 @@ function fakeBuffer(size: number): FakeBuffer {
   return {
     size,
     memory,
+    address: 0,
     write: (bytes, offset = 0) => memory.set(bytes, offset),
     read: () => memory.slice(),
     free: () => {},

@@ -4,7 +4,8 @@ import type { Type as LlvmType } from '../bitcode/types.ts';
 import { type Builder, bytesOf, matrixLayout, type ScalarType, type Value, vectorOf } from '../ir/index.ts';
 import type { Intrinsic } from './intrinsics.ts';
 import { matrixCount } from './matrix-functions.ts';
-import { type Lanes, type RaiseState, Refused } from './raise-state.ts';
+import type { RaiseState } from './raise-state.ts';
+import { type Lanes, Refused } from './raise-types.ts';
 
 /** What a call of a matrix function defines; nothing for a store. */
 export function raiseMatrix(state: RaiseState, row: Intrinsic, inst: InstructionOf<'call'>): Lanes | undefined {

@@ -54,6 +54,12 @@ const run: Command = {
     { name: 'block', value: 'X[,Y[,Z]]', doc: 'Threads in a block.' },
     { name: 'shared', value: 'BYTES', doc: 'Dynamic shared memory.' },
     { name: 'arg', value: 'SPEC', many: true, doc: 'An argument, once per kernel parameter, in order; see below.' },
+    {
+      name: 'constant',
+      value: 'NAME=VALUE',
+      many: true,
+      doc: 'The value of a function constant of a metallib, by its name or number: `true`, `4`, `0.5`, `1,2,3`; `inspect` lists them.',
+    },
     { name: 'launch', value: 'FILE', doc: 'The launch as a file; a FILE beside it replaces the module that it names.' },
     { name: 'print', value: 'I[:COUNT]', many: true, doc: 'Print buffer I, or its first COUNT elements. Arguments count from 0.' },
     { name: 'out', value: 'I=FILE', many: true, doc: 'Save buffer I: `.npy`, `.pgm` (a grey picture), else raw little-endian bytes.' },

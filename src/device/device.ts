@@ -3,6 +3,7 @@
  * be the exception, as the judge). Errors of a launch are diagnostics in the result, not exceptions.
  */
 import type { KernelReflection } from '../air/abi.ts';
+import type { GivenConstant } from '../air/function-constants.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 
 export type Dim3 = readonly [x: number, y: number, z: number];
@@ -24,6 +25,8 @@ export interface DeviceInfo {
 /** Memory of one device. Reading and writing copy. */
 export interface DeviceBuffer {
   readonly size: number;
+  /** What a kernel sees as a pointer to it: for hosts that put pointers into memory. */
+  readonly address: number;
   write(bytes: Uint8Array, offset?: number): void;
   read(): Uint8Array;
   /** Gives the memory back; using the buffer afterwards is a fault of the caller. */
@@ -77,10 +80,15 @@ export interface DeviceModule {
   launch(request: LaunchRequest, diagnostics: Diagnostics): LaunchResult | undefined;
 }
 
+export interface LoadOptions {
+  /** Values of function constants, by name or number; `KernelReflection.constants` says which a kernel has. */
+  readonly constants?: readonly GivenConstant[];
+}
+
 export interface Device {
   readonly info: DeviceInfo;
   allocate(sizeBytes: number, diagnostics: Diagnostics): DeviceBuffer | undefined;
   /** Reads and compiles a metallib; nothing after reporting CM40xx or CM20xx. */
-  load(metallib: Uint8Array, diagnostics: Diagnostics): DeviceModule | undefined;
+  load(metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined;
   close(): void;
 }
