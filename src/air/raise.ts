@@ -40,7 +40,18 @@ export function raiseModule(module: Module, diagnostics: Diagnostics): RaisedKer
   return raised;
 }
 
-/** What a host must bind, from the metadata alone. */
+/**
+ * What a host must bind for the kernels of a module, without raising their bodies: parameters and variables, and no blocks. Kernels
+ * with parameters that no launch can give are reported and left out.
+ */
+export function describeModule(module: Module, diagnostics: Diagnostics): RaisedKernel[] {
+  return readKernels(module, diagnostics).flatMap((description) => {
+    const kernel = unlessRefused(description, diagnostics, () => raiseKernelShell(module, description));
+    return kernel ? [{ kernel, reflection: { ...reflect(description, kernel), ...reflectLimits(readTarget(module)) } }] : [];
+  });
+}
+
+/** What a host must bind, of the kernels that can be raised. */
 export function reflectModule(module: Module, diagnostics: Diagnostics): KernelReflection[] {
   return raiseModule(module, diagnostics).map((each) => each.reflection);
 }
@@ -74,11 +85,17 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
 }
 
 function raiseKernel(module: Module, description: KernelDescription, diagnostics: Diagnostics): Kernel | undefined {
-  try {
+  return unlessRefused(description, diagnostics, () => {
     const kernel = raiseKernelShell(module, description);
     raiseBody(kernel, description);
     refuseUnsound(kernel);
     return kernel;
+  });
+}
+
+function unlessRefused(description: KernelDescription, diagnostics: Diagnostics, make: () => Kernel): Kernel | undefined {
+  try {
+    return make();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     diagnostics.report('CM4053', { kernel: description.fn.name, why: error.message });
