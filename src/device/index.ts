@@ -17,7 +17,11 @@ export function devices(): DeviceInfo[] {
 }
 
 /** How this machine's Metal device is reached, in words, and what of the ways before it did not work; for `cumetal doctor`. */
-export function metalState(): { readonly name: string | undefined; readonly way: string | undefined; readonly failures: readonly string[] } {
+export function metalState(): {
+  readonly name: string | undefined;
+  readonly way: string | undefined;
+  readonly failures: readonly string[];
+} {
   const { binding, info, failures } = systemMetal();
   return { name: info?.name, way: binding?.way, failures };
 }

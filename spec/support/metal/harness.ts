@@ -5,9 +5,8 @@
  * A launch moves memory as a GPU without a page fault would not forgive: the buffers that are bound or declared resident are
  * copied to the addresses that kernels see, all others hold poison there, and what is written to those is noted.
  */
-import { CString, JSCallback, dlopen, type Pointer, ptr, toArrayBuffer } from 'bun:ffi';
+import { CString, dlopen, JSCallback, type Pointer, ptr, toArrayBuffer } from 'bun:ffi';
 import { Diagnostics } from '../../../src/base/diagnostic.ts';
-import { readMetallib, validateMetallib } from '../../../src/metallib/index.ts';
 import { cpuInfo } from '../../../src/device/cpu/index.ts';
 import { launchKernel } from '../../../src/device/cpu/launch.ts';
 import { type LoadedKernel, type LoadedLibrary, loadLibrary } from '../../../src/device/cpu/library.ts';
@@ -15,6 +14,7 @@ import { type DeviceMemory, newMemory } from '../../../src/device/cpu/memory.ts'
 import type { CpuBuffer } from '../../../src/device/cpu/request.ts';
 import type { Dim3, LaunchArgument } from '../../../src/device/device.ts';
 import { printBufferBytes } from '../../../src/ir/index.ts';
+import { readMetallib, validateMetallib } from '../../../src/metallib/index.ts';
 
 export interface Fake {
   /** Sets a number of the fake by name (`setting` and `take_setting` in its sources). */
@@ -26,6 +26,8 @@ export interface Fake {
   /** Objects that somebody still holds. */
   live(): number;
   openPools(): number;
+  /** Ends whatever still runs, as the system does after some seconds. */
+  endAll(): void;
   /** Forgets record, violations and settings. */
   reset(): void;
   /** A kernel that runs longer on the CPU is stopped, as a GPU's watchdog does it, or never ends. */
@@ -50,15 +52,20 @@ export function loadFake(path: string): Fake {
     fake_live: { args: [], returns: 'i32' },
     fake_open_pools: { args: [], returns: 'i32' },
     fake_reset: { args: [], returns: 'void' },
+    fake_end_all: { args: [], returns: 'void' },
   });
   const noted: string[] = [];
-  const lines = (text: unknown): string[] => String(text ?? '').split('\n').filter((line) => line !== '');
+  const lines = (text: unknown): string[] =>
+    String(text ?? '')
+      .split('\n')
+      .filter((line) => line !== '');
   const fake: Fake = {
     set: (name, value) => symbols.fake_set(cText(name), value),
     record: () => lines(symbols.fake_record()),
     violations: () => [...lines(symbols.fake_violations()), ...noted],
     live: () => symbols.fake_live(),
     openPools: () => symbols.fake_open_pools(),
+    endAll: () => symbols.fake_end_all(),
     reset() {
       symbols.fake_reset();
       noted.length = 0;
@@ -212,7 +219,11 @@ function readDispatch(at: Pointer): Dispatch {
   const threads = [word(), word(), word()] as const;
   const bound = Array.from({ length: slots }, (): Slot => {
     const [kind, address, host, length] = [word(), word(), word(), word()];
-    return { kind: (['nothing', 'buffer', 'bytes'] as const)[kind]!, address, host: kind === 2 ? bytesAt(host, length) : new Uint8Array(0) };
+    return {
+      kind: (['nothing', 'buffer', 'bytes'] as const)[kind]!,
+      address,
+      host: kind === 2 ? bytesAt(host, length) : new Uint8Array(0),
+    };
   });
   const threadgroup = Array.from({ length: slots }, word)[0]!;
   const reached = Array.from({ length: word() }, () => {

@@ -68,7 +68,7 @@ export const device = entries({
     title: 'stopped by the system',
     message: 'macOS stopped kernel `{kernel}`, which kept the GPU for too long ({name}): {why}',
     help: 'launch fewer blocks at a time, or let each thread do less',
-    page: 'macOS lets no kernel keep the GPU for more than some seconds, and for less where a display waits for it. What the kernel wrote until then is not to be used.',
+    page: 'Under macOS no kernel may keep the GPU for more than some seconds, and for less where a display waits for it. What the kernel wrote until then is not to be used.',
   },
   CM6023: {
     severity: 'error',

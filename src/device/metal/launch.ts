@@ -32,13 +32,16 @@ export function launchKernel(
   const placed = place(context, library, kernel, request, pipeline, diagnostics);
   if (!placed) return undefined;
   const result = run(context, { pipeline, placed, request }, diagnostics);
-  // Memory that a kernel still writes is the device's until it is closed.
+  const isDone = result !== undefined && !tellOf(kernel, placed, request, diagnostics) && !('failed' in result);
+  // Memory that a kernel may still write is the device's until it is closed.
   if (context.lost === undefined) for (const memory of placed.temporary) memory.give();
-  if (!result) return undefined;
-  const { reflection } = kernel;
-  if (placed.printed) handPrinted(placed.printed.view, reflection, request, diagnostics);
-  const hasStopped = placed.faults !== undefined && reportStop(placed.faults.view, reflection, diagnostics);
-  return hasStopped || 'failed' in result ? undefined : result;
+  return isDone ? result : undefined;
+}
+
+/** Hands over what the kernel printed; whether it stopped itself, which is reported. */
+function tellOf({ reflection }: MetalKernel, { printed, faults }: Placed, request: LaunchRequest, diagnostics: Diagnostics): boolean {
+  if (printed) handPrinted(printed.view, reflection, request, diagnostics);
+  return faults !== undefined && reportStop(faults.view, reflection, diagnostics);
 }
 
 const judgeOf = (context: Context): Judge => ({

@@ -199,6 +199,12 @@ static bool advance(queue *in) {
   return true;
 }
 
+/* Ends whatever still runs, as the system does after some seconds. */
+void fake_end_all(void) {
+  for (queue *each = queues; each; each = each->next)
+    while (each->first) finish(each->first, 2);
+}
+
 bool advance_all(void) {
   bool any = false;
   for (queue *each = queues; each; each = each->next) any |= advance(each);
