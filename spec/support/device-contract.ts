@@ -36,6 +36,15 @@ export function libraryOf(text: string): Uint8Array {
   return compiled.metallib;
 }
 
+/** The libraries of the whole list, as text for a process that would take long to compile them. */
+export const packLibraries = (): string =>
+  JSON.stringify([...Object.values(kernels), manyParams, printing].map((text) => [text, Buffer.from(libraryOf(text)).toString('base64')]));
+
+/** Takes what `packLibraries` gave, in place of compiling. */
+export function takeLibraries(packed: string): void {
+  for (const [text, bytes] of JSON.parse(packed)) libraries.set(text, new Uint8Array(Buffer.from(bytes, 'base64')));
+}
+
 /** A device with a module, for one test. */
 interface Rig {
   readonly device: Device;

@@ -1,8 +1,19 @@
-/** The device contract over the fake in a folder, for a Bun that is emulated: `bun emulated.ts FOLDER`. */
+/** The lists of tests over the fake in a folder, for a Bun that is emulated: `bun emulated.ts FOLDER device|binding`. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite } from 'uvu';
-import { contract } from '../device-contract.ts';
-import { fakeCandidates } from './candidates.ts';
+import { contract, takeLibraries } from '../device-contract.ts';
+import { bindingContract } from './binding-contract.ts';
+import { fakeCandidates, waysTo } from './candidates.ts';
+import { loadFake } from './harness.ts';
 
-const test = suite('device/contract, emulated');
-for (const candidate of fakeCandidates(process.argv[2]!, 5000)) contract(test, candidate);
+const [folder, word] = process.argv.slice(2) as [string, string];
+const test = suite(`emulated: ${word}`);
+if (word === 'device') {
+  takeLibraries(readFileSync(join(folder, 'libraries.json'), 'utf8'));
+  for (const candidate of fakeCandidates(folder, 1500)) contract(test, candidate);
+} else {
+  const fake = loadFake(join(folder, 'libfakemetal.so'));
+  for (const binding of waysTo(folder)) bindingContract(test, binding, fake);
+}
 test.run();
