@@ -16,6 +16,8 @@ export interface Candidate {
   open(): Device;
   /** Called when a test is over and its devices are closed; throws what the device may not have done meanwhile. */
   check?(): void;
+  /** Called when the next launch will not end, for a device that has to pretend. */
+  willHang?(): void;
   /** Codes of what it says of a kernel that never ends, and of one that reads where nothing is. */
   readonly overdue: 'CM6010' | 'CM6020';
   readonly outside: 'CM6011' | 'CM6021';
@@ -363,6 +365,7 @@ export function contract(test: Test, candidate: Candidate): void {
 
   on('a kernel that never ends is given up', kernels.endless, (rig) => {
     const out = rig.words(0);
+    candidate.willHang?.();
     const start = performance.now();
     assert.is(rig.launch('endless', [out], { timeoutMs: 100 }), undefined);
     assert.equal(rig.said(), [candidate.overdue]);

@@ -16,12 +16,15 @@ export function devices(): DeviceInfo[] {
   return info ? [info, cpuInfo] : [cpuInfo];
 }
 
-/** How this machine's Metal device is reached, in words, and what of the ways before it did not work; for `cumetal doctor`. */
-export function metalState(): {
+/** How this machine's Metal device is reached, in words, and what of the ways before it did not work. */
+export interface MetalState {
   readonly name: string | undefined;
   readonly way: string | undefined;
   readonly failures: readonly string[];
-} {
+}
+
+/** For `cumetal doctor`. */
+export function metalState(): MetalState {
   const { binding, info, failures } = systemMetal();
   return { name: info?.name, way: binding?.way, failures };
 }

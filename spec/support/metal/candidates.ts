@@ -34,19 +34,22 @@ export function waysTo(folder: string): MetalBinding[] {
   return process.arch === 'arm64' ? [...ways, openMessages(fakeLibraries(fake))] : ways;
 }
 
-/** Candidates over the fake that was built into a folder; its GPU runs kernels for so long. */
-export function fakeCandidates(folder: string, limitMs = 1000): Candidate[] {
+/** Candidates over the fake that was built into a folder. */
+export function fakeCandidates(folder: string): Candidate[] {
   const fake = loadFake(join(folder, 'libfakemetal.so'));
   return waysTo(folder).map((binding) => ({
     name: `metal, by ${binding.way}`,
     open() {
       fake.reset();
-      // A GPU whose watchdog sleeps, so that the deadline of a launch is what ends it.
-      fake.limitMs = limitMs;
-      fake.whenOver = 'never ends';
+      fake.limitMs = 60_000;
       const device = openMetalDevice(binding);
       if (typeof device === 'string') throw new Error(device);
       return device;
+    },
+    // A GPU whose watchdog sleeps, so that the deadline of a launch is what ends it.
+    willHang() {
+      fake.limitMs = 100;
+      fake.whenOver = 'never ends';
     },
     check: () => checkFake(fake),
     overdue: 'CM6020',

@@ -11,7 +11,7 @@ const [folder, word] = process.argv.slice(2) as [string, string];
 const test = suite(`emulated: ${word}`);
 if (word === 'device') {
   takeLibraries(readFileSync(join(folder, 'libraries.json'), 'utf8'));
-  for (const candidate of fakeCandidates(folder, 1500)) contract(test, candidate);
+  for (const candidate of fakeCandidates(folder)) contract(test, candidate);
 } else {
   const fake = loadFake(join(folder, 'libfakemetal.so'));
   for (const binding of waysTo(folder)) bindingContract(test, binding, fake);

@@ -1,4 +1,5 @@
 /** The ways to Metal in their order: the shim that is part of the program, messages without C, the shim compiled here. */
+import { bunFfi } from '../bun.ts';
 import type { MetalBinding } from './binding.ts';
 import { openMessages } from './messages.ts';
 import { compileShim, openShim, unpackShim } from './shim.ts';
@@ -19,6 +20,7 @@ const ways: readonly { readonly name: string; open(): MetalBinding }[] = [
 /** The first way that there is on this machine; none, and no failures, where there is no Metal to look for. */
 export function openMetal(): OpenedMetal {
   if (process.platform !== 'darwin') return { binding: undefined, failures: [] };
+  if (!bunFfi()) return { binding: undefined, failures: ['the GPU is reached through Bun, and this is another runtime'] };
   return firstOf(ways);
 }
 

@@ -2,7 +2,6 @@
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { bunFfi, type Ffi } from '../bun.ts';
 import { bindingOver, type MetalBinding } from './binding.ts';
 import { abi, type Flat, flatTypes } from './flat.ts';
@@ -15,7 +14,7 @@ export function openShim(path: string): MetalBinding {
   return bindingOver(checked(ffi.dlopen(path, flatTypes as never).symbols as unknown as Flat), ffi, { way: 'the shim', hasBlocks: true });
 }
 
-const unpacked = (text: string): Uint8Array => gunzipSync(Buffer.from(text, 'base64'));
+const unpacked = (text: string): Uint8Array => Bun.gunzipSync(Buffer.from(text, 'base64'));
 
 /** The path of the shim for macOS, written where it does not lie already; throws where no place for it is safe. */
 export function unpackShim(folder = ownFolder()): string {
