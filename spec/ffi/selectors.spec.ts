@@ -5,8 +5,12 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { differences, typesOf } from '../../scripts/metal/check-headers.ts';
 import { messages } from '../../src/ffi/metal/messages.ts';
-import { shimSource } from '../support/metal/build.ts';
+import { openShim } from '../../src/ffi/metal/shim.ts';
+import { libraryOf } from '../support/device-contract.ts';
+import { buildFake, shimSource } from '../support/metal/build.ts';
+import { loadFake } from '../support/metal/harness.ts';
 import { type Encoding, methods } from '../support/metal/headers.ts';
 
 const test = suite('ffi/selectors');
@@ -31,7 +35,9 @@ const inC: Readonly<Record<string, Encoding>> = {
 };
 
 /** All type lists that classes have for a selector. */
-const typesOf = (selector: string): string[] => [...new Set(methods.filter((m) => m.selector === selector).map((m) => m.types.join(' ')))];
+const knownTypes = (selector: string): string[] => [
+  ...new Set(methods.filter((m) => m.selector === selector).map((m) => m.types.join(' '))),
+];
 
 const shim = readFileSync(shimSource, 'utf8');
 /** Where the first of several arguments that stand between parentheses ends, which are in pairs. */
@@ -64,8 +70,8 @@ test('the shim sends what classes answer, with their types', () => {
     // A block that is nil is any pointer.
     const ours = selector.endsWith('deallocator:') ? [...encoded.slice(0, -1), '@?'] : encoded;
     assert.ok(
-      typesOf(selector).includes(ours.join(' ')),
-      `${selector}: ${ours.join(' ')}, and classes have ${typesOf(selector).join(' or ')}`,
+      knownTypes(selector).includes(ours.join(' ')),
+      `${selector}: ${ours.join(' ')}, and classes have ${knownTypes(selector).join(' or ')}`,
     );
   }
 });
@@ -87,11 +93,11 @@ const inFfi: Readonly<Record<string, readonly Encoding[]>> = {
 test('so do the messages without C', () => {
   assert.ok(Object.keys(messages).length > 50);
   for (const [selector, types] of Object.entries(messages)) {
-    const fits = typesOf(selector).some((known) => {
+    const fits = knownTypes(selector).some((known) => {
       const wanted = known.split(' ');
       return wanted.length === types.length && types.every((type, i) => inFfi[type]!.includes(wanted[i] as Encoding));
     });
-    assert.ok(fits, `${selector}: ${types.join(' ')}, and classes have ${typesOf(selector).join(' or ') || 'no such method'}`);
+    assert.ok(fits, `${selector}: ${types.join(' ')}, and classes have ${knownTypes(selector).join(' or ') || 'no such method'}`);
   }
 });
 
@@ -100,6 +106,21 @@ test('the two ways send the same', () => {
   // A struct comes back by an address that bun:ffi cannot give, and a block is nothing without C.
   const onlyByShim = ['addCompletedHandler:', 'maxThreadsPerThreadgroup'];
   assert.equal([...byShim].filter((selector) => !onlyByShim.includes(selector)).sort(), Object.keys(messages).sort());
+});
+
+test('the comparison with the classes of a Mac reads what a runtime spells, and sees what differs', () => {
+  assert.is(typesOf('@40@0:8Q16Q24'), '@ Q Q');
+  assert.is(typesOf('Vv16@0:8'), 'v');
+  assert.is(typesOf('v64@0:8{?=QQQ}16{?=QQQ}40'), 'v {MTLSize} {MTLSize}');
+  assert.is(typesOf('v44@0:8@16{_NSRange=QQ}24C40'), 'v @ {NSRange} C');
+  assert.is(typesOf('v40@0:8r^v16Q24Q32'), 'v ^v Q Q');
+  assert.is(typesOf('@48@0:8^v16Q24Q32@?<v@?^vQ>40'), '@ ^v Q Q @?');
+  assert.is(typesOf('B32@0:8@"MTLCaptureDescriptor"16^@24'), 'B @ ^@');
+  const built = buildFake();
+  loadFake(built.fake).reset();
+  const library = libraryOf('.visible .entry k() { ret; }');
+  assert.equal(differences(openShim(built.shim), built.fake, library, 'k'), []);
+  built.remove();
 });
 
 test.run();

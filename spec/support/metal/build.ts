@@ -37,14 +37,23 @@ function prototypes(): string {
   return [...Object.keys(classes).map((name) => `extern const class ${name}_class;`), ...functions, ''].join('\n');
 }
 
+/** As the runtime spells it: with receiver and selector, and where on the stack each stands. */
+function fullEncoding({ types: [result, ...args] }: Method): string {
+  const spelled = (type: Encoding): string =>
+    ({ '{MTLSize}': '{?=QQQ}', '{NSRange}': '{_NSRange=QQ}', '*': 'r*', v: 'Vv' })[type as string] ?? type;
+  return [result!, '@' as const, ':' as Encoding, ...args].map((type, i) => `${spelled(type)}${8 * i}`).join('');
+}
+
 function tables(): string {
   const rows = (name: string, isOfClass: boolean): string[] =>
-    methods.filter((m) => m.owner === name && m.isOfClass === isOfClass).map((m) => `{"${m.selector}", (void *)${cName(m)}}`);
+    methods
+      .filter((m) => m.owner === name && m.isOfClass === isOfClass)
+      .map((m) => `{"${m.selector}", (void *)${cName(m)}, "${fullEncoding(m)}"}`);
   const lines = Object.entries(classes).map(([name, { parent }]) => {
     const [instance, own] = [rows(name, false), rows(name, true)];
     // Arrays of nothing are not C, so each ends with an empty row that is not counted.
-    return `static const struct method ${name}_methods[] = {${[...instance, '{0, 0}'].join(', ')}};
-static const struct method ${name}_own[] = {${[...own, '{0, 0}'].join(', ')}};
+    return `static const struct method ${name}_methods[] = {${[...instance, '{0, 0, 0}'].join(', ')}};
+static const struct method ${name}_own[] = {${[...own, '{0, 0, 0}'].join(', ')}};
 const class ${name}_class = {"${name}", ${parent ? `&${parent}_class` : '0'}, ${name}_methods, ${instance.length}, ${name}_own, ${own.length}};`;
   });
   const known = Object.keys(classes).map((name) => `&${name}_class`);

@@ -24,6 +24,8 @@ typedef struct block {
 struct method {
   const char *selector;
   void *code;
+  /* As method_getTypeEncoding gives it. */
+  const char *types;
 };
 struct class {
   const char *name;

@@ -115,14 +115,20 @@ object *objc_getClass(const char *name) {
 
 static void *nothing(void) { return NULL; }
 
-static void *find(const class *in, bool of_class, SEL selector) {
+static const struct method *find(const class *in, bool of_class, SEL selector) {
   for (; in; in = in->parent) {
     const struct method *methods = of_class ? in->own : in->methods;
     for (int i = 0; i < (of_class ? in->own_count : in->count); i++)
-      if (!strcmp(methods[i].selector, selector)) return methods[i].code;
+      if (!strcmp(methods[i].selector, selector)) return &methods[i];
   }
   return NULL;
 }
+
+/* Of a class, what objc_getClass gives stands for it. */
+object *object_getClass(object *self) { return objc_getClass(self->isa->name); }
+const struct method *class_getInstanceMethod(object *self, SEL selector) { return find(self->stands_for, false, selector); }
+const struct method *class_getClassMethod(object *self, SEL selector) { return find(self->stands_for, true, selector); }
+const char *method_getTypeEncoding(const struct method *method) { return method->types; }
 
 /* The code for a message; what no object answers is a violation and gives 0. */
 void *fake_lookup(object *self, SEL selector) {
@@ -133,7 +139,8 @@ void *fake_lookup(object *self, SEL selector) {
   }
   if (self->is_dead) violation("%s was sent to a freed %s", selector, self->isa->name);
   const class *stands_for = self->stands_for;
-  void *code = stands_for ? find(stands_for, true, selector) : find(self->isa, false, selector);
+  const struct method *method = stands_for ? find(stands_for, true, selector) : find(self->isa, false, selector);
+  void *code = method ? method->code : NULL;
   const char *name = stands_for ? stands_for->name : self->isa->name;
   if (code) record("%s%s %s", stands_for ? "+" : "", name, selector);
   else violation("unrecognized selector: %s%s %s", stands_for ? "+" : "", name, selector);
