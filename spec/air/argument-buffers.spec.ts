@@ -39,8 +39,8 @@ function roomFor(metallib: Uint8Array): Room {
     put(words) {
       const made = device.allocate(4 * words.length, diagnostics)!;
       made.write(new Uint8Array(Uint32Array.from(words).buffer));
-      buffers.set(BigInt(made.address), made);
-      return BigInt(made.address);
+      buffers.set(made.deviceAddress(), made);
+      return made.deviceAddress();
     },
     words: (address) => [...new Uint32Array(buffers.get(address)!.read().slice().buffer)],
     launch(args, threads = 1) {

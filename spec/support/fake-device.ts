@@ -68,7 +68,7 @@ function fakeBuffer(size: number): FakeBuffer {
   return {
     size,
     memory,
-    address: 0,
+    deviceAddress: () => 0n,
     write: (bytes, offset = 0) => memory.set(bytes, offset),
     read: () => memory.slice(),
     free: () => {},

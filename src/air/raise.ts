@@ -57,6 +57,19 @@ function reflectConstants({ constants }: ConstantValues): Pick<KernelReflection,
   return constants.length > 0 ? { constants: constants.map(({ variable: _, ...constant }) => constant) } : {};
 }
 
+/**
+ * What a host must bind for the kernels of a module, without raising their bodies: parameters and variables, and no blocks. Kernels
+ * with parameters that no launch can give, or with function constants that want values, are reported and left out.
+ */
+export function describeModule(module: Module, diagnostics: Diagnostics): RaisedKernel[] {
+  const values: ConstantValues = { constants: readFunctionConstants(module), bytes: new Map() };
+  return readKernels(module, diagnostics).flatMap((description) => {
+    if (!isComplete(values, description, diagnostics)) return [];
+    const kernel = unlessRefused(description, diagnostics, () => raiseKernelShell(module, description, values));
+    return kernel ? [{ kernel, reflection: { ...reflect(description, kernel), ...reflectLimits(readTarget(module)) } }] : [];
+  });
+}
+
 /** What a host must bind, from the metadata alone. Function constants are taken to be 0 here, and to be given. */
 export function reflectModule(module: Module, diagnostics: Diagnostics): KernelReflection[] {
   const constants = readFunctionConstants(module);
@@ -93,11 +106,17 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
 }
 
 function raiseKernel(module: Module, description: KernelDescription, values: ConstantValues, diagnostics: Diagnostics): Kernel | undefined {
-  try {
+  return unlessRefused(description, diagnostics, () => {
     const kernel = raiseKernelShell(module, description, values);
     raiseBody(kernel, module, description, values);
     refuseUnsound(kernel);
     return kernel;
+  });
+}
+
+function unlessRefused(description: KernelDescription, diagnostics: Diagnostics, make: () => Kernel): Kernel | undefined {
+  try {
+    return make();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     diagnostics.report('CM4053', { kernel: description.fn.name, why: error.message });

@@ -25,10 +25,12 @@ export interface DeviceInfo {
 /** Memory of one device. Reading and writing copy. */
 export interface DeviceBuffer {
   readonly size: number;
-  /** What a kernel sees as a pointer to it: for hosts that put pointers into memory. */
-  readonly address: number;
   write(bytes: Uint8Array, offset?: number): void;
   read(): Uint8Array;
+  /** The memory itself, where device and host share it and it stays where it is: good until `free`, and at rest while no kernel runs. */
+  view?(): Uint8Array;
+  /** Where kernels see the buffer, to be put into memory that they read; from then on every launch lets them reach it. */
+  deviceAddress(): bigint;
   /** Gives the memory back; using the buffer afterwards is a fault of the caller. */
   free(): void;
 }

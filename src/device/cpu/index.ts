@@ -47,6 +47,7 @@ function allocate(memory: DeviceMemory, size: number, diagnostics: Diagnostics):
     size,
     write: (bytes, offset = 0) => memory.view(address, size).set(bytes, offset),
     read: () => memory.view(address, size).slice(),
+    deviceAddress: () => BigInt(address),
     free() {
       // Another buffer may stand there by the second time.
       if (!isFree) memory.give(address);
