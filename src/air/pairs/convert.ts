@@ -1,0 +1,56 @@
+/**
+ * The bits of doubles to pairs and back. From a pair to bits nothing is rounded but what is subnormal as a double: ties to even.
+ * To a pair, the 53 places are rounded to 24 and those of `low`: off by u^2 / 2 at most, in parts of the number,
+ * or of 2^-1022 where it is less.
+ * Source: IEEE 754-2019, section 3.4 (formats).
+ */
+import type { Value } from '../../ir/index.ts';
+import { dropped, infinity, isNan, jammed, magnitudeOf, quietNan } from '../f64/parts.ts';
+import { type Pair, powers, quickTwoSum, signBit, type Tools } from './pair.ts';
+
+/** The pair of a double. */
+export function ofBits(t: Tools, bits: Value): Pair {
+  const { b, w, wide } = t;
+  const [upper, lower] = [b.trunc('i32', wide.lshr(bits, 32n)), b.trunc('i32', bits)];
+  const sign = w.and(upper, signBit);
+  const exponent = w.and(w.lshr(upper, 20n), 0x7ffn);
+  // The nearest number of 24 bits, and what it lacks, of 29 bits with a sign: what was stored of a pair is the same number again.
+  const doubled = w.or(w.shl(w.and(upper, 0xf_ffffn), 4n), w.lshr(lower, 28n));
+  const first = w.add(w.lshr(w.add(doubled, 1n), 1n), w.select(w.is(exponent, 'eq', 0n), 0n, 1n << 23n));
+  const second = w.ashr(w.shl(lower, 3n), 3n);
+  /** An integer in units of a power of two, with the sign. */
+  const float = (size: Value, power: bigint): Value => b.fmul(b.sitofp('f32', size), t.ofBits(w.or(sign, (127n + power) << 23n)));
+  const [high, low] = quickTwoSum(b, float(first, -23n), float(second, -52n));
+  const isExtreme = w.is(exponent, 'eq', 0x7ffn);
+  const extreme = b.select(isNan(wide, magnitudeOf(wide, bits)), t.float(Number.NaN), t.float(Number.POSITIVE_INFINITY));
+  const power = w.sub(w.smax(exponent, 1n), 1023n);
+  const isZero = b.fcmp(high, t.float(0), { pred: 'oeq' });
+  return {
+    high: b.fmul(high, b.select(isExtreme, extreme, t.float(1))),
+    low,
+    power: w.select(isExtreme, powers.infinite, w.select(isZero, powers.zero, power)),
+  };
+}
+
+/** The double of a pair; infinite where the power is above those of doubles. */
+export function toBits(t: Tools, { high, low, power }: Pair): Value {
+  const { b, w, wide } = t;
+  const sign = w.and(t.bits(high), signBit);
+  const first = b.fptoui('i32', b.fmul(b.fabs(high), t.float(2 ** 24)));
+  const second = b.fptosi('i32', b.fmul(low, t.ofBits(w.or(sign, (127n + 53n) << 23n))));
+  // In units of 2^-53: from a little less than 2^53 to 2^54.
+  const sum = wide.add(wide.shl(b.zext('i64', first), 29n), b.sext('i64', second));
+  const isLow = wide.is(sum, 'ult', 1n << 53n);
+  const placed = wide.select(isLow, wide.shl(sum, 1n), sum);
+  const exponent = w.sub(w.add(power, 1022n), w.flag(isLow));
+  const size = wide.add(wide.shl(b.zext('i64', w.smax(exponent, 0n)), 52n), withoutPlaces(t, placed, exponent));
+  const bounded = wide.select(w.is(exponent, 'sgt', 2045n), infinity, size);
+  const known = wide.select(b.fcmp(high, high, { pred: 'uno' }), quietNan, bounded);
+  return wide.or(known, wide.shl(b.zext('i64', sign), 32n));
+}
+
+/** Half of a number of up to 55 bits, and with an exponent below 0 less by so many places. */
+function withoutPlaces({ b, w, wide }: Tools, value: Value, exponent: Value): Value {
+  const lost = w.smin(w.smax(w.sub(0n, exponent), 0n), 63n);
+  return dropped(wide, jammed(wide, wide.shl(value, 8n), b.zext('i64', lost)), 9n);
+}
