@@ -50,6 +50,7 @@ import {
   times,
   units,
 } from '../support/pair-errors.ts';
+import { randomDoubles } from '../support/random-doubles.ts';
 
 const test = suite('air/pairs-f64');
 const { f64 } = floatFormats;
@@ -467,6 +468,22 @@ test('conversions of computed values are those of the doubles that they are', ()
       results(`add.f64 %d5, %d1, %d2; ${convert.replace('X', '%d5')}`, rows),
       results(convert.replace('X', '%d1'), sums, 'soft'),
     );
+});
+
+test('values that are pairs, bits or either, in branches and loops: integers come out as they are', () => {
+  const draw = drawer(BigInt(process.env.SEED ?? 19));
+  const loaded = (): bigint => draw.of([f64Bits(draw.below(17) - 8), f64Bits(draw.below(2 ** 20)), f64Bits(-0), 0x7ff0000000000123n]);
+  const rows = Array.from({ length: 32 }, () => [loaded(), loaded(), loaded()]);
+  for (let i = 0; i < Number(process.env.PROGRAMS ?? 60); i++) {
+    const body = randomDoubles(draw);
+    const [got, want] = [results(body, rows), results(body, rows, 'soft')];
+    const wrong = got.flatMap((bits, row) =>
+      bits === want[row] || (isNone(bits) && isNone(want[row]!))
+        ? []
+        : [`${shown(rows[row]!)}: ${f64Value(bits)}, not ${f64Value(want[row]!)}`],
+    );
+    assert.equal(wrong.slice(0, 3), [], body);
+  }
 });
 
 // ── subnormal floats ──
