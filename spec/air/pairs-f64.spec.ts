@@ -1,6 +1,6 @@
 /**
  * Doubles as pairs of floats (`--fp64=emulate`), from PTX through the metallib on the CPU device: how far results are off, against
- * exact arithmetic and the bounds that the table states, and what has to be exact, against IEEE 754.
+ * exact arithmetic and the bounds that the table states, and what is no number, against IEEE 754.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,19 +8,7 @@ import { emulateF64 } from '../../src/air/emulate-f64.ts';
 import { pairOps } from '../../src/air/pairs/table.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { f32Bits, f64Bits, f64Value } from '../../src/base/float.ts';
-import {
-  addFloat,
-  divFloat,
-  floatFormats,
-  fmaFloat,
-  maxFloat,
-  minFloat,
-  mulFloat,
-  sqrtFloat,
-  subFloat,
-} from '../../src/base/float-exact.ts';
-import { SourceFile } from '../../src/base/source.ts';
-import { compile, type Fp64Mode } from '../../src/compile/index.ts';
+import { addFloat, divFloat, floatFormats, fmaFloat, mulFloat, sqrtFloat, subFloat } from '../../src/base/float-exact.ts';
 import {
   evalOp,
   type Inst,
@@ -34,9 +22,7 @@ import {
 } from '../../src/ir/index.ts';
 import { assertSound } from '../support/ir-text.ts';
 import { oneBlock, pointerParam } from '../support/kernels.ts';
-import { launchMetallib } from '../support/launch.ts';
 import {
-  type Draw,
   drawer,
   type Exact,
   exactOf,
@@ -50,57 +36,22 @@ import {
   times,
   units,
 } from '../support/pair-errors.ts';
-import { randomDoubles } from '../support/random-doubles.ts';
+import {
+  assertExact,
+  held,
+  isNone,
+  isNumber,
+  type Row,
+  results,
+  rowsOf,
+  shown,
+  sign,
+  special,
+  specialRows,
+} from '../support/pair-kernels.ts';
 
 const test = suite('air/pairs-f64');
 const { f64 } = floatFormats;
-const sign = 1n << 63n;
-type Row = readonly bigint[];
-
-// ── running ──
-
-/** What instructions make of %d1 to %d3 in %d4, a thread for each row; %rd0 is the thread's number. */
-function results(body: string, rows: readonly Row[], fp64: Fp64Mode = 'emulate'): bigint[] {
-  const text = `.version 8.0
-.target sm_90
-.address_size 64
-.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 out)
-{
-  .reg .pred %p<4>; .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .b64 %rd<9>; .reg .f64 %d<9>;
-  .local .align 8 .b8 spill[32];
-  mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mad.lo.u32 %r0, %r1, %r2, %r0; cvt.u64.u32 %rd0, %r0;
-  ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [c]; ld.param.u64 %rd4, [out];
-  shl.b64 %rd5, %rd0, 3;
-  add.s64 %rd1, %rd1, %rd5; add.s64 %rd2, %rd2, %rd5; add.s64 %rd3, %rd3, %rd5; add.s64 %rd4, %rd4, %rd5;
-  ld.global.f64 %d1, [%rd1]; ld.global.f64 %d2, [%rd2]; ld.global.f64 %d3, [%rd3];
-  ${body}
-  st.global.f64 [%rd4], %d4;
-  ret;
-}
-`;
-  const diagnostics = new Diagnostics(new SourceFile('k.ptx', text));
-  const made = compile(diagnostics.file!, { fp64 }, diagnostics);
-  assert.ok(made, diagnostics.list.map((d) => d.message).join('\n'));
-  const threads = Math.min(256, rows.length);
-  const blocks = Math.ceil(rows.length / threads);
-  const column = (i: number): BigUint64Array => BigUint64Array.from({ length: blocks * threads }, (_, row) => rows[row]?.[i] ?? 0n);
-  const args = [column(0), column(1), column(2), new BigUint64Array(blocks * threads)];
-  const after = launchMetallib(made.metallib, { kernel: 'k', blocks, threads, args });
-  return [...new BigUint64Array(after[3]!.slice().buffer)].slice(0, rows.length);
-}
-
-const shown = (row: Row): string => row.map(f64Value).join(', ');
-const isNone = (bits: bigint): boolean => Number.isNaN(f64Value(bits));
-const isNumber = (bits: bigint): boolean => Number.isFinite(f64Value(bits));
-
-/** Bit for bit, all NaNs being one. */
-function assertExact(body: string, rows: readonly Row[], wanted: (...row: bigint[]) => bigint): void {
-  const wrong = results(body, rows).flatMap((got, i) => {
-    const want = wanted(...rows[i]!);
-    return got === want || (isNone(got) && isNone(want)) ? [] : [`${body} of ${shown(rows[i]!)}: ${f64Value(got)}, not ${f64Value(want)}`];
-  });
-  assert.equal(wrong.slice(0, 5), [], `${wrong.length} of ${rows.length}`);
-}
 
 // ── how far results are off ──
 
@@ -140,20 +91,6 @@ const judged: Partial<Record<keyof typeof pairOps, Judged>> = {
   },
 };
 
-/** Rows whose sizes meet: close, far, cancelling to the last places. */
-function rowsOf(draw: Draw, count: number, one: (power: number) => bigint): Row[] {
-  const { below, of } = draw;
-  return Array.from({ length: count }, () => {
-    const base = of([0, 0, 0, -900, 900, below(1000) - 500]);
-    const a = one(base + below(6));
-    const cancelling = (a ^ sign) + (BigInt(below(2 ** 22) - 2 ** 21) << BigInt(below(28)));
-    const b = of([one(base + below(6)), one(base + below(120) - 60), one(below(100) - 50), cancelling & ~0xfn, one(1 - base)]);
-    const product = f64Bits(f64Value(a) * f64Value(b)) ^ sign;
-    const c = of([one(below(10)), one(below(1000) - 500), isNumber(product) ? (product & ~0xfn) + (BigInt(below(65)) << 4n) : a]);
-    return [a, b, c];
-  });
-}
-
 /** What a subnormal operand is off by is a part of the least number that is none. */
 const leastNormal: Exact = { over: 1n, under: 1n, power: -1022 };
 const atLeast = (a: Exact): Exact => (isWithin(leastNormal, magnitude(a)) ? a : leastNormal);
@@ -177,11 +114,6 @@ function assertBounded(op: keyof typeof pairOps, rows: readonly Row[], more: num
   assert.equal(wrong.slice(0, 5), [], `${wrong.length} of ${rows.length}`);
 }
 
-/** A held number with nothing below the pair's places, whatever is carried. */
-const held =
-  (draw: Draw) =>
-  (power: number): bigint =>
-    heldDouble(draw, Math.max(-1000, Math.min(1000, power)));
 const isHeld = (bits: bigint): boolean => (bits & 0xfn) === 0n;
 
 for (const op of Object.keys(judged) as (keyof typeof pairOps)[]) {
@@ -226,9 +158,6 @@ test('every op that pairs are computed with is judged here', () => {
 });
 
 // ── what is no number, and the ends of the range ──
-
-const special = [0, -0, 1, -1.5, 3, 2 ** 1000, -(2 ** -1000), Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN].map(f64Bits);
-const specialRows = special.flatMap((a) => special.flatMap((b) => special.map((c) => [a, b, c])));
 
 test('zeros, infinities and NaN are those of IEEE 754, zeros with their sign', () => {
   for (const { body, ieee } of Object.values(judged)) {
@@ -304,186 +233,6 @@ test('subnormal results are rounded as those of doubles', () => {
     rows.map(([a, b]) => [a! < 0 ? 0n : a!, b!, 0n]),
     (a, b) => mulFloat(f64, a, b),
   );
-});
-
-// ── what is exact ──
-
-test('integers up to 2^46 are added and multiplied exactly, and so are their quotients that are integers', () => {
-  const draw = drawer(9n);
-  const integer = (bits: number): number => Number(BigInt.asIntN(bits, draw.bits()));
-  const rows = Array.from({ length: 4000 }, () => [integer(46), integer(46), 0].map(f64Bits));
-  const short = Array.from({ length: 4000 }, () => [integer(24), integer(23), integer(45)].map(f64Bits));
-  assertExact('add.f64 %d4, %d1, %d2;', rows, (a, b) => addFloat(f64, a, b));
-  assertExact('sub.f64 %d4, %d1, %d2;', rows, (a, b) => subFloat(f64, a, b));
-  assertExact('mul.f64 %d4, %d1, %d2;', short, (a, b) => mulFloat(f64, a, b));
-  assertExact('fma.rn.f64 %d4, %d1, %d2, %d3;', short, (a, b, c) => fmaFloat(f64, a, b, c));
-  const divided = short.filter(([, b]) => b !== 0n).map(([a, b]) => [mulFloat(f64, a!, b!), b!]);
-  assertExact(
-    'div.rn.f64 %d4, %d1, %d2;',
-    divided.filter(([, b]) => f64Value(b!) !== 0),
-    (a, b) => divFloat(f64, a, b),
-  );
-});
-
-const anyRows = (seed: bigint): Row[] => {
-  const draw = drawer(seed);
-  const signalling = [0x7ff0000000000001n, 0xfff123456789abcdn, 1n, sign | 1n];
-  return [
-    ...specialRows.slice(0, 300),
-    ...Array.from({ length: 700 }, () => [0, 0, 0].map(() => (draw.below(6) ? draw.bits() : draw.of(signalling)))),
-  ];
-};
-
-/** All 64 bits, of NaNs too. */
-function assertBits(body: string, rows: readonly Row[], wanted: (...row: bigint[]) => bigint): void {
-  assert.equal(
-    results(body, rows),
-    rows.map((row) => wanted(...row)),
-  );
-}
-
-test('what is only moved keeps all bits, beside what is computed too', () => {
-  const rows = anyRows(10n);
-  assertBits('mov.f64 %d4, %d1;', rows, (a) => a);
-  assertBits('st.local.f64 [spill], %d1; ld.local.f64 %d4, [spill];', rows, (a) => a);
-  assertBits('mov.b64 %rd6, %d1; mov.b64 %d4, %rd6;', rows, (a) => a);
-  const isOdd = 'and.b64 %rd6, %rd0, 1; setp.eq.u64 %p1, %rd6, 1;';
-  // %p1 holds for odd rows, in which nothing is computed.
-  const odd = rows.flatMap((row) => [row, row]);
-  const body = (join: string): string => `${isOdd} add.f64 %d5, %d1, %d2; ${join}`;
-  const either = (join: string, wanted: (a: bigint) => bigint): void => {
-    const got = results(body(join), odd);
-    const computed = results(`add.f64 %d4, %d1, %d2; ${join.includes('neg') ? 'neg.f64 %d4, %d4;' : ''}`, rows);
-    assert.equal(
-      got.filter((_, i) => i % 2 === 1),
-      rows.map(([a]) => wanted(a!)),
-    );
-    assert.equal(
-      got.filter((_, i) => i % 2 === 0),
-      computed,
-    );
-  };
-  either('selp.f64 %d4, %d1, %d5, %p1;', (a) => a);
-  either('selp.f64 %d4, %d1, %d5, %p1; neg.f64 %d4, %d4;', (a) => a ^ sign);
-  either('mov.f64 %d4, %d1; @%p1 bra OUT; add.f64 %d4, %d1, %d2; OUT:', (a) => a);
-  either(
-    'mov.f64 %d4, %d1; @%p1 bra OUT; add.f64 %d4, %d1, %d2; OUT: neg.f64 %d4, %d4; abs.f64 %d6, %d4; neg.f64 %d4, %d4; neg.f64 %d4, %d4;',
-    (a) => a ^ sign,
-  );
-});
-
-test('a loop that does not run leaves what was loaded', () => {
-  const rows = anyRows(11n).map(([a, b], i) => [a!, b!, BigInt(i % 3)]);
-  const sum = `mov.f64 %d4, %d1; mov.b64 %rd7, %d3;
-L: setp.eq.u64 %p1, %rd7, 0; @%p1 bra DONE; add.f64 %d4, %d4, %d2; sub.u64 %rd7, %rd7, 1; bra L; DONE:`;
-  const got = results(sum, rows);
-  assert.equal(
-    got.filter((_, i) => i % 3 === 0),
-    rows.filter((_, i) => i % 3 === 0).map(([a]) => a),
-  );
-});
-
-test('comparisons and extremes of loaded values look at every bit', () => {
-  const draw = drawer(13n);
-  const close = Array.from({ length: 500 }, () => draw.bits()).map((a) => [a, BigInt.asUintN(64, a + BigInt(draw.below(3) - 1)), 0n]);
-  const rows = [...anyRows(14n), ...close];
-  const chosen = (test: boolean): bigint => (test ? f64Bits(1) : 0n);
-  for (const [words, holds] of [
-    ['lt', (a: number, b: number) => a < b],
-    ['eq', (a: number, b: number) => a === b],
-    ['geu', (a: number, b: number) => !(a < b)],
-  ] as const)
-    assertExact(`setp.${words}.f64 %p1, %d1, %d2; selp.f64 %d4, 1.0, 0.0, %p1;`, rows, (a, b) => chosen(holds(f64Value(a), f64Value(b))));
-  assertExact('min.f64 %d4, %d1, %d2;', rows, (a, b) => minFloat(f64, a, b));
-  assertExact('max.f64 %d4, %d1, %d2;', rows, (a, b) => maxFloat(f64, a, b));
-});
-
-test('computed values compare as the doubles that they are stored as', () => {
-  const draw = drawer(15n);
-  const held48 = held(draw);
-  // Sums that are halfway between two floats, come to from both sides, and by rounding.
-  const halves = Array.from({ length: 2000 }, () => {
-    const high = 1 + draw.below(2 ** 23) * 2 ** -23;
-    return [high, 2 ** -24 - draw.below(4) * 2 ** -48, 2 ** -24 * (draw.below(3) - 1) - 2 ** -23 * draw.below(2)].map(f64Bits);
-  });
-  const rows = [...specialRows, ...halves, ...rowsOf(draw, 4000, (power) => held48(power % 100))];
-  const [x, y] = [results('add.f64 %d4, %d1, %d2;', rows), results('sub.f64 %d4, %d1, %d3;', rows)];
-  for (const [words, holds] of [
-    ['lt', (a: number, b: number) => a < b],
-    ['le', (a: number, b: number) => a <= b],
-    ['eq', (a: number, b: number) => a === b],
-    ['neu', (a: number, b: number) => a !== b],
-    ['gtu', (a: number, b: number) => !(a <= b)],
-    ['num', (a: number, b: number) => !Number.isNaN(a) && !Number.isNaN(b)],
-  ] as const) {
-    const got = results(
-      `add.f64 %d5, %d1, %d2; sub.f64 %d6, %d1, %d3; setp.${words}.f64 %p1, %d5, %d6; selp.f64 %d4, 1.0, 0.0, %p1;`,
-      rows,
-    );
-    const constant = results(`add.f64 %d5, %d1, %d2; setp.${words}.f64 %p1, %d5, 0d3FF0000000000001; selp.f64 %d4, 1.0, 0.0, %p1;`, rows);
-    const zero = results(`add.f64 %d5, %d1, %d2; setp.${words}.f64 %p1, %d5, 0.0; selp.f64 %d4, 1.0, 0.0, %p1;`, rows);
-    rows.forEach((row, i) => {
-      const [a, b] = [f64Value(x[i]!), f64Value(y[i]!)];
-      assert.is(f64Value(got[i]!), Number(holds(a, b)), `${words} of ${shown(row)}`);
-      assert.is(f64Value(constant[i]!), Number(holds(a, 1 + 2 ** -52)), `${words} of ${shown(row)} and a constant`);
-      assert.is(f64Value(zero[i]!), Number(holds(a, 0)), `${words} of ${shown(row)} and zero`);
-    });
-  }
-});
-
-test('directed rounding, and what rounds by a large constant, are exact', () => {
-  const draw = drawer(16n);
-  const any = (power: number): bigint => (draw.bits() & (sign | ((1n << 52n) - 1n))) | (BigInt(1023 + (power % 40)) << 52n);
-  const rows = rowsOf(draw, 600, any);
-  for (const body of ['add.rz.f64 %d4, %d1, %d2;', 'fma.rm.f64 %d4, %d1, %d2, %d3;', 'div.rp.f64 %d4, %d1, %d2;', 'sqrt.rm.f64 %d4, %d1;'])
-    assert.equal(results(body, rows), results(body, rows, 'soft'));
-  // A merged first step would leave the neighbour: the same operands are added to nearest beside.
-  const both = 'add.f64 %d5, %d1, %d2; add.rz.f64 %d4, %d1, %d2; st.global.f64 [%rd4], %d5;';
-  assert.equal(results(both, rows), results('add.rz.f64 %d4, %d1, %d2;', rows, 'soft'));
-  // To an integer and back, as exponentials do: 2^52 + 2^51.
-  const shift = '0d4338000000000000';
-  const numbers = Array.from({ length: 2000 }, () => [f64Bits((draw.below(2 ** 31) - 2 ** 30) / 2 ** draw.below(32)), f64Bits(1.5), 0n]);
-  assertExact(`add.f64 %d5, %d1, ${shift}; sub.f64 %d4, %d5, ${shift};`, numbers, (a) => f64Bits(evenOf(f64Value(a))));
-  assertExact(`fma.rn.f64 %d5, %d1, %d2, ${shift}; sub.f64 %d4, %d5, ${shift};`, numbers, (a) => f64Bits(evenOf(f64Value(a) * 1.5)));
-});
-
-/** The nearest integer, ties to even; +0 for what rounds to nothing. */
-function evenOf(value: number): number {
-  const down = Math.floor(value);
-  const rest = value - down;
-  return rest > 0.5 || (rest === 0.5 && down % 2 !== 0) ? down + 1 : down + 0;
-}
-
-test('conversions of computed values are those of the doubles that they are', () => {
-  const draw = drawer(17n);
-  const rows = [...specialRows.slice(0, 200), ...rowsOf(draw, 1500, (power) => held(draw)(power % 70))];
-  const sums = results('add.f64 %d4, %d1, %d2;', rows).map((bits) => [bits]);
-  for (const convert of [
-    'cvt.rn.f32.f64 %f1, X; cvt.f64.f32 %d4, %f1;',
-    'cvt.rzi.s32.f64 %r2, X; cvt.rn.f64.s32 %d4, %r2;',
-    'cvt.rmi.f64.f64 %d4, X;',
-    'cvt.rzi.u64.f64 %rd6, X; cvt.rn.f64.u64 %d4, %rd6;',
-  ])
-    assert.equal(
-      results(`add.f64 %d5, %d1, %d2; ${convert.replace('X', '%d5')}`, rows),
-      results(convert.replace('X', '%d1'), sums, 'soft'),
-    );
-});
-
-test('values that are pairs, bits or either, in branches and loops: integers come out as they are', () => {
-  const draw = drawer(BigInt(process.env.SEED ?? 19));
-  const loaded = (): bigint => draw.of([f64Bits(draw.below(17) - 8), f64Bits(draw.below(2 ** 20)), f64Bits(-0), 0x7ff0000000000123n]);
-  const rows = Array.from({ length: 32 }, () => [loaded(), loaded(), loaded()]);
-  for (let i = 0; i < Number(process.env.PROGRAMS ?? 60); i++) {
-    const body = randomDoubles(draw);
-    const [got, want] = [results(body, rows), results(body, rows, 'soft')];
-    const wrong = got.flatMap((bits, row) =>
-      bits === want[row] || (isNone(bits) && isNone(want[row]!))
-        ? []
-        : [`${shown(rows[row]!)}: ${f64Value(bits)}, not ${f64Value(want[row]!)}`],
-    );
-    assert.equal(wrong.slice(0, 3), [], body);
-  }
 });
 
 // ── subnormal floats ──

@@ -62,7 +62,7 @@ test('CM2098: doubles that are emulated are told of once, where they are compute
   const file = new SourceFile('a.ptx', head + sum);
   const diagnostics = new Diagnostics(file);
   emit(file, 'metallib', { fp64: 'emulate' }, diagnostics);
-  assert.match(diagnostics.list[0]!.message, /^doubles of kernel `k` are emulated for macos14, .*: 2 places$/);
+  assert.match(diagnostics.list[0]!.message, /^doubles are computed with pairs of floats for macos14, .*: 2 places$/);
   assert.is(diagnostics.list[0]!.severity, 'note');
 });
 

@@ -1,5 +1,5 @@
 /**
- * Instructions of doubles by chance, in branches and loops, that keep to integers of less than 2^40: exact in double precision and
+ * Instructions of doubles by chance, in branches and loops, that keep to integers of less than 2^46: exact in double precision and
  * in pairs of floats alike. Registers %d0 to %d5 hold values, %d6 and %d7 are scratch; `%rd0` differs by thread.
  */
 import type { Draw } from './pair-errors.ts';
@@ -11,23 +11,24 @@ export function randomDoubles(draw: Draw): string {
   let labels = 0;
   const { below, of } = draw;
   const any = (): string => `%d${below(registers)}`;
-  const value = (): string => (below(6) ? any() : of(['0.0', '1.0', '-3.0', '0d4045000000000000', '0d7FF8000000000000']));
+  const value = (): string => (below(6) ? any() : of(['0.0', '1.0', '-3.0', '42.0', '0.0', '7.0']));
   const condition = (): string =>
     of([
       () => `setp.${of(['lt', 'le', 'eq', 'neu', 'gt', 'num'])}.f64 %p1, ${any()}, ${value()};`,
       () => `and.b64 %rd6, %rd0, ${1 + below(3)}; setp.eq.u64 %p1, %rd6, 0;`,
     ])();
-  // Products stay below 2^40, and 2^20 is what is multiplied at most.
-  const limited = (d: string, s: string): string =>
-    `max.f64 ${d}, ${s}, 0dC130000000000000; min.f64 ${d}, ${d}, 0d4130000000000000; mov.b64 %rd6, ${d}; mov.b64 ${d}, %rd6;`;
+  // Factors are at most 2^12, so that products and what is added to them stay far below 2^46.
+  const limited = (d: string, s: string): string => `max.f64 ${d}, ${s}, 0dC0B0000000000000; min.f64 ${d}, ${d}, 0d40B0000000000000;`;
+  const factors = (): string => `${limited('%d6', any())} ${limited('%d7', any())}`;
   const simple = [
+    () => `${of(['add', 'sub'])}.f64 ${any()}, ${any()}, ${value()};`,
     () => `${of(['add', 'sub'])}.f64 %d6, ${any()}, ${value()}; ${limited(any(), '%d6')}`,
-    () => `mul.f64 %d6, ${any()}, ${value()}; ${limited(any(), '%d6')}`,
-    () => `fma.rn.f64 %d6, ${any()}, ${any()}, ${value()}; ${limited(any(), '%d6')}`,
+    () => `${factors()} mul.f64 ${any()}, %d6, %d7;`,
+    () => `${factors()} fma.rn.f64 ${any()}, %d6, %d7, ${value()};`,
     () => `${of(['neg', 'abs'])}.f64 ${any()}, ${any()};`,
     () => `mov.f64 ${any()}, ${any()};`,
     () => `${condition()} selp.f64 ${any()}, ${value()}, ${any()}, %p1;`,
-    () => `${condition()} @%p1 add.f64 %d6, ${any()}, ${any()}; ${limited(any(), '%d6')}`,
+    () => `${condition()} @%p1 add.f64 ${any()}, ${any()}, ${any()};`,
     () =>
       `add.f64 %d6, ${any()}, ${any()}; st.local.f64 [spill+${8 * below(4)}], %d6; ld.local.f64 %d7, [spill+${8 * below(4)}]; ${limited(any(), '%d7')}`,
     () => `cvt.rzi.s32.f64 %r4, ${any()}; cvt.rn.f64.s32 ${any()}, %r4;`,

@@ -11,6 +11,7 @@ import type { Span } from '../base/source.ts';
 import {
   addInst,
   type Block,
+  bitsOf as bitsOfType,
   builder,
   cfgOf,
   edgesOf,
@@ -25,7 +26,7 @@ import {
 import { fateOf } from './f64/expansions.ts';
 import { called, expand, hasDoubles, refuser, retype, touchesDoubles } from './legalise-f64.ts';
 import { compared } from './pairs/compare.ts';
-import { ofBits, toBits } from './pairs/convert.ts';
+import { ofBits, ofFloat, ofInteger, toBits } from './pairs/convert.ts';
 import { computesPair, type Forms, formsOf, isPairConstant } from './pairs/forms.ts';
 import { type Pair, type Tools, tools } from './pairs/pair.ts';
 import { pairRowOf } from './pairs/table.ts';
@@ -43,6 +44,8 @@ interface State {
   readonly kernel: Kernel;
   readonly forms: Forms;
   readonly known: Map<Value, Known>;
+  /** The conversions that make doubles. */
+  readonly origins: ReadonlyMap<Value, Inst>;
   /** Where each value of f64 is made. */
   readonly homes: ReadonlyMap<Value, Block>;
   readonly at: ReadonlyMap<Block, Tools>;
@@ -58,6 +61,7 @@ export function emulateF64(kernel: Kernel, target: string, diagnostics: Diagnost
     kernel,
     forms,
     known: new Map(),
+    origins: originsOf(kernel),
     homes: homesOf(kernel),
     at: new Map(kernel.blocks.map((block) => [block, tools(builder(kernel, { ...block, body: [] }))])),
     functions: new Map(kernel.functions),
@@ -121,6 +125,16 @@ function homesOf(kernel: Kernel): Map<Value, Block> {
   for (const block of kernel.blocks)
     for (const value of [...block.params, ...block.body]) if (kernel.insts[value]!.type === 'f64') homes.set(value, block);
   return homes;
+}
+
+function originsOf(kernel: Kernel): Map<Value, Inst> {
+  const origins = new Map<Value, Inst>();
+  for (const { body } of kernel.blocks)
+    for (const value of body) {
+      const inst = kernel.insts[value]!;
+      if (inst.type === 'f64' && (inst.op === 'fpext' || inst.op === 'sitofp' || inst.op === 'uitofp')) origins.set(value, { ...inst });
+    }
+  return origins;
 }
 
 /** What is done with an instruction that has doubles: as long as types say which those are. */
@@ -206,8 +220,16 @@ const toolsFor = ({ at, homes }: State, block: Block, value: Value): Tools => at
 
 function pairOf(state: State, block: Block, value: Value): Pair {
   const known = knownOf(state, value);
-  known.pair ??= ofBits(toolsFor(state, block, value), value);
+  known.pair ??= made(toolsFor(state, block, value), value, state.origins.get(value));
   return known.pair;
+}
+
+/** The pair of bits; of what is a float or an integer of 32 bits by that, which is shorter. */
+function made(t: Tools, value: Value, origin: Inst | undefined): Pair {
+  const isShort = (a: Value): boolean => bitsOfType(t.b.typeOf(a)) <= 32;
+  if (origin?.op === 'fpext' && t.b.typeOf(origin.a) === 'f32') return ofFloat(t, origin.a);
+  if ((origin?.op === 'sitofp' || origin?.op === 'uitofp') && isShort(origin.a)) return ofInteger(t, origin.a, origin.op === 'sitofp');
+  return ofBits(t, value);
 }
 
 function bitsOf(state: State, block: Block, value: Value): Value {

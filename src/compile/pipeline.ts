@@ -114,7 +114,7 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
   if (diagnostics.hasErrors) return undefined;
   if (options.fp64 === 'warn' && !target.allowsCpuOnly)
     for (const kernel of ir.kernels) warnOfDoubles(kernel, source, target.name, diagnostics);
-  if (target.emulatesDoubles && !target.allowsCpuOnly) for (const kernel of ir.kernels) noteEmulation(kernel, target.name, diagnostics);
+  if (target.emulatesDoubles && !target.allowsCpuOnly) noteEmulation(ir.kernels, target.name, diagnostics);
   const said = new Diagnostics(diagnostics.file);
   const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said));
   diagnostics.addNew(said.list);

@@ -30,10 +30,10 @@ export function isExactDouble(text: string, span: Span): boolean {
   return !words.includes('f64') || words.some((word) => ['rz', 'rm', 'rp', 'approx'].includes(word));
 }
 
-/** Reports CM2098, once for a kernel that computes with doubles. The kernel still holds them. */
-export function noteEmulation(kernel: Kernel, target: string, diagnostics: Diagnostics): void {
-  const [first, ...others] = emulatedDoubles(kernel);
+/** Reports CM2098, once for what computes with doubles in all kernels, which still hold them. */
+export function noteEmulation(kernels: readonly Kernel[], target: string, diagnostics: Diagnostics): void {
+  const [first, ...others] = kernels.flatMap(emulatedDoubles);
   if (!first) return;
   const places = others.length === 0 ? '1 place' : `${others.length + 1} places`;
-  diagnostics.report('CM2098', { kernel: kernel.name, target, places }, { span: first });
+  diagnostics.report('CM2098', { target, places }, { span: first });
 }

@@ -6,7 +6,7 @@
  */
 import type { Value } from '../../ir/index.ts';
 import { dropped, infinity, isNan, jammed, magnitudeOf, quietNan } from '../f64/parts.ts';
-import { type Pair, powers, quickTwoSum, signBit, type Tools } from './pair.ts';
+import { fieldMask, normalised, type Pair, powers, quickTwoSum, signBit, type Tools } from './pair.ts';
 
 /** The pair of a double. */
 export function ofBits(t: Tools, bits: Value): Pair {
@@ -30,6 +30,37 @@ export function ofBits(t: Tools, bits: Value): Pair {
     low,
     power: w.select(isExtreme, powers.infinite, w.select(isZero, powers.zero, power)),
   };
+}
+
+/** The pair of a float, exactly; a subnormal one is taken by its bits, as a GPU may flush it. */
+export function ofFloat(t: Tools, a: Value): Pair {
+  const { b, w } = t;
+  const bits = t.bits(a);
+  const isTiny = w.is(w.and(bits, fieldMask), 'eq', 0n);
+  // A subnormal float is an integer in units of 2^-149.
+  const units = w.or(t.bits(b.sitofp('f32', w.and(bits, (1n << 23n) - 1n))), w.and(bits, signBit));
+  const normal = w.select(isTiny, units, bits);
+  const field = w.and(normal, fieldMask);
+  const isExtreme = w.is(field, 'eq', fieldMask);
+  const isZero = w.is(field, 'eq', 0n);
+  const high = w.add(w.sub(normal, field), 127n << 23n);
+  const power = w.sub(w.lshr(field, 23n), w.select(isTiny, 127n + 149n, 127n));
+  return {
+    high: t.ofBits(w.select(w.is(w.sub(field, 1n), 'ult', fieldMask - 1n), high, normal)),
+    low: t.float(0),
+    power: w.select(isExtreme, powers.infinite, w.select(isZero, powers.zero, power)),
+  };
+}
+
+/** The pair of an integer of up to 32 bits, exactly. */
+export function ofInteger(t: Tools, a: Value, isSigned: boolean): Pair {
+  const { b, w } = t;
+  const type = b.typeOf(a);
+  const value = type === 'i32' ? a : isSigned ? b.sext('i32', a) : b.zext('i32', a);
+  const upper = b.fmul(b.sitofp('f32', isSigned ? w.ashr(value, 8n) : w.lshr(value, 8n)), t.float(256));
+  const [sum, rest] = quickTwoSum(b, upper, b.sitofp('f32', w.and(value, 255n)));
+  const { high, low, power, field } = normalised(t, sum, rest, w.word(0n));
+  return { high, low, power: w.select(w.is(field, 'eq', 0n), powers.zero, power) };
 }
 
 /** The double of a pair; infinite where the power is above those of doubles. */

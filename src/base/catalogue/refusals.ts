@@ -162,8 +162,8 @@ export const refusals = entries({
   CM2098: {
     severity: 'note',
     title: 'f64 by pairs of floats',
-    message: 'doubles of kernel `{kernel}` are emulated for {target}, to 44 bits and more: {places}',
-    help: '`--fp64=soft`, the default, computes all 53 bits exactly, in two to five times as many operations',
+    message: 'doubles are computed with pairs of floats for {target}, to 44 bits and more: {places}',
+    help: '`--fp64=soft`, the default, computes all 53 bits exactly, and takes up to seven times as long',
     page: 'With `--fp64=emulate`, sums, products, quotients and roots of doubles are computed with pairs of floats and an exponent. In units of 2^-48 of the exact result a sum is off by at most 4, a product by 6, a quotient by 16, a root by 4.125, and a fused multiply-add by 4 of the result and 5 of the product; each operand that has more bits than a pair holds, such as one read from memory, is off by half a unit more of what it contributes (of 2^-1022, where it is less than that). The range is that of doubles, and within the registers wider: an intermediate result neither overflows nor loses bits between 2^-8192 and 2^8192. What is only moved, compared, converted, or changed in its sign keeps every bit, and so do instructions that state a direction of rounding (`.rz`, `.rm`, `.rp`) or `.approx`, and sums with a constant of 2^48 or more, which code rounds to integers with. Code that computes the errors of double precision (two-sum, two-product) gains nothing by it here.',
   },
 });
