@@ -187,6 +187,11 @@ test('what is special stays so from one operation to the next', () => {
     const seven = fmaFloat(f64, six, six, five);
     return mulFloat(f64, divFloat(f64, seven, a), b);
   });
+  const square = 'fma.rn.f64 %d5, %d5, %d5, 0.0;';
+  assertExact(`mov.f64 %d5, %d1; ${square.repeat(4)} mul.f64 %d5, %d5, %d5; add.f64 %d4, %d5, %d2;`, rows, (a, b) => {
+    const squared = [1, 2, 3, 4, 5].reduce((x) => mulFloat(f64, x, x), a);
+    return addFloat(f64, squared, b);
+  });
 });
 
 /** As many steps as bring a power by 1000 each from that of zero to those of numbers, were it not set anew. */

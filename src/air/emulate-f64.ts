@@ -87,7 +87,8 @@ export function emulateF64(kernel: Kernel, target: string, diagnostics: Diagnost
 
 /**
  * Makes what has to stay exact calls of the functions that are: of the instructions at places where `isExact` holds, say those that
- * round in a direction, which are composed of operations that round to nearest. Before passes merge them with others.
+ * round in a direction, which are composed of operations that round to nearest; and of what stands at none. Before passes merge them
+ * with others.
  */
 export function keepExactDoubles(kernel: Kernel, isExact: (span: Span) => boolean): void {
   const functions = new Map(kernel.functions);
@@ -95,7 +96,7 @@ export function keepExactDoubles(kernel: Kernel, isExact: (span: Span) => boolea
     const b = builder(kernel, { ...block, body: [] });
     for (const value of block.body) {
       const [inst, span] = [kernel.insts[value]!, kernel.locs[value]];
-      if (inst.type === 'f64' && pairRowOf(inst.op)?.kind === 'computes' && span && isExact(span)) {
+      if (inst.type === 'f64' && pairRowOf(inst.op)?.kind === 'computes' && (!span || isExact(span))) {
         b.loc = span;
         mapOperands(inst, (operand) => b.bitcast('i64', operand));
         const a = addInst(kernel, exactCall({ ...inst, type: 'i64' }, kernel, functions), span);

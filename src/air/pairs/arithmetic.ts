@@ -87,8 +87,9 @@ export function fusedSumOf(t: Tools, a: Pair, b: Pair, c: Pair): Pair {
 }
 
 /**
- * a / b: the quotient of the high floats, and that of what its product with b leaves of a. As algorithm 17, off by 15 u^2, with
- * products by fma, and 1 for the grid.
+ * a / b: the quotient of the high floats, and that of what its product with b leaves of a. As algorithm 17, off by 15 u^2, and 1 for
+ * the grid. The products here are fused: what the high floats leave is exact (Boldo and Daumas, 2003), and roundings of 2, 3, 3 and,
+ * for dividing by a high float alone, 3 u^2 are left.
  */
 export function quotientOf(t: Tools, a: Pair, b: Pair): Pair {
   const { b: ir, w } = t;
