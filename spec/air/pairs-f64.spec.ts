@@ -226,6 +226,14 @@ test('an intermediate result beyond the range of doubles is not lost', () => {
   assertExact('mul.f64 %d4, %d2, %d3;', rows, (_, b, c) => mulFloat(f64, b, c));
 });
 
+test('beyond the range of registers a result is infinite or zero, and stays it', () => {
+  const rows = [2 ** 1000, 2 ** -1000].map((a) => [f64Bits(a), 0n, 0n]);
+  const squares = (count: number): string => `mov.f64 %d4, %d1; ${'mul.f64 %d4, %d4, %d4;'.repeat(count)}`;
+  const quotients = (count: number): string => 'div.rn.f64 %d4, %d4, %d1;'.repeat(count);
+  assertExact(squares(3) + quotients(7), rows, (a) => a);
+  assertExact(squares(4) + quotients(15), rows, (a) => f64Bits(f64Value(a) > 1 ? Number.POSITIVE_INFINITY : 0));
+});
+
 test('subnormal results are rounded as those of doubles', () => {
   const draw = drawer(8n);
   const rows = Array.from({ length: 3000 }, () => [
