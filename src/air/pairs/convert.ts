@@ -5,29 +5,28 @@
  * Source: IEEE 754-2019, section 3.4 (formats).
  */
 import type { Value } from '../../ir/index.ts';
-import { dropped, infinity, isNan, jammed, magnitudeOf, quietNan } from '../f64/parts.ts';
+import { infinity, isNan, magnitudeOf, quietNan } from '../f64/parts.ts';
 import { fieldMask, normalised, type Pair, powers, quickTwoSum, signBit, type Tools } from './pair.ts';
 
 /** The pair of a double. */
 export function ofBits(t: Tools, bits: Value): Pair {
-  const { b, w, wide } = t;
-  const [upper, lower] = [b.trunc('i32', wide.lshr(bits, 32n)), b.trunc('i32', bits)];
-  const sign = w.and(upper, signBit);
+  const { b, w } = t;
+  const [upper, lower] = [b.trunc('i32', t.wide.lshr(bits, 32n)), b.trunc('i32', bits)];
   const exponent = w.and(w.lshr(upper, 20n), 0x7ffn);
   // The nearest number of 24 bits, and what it lacks, of 29 bits with a sign: what was stored of a pair is the same number again.
   const doubled = w.or(w.shl(w.and(upper, 0xf_ffffn), 4n), w.lshr(lower, 28n));
-  const first = w.add(w.lshr(w.add(doubled, 1n), 1n), w.select(w.is(exponent, 'eq', 0n), 0n, 1n << 23n));
-  const second = w.ashr(w.shl(lower, 3n), 3n);
-  /** An integer in units of a power of two, with the sign. */
-  const float = (size: Value, power: bigint): Value => b.fmul(b.sitofp('f32', size), t.ofBits(w.or(sign, (127n + power) << 23n)));
-  const [high, low] = quickTwoSum(b, float(first, -23n), float(second, -52n));
+  const first = t.ofBits(w.add(w.lshr(w.add(doubled, 1n), 1n), 127n << 23n));
+  const second = b.fmul(b.sitofp('f32', w.ashr(w.shl(lower, 3n), 3n)), t.float(2 ** -52));
+  const leading = b.select(w.is(exponent, 'eq', 0n), t.float(1), t.float(0));
+  const [high, low] = quickTwoSum(b, b.fsub(first, leading), second);
   const isExtreme = w.is(exponent, 'eq', 0x7ffn);
-  const extreme = b.select(isNan(wide, magnitudeOf(wide, bits)), t.float(Number.NaN), t.float(Number.POSITIVE_INFINITY));
-  const power = w.sub(w.smax(exponent, 1n), 1023n);
+  const extreme = b.select(isNan(t.wide, magnitudeOf(t.wide, bits)), t.float(Number.NaN), t.float(Number.POSITIVE_INFINITY));
   const isZero = b.fcmp(high, t.float(0), { pred: 'oeq' });
+  const power = w.sub(w.smax(exponent, 1n), 1023n);
+  const sign = w.and(upper, signBit);
   return {
-    high: b.fmul(high, b.select(isExtreme, extreme, t.float(1))),
-    low,
+    high: t.ofBits(w.or(t.bits(b.select(isExtreme, extreme, high)), sign)),
+    low: t.ofBits(w.xor(t.bits(low), sign)),
     power: w.select(isExtreme, powers.infinite, w.select(isZero, powers.zero, power)),
   };
 }
@@ -80,8 +79,11 @@ export function toBits(t: Tools, { high, low, power }: Pair): Value {
   return wide.or(known, wide.shl(b.zext('i64', sign), 32n));
 }
 
-/** Half of a number of up to 55 bits, and with an exponent below 0 less by so many places. */
+/** Half of a number of up to 55 bits, rounded, and with an exponent below 0 less by so many places. */
 function withoutPlaces({ b, w, wide }: Tools, value: Value, exponent: Value): Value {
-  const lost = w.smin(w.smax(w.sub(0n, exponent), 0n), 63n);
-  return dropped(wide, jammed(wide, wide.shl(value, 8n), b.zext('i64', lost)), 9n);
+  const lost = b.zext('i64', w.smin(w.smax(w.sub(0n, exponent), 0n), 62n));
+  const count = wide.add(lost, 1n);
+  const odd = wide.and(wide.lshr(value, count), 1n);
+  const belowHalf = wide.sub(wide.shl(1n, lost), 1n);
+  return wide.lshr(wide.add(wide.add(value, belowHalf), odd), count);
 }
