@@ -99,8 +99,7 @@ const unsorted: [argv: string[], words: RegExp][] = [
   [['--grid'], /`--grid` needs a value: `--grid X\[,Y\[,Z\]\]`/],
   [['--grid', '--block', '4'], /`--grid` needs a value/],
   [['--json=yes'], /`--json` takes no value, and `yes` was given/],
-  [['--fp64', 'emulate'], /`--fp64 emulate` is not yet available in this version: .*`soft`, the default, is exact$/],
-  [['--fp64', 'hard'], /`--fp64 hard`: the choices are soft, warn, native/],
+  [['--fp64', 'hard'], /`--fp64 hard`: the choices are soft, warn, emulate, native/],
   [['--mma', 'quick'], /`--mma quick`: the choices are exact, fast/],
   [['--device', 'gpu'], /`--device gpu`: the choices are auto, metal, cpu, cuda; did you mean `cpu`\?/],
 ];

@@ -6,7 +6,7 @@ const json: Option = { name: 'json', doc: 'Print one JSON object instead of text
 
 /** Spelled here and not read from the compiler, which would load it for every `--help`; a spec holds the lists equal. */
 export const targetChoices = ['macos13', 'macos14', 'macos15', 'macos26', 'ios17', 'ios18', 'cpu'];
-export const fp64Choices = ['soft', 'warn', 'native'];
+export const fp64Choices = ['soft', 'warn', 'emulate', 'native'];
 export const mmaChoices = ['exact', 'fast'];
 export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection'];
 
@@ -27,8 +27,7 @@ const fp64: Option = {
   name: 'fp64',
   value: 'MODE',
   choices: fp64Choices,
-  unavailable: { emulate: 'pairs of floats are not built; `soft`, the default, is exact' },
-  doc: 'How f64 is compiled for Apple GPUs, which have none: `soft` (the default) computes it exactly with integers, `warn` too and says where, `native` keeps double operations, which no known Apple GPU loads.',
+  doc: 'How f64 is compiled for Apple GPUs, which have none: `soft` (the default) computes it exactly with integers, `warn` too and says where, `emulate` computes with pairs of floats, to 44 bits and more and up to seven times as fast, `native` keeps double operations, which no known Apple GPU loads.',
 };
 
 const mma: Option = {

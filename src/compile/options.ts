@@ -3,9 +3,10 @@ import type { Reflection, TargetName } from '../air/index.ts';
 
 /**
  * For Apple targets: `soft` (the default) is exact double precision in integer arithmetic, `warn` the same with a warning for
- * what it is needed for; `native` emits double operations, as the target `cpu` always does.
+ * what it is needed for; `emulate` computes with pairs of floats, to 44 bits and more, and says so; `native` emits double
+ * operations, as the target `cpu` always does.
  */
-export const fp64Modes = ['soft', 'warn', 'native'] as const;
+export const fp64Modes = ['soft', 'warn', 'emulate', 'native'] as const;
 export type Fp64Mode = (typeof fp64Modes)[number];
 
 /**
