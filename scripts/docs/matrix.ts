@@ -93,7 +93,8 @@ Lane l (of the bits \`l0\` to \`l4\`) has two elements of a tile, e 0 and 1, at 
 \`<64 x T>\`. Apple documents neither, so this rests on what others rely on:
 
 - Apple’s own MLX computes with that layout for a, b and c (ml-explore/mlx, \`mlx/backend/metal/kernels/steel/gemm/mma.h\`), and so do
-  metal-flash-attention (\`morton_order\` in \`GEMMHeaders.swift\`) and the code that tinygrad writes.
+  metal-flash-attention (\`morton_order\` in \`GEMMHeaders.swift\`) and the code that tinygrad writes. A kernel of MLX that puts its matrices together so, as Apple’s
+  compiler made it, gives on the CPU device what its formula gives (\`spec/device/real-matrices.spec.ts\`).
 - Apple’s compilers (32023.864 and 32023.883, listings in public repositories) make \`extractelement\` and \`insertelement\` i of a \`<64 x float>\` of
   \`thread_elements()[i]\`. The library of metal-flash-attention, as Apple’s compiler for macOS 13 built it, keeps matrices in a thread’s memory and reads and writes the
   first two elements there, and hands \`<64 x half>\` factors with a \`<64 x float>\` sum to \`air.simdgroup_matrix_8x8_multiply_accumulate\`.
