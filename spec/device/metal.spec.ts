@@ -137,6 +137,30 @@ test('commands that take a while are waited for, whether a handler tells of thei
     });
 });
 
+test('the time of a launch is that on the GPU', () => {
+  on(({ module, buffer }) => {
+    fake.set('nanoseconds', 2_500_000);
+    const value = { kind: 'bytes', bytes: new Uint8Array(4) } as const;
+    const shape = { grid: [1, 1, 1], block: [1, 1, 1], dynamicSharedBytes: 0, timeoutMs: 0 } as const;
+    const result = module.launch({ kernel: 'add', ...shape, args: [{ kind: 'buffer', buffer }, value] }, new Diagnostics());
+    // Of seconds since the machine started, microseconds are left.
+    assert.ok(Math.abs(result!.durationMs - 2.5) < 0.001, `${result!.durationMs}`);
+  });
+});
+
+test('what a launch takes for itself it gives back, whether it ends well or not', () => {
+  on(({ run, buffer }) => {
+    assert.is(run().length, 1);
+    const before = fake.live();
+    assert.is(run().length, 1);
+    buffer.write(Uint8Array.of(1));
+    assert.is(run().length, 0);
+    fake.set('fail', 3);
+    assert.is(run().length, 1);
+    assert.is(fake.live(), before);
+  }, stops);
+});
+
 test('a device that gives no times is timed from outside', () => {
   on(({ module, buffer }) => {
     fake.set('no times', 1);

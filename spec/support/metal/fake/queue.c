@@ -114,6 +114,8 @@ static void *run_handlers(void *given) {
 
 static void finish(commands *of, long error_code) {
   of->ended = now();
+  /* A time that tests can tell. */
+  if (setting("nanoseconds")) of->ended = of->started + setting("nanoseconds") * 1e-9;
   of->error_code = error_code;
   of->status = error_code ? failed : completed;
   queue *in = of->of;
