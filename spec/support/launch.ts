@@ -10,13 +10,18 @@ export interface Launched {
   /** Of a block. */
   readonly threads: number;
   /** By parameter: what a buffer holds before, a number of 32 or (a bigint) 64 bits, or bytes by value. */
+  /** Bytes of dynamic threadgroup memory. */
+  readonly shared?: number;
   /** Values of function constants. */
   readonly constants?: readonly GivenConstant[];
   readonly args: readonly (ArrayBufferView | number | bigint | { readonly bytes: Uint8Array })[];
 }
 
 /** What the buffers hold afterwards, in their order; throws what was reported where the launch does not end well. */
-export function launchMetallib(metallib: Uint8Array, { kernel, blocks, threads, args, constants = [] }: Launched): Uint8Array[] {
+export function launchMetallib(
+  metallib: Uint8Array,
+  { kernel, blocks, threads, args, constants = [], shared = 0 }: Launched,
+): Uint8Array[] {
   const diagnostics = new Diagnostics();
   const device = openCpuDevice();
   const module = device.load(metallib, diagnostics, { constants });
@@ -30,7 +35,7 @@ export function launchMetallib(metallib: Uint8Array, { kernel, blocks, threads, 
     buffers.push(buffer);
     return { kind: 'buffer', buffer };
   });
-  const shape = { grid: [blocks, 1, 1], block: [threads, 1, 1], dynamicSharedBytes: 0 } as const;
+  const shape = { grid: [blocks, 1, 1], block: [threads, 1, 1], dynamicSharedBytes: shared } as const;
   const done = module?.launch({ kernel, ...shape, args: given, timeoutMs: 10_000 }, diagnostics);
   if (!done) throw new Error(diagnostics.list.map((d) => d.message).join('; '));
   const after = buffers.map((buffer) => buffer.read());
