@@ -24,7 +24,7 @@ export function launchMetallib(
 ): Uint8Array[] {
   const diagnostics = new Diagnostics();
   const device = openCpuDevice();
-  const module = device.load(metallib, diagnostics, { constants });
+  const module = device.load(metallib, diagnostics, { constants, kernels: [kernel] });
   const buffers: DeviceBuffer[] = [];
   const given = args.map((arg): LaunchArgument => {
     if (typeof arg === 'bigint') return { kind: 'bytes', bytes: bytesOf(BigUint64Array.of(arg)) };

@@ -83,6 +83,8 @@ export interface DeviceModule {
 export interface LoadOptions {
   /** Values of function constants, by name or number; `KernelReflection.constants` says which a kernel has. */
   readonly constants?: readonly GivenConstant[];
+  /** The kernels that are going to be launched, where the file has them: the others need not be made ready. */
+  readonly kernels?: readonly string[];
 }
 
 export interface Device {
