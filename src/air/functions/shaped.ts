@@ -147,3 +147,15 @@ export function shapedFunctionOf(name: string): Shaped | undefined {
   }
   return undefined;
 }
+
+/** How their names are spelled, for the docs. */
+export const shapedFunctions: readonly string[] = [
+  ...Object.keys(typed).map((name) => `${name}.TYPE`),
+  ...Object.keys(plain),
+  'llvm.memcpy',
+  'llvm.memmove',
+  'llvm.memset',
+  'air.pack.FORM.TYPE',
+  'air.unpack.FORM.TYPE',
+  'llvm.vector.reduce.OP.TYPE',
+];
