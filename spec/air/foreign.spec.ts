@@ -170,4 +170,19 @@ need(test, ['llvm-as-14'], 'whether a value is uniform is for assumptions alone'
   );
 });
 
+need(test, ['llvm-as-14'], 'coherent loads and stores, of vectors too', () => {
+  const pointer = '<3 x i32> addrspace(1)*';
+  const text = airModule(
+    [{ type: pointer, kind: 'air.buffer' }],
+    `  %x = call <3 x i32> @air.load.device_coherent.v3i32.p1v3i32(${pointer} %p0)
+  %y = add <3 x i32> %x, <i32 1, i32 10, i32 100>
+  %to = getelementptr <3 x i32>, ${pointer} %p0, i64 1
+  call void @air.store.device_coherent.v3i32.p1v3i32(<3 x i32> %y, ${pointer} %to)`,
+    `declare <3 x i32> @air.load.device_coherent.v3i32.p1v3i32(${pointer})
+declare void @air.store.device_coherent.v3i32.p1v3i32(<3 x i32>, ${pointer})`,
+  );
+  const [after] = launchMetallib(airLibrary(text), { kernel: 'k', blocks: 1, threads: 1, args: [Uint32Array.of(1, 2, 3, 4, 5, 6, 7, 8)] });
+  assert.equal([...new Uint32Array(after!.slice().buffer)], [1, 2, 3, 4, 2, 12, 103, 8]);
+});
+
 test.run();
