@@ -10,8 +10,8 @@ export interface Launched {
   /** Of a block. */
   readonly threads: number;
   /** By parameter: what a buffer holds before, a number of 32 or (a bigint) 64 bits, or bytes by value. */
-  /** Bytes of dynamic threadgroup memory. */
-  readonly shared?: number;
+  /** Bytes of dynamic threadgroup memory, or of each threadgroup argument. */
+  readonly shared?: number | readonly number[];
   /** Values of function constants. */
   readonly constants?: readonly GivenConstant[];
   readonly args: readonly (ArrayBufferView | number | bigint | { readonly bytes: Uint8Array })[];
@@ -35,7 +35,8 @@ export function launchMetallib(
     buffers.push(buffer);
     return { kind: 'buffer', buffer };
   });
-  const shape = { grid: [blocks, 1, 1], block: [threads, 1, 1], dynamicSharedBytes: shared } as const;
+  const parts = typeof shared === 'number' ? { dynamicSharedBytes: shared } : { dynamicSharedBytes: 0, dynamicSharedParts: shared };
+  const shape = { grid: [blocks, 1, 1], block: [threads, 1, 1], ...parts } as const;
   const done = module?.launch({ kernel, ...shape, args: given, timeoutMs: 10_000 }, diagnostics);
   if (!done) throw new Error(diagnostics.list.map((d) => d.message).join('; '));
   const after = buffers.map((buffer) => buffer.read());

@@ -45,6 +45,8 @@ export interface LaunchRequest {
   /** Threads in a threadgroup. */
   readonly block: Dim3;
   readonly dynamicSharedBytes: number;
+  /** How they are divided, where a kernel has several threadgroup arguments: bytes of each, which start at multiples of 16. */
+  readonly dynamicSharedParts?: readonly number[];
   readonly args: readonly LaunchArgument[];
   /** 0: no limit. */
   readonly timeoutMs: number;

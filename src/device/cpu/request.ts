@@ -17,7 +17,21 @@ const isCpuBuffer = (buffer: DeviceBuffer): buffer is CpuBuffer => 'owner' in bu
 /** Where a buffer of the CPU device starts. */
 export const addressOf = (buffer: DeviceBuffer): number | undefined => (isCpuBuffer(buffer) ? buffer.address : undefined);
 
-/** Reports CM5011 to CM5013 and CM5021 to CM5024. */
+/** Where the parts of dynamic shared memory start, from the start of the first, and how many bytes they take in all. */
+export function sharedParts({ dynamicSharedBytes, dynamicSharedParts = [dynamicSharedBytes] }: LaunchRequest): {
+  starts: number[];
+  size: number;
+} {
+  const starts: number[] = [];
+  let size = 0;
+  for (const bytes of dynamicSharedParts) {
+    starts.push(Math.ceil(size / 16) * 16);
+    size = starts[starts.length - 1]! + bytes;
+  }
+  return { starts, size: Math.max(size, dynamicSharedBytes) };
+}
+
+/** Reports CM5011 to CM5013, CM5021 to CM5024 and CM5026. */
 export function checkRequest(
   memory: DeviceMemory,
   limits: DeviceLimits,
@@ -43,19 +57,22 @@ export function checkRequest(
 
 function checkShape(
   limits: DeviceLimits,
-  { grid, block, dynamicSharedBytes }: LaunchRequest,
-  { maxThreads, staticSharedBytes, maxSharedBytes }: KernelReflection,
+  request: LaunchRequest,
+  { name, maxThreads, staticSharedBytes, maxSharedBytes, sharedArguments = 1 }: KernelReflection,
   diagnostics: Diagnostics,
 ): void {
+  const { grid, block, dynamicSharedBytes, dynamicSharedParts = [dynamicSharedBytes] } = request;
   const isCount = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < 2 ** 31;
-  if (![...grid, ...block, dynamicSharedBytes].every(isCount)) {
+  if (![...grid, ...block, dynamicSharedBytes, ...dynamicSharedParts].every(isCount)) {
     diagnostics.report('CM5024', { given: `grid ${grid.join(' x ')}, block ${block.join(' x ')}, shared ${dynamicSharedBytes}` });
     return;
   }
   const threads = block[0] * block[1] * block[2];
   const limit = Math.min(limits.maxThreadsPerThreadgroup, maxThreads ?? limits.maxThreadsPerThreadgroup);
   if (threads > limit) diagnostics.report('CM5021', { given: threads, limit, who: limit === maxThreads ? 'the kernel' : 'the CPU device' });
-  const shared = staticSharedBytes + dynamicSharedBytes;
+  if (dynamicSharedParts.length !== sharedArguments)
+    diagnostics.report('CM5026', { kernel: name, wanted: sharedArguments, given: dynamicSharedParts.length });
+  const shared = staticSharedBytes + sharedParts(request).size;
   const most = maxSharedBytes ?? limits.maxThreadgroupBytes;
   if (shared > most) diagnostics.report('CM5022', { given: shared, limit: most });
 }
