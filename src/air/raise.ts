@@ -94,12 +94,14 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
     ];
   });
   const shared = kernel.variables.filter((v) => v.space === 'shared');
+  const sharedArguments = kernel.params.filter((p) => p.kind === 'threadgroup').length;
   return {
     name: kernel.name,
     params: withPacked(params, kernel),
     ...reflectHidden(kernel),
     staticSharedBytes: shared.filter((v) => !v.isDynamic).reduce((sum, v) => Math.ceil(sum / v.align) * v.align + v.size, 0),
-    usesDynamicShared: kernel.params.some((p) => p.kind === 'threadgroup'),
+    usesDynamicShared: sharedArguments > 0,
+    ...(sharedArguments > 1 ? { sharedArguments } : {}),
     maxThreads: description.maxThreads,
     requiredThreads: undefined,
   };

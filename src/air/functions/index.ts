@@ -80,9 +80,9 @@ function floatToFloat(b: Builder, x: Value, result: ScalarType): Value {
 
 /** Every function, for the docs: how its names are spelled, and by how much it may be off. */
 export const elementRows: readonly { readonly spelled: string; readonly row: FunctionRow }[] = [
-  ...floatRows.map((row) => ({ spelled: `air.${row.name}.f32 .f16 .bf16, air.fast_${row.name}.f32`, row })),
-  ...signedRows.map((row) => ({ spelled: `air.${row.name}.s|u.i8 to .i64`, row })),
-  ...plainRows.map((row) => ({ spelled: `air.${row.name}.i8 to .i64`, row })),
-  ...llvmFloatRows.map((row) => ({ spelled: `llvm.${row.name}.f32 .f16 .bf16`, row })),
-  ...llvmIntegerRows.map((row) => ({ spelled: `llvm.${row.name}.i8 to .i64`, row })),
+  ...floatRows.map((row) => ({ spelled: `air.${row.name}.f32, air.fast_${row.name}.f32, .f16, .bf16`, row })),
+  ...signedRows.map((row) => ({ spelled: `air.${row.name}.s.i32, air.${row.name}.u.i32, .i8, .i16, .i64`, row })),
+  ...plainRows.map((row) => ({ spelled: `air.${row.name}.i32, .i8, .i16, .i64`, row })),
+  ...llvmFloatRows.map((row) => ({ spelled: `llvm.${row.name}.f32, .f16, .bf16`, row })),
+  ...llvmIntegerRows.map((row) => ({ spelled: `llvm.${row.name}.i32, .i8, .i16, .i64`, row })),
 ];
