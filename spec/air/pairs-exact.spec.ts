@@ -120,6 +120,20 @@ test('computed values compare as the doubles that they are stored as', () => {
   const next = [0x3ff5555555555550n, 0n, 0n];
   const rows = [...specialRows, next, ...halves, ...rowsOf(draw, 4000, (power) => held48(power % 100))];
   const [x, y] = [results('add.f64 %d4, %d1, %d2;', rows), results('sub.f64 %d4, %d1, %d3;', rows)];
+  const both = 'add.f64 %d5, %d1, %d2; sub.f64 %d6, %d1, %d3;';
+  for (const [word, extreme] of [
+    ['min', minFloat],
+    ['max', maxFloat],
+  ] as const) {
+    const wanted = rows.map((_, i) => extreme(f64, x[i]!, y[i]!));
+    const withLoaded = rows.map(([a], i) => extreme(f64, x[i]!, a!));
+    const same = (got: bigint[], want: bigint[]): void =>
+      assert.equal(rows.filter((_, i) => got[i] !== want[i] && !(isNone(got[i]!) && isNone(want[i]!))).map(shown), []);
+    same(results(`${both} ${word}.f64 %d4, %d5, %d6;`, rows), wanted);
+    same(results(`${both} ${word}.f64 %d4, %d5, %d1;`, rows), withLoaded);
+    // And computed with again.
+    same(results(`${both} ${word}.f64 %d4, %d5, %d6; add.f64 %d4, %d4, %d4; mul.f64 %d4, %d4, 0d3FE0000000000000;`, rows), wanted);
+  }
   for (const [words, holds] of [
     ['lt', (a: number, b: number) => a < b],
     ['le', (a: number, b: number) => a <= b],
@@ -219,7 +233,7 @@ test('values that are pairs, bits or either, in branches and loops: integers com
   const draw = drawer(BigInt(process.env.SEED ?? 19));
   const loaded = (): bigint => (draw.below(20) ? f64Bits(draw.below(17) - 8) : draw.of([f64Bits(-0), 0x7ff0000000000123n]));
   const rows = Array.from({ length: 32 }, () => [loaded(), loaded(), loaded()]);
-  for (let i = 0; i < Number(process.env.PROGRAMS ?? 60); i++) {
+  for (let i = 0; i < Number(process.env.PROGRAMS ?? 40); i++) {
     const body = randomDoubles(draw);
     const [got, want] = [results(body, rows), results(body, rows, 'soft')];
     const wrong = got.flatMap((bits, row) =>
