@@ -5,7 +5,17 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { f64Bits, f64Value } from '../../src/base/float.ts';
-import { addFloat, divFloat, floatFormats, fmaFloat, maxFloat, minFloat, mulFloat, subFloat } from '../../src/base/float-exact.ts';
+import {
+  addFloat,
+  divFloat,
+  floatFormats,
+  fmaFloat,
+  maxFloat,
+  minFloat,
+  mulFloat,
+  sqrtFloat,
+  subFloat,
+} from '../../src/base/float-exact.ts';
 import { drawer } from '../support/pair-errors.ts';
 import { assertExact, held, isNone, type Row, results, rowsOf, shown, sign, specialRows } from '../support/pair-kernels.ts';
 import { randomDoubles } from '../support/random-doubles.ts';
@@ -15,7 +25,7 @@ const { f64 } = floatFormats;
 
 // ── what is exact ──
 
-test('integers up to 2^46 are added and multiplied exactly, and so are their quotients that are integers', () => {
+test('integers up to 2^46 are added and multiplied exactly, and so are their quotients and roots that are integers', () => {
   const draw = drawer(9n);
   const integer = (bits: number): number => Number(BigInt.asIntN(bits, draw.bits()));
   const rows = Array.from({ length: 4000 }, () => [integer(46), integer(46), 0].map(f64Bits));
@@ -24,12 +34,14 @@ test('integers up to 2^46 are added and multiplied exactly, and so are their quo
   assertExact('sub.f64 %d4, %d1, %d2;', rows, (a, b) => subFloat(f64, a, b));
   assertExact('mul.f64 %d4, %d1, %d2;', short, (a, b) => mulFloat(f64, a, b));
   assertExact('fma.rn.f64 %d4, %d1, %d2, %d3;', short, (a, b, c) => fmaFloat(f64, a, b, c));
-  const divided = short.filter(([, b]) => b !== 0n).map(([a, b]) => [mulFloat(f64, a!, b!), b!]);
-  assertExact(
-    'div.rn.f64 %d4, %d1, %d2;',
-    divided.filter(([, b]) => f64Value(b!) !== 0),
-    (a, b) => divFloat(f64, a, b),
-  );
+  const quotients = Array.from({ length: 4000 }, (_, i) => {
+    const places = draw.below(45) + 1;
+    const [quotient, divisor] = [draw.bits() >> BigInt(64 - places), (draw.bits() >> BigInt(18 + places)) | 1n];
+    return [quotient * divisor, i % 2 ? divisor : -divisor, 0n].map((x) => f64Bits(Number(x)));
+  });
+  assertExact('div.rn.f64 %d4, %d1, %d2;', quotients, (a, b) => divFloat(f64, a, b));
+  const squares = Array.from({ length: 4000 }, () => [draw.below(2 ** 23)]).map(([root]) => [f64Bits(root! * root!), 0n, 0n]);
+  assertExact('sqrt.rn.f64 %d4, %d1;', squares, (a) => sqrtFloat(f64, a));
 });
 
 const anyRows = (seed: bigint): Row[] => {
