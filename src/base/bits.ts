@@ -206,6 +206,11 @@ export class BitReader {
       } else if ((window & 0x800) === 0) {
         into[i] = (window & 0x1f) | ((window >>> 1) & 0x3e0);
         position += 12;
+      } else if ((window & 0x820000) !== 0x820000) {
+        const isThree = (window & 0x20000) === 0;
+        const low = (window & 0x1f) | ((window >>> 1) & 0x3e0) | ((window >>> 2) & 0x7c00);
+        into[i] = isThree ? low : low | ((window >>> 3) & 0xf8000);
+        position += isThree ? 18 : 24;
       } else {
         this.position = position;
         into[i] = Number(this.#longVbr(6));

@@ -62,8 +62,9 @@ function scanFunction(scan: OpenScan, fn: LlvmFunction): void {
   }
   const ids = new Map<Value, number>();
   const visit = (operand: Value): void => {
+    const { kind } = operand;
     // Arguments and instructions have added their own types.
-    if (operand.kind === 'instruction' || operand.kind === 'argument' || ids.has(operand)) return;
+    if (kind === 'instruction' || kind === 'argument' || ids.has(operand)) return;
     ids.set(operand, noNumber);
     addTypes(scan.types, operand);
   };
