@@ -3,9 +3,10 @@
  * most of a short run is reading code. Each command is a file of its own, and so is what a command only sometimes needs, for
  * what is not read costs nothing. `npm install` runs this.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { BunPlugin } from 'bun';
+import { sourcesOf } from './sources.ts';
 
 /** Where the bundle lies; a cache, safe to delete. */
 const folder = 'node_modules/.cache/cumetal';
@@ -40,21 +41,21 @@ const parted: BunPlugin = {
   },
 };
 
-/** Ohm is only wanted for lines of a shape that nobody has seen, so it is read at the first such line. */
+/** Ohm and the grammar are only wanted for lines of a shape that nobody has seen, so they are read at the first such line. */
 const lazyOhm: BunPlugin = {
   name: 'lazy-ohm',
   setup(build) {
-    build.onResolve({ filter: /^ohm-js$/ }, ({ importer }) =>
-      /grammar\.ts$/.test(importer) ? { path: 'ohm', namespace: 'lazy' } : undefined,
+    build.onResolve({ filter: /^ohm-js$|\/grammar\.recipe\.ts$/ }, ({ path, importer }) =>
+      /grammar\.ts$/.test(importer) ? { path: path === 'ohm-js' ? 'makeRecipe' : 'recipe', namespace: 'lazy' } : undefined,
     );
-    build.onLoad({ filter: /.*/, namespace: 'lazy' }, () => ({
-      contents: `export const makeRecipe = (recipe) => require('bundled:ohm').makeRecipe(recipe);`,
+    build.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path }) => ({
+      contents: `export const ${path} = (...args) => require('bundled:ohm').${path}(...args);`,
       loader: 'js',
     }));
   },
 };
 
-/** Files of the table whose rows are made when one of them is asked for; they are a bundle of their own, read then. */
+/** Files of the table whose rows are made when one of them is asked for; each is a bundle of its own, read then. */
 const lateFiles = new Set<string>();
 
 const lateRows: BunPlugin = {
@@ -68,7 +69,7 @@ const lateRows: BunPlugin = {
       return { path: relative(process.cwd(), file), namespace: 'late' };
     });
     build.onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => {
-      const contents = lateExports(path).map((name) => `export const ${name} = () => require('bundled:late').${name}();`);
+      const contents = lateExports(path).map((name) => `export const ${name} = () => require('bundled:${lateName(path)}').${name}();`);
       return { contents: contents.join('\n'), loader: 'js' };
     });
   },
@@ -78,10 +79,17 @@ const lateRows: BunPlugin = {
 const lateExports = (file: string): string[] =>
   [...readFileSync(file, 'utf8').matchAll(/^export const (\w+Rows) = \(\)/gm)].map(([, name]) => name!);
 
-async function bundleLate(): Promise<void> {
-  const entry = `${made}/late.ts`;
-  writeFileSync(entry, [...lateFiles].map((file) => `export { ${lateExports(file).join(', ')} } from '${file}';\n`).join(''));
-  await bundle('late', entry);
+/** `rows-later-float` of `later/float.ts`. */
+const lateName = (file: string): string => `rows-${relative('src/ptx/table', file).replace('/', '-').replace('.ts', '')}`;
+
+const ohmText = (): string =>
+  `export { makeRecipe } from '${Bun.resolveSync('ohm-js', import.meta.dir)}';\nexport { recipe } from '${join(import.meta.dir, '../src/ptx/grammar.recipe.ts')}';\n`;
+
+/** Makes a bundle that no source is the start of. */
+async function bundleText(name: string, text: string): Promise<void> {
+  const entry = `${made}/${name}.ts`;
+  writeFileSync(entry, text);
+  await bundle(name, entry);
   rmSync(entry);
 }
 
@@ -100,10 +108,22 @@ async function bundle(name: string, entry: string): Promise<void> {
   process.exit(1);
 }
 
+/**
+ * For `bin/cumetal`, in shell: whether any source is newer than the bundle. A list takes half of the time that looking for the
+ * sources takes.
+ */
+function writeNewer(): void {
+  const files = ['package.json', ...sourcesOf(`${room}/main.ts`)];
+  const tests = files.map((file) => `[ "$root/${file}" -nt "$bundle" ] && return 0\n`);
+  writeFileSync(`${made}/newer.sh`, `${tests.join('')}return 1\n`);
+}
+
 rmSync(made, { recursive: true, force: true });
-await bundle('ohm', Bun.resolveSync('ohm-js', import.meta.dir));
+mkdirSync(made, { recursive: true });
+await bundleText('ohm', ohmText());
 // The list grows while it is walked.
 for (const name of parts) await bundle(name, `${room}/${name}.ts`);
-await bundleLate();
+for (const file of lateFiles) await bundle(lateName(file), file);
+writeNewer();
 rmSync(folder, { recursive: true, force: true });
 renameSync(made, folder);

@@ -35,8 +35,17 @@ export const airPage = {
       isAlias ? 'read' : 'read and written',
     ]);
     const functions = allIntrinsics()
-      .filter(({ name }) => name.startsWith('air.'))
+      .filter(({ name, matrix }) => name.startsWith('air.') && !matrix)
       .map(({ name, type, raiseOnly }) => [`\`${name}\``, `\`${spell(type)}\``, raiseOnly ? 'read' : 'read and written']);
+    const matrices = allIntrinsics()
+      .filter(({ name, matrix }) => matrix && !/f16|p3/.test(name))
+      .flatMap(({ name, type, matrix, raiseOnly }) =>
+        [type, ...(matrix?.oldType ? [matrix.oldType] : [])].map((each) => [
+          `\`${name}\``,
+          `\`${spell(each)}\``,
+          raiseOnly ? 'read' : 'read and written',
+        ]),
+      );
     const levels = Object.values(targets).map(({ name, triple, airVersion, metalVersion, container, sdkVersion }) => [
       `\`${name}\``,
       `\`${triple}\``,
@@ -88,6 +97,14 @@ ${table(['address space', 'memory'], addresses)}
 Names and signatures: AIR that Apple’s compiler made, in public repositories; JuliaGPU/Metal.jl. A function that is read only is raised to what the CPU device runs, and never written.
 
 ${table(['function', 'type', 'here'], functions)}
+
+### Matrices of simdgroups
+
+A matrix of 8 by 8 is a \`<64 x T>\` spread over the simdgroup, T one of float, half and bfloat; each lane has the first two elements for its own ([matrix.md](../matrix.md)). Sums may be of
+other elements than factors. Here for floats; the others have \`v64f16\` and \`v64bf16\` in their names, and of threadgroup memory \`p3\`. Up to AIR 2.7 loads and stores say how many elements
+a row has, the origin, and whether the matrix is transposed; from 2.8 on extents, strides and origin (JuliaGPU/Metal.jl, pull request 813).
+
+${table(['function', 'type', 'here'], matrices)}
 
 ## Debug information
 

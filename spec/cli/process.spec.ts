@@ -138,6 +138,8 @@ const codes: [code: number, words: string[], where: 'out' | 'err', says: RegExp]
   [1, ['run', 'affine.ptx', ...args.slice(0, -2)], 'err', /error\[CM5011\]: kernel `affine` takes 3 arguments/],
   [1, ['run', 'affine.ptx', '--kernel', 'afine', ...args], 'err', /afine/],
 ];
+if (process.platform !== 'darwin')
+  codes.push([4, ['run', 'affine.ptx', '--device', 'metal'], 'err', /device `metal` is not on this machine/]);
 for (const [code, words, where, says] of codes) {
   test(`exit ${code}: cumetal ${words.join(' ')}`, () => {
     const ran = cli(words);

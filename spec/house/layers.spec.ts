@@ -184,12 +184,6 @@ test('every file says in its first lines what it is', () => {
   );
 });
 
-test('the launcher looks at sources of every depth, so that none is newer than the bundle unseen', () => {
-  const launcher = readFileSync(join(root, '../bin/cumetal'), 'utf8');
-  const depths = [...launcher.matchAll(/"\$root"\/src((?:\/\*)+)\.ts/g)].map(([, stars]) => stars!.length / 2);
-  assert.equal(depths.sort(), [...new Set(files.map((file) => file.split('/').length))].sort());
-});
-
 test('files keep to their budget of lines', () => {
   const lines = (file: string): number => texts.get(file)!.split('\n').length - 1;
   const over = files.filter((file) => !file.endsWith('.recipe.ts') && lines(file) > (longer[file] ?? (isTable(file) ? 700 : budget)));

@@ -21,6 +21,8 @@ export interface Target {
   readonly simdgroupBarrierScope: number;
   /** Whether operations that only the CPU device understands may be emitted. */
   readonly allowsCpuOnly: boolean;
+  /** Whether doubles are computed with pairs of floats where it has none, and not exactly. */
+  readonly emulatesDoubles?: boolean;
   readonly shared: SharedLimits;
 }
 

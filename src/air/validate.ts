@@ -7,7 +7,7 @@ import type { Constant, Function as LlvmFunction, Module, Value } from '../bitco
 import { operandsOf, partsOf } from '../bitcode/operands.ts';
 import { spell, type Type } from '../bitcode/types.ts';
 import { type AirRule, driverRules, holds, typeRule } from './driver-rules.ts';
-import { intrinsicOf } from './intrinsics.ts';
+import { hasSignature, intrinsicOf } from './intrinsics.ts';
 import { sizeOf } from './layout.ts';
 import { type KernelDescription, readKernels } from './read-metadata.ts';
 import { dataLayout, dialectOf, limits, spaces, targets } from './targets.ts';
@@ -114,7 +114,7 @@ export const airRules: readonly AirRule[] = [
         if (fn.blocks.length > 0) return [];
         const row = intrinsicOf(fn.name);
         if (fn.name.startsWith('cumetal.')) return [`\`${fn.name}\` runs on the CPU device alone`];
-        return !row || row.type === fn.functionType ? [] : [`\`${fn.name}\` is declared as ${spell(fn.functionType)}`];
+        return !row || hasSignature(row, fn.functionType) ? [] : [`\`${fn.name}\` is declared as ${spell(fn.functionType)}`];
       }),
   },
   {

@@ -49,7 +49,8 @@ function addGroup(
   group: { index: number; attributes: Attribute[] } | undefined,
   bit: number,
 ): void {
-  if (!group) throw new Malformed(bit, 'paramattr', 'an attribute group that does not exist');
+  // Compilers that drop attributes name groups in which none is left, and leave them out; LLVM takes them for empty.
+  if (!group) return;
   if (group.index === functionIndex) list.function.push(...group.attributes);
   else if (group.index === 0) list.result.push(...group.attributes);
   else {

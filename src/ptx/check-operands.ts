@@ -10,7 +10,7 @@ import { partsOf } from './operand-parts.ts';
 import { printOperand } from './print.ts';
 import type { MatchedOperand, OperandSlot, PtxType } from './row.ts';
 import { isLost, lookUp, type Named, type Register, type Scope } from './scope.ts';
-import { asPlainRegister, lanesOfSlot, needsVector, typeOfSlot, wantedBy } from './slots.ts';
+import { asPlain, holdsAddress, lanesOfSlot, needsVector, typeOfSlot, wantedBy } from './slots.ts';
 import { insteadOf, isOtherSpecialRegister, specialRegisters } from './sregs.ts';
 import { conversionHelp, familyOf, forUndeclared, typeDeclared } from './suggest.ts';
 import { agrees, bitsOfType, isFloatType, kindOfType, registerTypes } from './types.ts';
@@ -50,7 +50,7 @@ export function checkOperands(
   const matched: MatchedOperand[] = [];
   for (let i = 0; i < given; i++) {
     const node = instruction.operands[i]!;
-    const operand = asPlainRegister(node, wanted[i]!, scope) ?? checkOperand(place, slots[i]!, node);
+    const operand = asPlain(node, wanted[i]!, scope) ?? checkOperand(place, slots[i]!, node);
     if (operand) matched.push(operand);
   }
   return matched.length === given ? matched : undefined;
@@ -297,9 +297,8 @@ function checkBase(place: Place, slot: OperandSlot, node: Operand, symbol: Named
   if (access) return mismatch(place, node, access.wanted, access.given) !== undefined;
   if (symbol.kind === 'variable' || symbol.kind === 'param') return checkSpace(place, slot, node, symbol.variable);
   if (symbol.kind !== 'register') return mismatch(place, node, 'a register or a variable', symbolWords(symbol)) !== undefined;
-  const { declared } = symbol.register;
-  if (!isFloatType(declared) && bitsOfType(declared) >= 32) return true;
-  mismatch(place, node, 'an address', `a .${declared} register`);
+  if (holdsAddress(symbol.register)) return true;
+  mismatch(place, node, 'an address', `a .${symbol.register.declared} register`);
   return false;
 }
 

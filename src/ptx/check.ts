@@ -115,35 +115,37 @@ function checkFunction(fn: PtxFunction, module: Scope, c: Context, diagnostics: 
   for (const item of flat) {
     if (item.kind === 'targets') checkTargets(item.directive, item.scope, diagnostics);
     if (item.kind === 'label') items.push(item);
-    else if (item.kind === 'instruction') items.push(...checkInstruction(item, c, diagnostics));
+    else if (item.kind === 'instruction') checkInstruction(item, c, items, diagnostics);
   }
   return { fn, scope, items };
 }
 
-/** An instruction with what it means; a call that may be of several functions once for each. */
+/** Adds an instruction with what it means; a call that may be of several functions once for each. */
 function checkInstruction(
   { instruction, scope }: Flat & { kind: 'instruction' },
   c: Context,
+  items: CheckedItem[],
   diagnostics: Diagnostics,
-): readonly CheckedInstruction[] {
+): void {
   const { file } = c;
   const guard = instruction.guard && checkGuard(instruction.guard, scope, diagnostics);
   const found = matchForm(instruction.opcode, instruction.modifiers, instruction.operands.length);
   const form = found && isMatch(found) && (c.stated.sm ?? 20) < 20 ? flushing(found) : found;
   if (!form) {
     reportOpcode(instruction, file, diagnostics);
-    return [];
+    return;
   }
   if (!isMatch(form)) {
     reportModifiers(instruction, form, file, c.searches, diagnostics);
-    return [];
+    return;
   }
   checkSince(instruction, form.row, c, diagnostics);
   if (instruction.opcode === 'call') {
     const calls = checkCall(instruction, scope, c.functions, diagnostics);
-    if (!calls || (instruction.guard && !guard)) return [];
+    if (!calls || (instruction.guard && !guard)) return;
     const match = { instruction, row: rowOfCall(instruction) ?? form.row, modifiers: form.modifiers, operands: [] };
-    return calls.map((call) => ({ kind: 'instruction', match, scope, guard, call }));
+    for (const call of calls) items.push({ kind: 'instruction', match, scope, guard, call });
+    return;
   }
   const refusal = refusalFor(form.row, c.stated.sm);
   if (refusal) {
@@ -151,13 +153,13 @@ function checkInstruction(
     const where = { span: instruction.opcodeSpan, label: refusal.refused, ...help };
     diagnostics.report('CM2001', { instruction: instructionName(instruction) }, where);
     checkNames(instruction, scope, diagnostics);
-    return [];
+    return;
   }
   const operands = checkOperands(instruction, form, scope, diagnostics);
-  if (!operands || (instruction.guard && !guard)) return [];
+  if (!operands || (instruction.guard && !guard)) return;
   const match = { instruction, row: form.row, modifiers: form.modifiers, operands };
   if (c.addressSize === 64) checkAddressWidth(match, scope, diagnostics);
-  return [{ kind: 'instruction', match, scope, guard }];
+  items.push({ kind: 'instruction', match, scope, guard });
 }
 
 /** Rows of calls differ in what they list, and not in the number of operands. */

@@ -11,7 +11,7 @@ let loaded: Grammar | undefined;
 
 /** `grammar.ohm`, ready to match. */
 export function grammar(): Grammar {
-  loaded ??= makeRecipe(JSON.parse(recipe));
+  loaded ??= makeRecipe(JSON.parse(recipe()));
   return loaded;
 }
 

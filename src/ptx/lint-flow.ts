@@ -100,12 +100,12 @@ type Note = (register: Register, span: Span) => void;
 
 function noteReads({ match, guard, scope, call }: CheckedInstruction, note: Note): void {
   if (guard) note(guard.register, guardSpan(match.instruction.guard!));
-  for (const operand of match.operands) if (!isWritten(operand)) noteAll(operand.node, scope, note);
+  for (const operand of match.operands) if (!isWritten(operand)) noteOperand(operand, scope, note);
   for (const arg of call?.args ?? []) noteAll(arg, scope, note);
 }
 
 function noteWrites({ match, scope, call }: CheckedInstruction, note: Note): void {
-  for (const operand of match.operands) if (isWritten(operand)) noteAll(operand.node, scope, note);
+  for (const operand of match.operands) if (isWritten(operand)) noteOperand(operand, scope, note);
   for (const result of call?.results ?? []) noteAll(result, scope, note);
 }
 
@@ -113,6 +113,11 @@ const isWritten = ({ slot, node }: MatchedOperand): boolean => slot.isDestinatio
 
 /** The register of `@!p`. */
 const guardSpan = ({ register, span }: Guard): Span => ({ start: span.end - register.length, end: span.end });
+
+function noteOperand({ node, register }: MatchedOperand, scope: Scope, note: Note): void {
+  if (register) note(register, node.kind === 'address' ? node.base.span : node.span);
+  else if (node.kind !== 'integer' && node.kind !== 'float') noteAll(node, scope, note);
+}
 
 function noteAll(node: Operand, scope: Scope, note: Note): void {
   if (node.kind === 'name') {

@@ -74,22 +74,41 @@ export function itemsOf(list: Node | undefined): readonly Node[] {
   return [first!, ...second!.children.map((more) => more.children[1]!)];
 }
 
-/** A match as it is stored: the number of its rule in a list of rules, the first and the last token, the parts; a token ends early. */
-export type StoredNode = readonly [rule: number, first?: number, last?: number, ...parts: StoredNode[]];
+/**
+ * A match as it is stored: the number of its rule, its first token counted from that of what it is part of (-1 where it is empty or
+ * of modifiers), how many more tokens it has, and the numbers of its parts. What occurs in many lines is so stored once.
+ */
+export type StoredNode = readonly [rule: number, first: number, more: number, ...parts: number[]];
 
-/** The shortest form of a match; `rules` grows by the rules that it lacks. */
-export function encodeNode({ rule, first, last, children }: Node, rules: string[]): StoredNode {
-  if (!rules.includes(rule)) rules.push(rule);
-  const number = rules.indexOf(rule);
-  if (children.length > 0) return [number, first, last, ...children.map((child) => encodeNode(child, rules))];
-  if (first !== last) return [number, first, last];
-  return first < 0 ? [number] : [number, first];
+/** All matches that are stored, which refer to rules and to each other by number. */
+export interface NodeStore {
+  readonly rules: readonly string[];
+  readonly nodes: readonly StoredNode[];
 }
 
-/** The match that was stored. */
-export const decodeNode = ([number, first = -1, last = first, ...parts]: StoredNode, rules: readonly string[]): Node => ({
-  rule: rules[number]!,
-  first,
-  last,
-  children: parts.map((part) => decodeNode(part, rules)),
-});
+/** A store that grows, with the number of each match by its text. */
+export interface GrowingStore {
+  readonly rules: string[];
+  readonly numbers: Map<string, number>;
+}
+
+/** Stores a match, where `base` is the first token of what it is part of; gives its number. */
+export function storeNode({ rule, first, last, children }: Node, base: number, store: GrowingStore): number {
+  const { rules, numbers } = store;
+  if (!rules.includes(rule)) rules.push(rule);
+  const parts = children.map((child) => storeNode(child, first < 0 ? base : first, store));
+  const stored: StoredNode = [rules.indexOf(rule), first < 0 ? -1 : first - base, last - first, ...parts];
+  const key = JSON.stringify(stored);
+  const number = numbers.get(key) ?? numbers.size;
+  numbers.set(key, number);
+  return number;
+}
+
+/** The match of a number, part of what starts at the token `base`. */
+export function storedNode(number: number, base: number, store: NodeStore): Node {
+  const stored = store.nodes[number]!;
+  const first = stored[1] < 0 ? -1 : stored[1] + base;
+  const children: Node[] = [];
+  for (let i = 3; i < stored.length; i++) children.push(storedNode(stored[i]!, first < 0 ? base : first, store));
+  return { rule: store.rules[stored[0]]!, first, last: first + stored[2], children };
+}

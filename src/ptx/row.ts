@@ -11,6 +11,7 @@
 import type { Value } from '../ir/index.ts';
 import type { Instruction, Operand } from './ast.ts';
 import type { AddressOperand, RowBuilder } from './row-builder.ts';
+import type { Register } from './scope.ts';
 
 export type { AccessSpace, AddressOperand, RowBuilder } from './row-builder.ts';
 
@@ -293,6 +294,8 @@ export interface MatchedOperand {
   readonly lanes: number | undefined;
   /** The word after it that picks parts of it; `node` is what stands before. */
   readonly part?: string;
+  /** The register that it is, or that is the base of the address, where it was looked up already and names no other. */
+  readonly register?: Register | undefined;
 }
 
 const none = (): readonly [] => [];

@@ -7,8 +7,8 @@ import type { MatchResult } from 'ohm-js';
 import { type Cursor, type Make, textOf } from './cursor.ts';
 import { grammar, type LineRule } from './grammar.ts';
 import type { Line } from './line.ts';
-import { decodeNode, encodeNode, type Node, type Places } from './nodes.ts';
-import { commonShapes, rules } from './shapes.recipe.ts';
+import { type GrowingStore, type Node, type NodeStore, type Places, storedNode, storeNode } from './nodes.ts';
+import { commonShapes, storedNodes } from './shapes.recipe.ts';
 import { isInlineKeyword, opcodeOf, punctuation, tokenText } from './split.ts';
 import { copyOf, templateOf } from './template.ts';
 import { Kind, type Tokens } from './tokens.ts';
@@ -41,16 +41,18 @@ export const buildByMatch: BuildLine = (c, rule) => {
   return node && templateFor(c, node)(c);
 };
 
-/** By a match of the line's shape, which it adds to `shapes`, and its rules to `rules`, in the form of `shapes.recipe.ts`. */
+/** By a match of the line's shape, whose number in the store it adds to `shapes`: for `shapes.recipe.ts`. */
 export const buildAndCollect =
-  (shapes: Map<string, string>, rules: string[]): BuildLine =>
+  (shapes: Map<string, number>, store: GrowingStore): BuildLine =>
   (c, rule) => {
     const node = matchLayout(modelOf(c, rule), rule);
-    if (node) shapes.set(shapeOf(c, rule), JSON.stringify(encodeNode(node, rules)));
+    if (node) shapes.set(shapeOf(c, rule), storeNode(node, 0, store));
     return node && templateFor(c, node)(c);
   };
 
 const templateFor = (c: Cursor, node: Node): Make<Line> => templateOf(node, (token) => textOf(c, token));
+
+let store: NodeStore | undefined;
 
 /** What Ohm found in a common shape when `shapes.recipe.ts` was generated. */
 function seededNode(key: string): Node | undefined {
@@ -58,7 +60,8 @@ function seededNode(key: string): Node | undefined {
   const at = text.indexOf(`\n${key}\t`);
   if (at < 0) return undefined;
   const start = at + key.length + 2;
-  return decodeNode(JSON.parse(text.slice(start, text.indexOf('\n', start))), rules);
+  store ??= JSON.parse(storedNodes) as NodeStore;
+  return storedNode(Number(text.slice(start, text.indexOf('\n', start))), 0, store);
 }
 
 /** The text of a line as it is matched, and where its tokens start and end in it. */

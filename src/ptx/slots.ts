@@ -1,10 +1,10 @@
-/** What the slots of a row want in one form of it: types, vectors, and the plain registers that most operands are. */
+/** What the slots of a row want in one form of it: types, vectors, and the plain operands that most are. */
 import type { Operand } from './ast.ts';
 import type { FormMatch } from './match.ts';
 import type { MatchedOperand, OperandSlot, PtxType } from './row.ts';
-import { lookUp, type Scope } from './scope.ts';
+import { lookUp, type Register, type Scope } from './scope.ts';
 import { specialRegisters } from './sregs.ts';
-import { agrees, wideType } from './types.ts';
+import { agrees, bitsOfType, isFloatType, registerTypes, wideType } from './types.ts';
 
 /** What a slot wants in a form. */
 export interface Wanted {
@@ -12,6 +12,12 @@ export interface Wanted {
   readonly type: PtxType;
   /** Whether one register of the type is all that it can want. */
   readonly isPlain: boolean;
+  /** Whether an address of one register is what it wants. */
+  readonly isAddress: boolean;
+  /** The literals of the type that stand for a value of it, whatever they are. */
+  readonly literal: 'integer' | 'f32' | undefined;
+  /** The type of registers that was last found to agree with it. */
+  held: string;
 }
 
 /** By the slots of a form, which are one list for all instructions of that form. */
@@ -21,22 +27,51 @@ const wantedOf = new WeakMap<readonly OperandSlot[], readonly Wanted[]>();
 export function wantedBy(slots: readonly OperandSlot[], form: FormMatch): readonly Wanted[] {
   const known = wantedOf.get(slots);
   if (known) return known;
-  const wanted = slots.map((slot) => {
-    const type = typeOfSlot(slot, form);
-    const isOther = slot.isAddress || slot.isList || slot.constant !== undefined || type === 'label' || type === 'targets';
-    return { slot, type, isPlain: !isOther && !slot.needsSecond && !needsVector(form, slot) };
-  });
+  const wanted = slots.map((slot) => wantedIn(slot, form));
   wantedOf.set(slots, wanted);
   return wanted;
 }
 
-/** A register of the right type, which most operands are, without the ways round for all others. */
-export function asPlainRegister(node: Operand, { slot, type, isPlain }: Wanted, scope: Scope): MatchedOperand | undefined {
-  if (!isPlain || node.kind !== 'name' || specialRegisters.has(node.name)) return undefined;
-  const symbol = lookUp(scope, node.name);
-  if (symbol?.kind !== 'register' || !agrees(symbol.register.declared, type, slot.isRelaxed)) return undefined;
-  return { slot, node, type, lanes: undefined };
+function wantedIn(slot: OperandSlot, form: FormMatch): Wanted {
+  const type = typeOfSlot(slot, form);
+  const isOther = slot.isAddress || slot.isList || slot.constant !== undefined || type === 'label' || type === 'targets';
+  const isPlain = !isOther && !slot.needsSecond && !needsVector(form, slot);
+  const literal = isPlain && !slot.isDestination ? literalOf(type) : undefined;
+  return { slot, type, isPlain, isAddress: slot.isAddress && slot.inBrackets.length === 0, literal, held: type };
 }
+
+const literalOf = (type: PtxType): Wanted['literal'] =>
+  type === 'f32' ? 'f32' : registerTypes[type]?.startsWith('i') ? 'integer' : undefined;
+
+/** A register of the right type, a literal or the address in a register, which most operands are, without the ways round for all others. */
+export function asPlain(node: Operand, wanted: Wanted, scope: Scope): MatchedOperand | undefined {
+  const { slot, type } = wanted;
+  if (node.kind === 'name') return asPlainRegister(node, wanted, scope);
+  if (node.kind === 'integer')
+    return wanted.literal === 'integer' ? { slot, node, type, lanes: undefined, register: undefined } : undefined;
+  if (node.kind === 'float')
+    return wanted.literal === 'f32' && node.format === 'f32' ? { slot, node, type, lanes: undefined, register: undefined } : undefined;
+  if (!wanted.isAddress || node.kind !== 'address' || node.base.kind !== 'name' || node.rest.length > 0 || node.isUnified) return undefined;
+  const symbol = lookUp(scope, node.base.name);
+  if (symbol?.kind !== 'register' || !holdsAddress(symbol.register)) return undefined;
+  return { slot, node, type, lanes: undefined, register: symbol.register };
+}
+
+function asPlainRegister(node: Operand & { kind: 'name' }, wanted: Wanted, scope: Scope): MatchedOperand | undefined {
+  const { slot, type } = wanted;
+  if (!wanted.isPlain || specialRegisters.has(node.name)) return undefined;
+  const symbol = lookUp(scope, node.name);
+  if (symbol?.kind !== 'register') return undefined;
+  const { register } = symbol;
+  if (register.declared !== wanted.held) {
+    if (!agrees(register.declared, type, slot.isRelaxed)) return undefined;
+    wanted.held = register.declared;
+  }
+  return { slot, node, type, lanes: undefined, register };
+}
+
+/** Whether a register can be the base of an address. */
+export const holdsAddress = ({ declared }: Register): boolean => !isFloatType(declared) && bitsOfType(declared) >= 32;
 
 /** The type that a slot has in a form. */
 export function typeOfSlot({ type }: OperandSlot, { modifiers }: FormMatch): PtxType {

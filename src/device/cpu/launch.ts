@@ -1,12 +1,14 @@
 /** One launch: memory for everything that lives as long as it, globals set, `run` called, faults told apart. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printBufferBytes } from '../../ir/index.ts';
+import { handPrinted, reportStop } from '../aftermath.ts';
 import type { DeviceLimits, Dim3, LaunchRequest, LaunchResult } from '../device.ts';
-import { emptyPrintBuffer, lostRecords, readPrinted } from '../printed.ts';
+import { emptyPrintBuffer } from '../printed.ts';
+import { checkRequest } from '../request.ts';
 import { hostImports, paramGlobal, type WordGlobal } from './compile/host.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
-import { addressOf, checkRequest } from './request.ts';
+import { addressOf, judgeOf } from './request.ts';
 
 /** What `tick` throws when time is up. */
 class TimeIsUp extends Error {}
@@ -18,17 +20,19 @@ export interface Surroundings {
   readonly limits: DeviceLimits;
   /** Address of the module's own memory. */
   readonly ownMemory: number;
+  /** What the kernel sees of a slot, for a caller that has bound all of them itself. */
+  readonly bound?: (slot: number) => bigint;
 }
 
 /** Runs a kernel to its end; nothing after reporting CM50xx or CM60xx. */
 export function launchKernel(
   memory: DeviceMemory,
-  { limits, ownMemory }: Surroundings,
+  { limits, ownMemory, bound }: Surroundings,
   kernel: LoadedKernel,
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
-  if (!checkRequest(memory, limits, kernel, request, diagnostics)) return undefined;
+  if (!checkRequest(judgeOf(memory, limits, kernel.reflection), kernel.reflection, request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
   const compiled = kernel.compiled();
   if (!compiled.wasm) {
@@ -43,28 +47,13 @@ export function launchKernel(
   }
   try {
     fillArea(memory, start, area, kernel, request);
-    const result = runInstance(memory, compiled.wasm, globalsOf({ start, ownMemory }, area, kernel, request), request, diagnostics);
-    handPrinted(memory.view(start + area.printed, area.printedBytes), kernel, request, diagnostics);
-    return result && reportStop(memory, start + area.faults, kernel, diagnostics) ? undefined : result;
+    const globals = globalsOf({ start, ownMemory, bound }, area, kernel, request);
+    const result = runInstance(memory, compiled.wasm, globals, request, diagnostics);
+    handPrinted(memory.view(start + area.printed, area.printedBytes), kernel.reflection, request, diagnostics);
+    return result && reportStop(memory.view(start + area.faults, 4), kernel.reflection, diagnostics) ? undefined : result;
   } finally {
     memory.give(start);
   }
-}
-
-/** Hands over what the kernel printed; reports CM6015 where that is not all. */
-function handPrinted(buffer: Uint8Array, { reflection }: LoadedKernel, { print }: LaunchRequest, diagnostics: Diagnostics): void {
-  if (!reflection.printf) return;
-  if (print) readPrinted(buffer, reflection.printf.formats, print);
-  const count = lostRecords(buffer);
-  if (count > 0) diagnostics.report('CM6015', { kernel: reflection.name, count });
-}
-
-/** Whether the kernel stopped itself; CM6014 is reported where it did. */
-function reportStop(memory: DeviceMemory, address: number, { reflection }: LoadedKernel, diagnostics: Diagnostics): boolean {
-  const number = new DataView(memory.memory.buffer, address, 4).getInt32(0, true);
-  if (number === 0 || !reflection.faults) return false;
-  diagnostics.report('CM6014', { kernel: reflection.name, why: reflection.faults.texts[number - 1] ?? `fault ${number}` });
-  return true;
 }
 
 /** Offsets of what a launch needs besides its buffers. */
@@ -130,12 +119,14 @@ interface Starts {
   /** Of the area. */
   readonly start: number;
   readonly ownMemory: number;
+  readonly bound: Surroundings['bound'];
 }
 
-function globalsOf({ start, ownMemory }: Starts, area: Area, kernel: LoadedKernel, request: LaunchRequest): Globals {
+function globalsOf({ start, ownMemory, bound }: Starts, area: Area, kernel: LoadedKernel, request: LaunchRequest): Globals {
   const { plan } = kernel.compiled();
   const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
   const params = kernel.params.map((param, i): bigint => {
+    if (bound && param.kind !== 'threadgroup') return bound(param.slot);
     if (param.memory) return BigInt(ownMemory);
     if (param.faults) return BigInt(start + area.faults);
     if (param.formats) return BigInt(start + area.printed);

@@ -32,27 +32,35 @@ function code(most: number, first: number, extra: readonly number[], log: number
   return { most, extra, bases, usual };
 }
 
-const literalLengths = code(9, 0, [...runs([0, 16], [1, 4], [2, 2], [3, 2]), 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], 6, [
-  4,
-  3,
-  ...runs([2, 11], [1, 3], [2, 9]),
-  3,
-  2,
-  ...runs([1, 5], [-1, 4]),
-]);
-const distances = code(
-  8,
-  1,
-  Array.from({ length: 32 }, (_, i) => i),
-  5,
-  runs([1, 6], [2, 3], [1, 15], [-1, 5]),
-);
-const matchLengths = code(9, 3, [...runs([0, 32], [1, 4], [2, 2], [3, 2], [4, 2]), 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], 6, [
-  1,
-  4,
-  3,
-  ...runs([2, 6], [1, 37], [-1, 7]),
-]);
+const literalLengths = (): Code =>
+  code(9, 0, [...runs([0, 16], [1, 4], [2, 2], [3, 2]), 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], 6, [
+    4,
+    3,
+    ...runs([2, 11], [1, 3], [2, 9]),
+    3,
+    2,
+    ...runs([1, 5], [-1, 4]),
+  ]);
+const distances = (): Code =>
+  code(
+    8,
+    1,
+    Array.from({ length: 32 }, (_, i) => i),
+    5,
+    runs([1, 6], [2, 3], [1, 15], [-1, 5]),
+  );
+const matchLengths = (): Code =>
+  code(9, 3, [...runs([0, 32], [1, 4], [2, 2], [3, 2], [4, 2]), 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], 6, [
+    1,
+    4,
+    3,
+    ...runs([2, 6], [1, 37], [-1, 7]),
+  ]);
 
-/** In the order of the file. */
-export const codes: readonly [Code, Code, Code] = [literalLengths, distances, matchLengths];
+let made: readonly [Code, Code, Code] | undefined;
+
+/** In the order of the file; made when they are first asked for, which most runs never do. */
+export function codes(): readonly [Code, Code, Code] {
+  made ??= [literalLengths(), distances(), matchLengths()];
+  return made;
+}

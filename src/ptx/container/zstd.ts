@@ -179,7 +179,7 @@ function readSequenceCount(block: Uint8Array, at: number): { readonly count: num
 
 /** The table of a code: the usual one, one symbol, one that is written here, or that of the block before. */
 function readTable(block: Uint8Array, at: number, mode: number, index: number, { tables }: Frame): { table: FseTable; next: number } {
-  const code = codes[index]!;
+  const code = codes()[index]!;
   if (mode === 0) return { table: code.usual(), next: at };
   if (mode === 2) return readFse(block, at, code.most, code.extra.length - 1);
   if (mode === 3) return { table: tables[index] ?? malformed(at, 'a Zstandard block refers to a table before the first'), next: at };
@@ -221,7 +221,7 @@ function step(cursor: Cursor, bits: BackwardBits): void {
 
 /** Each sequence is some literals, then a match of at least three bytes, so the room for output bounds the work. */
 function runSequences(bits: BackwardBits, count: number, literals: Uint8Array, frame: Frame): number {
-  const cursors = codes.map((code, i): Cursor => ({ code, table: frame.tables[i]!, state: bits.read(frame.tables[i]!.log) }));
+  const cursors = codes().map((code, i): Cursor => ({ code, table: frame.tables[i]!, state: bits.read(frame.tables[i]!.log) }));
   const [length, distance, match] = cursors as [Cursor, Cursor, Cursor];
   let used = 0;
   for (let left = count; left > 0; left--) {
