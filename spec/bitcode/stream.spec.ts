@@ -98,7 +98,7 @@ test('a variable-width field that goes on beyond 64 bits is refused', () => {
 
 test('many six-bit fields at once: written and read as one by one, with the ids of records between them', () => {
   const borders = Array.from({ length: 53 }, (_, bits) => 2 ** bits).flatMap((power) => [power - 1, power]);
-  const values = [...borders, Number.MAX_SAFE_INTEGER, ...borders.toReversed(), 7, 7, 32769, 0];
+  const values = [...borders, Number.MAX_SAFE_INTEGER, ...[...borders].reverse(), 7, 7, 32769, 0];
   const bytes = written((bits) => {
     for (const value of values) bits.vbr(value, 6);
   });
