@@ -15,7 +15,8 @@ export const fakeLibraries = (fake: string): SystemLibraries => ({
   metal: fake,
   dispatch: fake,
   system: 'libc.so.6',
-  also: [],
+  // As macOS has some; any other library will do.
+  also: ['libm.so.6'],
 });
 
 /** Fails where the fake saw a rule broken, or something is still held. */
