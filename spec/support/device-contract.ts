@@ -2,12 +2,12 @@
  * What every device has to do, as one list of tests that each device is put through: memory, arguments, limits, the module's own
  * memory, lines that kernels print, faults. What is expected is worked out by hand from the PTX manual and `src/device/device.ts`.
  */
-import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
 import type { Device, DeviceBuffer, DeviceModule, Dim3, LaunchArgument, LaunchResult } from '../../src/device/index.ts';
+import type { Register } from './need.ts';
 import { printCall, printingModule } from './printing.ts';
 
 /** A device on trial. */
@@ -214,7 +214,7 @@ again:
 } as const;
 
 /** Puts a device through the list. */
-export function contract(test: Test, candidate: Candidate): void {
+export function contract(test: Register, candidate: Candidate): void {
   /** One test on a device of its own, which is closed behind it. */
   const on = (what: string, text: string, body: (rig: Rig) => void): void =>
     test(`${candidate.name}: ${what}`, () => {

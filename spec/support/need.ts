@@ -28,6 +28,15 @@ export function has(need: Need): boolean {
   return need === 'arm64-bun' ? arm64Bun() !== undefined : Bun.which(need) !== null;
 }
 
+/** Registers a test of a suite. */
+export type Register = (name: string, run: () => void | Promise<void>) => void;
+
+/** Registers tests that all need the same tools. */
+export const needing =
+  <T>(test: Test<T>, needs: readonly Need[]): Register =>
+  (name, run) =>
+    need(test, needs, name, run);
+
 /** Registers a test that needs tools: as it is where all are there, as a named skip where one is not, as a failure in CI. */
 export function need<T>(test: Test<T>, needs: readonly Need[], name: string, run: () => void | Promise<void>): void {
   const missing = needs.filter((one) => !has(one));
