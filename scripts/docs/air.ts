@@ -35,8 +35,17 @@ export const airPage = {
       isAlias ? 'read' : 'read and written',
     ]);
     const functions = allIntrinsics()
-      .filter(({ name }) => name.startsWith('air.'))
+      .filter(({ name, matrix }) => name.startsWith('air.') && !matrix)
       .map(({ name, type, raiseOnly }) => [`\`${name}\``, `\`${spell(type)}\``, raiseOnly ? 'read' : 'read and written']);
+    const matrices = allIntrinsics()
+      .filter(({ name, matrix }) => matrix && !/f16|p3/.test(name))
+      .flatMap(({ name, type, matrix, raiseOnly }) =>
+        [type, ...(matrix?.oldType ? [matrix.oldType] : [])].map((each) => [
+          `\`${name}\``,
+          `\`${spell(each)}\``,
+          raiseOnly ? 'read' : 'read and written',
+        ]),
+      );
     const levels = Object.values(targets).map(({ name, triple, airVersion, metalVersion, container, sdkVersion }) => [
       `\`${name}\``,
       `\`${triple}\``,
@@ -71,7 +80,9 @@ What differs between them, as one and the same compiler of Apple writes it for m
 
 ${table(['target', 'operands of function and variable records', 'highest attribute', 'frame pointer', 'its flag', '`fneg`', 'bfloat', 'fences', 'scope of `air.simdgroup.barrier`'], dialects)}
 
-Without \`fneg\` the sign is flipped in the bits. Libraries for macOS 13 and later that Apple links have a reflection list, those for macOS 26 the library’s name in \`HDYN\` too; ours have neither, as those of JuliaGPU/Metal.jl. Targets of iOS are missing: the only such library that was measured is for iOS 11.
+Without \`fneg\` the sign is flipped in the bits. Libraries for macOS 13 and later that Apple links have a reflection list, those for macOS 26 the library’s name in \`HDYN\` too; ours have neither, as those of JuliaGPU/Metal.jl. Libraries that Apple’s \`metallib\` links instead of \`metal\` have the older form of groups and tags, and say 1.2.7.
+
+A library for iOS differs from one for macOS in the platform, system and macOS bit of the header, in the triple and in the SDK’s version: read from two programs that public repositories hold for both (UntoldEngine: iOS 17.5 and macOS 14; SwiftGLTF: iOS 18.5 and macOS 15). None of ours was loaded on a device yet. Its GPU may be older than any Mac’s: those of A9 and A10 have 16 KB of threadgroup memory and 512 threads in a threadgroup (Metal Feature Set Tables), and what else a kernel asks for, reductions of simdgroups say, is for \`MTLDevice.supportsFamily\` to tell.
 
 The data layout is the same in all, but that of AIR 2.0, which says \`f80\` twice as well:
 
@@ -86,6 +97,14 @@ ${table(['address space', 'memory'], addresses)}
 Names and signatures: AIR that Apple’s compiler made, in public repositories; JuliaGPU/Metal.jl. A function that is read only is raised to what the CPU device runs, and never written.
 
 ${table(['function', 'type', 'here'], functions)}
+
+### Matrices of simdgroups
+
+A matrix of 8 by 8 is a \`<64 x T>\` spread over the simdgroup, T one of float, half and bfloat; each lane has the first two elements for its own ([matrix.md](../matrix.md)). Sums may be of
+other elements than factors. Here for floats; the others have \`v64f16\` and \`v64bf16\` in their names, and of threadgroup memory \`p3\`. Up to AIR 2.7 loads and stores say how many elements
+a row has, the origin, and whether the matrix is transposed; from 2.8 on extents, strides and origin (JuliaGPU/Metal.jl, pull request 813).
+
+${table(['function', 'type', 'here'], matrices)}
 
 ## Debug information
 

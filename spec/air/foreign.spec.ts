@@ -29,18 +29,20 @@ need(test, ['llvm-as-14'], 'sizes of the grid, widths, quadgroups', () => {
     { type: 'i32', kind: 'air.thread_index_in_quadgroup' },
     { type: 'i32', kind: 'air.quadgroup_index_in_threadgroup' },
     { type: 'i32', kind: 'air.thread_position_in_grid' },
+    { type: 'i16', kind: 'air.quadgroups_per_threadgroup' },
   ];
   const body = `  %x = extractelement <3 x i32> %p1, i64 0
   %y = extractelement <3 x i32> %p1, i64 1
   %short = zext i16 %p3 to i32
-  %first = mul i32 %p6, 6
-${storeAll(['%x', '%y', '%p2', '%short', '%p4', '%p5'])}`;
+  %quads = zext i16 %p7 to i32
+  %first = mul i32 %p6, 7
+${storeAll(['%x', '%y', '%p2', '%short', '%p4', '%p5', '%quads'])}`;
   const metallib = airLibrary(airModule([buffer, ...inputs], body));
-  const [after] = launchMetallib(metallib, { kernel: 'k', blocks: 3, threads: 40, args: [new Uint32Array(3 * 40 * 6)] });
+  const [after] = launchMetallib(metallib, { kernel: 'k', blocks: 3, threads: 38, args: [new Uint32Array(3 * 38 * 7)] });
   const words = new Uint32Array(after!.slice().buffer);
-  for (let i = 0; i < 120; i++) {
-    const thread = i % 40;
-    assert.equal([...words.subarray(6 * i, 6 * i + 6)], [120, 1, 32, 32, thread % 4, Math.floor(thread / 4)], `thread ${i}`);
+  for (let i = 0; i < 114; i++) {
+    const thread = i % 38;
+    assert.equal([...words.subarray(7 * i, 7 * i + 7)], [114, 1, 32, 32, thread % 4, Math.floor(thread / 4), 10], `thread ${i}`);
   }
 });
 
@@ -60,7 +62,7 @@ need(test, ['llvm-as-14'], 'textures are no fault, and refused by their name whe
   assert.match(raised, /^CM4053 .*`k`.*a parameter of the kind `air\.texture`/);
 });
 
-need(test, ['llvm-as-14'], 'function constants are refused by their names', () => {
+need(test, ['llvm-as-14'], 'a function constant that has to have a value and has none', () => {
   const text = `${airModule([buffer], '')}
 @scale.MTL_FC_INIT_3_f = internal unnamed_addr addrspace(2) externally_initialized constant float undef, section "air.fc_initializer", align 4
 !air.function_constants = !{!5}
@@ -68,7 +70,7 @@ need(test, ['llvm-as-14'], 'function constants are refused by their names', () =
 `;
   const { raised, validated } = judged(text);
   assert.is(validated, '');
-  assert.match(raised, /^CM4053 .*function constants \(`scale`\)/);
+  assert.match(raised, /^CM4054 kernel `k` needs a value for its function constant `scale`, float, number 3$/);
 });
 
 need(test, ['llvm-as-14'], 'the data layout of iOS 11, which has words for floats of 80 bits', () => {
@@ -87,6 +89,84 @@ need(test, ['llvm-as-14'], 'a library with a kernel that is not run: the others 
   assert.throws(
     () => launchMetallib(metallib, { kernel: 't', blocks: 1, threads: 1, args: [new Uint32Array(1)] }),
     /`t` cannot be run here: a parameter of the kind `air\.texture`/,
+  );
+});
+
+need(test, ['llvm-as-14'], 'initial values of threadgroup variables are there before the kernel, in each block', () => {
+  const body = `  %wide = zext i32 %p1 to i64
+  %at = getelementptr [40 x i32], [40 x i32] addrspace(3)* @sums, i64 0, i64 %wide
+  %old = load i32, i32 addrspace(3)* %at
+  %some = getelementptr <{ i16, [3 x i16] }>, <{ i16, [3 x i16] }> addrspace(3)* @mixed, i64 0, i32 0
+  %first = load i16, i16 addrspace(3)* %some
+  %word = zext i16 %first to i32
+  %sum = add i32 %old, %word
+  store i32 99, i32 addrspace(3)* %at
+  store i16 5, i16 addrspace(3)* %some
+  %g = zext i32 %p2 to i64
+  %to = getelementptr i32, i32 addrspace(1)* %p0, i64 %g
+  store i32 %sum, i32 addrspace(1)* %to, align 4`;
+  const inputs = ['thread_position_in_threadgroup', 'thread_position_in_grid'].map((name) => ({ type: 'i32', kind: `air.${name}` }));
+  const globals = `@sums = internal addrspace(3) global [40 x i32] zeroinitializer
+@mixed = internal addrspace(3) global <{ i16, [3 x i16] }> <{ i16 700, [3 x i16] zeroinitializer }>, align 2`;
+  const metallib = airLibrary(
+    airModule(
+      [buffer, ...inputs],
+      body.replace('  store i16 5', '  call void @air.wg.barrier(i32 2, i32 1)\n  store i16 5'),
+      `${globals}\ndeclare void @air.wg.barrier(i32, i32)`,
+    ),
+  );
+  const [after] = launchMetallib(metallib, { kernel: 'k', blocks: 3, threads: 40, args: [new Uint32Array(120)] });
+  assert.equal([...new Uint32Array(after!.slice().buffer)], Array(120).fill(700));
+});
+
+need(test, ['llvm-as-14'], 'barriers and atomics with an order more, as AIR 2.9 has them', () => {
+  const body = `  %slot = getelementptr [1 x i32], [1 x i32] addrspace(3)* @count, i64 0, i64 0
+  %old = call i32 @air.atomic.local.add.u.i32(i32 addrspace(3)* %slot, i32 2, i32 0, i32 1, i32 0, i1 false)
+  call void @air.wg.barrier(i32 2, i32 5, i32 1)
+  %sum = load i32, i32 addrspace(3)* %slot
+  %all = call i32 @air.atomic.global.max.u.i32(i32 addrspace(1)* %p0, i32 %sum, i32 0, i32 2, i32 0, i1 false)`;
+  const text = airModule(
+    [buffer],
+    body,
+    `@count = internal addrspace(3) global [1 x i32] zeroinitializer
+declare void @air.wg.barrier(i32, i32, i32)
+declare i32 @air.atomic.local.add.u.i32(i32 addrspace(3)*, i32, i32, i32, i32, i1)
+declare i32 @air.atomic.global.max.u.i32(i32 addrspace(1)*, i32, i32, i32, i32, i1)`,
+  );
+  const [after] = launchMetallib(airLibrary(text), { kernel: 'k', blocks: 2, threads: 50, args: [new Uint32Array(1)] });
+  assert.is(new Uint32Array(after!.slice().buffer)[0], 100);
+});
+
+need(test, ['llvm-as-14'], 'atomics of 64 bits, which give nothing', () => {
+  const text = airModule(
+    [
+      { type: 'i64 addrspace(1)*', kind: 'air.buffer' },
+      { type: 'i32', kind: 'air.thread_position_in_grid' },
+    ],
+    `  %wide = zext i32 %p1 to i64
+  %high = shl i64 %wide, 40
+  call void @air.atomic.global.max.u.i64(i64 addrspace(1)* %p0, i64 %high, i32 0, i32 2, i1 true)
+  %second = getelementptr i64, i64 addrspace(1)* %p0, i64 1
+  call void @air.atomic.global.min.u.i64(i64 addrspace(1)* %second, i64 %high, i32 0, i32 2, i1 true)`,
+    ['max', 'min'].map((name) => `declare void @air.atomic.global.${name}.u.i64(i64 addrspace(1)*, i64, i32, i32, i1)`).join('\n'),
+  );
+  const [after] = launchMetallib(airLibrary(text), { kernel: 'k', blocks: 1, threads: 30, args: [BigUint64Array.of(1n, 2n ** 64n - 1n)] });
+  assert.equal([...new BigUint64Array(after!.slice().buffer)], [29n << 40n, 0n]);
+});
+
+need(test, ['llvm-as-14'], 'whether a value is uniform is for assumptions alone', () => {
+  const uniform = (use: string): string =>
+    airModule(
+      [buffer],
+      `  %x = load i32, i32 addrspace(1)* %p0
+  %is = call i1 @air.is_uniform.i32(i32 %x)
+  ${use}`,
+      'declare i1 @air.is_uniform.i32(i32)\ndeclare void @llvm.assume(i1)',
+    );
+  assert.is(judged(uniform('call void @llvm.assume(i1 %is)')).raised, '');
+  assert.match(
+    judged(uniform('%w = zext i1 %is to i32\n  store i32 %w, i32 addrspace(1)* %p0')).raised,
+    /^CM4053 .*`air\.is_uniform\.i32`/,
   );
 });
 

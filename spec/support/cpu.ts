@@ -34,6 +34,7 @@ function bufferOf(owner: DeviceMemory, bytes: Uint8Array): CpuBuffer {
     size: bytes.length,
     write: (more, offset = 0) => owner.view(address, bytes.length).set(more, offset),
     read: () => owner.view(address, bytes.length).slice(),
+    deviceAddress: () => BigInt(address),
     free: () => owner.give(address),
   };
 }

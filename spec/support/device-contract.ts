@@ -337,7 +337,7 @@ export function contract(test: Register, candidate: Candidate): void {
 
   on('an address in memory leads to its buffer', kernels.follow, (rig) => {
     const [out, target, list] = [rig.words(0), rig.words(11, 22), rig.words(0, 0, 0, 0)];
-    list.write(bytesOf(BigUint64Array.of(target.deviceAddress!())), 8);
+    list.write(bytesOf(BigUint64Array.of(target.deviceAddress())), 8);
     assert.ok(rig.launch('follow', [out, list]));
     assert.equal([wordsIn(out), wordsIn(target)], [[22], [77, 22]]);
   });
@@ -382,7 +382,7 @@ export function contract(test: Register, candidate: Candidate): void {
     const out = rig.words(0);
     const freed = rig.words(0);
     freed.free();
-    const stranger: DeviceBuffer = { size: 4, write: () => {}, read: () => new Uint8Array(4), free: () => {} };
+    const stranger: DeviceBuffer = { size: 4, write: () => {}, read: () => new Uint8Array(4), deviceAddress: () => 0n, free: () => {} };
     const cases: [string, readonly (DeviceBuffer | number | bigint)[]][] = [
       ['CM5011', [out]],
       ['CM5011', [out, 1, 2]],

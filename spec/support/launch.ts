@@ -1,4 +1,6 @@
 /** One launch of a metallib on a CPU device of its own, for specs that want the buffers afterwards and take no failure for an answer. */
+
+import type { GivenConstant } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { type DeviceBuffer, type LaunchArgument, openCpuDevice } from '../../src/device/index.ts';
 
@@ -8,14 +10,16 @@ export interface Launched {
   /** Of a block. */
   readonly threads: number;
   /** By parameter: what a buffer holds before, a number of 32 or (a bigint) 64 bits, or bytes by value. */
+  /** Values of function constants. */
+  readonly constants?: readonly GivenConstant[];
   readonly args: readonly (ArrayBufferView | number | bigint | { readonly bytes: Uint8Array })[];
 }
 
 /** What the buffers hold afterwards, in their order; throws what was reported where the launch does not end well. */
-export function launchMetallib(metallib: Uint8Array, { kernel, blocks, threads, args }: Launched): Uint8Array[] {
+export function launchMetallib(metallib: Uint8Array, { kernel, blocks, threads, args, constants = [] }: Launched): Uint8Array[] {
   const diagnostics = new Diagnostics();
   const device = openCpuDevice();
-  const module = device.load(metallib, diagnostics);
+  const module = device.load(metallib, diagnostics, { constants });
   const buffers: DeviceBuffer[] = [];
   const given = args.map((arg): LaunchArgument => {
     if (typeof arg === 'bigint') return { kind: 'bytes', bytes: bytesOf(BigUint64Array.of(arg)) };

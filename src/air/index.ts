@@ -5,6 +5,8 @@
  */
 export * from './abi.ts';
 export { emitKernel } from './emit.ts';
+export { emulatedDoubles, keepExactDoubles } from './emulate-f64.ts';
+export { type ConstantValue, type GivenConstant, givenFor, readFunctionConstants } from './function-constants.ts';
 export { intrinsicOf } from './intrinsics.ts';
 export { computedDoubles } from './legalise-f64.ts';
 export { describeModule, type RaisedKernel, raiseModule, reflectModule } from './raise.ts';

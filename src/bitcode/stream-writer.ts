@@ -13,6 +13,10 @@ export interface StreamWriter {
   block(name: BlockName, body: () => void): number;
   /** An unabbreviated record of the block that is open. */
   record<B extends BlockName>(block: B, name: RecordName<B>, operands: readonly Operand[]): void;
+  /** An operand of the record that `end` will write: instructions are many, and lists of their operands take long. */
+  put(operand: number): void;
+  /** An unabbreviated record of the operands that were put. */
+  end(record: { readonly code: number }): void;
   /** An unabbreviated record of the metadata block, by the number of a row of `debug-info.ts`. */
   debugRecord(code: number, operands: readonly Operand[]): void;
   /** A record whose last operand is a blob, with the abbreviation it needs. */
@@ -27,6 +31,8 @@ const abbreviation = { end: 0, enter: 1, define: 2, unabbreviated: 3, first: 4 }
 /** Encodings of abbreviation operands. */
 const encoding = { fixed: 1, vbr: 2, array: 3, char6: 4, blob: 5 } as const;
 const topWidth = 2;
+/** An unabbreviated record's code and how many operands it has stand in front of them, written as they are. */
+const headFields = 2;
 
 export function streamWriter(): StreamWriter {
   const bits = new BitWriter();
@@ -43,6 +49,8 @@ export function streamWriter(): StreamWriter {
     bits.vbr(operands.length, 6);
     for (const operand of operands) bits.vbr(operand, 6);
   };
+  let operands = new Float64Array(64);
+  let count = headFields;
   const defineLiteral = (value: number): void => {
     bits.fixed(1, 1);
     bits.vbr(value, 8);
@@ -73,6 +81,17 @@ export function streamWriter(): StreamWriter {
       return Math.floor(start);
     },
     record: (block, name, operands) => plain(code(block, name), operands),
+    put(operand) {
+      if (count === operands.length) operands = larger(operands);
+      operands[count++] = operand;
+    },
+    end({ code: number }) {
+      bits.fixed(abbreviation.unabbreviated, width);
+      operands[0] = number;
+      operands[1] = count - headFields;
+      bits.vbr6s(count, operands);
+      count = headFields;
+    },
     debugRecord: plain,
     blob(block, name, operands, bytes) {
       bits.fixed(abbreviation.define, width);
@@ -98,4 +117,10 @@ export function streamWriter(): StreamWriter {
     patch: (position, value) => bits.patch32(position, value),
     finish: () => bits.finish(),
   };
+}
+
+function larger(list: Float64Array): Float64Array<ArrayBuffer> {
+  const made = new Float64Array(list.length * 2);
+  made.set(list);
+  return made;
 }

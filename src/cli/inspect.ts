@@ -112,6 +112,8 @@ function kernelLines(kernel: KernelReflection): string[] {
   if (kernel.faults) hidden(kernel.faults.slot, `why the kernel stopped itself: ${kernel.faults.texts.join('; ')}`);
   if (kernel.printf)
     hidden(kernel.printf.slot, `what the kernel prints: ${kernel.printf.formats.map((text) => JSON.stringify(text)).join(', ')}`);
+  for (const { name, type, index, isRequired } of kernel.constants ?? [])
+    lines.push(`  function constant ${index ?? ''} \`${name}\`  ${type}${isRequired ? '' : ', need not be given'}`);
   if (kernel.staticSharedBytes > 0) lines.push(`  static shared memory   ${kernel.staticSharedBytes} bytes`);
   if (kernel.usesDynamicShared) lines.push('  dynamic shared memory  threadgroup slot 0');
   if (kernel.maxThreads !== undefined) lines.push(`  threads in a block     at most ${kernel.maxThreads}`);

@@ -1,6 +1,8 @@
 /** The words of `run`: what to launch, and what to do with the buffers afterwards. */
+
+import type { ConstantValue, GivenConstant } from '../air/index.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { CompileOptions, Fp64Mode } from '../compile/index.ts';
+import type { CompileOptions, Fp64Mode, MmaMode } from '../compile/index.ts';
 import type { Dim3 } from '../device/device.ts';
 import { type Argument, type Expectation, type LaunchPlan, parseArgument } from '../runtime/index.ts';
 import { allValues, has, lastValue, type Words } from './command.ts';
@@ -14,6 +16,8 @@ export interface RunRequest {
   readonly repeat: number;
   readonly timeoutMs: number;
   readonly compile: CompileOptions;
+  /** Values of function constants. */
+  readonly constants: readonly GivenConstant[];
 }
 
 /** Words that say what to launch; they do not go together with a launch file. */
@@ -49,6 +53,7 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
   const prints = allValues(words, 'print').map((word) => take(readPrint(word)));
   const outs = allValues(words, 'out').map((word) => take(readOut(word)));
   const checks = allValues(words, 'check').map((word) => take(readCheck(word)));
+  const constants = allValues(words, 'constant').map((word) => take(readConstant(word)));
   const args = has(words, 'arg') ? allValues(words, 'arg').map((word) => parseArgument(word, diagnostics)) : undefined;
   if (problems.length > 0) return problems[0]!;
   const kernel = lastValue(words, 'kernel');
@@ -68,18 +73,21 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     repeat,
     timeoutMs,
     compile: compileOptions(words),
+    constants: present(constants),
   };
 }
 
 const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
 
-/** `--target`, `--fp64` and `--ptx-strict`; the choices were checked before. */
+/** `--target`, `--fp64`, `--mma` and `--ptx-strict`; the choices were checked before. */
 export function compileOptions(words: Words): CompileOptions {
   const target = lastValue(words, 'target');
   const fp64 = lastValue(words, 'fp64');
+  const mma = lastValue(words, 'mma');
   return {
     ...(target ? { target: target as NonNullable<CompileOptions['target']> } : {}),
     ...(fp64 ? { fp64: fp64 as Fp64Mode } : {}),
+    ...(mma ? { mma: mma as MmaMode } : {}),
     ...(has(words, 'ptx-strict') ? { ptxStrict: true } : {}),
   };
 }
@@ -120,4 +128,25 @@ function readCheck(word: string): RunRequest['checks'][number] | string {
   if (!match) return `\`--check ${word}\`: I=FILE[:rtol[:atol]] is wanted`;
   const expect = { path: match[2]!, rtol: Number(match[3] ?? 0), atol: Number(match[4] ?? 0), ulp: 0 };
   return { index: Number(match[1]), expect };
+}
+
+/** `NAME=VALUE` or `NUMBER=VALUE`; of a vector the values with commas between them. */
+function readConstant(word: string): GivenConstant | string {
+  const [, name = '', text = ''] = /^([^=]+)=(.+)$/s.exec(word) ?? [];
+  const values = text.split(',').map(readValue);
+  const known = values.filter((value) => value !== undefined);
+  if (name === '' || known.length < values.length)
+    return `\`--constant ${word}\`: NAME=VALUE or NUMBER=VALUE is wanted, values being numbers, \`true\` or \`false\``;
+  const value: ConstantValue = known.length === 1 ? known[0]! : known;
+  return { constant: /^\d{1,5}$/.test(name) ? Number(name) : name, value };
+}
+
+function readValue(text: string): number | bigint | boolean | undefined {
+  const trimmed = text.trim();
+  if (trimmed === 'true' || trimmed === 'false') return trimmed === 'true';
+  const [, sign, digits] = /^([+-]?)(\d+|0x[0-9a-f]+)$/i.exec(trimmed) ?? [];
+  if (digits && !(sign === '-' && /^0+$/.test(digits))) return sign === '-' ? -BigInt(digits) : BigInt(digits);
+  const special = { nan: Number.NaN, inf: Number.POSITIVE_INFINITY, '+inf': Number.POSITIVE_INFINITY, '-inf': Number.NEGATIVE_INFINITY };
+  if (Object.hasOwn(special, trimmed)) return special[trimmed as keyof typeof special];
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : undefined;
 }

@@ -3,6 +3,7 @@
  * be the exception, as the judge). Errors of a launch are diagnostics in the result, not exceptions.
  */
 import type { KernelReflection } from '../air/abi.ts';
+import type { GivenConstant } from '../air/function-constants.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 
 export type Dim3 = readonly [x: number, y: number, z: number];
@@ -29,7 +30,7 @@ export interface DeviceBuffer {
   /** The memory itself, where device and host share it and it stays where it is: good until `free`, and at rest while no kernel runs. */
   view?(): Uint8Array;
   /** Where kernels see the buffer, to be put into memory that they read; from then on every launch lets them reach it. */
-  deviceAddress?(): bigint;
+  deviceAddress(): bigint;
   /** Gives the memory back; using the buffer afterwards is a fault of the caller. */
   free(): void;
 }
@@ -81,10 +82,15 @@ export interface DeviceModule {
   launch(request: LaunchRequest, diagnostics: Diagnostics): LaunchResult | undefined;
 }
 
+export interface LoadOptions {
+  /** Values of function constants, by name or number; `KernelReflection.constants` says which a kernel has. */
+  readonly constants?: readonly GivenConstant[];
+}
+
 export interface Device {
   readonly info: DeviceInfo;
   allocate(sizeBytes: number, diagnostics: Diagnostics): DeviceBuffer | undefined;
   /** Reads and compiles a metallib; nothing after reporting CM40xx or CM20xx. */
-  load(metallib: Uint8Array, diagnostics: Diagnostics): DeviceModule | undefined;
+  load(metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined;
   close(): void;
 }

@@ -4,7 +4,7 @@
  */
 import { targets } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import type { Device, DeviceInfo, DeviceModule } from '../device.ts';
+import type { Device, DeviceInfo, DeviceModule, LoadOptions } from '../device.ts';
 import { launchKernel } from './launch.ts';
 import { loadLibrary } from './library.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
@@ -24,7 +24,7 @@ export function openCpuDevice(): Device {
   return {
     info: cpuInfo,
     allocate: (size, diagnostics) => allocate(memory, size, diagnostics),
-    load: (metallib, diagnostics) => load(memory, metallib, diagnostics),
+    load: (metallib, diagnostics, options) => load(memory, metallib, diagnostics, options),
     close: () => {},
   };
 }
@@ -56,8 +56,8 @@ function allocate(memory: DeviceMemory, size: number, diagnostics: Diagnostics):
   };
 }
 
-function load(memory: DeviceMemory, metallib: Uint8Array, diagnostics: Diagnostics): DeviceModule | undefined {
-  const library = loadLibrary(metallib, diagnostics);
+function load(memory: DeviceMemory, metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined {
+  const library = loadLibrary(metallib, diagnostics, options?.constants);
   const own = library && ownMemory(memory, library.kernels, diagnostics);
   if (!own) return undefined;
   const { kernels, refused } = library;

@@ -1,5 +1,12 @@
 /** A metallib made ready: every kernel raised to IR, and compiled when it is first launched. */
-import { type KernelReflection, type RaisedKernel, raiseModule } from '../../air/index.ts';
+import {
+  type GivenConstant,
+  givenFor,
+  type KernelReflection,
+  type RaisedKernel,
+  raiseModule,
+  readFunctionConstants,
+} from '../../air/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
 import { type Kernel, runPasses, standardPasses } from '../../ir/index.ts';
@@ -28,21 +35,31 @@ export interface LoadedLibrary {
 }
 
 /** The kernels of a library; nothing after reporting what cannot be read (CM40xx), or why none can be run. */
-export function loadLibrary(bytes: Uint8Array, diagnostics: Diagnostics): LoadedLibrary | undefined {
+export function loadLibrary(
+  bytes: Uint8Array,
+  diagnostics: Diagnostics,
+  constants: readonly GivenConstant[] = [],
+): LoadedLibrary | undefined {
   const library = readMetallib(bytes, diagnostics);
   if (!library) return undefined;
   const kernels: LoadedKernel[] = [];
   const refused = new Map<string, Diagnostics>();
+  const meant = new Set<GivenConstant>();
   for (const fn of library.functions) {
     if (fn.type !== 'kernel') continue;
     const own = new Diagnostics();
     const module = readModule(fn.bitcode, own);
-    const raised = module && raiseModule(module, own).find((each) => each.reflection.name === fn.name);
+    for (const constant of module ? readFunctionConstants(module) : [])
+      for (const given of constants) if (givenFor(constant, [given])) meant.add(given);
+    const raised = module && raiseModule(module, own, constants).find((each) => each.reflection.name === fn.name);
     if (own.list.length > 0) refused.set(fn.name, own);
     if (!raised || own.list.length > 0) continue;
     runPasses(raised.kernel, standardPasses);
     kernels.push(loadedKernel(raised));
   }
+  const unknown = constants.filter((given) => !meant.has(given));
+  for (const { constant } of unknown) diagnostics.report('CM4056', { name: constant });
+  if (unknown.length > 0) return undefined;
   if (kernels.length > 0 || refused.size === 0) return { kernels, refused };
   for (const own of refused.values()) diagnostics.addAll(own.list);
   return undefined;

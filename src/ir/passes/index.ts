@@ -3,13 +3,14 @@
  * bit for bit. A value that a pass takes out of its block stays in `Kernel.insts`, dead, so that numbers and locations of all others hold.
  */
 import type { Kernel } from '../kernel.ts';
+import { carryShuffles } from './carry-shuffles.ts';
 import { cleanupCfg } from './cleanup-cfg.ts';
 import { cse } from './cse.ts';
 import { dce } from './dce.ts';
 import { recoverPointers } from './recover-pointers.ts';
 import { simplify } from './simplify.ts';
 
-export { cleanupCfg, cse, dce, recoverPointers, simplify };
+export { carryShuffles, cleanupCfg, cse, dce, recoverPointers, simplify };
 
 export interface Pass {
   readonly name: string;

@@ -6,6 +6,7 @@ import type { Kernel } from '../../../ir/index.ts';
 import { bodyLimit, type Code, localLimit, newModule } from '../../../wasm/index.ts';
 import { helperTable } from './helpers.ts';
 import { declareHost } from './host.ts';
+import { expandMatmul } from './matmul.ts';
 import { writeMeeting } from './meeting-function.ts';
 import { type Plan, planOf } from './plan.ts';
 import { writeRegion } from './region-function.ts';
@@ -21,6 +22,7 @@ export interface KernelModule {
 
 /** Compiles a kernel, which is changed on the way. */
 export function compileKernel(kernel: Kernel): KernelModule {
+  expandMatmul(kernel);
   const plan = planOf(kernel);
   const module = newModule();
   const host = declareHost(module, kernel.params.length);

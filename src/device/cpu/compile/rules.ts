@@ -108,6 +108,7 @@ const rules = {
   shuffle: () => {},
   ballot: () => {},
   reduce: () => {},
+  matmul: () => bug('a product of matrices that was not taken apart'),
   syncwarp: () => {},
 } satisfies { [K in Op]: (e: Emitter, inst: InstOf<K>, value: Value) => void };
 
