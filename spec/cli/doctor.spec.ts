@@ -1,21 +1,15 @@
 /** What `cumetal doctor` says of the GPU: shown by a kernel on it where there is one, with the reason where there is none. */
-import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { metalFinding } from '../../src/cli/doctor.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import type { Device } from '../../src/device/index.ts';
 import { openMetalDevice } from '../../src/device/metal/index.ts';
-import { openShim } from '../../src/ffi/metal/shim.ts';
-import { buildFake } from '../support/metal/build.ts';
 import { checkFake } from '../support/metal/candidates.ts';
-import { loadFake } from '../support/metal/harness.ts';
+import { openFake } from '../support/metal/open.ts';
 
-const test = suite('cli/doctor');
-
-const built = buildFake();
-const fake = loadFake(join(dirname(built.fake), 'libfakemetal.so'));
-const binding = openShim(built.shim);
+const all = suite('cli/doctor');
+const { test, fake, binding } = openFake(all);
 // No file is read for a kernel that brings its own numbers.
 const terminal = {} as Terminal;
 const state = { name: 'Fake M1', way: 'the shim', failures: [] };
@@ -55,5 +49,4 @@ test('a Mac without a device says why, another machine needs none', async () => 
   assert.is((await metalFinding({ ...none, failures: [] }, terminal, unused)).words, 'needs a Mac');
 });
 
-test.after(() => built.remove());
-test.run();
+all.run();

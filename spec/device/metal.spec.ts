@@ -2,7 +2,6 @@
  * What only the Metal device has to do, against the fake Metal: every fault that Metal reports by its name, limits that only a
  * pipeline knows, waiting and giving up, devices that are lost, and thousands of launches without a leak.
  */
-import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -11,19 +10,14 @@ import { compile } from '../../src/compile/index.ts';
 import type { Device, DeviceBuffer, DeviceModule, LaunchRequest } from '../../src/device/index.ts';
 import { commandErrorOf, commandErrors } from '../../src/device/metal/faults.ts';
 import { openMetalDevice } from '../../src/device/metal/index.ts';
-import { openShim } from '../../src/ffi/metal/shim.ts';
 import { launch } from '../../src/runtime/index.ts';
 import { libraryOf } from '../support/device-contract.ts';
 import { assertQuiet, compileExample, diskIo, exampleNames, launchOnCpu, poisoned, recordedLaunch } from '../support/examples.ts';
-import { buildFake } from '../support/metal/build.ts';
 import { checkFake } from '../support/metal/candidates.ts';
-import { loadFake } from '../support/metal/harness.ts';
+import { openFake } from '../support/metal/open.ts';
 
-const test = suite('device/metal');
-
-const built = buildFake();
-const fake = loadFake(join(dirname(built.fake), 'libfakemetal.so'));
-const binding = openShim(built.shim);
+const all = suite('device/metal');
+const { test, fake, binding } = openFake(all);
 
 const add = `.visible .entry add(.param .u64 out, .param .u32 n)
 { .reg .b32 x, y; .reg .b64 p; ld.param.u64 p, [out]; ld.param.u32 x, [n]; ld.global.u32 y, [p]; add.u32 x, x, y; st.global.u32 [p], x; ret; }`;
@@ -294,5 +288,4 @@ for (const name of exampleNames)
     checkFake(fake);
   });
 
-test.after(() => built.remove());
-test.run();
+all.run();

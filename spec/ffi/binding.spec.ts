@@ -1,5 +1,4 @@
 /** The ways to Metal beneath the device, against the fake one (spec/support/metal/binding-contract.ts), and their order. */
-import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openMetal } from '../../src/ffi/index.ts';
@@ -7,15 +6,12 @@ import { openMessages } from '../../src/ffi/metal/messages.ts';
 import { firstOf } from '../../src/ffi/metal/open.ts';
 import { compileShim, openShim } from '../../src/ffi/metal/shim.ts';
 import { bindingContract } from '../support/metal/binding-contract.ts';
-import { buildFake } from '../support/metal/build.ts';
 import { fakeLibraries, waysTo } from '../support/metal/candidates.ts';
-import { loadFake } from '../support/metal/harness.ts';
+import { openFake } from '../support/metal/open.ts';
 
-const test = suite('ffi/binding');
-
-const built = buildFake();
-const fake = loadFake(join(dirname(built.fake), 'libfakemetal.so'));
-for (const binding of waysTo(dirname(built.fake))) bindingContract(test, binding, fake);
+const all = suite('ffi/binding');
+const { test, fake, built, folder } = openFake(all);
+for (const binding of folder ? waysTo(folder) : []) bindingContract(test, binding, fake);
 
 test('the first way that opens is taken, and what is said of those before it is kept', () => {
   const absent = { ...fakeLibraries(built.fake), objc: '/nowhere/libobjc.so' };
@@ -42,5 +38,4 @@ test('off a Mac there is nothing to look for', () => {
   if (process.platform !== 'darwin') assert.equal(openMetal(), { binding: undefined, failures: [] });
 });
 
-test.after(() => built.remove());
-test.run();
+all.run();

@@ -4,27 +4,23 @@
  */
 
 import { dlopen } from 'bun:ffi';
-import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Handle } from '../../src/ffi/index.ts';
 import { type Flat, flatTypes } from '../../src/ffi/metal/flat.ts';
-import { openShim } from '../../src/ffi/metal/shim.ts';
 import { libraryOf } from '../support/device-contract.ts';
-import { buildFake } from '../support/metal/build.ts';
-import { loadFake } from '../support/metal/harness.ts';
+import { openFake } from '../support/metal/open.ts';
 
-const test = suite('ffi/fake');
-
-const built = buildFake();
-const fake = loadFake(join(dirname(built.fake), 'libfakemetal.so'));
-const metal = openShim(built.shim);
+const all = suite('ffi/fake');
+const { test, fake, binding: metal, built, folder } = openFake(all);
 /** The functions beneath, for what the binding does not let one do. */
-const flat = dlopen(built.shim, flatTypes as never).symbols as unknown as Flat;
-const { objc_autoreleasePoolPop: popPool, objc_autoreleasePoolPush: pushPool } = dlopen(built.fake, {
-  objc_autoreleasePoolPop: { args: ['ptr'], returns: 'void' },
-  objc_autoreleasePoolPush: { args: [], returns: 'ptr' },
-}).symbols;
+const flat = (folder ? dlopen(built.shim, flatTypes as never).symbols : {}) as unknown as Flat;
+const pools = folder
+  ? dlopen(built.fake, {
+      objc_autoreleasePoolPop: { args: ['ptr'], returns: 'void' },
+      objc_autoreleasePoolPush: { args: [], returns: 'ptr' },
+    }).symbols
+  : undefined;
 
 const library = libraryOf(`.visible .entry k(.param .u64 out, .param .u32 n)
 { .reg .b32 x; .reg .b64 p; ld.param.u64 p, [out]; ld.param.u32 x, [n]; st.global.u32 [p], x; ret; }
@@ -109,9 +105,9 @@ breaks('a message to the dead', /setLabel: was sent to a freed MTLBuffer/, ({ bu
 });
 test('pools out of order, which both of them are', () => {
   const found = said(() => {
-    const [outer, inner] = [pushPool(), pushPool()];
-    popPool(outer);
-    popPool(inner);
+    const [outer, inner] = [pools!.objc_autoreleasePoolPush(), pools!.objc_autoreleasePoolPush()];
+    pools!.objc_autoreleasePoolPop(outer);
+    pools!.objc_autoreleasePoolPop(inner);
   });
   assert.equal(found, new Array(2).fill('an autorelease pool was popped out of order'));
 });
@@ -288,5 +284,4 @@ breaks('an event that goes back', /goes back from 7 to 3/, ({ device }) => {
 });
 breaks('a capture that ends without having begun', /stopCapture without a capture/, () => metal.stopCapture());
 
-test.after(() => built.remove());
-test.run();
+all.run();

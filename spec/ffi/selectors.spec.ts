@@ -7,11 +7,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { differences, typesOf } from '../../scripts/metal/check-headers.ts';
 import { messages } from '../../src/ffi/metal/messages.ts';
-import { openShim } from '../../src/ffi/metal/shim.ts';
 import { libraryOf } from '../support/device-contract.ts';
-import { buildFake, shimSource } from '../support/metal/build.ts';
-import { loadFake } from '../support/metal/harness.ts';
+import { shimSource } from '../support/metal/build.ts';
 import { type Encoding, methods } from '../support/metal/headers.ts';
+import { openFake } from '../support/metal/open.ts';
 
 const test = suite('ffi/selectors');
 
@@ -116,11 +115,13 @@ test('the comparison with the classes of a Mac reads what a runtime spells, and 
   assert.is(typesOf('v40@0:8r^v16Q24Q32'), 'v ^v Q Q');
   assert.is(typesOf('@48@0:8^v16Q24Q32@?<v@?^vQ>40'), '@ ^v Q Q @?');
   assert.is(typesOf('B32@0:8@"MTLCaptureDescriptor"16^@24'), 'B @ ^@');
-  const built = buildFake();
-  loadFake(built.fake).reset();
+});
+
+const { test: onFake, fake, binding, built } = openFake(test);
+onFake('and finds none in the classes of the fake', () => {
+  fake.reset();
   const library = libraryOf('.visible .entry k() { ret; }');
-  assert.equal(differences(openShim(built.shim), built.fake, library, 'k'), []);
-  built.remove();
+  assert.equal(differences(binding, built.fake, library, 'k'), []);
 });
 
 test.run();

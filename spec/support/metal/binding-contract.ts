@@ -1,15 +1,15 @@
 /** What every way to Metal has to do beneath the device, as one list of tests: objects, copies, events, captures, faults. */
 import { ptr, toArrayBuffer } from 'bun:ffi';
-import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Handle, MetalBinding } from '../../../src/ffi/index.ts';
+import type { Register } from '../need.ts';
 import { checkFake } from './candidates.ts';
 import type { Fake } from './harness.ts';
 
 const bytesOf = (...values: number[]): Uint8Array => Uint8Array.from(values);
 
 /** Puts a way through the list. */
-export function bindingContract(test: Test, binding: MetalBinding, fake: Fake): void {
+export function bindingContract(test: Register, binding: MetalBinding, fake: Fake): void {
   /** One test with a device and a queue, which are released behind it. */
   const on = (what: string, body: (device: Handle, queue: Handle) => void): void =>
     test(`${binding.way}: ${what}`, () => {

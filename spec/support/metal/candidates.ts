@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { openMetalDevice } from '../../../src/device/metal/index.ts';
 import type { MetalBinding } from '../../../src/ffi/index.ts';
 import { openMessages } from '../../../src/ffi/metal/messages.ts';
+import { macWays } from '../../../src/ffi/metal/open.ts';
 import { compileShim, openShim } from '../../../src/ffi/metal/shim.ts';
 import type { SystemLibraries } from '../../../src/ffi/metal/system.ts';
 import type { Candidate } from '../device-contract.ts';
@@ -15,7 +16,8 @@ export const fakeLibraries = (fake: string): SystemLibraries => ({
   metal: fake,
   dispatch: fake,
   system: 'libc.so.6',
-  also: [],
+  // As macOS has some; any other library will do.
+  also: ['libm.so.6'],
 });
 
 /** Fails where the fake saw a rule broken, or something is still held. */
@@ -33,6 +35,17 @@ export function waysTo(folder: string): MetalBinding[] {
   const ways = [openShim(shim), compileShim(fakeLibraries(fake))];
   return process.arch === 'arm64' ? [...ways, openMessages(fakeLibraries(fake))] : ways;
 }
+
+/** The Metal device of this Mac, once for each way to Metal. */
+export const macCandidates = (): Candidate[] =>
+  macWays.map(({ name, open }) => ({
+    name: `metal of this Mac, by ${name}`,
+    open() {
+      const device = openMetalDevice(open());
+      if (typeof device === 'string') throw new Error(device);
+      return device;
+    },
+  }));
 
 /** Candidates over the fake that was built into a folder. */
 export function fakeCandidates(folder: string): Candidate[] {

@@ -5,10 +5,10 @@
  *
  * Source: AAPCS64, and Apple's arm64 ABI as far as it differs; selectors as spec/support/metal/headers.ts has them.
  */
-import { bunFfi } from '../bun.ts';
+import { bunFfi, type Ffi } from '../bun.ts';
 import { bindingOver, type MetalBinding } from './binding.ts';
 import { abi, cText, type Flat, type Pointer, type TypeName } from './flat.ts';
-import type { SystemLibraries } from './system.ts';
+import { openAlso, type SystemLibraries } from './system.ts';
 
 /**
  * Every message that is sent: the result, then the arguments, as bun:ffi names types. A `size` is a struct of three words, which
@@ -92,7 +92,7 @@ export function openMessages(libraries: SystemLibraries): MetalBinding {
   const ffi = bunFfi();
   if (!ffi) throw new Error('foreign functions need Bun');
   if (process.arch !== 'arm64') throw new Error('messages without C need arm64, where structs travel as their addresses');
-  return bindingOver(flatOf(runtimeOf(libraries)), ffi, { way: 'Objective-C, without the shim', hasBlocks: false });
+  return bindingOver(flatOf(runtimeOf(ffi, libraries)), ffi, { way: 'Objective-C, without the shim', hasBlocks: false });
 }
 
 interface Runtime {
@@ -106,9 +106,10 @@ interface Runtime {
   readonly pause: (microseconds: number) => void;
 }
 
-function runtimeOf({ objc, metal, system, dispatch, also }: SystemLibraries): Runtime {
-  const { dlopen } = bunFfi()!;
-  for (const path of also) dlopen(path, {});
+function runtimeOf(ffi: Ffi, libraries: SystemLibraries): Runtime {
+  const { dlopen } = ffi;
+  const { objc, metal, system, dispatch } = libraries;
+  openAlso(ffi, libraries);
   const core = dlopen(objc, {
     sel_registerName: { args: ['ptr'], returns: 'ptr' },
     objc_getClass: { args: ['ptr'], returns: 'ptr' },

@@ -11,7 +11,14 @@ export interface OpenedMetal {
   readonly failures: readonly string[];
 }
 
-const ways: readonly { readonly name: string; open(): MetalBinding }[] = [
+/** A way to Metal; `open` throws where it is none. */
+export interface WayToMetal {
+  readonly name: string;
+  open(): MetalBinding;
+}
+
+/** Those of macOS. */
+export const macWays: readonly WayToMetal[] = [
   { name: 'the shim', open: () => openShim(unpackShim()) },
   { name: 'without the shim', open: () => openMessages(macLibraries) },
   { name: 'the shim compiled here', open: () => compileShim(macLibraries) },
@@ -21,11 +28,11 @@ const ways: readonly { readonly name: string; open(): MetalBinding }[] = [
 export function openMetal(): OpenedMetal {
   if (process.platform !== 'darwin') return { binding: undefined, failures: [] };
   if (!bunFfi()) return { binding: undefined, failures: ['the GPU is reached through Bun, and this is another runtime'] };
-  return firstOf(ways);
+  return firstOf(macWays);
 }
 
 /** The first way that opens, with what is said of those before it. */
-export function firstOf(list: typeof ways): OpenedMetal {
+export function firstOf(list: readonly WayToMetal[]): OpenedMetal {
   const failures: string[] = [];
   for (const { name, open } of list) {
     try {

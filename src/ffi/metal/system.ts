@@ -26,12 +26,20 @@ export const macLibraries: SystemLibraries = {
 /** RTLD_NOW, on macOS as on Linux. */
 const now = 2;
 
+const loader = {
+  dlopen: { args: ['ptr', 'i32'], returns: 'ptr' },
+  dlsym: { args: ['ptr', 'ptr'], returns: 'ptr' },
+} as const;
+
+/** Opens what has to be there and is asked for nothing by name, which bun:ffi cannot. */
+export function openAlso(ffi: Ffi, { system, also }: SystemLibraries): void {
+  const { dlopen } = ffi.dlopen(system, loader).symbols;
+  for (const path of also) if (dlopen(cText(path), now) === null) throw new Error(`${path} cannot be opened`);
+}
+
 /** Addresses of symbols, from the first library that has each; 0 for one that none has. */
 export function addressesOf(ffi: Ffi, libraries: SystemLibraries, names: readonly string[]): BigUint64Array {
-  const { dlopen, dlsym } = ffi.dlopen(libraries.system, {
-    dlopen: { args: ['ptr', 'i32'], returns: 'ptr' },
-    dlsym: { args: ['ptr', 'ptr'], returns: 'ptr' },
-  }).symbols;
+  const { dlopen, dlsym } = ffi.dlopen(libraries.system, loader).symbols;
   const { also, objc, metal, system, dispatch } = libraries;
   const opened = [...also, objc, metal, dispatch, system].map((path) => dlopen(cText(path), now)).filter((handle) => handle !== null);
   const find = (name: string): bigint => {
