@@ -220,4 +220,13 @@ need(test, ['llvm-as-14'], 'two threadgroup arguments lie side by side, and are 
   assert.throws(() => launch([20_000, 20_000]), /40000 bytes of shared memory/);
 });
 
+need(test, ['llvm-as-14'], 'a reference to memory of the device is a buffer, though its size is known', () => {
+  const text = airModule([buffer], '  store i32 41, i32 addrspace(1)* %p0, align 4').replace(
+    '!"air.buffer", !"air.location_index"',
+    '!"air.buffer", !"air.buffer_size", i32 4, !"air.location_index"',
+  );
+  const [after] = launchMetallib(airLibrary(text), { kernel: 'k', blocks: 1, threads: 1, args: [new Uint32Array(1)] });
+  assert.is(new Uint32Array(after!.slice().buffer)[0], 41);
+});
+
 test.run();
