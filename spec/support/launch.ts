@@ -1,6 +1,7 @@
 /** One launch of a metallib on a CPU device of its own, for specs that want the buffers afterwards and take no failure for an answer. */
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { type DeviceBuffer, type LaunchArgument, openCpuDevice } from '../../src/device/index.ts';
+import { engine } from './engine.ts';
 
 export interface Launched {
   readonly kernel: string;
@@ -14,7 +15,7 @@ export interface Launched {
 /** What the buffers hold afterwards, in their order; throws what was reported where the launch does not end well. */
 export function launchMetallib(metallib: Uint8Array, { kernel, blocks, threads, args }: Launched): Uint8Array[] {
   const diagnostics = new Diagnostics();
-  const device = openCpuDevice();
+  const device = openCpuDevice(engine);
   const module = device.load(metallib, diagnostics);
   const buffers: DeviceBuffer[] = [];
   const given = args.map((arg): LaunchArgument => {

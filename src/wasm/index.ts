@@ -4,4 +4,4 @@
  */
 export { bodyLimit, type Code, localLimit, newCode } from './code.ts';
 export { newModule, type Signature, type WasmModule } from './module.ts';
-export { type Immediate, type Instruction, instructions, type ValueType } from './opcodes.ts';
+export { type Immediate, type Instruction, instructions, type NumberType, type ValueType } from './opcodes.ts';

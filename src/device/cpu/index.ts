@@ -5,6 +5,7 @@
 import { targets } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Device, DeviceInfo, DeviceModule } from '../device.ts';
+import type { CpuOptions } from './engine.ts';
 import { launchKernel } from './launch.ts';
 import { loadLibrary } from './library.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
@@ -19,12 +20,12 @@ export const cpuInfo: DeviceInfo = {
 };
 
 /** A CPU device with a memory of its own. */
-export function openCpuDevice(): Device {
+export function openCpuDevice(options: CpuOptions = {}): Device {
   const memory = newMemory();
   return {
     info: cpuInfo,
     allocate: (size, diagnostics) => allocate(memory, size, diagnostics),
-    load: (metallib, diagnostics) => load(memory, metallib, diagnostics),
+    load: (metallib, diagnostics) => load(memory, metallib, diagnostics, options),
     close: () => {},
   };
 }
@@ -55,8 +56,8 @@ function allocate(memory: DeviceMemory, size: number, diagnostics: Diagnostics):
   };
 }
 
-function load(memory: DeviceMemory, metallib: Uint8Array, diagnostics: Diagnostics): DeviceModule | undefined {
-  const library = loadLibrary(metallib, diagnostics);
+function load(memory: DeviceMemory, metallib: Uint8Array, diagnostics: Diagnostics, options: CpuOptions): DeviceModule | undefined {
+  const library = loadLibrary(metallib, diagnostics, options);
   const own = library && ownMemory(memory, library.kernels, diagnostics);
   if (!own) return undefined;
   const { kernels, refused } = library;

@@ -30,7 +30,7 @@ export function launchKernel(
 ): LaunchResult | undefined {
   if (!checkRequest(memory, limits, kernel, request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
-  const compiled = kernel.compiled();
+  const compiled = kernel.compiled(request.block);
   if (!compiled.wasm) {
     diagnostics.report('CM6013', { kernel: request.kernel, what: compiled.excess ?? '' });
     return undefined;
@@ -84,7 +84,7 @@ interface Area {
   readonly bytes: number;
 }
 
-function areaOf({ plan }: CompiledKernel, kernel: LoadedKernel, request: LaunchRequest): Area {
+function areaOf({ windows, recordBytes, lanes }: CompiledKernel, kernel: LoadedKernel, request: LaunchRequest): Area {
   let bytes = 0;
   const place = (size: number): number => {
     const at = bytes;
@@ -92,13 +92,13 @@ function areaOf({ plan }: CompiledKernel, kernel: LoadedKernel, request: LaunchR
     return at;
   };
   const threads = product(request.block);
-  const { constant, shared, local } = plan.windows;
+  const { constant, shared, local } = windows;
   const printedBytes = kernel.reflection.printf ? printBufferBytes : 0;
   return {
     constant: place(constant),
     shared: place(shared + request.dynamicSharedBytes),
-    local: place(local * threads),
-    records: place(plan.recordBytes * threads),
+    local: place(local * Math.ceil(threads / lanes) * lanes),
+    records: place(lanes > 1 ? recordBytes : recordBytes * threads),
     states: place(4 * threads),
     faults: place(4),
     printed: place(printedBytes),
@@ -133,13 +133,13 @@ interface Starts {
 }
 
 function globalsOf({ start, ownMemory }: Starts, area: Area, kernel: LoadedKernel, request: LaunchRequest): Globals {
-  const { plan } = kernel.compiled();
+  const { windows } = kernel.compiled(request.block);
   const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
   const params = kernel.params.map((param, i): bigint => {
     if (param.memory) return BigInt(ownMemory);
     if (param.faults) return BigInt(start + area.faults);
     if (param.formats) return BigInt(start + area.printed);
-    if (param.kind === 'threadgroup') return BigInt(start + area.shared + plan.windows.shared);
+    if (param.kind === 'threadgroup') return BigInt(start + area.shared + windows.shared);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);
     const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
     return arg?.kind === 'buffer' ? BigInt(addressOf(arg.buffer) ?? 0) : 0n;

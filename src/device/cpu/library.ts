@@ -4,7 +4,12 @@ import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
 import { type Kernel, runPasses, standardPasses } from '../../ir/index.ts';
 import { readMetallib } from '../../metallib/index.ts';
-import { compileKernel, type KernelModule } from './compile/kernel-module.ts';
+import type { Dim3 } from '../device.ts';
+import { compileKernel } from './compile/kernel-module.ts';
+import { type Plan, windowsOf } from './compile/plan.ts';
+import { compileStrips } from './compile/strips/module.ts';
+import { copyOf } from './compile/strips/narrow.ts';
+import { type CpuOptions, fmaMode } from './engine.ts';
 
 export interface LoadedKernel {
   readonly reflection: KernelReflection;
@@ -12,13 +17,22 @@ export interface LoadedKernel {
   readonly params: Kernel['params'];
   /** Initial bytes of the window of constant memory. */
   readonly constants: Uint8Array;
-  /** Compiled at the first call. */
-  compiled(): CompiledKernel;
+  /** Compiled at the first call for blocks of a shape. */
+  compiled(block: Dim3): CompiledKernel;
 }
 
-export interface CompiledKernel extends KernelModule {
+export interface CompiledKernel {
   /** Only where nothing is in excess. */
   readonly wasm: WebAssembly.Module | undefined;
+  /** What about the module is more than engines take, in words. */
+  readonly excess: string | undefined;
+  readonly windows: Plan['windows'];
+  /** Bytes of the records of a block. */
+  readonly recordBytes: number;
+  /** Threads that go on together, of which the first is named in a fault; 1 on the one-lane path. */
+  readonly lanes: number;
+  /** Why a kernel is run one lane at a time that was to run in strips. */
+  readonly alone: string | undefined;
 }
 
 export interface LoadedLibrary {
@@ -28,7 +42,7 @@ export interface LoadedLibrary {
 }
 
 /** The kernels of a library; nothing after reporting what cannot be read (CM40xx), or why none can be run. */
-export function loadLibrary(bytes: Uint8Array, diagnostics: Diagnostics): LoadedLibrary | undefined {
+export function loadLibrary(bytes: Uint8Array, diagnostics: Diagnostics, options: CpuOptions = {}): LoadedLibrary | undefined {
   const library = readMetallib(bytes, diagnostics);
   if (!library) return undefined;
   const kernels: LoadedKernel[] = [];
@@ -41,33 +55,60 @@ export function loadLibrary(bytes: Uint8Array, diagnostics: Diagnostics): Loaded
     if (own.list.length > 0) refused.set(fn.name, own);
     if (!raised || own.list.length > 0) continue;
     runPasses(raised.kernel, standardPasses);
-    kernels.push(loadedKernel(raised));
+    kernels.push(loadedKernel(raised, options));
   }
   if (kernels.length > 0 || refused.size === 0) return { kernels, refused };
   for (const own of refused.values()) diagnostics.addAll(own.list);
   return undefined;
 }
 
-/** A kernel made ready to launch; it is changed when it is compiled. */
-export function loadedKernel({ kernel, reflection }: RaisedKernel): LoadedKernel {
-  let made: CompiledKernel | undefined;
+/** A kernel made ready to launch. */
+export function loadedKernel({ kernel, reflection }: RaisedKernel, options: CpuOptions = {}): LoadedKernel {
+  const made = new Map<string, CompiledKernel>();
+  let lane: CompiledKernel | undefined;
+  const alone = (why: string | undefined): CompiledKernel => {
+    lane ??= compileLane(kernel, why);
+    return lane;
+  };
   return {
     reflection,
     params: kernel.params,
     get constants() {
-      return constantBytes(kernel, this.compiled());
+      return constantBytes(kernel);
     },
-    compiled() {
-      if (made) return made;
-      const compiled = compileKernel(kernel);
-      made = { ...compiled, wasm: compiled.excess === undefined ? new WebAssembly.Module(compiled.bytes as BufferSource) : undefined };
-      return made;
+    compiled(block) {
+      if (!isForStrips(block, options)) return alone(undefined);
+      const key = block.join();
+      const known = made.get(key) ?? compileVectors(kernel, block, options) ?? alone('');
+      made.set(key, known);
+      return known;
     },
   };
 }
 
-function constantBytes(kernel: Kernel, { plan }: CompiledKernel): Uint8Array {
-  const bytes = new Uint8Array(plan.windows.constant);
-  for (const { name, space, init } of kernel.variables) if (space === 'constant' && init) bytes.set(init, plan.offsets.get(name)!);
+/** Blocks of less than a warp leave most lanes of a strip empty. */
+const leastThreads = 32;
+
+const isForStrips = (block: Dim3, { engine = 'auto' }: CpuOptions): boolean =>
+  engine === 'simd' || (engine === 'auto' && block[0] * block[1] * block[2] >= leastThreads);
+
+function compileLane(kernel: Kernel, why: string | undefined): CompiledKernel {
+  const { bytes, plan, excess } = compileKernel(copyOf(kernel));
+  const wasm = excess === undefined ? new WebAssembly.Module(bytes as BufferSource) : undefined;
+  return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why };
+}
+
+function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact' }: CpuOptions): CompiledKernel | undefined {
+  const made = compileStrips(kernel, block, { fma: fmaMode(fma) });
+  if ('why' in made) return undefined;
+  const { bytes, plan } = made;
+  const wasm = new WebAssembly.Module(bytes as BufferSource);
+  return { wasm, excess: undefined, windows: plan.windows, recordBytes: plan.recordBytes, lanes: plan.lanes, alone: undefined };
+}
+
+function constantBytes(kernel: Kernel): Uint8Array {
+  const { windows, offsets } = windowsOf(kernel);
+  const bytes = new Uint8Array(windows.constant);
+  for (const { name, space, init } of kernel.variables) if (space === 'constant' && init) bytes.set(init, offsets.get(name)!);
   return bytes;
 }
