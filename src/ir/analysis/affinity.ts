@@ -31,7 +31,7 @@ const unknown = undefined;
 type State = number | 'varying' | undefined;
 
 /** The shape of every value, given which ones are uniform: those whose variance is below 2. Values sink, so this ends. */
-export function affinityOf(kernel: Kernel, cfg: Cfg, { variance, mixed }: Uniformity, sources: AffinitySources): Affinity {
+export function affinityOf(kernel: Kernel, cfg: Cfg, { variance, mixed, leavesUnequally }: Uniformity, sources: AffinitySources): Affinity {
   const states: State[] = kernel.insts.map((_, value) => (variance[value]! < 2 ? 0 : unknown));
   for (let changed = true; changed; ) {
     changed = false;
@@ -46,7 +46,8 @@ export function affinityOf(kernel: Kernel, cfg: Cfg, { variance, mixed }: Unifor
       for (const { block: to, args } of edgesOf(block.end))
         for (const [i, arg] of args.entries()) {
           const param = to.params[i]!;
-          set(param, mixed[param] || !sources.isWord(param) ? 'varying' : joined(states[param], states[arg]));
+          const differs = mixed[param] || leavesUnequally(arg, to.id) || !sources.isWord(param);
+          set(param, differs ? 'varying' : joined(states[param], states[arg]));
         }
     }
   }

@@ -4,7 +4,7 @@
  * Source: Diamos et al., "SIMD Re-Convergence at Thread Frontiers" (MICRO 2011); Karrenberg and Hack, "Whole-Function
  * Vectorization" (CGO 2011), for masks.
  */
-import { type Block, type Edge, influenceOf, type Loop, specOf, type Value } from '../../../../ir/index.ts';
+import { type Block, type Edge, edgesOf, influenceOf, type Loop, specOf, type Value } from '../../../../ir/index.ts';
 import { writeStripInstruction } from './effects.ts';
 import type { Flow } from './flow.ts';
 import { longOf, maskPart, shapeOf } from './strip.ts';
@@ -54,10 +54,7 @@ export function writeMasked(flow: Flow, parting: Parting, then: readonly number[
       code.at('local.set', local);
     }
   const { end } = kernel.blocks[parting.from]!;
-  if (end.op === 'condbr') {
-    follow(state, parting.from, end.then, then);
-    follow(state, parting.from, end.else, otherwise);
-  }
+  if (end.op === 'condbr') followBoth(state, parting.from, end, then, otherwise);
   for (const id of parting.blocks) writeOne(state, id);
   for (const locals of masks.values()) flow.giveMasks(locals);
   strip.mask = outside;
@@ -127,10 +124,26 @@ function leave(state: State, block: Block, lanes: readonly number[]): void {
   if (end.op === 'br') follow(state, block.id, end.to, lanes);
   if (end.op !== 'condbr') return;
   const [then, otherwise] = flow.parted(end.cond, lanes);
-  follow(state, block.id, end.then, then);
-  follow(state, block.id, end.else, otherwise);
+  followBoth(state, block.id, end, then, otherwise);
   flow.giveMasks(then);
   flow.giveMasks(otherwise);
+}
+
+/** Ways back come last, that of the innermost loop behind others: they change parameters that the other way may hand on. */
+function followBoth(
+  state: State,
+  from: number,
+  end: Extract<Block['end'], { op: 'condbr' }>,
+  then: readonly number[],
+  otherwise: readonly number[],
+): void {
+  const { place } = state.flow;
+  const rank = (edge: Edge): number => (place[edge.block.id]! > place[from]! ? -1 : place[edge.block.id]!);
+  const ways = [
+    { edge: end.then, lanes: then },
+    { edge: end.else, lanes: otherwise },
+  ].sort((a, b) => rank(a.edge) - rank(b.edge));
+  for (const { edge, lanes } of ways) follow(state, from, edge, lanes);
 }
 
 /** Lets lanes take an edge. */
@@ -153,10 +166,18 @@ function follow(state: State, from: number, edge: Edge, lanes: readonly number[]
 /** Whether an edge may set parameters for all lanes: no lane has, or will need, what they were. */
 function isAlone(state: State, from: number, to: number, before: number): boolean {
   const { parting, flow } = state;
-  const loop = parting.loops.find(({ header }) => header === to);
-  if (loop && flow.place[from]! >= flow.place[to]!) return loop.latches.length === 1 && lastOf(state, loop) === from;
   // What comes to a block behind a loop comes at several turns of it.
-  return before === 0 && loopsAround(state, from).every(({ blocks }) => blocks.includes(to));
+  if (!loopsAround(state, from).every(({ blocks }) => blocks.includes(to))) return false;
+  if (flow.place[from]! < flow.place[to]!) return before === 0;
+  // Other ways back may hand on what the parameters of this turn were.
+  const loop = parting.loops.find(({ header }) => header === to);
+  return loop !== undefined && isLatch(state, loop, from);
+}
+
+/** Whether a block is the only one, and the last, that goes back to the start of a loop, by one edge. */
+function isLatch(state: State, loop: Loop, from: number): boolean {
+  const back = edgesOf(state.flow.kernel.blocks[from]!.end).filter(({ block }) => block.id === loop.header);
+  return loop.latches.length === 1 && lastOf(state, loop) === from && back.length === 1;
 }
 
 /** All arguments are read before any parameter is set. */
