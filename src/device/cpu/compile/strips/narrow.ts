@@ -6,6 +6,7 @@ import {
   addInst,
   type Block,
   bitsOf,
+  dce,
   edgesOf,
   type Inst,
   isPointer,
@@ -15,6 +16,7 @@ import {
   type Value,
   wideValues,
 } from '../../../../ir/index.ts';
+import { countInBytes } from './align.ts';
 
 export interface Narrowed {
   readonly kernel: Kernel;
@@ -37,6 +39,8 @@ export function copyOf(kernel: Kernel): Kernel {
 /** Narrows a copy of a kernel whose block ids are positions. */
 export function narrowed(original: Kernel): Narrowed {
   const kernel = copyOf(original);
+  countInBytes(kernel);
+  dce(kernel);
   const wide = wideValues(kernel);
   const state: State = { kernel, wide: [...wide], was: kernel.insts.map(({ type }) => type), same: new Map(), lows: new Map() };
   for (const block of kernel.blocks) for (const param of block.params) retype(state, param);
@@ -84,6 +88,8 @@ function retype({ kernel, was, wide }: State, value: Value): void {
 function lowOf(state: State, value: Value): Value {
   const known = state.lows.get(value);
   if (known !== undefined) return known;
+  const inst = state.kernel.insts[value]!;
+  if ((inst.op === 'zext' || inst.op === 'sext') && bitsOf(state.was[inst.a]!) === 32) return inst.a;
   const low = addInst(state.kernel, { op: 'trunc', type: 'i32', a: value });
   state.wide[low] = 0;
   state.lows.set(value, low);
