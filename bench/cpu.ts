@@ -10,8 +10,8 @@ import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
 import { compile } from '../src/compile/index.ts';
 import type { CpuOptions, Fma } from '../src/device/cpu/engine.ts';
-import { openCpuDevice } from '../src/device/index.ts';
 import type { Dim3, LaunchArgument } from '../src/device/device.ts';
+import { openCpuDevice } from '../src/device/index.ts';
 import { type Bench, median, type Row } from './report.ts';
 
 const folder = join(import.meta.dirname, 'kernels/cpu');
@@ -23,7 +23,12 @@ interface Kernel {
   readonly grid: Dim3;
   readonly block: Dim3;
   /** Buffers of floats (count, scale, least) or of words (count), and numbers. */
-  readonly args: readonly (readonly ['floats', number, number, number] | readonly ['words', number] | readonly ['float', number] | readonly ['int', number])[];
+  readonly args: readonly (
+    | readonly ['floats', number, number, number]
+    | readonly ['words', number]
+    | readonly ['float', number]
+    | readonly ['int', number]
+  )[];
   /** What one launch does of what is counted. */
   readonly units: number;
   readonly unit: string;
@@ -95,7 +100,14 @@ function ours(kernel: Kernel, metallib: Uint8Array, options: CpuOptions): () => 
     buffer.write(arg[0] === 'words' ? numbers(arg[1]) : floats(...(arg.slice(1) as [number, number, number])));
     return { kind: 'buffer', buffer };
   });
-  const request = { kernel: kernel.entry ?? kernel.name, grid: kernel.grid, block: kernel.block, dynamicSharedBytes: 0, args, timeoutMs: 0 };
+  const request = {
+    kernel: kernel.entry ?? kernel.name,
+    grid: kernel.grid,
+    block: kernel.block,
+    dynamicSharedBytes: 0,
+    args,
+    timeoutMs: 0,
+  };
   return () => {
     let least = Number.POSITIVE_INFINITY;
     const start = performance.now();
@@ -200,7 +212,9 @@ function rowOf(kernel: Kernel, run: () => number, { native, opencl }: Peers): Ro
   const all = [...theirs].map(([name, rates]) => [name, median(rates)] as const);
   const best = (start: string): number => Math.max(0, ...all.filter(([name]) => name.startsWith(start)).map(([, value]) => value));
   const beside = all.map(([name, value]) => `${name} ${(rate / value).toFixed(2)}`).join(', ');
-  console.log(`${kernel.name}: ${(rate / 1e6).toFixed(1)} M${kernel.unit}/s; against ${beside}; best PoCL ${(rate / best('PoCL')).toFixed(2)}, best g++ ${(rate / best('g++')).toFixed(2)}`);
+  console.log(
+    `${kernel.name}: ${(rate / 1e6).toFixed(1)} M${kernel.unit}/s; against ${beside}; best PoCL ${(rate / best('PoCL')).toFixed(2)}, best g++ ${(rate / best('g++')).toFixed(2)}`,
+  );
   // PoCL has no shuffles: there the peer is the C++ compiler.
   const other = theirs.has('PoCL default') ? median(theirs.get('PoCL default')!) : best('g++');
   return { name: kernel.name, ours: rate / 1e6, other: other / 1e6, unit: `M${kernel.unit}/s`, ratio: rate / other };

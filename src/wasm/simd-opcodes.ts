@@ -32,7 +32,11 @@ export const simdRows: [string, Instruction][] = [
   ...rows('none', 0x23, [of('i8x16', comparisons), of('i16x8', comparisons), of('i32x4', comparisons)].join(' ')),
   ...rows('none', 0x41, `${of('f32x4', 'eq ne lt gt le ge')} ${of('f64x2', 'eq ne lt gt le ge')}`),
   ...rows('none', 0x4d, of('v128', 'not and andnot or xor bitselect any_true')),
-  ...rows('memoryLane', 0x54, of('v128', 'load8_lane load16_lane load32_lane load64_lane store8_lane store16_lane store32_lane store64_lane')),
+  ...rows(
+    'memoryLane',
+    0x54,
+    of('v128', 'load8_lane load16_lane load32_lane load64_lane store8_lane store16_lane store32_lane store64_lane'),
+  ),
   ...rows('memory', 0x5c, of('v128', 'load32_zero load64_zero')),
   ...rows('none', 0x5e, 'f32x4.demote_f64x2_zero f64x2.promote_low_f32x4'),
   ...rows('none', 0x60, of('i8x16', 'abs neg popcnt all_true bitmask narrow_i16x8_s narrow_i16x8_u')),

@@ -55,7 +55,8 @@ export function affinityOf(kernel: Kernel, cfg: Cfg, { variance, mixed, leavesUn
   return { shape, stride: Int32Array.from(states, (state) => (typeof state === 'number' ? state : 0)) };
 }
 
-const joined = (before: State, brought: State): State => (before === unknown || before === brought ? brought : brought === unknown ? before : 'varying');
+const joined = (before: State, brought: State): State =>
+  before === unknown || before === brought ? brought : brought === unknown ? before : 'varying';
 
 function strideOf(kernel: Kernel, value: Value, states: readonly State[], sources: AffinitySources): State {
   const inst = kernel.insts[value]!;

@@ -94,7 +94,9 @@ export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value:
 function loadShared(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
   const base = baseOf(s, inst.addr);
   const element = elementOf(inst.type);
-  const splat = ({ 1: 'load8_splat', 2: 'load16_splat', 4: 'load32_splat', 8: 'load64_splat' } as Record<number, string>)[bytesOf(element)]!;
+  const splat = ({ 1: 'load8_splat', 2: 'load16_splat', 4: 'load32_splat', 8: 'load64_splat' } as Record<number, string>)[
+    bytesOf(element)
+  ]!;
   for (let at = 0; at < lanesOf(inst.type); at++)
     for (let part = 0; part < values.parts(value); part++) {
       s.code.at('local.get', base);

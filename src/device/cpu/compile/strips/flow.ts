@@ -103,7 +103,11 @@ function graphOf(flow: Flow): Graph {
     }
   }
   const order = reversePostorder(successors, region.entry);
-  return { cfg: { successors, predecessors: reversed(successors), order, position: positionsIn(order, successors.length) }, partings, looked };
+  return {
+    cfg: { successors, predecessors: reversed(successors), order, position: positionsIn(order, successors.length) },
+    partings,
+    looked,
+  };
 }
 
 function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: readonly (readonly number[])[]): void {
@@ -160,7 +164,10 @@ function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: reado
     const parting = partings.get(id);
     if (!parting) {
       strip.scalar(end.cond);
-      return either(() => jump(id, end.then), () => jump(id, end.else));
+      return either(
+        () => jump(id, end.then),
+        () => jump(id, end.else),
+      );
     }
     const [then, otherwise] = flow.parted(end.cond, strip.mask);
     const masked = (): void => {

@@ -1,5 +1,16 @@
 /** Values that are made anew wherever they are used: constants, parameters, variables, special registers. */
-import { elementOf, type Inst, type InstOf, isPointer, type Kernel, operandsOf, type Sreg, spaceOf, terminatorOperands, type Value } from '../../../../ir/index.ts';
+import {
+  elementOf,
+  type Inst,
+  type InstOf,
+  isPointer,
+  type Kernel,
+  operandsOf,
+  type Sreg,
+  spaceOf,
+  terminatorOperands,
+  type Value,
+} from '../../../../ir/index.ts';
 import type { StripPlan } from './plan.ts';
 import { sregShape } from './shapes.ts';
 import { longOf, longs, numberOf, type Strip, shapeName, shapeOf, words } from './strip.ts';

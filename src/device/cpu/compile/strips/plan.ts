@@ -7,15 +7,15 @@ import {
   lanesOf,
   livenessOf,
   operandsOf,
-  terminatorOperands,
   type Type,
+  terminatorOperands,
   type Value,
 } from '../../../../ir/index.ts';
 import type { Dim3 } from '../../../device.ts';
 import { countUses, isFree, type Plan, windowsOf } from '../plan.ts';
 import { narrowed } from './narrow.ts';
 import { type Shapes, shapesOf } from './shapes.ts';
-import { behindBarrier, endsInBarrier, splitAtBarriers, type StripRegion, stripRegions } from './split.ts';
+import { behindBarrier, endsInBarrier, type StripRegion, splitAtBarriers, stripRegions } from './split.ts';
 import { chooseLanes } from './width.ts';
 
 export interface StripPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | 'windows'> {
@@ -102,7 +102,10 @@ function placed(
     for (const value of values) {
       if (slots.has(value)) continue;
       slots.set(value, bytes);
-      bytes += plan.shapes.shape[value] === 2 ? strips * plan.lanes * laneBytes(plan, value) : strips * 8 * lanesOf(plan.kernel.insts[value]!.type);
+      bytes +=
+        plan.shapes.shape[value] === 2
+          ? strips * plan.lanes * laneBytes(plan, value)
+          : strips * 8 * lanesOf(plan.kernel.insts[value]!.type);
     }
   const scratch = Math.ceil(bytes / 16) * 16;
   return { slots, scratch, recordBytes: scratch + 32 * 8 };

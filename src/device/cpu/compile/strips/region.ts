@@ -2,7 +2,17 @@
  * One function per region: a loop over the strips of a block, each of which takes its values from the records, runs to a barrier or to the end,
  * and puts back what the next region needs. The last strip of a block that is no multiple of a strip has a mask of its own.
  */
-import { convergenceOrder, dominatorsOf, lanesOf, loopsOf, operandsOf, positionsIn, type Sreg, terminatorOperands, type Value } from '../../../../ir/index.ts';
+import {
+  convergenceOrder,
+  dominatorsOf,
+  lanesOf,
+  loopsOf,
+  operandsOf,
+  positionsIn,
+  type Sreg,
+  terminatorOperands,
+  type Value,
+} from '../../../../ir/index.ts';
 import type { Code } from '../../../../wasm/index.ts';
 import { costOf, fuelPerTick } from '../cost.ts';
 import { gone } from '../shared.ts';
@@ -38,10 +48,32 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
   const frame: StripFrame = { first: local(), record4: local(), record8: local(), recordShared: local(), fuel: local(), local: local() };
   const used = usedFree(plan.kernel, region.cfg.order);
   const starts = startsOf(plan, code, used);
-  const base = { plan, kernel: plan.kernel, code, host: shared.host, helper: shared.helper, stripHelper: shared.stripHelper, frame, fma: shared.fma, mask: undefined };
+  const base = {
+    plan,
+    kernel: plan.kernel,
+    code,
+    host: shared.host,
+    helper: shared.helper,
+    stripHelper: shared.stripHelper,
+    frame,
+    fma: shared.fma,
+    mask: undefined,
+  };
   const values = stripValues(base, starts);
   const cost = Math.min(fuelPerTick, (costOf(plan.kernel, region as never) * plan.lanes) / 2);
-  const r: Region = { shared, plan, region, code, frame, sregs: used.sregs, starts, values, cost, taken: takenOf(plan, region), spareMasks: [] };
+  const r: Region = {
+    shared,
+    plan,
+    region,
+    code,
+    frame,
+    sregs: used.sregs,
+    starts,
+    values,
+    cost,
+    taken: takenOf(plan, region),
+    spareMasks: [],
+  };
   for (const [index, local] of starts.params) {
     code.at('global.get', shared.host.params[index]!);
     code.op('i32.wrap_i64');
@@ -87,7 +119,11 @@ function startsOf(plan: StripPlan, code: Code, { sregs, params: used }: ReturnTy
   const vectors = new Map<Sreg, readonly number[]>();
   for (const name of sregs) {
     if (!/^(tid|gid|laneid|warpid)/.test(name)) continue;
-    if (sregShape(name, cut) === 2) vectors.set(name, Array.from({ length: plan.packs }, () => code.local('v128')));
+    if (sregShape(name, cut) === 2)
+      vectors.set(
+        name,
+        Array.from({ length: plan.packs }, () => code.local('v128')),
+      );
     else base.set(name, code.local('i32'));
   }
   const params = new Map([...used].map((index) => [index, code.local('i32')]));

@@ -4,7 +4,17 @@
  */
 import type { InstOf, Op, Value } from '../../../../ir/index.ts';
 import { select, vectorOf } from './choice-rules.ts';
-import { bitcast, floatToInt, intToFloat, narrowFloat, signExtend, truncate, widenFloat, windowed, zeroExtend } from './conversion-rules.ts';
+import {
+  bitcast,
+  floatToInt,
+  intToFloat,
+  narrowFloat,
+  signExtend,
+  truncate,
+  widenFloat,
+  windowed,
+  zeroExtend,
+} from './conversion-rules.ts';
 import { compareFloat, float1, float2, floatChoice, fma, signBit } from './float-rules.ts';
 import { bits, choice, compareInt, highProduct, integer, populated, product, shift } from './integer-rules.ts';
 import type { Strip } from './strip.ts';

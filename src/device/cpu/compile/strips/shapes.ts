@@ -83,7 +83,8 @@ function findForced(kernel: Kernel, cfg: Cfg, uniformity: Uniformity, forced: Se
   for (const id of cfg.order) {
     const block = kernel.blocks[id]!;
     const see = (value: Value): void => {
-      if (home[value] !== id && !forced.has(value) && !isFree(kernel.insts[value]!) && uniformity.leavesUnequally(value, id)) forced.add(value);
+      if (home[value] !== id && !forced.has(value) && !isFree(kernel.insts[value]!) && uniformity.leavesUnequally(value, id))
+        forced.add(value);
     };
     for (const value of block.body) operandsOf(kernel.insts[value]!).forEach(see);
     terminatorOperands(block.end).forEach(see);

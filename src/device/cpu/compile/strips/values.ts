@@ -104,7 +104,8 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
 
 function consumersOf({ kernel }: StripPlan): Map<Value, Value> {
   const consumers = new Map<Value, Value>();
-  for (const { body } of kernel.blocks) for (const value of body) for (const operand of operandsOf(kernel.insts[value]!)) consumers.set(operand, value);
+  for (const { body } of kernel.blocks)
+    for (const value of body) for (const operand of operandsOf(kernel.insts[value]!)) consumers.set(operand, value);
   return consumers;
 }
 
@@ -233,7 +234,8 @@ function define(state: State, value: Value): void {
     for (let i = lanesOf(inst.type) - 1; i >= 0; i--) strip.code.at('local.set', scalarsOf(state, value)[i]!);
   } else {
     const write = partWriter(strip, value);
-    if (write && mayWait && depth < deepest && streams(state, value)) return void state.waiting.set(value, { write: (part) => write(part, 0), depth });
+    if (write && mayWait && depth < deepest && streams(state, value))
+      return void state.waiting.set(value, { write: (part) => write(part, 0), depth });
     if (write) writeParts(state, value, write);
     else writeLanes(state, value);
   }
