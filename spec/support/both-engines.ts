@@ -15,6 +15,8 @@ interface Ran {
   readonly said: readonly string[];
   /** Lanes of a strip; 1 on the one-lane path. */
   readonly lanes: number;
+  /** Why it was not run in strips. */
+  readonly alone: string | undefined;
 }
 
 /** Runs a kernel of one buffer in blocks of some threads. */
@@ -28,5 +30,6 @@ export function ranOn(engine: CpuOptions['engine'] & string, kernel: Kernel, blo
   const shape = { grid: [blocks, 1, 1], block: [threads, 1, 1] } as const;
   const request = { kernel: kernel.name, ...shape, dynamicSharedBytes: 0, args: [{ kind: 'buffer', buffer }], timeoutMs: 20_000 } as const;
   launchKernel(memory, { limits: cpuInfo.limits, ownMemory: 0 }, loaded, request, diagnostics);
-  return { bytes: bytes(), said: diagnostics.list.map(({ message }) => message), lanes: loaded.compiled(shape.block).lanes };
+  const { lanes, alone } = loaded.compiled(shape.block);
+  return { bytes: bytes(), said: diagnostics.list.map(({ message }) => message), lanes, alone };
 }

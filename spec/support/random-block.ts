@@ -37,10 +37,7 @@ interface Place {
 }
 
 const index = ({ w }: Maker, word: number): Value =>
-  w.b.add(
-    w.b.mul(w.b.add(w.b.mul(w.sreg('ctaid.x'), w.sreg('ntid.x')), w.sreg('tid.linear')), w.i32(wordsOfThread)),
-    w.i32(word),
-  );
+  w.b.add(w.b.mul(w.b.add(w.b.mul(w.sreg('ctaid.x'), w.sreg('ntid.x')), w.sreg('tid.linear')), w.i32(wordsOfThread)), w.i32(word));
 const get = (m: Maker, word = m.pick(wordsOfThread)): Value => m.w.get(m.w.param(0), index(m, word));
 const put = (m: Maker, word: number, value: Value): void => m.w.put(m.w.param(0), index(m, word), value);
 

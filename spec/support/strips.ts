@@ -14,8 +14,8 @@ export interface Difference {
 
 const sizes = [1, 31, 32, 33, 256, 1024];
 
-/** Where the paths differ for the kernel of a number; `alone` where strips are not for it. */
-export function differenceOf(number: number): Difference | 'alone' | undefined {
+/** Where the paths differ for the kernel of a number; why it has no strips where it has none. */
+export function differenceOf(number: number): Difference | string | undefined {
   const threads = sizes[Math.floor(number / 5) % sizes.length]!;
   const { name, make, size } = kernelOf(number, threads);
   const blocks = threads > 100 ? 2 : 3;
@@ -24,7 +24,7 @@ export function differenceOf(number: number): Difference | 'alone' | undefined {
   const simd = ranOn('simd', make(), isFlow ? 1 : blocks, threads, size * (isFlow ? 1 : blocks));
   const at = lane.bytes.findIndex((byte, i) => byte !== simd.bytes[i]);
   if (at >= 0 || lane.said.join() !== simd.said.join()) return { name: `${number} ${name}`, threads, at };
-  return simd.lanes === 1 ? 'alone' : undefined;
+  return simd.alone;
 }
 
 function kernelOf(number: number, threads: number): { name: string; make: () => Kernel; size: number } {

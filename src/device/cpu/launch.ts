@@ -43,7 +43,13 @@ export function launchKernel(
   }
   try {
     fillArea(memory, start, area, kernel, request);
-    const result = runInstance(memory, compiled.wasm, globalsOf({ start, ownMemory }, area, kernel, request), request, diagnostics);
+    const result = runInstance(
+      memory,
+      { wasm: compiled.wasm, lanes: compiled.lanes },
+      globalsOf({ start, ownMemory }, area, kernel, request),
+      request,
+      diagnostics,
+    );
     handPrinted(memory.view(start + area.printed, area.printedBytes), kernel, request, diagnostics);
     return result && reportStop(memory, start + area.faults, kernel, diagnostics) ? undefined : result;
   } finally {
@@ -157,9 +163,15 @@ function globalsOf({ start, ownMemory }: Starts, area: Area, kernel: LoadedKerne
   return { words, params };
 }
 
+interface Runnable {
+  readonly wasm: WebAssembly.Module;
+  /** Threads that go on together. */
+  readonly lanes: number;
+}
+
 function runInstance(
   { memory }: DeviceMemory,
-  wasm: WebAssembly.Module,
+  { wasm, lanes }: Runnable,
   { words, params }: Globals,
   request: LaunchRequest,
   diagnostics: Diagnostics,
@@ -178,13 +190,19 @@ function runInstance(
   try {
     (exports.run as () => void)();
   } catch (error) {
-    reportFault(error, request, (name) => global(name).value as number, diagnostics);
+    reportFault(error, request, lanes, (name) => global(name).value as number, diagnostics);
     return undefined;
   }
   return { durationMs: performance.now() - start };
 }
 
-function reportFault(error: unknown, request: LaunchRequest, word: (name: WordGlobal) => number, diagnostics: Diagnostics): void {
+function reportFault(
+  error: unknown,
+  request: LaunchRequest,
+  lanes: number,
+  word: (name: WordGlobal) => number,
+  diagnostics: Diagnostics,
+): void {
   const [nx, ny] = request.block;
   const thread = word('thread');
   const where = {
@@ -192,7 +210,10 @@ function reportFault(error: unknown, request: LaunchRequest, word: (name: WordGl
     block: [word('ctaid.x'), word('ctaid.y'), word('ctaid.z')].join(', '),
     thread: [thread % nx, Math.floor(thread / nx) % ny, Math.floor(thread / (nx * ny))].join(', '),
   };
+  // Threads of a strip access memory together.
+  const last = Math.min(thread + lanes, product(request.block)) - 1 - thread;
+  const others = last > 0 ? ` or one of the ${last} behind it` : '';
   if (error instanceof TimeIsUp) diagnostics.report('CM6010', { ...where, seconds: request.timeoutMs / 1000 });
-  else if (error instanceof WebAssembly.RuntimeError) diagnostics.report('CM6011', where);
+  else if (error instanceof WebAssembly.RuntimeError) diagnostics.report('CM6011', { ...where, thread: `${where.thread}${others}` });
   else throw error;
 }

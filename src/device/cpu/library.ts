@@ -79,9 +79,10 @@ export function loadedKernel({ kernel, reflection }: RaisedKernel, options: CpuO
     compiled(block) {
       if (!isForStrips(block, options)) return alone(undefined);
       const key = block.join();
-      const known = made.get(key) ?? compileVectors(kernel, block, options) ?? alone('');
-      made.set(key, known);
-      return known;
+      const known = made.get(key) ?? compileVectors(kernel, block, options);
+      const compiled = 'why' in known ? alone(known.why) : known;
+      made.set(key, compiled);
+      return compiled;
     },
   };
 }
@@ -98,9 +99,10 @@ function compileLane(kernel: Kernel, why: string | undefined): CompiledKernel {
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why };
 }
 
-function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact' }: CpuOptions): CompiledKernel | undefined {
-  const made = compileStrips(kernel, block, { fma: fmaMode(fma) });
-  if ('why' in made) return undefined;
+function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact' }: CpuOptions): CompiledKernel | { readonly why: string } {
+  const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
+  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact' });
+  if ('why' in made) return made;
   const { bytes, plan } = made;
   const wasm = new WebAssembly.Module(bytes as BufferSource);
   return { wasm, excess: undefined, windows: plan.windows, recordBytes: plan.recordBytes, lanes: plan.lanes, alone: undefined };

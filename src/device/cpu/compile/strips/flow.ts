@@ -13,10 +13,12 @@ import {
   positionsIn,
   reversed,
   reversePostorder,
+  specOf,
   type Value,
 } from '../../../../ir/index.ts';
 import type { Code } from '../../../../wasm/index.ts';
 import { allRun } from './access.ts';
+import { mayAgree, writeAgreement } from './agree.ts';
 import { writeStripInstruction } from './effects.ts';
 import { type Parting, partingOf, writeMasked } from './masked.ts';
 import type { StripPlan } from './plan.ts';
@@ -49,9 +51,12 @@ export interface Flow {
 }
 
 type Task = () => void;
+type Branch = Extract<Block['end'], { op: 'condbr' }>;
 
-/** Instructions behind a branch from which on it is worth looking whether all lanes go one way. */
-const worthLooking = 24;
+/** Work behind a branch from which on it is worth looking whether all lanes go one way, in pure instructions. */
+const worthLooking = 20;
+/** Work of an access under a mask. */
+const memoryWeight = 10;
 
 /** What a whole kernel may grow by through code for lanes that parted. */
 const mostGrowth = 6;
@@ -80,6 +85,9 @@ function graphOf(flow: Flow): Graph {
   const partings = new Map<number, Parting>();
   const looked = new Set<number>();
   const size = (ids: readonly number[]): number => ids.reduce((sum, id) => sum + kernel.blocks[id]!.body.length, 0);
+  const weight = (value: Value): number => (specOf(kernel.insts[value]!.op).effect === 'pure' ? 1 : memoryWeight);
+  const work = (ids: readonly number[]): number =>
+    ids.reduce((sum, id) => sum + kernel.blocks[id]!.body.reduce((all, value) => all + weight(value), 0), 0);
   let budget = mostGrowth * size(region.cfg.order) + 400;
   const stack = [region.entry];
   const seen = new Set(stack);
@@ -91,7 +99,8 @@ function graphOf(flow: Flow): Graph {
       partings.set(id, parting);
       const cost = size(parting.blocks);
       budget -= cost;
-      const isWorth = !strip.mask && (parting.loops.length > 0 || cost > worthLooking) && budget > 0;
+      const isLong = parting.loops.length > 0 || work(parting.blocks) > worthLooking || mayAgree(strip, end.cond);
+      const isWorth = !strip.mask && budget > 0 && isLong;
       if (isWorth) looked.add(id);
       next = [...(isWorth ? next : []), ...(parting.meeting < kernel.blocks.length ? [parting.meeting] : [])];
     }
@@ -169,6 +178,25 @@ function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: reado
         () => jump(id, end.else),
       );
     }
+    if (looked.has(id) && mayAgree(strip, end.cond)) {
+      const answer = strip.temp('i32', 30);
+      writeAgreement(strip, end.cond, answer);
+      return either(
+        () => {
+          code.at('local.get', answer);
+          either(
+            () => jump(id, end.then),
+            () => jump(id, end.else),
+          );
+        },
+        () => part(id, parting, end),
+      );
+    }
+    part(id, parting, end);
+  };
+
+  /** Lanes take their ways, all one way where all want the same. */
+  const part = (id: number, parting: Parting, end: Branch): void => {
     const [then, otherwise] = flow.parted(end.cond, strip.mask);
     const masked = (): void => {
       writeMasked(flow, parting, then, otherwise);
@@ -176,7 +204,8 @@ function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: reado
       flow.giveMasks(otherwise);
       meet(id, parting.meeting);
     };
-    if (!looked.has(id)) return masked();
+    // Where the ends of the strip tell of all, what they do not tell of is where lanes part.
+    if (!looked.has(id) || mayAgree(strip, end.cond)) return masked();
     allRun(strip, then);
     either(
       () => jump(id, end.then),

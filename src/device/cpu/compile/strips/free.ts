@@ -63,9 +63,8 @@ function pushVariable(s: Strip, value: Value, { name, type }: InstOf<'variable'>
 }
 
 /** Where the window of a space starts, for the first lane, as a word. */
-export function pushWindow({ code, host, frame }: Strip, space: 'shared' | 'constant' | 'local'): void {
-  if (space === 'local') code.at('local.get', frame.local);
-  else code.at('global.get', host.globals[space]);
+export function pushWindow({ code, frame }: Strip, space: 'shared' | 'constant' | 'local'): void {
+  code.at('local.get', frame[space]);
 }
 
 /** Names of special registers that are the same number whatever runs, in a block of a known shape. */

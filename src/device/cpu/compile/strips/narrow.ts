@@ -17,6 +17,7 @@ import {
   wideValues,
 } from '../../../../ir/index.ts';
 import { countInBytes } from './align.ts';
+import { cutFromWords } from './funnel.ts';
 
 export interface Narrowed {
   readonly kernel: Kernel;
@@ -40,6 +41,7 @@ export function copyOf(kernel: Kernel): Kernel {
 export function narrowed(original: Kernel): Narrowed {
   const kernel = copyOf(original);
   countInBytes(kernel);
+  cutFromWords(kernel);
   dce(kernel);
   const wide = wideValues(kernel);
   const state: State = { kernel, wide: [...wide], was: kernel.insts.map(({ type }) => type), same: new Map(), lows: new Map() };

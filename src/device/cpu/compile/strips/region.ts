@@ -45,7 +45,16 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
   const { plan } = shared;
   const { index, code } = shared.module.fn({ params: [], results: [] });
   const local = (): number => code.local('i32');
-  const frame: StripFrame = { first: local(), record4: local(), record8: local(), recordShared: local(), fuel: local(), local: local() };
+  const frame: StripFrame = {
+    first: local(),
+    record4: local(),
+    record8: local(),
+    recordShared: local(),
+    fuel: local(),
+    local: local(),
+    shared: local(),
+    constant: local(),
+  };
   const used = usedFree(plan.kernel, region.cfg.order);
   const starts = startsOf(plan, code, used);
   const base = {
@@ -79,8 +88,13 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
     code.op('i32.wrap_i64');
     code.at('local.set', local);
   }
+  for (const space of ['shared', 'constant'] as const) {
+    code.at('global.get', shared.host.globals[space]);
+    code.at('local.set', frame[space]);
+  }
   code.at('global.get', shared.fuel);
   code.at('local.set', frame.fuel);
+  writeTurn(r, Math.min(fuelPerTick, (cost * plan.threads) / plan.lanes));
   const full = plan.threads - (plan.threads % plan.lanes);
   if (full > 0) {
     code.open('loop');
@@ -159,7 +173,7 @@ function writeStrip(r: Region): boolean {
     region,
     place: positionsIn(convergenceOrder(cfg), plan.kernel.blocks.length),
     loops: loopsOf(cfg, dominatorsOf(cfg)).loops,
-    turn: () => writeTurn(r),
+    turn: () => writeTurn(r, r.cost),
     leave(block) {
       leave(r, block?.id);
       code.at('br', code.depth - out);
@@ -212,7 +226,7 @@ function parted(r: Region, cond: Value, lanes: readonly number[] | undefined): r
   return [then, otherwise];
 }
 
-function writeTurn({ code, frame, cost, shared }: Region): void {
+function writeTurn({ code, frame, shared }: Region, cost: number): void {
   code.at('local.get', frame.fuel);
   code.i32(cost);
   code.op('i32.sub');
@@ -233,27 +247,7 @@ function writeStart(r: Region): void {
   const { globals } = shared.host;
   code.at('local.get', frame.first);
   code.at('global.set', globals.thread);
-  writeTurn(r);
-  if (plan.recordBytes > 0)
-    for (const [local, shift] of [
-      [frame.record4, 2],
-      [frame.record8, 3],
-    ] as const) {
-      code.at('local.get', frame.first);
-      code.i32(shift);
-      code.op('i32.shl');
-      code.at('global.get', globals.records);
-      code.op('i32.add');
-      code.at('local.set', local);
-    }
-  code.at('local.get', frame.first);
-  code.i32(plan.lanes / 4);
-  code.op('i32.div_u');
-  code.i32(1);
-  code.op('i32.shl');
-  code.at('global.get', globals.records);
-  code.op('i32.add');
-  code.at('local.set', frame.recordShared);
+  if (plan.slots.size > 0) startRecords(r);
   if (plan.windows.local > 0) {
     code.at('local.get', frame.first);
     code.i32(plan.windows.local);
@@ -263,6 +257,30 @@ function writeStart(r: Region): void {
     code.at('local.set', frame.local);
   }
   for (const name of r.sregs) startSreg(r, name);
+}
+
+/** Where the records of the strip are. */
+function startRecords({ code, frame, plan, shared }: Region): void {
+  const { globals } = shared.host;
+  for (const [local, shift] of [
+    [frame.record4, 2],
+    [frame.record8, 3],
+  ] as const) {
+    code.at('local.get', frame.first);
+    code.i32(shift);
+    code.op('i32.shl');
+    code.at('global.get', globals.records);
+    code.op('i32.add');
+    code.at('local.set', local);
+  }
+  code.at('local.get', frame.first);
+  code.i32(plan.lanes / 4);
+  code.op('i32.div_u');
+  code.i32(1);
+  code.op('i32.shl');
+  code.at('global.get', globals.records);
+  code.op('i32.add');
+  code.at('local.set', frame.recordShared);
 }
 
 /** Sets what a special register is for the first lane, or for all of them. */

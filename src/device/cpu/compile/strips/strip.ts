@@ -18,8 +18,10 @@ export interface StripFrame {
   readonly record8: number;
   readonly recordShared: number;
   readonly fuel: number;
-  /** Where the first thread's local memory starts. */
+  /** Where the first thread's local memory starts, and the windows of the block and of constants. */
   readonly local: number;
+  readonly shared: number;
+  readonly constant: number;
 }
 
 export interface Strip {

@@ -258,13 +258,20 @@ function takesNumber(state: State, value: Value): boolean {
 /** Whether the one who uses a value takes each of its vectors once, for the same vector of its own. */
 function streams({ strip, plan, consumer }: State, value: Value): boolean {
   const by = consumer.get(value);
-  if (by === undefined || shapeOf(strip, by) !== 2) return false;
+  if (by === undefined) return isCondition(plan, value);
+  if (shapeOf(strip, by) !== 2) return false;
   const inst = plan.kernel.insts[by]!;
   const isWide = longOf(strip, by);
   if (specOf(inst.op).effect !== 'pure' || isVector(inst.type) || inst.op === 'extract') return false;
   const isAlike = (operand: Value): boolean => longOf(strip, operand) === isWide;
   const alike = inst.op === 'select' ? [value] : operandsOf(inst);
   return alike.every(isAlike) && partWriter(strip, by) !== undefined;
+}
+
+/** Whether a value is what its block branches on. */
+function isCondition({ kernel, home }: StripPlan, value: Value): boolean {
+  const { end } = kernel.blocks[home[value]!]!;
+  return end.op === 'condbr' && end.cond === value;
 }
 
 function writeParts(state: State, value: Value, write: (part: number, element: number) => void): void {
