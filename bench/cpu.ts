@@ -9,8 +9,7 @@ import { join } from 'node:path';
 import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
 import { compile } from '../src/compile/index.ts';
-import type { CpuOptions, Fma } from '../src/device/cpu/engine.ts';
-import type { Dim3, LaunchArgument } from '../src/device/device.ts';
+import type { Dim3, EngineOptions, Fma, LaunchArgument } from '../src/device/device.ts';
 import { openCpuDevice } from '../src/device/index.ts';
 import { type Bench, median, type Row } from './report.ts';
 
@@ -89,7 +88,7 @@ const kernels: readonly Kernel[] = [
 ];
 
 /** Gives, each time, how many units a second the best of some launches does. */
-function ours(kernel: Kernel, metallib: Uint8Array, options: CpuOptions): () => number {
+function ours(kernel: Kernel, metallib: Uint8Array, options: EngineOptions): () => number {
   const diagnostics = new Diagnostics();
   const device = openCpuDevice(options);
   const module = device.load(metallib, diagnostics);

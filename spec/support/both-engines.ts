@@ -1,12 +1,12 @@
 /** One kernel on both paths of the CPU device, lane by lane and in strips: what each leaves in a buffer. */
 import { reflectKernel } from '../../src/air/reflect.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import type { CpuOptions } from '../../src/device/cpu/engine.ts';
 import { cpuInfo } from '../../src/device/cpu/index.ts';
 import { launchKernel } from '../../src/device/cpu/launch.ts';
 import { loadedKernel } from '../../src/device/cpu/library.ts';
 import { newMemory } from '../../src/device/cpu/memory.ts';
 import type { CpuBuffer } from '../../src/device/cpu/request.ts';
+import type { EngineOptions } from '../../src/device/device.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 
 interface Ran {
@@ -20,7 +20,7 @@ interface Ran {
 }
 
 /** Runs a kernel of one buffer in blocks of some threads. */
-export function ranOn(engine: CpuOptions['engine'] & string, kernel: Kernel, blocks: number, threads: number, size: number): Ran {
+export function ranOn(engine: EngineOptions['engine'] & string, kernel: Kernel, blocks: number, threads: number, size: number): Ran {
   const memory = newMemory();
   const diagnostics = new Diagnostics();
   const address = memory.take(size)!;

@@ -4,7 +4,7 @@
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { cpuInfo, openCpuDevice } from './cpu/index.ts';
-import type { Device, DeviceInfo } from './device.ts';
+import type { Device, DeviceInfo, EngineOptions } from './device.ts';
 
 export { openCpuDevice } from './cpu/index.ts';
 export type * from './device.ts';
@@ -13,8 +13,8 @@ export type * from './device.ts';
 export const devices = (): DeviceInfo[] => [cpuInfo];
 
 /** Opens a device by kind, `auto` for the preferred one; nothing after reporting CM6001. */
-export function openDevice(name: string, diagnostics: Diagnostics): Device | undefined {
-  if (name === 'auto' || name === 'cpu') return openCpuDevice();
+export function openDevice(name: string, diagnostics: Diagnostics, options: EngineOptions = {}): Device | undefined {
+  if (name === 'auto' || name === 'cpu') return openCpuDevice(options);
   diagnostics.report('CM6001', { name });
   return undefined;
 }

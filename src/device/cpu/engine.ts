@@ -1,19 +1,7 @@
-/** Which of the two compilers a kernel goes through, and what fused operations are on this machine. */
+/** What fused operations are on this machine. */
 import { newModule } from '../../wasm/index.ts';
+import type { Fma } from '../device.ts';
 import type { FmaMode } from './compile/strips/strip.ts';
-
-/**
- * `lane`: one thread after the other, plain and the judge of the other. `simd`: strips of threads in vectors, where the kernel
- * allows it. `auto`: that, for blocks that are worth it.
- */
-export type Engine = 'auto' | 'lane' | 'simd';
-/** `exact`: one rounding. `fast`: two roundings where the machine's vectors have no fused operation, so last bits may differ. */
-export type Fma = 'exact' | 'fast';
-
-export interface CpuOptions {
-  readonly engine?: Engine;
-  readonly fma?: Fma;
-}
 
 let probed: boolean | undefined;
 

@@ -4,8 +4,7 @@
  */
 import { targets } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import type { Device, DeviceInfo, DeviceModule } from '../device.ts';
-import type { CpuOptions } from './engine.ts';
+import type { Device, DeviceInfo, DeviceModule, EngineOptions } from '../device.ts';
 import { launchKernel } from './launch.ts';
 import { loadLibrary } from './library.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
@@ -20,7 +19,7 @@ export const cpuInfo: DeviceInfo = {
 };
 
 /** A CPU device with a memory of its own. */
-export function openCpuDevice(options: CpuOptions = {}): Device {
+export function openCpuDevice(options: EngineOptions = {}): Device {
   const memory = newMemory();
   return {
     info: cpuInfo,
@@ -56,7 +55,7 @@ function allocate(memory: DeviceMemory, size: number, diagnostics: Diagnostics):
   };
 }
 
-function load(memory: DeviceMemory, metallib: Uint8Array, diagnostics: Diagnostics, options: CpuOptions): DeviceModule | undefined {
+function load(memory: DeviceMemory, metallib: Uint8Array, diagnostics: Diagnostics, options: EngineOptions): DeviceModule | undefined {
   const library = loadLibrary(metallib, diagnostics, options);
   const own = library && ownMemory(memory, library.kernels, diagnostics);
   if (!own) return undefined;

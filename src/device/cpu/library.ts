@@ -4,12 +4,12 @@ import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
 import { type Kernel, runPasses, standardPasses } from '../../ir/index.ts';
 import { readMetallib } from '../../metallib/index.ts';
-import type { Dim3 } from '../device.ts';
+import type { Dim3, EngineOptions } from '../device.ts';
 import { compileKernel } from './compile/kernel-module.ts';
 import { type Plan, windowsOf } from './compile/plan.ts';
 import { compileStrips } from './compile/strips/module.ts';
 import { copyOf } from './compile/strips/narrow.ts';
-import { type CpuOptions, fmaMode } from './engine.ts';
+import { fmaMode } from './engine.ts';
 
 export interface LoadedKernel {
   readonly reflection: KernelReflection;
@@ -42,7 +42,7 @@ export interface LoadedLibrary {
 }
 
 /** The kernels of a library; nothing after reporting what cannot be read (CM40xx), or why none can be run. */
-export function loadLibrary(bytes: Uint8Array, diagnostics: Diagnostics, options: CpuOptions = {}): LoadedLibrary | undefined {
+export function loadLibrary(bytes: Uint8Array, diagnostics: Diagnostics, options: EngineOptions = {}): LoadedLibrary | undefined {
   const library = readMetallib(bytes, diagnostics);
   if (!library) return undefined;
   const kernels: LoadedKernel[] = [];
@@ -63,7 +63,7 @@ export function loadLibrary(bytes: Uint8Array, diagnostics: Diagnostics, options
 }
 
 /** A kernel made ready to launch. */
-export function loadedKernel({ kernel, reflection }: RaisedKernel, options: CpuOptions = {}): LoadedKernel {
+export function loadedKernel({ kernel, reflection }: RaisedKernel, options: EngineOptions = {}): LoadedKernel {
   const made = new Map<string, CompiledKernel>();
   let lane: CompiledKernel | undefined;
   const alone = (why: string | undefined): CompiledKernel => {
@@ -90,7 +90,7 @@ export function loadedKernel({ kernel, reflection }: RaisedKernel, options: CpuO
 /** Blocks of less than a warp leave most lanes of a strip empty. */
 const leastThreads = 32;
 
-const isForStrips = (block: Dim3, { engine = 'auto' }: CpuOptions): boolean =>
+const isForStrips = (block: Dim3, { engine = 'auto' }: EngineOptions): boolean =>
   engine === 'simd' || (engine === 'auto' && block[0] * block[1] * block[2] >= leastThreads);
 
 function compileLane(kernel: Kernel, why: string | undefined): CompiledKernel {
@@ -99,7 +99,7 @@ function compileLane(kernel: Kernel, why: string | undefined): CompiledKernel {
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why };
 }
 
-function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact' }: CpuOptions): CompiledKernel | { readonly why: string } {
+function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact' }: EngineOptions): CompiledKernel | { readonly why: string } {
   const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
   const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact' });
   if ('why' in made) return made;
