@@ -1,7 +1,7 @@
 /** Strips of lanes against the one-lane path, on kernels made at random; and that strips are what is taken where they should be. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { compileStrips } from '../../src/device/cpu/compile/strips/module.ts';
+import { compileStrips } from '../../src/device/cpu/strips/module.ts';
 import { writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
 import { differenceOf } from '../support/strips.ts';

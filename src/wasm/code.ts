@@ -1,8 +1,9 @@
 /** The body of one function while it is being written: locals, instructions, nesting. */
 import { bug } from '../base/bug.ts';
 import { ByteWriter } from '../base/bytes.ts';
+import type { Instruction } from './instruction.ts';
 import { signed, signed32, unsigned } from './leb.ts';
-import { type Instruction, instructions, type ValueType, valueTypes } from './opcodes.ts';
+import { instructions, type ValueType, valueTypes } from './opcodes.ts';
 
 /** Most locals that engines accept in a function. Source: WebAssembly JavaScript Interface, implementation-defined limits. */
 export const localLimit = 50_000;

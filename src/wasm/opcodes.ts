@@ -3,16 +3,8 @@
  * Source: WebAssembly Core Specification 2.0, 5.4 (binary format of instructions).
  */
 
+import type { Instruction } from './instruction.ts';
 import { simdRows } from './simd-opcodes.ts';
-
-/** What follows the opcode: nothing, one index, alignment and offset of an access, the number of a vector's lane, or both of these. */
-export type Immediate = 'none' | 'index' | 'memory' | 'lane' | 'memoryLane';
-
-export interface Instruction {
-  /** One byte, or the prefix 0xfc or 0xfd and a number. */
-  readonly code: readonly number[];
-  readonly immediate: Immediate;
-}
 
 const plain = (first: number, names: string): [string, Instruction][] =>
   names

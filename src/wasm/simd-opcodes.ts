@@ -2,7 +2,7 @@
  * Instructions on vectors of 128 bits, all behind the prefix 0xfd.
  * Source: WebAssembly Core Specification 2.0, 5.4.8 (vector instructions); relaxed ones: the proposal "Relaxed SIMD", binary format.
  */
-import type { Immediate, Instruction } from './opcodes.ts';
+import type { Immediate, Instruction } from './instruction.ts';
 
 /** The number behind the prefix, as LEB128. */
 const prefixed = (number: number): number[] => (number < 0x80 ? [0xfd, number] : [0xfd, (number & 0x7f) | 0x80, number >> 7]);

@@ -1,18 +1,16 @@
 /** What is known of a kernel before strips are written: its narrowed copy, shapes, regions, and where values wait between regions. */
 import {
-  bitsOf,
   elementOf,
   isVector,
   type Kernel,
   lanesOf,
   livenessOf,
   operandsOf,
-  type Type,
   terminatorOperands,
   type Value,
-} from '../../../../ir/index.ts';
-import type { Dim3 } from '../../../device.ts';
-import { countUses, isFree, type Plan, windowsOf } from '../plan.ts';
+} from '../../../ir/index.ts';
+import type { Dim3 } from '../../device.ts';
+import { countUses, isFree, type Plan, windowsOf } from '../compile/plan.ts';
 import { narrowed } from './narrow.ts';
 import { type Shapes, shapesOf } from './shapes.ts';
 import { behindBarrier, endsInBarrier, type StripRegion, splitAtBarriers, stripRegions } from './split.ts';
@@ -114,6 +112,3 @@ function placed(
 /** Bytes that a varying value takes for each thread. */
 export const laneBytes = (plan: Pick<StripPlan, 'kernel' | 'wide'>, value: Value): number =>
   (isLong(plan, value) ? 8 : 4) * lanesOf(plan.kernel.insts[value]!.type);
-
-/** Whether a type is of fewer than 32 bits. */
-export const isShortType = (type: Type): boolean => !isVector(type) && bitsOf(type) < 32;

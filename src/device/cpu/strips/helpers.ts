@@ -1,6 +1,6 @@
 /** Functions in WebAssembly on vectors, for what is rare; a module gets those that it calls. */
-import type { Code, ValueType, WasmModule } from '../../../../wasm/index.ts';
-import type { HelperName } from '../helpers.ts';
+import type { Code, ValueType, WasmModule } from '../../../wasm/index.ts';
+import type { HelperName } from '../compile/helpers.ts';
 
 interface Row {
   readonly params: readonly ValueType[];

@@ -10,11 +10,10 @@ import {
   spaceOf,
   terminatorOperands,
   type Value,
-} from '../../../../ir/index.ts';
+} from '../../../ir/index.ts';
 import type { StripPlan } from './plan.ts';
 import { sregShape } from './shapes.ts';
-import { longOf, longs, numberOf, type Strip, shapeName, shapeOf, words } from './strip.ts';
-import { addStride } from './values.ts';
+import { addStride, longOf, longs, numberOf, type Strip, shapeName, shapeOf, words } from './strip.ts';
 
 /** Where special registers start in the strip at hand: of those that its lanes share or count from, a local, and of others vectors. */
 export interface Starts {

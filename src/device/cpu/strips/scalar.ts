@@ -2,9 +2,9 @@
  * One number of a strip: what its lanes share, or what one lane has. The rules are those of the one-lane path; here is what differs where
  * addresses are words.
  */
-import { bytesOf, elementOf, type InstOf, isPointer, isVector, lanesOf, spaceOf, type Value } from '../../../../ir/index.ts';
-import type { Emitter } from '../emitter.ts';
-import { ruleOf } from '../rules.ts';
+import { bytesOf, elementOf, type InstOf, isPointer, isVector, lanesOf, spaceOf, type Value } from '../../../ir/index.ts';
+import type { Emitter } from '../compile/emitter.ts';
+import { ruleOf } from '../compile/rules.ts';
 import { pushWindow } from './free.ts';
 import { longOf, numberOf, type Strip, typeOf } from './strip.ts';
 

@@ -2,7 +2,7 @@
  * What each op of the IR is for a strip: a total table. `lanes`: the rule of the one-lane path, lane by lane. `whole`: not
  * vector by vector (`effects.ts`). `alone`: kernels with it are run one lane at a time.
  */
-import type { InstOf, Op, Value } from '../../../../ir/index.ts';
+import type { InstOf, Op, Value } from '../../../ir/index.ts';
 import { select, vectorOf } from './choice-rules.ts';
 import {
   bitcast,
@@ -17,10 +17,8 @@ import {
 } from './conversion-rules.ts';
 import { compareFloat, float1, float2, floatChoice, fma, signBit } from './float-rules.ts';
 import { bits, choice, compareInt, highProduct, integer, populated, product, shift } from './integer-rules.ts';
-import type { Strip } from './strip.ts';
+import type { PartWriter, Strip } from './strip.ts';
 
-/** Puts one vector of the result on the stack. Takes the same vector of each operand once, where widths are equal. */
-export type PartWriter = (part: number, element: number) => void;
 /** Nothing where a type has no vector form. */
 export type StripRule<K extends Op> = (s: Strip, inst: InstOf<K>, value: Value) => PartWriter | undefined;
 

@@ -1,28 +1,18 @@
 /** A kernel as a WebAssembly module that runs strips of lanes, for blocks of one shape; where that cannot be, the one-lane path has it. */
-import { dominatorsOf, type Inst, type Kernel, loopsOf, operandsOf, uniformityOf, type Value } from '../../../../ir/index.ts';
-import { type Code, newModule, type WasmModule } from '../../../../wasm/index.ts';
-import type { Dim3 } from '../../../device.ts';
-import { type HelperName, helperTable } from '../helpers.ts';
-import { declareHost, type Host } from '../host.ts';
-import { writeGrid } from '../kernel-module.ts';
-import { gone } from '../shared.ts';
-import { type StripHelper, stripHelperTable } from './helpers.ts';
+import { dominatorsOf, type Inst, type Kernel, loopsOf, operandsOf, uniformityOf, type Value } from '../../../ir/index.ts';
+import { type Code, newModule } from '../../../wasm/index.ts';
+import type { Dim3 } from '../../device.ts';
+import { helperTable } from '../compile/helpers.ts';
+import { declareHost } from '../compile/host.ts';
+import { writeGrid } from '../compile/kernel-module.ts';
+import { gone } from '../compile/shared.ts';
+import { stripHelperTable } from './helpers.ts';
 import { type StripPlan, stripPlan } from './plan.ts';
 import { writeStripRegion } from './region.ts';
 import { runsAlone } from './rules.ts';
+import type { StripShared } from './shared.ts';
 import { endsInBarrier } from './split.ts';
 import type { FmaMode } from './strip.ts';
-
-export interface StripShared {
-  readonly plan: StripPlan;
-  readonly module: WasmModule;
-  readonly host: Host;
-  readonly helper: (name: HelperName) => number;
-  readonly stripHelper: (name: StripHelper) => number;
-  readonly phase: number;
-  readonly fuel: number;
-  readonly fma: FmaMode;
-}
 
 export interface StripModule {
   readonly bytes: Uint8Array;

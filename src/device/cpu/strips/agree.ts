@@ -2,7 +2,7 @@
  * Whether all lanes go one way at a branch, told by the first and the last of them: a comparison of numbers that grow evenly from lane to lane
  * has one answer for all where it has one for both ends and nothing wraps between. Guards of bounds are of this kind.
  */
-import type { InstOf, Value } from '../../../../ir/index.ts';
+import type { InstOf, Value } from '../../../ir/index.ts';
 import { type Strip, shapeOf, typeOf } from './strip.ts';
 
 /** How many comparisons a condition may have to be worth it. */

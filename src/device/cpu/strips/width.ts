@@ -2,9 +2,9 @@
  * How many lanes a strip has: all of a warp where it does things together, else as many as the 16 vector registers of common
  * processors hold the live values of.
  */
-import { elementOf, type Kernel, lanesOf, livenessOf, operandsOf, specOf, terminatorOperands, type Value } from '../../../../ir/index.ts';
-import type { Dim3 } from '../../../device.ts';
-import { isFree } from '../plan.ts';
+import { elementOf, type Kernel, lanesOf, livenessOf, operandsOf, specOf, terminatorOperands, type Value } from '../../../ir/index.ts';
+import type { Dim3 } from '../../device.ts';
+import { isFree } from '../compile/plan.ts';
 import type { Cut, Shapes } from './shapes.ts';
 
 /** Vectors that may be live at once, of all packs together. */

@@ -1,8 +1,7 @@
 /** Choices between values, and vectors of the kernel put together. */
-import type { InstOf } from '../../../../ir/index.ts';
-import { operandsOf } from '../../../../ir/index.ts';
-import type { PartWriter } from './rules.ts';
-import { flag, longOf, type Strip, shapeOf } from './strip.ts';
+import type { InstOf } from '../../../ir/index.ts';
+import { operandsOf } from '../../../ir/index.ts';
+import { flag, longOf, type PartWriter, type Strip, shapeOf } from './strip.ts';
 
 /** A choice, element by element. */
 export function select(s: Strip, inst: InstOf<'select'>): PartWriter {

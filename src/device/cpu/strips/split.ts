@@ -13,7 +13,7 @@ import {
   renumber,
   reversed,
   reversePostorder,
-} from '../../../../ir/index.ts';
+} from '../../../ir/index.ts';
 
 export interface StripRegion {
   /** Place in the list; the first region starts the kernel. */

@@ -1,5 +1,5 @@
 /** What the lanes of a warp do together, in locals: a strip is a whole warp where a kernel has any of it. */
-import { evalOp, type Fold, type InstOf, isEvaluableInst, operandsOf, type Value } from '../../../../ir/index.ts';
+import { evalOp, type Fold, type InstOf, isEvaluableInst, operandsOf, type Value } from '../../../ir/index.ts';
 import { longOf, numberOf, type Strip, shapeName, shapeOf, typeOf, wordBytes, words } from './strip.ts';
 import type { StripValues } from './values.ts';
 

@@ -12,15 +12,16 @@ import {
   type Sreg,
   terminatorOperands,
   type Value,
-} from '../../../../ir/index.ts';
-import type { Code } from '../../../../wasm/index.ts';
-import { costOf, fuelPerTick } from '../cost.ts';
-import { gone } from '../shared.ts';
-import { type Flow, writeFlow } from './flow.ts';
+} from '../../../ir/index.ts';
+import type { Code } from '../../../wasm/index.ts';
+import { costOf, fuelPerTick } from '../compile/cost.ts';
+import { gone } from '../compile/shared.ts';
+import { writeFlow } from './flow.ts';
+import type { Flow } from './frame.ts';
 import { type Starts, usedFree } from './free.ts';
-import type { StripShared } from './module.ts';
 import { isLong, laneBytes, type StripPlan } from './plan.ts';
 import { sregShape } from './shapes.ts';
+import type { StripShared } from './shared.ts';
 import { behindBarrier, endsInBarrier, type StripRegion } from './split.ts';
 import { numberOf, type Strip, type StripFrame } from './strip.ts';
 import { type StripValues, stripValues } from './values.ts';

@@ -1,8 +1,7 @@
 /** Integer ops on vectors. Integers of fewer than 32 bits stand zero-extended in lanes of 32; conditions are masks. */
-import { bitsOf, type InstOf, type Value } from '../../../../ir/index.ts';
-import type { Binary, Unary } from '../emitter.ts';
-import type { PartWriter } from './rules.ts';
-import { cut, evenWords, longOf, longs, oddWords, partSigned, type Strip, shapeOf, typeOf } from './strip.ts';
+import { bitsOf, type InstOf, type Value } from '../../../ir/index.ts';
+import type { Binary, Unary } from '../compile/emitter.ts';
+import { cut, evenWords, longOf, longs, oddWords, type PartWriter, partSigned, type Strip, shapeOf, typeOf } from './strip.ts';
 
 const top = longs(1n << 63n);
 

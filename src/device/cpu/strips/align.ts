@@ -2,7 +2,7 @@
  * Offsets that AIR counts in elements: `(x >> 2) * 4`. Where x is known to be a multiple of 4 that is x, else x without its last bits; either way
  * lanes that lie side by side are seen to.
  */
-import { bitsOf, edgesOf, type Inst, type Kernel, mapBlock, type Value } from '../../../../ir/index.ts';
+import { bitsOf, edgesOf, type Inst, type Kernel, mapBlock, type Value } from '../../../ir/index.ts';
 
 /** Rewrites such products in place. */
 export function countInBytes(kernel: Kernel): void {

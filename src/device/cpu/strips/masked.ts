@@ -4,9 +4,9 @@
  * Source: Diamos et al., "SIMD Re-Convergence at Thread Frontiers" (MICRO 2011); Karrenberg and Hack, "Whole-Function
  * Vectorization" (CGO 2011), for masks.
  */
-import { type Block, type Edge, edgesOf, influenceOf, type Loop, specOf, type Value } from '../../../../ir/index.ts';
+import { type Block, type Edge, edgesOf, influenceOf, type Loop, specOf, type Value } from '../../../ir/index.ts';
 import { writeStripInstruction } from './effects.ts';
-import type { Flow } from './flow.ts';
+import type { Flow } from './frame.ts';
 import { longOf, maskPart, shapeOf } from './strip.ts';
 
 /** A branch at which lanes part. */

@@ -1,8 +1,8 @@
 /** What everything that writes code for a strip shares. */
-import { bitsOf, elementOf, type Kernel, type Type, type Value } from '../../../../ir/index.ts';
-import type { Code, NumberType } from '../../../../wasm/index.ts';
-import type { HelperName } from '../helpers.ts';
-import type { Host } from '../host.ts';
+import { bitsOf, elementOf, type Kernel, type Type, type Value } from '../../../ir/index.ts';
+import type { Code, NumberType } from '../../../wasm/index.ts';
+import type { HelperName } from '../compile/helpers.ts';
+import type { Host } from '../compile/host.ts';
 import type { StripHelper } from './helpers.ts';
 import { isLong, type StripPlan } from './plan.ts';
 
@@ -46,6 +46,9 @@ export interface Strip {
   /** A local for the inside of one rule. */
   temp(type: NumberType | 'v128', which: number): number;
 }
+
+/** Puts one vector of a result on the stack. Takes the same vector of each operand once, where widths are equal. */
+export type PartWriter = (part: number, element: number) => void;
 
 export const typeOf = (s: Strip, value: Value): Type => s.kernel.insts[value]!.type;
 /** Whether lanes of a value have 64 bits. */
@@ -114,4 +117,10 @@ export function cut(s: Strip, type: Type): void {
   if (type !== 'i8' && type !== 'i16') return;
   s.code.v128(words(2 ** bitsOf(type) - 1));
   s.code.op('v128.and');
+}
+
+/** Adds to four equal words what each lane of a part is ahead. */
+export function addStride({ code }: Pick<Strip, 'code'>, stride: number, part: number): void {
+  code.v128([0, 1, 2, 3].map((lane) => Math.imul(stride, 4 * part + lane)));
+  code.op('i32x4.add');
 }

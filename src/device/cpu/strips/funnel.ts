@@ -2,7 +2,7 @@
  * Words cut out of two words side by side, which is what rotations and funnel shifts are lowered to: `trunc ((h:l << n) >> 32)` is `h << n | l >> 32 - n`, and
  * lanes of 32 bits are half as wide as those of 64.
  */
-import { addInst, type Inst, type Kernel, type Value } from '../../../../ir/index.ts';
+import { addInst, type Inst, type Kernel, type Value } from '../../../ir/index.ts';
 
 interface Pair {
   readonly high: Value;

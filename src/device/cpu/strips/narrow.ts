@@ -15,7 +15,7 @@ import {
   operandsOf,
   type Value,
   wideValues,
-} from '../../../../ir/index.ts';
+} from '../../../ir/index.ts';
 import { countInBytes } from './align.ts';
 import { cutFromWords } from './funnel.ts';
 

@@ -1,9 +1,8 @@
 /** Float ops on vectors of singles and doubles. */
-import type { FcmpPredicate, InstOf } from '../../../../ir/index.ts';
-import type { Binary, Unary } from '../emitter.ts';
+import type { FcmpPredicate, InstOf } from '../../../ir/index.ts';
+import type { Binary, Unary } from '../compile/emitter.ts';
 import { exactFma } from './fma.ts';
-import type { PartWriter } from './rules.ts';
-import { evenWords, type Strip, typeOf } from './strip.ts';
+import { evenWords, type PartWriter, type Strip, typeOf } from './strip.ts';
 
 /** The shape that a float type is computed in; halves have none. */
 const shapeOfFloat = (type: string): 'f32x4' | 'f64x2' | undefined => (type === 'f32' ? 'f32x4' : type === 'f64' ? 'f64x2' : undefined);

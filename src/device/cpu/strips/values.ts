@@ -2,15 +2,15 @@
  * Values of a strip in locals: one number where its lanes share it, else vectors of four lanes, of two where they have 64 bits. A pure value that
  * its own block uses once is an expression, written for one vector at a time where it is used.
  */
-import { bug } from '../../../../base/bug.ts';
-import { type Block, elementOf, isVector, lanesOf, operandsOf, specOf, type Value } from '../../../../ir/index.ts';
-import type { NumberType } from '../../../../wasm/index.ts';
-import { isFree } from '../plan.ts';
+import { bug } from '../../../base/bug.ts';
+import { type Block, elementOf, isVector, lanesOf, operandsOf, specOf, type Value } from '../../../ir/index.ts';
+import type { NumberType } from '../../../wasm/index.ts';
+import { isFree } from '../compile/plan.ts';
 import { pushFreeLane, pushFreePart, pushFreeScalar, type Starts } from './free.ts';
 import type { StripPlan } from './plan.ts';
 import { partWriter } from './rules.ts';
 import { writeScalar } from './scalar.ts';
-import { longOf, maskPart, numberOf, type Strip, shapeName, shapeOf, words } from './strip.ts';
+import { addStride, longOf, maskPart, numberOf, type Strip, shapeName, shapeOf, words } from './strip.ts';
 
 /** Expressions deeper than this are cut by a local. */
 const deepest = 24;
@@ -145,12 +145,6 @@ function splat(state: State, starts: Starts, value: Value, element: number): voi
   pushScalar(state, starts, value, element);
   if (elementOf(type) === 'i1') strip.code.op('i32.sub');
   strip.code.op(`${shapeName[numberOf(strip, value)]}.splat`);
-}
-
-/** Adds to four equal words what each lane of a part is ahead. */
-export function addStride({ code }: Pick<Strip, 'code'>, stride: number, part: number): void {
-  code.v128([0, 1, 2, 3].map((lane) => Math.imul(stride, 4 * part + lane)));
-  code.op('i32x4.add');
 }
 
 function pushLane(state: State, starts: Starts, value: Value, element: number, lane: number): void {

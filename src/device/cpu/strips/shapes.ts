@@ -18,9 +18,9 @@ import {
   uniformityOf,
   type Value,
   type Variance,
-} from '../../../../ir/index.ts';
-import type { Dim3 } from '../../../device.ts';
-import { isFree } from '../plan.ts';
+} from '../../../ir/index.ts';
+import type { Dim3 } from '../../device.ts';
+import { isFree } from '../compile/plan.ts';
 
 /** The strip and the block that it is cut from. */
 export interface Cut {

@@ -7,48 +7,20 @@ import {
   type Cfg,
   dominatorsOf,
   type Edge,
-  type Kernel,
-  type Loop,
   loopsOf,
   positionsIn,
   reversed,
   reversePostorder,
   specOf,
   type Value,
-} from '../../../../ir/index.ts';
-import type { Code } from '../../../../wasm/index.ts';
+} from '../../../ir/index.ts';
 import { allRun } from './access.ts';
 import { mayAgree, writeAgreement } from './agree.ts';
 import { writeStripInstruction } from './effects.ts';
+import type { Flow } from './frame.ts';
 import { type Parting, partingOf, writeMasked } from './masked.ts';
-import type { StripPlan } from './plan.ts';
-import { endsInBarrier, type StripRegion } from './split.ts';
-import { type Strip, shapeOf } from './strip.ts';
-import type { StripValues } from './values.ts';
-
-/** What stands around the blocks of a region. */
-export interface Flow {
-  readonly plan: StripPlan;
-  readonly kernel: Kernel;
-  readonly code: Code;
-  readonly values: StripValues;
-  readonly strip: Strip;
-  readonly region: StripRegion;
-  /** Place of each block in the order of `masked.ts`, and the loops of the kernel. */
-  readonly place: Int32Array;
-  readonly loops: readonly Loop[];
-  /** Looks at the clock now and then. */
-  turn(): void;
-  /** Leaves the region at a barrier or a return. Ends with a jump. */
-  leave(block: Block | undefined): void;
-  /** Locals for the masks of all packs. */
-  takeMasks(): readonly number[];
-  giveMasks(locals: readonly number[]): void;
-  /** Puts whether any of some lanes runs on the stack. */
-  anyRuns(masks: readonly number[]): void;
-  /** Lanes for which a condition holds, and the others, of those that run. */
-  parted(cond: Value, lanes: readonly number[] | undefined): readonly [readonly number[], readonly number[]];
-}
+import { endsInBarrier } from './split.ts';
+import { shapeOf } from './strip.ts';
 
 type Task = () => void;
 type Branch = Extract<Block['end'], { op: 'condbr' }>;

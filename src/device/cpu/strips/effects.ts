@@ -1,5 +1,5 @@
 /** What is not done vector by vector: memory, atomics, and what a warp does together. */
-import { operandsOf, type Value } from '../../../../ir/index.ts';
+import { operandsOf, type Value } from '../../../ir/index.ts';
 import { load, store, whereRuns } from './access.ts';
 import { ballot, reduce, shuffle } from './collective.ts';
 import { writeScalar } from './scalar.ts';

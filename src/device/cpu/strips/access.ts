@@ -1,5 +1,5 @@
 /** Loads and stores of strips: side by side where addresses are, else lane by lane. Lanes that do not run never touch memory of their own. */
-import { bytesOf, elementOf, type InstOf, lanesOf, type ScalarType, type Value } from '../../../../ir/index.ts';
+import { bytesOf, elementOf, type InstOf, lanesOf, type ScalarType, type Value } from '../../../ir/index.ts';
 import { bias, biased } from './scalar.ts';
 import { evenWords, longOf, numberOf, oddWords, type Strip, shapeOf, typeOf, words } from './strip.ts';
 import type { StripValues } from './values.ts';

@@ -1,9 +1,7 @@
 /** Conversions on vectors. A vector of long lanes is one of two for each of short ones. */
-import { bitsOf, type InstOf, isPointer, spaceOf, type Value } from '../../../../ir/index.ts';
+import { bitsOf, type InstOf, isPointer, spaceOf, type Value } from '../../../ir/index.ts';
 import { pushWindow } from './free.ts';
-import type { PartWriter } from './rules.ts';
-import { cut, evenWords, longOf, longs, partSigned, type Strip, typeOf, words } from './strip.ts';
-import { addStride } from './values.ts';
+import { addStride, cut, evenWords, longOf, longs, type PartWriter, partSigned, type Strip, typeOf, words } from './strip.ts';
 
 /** The low bits. */
 export function truncate(s: Strip, inst: InstOf<'trunc'>, value: Value): PartWriter {
