@@ -214,6 +214,6 @@ function reportFault(
   const last = Math.min(thread + lanes, product(request.block)) - 1 - thread;
   const others = last > 0 ? ` or one of the ${last} behind it` : '';
   if (error instanceof TimeIsUp) diagnostics.report('CM6010', { ...where, seconds: request.timeoutMs / 1000 });
-  else if (error instanceof WebAssembly.RuntimeError) diagnostics.report('CM6011', { ...where, thread: `${where.thread}${others}` });
+  else if (error instanceof WebAssembly.RuntimeError) diagnostics.report('CM6011', { ...where, others });
   else throw error;
 }
