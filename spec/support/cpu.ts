@@ -9,6 +9,7 @@ import { type DeviceMemory, newMemory } from '../../src/device/cpu/memory.ts';
 import type { CpuBuffer } from '../../src/device/cpu/request.ts';
 import type { Dim3, LaunchArgument } from '../../src/device/device.ts';
 import type { Kernel } from '../../src/ir/index.ts';
+import { engine } from './engine.ts';
 
 export interface Shape {
   readonly grid?: Dim3;
@@ -56,7 +57,7 @@ export function tryOnCpu(kernel: Kernel, args: readonly Uint8Array[], shape: Sha
     args: launchArgs,
     timeoutMs: shape.timeoutMs ?? 10_000,
   } as const;
-  const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) });
+  const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) }, engine);
   const result = launchKernel(memory, { limits: cpuInfo.limits, ownMemory: 0 }, loaded, request, diagnostics);
   const buffers = launchArgs.flatMap((arg) => (arg.kind === 'buffer' ? [arg.buffer.read()] : []));
   return { buffers, diagnostics, ended: result !== undefined };

@@ -3,6 +3,7 @@
 import type { GivenConstant } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { type DeviceBuffer, type LaunchArgument, openCpuDevice } from '../../src/device/index.ts';
+import { engine } from './engine.ts';
 
 export interface Launched {
   readonly kernel: string;
@@ -23,7 +24,7 @@ export function launchMetallib(
   { kernel, blocks, threads, args, constants = [], shared = 0 }: Launched,
 ): Uint8Array[] {
   const diagnostics = new Diagnostics();
-  const device = openCpuDevice();
+  const device = openCpuDevice(engine);
   const module = device.load(metallib, diagnostics, { constants, kernels: [kernel] });
   const buffers: DeviceBuffer[] = [];
   const given = args.map((arg): LaunchArgument => {

@@ -78,6 +78,18 @@ const run: Command = {
       choices: ['auto', 'metal', 'cpu', 'cuda'],
       doc: '`auto` (the default) takes Metal where it is, else the CPU.',
     },
+    {
+      name: 'engine',
+      value: 'ENGINE',
+      choices: ['auto', 'lane', 'simd'],
+      doc: 'How the CPU device runs threads: `lane` one after the other, `simd` in strips of vectors; `auto` (the default) in strips where blocks are of a warp or more.',
+    },
+    {
+      name: 'fma',
+      value: 'MODE',
+      choices: ['exact', 'fast'],
+      doc: 'How strips of the CPU device fuse products and sums of singles: `exact` (the default) with one rounding, `fast` with two where the machine has no better, so that last bits differ.',
+    },
     { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
     image,

@@ -60,7 +60,7 @@ const kernel = `.version 7.0
 /** The whole road: PTX to metallib, metallib to the CPU device, the right numbers back. */
 async function roadFinding(terminal: Terminal): Promise<Finding> {
   const what = 'compiler and CPU device';
-  const fault = await faultOn(terminal, openCpuDevice);
+  const fault = await faultOn(terminal, () => openCpuDevice());
   if (fault === undefined) return { what, state: 'works', words: 'a kernel compiles to a metallib and gives the right numbers' };
   return { what, state: 'broken', words: fault, next: report };
 }

@@ -3,7 +3,7 @@
 import type { ConstantValue, GivenConstant } from '../air/index.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { CompileOptions, Fp64Mode, MmaMode } from '../compile/index.ts';
-import type { Dim3 } from '../device/device.ts';
+import type { Dim3, Engine, EngineOptions, Fma } from '../device/device.ts';
 import { type Argument, type Expectation, type LaunchPlan, parseArgument } from '../runtime/index.ts';
 import { allValues, has, lastValue, type Words } from './command.ts';
 
@@ -13,6 +13,7 @@ export interface RunRequest {
   readonly outs: readonly { readonly index: number; readonly path: string }[];
   readonly checks: readonly { readonly index: number; readonly expect: Expectation }[];
   readonly device: 'auto' | 'metal' | 'cpu' | 'cuda';
+  readonly engine: EngineOptions;
   readonly repeat: number;
   readonly timeoutMs: number;
   readonly compile: CompileOptions;
@@ -72,6 +73,7 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     outs: present(outs),
     checks: present(checks),
     device: (lastValue(words, 'device') ?? 'auto') as RunRequest['device'],
+    engine: engineOptions(words),
     repeat,
     timeoutMs,
     compile: compileOptions(words),
@@ -80,6 +82,13 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
 }
 
 const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
+
+/** `--engine` and `--fma`; the choices were checked before. */
+function engineOptions(words: Words): EngineOptions {
+  const engine = lastValue(words, 'engine');
+  const fma = lastValue(words, 'fma');
+  return { ...(engine ? { engine: engine as Engine } : {}), ...(fma ? { fma: fma as Fma } : {}) };
+}
 
 /** `--target`, `--fp64`, `--mma` and `--ptx-strict`; the choices were checked before. */
 export function compileOptions(words: Words): CompileOptions {

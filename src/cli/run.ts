@@ -47,7 +47,7 @@ async function attempt(context: Context, report: Report): Promise<ExitCode> {
   const task = await readTask(context, report);
   if (typeof task === 'number') return task;
   const { openDevice } = await import('../device/index.ts');
-  const device = openDevice(task.request.device, report.diagnostics);
+  const device = openDevice(task.request.device, report.diagnostics, task.request.engine);
   if (!device) return exit.noDevice;
   try {
     return await launchOn(device, task, context, report);

@@ -22,6 +22,20 @@ export interface DeviceInfo {
   readonly limits: DeviceLimits;
 }
 
+/**
+ * Which of its two compilers the CPU device takes. `lane`: one thread after the other, plain and the judge of the other. `simd`: strips of threads
+ * in vectors, where the kernel allows it. `auto`: that, for blocks that are worth it.
+ */
+export type Engine = 'auto' | 'lane' | 'simd';
+/** `exact`: one rounding. `fast`: two roundings where the machine's vectors have no fused operation, so last bits may differ. */
+export type Fma = 'exact' | 'fast';
+
+/** How the CPU device runs kernels; other devices have no choice. */
+export interface EngineOptions {
+  readonly engine?: Engine;
+  readonly fma?: Fma;
+}
+
 /** Memory of one device. Reading and writing copy. */
 export interface DeviceBuffer {
   readonly size: number;

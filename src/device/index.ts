@@ -4,7 +4,7 @@
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { cpuInfo, openCpuDevice } from './cpu/index.ts';
-import type { Device, DeviceInfo } from './device.ts';
+import type { Device, DeviceInfo, EngineOptions } from './device.ts';
 import { openMetalDevice, systemMetal } from './metal/index.ts';
 
 export { openCpuDevice } from './cpu/index.ts';
@@ -30,8 +30,8 @@ export function metalState(): MetalState {
 }
 
 /** Opens a device by kind, `auto` for the preferred one; nothing after reporting CM6001. */
-export function openDevice(name: string, diagnostics: Diagnostics): Device | undefined {
-  if (name === 'cpu') return openCpuDevice();
+export function openDevice(name: string, diagnostics: Diagnostics, options: EngineOptions = {}): Device | undefined {
+  if (name === 'cpu') return openCpuDevice(options);
   if (name !== 'metal' && name !== 'auto') {
     diagnostics.report('CM6001', { name });
     return undefined;
@@ -39,7 +39,7 @@ export function openDevice(name: string, diagnostics: Diagnostics): Device | und
   const { binding, failures } = systemMetal();
   const metal = binding ? openMetalDevice(binding) : undefined;
   if (metal && typeof metal !== 'string') return metal;
-  if (name === 'auto') return openCpuDevice();
+  if (name === 'auto') return openCpuDevice(options);
   diagnostics.report('CM6001', { name }, { notes: metal === undefined ? failures : [...failures, metal] });
   return undefined;
 }

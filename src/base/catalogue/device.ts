@@ -20,8 +20,8 @@ export const device = entries({
   CM6011: {
     severity: 'error',
     title: 'access outside memory',
-    message: 'kernel `{kernel}` accessed an address outside of device memory, in block ({block}) at thread ({thread})',
-    page: 'The address is that of no memory: a null pointer, an index far too large, or a buffer that was freed. Writes of blocks before this one have happened.',
+    message: 'kernel `{kernel}` accessed an address outside of device memory, in block ({block}) at thread ({thread}){others}',
+    page: 'The address is that of no memory: a null pointer, an index far too large, or a buffer that was freed. Writes of blocks before this one have happened. Threads that run as one strip access memory together: `--engine=lane` names the very one, and minds all 64 bits of an address, of which strips take 32.',
   },
   CM6012: {
     severity: 'error',

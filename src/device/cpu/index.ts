@@ -4,7 +4,7 @@
  */
 import { targets } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import type { Device, DeviceInfo, DeviceModule, LoadOptions } from '../device.ts';
+import type { Device, DeviceInfo, DeviceModule, EngineOptions, LoadOptions } from '../device.ts';
 import { launchKernel } from './launch.ts';
 import { loadLibrary } from './library.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
@@ -19,12 +19,12 @@ export const cpuInfo: DeviceInfo = {
 };
 
 /** A CPU device with a memory of its own. */
-export function openCpuDevice(): Device {
+export function openCpuDevice(options: EngineOptions = {}): Device {
   const memory = newMemory();
   return {
     info: cpuInfo,
     allocate: (size, diagnostics) => allocate(memory, size, diagnostics),
-    load: (metallib, diagnostics, options) => load(memory, metallib, diagnostics, options),
+    load: (metallib, diagnostics, what) => load(memory, metallib, diagnostics, { ...options, ...what }),
     close: () => {},
   };
 }
@@ -56,7 +56,12 @@ function allocate(memory: DeviceMemory, size: number, diagnostics: Diagnostics):
   };
 }
 
-function load(memory: DeviceMemory, metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined {
+function load(
+  memory: DeviceMemory,
+  metallib: Uint8Array,
+  diagnostics: Diagnostics,
+  options: EngineOptions & LoadOptions,
+): DeviceModule | undefined {
   const library = loadLibrary(metallib, diagnostics, options);
   const own = library && ownMemory(memory, library.kernels, diagnostics);
   if (!own) return undefined;

@@ -34,7 +34,7 @@ export function launchKernel(
 ): LaunchResult | undefined {
   if (!checkRequest(judgeOf(memory, limits, kernel.reflection), kernel.reflection, request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
-  const compiled = kernel.compiled();
+  const compiled = kernel.compiled(request.block);
   if (!compiled.wasm) {
     diagnostics.report('CM6013', { kernel: request.kernel, what: compiled.excess ?? '' });
     return undefined;
@@ -48,7 +48,7 @@ export function launchKernel(
   try {
     fillArea(memory, start, area, kernel, request);
     const globals = globalsOf({ start, ownMemory, bound }, area, kernel, request);
-    const result = runInstance(memory, compiled.wasm, globals, request, diagnostics);
+    const result = runInstance(memory, { wasm: compiled.wasm, lanes: compiled.lanes }, globals, request, diagnostics);
     handPrinted(memory.view(start + area.printed, area.printedBytes), kernel.reflection, request, diagnostics);
     return result && reportStop(memory.view(start + area.faults, 4), kernel.reflection, diagnostics) ? undefined : result;
   } finally {
@@ -73,7 +73,7 @@ interface Area {
   readonly bytes: number;
 }
 
-function areaOf({ plan }: CompiledKernel, kernel: LoadedKernel, request: LaunchRequest): Area {
+function areaOf({ windows, recordBytes, lanes }: CompiledKernel, kernel: LoadedKernel, request: LaunchRequest): Area {
   let bytes = 0;
   const place = (size: number): number => {
     const at = bytes;
@@ -81,13 +81,13 @@ function areaOf({ plan }: CompiledKernel, kernel: LoadedKernel, request: LaunchR
     return at;
   };
   const threads = product(request.block);
-  const { constant, shared, local } = plan.windows;
+  const { constant, shared, local } = windows;
   const printedBytes = kernel.reflection.printf ? printBufferBytes : 0;
   return {
     constant: place(constant),
     shared: place(Math.ceil(shared / 16) * 16 + sharedParts(request).size),
-    local: place(local * threads),
-    records: place(plan.recordBytes * threads),
+    local: place(local * Math.ceil(threads / lanes) * lanes),
+    records: place(lanes > 1 ? recordBytes : recordBytes * threads),
     states: place(4 * threads),
     faults: place(4),
     printed: place(printedBytes),
@@ -123,7 +123,7 @@ interface Starts {
 }
 
 function globalsOf({ start, ownMemory, bound }: Starts, area: Area, kernel: LoadedKernel, request: LaunchRequest): Globals {
-  const { plan } = kernel.compiled();
+  const { windows } = kernel.compiled(request.block);
   const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
   const parts = sharedParts(request);
   let part = 0;
@@ -132,7 +132,7 @@ function globalsOf({ start, ownMemory, bound }: Starts, area: Area, kernel: Load
     if (param.memory) return BigInt(ownMemory);
     if (param.faults) return BigInt(start + area.faults);
     if (param.formats) return BigInt(start + area.printed);
-    if (param.kind === 'threadgroup') return BigInt(start + area.shared + plan.windows.shared + parts.starts[part++]!);
+    if (param.kind === 'threadgroup') return BigInt(start + area.shared + windows.shared + parts.starts[part++]!);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);
     const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
     return arg?.kind === 'buffer' ? BigInt(addressOf(arg.buffer) ?? 0) : 0n;
@@ -150,9 +150,15 @@ function globalsOf({ start, ownMemory, bound }: Starts, area: Area, kernel: Load
   return { words, params };
 }
 
+interface Runnable {
+  readonly wasm: WebAssembly.Module;
+  /** Threads that go on together. */
+  readonly lanes: number;
+}
+
 function runInstance(
   { memory }: DeviceMemory,
-  wasm: WebAssembly.Module,
+  { wasm, lanes }: Runnable,
   { words, params }: Globals,
   request: LaunchRequest,
   diagnostics: Diagnostics,
@@ -171,13 +177,19 @@ function runInstance(
   try {
     (exports.run as () => void)();
   } catch (error) {
-    reportFault(error, request, (name) => global(name).value as number, diagnostics);
+    reportFault(error, request, lanes, (name) => global(name).value as number, diagnostics);
     return undefined;
   }
   return { durationMs: performance.now() - start };
 }
 
-function reportFault(error: unknown, request: LaunchRequest, word: (name: WordGlobal) => number, diagnostics: Diagnostics): void {
+function reportFault(
+  error: unknown,
+  request: LaunchRequest,
+  lanes: number,
+  word: (name: WordGlobal) => number,
+  diagnostics: Diagnostics,
+): void {
   const [nx, ny] = request.block;
   const thread = word('thread');
   const where = {
@@ -185,7 +197,10 @@ function reportFault(error: unknown, request: LaunchRequest, word: (name: WordGl
     block: [word('ctaid.x'), word('ctaid.y'), word('ctaid.z')].join(', '),
     thread: [thread % nx, Math.floor(thread / nx) % ny, Math.floor(thread / (nx * ny))].join(', '),
   };
+  // Threads of a strip access memory together.
+  const last = Math.min(thread + lanes, product(request.block)) - 1 - thread;
+  const others = last > 0 ? ` or one of the ${last} behind it` : '';
   if (error instanceof TimeIsUp) diagnostics.report('CM6010', { ...where, seconds: request.timeoutMs / 1000 });
-  else if (error instanceof WebAssembly.RuntimeError) diagnostics.report('CM6011', where);
+  else if (error instanceof WebAssembly.RuntimeError) diagnostics.report('CM6011', { ...where, others });
   else throw error;
 }

@@ -11,8 +11,13 @@ import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
 import { type Kernel, type Pass, runPasses, standardPasses } from '../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../metallib/index.ts';
-import type { LoadOptions } from '../device.ts';
-import { compileKernel, type KernelModule } from './compile/kernel-module.ts';
+import type { Dim3, EngineOptions, LoadOptions } from '../device.ts';
+import { compileKernel } from './compile/kernel-module.ts';
+import { expandMatmul } from './compile/matmul.ts';
+import { type Plan, windowsOf } from './compile/plan.ts';
+import { fmaMode } from './engine.ts';
+import { compileStrips } from './strips/module.ts';
+import { copyOf } from './strips/narrow.ts';
 
 export interface LoadedKernel {
   readonly reflection: KernelReflection;
@@ -20,13 +25,22 @@ export interface LoadedKernel {
   readonly params: Kernel['params'];
   /** Initial bytes of the window of constant memory. */
   readonly constants: Uint8Array;
-  /** Compiled at the first call. */
-  compiled(): CompiledKernel;
+  /** Compiled at the first call for blocks of a shape. */
+  compiled(block: Dim3): CompiledKernel;
 }
 
-export interface CompiledKernel extends KernelModule {
+export interface CompiledKernel {
   /** Only where nothing is in excess. */
   readonly wasm: WebAssembly.Module | undefined;
+  /** What about the module is more than engines take, in words. */
+  readonly excess: string | undefined;
+  readonly windows: Plan['windows'];
+  /** Bytes of the records of a block. */
+  readonly recordBytes: number;
+  /** Threads that go on together, of which the first is named in a fault; 1 on the one-lane path. */
+  readonly lanes: number;
+  /** Why a kernel is run one lane at a time that was to run in strips. */
+  readonly alone: string | undefined;
 }
 
 export interface LoadedLibrary {
@@ -39,8 +53,9 @@ export interface LoadedLibrary {
 export function loadLibrary(
   bytes: Uint8Array,
   diagnostics: Diagnostics,
-  { constants = [], kernels: names }: LoadOptions = {},
+  options: EngineOptions & LoadOptions = {},
 ): LoadedLibrary | undefined {
+  const { constants = [], kernels: names } = options;
   const library = readMetallib(bytes, diagnostics);
   if (!library) return undefined;
   const all = library.functions.filter(({ type }) => type === 'kernel');
@@ -52,7 +67,7 @@ export function loadLibrary(
     const module = readModule(fn.bitcode, own);
     const raised = module && raiseModule(module, own, constants).find((each) => each.reflection.name === fn.name);
     if (own.list.length > 0) refused.set(fn.name, own);
-    if (raised && own.list.length === 0) kernels.push(loadedKernel(raised, standardPasses));
+    if (raised && own.list.length === 0) kernels.push(loadedKernel(raised, options, standardPasses));
   }
   const unknown = unknownConstants(all, constants);
   for (const { constant } of unknown) diagnostics.report('CM4056', { name: constant });
@@ -74,27 +89,67 @@ function unknownConstants(functions: readonly LibraryFunction[], given: readonly
   return left;
 }
 
-/** A kernel made ready to launch; it is changed when it is compiled, by passes first. */
-export function loadedKernel({ kernel, reflection }: RaisedKernel, passes: readonly Pass[] = []): LoadedKernel {
-  let made: CompiledKernel | undefined;
+/** A kernel made ready to launch; passes run before it is compiled first. */
+export function loadedKernel(
+  { kernel, reflection }: RaisedKernel,
+  options: EngineOptions = {},
+  passes: readonly Pass[] = [],
+): LoadedKernel {
+  const made = new Map<string, CompiledKernel>();
+  let lane: CompiledKernel | undefined;
+  let isReady = false;
+  const ready = (): Kernel => {
+    if (isReady) return kernel;
+    isReady = true;
+    runPasses(kernel, passes);
+    expandMatmul(kernel);
+    return kernel;
+  };
+  const alone = (why: string | undefined): CompiledKernel => {
+    lane ??= compileLane(ready(), why);
+    return lane;
+  };
   return {
     reflection,
     params: kernel.params,
     get constants() {
-      return constantBytes(kernel, this.compiled());
+      return constantBytes(ready());
     },
-    compiled() {
-      if (made) return made;
-      runPasses(kernel, passes);
-      const compiled = compileKernel(kernel);
-      made = { ...compiled, wasm: compiled.excess === undefined ? new WebAssembly.Module(compiled.bytes as BufferSource) : undefined };
-      return made;
+    compiled(block) {
+      if (!isForStrips(block, options)) return alone(undefined);
+      const key = block.join();
+      const known = made.get(key) ?? compileVectors(ready(), block, options);
+      const compiled = 'why' in known ? alone(known.why) : known;
+      made.set(key, compiled);
+      return compiled;
     },
   };
 }
 
-function constantBytes(kernel: Kernel, { plan }: CompiledKernel): Uint8Array {
-  const bytes = new Uint8Array(plan.windows.constant);
-  for (const { name, space, init } of kernel.variables) if (space === 'constant' && init) bytes.set(init, plan.offsets.get(name)!);
+/** Blocks of less than a warp leave most lanes of a strip empty. */
+const leastThreads = 32;
+
+const isForStrips = (block: Dim3, { engine = 'auto' }: EngineOptions): boolean =>
+  engine === 'simd' || (engine === 'auto' && block[0] * block[1] * block[2] >= leastThreads);
+
+function compileLane(kernel: Kernel, why: string | undefined): CompiledKernel {
+  const { bytes, plan, excess } = compileKernel(copyOf(kernel));
+  const wasm = excess === undefined ? new WebAssembly.Module(bytes as BufferSource) : undefined;
+  return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why };
+}
+
+function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact' }: EngineOptions): CompiledKernel | { readonly why: string } {
+  const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
+  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact' });
+  if ('why' in made) return made;
+  const { bytes, plan } = made;
+  const wasm = new WebAssembly.Module(bytes as BufferSource);
+  return { wasm, excess: undefined, windows: plan.windows, recordBytes: plan.recordBytes, lanes: plan.lanes, alone: undefined };
+}
+
+function constantBytes(kernel: Kernel): Uint8Array {
+  const { windows, offsets } = windowsOf(kernel);
+  const bytes = new Uint8Array(windows.constant);
+  for (const { name, space, init } of kernel.variables) if (space === 'constant' && init) bytes.set(init, offsets.get(name)!);
   return bytes;
 }
