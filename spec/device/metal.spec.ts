@@ -228,6 +228,21 @@ test('no device, or no queue on it, is told in words', () => {
   checkFake(fake);
 });
 
+test('memory that was given back shows nothing, where touching it would end the process', () => {
+  const text = `.global .u32 count;\n${add.replaceAll('add(', 'k(').replace('add.u32 x, x, y', 'atom.global.add.u32 y, [count], x')}`;
+  let [kept, symbol]: [DeviceBuffer?, DeviceModule['symbols'][number]?] = [];
+  on(({ buffer, device, module }) => {
+    [kept, symbol] = [device.allocate(4, new Diagnostics()), module.symbols[0]];
+    assert.is(symbol!.read().length, 4);
+    buffer.free();
+    assert.equal([buffer.read().length, buffer.view!().length], [0, 0]);
+    assert.throws(() => buffer.write(Uint8Array.of(1)));
+    assert.is(kept!.read().length, 4);
+  }, text);
+  assert.equal([kept!.read().length, symbol!.read().length], [0, 0]);
+  assert.throws(() => symbol!.write(Uint8Array.of(1)));
+});
+
 test('what is compiled for the CPU device is refused', () => {
   fake.reset();
   const source = new SourceFile('k.ptx', `.version 9.0\n.target sm_90\n.address_size 64\n${add}`);

@@ -27,15 +27,23 @@ export function openMetalDevice(binding: MetalBinding): Device | string {
   }
   binding.setLabel(queue, 'cumetal');
   const info = metalInfo(binding, device);
-  const context: Context = { binding, info, device, queue, owned: new Set([queue]), addressed: new Set(), lost: undefined };
-  let isOpen = true;
+  const context: Context = {
+    binding,
+    info,
+    device,
+    queue,
+    owned: new Set([queue]),
+    addressed: new Set(),
+    isClosed: false,
+    lost: undefined,
+  };
   return {
     info,
     allocate: (size: number, diagnostics: Diagnostics) => allocate(context, size, diagnostics),
     load: (metallib: Uint8Array, diagnostics: Diagnostics) => loadModule(context, metallib, diagnostics),
     close() {
-      if (!isOpen) return;
-      isOpen = false;
+      if (context.isClosed) return;
+      context.isClosed = true;
       for (const object of context.owned) binding.release(object);
       context.owned.clear();
       binding.release(device);

@@ -1,5 +1,5 @@
 /** A metallib on the device: described by our own reader, taken by Metal, a pipeline for each kernel when it is first launched. */
-import { describeModule } from '../../air/index.ts';
+import { describeModule, type SymbolReflection } from '../../air/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
 import type { Handle } from '../../ffi/index.ts';
@@ -7,7 +7,7 @@ import { readMetallib } from '../../metallib/index.ts';
 import type { DeviceModule, DeviceSymbol } from '../device.ts';
 import { fillModuleMemory, findModuleMemory } from '../module-memory.ts';
 import { takeMemory } from './buffer.ts';
-import type { Context, MetalKernel, MetalLibrary, Pipeline } from './context.ts';
+import type { Context, Memory, MetalKernel, MetalLibrary, Pipeline } from './context.ts';
 import { faultText } from './faults.ts';
 import { simdWidth } from './info.ts';
 import { launchKernel } from './launch.ts';
@@ -34,7 +34,7 @@ export function loadModule(context: Context, metallib: Uint8Array, diagnostics: 
   return {
     kernels: kernels.map((kernel) => kernel.reflection),
     refused,
-    symbols: own ? memory!.symbols.map(({ name, offset, size }) => symbolOf(name, own.view.subarray(offset, offset + size))) : [],
+    symbols: own ? memory!.symbols.map((symbol) => symbolOf(own, symbol)) : [],
     launch(request, to) {
       const kernel = kernels.find((each) => each.reflection.name === request.kernel);
       if (kernel) return launchKernel(context, library, kernel, request, to);
@@ -46,12 +46,10 @@ export function loadModule(context: Context, metallib: Uint8Array, diagnostics: 
   };
 }
 
-const symbolOf = (name: string, bytes: Uint8Array): DeviceSymbol => ({
-  name,
-  size: bytes.length,
-  write: (from, offset = 0) => bytes.set(from, offset),
-  read: () => bytes.slice(),
-});
+function symbolOf(own: Memory, { name, offset, size }: SymbolReflection): DeviceSymbol {
+  const bytes = (): Uint8Array => own.view.subarray(offset, offset + size);
+  return { name, size, write: (from, at = 0) => bytes().set(from, at), read: () => bytes().slice() };
+}
 
 interface Described {
   readonly kernels: readonly MetalKernel[];
