@@ -73,6 +73,7 @@ export function allocate(context: Context, size: number, diagnostics: Diagnostic
       return context.binding.address(handle);
     },
     free() {
+      if (isFree) return;
       isFree = true;
       context.addressed.delete(handle);
       memory.give();
