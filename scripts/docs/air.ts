@@ -1,4 +1,8 @@
 /** `docs/formats/air.md`: the bitcode of a kernel as Metal wants it, a written head and what the tables say. */
+
+import { elementRows } from '../../src/air/functions/index.ts';
+import { shapedFunctions } from '../../src/air/functions/shaped.ts';
+import { groupFunctions } from '../../src/air/functions/simd.ts';
 import { kernelInputs } from '../../src/air/inputs.ts';
 import { allIntrinsics } from '../../src/air/intrinsics.ts';
 import { dataLayout, hasFences, limits, spaces, targets } from '../../src/air/targets.ts';
@@ -17,9 +21,20 @@ A kernel is a function without result. \`!air.kernel\` has a node for it: the fu
 
 A buffer is \`air.buffer\`: \`air.location_index\` with the slot and 1, \`air.read\`, \`air.write\` or \`air.read_write\`, from AIR 2.5 on \`air.address_space\`, then \`air.arg_type_size\`, \`air.arg_type_align_size\`, \`air.arg_type_name\`, \`air.arg_name\`. A reference to one value (\`constant T &\`) has \`air.buffer_size\` too. Slots are 0 to ${limits.buffers - 1}.
 
-Function constants are variables in the section \`air.fc_initializer\`, copied to others by a constructor; \`!air.function_constants\` lists them, and so does the tag \`CNST\` of the container. Their values are the caller’s, so such a kernel is refused by the CPU device. So are parameters of other kinds, textures say, each by its name.
+Function constants are variables in the section \`air.fc_initializer\`, copied to others by a constructor; \`!air.function_constants\` lists them, and so does the tag \`CNST\` of the container. Their values are the caller’s: \`cumetal run FILE --constant NAME=VALUE\`. The CPU device runs the constructor over the values before it compiles the kernel, and a parameter whose node starts with \`air.function_constant\` is there where the variable that it names is not 0. A kernel without a value that it needs is refused, by the name and type of the constant.
+
+An argument buffer is \`air.indirect_buffer\`, a struct whose pointers are device addresses that the host writes into it. Parameters of other kinds, textures say, are refused each by its name.
 
 `;
+
+const code = (names: string): string =>
+  names
+    .split(', ')
+    .map((name) => `\`${name}\``)
+    .join(', ');
+
+/** Ops that devices compute within a bound. */
+const isApproximate = (op: string): boolean => ['fexp2', 'flog2', 'fsin', 'fcos', 'ftanh', 'frsqrt'].includes(op);
 
 const isThere = (is: boolean): string => (is ? 'yes' : 'no');
 
@@ -36,7 +51,16 @@ export const airPage = {
     ]);
     const functions = allIntrinsics()
       .filter(({ name, matrix }) => name.startsWith('air.') && !matrix)
-      .map(({ name, type, raiseOnly }) => [`\`${name}\``, `\`${spell(type)}\``, raiseOnly ? 'read' : 'read and written']);
+      .map(({ name, type, raiseOnly, op }) => [
+        `\`${name}\``,
+        `\`${spell(type)}\``,
+        raiseOnly ? 'read' : 'read and written',
+        isApproximate(op) ? '1' : '',
+      ]);
+    const elements = elementRows.map(({ spelled, row }) => [
+      code(spelled),
+      row.ulp === undefined ? 'exact' : row.ulp === 'formula' ? 'each operation of its formula rounded' : `within ${row.ulp}`,
+    ]);
     const matrices = allIntrinsics()
       .filter(({ name, matrix }) => matrix && !/f16|p3/.test(name))
       .flatMap(({ name, type, matrix, raiseOnly }) =>
@@ -96,7 +120,23 @@ ${table(['address space', 'memory'], addresses)}
 
 Names and signatures: AIR that Apple’s compiler made, in public repositories; JuliaGPU/Metal.jl. A function that is read only is raised to what the CPU device runs, and never written.
 
-${table(['function', 'type', 'here'], functions)}
+${table(['function', 'type', 'here', 'units in the last place'], functions)}
+
+### Read only, element by element
+
+Vectors of 2, 3 and 4 (\`v4f32\` in the name) go element by element. Errors are those of the CPU device, in units in the last place of the result: what is not exact is computed in double precision and rounded once, while Metal allows 4 for most, 5 or 6 for inverse and hyperbolic tangents, 16 for powers (Metal Shading Language Specification, tables 8.2 and 8.4). Relaxed forms (\`air.fast_\`) give the same.
+
+${table(['functions', 'result'], elements)}
+
+### Read only, of simdgroups and quadgroups
+
+With the type and sign of the value in the name: integers of 8 to 32 bits, halves, bfloats, floats, and vectors of these. A thread that does not take part counts for nothing; float sums go by neighbours, so that their order is none of a loop’s.
+
+${groupFunctions.map((name) => `\`air.${name}\``).join(', ')}.
+
+### Read only, others
+
+${shapedFunctions.map((name) => `\`${name}\``).join(', ')}.
 
 ### Matrices of simdgroups
 

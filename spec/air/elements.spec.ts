@@ -107,12 +107,14 @@ const rows: readonly Row[] = [
         return part === '' ? 0 : Number.parseInt(part.padStart(32, part[0]), 2);
       },
     ],
-    [
-      'insert_bits',
-      2,
-      [from, count],
-      (x, y) => Number.parseInt(digits(x!).slice(0, 32 - from - count) + extracted(y!, 0, count) + digits(x!).slice(32 - from), 2),
-    ],
+    ...['insert_bits', 'insert_bits.u'].map(
+      (name): Row => [
+        name,
+        2,
+        [from, count],
+        (x, y) => Number.parseInt(digits(x!).slice(0, 32 - from - count) + extracted(y!, 0, count) + digits(x!).slice(32 - from), 2),
+      ],
+    ),
   ]),
   // Of the table, and so on vectors alone here.
   ...both('mul_hi', 2, (x, y) => (x! * y!) >> 32n),

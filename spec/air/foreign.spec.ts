@@ -170,4 +170,63 @@ need(test, ['llvm-as-14'], 'whether a value is uniform is for assumptions alone'
   );
 });
 
+need(test, ['llvm-as-14'], 'coherent loads and stores, of vectors too', () => {
+  const pointer = '<3 x i32> addrspace(1)*';
+  const text = airModule(
+    [{ type: pointer, kind: 'air.buffer' }],
+    `  %x = call <3 x i32> @air.load.device_coherent.v3i32.p1v3i32(${pointer} %p0)
+  %y = add <3 x i32> %x, <i32 1, i32 10, i32 100>
+  %to = getelementptr <3 x i32>, ${pointer} %p0, i64 1
+  call void @air.store.device_coherent.v3i32.p1v3i32(<3 x i32> %y, ${pointer} %to)`,
+    `declare <3 x i32> @air.load.device_coherent.v3i32.p1v3i32(${pointer})
+declare void @air.store.device_coherent.v3i32.p1v3i32(<3 x i32>, ${pointer})`,
+  );
+  const [after] = launchMetallib(airLibrary(text), { kernel: 'k', blocks: 1, threads: 1, args: [Uint32Array.of(1, 2, 3, 4, 5, 6, 7, 8)] });
+  assert.equal([...new Uint32Array(after!.slice().buffer)], [1, 2, 3, 4, 2, 12, 103, 8]);
+});
+
+need(test, ['llvm-as-14'], 'two threadgroup arguments lie side by side, and are refused (CM5026) without sizes', () => {
+  const own = 'i32 addrspace(3)*';
+  const text = airModule(
+    [
+      buffer,
+      { type: own, kind: 'air.buffer' },
+      { type: own, kind: 'air.buffer' },
+      { type: 'i32', kind: 'air.thread_position_in_threadgroup' },
+    ],
+    `  %wide = zext i32 %p3 to i64
+  %a = getelementptr i32, ${own} %p1, i64 %wide
+  %b = getelementptr i32, ${own} %p2, i64 %wide
+  %x = add i32 %p3, 100
+  store i32 %x, ${own} %a
+  %y = add i32 %p3, 2000
+  store i32 %y, ${own} %b
+  call void @air.wg.barrier(i32 2, i32 1)
+  %back = sub i64 4, %wide
+  %c = getelementptr i32, ${own} %p1, i64 %back
+  %d = getelementptr i32, ${own} %p2, i64 %back
+  %v = load i32, ${own} %c
+  %w = load i32, ${own} %d
+  %sum = add i32 %v, %w
+  %to = getelementptr i32, i32 addrspace(1)* %p0, i64 %wide
+  store i32 %sum, i32 addrspace(1)* %to, align 4`,
+    'declare void @air.wg.barrier(i32, i32)',
+  );
+  const metallib = airLibrary(text);
+  const launch = (shared: number | number[]): Uint8Array[] =>
+    launchMetallib(metallib, { kernel: 'k', blocks: 1, threads: 5, shared, args: [new Uint32Array(5)] });
+  assert.equal([...new Uint32Array(launch([20, 20])[0]!.slice().buffer)], [2108, 2106, 2104, 2102, 2100]);
+  assert.throws(() => launch(40), /2 threadgroup arguments, and sizes for 1 are given/);
+  assert.throws(() => launch([20_000, 20_000]), /40000 bytes of shared memory/);
+});
+
+need(test, ['llvm-as-14'], 'a reference to memory of the device is a buffer, though its size is known', () => {
+  const text = airModule([buffer], '  store i32 41, i32 addrspace(1)* %p0, align 4').replace(
+    '!"air.buffer", !"air.location_index"',
+    '!"air.buffer", !"air.buffer_size", i32 4, !"air.location_index"',
+  );
+  const [after] = launchMetallib(airLibrary(text), { kernel: 'k', blocks: 1, threads: 1, args: [new Uint32Array(1)] });
+  assert.is(new Uint32Array(after!.slice().buffer)[0], 41);
+});
+
 test.run();

@@ -5,7 +5,17 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { f64Bits, f64Value } from '../../src/base/float.ts';
-import { addFloat, divFloat, floatFormats, fmaFloat, maxFloat, minFloat, mulFloat, subFloat } from '../../src/base/float-exact.ts';
+import {
+  addFloat,
+  divFloat,
+  floatFormats,
+  fmaFloat,
+  maxFloat,
+  minFloat,
+  mulFloat,
+  sqrtFloat,
+  subFloat,
+} from '../../src/base/float-exact.ts';
 import { drawer } from '../support/pair-errors.ts';
 import { assertExact, held, isNone, type Row, results, rowsOf, shown, sign, specialRows } from '../support/pair-kernels.ts';
 import { randomDoubles } from '../support/random-doubles.ts';
@@ -15,7 +25,7 @@ const { f64 } = floatFormats;
 
 // ── what is exact ──
 
-test('integers up to 2^46 are added and multiplied exactly, and so are their quotients that are integers', () => {
+test('integers up to 2^46 are added and multiplied exactly, and so are their quotients and roots that are integers', () => {
   const draw = drawer(9n);
   const integer = (bits: number): number => Number(BigInt.asIntN(bits, draw.bits()));
   const rows = Array.from({ length: 4000 }, () => [integer(46), integer(46), 0].map(f64Bits));
@@ -24,12 +34,14 @@ test('integers up to 2^46 are added and multiplied exactly, and so are their quo
   assertExact('sub.f64 %d4, %d1, %d2;', rows, (a, b) => subFloat(f64, a, b));
   assertExact('mul.f64 %d4, %d1, %d2;', short, (a, b) => mulFloat(f64, a, b));
   assertExact('fma.rn.f64 %d4, %d1, %d2, %d3;', short, (a, b, c) => fmaFloat(f64, a, b, c));
-  const divided = short.filter(([, b]) => b !== 0n).map(([a, b]) => [mulFloat(f64, a!, b!), b!]);
-  assertExact(
-    'div.rn.f64 %d4, %d1, %d2;',
-    divided.filter(([, b]) => f64Value(b!) !== 0),
-    (a, b) => divFloat(f64, a, b),
-  );
+  const quotients = Array.from({ length: 4000 }, (_, i) => {
+    const places = draw.below(45) + 1;
+    const [quotient, divisor] = [draw.bits() >> BigInt(64 - places), (draw.bits() >> BigInt(18 + places)) | 1n];
+    return [quotient * divisor, i % 2 ? divisor : -divisor, 0n].map((x) => f64Bits(Number(x)));
+  });
+  assertExact('div.rn.f64 %d4, %d1, %d2;', quotients, (a, b) => divFloat(f64, a, b));
+  const squares = Array.from({ length: 4000 }, () => [draw.below(2 ** 23)]).map(([root]) => [f64Bits(root! * root!), 0n, 0n]);
+  assertExact('sqrt.rn.f64 %d4, %d1;', squares, (a) => sqrtFloat(f64, a));
 });
 
 const anyRows = (seed: bigint): Row[] => {
@@ -120,6 +132,20 @@ test('computed values compare as the doubles that they are stored as', () => {
   const next = [0x3ff5555555555550n, 0n, 0n];
   const rows = [...specialRows, next, ...halves, ...rowsOf(draw, 4000, (power) => held48(power % 100))];
   const [x, y] = [results('add.f64 %d4, %d1, %d2;', rows), results('sub.f64 %d4, %d1, %d3;', rows)];
+  const both = 'add.f64 %d5, %d1, %d2; sub.f64 %d6, %d1, %d3;';
+  for (const [word, extreme] of [
+    ['min', minFloat],
+    ['max', maxFloat],
+  ] as const) {
+    const wanted = rows.map((_, i) => extreme(f64, x[i]!, y[i]!));
+    const withLoaded = rows.map(([a], i) => extreme(f64, x[i]!, a!));
+    const same = (got: bigint[], want: bigint[]): void =>
+      assert.equal(rows.filter((_, i) => got[i] !== want[i] && !(isNone(got[i]!) && isNone(want[i]!))).map(shown), []);
+    same(results(`${both} ${word}.f64 %d4, %d5, %d6;`, rows), wanted);
+    same(results(`${both} ${word}.f64 %d4, %d5, %d1;`, rows), withLoaded);
+    // And computed with again.
+    same(results(`${both} ${word}.f64 %d4, %d5, %d6; add.f64 %d4, %d4, %d4; mul.f64 %d4, %d4, 0d3FE0000000000000;`, rows), wanted);
+  }
   for (const [words, holds] of [
     ['lt', (a: number, b: number) => a < b],
     ['le', (a: number, b: number) => a <= b],
@@ -219,7 +245,7 @@ test('values that are pairs, bits or either, in branches and loops: integers com
   const draw = drawer(BigInt(process.env.SEED ?? 19));
   const loaded = (): bigint => (draw.below(20) ? f64Bits(draw.below(17) - 8) : draw.of([f64Bits(-0), 0x7ff0000000000123n]));
   const rows = Array.from({ length: 32 }, () => [loaded(), loaded(), loaded()]);
-  for (let i = 0; i < Number(process.env.PROGRAMS ?? 60); i++) {
+  for (let i = 0; i < Number(process.env.PROGRAMS ?? 40); i++) {
     const body = randomDoubles(draw);
     const [got, want] = [results(body, rows), results(body, rows, 'soft')];
     const wrong = got.flatMap((bits, row) =>

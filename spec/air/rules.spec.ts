@@ -103,7 +103,7 @@ const files: Readonly<Record<string, { readonly bad: readonly string[]; readonly
   },
   'parameter-types': {
     bad: [
-      airModule([{ type: 'i32 addrspace(2)*', kind: 'air.buffer' }], ''),
+      plain.replace('"air.address_space", i32 1', '"air.address_space", i32 2'),
       airModule([{ type: 'i64', kind: 'air.buffer' }], ''),
       airModule([{ type: 'float', kind: 'air.thread_position_in_grid' }], ''),
     ],

@@ -4,6 +4,7 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { f16Bits, f16Value } from '../../src/base/float.ts';
 import { callEach } from '../support/air-call.ts';
 import { airLibrary, airModule, buffer } from '../support/air-text.ts';
 import { launchMetallib } from '../support/launch.ts';
@@ -287,6 +288,63 @@ need(test, ['llvm-as-14'], 'conversions: to bool, between kinds, narrower and wi
   const bytes = Int8Array.of(-1, 2, -128, 127);
   const ints = callEach({ name: 'air.convert.s.i32.s.i8', result: 'i32', operands: [['i8', bytes]], threads: 4, stride: 4 });
   assert.equal([...new Int32Array(ints.buffer)], [-1, 2, -128, 127]);
+});
+
+/** The half on the wanted side of a float, by trying those next to it. */
+function halfTowards(x: number, isFit: (half: number) => boolean): number {
+  const near = f16Bits(x);
+  const candidates = [near - 1, near, near + 1].filter((bits) => bits >= 0 && (bits & 0x7fff) <= 0x7c00 && isFit(f16Value(bits)));
+  return f16Value(candidates.sort((a, b) => Math.abs(f16Value(a) - x) - Math.abs(f16Value(b) - x))[0]!);
+}
+
+need(test, ['llvm-as-14'], 'conversions with a rounding', () => {
+  const floats = Float32Array.of(1.0001, -1.0001, 2049, -2049, 65519, 70000, -70000, 1e-7, -1e-7, 0.1, 3.75, -3.5, 2.5, 3.5, -0.5, 0);
+  const threads = floats.length;
+  const halves = (rounding: string): number[] => {
+    const name = `air.convert.f.f16.f.f32.${rounding}`;
+    const bytes = callEach({ name, result: 'half', operands: [['float', floats]], threads, stride: 2 });
+    return [...new Uint16Array(bytes.buffer)].map(f16Value);
+  };
+  const fits = {
+    rtz: (x: number) => (half: number) => Math.abs(half) <= Math.abs(x),
+    rtn: (x: number) => (half: number) => half <= x,
+    rtp: (x: number) => (half: number) => half >= x,
+    rte: () => () => true,
+  };
+  for (const [rounding, fit] of Object.entries(fits))
+    assert.equal(
+      halves(rounding),
+      [...floats].map((x) => (rounding === 'rte' ? f16Value(f16Bits(x)) : halfTowards(x, fit(x)))),
+      rounding,
+    );
+  const whole = (rounding: string): number[] => {
+    const name = `air.convert.s.i32.f.f32.${rounding}`;
+    const bytes = callEach({ name, result: 'i32', operands: [['float', floats.subarray(10)]], threads: 6, stride: 4 });
+    return [...new Int32Array(bytes.buffer)];
+  };
+  assert.equal(whole('rte'), [4, -4, 2, 4, 0, 0]);
+  assert.equal(whole('rtp'), [4, -3, 3, 4, 0, 0]);
+  assert.equal(whole('rtn'), [3, -4, 2, 3, -1, 0]);
+  assert.equal(whole('rtz'), [3, -3, 2, 3, 0, 0]);
+});
+
+need(test, ['llvm-as-14'], 'conversions of integers that saturate', () => {
+  const words = Int32Array.of(0, 1, -1, 127, 128, 255, 256, -128, -129, 2 ** 31 - 1, -(2 ** 31));
+  const call = (name: string, result: string): number[] => {
+    const bytes = callEach({ name, result, operands: [['i32', words]], threads: words.length, stride: 1 });
+    return [...bytes];
+  };
+  const within = (low: number, high: number) => [...words].map((x) => Math.min(high, Math.max(low, x)) & 0xff);
+  assert.equal(call('air.convert.s.i8.s.i32.sat', 'i8'), within(-128, 127));
+  assert.equal(call('air.convert.u.i8.s.i32.sat', 'i8'), within(0, 255));
+  assert.equal(
+    call('air.convert.s.i8.u.i32.sat', 'i8'),
+    [...words].map((x) => Math.min(127, x >>> 0)),
+  );
+  assert.equal(
+    call('air.convert.u.i8.u.i32', 'i8'),
+    [...words].map((x) => x & 0xff),
+  );
 });
 
 need(test, ['llvm-as-14'], 'reductions of vectors', () => {

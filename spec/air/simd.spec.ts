@@ -203,4 +203,80 @@ for (const [name, by] of [
     }
   });
 
+/** Votes: a bit of each of what a thread may ask, by the lanes of its group that take part and those for which a condition holds. */
+const asked: readonly (readonly [call: string, declared: string, result: string])[] = [
+  ['i1 @air.simd_all(i1 %odd)', 'i1 @air.simd_all(i1)', 'i1'],
+  ['i1 @air.simd_any(i1 %odd)', 'i1 @air.simd_any(i1)', 'i1'],
+  ['i1 @air.simd_is_first()', 'i1 @air.simd_is_first()', 'i1'],
+  ['i64 @air.simd_ballot.i64(i1 %odd)', 'i64 @air.simd_ballot.i64(i1)', 'i64'],
+  ['i64 @air.simd_active_threads_mask.i64()', 'i64 @air.simd_active_threads_mask.i64()', 'i64'],
+  ['i1 @air.simd_vote_all.i64(i64 255)', 'i1 @air.simd_vote_all.i64(i64)', 'i1'],
+  ['i1 @air.simd_vote_any.i64(i64 4294967296)', 'i1 @air.simd_vote_any.i64(i64)', 'i1'],
+  ['i1 @air.quad_all(i1 %odd)', 'i1 @air.quad_all(i1)', 'i1'],
+  ['i1 @air.quad_any(i1 %odd)', 'i1 @air.quad_any(i1)', 'i1'],
+  ['i1 @air.quad_is_first()', 'i1 @air.quad_is_first()', 'i1'],
+  ['i16 @air.quad_ballot(i1 %odd)', 'i16 @air.quad_ballot(i1)', 'i16'],
+  ['i16 @air.quad_active_threads_mask()', 'i16 @air.quad_active_threads_mask()', 'i16'],
+  ['i1 @air.quad_vote_all(i16 15)', 'i1 @air.quad_vote_all(i16)', 'i1'],
+  ['i1 @air.quad_vote_any(i16 16)', 'i1 @air.quad_vote_any(i16)', 'i1'],
+];
+
+/** What a thread of a block of 72 is told: the last simdgroup has 8 threads. */
+function told(thread: number, taking: (thread: number) => boolean): number[] {
+  const group = (size: number): { lane: number; members: number[]; odd: number[]; present: number } => {
+    const first = thread - (thread % size);
+    const present = Math.min(size, threads - first);
+    const members = Array.from({ length: present }, (_, i) => i).filter((lane) => taking(first + lane));
+    return { lane: thread % size, members, odd: members.filter((lane) => given(first + lane) % 2 === 1), present };
+  };
+  const mask = (lanes: readonly number[]): number => lanes.reduce((bits, lane) => bits + 2 ** lane, 0);
+  const [simd, quad] = [group(32), group(4)];
+  const common = (g: typeof simd): number[] => [
+    Number(g.odd.length === g.members.length),
+    Number(g.odd.length > 0),
+    Number(g.lane === g.members[0]),
+    mask(g.odd),
+    mask(g.members),
+  ];
+  return [...common(simd), Number(simd.present <= 8), 0, ...common(quad), 1, 0];
+}
+
+need(test, ['llvm-as-14'], 'votes of simdgroups and quadgroups', () => {
+  const calls = asked.map(([call, , result], i) => {
+    const word = result === 'i64' ? `trunc i64 %r${i} to i32` : `zext ${result} %r${i} to i32`;
+    return `  %r${i} = call ${call}
+  %w${i} = ${word}
+  %i${i} = add i64 %start, ${i}
+  %a${i} = getelementptr i32, i32 addrspace(1)* %p0, i64 %i${i}
+  store i32 %w${i}, i32 addrspace(1)* %a${i}, align 4`;
+  });
+  const body = `  %wide = zext i32 %p2 to i64
+  %at = getelementptr i32, i32 addrspace(1)* %p1, i64 %wide
+  %flag = load i32, i32 addrspace(1)* %at, align 4
+  %takes = icmp ne i32 %flag, 0
+  %start = mul i64 %wide, ${asked.length}
+  br i1 %takes, label %inside, label %end
+inside:
+  %times = mul i32 %p2, 37
+  %more = add i32 %times, 11
+  %rest = urem i32 %more, 23
+  %low = and i32 %rest, 1
+  %odd = icmp eq i32 %low, 0
+${calls.join('\n')}
+  br label %end
+end:`;
+  const declared = asked.map(([, each]) => `declare ${each}`).join('\n');
+  const metallib = airLibrary(airModule([buffer, buffer, { type: 'i32', kind: 'air.thread_position_in_threadgroup' }], body, declared));
+  for (const [label, taking] of Object.entries(masks)) {
+    const flags = Uint32Array.from({ length: threads }, (_, thread) => Number(taking(thread)));
+    const args = [new Uint32Array(threads * asked.length), flags];
+    const [after] = launchMetallib(metallib, { kernel: 'k', blocks: 1, threads, args });
+    const words = new Uint32Array(after!.slice().buffer);
+    for (let thread = 0; thread < threads; thread++) {
+      const found = [...words.subarray(thread * asked.length, (thread + 1) * asked.length)];
+      assert.equal(found, taking(thread) ? told(thread, taking) : asked.map(() => 0), `${label}, thread ${thread}`);
+    }
+  }
+});
+
 test.run();

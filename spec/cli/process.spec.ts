@@ -212,6 +212,10 @@ test('doubles run as a Mac would run them, and are doubles for people; only atom
   assert.is(cli(['run', 'doubles.metallib', ...launch]).err, '');
   assert.match(cli(['run', 'doubles.metallib']).out, /data: f64:1024=iota\n.*factor: f64=1\n/);
   assert.match(cli(['run', 'doubles.ptx', '--fp64=warn', ...launch]).err, /^warning\[CM2097\]: `mul.f64` .* 1 place in kernel `scale`\n/);
+  assert.match(
+    cli(['run', 'doubles.ptx', '--fp64=emulate', ...launch]).err,
+    /^note\[CM2098\]: doubles are computed with pairs of floats .*: 1 place\n/,
+  );
   writeFileSync(at('atomic.ptx'), doubles('atom.global.add.f64 %d3, [%rd1], %d2'));
   assert.match(cli(['run', 'atomic.ptx', ...launch]).out, /compiled for `--target cpu`, because `atomic fadd` of f64 cannot/);
   assert.is(cli(['run', 'atomic.ptx', '--target', 'macos14', ...launch]).code, 3);

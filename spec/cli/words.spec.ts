@@ -79,6 +79,7 @@ const wrong: [line: string, words: RegExp][] = [
   ['--grid 1,2,3,4', /X\[,Y\[,Z\]\]/],
   ['--block 4x4', /X\[,Y\[,Z\]\]/],
   ['--shared -4', /an integer of at least 0/],
+  ['--shared 4,a', /an integer of at least 0/],
   ['--repeat 0', /an integer of at least 1/],
   ['--timeout 0', /a number of seconds above 0/],
   ['--print a', /I or I:COUNT/],

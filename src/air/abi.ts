@@ -77,6 +77,8 @@ export interface KernelReflection {
   readonly maxSharedBytes?: number;
   /** Whether the kernel takes dynamic threadgroup memory (threadgroup slot 0). */
   readonly usesDynamicShared: boolean;
+  /** How many threadgroup arguments share it, where that is more than one. */
+  readonly sharedArguments?: number;
   /** Most threads a threadgroup may have, where the source says (`.maxntid`, `.reqntid`). */
   readonly maxThreads: number | undefined;
   /** The threadgroup shape the source demands (`.reqntid`). */

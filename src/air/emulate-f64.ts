@@ -1,6 +1,6 @@
 /**
  * `--fp64=emulate`: on targets without double precision, sums, products, quotients and roots of doubles are computed with pairs of
- * floats (`pairs/`), off by 4 to 16 u^2 where u^2 is 2^-48; all else is done on the bits of doubles, exactly (`legalise-f64.ts`).
+ * floats (`pairs/`), off by 4 to 6 u^2 where u^2 is 2^-48; all else is done on the bits of doubles, exactly (`legalise-f64.ts`).
  *
  * Memory, parameters and what only moves hold the bits of IEEE 754. A value becomes a pair where it is first computed with, and
  * bits where a result leaves the pairs; both once, where the value is made.

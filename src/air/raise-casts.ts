@@ -70,6 +70,7 @@ export function resized(b: Builder, value: Value, type: Type, extend: 'zext' | '
 function raiseBitcast(b: Builder, from: Lanes, [of, to]: readonly [LlvmType, LlvmType]): Lanes {
   if (of === to) return from;
   const types = typesOf(to);
+  if (from.length === 0 || types.length === 0) throw new Refused(`a bitcast to ${spell(to)}`);
   if (types.length === 1 && from.length === 1 && isPointer(types[0]!)) return from;
   if (isPointer(b.typeOf(from[0]!)) || isPointer(types[0]!)) throw new Refused(`a bitcast to ${spell(to)}`);
   const [before, after] = [bitWidth(elementType(of)), bitWidth(elementType(to))];

@@ -43,8 +43,8 @@ export function raiseInstruction(state: RaiseState, inst: Instruction): Lanes | 
     case 'extractvalue':
       return state.lanes(inst.aggregate).slice(...lanesAt(inst.aggregate.type, inst.path));
     case 'insertvalue': {
-      const [start, end] = lanesAt(inst.type, inst.path);
       const lanes = [...state.lanes(inst.aggregate)];
+      const [start, end] = lanesAt(inst.aggregate.type, inst.path);
       lanes.splice(start, end - start, ...state.lanes(inst.value));
       return lanes;
     }

@@ -65,18 +65,31 @@ function alignAt(align: number, offset: number): number {
 
 const at = ({ b }: RaiseState, addr: Value, offset: number): Value => (offset === 0 ? addr : b.ptradd(addr, b.const('i64', offset)));
 
-/** What a load of a type gives, scalar by scalar. */
-export function raiseLoad(state: RaiseState, inst: InstructionOf<'load'>): Lanes {
+/** What a load gives, scalar by scalar. */
+export function raiseLoad(state: RaiseState, { type, pointer, align, isVolatile }: InstructionOf<'load'>): Lanes {
+  return loadLanes(state, { type, addr: state.scalar(pointer), align, volatile: isVolatile });
+}
+
+interface Access {
+  readonly type: LlvmType;
+  readonly addr: Value;
+  /** Bytes; 0 for that of the type. */
+  readonly align: number;
+  readonly volatile: boolean;
+}
+
+/** The scalars of a value of a type that is in memory. */
+export function loadLanes(state: RaiseState, { type, addr, align: stated, volatile }: Access): Lanes {
   const { b } = state;
-  const { type, isVolatile: volatile } = inst;
-  const addr = state.scalar(inst.pointer);
   refuseMatrixOutside(state, addr, type);
-  const align = inst.align || alignOf(type);
+  const align = stated || alignOf(type);
   if (isWide(type) && type.kind === 'vector') {
     const of = memoryType(type.element);
     const whole = b.load(vectorOf(of as ScalarType, type.count as 2 | 4), addr, { align, volatile });
     return state.typesOf(type).map((_, lane) => b.extract(of, whole, { lane }));
   }
+  // Refuses what is too large to be a value.
+  state.typesOf(type);
   return leavesOf(checked(type)).map((leaf) => {
     const of = memoryType(leaf.type);
     const access = { align: Math.min(alignAt(align, leaf.offset), bytesOf(of)), volatile };
@@ -89,13 +102,8 @@ export function raiseStore(state: RaiseState, { pointer, value, align, isVolatil
   storeLanes(state, { type: value.type, lanes: state.lanes(value), addr: state.scalar(pointer), align, volatile: isVolatile });
 }
 
-interface Stored {
-  readonly type: LlvmType;
+interface Stored extends Access {
   readonly lanes: Lanes;
-  readonly addr: Value;
-  /** Bytes; 0 for that of the type. */
-  readonly align: number;
-  readonly volatile: boolean;
 }
 
 /** Moves the scalars of a value of a type to memory. */

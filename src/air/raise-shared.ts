@@ -9,7 +9,11 @@ import { fillConstant } from './constant-bytes.ts';
 import { forEachByte } from './functions/memory.ts';
 import { sizeOf } from './layout.ts';
 import type { RaiseState } from './raise-state.ts';
+import { Refused } from './raise-types.ts';
 import { spaces } from './targets.ts';
+
+/** Bytes of initial values that are not 0; compilers write a few. */
+const mostBytes = 4096;
 
 const isValue = (init: Constant | undefined): init is Constant =>
   init !== undefined && !(init.kind === 'constant' && (init.form === 'undef' || init.form === 'poison'));
@@ -32,6 +36,7 @@ export function initialiseShared({ kernel, b }: RaiseState, { globals }: Module)
 function write({ kernel, b }: Pick<RaiseState, 'kernel' | 'b'>, { name, valueType, init }: GlobalVariable): void {
   const bytes = new Uint8Array(sizeOf(valueType));
   fillConstant(bytes, 0, init!);
+  if (bytes.filter((byte) => byte !== 0).length > mostBytes) throw new Refused(`the initial value of the threadgroup variable \`${name}\``);
   const start = b.variable('ptr.shared', { name });
   const access = { align: 1, volatile: false };
   const at = (offset: Value): Value => b.ptradd(start, offset);

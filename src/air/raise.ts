@@ -79,14 +79,17 @@ export function reflectModule(module: Module, diagnostics: Diagnostics): KernelR
 
 function reflect(description: KernelDescription, kernel: Kernel): KernelReflection {
   const params = description.params.flatMap((p): ParamReflection[] => {
-    if (p.kind !== 'buffer' || kernel.params.every((k) => k.name !== p.name || k.kind === 'threadgroup' || isHidden(k))) return [];
-    const isBytes = p.bufferSize !== undefined;
+    if (p.kind !== 'buffer') return [];
+    const raised = kernel.params.find((k) => k.slot === p.slot && k.name === p.name && k.kind !== 'threadgroup');
+    if (!raised || isHidden(raised)) return [];
+    // A reference to memory of the device has a size as well, and is a buffer.
+    const isBytes = raised.kind === 'value';
     return [
       {
         name: p.name,
         slot: p.slot,
         kind: isBytes ? 'bytes' : 'buffer',
-        size: isBytes ? p.bufferSize! : p.typeSize,
+        size: isBytes ? raised.size : p.typeSize,
         align: p.typeAlign,
         element: elementOfTypeName(p.typeName),
         access: p.access,
@@ -94,12 +97,14 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
     ];
   });
   const shared = kernel.variables.filter((v) => v.space === 'shared');
+  const sharedArguments = kernel.params.filter((p) => p.kind === 'threadgroup').length;
   return {
     name: kernel.name,
     params: withPacked(params, kernel),
     ...reflectHidden(kernel),
     staticSharedBytes: shared.filter((v) => !v.isDynamic).reduce((sum, v) => Math.ceil(sum / v.align) * v.align + v.size, 0),
-    usesDynamicShared: kernel.params.some((p) => p.kind === 'threadgroup'),
+    usesDynamicShared: sharedArguments > 0,
+    ...(sharedArguments > 1 ? { sharedArguments } : {}),
     maxThreads: description.maxThreads,
     requiredThreads: undefined,
   };

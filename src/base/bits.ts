@@ -59,8 +59,11 @@ export class BitWriter {
     this.fixed(Number(rest), bits);
   }
 
-  /** So many non-negative numbers below 2^53 as variable-width fields of six bits, as the operands of most records are. */
-  vbr6s(count: number, from: Float64Array): void {
+  /**
+   * So many non-negative numbers below 2^53 as variable-width fields of six bits, as the code, count and operands of most records
+   * are; -1 in front of a record stands for its `id` of `width` bits.
+   */
+  records(count: number, from: Float64Array, id: number, width: number): void {
     // None takes more than nine chunks.
     this.#reserve(2 * count + 1);
     const words = this.#words;
@@ -71,7 +74,10 @@ export class BitWriter {
       const value = from[i]!;
       let bits = 6;
       let field = value;
-      if (value >= 0x20) {
+      if (value < 0) {
+        bits = width;
+        field = id;
+      } else if (value >= 0x20) {
         bits = value < 0x400 ? 12 : value < 0x8000 ? 18 : 24;
         field = (value & 0x1f) | ((value & 0x3e0) << 1) | ((value & 0x7c00) << 2) | ((value & 0xf8000) << 3) | continued[bits / 6]!;
       }
@@ -200,6 +206,11 @@ export class BitReader {
       } else if ((window & 0x800) === 0) {
         into[i] = (window & 0x1f) | ((window >>> 1) & 0x3e0);
         position += 12;
+      } else if ((window & 0x820000) !== 0x820000) {
+        const isThree = (window & 0x20000) === 0;
+        const low = (window & 0x1f) | ((window >>> 1) & 0x3e0) | ((window >>> 2) & 0x7c00);
+        into[i] = isThree ? low : low | ((window >>> 3) & 0xf8000);
+        position += isThree ? 18 : 24;
       } else {
         this.position = position;
         into[i] = Number(this.#longVbr(6));

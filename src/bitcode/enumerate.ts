@@ -8,15 +8,14 @@ import { type MetadataNumbers, numberMetadata } from './number-metadata.ts';
 import { constantKey, fail, keyOf, type Numbering, numbering } from './numbering.ts';
 import { isLocal, partsOf, typeParts } from './operands.ts';
 import { type FunctionScan, noNumber, scanModule } from './scan.ts';
-import { type Type, types } from './types.ts';
+import type { Type } from './types.ts';
 
 export interface ModuleNumbers {
   readonly types: Numbering<Type>;
-  /** The id of a constant, global or function; none for what only a function knows. */
-  findValue(value: Value): number | undefined;
-  /** The same by what equal constants have in common. */
-  findKey(key: unknown): number | undefined;
-  /** The same for what is certain to be there. */
+  /** Ids of constants, globals and functions, by what equal ones have in common. */
+  readonly slots: Map<unknown, Slot>;
+  readonly module: Module;
+  /** The id of a constant, global or function of the module. */
   valueId(value: Value): number;
   /** Constants of the module in the order of their ids. */
   readonly constants: readonly Constant[];
@@ -26,19 +25,25 @@ export interface ModuleNumbers {
   scanOf(fn: LlvmFunction): FunctionScan;
 }
 
+/** An id and whose it is: the module's, or that of the function which was numbered last of those that have the constant. */
+interface Slot {
+  owner: object;
+  id: number;
+}
+
 /** Numbers of everything at module level; those inside a function follow in `numberFunction`. */
 export function numberModule(module: Module): ModuleNumbers {
   const typeNumbers = typeNumbering();
   for (const type of module.structs) typeNumbers.add(type);
-  const ids = new Map<unknown, number>();
+  const slots = new Map<unknown, Slot>();
   const constants: Constant[] = [];
   const addValue = (value: Constant): void => {
     const key = constantKey(value);
-    if (ids.has(key)) return;
+    if (slots.has(key)) return;
     if (value.kind === 'constant') for (const part of partsOf(value)) addValue(part);
     typeNumbers.add(value.type);
     if (value.kind === 'constant') constants.push(value);
-    ids.set(key, ids.size);
+    slots.set(key, { owner: module, id: slots.size });
   };
   for (const global of module.globals) addValue(global);
   for (const fn of module.functions) addValue(fn);
@@ -48,14 +53,17 @@ export function numberModule(module: Module): ModuleNumbers {
   const metadata = numberMetadata(module, scan);
   for (const value of metadata.values) addValue(value);
   for (const type of scan.types) typeNumbers.add(type);
-  const findValue = (value: Value): number | undefined => ids.get(keyOf(value));
+  const valueCount = slots.size;
   return {
     types: typeNumbers,
-    findValue,
-    findKey: (key) => ids.get(key),
-    valueId: (value) => findValue(value) ?? fail(value),
+    slots,
+    module,
+    valueId(value) {
+      const slot = slots.get(keyOf(value));
+      return slot?.owner === module ? slot.id : fail(value);
+    },
     constants,
-    valueCount: ids.size,
+    valueCount,
     metadata,
     attributes: numberAttributes(module, scan),
     scanOf: (fn) => scan.functions.get(fn) ?? fail(fn),
@@ -95,35 +103,39 @@ export interface FunctionNumbers {
 export function numberFunction(fn: LlvmFunction, module: ModuleNumbers): FunctionNumbers {
   const scan = module.scanOf(fn);
   const { ids } = scan;
-  // Equal constants share an id, by what they have in common; each object of them is looked up by that once.
-  const byKey = new Map<unknown, number>();
+  const { slots } = module;
   let next = module.valueCount;
   for (const arg of fn.args) ids.set(arg, next++);
   const constants: Constant[] = [];
-  const sharedId = (key: unknown): number | undefined => byKey.get(key) ?? module.findKey(key);
+  // Equal constants share an id; each object of them is looked up by what they have in common once.
+  const sharedId = (slot: Slot | undefined): number | undefined =>
+    slot && (slot.owner === scan || slot.owner === module.module) ? slot.id : undefined;
   const known = (value: Value): number | undefined => {
     const id = ids.get(value) ?? noNumber;
     if (id !== noNumber) return id;
     if (value.kind === 'instruction' || value.kind === 'argument') return undefined;
-    const shared = sharedId(constantKey(value));
+    const shared = sharedId(slots.get(constantKey(value)));
     if (shared !== undefined) ids.set(value, shared);
     return shared;
   };
   const addConstant = (value: Value): void => {
     if (value.kind !== 'constant' || (ids.get(value) ?? noNumber) !== noNumber) return;
     const key = constantKey(value);
-    const shared = sharedId(key);
+    const slot = slots.get(key);
+    const shared = sharedId(slot);
     if (shared !== undefined) return void ids.set(value, shared);
     for (const part of partsOf(value)) addConstant(part);
     constants.push(value);
-    byKey.set(key, next);
+    if (slot) {
+      slot.owner = scan;
+      slot.id = next;
+    } else slots.set(key, { owner: scan, id: next });
     ids.set(value, next++);
   };
   for (const value of [...ids.keys()]) addConstant(value);
   const firstInstruction = next;
-  const instructions: Instruction[] = [];
+  const { instructions } = scan;
   const blockIds = new Map(fn.blocks.map((block, id) => [block, id]));
-  for (const { body } of fn.blocks) for (const inst of body) if (inst.type !== types.void) inst.number = instructions.push(inst) - 1;
   const local = numbering<Argument | Instruction>();
   for (const value of scan.locals) local.add(value);
   return {

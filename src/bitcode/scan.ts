@@ -5,7 +5,7 @@
 import { attachedNodes, placeOf } from './locations.ts';
 import type { Argument, AttributeList, Instruction, Function as LlvmFunction, Metadata, Module, Value } from './model.ts';
 import { eachOperand, isLocal, partsOf } from './operands.ts';
-import type { Type } from './types.ts';
+import { type Type, types } from './types.ts';
 
 export interface Scan {
   readonly types: ReadonlySet<Type>;
@@ -24,6 +24,8 @@ export interface FunctionScan {
   readonly ids: Map<Value, number>;
   /** Values of the function that are metadata. */
   readonly locals: ReadonlySet<Argument | Instruction>;
+  /** Those with a value, each at its `number`. */
+  readonly instructions: readonly Instruction[];
   readonly named: readonly Instruction[];
   readonly hasAttached: boolean;
 }
@@ -60,17 +62,20 @@ function scanFunction(scan: OpenScan, fn: LlvmFunction): void {
   }
   const ids = new Map<Value, number>();
   const visit = (operand: Value): void => {
+    const { kind } = operand;
     // Arguments and instructions have added their own types.
-    if (operand.kind === 'instruction' || operand.kind === 'argument' || ids.has(operand)) return;
+    if (kind === 'instruction' || kind === 'argument' || ids.has(operand)) return;
     ids.set(operand, noNumber);
     addTypes(scan.types, operand);
   };
   const calls: Calls = { visit, lists: [fn.attributes], locals: new Set() };
+  const instructions: Instruction[] = [];
   const named: Instruction[] = [];
   let hasAttached = false;
   let last: Type | undefined;
   for (const { body } of fn.blocks)
     for (const inst of body) {
+      if (inst.type !== types.void) inst.number = instructions.push(inst) - 1;
       if (inst.type !== last) scan.types.add(inst.type);
       last = inst.type;
       if (inst.op === 'call') scanCall(scan, inst, calls);
@@ -85,7 +90,7 @@ function scanFunction(scan: OpenScan, fn: LlvmFunction): void {
   for (const list of calls.lists)
     for (const attribute of [...list.function, ...list.result, ...list.params.flat()])
       if (attribute.form === 'type' && attribute.type) scan.types.add(attribute.type);
-  scan.functions.set(fn, { ids, locals: calls.locals, named, hasAttached });
+  scan.functions.set(fn, { ids, locals: calls.locals, instructions, named, hasAttached });
 }
 
 /** What the calls of a function are asked for. */

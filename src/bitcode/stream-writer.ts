@@ -31,8 +31,11 @@ const abbreviation = { end: 0, enter: 1, define: 2, unabbreviated: 3, first: 4 }
 /** Encodings of abbreviation operands. */
 const encoding = { fixed: 1, vbr: 2, array: 3, char6: 4, blob: 5 } as const;
 const topWidth = 2;
-/** An unabbreviated record's code and how many operands it has stand in front of them, written as they are. */
-const headFields = 2;
+/** In front of the operands of a record that waits: that it starts, its code, and how many they are. */
+const headFields = 3;
+const recordStart = -1;
+/** Operands that wait before they are written together. */
+const mostWaiting = 4096;
 
 export function streamWriter(): StreamWriter {
   const bits = new BitWriter();
@@ -43,14 +46,22 @@ export function streamWriter(): StreamWriter {
   const code = <B extends BlockName>(block: B, name: RecordName<B>): number =>
     (blocks[block].records as Record<string, { code: number }>)[name as string]!.code;
 
+  // Records that wait, and behind them, from `start` on, the one that operands are put into.
+  let waiting = new Float64Array(mostWaiting + headFields);
+  let start = 0;
+  let filled = headFields;
+  const flush = (): void => {
+    bits.records(start, waiting, abbreviation.unabbreviated, width);
+    start = 0;
+    filled = headFields;
+  };
   const plain = (number: number, operands: readonly Operand[]): void => {
+    flush();
     bits.fixed(abbreviation.unabbreviated, width);
     bits.vbr(number, 6);
     bits.vbr(operands.length, 6);
     for (const operand of operands) bits.vbr(operand, 6);
   };
-  let operands = new Float64Array(64);
-  let count = headFields;
   const defineLiteral = (value: number): void => {
     bits.fixed(1, 1);
     bits.vbr(value, 8);
@@ -63,8 +74,9 @@ export function streamWriter(): StreamWriter {
 
   return {
     block(name, body) {
+      flush();
       const outer = [width, nextAbbreviation] as const;
-      const start = bits.position / 32;
+      const first = bits.position / 32;
       bits.fixed(abbreviation.enter, width);
       bits.vbr(blocks[name].id, 8);
       bits.vbr(blocks[name].width, 4);
@@ -74,26 +86,29 @@ export function streamWriter(): StreamWriter {
       width = blocks[name].width;
       nextAbbreviation = abbreviation.first;
       body();
+      flush();
       bits.fixed(abbreviation.end, width);
       bits.align32();
       bits.patch32(lengthWord * 32, bits.position / 32 - lengthWord - 1);
       [width, nextAbbreviation] = outer;
-      return Math.floor(start);
+      return Math.floor(first);
     },
     record: (block, name, operands) => plain(code(block, name), operands),
     put(operand) {
-      if (count === operands.length) operands = larger(operands);
-      operands[count++] = operand;
+      if (filled >= waiting.length) waiting = larger(waiting);
+      waiting[filled++] = operand;
     },
     end({ code: number }) {
-      bits.fixed(abbreviation.unabbreviated, width);
-      operands[0] = number;
-      operands[1] = count - headFields;
-      bits.vbr6s(count, operands);
-      count = headFields;
+      waiting[start] = recordStart;
+      waiting[start + 1] = number;
+      waiting[start + 2] = filled - start - headFields;
+      start = filled;
+      filled += headFields;
+      if (start >= mostWaiting) flush();
     },
     debugRecord: plain,
     blob(block, name, operands, bytes) {
+      flush();
       bits.fixed(abbreviation.define, width);
       bits.vbr(operands.length + 2, 5);
       defineLiteral(code(block, name));
@@ -105,6 +120,7 @@ export function streamWriter(): StreamWriter {
       bits.blob(bytes);
     },
     laterRecord(block, name) {
+      flush();
       bits.fixed(abbreviation.define, width);
       bits.vbr(2, 5);
       defineLiteral(code(block, name));

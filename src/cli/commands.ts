@@ -51,7 +51,11 @@ const run: Command = {
     { name: 'kernel', value: 'NAME', doc: 'The kernel; not needed where the file has one only.' },
     { name: 'grid', value: 'X[,Y[,Z]]', doc: 'Blocks in the grid.' },
     { name: 'block', value: 'X[,Y[,Z]]', doc: 'Threads in a block.' },
-    { name: 'shared', value: 'BYTES', doc: 'Dynamic shared memory.' },
+    {
+      name: 'shared',
+      value: 'BYTES[,BYTES]',
+      doc: 'Dynamic shared memory; of each threadgroup argument, where a kernel of others has several.',
+    },
     { name: 'arg', value: 'SPEC', many: true, doc: 'An argument, once per kernel parameter, in order; see below.' },
     {
       name: 'constant',

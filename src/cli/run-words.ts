@@ -47,7 +47,8 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
   };
   const grid = one('grid', (word) => readDim3('grid', word));
   const block = one('block', (word) => readDim3('block', word));
-  const sharedBytes = one('shared', (word) => readCount('shared', word, 0)) ?? 0;
+  const sharedParts = one('shared', readShared) ?? [0];
+  const sharedBytes = sharedParts.reduce((sum, bytes) => sum + bytes);
   const repeat = one('repeat', (word) => readCount('repeat', word, 1)) ?? 1;
   const timeoutMs = one('timeout', readTimeout) ?? 0;
   const prints = allValues(words, 'print').map((word) => take(readPrint(word)));
@@ -60,6 +61,7 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
   return {
     plan: {
       sharedBytes,
+      ...(sharedParts.length > 1 ? { sharedParts } : {}),
       constants: [],
       ...(kernel === undefined ? {} : { kernel }),
       ...(grid ? { grid } : {}),
@@ -103,6 +105,12 @@ function readDim3(name: string, word: string): Dim3 | string {
 function readCount(name: string, word: string, least: number): number | string {
   const value = /^\d{1,12}$/.test(word) ? Number(word) : Number.NaN;
   return value >= least ? value : `\`--${name} ${word}\`: an integer of at least ${least} is wanted`;
+}
+
+/** Bytes of dynamic shared memory, or of each threadgroup argument. */
+function readShared(word: string): number[] | string {
+  const counts = word.split(',').map((part) => readCount('shared', part, 0));
+  return counts.find((count) => typeof count === 'string') ?? (counts as number[]);
 }
 
 function readTimeout(word: string): number | string {

@@ -64,7 +64,10 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
     input.kind === 'metallib' ? input.bytes : await compileFor(device, input, withEntry(request.compile, plan), { report, plan });
   // A kernel that is not there is a launch that fails, in a PTX file as in a metallib.
   if (!bytes) return diagnostics.list.some((d) => d.code === 'CM1120') ? exit.failed : exit.doesNotCompile;
-  const module: DeviceModule | undefined = device.load(bytes, diagnostics, { constants: request.constants });
+  const module: DeviceModule | undefined = device.load(bytes, diagnostics, {
+    constants: request.constants,
+    ...(plan.kernel === undefined ? {} : { kernels: [plan.kernel] }),
+  });
   report.compileMs = performance.now() - start;
   if (!module) return exit.failed;
   const isJson = has(words, 'json');

@@ -47,6 +47,8 @@ export interface LaunchRequest {
   /** Threads in a threadgroup. */
   readonly block: Dim3;
   readonly dynamicSharedBytes: number;
+  /** How they are divided, where a kernel has several threadgroup arguments: bytes of each, which start at multiples of 16. */
+  readonly dynamicSharedParts?: readonly number[];
   readonly args: readonly LaunchArgument[];
   /** 0: no limit. */
   readonly timeoutMs: number;
@@ -85,6 +87,8 @@ export interface DeviceModule {
 export interface LoadOptions {
   /** Values of function constants, by name or number; `KernelReflection.constants` says which a kernel has. */
   readonly constants?: readonly GivenConstant[];
+  /** The kernels that are going to be launched, where the file has them: the others need not be made ready. */
+  readonly kernels?: readonly string[];
 }
 
 export interface Device {

@@ -14,7 +14,21 @@ export interface Judge {
   whyNot(buffer: DeviceBuffer): string | undefined;
 }
 
-/** Reports CM5011 to CM5013 and CM5021 to CM5024. */
+/** Where the parts of dynamic shared memory start, from the start of the first, and how many bytes they take in all. */
+export function sharedParts({ dynamicSharedBytes, dynamicSharedParts = [dynamicSharedBytes] }: LaunchRequest): {
+  starts: number[];
+  size: number;
+} {
+  const starts: number[] = [];
+  let size = 0;
+  for (const bytes of dynamicSharedParts) {
+    starts.push(Math.ceil(size / 16) * 16);
+    size = starts[starts.length - 1]! + bytes;
+  }
+  return { starts, size: Math.max(size, dynamicSharedBytes) };
+}
+
+/** Reports CM5011 to CM5013, CM5021 to CM5024 and CM5026. */
 export function checkRequest(judge: Judge, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): boolean {
   const before = diagnostics.list.length;
   const { params, name } = kernel;
@@ -34,19 +48,22 @@ export function checkRequest(judge: Judge, kernel: KernelReflection, request: La
 
 function checkShape(
   { limits, who, maxSharedBytes }: Judge,
-  { grid, block, dynamicSharedBytes }: LaunchRequest,
-  { maxThreads, staticSharedBytes }: KernelReflection,
+  request: LaunchRequest,
+  { name, maxThreads, staticSharedBytes, sharedArguments = 1 }: KernelReflection,
   diagnostics: Diagnostics,
 ): void {
+  const { grid, block, dynamicSharedBytes, dynamicSharedParts = [dynamicSharedBytes] } = request;
   const isCount = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < 2 ** 31;
-  if (![...grid, ...block, dynamicSharedBytes].every(isCount)) {
+  if (![...grid, ...block, dynamicSharedBytes, ...dynamicSharedParts].every(isCount)) {
     diagnostics.report('CM5024', { given: `grid ${grid.join(' x ')}, block ${block.join(' x ')}, shared ${dynamicSharedBytes}` });
     return;
   }
   const threads = block[0] * block[1] * block[2];
   const limit = Math.min(limits.maxThreadsPerThreadgroup, maxThreads ?? limits.maxThreadsPerThreadgroup);
   if (threads > limit) diagnostics.report('CM5021', { given: threads, limit, who: limit === maxThreads ? 'the kernel' : who });
-  const shared = staticSharedBytes + dynamicSharedBytes;
+  if (dynamicSharedParts.length !== sharedArguments)
+    diagnostics.report('CM5026', { kernel: name, wanted: sharedArguments, given: dynamicSharedParts.length });
+  const shared = staticSharedBytes + sharedParts(request).size;
   if (shared > maxSharedBytes) diagnostics.report('CM5022', { given: shared, limit: maxSharedBytes });
 }
 

@@ -80,9 +80,9 @@ const exactRows: readonly FunctionRow[] = [
   row('fmin3', 3, (b, [x, y, z]) => b.fmin(b.fmin(x!, y!), z!)),
   row('fmax3', 3, (b, [x, y, z]) => b.fmax(b.fmax(x!, y!), z!)),
   row('fmedian3', 3, median),
-  row('mix', 3, mix),
+  row('mix', 3, mix, { ulp: 'formula' }),
   row('step', 2, step),
-  row('smoothstep', 3, smoothstep),
+  row('smoothstep', 3, smoothstep, { ulp: 'formula' }),
 ];
 
 /** Of AIR; each has a relaxed form too. */

@@ -3,8 +3,9 @@
  * in the IR. Those that an op of the IR says, and that are written too, are in `intrinsics.ts`.
  */
 import { type Type as LlvmType, types as llvm } from '../../bitcode/types.ts';
-import { type Builder, bitsOf, isFloat, isScalar, type ScalarType, type Value } from '../../ir/index.ts';
+import { isFloat, isScalar, type ScalarType } from '../../ir/index.ts';
 import { llvmScalar } from '../intrinsics.ts';
+import { conversionOf } from './convert.ts';
 import { floatRows, llvmFloatRows } from './float.ts';
 import { llvmIntegerRows, plainRows, signedRows } from './integer.ts';
 import type { ElementFunction, FunctionRow } from './row.ts';
@@ -48,41 +49,11 @@ export function elementFunctionOf(name: string): ElementFunction | undefined {
   return found ? functionOf(found, type, sign === 's') : undefined;
 }
 
-/** `air.convert.f.f16.f.f32` says the kind and type that it gives and takes; `llvm.fptosi.sat.i32.f32` just those. */
-function conversionOf(name: string): ElementFunction | undefined {
-  const [, to, result = '', from, operand = ''] = /^air\.convert\.([fsu])\.(\w+)\.([fsu])\.(\w+)$/.exec(name) ?? llvmConversion(name);
-  if (!isScalar(result) || !isScalar(operand) || isFloat(result) !== (to === 'f') || isFloat(operand) !== (from === 'f')) return undefined;
-  if (operand === 'i1' && from !== 'u') return undefined;
-  const make = (b: Builder, [x]: readonly Value[]): Value => {
-    // To a bool: whether it is not zero, as C has it.
-    if (result === 'i1')
-      return isFloat(operand) ? b.fcmp(x!, b.const(operand, 0n), { pred: 'une' }) : b.icmp(x!, b.const(operand, 0n), { pred: 'ne' });
-    if (to === 'f') return from === 'f' ? floatToFloat(b, x!, result) : b[from === 's' ? 'sitofp' : 'uitofp'](result, x!);
-    if (from === 'f') return b[to === 's' ? 'fptosi' : 'fptoui'](result, x!);
-    if (bitsOf(result) === bitsOf(operand)) return x!;
-    return bitsOf(result) < bitsOf(operand) ? b.trunc(result, x!) : b[from === 's' ? 'sext' : 'zext'](result, x!);
-  };
-  return { params: [llvmScalar[operand]], result: llvmScalar[result], make };
-}
-
-function llvmConversion(name: string): string[] {
-  const [, sign = '', result = '', operand = ''] = /^llvm\.fpto([su])i\.sat\.(\w+)\.(\w+)$/.exec(name) ?? [];
-  return ['', sign, result, 'f', operand];
-}
-
-/** Halves and bfloats hold none of each other's values in full: by way of float. */
-function floatToFloat(b: Builder, x: Value, result: ScalarType): Value {
-  const from = b.typeOf(x) as ScalarType;
-  if (from === result) return x;
-  if (bitsOf(from) < bitsOf(result)) return b.fpext(result, x);
-  return b.fptrunc(result, bitsOf(from) === bitsOf(result) ? b.fpext('f32', x) : x);
-}
-
 /** Every function, for the docs: how its names are spelled, and by how much it may be off. */
 export const elementRows: readonly { readonly spelled: string; readonly row: FunctionRow }[] = [
-  ...floatRows.map((row) => ({ spelled: `air.${row.name}.f32 .f16 .bf16, air.fast_${row.name}.f32`, row })),
-  ...signedRows.map((row) => ({ spelled: `air.${row.name}.s|u.i8 to .i64`, row })),
-  ...plainRows.map((row) => ({ spelled: `air.${row.name}.i8 to .i64`, row })),
-  ...llvmFloatRows.map((row) => ({ spelled: `llvm.${row.name}.f32 .f16 .bf16`, row })),
-  ...llvmIntegerRows.map((row) => ({ spelled: `llvm.${row.name}.i8 to .i64`, row })),
+  ...floatRows.map((row) => ({ spelled: `air.${row.name}.f32, air.fast_${row.name}.f32, .f16, .bf16`, row })),
+  ...signedRows.map((row) => ({ spelled: `air.${row.name}.s.i32, air.${row.name}.u.i32, .i8, .i16, .i64`, row })),
+  ...plainRows.map((row) => ({ spelled: `air.${row.name}.i32, .i8, .i16, .i64`, row })),
+  ...llvmFloatRows.map((row) => ({ spelled: `llvm.${row.name}.f32, .f16, .bf16`, row })),
+  ...llvmIntegerRows.map((row) => ({ spelled: `llvm.${row.name}.i32, .i8, .i16, .i64`, row })),
 ];

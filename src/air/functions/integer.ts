@@ -105,6 +105,7 @@ export const signedRows: readonly FunctionRow[] = [
   row('max3', 3, (b, [x, y, z], _, s) => most(b, most(b, x!, y!, s), z!, s)),
   row('median3', 3, (b, [x, y, z], _, s) => most(b, least(b, x!, y!, s), least(b, most(b, x!, y!, s), z!, s), s)),
   row('extract_bits', 1, extractBits, { more: ['i32', 'i32'] }),
+  row('insert_bits', 2, insertBits, { more: ['i32', 'i32'] }),
 ];
 
 /** Without a sign in the name. */

@@ -20,8 +20,8 @@ export interface FunctionRow {
   /** Operands behind those, of the type that `last` names; none where absent. */
   readonly more?: readonly ('i1' | 'i32')[];
   readonly make: Make;
-  /** By how much a result may differ from the exact one, in units in its last place; exact where absent. */
-  readonly ulp?: number;
+  /** By how much a result may differ from the exact one, in units in its last place; exact where absent. By formula: each of its operations is rounded. */
+  readonly ulp?: number | 'formula';
 }
 
 export const row = (name: string, operands: number, make: Make, more: Pick<FunctionRow, 'more' | 'ulp'> = {}): FunctionRow => ({

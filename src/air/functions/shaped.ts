@@ -2,11 +2,11 @@
  * Functions that are only read and do not go element by element: of whole vectors, of structs, with pointers.
  * Source: Metal Shading Language Specification 4, sections 6.4 (relational), 6.5 (math), 6.6 (matrix and geometric functions), 6.14 (pack); LLVM 14 Language Reference.
  */
-import type { InstructionOf } from '../../bitcode/model.ts';
+import type { InstructionOf, Value as LlvmValue } from '../../bitcode/model.ts';
 import { type Type as LlvmType, types as llvm, spell } from '../../bitcode/types.ts';
 import { type Builder, isScalar, type ScalarType, type Value } from '../../ir/index.ts';
 import { llvmScalar } from '../intrinsics.ts';
-import { storeLanes } from '../raise-memory.ts';
+import { loadLanes, storeLanes } from '../raise-memory.ts';
 import type { RaiseState } from '../raise-state.ts';
 import { type Lanes, Refused } from '../raise-types.ts';
 import { overflowRows } from './integer.ts';
@@ -74,10 +74,9 @@ const sincos =
   (state, call) => {
     const { result, params } = call.functionType;
     const [, pointer] = params;
-    const [angle, place] = call.args;
     if (result !== type || params.length !== 2 || params[0] !== type || pointer?.kind !== 'pointer' || pointer.pointee !== type)
       refuseType(call);
-    if (!angle || !place || angle.kind === 'metadata' || place.kind === 'metadata') refuseType(call);
+    const [angle, place] = [operandAt(call, 0), operandAt(call, 1)];
     const lanes = state.lanes(angle);
     storeLanes(state, { type, lanes: lanes.map((x) => state.b.fcos(x)), addr: state.scalar(place), align: 0, volatile: false });
     return lanes.map((x) => state.b.fsin(x));
@@ -110,11 +109,35 @@ const patterns: readonly (readonly [RegExp, (name: string, match: readonly strin
       (state, call) =>
         void copyMemory(state, call, form === 'move'),
   ],
+  [/^air\.load\.(?:device|system)_coherent\./, () => coherentLoad],
+  [/^air\.store\.(?:device|system)_coherent\./, () => coherentStore],
   [/^llvm\.memset\./, () => (state, call) => void fillMemory(state, call)],
   [/^air\.(pack|unpack)\.([us]norm)(\d)x(8|16)\.(\w+)$/, (_, match) => packing(match)],
   [/^air\.(pack|unpack)\.([us]norm)\.rgb10a2\.(\w+)$/, (_, [, way, kind, type]) => packing(['', way!, kind!, '10', '2', type!])],
   [/^llvm\.vector\.reduce\.(add|mul|and|or|xor|[su](?:min|max)|fmin|fmax)\.v(\d+)(\w+)$/, (_, match) => reduction(match)],
 ];
+
+/** The operand of a call that has no metadata among them. */
+function operandAt(call: InstructionOf<'call'>, index: number): LlvmValue {
+  const arg = call.args[index];
+  return arg === undefined || arg.kind === 'metadata' ? refuseType(call) : arg;
+}
+
+const isPointerTo = (type: LlvmType | undefined, to: LlvmType): boolean => type?.kind === 'pointer' && type.pointee === to;
+
+/** Of memory that others see at once: what is volatile is. */
+function coherentLoad(state: RaiseState, call: InstructionOf<'call'>): Lanes {
+  const { result, params } = call.functionType;
+  if (params.length !== 1 || !isPointerTo(params[0], result)) refuseType(call);
+  return loadLanes(state, { type: result, addr: state.scalar(operandAt(call, 0)), align: 0, volatile: true });
+}
+
+function coherentStore(state: RaiseState, call: InstructionOf<'call'>): undefined {
+  const { result, params } = call.functionType;
+  if (result !== llvm.void || params.length !== 2 || !isPointerTo(params[1], params[0]!)) refuseType(call);
+  const [value, place] = [operandAt(call, 0), operandAt(call, 1)];
+  storeLanes(state, { type: value.type, lanes: state.lanes(value), addr: state.scalar(place), align: 0, volatile: true });
+}
 
 function packing([, way, kind, first, second, name]: readonly string[]): Shaped | undefined {
   const type = typeNamed(name!);
@@ -147,3 +170,17 @@ export function shapedFunctionOf(name: string): Shaped | undefined {
   }
   return undefined;
 }
+
+/** How their names are spelled, for the docs. */
+export const shapedFunctions: readonly string[] = [
+  ...Object.keys(typed).map((name) => `${name}.TYPE`),
+  ...Object.keys(plain),
+  'air.load.device_coherent.TYPE',
+  'air.store.device_coherent.TYPE',
+  'llvm.memcpy',
+  'llvm.memmove',
+  'llvm.memset',
+  'air.pack.FORM.TYPE',
+  'air.unpack.FORM.TYPE',
+  'llvm.vector.reduce.OP.TYPE',
+];

@@ -87,16 +87,24 @@ export function fusedSumOf(t: Tools, a: Pair, b: Pair, c: Pair): Pair {
 }
 
 /**
- * a / b: the quotient of the high floats, and that of what its product with b leaves of a. As algorithm 17, off by 15 u^2, and 1 for
- * the grid. The products here are fused: what the high floats leave is exact (Boldo and Daumas, 2003), and roundings of 2, 3, 3 and,
- * for dividing by a high float alone, 3 u^2 are left.
+ * a / b: the quotient of the high floats, and that of the remainder, in two steps. What the first leaves of a is known exactly, as
+ * the sum of `rest` and `small`: that of the high floats is a float (Boldo and Daumas, 2003). So `low` is rounded once; as the first
+ * quotient may be off by 3 u of it, that is 3 u^2, and 1 for the grid. A quotient that is an integer below 2^46 is exact.
  */
 export function quotientOf(t: Tools, a: Pair, b: Pair): Pair {
   const { b: ir, w } = t;
   const plain = ir.fdiv(a.high, b.high);
   const minus = ir.fneg(plain);
-  const rest = ir.fadd(ir.fma(minus, b.high, a.high), ir.fma(minus, b.low, a.low));
-  const [high, low] = quickTwoSum(ir, plain, ir.fdiv(rest, b.high));
+  const product = ir.fmul(minus, b.low);
+  const productError = ir.fma(minus, b.low, ir.fneg(product));
+  const [lower, lowerError] = twoSum(ir, a.low, product);
+  const [rest, restError] = twoSum(ir, ir.fma(minus, b.high, a.high), lower);
+  const small = ir.fadd(restError, ir.fadd(lowerError, productError));
+  const reciprocal = ir.fdiv(t.float(1), b.high);
+  const second = ir.fmul(rest, reciprocal);
+  const minusSecond = ir.fneg(second);
+  const last = ir.fma(minusSecond, b.low, ir.fadd(ir.fma(minusSecond, b.high, rest), small));
+  const [high, low] = quickTwoSum(ir, plain, ir.fadd(second, ir.fmul(last, reciprocal)));
   return bounded(t, normalised(t, high, low, w.sub(a.power, b.power)), plain);
 }
 

@@ -20,3 +20,15 @@ export function compared(t: Tools, x: Pair, y: Pair, pred: FcmpPredicate): Value
   const isByLow = b.fcmp(high, otherHigh, { pred: 'oeq' });
   return b.select(isByLow, b.fcmp(low, otherLow, { pred }), b.fcmp(high, otherHigh, { pred }));
 }
+
+/** The smaller or the larger; the other one where one is a NaN. -0 is below +0. */
+export function extremeOf(t: Tools, x: Pair, y: Pair, wanted: 'olt' | 'ogt'): Pair {
+  const { b, w } = t;
+  const isFirst = b.or(compared(t, x, y, wanted), b.fcmp(y.high, y.high, { pred: 'uno' }));
+  const either = (one: Value, other: Value): Value => b.select(isFirst, one, other);
+  const [first, second] = [t.bits(x.high), t.bits(y.high)];
+  // Of two zeros the signs decide.
+  const zero = t.ofBits(wanted === 'olt' ? w.or(first, second) : w.and(first, second));
+  const areZeros = b.and(...([x, y].map(({ high }) => b.fcmp(high, t.float(0), { pred: 'oeq' })) as [Value, Value]));
+  return { high: b.select(areZeros, zero, either(x.high, y.high)), low: either(x.low, y.low), power: either(x.power, y.power) };
+}

@@ -17,12 +17,19 @@ export interface Forms {
 export function formsOf(kernel: Kernel): Forms {
   const computed = new Set(kernel.blocks.flatMap(({ body }) => body.filter((value) => computesPair(kernel, kernel.insts[value]!))));
   const sources = sourcesOf(kernel);
-  const pairs = new Set([...computed, ...spread(sources, (value) => computed.has(value))]);
-  const rests = spread(sources, (value) => !pairs.has(value) && !isPairConstant(kernel.insts[value]!));
-  return { isPair: (value) => pairs.has(value), hasRest: (value) => pairs.has(value) && rests.has(value) };
+  for (;;) {
+    const pairs = new Set([...computed, ...spread(sources, (value) => computed.has(value))]);
+    const rests = spread(sources, (value) => !pairs.has(value) && !isPairConstant(kernel.insts[value]!));
+    // An extreme is chosen by every place: by bits, where pairs lack some.
+    const inexact = [...sources.keys()].filter((value) => pairs.has(value) && rests.has(value) && isExtreme(kernel.insts[value]!));
+    for (const value of inexact) sources.delete(value);
+    if (inexact.length === 0) return { isPair: (value) => pairs.has(value), hasRest: (value) => pairs.has(value) && rests.has(value) };
+  }
 }
 
-/** What a value of f64 may be, of those that are one of others unchanged but for a sign. */
+const isExtreme = ({ op }: Inst): boolean => op === 'fmin' || op === 'fmax';
+
+/** What a value of f64 may be, of those that are one of others unchanged but for the sign. */
 function sourcesOf(kernel: Kernel): Map<Value, Value[]> {
   const sources = new Map<Value, Value[]>();
   for (const block of kernel.blocks) {

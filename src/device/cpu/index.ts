@@ -57,7 +57,7 @@ function allocate(memory: DeviceMemory, size: number, diagnostics: Diagnostics):
 }
 
 function load(memory: DeviceMemory, metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined {
-  const library = loadLibrary(metallib, diagnostics, options?.constants);
+  const library = loadLibrary(metallib, diagnostics, options);
   const own = library && ownMemory(memory, library.kernels, diagnostics);
   if (!own) return undefined;
   const { kernels, refused } = library;

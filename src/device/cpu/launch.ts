@@ -4,7 +4,7 @@ import { printBufferBytes } from '../../ir/index.ts';
 import { handPrinted, reportStop } from '../aftermath.ts';
 import type { DeviceLimits, Dim3, LaunchRequest, LaunchResult } from '../device.ts';
 import { emptyPrintBuffer } from '../printed.ts';
-import { checkRequest } from '../request.ts';
+import { checkRequest, sharedParts } from '../request.ts';
 import { hostImports, paramGlobal, type WordGlobal } from './compile/host.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
@@ -85,7 +85,7 @@ function areaOf({ plan }: CompiledKernel, kernel: LoadedKernel, request: LaunchR
   const printedBytes = kernel.reflection.printf ? printBufferBytes : 0;
   return {
     constant: place(constant),
-    shared: place(shared + request.dynamicSharedBytes),
+    shared: place(Math.ceil(shared / 16) * 16 + sharedParts(request).size),
     local: place(local * threads),
     records: place(plan.recordBytes * threads),
     states: place(4 * threads),
@@ -125,12 +125,14 @@ interface Starts {
 function globalsOf({ start, ownMemory, bound }: Starts, area: Area, kernel: LoadedKernel, request: LaunchRequest): Globals {
   const { plan } = kernel.compiled();
   const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
+  const parts = sharedParts(request);
+  let part = 0;
   const params = kernel.params.map((param, i): bigint => {
     if (bound && param.kind !== 'threadgroup') return bound(param.slot);
     if (param.memory) return BigInt(ownMemory);
     if (param.faults) return BigInt(start + area.faults);
     if (param.formats) return BigInt(start + area.printed);
-    if (param.kind === 'threadgroup') return BigInt(start + area.shared + plan.windows.shared);
+    if (param.kind === 'threadgroup') return BigInt(start + area.shared + plan.windows.shared + parts.starts[part++]!);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);
     const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
     return arg?.kind === 'buffer' ? BigInt(addressOf(arg.buffer) ?? 0) : 0n;

@@ -9,8 +9,9 @@ import {
 } from '../../air/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
-import { type Kernel, runPasses, standardPasses } from '../../ir/index.ts';
-import { readMetallib } from '../../metallib/index.ts';
+import { type Kernel, type Pass, runPasses, standardPasses } from '../../ir/index.ts';
+import { type LibraryFunction, readMetallib } from '../../metallib/index.ts';
+import type { LoadOptions } from '../device.ts';
 import { compileKernel, type KernelModule } from './compile/kernel-module.ts';
 
 export interface LoadedKernel {
@@ -38,26 +39,22 @@ export interface LoadedLibrary {
 export function loadLibrary(
   bytes: Uint8Array,
   diagnostics: Diagnostics,
-  constants: readonly GivenConstant[] = [],
+  { constants = [], kernels: names }: LoadOptions = {},
 ): LoadedLibrary | undefined {
   const library = readMetallib(bytes, diagnostics);
   if (!library) return undefined;
+  const all = library.functions.filter(({ type }) => type === 'kernel');
+  const wanted = all.filter(({ name }) => names?.includes(name));
   const kernels: LoadedKernel[] = [];
   const refused = new Map<string, Diagnostics>();
-  const meant = new Set<GivenConstant>();
-  for (const fn of library.functions) {
-    if (fn.type !== 'kernel') continue;
+  for (const fn of wanted.length > 0 ? wanted : all) {
     const own = new Diagnostics();
     const module = readModule(fn.bitcode, own);
-    for (const constant of module ? readFunctionConstants(module) : [])
-      for (const given of constants) if (givenFor(constant, [given])) meant.add(given);
     const raised = module && raiseModule(module, own, constants).find((each) => each.reflection.name === fn.name);
     if (own.list.length > 0) refused.set(fn.name, own);
-    if (!raised || own.list.length > 0) continue;
-    runPasses(raised.kernel, standardPasses);
-    kernels.push(loadedKernel(raised));
+    if (raised && own.list.length === 0) kernels.push(loadedKernel(raised, standardPasses));
   }
-  const unknown = constants.filter((given) => !meant.has(given));
+  const unknown = unknownConstants(all, constants);
   for (const { constant } of unknown) diagnostics.report('CM4056', { name: constant });
   if (unknown.length > 0) return undefined;
   if (kernels.length > 0 || refused.size === 0) return { kernels, refused };
@@ -65,8 +62,20 @@ export function loadLibrary(
   return undefined;
 }
 
-/** A kernel made ready to launch; it is changed when it is compiled. */
-export function loadedKernel({ kernel, reflection }: RaisedKernel): LoadedKernel {
+/** Values for function constants that no function has. */
+function unknownConstants(functions: readonly LibraryFunction[], given: readonly GivenConstant[]): GivenConstant[] {
+  let left = [...given];
+  for (const { bitcode } of functions) {
+    if (left.length === 0) return left;
+    const module = readModule(bitcode, new Diagnostics());
+    const known = module ? readFunctionConstants(module) : [];
+    left = left.filter((each) => !known.some((constant) => givenFor(constant, [each])));
+  }
+  return left;
+}
+
+/** A kernel made ready to launch; it is changed when it is compiled, by passes first. */
+export function loadedKernel({ kernel, reflection }: RaisedKernel, passes: readonly Pass[] = []): LoadedKernel {
   let made: CompiledKernel | undefined;
   return {
     reflection,
@@ -76,6 +85,7 @@ export function loadedKernel({ kernel, reflection }: RaisedKernel): LoadedKernel
     },
     compiled() {
       if (made) return made;
+      runPasses(kernel, passes);
       const compiled = compileKernel(kernel);
       made = { ...compiled, wasm: compiled.excess === undefined ? new WebAssembly.Module(compiled.bytes as BufferSource) : undefined };
       return made;

@@ -56,14 +56,18 @@ const judgeOf = (context: Context): Judge => ({
 });
 
 const roundUp = (bytes: number): number => Math.ceil(bytes / 16) * 16;
+/** Bytes of each threadgroup argument. */
+const sharedSizes = ({ dynamicSharedBytes, dynamicSharedParts = [dynamicSharedBytes] }: LaunchRequest): number[] =>
+  dynamicSharedParts.map(roundUp);
+
 /** Threads of a grid in one dimension, of which positions in it are 32 bits. */
 const mostThreads = 2 ** 32 - 1;
 
 /** What only the pipeline knows: registers leave room for fewer threads, and Metal may count more static memory. */
 function fitsPipeline({ info }: Context, { facts }: Pipeline, request: LaunchRequest, diagnostics: Diagnostics): boolean {
-  const { grid, block, dynamicSharedBytes, kernel } = request;
+  const { grid, block, kernel } = request;
   const given = product(block);
-  const shared = facts.staticBytes + roundUp(dynamicSharedBytes);
+  const shared = facts.staticBytes + sharedSizes(request).reduce((sum, bytes) => sum + bytes, 0);
   const isTooWide = grid.some((groups, i) => groups * block[i]! > mostThreads);
   if (given > facts.maxThreads) diagnostics.report('CM5021', { given, limit: facts.maxThreads, who: `\`${kernel}\` on ${info.name}` });
   else if (shared > info.limits.maxThreadgroupBytes)
@@ -79,8 +83,8 @@ type Bound = { readonly slot: number } & ({ readonly handle: Handle } | { readon
 
 interface Placed {
   readonly bound: readonly Bound[];
-  /** 0 where the kernel takes none. */
-  readonly sharedBytes: number;
+  /** Threadgroup memory by its slot. */
+  readonly shared: readonly { readonly slot: number; readonly bytes: number }[];
   /** What is given back when the launch has ended. */
   readonly temporary: readonly Memory[];
   readonly printed: Memory | undefined;
@@ -128,9 +132,12 @@ function place(
   const [printed, faults] = [printing && hidden.get(printing), stopping && hidden.get(stopping)];
   if (printed) emptyPrintBuffer(printed.view);
   const room = context.info.limits.maxThreadgroupBytes - facts.staticBytes;
+  const sizes = sharedSizes(request);
   // A kernel that names such memory wants some, were it never used.
-  const sharedBytes = kernel.reflection.usesDynamicShared ? Math.min(Math.max(16, roundUp(request.dynamicSharedBytes)), room) : 0;
-  return { bound, sharedBytes, temporary, printed, faults };
+  const shared = kernel.params
+    .filter((param) => param.kind === 'threadgroup')
+    .map(({ slot }, i) => ({ slot, bytes: Math.min(Math.max(16, sizes[i] ?? 0), room) }));
+  return { bound, shared, temporary, printed, faults };
 }
 
 /** Bytes of memory that a launch takes for a parameter; nothing where it takes none. */
@@ -201,7 +208,7 @@ function encode({ binding, addressed }: Context, commands: Handle, { pipeline, p
       if ('bytes' in each) binding.setBytes(encoder, each.bytes, each.slot);
       else binding.setBuffer(encoder, each.handle, 0, each.slot);
     }
-    if (placed.sharedBytes > 0) binding.setThreadgroupMemory(encoder, placed.sharedBytes, 0);
+    for (const { slot, bytes } of placed.shared) binding.setThreadgroupMemory(encoder, bytes, slot);
     for (const handle of addressed) binding.use(encoder, handle);
     binding.dispatch(encoder, request.grid, request.block);
   } finally {
