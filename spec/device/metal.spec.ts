@@ -11,10 +11,12 @@ import type { Device, DeviceBuffer, DeviceModule, LaunchRequest } from '../../sr
 import { commandErrorOf, commandErrors } from '../../src/device/metal/faults.ts';
 import { openMetalDevice } from '../../src/device/metal/index.ts';
 import { launch } from '../../src/runtime/index.ts';
+import { airLibrary, airModule, buffer } from '../support/air-text.ts';
 import { libraryOf } from '../support/device-contract.ts';
 import { assertQuiet, compileExample, diskIo, exampleNames, launchOnCpu, poisoned, recordedLaunch } from '../support/examples.ts';
 import { checkFake } from '../support/metal/candidates.ts';
 import { openFake } from '../support/metal/open.ts';
+import { need } from '../support/need.ts';
 
 const all = suite('device/metal');
 const { test, fake, binding } = openFake(all);
@@ -228,6 +230,21 @@ test('no device, or no queue on it, is told in words', () => {
   checkFake(fake);
 });
 
+test('memory that was given back shows nothing, where touching it would end the process', () => {
+  const text = `.global .u32 count;\n${add.replaceAll('add(', 'k(').replace('add.u32 x, x, y', 'atom.global.add.u32 y, [count], x')}`;
+  let [kept, symbol]: [DeviceBuffer?, DeviceModule['symbols'][number]?] = [];
+  on(({ buffer, device, module }) => {
+    [kept, symbol] = [device.allocate(4, new Diagnostics()), module.symbols[0]];
+    assert.is(symbol!.read().length, 4);
+    buffer.free();
+    assert.equal([buffer.read().length, buffer.view!().length], [0, 0]);
+    assert.throws(() => buffer.write(Uint8Array.of(1)));
+    assert.is(kept!.read().length, 4);
+  }, text);
+  assert.equal([kept!.read().length, symbol!.read().length], [0, 0]);
+  assert.throws(() => symbol!.write(Uint8Array.of(1)));
+});
+
 test('what is compiled for the CPU device is refused', () => {
   fake.reset();
   const source = new SourceFile('k.ptx', `.version 9.0\n.target sm_90\n.address_size 64\n${add}`);
@@ -241,6 +258,32 @@ test('what is compiled for the CPU device is refused', () => {
   );
   device.close();
   checkFake(fake);
+});
+
+need(all, ['llvm-as-14', 'fake-metal'], 'kernels with function constants are refused where one has or wants a value', () => {
+  const text = (required: boolean): string => `${airModule(
+    [buffer],
+    '  %n = load i32, i32 addrspace(2)* @n.MTL_FC_INIT_0_i\n  store i32 %n, i32 addrspace(1)* %p0, align 4',
+    '@n.MTL_FC_INIT_0_i = internal unnamed_addr addrspace(2) externally_initialized constant i32 undef, section "air.fc_initializer", align 4',
+  )}
+!air.function_constants = !{!50}
+!50 = !{i32 addrspace(2)* @n.MTL_FC_INIT_0_i, !"int", !"n", i32 0, i1 ${required}}
+`;
+  const said = (required: boolean, constants: readonly { constant: string; value: number }[]): string[] => {
+    fake.reset();
+    const library = airLibrary(text(required));
+    const device = openMetalDevice(binding) as Device;
+    const to = new Diagnostics();
+    device.load(library, to, { constants });
+    device.close();
+    checkFake(fake);
+    return to.list.map(({ code, message }) => `${code} ${message}`);
+  };
+  const refusal = ['CM4053 kernel `k` cannot be run here: a value for a function constant on a Metal device is not supported'];
+  assert.equal(said(true, []), refusal);
+  assert.equal(said(true, [{ constant: 'n', value: 5 }]), refusal);
+  assert.equal(said(false, [{ constant: 'n', value: 5 }]), refusal);
+  assert.equal(said(false, []), []);
 });
 
 test('commands carry the kernel’s name, for tools', () => {

@@ -335,6 +335,18 @@ export function contract(test: Register, candidate: Candidate): void {
     assert.equal(wordsIn(out), [0, 0]);
   });
 
+  on('a buffer that is freed twice takes nothing from one that came after it', kernels.follow, (rig) => {
+    const first = rig.words(1, 2);
+    first.deviceAddress!();
+    first.free();
+    const target = rig.words(11, 22);
+    const [out, list] = [rig.words(0), rig.words(0, 0, 0, 0)];
+    list.write(bytesOf(BigUint64Array.of(target.deviceAddress!())), 8);
+    first.free();
+    assert.ok(rig.launch('follow', [out, list]));
+    assert.equal([wordsIn(out), wordsIn(target)], [[22], [77, 22]]);
+  });
+
   on('an address in memory leads to its buffer', kernels.follow, (rig) => {
     const [out, target, list] = [rig.words(0), rig.words(11, 22), rig.words(0, 0, 0, 0)];
     list.write(bytesOf(BigUint64Array.of(target.deviceAddress())), 8);

@@ -59,14 +59,14 @@ function reflectConstants({ constants }: ConstantValues): Pick<KernelReflection,
 
 /**
  * What a host must bind for the kernels of a module, without raising their bodies: parameters and variables, and no blocks. Kernels
- * with parameters that no launch can give, or with function constants that want values, are reported and left out.
+ * with parameters that no launch can give are reported and left out; function constants have no values here.
  */
 export function describeModule(module: Module, diagnostics: Diagnostics): RaisedKernel[] {
   const values: ConstantValues = { constants: readFunctionConstants(module), bytes: new Map() };
   return readKernels(module, diagnostics).flatMap((description) => {
-    if (!isComplete(values, description, diagnostics)) return [];
     const kernel = unlessRefused(description, diagnostics, () => raiseKernelShell(module, description, values));
-    return kernel ? [{ kernel, reflection: { ...reflect(description, kernel), ...reflectLimits(readTarget(module)) } }] : [];
+    if (!kernel) return [];
+    return [{ kernel, reflection: { ...reflect(description, kernel), ...reflectConstants(values), ...reflectLimits(readTarget(module)) } }];
   });
 }
 

@@ -19,19 +19,31 @@ const isMetalBuffer = (buffer: DeviceBuffer): buffer is MetalBuffer => 'context'
 export const metalBuffer = (context: Context, buffer: DeviceBuffer): MetalBuffer | undefined =>
   isMetalBuffer(buffer) && buffer.context === context ? buffer : undefined;
 
+/** What is seen of memory that was given back: touching it would end the process. */
+const nothing = new Uint8Array(0);
+
 /** Takes memory, which holds zeros; nothing where the device has none. */
-export function takeMemory({ binding, device, owned }: Context, bytes: number): Memory | undefined {
+export function takeMemory(context: Context, bytes: number): Memory | undefined {
+  const { binding, device, owned } = context;
   // Metal has no buffers of nothing.
   const handle = binding.buffer(device, Math.max(16, bytes));
   if (!handle) return undefined;
   owned.add(handle);
   const view = binding.view(handle, 0, bytes);
   view.fill(0);
+  let isGiven = false;
+  // The handle alone tells nothing: another buffer may have it by then.
+  const isGone = (): boolean => isGiven || context.isClosed;
   return {
     handle,
-    view,
+    get view() {
+      return isGone() ? nothing : view;
+    },
     give() {
-      if (owned.delete(handle)) binding.release(handle);
+      if (isGone()) return;
+      isGiven = true;
+      owned.delete(handle);
+      binding.release(handle);
     },
   };
 }
@@ -44,7 +56,7 @@ export function allocate(context: Context, size: number, diagnostics: Diagnostic
     diagnostics.report('CM6012', { bytes: size, what: 'a buffer' });
     return undefined;
   }
-  const { handle, view } = memory;
+  const { handle } = memory;
   let isFree = false;
   return {
     context,
@@ -53,14 +65,15 @@ export function allocate(context: Context, size: number, diagnostics: Diagnostic
     get isFree() {
       return isFree;
     },
-    write: (bytes, offset = 0) => view.set(bytes, offset),
-    read: () => view.slice(),
-    view: () => view,
+    write: (bytes, offset = 0) => memory.view.set(bytes, offset),
+    read: () => memory.view.slice(),
+    view: () => memory.view,
     deviceAddress() {
       context.addressed.add(handle);
       return context.binding.address(handle);
     },
     free() {
+      if (isFree) return;
       isFree = true;
       context.addressed.delete(handle);
       memory.give();

@@ -14,6 +14,7 @@ export interface Context {
   readonly owned: Set<Handle>;
   /** Buffers whose addresses kernels may find in memory, and which every launch therefore makes resident. */
   readonly addressed: Set<Handle>;
+  isClosed: boolean;
   /** Why the device takes no more launches. */
   lost: string | undefined;
 }
@@ -21,6 +22,7 @@ export interface Context {
 /** Memory of the device with a view of it; the taker's to give back, and the device's where it is closed first. */
 export interface Memory {
   readonly handle: Handle;
+  /** Of nothing once the memory was given back. */
   readonly view: Uint8Array;
   give(): void;
 }

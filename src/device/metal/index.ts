@@ -2,7 +2,6 @@
  * The Metal device: hands the bytes of a metallib to the GPU of a Mac. It knows the kernel ABI and how a Metal host goes about a
  * launch; pointers and Objective-C are the business of `src/ffi`. Start at `library.ts`, then `launch.ts`.
  */
-import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { MetalBinding } from '../../ffi/index.ts';
 import type { Device } from '../device.ts';
 import { allocate } from './buffer.ts';
@@ -27,15 +26,23 @@ export function openMetalDevice(binding: MetalBinding): Device | string {
   }
   binding.setLabel(queue, 'cumetal');
   const info = metalInfo(binding, device);
-  const context: Context = { binding, info, device, queue, owned: new Set([queue]), addressed: new Set(), lost: undefined };
-  let isOpen = true;
+  const context: Context = {
+    binding,
+    info,
+    device,
+    queue,
+    owned: new Set([queue]),
+    addressed: new Set(),
+    isClosed: false,
+    lost: undefined,
+  };
   return {
     info,
-    allocate: (size: number, diagnostics: Diagnostics) => allocate(context, size, diagnostics),
-    load: (metallib: Uint8Array, diagnostics: Diagnostics) => loadModule(context, metallib, diagnostics),
+    allocate: (size, diagnostics) => allocate(context, size, diagnostics),
+    load: (metallib, diagnostics, options = {}) => loadModule(context, metallib, options, diagnostics),
     close() {
-      if (!isOpen) return;
-      isOpen = false;
+      if (context.isClosed) return;
+      context.isClosed = true;
       for (const object of context.owned) binding.release(object);
       context.owned.clear();
       binding.release(device);

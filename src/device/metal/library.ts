@@ -1,20 +1,25 @@
 /** A metallib on the device: described by our own reader, taken by Metal, a pipeline for each kernel when it is first launched. */
-import { describeModule } from '../../air/index.ts';
+import { describeModule, type SymbolReflection } from '../../air/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
 import type { Handle } from '../../ffi/index.ts';
 import { readMetallib } from '../../metallib/index.ts';
-import type { DeviceModule, DeviceSymbol } from '../device.ts';
+import type { DeviceModule, DeviceSymbol, LoadOptions } from '../device.ts';
 import { fillModuleMemory, findModuleMemory } from '../module-memory.ts';
 import { takeMemory } from './buffer.ts';
-import type { Context, MetalKernel, MetalLibrary, Pipeline } from './context.ts';
+import type { Context, Memory, MetalKernel, MetalLibrary, Pipeline } from './context.ts';
 import { faultText } from './faults.ts';
 import { simdWidth } from './info.ts';
 import { launchKernel } from './launch.ts';
 
 /** Loads a library; nothing after reporting CM40xx, CM6012 or CM6026. */
-export function loadModule(context: Context, metallib: Uint8Array, diagnostics: Diagnostics): DeviceModule | undefined {
-  const described = describe(metallib, diagnostics);
+export function loadModule(
+  context: Context,
+  metallib: Uint8Array,
+  options: LoadOptions,
+  diagnostics: Diagnostics,
+): DeviceModule | undefined {
+  const described = describe(metallib, options, diagnostics);
   const memory = described && findModuleMemory(described.kernels, diagnostics);
   if (!described || memory === 'fault') return undefined;
   const handle = context.binding.library(context.device, metallib);
@@ -34,7 +39,7 @@ export function loadModule(context: Context, metallib: Uint8Array, diagnostics: 
   return {
     kernels: kernels.map((kernel) => kernel.reflection),
     refused,
-    symbols: own ? memory!.symbols.map(({ name, offset, size }) => symbolOf(name, own.view.subarray(offset, offset + size))) : [],
+    symbols: own ? memory!.symbols.map((symbol) => symbolOf(own, symbol)) : [],
     launch(request, to) {
       const kernel = kernels.find((each) => each.reflection.name === request.kernel);
       if (kernel) return launchKernel(context, library, kernel, request, to);
@@ -46,12 +51,10 @@ export function loadModule(context: Context, metallib: Uint8Array, diagnostics: 
   };
 }
 
-const symbolOf = (name: string, bytes: Uint8Array): DeviceSymbol => ({
-  name,
-  size: bytes.length,
-  write: (from, offset = 0) => bytes.set(from, offset),
-  read: () => bytes.slice(),
-});
+function symbolOf(own: Memory, { name, offset, size }: SymbolReflection): DeviceSymbol {
+  const bytes = (): Uint8Array => own.view.subarray(offset, offset + size);
+  return { name, size, write: (from, at = 0) => bytes().set(from, at), read: () => bytes().slice() };
+}
 
 interface Described {
   readonly kernels: readonly MetalKernel[];
@@ -60,7 +63,8 @@ interface Described {
 }
 
 /** What our own reader makes of a library; nothing after reporting what it cannot read, or why none of the kernels is run. */
-function describe(metallib: Uint8Array, diagnostics: Diagnostics): Described | undefined {
+function describe(metallib: Uint8Array, { constants = [] }: LoadOptions, diagnostics: Diagnostics): Described | undefined {
+  const hasValues = constants.length > 0;
   const library = readMetallib(metallib, diagnostics);
   if (!library) return undefined;
   const kernels: MetalKernel[] = [];
@@ -73,6 +77,9 @@ function describe(metallib: Uint8Array, diagnostics: Diagnostics): Described | u
     // More shared memory than any Apple GPU has is what tells code for the CPU device.
     if (found?.reflection.maxSharedBytes !== undefined)
       own.report('CM4053', { kernel: fn.name, why: 'code for the CPU device (`--target cpu`)' });
+    // Metal would take the values, but it is not told of them yet; without them another kernel would run.
+    if (found?.reflection.constants?.some((constant) => constant.isRequired || hasValues))
+      own.report('CM4053', { kernel: fn.name, why: 'a value for a function constant on a Metal device' });
     if (own.list.length > 0) refused.set(fn.name, own);
     else if (found) kernels.push({ reflection: found.reflection, params: found.kernel.params });
   }
