@@ -253,6 +253,10 @@ function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes | unde
     raiseFence(state, inst);
     return undefined;
   }
+  if (row.op === 'members') {
+    state.b.members(state.scalar(valueArguments(inst)[0]!));
+    return undefined;
+  }
   if (row.op === 'barrier') {
     state.b.barrier();
     return undefined;

@@ -19,6 +19,7 @@ import {
   verify,
 } from '../ir/index.ts';
 import type { KernelReflection, ParamReflection } from './abi.ts';
+import { readLine } from './lines.ts';
 import { raiseInstruction } from './raise-instructions.ts';
 import { raiseArguments, raiseKernelShell } from './raise-params.ts';
 import { type Lanes, type RaiseState, Refused, raiseState } from './raise-state.ts';
@@ -157,6 +158,7 @@ function raiseBlock(state: RaiseState, llvm: LlvmBlock, blocks: ReadonlyMap<Llvm
   for (const inst of llvm.body) {
     if (--state.place.budget.left < 0) throw new Refused(`more than ${mostInstructions} instructions with all that it calls`);
     if (inst.op === 'phi') continue;
+    b.loc = readLine(inst);
     if (isTerminator(inst)) return void raiseTerminator(state, inst, llvm, blocks);
     const made = raiseInstruction(state, inst);
     if (made) defineChecked(state, inst, made);

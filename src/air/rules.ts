@@ -13,7 +13,7 @@ import { constantValue, i32Constant, intConstant, undef } from './function-build
 import { barrierOperands, clockName, fenceOperands, intrinsicFor, intrinsicOf } from './intrinsics.ts';
 import { loadRule, storeRule } from './memory-rules.ts';
 import { hasFences } from './targets.ts';
-import { ballotRule, reduceRule, shuffleRule, syncwarpRule } from './warp-rules.ts';
+import { ballotRule, membersRule, reduceRule, shuffleRule, syncwarpRule } from './warp-rules.ts';
 
 type Rule<K extends Op> = (e: KernelEmitter, inst: InstOf<K>, value: Value) => LlvmValue | undefined;
 type AirRules = { [K in Op]: Rule<K> };
@@ -256,6 +256,7 @@ export const rules: AirRules = {
   ballot: ballotRule,
   reduce: reduceRule,
   syncwarp: syncwarpRule,
+  members: membersRule,
   barrier: (e) => {
     e.call(intrinsicOf('air.wg.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(barrierOperands.scope)]);
     return undefined;

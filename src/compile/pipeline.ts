@@ -10,7 +10,7 @@ import { bug } from '../base/bug.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
-import { dce, type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
+import { dce, dropMembers, type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
 import { lowerModule } from '../lower/index.ts';
 import { type Library, writeMetallib } from '../metallib/index.ts';
 import { parse, printAst } from '../ptx/index.ts';
@@ -88,6 +88,7 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
   const ir = lowerModule(checked, diagnostics);
   if (diagnostics.hasErrors) return undefined;
   for (const kernel of ir.kernels) {
+    if (!options.sanitize) dropMembers(kernel);
     runPasses(kernel, standardPasses);
     if (useGridPositions(kernel)) dce(kernel);
   }
@@ -111,7 +112,8 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
   if (options.fp64 === 'warn' && !target.allowsCpuOnly)
     for (const kernel of ir.kernels) warnOfDoubles(kernel, source, target.name, diagnostics);
   const said = new Diagnostics(diagnostics.file);
-  const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said));
+  const lines = options.sanitize ? source : undefined;
+  const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said, lines));
   diagnostics.addNew(said.list);
   if (diagnostics.hasErrors) return undefined;
   if (!target.allowsCpuOnly && !air.every((module) => validateAir(module, diagnostics)))

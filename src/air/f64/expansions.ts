@@ -103,6 +103,7 @@ const fates: Fates = {
   reduce: 'never',
   fence: 'never',
   clock: 'never',
+  members: 'never',
   syncwarp: 'never',
 };
 

@@ -6,10 +6,11 @@ import type { Kernel } from '../kernel.ts';
 import { cleanupCfg } from './cleanup-cfg.ts';
 import { cse } from './cse.ts';
 import { dce } from './dce.ts';
+import { dropMembers } from './drop-members.ts';
 import { recoverPointers } from './recover-pointers.ts';
 import { simplify } from './simplify.ts';
 
-export { cleanupCfg, cse, dce, recoverPointers, simplify };
+export { cleanupCfg, cse, dce, dropMembers, recoverPointers, simplify };
 
 export interface Pass {
   readonly name: string;

@@ -109,6 +109,7 @@ const rules = {
   ballot: () => {},
   reduce: () => {},
   syncwarp: () => {},
+  members: () => {},
 } satisfies { [K in Op]: (e: Emitter, inst: InstOf<K>, value: Value) => void };
 
 /** Writes the instruction that defines a value, or keeps it to be written where it is used. */
