@@ -55,7 +55,9 @@ export function tryOnCpu(kernel: Kernel, args: readonly Uint8Array[], shape: Sha
     args: launchArgs,
     timeoutMs: shape.timeoutMs ?? 10_000,
   } as const;
-  const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) });
+  const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) }, () => {
+    throw new Error('not raised');
+  });
   const result = launchKernel(memory, { limits: cpuInfo.limits, ownMemory: 0 }, loaded, request, diagnostics);
   const buffers = launchArgs.flatMap((arg) => (arg.kind === 'buffer' ? [arg.buffer.read()] : []));
   return { buffers, diagnostics, ended: result !== undefined };

@@ -1,12 +1,14 @@
 /** One launch: memory for everything that lives as long as it, globals set, `run` called, faults told apart. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printBufferBytes } from '../../ir/index.ts';
-import type { DeviceLimits, Dim3, LaunchRequest, LaunchResult } from '../device.ts';
+import type { DeviceLimits, Dim3, LaunchRequest, LaunchResult, SanitizeKind } from '../device.ts';
 import { emptyPrintBuffer, lostRecords, readPrinted } from '../printed.ts';
 import { hostImports, paramGlobal, type WordGlobal } from './compile/host.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
 import { addressOf, checkRequest } from './request.ts';
+import type { Allocations } from './sanitize/allocations.ts';
+import { Deadlock, startWatch, type Watch } from './sanitize/watch.ts';
 
 /** What `tick` throws when time is up. */
 class TimeIsUp extends Error {}
@@ -18,18 +20,21 @@ export interface Surroundings {
   readonly limits: DeviceLimits;
   /** Address of the module's own memory. */
   readonly ownMemory: number;
+  /** What the device has given out, for launches that are watched. */
+  readonly allocations?: Allocations;
 }
 
 /** Runs a kernel to its end; nothing after reporting CM50xx or CM60xx. */
 export function launchKernel(
   memory: DeviceMemory,
-  { limits, ownMemory }: Surroundings,
-  kernel: LoadedKernel,
+  { limits, ownMemory, allocations }: Surroundings,
+  given: LoadedKernel,
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
-  if (!checkRequest(memory, limits, kernel, request, diagnostics)) return undefined;
+  if (!checkRequest(memory, limits, given, request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
+  const kernel = request.sanitize ? sanitizedKernel(given, request.sanitize.kinds) : given;
   const compiled = kernel.compiled();
   if (!compiled.wasm) {
     diagnostics.report('CM6013', { kernel: request.kernel, what: compiled.excess ?? '' });
@@ -43,12 +48,27 @@ export function launchKernel(
   }
   try {
     fillArea(memory, start, area, kernel, request);
-    const result = runInstance(memory, compiled.wasm, globalsOf({ start, ownMemory }, area, kernel, request), request, diagnostics);
+    const { sanitize } = request;
+    const own = { address: ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 };
+    const watched = sanitize &&
+      allocations && { memory, allocations, kernel, compiled, request: { ...request, sanitize }, area: { ...area, start }, own };
+    const watch = watched && startWatch(watched, diagnostics);
+    if (watched && !watch) return undefined;
+    if (!watched) allocations?.writeAll();
+    const globals = globalsOf({ start, ownMemory }, area, kernel, request);
+    const result = runInstance({ memory: memory.memory, wasm: compiled.wasm, watch }, globals, request, diagnostics);
+    watch?.end(diagnostics);
     handPrinted(memory.view(start + area.printed, area.printedBytes), kernel, request, diagnostics);
     return result && reportStop(memory, start + area.faults, kernel, diagnostics) ? undefined : result;
   } finally {
     memory.give(start);
   }
+}
+
+/** A kernel whose compilation is instrumented. */
+function sanitizedKernel(kernel: LoadedKernel, kinds: ReadonlySet<SanitizeKind>): LoadedKernel {
+  const compiled = kernel.sanitized(kinds);
+  return Object.create(kernel, { compiled: { value: () => compiled } }) as LoadedKernel;
 }
 
 /** Hands over what the kernel printed; reports CM6015 where that is not all. */
@@ -157,9 +177,14 @@ function globalsOf({ start, ownMemory }: Starts, area: Area, kernel: LoadedKerne
   return { words, params };
 }
 
+interface Running {
+  readonly memory: WebAssembly.Memory;
+  readonly wasm: WebAssembly.Module;
+  readonly watch: Watch | undefined;
+}
+
 function runInstance(
-  { memory }: DeviceMemory,
-  wasm: WebAssembly.Module,
+  { memory, wasm, watch }: Running,
   { words, params }: Globals,
   request: LaunchRequest,
   diagnostics: Diagnostics,
@@ -167,13 +192,17 @@ function runInstance(
   const deadline = request.timeoutMs > 0 ? performance.now() + request.timeoutMs : Number.POSITIVE_INFINITY;
   const tick = (): void => {
     if (performance.now() > deadline) throw new TimeIsUp();
+    watch?.tick();
   };
-  const { exports } = new WebAssembly.Instance(wasm, hostImports(memory, tick));
+  const imports = hostImports(memory, tick);
+  Object.assign(imports.env!, watch?.imports);
+  const { exports } = new WebAssembly.Instance(wasm, imports);
   const global = (name: string): WebAssembly.Global => exports[name] as WebAssembly.Global;
   for (const [name, value] of Object.entries(words)) global(name).value = value;
   params.forEach((address, i) => {
     global(paramGlobal(i)).value = address;
   });
+  watch?.begin(global);
   const start = performance.now();
   try {
     (exports.run as () => void)();
@@ -192,6 +221,8 @@ function reportFault(error: unknown, request: LaunchRequest, word: (name: WordGl
     block: [word('ctaid.x'), word('ctaid.y'), word('ctaid.z')].join(', '),
     thread: [thread % nx, Math.floor(thread / nx) % ny, Math.floor(thread / (nx * ny))].join(', '),
   };
+  // The watch has found it and says so.
+  if (error instanceof Deadlock) return;
   if (error instanceof TimeIsUp) diagnostics.report('CM6010', { ...where, seconds: request.timeoutMs / 1000 });
   else if (error instanceof WebAssembly.RuntimeError) diagnostics.report('CM6011', where);
   else throw error;

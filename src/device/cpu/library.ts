@@ -4,6 +4,7 @@ import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
 import { type Kernel, runPasses, standardPasses } from '../../ir/index.ts';
 import { readMetallib } from '../../metallib/index.ts';
+import type { SanitizeKind } from '../device.ts';
 import { compileKernel, type KernelModule } from './compile/kernel-module.ts';
 
 export interface LoadedKernel {
@@ -14,6 +15,8 @@ export interface LoadedKernel {
   readonly constants: Uint8Array;
   /** Compiled at the first call. */
   compiled(): CompiledKernel;
+  /** Compiled with what looks for faults of some kinds; made again at each call. */
+  sanitized(kinds: ReadonlySet<SanitizeKind>): CompiledKernel;
 }
 
 export interface CompiledKernel extends KernelModule {
@@ -40,16 +43,16 @@ export function loadLibrary(bytes: Uint8Array, diagnostics: Diagnostics): Loaded
     const raised = module && raiseModule(module, own).find((each) => each.reflection.name === fn.name);
     if (own.list.length > 0) refused.set(fn.name, own);
     if (!raised || own.list.length > 0) continue;
-    runPasses(raised.kernel, standardPasses);
-    kernels.push(loadedKernel(raised));
+    kernels.push(loadedKernel(raised, () => raiseModule(module, new Diagnostics()).find((each) => each.reflection.name === fn.name)!));
   }
   if (kernels.length > 0 || refused.size === 0) return { kernels, refused };
   for (const own of refused.values()) diagnostics.addAll(own.list);
   return undefined;
 }
 
-/** A kernel made ready to launch; it is changed when it is compiled. */
-export function loadedKernel({ kernel, reflection }: RaisedKernel): LoadedKernel {
+/** A kernel made ready to launch; it is changed when it is compiled. `again` raises it once more. */
+export function loadedKernel({ kernel, reflection }: RaisedKernel, again: () => RaisedKernel): LoadedKernel {
+  runPasses(kernel, standardPasses);
   let made: CompiledKernel | undefined;
   return {
     reflection,
@@ -59,12 +62,21 @@ export function loadedKernel({ kernel, reflection }: RaisedKernel): LoadedKernel
     },
     compiled() {
       if (made) return made;
-      const compiled = compileKernel(kernel);
-      made = { ...compiled, wasm: compiled.excess === undefined ? new WebAssembly.Module(compiled.bytes as BufferSource) : undefined };
+      made = instantiable(compileKernel(kernel));
       return made;
+    },
+    sanitized(kinds) {
+      const { kernel: own } = again();
+      runPasses(own, standardPasses);
+      return instantiable(compileKernel(own, kinds));
     },
   };
 }
+
+const instantiable = (compiled: KernelModule): CompiledKernel => ({
+  ...compiled,
+  wasm: compiled.excess === undefined ? new WebAssembly.Module(compiled.bytes as BufferSource) : undefined,
+});
 
 function constantBytes(kernel: Kernel, { plan }: CompiledKernel): Uint8Array {
   const bytes = new Uint8Array(plan.windows.constant);

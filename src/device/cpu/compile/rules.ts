@@ -101,7 +101,7 @@ const rules = {
   atomic,
   cas: compareAndSwap,
   // One thread runs at a time, and none of its accesses waits.
-  fence: () => {},
+  fence: (e) => e.sanitizer?.fence(e),
   clock: (e, { name }) => e.code.at('call', e.host.functions[name]),
   // Threads meet between regions; nothing is left to do inside one.
   barrier: () => {},
@@ -109,7 +109,7 @@ const rules = {
   ballot: () => {},
   reduce: () => {},
   syncwarp: () => {},
-  members: () => {},
+  members: (e, inst, value) => e.sanitizer?.members(e, inst, value),
 } satisfies { [K in Op]: (e: Emitter, inst: InstOf<K>, value: Value) => void };
 
 /** Writes the instruction that defines a value, or keeps it to be written where it is used. */
