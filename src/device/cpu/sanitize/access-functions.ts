@@ -85,7 +85,7 @@ function writeFunction(
   if (shape.align > 1) writeAlignment(frame);
   if (shape.space !== 'local' && kinds.has('init')) writeInit(frame);
   if ((shape.space === 'global' || shape.space === 'shared') && kinds.has('race')) writeRaces(frame);
-  if (kinds.has('sync')) writeProgress(frame);
+  if (shape.space !== 'local' && kinds.has('sync')) writeProgress(frame);
   code.at('local.get', frame.index);
   return index;
 }
@@ -354,7 +354,7 @@ function writeKeptBytes(frame: Frame, { cell, now, before }: Word): void {
 
 // ── progress ──
 
-/** Counts stores, which change something, and polls: strong accesses, which threads wait for each other by. */
+/** Counts stores that others may see, and polls: strong accesses, which threads wait for each other by. */
 function writeProgress(frame: Frame): void {
   const { code, state, shape, site, address } = frame;
   const { progress, polls } = state.globals;

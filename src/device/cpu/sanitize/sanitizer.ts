@@ -12,6 +12,7 @@ import type { Meeting, Region } from '../compile/regions.ts';
 import { continuation, stopOf } from '../compile/split.ts';
 import { heldAs } from '../compile/values.ts';
 import { type AccessFunctions, type AccessShape, accessFunctions } from './access-functions.ts';
+import { readsBeforeAtomics } from './reads-before-atomics.ts';
 import { type Roots, rootsOf } from './roots.ts';
 import { type Bounds, newSites, type Sites } from './sites.ts';
 import { stampFields } from './stamp.ts';
@@ -56,6 +57,8 @@ interface Parts {
   readonly functions: AccessFunctions;
   readonly roots: Roots;
   readonly sites: Sites;
+  /** Plain reads that race no more than atomics do. */
+  readonly excused: ReadonlySet<Value>;
 }
 
 /** Declares what an instrumented module needs; before its first function. */
@@ -63,8 +66,11 @@ export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: 
   const { kernel } = plan;
   const state = declareState(module, kernel.params.length);
   const functions = accessFunctions(module, state, kinds);
-  const parts: Parts = { plan, kernel, host, state, kinds, functions, roots: rootsOf(kernel), sites: newSites(kernel) };
-  const behindBarrier = new Set(kernel.blocks.filter((block) => isBarrier(kernel, stopOf(kernel, block))).map((b) => continuation(b).id));
+  const [roots, sites, excused] = [rootsOf(kernel), newSites(kernel), readsBeforeAtomics(kernel)];
+  const parts: Parts = { plan, kernel, host, state, kinds, functions, roots, sites, excused };
+  const barriers = kernel.blocks.filter((block) => isBarrier(kernel, stopOf(kernel, block)));
+  const behindBarrier = new Set(barriers.map((block) => continuation(block).id));
+  for (const block of barriers) parts.sites.of(stopOf(kernel, block)!);
   const hasMembers = kernel.blocks.some(({ body }) => body.some((value) => kernel.insts[value]!.op === 'members'));
   return {
     kinds,
@@ -98,9 +104,10 @@ function writePlace(parts: Parts, e: Emitter, inst: AccessInst, value: Value, la
   const { code } = e;
   const { shape, bounds, pushBounds } = shapeOf(parts, e, inst, lane);
   const isStrong = inst.op === 'atomic' || inst.op === 'cas' || inst.volatile;
+  const isExcused = isStrong || parts.excused.has(value);
   pushValue?.();
   pushBounds?.();
-  code.i32(parts.sites.of(value, { bounds, align: shape.align }) + (isStrong ? 2 ** stampFields.strong.at : 0));
+  code.i32(parts.sites.of(value, { bounds, align: shape.align }) + (isExcused ? 2 ** stampFields.strong.at : 0));
   code.at('call', parts.functions(shape));
   if (isStrong && inst.op !== 'store' && parts.kinds.has('race')) writeTime(parts, code, threadTimes.strongRead);
 }
