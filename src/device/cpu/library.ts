@@ -15,7 +15,7 @@ export interface LoadedKernel {
   readonly constants: Uint8Array;
   /** Compiled at the first call. */
   compiled(): CompiledKernel;
-  /** Compiled with what looks for faults of some kinds; made again at each call. */
+  /** Compiled with what looks for faults of some kinds, at the first call with these. */
   sanitized(kinds: ReadonlySet<SanitizeKind>): CompiledKernel;
 }
 
@@ -54,6 +54,7 @@ export function loadLibrary(bytes: Uint8Array, diagnostics: Diagnostics): Loaded
 export function loadedKernel({ kernel, reflection }: RaisedKernel, again: () => RaisedKernel): LoadedKernel {
   runPasses(kernel, standardPasses);
   let made: CompiledKernel | undefined;
+  const watched = new Map<string, CompiledKernel>();
   return {
     reflection,
     params: kernel.params,
@@ -66,9 +67,14 @@ export function loadedKernel({ kernel, reflection }: RaisedKernel, again: () => 
       return made;
     },
     sanitized(kinds) {
+      const key = [...kinds].sort().join();
+      const known = watched.get(key);
+      if (known) return known;
       const { kernel: own } = again();
       runPasses(own, standardPasses);
-      return instantiable(compileKernel(own, kinds));
+      const fresh = instantiable(compileKernel(own, kinds));
+      watched.set(key, fresh);
+      return fresh;
     },
   };
 }

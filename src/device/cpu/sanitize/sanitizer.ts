@@ -12,6 +12,7 @@ import type { Meeting, Region } from '../compile/regions.ts';
 import { continuation, stopOf } from '../compile/split.ts';
 import { heldAs } from '../compile/values.ts';
 import { type AccessFunctions, type AccessShape, accessFunctions } from './access-functions.ts';
+import { writeMeetingCheck } from './meeting-check.ts';
 import { readsBeforeAtomics } from './reads-before-atomics.ts';
 import { type Roots, rootsOf } from './roots.ts';
 import { type Bounds, newSites, type Sites } from './sites.ts';
@@ -72,6 +73,7 @@ export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: 
   const behindBarrier = new Set(barriers.map((block) => continuation(block).id));
   for (const block of barriers) parts.sites.of(stopOf(kernel, block)!);
   const hasMembers = kernel.blocks.some(({ body }) => body.some((value) => kernel.insts[value]!.op === 'members'));
+  const check = hasMembers && kinds.has('sync') ? writeMeetingCheck(module, state) : undefined;
   return {
     kinds,
     sites: parts.sites,
@@ -90,7 +92,7 @@ export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: 
     },
     met(code, meeting, locals) {
       const stop = kernel.insts[meeting.values[0]!]!;
-      if (hasMembers && kinds.has('sync')) writeMeet(parts, code, meeting, locals);
+      if (check !== undefined) writeMeet(check, code, meeting, locals);
       if (stop.op === 'syncwarp') writeSynced(parts, code, locals);
     },
   };
@@ -268,10 +270,10 @@ function writeMembers({ state, host, kinds, sites }: Parts, e: Emitter, inst: In
   code.access('i32.store', 4, 4);
 }
 
-function writeMeet({ state }: Parts, code: Code, meeting: Meeting, { base, last, mask }: MeetingLocals): void {
+function writeMeet(check: number, code: Code, meeting: Meeting, { base, last, mask }: MeetingLocals): void {
   for (const local of [base, last, mask]) code.at('local.get', local);
   code.i32(meeting.id);
-  code.at('call', state.functions.meet);
+  code.at('call', check);
 }
 
 /** Each thread that takes part has met the others now. */

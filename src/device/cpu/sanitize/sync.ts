@@ -7,9 +7,10 @@ import { type AboutLaunch, describeOther, type Findings, type Who } from './find
 import type { Site } from './sites.ts';
 
 export interface SyncMemory {
-  /** Words of the states of threads, and pairs of words of their masks with the sites that said them, both of which may be looked at anew each time. */
-  states(): Int32Array;
-  members(): Int32Array;
+  /** By thread: what it does next. */
+  readonly states: Int32Array;
+  /** By thread: the mask that it named, and the site that did; 0 where none has. */
+  readonly members: Int32Array;
 }
 
 export interface SyncWatch {
@@ -36,9 +37,14 @@ export function watchSync(around: Around): SyncWatch {
   const barriers = barriersOf(around.plan);
   return {
     released(threads) {
-      const states = around.memory.states().subarray(0, threads);
-      const first = states.find((state) => state !== gone);
-      if (first === undefined || states.every((state) => state === first || state === gone)) return;
+      const { states } = around.memory;
+      let [first, isOne] = [gone, true];
+      for (let thread = 0; thread < threads && isOne; thread++) {
+        const state = states[thread]!;
+        if (first === gone) first = state;
+        isOne = state === gone || state === first;
+      }
+      if (isOne) return;
       const parted = partedThreads(states);
       if (parted) reportParted(around, barriers, states, parted);
     },
@@ -95,8 +101,8 @@ function reportParted(around: Around, barriers: ReadonlyMap<number, number>, sta
 const mask32 = (mask: number): string => `0x${(mask >>> 0).toString(16).padStart(8, '0')}`;
 
 function checkMembers(around: Around, base: number, last: number, taking: number): void {
-  const members = around.memory.members();
-  const states = around.plan.regions.schedule === 'warp' ? around.memory.states() : undefined;
+  const members = around.memory.members;
+  const states = around.plan.regions.schedule === 'warp' ? around.memory.states : undefined;
   const isThere = (lane: number): boolean => ((taking >>> lane) & 1) === 1;
   /** Threads that are not in the block have left it as those have that returned. */
   const hasLeft = (lane: number): boolean => base + lane >= last || (states !== undefined && states[base + lane] === gone);

@@ -273,8 +273,8 @@ function importsOf(run: Run, about: Parameters<typeof newFindings>[0]): Watch['i
     site,
     siteOf: (value) => compiled.sites?.find((each) => each.value === value),
     memory: {
-      states: () => new Int32Array(memory.memory.buffer, watched.area.start + watched.area.states, product(request.block)),
-      members: () => new Int32Array(memory.memory.buffer, shadow.members, 2 * product(request.block)),
+      states: new Int32Array(memory.memory.buffer, watched.area.start + watched.area.states, product(request.block)),
+      members: new Int32Array(memory.memory.buffer, shadow.members, 2 * product(request.block)),
     },
   });
   return {
