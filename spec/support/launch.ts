@@ -1,6 +1,6 @@
 /** One launch of a metallib on a CPU device of its own, for specs that want the buffers afterwards and take no failure for an answer. */
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { type DeviceBuffer, type LaunchArgument, openCpuDevice } from '../../src/device/index.ts';
+import { type DeviceBuffer, type LaunchArgument, type LaunchRequest, openCpuDevice } from '../../src/device/index.ts';
 
 export interface Launched {
   readonly kernel: string;
@@ -11,8 +11,12 @@ export interface Launched {
   readonly args: readonly (ArrayBufferView | number | bigint | { readonly bytes: Uint8Array })[];
 }
 
-/** What the buffers hold afterwards, in their order; throws what was reported where the launch does not end well. */
-export function launchMetallib(metallib: Uint8Array, { kernel, blocks, threads, args }: Launched): Uint8Array[] {
+/** What the buffers hold afterwards, in their order; throws what was reported where the launch does not end well, or where the watch found something. */
+export function launchMetallib(
+  metallib: Uint8Array,
+  { kernel, blocks, threads, args }: Launched,
+  watch: Pick<LaunchRequest, 'sanitize'> = {},
+): Uint8Array[] {
   const diagnostics = new Diagnostics();
   const device = openCpuDevice();
   const module = device.load(metallib, diagnostics);
@@ -27,8 +31,8 @@ export function launchMetallib(metallib: Uint8Array, { kernel, blocks, threads, 
     return { kind: 'buffer', buffer };
   });
   const shape = { grid: [blocks, 1, 1], block: [threads, 1, 1], dynamicSharedBytes: 0 } as const;
-  const done = module?.launch({ kernel, ...shape, args: given, timeoutMs: 10_000 }, diagnostics);
-  if (!done) throw new Error(diagnostics.list.map((d) => d.message).join('; '));
+  const done = module?.launch({ kernel, ...shape, args: given, timeoutMs: 10_000, ...watch }, diagnostics);
+  if (!done || diagnostics.list.length > 0) throw new Error(diagnostics.list.map((d) => d.message).join('; '));
   const after = buffers.map((buffer) => buffer.read());
   device.close();
   return after;
