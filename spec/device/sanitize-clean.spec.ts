@@ -39,7 +39,10 @@ for (const name of exampleNames)
 
 const floats = (count: number): Float32Array => Float32Array.from({ length: count }, (_, i) => ((i * 37) % 101) / 101);
 const benchmarks: readonly (readonly [file: string, launched: Launched])[] = [
-  ['layernorm', { kernel: 'layernorm', blocks: 2, threads: 256, args: [floats(2048), floats(1024), floats(1024), new Float32Array(2048), 1024] }],
+  [
+    'layernorm',
+    { kernel: 'layernorm', blocks: 2, threads: 256, args: [floats(2048), floats(1024), floats(1024), new Float32Array(2048), 1024] },
+  ],
   ['layernorm', { kernel: 'softmax', blocks: 2, threads: 256, args: [floats(2048), new Float32Array(2048), 1024] }],
   ['nbody', { kernel: 'nbody', blocks: 2, threads: 128, args: [floats(1024), new Float32Array(1024), 256] }],
   ['matmul_regs', { kernel: 'matmul_regs', blocks: 1, threads: 128, args: [floats(4096), floats(4096), new Float32Array(4096), 64] }],

@@ -44,7 +44,10 @@ test('ten faults of each kind are planted', () => {
 test('a fault is found where everything is looked for, too', () => {
   for (const kernel of ['past_end', 'shared_partial', 'one_word', 'half_the_warp']) {
     const each = named(kernel);
-    assert.ok(runPlanted(each, sanitizeKinds).some(({ code }) => code === each.expect.code), kernel);
+    assert.ok(
+      runPlanted(each, sanitizeKinds).some(({ code }) => code === each.expect.code),
+      kernel,
+    );
   }
 });
 
@@ -116,6 +119,14 @@ function said(body: string, sanitize: boolean): string {
     return (error as Error).message;
   }
 }
+
+test('an access is held to the variable that its address comes from', () => {
+  const shared = (offset: number) => `  .shared .align 4 .b8 s[128]; .shared .align 4 .b8 t[128];
+  mov.u32 %r2, s; shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3; mov.u32 %r5, t; add.u32 %r6, %r5, %r3;
+  st.shared.u32 [%r4], %r1; st.shared.u32 [%r6], %r1; ld.volatile.shared.u32 %r7, [%r4+${offset}]; ld.volatile.shared.u32 %r8, [%r6];`;
+  assert.is(said(shared(0), true), '');
+  assert.match(said(shared(4), true), /reads 4 bytes at 0x[0-9a-f]+, at the end of `s` \(128 bytes\)/);
+});
 
 test('a metallib without lines is watched all the same', () => {
   assert.match(said('  st.global.u32 [%rd3+64], %r1;', false), /writes 4 bytes .* behind the end|at the end of/);

@@ -7,14 +7,26 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
 import type { Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../bitcode/model.ts';
 import { type Type, types } from '../bitcode/types.ts';
-import { type Block, type Edge, edgesOf, isPointer, type Kernel, runPasses, type Sreg, standardPasses, type Value } from '../ir/index.ts';
+import {
+  addressOf,
+  type Block,
+  type Edge,
+  edgesOf,
+  isPointer,
+  type Kernel,
+  rootsOf,
+  runPasses,
+  type Sreg,
+  standardPasses,
+  type Value,
+} from '../ir/index.ts';
 import { asInteger, llvmType } from './address.ts';
 import { kernelAttributes, pureCall, pureDefinition } from './attributes.ts';
 import type { KernelEmitter, Signature } from './emitter.ts';
 import { expandAtomics } from './expand-atomics.ts';
 import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
 import { legaliseF64 } from './legalise-f64.ts';
-import { type LineWriter, lineWriter } from './lines.ts';
+import { type LineWriter, lineWriter, type Reach } from './lines.ts';
 import { addKernelMetadata, addSoftDoubles } from './metadata.ts';
 import { declareIntrinsic, moduleFor, newFunction } from './module.ts';
 import { pruneUnused } from './prune.ts';
@@ -22,6 +34,7 @@ import { refuse, rules } from './rules.ts';
 import { kernelSignature } from './signature.ts';
 import type { Target } from './targets.ts';
 import { windowMaker } from './window-memory.ts';
+import { windowOf } from './windows.ts';
 
 /** Emits one kernel, which is changed on the way (see `legalise-f64.ts`), with line tables where it is given the source. Refusals (what this target cannot say) are reported at their source location; the result is then void. */
 export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics, lines?: SourceFile): Module {
@@ -59,7 +72,11 @@ function emitBody(
 ): void {
   const blocks = kernel.blocks.map((): LlvmBlock => ({ kind: 'block', name: undefined, body: [] }));
   fn.blocks.push(...blocks);
-  const e = { ...kernelEmitter(kernel, module, signature, target, diagnostics, functionBuilder(blocks[0]!)), lines };
+  const e = {
+    ...kernelEmitter(kernel, module, signature, target, diagnostics, functionBuilder(blocks[0]!)),
+    lines,
+    reach: lines && reaches(kernel),
+  };
   const phis = new Map<Block, LlvmValue[]>();
   kernel.blocks.forEach((block, id) => {
     e.b.block = blocks[id]!;
@@ -70,7 +87,26 @@ function emitBody(
   for (const block of reversePostorder(kernel)) emitBlock(e, block, blocks, fn, phis);
 }
 
-type Emitter = KernelEmitter & { define(value: Value, as: LlvmValue): void; readonly lines?: LineWriter | undefined };
+type Emitter = KernelEmitter & {
+  define(value: Value, as: LlvmValue): void;
+  readonly lines?: LineWriter | undefined;
+  readonly reach?: Reaches | undefined;
+};
+
+/** What an access may reach: a variable that is not all of its window. */
+type Reaches = (value: Value) => Reach | undefined;
+
+function reaches(kernel: Kernel): Reaches {
+  const roots = rootsOf(kernel);
+  return (value) => {
+    const addr = addressOf(kernel.insts[value]!);
+    const root = addr === undefined ? undefined : roots(addr);
+    const inst = root === undefined ? undefined : kernel.insts[root]!;
+    if (inst?.op !== 'variable') return undefined;
+    const { name, space, size, isDynamic } = kernel.variables.find((each) => each.name === inst.name)!;
+    return isDynamic ? undefined : { name, space, offset: windowOf(kernel, space)!.offsets.get(name)!, size };
+  };
+}
 
 function emitInst(e: Emitter, value: Value): void {
   const inst = e.kernel.insts[value]!;
@@ -80,7 +116,7 @@ function emitInst(e: Emitter, value: Value): void {
   const made = (rules[inst.op] as (e: KernelEmitter, inst: never, value: Value) => LlvmValue | undefined)(e, inst as never, value);
   if (made) e.define(value, made);
   // What a rule puts into blocks of its own has no place.
-  e.lines?.mark(block.body.slice(from), e.kernel.locs[value]);
+  e.lines?.mark(block.body.slice(from), e.kernel.locs[value], e.reach?.(value));
 }
 
 function emitBlock(e: Emitter, block: Block, blocks: LlvmBlock[], fn: LlvmFunction, phis: Map<Block, LlvmValue[]>): void {

@@ -7,7 +7,7 @@ export * from './abi.ts';
 export { emitKernel } from './emit.ts';
 export { intrinsicOf } from './intrinsics.ts';
 export { computedDoubles } from './legalise-f64.ts';
-export { type Line, lineOf } from './lines.ts';
+export { type Line, lineOf, type Reach } from './lines.ts';
 export { type RaisedKernel, raiseModule, reflectModule } from './raise.ts';
 export { readKernels } from './read-metadata.ts';
 export { limits, type Target, type TargetName, targets } from './targets.ts';

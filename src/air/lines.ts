@@ -5,7 +5,7 @@
  */
 import type { SourceFile, Span } from '../base/source.ts';
 import { debugRowNamed } from '../bitcode/debug-info.ts';
-import type { Instruction, Function as LlvmFunction, Metadata, MetadataNode, Module } from '../bitcode/model.ts';
+import type { Attachment, Instruction, Function as LlvmFunction, Metadata, MetadataNode, Module } from '../bitcode/model.ts';
 import { node } from './metadata.ts';
 
 /** A place of which only line and column are known. */
@@ -14,7 +14,20 @@ export interface Line extends Span {
   /** 0 where it is not known. */
   readonly column: number;
   readonly file: string;
+  /** Of an access: the variable that its address was computed from, by its place in the window of its space. */
+  readonly reach?: Reach | undefined;
 }
+
+export interface Reach {
+  readonly name: string;
+  /** `shared`, `constant` or `local`; an instruction of the source may become accesses of several spaces. */
+  readonly space: string;
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** The kind of attachment that says it. */
+const reachKind = 'cumetal.reach';
 
 /** The line of a place, where it is one read from AIR. */
 export const lineOf = (span: Span | undefined): Line | undefined => (span && 'line' in span ? (span as Line) : undefined);
@@ -34,8 +47,8 @@ const debug = (name: string, distinct: boolean, values: readonly number[], opera
 
 /** Says for each instruction that a function gets where it stands. */
 export interface LineWriter {
-  /** Gives the instructions the place, unless they have one. */
-  mark(insts: Iterable<Instruction>, span: Span | undefined): void;
+  /** Gives the instructions their place, and those that access memory what they may reach. */
+  mark(insts: Iterable<Instruction>, span: Span | undefined, reach: Reach | undefined): void;
 }
 
 /** Adds a unit and a subprogram for a function to its module. */
@@ -68,8 +81,15 @@ export function lineWriter(module: Module, fn: LlvmFunction, source: SourceFile)
     return made;
   };
   return {
-    mark(insts, span) {
-      if (span) for (const inst of insts) inst.metadata = [{ kind: 'dbg', node: place(span) }, ...(inst.metadata ?? [])];
+    mark(insts, span, reach) {
+      for (const inst of insts) {
+        if (span) inst.metadata = [{ kind: 'dbg', node: place(span) }, ...(inst.metadata ?? [])];
+        const isAccess = inst.op === 'load' || inst.op === 'store' || inst.op === 'call';
+        if (reach && isAccess) {
+          const { name, space, offset, size } = reach;
+          inst.metadata = [...(inst.metadata ?? []), { kind: reachKind, node: node(name, space, offset, size) }];
+        }
+      }
     },
   };
 }
@@ -79,7 +99,17 @@ export function readLine({ metadata }: Instruction): Line | undefined {
   const [first] = metadata ?? [];
   const fields = first?.node.debug;
   if (first?.kind !== 'dbg' || fields?.name !== location) return undefined;
-  return { start: 0, end: 0, line: Number(fields.values[1]), column: Number(fields.values[2]), file: fileOf(first.node.operands[0]) };
+  const place = { start: 0, end: 0, line: Number(fields.values[1]), column: Number(fields.values[2]) };
+  return { ...place, file: fileOf(first.node.operands[0]), reach: readReach(metadata) };
+}
+
+function readReach(metadata: readonly Attachment[] = []): Reach | undefined {
+  const [name, space, offset, size] = metadata.find(({ kind }) => kind === reachKind)?.node.operands ?? [];
+  if (name?.kind !== 'string' || space?.kind !== 'string') return undefined;
+  const numberOf = (of: Metadata | undefined): number | undefined =>
+    of?.kind === 'value' && of.value.kind === 'constant' && of.value.form === 'int' ? Number(of.value.value) : undefined;
+  const [at, bytes] = [numberOf(offset), numberOf(size)];
+  return at === undefined || bytes === undefined ? undefined : { name: name.value, space: space.value, offset: at, size: bytes };
 }
 
 /** The name of the file of a scope; it stands in the scope itself, or in one around it. */

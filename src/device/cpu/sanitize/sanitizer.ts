@@ -2,7 +2,8 @@
  * What an instrumented compilation does besides: the hooks that the rules of memory, regions, meetings and the schedule call.
  * Nothing of it is there in a plain compilation.
  */
-import { bytesOf, elementOf, type InstOf, type Kernel, lanesOf, type Type, type Value } from '../../../ir/index.ts';
+import { lineOf } from '../../../air/index.ts';
+import { bytesOf, elementOf, type InstOf, type Kernel, lanesOf, type Roots, rootsOf, type Type, type Value } from '../../../ir/index.ts';
 import type { Code, WasmModule } from '../../../wasm/index.ts';
 import type { SanitizeKind } from '../../device.ts';
 import type { Emitter } from '../compile/emitter.ts';
@@ -14,7 +15,6 @@ import { heldAs } from '../compile/values.ts';
 import { type AccessFunctions, type AccessShape, accessFunctions } from './access-functions.ts';
 import { writeMeetingCheck } from './meeting-check.ts';
 import { readsBeforeAtomics } from './reads-before-atomics.ts';
-import { type Roots, rootsOf } from './roots.ts';
 import { type Bounds, newSites, type Sites } from './sites.ts';
 import { stampFields } from './stamp.ts';
 import { declareState, type SanitizerState, threadTimes, writeAdvance, writeStamp, writeThreadTimes } from './state.ts';
@@ -104,7 +104,7 @@ const isBarrier = (kernel: Kernel, stop: Value | undefined): boolean => stop !==
 
 function writePlace(parts: Parts, e: Emitter, inst: AccessInst, value: Value, lane: number, pushValue?: () => void): void {
   const { code } = e;
-  const { shape, bounds, pushBounds } = shapeOf(parts, e, inst, lane);
+  const { shape, bounds, pushBounds } = shapeOf(parts, e, inst, value, lane);
   const isStrong = inst.op === 'atomic' || inst.op === 'cas' || inst.volatile;
   const isExcused = isStrong || parts.excused.has(value);
   pushValue?.();
@@ -124,17 +124,33 @@ interface Bounded {
   readonly pushBounds: (() => void) | undefined;
 }
 
-function shapeOf(parts: Parts, e: Emitter, inst: AccessInst, lane: number): Shaped {
+function shapeOf(parts: Parts, e: Emitter, inst: AccessInst, value: Value, lane: number): Shaped {
   const { kernel } = parts;
   const pointer = inst.op === 'load' || inst.op === 'store' ? inst.addr : inst.a;
   const moved: Type = inst.op === 'store' ? kernel.insts[inst.value]!.type : inst.type;
   const size = bytesOf(elementOf(moved));
   const given = inst.op === 'load' || inst.op === 'store' ? inst.align : size;
   const space = kernel.insts[pointer]!.type.slice('ptr.'.length) as AccessShape['space'];
-  const bounded = boundsOf(parts, e, pointer, space);
+  const bounded = reachOf(parts, e, value, space) ?? boundsOf(parts, e, pointer, space);
   const what = inst.op === 'load' || inst.op === 'store' ? inst.op : 'atomic';
   const align = lane > 0 ? 1 : Math.min(given, size * lanesOf(moved));
   return { shape: { what, space, size, align, isBounded: bounded.bounds !== undefined }, ...bounded };
+}
+
+/** How far an access may reach whose metallib says so: a variable within the window of its space. */
+function reachOf({ kernel, plan }: Parts, e: Emitter, value: Value, space: AccessShape['space']): Bounded | undefined {
+  const reach = lineOf(kernel.locs[value])?.reach;
+  if (reach?.space !== space || space === 'global') return undefined;
+  // A library that is wrong about itself is held to the window.
+  const { offset, size } = reach;
+  if (offset < 0 || size < 0 || offset + size > plan.windows[space]) return undefined;
+  const pushBounds = (): void => {
+    e.window(space);
+    e.code.i64(BigInt(offset));
+    e.code.op('i64.add');
+    e.code.i64(BigInt(size));
+  };
+  return { bounds: { ...reach, kind: 'part', space }, pushBounds };
 }
 
 /** How far a pointer may reach: the parameter or variable that it comes from, or the window of its space. */

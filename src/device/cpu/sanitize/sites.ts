@@ -1,5 +1,5 @@
 /** The instructions of a kernel that reports name, by number. */
-import { type Line, lineOf } from '../../../air/index.ts';
+import { type Line, lineOf, type Reach } from '../../../air/index.ts';
 import { accessOf, bytesOf, type Kernel, type Value } from '../../../ir/index.ts';
 import { mostSites } from './stamp.ts';
 
@@ -7,7 +7,8 @@ import { mostSites } from './stamp.ts';
 export type Bounds =
   | { readonly kind: 'param'; readonly index: number }
   | { readonly kind: 'variable'; readonly name: string }
-  | { readonly kind: 'window'; readonly space: 'shared' | 'local' };
+  | { readonly kind: 'window'; readonly space: 'shared' | 'local' }
+  | (Reach & { readonly kind: 'part'; readonly space: 'shared' | 'local' | 'constant' });
 
 interface AccessOfSite {
   readonly bounds: Bounds | undefined;

@@ -230,6 +230,9 @@ function placesOf(watched: Watched): Places {
   const values = kernel.params.flatMap((param, i) =>
     param.kind === 'value' ? [region(`the value of \`${param.name}\``, area.start + area.values[i]!, param.size)] : [],
   );
+  const symbols = kernel.params.flatMap(({ memory: of }) =>
+    (of?.symbols ?? []).map(({ name, offset, size }) => region(`\`${name}\``, own.address + offset, size)),
+  );
   const variable = (name: string): Region | undefined => {
     const found = compiled.plan.kernel.variables.find((each) => each.name === name);
     if (!found || found.space === 'local') return undefined;
@@ -238,9 +241,13 @@ function placesOf(watched: Watched): Places {
     return found.space === 'shared' && size === windows.shared ? { ...shared, bytes: size, start } : region(`\`${name}\``, start, size);
   };
   return {
-    regions: [...[...allocations.list].map(ofAllocation), shared, constants, ...values].filter(({ bytes }) => bytes > 0),
+    regions: [...symbols, ...[...allocations.list].map(ofAllocation), shared, constants, ...values].filter(({ bytes }) => bytes > 0),
     ofBounds(bounds) {
       if (bounds.kind === 'variable') return variable(bounds.name);
+      if (bounds.kind === 'part') {
+        const from = { shared: area.shared, constant: area.constant, local: undefined }[bounds.space];
+        return from === undefined ? undefined : region(`\`${bounds.name}\``, area.start + from + bounds.offset, bounds.size);
+      }
       if (bounds.kind === 'window') return bounds.space === 'shared' ? shared : undefined;
       const param = kernel.params[bounds.index]!;
       if (param.kind === 'threadgroup') return region('dynamic shared memory', shared.start + windows.shared, request.dynamicSharedBytes);
