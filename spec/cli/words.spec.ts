@@ -51,6 +51,7 @@ test('every word of run', () => {
     device: 'cpu',
     repeat: 3,
     timeoutMs: 500,
+    sanitize: undefined,
     compile: { target: 'cpu' },
   });
 });

@@ -79,7 +79,7 @@ export const sanitizer = entries({
   CM6134: {
     severity: 'error',
     title: 'different masks',
-    message: 'threads of a warp of kernel `{kernel}` execute `{what}` with different masks: {mask}, and lane {lane} with {otherMask}',
+    message: 'threads of a warp of kernel `{kernel}` execute `{what}` with different masks: {mask}, and lane {lane} with {other}',
     page: `All threads that a mask names have to give the same mask. ${onlyThere}`,
   },
   CM6135: {

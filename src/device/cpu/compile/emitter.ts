@@ -1,7 +1,7 @@
 /** What the rules of all ops share: where code goes, and how operands of each type get on the stack. */
 import { bitsOf, type Kernel, type Type, type Value, type Variable } from '../../../ir/index.ts';
 import type { Code, ValueType } from '../../../wasm/index.ts';
-import type { Sanitizer } from '../sanitize/sanitizer.ts';
+import type { Sanitizer } from '../sanitize/hooks.ts';
 import type { HelperName } from './helpers.ts';
 import type { Host } from './host.ts';
 import { heldAs, type Values } from './values.ts';

@@ -1,6 +1,7 @@
 /** Loads and stores, bounds first; and choices, which vectors take lane by lane as accesses do. */
 import { bytesOf, elementOf, type InstOf, isVector, lanesOf, type Type, type Value } from '../../../ir/index.ts';
-import { type Sanitizer, writeBits } from '../sanitize/sanitizer.ts';
+import type { Sanitizer } from '../sanitize/hooks.ts';
+import { writeBits } from '../sanitize/sanitizer.ts';
 import { type Emitter, pushAll, typeOf } from './emitter.ts';
 import { heldAs } from './values.ts';
 

@@ -1,6 +1,6 @@
 /** What the functions of one kernel share, and the states of threads. */
 import type { Code, WasmModule } from '../../../wasm/index.ts';
-import type { Sanitizer } from '../sanitize/sanitizer.ts';
+import type { Sanitizer } from '../sanitize/hooks.ts';
 import type { HelperName } from './helpers.ts';
 import type { Host } from './host.ts';
 import type { Plan } from './plan.ts';

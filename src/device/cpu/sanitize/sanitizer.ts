@@ -1,53 +1,20 @@
-/**
- * What an instrumented compilation does besides: the hooks that the rules of memory, regions, meetings and the schedule call.
- * Nothing of it is there in a plain compilation.
- */
+/** What an instrumented compilation does besides, behind each hook. */
 import { lineOf } from '../../../air/index.ts';
 import { bytesOf, elementOf, type InstOf, type Kernel, lanesOf, type Roots, rootsOf, type Type, type Value } from '../../../ir/index.ts';
 import type { Code, WasmModule } from '../../../wasm/index.ts';
 import type { SanitizeKind } from '../../device.ts';
-import type { Emitter } from '../compile/emitter.ts';
 import type { Host } from '../compile/host.ts';
 import type { Plan } from '../compile/plan.ts';
-import type { Meeting, Region } from '../compile/regions.ts';
+import type { Meeting } from '../compile/regions.ts';
 import { continuation, stopOf } from '../compile/split.ts';
 import { heldAs } from '../compile/values.ts';
 import { type AccessFunctions, type AccessShape, accessFunctions } from './access-functions.ts';
+import type { AccessInst, MeetingLocals, Sanitizer, Writer } from './hooks.ts';
 import { writeMeetingCheck } from './meeting-check.ts';
 import { readsBeforeAtomics } from './reads-before-atomics.ts';
 import { type Bounds, newSites, type Sites } from './sites.ts';
 import { stampFields } from './stamp.ts';
 import { declareState, type SanitizerState, threadTimes, writeAdvance, writeStamp, writeThreadTimes } from './state.ts';
-
-export interface Sanitizer {
-  readonly kinds: ReadonlySet<SanitizeKind>;
-  readonly sites: Sites;
-  /** Makes the address on the stack an index at which the lane of an access may be done; `pushValue` gives what is stored. */
-  place(e: Emitter, inst: AccessInst, value: Value, lane: number, pushValue?: () => void): void;
-  /** Says that memory changed where what stands at the index in a local is not what an atomic found. */
-  changed(e: Emitter, type: 'i32' | 'i64' | 'f32' | 'f64', index: number, old: number): void;
-  fence(e: Emitter): void;
-  members(e: Emitter, inst: InstOf<'members'>, value: Value): void;
-  /** At the start of a region's function, where all threads of the block run it. */
-  regionStart(code: Code, region: Region): void;
-  /** The thread in a local goes on. */
-  threadStart(code: Code, thread: number): void;
-  blockStart(code: Code): void;
-  /** Every thread of the block waits or is gone. */
-  release(code: Code): void;
-  /** A warp from `base` on has come together: those of the mask. */
-  met(code: Code, meeting: Meeting, locals: MeetingLocals): void;
-}
-
-export type AccessInst = InstOf<'load'> | InstOf<'store'> | InstOf<'atomic'> | InstOf<'cas'>;
-
-export interface MeetingLocals {
-  readonly base: number;
-  readonly last: number;
-  readonly mask: number;
-  /** Free to be used. */
-  readonly thread: number;
-}
 
 interface Parts {
   readonly plan: Plan;
@@ -102,7 +69,7 @@ const isBarrier = (kernel: Kernel, stop: Value | undefined): boolean => stop !==
 
 // ── accesses ──
 
-function writePlace(parts: Parts, e: Emitter, inst: AccessInst, value: Value, lane: number, pushValue?: () => void): void {
+function writePlace(parts: Parts, e: Writer, inst: AccessInst, value: Value, lane: number, pushValue?: () => void): void {
   const { code } = e;
   const { shape, bounds, pushBounds } = shapeOf(parts, e, inst, value, lane);
   const isStrong = inst.op === 'atomic' || inst.op === 'cas' || inst.volatile;
@@ -124,7 +91,7 @@ interface Bounded {
   readonly pushBounds: (() => void) | undefined;
 }
 
-function shapeOf(parts: Parts, e: Emitter, inst: AccessInst, value: Value, lane: number): Shaped {
+function shapeOf(parts: Parts, e: Writer, inst: AccessInst, value: Value, lane: number): Shaped {
   const { kernel } = parts;
   const pointer = inst.op === 'load' || inst.op === 'store' ? inst.addr : inst.a;
   const moved: Type = inst.op === 'store' ? kernel.insts[inst.value]!.type : inst.type;
@@ -138,7 +105,7 @@ function shapeOf(parts: Parts, e: Emitter, inst: AccessInst, value: Value, lane:
 }
 
 /** How far an access may reach whose metallib says so: a variable within the window of its space. */
-function reachOf({ kernel, plan }: Parts, e: Emitter, value: Value, space: AccessShape['space']): Bounded | undefined {
+function reachOf({ kernel, plan }: Parts, e: Writer, value: Value, space: AccessShape['space']): Bounded | undefined {
   const reach = lineOf(kernel.locs[value])?.reach;
   if (reach?.space !== space || space === 'global') return undefined;
   // A library that is wrong about itself is held to the window.
@@ -154,7 +121,7 @@ function reachOf({ kernel, plan }: Parts, e: Emitter, value: Value, space: Acces
 }
 
 /** How far a pointer may reach: the parameter or variable that it comes from, or the window of its space. */
-function boundsOf(parts: Parts, e: Emitter, pointer: Value, space: AccessShape['space']): Bounded {
+function boundsOf(parts: Parts, e: Writer, pointer: Value, space: AccessShape['space']): Bounded {
   const root = parts.roots(pointer);
   const inst = root === undefined ? undefined : parts.kernel.insts[root]!;
   if (inst?.op === 'param') return ofParameter(parts, e, inst.index);
@@ -168,7 +135,7 @@ function boundsOf(parts: Parts, e: Emitter, pointer: Value, space: AccessShape['
   return { bounds: { kind: 'window', space }, pushBounds };
 }
 
-function ofParameter({ kernel, host, state }: Parts, { code }: Emitter, index: number): Bounded {
+function ofParameter({ kernel, host, state }: Parts, { code }: Writer, index: number): Bounded {
   const param = kernel.params[index]!;
   const pushBounds = (): void => {
     code.at('global.get', host.params[index]!);
@@ -178,7 +145,7 @@ function ofParameter({ kernel, host, state }: Parts, { code }: Emitter, index: n
   return { bounds: { kind: 'param', index }, pushBounds };
 }
 
-function ofVariable({ kernel, state }: Parts, e: Emitter, root: Value, name: string): Bounded {
+function ofVariable({ kernel, state }: Parts, e: Writer, root: Value, name: string): Bounded {
   const variable = kernel.variables.find((each) => each.name === name)!;
   const pushBounds = (): void => {
     e.free(root);
@@ -196,7 +163,7 @@ export function writeBits(code: Code, type: Type): void {
   if (held === 'f32' || held === 'i32') code.op('i64.extend_i32_u');
 }
 
-function writeChanged({ state, kinds }: Parts, { code }: Emitter, type: 'i32' | 'i64' | 'f32' | 'f64', index: number, old: number): void {
+function writeChanged({ state, kinds }: Parts, { code }: Writer, type: 'i32' | 'i64' | 'f32' | 'f64', index: number, old: number): void {
   if (!kinds.has('sync')) return;
   const word = type.endsWith('64') ? 'i64' : 'i32';
   code.at('global.get', state.globals.progress);
@@ -268,7 +235,7 @@ function writeBlockStart({ state, kinds, plan, kernel }: Parts, code: Code): voi
 
 // ── meetings ──
 
-function writeMembers({ state, host, kinds, sites }: Parts, e: Emitter, inst: InstOf<'members'>, value: Value): void {
+function writeMembers({ state, host, kinds, sites }: Parts, e: Writer, inst: InstOf<'members'>, value: Value): void {
   if (!kinds.has('sync')) return;
   const { code } = e;
   const at = e.values.scratch('i32', 5);

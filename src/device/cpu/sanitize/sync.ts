@@ -139,7 +139,7 @@ function checkMask(around: Around, { lane, base, taking, hasLeft, maskOf, siteNu
   const missing = lanes.filter((other) => ((taking >>> other) & 1) === 0 && !hasLeft(other));
   if (missing.length > 0) return add('CM6133', { lanes: describeLanes(missing) });
   const other = lanes.find((each) => ((taking >>> each) & 1) === 1 && siteNumber(each) !== 0 && maskOf(each) !== mask);
-  if (other !== undefined) add('CM6134', { lane: other, otherMask: mask32(maskOf(other)) });
+  if (other !== undefined) add('CM6134', { lane: other, other: mask32(maskOf(other)) });
 }
 
 const describeLanes = (lanes: readonly number[]): string =>
