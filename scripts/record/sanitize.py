@@ -82,8 +82,11 @@ def watch(launch):
 def watch_all(out):
     with concurrent.futures.ThreadPoolExecutor(6) as pool:
         found = list(pool.map(watch, LAUNCHES))
-    recorded = {'about': cuda.describe(), 'kernels': {name: what for name, what, _ in found}}
-    pathlib.Path(out, 'sanitize.json').write_text(json.dumps(recorded, indent=1) + '\n')
+    version = re.search(r'Version (\d+\.\d+\.\d+)', subprocess.run(['compute-sanitizer', '--version'], capture_output=True, text=True).stdout)
+    head = {'recordedOn': f'{cuda.describe()}, compute-sanitizer {version.group(1)}', 'recordedBy': 'scripts/record/sanitize.py'}
+    lines = ',\n'.join(f'  {json.dumps(name)}: {json.dumps(what)}' for name, what, _ in found)
+    words = ''.join(f' {json.dumps(key)}: {json.dumps(value)},\n' for key, value in head.items())
+    pathlib.Path(out, 'sanitize.json').write_text(f'{{\n{words} "kernels": {{\n{lines}\n }}\n}}\n')
     for name, _, text in found:
         pathlib.Path(out, f'{name}.log').write_text(text)
 
