@@ -15,7 +15,7 @@ export const sanitizer = entries({
     severity: 'error',
     title: 'misaligned access',
     message: 'kernel `{kernel}` {does} {size} bytes at {address}, which is no multiple of {align}: {place}',
-    page: `PTX wants the address of an access to be a multiple of its size, of a vector access of the size of the vector (5.4.5, 6.4.1.1). On a GPU the launch fails; here the access is done as it stands. ${onlyThere}`,
+    page: `PTX wants the address of an access to be a multiple of its size, of a vector access of the size of the vector (5.4.5, 6.4.1). On a GPU the launch fails; here the access is done as it stands. ${onlyThere}`,
   },
   CM6103: {
     severity: 'error',

@@ -18,6 +18,8 @@ export interface AccessShape {
   readonly align: number;
   /** Whether what it may access is handed over, as where it starts and how many bytes it has; otherwise the shadow tells. */
   readonly isBounded: boolean;
+  /** Of atomics and what belongs to them: one of 16 bits is done to the word around it, of which the rest may be unwritten. */
+  readonly isOfWord: boolean;
 }
 
 /** Index of the function of a shape: address, value (stores alone, as an i64), start and bytes (bounded ones), site and strength. */
@@ -178,8 +180,14 @@ function writeInit(frame: Frame): void {
   pushLacksBits(frame, map);
   code.open('if');
   if (shape.what !== 'store') {
+    if (shape.isOfWord) {
+      pushBits(frame, map);
+      code.op('i32.eqz');
+      code.open('if');
+    }
     get(frame, address, site);
     code.at('call', state.functions.unwritten);
+    if (shape.isOfWord) code.end();
   }
   // What was told of once counts as written.
   const at = code.local('i32');

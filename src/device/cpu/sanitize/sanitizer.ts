@@ -100,8 +100,9 @@ function shapeOf(parts: Parts, e: Writer, inst: AccessInst, value: Value, lane: 
   const space = kernel.insts[pointer]!.type.slice('ptr.'.length) as AccessShape['space'];
   const bounded = reachOf(parts, e, value, space) ?? boundsOf(parts, e, pointer, space);
   const what = inst.op === 'load' || inst.op === 'store' ? inst.op : 'atomic';
+  const isOfWord = what === 'atomic' || parts.excused.has(value);
   const align = lane > 0 ? 1 : Math.min(given, size * lanesOf(moved));
-  return { shape: { what, space, size, align, isBounded: bounded.bounds !== undefined }, ...bounded };
+  return { shape: { what, space, size, align, isBounded: bounded.bounds !== undefined, isOfWord }, ...bounded };
 }
 
 /** How far an access may reach whose metallib says so: a variable within the window of its space. */
