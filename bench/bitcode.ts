@@ -38,6 +38,9 @@ function rowsOf(kernel: string, folder: string): Row[] {
   const name = `${kernel.replace(/^.*\//, '').replace('.ptx', '')}, ${(bytes.length / 1e6).toFixed(1)} MB`;
   const write = timed(() => writeModule(module));
   const read = timed(() => readModule(bytes, new Diagnostics()));
+  // LLVM abbreviates records, as Apple's compilers do.
+  const theirs = assembled(ll, join(folder, 'theirs.bc'));
+  const readTheirs = timed(() => readModule(theirs, new Diagnostics()));
   const floor = bytes.length / wantedSpeed;
   const row = (what: string, ours: number, other: number): Row => ({
     name: `${name}: ${what}`,
@@ -51,6 +54,7 @@ function rowsOf(kernel: string, folder: string): Row[] {
     row('read, llvm-dis', read, tool('llvm-dis-14', bc)),
     row('write, 20 MB/s', write, floor),
     row('read, 20 MB/s', read, floor),
+    row('read as llvm-as wrote it, 20 MB/s', readTheirs, theirs.length / wantedSpeed),
   ];
 }
 
@@ -68,18 +72,23 @@ function largeModule(kernel: string): Module {
 }
 
 /** The middle of some times, after some that warm up. */
-function timed(run: () => unknown): number {
-  const times = Array.from({ length: 9 }, () => {
+function timed(run: () => unknown, { warm, counted } = { warm: 5, counted: 15 }): number {
+  const times = Array.from({ length: warm + counted }, () => {
     const start = performance.now();
     run();
     return performance.now() - start;
   });
-  return median(times.slice(2));
+  return median(times.slice(warm));
 }
 
-function tool(name: string, path: string): number {
-  return timed(() => {
-    const { status, stderr } = spawnSync(name, [path, '-o', '/dev/null']);
-    if (status !== 0) throw new Error(String(stderr));
-  });
+function ran(name: string, args: readonly string[]): void {
+  const { status, stderr } = spawnSync(name, args);
+  if (status !== 0) throw new Error(String(stderr));
+}
+
+const tool = (name: string, path: string): number => timed(() => ran(name, [path, '-o', '/dev/null']), { warm: 1, counted: 3 });
+
+function assembled(text: string, path: string): Uint8Array {
+  ran('llvm-as-14', [text, '-o', path]);
+  return readFileSync(path);
 }

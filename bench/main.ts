@@ -6,12 +6,13 @@
 import { air, prepare } from './air.ts';
 import { bitcode } from './bitcode.ts';
 import { compile } from './compile.ts';
+import { cpu } from './cpu.ts';
 import { parsing } from './parse.ts';
 import { type Bench, report } from './report.ts';
 
-const benches: Readonly<Record<string, () => Bench | undefined>> = { air, bitcode, compile, parse: parsing };
+const benches: Readonly<Record<string, (words: readonly string[]) => Bench | undefined>> = { air, bitcode, compile, cpu, parse: parsing };
 /** Names of the contract whose subject is not built yet. */
-const later = ['cpu', 'launch'];
+const later = ['launch'];
 
 const [name = '', ...words] = process.argv.slice(2);
 const bench = benches[name];
@@ -27,6 +28,6 @@ if (name === 'air' && words.includes('--prepare') && folder !== undefined) {
   prepare(folder);
   process.exit(0);
 }
-const result = bench();
+const result = bench(words);
 if (!result) process.exit(4);
 console.log(report(result, words.includes('--json')));

@@ -6,6 +6,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { BunPlugin } from 'bun';
+import { sourcesOf } from './sources.ts';
 
 /** Where the bundle lies; a cache, safe to delete. */
 const folder = 'node_modules/.cache/cumetal';
@@ -105,22 +106,6 @@ async function bundle(name: string, entry: string): Promise<void> {
   if (result.success) return;
   for (const log of result.logs) console.error(String(log));
   process.exit(1);
-}
-
-const transpiler = new Bun.Transpiler({ loader: 'ts' });
-
-/** Sources that a source names, whether it loads them at once or later; those of types alone are none. */
-function importsOf(source: string): string[] {
-  const paths = transpiler.scanImports(readFileSync(source, 'utf8')).map(({ path }) => path);
-  return paths.filter((path) => /^\..*\.ts$/.test(path)).map((path) => join(dirname(source), path));
-}
-
-/** All sources that one may load. */
-function sourcesOf(start: string): Set<string> {
-  const all = new Set([start]);
-  // The set grows while it is walked.
-  for (const source of all) for (const next of importsOf(source)) all.add(next);
-  return all;
 }
 
 /**

@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { raiseModule } from '../src/air/index.ts';
+import { raiseModule, reflectModule } from '../src/air/index.ts';
 import { Diagnostics } from '../src/base/diagnostic.ts';
 import { disassemble, type Module, readModule, writeModule } from '../src/bitcode/index.ts';
 import { validateBytes } from '../src/cli/validate.ts';
@@ -39,7 +39,7 @@ interface Judged {
   /** Nothing where `llvm-diff` does not even hold the original equal to itself, as with sums over loops. */
   readonly diffed: boolean | undefined;
   readonly rewritten: boolean;
-  /** `runs`, or what the CPU device says. */
+  /** `runs`, at times with values that a caller gives, or what the CPU device says. */
   readonly raised: string;
 }
 
@@ -60,6 +60,7 @@ function judgeModule(fn: LibraryFunction, module: Module): Judged {
 function raisedAs(module: Module): string {
   const diagnostics = new Diagnostics();
   if (raiseModule(module, diagnostics).length > 0) return 'runs';
+  if (reflectModule(module, new Diagnostics()).length > 0) return 'runs, given its function constants';
   return diagnostics.list[0]?.message.replace(/^.*cannot be run here: /, '').replace(/ is not supported$/, '') ?? 'no kernel';
 }
 

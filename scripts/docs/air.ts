@@ -1,4 +1,8 @@
 /** `docs/formats/air.md`: the bitcode of a kernel as Metal wants it, a written head and what the tables say. */
+
+import { elementRows } from '../../src/air/functions/index.ts';
+import { shapedFunctions } from '../../src/air/functions/shaped.ts';
+import { groupFunctions } from '../../src/air/functions/simd.ts';
 import { kernelInputs } from '../../src/air/inputs.ts';
 import { allIntrinsics } from '../../src/air/intrinsics.ts';
 import { dataLayout, hasFences, limits, spaces, targets } from '../../src/air/targets.ts';
@@ -17,9 +21,20 @@ A kernel is a function without result. \`!air.kernel\` has a node for it: the fu
 
 A buffer is \`air.buffer\`: \`air.location_index\` with the slot and 1, \`air.read\`, \`air.write\` or \`air.read_write\`, from AIR 2.5 on \`air.address_space\`, then \`air.arg_type_size\`, \`air.arg_type_align_size\`, \`air.arg_type_name\`, \`air.arg_name\`. A reference to one value (\`constant T &\`) has \`air.buffer_size\` too. Slots are 0 to ${limits.buffers - 1}.
 
-Function constants are variables in the section \`air.fc_initializer\`, copied to others by a constructor; \`!air.function_constants\` lists them, and so does the tag \`CNST\` of the container. Their values are the caller’s, so such a kernel is refused by the CPU device. So are parameters of other kinds, textures say, each by its name.
+Function constants are variables in the section \`air.fc_initializer\`, copied to others by a constructor; \`!air.function_constants\` lists them, and so does the tag \`CNST\` of the container. Their values are the caller’s: \`cumetal run FILE --constant NAME=VALUE\`. The CPU device runs the constructor over the values before it compiles the kernel, and a parameter whose node starts with \`air.function_constant\` is there where the variable that it names is not 0. A kernel without a value that it needs is refused, by the name and type of the constant.
+
+An argument buffer is \`air.indirect_buffer\`, a struct whose pointers are device addresses that the host writes into it. Parameters of other kinds, textures say, are refused each by its name.
 
 `;
+
+const code = (names: string): string =>
+  names
+    .split(', ')
+    .map((name) => `\`${name}\``)
+    .join(', ');
+
+/** Ops that devices compute within a bound. */
+const isApproximate = (op: string): boolean => ['fexp2', 'flog2', 'fsin', 'fcos', 'ftanh', 'frsqrt'].includes(op);
 
 const isThere = (is: boolean): string => (is ? 'yes' : 'no');
 
@@ -35,8 +50,26 @@ export const airPage = {
       isAlias ? 'read' : 'read and written',
     ]);
     const functions = allIntrinsics()
-      .filter(({ name }) => name.startsWith('air.'))
-      .map(({ name, type, raiseOnly }) => [`\`${name}\``, `\`${spell(type)}\``, raiseOnly ? 'read' : 'read and written']);
+      .filter(({ name, matrix }) => name.startsWith('air.') && !matrix)
+      .map(({ name, type, raiseOnly, op }) => [
+        `\`${name}\``,
+        `\`${spell(type)}\``,
+        raiseOnly ? 'read' : 'read and written',
+        isApproximate(op) ? '1' : '',
+      ]);
+    const elements = elementRows.map(({ spelled, row }) => [
+      code(spelled),
+      row.ulp === undefined ? 'exact' : row.ulp === 'formula' ? 'each operation of its formula rounded' : `within ${row.ulp}`,
+    ]);
+    const matrices = allIntrinsics()
+      .filter(({ name, matrix }) => matrix && !/f16|p3/.test(name))
+      .flatMap(({ name, type, matrix, raiseOnly }) =>
+        [type, ...(matrix?.oldType ? [matrix.oldType] : [])].map((each) => [
+          `\`${name}\``,
+          `\`${spell(each)}\``,
+          raiseOnly ? 'read' : 'read and written',
+        ]),
+      );
     const levels = Object.values(targets).map(({ name, triple, airVersion, metalVersion, container, sdkVersion }) => [
       `\`${name}\``,
       `\`${triple}\``,
@@ -71,7 +104,9 @@ What differs between them, as one and the same compiler of Apple writes it for m
 
 ${table(['target', 'operands of function and variable records', 'highest attribute', 'frame pointer', 'its flag', '`fneg`', 'bfloat', 'fences', 'scope of `air.simdgroup.barrier`'], dialects)}
 
-Without \`fneg\` the sign is flipped in the bits. Libraries for macOS 13 and later that Apple links have a reflection list, those for macOS 26 the library’s name in \`HDYN\` too; ours have neither, as those of JuliaGPU/Metal.jl. Targets of iOS are missing: the only such library that was measured is for iOS 11.
+Without \`fneg\` the sign is flipped in the bits. Libraries for macOS 13 and later that Apple links have a reflection list, those for macOS 26 the library’s name in \`HDYN\` too; ours have neither, as those of JuliaGPU/Metal.jl. Libraries that Apple’s \`metallib\` links instead of \`metal\` have the older form of groups and tags, and say 1.2.7.
+
+A library for iOS differs from one for macOS in the platform, system and macOS bit of the header, in the triple and in the SDK’s version: read from two programs that public repositories hold for both (UntoldEngine: iOS 17.5 and macOS 14; SwiftGLTF: iOS 18.5 and macOS 15). None of ours was loaded on a device yet. Its GPU may be older than any Mac’s: those of A9 and A10 have 16 KB of threadgroup memory and 512 threads in a threadgroup (Metal Feature Set Tables), and what else a kernel asks for, reductions of simdgroups say, is for \`MTLDevice.supportsFamily\` to tell.
 
 The data layout is the same in all, but that of AIR 2.0, which says \`f80\` twice as well:
 
@@ -85,7 +120,31 @@ ${table(['address space', 'memory'], addresses)}
 
 Names and signatures: AIR that Apple’s compiler made, in public repositories; JuliaGPU/Metal.jl. A function that is read only is raised to what the CPU device runs, and never written.
 
-${table(['function', 'type', 'here'], functions)}
+${table(['function', 'type', 'here', 'units in the last place'], functions)}
+
+### Read only, element by element
+
+Vectors of 2, 3 and 4 (\`v4f32\` in the name) go element by element. Errors are those of the CPU device, in units in the last place of the result: what is not exact is computed in double precision and rounded once, while Metal allows 4 for most, 5 or 6 for inverse and hyperbolic tangents, 16 for powers (Metal Shading Language Specification, tables 8.2 and 8.4). Relaxed forms (\`air.fast_\`) give the same.
+
+${table(['functions', 'result'], elements)}
+
+### Read only, of simdgroups and quadgroups
+
+With the type and sign of the value in the name: integers of 8 to 32 bits, halves, bfloats, floats, and vectors of these. A thread that does not take part counts for nothing; float sums go by neighbours, so that their order is none of a loop’s.
+
+${groupFunctions.map((name) => `\`air.${name}\``).join(', ')}.
+
+### Read only, others
+
+${shapedFunctions.map((name) => `\`${name}\``).join(', ')}.
+
+### Matrices of simdgroups
+
+A matrix of 8 by 8 is a \`<64 x T>\` spread over the simdgroup, T one of float, half and bfloat; each lane has the first two elements for its own ([matrix.md](../matrix.md)). Sums may be of
+other elements than factors. Here for floats; the others have \`v64f16\` and \`v64bf16\` in their names, and of threadgroup memory \`p3\`. Up to AIR 2.7 loads and stores say how many elements
+a row has, the origin, and whether the matrix is transposed; from 2.8 on extents, strides and origin (JuliaGPU/Metal.jl, pull request 813).
+
+${table(['function', 'type', 'here'], matrices)}
 
 ## Debug information
 

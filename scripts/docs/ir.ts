@@ -125,6 +125,7 @@ Special registers: ${code(sregs)}.
 
 \`src/ir/passes/\`: \`cleanup-cfg\` (unreachable, empty and straight-line blocks), \`simplify\` (constants, identities that hold bit for bit,
 parameters that are one value), \`cse\` (down the dominator tree), \`dce\`. They run in this order until none changes anything.
+With \`--mma=fast\` also \`carry-shuffles\`: what goes round a loop in an order of lanes that each turn undoes goes round as the turn wants it.
 `;
 
 export const irPage = { path: 'docs/ir.md', text };

@@ -1,4 +1,6 @@
 /** `docs/matrix.md`: which thread holds which element of a matrix, and what is promised of products, from the table of layouts. */
+
+import { matrixLayout, matrixSize } from '../../src/ir/index.ts';
 import {
   type Element,
   type Fragment,
@@ -32,6 +34,9 @@ const wmmaForms: Forms = [
   [['m8n8k32'], 's4', ['s32']],
   [['m8n8k128'], 'b1', ['s32']],
 ];
+
+const rowBits = matrixLayout.row.map((bit) => `l${bit}`).join(' ');
+const columnBits = ['e', ...matrixLayout.column.map((bit) => `l${bit}`)].join(' ');
 
 const initials = { lane: 'l', register: 'r', part: 'p' } as const;
 const bits = (places: readonly Place[]): string => places.map(({ of, bit }) => `${initials[of]}${bit}`).join(' ');
@@ -69,6 +74,36 @@ once at the end. PTX fixes neither the order nor the rounding, and GPUs differ. 
 short floats (k up to 16) and c at once: each is cut towards zero 25 bits below the largest exponent of those that are not 0 (of a product: the
 sum of those of its factors), the sum is exact, and is cut towards zero to a single, or rounded to nearest as a half. So both are near
 the exact sum (how near, [ptx.md](ptx.md) says of ours), and the same where all that is added are whole numbers whose magnitudes sum to less than 2^24.
+
+## \`--mma=fast\`
+
+With \`--mma=fast\` products of floats are products of tiles of ${matrixSize} by ${matrixSize}, which the GPU multiplies (\`simdgroup_matrix\`; GPUs from Apple7, the M1, on): those of halves,
+bfloats, short floats and floats of 8 bits, with ${matrixSize} or more along k. All else (integers, bits, doubles, \`m8n8k4\`, \`m16n8k4\`, moves) is the same either way, for
+it is exact, or too short for a tile. The default is \`--mma=exact\`.
+
+Each thread fetches by shuffles what it has of each tile, and from the tiles of d what it is to hold. What one product leaves to the next stays in tiles, in a
+block and round loops that all threads of a warp leave together. Halves are multiplied as halves, floats of 8 bits as the
+halves that they are, bfloats and short floats as the singles that they are (of these without the bits that do not count); c is widened to singles, sums are singles, and sums of
+halves are rounded once at the end. Products of two such factors have at most 22 bits and are exact, so that a sum of k of them and c, in whatever
+order and with whatever rounding of each addition, to nearest or towards zero, is within the bound that the rows state. As in the rows, nothing is promised
+of sums that overflow, and of subnormals, which GPUs may take for zeros. The CPU device adds in the order of the exact form, and gives the same bits;
+there \`fast\` takes longer. Where control flow has parted a warp the rule is that of the exact form: all threads have to come there together.
+
+Lane l (of the bits \`l0\` to \`l4\`) has two elements of a tile, e 0 and 1, at row \`${rowBits}\` and column \`${columnBits}\`; in AIR they are the first two of a
+\`<64 x T>\`. Apple documents neither, so this rests on what others rely on:
+
+- Apple’s own MLX computes with that layout for a, b and c (ml-explore/mlx, \`mlx/backend/metal/kernels/steel/gemm/mma.h\`), and so do
+  metal-flash-attention (\`morton_order\` in \`GEMMHeaders.swift\`) and the code that tinygrad writes. A kernel of MLX that puts its matrices together so, as Apple’s
+  compiler made it, gives on the CPU device what its formula gives (\`spec/device/real-matrices.spec.ts\`).
+- Apple’s compilers (32023.864 and 32023.883, listings in public repositories) make \`extractelement\` and \`insertelement\` i of a \`<64 x float>\` of
+  \`thread_elements()[i]\`. The library of metal-flash-attention, as Apple’s compiler for macOS 13 built it, keeps matrices in a thread’s memory and reads and writes the
+  first two elements there, and hands \`<64 x half>\` factors with a \`<64 x float>\` sum to \`air.simdgroup_matrix_8x8_multiply_accumulate\`.
+- The instructions of the M1 take a pair of registers of 16 or 32 bits from each lane for each matrix (dougallj/applegpu, \`simd_matrix_fmadd32\`).
+- JuliaGPU/Metal.jl (\`src/gemm.jl\`) found on an M1 that matrices put together by elements work for halves and singles, and are zeros for bfloats;
+  hence bfloats are widened.
+
+The other way, through threadgroup memory by loads and stores of matrices, has documented places, and takes memory, barriers and functions whose
+signature changed with AIR 2.8. No Apple GPU has run this form here yet.
 
 ## Layouts
 

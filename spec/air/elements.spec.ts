@@ -52,6 +52,11 @@ const u = (x: number): bigint => BigInt(x);
 const word = (x: bigint): number => Number(BigInt.asUintN(32, x));
 const sorted = (...all: bigint[]): bigint[] => all.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
+const bounded = (x: bigint, isSigned: boolean): bigint => {
+  const [least, most] = isSigned ? [-(2n ** 31n), 2n ** 31n - 1n] : [0n, 2n ** 32n - 1n];
+  return x < least ? least : x > most ? most : x;
+};
+
 type Row = readonly [name: string, operands: number, fixed: readonly number[], expected: (...args: number[]) => number];
 
 /** Both signs of a function. */
@@ -72,6 +77,15 @@ const rows: readonly Row[] = [
   ...both('max3', 3, (x, y, z) => sorted(x!, y!, z!)[2]!),
   ...both('median3', 3, (x, y, z) => sorted(x!, y!, z!)[1]!),
   ...both('mad_hi', 3, (x, y, z) => ((x! * y!) >> 32n) + z!),
+  ...both('hadd', 2, (x, y) => (x! + y!) >> 1n),
+  ...both('rhadd', 2, (x, y) => (x! + y! + 1n) >> 1n),
+  ['add_sat.s', 2, [], (x, y) => word(bounded(s(x!) + s(y!), true))],
+  ['add_sat.u', 2, [], (x, y) => word(bounded(u(x!) + u(y!), false))],
+  ['sub_sat.s', 2, [], (x, y) => word(bounded(s(x!) - s(y!), true))],
+  ['sub_sat.u', 2, [], (x, y) => word(bounded(u(x!) - u(y!), false))],
+  ['mad_sat.s', 3, [], (x, y, z) => word(bounded(s(x!) * s(y!) + s(z!), true))],
+  ['mad_sat.u', 3, [], (x, y, z) => word(bounded(u(x!) * u(y!) + u(z!), false))],
+  ['bswap', 1, [], (x) => Number.parseInt(x!.toString(16).padStart(8, '0').match(/../g)!.reverse().join(''), 16)],
   ['rotate', 2, [], (x, n) => Number.parseInt(digits(x!).slice(n! % 32) + digits(x!).slice(0, n! % 32), 2)],
   ...(
     [
@@ -93,12 +107,14 @@ const rows: readonly Row[] = [
         return part === '' ? 0 : Number.parseInt(part.padStart(32, part[0]), 2);
       },
     ],
-    [
-      'insert_bits',
-      2,
-      [from, count],
-      (x, y) => Number.parseInt(digits(x!).slice(0, 32 - from - count) + extracted(y!, 0, count) + digits(x!).slice(32 - from), 2),
-    ],
+    ...['insert_bits', 'insert_bits.u'].map(
+      (name): Row => [
+        name,
+        2,
+        [from, count],
+        (x, y) => Number.parseInt(digits(x!).slice(0, 32 - from - count) + extracted(y!, 0, count) + digits(x!).slice(32 - from), 2),
+      ],
+    ),
   ]),
   // Of the table, and so on vectors alone here.
   ...both('mul_hi', 2, (x, y) => (x! * y!) >> 32n),

@@ -1,6 +1,7 @@
 /**
  * Each target's modules and containers, with the values of Apple's own files written out: kernel.13, kernel.14, kernel.15 and
- * kernel.26 of Metal.jl (`kernel void foo() {}`), and constants.* for parameters. Where a folder has those files, against them too.
+ * kernel.26 of Metal.jl (`kernel void foo() {}`), and constants.* for parameters; for iOS the header, triple, versions and SDK of
+ * UntoldEngineKernels-ios and SwiftGLTFRenderer.iphoneos, with the patch of the system at 0. Where a folder has those files, against them too.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -19,7 +20,7 @@ import { realFiles } from '../support/real.ts';
 const test = suite('air targets');
 const file = scratch();
 
-type Name = 'macos13' | 'macos14' | 'macos15' | 'macos26';
+type Name = 'macos13' | 'macos14' | 'macos15' | 'macos26' | 'ios17' | 'ios18';
 
 interface Facts {
   /** Bytes 4 to 15 of the file: container with the macOS bit, executable, 64-bit macOS, system. */
@@ -77,6 +78,22 @@ const facts: Record<Name, Facts> = {
     triple: 'air64_v28-apple-macosx26.0.0',
     sdk: 'i32 26, i32 5',
     language: 'i32 4, i32 0, i32 0',
+    ...modern,
+  },
+  ios17: {
+    head: [1, 0, 2, 0, 7, 0, 0, 0x82, 17, 0, 0, 0],
+    versions: [2, 6, 3, 1],
+    triple: 'air64-apple-ios17.0.0',
+    sdk: 'i32 17, i32 5',
+    language: 'i32 3, i32 1, i32 0',
+    ...modern,
+  },
+  ios18: {
+    head: [1, 0, 2, 0, 7, 0, 0, 0x82, 18, 0, 0, 0],
+    versions: [2, 7, 3, 2],
+    triple: 'air64-apple-ios18.0.0',
+    sdk: 'i32 18, i32 5',
+    language: 'i32 3, i32 2, i32 0',
     ...modern,
   },
 };
@@ -199,11 +216,11 @@ test('the barrier of a simdgroup: scope 1 up to AIR 2.7, 4 from 2.8 on', () => {
   }
 });
 
-test('fences of memory: for macos15 and macos26 alone', () => {
+test('fences of memory: from AIR 2.7 on, for macos15, macos26 and ios18 alone', () => {
   const source = new SourceFile('k.ptx', kernel('st.global.u32 [p], 7; membar.gl; st.global.u32 [p+4], 8;'));
   assert.equal(
     names.map((target) => compile(source, { target }, new Diagnostics(source)) !== undefined),
-    [false, false, true, true],
+    [false, false, true, true, false, true],
   );
 });
 
@@ -260,5 +277,26 @@ for (const { name, bytes } of realFiles()) {
     assert.equal(same(ours!.lines), same(theirs!.lines));
   });
 }
+
+/** Kernels of compute for iOS, by the end of the file's name. */
+const ofIos: readonly (readonly [end: string, target: Name])[] = [
+  ['UntoldEngineKernels-ios.metallib', 'ios17'],
+  ['SwiftGLTFRenderer.iphoneos.metallib', 'ios18'],
+];
+
+for (const [end, target] of ofIos)
+  for (const { name, bytes } of realFiles().filter((file) => file.name.endsWith(end)))
+    test(`${target}: header, versions, triple and flags beside ${name}`, () => {
+      const [ours, theirs] = [compiled(plain, target).metallib, bytes].map((each) => {
+        const library = readMetallib(each, new Diagnostics())!;
+        const { bitcode, airVersion, metalVersion } = library.functions.find(({ type }) => type === 'kernel')!;
+        const lines = disassemble(readModule(bitcode, new Diagnostics())!).split('\n');
+        const told = lines.filter((line) => /^target|"SDK Version"|"wchar_size"|"frame-pointer", i32|!"air\.max_|!"Metal"/.test(line));
+        // All but the smaller number of the system.
+        const words = told.map((line) => line.replace(/(ios\d+)\.\d+\.\d+/, '$1').replace(/^!\d+ = /, ''));
+        return { head: [...each.subarray(0, 13)], airVersion, metalVersion, words };
+      });
+      assert.equal(ours, theirs);
+    });
 
 test.run();

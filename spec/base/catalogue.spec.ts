@@ -60,9 +60,9 @@ test('specs speak of codes that are there', () => {
 
 test('messages start in lower case or with what they speak of, and end without full stop', () => {
   for (const [code, { message, title, help }] of entries) {
-    assert.match(message, /^([a-z`{]|PTX|IR|AIR|f64)/, code);
+    assert.match(message, /^([a-z`{]|PTX|IR|AIR|Metal|macOS|f64)/, code);
     assert.not.match(message, /[.!\s]$/, code);
-    assert.match(title, /^([a-z]|IR |AIR |\.|f64|32-bit)/, code);
+    assert.match(title, /^([a-z]|IR |AIR |GPU |\.|f64|32-bit)/, code);
     assert.not.match(title, /[.!\s]$/, code);
     if (help !== undefined) assert.not.match(help, /[.!\s]$/, code);
   }

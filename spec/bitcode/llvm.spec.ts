@@ -78,7 +78,7 @@ for (const [name, kernel] of Object.entries(kernels))
     need(test, tools, `emitted: ${name}, ${target.name}`, () => {
       const module = emitKernel(kernel(), target, new Diagnostics());
       // LLVM knows no processor of this name, and takes it for nothing else than text.
-      assert.match(module.triple, /^air64[^-]*-apple-macosx/);
+      assert.match(module.triple, /^air64[^-]*-apple-(macosx|ios)/);
       module.triple = module.triple.replace(/^air64[^-]*/, 'arm64');
       judged(module);
     });

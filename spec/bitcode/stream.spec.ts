@@ -2,7 +2,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BitReader, BitWriter, OutOfBits } from '../../src/base/bits.ts';
-import { Malformed, type RawBlock, type RawRecord, readStream } from '../../src/bitcode/stream-reader.ts';
+import { Malformed } from '../../src/bitcode/malformed.ts';
+import type { RawRecord } from '../../src/bitcode/record-reader.ts';
+import { type RawBlock, readStream } from '../../src/bitcode/stream-reader.ts';
 import { streamWriter } from '../../src/bitcode/stream-writer.ts';
 import { align, block, end, enter, type Field, magic, pack, plain } from '../support/bit-fields.ts';
 
@@ -90,6 +92,30 @@ test('a number is given as a number where it is exact, as a bigint where not', (
 test('a variable-width field that goes on beyond 64 bits is refused', () => {
   assert.throws(
     () => new BitReader(new Uint8Array(64).fill(0xff)).vbr(6),
+    (e: unknown) => e instanceof OutOfBits,
+  );
+});
+
+test('many six-bit fields at once: written and read as one by one, with the ids of records between them', () => {
+  const borders = Array.from({ length: 53 }, (_, bits) => 2 ** bits).flatMap((power) => [power - 1, power]);
+  const values = [...borders, Number.MAX_SAFE_INTEGER, ...[...borders].reverse(), 7, 7, 32769, 0];
+  const bytes = written((bits) => {
+    for (const value of values) bits.vbr(value, 6);
+  });
+  assert.equal(
+    written((bits) => bits.records(values.length, Float64Array.from(values), 3, 4)),
+    bytes,
+  );
+  const into = new Float64Array(values.length + 1);
+  new BitReader(Uint8Array.from(bytes)).vbr6s(values.length, into, 1);
+  assert.equal([...into], [0, ...values]);
+  // Two records: id 3 of four bits, code 8, one operand, 32; id 3, code 9, none.
+  assert.equal(
+    written((bits) => bits.records(7, Float64Array.of(-1, 8, 1, 32, -1, 9, 0), 3, 4)),
+    [...pack([3, 4], [8, 6], [1, 6], [0b100000, 6], [1, 6], [3, 4], [9, 6], [0, 6])],
+  );
+  assert.throws(
+    () => new BitReader(Uint8Array.from(bytes)).vbr6s(bytes.length * 2, new Float64Array(bytes.length * 2)),
     (e: unknown) => e instanceof OutOfBits,
   );
 });

@@ -147,6 +147,8 @@ const codes: [code: number, words: string[], where: 'out' | 'err', says: RegExp]
   [1, ['run', 'affine.ptx', ...args.slice(0, -2)], 'err', /error\[CM5011\]: kernel `affine` takes 3 arguments/],
   [1, ['run', 'affine.ptx', '--kernel', 'afine', ...args], 'err', /afine/],
 ];
+if (process.platform !== 'darwin')
+  codes.push([4, ['run', 'affine.ptx', '--device', 'metal'], 'err', /device `metal` is not on this machine/]);
 for (const [code, words, where, says] of codes) {
   test(`exit ${code}: cumetal ${words.join(' ')}`, () => {
     const ran = cli(words);
@@ -219,6 +221,10 @@ test('doubles run as a Mac would run them, and are doubles for people; only atom
   assert.is(cli(['run', 'doubles.metallib', ...launch]).err, '');
   assert.match(cli(['run', 'doubles.metallib']).out, /data: f64:1024=iota\n.*factor: f64=1\n/);
   assert.match(cli(['run', 'doubles.ptx', '--fp64=warn', ...launch]).err, /^warning\[CM2097\]: `mul.f64` .* 1 place in kernel `scale`\n/);
+  assert.match(
+    cli(['run', 'doubles.ptx', '--fp64=emulate', ...launch]).err,
+    /^note\[CM2098\]: doubles are computed with pairs of floats .*: 1 place\n/,
+  );
   writeFileSync(at('atomic.ptx'), doubles('atom.global.add.f64 %d3, [%rd1], %d2'));
   assert.match(cli(['run', 'atomic.ptx', ...launch]).out, /compiled for `--target cpu`, because `atomic fadd` of f64 cannot/);
   assert.is(cli(['run', 'atomic.ptx', '--target', 'macos14', ...launch]).code, 3);

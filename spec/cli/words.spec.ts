@@ -4,12 +4,12 @@ import * as assert from 'uvu/assert';
 import { targets } from '../../src/air/targets.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { badCount, sortWords } from '../../src/cli/command.ts';
-import { commands, emitChoices, fp64Choices, targetChoices } from '../../src/cli/commands.ts';
+import { commands, emitChoices, fp64Choices, mmaChoices, targetChoices } from '../../src/cli/commands.ts';
 import { cliMarkdown, commandHelp, generalHelp } from '../../src/cli/help.ts';
 import { jsonText, numberJson } from '../../src/cli/json.ts';
 import { elementLines } from '../../src/cli/numbers.ts';
 import { joinWords, readRequest } from '../../src/cli/run-words.ts';
-import { emits, fp64Modes } from '../../src/compile/options.ts';
+import { emits, fp64Modes, mmaModes } from '../../src/compile/options.ts';
 import { initialContents, splitWords } from '../../src/runtime/index.ts';
 
 const test = suite('cli/words');
@@ -28,7 +28,7 @@ const request = (line: string) => {
 test('every word of run', () => {
   const { request: got } = request(
     'k.ptx --kernel k --grid 4,2 --block=256 --shared 64 --arg i32=-1 --arg f32:4 --print 1 --print 1:8 --out 1=a.npy' +
-      ' --check 1=b.npy:1e-3 --device cpu --repeat 3 --timeout .5 --target cpu',
+      ' --check 1=b.npy:1e-3 --device cpu --repeat 3 --timeout .5 --target cpu --constant a=1.5 --constant 3=-4 --constant b=true,0x10,-inf',
   );
   assert.equal(got, {
     plan: {
@@ -53,6 +53,11 @@ test('every word of run', () => {
     timeoutMs: 500,
     sanitize: undefined,
     compile: { target: 'cpu' },
+    constants: [
+      { constant: 'a', value: 1.5 },
+      { constant: 3, value: -4n },
+      { constant: 'b', value: [true, 16n, Number.NEGATIVE_INFINITY] },
+    ],
   });
 });
 
@@ -75,10 +80,13 @@ const wrong: [line: string, words: RegExp][] = [
   ['--grid 1,2,3,4', /X\[,Y\[,Z\]\]/],
   ['--block 4x4', /X\[,Y\[,Z\]\]/],
   ['--shared -4', /an integer of at least 0/],
+  ['--shared 4,a', /an integer of at least 0/],
   ['--repeat 0', /an integer of at least 1/],
   ['--timeout 0', /a number of seconds above 0/],
   ['--print a', /I or I:COUNT/],
   ['--out a.npy', /I=FILE/],
+  ['--constant a', /NAME=VALUE or NUMBER=VALUE/],
+  ['--constant a=1,x', /NAME=VALUE or NUMBER=VALUE/],
   ['--check 0', /I=FILE\[:rtol\[:atol\]\]/],
 ];
 for (const [line, words] of wrong) test(`refused: ${line}`, () => assert.match(request(`k.ptx ${line}`).request as string, words));
@@ -93,8 +101,8 @@ const unsorted: [argv: string[], words: RegExp][] = [
   [['--grid'], /`--grid` needs a value: `--grid X\[,Y\[,Z\]\]`/],
   [['--grid', '--block', '4'], /`--grid` needs a value/],
   [['--json=yes'], /`--json` takes no value, and `yes` was given/],
-  [['--fp64', 'emulate'], /`--fp64 emulate` is not yet available in this version: .*`soft`, the default, is exact$/],
-  [['--fp64', 'hard'], /`--fp64 hard`: the choices are soft, warn, native/],
+  [['--fp64', 'hard'], /`--fp64 hard`: the choices are soft, warn, emulate, native/],
+  [['--mma', 'quick'], /`--mma quick`: the choices are exact, fast/],
   [['--device', 'gpu'], /`--device gpu`: the choices are auto, metal, cpu, cuda; did you mean `cpu`\?/],
 ];
 for (const [argv, words] of unsorted)
@@ -119,6 +127,7 @@ test('typed words win over the launch lines of a file, and lists grow', () => {
 test('choices that are spelled twice are equal', () => {
   assert.equal(emitChoices, [...emits]);
   assert.equal(fp64Choices, [...fp64Modes]);
+  assert.equal(mmaChoices, [...mmaModes]);
   assert.equal(targetChoices, Object.keys(targets));
 });
 

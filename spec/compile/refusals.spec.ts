@@ -52,6 +52,20 @@ test('CM2097: what computes with doubles, where a warning is asked for: each for
   );
 });
 
+test('CM2098: doubles that are emulated are told of once, where they are computed with', () => {
+  const sum = double('add.f64 %d, %d, 1.0;\nadd.rz.f64 %d, %d, 1.0;\nmul.rn.f64 %d, %d, %d;\nadd.f64 %d, %d, 0d4330000000000000');
+  assert.equal(said(sum, 'metallib', { fp64: 'emulate' }), ['CM2098 6:1', 'made']);
+  assert.equal(said(sum, 'metallib', { fp64: 'emulate', target: 'cpu' }), ['made']);
+  assert.equal(said(double('neg.f64 %d, %d'), 'metallib', { fp64: 'emulate' }), ['made']);
+  assert.equal(said(double('add.rm.f64 %d, %d, 1.0'), 'metallib', { fp64: 'emulate' }), ['made']);
+  assert.equal(said(double('atom.global.add.f64 %d, [%rd], %d'), 'metallib', { fp64: 'emulate' }), ['CM2091 6:1']);
+  const file = new SourceFile('a.ptx', head + sum);
+  const diagnostics = new Diagnostics(file);
+  emit(file, 'metallib', { fp64: 'emulate' }, diagnostics);
+  assert.match(diagnostics.list[0]!.message, /^doubles are computed with pairs of floats for macos14, .*: 2 places$/);
+  assert.is(diagnostics.list[0]!.severity, 'note');
+});
+
 const shared = (bytes: number): string =>
   `.shared .align 4 .b8 s[${bytes}];\n.entry k () {\n.reg .b32 %r; ld.shared.u32 %r, [s]; st.shared.u32 [s+4], %r; ret; }\n`;
 

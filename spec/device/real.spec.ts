@@ -4,7 +4,7 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { raiseModule } from '../../src/air/index.ts';
+import { raiseModule, readFunctionConstants } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { readModule } from '../../src/bitcode/index.ts';
 import { readMetallib } from '../../src/metallib/index.ts';
@@ -87,6 +87,23 @@ overKernel('simplified_nbody', ({ bytes }) => {
   for (let i = 3; i < 4 * count; i += 4) assert.is(floats(after[1]!)[i], positions[i]);
 });
 
+overKernel('vadd', ({ bytes }) => {
+  const module = readModule(readMetallib(bytes, new Diagnostics())!.functions[0]!.bitcode, new Diagnostics())!;
+  if (readFunctionConstants(module).length === 0) return;
+  const n = 64;
+  const a = Float32Array.from({ length: n }, (_, i) => i / 8);
+  const b = Float32Array.from({ length: n }, (_, i) => 3 - i);
+  const constants = [
+    { constant: 'foo', value: 2.5 },
+    { constant: 2, value: -0.75 },
+  ];
+  const after = launchMetallib(bytes, { kernel: 'vadd', blocks: 2, threads: n / 2, args: [a, b, new Float32Array(n)], constants });
+  assert.equal(
+    floats(after[2]!),
+    a.map((x, i) => 2.5 * x + b[i]! - 0.75),
+  );
+});
+
 for (const { name, bytes } of files)
   for (const fn of readMetallib(bytes, new Diagnostics())?.functions ?? [])
     if (fn.type === 'kernel')
@@ -94,7 +111,12 @@ for (const { name, bytes } of files)
         const diagnostics = new Diagnostics();
         const raised = raiseModule(readModule(fn.bitcode, diagnostics)!, diagnostics);
         const needs = diagnostics.list.map((d) => d.message).join();
-        assert.ok(raised.length === 1 ? needs === '' : /function constants|a parameter of the kind `air\.texture`/.test(needs), needs);
+        assert.ok(
+          raised.length === 1
+            ? needs === ''
+            : /needs a value for its function constant|a parameter of the kind `air\.texture`|the function `air\.simdgroup_/.test(needs),
+          needs,
+        );
       });
 
 test.run();

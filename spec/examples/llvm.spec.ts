@@ -6,19 +6,11 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { disassemble, readModule } from '../../src/bitcode/index.ts';
 import { validateMetallib } from '../../src/metallib/index.ts';
 import { assertQuiet, compileExample, exampleNames, libraryOf } from '../support/examples.ts';
-import { llvmText, scratch, tool } from '../support/llvm.ts';
+import { llvmText, scratch, tool, verifiedText } from '../support/llvm.ts';
 import { need } from '../support/need.ts';
 
 const test = suite('examples/llvm');
 const file = scratch();
-
-/** LLVM's verifier; it knows no processor `air64`, and takes the triple for nothing else than text. */
-function verified(name: string, text: string): void {
-  const triple = 'target triple = "air64-apple-macosx14.0.0"';
-  assert.ok(text.includes(triple));
-  const path = file(`${name}.ll`, new TextEncoder().encode(text.replace(triple, 'target triple = "arm64-apple-macosx14.0.0"')));
-  tool('opt-14', ['-passes=verify', '-disable-output', path]);
-}
 
 for (const name of exampleNames) {
   need(test, ['llvm-dis-14', 'llvm-bcanalyzer-14', 'opt-14'], `${name}: LLVM accepts each kernel and reads what we read`, () => {
@@ -28,7 +20,7 @@ for (const name of exampleNames) {
       const path = file(`${name}.${i}.bc`, bitcode);
       tool('llvm-bcanalyzer-14', [path]);
       const text = llvmText(path);
-      verified(`${name}.${i}`, text);
+      verifiedText(file, `${name}.${i}`, text);
       const diagnostics = new Diagnostics();
       const module = readModule(bitcode, diagnostics);
       assertQuiet(diagnostics);

@@ -135,6 +135,22 @@ gives(
 // ── dce ──
 
 gives(
+  'what threads tell each other goes where nobody listens; what they wait for stays',
+  dce,
+  `b0:
+    %0 = sreg i32 {name: laneid}
+    %1 = shuffle i32 %0, %0
+    %2 = const f32 0x00000000
+    %3 = vec2 v2.f32 %2, %2
+    %4 = matmul v2.f32 %3, %3, %3
+    syncwarp
+    ret`,
+  `b0:
+    syncwarp
+    ret`,
+);
+
+gives(
   'what nothing needs goes; stores, barriers and volatile loads stay with what they need',
   dce,
   `b0:

@@ -186,6 +186,10 @@ becomes(
 );
 // Vectors and addresses.
 becomes('%10 = vec2 v2.i32 %i, %k; %11 = extract i32 %10 {lane: 1}; %11', '%k');
+const pair = '%10 = const i64 8; %11 = ptradd ptr.global %p, %10; %12 = load v2.i32 %11 {align: 4, volatile: false};';
+const parts = `${pair} %13 = extract i32 %12 {lane: 0}; %14 = extract i32 %12 {lane: 1};`;
+becomes(`${parts} %15 = vec2 v2.i32 %13, %14; %15`, `${parts} %12`);
+becomes(`${parts} %15 = vec2 v2.i32 %14, %13; %15`, `${parts} %15 = vec2 v2.i32 %14, %13; %15`);
 becomes('%10 = vec4 v4.i32 %i, %i, %k, %i; %11 = extract i32 %10 {lane: 2}; %11', '%k');
 becomes('%10 = const i64 0; %11 = ptradd ptr.global %p, %10; %12 = ptrtoint i64 %11; %12', '%10 = ptrtoint i64 %p; %10');
 becomes(

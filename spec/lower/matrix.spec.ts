@@ -5,16 +5,17 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
-import { compile } from '../../src/compile/index.ts';
+import { type CompileOptions, compile } from '../../src/compile/index.ts';
 import { type Launched, launchMetallib } from '../support/launch.ts';
 
 const test = suite('lower/matrix');
 
 const path = join(import.meta.dirname, '../../fixtures/matrix/tiles.ptx');
-const metallibs = (['macos14', 'cpu'] as const).map((target) => {
+const ways: readonly CompileOptions[] = [{ target: 'macos14' }, { target: 'cpu' }, { target: 'macos14', mma: 'fast' }];
+const metallibs = ways.map((options) => {
   const source = new SourceFile('tiles.ptx', readFileSync(path, 'utf8'));
   const diagnostics = new Diagnostics(source);
-  const compiled = compile(source, { target }, diagnostics);
+  const compiled = compile(source, options, diagnostics);
   if (!compiled) throw new Error(diagnostics.list.map((d) => d.message).join('; '));
   return compiled.metallib;
 });

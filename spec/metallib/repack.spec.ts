@@ -95,6 +95,8 @@ const everything = library(
 const libraries: [what: string, library: Library][] = [
   ['1.2.2, which has no extension', library(2, [], { platform: 'ios' })],
   ['1.2.4: an end tag alone, the old order of tags, sizes that leave themselves out', library(4, [fn('a'), fn('bc')])],
+  ['1.2.7 in the older form, as `metallib` links it', library(7, [fn('a'), fn('bc')], { ownSizes: false, platform: 'ios' })],
+  ['1.2.4 in the newer form', library(4, [fn('a')], { ownSizes: true, uuid: stuff(16, 1) })],
   ['1.2.5: a UUID, no platform', library(5, [fn('a')], { uuid: stuff(16, 1) })],
   [
     '1.2.5 with sources without directory',
@@ -123,16 +125,17 @@ for (const [what, of] of libraries)
     assert.ok(validateMetallib(bytes, diagnostics), diagnostics.list.map((d) => d.message).join());
   });
 
-test('the old order of function tags, and an end tag alone for an extension', () => {
-  const bytes = writeMetallib(library(4, [fn('a')]));
-  const codes: string[] = [];
-  let at = 96;
-  for (; text(bytes, at, 4) !== 'ENDT'; at += 6 + view(bytes).getUint16(at + 4, true)) codes.push(text(bytes, at, 4));
-  assert.equal(codes, ['NAME', 'TYPE', 'HASH', 'MDSZ', 'OFFT', 'VERS']);
-  assert.is(text(bytes, at + 4, 4), 'ENDT');
-  // An empty group: its size without itself, then the end.
-  assert.equal([view(bytes).getUint32(at + 8, true), text(bytes, at + 12, 4)], [4, 'ENDT']);
-});
+for (const of of [library(4, [fn('a')]), library(7, [fn('a')], { ownSizes: false })])
+  test(`1.2.${of.version.patch}: the old order of function tags, and an end tag alone for an extension`, () => {
+    const bytes = writeMetallib(of);
+    const codes: string[] = [];
+    let at = 96;
+    for (; text(bytes, at, 4) !== 'ENDT'; at += 6 + view(bytes).getUint16(at + 4, true)) codes.push(text(bytes, at, 4));
+    assert.equal(codes, ['NAME', 'TYPE', 'HASH', 'MDSZ', 'OFFT', 'VERS']);
+    assert.is(text(bytes, at + 4, 4), 'ENDT');
+    // An empty group: its size without itself, then the end.
+    assert.equal([view(bytes).getUint32(at + 8, true), text(bytes, at + 12, 4)], [4, 'ENDT']);
+  });
 
 test('places: RFLT from the start of its section, SOFF behind the size of its archive, flatbuffers at multiples of 16', () => {
   const bytes = writeMetallib(everything);

@@ -21,12 +21,14 @@ export const buffer: AirParam = { type: 'i32 addrspace(1)*', kind: 'air.buffer' 
 /** A module with the kernel `k`: parameters are `%0` and so on, the body starts at the block `entry`; `more` stands around it. */
 export function airModule(params: readonly AirParam[], body: string, more = ''): string {
   const types = params.map(({ type }) => type).join(', ');
-  let slot = 0;
-  const nodes = params.map(({ kind }, i) =>
-    kind === 'air.buffer'
-      ? `!${10 + i} = !{i32 ${i}, !"air.buffer", !"air.location_index", i32 ${slot++}, i32 1, !"air.read_write", !"air.address_space", i32 1, !"air.arg_type_size", i32 4, !"air.arg_type_align_size", i32 4, !"air.arg_type_name", !"uint", !"air.arg_name", !"p${i}"}`
-      : `!${10 + i} = !{i32 ${i}, !"${kind}", !"air.location_index", i32 0, i32 1, !"air.arg_type_name", !"uint", !"air.arg_name", !"p${i}"}`,
-  );
+  // Threadgroup arguments are numbered by themselves.
+  const slots = { device: 0, threadgroup: 0 };
+  const nodes = params.map(({ type, kind }, i) => {
+    const space = Number(/addrspace\((\d)\)\*$/.exec(type)?.[1] ?? 1);
+    return kind === 'air.buffer'
+      ? `!${10 + i} = !{i32 ${i}, !"air.buffer", !"air.location_index", i32 ${slots[space === 3 ? 'threadgroup' : 'device']++}, i32 1, !"air.read_write", !"air.address_space", i32 ${space}, !"air.arg_type_size", i32 4, !"air.arg_type_align_size", i32 4, !"air.arg_type_name", !"uint", !"air.arg_name", !"p${i}"}`
+      : `!${10 + i} = !{i32 ${i}, !"${kind}", !"air.location_index", i32 0, i32 1, !"air.arg_type_name", !"uint", !"air.arg_name", !"p${i}"}`;
+  });
   return `${head}
 define void @k(${params.map(({ type }, i) => `${type} %p${i}`).join(', ')}) {
 entry:

@@ -9,6 +9,7 @@ import { type DeviceMemory, newMemory } from '../../src/device/cpu/memory.ts';
 import type { CpuBuffer } from '../../src/device/cpu/request.ts';
 import type { Dim3, LaunchArgument } from '../../src/device/device.ts';
 import type { Kernel } from '../../src/ir/index.ts';
+import { engine } from './engine.ts';
 
 export interface Shape {
   readonly grid?: Dim3;
@@ -34,6 +35,7 @@ function bufferOf(owner: DeviceMemory, bytes: Uint8Array): CpuBuffer {
     size: bytes.length,
     write: (more, offset = 0) => owner.view(address, bytes.length).set(more, offset),
     read: () => owner.view(address, bytes.length).slice(),
+    deviceAddress: () => BigInt(address),
     free: () => owner.give(address),
   };
 }
@@ -55,9 +57,7 @@ export function tryOnCpu(kernel: Kernel, args: readonly Uint8Array[], shape: Sha
     args: launchArgs,
     timeoutMs: shape.timeoutMs ?? 10_000,
   } as const;
-  const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) }, () => {
-    throw new Error('not raised');
-  });
+  const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) }, engine);
   const result = launchKernel(memory, { limits: cpuInfo.limits, ownMemory: 0 }, loaded, request, diagnostics);
   const buffers = launchArgs.flatMap((arg) => (arg.kind === 'buffer' ? [arg.buffer.read()] : []));
   return { buffers, diagnostics, ended: result !== undefined };

@@ -68,6 +68,7 @@ function fakeBuffer(size: number): FakeBuffer {
   return {
     size,
     memory,
+    deviceAddress: () => 0n,
     write: (bytes, offset = 0) => memory.set(bytes, offset),
     read: () => memory.slice(),
     free: () => {},

@@ -1,6 +1,9 @@
 /** One launch of a metallib on a CPU device of its own, for specs that want the buffers afterwards and take no failure for an answer. */
+
+import type { GivenConstant } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { type DeviceBuffer, type LaunchArgument, type LaunchRequest, openCpuDevice } from '../../src/device/index.ts';
+import { engine } from './engine.ts';
 
 export interface Launched {
   readonly kernel: string;
@@ -8,18 +11,22 @@ export interface Launched {
   /** Of a block. */
   readonly threads: number;
   /** By parameter: what a buffer holds before, a number of 32 or (a bigint) 64 bits, or bytes by value. */
+  /** Bytes of dynamic threadgroup memory, or of each threadgroup argument. */
+  readonly shared?: number | readonly number[];
+  /** Values of function constants. */
+  readonly constants?: readonly GivenConstant[];
   readonly args: readonly (ArrayBufferView | number | bigint | { readonly bytes: Uint8Array })[];
 }
 
 /** What the buffers hold afterwards, in their order; throws what was reported where the launch does not end well, or where the watch found something. */
 export function launchMetallib(
   metallib: Uint8Array,
-  { kernel, blocks, threads, args }: Launched,
+  { kernel, blocks, threads, args, constants = [], shared = 0 }: Launched,
   watch: Pick<LaunchRequest, 'sanitize'> = {},
 ): Uint8Array[] {
   const diagnostics = new Diagnostics();
-  const device = openCpuDevice();
-  const module = device.load(metallib, diagnostics);
+  const device = openCpuDevice(engine);
+  const module = device.load(metallib, diagnostics, { constants, kernels: [kernel] });
   const buffers: DeviceBuffer[] = [];
   const given = args.map((arg): LaunchArgument => {
     if (typeof arg === 'bigint') return { kind: 'bytes', bytes: bytesOf(BigUint64Array.of(arg)) };
@@ -30,9 +37,10 @@ export function launchMetallib(
     buffers.push(buffer);
     return { kind: 'buffer', buffer };
   });
-  const shape = { grid: [blocks, 1, 1], block: [threads, 1, 1], dynamicSharedBytes: 0 } as const;
+  const parts = typeof shared === 'number' ? { dynamicSharedBytes: shared } : { dynamicSharedBytes: 0, dynamicSharedParts: shared };
+  const shape = { grid: [blocks, 1, 1], block: [threads, 1, 1], ...parts } as const;
   const done = module?.launch({ kernel, ...shape, args: given, timeoutMs: 10_000, ...watch }, diagnostics);
-  if (!done || diagnostics.list.length > 0) throw new Error(diagnostics.list.map((d) => d.message).join('; '));
+  if (!done || (watch.sanitize && diagnostics.list.length > 0)) throw new Error(diagnostics.list.map((d) => d.message).join('; '));
   const after = buffers.map((buffer) => buffer.read());
   device.close();
   return after;

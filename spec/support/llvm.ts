@@ -35,3 +35,11 @@ export function accepts(path: string): void {
   tool('llvm-bcanalyzer-14', [path]);
   tool('opt-14', ['-passes=verify', '-disable-output', path]);
 }
+
+/** LLVM's verifier over a text; it knows no processor `air64`, and takes the triple for nothing else than text. */
+export function verifiedText(file: ReturnType<typeof scratch>, name: string, text: string): void {
+  const triple = /target triple = "air64\w*-/;
+  if (!triple.test(text)) throw new Error(`${name} is not for air64`);
+  const path = file(`${name}.ll`, new TextEncoder().encode(text.replace(triple, 'target triple = "arm64-')));
+  tool('opt-14', ['-passes=verify', '-disable-output', path]);
+}

@@ -5,7 +5,7 @@ import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
-import { compile } from '../../src/compile/index.ts';
+import { compile, type MmaMode } from '../../src/compile/index.ts';
 import { launchMetallib } from './launch.ts';
 import { type Distance, distances, mixedDistance, numbersOf } from './matrix-sums.ts';
 
@@ -35,21 +35,35 @@ const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 
 const wordsPerThread: Readonly<Record<string, number>> = { registers: 8, halves: 8, load: 8, doubles: 16, loadDoubles: 16 };
 const imageBytes = 4096;
 
-function run({ form, frame, code, pools, count, trials }: Form): Uint8Array {
+/** The kernel in which a form was recorded. */
+export function sourceOf(form: string, frame: string, code: readonly string[]): SourceFile {
   const [head, tail] = recording.frames[frame]!;
-  const text = `${head}${code.map((line) => `  ${line}\n`).join('')}${tail}`;
-  const source = new SourceFile(`${form}.ptx`, text);
+  return new SourceFile(`${form}.ptx`, `${head}${code.map((line) => `  ${line}\n`).join('')}${tail}`);
+}
+
+/** What a form gives, compiled and run on the CPU device. */
+export function run({ form, frame, code, pools, count, trials }: Form, mma: MmaMode): Uint8Array {
+  const source = sourceOf(form, frame, code);
   const diagnostics = new Diagnostics(source);
   // Many doubles in integer operations take long: those of few show what these do.
   const target = /m16n8k(8|16).*f64/.test(form) ? 'cpu' : 'macos14';
-  const compiled = compile(source, { target }, diagnostics);
+  const compiled = compile(source, { target, mma }, diagnostics);
   assert.ok(compiled, diagnostics.list.map((d) => d.message).join('; '));
+  const after = launchMetallib(compiled.metallib, {
+    kernel: 'form',
+    blocks: trials,
+    threads: 32,
+    args: argsOf({ form, frame, code, pools, trials }),
+  });
+  return kept(after.at(-1)!, wordsPerThread[frame], count);
+}
+
+/** What a form is launched with: a parameter that is not read is handed over by value, and the last is what is written. */
+export function argsOf({ form, frame, code, pools, trials }: Omit<Form, 'count' | 'd'>): (Uint8Array | bigint)[] {
+  const { text } = sourceOf(form, frame, code);
   const perThread = wordsPerThread[frame];
   const out = new Uint8Array(trials * (perThread === undefined ? imageBytes : 128 * perThread)).fill(0xa5);
-  // A parameter that is not read is handed over by value.
-  const inputs = pools.map((name, i) => (text.includes(`[p${'abc'[i]}]`) ? bytesOf(recording.pools[name]!) : 0n));
-  const after = launchMetallib(compiled.metallib, { kernel: 'form', blocks: trials, threads: 32, args: [...inputs, out] });
-  return kept(after.at(-1)!, perThread, count);
+  return [...pools.map((name, i) => (text.includes(`[p${'abc'[i]}]`) ? bytesOf(recording.pools[name]!) : 0n)), out];
 }
 
 /** What was recorded: the registers that were written, or the start of each image. */
@@ -73,12 +87,15 @@ export function sumType({ form }: Form): 'f16' | 'f32' | undefined {
   return /\.m\d+n\d+k\d+\.(?:row\.col\.|col\.row\.|row\.row\.|col\.col\.)?(f16|f32)\./.exec(form)?.[1] as 'f16' | 'f32' | undefined;
 }
 
+/** What the registers of a, b and c held. */
+export const poolsOf = ({ pools }: Form): Uint32Array[] => pools.map((name) => new Uint32Array(bytesOf(recording.pools[name]!).buffer));
+
 /** That sums are as near as promised: for `mma.sync` from all that is added, for others from how large it is. */
 function checkSums(form: Form, type: 'f16' | 'f32', got: Uint8Array, want: Uint8Array): void {
   const [found, recorded] = [numbersOf(type, got), numbersOf(type, want)];
   assert.is(found.length, recorded.length);
   const perTrial = recorded.length / form.trials;
-  const pools = form.pools.map((name) => new Uint32Array(bytesOf(recording.pools[name]!).buffer));
+  const pools = poolsOf(form);
   const allowed: readonly (Distance | undefined)[] = form.form.startsWith('mma.sync.aligned.m16')
     ? distances(form.form, type, form.count, form.trials, pools)
     : mixedDistance(form.form, recorded.length, perTrial);
@@ -92,11 +109,11 @@ function checkSums(form: Form, type: 'f16' | 'f32', got: Uint8Array, want: Uint8
   }
 }
 
-/** Holds forms to what was recorded. */
-export function testForms(test: Test, forms: readonly Form[]): void {
+/** Holds what forms give to what was recorded. */
+export function testForms(test: Test, forms: readonly Form[], gives = (form: Form): Uint8Array => run(form, 'exact')): void {
   for (const form of forms)
     test(form.form, () => {
-      const [want, got] = [bytesOf(form.d), run(form)];
+      const [want, got] = [bytesOf(form.d), gives(form)];
       const type = sumType(form);
       if (type) checkSums(form, type, got, want);
       else if (form.form.includes('.f64.f64')) assert.equal(doublesOf(got), doublesOf(want));

@@ -28,8 +28,12 @@ const most = { f16: 65504, f32: 3.4028234663852886e38 } as const;
 /** The least normal number. */
 const leastOf = ({ exponentBits }: Format): number => 2 ** (2 - 2 ** (exponentBits - 1));
 
+/** Of a short float: the others are not looked at. */
+const tf32Bits = 0xffffe000;
+
 /** A number by its bits. */
-function numberOf(type: string, bits: number): number {
+function numberOf(type: string, given: number): number {
+  const bits = type === 'tf32' ? given & tf32Bits : given;
   const { exponentBits, fractionBits } = formats[type]!;
   const bias = 2 ** (exponentBits - 1) - 1;
   const sign = (bits >>> (exponentBits + fractionBits)) & 1 ? -1 : 1;
@@ -74,8 +78,16 @@ const elementsOf = {
   },
 };
 
-/** Of `mma.sync.aligned.m16n8…`: what two ways to round may differ by, for each number of d. */
-export function distances(form: string, type: 'f16' | 'f32', count: number, trials: number, pools: readonly Uint32Array[]): Distance[] {
+/** What is added for a number of d. */
+interface Addends {
+  readonly left: string;
+  readonly right: string;
+  readonly factors: readonly (readonly [x: number, y: number])[];
+  readonly c: number;
+}
+
+/** Of `mma.sync.aligned.m16n8…`, for each number of d. */
+function addends(form: string, type: 'f16' | 'f32', count: number, trials: number, pools: readonly Uint32Array[]): Addends[] {
   const [, depth, left, right] = /m16n8k(\d+)\.row\.col\.\w+\.(\w+)\.(\w+)\.\w+$/.exec(form)!;
   const k = Number(depth);
   const perRegister = type === 'f16' ? 2 : 1;
@@ -88,16 +100,61 @@ export function distances(form: string, type: 'f16' | 'f32', count: number, tria
     const column = thread * 2 + (isHalf ? at % 2 : register % 2);
     const word = wordAt(pools[2]!, trial, lane, register);
     const c = numberOf(type, isHalf ? (word >>> (16 * (at % 2))) & 0xffff : word);
-    const terms = Array.from({ length: k }, (_, i) => {
+    const factors = Array.from({ length: k }, (_, i) => {
       const [x, y] = [elementsOf.a(pools[0]!, left!, trial, row, i), elementsOf.b(pools[1]!, right!, trial, i, column)];
-      return size(left!, x) * size(right!, y);
+      return [x, y] as const;
     });
-    return distance(
-      type,
-      k,
-      terms.reduce((sum, term) => sum + term, Math.abs(c)),
-    );
+    return { left: left!, right: right!, factors, c };
   });
+}
+
+/** Of `mma.sync.aligned.m16n8…`: what two ways to round may differ by, for each number of d. */
+export function distances(form: string, type: 'f16' | 'f32', count: number, trials: number, pools: readonly Uint32Array[]): Distance[] {
+  return addends(form, type, count, trials, pools).map(({ left, right, factors, c }) => {
+    const sum = factors.reduce((all, [x, y]) => all + size(left, x) * size(right, y), Math.abs(c));
+    return distance(type, factors.length, sum);
+  });
+}
+
+/** A finite number in units of 2^-1074, of which every one is so many. */
+function unitsOf(x: number): bigint {
+  const bits = new BigUint64Array(Float64Array.of(x).buffer)[0]!;
+  const [exponent, fraction] = [(bits >> 52n) & 0x7ffn, bits & ((1n << 52n) - 1n)];
+  const magnitude = exponent === 0n ? fraction : (fraction | (1n << 52n)) << (exponent - 1n);
+  return x < 0 ? -magnitude : magnitude;
+}
+
+const magnitude = (x: bigint): bigint => (x < 0n ? -x : x);
+
+/** Whether a sum is as near the exact one as the row promises; nothing where what is added or comes out is not finite. */
+export function keepsBound(type: 'f16' | 'f32', { factors, c }: Addends, found: number): boolean | undefined {
+  if (![c, found, ...factors.flat()].every(Number.isFinite)) return undefined;
+  // In units of 2^-2148, as products of two units are.
+  const terms = [...factors.map(([x, y]) => unitsOf(x) * unitsOf(y)), unitsOf(c) << 1074n];
+  const exact = terms.reduce((sum, term) => sum + term);
+  const sizes = terms.reduce((sum, term) => sum + magnitude(term), 0n);
+  const near = (BigInt(factors.length + 1) * sizes) / 2n ** 23n + (BigInt(factors.length) << (2148n - 149n));
+  // The sum in singles is rounded once more: by half of the last of 11 bits, or of the least half.
+  const [relative, least] = [(magnitude(exact) + near) / 2n ** 11n, 1n << (2148n - 25n)];
+  const rounded = type === 'f32' ? 0n : relative > least ? relative : least;
+  return magnitude((unitsOf(found) << 1074n) - exact) <= near + rounded;
+}
+
+/** Of `mma.sync.aligned.m16n8…`: how many numbers of d keep the bound, break it, and have none. */
+export function judgedExactly(
+  form: string,
+  type: 'f16' | 'f32',
+  count: number,
+  trials: number,
+  pools: readonly Uint32Array[],
+  found: readonly number[],
+): { kept: number; broken: number; open: number } {
+  const all = { kept: 0, broken: 0, open: 0 };
+  for (const [i, each] of addends(form, type, count, trials, pools).entries()) {
+    const keeps = keepsBound(type, each, found[i]!);
+    all[keeps === undefined ? 'open' : keeps ? 'kept' : 'broken']++;
+  }
+  return all;
 }
 
 /** Subnormal numbers count as the least normal one: by its exponent tensor cores align what they add. */

@@ -3,20 +3,42 @@
  * counted and named; in CI, where `.ci/run` installs the tools, it fails instead.
  */
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'uvu';
 
-/** What a test needs: a program on the PATH, or `oracle`, the folder with the independent AIR oracle. */
+/** What a test needs: a program on the PATH, `oracle`, the folder with the independent AIR oracle, `arm64-bun`, or `fake-metal`. */
 export type Need = string;
 
-/** Not to be had on a CI machine: NVIDIA's tools. */
-const optional = new Set(['nvcc', 'ptxas']);
+/** What CI may lack: NVIDIA's tools, an emulator with an arm64 Bun to run in it, and a fake Metal on a Mac, which has a real one. */
+const optional = new Set(['nvcc', 'ptxas', 'qemu-aarch64-static', 'aarch64-linux-gnu-gcc', 'arm64-bun']);
+if (process.platform !== 'linux') optional.add('fake-metal');
 
 /** The folder of the AIR oracle; `CUMETAL_ORACLE` names another. */
 export const oracleFolder = process.env.CUMETAL_ORACLE || join(import.meta.dirname, '../oracle/air');
 
+/** Bun for Linux on arm64, to be emulated: the one `CUMETAL_ARM64_BUN` names, else where `scripts/metal/arm64-bun.ts` puts it. */
+export function arm64Bun(): string | undefined {
+  const path = process.env.CUMETAL_ARM64_BUN || join(homedir(), '.cache/cumetal/bun-linux-aarch64/bin/bun');
+  return existsSync(path) ? path : undefined;
+}
+
 /** Whether a need is met on this machine. */
-export const has = (need: Need): boolean => (need === 'oracle' ? existsSync(join(oracleFolder, 'air_cpu.py')) : Bun.which(need) !== null);
+export function has(need: Need): boolean {
+  if (need === 'oracle') return existsSync(join(oracleFolder, 'air_cpu.py'));
+  // Its messages are written in the assembler of Linux.
+  if (need === 'fake-metal') return process.platform === 'linux' && Bun.which('cc') !== null;
+  return need === 'arm64-bun' ? arm64Bun() !== undefined : Bun.which(need) !== null;
+}
+
+/** Registers a test of a suite. */
+export type Register = (name: string, run: () => void | Promise<void>) => void;
+
+/** Registers tests that all need the same tools. */
+export const needing =
+  <T>(test: Test<T>, needs: readonly Need[]): Register =>
+  (name, run) =>
+    need(test, needs, name, run);
 
 /** Registers a test that needs tools: as it is where all are there, as a named skip where one is not, as a failure in CI. */
 export function need<T>(test: Test<T>, needs: readonly Need[], name: string, run: () => void | Promise<void>): void {

@@ -2,7 +2,16 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '../../src/base/bytes.ts';
-import { bodyLimit, instructions, localLimit, newCode, newModule, type ValueType, type WasmModule } from '../../src/wasm/index.ts';
+import {
+  bodyLimit,
+  instructions,
+  localLimit,
+  type NumberType,
+  newCode,
+  newModule,
+  type ValueType,
+  type WasmModule,
+} from '../../src/wasm/index.ts';
 import { signed, signed32, unsigned } from '../../src/wasm/leb.ts';
 
 const test = suite('wasm/encoder');
@@ -232,7 +241,11 @@ test('no numeric instruction takes an operand of another type', () => {
     const { code } = module.fn({ params, results: result ? [result] : [] });
     for (const i of params.keys()) code.at('local.get', i);
     // The last operand as another type.
-    code.op({ i32: 'f32.convert_i32_s', i64: 'i32.wrap_i64', f32: 'i32.reinterpret_f32', f64: 'i64.reinterpret_f64' }[params.at(-1)!]);
+    code.op(
+      { i32: 'f32.convert_i32_s', i64: 'i32.wrap_i64', f32: 'i32.reinterpret_f32', f64: 'i64.reinterpret_f64' }[
+        params.at(-1)! as NumberType
+      ],
+    );
     if (immediate === 'memory') code.access(name, 1);
     else code.op(name);
     assert.not(isValid(module), name);

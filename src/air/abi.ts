@@ -49,9 +49,22 @@ export interface PrintReflection {
   readonly formats: readonly string[];
 }
 
+/** A function constant: a value that the caller gives before a kernel is made ready. */
+export interface ConstantReflection {
+  readonly name: string;
+  /** In Metal's spelling: `float`, `uint3`. */
+  readonly type: string;
+  /** `[[function_constant(N)]]`. */
+  readonly index?: number;
+  /** Whether there is no kernel without a value; else the kernel asks whether there is one. */
+  readonly isRequired: boolean;
+}
+
 export interface KernelReflection {
   readonly name: string;
   readonly params: readonly ParamReflection[];
+  /** Function constants of the kernel's module, where it has any. */
+  readonly constants?: readonly ConstantReflection[];
   /** The module's own memory, where the kernel reaches it. */
   readonly memory?: MemoryReflection;
   /** Where the kernel says that it stopped itself: a word that is 0 before, and n after where it stopped for `texts[n - 1]`. */
@@ -64,6 +77,8 @@ export interface KernelReflection {
   readonly maxSharedBytes?: number;
   /** Whether the kernel takes dynamic threadgroup memory (threadgroup slot 0). */
   readonly usesDynamicShared: boolean;
+  /** How many threadgroup arguments share it, where that is more than one. */
+  readonly sharedArguments?: number;
   /** Most threads a threadgroup may have, where the source says (`.maxntid`, `.reqntid`). */
   readonly maxThreads: number | undefined;
   /** The threadgroup shape the source demands (`.reqntid`). */

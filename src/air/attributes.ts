@@ -3,9 +3,10 @@
  * pointers may overlap, so no alias is ever denied, and loops may run for ever.
  */
 import type { Attribute, AttributeList } from '../bitcode/model.ts';
-import { edgesOf, type Inst, type Kernel, specOf } from '../ir/index.ts';
+import { type Block, bitsOf, edgesOf, type Inst, type Kernel, operandsOf, specOf, type Value } from '../ir/index.ts';
 import type { Signature } from './emitter.ts';
 import type { Intrinsic, IntrinsicClass } from './intrinsics.ts';
+import { matrixCount } from './matrix-functions.ts';
 import type { Dialect } from './targets.ts';
 
 /** LLVM 14's numbers of the attributes met in AIR. Source: llvm/IR/Attributes, as met in real modules. */
@@ -96,8 +97,15 @@ export function kernelAttributes(kernel: Kernel, signature: Signature, dialect: 
   const names: AttributeName[] = meets
     ? ['convergent', 'nounwind']
     : ['nofree', 'norecurse', ...(isOrdered ? [] : (['nosync'] as const)), 'nounwind', ...touches, ...progress];
-  const own = [...enums(...names), ...strings(signature.widestVector, dialect)];
+  const widest = Math.max(signature.widestVector, ...kernel.blocks.map((block) => widestMatrix(kernel, block)));
+  const own = [...enums(...names), ...strings(widest, dialect)];
   return fitted({ function: own, result: [], params: signature.attributes }, dialect);
+}
+
+/** Bits of the widest matrix in a product: lanes hold two elements, and AIR all. */
+function widestMatrix({ insts }: Kernel, { body }: Block): number {
+  const bits = (value: Value): number => (matrixCount / 2) * bitsOf(insts[value]!.type);
+  return Math.max(0, ...body.flatMap((value) => (insts[value]!.op === 'matmul' ? [value, ...operandsOf(insts[value]!)].map(bits) : [])));
 }
 
 /** In alphabetical order, as LLVM keeps them. */

@@ -23,6 +23,7 @@ import {
 import { asInteger, llvmType } from './address.ts';
 import { kernelAttributes, pureCall, pureDefinition } from './attributes.ts';
 import type { KernelEmitter, Signature } from './emitter.ts';
+import { emulateF64 } from './emulate-f64.ts';
 import { expandAtomics } from './expand-atomics.ts';
 import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
 import { legaliseF64 } from './legalise-f64.ts';
@@ -40,7 +41,8 @@ import { windowOf } from './windows.ts';
 export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics, lines?: SourceFile): Module {
   const doubles = target.allowsCpuOnly ? [] : kernel.params.flatMap(({ element }, i) => (element === 'f64' ? [i] : []));
   if (!target.allowsCpuOnly) {
-    if (legaliseF64(kernel, target.name, diagnostics)) runPasses(kernel, standardPasses);
+    const legalise = target.emulatesDoubles ? emulateF64 : legaliseF64;
+    if (legalise(kernel, target.name, diagnostics)) runPasses(kernel, standardPasses);
     expandAtomics(kernel);
   }
   const module = moduleFor(kernel.name, target);

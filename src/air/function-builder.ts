@@ -46,7 +46,7 @@ export function functionBuilder(block: Block): FunctionBuilder {
   const self: FunctionBuilder = {
     block,
     emit(op, type, fields) {
-      const inst = { kind: 'instruction', op, type, ...fields } as unknown as InstructionOf<typeof op>;
+      const inst = { kind: 'instruction', number: 0, op, type, ...fields } as unknown as InstructionOf<typeof op>;
       self.block.body.push(inst as Instruction);
       return inst;
     },

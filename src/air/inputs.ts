@@ -25,6 +25,11 @@ const index = (name: string, argName: string, sreg: Sreg) => ({ name, argName, s
 
 const made = (input: KernelInput, make: (b: Builder, component: number) => Value): KernelInput => ({ ...input, isAlias: true, made: make });
 const sreg = (b: Builder, name: Sreg): Value => b.sreg('i32', { name });
+/** Threads of a threadgroup. */
+const blockSize = (b: Builder): Value =>
+  xyz('ntid')
+    .map((name) => sreg(b, name))
+    .reduce((all, n) => b.mul(all, n));
 /** Threads of a simdgroup, on every Apple GPU and on the CPU device. */
 const simdWidth = 32n;
 /** Threads of a quadgroup, as a power of two: Metal Shading Language Specification, 4.4.1. */
@@ -47,6 +52,11 @@ export const kernelInputs: readonly KernelInput[] = [
   made(index('threads_per_simdgroup', 'width', 'laneid'), (b) => b.const('i32', simdWidth)),
   made(index('thread_execution_width', 'width', 'laneid'), (b) => b.const('i32', simdWidth)),
   made(index('thread_index_in_quadgroup', 'quad_lane', 'laneid'), (b) => b.and(sreg(b, 'laneid'), b.const('i32', (1n << quadBits) - 1n))),
+  ...['quadgroups_per_threadgroup', 'dispatch_quadgroups_per_threadgroup'].map((name) =>
+    made(index(name, 'nquads', 'laneid'), (b) =>
+      b.lshr(b.add(blockSize(b), b.const('i32', (1n << quadBits) - 1n)), b.const('i32', quadBits)),
+    ),
+  ),
   made(index('quadgroup_index_in_threadgroup', 'quad', 'tid.linear'), (b) => b.lshr(sreg(b, 'tid.linear'), b.const('i32', quadBits))),
 ];
 

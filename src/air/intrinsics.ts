@@ -5,6 +5,7 @@
  */
 import { type Type as LlvmType, types as llvm, type TypeOf } from '../bitcode/types.ts';
 import { type AtomicOp, type Clock, clocks, type Fold, type Op, type ScalarType } from '../ir/index.ts';
+import { type MatrixElement, type MatrixForm, matrixFunctions, productName } from './matrix-functions.ts';
 
 /** `pure`: no memory; `convergent`: barriers and simdgroup operations; `atomic`: one access in one step, and what stays in order with those. */
 export type IntrinsicClass = 'pure' | 'convergent' | 'atomic';
@@ -12,6 +13,8 @@ export type IntrinsicClass = 'pure' | 'convergent' | 'atomic';
 export interface Intrinsic {
   readonly name: string;
   readonly type: TypeOf<'function'>;
+  /** From AIR 2.9 on: barriers say their order, atomics the memory that they order. Only read. Source: AIR of Apple's compiler for Metal 4.1. */
+  readonly newerType?: TypeOf<'function'>;
   readonly class: IntrinsicClass;
   readonly op: Op;
   /** Only read from other people's files. */
@@ -20,14 +23,24 @@ export interface Intrinsic {
   readonly atomic?: { readonly form: AtomicForm; readonly space: AtomicSpace };
   /** What the threads of a simdgroup do together. */
   readonly warp?: WarpForm;
+  /** What is done with a matrix that is spread over a simdgroup, and the signature that it had up to AIR 2.7. */
+  readonly matrix?: { readonly form: MatrixForm; readonly oldType: TypeOf<'function'> | undefined };
   readonly clock?: Clock;
   /** The IR scalar type of result and of first operand. */
   readonly result: ScalarType | undefined;
   readonly operand: ScalarType | undefined;
 }
 
-/** LLVM's functions that tell a compiler something and do nothing; raising leaves them out. */
-const hints = ['llvm.dbg.', 'llvm.lifetime.', 'llvm.assume', 'llvm.experimental.noalias.scope.decl', 'llvm.donothing'];
+/** Functions that tell a compiler something and do nothing; raising leaves them out. `air.is_uniform` is there for `llvm.assume` alone: its result is none. */
+const hints = [
+  'air.is_uniform.',
+  'llvm.sideeffect',
+  'llvm.dbg.',
+  'llvm.lifetime.',
+  'llvm.assume',
+  'llvm.experimental.noalias.scope.decl',
+  'llvm.donothing',
+];
 export const isHint = (name: string): boolean => hints.some((hint) => name.startsWith(hint));
 
 /** LLVM's type for an IR scalar. */
@@ -43,12 +56,12 @@ export const llvmScalar: Record<ScalarType, LlvmType> = {
   f64: llvm.double,
 };
 
-/** Which float types an `air.` math function has; f64 forms are read and written for the CPU target only. */
-const mathTypes: readonly ScalarType[] = ['f32', 'f16', 'f64'];
+/** Which float types an `air.` math function has; f64 forms are read and written for the CPU target only, those of bfloats only read. */
+const mathTypes: readonly ScalarType[] = ['f32', 'f16', 'f64', 'bf16'];
 const ints: readonly ScalarType[] = ['i8', 'i16', 'i32', 'i64'];
 const floats: readonly ScalarType[] = ['f16', 'bf16', 'f32', 'f64'];
 
-type Spec = Omit<Intrinsic, 'raiseOnly' | 'type'> & { raiseOnly?: boolean; type: Signature };
+type Spec = Omit<Intrinsic, 'raiseOnly' | 'type' | 'newerType'> & { raiseOnly?: boolean; type: Signature; hasNewer?: boolean };
 type Table = Map<string, Intrinsic>;
 
 /** Types are made when they are first asked for: a kernel uses few of the functions, and every start reads the table. */
@@ -58,7 +71,11 @@ const signature =
   () =>
     llvm.function(result, params);
 
-function addTo(table: Table, { type, ...spec }: Spec): void {
+/** With one more i32 in front of the last operand. */
+const newerOf = ({ result, params }: TypeOf<'function'>): TypeOf<'function'> =>
+  llvm.function(result, [...params.slice(0, -1), llvm.i32, ...params.slice(-1)]);
+
+function addTo(table: Table, { type, hasNewer, ...spec }: Spec): void {
   let made: TypeOf<'function'> | undefined;
   const row: Intrinsic = {
     raiseOnly: false,
@@ -67,6 +84,13 @@ function addTo(table: Table, { type, ...spec }: Spec): void {
       made ??= type();
       return made;
     },
+    ...(hasNewer
+      ? {
+          get newerType() {
+            return newerOf(type());
+          },
+        }
+      : {}),
   };
   table.set(spec.name, row);
 }
@@ -120,21 +144,32 @@ function appleAtomics(space: AtomicSpace): Spec[] {
       result: t,
       operand: t,
       raiseOnly,
+      hasNewer: true,
     };
   };
   const integers = Object.entries(signed).flatMap(([name, [s, u]]) => [
     make(`${name}.s.i32`, 'i32', s, s !== 'smin' && s !== 'smax'),
     make(`${name}.u.i32`, 'i32', u, u === 'sub'),
   ]);
-  const floats = space === 'global' ? [make('add.f32', 'f32', 'fadd'), make('sub.f32', 'f32', 'sub', true)] : [];
+  const floats = [make('add.f32', 'f32', 'fadd', space === 'local'), make('sub.f32', 'f32', 'sub', true)];
+  const wide = [make('min.u.i64', 'i64', 'umin', true), make('max.u.i64', 'i64', 'umax', true)].map((spec) => ({
+    ...spec,
+    type: without(spec),
+  }));
   const plain = (['i32', 'f32'] as const).flatMap((t) => [
     make(`xchg.${t}`, t, 'exch', t === 'f32'),
     make(`load.${t}`, t, 'load'),
     make(`store.${t}`, t, 'store'),
     make(`cmpxchg.weak.${t}`, t, 'cas', t === 'f32'),
   ]);
-  return [...integers, ...floats, ...plain];
+  return [...integers, ...floats, ...plain, ...wide];
 }
+
+/** The signature of an atomic that gives nothing. */
+const without =
+  ({ type }: Spec): Signature =>
+  () =>
+    llvm.function(llvm.void, type().params);
 
 /** What no Apple GPU has, for the CPU device: 64 bits, counters that wrap, float sums in threadgroup memory. */
 function ownAtomics(space: AtomicSpace): Spec[] {
@@ -156,6 +191,33 @@ function ownAtomics(space: AtomicSpace): Spec[] {
   return [...wide, make('i32', 'inc'), make('i32', 'dec'), make('f64', 'fadd'), ...(space === 'local' ? [make('f32', 'fadd')] : [])];
 }
 
+let madeMatrices: Table | undefined;
+
+/** Matrices of simdgroups. Made when first asked for. */
+function matrices(): Table {
+  if (madeMatrices) return madeMatrices;
+  madeMatrices = new Map();
+  for (const { name, form, type, oldType } of matrixFunctions()) {
+    const matrix = {
+      form,
+      get oldType() {
+        return oldType?.();
+      },
+    };
+    const raiseOnly = form !== 'product';
+    addTo(madeMatrices, { name, type, class: 'convergent', op: 'matmul', matrix, result: undefined, operand: undefined, raiseOnly });
+  }
+  return madeMatrices;
+}
+
+/** The function of a product of matrices with these elements. */
+export const productFunction = (d: MatrixElement, a: MatrixElement, b: MatrixElement, c: MatrixElement): Intrinsic =>
+  matrices().get(productName(d, a, b, c))!;
+
+/** Whether a function may be declared with a type. */
+export const hasSignature = ({ type, newerType, matrix }: Intrinsic, declared: TypeOf<'function'>): boolean =>
+  [type, newerType, matrix?.oldType].includes(declared);
+
 /** The function of an atomic; one that only the CPU device knows has a name of our own. */
 export function atomicFunction(form: AtomicOp | 'cas' | 'load' | 'store', space: AtomicSpace, type: ScalarType): Intrinsic | undefined {
   for (const row of atomics().values())
@@ -171,7 +233,7 @@ export const atomicOrder = { relaxed: 0, scope: { global: 2, local: 1 } } as con
 
 /** Float math, precise and relaxed forms alike: the exact result is always a legal relaxed one. */
 const math: Partial<Record<Op, { name: string; arity: number; hasFast: boolean }>> = {
-  fma: { name: 'fma', arity: 3, hasFast: false },
+  fma: { name: 'fma', arity: 3, hasFast: true },
   fsqrt: { name: 'sqrt', arity: 1, hasFast: true },
   fabs: { name: 'fabs', arity: 1, hasFast: true },
   fmin: { name: 'fmin', arity: 2, hasFast: true },
@@ -191,7 +253,7 @@ const math: Partial<Record<Op, { name: string; arity: number; hasFast: boolean }
 for (const [op, { name, arity, hasFast }] of Object.entries(math) as [Op, { name: string; arity: number; hasFast: boolean }][])
   for (const t of mathTypes) {
     const type = signature(llvmScalar[t], ...Array<LlvmType>(arity).fill(llvmScalar[t]));
-    add({ name: `air.${name}.${t}`, type, class: 'pure', op, result: t, operand: t });
+    add({ name: `air.${name}.${t}`, type, class: 'pure', op, result: t, operand: t, raiseOnly: t === 'bf16' });
     if (hasFast && t === 'f32') add({ name: `air.fast_${name}.f32`, type, class: 'pure', op, result: t, operand: t, raiseOnly: true });
   }
 
@@ -223,54 +285,33 @@ add({
   op: 'barrier',
   result: undefined,
   operand: undefined,
+  hasNewer: true,
 });
 
-/** Where the lane that is read from comes from; all but `lane` are only read from other people's files. */
-export type LaneForm = 'lane' | 'laneXor' | 'laneUp' | 'laneDown' | 'firstLane';
-export type WarpForm = LaneForm | Fold | 'ballot' | 'all' | 'any' | 'active' | 'isFirst' | 'barrier';
+export type WarpForm = 'lane' | Fold | 'ballot' | 'barrier';
 
-/** Simdgroup functions. Lanes are i16; integers carry a sign in the name, and ours are all unsigned where it says nothing. */
-const warpTypes: readonly (readonly [suffix: string, type: ScalarType])[] = [
-  ...(['i8', 'i16', 'i32'] as const).flatMap((t) => [[`u.${t}`, t] as const, [`s.${t}`, t] as const]),
-  ['f16', 'f16'],
-  ['f32', 'f32'],
-];
-const laneForms: readonly (readonly [name: string, form: LaneForm])[] = [
-  ['simd_shuffle', 'lane'],
-  ['simd_shuffle_xor', 'laneXor'],
-  ['simd_shuffle_up', 'laneUp'],
-  ['simd_shuffle_down', 'laneDown'],
-  ['simd_broadcast', 'lane'],
-  ['simd_broadcast_first', 'firstLane'],
-];
-for (const [suffix, t] of warpTypes)
-  for (const [name, form] of laneForms) {
-    const lane = form === 'firstLane' ? [] : [llvm.i16];
-    const raiseOnly = name !== 'simd_shuffle' || suffix.startsWith('s');
-    const type = signature(llvmScalar[t], llvmScalar[t], ...lane);
-    add({ name: `air.${name}.${suffix}`, type, class: 'convergent', op: 'shuffle', warp: form, result: t, operand: t, raiseOnly });
-  }
-
-for (const [name, [s, u]] of Object.entries({ sum: ['add', 'add'], ...signed } as Record<string, readonly [Fold, Fold]>))
-  if (name !== 'add' && (name as string) !== 'sub')
-    for (const [sign, fold] of [['s', s] as const, ['u', u] as const]) {
-      const raiseOnly = sign === 's' && s === u;
-      const type = signature(llvm.i32, llvm.i32);
-      const row = { class: 'convergent', op: 'reduce', warp: fold, result: 'i32', operand: 'i32', raiseOnly } as const;
-      add({ name: `air.simd_${name}.${sign}.i32`, type, ...row });
-    }
-
-const votes: readonly (readonly [name: string, warp: WarpForm, type: Signature])[] = [
-  ['simd_ballot.i64', 'ballot', signature(llvm.i64, llvm.i1)],
-  ['simd_all', 'all', signature(llvm.i1, llvm.i1)],
-  ['simd_any', 'any', signature(llvm.i1, llvm.i1)],
-  ['simd_active_threads_mask.i64', 'active', signature(llvm.i64)],
-  ['simd_is_first', 'isFirst', signature(llvm.i1)],
-];
-for (const [name, warp, type] of votes) {
-  const raiseOnly = warp !== 'ballot';
-  add({ name: `air.${name}`, type, class: 'convergent', op: 'ballot', warp, result: undefined, operand: undefined, raiseOnly });
+/** Simdgroup functions that are written; `functions/simd.ts` has those that are only read. Lanes are i16; integers carry a sign in the name, and ours are unsigned where it says nothing. */
+for (const t of ['i8', 'i16', 'i32', 'f16', 'f32'] as const) {
+  const of = llvmScalar[t];
+  const name = `air.simd_shuffle.${t.startsWith('i') ? 'u.' : ''}${t}`;
+  add({ name, type: signature(of, of, llvm.i16), class: 'convergent', op: 'shuffle', warp: 'lane', result: t, operand: t });
 }
+
+const foldNames = { add: 'sum.u', and: 'and.u', or: 'or.u', xor: 'xor.u', smin: 'min.s', smax: 'max.s', umin: 'min.u', umax: 'max.u' };
+for (const [fold, name] of Object.entries(foldNames) as [Fold, string][]) {
+  const row = { class: 'convergent', op: 'reduce', warp: fold, result: 'i32', operand: 'i32' } as const;
+  add({ name: `air.simd_${name}.i32`, type: signature(llvm.i32, llvm.i32), ...row });
+}
+
+add({
+  name: 'air.simd_ballot.i64',
+  type: signature(llvm.i64, llvm.i1),
+  class: 'convergent',
+  op: 'ballot',
+  warp: 'ballot',
+  result: undefined,
+  operand: undefined,
+});
 
 add({
   name: 'air.simdgroup.barrier',
@@ -280,6 +321,7 @@ add({
   warp: 'barrier',
   result: undefined,
   operand: undefined,
+  hasNewer: true,
 });
 
 add({
@@ -301,11 +343,12 @@ export const membersName = 'cumetal.members';
 add({ name: membersName, type: signature(llvm.void, llvm.i32), class: 'convergent', op: 'members', result: undefined, operand: 'i32' });
 
 /** Every function that is known, for the docs. */
-export const allIntrinsics = (): Intrinsic[] => [...table.values(), ...atomics().values()];
+export const allIntrinsics = (): Intrinsic[] => [...table.values(), ...atomics().values(), ...matrices().values()];
 
 /** The function of a name, where it is known. */
 export const intrinsicOf = (name: string): Intrinsic | undefined =>
-  table.get(name) ?? (name.includes('.atomic.') ? atomics().get(name) : undefined);
+  table.get(name) ??
+  (name.includes('.atomic.') ? atomics().get(name) : name.includes('.simdgroup_matrix_') ? matrices().get(name) : undefined);
 
 /** The function that says an op with these types, where there is one. */
 export function intrinsicFor(op: Op, result: ScalarType | undefined, operand: ScalarType | undefined): Intrinsic | undefined {

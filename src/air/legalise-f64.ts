@@ -14,27 +14,24 @@ const isDouble = (type: Type): boolean => type.endsWith('f64');
 const asBits = (type: Type): Type => type.replace('f64', 'i64') as Type;
 
 /** Whether a kernel holds doubles anywhere. */
-const hasDoubles = (kernel: Kernel): boolean =>
+export const hasDoubles = (kernel: Kernel): boolean =>
   kernel.insts.some((inst) => isDouble(inst.type)) ||
   kernel.params.some((param) => param.element === 'f64') ||
   kernel.variables.some((variable) => variable.element === 'f64');
 
-const touchesDoubles = (kernel: Kernel, inst: Inst): boolean =>
+/** Whether an instruction makes a double or is given one. */
+export const touchesDoubles = (kernel: Kernel, inst: Inst): boolean =>
   isDouble(inst.type) || operandsOf(inst).some((operand) => isDouble(kernel.insts[operand]!.type));
 
 /** Rewrites a kernel in place, and says whether there were doubles; CM2091 for each instruction that stays without a form. */
 export function legaliseF64(kernel: Kernel, target: string, diagnostics: Diagnostics): boolean {
   if (!hasDoubles(kernel)) return false;
-  const refuse = (value: Value, what: string): void => {
-    const span = kernel.locs[value];
-    diagnostics.report('CM2091', { what, target }, span ? { span } : {});
-  };
+  const refuse = refuser(kernel, target, diagnostics);
   const touching = new Set(
     kernel.blocks.flatMap(({ body }) => body.filter((value) => touchesDoubles(kernel, kernel.insts[value]!) && !moves(kernel, value))),
   );
-  for (const inst of kernel.insts) if (isDouble(inst.type)) inst.type = asBits(inst.type);
-  for (const described of [...kernel.params, ...kernel.variables]) if (described.element === 'f64') described.element = 'i64';
-  const functions = new Map<string, PureFunction>();
+  retype(kernel);
+  const functions = new Map(kernel.functions);
   kernel.functions = functions;
   for (const block of kernel.blocks) {
     const b = builder(kernel, { ...block, body: [] });
@@ -48,10 +45,24 @@ export function legaliseF64(kernel: Kernel, target: string, diagnostics: Diagnos
   return true;
 }
 
+/** Reports CM2091 where an instruction stands. */
+export function refuser(kernel: Kernel, target: string, diagnostics: Diagnostics): (value: Value, what: string) => void {
+  return (value, what) => {
+    const span = kernel.locs[value];
+    diagnostics.report('CM2091', { what, target }, span ? { span } : {});
+  };
+}
+
+/** Every double of a kernel becomes an integer of its bits, in memory as well. */
+export function retype(kernel: Kernel): void {
+  for (const inst of kernel.insts) if (isDouble(inst.type)) inst.type = asBits(inst.type);
+  for (const described of [...kernel.params, ...kernel.variables]) if (described.element === 'f64') described.element = 'i64';
+}
+
 const moves = (kernel: Kernel, value: Value): boolean => fateOf(kernel.insts[value]!.op) === 'moves';
 
-/** Appends what computes the value; under its own number it is then a copy, so that its uses stay as they are. */
-function expand(w: Words, value: Value, functions: Map<string, PureFunction>, refuse: (what: string) => void): void {
+/** Appends what computes the value of bits; under its own number it is then a copy, so that its uses stay as they are. */
+export function expand(w: Words, value: Value, functions: Map<string, PureFunction>, refuse: (what: string) => void): void {
   const { b } = w;
   const inst = b.kernel.insts[value]!;
   const expansion = fateOf(inst.op);
@@ -67,7 +78,7 @@ function expand(w: Words, value: Value, functions: Map<string, PureFunction>, re
 }
 
 /** A call of the function that does what an instruction does, in its place. */
-function called(inst: Inst, types: readonly Type[], expansion: Expansion, functions: Map<string, PureFunction>): Inst {
+export function called(inst: Inst, types: readonly Type[], expansion: Expansion, functions: Map<string, PureFunction>): Inst {
   const { name, fn } = functionOf(inst, types, expansion);
   functions.set(name, fn);
   const [a, b, c] = operandsOf(inst);

@@ -2,15 +2,11 @@
 import type { InstructionOf } from '../bitcode/model.ts';
 import { type Type as LlvmType, types as llvm, spell } from '../bitcode/types.ts';
 import type { Builder, Value } from '../ir/index.ts';
-import { compositeOf } from './composites.ts';
-import { type Intrinsic, intrinsicOf, llvmScalar } from './intrinsics.ts';
-import { type Lanes, type RaiseState, Refused } from './raise-state.ts';
-
-interface ElementFunction {
-  readonly params: readonly LlvmType[];
-  readonly result: LlvmType;
-  make(b: Builder, args: readonly Value[]): Value;
-}
+import { elementFunctionOf } from './functions/index.ts';
+import type { ElementFunction } from './functions/row.ts';
+import { type Intrinsic, intrinsicOf } from './intrinsics.ts';
+import type { RaiseState } from './raise-state.ts';
+import { type Lanes, Refused } from './raise-types.ts';
 
 /** The op of an intrinsic on its operands; a trailing flag (`air.clz`) is not one. */
 export function applyOp(b: Builder, row: Intrinsic, args: readonly Value[]): Value {
@@ -23,11 +19,7 @@ export function applyOp(b: Builder, row: Intrinsic, args: readonly Value[]): Val
 function functionOf(name: string): ElementFunction | undefined {
   const row = intrinsicOf(name);
   if (row?.class === 'pure') return { params: row.type.params, result: row.type.result, make: (b, args) => applyOp(b, row, args) };
-  const composite = compositeOf(name);
-  if (!composite) return undefined;
-  const { type, operands, words, make } = composite;
-  const of = llvmScalar[type];
-  return { params: [...Array<LlvmType>(operands).fill(of), ...Array<LlvmType>(words).fill(llvm.i32)], result: of, make };
+  return elementFunctionOf(name);
 }
 
 /** What a call of such a function defines; nothing where it is none. */

@@ -1,6 +1,6 @@
 /** Parameters and variables of a raised kernel: buffers to IR parameters, inputs to special registers, globals to variables. */
 import { parseFormat } from '../base/printf/conversion.ts';
-import type { Constant, GlobalVariable, Module } from '../bitcode/model.ts';
+import type { Module } from '../bitcode/model.ts';
 import { type Type as LlvmType, spell } from '../bitcode/types.ts';
 import {
   emptyKernel,
@@ -10,38 +10,32 @@ import {
   moduleMemoryName,
   packedValuesName,
   printBufferName,
-  type Variable,
 } from '../ir/index.ts';
-import { alignOf, fieldOffset, hasMemoryForm, sizeOf } from './layout.ts';
-import { type RaiseState, Refused } from './raise-state.ts';
-import {
-  type KernelDescription,
-  type ParamDescription,
-  readFaults,
-  readFormats,
-  readFunctionConstants,
-  readMemory,
-  readPacked,
-} from './read-metadata.ts';
+import { type ConstantValues, raiseVariables } from './raise-constants.ts';
+import type { RaiseState } from './raise-state.ts';
+import { Refused } from './raise-types.ts';
+import { type KernelDescription, type ParamDescription, readFaults, readFormats, readMemory, readPacked } from './read-metadata.ts';
 import { spaces } from './targets.ts';
 
-/** A kernel with its parameters and variables and no blocks. */
-export function raiseKernelShell(module: Module, description: KernelDescription): Kernel {
-  refuseUnknown(module, description);
+/** A kernel with its parameters and variables and no blocks. What no launch can give, textures and the like, is refused. */
+export function raiseKernelShell(module: Module, description: KernelDescription, values: ConstantValues): Kernel {
   const kernel = emptyKernel(description.fn.name);
   kernel.maxThreads = description.maxThreads;
-  for (const param of description.params)
+  kernel.variables = raiseVariables(module, values);
+  for (const param of description.params) {
+    if (!isPresent(kernel, param)) continue;
+    if (param.kind === 'other') throw new Refused(`a parameter of the kind \`${param.what}\``);
     if (param.kind === 'buffer') kernel.params.push(withHidden(kernelParam(param, spaceOfBuffer(param, description)), module));
-  for (const global of module.globals) kernel.variables.push(variable(global));
+  }
   return kernel;
 }
 
-/** What no launch can give: textures and the like, and function constants, whose values are the caller's. */
-function refuseUnknown(module: Module, { params }: KernelDescription): void {
-  const other = params.find((param) => param.kind === 'other');
-  if (other) throw new Refused(`a parameter of the kind \`${other.what}\``);
-  const constants = readFunctionConstants(module);
-  if (constants.length > 0) throw new Refused(`a kernel with function constants (${constants.map((name) => `\`${name}\``).join(', ')})`);
+/** Whether a parameter is there: one with a condition is where that is not 0. */
+function isPresent({ variables }: Kernel, { condition }: ParamDescription): boolean {
+  if (condition === undefined) return true;
+  const init = variables.find(({ name }) => name === condition)?.init;
+  if (!init) throw new Refused(`a parameter with the condition \`${condition}\``);
+  return init.some((byte) => byte !== 0);
 }
 
 /** Parameters that no caller hands over say so, as the module describes them. */
@@ -96,7 +90,8 @@ export function raiseArguments(state: RaiseState, description: KernelDescription
   let index = 0;
   for (const param of description.params) {
     const arg = description.fn.args[param.index]!;
-    if (param.kind === 'buffer') state.define(arg, [state.b.param(state.typesOf(arg.type)[0]!, { index: index++ })]);
+    if (!isPresent(state.kernel, param)) state.define(arg, state.lanes({ kind: 'constant', form: 'undef', type: arg.type }));
+    else if (param.kind === 'buffer') state.define(arg, [state.b.param(state.typesOf(arg.type)[0]!, { index: index++ })]);
     else if (param.kind === 'input') state.define(arg, inputLanes(state, param, arg.type));
   }
 }
@@ -111,51 +106,4 @@ function inputLanes(state: RaiseState, param: Extract<ParamDescription, { kind: 
     if (lane === 'i16') return state.b.trunc('i16', value);
     throw new Refused(`\`air.${param.input.name}\` as ${spell(type)}`);
   });
-}
-
-/** Bytes; far more than a GPU has for variables, and little enough for any host. */
-export const largestVariable = 2 ** 26;
-
-function variable(global: GlobalVariable): Variable {
-  const { space } = global.type;
-  if (global.section?.startsWith('air.')) throw new Refused(`function constants (\`${global.name}\`)`);
-  if (!hasMemoryForm(global.valueType)) throw new Refused(`the variable \`${global.name}\` of type ${spell(global.valueType)}`);
-  const size = sizeOf(global.valueType);
-  if (size > largestVariable) throw new Refused(`the variable \`${global.name}\` of ${size} bytes`);
-  const align = Math.max(global.align, alignOf(global.valueType));
-  const common = { name: global.name, size, align, isDynamic: false, element: undefined };
-  if (space === spaces.threadgroup) return { ...common, space: 'shared', init: undefined };
-  if (space !== spaces.constant || !global.init) throw new Refused(`the variable \`${global.name}\` in address space ${space}`);
-  const bytes = new Uint8Array(size);
-  fill(bytes, 0, global.init);
-  return { ...common, space: 'constant', init: bytes };
-}
-
-/** Writes a constant's bytes as they lie in memory. */
-function fill(bytes: Uint8Array, at: number, constant: Constant): void {
-  if (constant.kind !== 'constant') throw new Refused('a constant that holds an address');
-  switch (constant.form) {
-    case 'int':
-      return put(bytes, at, constant.value, sizeOf(constant.type));
-    case 'float':
-      return put(bytes, at, constant.bits, sizeOf(constant.type));
-    case 'aggregate': {
-      const { type } = constant;
-      constant.elements.forEach((element, i) => {
-        const offset = type.kind === 'struct' ? fieldOffset(type, i) : i * sizeOf(element.type);
-        fill(bytes, at + offset, element);
-      });
-      return;
-    }
-    case 'null':
-    case 'undef':
-    case 'poison':
-      return;
-    default:
-      throw new Refused(`a constant expression (${constant.form}) in an initialiser`);
-  }
-}
-
-function put(bytes: Uint8Array, at: number, bits: bigint, size: number): void {
-  for (let i = 0; i < size; i++) bytes[at + i] = Number((bits >> BigInt(8 * i)) & 0xffn);
 }

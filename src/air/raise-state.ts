@@ -1,15 +1,11 @@
 /** What raising one kernel carries along: the builder, and what each LLVM value became. */
 import type { Argument, Constant, Instruction, InstructionOf, Function as LlvmFunction, Value as LlvmValue } from '../bitcode/model.ts';
 import { type Type as LlvmType, spell } from '../bitcode/types.ts';
-import type { Block, Builder, Kernel, PointerType, ScalarType, Type, Value } from '../ir/index.ts';
+import type { Block, Builder, Kernel, Type, Value } from '../ir/index.ts';
 import { fieldOffset, hasMemoryForm, sizeOf } from './layout.ts';
-import { spaces } from './targets.ts';
-
-/** Thrown where a kernel cannot be raised, and caught by `raiseKernel`, which reports it. */
-export class Refused extends Error {}
-
-/** An LLVM value as IR scalars: one, or one per vector element. */
-export type Lanes = Value[];
+import { isMatrixType } from './matrix-functions.ts';
+import { raiseBinary, raiseCast, resized, withSign } from './raise-casts.ts';
+import { type Lanes, Refused, scalarType, typesOf } from './raise-types.ts';
 
 export interface RaiseState {
   readonly kernel: Kernel;
@@ -30,6 +26,8 @@ export interface Place {
   readonly returned: Block | undefined;
   /** How many instructions may still be raised for the kernel. */
   readonly budget: { left: number };
+  /** By the name of its variable, whether a function constant has a value; of other variables nothing. */
+  readonly isDefined: (variable: string) => boolean | undefined;
   /** Puts the body of a function in the place of a call. */
   readonly inline: (state: RaiseState, call: InstructionOf<'call'>, callee: LlvmFunction) => Lanes | undefined;
 }
@@ -53,46 +51,6 @@ export function raiseState(kernel: Kernel, b: Builder, place: Place): RaiseState
   return state;
 }
 
-const pointerTypes: Record<number, PointerType> = {
-  [spaces.thread]: 'ptr.local',
-  [spaces.device]: 'ptr.global',
-  [spaces.constant]: 'ptr.constant',
-  [spaces.threadgroup]: 'ptr.shared',
-};
-
-const floatTypes: Record<string, ScalarType> = { half: 'f16', bfloat: 'bf16', float: 'f32', double: 'f64' };
-
-/** Elements; Metal's own have 4, matrices at most 16. */
-const largestVector = 64;
-
-/** The IR types that stand for an LLVM type. */
-export function typesOf(type: LlvmType): Type[] {
-  switch (type.kind) {
-    case 'int':
-      if ([1, 8, 16, 32, 64].includes(type.bits)) return [`i${type.bits}` as Type];
-      throw new Refused(`integers of ${type.bits} bits`);
-    case 'float':
-      return [floatTypes[type.name]!];
-    case 'pointer': {
-      const pointer = pointerTypes[type.space];
-      if (!pointer) throw new Refused(`pointers in address space ${type.space}`);
-      return [pointer];
-    }
-    case 'vector':
-      if (type.count > largestVector) throw new Refused(`vectors of ${type.count} elements`);
-      return Array.from({ length: type.count }, () => typesOf(type.element)).flat();
-    default:
-      throw new Refused(`values of type ${spell(type)}`);
-  }
-}
-
-/** The scalar type of an LLVM scalar. */
-export function scalarType(type: LlvmType): Type {
-  const all = typesOf(type);
-  if (all.length !== 1) throw new Refused(`a vector where a scalar was expected (${spell(type)})`);
-  return all[0]!;
-}
-
 /** Undefined and poison values are 0, as nothing in the IR is undefined. */
 function constantLanes(state: RaiseState, value: LlvmValue): Lanes {
   if (value.kind === 'global') return globalAddress(state, value);
@@ -102,8 +60,10 @@ function constantLanes(state: RaiseState, value: LlvmValue): Lanes {
       return [state.b.const(scalarType(value.type), value.value)];
     case 'float':
       return [state.b.const(scalarType(value.type), value.bits)];
-    case 'aggregate':
-      return value.elements.flatMap((element) => state.lanes(element));
+    case 'aggregate': {
+      const own = isMatrixType(value.type) ? value.elements.slice(0, 2) : value.elements;
+      return own.flatMap((element) => state.lanes(element));
+    }
     case 'null':
     case 'undef':
     case 'poison':
@@ -113,10 +73,9 @@ function constantLanes(state: RaiseState, value: LlvmValue): Lanes {
     case 'gep':
       return [addressOf(state, value.sourceType, state.scalar(value.base), value.indices)];
     case 'cast':
-      if (value.opcode === 'bitcast' && value.type.kind === 'pointer') return state.lanes(value.value);
-      throw new Refused(`a constant ${value.opcode}`);
-    default:
-      throw new Refused(`a constant expression (${value.form})`);
+      return raiseCast(state.b, value.opcode, state.lanes(value.value), [value.value.type, value.type]);
+    case 'binary':
+      return raiseBinary(state.b, value.opcode, [state.lanes(value.a), state.lanes(value.b)], value.type);
   }
 }
 
@@ -125,7 +84,10 @@ function globalAddress(state: RaiseState, global: Extract<Constant, { kind: 'glo
   return [state.b.variable(scalarType(global.type), { name: global.name })];
 }
 
-const describe = (value: Argument | Instruction | Constant): string => (value.kind === 'instruction' ? `\`${value.op}\`` : value.kind);
+function describe(value: Argument | Instruction | Constant): string {
+  if (value.kind !== 'instruction') return value.kind;
+  return value.op === 'call' && value.callee.kind === 'function' ? `what \`${value.callee.name}\` gives` : `\`${value.op}\``;
+}
 
 /** A GEP as one byte offset on the base. */
 export function addressOf(state: RaiseState, sourceType: LlvmType, base: Value, indices: readonly LlvmValue[]): Value {
@@ -159,7 +121,7 @@ const scale = (b: Builder, value: Value, size: bigint): Value => (size === 1n ? 
 /** GEP indices are signed and extended to the width of a pointer. */
 function asI64(state: RaiseState, index: LlvmValue): Value {
   const value = state.scalar(index);
-  return state.b.typeOf(value) === 'i64' ? value : state.b.sext('i64', value);
+  return resized(state.b, withSign(state.b, index.type, value), 'i64', 'sext');
 }
 
 function structOffset(type: Extract<LlvmType, { kind: 'struct' }>, index: number): number {

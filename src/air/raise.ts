@@ -1,28 +1,18 @@
 /**
- * AIR to IR: the way in for the CPU device, whoever wrote the metallib. Vectors of LLVM become scalars here, pointers become
+ * AIR to IR: the way in for the CPU device, whoever wrote the metallib. Vectors, structs and arrays of LLVM become scalars here, pointers become
  * opaque, phis become block parameters. What is graphics, unknown or without exact meaning is refused by name (CM4053).
  */
 import { Diagnostics } from '../base/diagnostic.ts';
-import type { Instruction, InstructionOf, Block as LlvmBlock, Function as LlvmFunction, Module } from '../bitcode/model.ts';
-import { spell } from '../bitcode/types.ts';
-import {
-  addBlock,
-  addBlockParam,
-  type Block,
-  builder,
-  type Edge,
-  isHidden,
-  type Kernel,
-  renumber,
-  type Terminator,
-  type Value,
-  verify,
-} from '../ir/index.ts';
+import type { Module } from '../bitcode/model.ts';
+import { addBlock, builder, isHidden, type Kernel, renumber, verify } from '../ir/index.ts';
 import type { KernelReflection, ParamReflection } from './abi.ts';
-import { readLine } from './lines.ts';
-import { raiseInstruction } from './raise-instructions.ts';
+import { bytesOfConstant, type FunctionConstant, type GivenConstant, givenFor, readFunctionConstants } from './function-constants.ts';
+import { inlineCall, mostInstructions, raiseBlocks } from './raise-blocks.ts';
+import { type ConstantValues, definedIn } from './raise-constants.ts';
 import { raiseArguments, raiseKernelShell } from './raise-params.ts';
-import { type Lanes, type RaiseState, Refused, raiseState } from './raise-state.ts';
+import { initialiseShared } from './raise-shared.ts';
+import { raiseState } from './raise-state.ts';
+import { Refused } from './raise-types.ts';
 import { elementOfTypeName, type KernelDescription, readKernels, readTarget } from './read-metadata.ts';
 import { reflectHidden, reflectLimits, withPacked } from './reflect.ts';
 
@@ -32,30 +22,74 @@ export interface RaisedKernel {
 }
 
 /** Raises the compute kernels of a module; those that cannot be raised are reported and left out. */
-export function raiseModule(module: Module, diagnostics: Diagnostics): RaisedKernel[] {
+export function raiseModule(module: Module, diagnostics: Diagnostics, given: readonly GivenConstant[] = []): RaisedKernel[] {
+  const constants = readFunctionConstants(module);
+  const bytes = new Map<FunctionConstant, Uint8Array>();
+  for (const constant of constants) {
+    const value = givenFor(constant, given)?.value;
+    const made = value === undefined ? undefined : bytesOfConstant(constant.type, value);
+    if (made instanceof Uint8Array) bytes.set(constant, made);
+    else if (made) diagnostics.report('CM4055', { ...constant, ...made });
+  }
+  return raiseWith(module, { constants, bytes }, diagnostics);
+}
+
+function raiseWith(module: Module, values: ConstantValues, diagnostics: Diagnostics): RaisedKernel[] {
   const raised: RaisedKernel[] = [];
   for (const description of readKernels(module, diagnostics)) {
-    const kernel = raiseKernel(module, description, diagnostics);
-    if (kernel) raised.push({ kernel, reflection: { ...reflect(description, kernel), ...reflectLimits(readTarget(module)) } });
+    const kernel = isComplete(values, description, diagnostics) ? raiseKernel(module, description, values, diagnostics) : undefined;
+    if (!kernel) continue;
+    const reflection = { ...reflect(description, kernel), ...reflectConstants(values), ...reflectLimits(readTarget(module)) };
+    raised.push({ kernel, reflection });
   }
   return raised;
 }
 
-/** What a host must bind, from the metadata alone. */
+/** Whether each function constant that has to have a value has one; CM4054 is reported for those that have not. */
+function isComplete({ constants, bytes }: ConstantValues, { fn }: KernelDescription, diagnostics: Diagnostics): boolean {
+  const missing = constants.filter((constant) => constant.isRequired && !bytes.has(constant));
+  for (const { name, type, index } of missing)
+    diagnostics.report('CM4054', { kernel: fn.name, name, type, index: index === undefined ? '' : `, number ${index}` });
+  return missing.length === 0;
+}
+
+function reflectConstants({ constants }: ConstantValues): Pick<KernelReflection, 'constants'> {
+  return constants.length > 0 ? { constants: constants.map(({ variable: _, ...constant }) => constant) } : {};
+}
+
+/**
+ * What a host must bind for the kernels of a module, without raising their bodies: parameters and variables, and no blocks. Kernels
+ * with parameters that no launch can give, or with function constants that want values, are reported and left out.
+ */
+export function describeModule(module: Module, diagnostics: Diagnostics): RaisedKernel[] {
+  const values: ConstantValues = { constants: readFunctionConstants(module), bytes: new Map() };
+  return readKernels(module, diagnostics).flatMap((description) => {
+    if (!isComplete(values, description, diagnostics)) return [];
+    const kernel = unlessRefused(description, diagnostics, () => raiseKernelShell(module, description, values));
+    return kernel ? [{ kernel, reflection: { ...reflect(description, kernel), ...reflectLimits(readTarget(module)) } }] : [];
+  });
+}
+
+/** What a host must bind, from the metadata alone. Function constants are taken to be 0 here, and to be given. */
 export function reflectModule(module: Module, diagnostics: Diagnostics): KernelReflection[] {
-  return raiseModule(module, diagnostics).map((each) => each.reflection);
+  const constants = readFunctionConstants(module);
+  const bytes = new Map(constants.map((constant) => [constant, new Uint8Array(0)]));
+  return raiseWith(module, { constants, bytes }, diagnostics).map((each) => each.reflection);
 }
 
 function reflect(description: KernelDescription, kernel: Kernel): KernelReflection {
   const params = description.params.flatMap((p): ParamReflection[] => {
-    if (p.kind !== 'buffer' || kernel.params.every((k) => k.name !== p.name || k.kind === 'threadgroup' || isHidden(k))) return [];
-    const isBytes = p.bufferSize !== undefined;
+    if (p.kind !== 'buffer') return [];
+    const raised = kernel.params.find((k) => k.slot === p.slot && k.name === p.name && k.kind !== 'threadgroup');
+    if (!raised || isHidden(raised)) return [];
+    // A reference to memory of the device has a size as well, and is a buffer.
+    const isBytes = raised.kind === 'value';
     return [
       {
         name: p.name,
         slot: p.slot,
         kind: isBytes ? 'bytes' : 'buffer',
-        size: isBytes ? p.bufferSize! : p.typeSize,
+        size: isBytes ? raised.size : p.typeSize,
         align: p.typeAlign,
         element: elementOfTypeName(p.typeName),
         access: p.access,
@@ -63,23 +97,31 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
     ];
   });
   const shared = kernel.variables.filter((v) => v.space === 'shared');
+  const sharedArguments = kernel.params.filter((p) => p.kind === 'threadgroup').length;
   return {
     name: kernel.name,
     params: withPacked(params, kernel),
     ...reflectHidden(kernel),
     staticSharedBytes: shared.filter((v) => !v.isDynamic).reduce((sum, v) => Math.ceil(sum / v.align) * v.align + v.size, 0),
-    usesDynamicShared: kernel.params.some((p) => p.kind === 'threadgroup'),
+    usesDynamicShared: sharedArguments > 0,
+    ...(sharedArguments > 1 ? { sharedArguments } : {}),
     maxThreads: description.maxThreads,
     requiredThreads: undefined,
   };
 }
 
-function raiseKernel(module: Module, description: KernelDescription, diagnostics: Diagnostics): Kernel | undefined {
-  try {
-    const kernel = raiseKernelShell(module, description);
-    raiseBody(kernel, description);
+function raiseKernel(module: Module, description: KernelDescription, values: ConstantValues, diagnostics: Diagnostics): Kernel | undefined {
+  return unlessRefused(description, diagnostics, () => {
+    const kernel = raiseKernelShell(module, description, values);
+    raiseBody(kernel, module, description, values);
     refuseUnsound(kernel);
     return kernel;
+  });
+}
+
+function unlessRefused(description: KernelDescription, diagnostics: Diagnostics, make: () => Kernel): Kernel | undefined {
+  try {
+    return make();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     diagnostics.report('CM4053', { kernel: description.fn.name, why: error.message });
@@ -93,7 +135,7 @@ function refuseUnsound(kernel: Kernel): void {
   if (!verify(kernel, found)) throw new Refused(`a body in which ${found.list[0]!.message}`);
 }
 
-function raiseBody(kernel: Kernel, description: KernelDescription): void {
+function raiseBody(kernel: Kernel, module: Module, description: KernelDescription, values: ConstantValues): void {
   const fn = description.fn;
   if (fn.blocks.length === 0) throw new Refused('it has no body');
   const state = raiseState(kernel, builder(kernel, addBlock(kernel)), {
@@ -101,141 +143,10 @@ function raiseBody(kernel: Kernel, description: KernelDescription): void {
     returned: undefined,
     budget: { left: mostInstructions },
     inline: inlineCall,
+    isDefined: definedIn(values),
   });
   raiseArguments(state, description);
+  initialiseShared(state, module);
   raiseBlocks(state, fn);
   renumber(kernel);
-}
-
-/** Instructions of a kernel with all that it calls, and calls within calls; far more than any compiler takes. */
-const mostInstructions = 1_000_000;
-const deepest = 256;
-
-/** The body of a function in the place of a call of it, with registers and memory of its own; the call's block goes on behind it. */
-function inlineCall(state: RaiseState, call: InstructionOf<'call'>, callee: LlvmFunction): Lanes | undefined {
-  const { kernel, b, place } = state;
-  const { result, params } = callee.functionType;
-  if (place.within.length > deepest) throw new Refused(`calls more than ${deepest} deep`);
-  if (place.within.includes(callee)) throw new Refused(`the function \`${callee.name}\`, which calls itself`);
-  if (call.functionType !== callee.functionType || call.args.length !== params.length || callee.args.length !== params.length)
-    throw new Refused(`the function \`${callee.name}\` called as ${spell(call.functionType)}`);
-  const returned = addBlock(kernel);
-  const lanes = result.kind === 'void' ? undefined : state.typesOf(result).map((type) => addBlockParam(kernel, returned, type));
-  const inner = raiseState(kernel, b, { ...place, within: [...place.within, callee], returned });
-  callee.args.forEach((arg, i) => {
-    const from = call.args[i]!;
-    const given = from.kind === 'metadata' ? [] : state.lanes(from);
-    if (given.map(b.typeOf).join() !== inner.typesOf(arg.type).join())
-      throw new Refused(`an argument of \`${callee.name}\` of another type`);
-    inner.define(arg, given);
-  });
-  raiseBlocks(inner, callee);
-  b.block = returned;
-  return lanes;
-}
-
-/** The blocks of a function; the block that the builder is at goes on to the first. */
-function raiseBlocks(state: RaiseState, fn: LlvmFunction): void {
-  const { kernel } = state;
-  const entry = state.b.block;
-  const reachable = reachableBlocks(fn.blocks[0]!);
-  const blocks = new Map<LlvmBlock, Block>(reachable.map((llvm) => [llvm, addBlock(kernel)]));
-  for (const [llvm, block] of blocks)
-    for (const phi of phisOf(llvm))
-      state.define(
-        phi,
-        state.typesOf(phi.type).map((t) => addBlockParam(kernel, block, t)),
-      );
-  entry.end = { op: 'br', to: { block: blocks.get(fn.blocks[0]!)!, args: [] } };
-  for (const llvm of definitionOrder(reachable)) raiseBlock(state, llvm, blocks);
-}
-
-const phisOf = (block: LlvmBlock) => block.body.filter((inst): inst is InstructionOf<'phi'> => inst.op === 'phi');
-
-function raiseBlock(state: RaiseState, llvm: LlvmBlock, blocks: ReadonlyMap<LlvmBlock, Block>): void {
-  const b = state.b;
-  b.block = blocks.get(llvm)!;
-  for (const inst of llvm.body) {
-    if (--state.place.budget.left < 0) throw new Refused(`more than ${mostInstructions} instructions with all that it calls`);
-    if (inst.op === 'phi') continue;
-    b.loc = readLine(inst);
-    if (isTerminator(inst)) return void raiseTerminator(state, inst, llvm, blocks);
-    const made = raiseInstruction(state, inst);
-    if (made) defineChecked(state, inst, made);
-  }
-  throw new Refused('a basic block without terminator');
-}
-
-/** What an instruction became must have the shape of its type: files from elsewhere may say one and mean another. */
-function defineChecked(state: RaiseState, inst: Instruction, made: Lanes): void {
-  const types = state.typesOf(inst.type);
-  if (made.length !== types.length || made.some((value, i) => state.b.typeOf(value) !== types[i]))
-    throw new Refused(`\`${inst.op}\` with a result of type ${spell(inst.type)}`);
-  state.define(inst, made);
-}
-
-const isTerminator = (inst: Instruction): boolean => ['br', 'condbr', 'switch', 'ret', 'unreachable'].includes(inst.op);
-
-function raiseTerminator(state: RaiseState, inst: Instruction, from: LlvmBlock, blocks: ReadonlyMap<LlvmBlock, Block>): void {
-  const b = state.b;
-  const edge = (to: LlvmBlock): Edge => ({ block: blocks.get(to)!, args: phisOf(to).flatMap((phi): Lanes => incoming(state, phi, from)) });
-  if (inst.op === 'br') b.block.end = { op: 'br', to: edge(inst.target) };
-  else if (inst.op === 'condbr')
-    b.block.end = { op: 'condbr', cond: state.scalar(inst.condition), then: edge(inst.ifTrue), else: edge(inst.ifFalse) };
-  else if (inst.op === 'switch') raiseSwitch(state, inst, edge);
-  else b.block.end = inst.op === 'ret' ? returnFrom(state, inst) : { op: 'ret' };
-}
-
-function returnFrom(state: RaiseState, { value }: InstructionOf<'ret'>): Terminator {
-  const { returned } = state.place;
-  return returned ? { op: 'br', to: { block: returned, args: value ? state.lanes(value) : [] } } : { op: 'ret' };
-}
-
-/** A switch as a chain of comparisons. */
-function raiseSwitch(state: RaiseState, inst: InstructionOf<'switch'>, edge: (to: LlvmBlock) => Edge): void {
-  const b = state.b;
-  for (const each of inst.cases) {
-    const cond = b.icmp(state.scalar(inst.condition), state.scalar(each.value), { pred: 'eq' });
-    const then = edge(each.block);
-    const next = addBlock(state.kernel);
-    b.block.end = { op: 'condbr', cond, then, else: { block: next, args: [] } };
-    b.block = next;
-  }
-  b.block.end = { op: 'br', to: edge(inst.defaultBlock) };
-}
-
-function incoming(state: RaiseState, phi: InstructionOf<'phi'>, from: LlvmBlock): Value[] {
-  const found = phi.incoming.find((each) => each.block === from);
-  if (!found) throw new Refused('a phi that lacks a predecessor');
-  return state.lanes(found.value);
-}
-
-function successors(block: LlvmBlock): LlvmBlock[] {
-  const end = block.body[block.body.length - 1];
-  if (end?.op === 'br') return [end.target];
-  if (end?.op === 'condbr') return [end.ifTrue, end.ifFalse];
-  return end?.op === 'switch' ? [...end.cases.map((c) => c.block), end.defaultBlock] : [];
-}
-
-function reachableBlocks(entry: LlvmBlock): LlvmBlock[] {
-  const seen = new Set([entry]);
-  for (const block of seen) for (const next of successors(block)) seen.add(next);
-  return [...seen];
-}
-
-/** Reverse postorder, so that definitions come before their uses. */
-function definitionOrder(blocks: readonly LlvmBlock[]): LlvmBlock[] {
-  const done: LlvmBlock[] = [];
-  const seen = new Set([blocks[0]!]);
-  const stack = [{ block: blocks[0]!, next: successors(blocks[0]!) }];
-  while (stack.length > 0) {
-    const top = stack[stack.length - 1]!;
-    const to = top.next.pop();
-    if (!to) done.push(stack.pop()!.block);
-    else if (!seen.has(to)) {
-      seen.add(to);
-      stack.push({ block: to, next: successors(to) });
-    }
-  }
-  return done.reverse();
 }

@@ -17,9 +17,10 @@ import {
 import type { ElementType } from './abi.ts';
 import { type KernelInput, kernelInputs } from './inputs.ts';
 import { ownTarget, softDoubles, typeNames } from './metadata.ts';
+import { numberAt, textAt } from './metadata-values.ts';
 import { type Target, targets } from './targets.ts';
 
-/** One function parameter as its metadata node describes it. */
+/** One function parameter as its metadata node describes it. With a condition it is there only where that variable, made of function constants, is not 0. */
 export type ParamDescription =
   | {
       readonly kind: 'buffer';
@@ -33,10 +34,11 @@ export type ParamDescription =
       readonly typeAlign: number;
       readonly typeName: string;
       readonly name: string;
+      readonly condition?: string;
     }
-  | { readonly kind: 'input'; readonly index: number; readonly input: KernelInput }
-  /** What is not for computing, or not known: textures, samplers, argument buffers. */
-  | { readonly kind: 'other'; readonly index: number; readonly what: string };
+  | { readonly kind: 'input'; readonly index: number; readonly input: KernelInput; readonly condition?: string }
+  /** What is not for computing, or not known: textures, samplers. */
+  | { readonly kind: 'other'; readonly index: number; readonly what: string; readonly condition?: string };
 
 export interface KernelDescription {
   readonly fn: LlvmFunction;
@@ -90,20 +92,24 @@ function fault(diagnostics: Diagnostics, why: string): undefined {
   return undefined;
 }
 
-const textAt = (m: Metadata | undefined): string | undefined => (m?.kind === 'string' ? m.value : undefined);
-
-/** The value of an integer in metadata. */
-export function numberAt(m: Metadata | undefined): number | undefined {
-  return m?.kind === 'value' && m.value.kind === 'constant' && m.value.form === 'int' ? Number(m.value.value) : undefined;
-}
-
 function readParam(node: MetadataNode): ParamDescription | string {
   const index = numberAt(node.operands[0]);
   const kind = textAt(node.operands[1]);
   if (index === undefined || !kind) return 'a parameter node without index or kind';
-  if (kind === 'air.buffer') return readBuffer(node, index);
+  if (kind === 'air.function_constant') return readConditional(node);
+  if (kind === 'air.buffer' || kind === 'air.indirect_buffer') return readBuffer(node, index);
   const input = kernelInputs.find((each) => `air.${each.name}` === kind);
   return input ? { kind: 'input', index, input } : { kind: 'other', index, what: kind };
+}
+
+/** Behind the kind stand the condition and then what the parameter is where it is there. */
+function readConditional({ operands, ...node }: MetadataNode): ParamDescription | string {
+  const [index, , condition, ...rest] = operands;
+  const variable = condition?.kind === 'node' ? condition.operands[0] : undefined;
+  if (variable?.kind !== 'value' || variable.value.kind !== 'global') return 'a parameter with a condition that is no variable';
+  if (textAt(rest[0]) === 'air.function_constant') return 'a parameter with two conditions';
+  const param = readParam({ ...node, operands: [index, ...rest] });
+  return typeof param === 'string' ? param : { ...param, condition: variable.value.name };
 }
 
 function readBuffer(node: MetadataNode, index: number): ParamDescription | string {
@@ -167,10 +173,6 @@ export const readTarget = (module: Module): Target | undefined =>
 
 /** What a kernel of the module may say when it stops itself. */
 export const readFaults = (module: Module): string[] => readTexts(module, faultWordName);
-
-/** Names of the function constants of a module. */
-export const readFunctionConstants = (module: Module): string[] =>
-  (module.namedMetadata.find((n) => n.name === 'air.function_constants')?.nodes ?? []).map(({ operands }) => textAt(operands[2]) ?? '');
 
 /** What the kernel of a module may print. */
 export const readFormats = (module: Module): string[] => readTexts(module, printBufferName);

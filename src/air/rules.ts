@@ -11,6 +11,7 @@ import { atomicRule, casRule } from './atomic-rules.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { constantValue, i32Constant, intConstant, undef } from './function-builder.ts';
 import { barrierOperands, clockName, fenceOperands, intrinsicFor, intrinsicOf } from './intrinsics.ts';
+import { elementAt, matmulRule } from './matrix-rules.ts';
 import { loadRule, storeRule } from './memory-rules.ts';
 import { hasFences } from './targets.ts';
 import { ballotRule, membersRule, reduceRule, shuffleRule, syncwarpRule } from './warp-rules.ts';
@@ -231,7 +232,7 @@ export const rules: AirRules = {
   select: (e, { cond, a, b }) => e.b.select(e.value(cond), e.value(a), e.value(b)),
   vec2: (e, inst) => vector(e, inst, [inst.a, inst.b]),
   vec4: (e, inst) => vector(e, inst, [inst.a, inst.b, inst.c, inst.d]),
-  extract: (e, { a, lane, type }) => e.b.emit('extractelement', llvmType(type), { vector: e.value(a), index: i32Constant(lane) }),
+  extract: (e, { a, lane }) => elementAt(e, e.value(a), lane),
   ptradd: () => undefined,
   ptrtoint: (e, { a }) => asInteger(e, a),
   inttoptr: () => undefined,
@@ -255,6 +256,7 @@ export const rules: AirRules = {
   shuffle: shuffleRule,
   ballot: ballotRule,
   reduce: reduceRule,
+  matmul: matmulRule,
   syncwarp: syncwarpRule,
   members: membersRule,
   barrier: (e) => {

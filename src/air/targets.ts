@@ -1,6 +1,7 @@
 /**
  * Facts per target: everything in a metallib that depends on the system it is made for, one row each.
- * Source: real metallibs of macOS 11 to 26 (JuliaGPU/Metal.jl test/metallib, darlinghq/indium, a2flo/floor).
+ * Source: real metallibs of macOS 11 to 26 (JuliaGPU/Metal.jl test/metallib, darlinghq/indium, a2flo/floor) and of iOS 17 and 18
+ * (untoldengine/UntoldEngine, software-mansion/react-native-svg, nhiroyasu/SwiftGLTF).
  */
 
 export interface Target {
@@ -10,6 +11,8 @@ export interface Target {
   readonly metalVersion: readonly [number, number, number];
   /** `SDK Version` module flag. */
   readonly sdkVersion: readonly number[];
+  /** As the header of the container names it. */
+  readonly platform: 'macos' | 'ios';
   readonly container: { readonly major: number; readonly minor: number; readonly patch: number };
   readonly os: { readonly major: number; readonly minor: number; readonly patch: number };
   /** What the LLVM that reads the module knows. */
@@ -18,6 +21,8 @@ export interface Target {
   readonly simdgroupBarrierScope: number;
   /** Whether operations that only the CPU device understands may be emitted. */
   readonly allowsCpuOnly: boolean;
+  /** Whether doubles are computed with pairs of floats where it has none, and not exactly. */
+  readonly emulatesDoubles?: boolean;
   readonly shared: SharedLimits;
 }
 
@@ -50,12 +55,13 @@ export interface Dialect {
 
 /**
  * From macOS 14, AIR 2.6 on. Source: kernel, kernels, constants, sources and debuginfo of macOS 14, 15 and 26 in Metal.jl
- * (records and spellings); GPUCompiler.jl (bfloat from Metal 3.1 on).
+ * (records and spellings); UntoldEngine's kernels for macOS 14, iOS 17 and later (`nocallback`, 71, on LLVM's own intrinsics);
+ * GPUCompiler.jl (bfloat from Metal 3.1 on).
  */
 const llvm14: Dialect = {
   functionOperands: 21,
   variableOperands: 18,
-  lastAttribute: 70,
+  lastAttribute: 71,
   saysWriteonly: true,
   framePointer: { 'frame-pointer': 'all' },
   hasFramePointerFlag: true,
@@ -85,7 +91,7 @@ export const dialectOf = (airVersion: readonly number[]): Dialect => ((airVersio
 /** Whether the target's AIR has fences of memory. */
 export const hasFences = ({ airVersion, allowsCpuOnly }: Target): boolean => airVersion[1] >= 7 || allowsCpuOnly;
 
-export type TargetName = 'macos13' | 'macos14' | 'macos15' | 'macos26' | 'cpu';
+export type TargetName = 'macos13' | 'macos14' | 'macos15' | 'macos26' | 'ios17' | 'ios18' | 'cpu';
 
 /** What all targets up to AIR 2.7 give: its output in public repositories has 1, as DXMT and Metal.jl do. */
 const oldBarrierScope = 1;
@@ -97,6 +103,7 @@ const macos13: Target = {
   airVersion: [2, 5, 0],
   metalVersion: [3, 0, 0],
   sdkVersion: [14, 4],
+  platform: 'macos',
   container: { major: 1, minor: 2, patch: 7 },
   os: { major: 13, minor: 0, patch: 0 },
   dialect: beforeLlvm14,
@@ -112,6 +119,7 @@ const macos14: Target = {
   airVersion: [2, 6, 0],
   metalVersion: [3, 1, 0],
   sdkVersion: [14, 4],
+  platform: 'macos',
   container: { major: 1, minor: 2, patch: 7 },
   os: { major: 14, minor: 0, patch: 0 },
   dialect: llvm14,
@@ -127,6 +135,7 @@ const macos15: Target = {
   airVersion: [2, 7, 0],
   metalVersion: [3, 2, 0],
   sdkVersion: [15, 0],
+  platform: 'macos',
   container: { major: 1, minor: 2, patch: 8 },
   os: { major: 15, minor: 0, patch: 0 },
   dialect: llvm14,
@@ -145,6 +154,7 @@ const macos26: Target = {
   airVersion: [2, 8, 0],
   metalVersion: [4, 0, 0],
   sdkVersion: [26, 5],
+  platform: 'macos',
   container: { major: 1, minor: 2, patch: 9 },
   os: { major: 26, minor: 0, patch: 0 },
   dialect: llvm14,
@@ -153,12 +163,42 @@ const macos26: Target = {
   shared: appleShared,
 };
 
+/**
+ * As UntoldEngine's library for iOS 17.5 has it (kernels of compute among 55 functions, SDK 17.5), and react-native-svg's for 17.4:
+ * beside the same programs for macOS 14, which stand in both repositories, nothing differs but the header's platform, system
+ * and missing macOS bit, the triple, and the SDK's version.
+ */
+const ios17: Target = {
+  ...macos14,
+  name: 'ios17',
+  triple: 'air64-apple-ios17.0.0',
+  sdkVersion: [17, 5],
+  platform: 'ios',
+  os: { major: 17, minor: 0, patch: 0 },
+};
+
+/**
+ * As SwiftGLTF's library for iOS 18.5 has it (8 kernels of compute, SDK 18.5), beside the same program for macOS 15: again nothing else differs.
+ * Both say 1.2.7 in the header, which Apple's `metallib` writes where `metal` itself writes 1.2.8.
+ */
+const ios18: Target = {
+  ...macos15,
+  name: 'ios18',
+  triple: 'air64-apple-ios18.0.0',
+  sdkVersion: [18, 5],
+  platform: 'ios',
+  container: { major: 1, minor: 2, patch: 7 },
+  os: { major: 18, minor: 0, patch: 0 },
+};
+
 /** Targets by name; `cpu` is macOS 14 AIR plus what only the CPU device runs. */
 export const targets: Record<TargetName, Target> = {
   macos13,
   macos14,
   macos15,
   macos26,
+  ios17,
+  ios18,
   cpu: { ...macos14, name: 'cpu', allowsCpuOnly: true, shared: nvidiaShared },
 };
 

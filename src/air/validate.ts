@@ -3,30 +3,14 @@
  * every file is written and by `cumetal validate`.
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { Instruction, Function as LlvmFunction, Module } from '../bitcode/model.ts';
+import type { Constant, Function as LlvmFunction, Module, Value } from '../bitcode/model.ts';
+import { operandsOf, partsOf } from '../bitcode/operands.ts';
 import { spell, type Type } from '../bitcode/types.ts';
-import { intrinsicOf } from './intrinsics.ts';
+import { type AirRule, driverRules, holds, typeRule } from './driver-rules.ts';
+import { hasSignature, intrinsicOf } from './intrinsics.ts';
 import { sizeOf } from './layout.ts';
-import { readKernels } from './read-metadata.ts';
+import { type KernelDescription, readKernels } from './read-metadata.ts';
 import { dataLayout, dialectOf, limits, spaces, targets } from './targets.ts';
-
-interface AirRule {
-  /** Short name, printed with a violation. */
-  readonly name: string;
-  readonly doc: string;
-  readonly source: string;
-  /** What breaks it, one sentence each. */
-  check?(module: Module, kernels: ReturnType<typeof readKernels>): string[];
-  /** What breaks it in one instruction. All rules see an instruction before the next. */
-  each?(inst: Instruction, fn: LlvmFunction): string | undefined;
-}
-
-const holds = (type: Type, test: (type: Type) => boolean): boolean => {
-  if (test(type)) return true;
-  if (type.kind === 'array' || type.kind === 'vector') return holds(type.element, test);
-  if (type.kind === 'struct') return type.fields?.some((field) => holds(field, test)) ?? false;
-  return type.kind === 'pointer' && holds(type.pointee, test);
-};
 
 /** The AIR version that a module states; nothing where it states none. */
 const statedVersion = (module: Module): number[] | undefined =>
@@ -38,6 +22,23 @@ const statedVersion = (module: Module): number[] | undefined =>
 
 const isBfloat = (type: Type): boolean => type.kind === 'float' && type.name === 'bfloat';
 
+/** Whether something holds for a value or a constant that it is made of. What is known is kept: one may be made of millions. */
+function madeWith(test: (value: Constant) => boolean): (value: Value) => boolean {
+  const known = new WeakMap<Value, boolean>();
+  const found = (value: Value): boolean => {
+    if (value.kind !== 'constant') return false;
+    const before = known.get(value);
+    if (before !== undefined) return before;
+    const now = test(value) || partsOf(value).some(found);
+    known.set(value, now);
+    return now;
+  };
+  return found;
+}
+
+const changesSpace = madeWith((value) => value.kind === 'constant' && value.form === 'cast' && value.opcode === 'addrspacecast');
+const isPoison = madeWith((value) => value.kind === 'constant' && value.form === 'poison');
+
 /** What a function holds that readers of its level give up on. */
 function levelFaults(fn: LlvmFunction, { lastAttribute, hasFneg, hasBfloat }: ReturnType<typeof dialectOf>): string[] {
   const insts = fn.blocks.flatMap(({ body }) => body);
@@ -47,44 +48,27 @@ function levelFaults(fn: LlvmFunction, { lastAttribute, hasFneg, hasBfloat }: Re
     of.form !== 'string' && of.kind > lastAttribute ? [`the attribute ${of.kind} in \`${fn.name}\``] : [],
   );
   const ops = hasFneg ? [] : insts.flatMap(({ op }) => (op === 'fneg' || op === 'freeze' ? [`\`${op}\` in \`${fn.name}\``] : []));
+  const poison = hasFneg || !insts.some((inst) => operandsOf(inst).some(isPoison)) ? [] : [`poison in \`${fn.name}\``];
   const types = [...fn.args, ...insts].map(({ type }) => type);
-  return [...kinds, ...ops, ...(!hasBfloat && types.some((type) => holds(type, isBfloat)) ? [`bfloat in \`${fn.name}\``] : [])];
+  return [...kinds, ...ops, ...poison, ...(!hasBfloat && types.some((type) => holds(type, isBfloat)) ? [`bfloat in \`${fn.name}\``] : [])];
 }
 
 const isDouble = (type: Type): boolean => type.kind === 'float' && type.name === 'double';
 const isWide = (type: Type): boolean => type.kind === 'int' && type.bits > 64;
 const isBool = (type: Type): boolean => type.kind === 'int' && type.bits === 1;
 
-/** A rule about the types of values. What is known of a type is kept: a module has few. */
-function typeRule(name: string, doc: string, source: string, test: (type: Type) => boolean): AirRule {
-  const known = new WeakMap<Type, boolean>();
-  const breaks = (type: Type): boolean => {
-    const found = known.get(type) ?? holds(type, test);
-    known.set(type, found);
-    return found;
-  };
-  return {
-    name,
-    doc,
-    source,
-    check: (module) =>
-      module.functions.flatMap((fn) =>
-        fn.args.filter((arg) => breaks(arg.type)).map((arg) => `a parameter of type ${spell(arg.type)} of \`${fn.name}\``),
-      ),
-    each: (inst, fn) => (breaks(inst.type) ? `\`${inst.op}\` of type ${spell(inst.type)} in \`${fn.name}\`` : undefined),
-  };
-}
-
 /** In the data layout of AIR 2.0. Source: a library for iOS 11.3. */
 const oldWords = '-f80:128:128';
+
+const triples = /^air64(_v\d+)?-apple-(macosx|ios|tvos|watchos|xros)\d+(\.\d+)*(-simulator|-macabi)?$/;
 
 /** Every rule; `docs/air-rules.md` lists them. */
 export const airRules: readonly AirRule[] = [
   {
     name: 'triple',
-    doc: 'The triple names an air64 architecture.',
-    source: 'all real modules',
-    check: (m) => (/^air64(_v\d+)?-apple-(macosx|ios)\d+/.test(m.triple) ? [] : [`the triple is \`${m.triple}\``]),
+    doc: 'The triple names an air64 architecture, and a system of Apple’s with its version.',
+    source: 'all real modules: for macOS, iOS, tvOS and visionOS, and their simulators',
+    check: (m) => (triples.test(m.triple) ? [] : [`the triple is \`${m.triple}\``]),
   },
   {
     name: 'data-layout',
@@ -103,7 +87,7 @@ export const airRules: readonly AirRule[] = [
   },
   {
     name: 'level',
-    doc: 'Up to AIR 2.5 there are no attributes above `writeonly`, no `fneg` and `freeze`, no bfloat.',
+    doc: 'Up to AIR 2.5 there are no attributes above `writeonly`, no `fneg`, `freeze` and poison, no bfloat.',
     source: '"Unknown attribute kind" and "Failed to materializeAll": DXMT, llvm-downgrade, floor; all real modules up to macOS 13',
     check: (m) => {
       const version = statedVersion(m);
@@ -130,7 +114,7 @@ export const airRules: readonly AirRule[] = [
         if (fn.blocks.length > 0) return [];
         const row = intrinsicOf(fn.name);
         if (fn.name.startsWith('cumetal.')) return [`\`${fn.name}\` runs on the CPU device alone`];
-        return !row || row.type === fn.functionType ? [] : [`\`${fn.name}\` is declared as ${spell(fn.functionType)}`];
+        return !row || hasSignature(row, fn.functionType) ? [] : [`\`${fn.name}\` is declared as ${spell(fn.functionType)}`];
       }),
   },
   {
@@ -148,7 +132,10 @@ export const airRules: readonly AirRule[] = [
     name: 'no-generic-pointers',
     doc: 'No casts between address spaces: there are no generic pointers.',
     source: 'GPUCompiler.jl',
-    each: (inst, fn) => (inst.op === 'cast' && inst.opcode === 'addrspacecast' ? `an addrspacecast in \`${fn.name}\`` : undefined),
+    each: (inst, fn) => {
+      const isCast = inst.op === 'cast' && inst.opcode === 'addrspacecast';
+      return isCast || operandsOf(inst).some(changesSpace) ? `an addrspacecast in \`${fn.name}\`` : undefined;
+    },
   },
   {
     name: 'threadgroup-memory',
@@ -184,9 +171,10 @@ export const airRules: readonly AirRule[] = [
     source: 'all real kernels',
     check: (_, kernels) => kernels.flatMap(parameterFaults),
   },
+  ...driverRules(statedVersion),
 ];
 
-type Kernel = ReturnType<typeof readKernels>[number];
+type Kernel = KernelDescription;
 
 function slotFaults({ fn, params }: Kernel): string[] {
   const seen = new Set<string>();

@@ -9,7 +9,10 @@ const char6 = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._'
 /** The mask of so many low bits, up to 32. */
 const mask = (bits: number): number => (bits < 32 ? (1 << bits) - 1 : -1);
 
-/** Appends fields to a growing list of words. */
+/** The bits that say of one to four chunks of six bits that more follow. */
+const continued = [0, 0, 0x20, 0x820, 0x20820];
+
+/** Appends fields to a growing list of words. Hosts of JavaScript are little-endian, as the format is. */
 export class BitWriter {
   #words = new Uint32Array(1024);
   #count = 0;
@@ -31,7 +34,7 @@ export class BitWriter {
       this.#used = used;
       return;
     }
-    if (this.#count === this.#words.length) this.#reserve(this.#count + 1);
+    if (this.#count === this.#words.length) this.#reserve(1);
     this.#words[this.#count++] = word;
     this.#used = used - 32;
     this.#word = used === 32 ? 0 : value >>> (bits - (used - 32));
@@ -56,6 +59,50 @@ export class BitWriter {
     this.fixed(Number(rest), bits);
   }
 
+  /**
+   * So many non-negative numbers below 2^53 as variable-width fields of six bits, as the code, count and operands of most records
+   * are; -1 in front of a record stands for its `id` of `width` bits.
+   */
+  records(count: number, from: Float64Array, id: number, width: number): void {
+    // None takes more than nine chunks.
+    this.#reserve(2 * count + 1);
+    const words = this.#words;
+    let at = this.#count;
+    let word = this.#word;
+    let used = this.#used;
+    for (let i = 0; i < count; i++) {
+      const value = from[i]!;
+      let bits = 6;
+      let field = value;
+      if (value < 0) {
+        bits = width;
+        field = id;
+      } else if (value >= 0x20) {
+        bits = value < 0x400 ? 12 : value < 0x8000 ? 18 : 24;
+        field = (value & 0x1f) | ((value & 0x3e0) << 1) | ((value & 0x7c00) << 2) | ((value & 0xf8000) << 3) | continued[bits / 6]!;
+      }
+      if (value >= 0x100000) {
+        this.#count = at;
+        this.#word = word;
+        this.#used = used;
+        this.vbr(value, 6);
+        at = this.#count;
+        word = this.#word;
+        used = this.#used;
+        continue;
+      }
+      word |= field << used;
+      used += bits;
+      if (used < 32) continue;
+      words[at++] = word;
+      used -= 32;
+      word = used === 0 ? 0 : field >>> (bits - used);
+    }
+    this.#count = at;
+    this.#word = word;
+    this.#used = used;
+  }
+
   align32(): void {
     if (this.#used > 0) this.fixed(0, 32 - this.#used);
   }
@@ -63,8 +110,10 @@ export class BitWriter {
   /** Bytes on a word border, zero-padded to the next. */
   blob(bytes: Uint8Array): void {
     this.align32();
-    for (const byte of bytes) this.fixed(byte, 8);
-    this.align32();
+    const count = Math.ceil(bytes.length / 4);
+    this.#reserve(count);
+    new Uint8Array(this.#words.buffer).set(bytes, this.#count * 4);
+    this.#count += count;
   }
 
   /** Fills in 32 bits that were written as zeros, at any bit position in words that are complete. */
@@ -78,14 +127,13 @@ export class BitWriter {
   /** The bytes so far; only on a word border. */
   finish(): Uint8Array {
     if (this.#used !== 0) bug('a bitstream that does not end on a word');
-    const bytes = new Uint8Array(this.#count * 4);
-    const view = new DataView(bytes.buffer);
-    for (let i = 0; i < this.#count; i++) view.setUint32(i * 4, this.#words[i]!, true);
-    return bytes;
+    return new Uint8Array(this.#words.slice(0, this.#count).buffer);
   }
 
+  /** Makes room for so many words more. */
   #reserve(count: number): void {
-    const larger = new Uint32Array(Math.max(this.#words.length * 2, count));
+    if (this.#count + count <= this.#words.length) return;
+    const larger = new Uint32Array(Math.max(this.#words.length * 2, this.#count + count));
     larger.set(this.#words);
     this.#words = larger;
   }
@@ -94,7 +142,10 @@ export class BitWriter {
 /** Raised by `BitReader` at the end of its bits; caught at the border of the room that reads. */
 export class OutOfBits extends Error {}
 
-/** Reads fields and never past the end. */
+/** Positions are numbers of bits that fit 32 bits. */
+const mostBytes = 2 ** 29 - 4;
+
+/** Reads fields and never past the end. Data of half a gigabyte and more is refused. */
 export class BitReader {
   readonly #bytes: Uint8Array;
   readonly #words: Int32Array;
@@ -103,6 +154,7 @@ export class BitReader {
   readonly length: number;
 
   constructor(bytes: Uint8Array) {
+    if (bytes.length > mostBytes) throw new OutOfBits(`${bytes.length} bytes are too many`);
     this.#bytes = bytes;
     this.#words = wordsOf(bytes);
     this.length = bytes.length * 8;
@@ -117,22 +169,64 @@ export class BitReader {
     const { position } = this;
     if (position + bits > this.length) throw new OutOfBits('the data ends inside a field');
     this.position = position + bits;
-    const index = Math.floor(position / 32);
-    const shift = position % 32;
-    let value = this.#words[index]! >>> shift;
-    if (shift + bits > 32) value |= this.#words[index + 1]! << (32 - shift);
-    return (value & mask(bits)) >>> 0;
+    return (windowAt(this.#words, position) & mask(bits)) >>> 0;
   }
 
   /** A variable-width field; a bigint where a number would not hold it exactly. */
   vbr(bits: number): number | bigint {
+    const { position } = this;
+    if (bits <= 15) {
+      const window = windowAt(this.#words, position);
+      const more = 1 << (bits - 1);
+      // Most values are of one chunk or two.
+      if ((window & more) === 0 && position + bits <= this.length) {
+        this.position = position + bits;
+        return window & (more - 1);
+      }
+      if ((window & (more << bits)) === 0 && position + 2 * bits <= this.length) {
+        this.position = position + 2 * bits;
+        return (window & (more - 1)) | (((window >>> bits) & (more - 1)) << (bits - 1));
+      }
+    }
+    return this.#longVbr(bits);
+  }
+
+  /**
+   * So many variable-width fields of six bits, as the operands of most records are, into a list that is long enough. Those that a
+   * number does not hold exactly are given as the nearest that it does.
+   */
+  vbr6s(count: number, into: Float64Array, from = 0): void {
+    const words = this.#words;
+    let { position } = this;
+    for (let i = from; i < from + count; i++) {
+      const window = windowAt(words, position);
+      if ((window & 0x20) === 0) {
+        into[i] = window & 0x1f;
+        position += 6;
+      } else if ((window & 0x800) === 0) {
+        into[i] = (window & 0x1f) | ((window >>> 1) & 0x3e0);
+        position += 12;
+      } else if ((window & 0x820000) !== 0x820000) {
+        const isThree = (window & 0x20000) === 0;
+        const low = (window & 0x1f) | ((window >>> 1) & 0x3e0) | ((window >>> 2) & 0x7c00);
+        into[i] = isThree ? low : low | ((window >>> 3) & 0xf8000);
+        position += isThree ? 18 : 24;
+      } else {
+        this.position = position;
+        into[i] = Number(this.#longVbr(6));
+        position = this.position;
+      }
+    }
+    if (position > this.length) throw new OutOfBits('the data ends inside a field');
+    this.position = position;
+  }
+
+  #longVbr(bits: number): number | bigint {
     const more = 2 ** (bits - 1);
     const start = this.position;
-    let part = this.fixed(bits);
-    if (part < more) return part;
-    let value = part - more;
-    for (let scale = more; scale * more <= 2 ** 53; scale *= more) {
-      part = this.fixed(bits);
+    let value = 0;
+    for (let scale = 1; scale * more <= 2 ** 53; scale *= more) {
+      const part = this.fixed(bits);
       if (part < more) return value + part * scale;
       value += (part - more) * scale;
     }
@@ -159,7 +253,7 @@ export class BitReader {
   }
 
   align32(): void {
-    this.position = Math.ceil(this.position / 32) * 32;
+    this.position = ((this.position + 31) >>> 5) * 32;
   }
 
   blob(length: number): Uint8Array {
@@ -172,12 +266,16 @@ export class BitReader {
   }
 }
 
-/** Little-endian words, the last filled with zeros. */
+/** The 32 bits from a position on. */
+function windowAt(words: Int32Array, position: number): number {
+  const index = position >>> 5;
+  const shift = position & 31;
+  return (words[index]! >>> shift) | ((words[index + 1]! << 1) << (31 - shift));
+}
+
+/** Words, the last filled with zeros, and one of zeros behind them. */
 function wordsOf(bytes: Uint8Array): Int32Array {
-  const words = new Int32Array(Math.ceil(bytes.length / 4));
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const whole = bytes.length >>> 2;
-  for (let i = 0; i < whole; i++) words[i] = view.getInt32(i * 4, true);
-  for (let i = whole * 4; i < bytes.length; i++) words[whole]! |= bytes[i]! << (8 * (i - whole * 4));
+  const words = new Int32Array(Math.ceil(bytes.length / 4) + 1);
+  new Uint8Array(words.buffer).set(bytes);
   return words;
 }

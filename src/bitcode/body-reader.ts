@@ -4,6 +4,7 @@ import type { AttributeTable } from './read-attributes.ts';
 import type { ConstantSource } from './read-constants.ts';
 import type { MetadataTable } from './read-metadata.ts';
 import type { TypeTable } from './read-types.ts';
+import type { OpenRecord } from './record-reader.ts';
 import type { Type } from './types.ts';
 
 export interface ModuleTables {
@@ -14,13 +15,16 @@ export interface ModuleTables {
   readonly kinds: ReadonlyMap<number, string>;
 }
 
-/** What reading one record of a body needs. */
+/** What reading the records of a body needs: the record at hand, how far it is read, and what its numbers mean. */
 export interface BodyReader {
   readonly tables: ModuleTables;
-  /** The value of an absolute id; a placeholder of `type` where it is not defined yet. */
-  absolute(id: number, type: Type | undefined, bit: number): Value;
+  record: OpenRecord;
+  /** The operand that is read next. */
+  at: number;
   /** The id that the next instruction will get. */
-  next(): number;
-  block(id: number | bigint | undefined, bit: number): Block;
+  next: number;
+  /** The value of an absolute id; a placeholder of `type` where it is not defined yet. */
+  absolute(id: number, type: Type | undefined): Value;
+  block(id: number): Block;
   metadata(id: number, bit: number): Metadata;
 }

@@ -2,8 +2,8 @@
  * LLVM bitcode as a library: modules with typed pointers, written and read at LLVM 14's level. Knows LLVM; knows neither Metal
  * nor PTX. Start at `model.ts` (what a module is) and `records.ts` (how it is numbered), then `write.ts` and `read.ts`.
  */
-export { operandsOf } from './enumerate.ts';
 export * from './model.ts';
+export { operandsOf } from './operands.ts';
 export { readModule } from './read.ts';
 export { disassemble } from './text/module.ts';
 export { bitWidth, spell, type Type, type TypeOf, types } from './types.ts';

@@ -253,6 +253,8 @@ export type Predicate =
 
 interface Common {
   readonly kind: 'instruction';
+  /** Which value of its function it is, for whoever numbers them; old where nobody does. A map would take longer than all else. */
+  number?: number;
   readonly type: Type;
   name?: string;
   metadata?: Attachment[];

@@ -1,6 +1,7 @@
 /** Numbers of attributes: groups, and the lists that functions and calls have. */
-import type { Attribute, AttributeList, Function as LlvmFunction, Module } from './model.ts';
+import type { Attribute, AttributeList, Module } from './model.ts';
 import { numbering } from './numbering.ts';
+import type { Scan } from './scan.ts';
 import { spell } from './types.ts';
 
 export interface AttributeNumbers {
@@ -27,7 +28,7 @@ function keyOf(attribute: Attribute): string {
 }
 
 /** Groups and lists of all functions and calls. */
-export function numberAttributes(module: Module): AttributeNumbers {
+export function numberAttributes(module: Module, { attributes }: Scan): AttributeNumbers {
   const groups = numbering<string>();
   const lists = numbering<string>();
   const groupList: { index: number; attributes: readonly Attribute[] }[] = [];
@@ -43,7 +44,9 @@ export function numberAttributes(module: Module): AttributeNumbers {
       .map(([index, attributes]) => groupId(index, attributes));
   const known = new Map<AttributeList, number>();
   const idOf = (list: AttributeList): number => {
-    const id = known.get(list) ?? makeId(list);
+    const before = known.get(list);
+    if (before !== undefined) return before;
+    const id = makeId(list);
     known.set(list, id);
     return id;
   };
@@ -54,13 +57,6 @@ export function numberAttributes(module: Module): AttributeNumbers {
     return lists.add(of.join()) + 1;
   };
   for (const fn of module.functions) idOf(fn.attributes);
-  for (const fn of module.functions) for (const list of callLists(fn)) idOf(list);
+  for (const list of attributes) idOf(list);
   return { groups: groupList, lists: listList, idOf };
-}
-
-/** The attributes of the calls of a function. */
-export function callLists(fn: LlvmFunction): AttributeList[] {
-  const lists: AttributeList[] = [];
-  for (const { body } of fn.blocks) for (const inst of body) if (inst.op === 'call') lists.push(inst.attributes);
-  return lists;
 }

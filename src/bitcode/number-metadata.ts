@@ -1,9 +1,9 @@
 /** Numbers of metadata: strings, then values, then nodes. */
 
-import { attachedNodes, placeOf } from './locations.ts';
-import type { Argument, Constant, Instruction, Metadata, MetadataArgument, MetadataNode, Module } from './model.ts';
+import type { Constant, Instruction, Metadata, MetadataArgument, MetadataNode, Module } from './model.ts';
 import { metadataKinds } from './names.ts';
 import { constantKey, numbering } from './numbering.ts';
+import type { Scan } from './scan.ts';
 
 export interface MetadataNumbers {
   readonly strings: readonly string[];
@@ -20,15 +20,8 @@ export interface MetadataNumbers {
 export const metadataArguments = (inst: Instruction): MetadataArgument[] =>
   inst.op === 'call' ? inst.args.filter((arg): arg is MetadataArgument => arg.kind === 'metadata') : [];
 
-/** What of a function alone can be metadata: one of its values. */
-export type LocalMetadata = { readonly kind: 'value'; readonly value: Argument | Instruction };
-
-/** Whether metadata is a value of a function. */
-export const isLocal = (metadata: Metadata): metadata is LocalMetadata =>
-  metadata.kind === 'value' && (metadata.value.kind === 'argument' || metadata.value.kind === 'instruction');
-
 /** Strings come first, then values, then nodes, each before what refers to it. */
-export function numberMetadata(module: Module): MetadataNumbers {
+export function numberMetadata(module: Module, scan: Scan): MetadataNumbers {
   const strings = numbering<string>();
   const values = numbering<unknown>();
   const constants: Constant[] = [];
@@ -59,19 +52,12 @@ export function numberMetadata(module: Module): MetadataNumbers {
   const seen = new Set<MetadataNode>();
   for (const named of module.namedMetadata) for (const node of named.nodes) visit(node);
   for (const { metadata } of module.globals) for (const { node } of metadata ?? []) visit(node);
-  for (const fn of module.functions) {
-    for (const attachment of fn.metadata) visit(attachment.node);
-    for (const block of fn.blocks)
-      for (const inst of block.body) {
-        if (inst.op === 'call') for (const { metadata } of metadataArguments(inst)) if (!isLocal(metadata)) visit(metadata);
-        for (const node of attachedNodes(inst)) visit(node);
-      }
-  }
+  for (const metadata of scan.metadata) visit(metadata);
   return {
     strings: strings.list,
     values: constants,
     nodes: nodes.list,
-    kinds: kindsOf(module),
+    kinds: kindsOf(module, scan),
     count: strings.list.length + constants.length + nodes.list.length,
     idOf: (m) =>
       m.kind === 'string'
@@ -82,13 +68,9 @@ export function numberMetadata(module: Module): MetadataNumbers {
   };
 }
 
-function kindsOf(module: Module): readonly string[] {
+function kindsOf(module: Module, scan: Scan): readonly string[] {
   const kinds = new Set<string>(metadataKinds);
   for (const { metadata } of module.globals) for (const { kind } of metadata ?? []) kinds.add(kind);
-  for (const fn of module.functions) {
-    for (const { kind } of fn.metadata) kinds.add(kind);
-    for (const block of fn.blocks)
-      for (const inst of block.body) if (inst.metadata) for (const { kind } of placeOf(inst).others) kinds.add(kind);
-  }
+  for (const kind of scan.kinds) kinds.add(kind);
   return [...kinds];
 }

@@ -8,6 +8,7 @@ export interface Numbering<T> {
   readonly list: T[];
   idOf(item: T): number;
   has(item: T): boolean;
+  find(item: T): number | undefined;
 }
 
 /** An empty numbering. */
@@ -17,6 +18,7 @@ export function numbering<T>(): Numbering<T> & { add(item: T): number } {
   return {
     list,
     has: (item) => ids.has(item),
+    find: (item) => ids.get(item),
     idOf: (item) => ids.get(item) ?? fail(item),
     add(item) {
       const known = ids.get(item);

@@ -1,8 +1,11 @@
 /** Attribute lists of a module that is read. */
+
+import { Malformed } from './malformed.ts';
 import type { Attribute, AttributeList } from './model.ts';
 import type { TypeTable } from './read-types.ts';
+import { type RawRecord, textOf } from './record-reader.ts';
 import { blocks } from './records.ts';
-import { childBlocks, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
+import { childBlocks, type RawBlock, records } from './stream-reader.ts';
 
 export interface AttributeTable {
   /** The list of a 1-based id; 0 is the empty list. */
@@ -46,7 +49,8 @@ function addGroup(
   group: { index: number; attributes: Attribute[] } | undefined,
   bit: number,
 ): void {
-  if (!group) throw new Malformed(bit, 'paramattr', 'an attribute group that does not exist');
+  // Compilers that drop attributes name groups in which none is left, and leave them out; LLVM takes them for empty.
+  if (!group) return;
   if (group.index === functionIndex) list.function.push(...group.attributes);
   else if (group.index === 0) list.result.push(...group.attributes);
   else {

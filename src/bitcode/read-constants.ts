@@ -1,12 +1,14 @@
 /** Constants of a module or function that is read. They may refer to later ones, so each is made when it is first asked for. */
 
-import { partsOf } from './enumerate.ts';
+import { Malformed } from './malformed.ts';
 import type { Constant } from './model.ts';
+import { partsOf } from './operands.ts';
 import { constantLimits } from './read-limits.ts';
 import type { TypeTable } from './read-types.ts';
+import type { OpenRecord, RawRecord } from './record-reader.ts';
 import { binaryOpcode, blocks, castOpcodes } from './records.ts';
 import { fromSignedVbr } from './signed-vbr.ts';
-import { Malformed, type RawBlock, type RawRecord, records } from './stream-reader.ts';
+import type { Stream, UnreadBlock } from './stream-reader.ts';
 import { bitWidth, types as llvm, spell, type Type, type TypeOf } from './types.ts';
 
 export interface ConstantSource {
@@ -30,23 +32,43 @@ const maximumDepth = 200;
 /** One for all: the constants of a function hold those of its module. */
 const limits = constantLimits();
 
-export function readConstants(constantBlocks: readonly RawBlock[], types: TypeTable, { first, outer }: Before): ConstantSource {
-  const pending: { type: Type; record: RawRecord }[] = [];
+/** What is kept of a constant until it is asked for. */
+interface Pending {
+  readonly type: Type;
+  readonly record: RawRecord;
+}
+
+export function readConstants(
+  stream: Stream,
+  constantBlocks: readonly UnreadBlock[],
+  types: TypeTable,
+  { first, outer }: Before,
+): ConstantSource {
+  // One or the other for each.
+  const made: (Constant | undefined)[] = [];
+  const pending: (Pending | undefined)[] = [];
   for (const block of constantBlocks) {
     let type: Type = llvm.i32;
-    for (const record of records(block)) {
-      if (record.code === codes.setType.code) type = types.at(record.ops[0], record.bit);
-      else pending.push({ type, record });
-    }
+    stream.walk(block, {
+      block: () => {},
+      record(record, kept) {
+        if (record.code === codes.setType.code) {
+          type = types.at(record.count > 0 ? record.ops[0] : undefined, record.bit);
+          return;
+        }
+        const simple = simpleConstant(type, record);
+        made.push(simple);
+        pending.push(simple ? undefined : { type, record: kept() });
+      },
+    });
   }
-  const made = new Map<number, Constant>();
   const open = new Set<number>();
   const source: ConstantSource = {
     count: first + pending.length,
     at(id, bit) {
       const n = Number(id);
       if (n < first) return outer.at(id, bit);
-      const known = made.get(n);
+      const known = made[n - first];
       if (known) return known;
       const next = pending[n - first];
       if (!next || open.has(n)) throw new Malformed(bit, 'constants', `constant ${id} ${next ? 'holds itself' : 'does not exist'}`);
@@ -55,12 +77,22 @@ export function readConstants(constantBlocks: readonly RawBlock[], types: TypeTa
       const constant = makeConstant(next.type, next.record, source, types);
       open.delete(n);
       if (constant.kind === 'constant') limits.check(constant, partsOf(constant), next.record.bit);
-      made.set(n, constant);
+      made[n - first] = constant;
       return constant;
     },
     all: (bit) => pending.map((_, i) => source.at(first + i, bit)),
   };
   return source;
+}
+
+/** A plain number, as most constants are, without keeping its record; nothing for what takes more. */
+function simpleConstant(type: Type, { code, ops, count }: OpenRecord): Constant | undefined {
+  const isExact = count === 1 && ops[0]! <= Number.MAX_SAFE_INTEGER;
+  if (code === codes.null.code) return nullOf(type);
+  if (code === codes.integer.code && type.kind === 'int' && isExact)
+    return { kind: 'constant', form: 'int', type, value: BigInt.asUintN(type.bits, fromSignedVbr(ops[0]!)) };
+  if (code === codes.float.code && type.kind === 'float' && isExact) return number(type, BigInt(ops[0]!), 0);
+  return undefined;
 }
 
 function makeConstant(type: Type, record: RawRecord, source: ConstantSource, types: TypeTable): Constant {
@@ -116,7 +148,10 @@ function nullOf(type: Type): Constant {
 
 function integer(type: Type, ops: readonly (number | bigint)[], bit: number): Constant {
   if (type.kind !== 'int') return unknown(bit, 'integer type');
-  const value = ops.reduce<bigint>((sum, word, i) => sum + (BigInt.asUintN(64, fromSignedVbr(word)) << BigInt(64 * i)), 0n);
+  const value =
+    ops.length === 1
+      ? fromSignedVbr(ops[0]!)
+      : ops.reduce<bigint>((sum, word, i) => sum + (BigInt.asUintN(64, fromSignedVbr(word)) << BigInt(64 * i)), 0n);
   return { kind: 'constant', form: 'int', type, value: BigInt.asUintN(type.bits, value) };
 }
 

@@ -3,9 +3,10 @@
  * other places for the same fields; what older ones meant otherwise is refused.
  */
 import { type DebugRow, debugCodes, debugRowOf } from './debug-info.ts';
+import { Malformed } from './malformed.ts';
 import type { DebugFields, MetadataNode } from './model.ts';
+import type { RawRecord } from './record-reader.ts';
 import { signedVbr } from './signed-vbr.ts';
-import { Malformed, type RawRecord } from './stream-reader.ts';
 
 type Word = number | bigint;
 

@@ -4,22 +4,30 @@
  */
 import type { BodyReader, ModuleTables } from './body-reader.ts';
 import { dbg, type Locations, locations } from './locations.ts';
-import type { Attachment, Block, Instruction, Function as LlvmFunction, MetadataNode, Value } from './model.ts';
+import { Malformed } from './malformed.ts';
+import type { Constant, Instruction, Function as LlvmFunction, Metadata, MetadataNode, Value } from './model.ts';
 import { readConstants } from './read-constants.ts';
 import { readInstruction } from './read-instruction.ts';
-import { nodeAt, readAttached, readMetadata } from './read-metadata.ts';
+import { nodeAt, readAttached, readMetadata, type ValueSource } from './read-metadata.ts';
+import { type OpenRecord, textOf } from './record-reader.ts';
 import { blocks } from './records.ts';
-import { childBlocks, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
+import { type RawBlock, records, type Stream, type UnreadBlock } from './stream-reader.ts';
 import { types as llvm, type Type } from './types.ts';
 
 const codes = blocks.function.records;
 
 /** Reads the bodies of all defined functions, in their order. */
-export function readFunctions(bodies: readonly RawBlock[], functions: readonly LlvmFunction[], tables: ModuleTables): void {
+export function readFunctions(
+  stream: Stream,
+  bodies: readonly UnreadBlock[],
+  functions: readonly LlvmFunction[],
+  tables: ModuleTables,
+): void {
   const defined = functions.filter((fn) => fn.blocks.length > 0);
   if (bodies.length !== defined.length)
     throw new Malformed(bodies[0]?.bit ?? 0, 'module', `${bodies.length} bodies for ${defined.length} functions`);
-  bodies.forEach((body, i) => void readBody(body, defined[i]!, tables));
+  const scratch: Scratch = { locals: [], open: [] };
+  bodies.forEach((body, i) => void readBody(stream, body, bodyOf(defined[i]!, tables, scratch)));
 }
 
 interface Placeholder {
@@ -28,113 +36,181 @@ interface Placeholder {
   readonly type: Type;
 }
 
-function readBody(body: RawBlock, fn: LlvmFunction, tables: ModuleTables): void {
-  const count = Number(records(body).find((r) => r.code === codes.declareBlocks.code)?.ops[0] ?? 0);
-  if (count < 1 || count > body.items.length) throw new Malformed(body.bit, 'function', `${count} basic blocks`);
-  fn.blocks = Array.from({ length: count }, (): Block => ({ kind: 'block', name: undefined, body: [] }));
-  const base = tables.values.count;
-  // Constants of a function continue the numbering behind the module's values and the arguments.
-  const own = readConstants(childBlocks(body, blocks.constants.id), tables.types, { first: base + fn.args.length, outer: tables.values });
-  const locals: Value[] = [...fn.args, ...own.all(body.bit)];
+/** Lists that each body uses anew: they have their length then, and do not grow again. */
+interface Scratch {
+  /** Arguments, constants and instructions by their ids, from `first` on to `reader.next`. */
+  readonly locals: Value[];
+  /** Instructions of the basic block that is being read. */
+  readonly open: Instruction[];
+}
+
+/** What is known of a body while its items go by. */
+interface Body extends Scratch {
+  readonly fn: LlvmFunction;
+  readonly reader: BodyReader;
+  readonly first: number;
+  metadata: readonly Metadata[];
+  readonly places: Locations;
+  last: Instruction | undefined;
+  /** Instructions that use what is defined later. */
+  readonly waiting: Instruction[];
+  isWaiting: boolean;
+  /** How many basic blocks there are to be, and the number of the one that is being read. */
+  blocks: number;
+  current: number;
+  /** How many instructions of that one there are. */
+  opened: number;
+  place: MetadataNode | undefined;
+}
+
+function readBody(stream: Stream, block: UnreadBlock, body: Body): void {
+  const { fn } = body;
+  // Names and attachments stand behind what they are of.
+  const later: RawBlock[] = [];
+  stream.walk(block, {
+    record: (record) => readRecord(body, record),
+    block(inner) {
+      if (inner.id === blocks.constants.id) addConstants(stream, body, inner);
+      else if (inner.id === blocks.metadata.id) addMetadata(body, stream.read(inner));
+      else if (inner.id !== blocks.useList.id) later.push(stream.read(inner));
+    },
+  });
+  if (body.current !== fn.blocks.length || body.current === 0)
+    throw new Malformed(block.bit, 'function', 'a basic block without terminator');
+  if (body.blocks !== body.current) throw new Malformed(block.bit, 'function', `${body.current} basic blocks of ${body.blocks}`);
+  replacePlaceholders(body.waiting, (id) => localAt(body, id), block.bit);
+  for (const inner of later) {
+    if (inner.id === blocks.metadataAttachment.id) readAttachments(inner, body);
+    if (inner.id === blocks.valueSymtab.id) readNames(inner, body);
+  }
+}
+
+function bodyOf(fn: LlvmFunction, tables: ModuleTables, { locals, open }: Scratch): Body {
+  const first = tables.values.count;
+  for (const arg of fn.args) locals[arg.index] = arg;
   const placeholders = new Map<number, Placeholder>();
-  // Whether the instruction that is being read uses what is defined later, and those that do.
-  let isWaiting = false;
-  const waiting: Instruction[] = [];
-  const made = (inst: Instruction): void => {
-    if (isWaiting) waiting.push(inst);
-    isWaiting = false;
-  };
-  const reader: BodyReader = {
-    tables,
-    next: () => base + locals.length,
-    absolute(id, type, bit) {
-      if (id < base) return tables.values.at(id, bit);
-      const known = locals[id - base];
-      if (known) return known;
-      if (!type || id - base > locals.length + body.items.length) throw new Malformed(bit, 'function', `value ${id} does not exist`);
-      const placeholder = placeholders.get(id) ?? { kind: 'placeholder', id, type };
-      placeholders.set(id, placeholder);
-      isWaiting = true;
-      return placeholder as unknown as Value;
+  fn.blocks = [];
+  const body: Body = {
+    fn,
+    reader: {
+      tables,
+      record: noRecord,
+      at: 0,
+      next: first + fn.args.length,
+      absolute(id, type) {
+        if (id < first) return tables.values.at(id, body.reader.record.bit);
+        return id < body.reader.next ? locals[id - first]! : later(id, type);
+      },
+      block(id) {
+        if (!(id < body.blocks)) throw new Malformed(body.reader.record.bit, 'function', `basic block ${id} does not exist`);
+        fn.blocks[id] ??= { kind: 'block', name: undefined, body: [] };
+        return fn.blocks[id];
+      },
+      metadata(id, at) {
+        const found = body.metadata[id] ?? noMetadata(at, id);
+        // A value of the function may be one that is defined later.
+        if (found.kind === 'value') body.isWaiting = true;
+        return found;
+      },
     },
-    block: (id, bit) => fn.blocks[Number(id)] ?? noBlock(bit, id),
-    metadata(id, bit) {
-      const found = functionMetadata.list[id] ?? noMetadata(bit, id);
-      // A value of the function may be one that is defined later.
-      if (found.kind === 'value') isWaiting = true;
-      return found;
-    },
+    locals,
+    open,
+    first,
+    metadata: tables.metadata.list,
+    places: locations(() => body.metadata),
+    last: undefined,
+    waiting: [],
+    isWaiting: false,
+    blocks: 0,
+    current: 0,
+    opened: 0,
+    place: undefined,
   };
-  const functionMetadata = readMetadata(
-    childBlocks(body, blocks.metadata.id),
-    { at: (id, bit, type) => reader.absolute(Number(id), tables.types.at(type, bit), bit) },
-    tables.metadata.list,
-  );
-  const instructions = readInstructions(body, fn, reader, locals, { places: locations(() => functionMetadata.list), made });
-  replacePlaceholders(waiting, (id) => locals[id - base], body.bit);
-  readAttachments(body, fn, instructions, reader);
-  readNames(body, fn, (id) => locals[id - base]);
+  const later = (id: number, type: Type | undefined): Value => {
+    if (!type || !(id >= first)) throw new Malformed(body.reader.record.bit, 'function', `value ${id} does not exist`);
+    const placeholder = placeholders.get(id) ?? { kind: 'placeholder', id, type };
+    placeholders.set(id, placeholder);
+    body.isWaiting = true;
+    return placeholder as unknown as Value;
+  };
+  return body;
 }
 
-/** Names of arguments, instructions and basic blocks, where the file kept them. */
-function readNames(body: RawBlock, fn: LlvmFunction, local: (id: number) => Value | undefined): void {
-  const { entry, bbEntry } = blocks.valueSymtab.records;
-  for (const table of childBlocks(body, blocks.valueSymtab.id))
-    for (const record of records(table)) {
-      const id = Number(record.ops[0]);
-      const named = record.code === bbEntry.code ? fn.blocks[id] : record.code === entry.code ? local(id) : undefined;
-      if (named && named.kind !== 'constant') named.name = textOf(record, 1);
-    }
+/** A value of the function that is defined. */
+const localAt = ({ locals, first, reader }: Body, id: number): Value | undefined => (id < reader.next ? locals[id - first] : undefined);
+
+const noRecord: OpenRecord = { code: 0, count: 0, ops: new Float64Array(0), bit: 0 };
+
+/** Constants of the function, which the instructions behind them refer to. */
+function addConstants(stream: Stream, body: Body, block: UnreadBlock): void {
+  const { reader, locals, first } = body;
+  const { tables } = reader;
+  const at = (id: number | bigint | undefined, bit: number): Constant => {
+    const found = Number(id) < first ? tables.values.at(id, bit) : localAt(body, Number(id));
+    return found && found.kind !== 'argument' && found.kind !== 'instruction' ? found : noConstant(bit, id);
+  };
+  const own = readConstants(stream, [block], tables.types, { first: reader.next, outer: { at } });
+  for (const constant of own.all(block.bit)) locals[reader.next++ - first] = constant;
 }
 
-function noBlock(bit: number, id: unknown): never {
-  throw new Malformed(bit, 'function', `basic block ${id} does not exist`);
+/** Metadata of the function alone. */
+function addMetadata(body: Body, block: RawBlock): void {
+  const { reader } = body;
+  const at: ValueSource['at'] = (id, bit, type) => reader.absolute(Number(id), reader.tables.types.at(type, bit));
+  body.metadata = readMetadata([block], { at }, body.metadata).list;
+}
+
+function noConstant(bit: number, id: unknown): never {
+  throw new Malformed(bit, 'constants', `constant ${id} does not exist`);
 }
 
 function noMetadata(bit: number, id: number): never {
   throw new Malformed(bit, 'function', `metadata ${id} does not exist`);
 }
 
-const terminators: ReadonlySet<string> = new Set(['br', 'condbr', 'switch', 'ret', 'unreachable']);
-const isTerminator = (inst: Instruction): boolean => terminators.has(inst.op);
-
-interface Around {
-  readonly places: Locations;
-  /** Told of each instruction. */
-  made(inst: Instruction): void;
+function readRecord(body: Body, record: OpenRecord): void {
+  switch (record.code) {
+    case codes.declareBlocks.code:
+      body.blocks = record.count > 0 ? record.ops[0]! : 0;
+      return;
+    case codes.debugLoc.code:
+      body.place = readPlace(body, record);
+      return place(body, record);
+    case codes.debugLocAgain.code:
+      return place(body, record);
+    default:
+      body.reader.record = record;
+      add(body, readInstruction(body.reader));
+  }
 }
 
-function readInstructions(body: RawBlock, fn: LlvmFunction, reader: BodyReader, locals: Value[], { places, made }: Around): Instruction[] {
-  const found: Instruction[] = [];
-  let place: MetadataNode | undefined;
-  let current = 0;
-  for (const record of records(body)) {
-    if (record.code === codes.declareBlocks.code) continue;
-    if (record.code === codes.debugLoc.code || record.code === codes.debugLocAgain.code) {
-      if (record.code === codes.debugLoc.code) place = readPlace(record, reader, places);
-      const last = found[found.length - 1];
-      if (!last || !place) throw new Malformed(record.bit, 'function', 'a place in the source of nothing');
-      last.metadata = [{ kind: dbg, node: place }];
-      continue;
-    }
-    const block = fn.blocks[current];
-    if (!block) throw new Malformed(record.bit, 'function', 'instructions behind the last basic block');
-    const inst = readInstruction(reader, record);
-    made(inst);
-    block.body.push(inst);
-    found.push(inst);
-    if (inst.type !== llvm.void) locals.push(inst);
-    if (isTerminator(inst)) current++;
+const terminators: ReadonlySet<number> = new Set([codes.br.code, codes.switch.code, codes.ret.code, codes.unreachable.code]);
+
+function add(body: Body, inst: Instruction): void {
+  const { reader, locals, open, first } = body;
+  if (body.current >= body.blocks) throw new Malformed(reader.record.bit, 'function', 'instructions behind the last basic block');
+  open[body.opened++] = inst;
+  if (inst.type !== llvm.void) locals[reader.next++ - first] = inst;
+  else if (terminators.has(reader.record.code)) {
+    reader.block(body.current++).body = open.slice(0, body.opened);
+    body.opened = 0;
   }
-  if (current !== fn.blocks.length) throw new Malformed(body.bit, 'function', 'a basic block without terminator');
-  return found;
+  if (body.isWaiting) body.waiting.push(inst);
+  body.isWaiting = false;
+  body.last = inst;
+}
+
+/** Says where the instruction before stands in the source. */
+function place({ last, place }: Body, { bit }: OpenRecord): void {
+  if (!last || !place) throw new Malformed(bit, 'function', 'a place in the source of nothing');
+  last.metadata = [{ kind: dbg, node: place }];
 }
 
 /** `[line, column, scope, inlined at, implicit]`; the scope and what is inlined with 1 added, 0 for none. */
-function readPlace({ ops, bit }: RawRecord, reader: BodyReader, places: Locations): MetadataNode {
-  const at = (i: number): MetadataNode | undefined =>
-    Number(ops[i] ?? 0) === 0 ? undefined : nodeAt([reader.metadata(Number(ops[i]) - 1, bit)], 0, bit);
-  return places.at([0, ops[0] ?? 0, ops[1] ?? 0, 0, 0, ops[4] ?? 0], at(2), at(3));
+function readPlace({ reader, places }: Body, { ops, count, bit }: OpenRecord): MetadataNode {
+  const word = (i: number): number => (i < count ? ops[i]! : 0);
+  const at = (i: number): MetadataNode | undefined => (word(i) === 0 ? undefined : nodeAt([reader.metadata(word(i) - 1, bit)], 0, bit));
+  return places.at([0, word(0), word(1), 0, 0, word(4)], at(2), at(3));
 }
 
 function replacePlaceholders(instructions: readonly Instruction[], definition: (id: number) => Value | undefined, bit: number): void {
@@ -158,15 +234,24 @@ function replacePlaceholders(instructions: readonly Instruction[], definition: (
 }
 
 /** `[instruction, (kind, node)…]`; without the instruction it is the function's own. */
-function readAttachments(body: RawBlock, fn: LlvmFunction, instructions: readonly Instruction[], reader: BodyReader): void {
-  for (const block of childBlocks(body, blocks.metadataAttachment.id))
-    for (const record of records(block)) {
-      const ofFunction = record.ops.length % 2 === 0;
-      const target = ofFunction ? fn : instructions[Number(record.ops[0])];
-      if (!target) throw new Malformed(record.bit, 'metadataAttachment', `instruction ${record.ops[0]} does not exist`);
-      target.metadata = [...(target.metadata ?? []), ...attachments(record, ofFunction ? 0 : 1, reader)];
-    }
+function readAttachments(block: RawBlock, { fn, reader }: Body): void {
+  const instructions = fn.blocks.flatMap(({ body }) => body);
+  for (const record of records(block)) {
+    const ofFunction = record.ops.length % 2 === 0;
+    const target = ofFunction ? fn : instructions[Number(record.ops[0])];
+    if (!target) throw new Malformed(record.bit, 'metadataAttachment', `instruction ${record.ops[0]} does not exist`);
+    const node = (id: number): Metadata => reader.metadata(id, record.bit);
+    target.metadata = [...(target.metadata ?? []), ...readAttached(record, ofFunction ? 0 : 1, node, reader.tables.kinds)];
+  }
 }
 
-const attachments = (record: RawRecord, from: number, reader: BodyReader): Attachment[] =>
-  readAttached(record, from, (id) => reader.metadata(id, record.bit), reader.tables.kinds);
+/** Names of arguments, instructions and basic blocks, where the file kept them. */
+function readNames(block: RawBlock, body: Body): void {
+  const { fn } = body;
+  const { entry, bbEntry } = blocks.valueSymtab.records;
+  for (const record of records(block)) {
+    const id = Number(record.ops[0]);
+    const named = record.code === bbEntry.code ? fn.blocks[id] : record.code === entry.code ? localAt(body, id) : undefined;
+    if (named && named.kind !== 'constant') named.name = textOf(record, 1);
+  }
+}

@@ -2,9 +2,10 @@
  * Bounds on what nests: data of a few bytes can name types and constants whose text or layout is endless. Within these bounds
  * every recursive walk over a module that was read ends soon.
  */
-import { typeParts } from './enumerate.ts';
+
+import { Malformed } from './malformed.ts';
 import type { Constant } from './model.ts';
-import { Malformed } from './stream-reader.ts';
+import { typeParts } from './operands.ts';
 import { spell, type Type, type TypeOf } from './types.ts';
 
 /** Levels of types inside types, and of constants inside constants. */
@@ -64,8 +65,9 @@ export function constantLimits(): ConstantLimits {
   const known = new WeakMap<Constant, Extent>();
   return {
     check(constant, parts, bit) {
+      if (parts.length === 0) return;
       const extents = parts.map((part) => known.get(part) ?? leaf);
-      if (parts.length > 0) known.set(constant, around(extents, bit, 'constants'));
+      known.set(constant, around(extents, bit, 'constants'));
     },
   };
 }

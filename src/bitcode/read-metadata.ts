@@ -1,9 +1,11 @@
 /** Metadata of a module or function that is read: ids are given first, operands filled in afterwards. */
 import { BitReader, OutOfBits } from '../base/bits.ts';
+import { decoded, Malformed } from './malformed.ts';
 import type { Argument, Attachment, Constant, Instruction, Metadata, MetadataNode, NamedMetadata } from './model.ts';
 import { readDebugNode } from './read-debug-info.ts';
+import { type RawRecord, textOf } from './record-reader.ts';
 import { blocks } from './records.ts';
-import { decoded, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
+import { type RawBlock, records } from './stream-reader.ts';
 
 export interface MetadataTable {
   readonly named: NamedMetadata[];

@@ -1,11 +1,13 @@
 /** Globals and functions of a module that is read, with their names from the string or the symbol table. */
 import { isLocalByItself } from './linkage.ts';
+import { decoded, Malformed } from './malformed.ts';
 import type { Argument, GlobalVariable, Function as LlvmFunction } from './model.ts';
 import type { AttributeTable } from './read-attributes.ts';
 import type { Before, ConstantSource } from './read-constants.ts';
 import { addressSpace, type TypeTable } from './read-types.ts';
+import { type RawRecord, textOf } from './record-reader.ts';
 import { blocks, linkages, unnamedAddrs, visibilities } from './records.ts';
-import { childBlocks, decoded, Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
+import { childBlocks, type RawBlock, records } from './stream-reader.ts';
 import { types as llvm } from './types.ts';
 
 interface Tables {

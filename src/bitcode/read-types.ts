@@ -1,7 +1,10 @@
 /** The type table of a module that is read. */
+
+import { Malformed } from './malformed.ts';
 import { checkTypes } from './read-limits.ts';
+import { type RawRecord, textOf } from './record-reader.ts';
 import { blocks } from './records.ts';
-import { Malformed, type RawBlock, type RawRecord, records, textOf } from './stream-reader.ts';
+import { type RawBlock, records } from './stream-reader.ts';
 import { type Type, type TypeOf, types } from './types.ts';
 
 export interface TypeTable {

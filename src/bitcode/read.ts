@@ -3,6 +3,7 @@
  * with names in the symbol table, old metadata strings).
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
+import { Malformed } from './malformed.ts';
 import type { Module } from './model.ts';
 import { readAttributes } from './read-attributes.ts';
 import { type ConstantSource, readConstants } from './read-constants.ts';
@@ -10,19 +11,25 @@ import { readFunctions } from './read-function.ts';
 import { type MetadataTable, nodeAt, readAttached, readMetadata } from './read-metadata.ts';
 import { readSymbols } from './read-symbols.ts';
 import { readTypes } from './read-types.ts';
+import { textOf } from './record-reader.ts';
 import { blocks } from './records.ts';
-import { childBlocks, Malformed, type RawBlock, readStream, records, textOf } from './stream-reader.ts';
+import { childBlocks, openStream, type RawBlock, records, type Stream, type UnreadBlock } from './stream-reader.ts';
 
 /** Reads raw or wrapped bitcode; nothing after reporting CM4002. */
 export function readModule(bytes: Uint8Array, diagnostics: Diagnostics): Module | undefined {
   try {
-    return moduleFrom(readStream(unwrap(bytes)));
+    return moduleFrom(openStream(unwrap(bytes), walked));
   } catch (error) {
     if (!(error instanceof Malformed)) throw error;
     diagnostics.report('CM4002', { bit: error.bit, block: error.block, why: error.message });
     return undefined;
   }
 }
+
+/** Blocks of which there is so much that their records are not kept. */
+const walked: ReadonlySet<number> = new Set([blocks.function.id, blocks.constants.id]);
+
+const unreadBlocks = ({ unread }: RawBlock, id: number): UnreadBlock[] => unread.filter((block) => block.id === id);
 
 /** Takes LLVM's Darwin wrapper off, if there is one. */
 function unwrap(bytes: Uint8Array): Uint8Array {
@@ -33,7 +40,8 @@ function unwrap(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(offset, offset + size);
 }
 
-function moduleFrom(top: readonly RawBlock[]): Module {
+function moduleFrom(stream: Stream): Module {
+  const { top } = stream;
   const block = top.find((b) => b.id === blocks.module.id);
   if (!block) throw new Malformed(0, 'the stream', 'there is no module');
   const strings = top.find((b) => b.id === blocks.strtab.id);
@@ -49,14 +57,14 @@ function moduleFrom(top: readonly RawBlock[]): Module {
   const types = readTypes(childBlocks(block, blocks.types.id)[0], block.bit);
   const attributes = readAttributes(block, types);
   const symbols = readSymbols(block, { types, attributes, sections, strings: table });
-  const values: ConstantSource = readConstants(childBlocks(block, blocks.constants.id), types, symbols.asBefore);
+  const values: ConstantSource = readConstants(stream, unreadBlocks(block, blocks.constants.id), types, symbols.asBefore);
   symbols.finish(values);
   const metadata = readMetadata(childBlocks(block, blocks.metadata.id), values);
   const kinds = new Map<number, string>();
   for (const kindBlock of childBlocks(block, blocks.metadataKind.id))
     for (const r of records(kindBlock)) kinds.set(Number(r.ops[0]), textOf(r, 1));
   attachToSymbols(metadata, kinds, values);
-  readFunctions(childBlocks(block, blocks.function.id), symbols.functions, { types, attributes, values, metadata, kinds });
+  readFunctions(stream, unreadBlocks(block, blocks.function.id), symbols.functions, { types, attributes, values, metadata, kinds });
   const identification = top.find((b) => b.id === blocks.identification.id);
   const producer = identification && records(identification).find((r) => r.code === blocks.identification.records.string.code);
   return {

@@ -157,8 +157,10 @@ export const blocks = {
 
 export type BlockName = keyof typeof blocks;
 
+const blockNames: ReadonlyMap<number, string> = new Map(Object.entries(blocks).map(([name, { id }]) => [id, name]));
+
 /** The name of a block by its number, for messages. */
-export const blockName = (id: number): string => Object.entries(blocks).find(([, block]) => block.id === id)?.[0] ?? `block ${id}`;
+export const blockName = (id: number): string => blockNames.get(id) ?? `block ${id}`;
 
 const inverse = <K extends string>(table: Record<K, number>): ReadonlyMap<number, K> =>
   new Map(Object.entries(table).map(([k, v]) => [v as number, k as K]));

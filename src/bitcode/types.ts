@@ -28,7 +28,7 @@ function identityOf(type: Type): number {
 }
 
 /** Parts are interned before their whole, so a type is known by its own fields and the identities of its parts. */
-function intern<T extends Type>(type: T): T {
+function intern<T extends Exclude<Type, { kind: 'pointer' }>>(type: T): T {
   const key = keyOf(type);
   const known = interned.get(key);
   if (known) return known as T;
@@ -36,14 +36,12 @@ function intern<T extends Type>(type: T): T {
   return type;
 }
 
-function keyOf(type: Type): string {
+function keyOf(type: Exclude<Type, { kind: 'pointer' }>): string {
   switch (type.kind) {
     case 'int':
       return `i${type.bits}`;
     case 'float':
       return type.name;
-    case 'pointer':
-      return `p${identityOf(type.pointee)} ${type.space}`;
     case 'array':
     case 'vector':
       return `${type.kind} ${identityOf(type.element)} ${type.count}`;
@@ -54,6 +52,19 @@ function keyOf(type: Type): string {
     default:
       return type.kind;
   }
+}
+
+/** Pointers by identity and address space in one number: they are asked for so often that a text for each would take long. */
+const pointers = new Map<number, TypeOf<'pointer'>>();
+const mostSpaces = 2 ** 24;
+
+function pointer(pointee: Type, space = 0): TypeOf<'pointer'> {
+  const key = identityOf(pointee) * mostSpaces + space;
+  const known = pointers.get(key);
+  if (known) return known;
+  const made: TypeOf<'pointer'> = { kind: 'pointer', pointee, space };
+  pointers.set(key, made);
+  return made;
 }
 
 /** LLVM's spelling of a type, `{ i32, float addrspace(1)* }`. */
@@ -119,7 +130,7 @@ export const types = {
   float: float('float'),
   double: float('double'),
   int,
-  pointer: (pointee: Type, space = 0): TypeOf<'pointer'> => intern({ kind: 'pointer', pointee, space }),
+  pointer,
   array: (element: Type, count: number): TypeOf<'array'> => intern({ kind: 'array', element, count }),
   vector: (element: Type, count: number): TypeOf<'vector'> => intern({ kind: 'vector', element, count }),
   struct: (fields: readonly Type[], packed = false): TypeOf<'struct'> => intern({ kind: 'struct', name: undefined, packed, fields }),

@@ -1,8 +1,9 @@
 /** Constants blocks, of a module or of a function. */
-import { isData } from './enumerate.ts';
+
 import type { Constant, Value } from './model.ts';
 import type { Numbering } from './numbering.ts';
-import { binaryCodes, castCodes } from './records.ts';
+import { isData } from './operands.ts';
+import { binaryCodes, blocks, castCodes } from './records.ts';
 import { signedVbr } from './signed-vbr.ts';
 import type { StreamWriter } from './stream-writer.ts';
 import type { Type } from './types.ts';
@@ -19,7 +20,7 @@ export function writeConstants(
     let current: Type | undefined;
     for (const constant of constants) {
       if (constant.kind !== 'constant') continue;
-      if (constant.type !== current) out.record('constants', 'setType', [types.idOf(constant.type)]);
+      if (constant.type !== current) writeNumber(out, 'setType', types.idOf(constant.type));
       current = constant.type;
       writeConstant(out, constant, types, valueId);
     }
@@ -33,7 +34,7 @@ function writeConstant(out: StreamWriter, constant: Plain, types: Numbering<Type
     case 'int':
       return writeInteger(out, constant);
     case 'float':
-      return out.record('constants', 'float', [constant.bits]);
+      return writeNumber(out, 'float', constant.bits);
     case 'null':
     case 'undef':
     case 'poison':
@@ -56,11 +57,27 @@ function writeConstant(out: StreamWriter, constant: Plain, types: Numbering<Type
   }
 }
 
+/** A record of one operand; bigints take long and are seldom needed. */
+function writeNumber(out: StreamWriter, name: 'setType' | 'integer' | 'float', value: number | bigint): void {
+  const near = Number(value);
+  if (near > Number.MAX_SAFE_INTEGER) return out.record('constants', name, [value]);
+  out.put(near);
+  out.end(blocks.constants.records[name]);
+}
+
+/** Numbers below hold their double and a sign exactly. */
+const smallBits = 52;
+
 function writeInteger(out: StreamWriter, { type, value }: Extract<Plain, { form: 'int' }>): void {
-  const signed = BigInt.asIntN(type.bits, value);
   // Zero is the null of its type, as LLVM has it.
-  if (value === 0n) return out.record('constants', 'null', []);
-  if (type.bits <= 64) return out.record('constants', 'integer', [signed === -(1n << 63n) ? 1n : signedVbr(signed)]);
+  if (value === 0n) return out.end(blocks.constants.records.null);
+  const near = Number(value);
+  if (near < 2 ** smallBits) {
+    const isNegative = type.bits <= smallBits && near >= 2 ** (type.bits - 1);
+    return writeNumber(out, 'integer', isNegative ? 2 * (2 ** type.bits - near) + 1 : 2 * near);
+  }
+  const signed = BigInt.asIntN(type.bits, value);
+  if (type.bits <= 64) return writeNumber(out, 'integer', signed === -(1n << 63n) ? 1n : signedVbr(signed));
   const words = Array.from({ length: Math.ceil(type.bits / 64) }, (_, i) => BigInt.asIntN(64, signed >> BigInt(64 * i)));
   out.record(
     'constants',

@@ -4,10 +4,10 @@
  */
 import { type FunctionNumbers, type ModuleNumbers, numberFunction } from './enumerate.ts';
 import { placeOf } from './locations.ts';
-import type { Argument, Attachment, Instruction, InstructionOf, Function as LlvmFunction, Metadata, MetadataNode, Value } from './model.ts';
-import { allocaExplicitType, binaryCodes, callFlags, castCodes, predicateCodes } from './records.ts';
-import type { Operand, StreamWriter } from './stream-writer.ts';
-import { types } from './types.ts';
+import type { Attachment, Block, Instruction, InstructionOf, Function as LlvmFunction, MetadataNode, Value } from './model.ts';
+import { allocaExplicitType, binaryCodes, blocks, callFlags, castCodes, predicateCodes } from './records.ts';
+import type { StreamWriter } from './stream-writer.ts';
+import { type Type, types } from './types.ts';
 import { writeConstants } from './write-constants.ts';
 import { attachmentWords } from './write-metadata.ts';
 
@@ -21,18 +21,28 @@ export function writeFunction(out: StreamWriter, fn: LlvmFunction, module: Modul
     out.record('function', 'declareBlocks', [fn.blocks.length]);
     writeConstants(out, numbers.constants, module.types, numbers.valueId);
     if (numbers.metadata.length > 0) writeLocalMetadata(out, numbers, module);
-    const writer = instructionWriter(out, module, numbers);
+    const writer: InstructionWriter = { out, module, numbers, next: numbers.firstInstruction };
+    const scan = module.scanOf(fn);
+    const attached: Attached[] = [];
     let place: MetadataNode | undefined;
+    let number = 0;
     for (const block of fn.blocks)
       for (const inst of block.body) {
         writeInstruction(writer, inst);
         if (inst.type !== types.void) writer.next++;
-        if (inst.metadata?.length) place = writePlace(out, inst, place, module) ?? place;
+        if (scan.hasAttached && inst.metadata?.length) {
+          place = writePlace(out, inst, place, module) ?? place;
+          attached.push([number, placeOf(inst).others]);
+        }
+        number++;
       }
-    writeNames(out, fn, numbers);
-    writeAttachments(out, fn, module);
+    writeNames(out, fn, scan.named, numbers);
+    writeAttachments(out, fn, attached, module);
   });
 }
+
+/** The number of an instruction and what hangs on it. */
+type Attached = readonly [number: number, list: readonly Attachment[]];
 
 function writeLocalMetadata(out: StreamWriter, numbers: FunctionNumbers, { types: typeNumbers }: ModuleNumbers): void {
   out.block('metadata', () => {
@@ -62,142 +72,214 @@ interface InstructionWriter {
   readonly numbers: FunctionNumbers;
   /** The number that the next value will have; distances are counted from it. */
   next: number;
-  /** Distance back to an operand. */
-  value(value: Value): Operand;
-  /** The same, with the type where the operand is defined later. */
-  typed(value: Value): Operand[];
-  signed(value: Value): number;
-  metadata(metadata: Metadata): Operand;
 }
 
-function instructionWriter(out: StreamWriter, module: ModuleNumbers, numbers: FunctionNumbers): InstructionWriter {
-  const distance = (value: Value): number => writer.next - numbers.valueId(value);
-  const writer: InstructionWriter = {
-    out,
-    module,
-    numbers,
-    next: numbers.firstInstruction,
-    value: (value) => distance(value) >>> 0,
-    typed: (value) => {
-      const back = distance(value);
-      return back > 0 ? [back] : [back >>> 0, module.types.idOf(value.type)];
-    },
-    signed: (value) => {
-      const back = distance(value);
-      return back >= 0 ? 2 * back : -2 * back + 1;
-    },
-    metadata: (metadata) => (writer.next - numbers.metadataId(metadata)) >>> 0,
-  };
-  return writer;
+const codes = blocks.function.records;
+
+/** Puts the distance back to an operand. */
+const value = (w: InstructionWriter, of: Value): void => w.out.put((w.next - w.numbers.valueId(of)) >>> 0);
+
+/** The same, with the type where the operand is defined later. */
+function typed(w: InstructionWriter, of: Value): void {
+  const back = w.next - w.numbers.valueId(of);
+  w.out.put(back >>> 0);
+  if (back <= 0) type(w, of.type);
 }
 
-const flagged = (flags: number): Operand[] => (flags === 0 ? [] : [flags]);
+/** The same with a sign. */
+function signed(w: InstructionWriter, of: Value): void {
+  const back = w.next - w.numbers.valueId(of);
+  w.out.put(back >= 0 ? 2 * back : -2 * back + 1);
+}
+
+const type = (w: InstructionWriter, of: Type): void => w.out.put(w.module.types.idOf(of));
+const block = (w: InstructionWriter, of: Block): void => w.out.put(w.numbers.blockId(of));
+
+function flagged(w: InstructionWriter, flags: number): void {
+  if (flags !== 0) w.out.put(flags);
+}
 
 function writeInstruction(w: InstructionWriter, inst: Instruction): void {
-  const { out, module } = w;
-  const type = module.types.idOf;
+  const { out } = w;
   switch (inst.op) {
     case 'binary':
-      return out.record('function', 'binop', [...w.typed(inst.a), w.value(inst.b), binaryCodes[inst.opcode], ...flagged(inst.flags)]);
+      typed(w, inst.a);
+      value(w, inst.b);
+      out.put(binaryCodes[inst.opcode]);
+      flagged(w, inst.flags);
+      return out.end(codes.binop);
     case 'fneg':
-      return out.record('function', 'unop', [...w.typed(inst.value), 0, ...flagged(inst.flags)]);
+      typed(w, inst.value);
+      out.put(0);
+      flagged(w, inst.flags);
+      return out.end(codes.unop);
     case 'cast':
-      return out.record('function', 'cast', [...w.typed(inst.value), type(inst.type), castCodes[inst.opcode]]);
+      typed(w, inst.value);
+      type(w, inst.type);
+      out.put(castCodes[inst.opcode]);
+      return out.end(codes.cast);
     case 'icmp':
     case 'fcmp':
-      return out.record('function', 'cmp2', [...w.typed(inst.a), w.value(inst.b), predicateCodes[inst.predicate], ...flagged(inst.flags)]);
+      typed(w, inst.a);
+      value(w, inst.b);
+      out.put(predicateCodes[inst.predicate]);
+      flagged(w, inst.flags);
+      return out.end(codes.cmp2);
     case 'select':
-      return out.record('function', 'select', [...w.typed(inst.a), w.value(inst.b), ...w.typed(inst.condition), ...flagged(inst.flags)]);
+      typed(w, inst.a);
+      value(w, inst.b);
+      typed(w, inst.condition);
+      flagged(w, inst.flags);
+      return out.end(codes.select);
     case 'phi':
-      return out.record('function', 'phi', [
-        type(inst.type),
-        ...inst.incoming.flatMap(({ value, block }) => [w.signed(value), w.numbers.blockId(block)]),
-        ...flagged(inst.flags),
-      ]);
+      return writePhi(w, inst);
     case 'call':
       return writeCall(w, inst);
     case 'alloca':
-      return out.record('function', 'alloca', [
-        type(inst.allocated),
-        type(inst.count.type),
-        w.numbers.valueId(inst.count),
-        alignCode(inst.align) | allocaExplicitType,
-      ]);
     case 'load':
-      return out.record('function', 'load', [...w.typed(inst.pointer), type(inst.type), alignCode(inst.align), inst.isVolatile ? 1 : 0]);
     case 'store':
-      return out.record('function', 'store', [
-        ...w.typed(inst.pointer),
-        ...w.typed(inst.value),
-        alignCode(inst.align),
-        inst.isVolatile ? 1 : 0,
-      ]);
     case 'gep':
-      return out.record('function', 'gep', [
-        inst.inbounds ? 1 : 0,
-        type(inst.sourceType),
-        ...w.typed(inst.base),
-        ...inst.indices.flatMap(w.typed),
-      ]);
+      return writeAccess(w, inst);
     case 'extractvalue':
-      return out.record('function', 'extractValue', [...w.typed(inst.aggregate), ...inst.path]);
     case 'insertvalue':
-      return out.record('function', 'insertValue', [...w.typed(inst.aggregate), ...w.typed(inst.value), ...inst.path]);
     case 'extractelement':
-      return out.record('function', 'extractElement', [...w.typed(inst.vector), ...w.typed(inst.index)]);
     case 'insertelement':
-      return out.record('function', 'insertElement', [...w.typed(inst.vector), w.value(inst.value), ...w.typed(inst.index)]);
     case 'shufflevector':
-      return out.record('function', 'shuffleVector', [...w.typed(inst.a), w.value(inst.b), ...w.typed(inst.mask)]);
+      return writeParts(w, inst);
     case 'freeze':
-      return out.record('function', 'freeze', w.typed(inst.value));
+      typed(w, inst.value);
+      return out.end(codes.freeze);
     default:
       return writeTerminator(w, inst);
   }
 }
 
-function writeTerminator(w: InstructionWriter, inst: InstructionOf<'br' | 'condbr' | 'switch' | 'ret' | 'unreachable'>): void {
-  const { out, numbers } = w;
+function writePhi(w: InstructionWriter, inst: InstructionOf<'phi'>): void {
+  type(w, inst.type);
+  for (const incoming of inst.incoming) {
+    signed(w, incoming.value);
+    block(w, incoming.block);
+  }
+  flagged(w, inst.flags);
+  w.out.end(codes.phi);
+}
+
+function writeAccess(w: InstructionWriter, inst: InstructionOf<'alloca' | 'load' | 'store' | 'gep'>): void {
+  const { out } = w;
   switch (inst.op) {
-    case 'br':
-      return out.record('function', 'br', [numbers.blockId(inst.target)]);
-    case 'condbr':
-      return out.record('function', 'br', [numbers.blockId(inst.ifTrue), numbers.blockId(inst.ifFalse), w.value(inst.condition)]);
-    case 'switch':
-      return out.record('function', 'switch', [
-        w.module.types.idOf(inst.condition.type),
-        w.value(inst.condition),
-        numbers.blockId(inst.defaultBlock),
-        ...inst.cases.flatMap(({ value, block }) => [numbers.valueId(value), numbers.blockId(block)]),
-      ]);
-    case 'ret':
-      return out.record('function', 'ret', inst.value ? w.typed(inst.value) : []);
-    case 'unreachable':
-      return out.record('function', 'unreachable', []);
+    case 'alloca':
+      type(w, inst.allocated);
+      type(w, inst.count.type);
+      out.put(w.numbers.valueId(inst.count));
+      out.put(alignCode(inst.align) | allocaExplicitType);
+      return out.end(codes.alloca);
+    case 'load':
+      typed(w, inst.pointer);
+      type(w, inst.type);
+      out.put(alignCode(inst.align));
+      out.put(inst.isVolatile ? 1 : 0);
+      return out.end(codes.load);
+    case 'store':
+      typed(w, inst.pointer);
+      typed(w, inst.value);
+      out.put(alignCode(inst.align));
+      out.put(inst.isVolatile ? 1 : 0);
+      return out.end(codes.store);
+    case 'gep':
+      out.put(inst.inbounds ? 1 : 0);
+      type(w, inst.sourceType);
+      typed(w, inst.base);
+      for (const index of inst.indices) typed(w, index);
+      return out.end(codes.gep);
   }
 }
 
+type Parts = InstructionOf<'extractvalue' | 'insertvalue' | 'extractelement' | 'insertelement' | 'shufflevector'>;
+
+function writeParts(w: InstructionWriter, inst: Parts): void {
+  const { out } = w;
+  switch (inst.op) {
+    case 'extractvalue':
+      typed(w, inst.aggregate);
+      for (const at of inst.path) out.put(at);
+      return out.end(codes.extractValue);
+    case 'insertvalue':
+      typed(w, inst.aggregate);
+      typed(w, inst.value);
+      for (const at of inst.path) out.put(at);
+      return out.end(codes.insertValue);
+    case 'extractelement':
+      typed(w, inst.vector);
+      typed(w, inst.index);
+      return out.end(codes.extractElement);
+    case 'insertelement':
+      typed(w, inst.vector);
+      value(w, inst.value);
+      typed(w, inst.index);
+      return out.end(codes.insertElement);
+    case 'shufflevector':
+      typed(w, inst.a);
+      value(w, inst.b);
+      typed(w, inst.mask);
+      return out.end(codes.shuffleVector);
+  }
+}
+
+function writeTerminator(w: InstructionWriter, inst: InstructionOf<'br' | 'condbr' | 'switch' | 'ret' | 'unreachable'>): void {
+  const { out } = w;
+  switch (inst.op) {
+    case 'br':
+      block(w, inst.target);
+      return out.end(codes.br);
+    case 'condbr':
+      block(w, inst.ifTrue);
+      block(w, inst.ifFalse);
+      value(w, inst.condition);
+      return out.end(codes.br);
+    case 'switch':
+      type(w, inst.condition.type);
+      value(w, inst.condition);
+      block(w, inst.defaultBlock);
+      for (const each of inst.cases) {
+        out.put(w.numbers.valueId(each.value));
+        block(w, each.block);
+      }
+      return out.end(codes.switch);
+    case 'ret':
+      if (inst.value) typed(w, inst.value);
+      return out.end(codes.ret);
+    case 'unreachable':
+      return out.end(codes.unreachable);
+  }
+}
+
+const tailFlags = { none: 0, tail: callFlags.tail, musttail: callFlags.tail | callFlags.mustTail, notail: callFlags.noTail } as const;
+
 function writeCall(w: InstructionWriter, inst: InstructionOf<'call'>): void {
-  const tail = { none: 0, tail: callFlags.tail, musttail: callFlags.tail | callFlags.mustTail, notail: callFlags.noTail }[inst.tail];
-  const flags =
-    tail | ((inst.convention ?? 0) << callFlags.conventionShift) | callFlags.explicitType | (inst.flags ? callFlags.fastMath : 0);
-  const args = inst.args.flatMap((arg, i) =>
-    arg.kind === 'metadata' ? [w.metadata(arg.metadata)] : i < inst.functionType.params.length ? [w.value(arg)] : w.typed(arg),
+  const { out, module } = w;
+  const { functionType, args } = inst;
+  out.put(module.attributes.idOf(inst.attributes));
+  out.put(
+    tailFlags[inst.tail] |
+      ((inst.convention ?? 0) << callFlags.conventionShift) |
+      callFlags.explicitType |
+      (inst.flags ? callFlags.fastMath : 0),
   );
-  w.out.record('function', 'call', [
-    w.module.attributes.idOf(inst.attributes),
-    flags,
-    ...flagged(inst.flags),
-    w.module.types.idOf(inst.functionType),
-    ...w.typed(inst.callee),
-    ...args,
-  ]);
+  flagged(w, inst.flags);
+  type(w, functionType);
+  typed(w, inst.callee);
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i]!;
+    if (arg.kind === 'metadata') out.put((w.next - w.numbers.metadataId(arg.metadata)) >>> 0);
+    else if (i < functionType.params.length) value(w, arg);
+    else typed(w, arg);
+  }
+  out.end(codes.call);
 }
 
 /** Names of arguments, instructions and basic blocks; Apple's compilers keep none. */
-function writeNames(out: StreamWriter, fn: LlvmFunction, numbers: FunctionNumbers): void {
-  const values: (Argument | Instruction)[] = fn.args.filter((arg) => arg.name !== undefined);
-  for (const { body } of fn.blocks) for (const inst of body) if (inst.name !== undefined) values.push(inst);
+function writeNames(out: StreamWriter, fn: LlvmFunction, instructions: readonly Instruction[], numbers: FunctionNumbers): void {
+  const values = [...fn.args.filter((arg) => arg.name !== undefined), ...instructions];
   const named = fn.blocks.filter((block) => block.name !== undefined);
   if (values.length + named.length === 0) return;
   const chars = (name: string | undefined): number[] => [...new TextEncoder().encode(name ?? '')];
@@ -208,16 +290,9 @@ function writeNames(out: StreamWriter, fn: LlvmFunction, numbers: FunctionNumber
 }
 
 /** Metadata hung on the function and on its instructions. */
-function writeAttachments(out: StreamWriter, fn: LlvmFunction, { metadata }: ModuleNumbers): void {
+function writeAttachments(out: StreamWriter, fn: LlvmFunction, all: readonly Attached[], { metadata }: ModuleNumbers): void {
   const words = (list: readonly Attachment[]): number[] => attachmentWords(list, metadata);
-  const attached: [number: number, list: readonly Attachment[]][] = [];
-  let number = 0;
-  for (const { body } of fn.blocks)
-    for (const inst of body) {
-      const others = inst.metadata?.length ? placeOf(inst).others : [];
-      if (others.length > 0) attached.push([number, others]);
-      number++;
-    }
+  const attached = all.filter(([, list]) => list.length > 0);
   if (fn.metadata.length === 0 && attached.length === 0) return;
   out.block('metadataAttachment', () => {
     if (fn.metadata.length > 0) out.record('metadataAttachment', 'attachment', words(fn.metadata));

@@ -15,8 +15,6 @@ export interface Option {
   readonly many?: boolean;
   /** The only values there are. */
   readonly choices?: readonly string[];
-  /** Values of the contract that this version does not take, and what to say of each. */
-  readonly unavailable?: Readonly<Record<string, string>>;
   readonly doc: string;
 }
 
@@ -143,8 +141,6 @@ function badValue(option: Option, rawName: string, value: string | undefined, is
   // `--out --print` means a forgotten value; a value that starts with two dashes can be given as `--out=--print`.
   if (value === undefined || (!isInline && value.startsWith('--'))) return `\`${rawName}\` needs a value: \`${rawName} ${option.value}\``;
   if (!option.choices || option.choices.includes(value)) return undefined;
-  const missing = option.unavailable?.[value];
-  if (missing !== undefined) return `\`${rawName} ${value}\` is not yet available in this version: ${missing}`;
   const near = closest(value, option.choices);
   return `\`${rawName} ${value}\`: the choices are ${option.choices.join(', ')}${near ? `; did you mean \`${near}\`?` : ''}`;
 }

@@ -5,15 +5,16 @@ import { exit } from './exit.ts';
 const json: Option = { name: 'json', doc: 'Print one JSON object instead of text.' };
 
 /** Spelled here and not read from the compiler, which would load it for every `--help`; a spec holds the lists equal. */
-export const targetChoices = ['macos13', 'macos14', 'macos15', 'macos26', 'cpu'];
-export const fp64Choices = ['soft', 'warn', 'native'];
+export const targetChoices = ['macos13', 'macos14', 'macos15', 'macos26', 'ios17', 'ios18', 'cpu'];
+export const fp64Choices = ['soft', 'warn', 'emulate', 'native'];
+export const mmaChoices = ['exact', 'fast'];
 export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection'];
 
 const target: Option = {
   name: 'target',
   value: 'TARGET',
   choices: targetChoices,
-  doc: 'What to compile for: `macos14` (the default), `macos15` or `macos26`, which have fences of memory as well, `macos13`, which has no bfloat, or `cpu`, AIR with a few additions that only the CPU device runs.',
+  doc: 'What to compile for: `macos14` (the default), `macos15` or `macos26`, which have fences of memory as well, `macos13`, which has no bfloat, `ios17` or `ios18`, the same as `macos14` and `macos15` for iPhones and iPads, or `cpu`, AIR with a few additions that only the CPU device runs.',
 };
 
 const image: Option = {
@@ -26,8 +27,14 @@ const fp64: Option = {
   name: 'fp64',
   value: 'MODE',
   choices: fp64Choices,
-  unavailable: { emulate: 'pairs of floats are not built; `soft`, the default, is exact' },
-  doc: 'How f64 is compiled for Apple GPUs, which have none: `soft` (the default) computes it exactly with integers, `warn` too and says where, `native` keeps double operations, which no known Apple GPU loads.',
+  doc: 'How f64 is compiled for Apple GPUs, which have none: `soft` (the default) computes it exactly with integers, `warn` too and says where, `emulate` computes with pairs of floats, to 44 bits and more and up to seven times as fast, `native` keeps double operations, which no known Apple GPU loads.',
+};
+
+const mma: Option = {
+  name: 'mma',
+  value: 'MODE',
+  choices: mmaChoices,
+  doc: 'How products of matrices by warps are compiled: `exact` (the default) by each thread for itself, `fast` those of floats by `simdgroup_matrix`, for GPUs from Apple7 (M1) on, within the same bound; see docs/matrix.md.',
 };
 
 const ptxStrict: Option = {
@@ -44,8 +51,18 @@ const run: Command = {
     { name: 'kernel', value: 'NAME', doc: 'The kernel; not needed where the file has one only.' },
     { name: 'grid', value: 'X[,Y[,Z]]', doc: 'Blocks in the grid.' },
     { name: 'block', value: 'X[,Y[,Z]]', doc: 'Threads in a block.' },
-    { name: 'shared', value: 'BYTES', doc: 'Dynamic shared memory.' },
+    {
+      name: 'shared',
+      value: 'BYTES[,BYTES]',
+      doc: 'Dynamic shared memory; of each threadgroup argument, where a kernel of others has several.',
+    },
     { name: 'arg', value: 'SPEC', many: true, doc: 'An argument, once per kernel parameter, in order; see below.' },
+    {
+      name: 'constant',
+      value: 'NAME=VALUE',
+      many: true,
+      doc: 'The value of a function constant of a metallib, by its name or number: `true`, `4`, `0.5`, `1,2,3`; `inspect` lists them.',
+    },
     { name: 'launch', value: 'FILE', doc: 'The launch as a file; a FILE beside it replaces the module that it names.' },
     { name: 'print', value: 'I[:COUNT]', many: true, doc: 'Print buffer I, or its first COUNT elements. Arguments count from 0.' },
     { name: 'out', value: 'I=FILE', many: true, doc: 'Save buffer I: `.npy`, `.pgm` (a grey picture), else raw little-endian bytes.' },
@@ -61,11 +78,24 @@ const run: Command = {
       choices: ['auto', 'metal', 'cpu', 'cuda'],
       doc: '`auto` (the default) takes Metal where it is, else the CPU.',
     },
+    {
+      name: 'engine',
+      value: 'ENGINE',
+      choices: ['auto', 'lane', 'simd'],
+      doc: 'How the CPU device runs threads: `lane` one after the other, `simd` in strips of vectors; `auto` (the default) in strips where blocks are of a warp or more.',
+    },
+    {
+      name: 'fma',
+      value: 'MODE',
+      choices: ['exact', 'fast'],
+      doc: 'How strips of the CPU device fuse products and sums of singles: `exact` (the default) with one rounding, `fast` with two where the machine has no better, so that last bits differ.',
+    },
     { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
     image,
     target,
     fp64,
+    mma,
     ptxStrict,
     {
       name: 'sanitize',
@@ -117,6 +147,7 @@ const build: Command = {
     image,
     target,
     fp64,
+    mma,
     ptxStrict,
     json,
   ],
@@ -146,6 +177,7 @@ const check: Command = {
       doc: 'Also report what keeps it from being compiled for this target. Without it, or `--fp64`, the faults are those that no target takes, and the answer comes sooner.',
     },
     fp64,
+    mma,
     ptxStrict,
     { name: 'stdin-filename', value: 'NAME', doc: 'What to call the text of `-` in messages.' },
     { name: 'watch', doc: 'Check again whenever a file changes, until interrupted.' },

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
-import { devices, openDevice } from '../device/index.ts';
+import { type Device, devices, type MetalState, metalState, openCpuDevice, openDevice } from '../device/index.ts';
 import { decodeElements, launch, parseArgument } from '../runtime/index.ts';
 import { type Context, has } from './command.ts';
 import { findCudaCompiler } from './cuda-source.ts';
@@ -21,7 +21,8 @@ interface Finding {
 
 /** Runs the command; exit code 1 where something is broken that should work on any machine. */
 export async function doctor({ words, terminal }: Context): Promise<ExitCode> {
-  const findings = [runtimeFinding(), await roadFinding(terminal), metalFinding(), cudaFinding(), compilerFinding(), llvmFinding()];
+  const metal = await metalFinding(metalState(), terminal, (to) => openDevice('metal', to));
+  const findings = [runtimeFinding(), await roadFinding(terminal), metal, cudaFinding(), compilerFinding(), llvmFinding()];
   if (has(words, 'json')) terminal.out(`${jsonText({ version, findings })}\n`);
   else terminal.out(`cumetal ${version}\n\n${findings.map(findingText).join('')}`);
   return findings.some((f) => f.state === 'broken') ? exit.failed : exit.ok;
@@ -59,39 +60,48 @@ const kernel = `.version 7.0
 /** The whole road: PTX to metallib, metallib to the CPU device, the right numbers back. */
 async function roadFinding(terminal: Terminal): Promise<Finding> {
   const what = 'compiler and CPU device';
-  const diagnostics = new Diagnostics(new SourceFile('doctor.ptx', kernel));
-  const got = await runKernel(terminal, diagnostics);
-  if (got === '1 3 5 7') return { what, state: 'works', words: 'a kernel compiles to a metallib and gives the right numbers' };
-  const why = diagnostics.list[0]?.message ?? `a kernel gave ${got} where 1 3 5 7 is right`;
-  return { what, state: 'broken', words: why, next: 'please report it with the output of `cumetal doctor --json`' };
+  const fault = await faultOn(terminal, () => openCpuDevice());
+  if (fault === undefined) return { what, state: 'works', words: 'a kernel compiles to a metallib and gives the right numbers' };
+  return { what, state: 'broken', words: fault, next: report };
 }
 
-async function runKernel(io: Terminal, diagnostics: Diagnostics): Promise<string | undefined> {
+const report = 'please report it with the output of `cumetal doctor --json`';
+
+/** What is wrong with a kernel on a device; nothing where it gives the right numbers. */
+async function faultOn(io: Terminal, open: (diagnostics: Diagnostics) => Device | undefined): Promise<string | undefined> {
   const { compile } = await import('../compile/index.ts');
-  const device = openDevice('cpu', diagnostics);
-  const compiled = device && compile(diagnostics.file!, {}, diagnostics);
-  const module = compiled && device.load(compiled.metallib, diagnostics);
+  const diagnostics = new Diagnostics(new SourceFile('doctor.ptx', kernel));
+  const device = open(diagnostics);
+  const got = device && runKernel(device, compile(diagnostics.file!, {}, diagnostics)?.metallib, io, diagnostics);
+  device?.close();
+  if (got === '1 3 5 7') return undefined;
+  return diagnostics.list[0]?.message ?? `a kernel gave ${got} where 1 3 5 7 is right`;
+}
+
+function runKernel(device: Device, metallib: Uint8Array | undefined, io: Terminal, diagnostics: Diagnostics): string | undefined {
+  const module = metallib && device.load(metallib, diagnostics);
   const argument = parseArgument('u32:4=iota', diagnostics);
-  if (!device || !module || !argument) return undefined;
+  if (!module || !argument) return undefined;
   const plan = { grid: [1, 1, 1], block: [4, 1, 1], sharedBytes: 0, constants: [], args: [argument] } as const;
-  const outcome = launch(device, module, plan, { repeat: 1, timeoutMs: 10_000 }, { io, diagnostics });
-  device.close();
-  const output = outcome?.outputs[0];
+  const output = launch(device, module, plan, { repeat: 1, timeoutMs: 10_000 }, { io, diagnostics })?.outputs[0];
   return output && decodeElements('u32', output.bytes).join(' ');
 }
 
-function metalFinding(): Finding {
+/** The GPU of a Mac: how it is reached, and whether a kernel gives the right numbers there. */
+export async function metalFinding(
+  { name, way, failures }: MetalState,
+  terminal: Terminal,
+  open: (diagnostics: Diagnostics) => Device | undefined,
+): Promise<Finding> {
   const what = 'Metal device';
-  const found = devices().find((d) => d.kind === 'metal');
-  if (found) return { what, state: 'works', words: found.name };
-  if (process.platform !== 'darwin')
-    return { what, state: 'absent', words: 'needs a Mac', next: 'metallibs built here run on one; the CPU device runs them here' };
-  return {
-    what,
-    state: 'absent',
-    words: 'launching on the GPU is not yet available in this version',
-    next: 'the CPU device runs the same metallib',
-  };
+  if (name !== undefined) {
+    const fault = await faultOn(terminal, open);
+    const before = failures.length > 0 ? ` (${failures.join('; ')})` : '';
+    if (fault === undefined) return { what, state: 'works', words: `a kernel gives the right numbers on ${name}, by ${way}${before}` };
+    return { what, state: 'broken', words: `${name}, by ${way}: ${fault}${before}`, next: report };
+  }
+  if (failures.length > 0) return { what, state: 'absent', words: failures.join('; '), next: 'the CPU device runs the same metallib' };
+  return { what, state: 'absent', words: 'needs a Mac', next: 'metallibs built here run on one; the CPU device runs them here' };
 }
 
 function cudaFinding(): Finding {

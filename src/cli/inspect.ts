@@ -90,12 +90,14 @@ function partLines({ fn, kernels, notRun }: Part): string[] {
     `  AIR ${fn.airVersion.join('.')}, Metal ${fn.metalVersion.join('.')}, ${fn.bitcode.length} bytes of bitcode`,
   ];
   for (const tag of [...(fn.publicTags ?? []), ...(fn.privateTags ?? []), ...(fn.otherTags ?? [])]) lines.push(`  ${describeTag(tag)}`);
-  for (const kernel of kernels) lines.push(...kernelLines(kernel));
+  const isListed = fn.publicTags?.some(({ code }) => code === 'CNST') ?? false;
+  for (const kernel of kernels) lines.push(...kernelLines(kernel, isListed));
   for (const { message } of notRun) lines.push(`  ${message}`);
   return lines;
 }
 
-function kernelLines(kernel: KernelReflection): string[] {
+/** `isListed`: function constants were shown before, and only what is not said there is left. */
+function kernelLines(kernel: KernelReflection, isListed: boolean): string[] {
   const width = Math.max(0, ...kernel.params.map((p) => p.name.length));
   const lines = kernel.params.map(({ slot, offset, name, kind, size, element, access }) => {
     const what =
@@ -112,6 +114,8 @@ function kernelLines(kernel: KernelReflection): string[] {
   if (kernel.faults) hidden(kernel.faults.slot, `why the kernel stopped itself: ${kernel.faults.texts.join('; ')}`);
   if (kernel.printf)
     hidden(kernel.printf.slot, `what the kernel prints: ${kernel.printf.formats.map((text) => JSON.stringify(text)).join(', ')}`);
+  for (const { name, type, index, isRequired } of (kernel.constants ?? []).filter((each) => !isListed || !each.isRequired))
+    lines.push(`  function constant ${index ?? ''} \`${name}\`  ${type}${isRequired ? '' : ', need not be given'}`);
   if (kernel.staticSharedBytes > 0) lines.push(`  static shared memory   ${kernel.staticSharedBytes} bytes`);
   if (kernel.usesDynamicShared) lines.push('  dynamic shared memory  threadgroup slot 0');
   if (kernel.maxThreads !== undefined) lines.push(`  threads in a block     at most ${kernel.maxThreads}`);

@@ -1,8 +1,17 @@
 /** The words of `run`: what to launch, and what to do with the buffers afterwards. */
+import type { ConstantValue, GivenConstant } from '../air/index.ts';
 import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { CompileOptions, Fp64Mode } from '../compile/index.ts';
-import { type Dim3, type SanitizeKind, type SanitizeRequest, sanitizeKinds } from '../device/device.ts';
+import type { CompileOptions, Fp64Mode, MmaMode } from '../compile/index.ts';
+import {
+  type Dim3,
+  type Engine,
+  type EngineOptions,
+  type Fma,
+  type SanitizeKind,
+  type SanitizeRequest,
+  sanitizeKinds,
+} from '../device/device.ts';
 import { type Argument, type Expectation, type LaunchPlan, parseArgument } from '../runtime/index.ts';
 import { allValues, has, lastValue, type Words } from './command.ts';
 
@@ -12,11 +21,14 @@ export interface RunRequest {
   readonly outs: readonly { readonly index: number; readonly path: string }[];
   readonly checks: readonly { readonly index: number; readonly expect: Expectation }[];
   readonly device: 'auto' | 'metal' | 'cpu' | 'cuda';
+  readonly engine: EngineOptions;
   readonly repeat: number;
   readonly timeoutMs: number;
   /** What to look for while the kernel runs. */
   readonly sanitize: SanitizeRequest | undefined;
   readonly compile: CompileOptions;
+  /** Values of function constants. */
+  readonly constants: readonly GivenConstant[];
 }
 
 /** Words that say what to launch; they do not go together with a launch file. */
@@ -46,19 +58,22 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
   };
   const grid = one('grid', (word) => readDim3('grid', word));
   const block = one('block', (word) => readDim3('block', word));
-  const sharedBytes = one('shared', (word) => readCount('shared', word, 0)) ?? 0;
+  const sharedParts = one('shared', readShared) ?? [0];
+  const sharedBytes = sharedParts.reduce((sum, bytes) => sum + bytes);
   const repeat = one('repeat', (word) => readCount('repeat', word, 1)) ?? 1;
   const timeoutMs = one('timeout', readTimeout) ?? 0;
   const sanitize = has(words, 'sanitize') ? take(readKinds(lastValue(words, 'sanitize'))) : undefined;
   const prints = allValues(words, 'print').map((word) => take(readPrint(word)));
   const outs = allValues(words, 'out').map((word) => take(readOut(word)));
   const checks = allValues(words, 'check').map((word) => take(readCheck(word)));
+  const constants = allValues(words, 'constant').map((word) => take(readConstant(word)));
   const args = has(words, 'arg') ? allValues(words, 'arg').map((word) => parseArgument(word, diagnostics)) : undefined;
   if (problems.length > 0) return problems[0]!;
   const kernel = lastValue(words, 'kernel');
   return {
     plan: {
       sharedBytes,
+      ...(sharedParts.length > 1 ? { sharedParts } : {}),
       constants: [],
       ...(kernel === undefined ? {} : { kernel }),
       ...(grid ? { grid } : {}),
@@ -69,22 +84,33 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     outs: present(outs),
     checks: present(checks),
     device: (lastValue(words, 'device') ?? (sanitize ? 'cpu' : 'auto')) as RunRequest['device'],
+    engine: engineOptions(words),
     repeat,
     timeoutMs,
     sanitize: sanitize && { kinds: sanitize },
     compile: { ...compileOptions(words), ...(sanitize ? { sanitize: true } : {}) },
+    constants: present(constants),
   };
 }
 
 const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
 
-/** `--target`, `--fp64` and `--ptx-strict`; the choices were checked before. */
+/** `--engine` and `--fma`; the choices were checked before. */
+function engineOptions(words: Words): EngineOptions {
+  const engine = lastValue(words, 'engine');
+  const fma = lastValue(words, 'fma');
+  return { ...(engine ? { engine: engine as Engine } : {}), ...(fma ? { fma: fma as Fma } : {}) };
+}
+
+/** `--target`, `--fp64`, `--mma` and `--ptx-strict`; the choices were checked before. */
 export function compileOptions(words: Words): CompileOptions {
   const target = lastValue(words, 'target');
   const fp64 = lastValue(words, 'fp64');
+  const mma = lastValue(words, 'mma');
   return {
     ...(target ? { target: target as NonNullable<CompileOptions['target']> } : {}),
     ...(fp64 ? { fp64: fp64 as Fp64Mode } : {}),
+    ...(mma ? { mma: mma as MmaMode } : {}),
     ...(has(words, 'ptx-strict') ? { ptxStrict: true } : {}),
   };
 }
@@ -112,6 +138,12 @@ function readCount(name: string, word: string, least: number): number | string {
   return value >= least ? value : `\`--${name} ${word}\`: an integer of at least ${least} is wanted`;
 }
 
+/** Bytes of dynamic shared memory, or of each threadgroup argument. */
+function readShared(word: string): number[] | string {
+  const counts = word.split(',').map((part) => readCount('shared', part, 0));
+  return counts.find((count) => typeof count === 'string') ?? (counts as number[]);
+}
+
 function readTimeout(word: string): number | string {
   const seconds = /^(\d+\.?\d*|\.\d+)$/.test(word) ? Number(word) : Number.NaN;
   return seconds > 0 ? seconds * 1000 : `\`--timeout ${word}\`: a number of seconds above 0 is wanted`;
@@ -135,4 +167,25 @@ function readCheck(word: string): RunRequest['checks'][number] | string {
   if (!match) return `\`--check ${word}\`: I=FILE[:rtol[:atol]] is wanted`;
   const expect = { path: match[2]!, rtol: Number(match[3] ?? 0), atol: Number(match[4] ?? 0), ulp: 0 };
   return { index: Number(match[1]), expect };
+}
+
+/** `NAME=VALUE` or `NUMBER=VALUE`; of a vector the values with commas between them. */
+function readConstant(word: string): GivenConstant | string {
+  const [, name = '', text = ''] = /^([^=]+)=(.+)$/s.exec(word) ?? [];
+  const values = text.split(',').map(readValue);
+  const known = values.filter((value) => value !== undefined);
+  if (name === '' || known.length < values.length)
+    return `\`--constant ${word}\`: NAME=VALUE or NUMBER=VALUE is wanted, values being numbers, \`true\` or \`false\``;
+  const value: ConstantValue = known.length === 1 ? known[0]! : known;
+  return { constant: /^\d{1,5}$/.test(name) ? Number(name) : name, value };
+}
+
+function readValue(text: string): number | bigint | boolean | undefined {
+  const trimmed = text.trim();
+  if (trimmed === 'true' || trimmed === 'false') return trimmed === 'true';
+  const [, sign, digits] = /^([+-]?)(\d+|0x[0-9a-f]+)$/i.exec(trimmed) ?? [];
+  if (digits && !(sign === '-' && /^0+$/.test(digits))) return sign === '-' ? -BigInt(digits) : BigInt(digits);
+  const special = { nan: Number.NaN, inf: Number.POSITIVE_INFINITY, '+inf': Number.POSITIVE_INFINITY, '-inf': Number.NEGATIVE_INFINITY };
+  if (Object.hasOwn(special, trimmed)) return special[trimmed as keyof typeof special];
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : undefined;
 }

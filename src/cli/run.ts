@@ -49,7 +49,7 @@ async function attempt(context: Context, report: Report): Promise<ExitCode> {
   const task = await readTask(context, report);
   if (typeof task === 'number') return task;
   const { openDevice } = await import('../device/index.ts');
-  const device = openDevice(task.request.device, report.diagnostics);
+  const device = openDevice(task.request.device, report.diagnostics, task.request.engine);
   if (!device) return exit.noDevice;
   try {
     return await launchOn(device, task, context, report);
@@ -66,7 +66,10 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
     input.kind === 'metallib' ? input.bytes : await compileFor(device, input, withEntry(request.compile, plan), { report, plan });
   // A kernel that is not there is a launch that fails, in a PTX file as in a metallib.
   if (!bytes) return diagnostics.list.some((d) => d.code === 'CM1120') ? exit.failed : exit.doesNotCompile;
-  const module: DeviceModule | undefined = device.load(bytes, diagnostics);
+  const module: DeviceModule | undefined = device.load(bytes, diagnostics, {
+    constants: request.constants,
+    ...(plan.kernel === undefined ? {} : { kernels: [plan.kernel] }),
+  });
   report.compileMs = performance.now() - start;
   if (!module) return exit.failed;
   const isJson = has(words, 'json');

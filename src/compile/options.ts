@@ -3,15 +3,24 @@ import type { Reflection, TargetName } from '../air/index.ts';
 
 /**
  * For Apple targets: `soft` (the default) is exact double precision in integer arithmetic, `warn` the same with a warning for
- * what it is needed for; `native` emits double operations, as the target `cpu` always does.
+ * what it is needed for; `emulate` computes with pairs of floats, to 44 bits and more, and says so; `native` emits double
+ * operations, as the target `cpu` always does.
  */
-export const fp64Modes = ['soft', 'warn', 'native'] as const;
+export const fp64Modes = ['soft', 'warn', 'emulate', 'native'] as const;
 export type Fp64Mode = (typeof fp64Modes)[number];
+
+/**
+ * Products of matrices by warps: `exact` (the default) computes each thread's elements by itself, `fast` by matrices of 8 by 8 that the
+ * GPU multiplies (`simdgroup_matrix`), where the result is as near as the instruction's row promises; the others stay exact.
+ */
+export const mmaModes = ['exact', 'fast'] as const;
+export type MmaMode = (typeof mmaModes)[number];
 
 export interface CompileOptions {
   /** `macos14` by default. */
   readonly target?: TargetName;
   readonly fp64?: Fp64Mode;
+  readonly mma?: MmaMode;
   /** Only these entries; all by default. */
   readonly entries?: readonly string[];
   /** Whether what assemblers refuse and what this compiler can do without is an error: versions, targets, unknown pragmas. */

@@ -4,20 +4,20 @@
  */
 
 import { useGridPositions } from '../air/grid-positions.ts';
-import { emitKernel, type KernelReflection, type Reflection, type Target, targets, validateAir } from '../air/index.ts';
+import { emitKernel, type KernelReflection, keepExactDoubles, type Reflection, type Target, targets, validateAir } from '../air/index.ts';
 import { reflectKernel } from '../air/reflect.ts';
 import { bug } from '../base/bug.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
-import { dce, dropMembers, type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
+import { carryShuffles, dce, dropMembers, type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
 import { lowerModule } from '../lower/index.ts';
 import { type Library, writeMetallib } from '../metallib/index.ts';
 import { parse, printAst } from '../ptx/index.ts';
 import { judge } from './judge.ts';
 import { lintBarriers } from './lint.ts';
 import type { Compiled, CompileOptions, Emit } from './options.ts';
-import { warnOfDoubles } from './warn-doubles.ts';
+import { isExactDouble, noteEmulation, warnOfDoubles } from './warn-doubles.ts';
 
 /** PTX text to a metallib with its reflection; nothing after reporting errors. */
 export function compile(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Compiled | undefined {
@@ -68,12 +68,14 @@ function oneModule(modules: readonly LlvmModule[], target: Target, diagnostics: 
 
 const targetOf = (options: CompileOptions): Target => {
   const target = targets[options.target ?? 'macos14'];
-  return options.fp64 === 'native' ? { ...target, allowsCpuOnly: true } : target;
+  if (options.fp64 === 'native') return { ...target, allowsCpuOnly: true };
+  return options.fp64 === 'emulate' ? { ...target, emulatesDoubles: true } : target;
 };
 
 /** PTX to optimised IR. */
 export function toIr(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): IrModule | undefined {
-  return frontEnd(source, options, diagnostics)?.ir;
+  const { fp64: _, ...others } = options;
+  return frontEnd(source, others, diagnostics)?.ir;
 }
 
 interface FrontEnd {
@@ -85,11 +87,14 @@ interface FrontEnd {
 function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): FrontEnd | undefined {
   const checked = judge(source, options, diagnostics);
   if (!checked) return undefined;
-  const ir = lowerModule(checked, diagnostics);
+  const ir = lowerModule(checked, diagnostics, { isMmaFast: options.mma === 'fast' });
   if (diagnostics.hasErrors) return undefined;
+  const { allowsCpuOnly, emulatesDoubles } = targetOf(options);
   for (const kernel of ir.kernels) {
     if (!options.sanitize) dropMembers(kernel);
+    if (emulatesDoubles && !allowsCpuOnly) keepExactDoubles(kernel, (span) => isExactDouble(source.text, span));
     runPasses(kernel, standardPasses);
+    if (options.mma === 'fast' && carryShuffles(kernel)) runPasses(kernel, standardPasses);
     if (useGridPositions(kernel)) dce(kernel);
   }
   if (options.lints) for (const kernel of ir.kernels) lintBarriers(kernel, diagnostics);
@@ -111,6 +116,7 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
   if (diagnostics.hasErrors) return undefined;
   if (options.fp64 === 'warn' && !target.allowsCpuOnly)
     for (const kernel of ir.kernels) warnOfDoubles(kernel, source, target.name, diagnostics);
+  if (target.emulatesDoubles && !target.allowsCpuOnly) noteEmulation(ir.kernels, target.name, diagnostics);
   const said = new Diagnostics(diagnostics.file);
   const lines = options.sanitize ? source : undefined;
   const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said, lines));
@@ -139,7 +145,7 @@ function refuseTooMuchShared(
 function pack(modules: readonly LlvmModule[], target: Target, { sha256 }: CompileOptions): Uint8Array {
   const library: Library = {
     version: target.container,
-    platform: 'macos',
+    platform: target.platform,
     os: target.os,
     functions: modules.map((module) => ({
       name: module.functions[0]!.name,

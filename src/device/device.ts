@@ -3,6 +3,7 @@
  * be the exception, as the judge). Errors of a launch are diagnostics in the result, not exceptions.
  */
 import type { KernelReflection } from '../air/abi.ts';
+import type { GivenConstant } from '../air/function-constants.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
 
@@ -22,11 +23,29 @@ export interface DeviceInfo {
   readonly limits: DeviceLimits;
 }
 
+/**
+ * Which of its two compilers the CPU device takes. `lane`: one thread after the other, plain and the judge of the other. `simd`: strips of threads
+ * in vectors, where the kernel allows it. `auto`: that, for blocks that are worth it.
+ */
+export type Engine = 'auto' | 'lane' | 'simd';
+/** `exact`: one rounding. `fast`: two roundings where the machine's vectors have no fused operation, so last bits may differ. */
+export type Fma = 'exact' | 'fast';
+
+/** How the CPU device runs kernels; other devices have no choice. */
+export interface EngineOptions {
+  readonly engine?: Engine;
+  readonly fma?: Fma;
+}
+
 /** Memory of one device. Reading and writing copy. */
 export interface DeviceBuffer {
   readonly size: number;
   write(bytes: Uint8Array, offset?: number): void;
   read(): Uint8Array;
+  /** The memory itself, where device and host share it and it stays where it is: good until `free`, and at rest while no kernel runs. */
+  view?(): Uint8Array;
+  /** Where kernels see the buffer, to be put into memory that they read; from then on every launch lets them reach it. */
+  deviceAddress(): bigint;
   /** Gives the memory back; using the buffer afterwards is a fault of the caller. */
   free(): void;
 }
@@ -55,6 +74,8 @@ export interface LaunchRequest {
   /** Threads in a threadgroup. */
   readonly block: Dim3;
   readonly dynamicSharedBytes: number;
+  /** How they are divided, where a kernel has several threadgroup arguments: bytes of each, which start at multiples of 16. */
+  readonly dynamicSharedParts?: readonly number[];
   readonly args: readonly LaunchArgument[];
   /** 0: no limit. */
   readonly timeoutMs: number;
@@ -92,10 +113,17 @@ export interface DeviceModule {
   launch(request: LaunchRequest, diagnostics: Diagnostics): LaunchResult | undefined;
 }
 
+export interface LoadOptions {
+  /** Values of function constants, by name or number; `KernelReflection.constants` says which a kernel has. */
+  readonly constants?: readonly GivenConstant[];
+  /** The kernels that are going to be launched, where the file has them: the others need not be made ready. */
+  readonly kernels?: readonly string[];
+}
+
 export interface Device {
   readonly info: DeviceInfo;
   allocate(sizeBytes: number, diagnostics: Diagnostics): DeviceBuffer | undefined;
   /** Reads and compiles a metallib; nothing after reporting CM40xx or CM20xx. */
-  load(metallib: Uint8Array, diagnostics: Diagnostics): DeviceModule | undefined;
+  load(metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined;
   close(): void;
 }

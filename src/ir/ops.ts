@@ -293,6 +293,12 @@ export const ops = {
     effect: 'warp',
     doc: 'The a of all threads that take part, an i32 each, folded into one.',
   },
+  matmul: {
+    args: { a: 'any', b: 'any', c: 'any' },
+    type: 'given',
+    effect: 'warp',
+    doc: 'a * b + c of matrices of 8 by 8 floats, each spread over the whole warp: lane l, of the bits l0 to l4, has as a `v2` the columns 2 l0 + 4 l3 and the one behind it of row l1 + 2 l2 + 4 l4. Sums are singles, of c and then along k, and are rounded to the result at the end; a device may add in another order, and with another rounding of each sum. What comes out is not specified where a lane does not take part.',
+  },
   syncwarp: {
     args: {},
     type: 'void',

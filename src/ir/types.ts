@@ -52,3 +52,11 @@ export function isType(word: string): word is Type {
   if (isPointer(word)) return (spaces as readonly string[]).includes(word.slice(4));
   return isVector(word) && isScalar(word.slice(3));
 }
+
+/**
+ * How `matmul` spreads a matrix of 8 by 8 over a warp: the bits of the lane that are those of the row, lowest first, and of the column
+ * from its second bit on. The first bit of the column says which of its two elements of a lane.
+ */
+export const matrixLayout = { row: [1, 2, 4], column: [0, 3] } as const;
+/** Rows, and columns. */
+export const matrixSize = 8;

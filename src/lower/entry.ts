@@ -42,7 +42,7 @@ import { registerFile } from './ssa.ts';
 import { hiddenVariable, variablesOf } from './variables.ts';
 
 /** What the kernels of a module have in common. */
-export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'globals'>;
+export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'globals'> & { readonly isMmaFast: boolean };
 
 /** The kernel of an entry with what it calls; incomplete after reports of CM20xx. */
 export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Kernel {
@@ -81,6 +81,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   const ir = builder(kernel, start.block);
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
+    isMmaFast: around.isMmaFast,
     part: (operand: string): string | undefined => rows.operands.find(({ slot }) => slot.name === operand)?.part,
     operands: [] as readonly MatchedOperand[],
     pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),
@@ -102,7 +103,9 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   const c: Context = {
     kernel,
     diagnostics,
-    ...around,
+    functions: around.functions,
+    functionNumbers: around.functionNumbers,
+    globals: around.globals,
     ir,
     rows,
     registers: registerFile(kernel, start),

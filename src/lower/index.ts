@@ -9,8 +9,14 @@ import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
+/** What may be lowered in more ways than one. */
+export interface LowerChoices {
+  /** Whether products of matrices may be of tiles that the GPU multiplies. */
+  readonly isMmaFast?: boolean;
+}
+
 /** The kernels of a checked module. Reports CM20xx for what has no exact form; then the kernels are not to be used. */
-export function lowerModule(checked: Checked, diagnostics: Diagnostics): Module {
+export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices: LowerChoices = {}): Module {
   if (checked.module.addressSize === 32) {
     const span = checked.module.version?.span ?? checked.entries[0]?.fn.nameSpan;
     diagnostics.report('CM2047', {}, span ? { span } : {});
@@ -18,7 +24,12 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics): Module 
   }
   const sizes = inlinedSizes(checked);
   const numbers = functionNumbers(checked.module);
-  const around = { functions: checked.functions, functionNumbers: numbers, globals: globalMemoryOf(checked.module, numbers) };
+  const around = {
+    functions: checked.functions,
+    functionNumbers: numbers,
+    globals: globalMemoryOf(checked.module, numbers),
+    isMmaFast: choices.isMmaFast ?? false,
+  };
   const kernels = checked.entries.map((entry) => {
     const own = new Diagnostics(diagnostics.file);
     const kernel = reportTooLarge(entry, sizes, own) ? emptyKernel(entry.fn.name) : lowerEntry(entry, around, own);

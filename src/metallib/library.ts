@@ -76,6 +76,11 @@ export interface Library {
   /** The header’s bit for macOS, where it is not what the platform says. */
   readonly macosBit?: boolean;
   readonly os: Version;
+  /**
+   * Whether sizes of metadata groups count themselves, with the newer order of tags and a UUID: from 1.2.5 on where absent. Apple's
+   * `metallib`, which links what `metal -c` made, still writes the older form.
+   */
+  readonly ownSizes?: boolean;
   readonly functions: readonly LibraryFunction[];
   /** 16 bytes; worked out from the functions where absent. */
   readonly uuid?: Uint8Array;

@@ -5,6 +5,7 @@ import type { Library, LibraryFunction, RawTag, Section, Version } from './libra
 import { unusual, usualOrder } from './order.ts';
 import { decodeSection, encodeSection, readTags } from './sections.ts';
 import {
+  endTag,
   fileTypeOf,
   functionOrder,
   functionTypeOf,
@@ -100,9 +101,11 @@ function readLibrary(bytes: Uint8Array): ReadLibrary {
   const groups = readFunctionList(bytes, list);
   const extension = readExtension(bytes, list.offset + list.size, publicPart.offset, head.version);
   const far = readSections(bytes, extension.tags, bitcode.offset + bitcode.size);
-  const own = head.version.patch >= since.ownSizes ? 4 : 0;
+  const byVersion = head.version.patch >= since.ownSizes;
+  const ownSizes = countsItself(bytes, publicPart) ?? byVersion;
+  const own = ownSizes ? 4 : 0;
   const inParts: Parts = { publicPart: groupPart(publicPart, own), privatePart: groupPart(privatePart, own), bitcode, far };
-  const found = groups.map((group) => readFunction(bytes, group, inParts, head.version.patch));
+  const found = groups.map((group) => readFunction(bytes, group, inParts, ownSizes));
   const functions = found.map(({ fn }) => fn);
   const named = (range: ByteRange, of: (i: number) => Extent): ByteRange => ({
     ...range,
@@ -120,7 +123,8 @@ function readLibrary(bytes: Uint8Array): ReadLibrary {
   return {
     ...head,
     functions,
-    ...extensionFields(extension.tags, far, head.version),
+    ...(ownSizes === byVersion ? {} : { ownSizes }),
+    ...extensionFields(extension.tags, far, ownSizes),
     sections: far.map(({ section }) => section),
     ranges: ranges.filter((r) => r.size > 0).sort((a, b) => a.offset - b.offset),
   };
@@ -171,12 +175,12 @@ function readSections(bytes: Uint8Array, tags: readonly RawTag[], end: number): 
 function extensionFields(
   tags: readonly RawTag[],
   far: readonly FarSection[],
-  { patch }: Version,
+  ownSizes: boolean,
 ): Pick<Library, 'uuid' | 'otherTags' | 'extensionOrder'> {
   const sections = new Set(far.map(({ tag }) => tag));
   const uuid = tags.find((tag) => tag.code === 'UUID' && tag.payload.length === 16);
   const others = tags.filter((tag) => tag !== uuid && !sections.has(tag));
-  const usual = [...far.map(({ tag }) => tag.code), ...others.map((tag) => tag.code), ...(uuid || patch >= since.ownSizes ? ['UUID'] : [])];
+  const usual = [...far.map(({ tag }) => tag.code), ...others.map((tag) => tag.code), ...(uuid || ownSizes ? ['UUID'] : [])];
   const order = unusual(
     tags.map((tag) => tag.code),
     usual,
@@ -247,7 +251,7 @@ interface FoundFunction {
   readonly blobAt: Extent;
 }
 
-function readFunction(bytes: Uint8Array, group: Group, parts: Parts, patch: number): FoundFunction {
+function readFunction(bytes: Uint8Array, group: Group, parts: Parts, ownSizes: boolean): FoundFunction {
   const used = new Set<RawTag>();
   const need = (code: string, size?: number): ByteReader => {
     const tag = group.tags.find((t) => t.code === code);
@@ -274,7 +278,7 @@ function readFunction(bytes: Uint8Array, group: Group, parts: Parts, patch: numb
   const hash = need('HASH', 32).take(32);
   const [source, reflection] = [place('SOFF', 'sources'), place('RFLT', 'reflection')];
   const codes = group.tags.map((tag) => tag.code);
-  const usual = usualOrder(codes, patch >= since.ownSizes ? functionOrder.new : functionOrder.old);
+  const usual = usualOrder(codes, ownSizes ? functionOrder.new : functionOrder.old);
   const order = unusual(codes, usual);
   const fn: LibraryFunction = {
     name,
@@ -300,6 +304,18 @@ function readGroup(bytes: Uint8Array, part: GroupPart, at: number): MetadataGrou
   const group = readNewGroup(bytes, part, at);
   part.known.set(at, group);
   return group;
+}
+
+/** Whether the first group of a part counts its own size, by where its end tag stands; nothing where it has none. */
+function countsItself(bytes: Uint8Array, { offset, size }: ByteRange): boolean | undefined {
+  const r = new ByteReader(bytes, offset, offset + size);
+  if (r.remaining < 8) return undefined;
+  const end = r.u32();
+  const endsAt = (at: number): boolean => {
+    if (at < 4 || at + endTag.length > size) return false;
+    return new ByteReader(bytes, offset + at, offset + size).text(endTag.length) === endTag;
+  };
+  return endsAt(end - endTag.length) ? true : endsAt(end) ? false : undefined;
 }
 
 function readNewGroup(bytes: Uint8Array, part: GroupPart, at: number): MetadataGroup {

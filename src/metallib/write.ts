@@ -28,15 +28,15 @@ type Hash = (bytes: Uint8Array) => Uint8Array;
  * was read from. A host that has a faster SHA-256 may hand it in.
  */
 export function writeMetallib(library: Library, hash: Hash = sha256): Uint8Array {
-  const { functions, version, sections = [] } = library;
+  const { functions, sections = [] } = library;
   const blobs = functions.map((fn) => wrapBitcode(fn.bitcode));
   const hashes = blobs.map(hash);
-  const own = version.patch >= since.ownSizes ? 4 : 0;
+  const own = hasOwnSizes(library) ? 4 : 0;
   const parts = [functions.map((fn) => group(fn.publicTags ?? [], own)), functions.map((fn) => group(fn.privateTags ?? [], own)), blobs];
   const starts = parts.map(startsOf);
   const tagsOf = (places: SectionPlaces): RawTag[][] =>
     functions.map((fn, i) =>
-      functionTags(fn, version.patch, {
+      functionTags(fn, hasOwnSizes(library), {
         hash: hashes[i]!,
         blobSize: blobs[i]!.length,
         offsets: starts.map((list) => list[i]!),
@@ -59,6 +59,8 @@ export function writeMetallib(library: Library, hash: Hash = sha256): Uint8Array
   bytes.set(writeHeader(library, bytes.length, list.length - 4, ranges));
   return bytes;
 }
+
+const hasOwnSizes = ({ version, ownSizes }: Library): boolean => ownSizes ?? version.patch >= since.ownSizes;
 
 const sizeOf = (parts: readonly (readonly Uint8Array[])[]): number =>
   parts.reduce((sum, groups) => sum + groups.reduce((part, bytes) => part + bytes.length, 0), 0);
@@ -106,11 +108,7 @@ function extensionBytes(library: Library, sectionTags: readonly RawTag[], uuid: 
   const { version, otherTags = [], extensionOrder } = library;
   const out = new ByteWriter();
   if (version.patch < since.extension && sectionTags.length + otherTags.length === 0) return out.finish();
-  const tags = [
-    ...sectionTags,
-    ...otherTags,
-    ...(version.patch >= since.ownSizes || library.uuid ? [{ code: 'UUID', payload: uuid }] : []),
-  ];
+  const tags = [...sectionTags, ...otherTags, ...(hasOwnSizes(library) || library.uuid ? [{ code: 'UUID', payload: uuid }] : [])];
   for (const tag of extensionOrder ? inOrder(tags, extensionOrder) : tags) writeTag(out, tag);
   out.text(endTag);
   return out.finish();
@@ -169,7 +167,7 @@ interface FunctionPlaces extends SectionPlaces {
   readonly offsets: readonly number[];
 }
 
-function functionTags(fn: LibraryFunction, patch: number, places: FunctionPlaces): RawTag[] {
+function functionTags(fn: LibraryFunction, ownSizes: boolean, places: FunctionPlaces): RawTag[] {
   const u64s = (...values: readonly number[]): Uint8Array => payload((out) => values.forEach((value) => void out.u64(value)));
   const tags: RawTag[] = [
     { code: 'NAME', payload: new TextEncoder().encode(`${fn.name}\0`) },
@@ -182,7 +180,7 @@ function functionTags(fn: LibraryFunction, patch: number, places: FunctionPlaces
   if (fn.source !== undefined) tags.push({ code: 'SOFF', payload: u64s(places.sources[fn.source] ?? 0) });
   if (fn.reflection !== undefined) tags.push({ code: 'RFLT', payload: u64s(places.reflections[fn.reflection] ?? 0) });
   tags.push(...(fn.otherTags ?? []));
-  const usual = patch >= since.ownSizes ? functionOrder.new : functionOrder.old;
+  const usual = ownSizes ? functionOrder.new : functionOrder.old;
   return inOrder(
     tags,
     fn.order ??

@@ -17,6 +17,8 @@ export type AccessSpace = Space | 'param::entry' | 'param::func';
 export interface RowBuilder extends Builder {
   /** How many elements the brace vector in the destination's place has; nothing where the destination is not one. */
   readonly lanes: number | undefined;
+  /** Whether products of matrices may be of tiles that the GPU multiplies. */
+  readonly isMmaFast: boolean;
   /** The word after an operand that picks parts of it (`h1` of `a.h1`), by the name in the row. */
   part(operand: string): string | undefined;
   /** An address operand as an IR pointer, its offset applied. `generic` where the instruction names no state space. */

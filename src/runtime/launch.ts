@@ -144,8 +144,9 @@ function runTimes(
   for (let i = 0; i < repeat; i++) {
     if (i > 0) restoreSymbols();
     for (const [j, b] of bound.entries()) if (b.kind === 'buffer') buffers[j]!.write(b.contents.bytes);
-    const { kernel, grid, block, sharedBytes } = full;
-    const shape = { kernel, grid, block, dynamicSharedBytes: sharedBytes, args, timeoutMs };
+    const { kernel, grid, block, sharedBytes, sharedParts } = full;
+    const shared = { dynamicSharedBytes: sharedBytes, ...(sharedParts ? { dynamicSharedParts: sharedParts } : {}) };
+    const shape = { kernel, grid, block, ...shared, args, timeoutMs };
     const result = module.launch({ ...shape, ...(print ? { print } : {}), ...(sanitize && i === 0 ? { sanitize } : {}) }, diagnostics);
     if (!result) return undefined;
     durations.push(result.durationMs);

@@ -21,7 +21,15 @@ export function fillPlan(plan: LaunchPlan, kernel: Kernel, limits: DeviceLimits)
     const what = plan.block ? 'grid' : plan.grid ? 'block' : 'grid and block';
     madeUp.push(`${what}: to cover ${count} elements`);
   }
-  return { kernel: kernel.name, grid, block, sharedBytes: plan.sharedBytes, args, madeUp };
+  return {
+    kernel: kernel.name,
+    grid,
+    block,
+    sharedBytes: plan.sharedBytes,
+    ...(plan.sharedParts ? { sharedParts: plan.sharedParts } : {}),
+    args,
+    madeUp,
+  };
 }
 
 function madeUpBlock(grid: Dim3 | undefined, count: number, kernel: Kernel, limits: DeviceLimits): Dim3 {

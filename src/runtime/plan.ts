@@ -11,6 +11,8 @@ export interface LaunchPlan {
   readonly block?: Dim3;
   /** Dynamic shared memory, bytes. */
   readonly sharedBytes: number;
+  /** Bytes of each threadgroup argument, where a kernel has several. */
+  readonly sharedParts?: readonly number[];
   /** One per parameter; all made up where absent. */
   readonly args?: readonly Argument[];
   /** Module symbols that are written before the launch. */
@@ -23,6 +25,7 @@ export interface FullPlan {
   readonly grid: Dim3;
   readonly block: Dim3;
   readonly sharedBytes: number;
+  readonly sharedParts?: readonly number[];
   readonly args: readonly Argument[];
   /** What was made up, a sentence each; empty where the caller said everything. */
   readonly madeUp: readonly string[];

@@ -1,8 +1,9 @@
 /** The body of one function while it is being written: locals, instructions, nesting. */
 import { bug } from '../base/bug.ts';
 import { ByteWriter } from '../base/bytes.ts';
+import type { Instruction } from './instruction.ts';
 import { signed, signed32, unsigned } from './leb.ts';
-import { type Instruction, instructions, type ValueType, valueTypes } from './opcodes.ts';
+import { instructions, type ValueType, valueTypes } from './opcodes.ts';
 
 /** Most locals that engines accept in a function. Source: WebAssembly JavaScript Interface, implementation-defined limits. */
 export const localLimit = 50_000;
@@ -18,6 +19,16 @@ export interface Code {
   at(name: string, index: number): void;
   /** A load or store at a constant offset from the address on the stack; `align` in bytes is a hint. */
   access(name: string, align: number, offset?: number): void;
+  /** The same of one lane of the vector on the stack. */
+  accessLane(name: string, align: number, offset: number, lane: number): void;
+  /** An instruction on one lane of a vector. */
+  lane(name: string, lane: number): void;
+  /** A vector by its four words of 32 bits, the first one lowest. */
+  v128(words: readonly number[]): void;
+  /** The bytes of two vectors by their numbers, those of the second from 16 on. */
+  shuffle(bytes: readonly number[]): void;
+  /** The first of two values of a type, of which the one is taken where the number on the stack is not 0. */
+  choose(type: ValueType): void;
   i32(value: number): void;
   i64(value: bigint): void;
   /** A float constant by its bits. */
@@ -63,7 +74,19 @@ export function newCode(params: readonly ValueType[]): Code {
       unsigned(out, Math.log2(align));
       unsigned(out, offset);
     },
+    accessLane(name, align, offset, lane) {
+      write(name, 'memoryLane');
+      unsigned(out, Math.log2(align));
+      unsigned(out, offset);
+      out.u8(lane);
+    },
+    lane(name, lane) {
+      write(name, 'lane');
+      out.u8(lane);
+    },
+    choose: (type) => out.bytes([0x1c, 1, valueTypes[type]]),
     ...constants(out),
+    ...vectors(out),
     open(what, result) {
       depth++;
       out.bytes([structures[what], result ? valueTypes[result] : 0x40]);
@@ -108,6 +131,17 @@ const constants = (out: ByteWriter): Pick<Code, 'i32' | 'i64' | 'f32' | 'f64'> =
   f64(bits) {
     out.u8(0x44);
     out.u64(bits);
+  },
+});
+
+const vectors = (out: ByteWriter): Pick<Code, 'v128' | 'shuffle'> => ({
+  v128(words) {
+    out.bytes([0xfd, 0x0c]);
+    for (const word of words) out.u32(word >>> 0);
+  },
+  shuffle(bytes) {
+    out.bytes([0xfd, 0x0d]);
+    out.bytes(bytes);
   },
 });
 

@@ -3,5 +3,6 @@
  * instruction table is `opcodes.ts`.
  */
 export { bodyLimit, type Code, localLimit, newCode } from './code.ts';
+export type { Immediate, Instruction } from './instruction.ts';
 export { newModule, type Signature, type WasmModule } from './module.ts';
-export { type Immediate, type Instruction, instructions, type ValueType } from './opcodes.ts';
+export { instructions, type NumberType, type ValueType } from './opcodes.ts';

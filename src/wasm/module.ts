@@ -2,7 +2,7 @@
 import { ByteWriter } from '../base/bytes.ts';
 import { type Code, newCode } from './code.ts';
 import { signed, unsigned } from './leb.ts';
-import { type ValueType, valueTypes } from './opcodes.ts';
+import { type NumberType, type ValueType, valueTypes } from './opcodes.ts';
 
 export interface Signature {
   readonly params: readonly ValueType[];
@@ -15,7 +15,7 @@ export interface WasmModule {
   /** Imports the one memory from `env`. */
   importMemory(name: string, minPages: number, maxPages: number): void;
   /** Index of a new mutable global, 0 at first; exported where it has a name. */
-  global(type: ValueType, exportName?: string): number;
+  global(type: NumberType, exportName?: string): number;
   /** Index of a new function whose body is to be written to `code` before `finish`. */
   fn(signature: Signature, exportName?: string): { readonly index: number; readonly code: Code };
   /** The encoded module. */
@@ -28,7 +28,7 @@ interface Parts {
   readonly types: Signature[];
   readonly imports: { readonly name: string; readonly encoded: readonly number[] | Uint8Array }[];
   readonly functions: { readonly type: number; readonly code: Code }[];
-  readonly globals: ValueType[];
+  readonly globals: NumberType[];
   readonly exports: { readonly name: string; readonly kind: number; readonly index: number }[];
 }
 
@@ -104,7 +104,7 @@ function encode({ types, imports, functions, globals, exports }: Parts): Uint8Ar
   return out.finish();
 }
 
-function zero(out: ByteWriter, type: ValueType): void {
+function zero(out: ByteWriter, type: NumberType): void {
   out.u8({ i32: 0x41, i64: 0x42, f32: 0x43, f64: 0x44 }[type]);
   if (type === 'f32' || type === 'f64') out.zeros(type === 'f32' ? 4 : 8);
   else signed(out, 0n);

@@ -3,14 +3,8 @@
  * Source: WebAssembly Core Specification 2.0, 5.4 (binary format of instructions).
  */
 
-/** What follows the opcode: nothing, one index, or alignment and offset of an access. */
-export type Immediate = 'none' | 'index' | 'memory';
-
-export interface Instruction {
-  /** One byte, or the prefix 0xfc and a number. */
-  readonly code: readonly number[];
-  readonly immediate: Immediate;
-}
+import type { Instruction } from './instruction.ts';
+import { simdRows } from './simd-opcodes.ts';
 
 const plain = (first: number, names: string): [string, Instruction][] =>
   names
@@ -65,10 +59,13 @@ const rows: [string, Instruction][] = [
   ...saturating('i64.trunc_sat_f32_s i64.trunc_sat_f32_u i64.trunc_sat_f64_s i64.trunc_sat_f64_u').map(
     ([name, { code }]): [string, Instruction] => [name, { code: [code[0]!, code[1]! + 4], immediate: 'none' }],
   ),
+  ...simdRows,
 ];
 
 export const instructions: ReadonlyMap<string, Instruction> = new Map(rows);
 
 /** Value types and their encodings. */
-export const valueTypes = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c } as const;
+export const valueTypes = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
 export type ValueType = keyof typeof valueTypes;
+/** Those of one number. */
+export type NumberType = Exclude<ValueType, 'v128'>;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Diagnostics } from '../../../src/base/diagnostic.ts';
 import { SourceFile } from '../../../src/base/source.ts';
-import { compile } from '../../../src/compile/index.ts';
+import { compile, type Fp64Mode } from '../../../src/compile/index.ts';
 import { launchMetallib } from '../launch.ts';
 import type { SweepForm } from './forms.ts';
 import { bytesOfThread } from './kernel.ts';
@@ -21,16 +21,16 @@ export function readSweep(path = join(import.meta.dirname, '../../../fixtures/h2
 }
 
 /** The first eight digits of the SHA-256 of what a form leaves; in words where it does not come so far. */
-export function sweepDigest(form: SweepForm, target: SweepTarget): string {
-  const bytes = sweepResult(form, target);
+export function sweepDigest(form: SweepForm, target: SweepTarget, fp64?: Fp64Mode): string {
+  const bytes = sweepResult(form, target, fp64);
   return typeof bytes === 'string' ? bytes : createHash('sha256').update(bytes).digest('hex').slice(0, 8);
 }
 
 /** What a form leaves, or why it leaves nothing. What no Apple GPU can say is for the CPU device alone. */
-export function sweepResult({ name, ptx }: SweepForm, target: SweepTarget): Uint8Array | string {
+export function sweepResult({ name, ptx }: SweepForm, target: SweepTarget, fp64: Fp64Mode = 'soft'): Uint8Array | string {
   const source = new SourceFile(`${name}.ptx`, ptx);
   const diagnostics = new Diagnostics(source);
-  const compiled = compile(source, target === 'cpu' ? { target, fp64: 'native' } : { target }, diagnostics);
+  const compiled = compile(source, { target, fp64: target === 'cpu' ? 'native' : fp64 }, diagnostics);
   if (!compiled && target !== 'cpu' && diagnostics.list.every(({ code }) => code.startsWith('CM209')))
     return sweepResult({ name, ptx } as SweepForm, 'cpu');
   if (!compiled) return diagnostics.list.map(({ code, message }) => `${code} ${message}`).join('; ');

@@ -101,6 +101,7 @@ const fates: Fates = {
   shuffle: 'moves',
   ballot: 'never',
   reduce: 'never',
+  matmul: 'never',
   fence: 'never',
   clock: 'never',
   members: 'never',

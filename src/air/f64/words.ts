@@ -1,5 +1,5 @@
-/** Arithmetic on i64 words in short: what the expansions of f64 are written in. A bigint among the operands is a constant. */
-import type { Builder, IcmpPredicate, Value } from '../../ir/index.ts';
+/** Arithmetic on words of one width in short: what the expansions of f64 are written in. A bigint among the operands is a constant. */
+import type { Builder, IcmpPredicate, IntType, Value } from '../../ir/index.ts';
 
 export type Operand = Value | bigint;
 
@@ -21,12 +21,12 @@ export interface Words extends Binaries {
   flag(cond: Value): Value;
 }
 
-/** Words that are appended where the builder stands, for one block: a constant is made once. */
-export function words(b: Builder): Words {
+/** Words that are appended where the builder stands, for one block: a constant is made once. They are of 64 bits unless said otherwise. */
+export function words(b: Builder, type: IntType = 'i64'): Words {
   const constants = new Map<bigint, Value>();
   const word = (a: Operand): Value => {
     if (typeof a !== 'bigint') return a;
-    const known = constants.get(a) ?? b.const('i64', a);
+    const known = constants.get(a) ?? b.const(type, a);
     constants.set(a, known);
     return known;
   };
@@ -40,6 +40,6 @@ export function words(b: Builder): Words {
     all: (first, ...rest) => rest.reduce((sum, flag) => b.and(sum, flag), first),
     any: (first, ...rest) => rest.reduce((sum, flag) => b.or(sum, flag), first),
     select: (cond, x, y) => b.select(cond, word(x), word(y)),
-    flag: (cond) => b.zext('i64', cond),
+    flag: (cond) => b.zext(type, cond),
   };
 }

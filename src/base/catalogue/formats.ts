@@ -39,6 +39,25 @@ export const formats = entries({
     message: 'kernel `{kernel}` cannot be run here: {why} is not supported',
     page: 'The CPU device runs compute kernels. It refuses what it does not know exactly, textures and simdgroup matrices for instance, rather than guess.',
   },
+  CM4054: {
+    severity: 'error',
+    title: 'function constant without a value',
+    message: 'kernel `{kernel}` needs a value for its function constant `{name}`, {type}{index}',
+    help: 'give one: `--constant {name}=VALUE`',
+    page: 'A function constant is a value that a Metal program gives when it asks for a kernel (`MTLFunctionConstantValues`), and that the kernel is then compiled with. `cumetal inspect FILE` lists those of each kernel; `cumetal run FILE --constant NAME=VALUE` gives them, by name or by number.',
+  },
+  CM4055: {
+    severity: 'error',
+    title: 'value of a function constant',
+    message: 'the function constant `{name}` of type {type} cannot have the value given: {why}',
+    page: 'A `bool` is `true` or `false`, an integer has the range of its type, a vector as many values as its type, separated by commas.',
+  },
+  CM4056: {
+    severity: 'error',
+    title: 'no such function constant',
+    message: 'no kernel of the library has a function constant `{name}`',
+    page: 'Function constants are given by their names, or by their numbers in `[[function_constant(N)]]`. `cumetal inspect FILE` lists those of each kernel.',
+  },
   CM4060: {
     severity: 'error',
     title: 'malformed container',

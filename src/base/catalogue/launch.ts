@@ -89,6 +89,13 @@ export const launch = entries({
     message: 'symbol `{name}` has {size} bytes, and `{path}` {given}',
     page: 'A file that a module symbol is written from holds all of it.',
   },
+  CM5026: {
+    severity: 'error',
+    title: 'threadgroup arguments',
+    message: 'kernel `{kernel}` has {wanted} threadgroup arguments, and sizes for {given} are given',
+    help: 'give the bytes of each, in their order: `--shared BYTES,BYTES`',
+    page: 'A kernel compiled from Metal may have several arguments in threadgroup memory (`[[threadgroup(0)]]`, `[[threadgroup(1)]]`); the launch says how large each is.',
+  },
   CM5030: {
     severity: 'error',
     title: 'file cannot be read',

@@ -159,4 +159,11 @@ export const refusals = entries({
     help: 'where its 24 bits are enough, `f32` takes one operation instead of about a hundred',
     page: 'Apple GPUs have no double precision. The result is that of IEEE 754 bit for bit, and takes between 20 and 200 integer operations. `--fp64=warn` reports each form once for each kernel, at its first place; `--fp64=soft`, the default, compiles the same and says nothing.',
   },
+  CM2098: {
+    severity: 'note',
+    title: 'f64 by pairs of floats',
+    message: 'doubles are computed with pairs of floats for {target}, to 44 bits and more: {places}',
+    help: '`--fp64=soft`, the default, computes all 53 bits exactly, and takes up to seven times as long',
+    page: 'With `--fp64=emulate`, sums, products, quotients and roots of doubles are computed with pairs of floats and an exponent. In units of 2^-48 of the exact result a sum or a quotient is off by at most 4, a product by 6, a root by 4.125, and a fused multiply-add by 4 of the result and 5 of the product; each operand that has more bits than a pair holds, such as one read from memory, is off by half a unit more of what it contributes (of 2^-1022, where it is less than that). The range is that of doubles, and within the registers wider: an intermediate result neither overflows nor loses bits between 2^-8192 and 2^8192. What is only moved, compared, converted, or changed in its sign keeps every bit, and so do instructions that state a direction of rounding (`.rz`, `.rm`, `.rp`) or `.approx`, and sums with a constant of 2^48 or more, which code rounds to integers with. Code that computes the errors of double precision (two-sum, two-product) gains nothing by it here, and an iteration that waits for a change below 2^-44 may not end.',
+  },
 });

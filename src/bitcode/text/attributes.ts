@@ -13,11 +13,22 @@ function sorted(attributes: readonly Attribute[]): Attribute[] {
   return [...attributes].sort((a, b) => rank[a.form] - rank[b.form] || (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
 }
 
+/** Attributes whose number is two of 32 bits, which stand in parentheses everywhere. */
+const packedPairs: ReadonlySet<string> = new Set(['allocsize', 'vscale_range']);
+/** In place of the second number of `allocsize`, where there is but one. */
+const noSecond = 0xffffffffn;
+
+function pairText(value: bigint): string {
+  const [first, second] = [value >> 32n, value & 0xffffffffn];
+  return second === noSecond ? `${first}` : `${first},${second}`;
+}
+
 function attributeText(attribute: Attribute, inGroup: boolean): string {
   switch (attribute.form) {
     case 'enum':
       return nameOf(attribute.kind);
     case 'int':
+      if (packedPairs.has(nameOf(attribute.kind))) return `${nameOf(attribute.kind)}(${pairText(attribute.value)})`;
       if (attribute.kind === 1) return inGroup ? `align=${attribute.value}` : `align ${attribute.value}`;
       return inGroup ? `${nameOf(attribute.kind)}=${attribute.value}` : `${nameOf(attribute.kind)}(${attribute.value})`;
     case 'type':

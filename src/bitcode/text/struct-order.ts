@@ -2,8 +2,9 @@
  * Which named structs a module's text defines, and in what order: as they are met on a walk over globals, functions and metadata.
  * Source: `llvm/lib/IR/TypeFinder.cpp` of LLVM 14.
  */
-import { operandsOf, partsOf, typeParts } from '../enumerate.ts';
+
 import type { Constant, Instruction, Function as LlvmFunction, Metadata, MetadataNode, Module, Value } from '../model.ts';
+import { operandsOf, partsOf, typeParts } from '../operands.ts';
 import type { Type, TypeOf } from '../types.ts';
 
 interface Walk {

@@ -4,7 +4,7 @@
  */
 import { targets } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import type { Device, DeviceInfo, DeviceModule } from '../device.ts';
+import type { Device, DeviceInfo, DeviceModule, EngineOptions, LoadOptions } from '../device.ts';
 import { launchKernel } from './launch.ts';
 import { loadLibrary } from './library.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
@@ -20,13 +20,13 @@ export const cpuInfo: DeviceInfo = {
 };
 
 /** A CPU device with a memory of its own. */
-export function openCpuDevice(): Device {
+export function openCpuDevice(options: EngineOptions = {}): Device {
   const memory = newMemory();
   const allocations = newAllocations(memory);
   return {
     info: cpuInfo,
     allocate: (size, diagnostics) => allocate(memory, allocations, size, diagnostics),
-    load: (metallib, diagnostics) => load(memory, allocations, metallib, diagnostics),
+    load: (metallib, diagnostics, what) => load({ memory, allocations }, metallib, diagnostics, { ...options, ...what }),
     close: () => {},
   };
 }
@@ -55,13 +55,19 @@ function allocate(memory: DeviceMemory, allocations: Allocations, size: number, 
       allocations.write(allocation, offset, bytes.length);
     },
     read: () => memory.view(address, size).slice(),
+    deviceAddress: () => BigInt(address),
     // Another buffer may stand there by the second time.
     free: () => allocations.free(allocation),
   };
 }
 
-function load(memory: DeviceMemory, allocations: Allocations, metallib: Uint8Array, diagnostics: Diagnostics): DeviceModule | undefined {
-  const library = loadLibrary(metallib, diagnostics);
+function load(
+  { memory, allocations }: { readonly memory: DeviceMemory; readonly allocations: Allocations },
+  metallib: Uint8Array,
+  diagnostics: Diagnostics,
+  options: EngineOptions & LoadOptions,
+): DeviceModule | undefined {
+  const library = loadLibrary(metallib, diagnostics, options);
   const own = library && ownMemory(memory, library.kernels, diagnostics);
   if (!own) return undefined;
   const { kernels, refused } = library;

@@ -1,12 +1,14 @@
 /** One launch: memory for everything that lives as long as it, globals set, `run` called, faults told apart. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printBufferBytes } from '../../ir/index.ts';
+import { handPrinted, reportStop } from '../aftermath.ts';
 import type { DeviceLimits, Dim3, LaunchRequest, LaunchResult, SanitizeKind } from '../device.ts';
-import { emptyPrintBuffer, lostRecords, readPrinted } from '../printed.ts';
+import { emptyPrintBuffer } from '../printed.ts';
+import { checkRequest, sharedParts } from '../request.ts';
 import { hostImports, paramGlobal, type WordGlobal } from './compile/host.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
-import { addressOf, checkRequest } from './request.ts';
+import { addressOf, judgeOf } from './request.ts';
 import type { Allocations } from './sanitize/allocations.ts';
 import { Deadlock, startWatch, type Watch } from './sanitize/watch.ts';
 
@@ -22,20 +24,22 @@ export interface Surroundings {
   readonly ownMemory: number;
   /** What the device has given out, for launches that are watched. */
   readonly allocations?: Allocations;
+  /** What the kernel sees of a slot, for a caller that has bound all of them itself. */
+  readonly bound?: (slot: number) => bigint;
 }
 
 /** Runs a kernel to its end; nothing after reporting CM50xx or CM60xx. */
 export function launchKernel(
   memory: DeviceMemory,
-  { limits, ownMemory, allocations }: Surroundings,
+  { limits, ownMemory, bound, allocations }: Surroundings,
   given: LoadedKernel,
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
-  if (!checkRequest(memory, limits, given, request, diagnostics)) return undefined;
+  if (!checkRequest(judgeOf(memory, limits, given.reflection), given.reflection, request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
   const kernel = request.sanitize ? sanitizedKernel(given, request.sanitize.kinds) : given;
-  const compiled = kernel.compiled();
+  const compiled = kernel.compiled(request.block);
   if (!compiled.wasm) {
     diagnostics.report('CM6013', { kernel: request.kernel, what: compiled.excess ?? '' });
     return undefined;
@@ -55,11 +59,11 @@ export function launchKernel(
     const watch = watched && startWatch(watched, diagnostics);
     if (watched && !watch) return undefined;
     if (!watched) allocations?.writeAll();
-    const globals = globalsOf({ start, ownMemory }, area, kernel, request);
-    const result = runInstance({ memory: memory.memory, wasm: compiled.wasm, watch }, globals, request, diagnostics);
+    const globals = globalsOf({ start, ownMemory, bound }, area, kernel, request);
+    const result = runInstance(memory, { wasm: compiled.wasm, lanes: compiled.lanes, watch }, globals, request, diagnostics);
     watch?.end(diagnostics);
-    handPrinted(memory.view(start + area.printed, area.printedBytes), kernel, request, diagnostics);
-    return result && reportStop(memory, start + area.faults, kernel, diagnostics) ? undefined : result;
+    handPrinted(memory.view(start + area.printed, area.printedBytes), kernel.reflection, request, diagnostics);
+    return result && reportStop(memory.view(start + area.faults, 4), kernel.reflection, diagnostics) ? undefined : result;
   } finally {
     memory.give(start);
   }
@@ -69,22 +73,6 @@ export function launchKernel(
 function sanitizedKernel(kernel: LoadedKernel, kinds: ReadonlySet<SanitizeKind>): LoadedKernel {
   const compiled = kernel.sanitized(kinds);
   return Object.create(kernel, { compiled: { value: () => compiled } }) as LoadedKernel;
-}
-
-/** Hands over what the kernel printed; reports CM6015 where that is not all. */
-function handPrinted(buffer: Uint8Array, { reflection }: LoadedKernel, { print }: LaunchRequest, diagnostics: Diagnostics): void {
-  if (!reflection.printf) return;
-  if (print) readPrinted(buffer, reflection.printf.formats, print);
-  const count = lostRecords(buffer);
-  if (count > 0) diagnostics.report('CM6015', { kernel: reflection.name, count });
-}
-
-/** Whether the kernel stopped itself; CM6014 is reported where it did. */
-function reportStop(memory: DeviceMemory, address: number, { reflection }: LoadedKernel, diagnostics: Diagnostics): boolean {
-  const number = new DataView(memory.memory.buffer, address, 4).getInt32(0, true);
-  if (number === 0 || !reflection.faults) return false;
-  diagnostics.report('CM6014', { kernel: reflection.name, why: reflection.faults.texts[number - 1] ?? `fault ${number}` });
-  return true;
 }
 
 /** Offsets of what a launch needs besides its buffers. */
@@ -104,7 +92,7 @@ interface Area {
   readonly bytes: number;
 }
 
-function areaOf({ plan }: CompiledKernel, kernel: LoadedKernel, request: LaunchRequest): Area {
+function areaOf({ windows, recordBytes, lanes }: CompiledKernel, kernel: LoadedKernel, request: LaunchRequest): Area {
   let bytes = 0;
   const place = (size: number): number => {
     const at = bytes;
@@ -112,13 +100,13 @@ function areaOf({ plan }: CompiledKernel, kernel: LoadedKernel, request: LaunchR
     return at;
   };
   const threads = product(request.block);
-  const { constant, shared, local } = plan.windows;
+  const { constant, shared, local } = windows;
   const printedBytes = kernel.reflection.printf ? printBufferBytes : 0;
   return {
     constant: place(constant),
-    shared: place(shared + request.dynamicSharedBytes),
-    local: place(local * threads),
-    records: place(plan.recordBytes * threads),
+    shared: place(Math.ceil(shared / 16) * 16 + sharedParts(request).size),
+    local: place(local * Math.ceil(threads / lanes) * lanes),
+    records: place(lanes > 1 ? recordBytes : recordBytes * threads),
     states: place(4 * threads),
     faults: place(4),
     printed: place(printedBytes),
@@ -150,16 +138,20 @@ interface Starts {
   /** Of the area. */
   readonly start: number;
   readonly ownMemory: number;
+  readonly bound: Surroundings['bound'];
 }
 
-function globalsOf({ start, ownMemory }: Starts, area: Area, kernel: LoadedKernel, request: LaunchRequest): Globals {
-  const { plan } = kernel.compiled();
+function globalsOf({ start, ownMemory, bound }: Starts, area: Area, kernel: LoadedKernel, request: LaunchRequest): Globals {
+  const { windows } = kernel.compiled(request.block);
   const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
+  const parts = sharedParts(request);
+  let part = 0;
   const params = kernel.params.map((param, i): bigint => {
+    if (bound && param.kind !== 'threadgroup') return bound(param.slot);
     if (param.memory) return BigInt(ownMemory);
     if (param.faults) return BigInt(start + area.faults);
     if (param.formats) return BigInt(start + area.printed);
-    if (param.kind === 'threadgroup') return BigInt(start + area.shared + plan.windows.shared);
+    if (param.kind === 'threadgroup') return BigInt(start + area.shared + windows.shared + parts.starts[part++]!);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);
     const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
     return arg?.kind === 'buffer' ? BigInt(addressOf(arg.buffer) ?? 0) : 0n;
@@ -177,14 +169,16 @@ function globalsOf({ start, ownMemory }: Starts, area: Area, kernel: LoadedKerne
   return { words, params };
 }
 
-interface Running {
-  readonly memory: WebAssembly.Memory;
+interface Runnable {
   readonly wasm: WebAssembly.Module;
+  /** Threads that go on together. */
+  readonly lanes: number;
   readonly watch: Watch | undefined;
 }
 
 function runInstance(
-  { memory, wasm, watch }: Running,
+  { memory }: DeviceMemory,
+  { wasm, lanes, watch }: Runnable,
   { words, params }: Globals,
   request: LaunchRequest,
   diagnostics: Diagnostics,
@@ -207,13 +201,19 @@ function runInstance(
   try {
     (exports.run as () => void)();
   } catch (error) {
-    reportFault(error, request, (name) => global(name).value as number, diagnostics);
+    reportFault(error, request, lanes, (name) => global(name).value as number, diagnostics);
     return undefined;
   }
   return { durationMs: performance.now() - start };
 }
 
-function reportFault(error: unknown, request: LaunchRequest, word: (name: WordGlobal) => number, diagnostics: Diagnostics): void {
+function reportFault(
+  error: unknown,
+  request: LaunchRequest,
+  lanes: number,
+  word: (name: WordGlobal) => number,
+  diagnostics: Diagnostics,
+): void {
   const [nx, ny] = request.block;
   const thread = word('thread');
   const where = {
@@ -223,7 +223,10 @@ function reportFault(error: unknown, request: LaunchRequest, word: (name: WordGl
   };
   // The watch has found it and says so.
   if (error instanceof Deadlock) return;
+  // Threads of a strip access memory together.
+  const last = Math.min(thread + lanes, product(request.block)) - 1 - thread;
+  const others = last > 0 ? ` or one of the ${last} behind it` : '';
   if (error instanceof TimeIsUp) diagnostics.report('CM6010', { ...where, seconds: request.timeoutMs / 1000 });
-  else if (error instanceof WebAssembly.RuntimeError) diagnostics.report('CM6011', where);
+  else if (error instanceof WebAssembly.RuntimeError) diagnostics.report('CM6011', { ...where, others });
   else throw error;
 }

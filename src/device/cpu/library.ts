@@ -1,11 +1,24 @@
 /** A metallib made ready: every kernel raised to IR, and compiled when it is first launched. */
-import { type KernelReflection, type RaisedKernel, raiseModule } from '../../air/index.ts';
+import {
+  type GivenConstant,
+  givenFor,
+  type KernelReflection,
+  type RaisedKernel,
+  raiseModule,
+  readFunctionConstants,
+} from '../../air/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
-import { type Kernel, runPasses, standardPasses } from '../../ir/index.ts';
-import { readMetallib } from '../../metallib/index.ts';
-import type { SanitizeKind } from '../device.ts';
-import { compileKernel, type KernelModule } from './compile/kernel-module.ts';
+import { type Kernel, type Pass, runPasses, standardPasses } from '../../ir/index.ts';
+import { type LibraryFunction, readMetallib } from '../../metallib/index.ts';
+import type { Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../device.ts';
+import { compileKernel } from './compile/kernel-module.ts';
+import { expandMatmul } from './compile/matmul.ts';
+import { type Plan, windowsOf } from './compile/plan.ts';
+import { fmaMode } from './engine.ts';
+import type { Site } from './sanitize/sites.ts';
+import { compileStrips } from './strips/module.ts';
+import { copyOf } from './strips/narrow.ts';
 
 export interface LoadedKernel {
   readonly reflection: KernelReflection;
@@ -13,15 +26,26 @@ export interface LoadedKernel {
   readonly params: Kernel['params'];
   /** Initial bytes of the window of constant memory. */
   readonly constants: Uint8Array;
-  /** Compiled at the first call. */
-  compiled(): CompiledKernel;
-  /** Compiled with what looks for faults of some kinds, at the first call with these. */
+  /** Compiled at the first call for blocks of a shape. */
+  compiled(block: Dim3): CompiledKernel;
+  /** Compiled with what looks for faults of some kinds, one lane at a time, at the first call with these. */
   sanitized(kinds: ReadonlySet<SanitizeKind>): CompiledKernel;
 }
 
-export interface CompiledKernel extends KernelModule {
+export interface CompiledKernel {
   /** Only where nothing is in excess. */
   readonly wasm: WebAssembly.Module | undefined;
+  /** What about the module is more than engines take, in words. */
+  readonly excess: string | undefined;
+  readonly windows: Plan['windows'];
+  /** Bytes of the records of a block. */
+  readonly recordBytes: number;
+  /** Threads that go on together, of which the first is named in a fault; 1 on the one-lane path. */
+  readonly lanes: number;
+  /** Why a kernel is run one lane at a time that was to run in strips. */
+  readonly alone: string | undefined;
+  /** Of an instrumented compilation: what reports speak of. */
+  readonly watched?: { readonly plan: Plan; readonly sites: readonly Site[] } | undefined;
 }
 
 export interface LoadedLibrary {
@@ -31,61 +55,116 @@ export interface LoadedLibrary {
 }
 
 /** The kernels of a library; nothing after reporting what cannot be read (CM40xx), or why none can be run. */
-export function loadLibrary(bytes: Uint8Array, diagnostics: Diagnostics): LoadedLibrary | undefined {
+export function loadLibrary(
+  bytes: Uint8Array,
+  diagnostics: Diagnostics,
+  options: EngineOptions & LoadOptions = {},
+): LoadedLibrary | undefined {
+  const { constants = [], kernels: names } = options;
   const library = readMetallib(bytes, diagnostics);
   if (!library) return undefined;
+  const all = library.functions.filter(({ type }) => type === 'kernel');
+  const wanted = all.filter(({ name }) => names?.includes(name));
   const kernels: LoadedKernel[] = [];
   const refused = new Map<string, Diagnostics>();
-  for (const fn of library.functions) {
-    if (fn.type !== 'kernel') continue;
+  for (const fn of wanted.length > 0 ? wanted : all) {
     const own = new Diagnostics();
     const module = readModule(fn.bitcode, own);
-    const raised = module && raiseModule(module, own).find((each) => each.reflection.name === fn.name);
+    const raised = module && raiseModule(module, own, constants).find((each) => each.reflection.name === fn.name);
     if (own.list.length > 0) refused.set(fn.name, own);
-    if (!raised || own.list.length > 0) continue;
-    kernels.push(loadedKernel(raised, () => raiseModule(module, new Diagnostics()).find((each) => each.reflection.name === fn.name)!));
+    if (raised && own.list.length === 0) kernels.push(loadedKernel(raised, options, standardPasses));
   }
+  const unknown = unknownConstants(all, constants);
+  for (const { constant } of unknown) diagnostics.report('CM4056', { name: constant });
+  if (unknown.length > 0) return undefined;
   if (kernels.length > 0 || refused.size === 0) return { kernels, refused };
   for (const own of refused.values()) diagnostics.addAll(own.list);
   return undefined;
 }
 
-/** A kernel made ready to launch; it is changed when it is compiled. `again` raises it once more. */
-export function loadedKernel({ kernel, reflection }: RaisedKernel, again: () => RaisedKernel): LoadedKernel {
-  runPasses(kernel, standardPasses);
-  let made: CompiledKernel | undefined;
+/** Values for function constants that no function has. */
+function unknownConstants(functions: readonly LibraryFunction[], given: readonly GivenConstant[]): GivenConstant[] {
+  let left = [...given];
+  for (const { bitcode } of functions) {
+    if (left.length === 0) return left;
+    const module = readModule(bitcode, new Diagnostics());
+    const known = module ? readFunctionConstants(module) : [];
+    left = left.filter((each) => !known.some((constant) => givenFor(constant, [each])));
+  }
+  return left;
+}
+
+/** A kernel made ready to launch; passes run before it is compiled first. */
+export function loadedKernel(
+  { kernel, reflection }: RaisedKernel,
+  options: EngineOptions = {},
+  passes: readonly Pass[] = [],
+): LoadedKernel {
+  const made = new Map<string, CompiledKernel>();
   const watched = new Map<string, CompiledKernel>();
+  let lane: CompiledKernel | undefined;
+  let isReady = false;
+  const ready = (): Kernel => {
+    if (isReady) return kernel;
+    isReady = true;
+    runPasses(kernel, passes);
+    expandMatmul(kernel);
+    return kernel;
+  };
+  const alone = (why: string | undefined): CompiledKernel => {
+    lane ??= compileLane(ready(), why);
+    return lane;
+  };
   return {
     reflection,
     params: kernel.params,
     get constants() {
-      return constantBytes(kernel, this.compiled());
+      return constantBytes(ready());
     },
-    compiled() {
-      if (made) return made;
-      made = instantiable(compileKernel(kernel));
-      return made;
+    compiled(block) {
+      if (!isForStrips(block, options)) return alone(undefined);
+      const key = block.join();
+      const known = made.get(key) ?? compileVectors(ready(), block, options);
+      const compiled = 'why' in known ? alone(known.why) : known;
+      made.set(key, compiled);
+      return compiled;
     },
     sanitized(kinds) {
       const key = [...kinds].sort().join();
       const known = watched.get(key);
       if (known) return known;
-      const { kernel: own } = again();
-      runPasses(own, standardPasses);
-      const fresh = instantiable(compileKernel(own, kinds));
+      const fresh = compileLane(ready(), undefined, kinds);
       watched.set(key, fresh);
       return fresh;
     },
   };
 }
 
-const instantiable = (compiled: KernelModule): CompiledKernel => ({
-  ...compiled,
-  wasm: compiled.excess === undefined ? new WebAssembly.Module(compiled.bytes as BufferSource) : undefined,
-});
+/** Blocks of less than a warp leave most lanes of a strip empty. */
+const leastThreads = 32;
 
-function constantBytes(kernel: Kernel, { plan }: CompiledKernel): Uint8Array {
-  const bytes = new Uint8Array(plan.windows.constant);
-  for (const { name, space, init } of kernel.variables) if (space === 'constant' && init) bytes.set(init, plan.offsets.get(name)!);
+const isForStrips = (block: Dim3, { engine = 'auto' }: EngineOptions): boolean =>
+  engine === 'simd' || (engine === 'auto' && block[0] * block[1] * block[2] >= leastThreads);
+
+function compileLane(kernel: Kernel, why: string | undefined, kinds?: ReadonlySet<SanitizeKind>): CompiledKernel {
+  const { bytes, plan, excess, sites } = compileKernel(copyOf(kernel), kinds);
+  const wasm = excess === undefined ? new WebAssembly.Module(bytes as BufferSource) : undefined;
+  const watched = sites && { plan, sites };
+  return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why, watched };
+}
+
+function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact' }: EngineOptions): CompiledKernel | { readonly why: string } {
+  const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
+  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact' });
+  if ('why' in made) return made;
+  const { bytes, plan } = made;
+  const wasm = new WebAssembly.Module(bytes as BufferSource);
+  return { wasm, excess: undefined, windows: plan.windows, recordBytes: plan.recordBytes, lanes: plan.lanes, alone: undefined };
+}
+
+function constantBytes(kernel: Kernel): Uint8Array {
+  const { windows, offsets } = windowsOf(kernel);
+  const bytes = new Uint8Array(windows.constant);
+  for (const { name, space, init } of kernel.variables) if (space === 'constant' && init) bytes.set(init, offsets.get(name)!);
   return bytes;
 }

@@ -1,6 +1,8 @@
 /** Analyses of a kernel: plain functions that give side arrays by block id or value, valid until the kernel changes. */
+export * from './affinity.ts';
 export * from './bases.ts';
 export * from './cfg.ts';
+export * from './demand.ts';
 export * from './dominators.ts';
 export * from './influence.ts';
 export * from './liveness.ts';

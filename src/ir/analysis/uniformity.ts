@@ -22,9 +22,16 @@ export interface Uniformity {
   readonly divergence: Uint8Array;
   /** By block id: variance of the condition the block branches on. */
   readonly branch: Uint8Array;
+  /** By value: 1 for a parameter of a block at which paths join that a divergent branch separated, bringing different values. */
+  readonly mixed: Uint8Array;
   /** Variance of a value as seen from a block: higher than where it is defined when threads left its loop at different turns. */
   at(value: Value, block: number): Variance;
+  /** Whether lanes may have left the loop of a value at different turns before they see it from a block. */
+  leavesUnequally(value: Value, block: number): boolean;
 }
+
+/** What an instruction adds to the variance of its operands. */
+export type VarianceSource = (inst: Inst, value: Value) => Variance;
 
 interface State {
   readonly kernel: Kernel;
@@ -36,23 +43,32 @@ interface State {
   readonly branch: Uint8Array;
   /** By block id: variance that parameters of the block have because divergent paths join there. */
   readonly joins: Uint8Array;
+  readonly mixed: Uint8Array;
+  readonly source: VarianceSource;
   /** Cycles that threads leave at different turns. */
   readonly cycles: { blocks: ReadonlySet<number>; level: number }[];
   changed: boolean;
 }
 
-/** The uniformity of every value and block; blocks that cannot be reached keep 0. */
-export function uniformityOf(kernel: Kernel, cfg: Cfg = cfgOf(kernel), post: DominatorTree = postDominatorsOf(cfg)): Uniformity {
-  const state = emptyState(kernel, cfg, post);
+/** The uniformity of every value and block; blocks that cannot be reached keep 0. `source` may know more of the launch than the kernel says. */
+export function uniformityOf(
+  kernel: Kernel,
+  cfg: Cfg = cfgOf(kernel),
+  post: DominatorTree = postDominatorsOf(cfg),
+  source: VarianceSource = (inst) => sourceVariance(inst, kernel),
+): Uniformity {
+  const state = emptyState(kernel, cfg, post, source);
   while (state.changed) {
     state.changed = false;
     for (const id of cfg.order) visitBlock(state, id);
   }
-  const { variance, divergence, branch } = state;
-  return { variance, divergence, branch, at: (value, block) => seenFrom(state, value, block) as Variance };
+  const { variance, divergence, branch, mixed, cycles, home } = state;
+  const leavesUnequally = (value: Value, block: number): boolean =>
+    cycles.some(({ level, blocks }) => level === 2 && blocks.has(home[value]!) && !blocks.has(block));
+  return { variance, divergence, branch, mixed, at: (value, block) => seenFrom(state, value, block) as Variance, leavesUnequally };
 }
 
-function emptyState(kernel: Kernel, cfg: Cfg, post: DominatorTree): State {
+function emptyState(kernel: Kernel, cfg: Cfg, post: DominatorTree, source: VarianceSource): State {
   const bytes = (): Uint8Array => new Uint8Array(kernel.blocks.length);
   return {
     kernel,
@@ -63,6 +79,8 @@ function emptyState(kernel: Kernel, cfg: Cfg, post: DominatorTree): State {
     divergence: bytes(),
     branch: bytes(),
     joins: bytes(),
+    mixed: new Uint8Array(kernel.insts.length),
+    source,
     cycles: [],
     changed: true,
   };
@@ -71,17 +89,18 @@ function emptyState(kernel: Kernel, cfg: Cfg, post: DominatorTree): State {
 function visitBlock(state: State, id: number): void {
   const block = state.kernel.blocks[id]!;
   for (const value of block.body) {
-    raise(state, value, levelOf(state, state.kernel.insts[value]!, id));
+    raise(state, value, levelOf(state, value, id));
   }
   visitEdges(state, id, block.end);
   if (block.end.op === 'condbr') visitBranch(state, id, seenFrom(state, block.end.cond, id));
 }
 
-function levelOf(state: State, inst: Inst, block: number): number {
+function levelOf(state: State, value: Value, block: number): number {
+  const inst = state.kernel.insts[value]!;
   // Threads of a warp that come there together get one answer, and those of another warp theirs.
-  if (inst.op === 'ballot' || inst.op === 'reduce') return 1;
-  if (inst.op === 'shuffle' && seenFrom(state, inst.b, block) < 2) return 1;
-  let level: number = sourceVariance(inst, state.kernel);
+  let level: number = state.source(inst, value);
+  if (level < 2 && (inst.op === 'ballot' || inst.op === 'reduce')) return 1;
+  if (level < 2 && inst.op === 'shuffle' && seenFrom(state, inst.b, block) < 2) return 1;
   for (const operand of operandsOf(inst)) level = Math.max(level, seenFrom(state, operand, block));
   return level;
 }
@@ -90,7 +109,9 @@ function visitEdges(state: State, id: number, end: Terminator): void {
   for (const { block: to, args } of edgesOf(end))
     args.forEach((arg, i) => {
       const joined = joinsDifferent(state, to.id, i) ? state.joins[to.id]! : 0;
-      raise(state, to.params[i]!, Math.max(joined, seenFrom(state, arg, id), seenFrom(state, arg, to.id)));
+      if (joined === 2) state.mixed[to.params[i]!] = 1;
+      const own = state.source(state.kernel.insts[to.params[i]!]!, to.params[i]!);
+      raise(state, to.params[i]!, Math.max(joined, own, seenFrom(state, arg, id), seenFrom(state, arg, to.id)));
     });
 }
 

@@ -40,7 +40,11 @@ function liveValues(kernel: Kernel): Uint8Array {
   return isLive;
 }
 
-const hasEffect = (inst: Inst): boolean => (inst.op === 'load' ? inst.volatile : specOf(inst.op).effect !== 'pure');
+function hasEffect(inst: Inst): boolean {
+  if (inst.op === 'load') return inst.volatile;
+  // What threads tell each other is no effect where nobody listens.
+  return inst.op !== 'shuffle' && inst.op !== 'matmul' && specOf(inst.op).effect !== 'pure';
+}
 
 /** What edges bring for each block parameter. */
 function incomingOf(kernel: Kernel): Map<Value, Value[]> {

@@ -3,6 +3,7 @@
  * bit for bit. A value that a pass takes out of its block stays in `Kernel.insts`, dead, so that numbers and locations of all others hold.
  */
 import type { Kernel } from '../kernel.ts';
+import { carryShuffles } from './carry-shuffles.ts';
 import { cleanupCfg } from './cleanup-cfg.ts';
 import { cse } from './cse.ts';
 import { dce } from './dce.ts';
@@ -10,7 +11,7 @@ import { dropMembers } from './drop-members.ts';
 import { recoverPointers } from './recover-pointers.ts';
 import { simplify } from './simplify.ts';
 
-export { cleanupCfg, cse, dce, dropMembers, recoverPointers, simplify };
+export { carryShuffles, cleanupCfg, cse, dce, dropMembers, recoverPointers, simplify };
 
 export interface Pass {
   readonly name: string;

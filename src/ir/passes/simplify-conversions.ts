@@ -77,4 +77,14 @@ const inttoptr: RewriteRule<'inttoptr'> = ({ a, type }, c) => {
 };
 
 /** Rules of conversions, vectors and addresses. */
-export const conversionRules = { trunc, zext, sext, bitcast, extract, ptradd, ptrtoint, inttoptr };
+/** Both elements of a vector as a vector. */
+const vec2: RewriteRule<'vec2'> = ({ type, a, b }, c) => {
+  const [first, second] = [defOf(c, a), defOf(c, b)];
+  if (first.op !== 'extract' || second.op !== 'extract' || first.a !== second.a) return undefined;
+  return first.lane === 0 && second.lane === 1 && typeIn(c, first.a) === type ? first.a : undefined;
+};
+
+/** A constant that another lane has is the same there. */
+const shuffle: RewriteRule<'shuffle'> = ({ a }, c) => (defOf(c, a).op === 'const' ? a : undefined);
+
+export const conversionRules = { shuffle, trunc, zext, sext, bitcast, vec2, extract, ptradd, ptrtoint, inttoptr };

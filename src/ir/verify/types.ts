@@ -71,6 +71,8 @@ const vector =
       'T4',
       `${lanes} ${a} do not make ${type}`,
     );
+/** A lane's part of a matrix: two floats that are no doubles. */
+const isSpread = (type: Type): boolean => isVector(type) && lanesOf(type) === 2 && isFloat(elementOf(type)) && elementOf(type) !== 'f64';
 const oneOf = (word: string, words: readonly string[]): Broken => when(!words.includes(word), 'T5', `there is no \`${word}\``);
 
 const call = ({ type, fn }: { type: Type; fn: string }, types: readonly Type[], kernel: Kernel): Broken => {
@@ -93,6 +95,7 @@ const extra: { [K in Op]?: Extra<K> } = {
   ballot: ({ type }) => when(type !== 'i32', 'T3', `a ballot of type ${type}`),
   clock: ({ type, name }) => [...when(type !== 'i64', 'T3', `a clock of type ${type}`), ...oneOf(name, clocks)],
   fence: ({ scope }) => oneOf(scope, fenceScopes),
+  matmul: ({ type }, types) => [...types, type].flatMap((each) => when(!isSpread(each), 'T4', `a matrix as ${each}`)),
   reduce: ({ fold, type }) => [...oneOf(fold, folds), ...when(type !== 'i32', 'T3', `a reduction of ${type}`)],
   const: ({ type, bits }) => [
     ...when(!isScalar(type) && !(isPointer(type) && bits === 0n), 'T3', `a constant of type ${type}`),

@@ -91,12 +91,30 @@ export function holds(ir: RowBuilder, bit: number): Value {
 
 const isOwn = (lane: readonly Coordinate[]): boolean => lane.every((bit, i) => typeof bit !== 'number' && bit.lane === i);
 
-/** The value that another lane has. */
+/** Values that were asked for in a block, by what they are: of which value, and of which lane's. */
+const asked = new WeakMap<object, Map<Value, { readonly value: Value; readonly lane: readonly Coordinate[] }>>();
+
+/** The value that another lane has. What that lane was told by a third is asked of the third. */
 export function fromLane(ir: RowBuilder, value: Value, lane: readonly Coordinate[]): Value {
+  const known = asked.get(ir.block)?.get(unwrapped(ir, value));
+  if (known && ir.typeOf(known.value) === ir.typeOf(value)) return fromLane(ir, known.value, through(known.lane, lane));
   if (isOwn(lane)) return value;
   const from = numberOf(ir, lane);
-  return once(ir, `${value} of ${textOf(lane)}`, () => ir.shuffle(value, from));
+  const told = once(ir, `${value} of ${textOf(lane)}`, () => ir.shuffle(value, from));
+  asked.set(ir.block, (asked.get(ir.block) ?? new Map()).set(told, { value, lane }));
+  return told;
 }
+
+/** What has the same bits: registers may hold it as another type. */
+function unwrapped(ir: RowBuilder, value: Value): Value {
+  let from = value;
+  for (let inst = ir.kernel.insts[from]!; inst.op === 'bitcast'; inst = ir.kernel.insts[from]!) from = inst.a;
+  return from;
+}
+
+/** The lane that another lane asks, by the bits of the lane that asks the other one. */
+const through = (asked: readonly Coordinate[], lane: readonly Coordinate[]): Coordinate[] =>
+  asked.map((bit) => (typeof bit === 'number' ? bit : lane[bit.lane]!));
 
 /** One of several by a number of so many bits: those that are of the lane choose when the kernel runs. */
 export function chosen(ir: RowBuilder, bits: readonly Coordinate[], pick: (index: number) => Value): Value {

@@ -41,8 +41,16 @@ export function numberIn(ir: RowBuilder, element: Element, register: Value, part
   }
 }
 
-const single = (ir: RowBuilder, register: Value, at: Value): Value =>
-  ir.fpext('f32', ir.bitcast('f16', ir.trunc('i16', ir.lshr(register, at))));
+/** A factor of a product as it is multiplied by tiles: a half where it is one, or fits one, else a single. */
+export function factorIn(ir: RowBuilder, element: Element, register: Value, part: Value): Value {
+  const at = ir.shl(part, word(ir, Math.log2(elementBits[element])));
+  if (element === 'f16') return half(ir, register, at);
+  if (element === 'e4m3' || element === 'e5m2') return decoded(ir, element, ir.lshr(register, at), undefined);
+  return numberIn(ir, element, register, part);
+}
+
+const half = (ir: RowBuilder, register: Value, at: Value): Value => ir.bitcast('f16', ir.trunc('i16', ir.lshr(register, at)));
+const single = (ir: RowBuilder, register: Value, at: Value): Value => ir.fpext('f32', half(ir, register, at));
 
 /** How the results of a product are held, and what is done on the way. */
 export interface Sum {

@@ -5,7 +5,7 @@ import type { Value } from '../../ir/index.ts';
 import type { RowBuilder } from '../row.ts';
 import type { Element, Fragment } from './fragments.ts';
 import { bitsOf, type Coordinate, chosen, coordinatesOf, numberOf, once, registerAt, whereabouts } from './lanes.ts';
-import { addedTo, numberIn, packed, type Sum, summed } from './matrix-elements.ts';
+import { addedTo, factorIn, numberIn, packed, type Sum, summed } from './matrix-elements.ts';
 
 /** A matrix of a product: how it is laid out, what its elements are, and what the thread holds of it. */
 export interface Matrix {
@@ -23,7 +23,7 @@ export interface Product {
 }
 
 /** Rows and columns of the elements that the thread holds, in the order of registers and parts. */
-function positionsOf({ row, column, registers, bits, registerBits }: Fragment): { row: Coordinate[]; column: Coordinate[] }[] {
+export function positionsOf({ row, column, registers, bits, registerBits }: Fragment): { row: Coordinate[]; column: Coordinate[] }[] {
   const parts = registerBits / bits;
   return Array.from({ length: registers * parts }, (_, i) => {
     const [register, part] = [Math.floor(i / parts), i % parts];
@@ -31,19 +31,22 @@ function positionsOf({ row, column, registers, bits, registerBits }: Fragment): 
   });
 }
 
-/** An element of a matrix, for the lane that asks. */
-function elementOf(
+const reads = { number: numberIn, factor: factorIn };
+
+/** An element of a matrix, for the lane that asks: as a number that is computed with, or as a factor of tiles. */
+export function elementOf(
   ir: RowBuilder,
   { fragment, element, registers }: Matrix,
   row: readonly Coordinate[],
   column: readonly Coordinate[],
+  as: keyof typeof reads = 'number',
 ): Value {
   const at = whereabouts(fragment, row, column);
   const register = registerAt(ir, registers, at);
   const isFixed = at.part.every((bit) => typeof bit === 'number');
-  const name = `${element} ${register} ${isFixed ? at.part.join('') : JSON.stringify(at.part)}`;
+  const name = `${as} ${element} ${register} ${isFixed ? at.part.join('') : JSON.stringify(at.part)}`;
   return once(ir, name, () =>
-    numberIn(ir, element, register, isFixed ? chosen(ir, at.part, (part) => ir.const('i32', part)) : numberOf(ir, at.part)),
+    reads[as](ir, element, register, isFixed ? chosen(ir, at.part, (part) => ir.const('i32', part)) : numberOf(ir, at.part)),
   );
 }
 

@@ -4,7 +4,8 @@ import { type AnyModifiers, type Row, type RowBuilder, row } from '../row.ts';
 import type { Rounding } from './compose.ts';
 import { type Element, type Fragment, mmaFragment, quadPairFragment, type Role, sizesOf } from './fragments.ts';
 import type { Sum } from './matrix-elements.ts';
-import { bitProduct, type Product, product } from './matrix-product.ts';
+import { bitProduct, type Product } from './matrix-product.ts';
+import { productOfMatrices } from './matrix-tiles.ts';
 
 export type Registers = Value | readonly Value[];
 export interface Fragments {
@@ -39,7 +40,7 @@ export function productOf(
 }
 
 function multiplied(ir: RowBuilder, operands: Fragments, shape: string, elements: Elements, how: Omit<Sum, 'element'> = {}): Value[] {
-  return product(
+  return productOfMatrices(
     ir,
     productOf(operands, elements, sizesOf(shape).k, (role, element) => mmaFragment(role, shape, element), how),
   );
@@ -115,7 +116,7 @@ const quadRows = (
     isCollective: true,
     lower(operands, m, ir) {
       const layoutOf = (role: Role, element: Element): Fragment => quadPairFragment(role, role === 'b' ? m.blayout : m.alayout, element);
-      return product(ir, productOf(operands, { a: 'f16', b: 'f16', c, d }, 4, layoutOf));
+      return productOfMatrices(ir, productOf(operands, { a: 'f16', b: 'f16', c, d }, 4, layoutOf));
     },
     cases: () => [],
   }),

@@ -4,7 +4,8 @@ import { type AddressOperand, type AnyModifiers, type Row, type RowBuilder, row,
 import type { Rounding } from './compose.ts';
 import { type Element, type Fragment, type Role, sizesOf, wmmaFragment } from './fragments.ts';
 import { type Held, loadFragment, storeFragment } from './matrix-access.ts';
-import { bitProduct, product } from './matrix-product.ts';
+import { bitProduct } from './matrix-product.ts';
+import { productOfMatrices } from './matrix-tiles.ts';
 import {
   ampere,
   both,
@@ -130,7 +131,7 @@ interface How {
 
 function multiplied(ir: RowBuilder, operands: Fragments, shape: string, elements: Elements, how: How = {}): Value[] {
   const layoutOf = (role: Role, element: Element): Fragment => wmmaFragment(role, shape, element);
-  return product(ir, productOf(operands, elements, sizesOf(shape).k, layoutOf, how));
+  return productOfMatrices(ir, productOf(operands, elements, sizesOf(shape).k, layoutOf, how));
 }
 
 const halfRows = (['f16', 'f32'] as const).flatMap((d) =>

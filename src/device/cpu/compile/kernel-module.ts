@@ -8,7 +8,7 @@ import type { SanitizeKind } from '../../device.ts';
 import { newSanitizer } from '../sanitize/sanitizer.ts';
 import type { Site } from '../sanitize/sites.ts';
 import { helperTable } from './helpers.ts';
-import { declareHost } from './host.ts';
+import { declareHost, type Host } from './host.ts';
 import { writeMeeting } from './meeting-function.ts';
 import { type Plan, planOf } from './plan.ts';
 import { writeRegion } from './region-function.ts';
@@ -37,7 +37,7 @@ export function compileKernel(kernel: Kernel, sanitize?: ReadonlySet<SanitizeKin
   const together = plan.regions.meetings.map((meeting) => ({ id: meeting.id, index: writeMeeting(shared, meeting) }));
   const steps = [...written, ...together].sort((a, b) => a.id - b.id).map(({ index }) => index);
   const block = writeBlock(shared, steps);
-  writeGrid(shared, module.fn({ params: [], results: [] }, 'run').code, block);
+  writeGrid(host, module.fn({ params: [], results: [] }, 'run').code, block);
   return { bytes: module.finish(), plan, excess: excessOf(written.map((each) => each.code)), sites: sanitizer?.sites.list };
 }
 
@@ -48,9 +48,8 @@ function excessOf(bodies: readonly Code[]): string | undefined {
   return size + 4 * localLimit > bodyLimit ? `${size} bytes of code in one piece, where ${bodyLimit} are the most` : undefined;
 }
 
-/** x runs fastest. */
-function writeGrid(shared: Shared, code: Code, block: number): void {
-  const { globals } = shared.host;
+/** Runs the blocks of the grid, of which x runs fastest. */
+export function writeGrid({ globals }: Host, code: Code, block: number): void {
   const axes = ['z', 'y', 'x'] as const;
   for (const axis of axes) {
     code.i32(0);

@@ -65,7 +65,8 @@ function broughtValues(kernel: Kernel, regions: Regions): Map<number, Value[]> {
   return new Map(regions.list.map(({ entry }) => [entry, entry === 0 ? [] : [...kernel.blocks[entry]!.params, ...kept(entry)]]));
 }
 
-function countUses(kernel: Kernel, home: Int32Array): Pick<Plan, 'crosses' | 'uses'> {
+/** Which values other blocks use, and how often their own does. */
+export function countUses(kernel: Kernel, home: Int32Array): Pick<Plan, 'crosses' | 'uses'> {
   const crosses = new Uint8Array(kernel.insts.length);
   const uses = new Int32Array(kernel.insts.length);
   for (const block of kernel.blocks) {
@@ -118,7 +119,8 @@ function recordOf(
 /** Lanes of a vector stand at steps of at least the word they are held in. */
 const slotBytes = (type: Type): number => alignUp(lanesOf(type) * Math.max(4, bytesOf(elementOf(type))), 8);
 
-function windowsOf(kernel: Kernel): Pick<Plan, 'offsets' | 'windows'> {
+/** Where variables stand in the windows of their spaces, and how large these are. */
+export function windowsOf(kernel: Kernel): Pick<Plan, 'offsets' | 'windows'> {
   const offsets = new Map<string, number>();
   const windows = { shared: 0, constant: 0, local: 0 };
   for (const variable of kernel.variables) {

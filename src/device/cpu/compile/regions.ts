@@ -84,9 +84,19 @@ export function regionsOf(kernel: Kernel): Regions {
   };
 }
 
-/** Where threads of a warp that parted may meet again: parts of warps do something together further down, so they have to. */
-const joinsOf = ({ order, predecessors, position }: Cfg): number[] =>
-  order.filter((id) => predecessors[id]!.filter((from) => position[from]! >= 0).length > 1);
+/**
+ * Where threads of a warp that parted may meet again: parts of warps do something together further down, so they have to. Behind a loop
+ * those that left it wait for those still inside, as they do on a GPU, though there may be one way out of it alone.
+ */
+function joinsOf(cfg: Cfg): number[] {
+  const { order, predecessors, position } = cfg;
+  const { loops, innermost } = loopsOf(cfg, dominatorsOf(cfg));
+  const leavesLoop = (from: number, to: number): boolean => innermost[from]! >= 0 && !loops[innermost[from]!]!.blocks.includes(to);
+  return order.filter((id) => {
+    const from = predecessors[id]!.filter((block) => position[block]! >= 0);
+    return from.length > 1 || from.some((block) => leavesLoop(block, id));
+  });
+}
 
 interface Ids {
   readonly regions: ReadonlyMap<number, number>;

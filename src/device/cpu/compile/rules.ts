@@ -108,13 +108,16 @@ const rules = {
   shuffle: () => {},
   ballot: () => {},
   reduce: () => {},
+  matmul: () => bug('a product of matrices that was not taken apart'),
   syncwarp: () => {},
   members: (e, inst, value) => e.sanitizer?.members(e, inst, value),
 } satisfies { [K in Op]: (e: Emitter, inst: InstOf<K>, value: Value) => void };
 
+/** The rule of an op, which leaves the result on the stack. */
+export const ruleOf = (op: Op): ((e: Emitter, inst: never, value: Value) => void) => rules[op];
+
 /** Writes the instruction that defines a value, or keeps it to be written where it is used. */
 export function writeInstruction(e: Emitter, value: Value): void {
   const inst = e.kernel.insts[value]!;
-  const rule = rules[inst.op] as (e: Emitter, inst: never, value: Value) => void;
-  e.values.define(value, () => rule(e, inst as never, value));
+  e.values.define(value, () => ruleOf(inst.op)(e, inst as never, value));
 }

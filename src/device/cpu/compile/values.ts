@@ -4,11 +4,11 @@
  */
 import { bug } from '../../../base/bug.ts';
 import { bitsOf, elementOf, isVector, type Kernel, lanesOf, specOf, type Type, type Value } from '../../../ir/index.ts';
-import type { Code, ValueType } from '../../../wasm/index.ts';
+import type { Code, NumberType, ValueType } from '../../../wasm/index.ts';
 import { isFree, type Plan } from './plan.ts';
 
 /** How a scalar or pointer is held: narrow integers zero-extended, halves and bfloats as their bits. */
-export function heldAs(type: Type): ValueType {
+export function heldAs(type: Type): NumberType {
   if (type === 'f32' || type === 'f64') return type;
   return bitsOf(type) === 64 ? 'i64' : 'i32';
 }
@@ -36,7 +36,7 @@ interface State {
   /** Locals of each value, by lane. */
   readonly held: Map<Value, number[]>;
   readonly left: Int32Array;
-  readonly spare: Record<ValueType, number[]>;
+  readonly spare: Record<NumberType, number[]>;
   /** Expressions not written yet, with their depth. */
   readonly waiting: Map<Value, { write: () => void; depth: number }>;
   readonly scratch: Map<string, number>;

@@ -125,7 +125,10 @@ function reachOf({ kernel, plan }: Parts, e: Writer, value: Value, space: Access
 function boundsOf(parts: Parts, e: Writer, pointer: Value, space: AccessShape['space']): Bounded {
   const root = parts.roots(pointer);
   const inst = root === undefined ? undefined : parts.kernel.insts[root]!;
-  if (inst?.op === 'param') return ofParameter(parts, e, inst.index);
+  const isParted = parts.kernel.params.filter(({ kind }) => kind === 'threadgroup').length > 1;
+  // Where there are several, the launch says where each ends.
+  const isPart = inst?.op === 'param' && isParted && parts.kernel.params[inst.index]!.kind === 'threadgroup';
+  if (inst?.op === 'param' && !isPart) return ofParameter(parts, e, inst.index);
   if (inst?.op === 'variable') return ofVariable(parts, e, root!, inst.name);
   if (space !== 'shared' && space !== 'local') return { bounds: undefined, pushBounds: undefined };
   const pushBounds = (): void => {

@@ -2,6 +2,7 @@
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { printBufferBytes } from '../../../ir/index.ts';
 import type { Dim3, LaunchRequest, SanitizeRequest } from '../../device.ts';
+import { sharedParts } from '../../request.ts';
 import type { CompiledKernel, LoadedKernel } from '../library.ts';
 import type { DeviceMemory } from '../memory.ts';
 import { type Allocation, type Allocations, setBits } from './allocations.ts';
@@ -164,7 +165,7 @@ function keepWritten({ memory, allocations, request }: Watched, { written }: Sha
 // ── the instance ──
 
 function globalsOf({ compiled, request, area, memory, kernel }: Watched, shadow: Shadow): Record<SanitizerGlobal, number | bigint> {
-  const { windows } = compiled.plan;
+  const { windows } = compiled;
   const spans = [
     [area.constant, windows.constant],
     [area.faults, 4],
@@ -183,8 +184,8 @@ function globalsOf({ compiled, request, area, memory, kernel }: Watched, shadow:
     'shadow.end': BigInt(shadow.end),
     'thread.times': shadow.times,
     'thread.members': shadow.members,
-    'shared.bytes': BigInt(windows.shared + request.dynamicSharedBytes),
-    'dynamic.bytes': BigInt(request.dynamicSharedBytes),
+    'shared.bytes': BigInt(windows.shared + sharedParts(request).size),
+    'dynamic.bytes': BigInt(sharedParts(request).size),
     progress: 0,
     polls: 0,
     'last.poll': 0,
@@ -218,14 +219,15 @@ function placesOf(watched: Watched): Places {
     bytes: size,
     isFree,
   });
-  const { windows, offsets } = compiled.plan;
+  const { windows } = compiled;
+  const plan = compiled.watched!.plan;
   const region = (name: string, start: number, bytes: number): Region => ({
     name: `${name} (${bytes} bytes)`,
     start,
     bytes,
     isFree: false,
   });
-  const shared = region('the shared memory of the block', area.start + area.shared, windows.shared + request.dynamicSharedBytes);
+  const shared = region('the shared memory of the block', area.start + area.shared, windows.shared + sharedParts(request).size);
   const constants = region('the constants', area.start + area.constant, windows.constant);
   const values = kernel.params.flatMap((param, i) =>
     param.kind === 'value' ? [region(`the value of \`${param.name}\``, area.start + area.values[i]!, param.size)] : [],
@@ -234,10 +236,10 @@ function placesOf(watched: Watched): Places {
     (of?.symbols ?? []).map(({ name, offset, size }) => region(`\`${name}\``, own.address + offset, size)),
   );
   const variable = (name: string): Region | undefined => {
-    const found = compiled.plan.kernel.variables.find((each) => each.name === name);
+    const found = plan.kernel.variables.find((each) => each.name === name);
     if (!found || found.space === 'local') return undefined;
-    const size = found.isDynamic ? request.dynamicSharedBytes : found.size;
-    const start = area.start + (found.space === 'shared' ? area.shared : area.constant) + offsets.get(name)!;
+    const size = found.isDynamic ? sharedParts(request).size : found.size;
+    const start = area.start + (found.space === 'shared' ? area.shared : area.constant) + plan.offsets.get(name)!;
     return found.space === 'shared' && size === windows.shared ? { ...shared, bytes: size, start } : region(`\`${name}\``, start, size);
   };
   return {
@@ -250,7 +252,7 @@ function placesOf(watched: Watched): Places {
       }
       if (bounds.kind === 'window') return bounds.space === 'shared' ? shared : undefined;
       const param = kernel.params[bounds.index]!;
-      if (param.kind === 'threadgroup') return region('dynamic shared memory', shared.start + windows.shared, request.dynamicSharedBytes);
+      if (param.kind === 'threadgroup') return region('dynamic shared memory', shared.start + windows.shared, sharedParts(request).size);
       if (param.kind === 'value') return values.find(({ start }) => start === area.start + area.values[bounds.index]!);
       if (param.memory) return region('the global variables of the module', own.address, own.bytes);
       const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
@@ -269,16 +271,16 @@ function importsOf(run: Run, about: Parameters<typeof newFindings>[0]): Watch['i
   const kinds = request.sanitize.kinds;
   const word = (name: string): number => run.global!(name).value as number;
   const who = (thread = word('thread')): Who => ({ thread, block: [word('ctaid.x'), word('ctaid.y'), word('ctaid.z')] });
-  const site = (number: number): Site | undefined => compiled.sites?.[(number & 0xffff) - 1];
+  const site = (number: number): Site | undefined => compiled.watched?.sites[(number & 0xffff) - 1];
   const does = (of: Site | undefined): string => (!of?.isWrite ? 'reads' : of.what.startsWith('store') ? 'writes' : 'changes (atomically)');
   const common = (of: Site | undefined, address: bigint) => ({ does: does(of), size: laneBytes(of), address: hex(address) });
   const sync = watchSync({
-    plan: compiled.plan,
+    plan: compiled.watched!.plan,
     findings,
     about,
     who,
     site,
-    siteOf: (value) => compiled.sites?.find((each) => each.value === value),
+    siteOf: (value) => compiled.watched?.sites.find((each) => each.value === value),
     memory: {
       states: new Int32Array(memory.memory.buffer, watched.area.start + watched.area.states, product(request.block)),
       members: new Int32Array(memory.memory.buffer, shadow.members, 2 * product(request.block)),
@@ -336,7 +338,7 @@ function importsOf(run: Run, about: Parameters<typeof newFindings>[0]): Watch['i
     released: (): void => sync.released(product(request.block)),
     emptied(): void {
       const from = watched.area.start + watched.area.shared;
-      const bytes = compiled.plan.windows.shared + request.dynamicSharedBytes;
+      const bytes = compiled.windows.shared + sharedParts(request).size;
       // Windows start at multiples of 16, so that their bits are whole bytes.
       memory.view(shadow.written + from / 8, Math.ceil(bytes / 8)).fill(0);
     },
@@ -387,7 +389,7 @@ function deadlockWatch(run: Run): () => void {
     last = now;
     polls = word('polls');
     if (looks < mostLooks) return;
-    const site = watched.compiled.sites?.[(word('last.poll') & 0xffff) - 1];
+    const site = watched.compiled.watched?.sites[(word('last.poll') & 0xffff) - 1];
     const thread = word('thread');
     const who: Who = { thread, block: [word('ctaid.x'), word('ctaid.y'), word('ctaid.z')] };
     const address = BigInt.asUintN(64, run.global!('poll.address').value as bigint);

@@ -1,0 +1,220 @@
+/**
+ * The CPU device against what else runs such kernels on a CPU, one thread each and in turns: eleven kernels, as PTX through the whole
+ * pipeline, as OpenCL through PoCL (its default method and its best one), and as plain loops through g++ (-O3 and -Ofast).
+ * `--fma=exact` has products and sums fused with one rounding, as CUDA has them; `fast` is the default here, for the peers do not either.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Diagnostics } from '../src/base/diagnostic.ts';
+import { SourceFile } from '../src/base/source.ts';
+import { compile } from '../src/compile/index.ts';
+import type { Dim3, EngineOptions, Fma, LaunchArgument } from '../src/device/device.ts';
+import { openCpuDevice } from '../src/device/index.ts';
+import { type Bench, median, type Row } from './report.ts';
+
+const folder = join(import.meta.dirname, 'kernels/cpu');
+const rounds = 3;
+
+interface Kernel {
+  readonly name: string;
+  readonly entry?: string;
+  readonly grid: Dim3;
+  readonly block: Dim3;
+  /** Buffers of floats (count, scale, least) or of words (count), and numbers. */
+  readonly args: readonly (
+    | readonly ['floats', number, number, number]
+    | readonly ['words', number]
+    | readonly ['float', number]
+    | readonly ['int', number]
+  )[];
+  /** What one launch does of what is counted. */
+  readonly units: number;
+  readonly unit: string;
+  /** Launches that are timed together. */
+  readonly times?: number;
+}
+
+const reals = (count: number, scale = 1, least = 0): readonly ['floats', number, number, number] => ['floats', count, scale, least];
+const words = (count: number) => ['words', count] as const;
+const int = (value: number) => ['int', value] as const;
+const line = (threads: number): { grid: Dim3; block: Dim3 } => ({ grid: [threads / 256, 1, 1], block: [256, 1, 1] });
+const sgemm = (tile: number): Kernel => ({
+  name: `sgemm${tile}`,
+  grid: [512 / tile, 512 / tile, 1],
+  block: [tile, tile, 1],
+  args: [reals(262144), reals(262144), reals(262144), int(512)],
+  units: 2 * 512 ** 3,
+  unit: 'FLOP',
+});
+const saxpy = (name: string, n: number, times: number): Kernel => ({
+  name,
+  entry: 'saxpy',
+  ...line(n),
+  args: [reals(n), reals(n), ['float', 1e-6], int(n)],
+  units: 12 * n,
+  unit: 'B',
+  times,
+});
+const many = 4194304;
+
+/** Numbers of `peer.cpp`. */
+const kernels: readonly Kernel[] = [
+  saxpy('saxpy', 8388608, 1),
+  saxpy('saxpy_small', 16384, 64),
+  {
+    name: 'stencil5',
+    grid: [16, 256, 1],
+    block: [64, 4, 1],
+    args: [reals(1048576), reals(1048576), int(1024)],
+    units: 1048576,
+    unit: 'points',
+  },
+  sgemm(16),
+  sgemm(32),
+  { name: 'reduce', ...line(many), args: [reals(many), reals(16384), int(many)], units: many, unit: 'elements' },
+  { name: 'shuffled', ...line(many), args: [reals(many), reals(16384), int(many)], units: many, unit: 'elements' },
+  { name: 'histogram', ...line(262144), args: [words(many), words(256), int(many)], units: many, unit: 'elements' },
+  { name: 'xorshift', ...line(262144), args: [words(262144), int(262144), int(64)], units: 262144 * 64, unit: 'turns' },
+  { name: 'sha256', ...line(65536), args: [words(65536 * 16), words(65536 * 8), int(65536)], units: 65536, unit: 'blocks' },
+  { name: 'mandelbrot', grid: [32, 32, 1], block: [16, 16, 1], args: [words(262144), int(512), int(256)], units: 262144, unit: 'pixels' },
+  {
+    name: 'black_scholes',
+    ...line(262144),
+    args: [reals(262144, 25, 5), reals(262144, 99, 1), reals(262144, 9.75, 0.25), reals(262144), reals(262144), int(262144)],
+    units: 262144,
+    unit: 'options',
+  },
+];
+
+/** Gives, each time, how many units a second the best of some launches does. */
+function ours(kernel: Kernel, metallib: Uint8Array, options: EngineOptions): () => number {
+  const diagnostics = new Diagnostics();
+  const device = openCpuDevice(options);
+  const module = device.load(metallib, diagnostics);
+  const args = kernel.args.map((arg): LaunchArgument => {
+    if (arg[0] === 'int') return { kind: 'bytes', bytes: new Uint8Array(Int32Array.of(arg[1]).buffer) };
+    if (arg[0] === 'float') return { kind: 'bytes', bytes: new Uint8Array(Float32Array.of(arg[1]).buffer) };
+    const buffer = device.allocate(4 * arg[1], diagnostics)!;
+    buffer.write(arg[0] === 'words' ? numbers(arg[1]) : floats(...(arg.slice(1) as [number, number, number])));
+    return { kind: 'buffer', buffer };
+  });
+  const request = {
+    kernel: kernel.entry ?? kernel.name,
+    grid: kernel.grid,
+    block: kernel.block,
+    dynamicSharedBytes: 0,
+    args,
+    timeoutMs: 0,
+  };
+  return () => {
+    let least = Number.POSITIVE_INFINITY;
+    const start = performance.now();
+    for (let i = 0; i < 5 || performance.now() - start < 250; i++) {
+      let time = 0;
+      for (let k = 0; k < (kernel.times ?? 1); k++) time += module?.launch(request, diagnostics)?.durationMs ?? Number.NaN;
+      if (diagnostics.list.length > 0) throw new Error(diagnostics.list.map(({ message }) => message).join('; '));
+      least = Math.min(least, time);
+    }
+    return (kernel.units * (kernel.times ?? 1)) / (least / 1000);
+  };
+}
+
+function* generated(count: number): Generator<number> {
+  for (let i = 0, x = 12345; i < count; i++) {
+    x = (Math.imul(x, 1664525) + 1013904223) >>> 0;
+    yield x;
+  }
+}
+const numbers = (count: number): Uint8Array => new Uint8Array(Uint32Array.from(generated(count), (x) => x >>> 7).buffer);
+const floats = (count: number, scale: number, least: number): Uint8Array =>
+  new Uint8Array(Float32Array.from(generated(count), (x) => least + (scale * (x >>> 8)) / 16777216).buffer);
+
+/** Ways of PoCL to run the work-items of a group, the default one first; `repl` does not end for some kernels. */
+const pocls = ['', 'cbs', 'repl'] as const;
+
+interface Peers {
+  readonly native: readonly string[];
+  readonly opencl: string;
+}
+
+/** Builds the peers; nothing, said on the way, where one is not on this machine. */
+function peersIn(at: string): Peers | undefined {
+  const build = (out: string, ...options: string[]): string | undefined => {
+    const command = ['g++', '-march=native', ...options, join(folder, 'peer.cpp'), '-o', join(at, out)];
+    const { exitCode } = Bun.spawnSync(out === 'opencl' ? [...command, '-lOpenCL'] : command, { stderr: 'ignore' });
+    return exitCode === 0 ? join(at, out) : undefined;
+  };
+  if (!Bun.which('g++')) {
+    console.error('g++ is not on the PATH');
+    return undefined;
+  }
+  const native = [build('o3', '-O3'), build('ofast', '-Ofast')].filter((path) => path !== undefined);
+  const opencl = build('opencl', '-O3', '-DWITH_OPENCL');
+  if (!opencl || rateOf([opencl, 'opencl', 'saxpy', join(folder, 'eleven.cu')], '') === undefined) {
+    console.error('PoCL is not there; it comes as pocl-opencl-icd and ocl-icd-opencl-dev');
+    return undefined;
+  }
+  return { native, opencl };
+}
+
+function rateOf(command: readonly string[], method: string): number | undefined {
+  const env = { ...process.env, POCL_DEVICES: 'basic', ...(method === '' ? {} : { POCL_WORK_GROUP_METHOD: method }) };
+  const { exitCode, stdout } = Bun.spawnSync([...command], { env, stderr: 'ignore', timeout: 20_000 });
+  const rate = Number(stdout.toString());
+  return exitCode === 0 && rate > 0 ? rate : undefined;
+}
+
+/** Rows against PoCL's default method; what the others do is printed beside. */
+export function cpu(given: readonly string[] = []): Bench | undefined {
+  const fma: Fma = given.includes('--fma=exact') ? 'exact' : 'fast';
+  const engine = given.includes('--engine=lane') ? ('lane' as const) : ('auto' as const);
+  const only = given.find((word) => word.startsWith('--only='))?.slice('--only='.length);
+  const at = mkdtempSync(join(tmpdir(), 'cumetal-bench-'));
+  try {
+    const peers = given.includes('--ours') ? undefined : peersIn(at);
+    if (!peers && !given.includes('--ours')) return undefined;
+    const path = join(folder, 'eleven.ptx');
+    const compiled = compile(new SourceFile(path, readFileSync(path, 'utf8')), { target: 'macos15' }, new Diagnostics());
+    if (!compiled) throw new Error('the kernels do not compile');
+    // Ours alone, to see what a change does.
+    if (given.includes('--ours')) {
+      for (const kernel of kernels.filter(({ name }) => only === undefined || name === only))
+        console.log(`${kernel.name}: ${(ours(kernel, compiled.metallib, { fma, engine })() / 1e6).toFixed(1)} M${kernel.unit}/s`);
+      process.exit(0);
+    }
+    const chosen = kernels.filter(({ name }) => only === undefined || name === only);
+    const rows = chosen.map((kernel) => rowOf(kernel, ours(kernel, compiled.metallib, { fma, engine }), peers!));
+    return { bench: 'cpu', about: `one thread each, best of many launches, middle of ${rounds} rounds; fma ${fma}`, rows };
+  } finally {
+    rmSync(at, { recursive: true, force: true });
+  }
+}
+
+function rowOf(kernel: Kernel, run: () => number, { native, opencl }: Peers): Row {
+  const mine: number[] = [];
+  const theirs = new Map<string, number[]>();
+  const note = (name: string, rate: number | undefined): void => {
+    if (rate !== undefined) theirs.set(name, [...(theirs.get(name) ?? []), rate]);
+  };
+  for (let round = 0; round < rounds; round++) {
+    mine.push(run());
+    native.forEach((path, i) => {
+      note(i === 0 ? 'g++ -O3' : 'g++ -Ofast', rateOf([path, 'native', kernel.name], ''));
+    });
+    // What does not end is not asked again.
+    for (const method of pocls)
+      if (round === 0 || theirs.has(`PoCL ${method || 'default'}`))
+        note(`PoCL ${method || 'default'}`, rateOf([opencl, 'opencl', kernel.name, join(folder, 'eleven.cu')], method));
+  }
+  const rate = median(mine);
+  const all = [...theirs].map(([name, rates]) => [name, median(rates)] as const);
+  const best = (start: string): number => Math.max(0, ...all.filter(([name]) => name.startsWith(start)).map(([, value]) => value));
+  const beside = all.map(([name, value]) => `${name} ${(rate / value).toFixed(2)}`).join(', ');
+  console.log(
+    `${kernel.name}: ${(rate / 1e6).toFixed(1)} M${kernel.unit}/s; against ${beside}; best PoCL ${(rate / best('PoCL')).toFixed(2)}, best g++ ${(rate / best('g++')).toFixed(2)}`,
+  );
+  // PoCL has no shuffles: there the peer is the C++ compiler.
+  const other = theirs.has('PoCL default') ? median(theirs.get('PoCL default')!) : best('g++');
+  return { name: kernel.name, ours: rate / 1e6, other: other / 1e6, unit: `M${kernel.unit}/s`, ratio: rate / other };
+}

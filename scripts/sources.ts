@@ -1,0 +1,19 @@
+/** Which sources a source may load, at once or later. */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const transpiler = new Bun.Transpiler({ loader: 'ts' });
+
+/** Sources that a source names; those of types alone are none. */
+function importsOf(source: string): string[] {
+  const paths = transpiler.scanImports(readFileSync(source, 'utf8')).map(({ path }) => path);
+  return paths.filter((path) => /^\..*\.ts$/.test(path)).map((path) => join(dirname(source), path));
+}
+
+/** All sources that one may load, itself included, as paths from where its own starts. */
+export function sourcesOf(start: string): Set<string> {
+  const all = new Set([start]);
+  // The set grows while it is walked.
+  for (const source of all) for (const next of importsOf(source)) all.add(next);
+  return all;
+}

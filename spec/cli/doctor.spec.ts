@@ -1,0 +1,52 @@
+/** What `cumetal doctor` says of the GPU: shown by a kernel on it where there is one, with the reason where there is none. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { metalFinding } from '../../src/cli/doctor.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
+import type { Device } from '../../src/device/index.ts';
+import { openMetalDevice } from '../../src/device/metal/index.ts';
+import { checkFake } from '../support/metal/candidates.ts';
+import { openFake } from '../support/metal/open.ts';
+
+const all = suite('cli/doctor');
+const { test, fake, binding } = openFake(all);
+// No file is read for a kernel that brings its own numbers.
+const terminal = {} as Terminal;
+const state = { name: 'Fake M1', way: 'the shim', failures: [] };
+const open = (): Device => openMetalDevice(binding) as Device;
+
+test('a GPU that gives the right numbers works', async () => {
+  fake.reset();
+  assert.equal(await metalFinding(state, terminal, open), {
+    what: 'Metal device',
+    state: 'works',
+    words: 'a kernel gives the right numbers on Fake M1, by the shim',
+  });
+  checkFake(fake);
+  const second = await metalFinding({ ...state, way: 'Objective-C, without the shim', failures: ['the shim: not signed'] }, terminal, open);
+  assert.match(second.words, /, by Objective-C, without the shim \(the shim: not signed\)$/);
+});
+
+test('one that does not is broken, with what Metal said', async () => {
+  fake.reset();
+  fake.set('no pipeline', 1);
+  const { state: is, words, next } = await metalFinding(state, terminal, open);
+  assert.is(is, 'broken');
+  assert.match(words, /^Fake M1, by the shim: Metal makes no pipeline of kernel `doctor`: Compiler encountered an internal error/);
+  assert.match(next!, /report it/);
+  checkFake(fake);
+});
+
+test('a Mac without a device says why, another machine needs none', async () => {
+  const none = { name: undefined, way: undefined, failures: ['the system has no Metal device'] };
+  const unused = (): never => assert.unreachable() as never;
+  assert.equal(await metalFinding(none, terminal, unused), {
+    what: 'Metal device',
+    state: 'absent',
+    words: 'the system has no Metal device',
+    next: 'the CPU device runs the same metallib',
+  });
+  assert.is((await metalFinding({ ...none, failures: [] }, terminal, unused)).words, 'needs a Mac');
+});
+
+all.run();

@@ -1,0 +1,291 @@
+/**
+ * What only the Metal device has to do, against the fake Metal: every fault that Metal reports by its name, limits that only a
+ * pipeline knows, waiting and giving up, devices that are lost, and thousands of launches without a leak.
+ */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { compile } from '../../src/compile/index.ts';
+import type { Device, DeviceBuffer, DeviceModule, LaunchRequest } from '../../src/device/index.ts';
+import { commandErrorOf, commandErrors } from '../../src/device/metal/faults.ts';
+import { openMetalDevice } from '../../src/device/metal/index.ts';
+import { launch } from '../../src/runtime/index.ts';
+import { libraryOf } from '../support/device-contract.ts';
+import { assertQuiet, compileExample, diskIo, exampleNames, launchOnCpu, poisoned, recordedLaunch } from '../support/examples.ts';
+import { checkFake } from '../support/metal/candidates.ts';
+import { openFake } from '../support/metal/open.ts';
+
+const all = suite('device/metal');
+const { test, fake, binding } = openFake(all);
+
+const add = `.visible .entry add(.param .u64 out, .param .u32 n)
+{ .reg .b32 x, y; .reg .b64 p; ld.param.u64 p, [out]; ld.param.u32 x, [n]; ld.global.u32 y, [p]; add.u32 x, x, y; st.global.u32 [p], x; ret; }`;
+const stops = `.visible .entry stops(.param .u64 out)
+{ .reg .pred p; .reg .b32 x; .reg .b64 o; ld.param.u64 o, [out]; ld.global.u32 x, [o]; setp.eq.u32 p, x, 0; @p trap; ret; }`;
+
+interface Rig {
+  readonly device: Device;
+  readonly module: DeviceModule;
+  readonly buffer: DeviceBuffer;
+  /** Launches `add` with 1; code and message of what was said, or nothing. */
+  run(more?: Partial<LaunchRequest>): string[];
+}
+
+/** A device with a module on it; whatever it leaves behind fails the test. */
+function on(body: (rig: Rig) => void, text = add): void {
+  fake.reset();
+  const device = openMetalDevice(binding);
+  assert.type(device, 'object');
+  if (typeof device === 'string') return;
+  const diagnostics = new Diagnostics();
+  const module = device.load(libraryOf(text), diagnostics)!;
+  const buffer = device.allocate(4, diagnostics)!;
+  const name = module.kernels[0]!.name;
+  const value = { kind: 'bytes', bytes: Uint8Array.of(1, 0, 0, 0) } as const;
+  body({
+    device,
+    module,
+    buffer,
+    run(more = {}) {
+      const to = new Diagnostics();
+      const given = { kind: 'buffer', buffer } as const;
+      const args = name === 'add' ? [given, value] : [given];
+      const shape = { grid: [1, 1, 1], block: [1, 1, 1], dynamicSharedBytes: 0, timeoutMs: 5000 } as const;
+      const result = module.launch({ kernel: name, ...shape, args, ...more }, to);
+      assert.is(result === undefined, to.hasErrors);
+      return to.list.map(({ code, message }) => `${code} ${message}`);
+    },
+  });
+  device.close();
+  checkFake(fake);
+}
+
+const valueIn = (buffer: DeviceBuffer): number => new DataView(buffer.read().buffer).getUint32(0, true);
+
+test('every error of a command buffer is told by its name, and the next launch goes ahead unless the GPU is gone', () => {
+  for (const [number, { name, code, isLost }] of Object.entries(commandErrors))
+    on(({ run }) => {
+      fake.set('fail', Number(number));
+      const [said, ...more] = run();
+      assert.equal(more, []);
+      assert.match(said!, new RegExp(`^${code} .*\\(MTLCommandBufferErrorDomain ${number}\\)$`));
+      if (!['CM6021', 'CM6023'].includes(code)) assert.match(said!, `(${name})`);
+      const next = run().map((text) => text.slice(0, 6));
+      assert.equal(next, isLost ? ['CM6029'] : []);
+    });
+});
+
+test('the codes are those of the kinds of faults', () => {
+  const codes = Object.fromEntries(Object.entries(commandErrors).map(([number, { code }]) => [number, code]));
+  assert.equal(codes, {
+    1: 'CM6025',
+    2: 'CM6022',
+    3: 'CM6021',
+    4: 'CM6024',
+    7: 'CM6024',
+    8: 'CM6023',
+    9: 'CM6025',
+    10: 'CM6025',
+    11: 'CM6024',
+    12: 'CM6025',
+    14: 'CM6022',
+  });
+});
+
+test('what no table has is told as it is, and a process that is ignored is told so', () => {
+  on(({ run }) => {
+    fake.set('fail', 99);
+    assert.match(run()[0]!, /^CM6025 kernel `add` failed on the GPU \(unknown\): .* \(MTLCommandBufferErrorDomain 99\)$/);
+  });
+  const ignored = {
+    domain: 'MTLCommandBufferErrorDomain',
+    code: 4,
+    text: 'Ignored (for causing prior/excessive GPU errors) (00000004:kIOGPUCommandBufferCallbackErrorSubmissionsIgnored)',
+  };
+  assert.equal(commandErrorOf(ignored), { name: 'SubmissionsIgnored', code: 'CM6024', isLost: true });
+  assert.is(commandErrorOf({ domain: 'Other', code: 2, text: '' }).code, 'CM6025');
+});
+
+test('a launch that never ends is given up, the device with it, and what it holds is let go when it is closed', () => {
+  on(({ run, device, buffer }) => {
+    assert.equal(run(), []);
+    fake.set('hang', 1);
+    const start = performance.now();
+    assert.match(run({ timeoutMs: 50 })[0]!, /^CM6020 kernel `add` has not ended after 0.05 s/);
+    const took = performance.now() - start;
+    assert.ok(took >= 50 && took < 5000, `${took} ms`);
+    assert.match(run()[0]!, /^CM6029 kernel `add` was not launched, .*: `add` has not ended after 0.05 s$/);
+    buffer.free();
+    assert.is(device.info.name, 'Fake M1');
+  });
+});
+
+test('commands that take a while are waited for, whether a handler tells of their end or only the status', () => {
+  for (const silent of [0, 1])
+    on(({ run, buffer }) => {
+      fake.set('no handlers', silent);
+      fake.set('polls', 20);
+      assert.equal(run(), []);
+      assert.is(valueIn(buffer), 1);
+    });
+});
+
+test('the time of a launch is that on the GPU', () => {
+  on(({ module, buffer }) => {
+    fake.set('nanoseconds', 2_500_000);
+    const value = { kind: 'bytes', bytes: new Uint8Array(4) } as const;
+    const shape = { grid: [1, 1, 1], block: [1, 1, 1], dynamicSharedBytes: 0, timeoutMs: 0 } as const;
+    const result = module.launch({ kernel: 'add', ...shape, args: [{ kind: 'buffer', buffer }, value] }, new Diagnostics());
+    // Of seconds since the machine started, microseconds are left.
+    assert.ok(Math.abs(result!.durationMs - 2.5) < 0.001, `${result!.durationMs}`);
+  });
+});
+
+test('what a launch takes for itself it gives back, whether it ends well or not', () => {
+  on(({ run, buffer }) => {
+    assert.is(run().length, 1);
+    const before = fake.live();
+    assert.is(run().length, 1);
+    buffer.write(Uint8Array.of(1));
+    assert.is(run().length, 0);
+    fake.set('fail', 3);
+    assert.is(run().length, 1);
+    assert.is(fake.live(), before);
+  }, stops);
+});
+
+test('a device that gives no times is timed from outside', () => {
+  on(({ module, buffer }) => {
+    fake.set('no times', 1);
+    fake.set('polls', 10);
+    const value = { kind: 'bytes', bytes: new Uint8Array(4) } as const;
+    const shape = { grid: [1, 1, 1], block: [1, 1, 1], dynamicSharedBytes: 0, timeoutMs: 0 } as const;
+    const result = module.launch({ kernel: 'add', ...shape, args: [{ kind: 'buffer', buffer }, value] }, new Diagnostics());
+    assert.ok(result!.durationMs > 0);
+  });
+});
+
+test('a pipeline that takes fewer threads than the device says so before anything runs', () => {
+  on(({ run, buffer }) => {
+    fake.set('pipeline threads', 512);
+    assert.equal(run({ block: [513, 1, 1] }), ['CM5021 a block of 513 threads is more than the 512 that `add` on Fake M1 allows']);
+    assert.is(valueIn(buffer), 0);
+    assert.equal(run({ block: [512, 1, 1] }), []);
+  });
+});
+
+test('a row of more threads than 32 bits count is refused', () => {
+  on(({ run }) => {
+    assert.match(run({ grid: [2 ** 30, 1, 1], block: [4, 1, 1] })[0]!, /^CM5024 .*above 2\^32/);
+  });
+});
+
+test('simdgroups of another width are refused', () => {
+  on(({ run }) => {
+    fake.set('width', 64);
+    assert.equal(run(), ['CM6028 kernel `add` would run in simdgroups of 64 threads on Fake M1, and warps have 32']);
+  });
+});
+
+test('what Metal does not take or give: a library, a pipeline, commands, an encoder, memory', () => {
+  on(({ device, run }) => {
+    const to = new Diagnostics();
+    fake.set('no library', 1);
+    assert.is(device.load(libraryOf(add), to), undefined);
+    fake.set('no memory', 1);
+    assert.is(device.allocate(4, to), undefined);
+    assert.equal(
+      to.list.map(({ code, message }) => `${code} ${message}`),
+      [
+        'CM6026 Metal does not take this library: Invalid library file (MTLLibraryErrorDomain 1)',
+        'CM6012 the device has no 4 bytes left for a buffer',
+      ],
+    );
+    fake.set('no pipeline', 1);
+    assert.equal(run(), ['CM6027 Metal makes no pipeline of kernel `add`: Compiler encountered an internal error (AGXMetal13_3 3)']);
+    fake.set('no commands', 1);
+    assert.match(run()[0]!, /^CM6030 .*the queue gives no command buffer$/);
+    fake.set('no encoder', 1);
+    assert.match(run()[0]!, /^CM6030 .*the command buffer gives no encoder$/);
+    assert.equal(run(), []);
+  });
+  on(({ run }) => {
+    fake.set('no memory', 1);
+    assert.equal(run(), ['CM6012 the device has no 4 bytes left for a launch of `stops`']);
+    assert.match(run()[0]!, /^CM6014/);
+  }, stops);
+});
+
+test('no device, or no queue on it, is told in words', () => {
+  fake.reset();
+  fake.set('no default device', 1);
+  fake.set('no device', 1);
+  assert.is(openMetalDevice(binding), 'the system has no Metal device');
+  checkFake(fake);
+  fake.set('no queue', 1);
+  assert.is(openMetalDevice(binding), 'the device gives no command queue');
+  checkFake(fake);
+});
+
+test('what is compiled for the CPU device is refused', () => {
+  fake.reset();
+  const source = new SourceFile('k.ptx', `.version 9.0\n.target sm_90\n.address_size 64\n${add}`);
+  const { metallib } = compile(source, { target: 'cpu' }, new Diagnostics(source))!;
+  const device = openMetalDevice(binding) as Device;
+  const to = new Diagnostics();
+  assert.is(device.load(metallib, to), undefined);
+  assert.equal(
+    to.list.map(({ code, message }) => `${code} ${message}`),
+    ['CM4053 kernel `add` cannot be run here: code for the CPU device (`--target cpu`) is not supported'],
+  );
+  device.close();
+  checkFake(fake);
+});
+
+test('commands carry the kernel’s name, for tools', () => {
+  on(({ run }) => {
+    assert.equal(run(), []);
+    const labels = fake.record().filter((line) => line.includes('is called'));
+    assert.equal(labels, ['MTLCommandQueue is called cumetal', 'MTLCommandBuffer is called add']);
+  });
+});
+
+test('10 000 launches and 1 000 allocations leave nothing behind', () => {
+  on(({ device, run, buffer }) => {
+    for (let i = 0; i < 10_000; i++) {
+      if (run().length > 0) assert.unreachable('a launch failed');
+      // What is noted of each message is not wanted here.
+      if (i % 500 === 499) {
+        assert.equal(fake.violations(), []);
+        fake.reset();
+      }
+    }
+    assert.is(valueIn(buffer), 10_000);
+    const before = fake.live();
+    for (let i = 0; i < 1000; i++) device.allocate(64, new Diagnostics())!.free();
+    assert.is(fake.live(), before);
+  });
+});
+
+// ── the examples: what an NVIDIA H200 gave, by the very bytes that a Mac would load ──
+
+for (const name of exampleNames)
+  test(`example ${name} gives the bits of the CPU device`, () => {
+    fake.reset();
+    fake.limitMs = 60_000;
+    const { metallib } = compileExample(name);
+    const plan = poisoned(recordedLaunch(name), 77);
+    const device = openMetalDevice(binding) as Device;
+    const diagnostics = new Diagnostics();
+    const module = device.load(metallib, diagnostics)!;
+    const outcome = launch(device, module, plan, { repeat: 1, timeoutMs: 60_000 }, { io: diskIo, diagnostics });
+    assertQuiet(diagnostics);
+    device.close();
+    const wanted = launchOnCpu(metallib, plan).outputs;
+    assert.is(outcome!.outputs.length, wanted.length);
+    for (const [i, output] of outcome!.outputs.entries()) assert.ok(Buffer.compare(output.bytes, wanted[i]!.bytes) === 0, output.name);
+    checkFake(fake);
+  });
+
+all.run();

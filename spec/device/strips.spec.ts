@@ -1,0 +1,118 @@
+/** Strips of lanes against the one-lane path, on kernels made at random; and that strips are what is taken where they should be. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { floatFormats, fmaFloat } from '../../src/base/float-exact.ts';
+import { compileStrips } from '../../src/device/cpu/strips/module.ts';
+import { splitMix64 } from '../../src/runtime/rand.ts';
+import { runOnCpu, tryOnCpu } from '../support/cpu.ts';
+import { plain, writeKernel } from '../support/kernel-writer.ts';
+import { pointerParam } from '../support/kernels.ts';
+import { differenceOf } from '../support/strips.ts';
+
+const test = suite('device/strips');
+
+// `bun scripts/strips.ts` runs 2000; here are those of every size of block and of every kind.
+const count = 60;
+
+test(`${count} kernels made at random leave in strips what they leave lane by lane`, () => {
+  let together = 0;
+  for (let i = 0; i < count; i++) {
+    const found = differenceOf(i);
+    assert.ok(found === undefined || typeof found === 'string', JSON.stringify(found));
+    if (found === undefined) together++;
+  }
+  assert.ok(together > count / 3, `${together} of ${count} were run in strips`);
+});
+
+const made = (write: Parameters<typeof writeKernel>[3]) => writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], write);
+
+test('light kernels have long strips, in rows of the block', () => {
+  const kernel = made((w) => w.put(w.param(0), w.sreg('gid.x'), w.sreg('tid.y')));
+  const lanesFor = (block: readonly [number, number, number]): number | string => {
+    const strips = compileStrips(kernel, block, { fma: 'exact' });
+    return 'why' in strips ? strips.why : strips.plan.lanes;
+  };
+  assert.is(lanesFor([256, 1, 1]), 32);
+  assert.is(lanesFor([64, 4, 1]), 32);
+  assert.is(lanesFor([16, 16, 1]), 16);
+  assert.is(lanesFor([8, 8, 4]), 8);
+});
+
+test('what a warp does together takes a whole warp', () => {
+  const kernel = made((w) => w.put(w.param(0), w.sreg('gid.x'), w.b.reduce(w.sreg('tid.y'), { fold: 'add' })));
+  const strips = compileStrips(kernel, [8, 8, 1], { fma: 'exact' });
+  assert.is('why' in strips ? strips.why : strips.plan.lanes, 32);
+});
+
+test('a loop that may wait for another thread is left to the one-lane path, one that only adds up is not', () => {
+  const waiting = made((w) => {
+    w.repeat(
+      [w.i32(0)],
+      () => w.is(w.b.cas(w.param(0), w.i32(0), w.i32(1)), 'ne', w.i32(0)),
+      (x) => [x!],
+    );
+  });
+  const strips = compileStrips(waiting, [64, 1, 1], { fma: 'exact' });
+  assert.is('why' in strips ? strips.why : '', 'a loop that waits for other threads');
+  const adding = made((w) => {
+    w.repeat(
+      [w.i32(0)],
+      (i) => w.is(i!, 'ult', w.i32(4)),
+      (i) => {
+        w.b.atomic(w.param(0), i!, { rmw: 'add' });
+        return [w.b.add(i!, w.i32(1))];
+      },
+    );
+  });
+  assert.not('why' in compileStrips(adding, [64, 1, 1], { fma: 'exact' }));
+});
+
+/** Singles by their bits: products that lie half way between two singles, with an addend that only one rounding minds; small results; any bits. */
+function triples(count: number): [number, number, number][] {
+  const draw = splitMix64(77n);
+  const bits = (value: number): number => new Uint32Array(Float32Array.of(value).buffer)[0]!;
+  return Array.from({ length: count }, (_, i) => {
+    const [x, y, z] = [Number(draw() % 4096n), Number(draw() % 8192n), Number(draw() % 250n)];
+    const sign = i % 2 === 0 ? 1 : -1;
+    // Odd numbers of 12 and 13 bits have a product of 25 bits whose last one is set.
+    if (i % 4 === 0) return [bits(4095 - (x & 0xfe)), bits(8191 - (y & 0xfe)), bits(sign * 2 ** (-z / 2))];
+    if (i % 4 === 1) return [bits(x * 2 ** -80), bits(y * 2 ** -75), bits(sign * z * 2 ** -149)];
+    if (i % 4 === 2) return [bits(x - 2048), bits(y / 64), bits(sign * z)];
+    return [Number(draw() & 0xffff_ffffn), Number(draw() & 0xffff_ffffn), Number(draw() & 0xffff_ffffn)];
+  });
+}
+
+test('a fused product and sum of singles has one rounding in strips', () => {
+  const count = 4096;
+  const given = triples(count);
+  const kernel = made((w) => {
+    const { b } = w;
+    const at = (word: number) => w.at(w.param(0), b.add(b.mul(w.sreg('gid.x'), w.i32(4)), w.i32(word)));
+    const load = (word: number) => b.load('f32', at(word), plain);
+    b.store(at(3), b.fma(load(0), load(1), load(2)), plain);
+  });
+  const words = new Uint32Array(given.flatMap((triple) => [...triple, 0]));
+  const out = new Uint32Array(
+    runOnCpu(kernel, [new Uint8Array(words.buffer)], { grid: [count / 256, 1, 1], block: [256, 1, 1] })[0]!.buffer,
+  );
+  given.forEach(([a, b, c], i) => {
+    const want = Number(fmaFloat(floatFormats.f32, BigInt(a), BigInt(b), BigInt(c)));
+    const got = out[4 * i + 3]!;
+    const isNan = (x: number): boolean => (x & 0x7fff_ffff) > 0x7f80_0000;
+    assert.ok(
+      got === want || (isNan(got) && isNan(want)),
+      `${[a, b, c].map((x) => x.toString(16))}: ${got.toString(16)}, not ${want.toString(16)}`,
+    );
+  });
+});
+
+test('a fault names the first thread of the strip and how many may have been it', () => {
+  const kernel = made((w) => {
+    const far = w.b.select(w.is(w.sreg('tid.x'), 'eq', w.i32(37)), w.b.const('i64', 1n << 31n), w.b.const('i64', 0));
+    w.b.store(w.b.ptradd(w.at(w.param(0), w.sreg('tid.x')), far), w.i32(1), plain);
+  });
+  const { diagnostics } = tryOnCpu(kernel, [new Uint8Array(256)], { block: [64, 1, 1] });
+  assert.match(diagnostics.list[0]?.message ?? '', /at thread \(32, 0, 0\) or one of the (7|15|31) behind it$/);
+});
+
+test.run();

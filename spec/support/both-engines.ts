@@ -1,0 +1,44 @@
+/** One kernel on both paths of the CPU device, lane by lane and in strips: what each leaves in a buffer. */
+import { reflectKernel } from '../../src/air/reflect.ts';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { cpuInfo } from '../../src/device/cpu/index.ts';
+import { launchKernel } from '../../src/device/cpu/launch.ts';
+import { loadedKernel } from '../../src/device/cpu/library.ts';
+import { newMemory } from '../../src/device/cpu/memory.ts';
+import type { CpuBuffer } from '../../src/device/cpu/request.ts';
+import type { EngineOptions } from '../../src/device/device.ts';
+import type { Kernel } from '../../src/ir/index.ts';
+
+interface Ran {
+  readonly bytes: Uint8Array;
+  /** What was reported. */
+  readonly said: readonly string[];
+  /** Lanes of a strip; 1 on the one-lane path. */
+  readonly lanes: number;
+  /** Why it was not run in strips. */
+  readonly alone: string | undefined;
+}
+
+/** Runs a kernel of one buffer in blocks of some threads. */
+export function ranOn(engine: EngineOptions['engine'] & string, kernel: Kernel, blocks: number, threads: number, size: number): Ran {
+  const memory = newMemory();
+  const diagnostics = new Diagnostics();
+  const address = memory.take(size)!;
+  const bytes = (): Uint8Array => memory.view(address, size).slice();
+  const buffer: CpuBuffer = {
+    owner: memory,
+    address,
+    isFree: false,
+    size,
+    write: () => {},
+    read: bytes,
+    deviceAddress: () => BigInt(address),
+    free: () => {},
+  };
+  const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) }, { engine });
+  const shape = { grid: [blocks, 1, 1], block: [threads, 1, 1] } as const;
+  const request = { kernel: kernel.name, ...shape, dynamicSharedBytes: 0, args: [{ kind: 'buffer', buffer }], timeoutMs: 20_000 } as const;
+  launchKernel(memory, { limits: cpuInfo.limits, ownMemory: 0 }, loaded, request, diagnostics);
+  const { lanes, alone } = loaded.compiled(shape.block);
+  return { bytes: bytes(), said: diagnostics.list.map(({ message }) => message), lanes, alone };
+}

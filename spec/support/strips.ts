@@ -1,0 +1,38 @@
+/** Kernels by number for the comparison of the two paths: random graphs of blocks, and blocks of threads that have to do with each other. */
+import type { Kernel } from '../../src/ir/index.ts';
+import { splitMix64 } from '../../src/runtime/rand.ts';
+import { ranOn } from './both-engines.ts';
+import { randomBlock } from './random-block.ts';
+import { randomFlow } from './random-flow.ts';
+
+export interface Difference {
+  readonly name: string;
+  readonly threads: number;
+  /** The first byte that differs; -1 where what was reported does. */
+  readonly at: number;
+}
+
+const sizes = [1, 31, 32, 33, 256, 1024];
+
+/** Where the paths differ for the kernel of a number; why it has no strips where it has none. */
+export function differenceOf(number: number): Difference | string | undefined {
+  const threads = sizes[Math.floor(number / 5) % sizes.length]!;
+  const { name, make, size } = kernelOf(number, threads);
+  const blocks = threads > 100 ? 2 : 3;
+  const isFlow = name !== 'block';
+  const lane = ranOn('lane', make(), isFlow ? 1 : blocks, threads, size * (isFlow ? 1 : blocks));
+  const simd = ranOn('simd', make(), isFlow ? 1 : blocks, threads, size * (isFlow ? 1 : blocks));
+  const at = lane.bytes.findIndex((byte, i) => byte !== simd.bytes[i]);
+  if (at >= 0 || lane.said.join() !== simd.said.join()) return { name: `${number} ${name}`, threads, at };
+  return simd.alone;
+}
+
+function kernelOf(number: number, threads: number): { name: string; make: () => Kernel; size: number } {
+  const which = number % 5;
+  if (which < 2) return { name: 'block', make: () => randomBlock(number, threads), size: 16 * threads };
+  const barriers = (['none', 'together', 'warps'] as const)[which - 2]!;
+  const draw = splitMix64(BigInt(number));
+  const choices = Array.from({ length: 10 + Number(draw() % 60n) }, () => Number(draw() % 65536n));
+  const blocks = 1 + Number(draw() % 7n);
+  return { name: `graph, barriers ${barriers}`, make: () => randomFlow(choices, blocks, barriers), size: 32 * threads };
+}

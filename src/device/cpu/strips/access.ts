@@ -1,0 +1,244 @@
+/** Loads and stores of strips: side by side where addresses are, else lane by lane. Lanes that do not run never touch memory of their own. */
+import { bytesOf, elementOf, type InstOf, lanesOf, type ScalarType, type Value } from '../../../ir/index.ts';
+import { bias, biased } from './scalar.ts';
+import { evenWords, longOf, numberOf, oddWords, type Strip, shapeOf, typeOf, words } from './strip.ts';
+import type { StripValues } from './values.ts';
+
+/** Whether the lanes of an access lie one behind the other, without a gap. */
+const isDense = (s: Strip, addr: Value, moved: Value): boolean => {
+  const type = typeOf(s, moved);
+  return shapeOf(s, addr) === 1 && lanesOf(type) === 1 && s.plan.shapes.stride[addr] === bytesOf(elementOf(type));
+};
+
+/** Writes `dense` where all lanes run, `sparse` where some do. */
+function byMask(s: Strip, dense: () => void, sparse: () => void): void {
+  if (!s.mask) return dense();
+  allRun(s, s.mask);
+  s.code.open('if');
+  dense();
+  s.code.else();
+  sparse();
+  s.code.end();
+}
+
+/** Puts on the stack whether all lanes of some masks run. */
+export function allRun({ code }: Pick<Strip, 'code'>, masks: readonly number[]): void {
+  masks.forEach((mask, i) => {
+    code.at('local.get', mask);
+    if (i > 0) code.op('v128.and');
+  });
+  code.op('i32x4.all_true');
+}
+
+/** The address of the first lane, less the bias, in a local. */
+function baseOf(s: Strip, addr: Value): number {
+  const base = s.temp('i32', 10);
+  s.scalar(addr);
+  biased(s, addr);
+  s.code.at('local.set', base);
+  return base;
+}
+
+/** Puts the addresses of a pack, less the bias, in a local; those of lanes that do not run are of memory that is there. */
+function addressesOf(s: Strip, addr: Value, pack: number): number {
+  const { code } = s;
+  const local = s.temp('v128', 20);
+  if (longOf(s, addr)) lowAddresses(s, addr, pack);
+  else s.part(addr, pack);
+  code.v128(words(bias));
+  code.op('i32x4.sub');
+  if (s.mask) {
+    code.at('local.get', s.mask[pack]!);
+    code.op('v128.and');
+  }
+  code.at('local.set', local);
+  return local;
+}
+
+/** The low halves of addresses; 0, which no access reaches, for those that are above all memory. */
+function lowAddresses(s: Strip, addr: Value, pack: number): void {
+  const { code } = s;
+  const [low, high] = [s.temp('v128', 21), s.temp('v128', 22)];
+  for (const [local, part] of [
+    [low, 2 * pack],
+    [high, 2 * pack + 1],
+  ] as const) {
+    s.part(addr, part);
+    code.at('local.set', local);
+  }
+  code.at('local.get', low);
+  code.at('local.get', high);
+  code.shuffle(evenWords);
+  code.at('local.get', low);
+  code.at('local.get', high);
+  code.shuffle(oddWords);
+  code.v128(words(0));
+  code.op('i32x4.eq');
+  code.op('v128.and');
+}
+
+// ── loads ──
+
+/** A load whose lanes are not all the same. */
+export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
+  if (shapeOf(s, inst.addr) === 0) return loadShared(s, values, inst, value);
+  if (!isDense(s, inst.addr, value)) return gather(s, values, inst, value);
+  byMask(
+    s,
+    () => loadDense(s, values, inst, value),
+    () => gather(s, values, inst, value),
+  );
+}
+
+/** One place for all lanes. */
+function loadShared(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
+  const base = baseOf(s, inst.addr);
+  const element = elementOf(inst.type);
+  const splat = ({ 1: 'load8_splat', 2: 'load16_splat', 4: 'load32_splat', 8: 'load64_splat' } as Record<number, string>)[
+    bytesOf(element)
+  ]!;
+  for (let at = 0; at < lanesOf(inst.type); at++)
+    for (let part = 0; part < values.parts(value); part++) {
+      s.code.at('local.get', base);
+      s.code.access(`v128.${splat}`, 1, bias + at * bytesOf(element));
+      if (bytesOf(element) < 4) {
+        s.code.v128(words(bytesOf(element) === 1 ? 0xff : 0xffff));
+        s.code.op('v128.and');
+      }
+      values.put(value, at, part);
+    }
+}
+
+function loadDense(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
+  const { code } = s;
+  const base = baseOf(s, inst.addr);
+  const bytes = bytesOf(elementOf(inst.type));
+  for (let part = 0; part < values.parts(value); part++) {
+    code.at('local.get', base);
+    const offset = bias + part * (bytes === 8 ? 16 : 4 * bytes);
+    if (bytes >= 4) code.access('v128.load', 1, offset);
+    else if (bytes === 2) code.access('v128.load16x4_u', 1, offset);
+    else {
+      code.access('v128.load32_zero', 1, offset);
+      code.op('i16x8.extend_low_i8x16_u');
+      code.op('i32x4.extend_low_i16x8_u');
+    }
+    values.put(value, 0, part);
+  }
+}
+
+function gather(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
+  const element = elementOf(inst.type);
+  for (let pack = 0; pack < s.plan.packs; pack++) {
+    const addresses = addressesOf(s, inst.addr, pack);
+    for (let at = 0; at < lanesOf(inst.type); at++) {
+      const offset = bias + at * bytesOf(element);
+      if (bytesOf(element) < 8) {
+        gatherLanes(s, addresses, [0, 1, 2, 3], element, offset);
+        values.put(value, at, pack);
+      } else
+        for (const half of [0, 1]) {
+          gatherLanes(s, addresses, [2 * half, 2 * half + 1], element, offset);
+          values.put(value, at, 2 * pack + half);
+        }
+    }
+  }
+}
+
+/** Puts a vector of what stands at some lanes of addresses on the stack. */
+function gatherLanes({ code }: Strip, addresses: number, lanes: readonly number[], element: ScalarType, offset: number): void {
+  for (const lane of [...lanes].reverse()) {
+    code.at('local.get', addresses);
+    code.lane('i32x4.extract_lane', lane);
+  }
+  const bits = 8 * bytesOf(element);
+  if (bits >= 32) code.access(`v128.load${bits}_zero`, 1, offset);
+  else code.v128(words(0));
+  // Numbers of fewer than 32 bits each start in a word of their own.
+  lanes.forEach((_, i) => {
+    if (bits < 32 || i > 0) code.accessLane(`v128.load${bits}_lane`, 1, offset, bits < 32 ? i * (32 / bits) : i);
+  });
+}
+
+// ── stores ──
+
+/** A store by all lanes that run. */
+export function store(s: Strip, inst: InstOf<'store'>): void {
+  if (shapeOf(s, inst.addr) === 0 && shapeOf(s, inst.value) === 0) return storeShared(s, inst);
+  if (!isDense(s, inst.addr, inst.value)) return scatter(s, inst);
+  byMask(
+    s,
+    () => storeDense(s, inst),
+    () => scatter(s, inst),
+  );
+}
+
+/** One number at one place. */
+function storeShared(s: Strip, inst: InstOf<'store'>): void {
+  const type = typeOf(s, inst.value);
+  const element = elementOf(type);
+  const base = baseOf(s, inst.addr);
+  const bytes = bytesOf(element);
+  const number = numberOf(s, inst.value);
+  for (let at = 0; at < lanesOf(type); at++) {
+    s.code.at('local.get', base);
+    s.lane(inst.value, at, 0);
+    s.code.access(bytes < 4 ? `i32.store${8 * bytes}` : `${number}.store`, 1, bias + at * bytes);
+  }
+}
+
+function storeDense(s: Strip, inst: InstOf<'store'>): void {
+  const { code } = s;
+  const base = baseOf(s, inst.addr);
+  const bytes = bytesOf(elementOf(typeOf(s, inst.value)));
+  for (let part = 0; part < s.plan.packs * (bytes === 8 ? 2 : 1); part++) {
+    const offset = bias + part * (bytes === 8 ? 16 : 4 * bytes);
+    code.at('local.get', base);
+    s.part(inst.value, part);
+    if (bytes >= 4) code.access('v128.store', 1, offset);
+    else {
+      code.v128(words(0));
+      code.op('i16x8.narrow_i32x4_u');
+      if (bytes === 2) code.accessLane('v128.store64_lane', 1, offset, 0);
+      else {
+        code.v128(words(0));
+        code.op('i8x16.narrow_i16x8_u');
+        code.accessLane('v128.store32_lane', 1, offset, 0);
+      }
+    }
+  }
+}
+
+function scatter(s: Strip, inst: InstOf<'store'>): void {
+  const { code } = s;
+  const type = typeOf(s, inst.value);
+  const bits = 8 * bytesOf(elementOf(type));
+  const held = s.temp('v128', 23);
+  for (let pack = 0; pack < s.plan.packs; pack++) {
+    const addresses = addressesOf(s, inst.addr, pack);
+    for (let at = 0; at < lanesOf(type); at++)
+      for (const half of bits === 64 ? [0, 1] : [0]) {
+        s.element(inst.value, at, bits === 64 ? 2 * pack + half : pack);
+        code.at('local.set', held);
+        const lanes = bits === 64 ? [2 * half, 2 * half + 1] : [0, 1, 2, 3];
+        lanes.forEach((lane, i) => {
+          whereRuns(s, 4 * pack + lane, () => {
+            code.at('local.get', addresses);
+            code.lane('i32x4.extract_lane', lane);
+            code.at('local.get', held);
+            code.accessLane(`v128.store${bits}_lane`, 1, bias + (at * bits) / 8, bits < 32 ? i * (32 / bits) : i);
+          });
+        });
+      }
+  }
+}
+
+/** Writes what one lane does, if it runs. */
+export function whereRuns(s: Strip, lane: number, write: () => void): void {
+  if (!s.mask) return write();
+  s.code.at('local.get', s.mask[lane >> 2]!);
+  s.code.lane('i32x4.extract_lane', lane & 3);
+  s.code.open('if');
+  write();
+  s.code.end();
+}

@@ -1,0 +1,66 @@
+/** What is not done vector by vector: memory, atomics, and what a warp does together. */
+import { operandsOf, type Value } from '../../../ir/index.ts';
+import { load, store, whereRuns } from './access.ts';
+import { ballot, reduce, shuffle } from './collective.ts';
+import { writeScalar } from './scalar.ts';
+import { longOf, numberOf, shapeName, shapeOf } from './strip.ts';
+import type { StripValues } from './values.ts';
+
+/** Writes one instruction of a block's body. */
+export function writeStripInstruction(values: StripValues, value: Value): void {
+  const s = values.strip;
+  const inst = s.kernel.insts[value]!;
+  switch (inst.op) {
+    case 'load':
+      if (shapeOf(s, value) < 2) return values.define(value);
+      load(s, values, inst, value);
+      break;
+    case 'store':
+      store(s, inst);
+      break;
+    case 'atomic':
+    case 'cas':
+      atomic(values, value);
+      break;
+    case 'ballot':
+      ballot(values, inst, value);
+      break;
+    case 'reduce':
+      reduce(values, inst, value);
+      break;
+    case 'shuffle':
+      shuffle(values, inst, value);
+      break;
+    case 'fence':
+    case 'barrier':
+    case 'syncwarp':
+      break;
+    default:
+      return values.define(value);
+  }
+  values.finish(operandsOf(inst));
+}
+
+/** Lane by lane: one worker runs a block, so reading and writing back is one step. */
+function atomic(values: StripValues, value: Value): void {
+  const s = values.strip;
+  const { code, plan } = s;
+  const isUsed = plan.uses[value]! > 0 || plan.crosses[value] === 1;
+  const each = longOf(s, value) ? 2 : 4;
+  const sum = s.temp('v128', 91);
+  const number = s.temp(numberOf(s, value), 92);
+  for (let lane = 0; lane < plan.lanes; lane++) {
+    whereRuns(s, lane, () => {
+      writeScalar(s, value, lane);
+      if (!isUsed) return code.op('drop');
+      code.at('local.set', number);
+      code.at('local.get', sum);
+      code.at('local.get', number);
+      code.lane(`${shapeName[numberOf(s, value)]}.replace_lane`, lane % each);
+      code.at('local.set', sum);
+    });
+    if (!isUsed || lane % each !== each - 1) continue;
+    code.at('local.get', sum);
+    values.put(value, 0, Math.floor(lane / each));
+  }
+}

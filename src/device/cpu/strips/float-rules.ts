@@ -1,0 +1,143 @@
+/** Float ops on vectors of singles and doubles. */
+import type { FcmpPredicate, InstOf } from '../../../ir/index.ts';
+import type { Binary, Unary } from '../compile/emitter.ts';
+import { exactFma } from './fma.ts';
+import { evenWords, type PartWriter, type Strip, typeOf } from './strip.ts';
+
+/** The shape that a float type is computed in; halves have none. */
+const shapeOfFloat = (type: string): 'f32x4' | 'f64x2' | undefined => (type === 'f32' ? 'f32x4' : type === 'f64' ? 'f64x2' : undefined);
+
+/** An instruction of two operands. */
+export const float2 =
+  (name: string) =>
+  (s: Strip, inst: Binary): PartWriter | undefined => {
+    const shape = shapeOfFloat(inst.type);
+    if (!shape) return undefined;
+    return (part) => {
+      s.part(inst.a, part);
+      s.part(inst.b, part);
+      s.code.op(`${shape}.${name}`);
+    };
+  };
+
+/** An instruction of one operand. */
+export const float1 =
+  (name: string) =>
+  (s: Strip, inst: Unary): PartWriter | undefined => {
+    const shape = shapeOfFloat(inst.type);
+    if (!shape) return undefined;
+    return (part) => {
+      s.part(inst.a, part);
+      s.code.op(`${shape}.${name}`);
+    };
+  };
+
+/** Negation and absolute value act on the sign bit, of NaN too. */
+export const signBit =
+  (name: 'neg' | 'abs') =>
+  (s: Strip, inst: Unary): PartWriter => {
+    const shape = shapeOfFloat(inst.type);
+    return (part) => {
+      s.part(inst.a, part);
+      if (shape) return s.code.op(`${shape}.${name}`);
+      const bits = name === 'neg' ? 0x8000 : 0x7fff;
+      s.code.v128([bits, bits, bits, bits]);
+      s.code.op(name === 'neg' ? 'v128.xor' : 'v128.and');
+    };
+  };
+
+/** The smaller or the larger; WebAssembly's have -0 below +0 but spread NaN, so the other operand is taken where one is a NaN. */
+export const floatChoice =
+  (name: 'min' | 'max') =>
+  (s: Strip, inst: Binary): PartWriter | undefined => {
+    const shape = shapeOfFloat(inst.type);
+    if (!shape) return undefined;
+    return (part) => {
+      const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
+      const get = (...locals: number[]): void => locals.forEach((local) => void s.code.at('local.get', local));
+      s.part(inst.a, part);
+      s.part(inst.b, part);
+      s.code.at('local.set', b);
+      s.code.at('local.set', a);
+      // Where a is a NaN b, else where b is one a, else the instruction.
+      get(b, a, a, b);
+      s.code.op(`${shape}.${name}`);
+      get(b, b);
+      s.code.op(`${shape}.ne`);
+      s.code.op('v128.bitselect');
+      get(a, a);
+      s.code.op(`${shape}.ne`);
+      s.code.op('v128.bitselect');
+    };
+  };
+
+/** a * b + c: with one rounding, or with two where that was asked for. */
+export function fma(s: Strip, inst: InstOf<'fma'>): PartWriter | undefined {
+  if (inst.type !== 'f32') return undefined;
+  return (part) => {
+    s.part(inst.a, part);
+    s.part(inst.b, part);
+    if (s.fma === 'fast') s.code.op('f32x4.mul');
+    s.part(inst.c, part);
+    if (s.fma === 'fast') s.code.op('f32x4.add');
+    else if (s.fma === 'relaxed') s.code.op('f32x4.relaxed_madd');
+    else exactFma(s);
+  };
+}
+
+interface Comparison {
+  readonly ops: readonly [string] | readonly [string, string];
+  readonly isNegated: boolean;
+}
+
+const comparisons: Record<FcmpPredicate, Comparison> = {
+  oeq: { ops: ['eq'], isNegated: false },
+  one: { ops: ['lt', 'gt'], isNegated: false },
+  olt: { ops: ['lt'], isNegated: false },
+  ole: { ops: ['le'], isNegated: false },
+  ogt: { ops: ['gt'], isNegated: false },
+  oge: { ops: ['ge'], isNegated: false },
+  // Ordered where one compares in either way.
+  ord: { ops: ['le', 'gt'], isNegated: false },
+  ueq: { ops: ['lt', 'gt'], isNegated: true },
+  une: { ops: ['ne'], isNegated: false },
+  ult: { ops: ['ge'], isNegated: true },
+  ule: { ops: ['gt'], isNegated: true },
+  ugt: { ops: ['le'], isNegated: true },
+  uge: { ops: ['lt'], isNegated: true },
+  uno: { ops: ['le', 'gt'], isNegated: true },
+};
+
+/** A mask; of doubles, the halves of two. */
+export function compareFloat(s: Strip, inst: InstOf<'fcmp'>): PartWriter | undefined {
+  const shape = shapeOfFloat(typeOf(s, inst.a));
+  if (!shape) return undefined;
+  const { ops, isNegated } = comparisons[inst.pred];
+  const compare = (part: number): void => {
+    s.part(inst.a, part);
+    s.part(inst.b, part);
+    compareOn(s, shape, ops);
+  };
+  return (part) => {
+    if (shape === 'f32x4') compare(part);
+    else {
+      compare(2 * part);
+      compare(2 * part + 1);
+      s.code.shuffle(evenWords);
+    }
+    if (isNegated) s.code.op('v128.not');
+  };
+}
+
+function compareOn(s: Strip, shape: string, [first, second]: Comparison['ops']): void {
+  if (second === undefined) return s.code.op(`${shape}.${first}`);
+  const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
+  s.code.at('local.set', b);
+  s.code.at('local.set', a);
+  for (const op of [first, second]) {
+    s.code.at('local.get', a);
+    s.code.at('local.get', b);
+    s.code.op(`${shape}.${op}`);
+  }
+  s.code.op('v128.or');
+}

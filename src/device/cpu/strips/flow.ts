@@ -1,0 +1,230 @@
+/**
+ * The blocks of a region for a strip. While all lanes go one way they go there by jumps; where they part, `masked.ts` takes them to where they
+ * meet. Source of the nesting: Ramsey, "Beyond Relooper" (ICFP 2022).
+ */
+import {
+  type Block,
+  type Cfg,
+  dominatorsOf,
+  type Edge,
+  loopsOf,
+  positionsIn,
+  reversed,
+  reversePostorder,
+  specOf,
+  type Value,
+} from '../../../ir/index.ts';
+import { allRun } from './access.ts';
+import { mayAgree, writeAgreement } from './agree.ts';
+import { writeStripInstruction } from './effects.ts';
+import type { Flow } from './frame.ts';
+import { type Parting, partingOf, writeMasked } from './masked.ts';
+import { endsInBarrier } from './split.ts';
+import { shapeOf } from './strip.ts';
+
+type Task = () => void;
+type Branch = Extract<Block['end'], { op: 'condbr' }>;
+
+/** Work behind a branch from which on it is worth looking whether all lanes go one way, in pure instructions. */
+const worthLooking = 20;
+/** Work of an access under a mask. */
+const memoryWeight = 10;
+
+/** What a whole kernel may grow by through code for lanes that parted. */
+const mostGrowth = 6;
+
+interface Graph {
+  readonly cfg: Cfg;
+  readonly partings: ReadonlyMap<number, Parting>;
+  /** Blocks at whose end it is looked first whether all lanes go one way. */
+  readonly looked: ReadonlySet<number>;
+}
+
+/** Writes the blocks of a region; control never runs off the end. False, with nothing worth keeping written, where the graph cannot be nested. */
+export function writeFlow(flow: Flow): boolean {
+  const graph = graphOf(flow);
+  const dominators = dominatorsOf(graph.cfg, flow.region.entry);
+  if (!loopsOf(graph.cfg, dominators).isReducible) return false;
+  writeTree(flow, graph, dominators.children);
+  flow.code.op('unreachable');
+  return true;
+}
+
+/** The blocks that lanes reach all together, and how. */
+function graphOf(flow: Flow): Graph {
+  const { kernel, region, strip } = flow;
+  const successors: number[][] = kernel.blocks.map(() => []);
+  const partings = new Map<number, Parting>();
+  const looked = new Set<number>();
+  const size = (ids: readonly number[]): number => ids.reduce((sum, id) => sum + kernel.blocks[id]!.body.length, 0);
+  const weight = (value: Value): number => (specOf(kernel.insts[value]!.op).effect === 'pure' ? 1 : memoryWeight);
+  const work = (ids: readonly number[]): number =>
+    ids.reduce((sum, id) => sum + kernel.blocks[id]!.body.reduce((all, value) => all + weight(value), 0), 0);
+  let budget = mostGrowth * size(region.cfg.order) + 400;
+  const stack = [region.entry];
+  const seen = new Set(stack);
+  for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
+    const { end } = kernel.blocks[id]!;
+    let next = region.cfg.successors[id]! as number[];
+    if (end.op === 'condbr' && shapeOf(strip, end.cond) !== 0 && next.length > 0) {
+      const parting = partingOf(flow, id);
+      partings.set(id, parting);
+      const cost = size(parting.blocks);
+      budget -= cost;
+      const isLong = parting.loops.length > 0 || work(parting.blocks) > worthLooking || mayAgree(strip, end.cond);
+      const isWorth = !strip.mask && budget > 0 && isLong;
+      if (isWorth) looked.add(id);
+      next = [...(isWorth ? next : []), ...(parting.meeting < kernel.blocks.length ? [parting.meeting] : [])];
+    }
+    successors[id] = [...new Set(next)];
+    for (const to of next) {
+      if (seen.has(to)) continue;
+      seen.add(to);
+      stack.push(to);
+    }
+  }
+  const order = reversePostorder(successors, region.entry);
+  return {
+    cfg: { successors, predecessors: reversed(successors), order, position: positionsIn(order, successors.length) },
+    partings,
+    looked,
+  };
+}
+
+function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: readonly (readonly number[])[]): void {
+  const { code, kernel, values, strip, region } = flow;
+  const { position } = cfg;
+  const forward = new Int32Array(kernel.blocks.length);
+  const isHeader = new Uint8Array(kernel.blocks.length);
+  /** Jumps into a block may be more than edges of the graph: a branch may go there by three ways. */
+  const ways = (id: number): number[] => {
+    const { end } = kernel.blocks[id]!;
+    const parting = partings.get(id);
+    if (endsInBarrier(kernel, id) || end.op === 'ret') return [];
+    if (end.op === 'br') return [end.to.block.id];
+    const both = [end.then.block.id, end.else.block.id];
+    if (!parting) return both;
+    return [...(looked.has(id) ? both : []), ...(parting.meeting < kernel.blocks.length ? [parting.meeting] : [])];
+  };
+  for (const from of cfg.order)
+    for (const to of ways(from)) {
+      if (position[to]! > position[from]!) forward[to]!++;
+      else isHeader[to] = 1;
+    }
+  const labels = new Map<number, number>();
+  const work: Task[] = [];
+  const next = (...tasks: Task[]): void => void work.push(...tasks.reverse());
+
+  const tree = (id: number): void => {
+    const merges = children[id]!.filter((child) => forward[child]! > 1).sort((a, b) => position[b]! - position[a]!);
+    if (isHeader[id]) {
+      code.open('loop');
+      labels.set(id, code.depth);
+      flow.turn();
+    }
+    for (const merge of merges) {
+      code.open('block');
+      labels.set(merge, code.depth);
+    }
+    next(
+      () => leaf(id),
+      ...merges.reverse().flatMap((merge) => [() => code.end(), () => tree(merge)]),
+      () => {
+        if (isHeader[id]) code.end();
+      },
+    );
+  };
+
+  const leaf = (id: number): void => {
+    const block = kernel.blocks[id]!;
+    values.begin(block);
+    for (const value of block.body) writeStripInstruction(values, value);
+    const { end } = block;
+    if (end.op === 'ret' || endsInBarrier(kernel, id)) return flow.leave(block);
+    if (end.op === 'br') return jump(id, end.to);
+    const parting = partings.get(id);
+    if (!parting) {
+      strip.scalar(end.cond);
+      return either(
+        () => jump(id, end.then),
+        () => jump(id, end.else),
+      );
+    }
+    if (looked.has(id) && mayAgree(strip, end.cond)) {
+      const answer = strip.temp('i32', 30);
+      writeAgreement(strip, end.cond, answer);
+      return either(
+        () => {
+          code.at('local.get', answer);
+          either(
+            () => jump(id, end.then),
+            () => jump(id, end.else),
+          );
+        },
+        () => part(id, parting, end),
+      );
+    }
+    part(id, parting, end);
+  };
+
+  /** Lanes take their ways, all one way where all want the same. */
+  const part = (id: number, parting: Parting, end: Branch): void => {
+    const [then, otherwise] = flow.parted(end.cond, strip.mask);
+    const masked = (): void => {
+      writeMasked(flow, parting, then, otherwise);
+      flow.giveMasks(then);
+      flow.giveMasks(otherwise);
+      meet(id, parting.meeting);
+    };
+    // Where the ends of the strip tell of all, what they do not tell of is where lanes part.
+    if (!looked.has(id) || mayAgree(strip, end.cond)) return masked();
+    allRun(strip, then);
+    either(
+      () => jump(id, end.then),
+      () => {
+        flow.anyRuns(then);
+        code.op('i32.eqz');
+        either(() => jump(id, end.else), masked);
+      },
+    );
+  };
+
+  /** A condition is on the stack; both sides jump. */
+  const either = (then: Task, otherwise: Task): void => {
+    code.open('if');
+    next(
+      then,
+      () => code.else(),
+      otherwise,
+      () => code.end(),
+      () => code.op('unreachable'),
+    );
+  };
+
+  const jump = (from: number, edge: Edge): void => {
+    transfer(flow, edge);
+    go(from, edge.block.id);
+  };
+  const meet = (from: number, meeting: number): void => (meeting >= kernel.blocks.length ? flow.leave(undefined) : go(from, meeting));
+  const go = (from: number, to: number): void => {
+    if (position[to]! <= position[from]! || forward[to]! > 1) code.at('br', code.depth - labels.get(to)!);
+    else tree(to);
+  };
+
+  tree(region.entry);
+  for (let task = work.pop(); task; task = work.pop()) task();
+}
+
+/** All arguments are read before any parameter is set. */
+function transfer({ values, strip }: Flow, { block, args }: Edge): void {
+  const sets: Task[] = [];
+  for (const [i, arg] of args.entries()) {
+    const param = block.params[i]!;
+    values.eachPart(param, (element, part) => {
+      if (shapeOf(strip, param) < 2) values.pushElement(arg, element);
+      else strip.element(arg, element, part);
+      sets.push(() => (shapeOf(strip, param) < 2 ? values.setScalar(param, element) : values.set(param, element, part)));
+    });
+  }
+  for (const set of sets.reverse()) set();
+}

@@ -1,0 +1,31 @@
+/** What the code for a region's blocks knows of what stands around them. */
+import type { Block, Kernel, Loop, Value } from '../../../ir/index.ts';
+import type { Code } from '../../../wasm/index.ts';
+import type { StripPlan } from './plan.ts';
+import type { StripRegion } from './split.ts';
+import type { Strip } from './strip.ts';
+import type { StripValues } from './values.ts';
+
+/** What stands around the blocks of a region. */
+export interface Flow {
+  readonly plan: StripPlan;
+  readonly kernel: Kernel;
+  readonly code: Code;
+  readonly values: StripValues;
+  readonly strip: Strip;
+  readonly region: StripRegion;
+  /** Place of each block in the order of `masked.ts`, and the loops of the kernel. */
+  readonly place: Int32Array;
+  readonly loops: readonly Loop[];
+  /** Looks at the clock now and then. */
+  turn(): void;
+  /** Leaves the region at a barrier or a return. Ends with a jump. */
+  leave(block: Block | undefined): void;
+  /** Locals for the masks of all packs. */
+  takeMasks(): readonly number[];
+  giveMasks(locals: readonly number[]): void;
+  /** Puts whether any of some lanes runs on the stack. */
+  anyRuns(masks: readonly number[]): void;
+  /** Lanes for which a condition holds, and the others, of those that run. */
+  parted(cond: Value, lanes: readonly number[] | undefined): readonly [readonly number[], readonly number[]];
+}

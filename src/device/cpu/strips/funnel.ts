@@ -1,0 +1,77 @@
+/**
+ * Words cut out of two words side by side, which is what rotations and funnel shifts are lowered to: `trunc ((h:l << n) >> 32)` is `h << n | l >> 32 - n`, and
+ * lanes of 32 bits are half as wide as those of 64.
+ */
+import { addInst, type Inst, type Kernel, type Value } from '../../../ir/index.ts';
+
+interface Pair {
+  readonly high: Value;
+  readonly low: Value;
+}
+
+/** Rewrites such cuts in place. */
+export function cutFromWords(kernel: Kernel): void {
+  for (const block of kernel.blocks) {
+    const body: Value[] = [];
+    for (const value of block.body) {
+      const found = cutOf(kernel, kernel.insts[value]!);
+      if (found) body.push(...joined(kernel, value, found));
+      body.push(value);
+    }
+    block.body = body;
+  }
+}
+
+interface Cut {
+  readonly pair: Pair;
+  /** The bit of the pair at which the word starts: 1 to 31. */
+  readonly from: number;
+}
+
+function cutOf(kernel: Kernel, inst: Inst): Cut | undefined {
+  if (inst.op !== 'trunc' || inst.type !== 'i32') return undefined;
+  const right = kernel.insts[inst.a]!;
+  const count = right.op === 'lshr' && right.type === 'i64' ? constantOf(kernel, right.b) : undefined;
+  if (right.op !== 'lshr' || count === undefined) return undefined;
+  const direct = pairOf(kernel, right.a);
+  if (direct) return count > 0 && count < 32 ? { pair: direct, from: count } : undefined;
+  const left = kernel.insts[right.a]!;
+  const by = left.op === 'shl' ? constantOf(kernel, left.b) : undefined;
+  const pair = left.op === 'shl' && count === 32 && by !== undefined && by > 0 && by < 32 ? pairOf(kernel, left.a) : undefined;
+  return pair && by !== undefined ? { pair, from: 32 - by } : undefined;
+}
+
+/** Two words as one long integer. */
+function pairOf(kernel: Kernel, value: Value): Pair | undefined {
+  const inst = kernel.insts[value]!;
+  if (inst.op !== 'or' && inst.op !== 'xor' && inst.op !== 'add') return undefined;
+  return pairIn(kernel, inst.a, inst.b) ?? pairIn(kernel, inst.b, inst.a);
+}
+
+function pairIn(kernel: Kernel, upper: Value, lower: Value): Pair | undefined {
+  const shifted = kernel.insts[upper]!;
+  const low = wordOf(kernel, lower);
+  if (shifted.op !== 'shl' || constantOf(kernel, shifted.b) !== 32 || low === undefined) return undefined;
+  const high = wordOf(kernel, shifted.a);
+  return high === undefined ? undefined : { high, low };
+}
+
+function wordOf(kernel: Kernel, value: Value): Value | undefined {
+  const inst = kernel.insts[value]!;
+  return inst.op === 'zext' && kernel.insts[inst.a]!.type === 'i32' ? inst.a : undefined;
+}
+
+function constantOf(kernel: Kernel, value: Value): number | undefined {
+  const inst = kernel.insts[value]!;
+  return inst.op === 'const' ? Number(inst.bits) : undefined;
+}
+
+/** Makes the value a join of two shifted words; gives what stands before it. */
+function joined(kernel: Kernel, value: Value, { pair, from }: Cut): Value[] {
+  const word = (bits: number): Value => addInst(kernel, { op: 'const', type: 'i32', bits: BigInt(bits) });
+  const [right, left] = [word(from), word(32 - from)];
+  const low = addInst(kernel, { op: 'lshr', type: 'i32', a: pair.low, b: right });
+  const high = addInst(kernel, { op: 'shl', type: 'i32', a: pair.high, b: left });
+  kernel.insts[value] = { op: 'or', type: 'i32', a: low, b: high };
+  return [right, left, low, high];
+}

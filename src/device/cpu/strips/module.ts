@@ -1,0 +1,135 @@
+/** A kernel as a WebAssembly module that runs strips of lanes, for blocks of one shape; where that cannot be, the one-lane path has it. */
+import { dominatorsOf, type Inst, type Kernel, loopsOf, operandsOf, uniformityOf, type Value } from '../../../ir/index.ts';
+import { type Code, newModule } from '../../../wasm/index.ts';
+import type { Dim3 } from '../../device.ts';
+import { helperTable } from '../compile/helpers.ts';
+import { declareHost } from '../compile/host.ts';
+import { writeGrid } from '../compile/kernel-module.ts';
+import { gone } from '../compile/shared.ts';
+import { stripHelperTable } from './helpers.ts';
+import { type StripPlan, stripPlan } from './plan.ts';
+import { writeStripRegion } from './region.ts';
+import { runsAlone } from './rules.ts';
+import type { StripShared } from './shared.ts';
+import { endsInBarrier } from './split.ts';
+import type { FmaMode } from './strip.ts';
+
+export interface StripModule {
+  readonly bytes: Uint8Array;
+  readonly plan: StripPlan;
+}
+
+export interface StripOptions {
+  readonly fma: FmaMode;
+  /** The most lanes of a strip. */
+  readonly widest?: number;
+}
+
+/** Bytes of code above which a function of strips is not worth compiling. */
+const mostBytes = 1 << 20;
+const mostLocals = 20_000;
+
+/** A module for blocks of a shape, or why there is none. The kernel stays as it is. */
+export function compileStrips(kernel: Kernel, block: Dim3, { fma, widest }: StripOptions): StripModule | { readonly why: string } {
+  const before = whyAlone(kernel);
+  if (before !== undefined) return { why: before };
+  const plan = stripPlan(kernel, block, widest);
+  const after = whyNotTogether(plan);
+  if (after !== undefined) return { why: after };
+  const module = newModule();
+  const host = declareHost(module, kernel.params.length);
+  const phase = module.global('i32');
+  const fuel = module.global('i32');
+  const helper = helperTable(module);
+  const shared: StripShared = { plan, module, host, helper, stripHelper: stripHelperTable(module, helper), phase, fuel, fma };
+  const steps: number[] = [];
+  for (const region of plan.regions) {
+    const written = writeStripRegion(shared, region);
+    if (!written) return { why: 'blocks that cannot be nested' };
+    if (written.code.size > mostBytes || written.code.locals > mostLocals) return { why: 'too much code' };
+    steps.push(written.index);
+  }
+  const run = writeBlock(shared, steps);
+  writeGrid(host, module.fn({ params: [], results: [] }, 'run').code, run);
+  return { bytes: module.finish(), plan };
+}
+
+/** A block of threads: one region after the other, as each says. */
+function writeBlock({ module, phase }: StripShared, steps: readonly number[]): number {
+  if (steps.length === 1) return steps[0]!;
+  const { index, code } = module.fn({ params: [], results: [] });
+  code.i32(0);
+  code.at('global.set', phase);
+  code.open('loop');
+  code.open('block');
+  const out = code.depth;
+  for (const _ of steps) code.open('block');
+  code.at('global.get', phase);
+  code.table(
+    steps.map((_, id) => id),
+    steps.length - 1,
+  );
+  for (const step of steps) {
+    code.end();
+    code.at('call', step);
+    code.at('br', code.depth - out);
+  }
+  code.end();
+  writeAgain(code, phase);
+  code.end();
+  return index;
+}
+
+function writeAgain(code: Code, phase: number): void {
+  code.at('global.get', phase);
+  code.i32(gone);
+  code.op('i32.ne');
+  code.at('br_if', 0);
+}
+
+/** What about a kernel is for the one-lane path, whatever its blocks are. */
+function whyAlone(kernel: Kernel): string | undefined {
+  if (kernel.params.some(({ formats }) => formats)) return 'what it prints is in the order of threads';
+  for (const { body } of kernel.blocks)
+    for (const value of body) {
+      const { op } = kernel.insts[value]!;
+      if (runsAlone(op)) return `\`${op}\``;
+    }
+  return undefined;
+}
+
+function whyNotTogether({ kernel, shapes, regions }: StripPlan): string | undefined {
+  const { cfg } = shapes;
+  const { loops, isReducible } = loopsOf(cfg, dominatorsOf(cfg));
+  if (!isReducible || regions.some((region) => !region.loops.isReducible)) return 'a cycle of two entries';
+  if (cfg.order.some((id) => endsInBarrier(kernel, id))) {
+    const { divergence } = uniformityOf(kernel, cfg, shapes.post);
+    if (cfg.order.some((id) => endsInBarrier(kernel, id) && divergence[id] !== 0)) return 'a barrier that not all threads may come to';
+  }
+  for (const { blocks } of loops) if (waitsForOthers(kernel, blocks)) return 'a loop that waits for other threads';
+  return undefined;
+}
+
+/** Whether what a loop branches on may be what another lane does: lanes that go on together could wait for each other for ever. */
+function waitsForOthers(kernel: Kernel, blocks: readonly number[]): boolean {
+  const tainted = new Set<Value>();
+  const isSource = (inst: Inst): boolean => inst.op === 'atomic' || inst.op === 'cas' || (inst.op === 'load' && inst.volatile);
+  for (let before = -1; before < tainted.size; ) {
+    before = tainted.size;
+    for (const id of blocks) {
+      const { body, end } = kernel.blocks[id]!;
+      for (const value of body) {
+        const inst = kernel.insts[value]!;
+        if (isSource(inst) || operandsOf(inst).some((operand) => tainted.has(operand))) tainted.add(value);
+      }
+      for (const edge of end.op === 'br' ? [end.to] : end.op === 'condbr' ? [end.then, end.else] : [])
+        edge.args.forEach((arg, i) => {
+          if (tainted.has(arg)) tainted.add(edge.block.params[i]!);
+        });
+    }
+  }
+  return blocks.some((id) => {
+    const { end } = kernel.blocks[id]!;
+    return end.op === 'condbr' && tainted.has(end.cond);
+  });
+}

@@ -1,0 +1,105 @@
+/** What is known of a kernel before strips are written: its narrowed copy, shapes, regions, and where values wait between regions. */
+import { elementOf, isVector, type Kernel, lanesOf, livenessOf, operandsOf, terminatorOperands, type Value } from '../../../ir/index.ts';
+import type { Dim3 } from '../../device.ts';
+import { countUses, isFree, type Plan, windowsOf } from '../compile/plan.ts';
+import { narrowed } from './narrow.ts';
+import { type Shapes, shapesOf } from './shapes.ts';
+import { behindBarrier, endsInBarrier, type StripRegion, splitAtBarriers, stripRegions } from './split.ts';
+import { chooseLanes } from './width.ts';
+
+export interface StripPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | 'windows'> {
+  readonly kernel: Kernel;
+  readonly block: Dim3;
+  readonly threads: number;
+  /** Lanes of a strip, and the vectors of four lanes that it is made of. */
+  readonly lanes: number;
+  readonly packs: number;
+  /** By value: 1 for an integer or pointer held in 64 bits. */
+  readonly wide: Uint8Array;
+  readonly shapes: Shapes;
+  readonly regions: readonly StripRegion[];
+  /** Block in which each value is defined. */
+  readonly home: Int32Array;
+  /** By value: 1 where it is used outside of the innermost loop that defines it. */
+  readonly escapes: Uint8Array;
+  /** By the entry block of a region: the values that it needs of those before. */
+  readonly brought: ReadonlyMap<number, readonly Value[]>;
+  /** Byte offset in the record area of each value that is brought. */
+  readonly slots: ReadonlyMap<Value, number>;
+  /** Byte offset in the record area of memory for what a warp passes between lanes. */
+  readonly scratch: number;
+  /** Bytes of the record area of a block. */
+  readonly recordBytes: number;
+}
+
+/** Whether a value takes 64 bits in each lane. */
+export const isLong = ({ kernel, wide }: Pick<StripPlan, 'kernel' | 'wide'>, value: Value): boolean => {
+  const { type } = kernel.insts[value]!;
+  return wide[value] === 1 || elementOf(type) === 'f64' || (isVector(type) && elementOf(type) === 'i64');
+};
+
+/** Plans a kernel for blocks of a shape; the kernel itself stays as it is. */
+export function stripPlan(original: Kernel, block: Dim3, widest?: number): StripPlan {
+  const { kernel, wide } = narrowed(original);
+  splitAtBarriers(kernel);
+  const { offsets, windows } = windowsOf(kernel);
+  const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, widest: widest ?? 32 }, shapesOf);
+  const regions = stripRegions(kernel);
+  const home = homes(kernel);
+  const threads = block[0] * block[1] * block[2];
+  const plan = { kernel, block, threads, lanes, packs: lanes / 4, wide, shapes, regions, home, offsets, windows };
+  const { liveIn } = livenessOf(kernel, shapes.cfg);
+  const brought = new Map(
+    regions.map(({ entry }) => [entry, entry === 0 ? [] : [...liveIn[entry]!].filter((value) => !isFree(kernel.insts[value]!))]),
+  );
+  return { ...plan, ...countUses(kernel, home), escapes: escapesOf(kernel, home, regions, liveIn), brought, ...placed(plan, brought) };
+}
+
+function homes(kernel: Kernel): Int32Array {
+  const home = new Int32Array(kernel.insts.length).fill(-1);
+  for (const block of kernel.blocks) for (const value of [...block.params, ...block.body]) home[value] = block.id;
+  return home;
+}
+
+function escapesOf(kernel: Kernel, home: Int32Array, regions: readonly StripRegion[], liveIn: readonly ReadonlySet<Value>[]): Uint8Array {
+  const escapes = new Uint8Array(kernel.insts.length);
+  for (const { cfg, loops } of regions)
+    for (const id of cfg.order) {
+      const see = (value: Value): void => {
+        const from = home[value]!;
+        const loop = from < 0 ? -1 : loops.innermost[from]!;
+        if (loop >= 0 && !loops.loops[loop]!.blocks.includes(id)) escapes[value] = 1;
+      };
+      const block = kernel.blocks[id]!;
+      for (const value of block.body) operandsOf(kernel.insts[value]!).forEach(see);
+      terminatorOperands(block.end).forEach(see);
+      // What a later region is brought was worked out in this one, wherever.
+      if (endsInBarrier(kernel, id)) liveIn[behindBarrier(kernel, id)]!.forEach(see);
+    }
+  return escapes;
+}
+
+/** Values of one thread beside each other's, those that a strip shares once for each strip. */
+function placed(
+  plan: Pick<StripPlan, 'kernel' | 'wide' | 'shapes' | 'threads' | 'lanes'>,
+  brought: ReadonlyMap<number, readonly Value[]>,
+): Pick<StripPlan, 'slots' | 'scratch' | 'recordBytes'> {
+  const strips = Math.ceil(plan.threads / plan.lanes);
+  const slots = new Map<Value, number>();
+  let bytes = 0;
+  for (const values of brought.values())
+    for (const value of values) {
+      if (slots.has(value)) continue;
+      slots.set(value, bytes);
+      bytes +=
+        plan.shapes.shape[value] === 2
+          ? strips * plan.lanes * laneBytes(plan, value)
+          : strips * 8 * lanesOf(plan.kernel.insts[value]!.type);
+    }
+  const scratch = Math.ceil(bytes / 16) * 16;
+  return { slots, scratch, recordBytes: scratch + 32 * 8 };
+}
+
+/** Bytes that a varying value takes for each thread. */
+export const laneBytes = (plan: Pick<StripPlan, 'kernel' | 'wide'>, value: Value): number =>
+  (isLong(plan, value) ? 8 : 4) * lanesOf(plan.kernel.insts[value]!.type);

@@ -1,0 +1,313 @@
+/**
+ * Values of a strip in locals: one number where its lanes share it, else vectors of four lanes, of two where they have 64 bits. A pure value that
+ * its own block uses once is an expression, written for one vector at a time where it is used.
+ */
+import { bug } from '../../../base/bug.ts';
+import { type Block, elementOf, isVector, lanesOf, operandsOf, specOf, type Value } from '../../../ir/index.ts';
+import type { NumberType } from '../../../wasm/index.ts';
+import { isFree } from '../compile/plan.ts';
+import { pushFreeLane, pushFreePart, pushFreeScalar, type Starts } from './free.ts';
+import type { StripPlan } from './plan.ts';
+import { partWriter } from './rules.ts';
+import { writeScalar } from './scalar.ts';
+import { addStride, longOf, maskPart, numberOf, type Strip, shapeName, shapeOf, words } from './strip.ts';
+
+/** Expressions deeper than this are cut by a local. */
+const deepest = 24;
+
+export interface StripValues {
+  readonly strip: Strip;
+  /** Forgets what the block before left to be written. */
+  begin(block: Block): void;
+  /** Writes a pure value of a block's body, or keeps it to be written where it is used. */
+  define(value: Value): void;
+  /** Sets one vector of a value from the stack, or its number where lanes share it. */
+  set(value: Value, element: number, part: number): void;
+  setScalar(value: Value, element: number): void;
+  /** Sets one vector of a value, but for lanes that do not run where the value outlives them. */
+  put(value: Value, element: number, part: number): void;
+  /** Puts one vector of a value's own locals on the stack. */
+  get(value: Value, element: number, part: number): void;
+  /** Puts one element of what all lanes share on the stack. */
+  pushElement(value: Value, element: number): void;
+  /** Vectors of an element of a value. */
+  parts(value: Value): number;
+  /** Visits the vectors of a value, or its elements where lanes share them. */
+  eachPart(value: Value, act: (element: number, part: number) => void): void;
+  /** Says that an instruction has been written, and its operands are used up. */
+  finish(operands: readonly Value[]): void;
+}
+
+interface State {
+  readonly plan: StripPlan;
+  readonly strip: Strip;
+  readonly vectors: Map<Value, number[]>;
+  readonly scalars: Map<Value, number[]>;
+  readonly waiting: Map<Value, { write: (part: number) => void; depth: number }>;
+  readonly waitingScalar: Map<Value, { write: () => void; depth: number }>;
+  readonly left: Int32Array;
+  readonly spare: Record<NumberType | 'v128', number[]>;
+  /** By value used once in its block: who uses it; nothing where the end of the block does. */
+  readonly consumer: Map<Value, Value>;
+}
+
+/** The values of one function. `base` is a strip but for what is here. */
+export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'lane' | 'temp'>, starts: Starts): StripValues {
+  const temps = new Map<string, number>();
+  const strip = base as Strip;
+  const state: State = {
+    plan: base.plan,
+    strip,
+    vectors: new Map(),
+    scalars: new Map(),
+    waiting: new Map(),
+    waitingScalar: new Map(),
+    left: base.plan.uses.slice(),
+    spare: { i32: [], i64: [], f32: [], f64: [], v128: [] },
+    consumer: consumersOf(base.plan),
+  };
+  Object.assign(strip, {
+    part: (value: Value, part: number) => pushPart(state, starts, value, 0, part),
+    element: (value: Value, element: number, part: number) => pushPart(state, starts, value, element, part),
+    scalar: (value: Value) => pushScalar(state, starts, value),
+    lane: (value: Value, element: number, lane: number) => pushLane(state, starts, value, element, lane),
+    temp(type: NumberType | 'v128', which: number) {
+      const known = temps.get(`${type} ${which}`) ?? base.code.local(type);
+      temps.set(`${type} ${which}`, known);
+      return known;
+    },
+  });
+  return {
+    strip,
+    begin(block) {
+      for (const value of block.body) state.left[value] = state.plan.uses[value]!;
+    },
+    define: (value) => define(state, value),
+    set: (value, element, part) => base.code.at('local.set', vectorsOf(state, value)[element * partsOf(state, value) + part]!),
+    setScalar: (value, element) => base.code.at('local.set', scalarsOf(state, value)[element]!),
+    put(value, element, part) {
+      const local = vectorsOf(state, value)[element * partsOf(state, value) + part]!;
+      blend(state, value, local, part);
+      base.code.at('local.set', local);
+    },
+    get: (value, element, part) => base.code.at('local.get', vectorsOf(state, value)[element * partsOf(state, value) + part]!),
+    pushElement: (value, element) => pushScalar(state, starts, value, element),
+    parts: (value) => partsOf(state, value),
+    eachPart(value, act) {
+      const parts = shapeOf(strip, value) < 2 ? 1 : partsOf(state, value);
+      const elements = lanesOf(base.kernel.insts[value]!.type);
+      for (let element = 0; element < elements; element++) for (let part = 0; part < parts; part++) act(element, part);
+    },
+    finish: (operands) => finish(state, operands),
+  };
+}
+
+function consumersOf({ kernel }: StripPlan): Map<Value, Value> {
+  const consumers = new Map<Value, Value>();
+  for (const { body } of kernel.blocks)
+    for (const value of body) for (const operand of operandsOf(kernel.insts[value]!)) consumers.set(operand, value);
+  return consumers;
+}
+
+const partsOf = ({ strip, plan }: State, value: Value): number => plan.packs * (longOf(strip, value) ? 2 : 1);
+
+const isShared = ({ plan }: State, value: Value): boolean => plan.crosses[value] === 1 || plan.kernel.insts[value]!.op === 'arg';
+
+// ── getting values onto the stack ──
+
+function pushScalar(state: State, starts: Starts, value: Value, element = 0): void {
+  const { strip } = state;
+  if (isFree(strip.kernel.insts[value]!)) return pushFreeScalar(strip, starts, value);
+  const waiting = state.waitingScalar.get(value);
+  if (waiting) return waiting.write();
+  strip.code.at('local.get', scalarsOf(state, value)[element]!);
+}
+
+function pushPart(state: State, starts: Starts, value: Value, element: number, part: number): void {
+  const { strip } = state;
+  const { code } = strip;
+  const shape = shapeOf(strip, value);
+  if (isFree(strip.kernel.insts[value]!)) return pushFreePart(strip, starts, value, part);
+  if (shape === 2) {
+    const waiting = state.waiting.get(value);
+    if (waiting) return waiting.write(part);
+    return code.at('local.get', vectorsOf(state, value)[element * partsOf(state, value) + part]!);
+  }
+  splat(state, starts, value, element);
+  if (shape === 1) addStride(strip, strip.plan.shapes.stride[value]!, part);
+}
+
+/** A condition is a mask of all ones. */
+function splat(state: State, starts: Starts, value: Value, element: number): void {
+  const { strip } = state;
+  const { type } = strip.kernel.insts[value]!;
+  if (elementOf(type) === 'i1') strip.code.i32(0);
+  pushScalar(state, starts, value, element);
+  if (elementOf(type) === 'i1') strip.code.op('i32.sub');
+  strip.code.op(`${shapeName[numberOf(strip, value)]}.splat`);
+}
+
+function pushLane(state: State, starts: Starts, value: Value, element: number, lane: number): void {
+  const { strip } = state;
+  const { code } = strip;
+  const inst = strip.kernel.insts[value]!;
+  if (isFree(inst)) return pushFreeLane(strip, starts, value, lane);
+  const shape = shapeOf(strip, value);
+  if (shape < 2) {
+    pushScalar(state, starts, value, element);
+    if (shape === 0 || lane === 0) return;
+    code.i32(Math.imul(strip.plan.shapes.stride[value]!, lane));
+    return code.op('i32.add');
+  }
+  const number = numberOf(strip, value);
+  const each = longOf(strip, value) ? 2 : 4;
+  code.at('local.get', vectorsOf(state, value)[element * partsOf(state, value) + Math.floor(lane / each)]!);
+  code.lane(`${shapeName[number]}.extract_lane`, lane % each);
+  if (elementOf(inst.type) !== 'i1') return;
+  code.i32(1);
+  code.op('i32.and');
+}
+
+// ── locals ──
+
+function freshLocal(state: State, value: Value, type: NumberType | 'v128'): number {
+  return (isShared(state, value) ? undefined : state.spare[type].pop()) ?? state.strip.code.local(type);
+}
+
+function vectorsOf(state: State, value: Value): number[] {
+  const known = state.vectors.get(value);
+  if (known) return known;
+  if (shapeOf(state.strip, value) !== 2) bug(`value ${value} is no vector`);
+  const count = partsOf(state, value) * lanesOf(state.plan.kernel.insts[value]!.type);
+  const locals = Array.from({ length: count }, () => freshLocal(state, value, 'v128'));
+  state.vectors.set(value, locals);
+  return locals;
+}
+
+function scalarsOf(state: State, value: Value): number[] {
+  const known = state.scalars.get(value);
+  if (known) return known;
+  if (shapeOf(state.strip, value) === 2) bug(`value ${value} is no number`);
+  const type = numberOf(state.strip, value);
+  const locals = Array.from({ length: lanesOf(state.plan.kernel.insts[value]!.type) }, () => freshLocal(state, value, type));
+  state.scalars.set(value, locals);
+  return locals;
+}
+
+/** Gives back the locals of operands that nothing uses any more, through expressions that stood in the places of some. */
+function finish(state: State, operands: readonly Value[]): void {
+  for (const value of operands) {
+    const inst = state.plan.kernel.insts[value]!;
+    if (isFree(inst) || isShared(state, value)) continue;
+    if (--state.left[value]! > 0) continue;
+    if (state.waiting.delete(value) || state.waitingScalar.delete(value)) {
+      finish(state, operandsOf(inst));
+      continue;
+    }
+    state.spare.v128.push(...(state.vectors.get(value) ?? []));
+    state.spare[numberOf(state.strip, value)].push(...(state.scalars.get(value) ?? []));
+    state.vectors.delete(value);
+    state.scalars.delete(value);
+  }
+}
+
+// ── defining values ──
+
+function define(state: State, value: Value): void {
+  const { strip, plan } = state;
+  const inst = strip.kernel.insts[value]!;
+  const isLone = specOf(inst.op).effect === 'pure' && !isShared(state, value);
+  if (isFree(inst)) return;
+  if (isLone && plan.uses[value] === 0) return finish(state, operandsOf(inst));
+  const mayWait = isLone && plan.uses[value] === 1 && !isVector(inst.type);
+  const depth = depthOf(state, value);
+  if (shapeOf(strip, value) < 2) {
+    const write = (): void => writeScalar(strip, value);
+    if (mayWait && depth < deepest && takesNumber(state, value)) return void state.waitingScalar.set(value, { write, depth });
+    write();
+    for (let i = lanesOf(inst.type) - 1; i >= 0; i--) strip.code.at('local.set', scalarsOf(state, value)[i]!);
+  } else {
+    const write = partWriter(strip, value);
+    if (write && mayWait && depth < deepest && streams(state, value))
+      return void state.waiting.set(value, { write: (part) => write(part, 0), depth });
+    if (write) writeParts(state, value, write);
+    else writeLanes(state, value);
+  }
+  finish(state, operandsOf(inst));
+}
+
+function depthOf(state: State, value: Value): number {
+  let depth = 0;
+  for (const operand of operandsOf(state.plan.kernel.insts[value]!))
+    depth = Math.max(depth, state.waiting.get(operand)?.depth ?? 0, state.waitingScalar.get(operand)?.depth ?? 0);
+  return depth + 1;
+}
+
+/** Whether the one who uses a value takes it as a number, once. */
+function takesNumber(state: State, value: Value): boolean {
+  const by = state.consumer.get(value);
+  return by === undefined || shapeOf(state.strip, by) < 2 ? specOf(state.plan.kernel.insts[by ?? value]!.op).effect === 'pure' : false;
+}
+
+/** Whether the one who uses a value takes each of its vectors once, for the same vector of its own. */
+function streams({ strip, plan, consumer }: State, value: Value): boolean {
+  const by = consumer.get(value);
+  if (by === undefined) return isCondition(plan, value);
+  if (shapeOf(strip, by) !== 2) return false;
+  const inst = plan.kernel.insts[by]!;
+  const isWide = longOf(strip, by);
+  if (specOf(inst.op).effect !== 'pure' || isVector(inst.type) || inst.op === 'extract') return false;
+  const isAlike = (operand: Value): boolean => longOf(strip, operand) === isWide;
+  const alike = inst.op === 'select' ? [value] : operandsOf(inst);
+  return alike.every(isAlike) && partWriter(strip, by) !== undefined;
+}
+
+/** Whether a value is what its block branches on. */
+function isCondition({ kernel, home }: StripPlan, value: Value): boolean {
+  const { end } = kernel.blocks[home[value]!]!;
+  return end.op === 'condbr' && end.cond === value;
+}
+
+function writeParts(state: State, value: Value, write: (part: number, element: number) => void): void {
+  const locals = vectorsOf(state, value);
+  const count = partsOf(state, value);
+  for (const [i, local] of locals.entries()) {
+    write(i % count, Math.floor(i / count));
+    blend(state, value, local, i % count);
+    state.strip.code.at('local.set', local);
+  }
+}
+
+/** Lanes that left a loop keep what they had of a value that is used behind it. */
+function blend({ strip, plan }: State, value: Value, local: number, part: number): void {
+  if (!strip.mask || plan.escapes[value] !== 1) return;
+  strip.code.at('local.get', local);
+  maskPart(strip, part, longOf(strip, value));
+  strip.code.op('v128.bitselect');
+}
+
+/** One lane at a time, by the rule of the one-lane path. */
+function writeLanes(state: State, value: Value): void {
+  const { strip } = state;
+  const { code } = strip;
+  const type = numberOf(strip, value);
+  const each = longOf(strip, value) ? 2 : 4;
+  const isFlag = strip.kernel.insts[value]!.type === 'i1';
+  const sum = strip.temp('v128', 90);
+  for (let part = 0; part < partsOf(state, value); part++) {
+    code.v128(words(0));
+    code.at('local.set', sum);
+    for (let lane = 0; lane < each; lane++) {
+      code.at('local.get', sum);
+      if (isFlag) code.i32(0);
+      writeScalar(strip, value, part * each + lane);
+      if (isFlag) code.op('i32.sub');
+      code.lane(`${shapeName[type]}.replace_lane`, lane);
+      code.at('local.set', sum);
+    }
+    const local = vectorsOf(state, value)[part]!;
+    code.at('local.get', sum);
+    blend(state, value, local, part);
+    code.at('local.set', local);
+  }
+}

@@ -1,0 +1,7 @@
+/**
+ * Foreign functions: the only room with pointers. It opens system libraries through `bun:ffi` and gives out handles that mean
+ * nothing elsewhere, numbers, and views of memory; what a device or a kernel is, it does not know. Start at `metal/open.ts` (the
+ * ways to Metal, in order) and `metal/binding.ts` (what each of them gives).
+ */
+export type { DeviceFacts, Handle, MetalBinding, MetalFault, Outcome, PipelineFacts } from './metal/binding.ts';
+export { type OpenedMetal, openMetal } from './metal/open.ts';
