@@ -89,6 +89,9 @@ writeFileSync(at('beside.launch.json'), JSON.stringify({ ...launchFile, module: 
 
 const args = ['--grid', '1', '--block', '4', '--arg', 'u32:4=iota', '--arg', 'u32=4', '--arg', 'u32=5'];
 
+/** Its buffer has half of the elements that it is to write. */
+const overrun = ['--grid', '1', '--block', '4', '--arg', 'u32:2=iota', '--arg', 'u32=4', '--arg', 'u32=5'];
+
 const codes: [code: number, words: string[], where: 'out' | 'err', says: RegExp][] = [
   [0, ['--version'], 'out', /^\d+\.\d+\.\d+\n$/],
   [0, ['--help'], 'out', /Commands:/],
@@ -100,7 +103,8 @@ const codes: [code: number, words: string[], where: 'out' | 'err', says: RegExp]
   [2, ['run'], 'err', /needs a file/],
   [2, ['run', 'a.ptx', 'b.ptx'], 'err', /one word too many/],
   [2, ['run', 'affine.ptx', '--gird', '4'], 'err', /did you mean `--grid`\?/],
-  [2, ['run', 'affine.ptx', '--sanitize'], 'err', /not yet available/],
+  [2, ['run', 'affine.ptx', '--sanitize=memory,rase'], 'err', /the kinds are memory, race, init, sync; did you mean `race`\?/],
+  [2, ['run', 'affine.ptx', '--sanitize', '--device', 'metal'], 'err', /for the CPU device/],
   [2, ['run', 'affine.ptx', '--arg', 'f33:4'], 'err', /error\[CM5010\]/],
   [2, ['run', '--launch', 'good.json', '--grid', '4'], 'err', /`--grid` does not go with `--launch`/],
   [2, ['run', 'missing.ptx'], 'err', /error\[CM5030\]: cannot read `missing.ptx`: no such file or folder/],
@@ -111,6 +115,11 @@ const codes: [code: number, words: string[], where: 'out' | 'err', says: RegExp]
   [2, ['cache', 'list'], 'err', /not yet available/],
   [2, ['explain', 'CM9999'], 'err', /there is no diagnostic CM9999/],
   [2, ['explain', 'frobnicate.f32'], 'err', /`frobnicate/],
+  [1, ['run', 'affine.ptx', ...overrun, '--sanitize'], 'err', /error\[CM6101\]: .*\(argument 0, 8 bytes\)\n {2}--> affine\.ptx:\d+:/],
+  [1, ['run', 'affine.ptx', ...overrun, '--sanitize=race,memory', '--json'], 'out', /"code": ?"CM6101"/],
+  [0, ['run', 'affine.ptx', ...overrun, '--sanitize=race'], 'out', /affine/],
+  [0, ['run', 'affine.ptx', ...args, '--sanitize'], 'out', /affine/],
+  [0, ['explain', 'CM6120'], 'out', /race in a block/],
   [0, ['explain', 'CM5012'], 'out', /kind of argument/],
   [0, ['explain', 'W-GPU-4040'], 'out', /\[CM2210\]: barrier in divergent flow/],
   [0, ['explain', 'add.s32'], 'out', /add/],

@@ -49,8 +49,10 @@ test('every word of run', () => {
     outs: [{ index: 1, path: 'a.npy' }],
     checks: [{ index: 1, expect: { path: 'b.npy', rtol: 1e-3, atol: 0, ulp: 0 } }],
     device: 'cpu',
+    engine: {},
     repeat: 3,
     timeoutMs: 500,
+    sanitize: undefined,
     compile: { target: 'cpu' },
     constants: [
       { constant: 'a', value: 1.5 },

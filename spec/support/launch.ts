@@ -2,7 +2,7 @@
 
 import type { GivenConstant } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { type DeviceBuffer, type LaunchArgument, openCpuDevice } from '../../src/device/index.ts';
+import { type DeviceBuffer, type LaunchArgument, type LaunchRequest, openCpuDevice } from '../../src/device/index.ts';
 import { engine } from './engine.ts';
 
 export interface Launched {
@@ -18,10 +18,11 @@ export interface Launched {
   readonly args: readonly (ArrayBufferView | number | bigint | { readonly bytes: Uint8Array })[];
 }
 
-/** What the buffers hold afterwards, in their order; throws what was reported where the launch does not end well. */
+/** What the buffers hold afterwards, in their order; throws what was reported where the launch does not end well, or where the watch found something. */
 export function launchMetallib(
   metallib: Uint8Array,
   { kernel, blocks, threads, args, constants = [], shared = 0 }: Launched,
+  watch: Pick<LaunchRequest, 'sanitize'> = {},
 ): Uint8Array[] {
   const diagnostics = new Diagnostics();
   const device = openCpuDevice(engine);
@@ -38,8 +39,8 @@ export function launchMetallib(
   });
   const parts = typeof shared === 'number' ? { dynamicSharedBytes: shared } : { dynamicSharedBytes: 0, dynamicSharedParts: shared };
   const shape = { grid: [blocks, 1, 1], block: [threads, 1, 1], ...parts } as const;
-  const done = module?.launch({ kernel, ...shape, args: given, timeoutMs: 10_000 }, diagnostics);
-  if (!done) throw new Error(diagnostics.list.map((d) => d.message).join('; '));
+  const done = module?.launch({ kernel, ...shape, args: given, timeoutMs: 10_000, ...watch }, diagnostics);
+  if (!done || (watch.sanitize && diagnostics.list.length > 0)) throw new Error(diagnostics.list.map((d) => d.message).join('; '));
   const after = buffers.map((buffer) => buffer.read());
   device.close();
   return after;

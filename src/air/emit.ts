@@ -4,9 +4,22 @@
  */
 import { bug } from '../base/bug.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
+import type { SourceFile } from '../base/source.ts';
 import type { Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../bitcode/model.ts';
 import { type Type, types } from '../bitcode/types.ts';
-import { type Block, type Edge, edgesOf, isPointer, type Kernel, runPasses, type Sreg, standardPasses, type Value } from '../ir/index.ts';
+import {
+  addressOf,
+  type Block,
+  type Edge,
+  edgesOf,
+  isPointer,
+  type Kernel,
+  rootsOf,
+  runPasses,
+  type Sreg,
+  standardPasses,
+  type Value,
+} from '../ir/index.ts';
 import { asInteger, llvmType } from './address.ts';
 import { kernelAttributes, pureCall, pureDefinition } from './attributes.ts';
 import type { KernelEmitter, Signature } from './emitter.ts';
@@ -14,6 +27,7 @@ import { emulateF64 } from './emulate-f64.ts';
 import { expandAtomics } from './expand-atomics.ts';
 import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
 import { legaliseF64 } from './legalise-f64.ts';
+import { type LineWriter, lineWriter, type Reach } from './lines.ts';
 import { addKernelMetadata, addSoftDoubles } from './metadata.ts';
 import { declareIntrinsic, moduleFor, newFunction } from './module.ts';
 import { pruneUnused } from './prune.ts';
@@ -21,9 +35,10 @@ import { refuse, rules } from './rules.ts';
 import { kernelSignature } from './signature.ts';
 import type { Target } from './targets.ts';
 import { windowMaker } from './window-memory.ts';
+import { windowOf } from './windows.ts';
 
-/** Emits one kernel, which is changed on the way (see `legalise-f64.ts`). Refusals (what this target cannot say) are reported at their source location; the result is then void. */
-export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics): Module {
+/** Emits one kernel, which is changed on the way (see `legalise-f64.ts`), with line tables where it is given the source. Refusals (what this target cannot say) are reported at their source location; the result is then void. */
+export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics, lines?: SourceFile): Module {
   const doubles = target.allowsCpuOnly ? [] : kernel.params.flatMap(({ element }, i) => (element === 'f64' ? [i] : []));
   if (!target.allowsCpuOnly) {
     const legalise = target.emulatesDoubles ? emulateF64 : legaliseF64;
@@ -41,17 +56,29 @@ export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnost
     args: signature.args,
   });
   module.functions.unshift(fn);
-  emitBody(kernel, fn, module, signature, target, diagnostics);
+  emitBody(kernel, fn, module, signature, target, diagnostics, lines && lineWriter(module, fn, lines));
   pruneUnused(fn);
   addKernelMetadata(module, fn, kernel, signature, target);
   addSoftDoubles(module, fn, doubles);
   return module;
 }
 
-function emitBody(kernel: Kernel, fn: LlvmFunction, module: Module, signature: Signature, target: Target, diagnostics: Diagnostics): void {
+function emitBody(
+  kernel: Kernel,
+  fn: LlvmFunction,
+  module: Module,
+  signature: Signature,
+  target: Target,
+  diagnostics: Diagnostics,
+  lines: LineWriter | undefined,
+): void {
   const blocks = kernel.blocks.map((): LlvmBlock => ({ kind: 'block', name: undefined, body: [] }));
   fn.blocks.push(...blocks);
-  const e = kernelEmitter(kernel, module, signature, target, diagnostics, functionBuilder(blocks[0]!));
+  const e = {
+    ...kernelEmitter(kernel, module, signature, target, diagnostics, functionBuilder(blocks[0]!)),
+    lines,
+    reach: lines && reaches(kernel),
+  };
   const phis = new Map<Block, LlvmValue[]>();
   kernel.blocks.forEach((block, id) => {
     e.b.block = blocks[id]!;
@@ -62,13 +89,36 @@ function emitBody(kernel: Kernel, fn: LlvmFunction, module: Module, signature: S
   for (const block of reversePostorder(kernel)) emitBlock(e, block, blocks, fn, phis);
 }
 
-type Emitter = KernelEmitter & { define(value: Value, as: LlvmValue): void };
+type Emitter = KernelEmitter & {
+  define(value: Value, as: LlvmValue): void;
+  readonly lines?: LineWriter | undefined;
+  readonly reach?: Reaches | undefined;
+};
+
+/** What an access may reach: a variable that is not all of its window. */
+type Reaches = (value: Value) => Reach | undefined;
+
+function reaches(kernel: Kernel): Reaches {
+  const roots = rootsOf(kernel);
+  return (value) => {
+    const addr = addressOf(kernel.insts[value]!);
+    const root = addr === undefined ? undefined : roots(addr);
+    const inst = root === undefined ? undefined : kernel.insts[root]!;
+    if (inst?.op !== 'variable') return undefined;
+    const { name, space, size, isDynamic } = kernel.variables.find((each) => each.name === inst.name)!;
+    return isDynamic ? undefined : { name, space, offset: windowOf(kernel, space)!.offsets.get(name)!, size };
+  };
+}
 
 function emitInst(e: Emitter, value: Value): void {
   const inst = e.kernel.insts[value]!;
   if (inst.type === 'bf16' && !e.target.dialect.hasBfloat) refuse(e, value, `a ${inst.type}`, 'AIR has bfloat from macOS 14 on');
+  const { block } = e.b;
+  const from = block.body.length;
   const made = (rules[inst.op] as (e: KernelEmitter, inst: never, value: Value) => LlvmValue | undefined)(e, inst as never, value);
   if (made) e.define(value, made);
+  // What a rule puts into blocks of its own has no place.
+  e.lines?.mark(block.body.slice(from), e.kernel.locs[value], e.reach?.(value));
 }
 
 function emitBlock(e: Emitter, block: Block, blocks: LlvmBlock[], fn: LlvmFunction, phis: Map<Block, LlvmValue[]>): void {

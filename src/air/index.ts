@@ -9,6 +9,7 @@ export { emulatedDoubles, keepExactDoubles } from './emulate-f64.ts';
 export { type ConstantValue, type GivenConstant, givenFor, readFunctionConstants } from './function-constants.ts';
 export { intrinsicOf } from './intrinsics.ts';
 export { computedDoubles } from './legalise-f64.ts';
+export { type Line, lineOf, type Reach } from './lines.ts';
 export { describeModule, type RaisedKernel, raiseModule, reflectModule } from './raise.ts';
 export { readKernels } from './read-metadata.ts';
 export { limits, type Target, type TargetName, targets } from './targets.ts';

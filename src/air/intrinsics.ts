@@ -338,6 +338,10 @@ export const clockName = (clock: Clock): string => `cumetal.clock.${clock}`;
 for (const clock of clocks)
   add({ name: clockName(clock), type: signature(llvm.i64), class: 'atomic', op: 'clock', clock, result: 'i64', operand: undefined });
 
+/** What tells the sanitizer of the CPU device which lanes are to take part; AIR has no such thing. */
+export const membersName = 'cumetal.members';
+add({ name: membersName, type: signature(llvm.void, llvm.i32), class: 'convergent', op: 'members', result: undefined, operand: 'i32' });
+
 /** Every function that is known, for the docs. */
 export const allIntrinsics = (): Intrinsic[] => [...table.values(), ...atomics().values(), ...matrices().values()];
 

@@ -2,6 +2,7 @@
 import type { Instruction, InstructionOf, Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue } from '../bitcode/model.ts';
 import { spell } from '../bitcode/types.ts';
 import { addBlock, addBlockParam, type Block, type Edge, type Terminator, type Value } from '../ir/index.ts';
+import { readLine } from './lines.ts';
 import { raiseInstruction } from './raise-instructions.ts';
 import { type RaiseState, raiseState } from './raise-state.ts';
 import { type Lanes, Refused, standsFor } from './raise-types.ts';
@@ -82,6 +83,7 @@ function raiseBlock(state: RaiseState, llvm: LlvmBlock, blocks: ReadonlyMap<Llvm
   for (const inst of llvm.body) {
     if (--state.place.budget.left < 0) throw new Refused(`more than ${mostInstructions} instructions with all that it calls`);
     if (inst.op === 'phi') continue;
+    b.loc = readLine(inst);
     if (isTerminator(inst)) return void raiseTerminator(state, inst, llvm, blocks);
     const made = raiseInstruction(state, inst);
     if (made) defineChecked(state, inst, made);

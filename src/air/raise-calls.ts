@@ -34,6 +34,10 @@ function raiseKnown(state: RaiseState, row: Intrinsic, inst: InstructionOf<'call
     raiseFence(state, inst);
     return undefined;
   }
+  if (row.op === 'members') {
+    state.b.members(state.scalar(valueArguments(inst)[0]!));
+    return undefined;
+  }
   if (row.op === 'barrier') {
     state.b.barrier();
     return undefined;

@@ -5,7 +5,7 @@ import { bitsOf, type InstOf, type ScalarType } from '../ir/index.ts';
 import { llvmType } from './address.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { i32Constant, intConstant } from './function-builder.ts';
-import { barrierOperands, foldFunction, intrinsicFor, intrinsicOf } from './intrinsics.ts';
+import { barrierOperands, foldFunction, intrinsicFor, intrinsicOf, membersName } from './intrinsics.ts';
 
 /** A value of another lane. Values of 64 bits go in two halves, predicates as words. */
 export function shuffleRule(e: KernelEmitter, inst: InstOf<'shuffle'>): LlvmValue {
@@ -38,4 +38,9 @@ export const reduceRule = (e: KernelEmitter, { a, fold }: InstOf<'reduce'>): Llv
 
 export function syncwarpRule(e: KernelEmitter): undefined {
   e.call(intrinsicOf('air.simdgroup.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(e.target.simdgroupBarrierScope)]);
+}
+
+/** Only compilations for the sanitizer have it, which run on the CPU device. */
+export function membersRule(e: KernelEmitter, { a }: InstOf<'members'>): undefined {
+  e.call(intrinsicOf(membersName)!, [e.value(a)]);
 }

@@ -9,6 +9,8 @@ export interface Option {
   readonly short?: string;
   /** What stands for the value in help; a flag has none. */
   readonly value?: string;
+  /** The value may be left out, and is given as `--name=value` alone. */
+  readonly isBare?: boolean;
   /** May be given more than once. */
   readonly many?: boolean;
   /** The only values there are. */
@@ -106,7 +108,7 @@ function longToken(word: string, rest: string[], known: readonly Option[]): Toke
   const rawName = equals < 0 ? word : word.slice(0, equals);
   const option = known.find((o) => `--${o.name}` === rawName);
   if (equals >= 0) return { rawName, option, value: word.slice(equals + 1), isInline: true };
-  return { rawName, option, value: option?.value ? rest.shift() : undefined, isInline: false };
+  return { rawName, option, value: option?.value && !option.isBare ? rest.shift() : undefined, isInline: false };
 }
 
 /** Flags may stand together; the first that takes a value takes what is left of the word, or the next word. */
@@ -135,6 +137,7 @@ function unknownOption(rawName: string, command: Command, known: readonly Option
 
 function badValue(option: Option, rawName: string, value: string | undefined, isInline: boolean): string | undefined {
   if (!option.value) return value === undefined ? undefined : `\`${rawName}\` takes no value, and \`${value}\` was given`;
+  if (option.isBare && value === undefined) return undefined;
   // `--out --print` means a forgotten value; a value that starts with two dashes can be given as `--out=--print`.
   if (value === undefined || (!isInline && value.startsWith('--'))) return `\`${rawName}\` needs a value: \`${rawName} ${option.value}\``;
   if (!option.choices || option.choices.includes(value)) return undefined;

@@ -97,7 +97,12 @@ const run: Command = {
     fp64,
     mma,
     ptxStrict,
-    { name: 'sanitize', doc: 'Look for accesses outside memory and races. Not yet available.' },
+    {
+      name: 'sanitize',
+      value: 'KINDS',
+      isBare: true,
+      doc: 'Look for faults while the kernel runs on the CPU device: `memory` (accesses out of bounds, misaligned, after free), `race`, `init` (reads of what nothing has written), `sync` (barriers and masks that threads do not come to, deadlock), with commas between; all of them where nothing is said.',
+    },
     json,
   ],
   examples: [
@@ -106,6 +111,7 @@ const run: Command = {
       line: 'cumetal run saxpy.ptx --grid 4 --block 256 --arg f32=2 --arg f32:1024=iota --arg f32:1024=ones --print 2:8',
       does: 'say everything',
     },
+    { line: 'cumetal run saxpy.ptx --sanitize', does: 'look for accesses out of bounds, races and the like; exit code 1 where there are' },
     { line: 'cumetal run --launch case/launch.json --json', does: 'launch from a file and check what it expects' },
     { line: 'cumetal run kernel.metallib --arg f32@in.npy --arg f32:64x64 --out 1=result.npy', does: 'buffers from and to numpy' },
   ],

@@ -51,7 +51,8 @@ export function commandHelp(command: Command): string {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-const spelling = ({ name, short, value }: Option): string => `${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`;
+const spelling = ({ name, short, value, isBare }: Option): string =>
+  `${short ? `-${short}, ` : ''}--${name}${isBare ? `[=${value}]` : value ? ` ${value}` : ''}`;
 
 const optionWords = (o: Option): string => `${o.doc}${o.choices ? ` One of: ${o.choices.join(', ')}.` : ''}`;
 

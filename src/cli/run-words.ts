@@ -1,9 +1,17 @@
 /** The words of `run`: what to launch, and what to do with the buffers afterwards. */
-
 import type { ConstantValue, GivenConstant } from '../air/index.ts';
+import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { CompileOptions, Fp64Mode, MmaMode } from '../compile/index.ts';
-import type { Dim3, Engine, EngineOptions, Fma } from '../device/device.ts';
+import {
+  type Dim3,
+  type Engine,
+  type EngineOptions,
+  type Fma,
+  type SanitizeKind,
+  type SanitizeRequest,
+  sanitizeKinds,
+} from '../device/device.ts';
 import { type Argument, type Expectation, type LaunchPlan, parseArgument } from '../runtime/index.ts';
 import { allValues, has, lastValue, type Words } from './command.ts';
 
@@ -16,6 +24,8 @@ export interface RunRequest {
   readonly engine: EngineOptions;
   readonly repeat: number;
   readonly timeoutMs: number;
+  /** What to look for while the kernel runs. */
+  readonly sanitize: SanitizeRequest | undefined;
   readonly compile: CompileOptions;
   /** Values of function constants. */
   readonly constants: readonly GivenConstant[];
@@ -52,6 +62,7 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
   const sharedBytes = sharedParts.reduce((sum, bytes) => sum + bytes);
   const repeat = one('repeat', (word) => readCount('repeat', word, 1)) ?? 1;
   const timeoutMs = one('timeout', readTimeout) ?? 0;
+  const sanitize = has(words, 'sanitize') ? take(readKinds(lastValue(words, 'sanitize'))) : undefined;
   const prints = allValues(words, 'print').map((word) => take(readPrint(word)));
   const outs = allValues(words, 'out').map((word) => take(readOut(word)));
   const checks = allValues(words, 'check').map((word) => take(readCheck(word)));
@@ -72,11 +83,12 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     prints: present(prints),
     outs: present(outs),
     checks: present(checks),
-    device: (lastValue(words, 'device') ?? 'auto') as RunRequest['device'],
+    device: (lastValue(words, 'device') ?? (sanitize ? 'cpu' : 'auto')) as RunRequest['device'],
     engine: engineOptions(words),
     repeat,
     timeoutMs,
-    compile: compileOptions(words),
+    sanitize: sanitize && { kinds: sanitize },
+    compile: { ...compileOptions(words), ...(sanitize ? { sanitize: true } : {}) },
     constants: present(constants),
   };
 }
@@ -101,6 +113,16 @@ export function compileOptions(words: Words): CompileOptions {
     ...(mma ? { mma: mma as MmaMode } : {}),
     ...(has(words, 'ptx-strict') ? { ptxStrict: true } : {}),
   };
+}
+
+/** Kinds with commas between; all where there are none. */
+function readKinds(word: string | undefined): ReadonlySet<SanitizeKind> | string {
+  if (word === undefined) return new Set(sanitizeKinds);
+  const kinds = word.split(',');
+  const wrong = kinds.find((kind) => !(sanitizeKinds as readonly string[]).includes(kind));
+  if (wrong === undefined) return new Set(kinds as SanitizeKind[]);
+  const near = closest(wrong, sanitizeKinds);
+  return `\`--sanitize=${word}\`: the kinds are ${sanitizeKinds.join(', ')}${near ? `; did you mean \`${near}\`?` : ''}`;
 }
 
 function readDim3(name: string, word: string): Dim3 | string {

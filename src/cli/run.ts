@@ -29,7 +29,9 @@ export async function run(context: Context): Promise<ExitCode> {
 }
 
 function problemOf(words: Words): string | undefined {
-  if (has(words, 'sanitize')) return '`--sanitize` is not yet available in this version';
+  const device = lastValue(words, 'device') ?? 'cpu';
+  if (has(words, 'sanitize') && device !== 'cpu' && device !== 'auto')
+    return `\`--sanitize\` is for the CPU device, and not for \`${device}\``;
   const clash = has(words, 'launch') ? clashing(words) : undefined;
   if (clash) return `\`--${clash}\` does not go with \`--launch\`: the launch file says it`;
   if (!has(words, 'launch') && words.positionals.length === 0) return '`cumetal run` needs a file: `cumetal run FILE`';
@@ -71,7 +73,13 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   report.compileMs = performance.now() - start;
   if (!module) return exit.failed;
   const isJson = has(words, 'json');
-  const options = { ...request, print: (text: Uint8Array) => void (isJson ? report.printed.push(text) : terminal.outBytes(text)) };
+  const source = input.kind === 'ptx' ? { source: input.source } : {};
+  const sanitize = request.sanitize ? { sanitize: { ...request.sanitize, ...source } } : {};
+  const options = {
+    ...request,
+    ...sanitize,
+    print: (text: Uint8Array) => void (isJson ? report.printed.push(text) : terminal.outBytes(text)),
+  };
   const outcome = launch(device, module, plan, options, { io: terminal, diagnostics });
   if (!outcome) return diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
   report.launched = finishLaunch(outcome, request, { device: device.info, compileMs: report.compileMs, io: terminal, diagnostics });

@@ -27,6 +27,8 @@ export interface CompileOptions {
   readonly ptxStrict?: boolean;
   /** Whether to report lints, and faults of functions that are not compiled. */
   readonly lints?: boolean;
+  /** Whether the metallib says what only the sanitizer of the CPU device reads: where instructions stand, and which lanes collectives name. */
+  readonly sanitize?: boolean;
   /** A faster SHA-256 than the one that runs everywhere, where the host has one. */
   readonly sha256?: (bytes: Uint8Array) => Uint8Array;
 }

@@ -10,7 +10,7 @@ import { bug } from '../base/bug.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
-import { carryShuffles, dce, type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
+import { carryShuffles, dce, dropMembers, type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
 import { lowerModule } from '../lower/index.ts';
 import { type Library, writeMetallib } from '../metallib/index.ts';
 import { parse, printAst } from '../ptx/index.ts';
@@ -91,6 +91,7 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
   if (diagnostics.hasErrors) return undefined;
   const { allowsCpuOnly, emulatesDoubles } = targetOf(options);
   for (const kernel of ir.kernels) {
+    if (!options.sanitize) dropMembers(kernel);
     if (emulatesDoubles && !allowsCpuOnly) keepExactDoubles(kernel, (span) => isExactDouble(source.text, span));
     runPasses(kernel, standardPasses);
     if (options.mma === 'fast' && carryShuffles(kernel)) runPasses(kernel, standardPasses);
@@ -117,10 +118,12 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
     for (const kernel of ir.kernels) warnOfDoubles(kernel, source, target.name, diagnostics);
   if (target.emulatesDoubles && !target.allowsCpuOnly) noteEmulation(ir.kernels, target.name, diagnostics);
   const said = new Diagnostics(diagnostics.file);
-  const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said));
+  const lines = options.sanitize ? source : undefined;
+  const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said, lines));
   diagnostics.addNew(said.list);
   if (diagnostics.hasErrors) return undefined;
-  if (!target.allowsCpuOnly && !air.every((module) => validateAir(module, diagnostics)))
+  // What the sanitizer wants to know is said by functions that no Apple GPU has.
+  if (!target.allowsCpuOnly && !options.sanitize && !air.every((module) => validateAir(module, diagnostics)))
     bug(`emitted AIR breaks a rule: ${diagnostics.list.map((d) => d.message).join('; ')}`);
   return { air, reflection: { abi: 1, target: options.target ?? 'macos14', kernels } };
 }

@@ -5,6 +5,7 @@
 import type { KernelReflection } from '../air/abi.ts';
 import type { GivenConstant } from '../air/function-constants.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
+import type { SourceFile } from '../base/source.ts';
 
 export type Dim3 = readonly [x: number, y: number, z: number];
 
@@ -54,6 +55,18 @@ export type LaunchArgument =
   | { readonly kind: 'buffer'; readonly buffer: DeviceBuffer }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
 
+/** What the CPU device can look for while a kernel runs. */
+export const sanitizeKinds = ['memory', 'race', 'init', 'sync'] as const;
+export type SanitizeKind = (typeof sanitizeKinds)[number];
+
+export interface SanitizeRequest {
+  readonly kinds: ReadonlySet<SanitizeKind>;
+  /** Findings that are reported; the rest are counted. 20 where nothing is said. */
+  readonly limit?: number;
+  /** The PTX text that the metallib was made from, for places in reports. */
+  readonly source?: SourceFile;
+}
+
 export interface LaunchRequest {
   readonly kernel: string;
   /** Threadgroups in the grid. */
@@ -66,6 +79,8 @@ export interface LaunchRequest {
   readonly args: readonly LaunchArgument[];
   /** 0: no limit. */
   readonly timeoutMs: number;
+  /** Has the launch watched. What is found is reported (CM61xx), and the launch goes on where it can. */
+  readonly sanitize?: SanitizeRequest;
   /** Takes what the kernel prints, when it has ended or failed: bytes in order, in one piece or in several. */
   readonly print?: (text: Uint8Array) => void;
 }

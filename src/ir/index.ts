@@ -10,7 +10,18 @@ export * from './memory.ts';
 export * from './operands.ts';
 export * from './ops.ts';
 export { parseModule } from './parse.ts';
-export { carryShuffles, cleanupCfg, cse, dce, type Pass, recoverPointers, runPasses, simplify, standardPasses } from './passes/index.ts';
+export {
+  carryShuffles,
+  cleanupCfg,
+  cse,
+  dce,
+  dropMembers,
+  type Pass,
+  recoverPointers,
+  runPasses,
+  simplify,
+  standardPasses,
+} from './passes/index.ts';
 export * from './print.ts';
 export * from './print-buffer.ts';
 export * from './types.ts';

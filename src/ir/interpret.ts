@@ -96,6 +96,7 @@ function execRule(state: State, inst: Inst): bigint {
     case 'fence':
     case 'barrier':
     case 'syncwarp':
+    case 'members':
       return 0n;
     case 'shuffle':
     case 'reduce':

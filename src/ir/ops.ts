@@ -305,6 +305,12 @@ export const ops = {
     effect: 'warp',
     doc: 'Waits for the threads that take part; global and shared memory before it is visible to them after it.',
   },
+  members: {
+    args: { a: 'int' },
+    type: 'void',
+    effect: 'volatile',
+    doc: 'Says which lanes are to take part in what the warp does next, an i32. Only the sanitizer looks at it, and it is only there when that is asked for.',
+  },
 } as const satisfies Record<string, OpSpec>;
 
 export type Op = keyof typeof ops;

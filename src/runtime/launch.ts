@@ -1,7 +1,7 @@
 /** One launch from plan to results: choose the kernel, fill the plan, bind, run, read back, check. */
 import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { Device, DeviceBuffer, DeviceModule, Dim3, LaunchArgument } from '../device/device.ts';
+import type { Device, DeviceBuffer, DeviceModule, Dim3, LaunchArgument, SanitizeRequest } from '../device/device.ts';
 import type { Expectation } from './argument.ts';
 import { type BoundArgument, bindArguments } from './bind.ts';
 import { type Comparison, compareElements } from './compare.ts';
@@ -19,6 +19,8 @@ export interface LaunchOptions {
   readonly timeoutMs: number;
   /** Takes what the kernel prints, each time that it runs, whether it ends well or not. */
   readonly print?: (text: Uint8Array) => void;
+  /** What to look for in the first run. */
+  readonly sanitize?: SanitizeRequest | undefined;
 }
 
 /** A buffer after the launch. */
@@ -72,7 +74,7 @@ export function launch(
   device: Device,
   module: DeviceModule,
   plan: LaunchPlan,
-  { repeat, timeoutMs, print }: LaunchOptions,
+  { repeat, timeoutMs, print, sanitize }: LaunchOptions,
   { io, diagnostics }: { readonly io: Io; readonly diagnostics: Diagnostics },
 ): LaunchOutcome | undefined {
   const kernel = isRefused(module, plan.kernel, diagnostics) ? undefined : chooseKernel(module.kernels, plan.kernel, diagnostics);
@@ -82,7 +84,7 @@ export function launch(
   const bound = bindArguments(full, kernel, io, diagnostics);
   if (!bound) return undefined;
   const buffers = allocate(device, bound, diagnostics);
-  const durationsMs = buffers && runTimes({ module, full, bound, buffers, timeoutMs, print }, repeat, diagnostics);
+  const durationsMs = buffers && runTimes({ module, full, bound, buffers, timeoutMs, print, sanitize }, repeat, diagnostics);
   const outputs = buffers && durationsMs && bound.flatMap((b, index) => readBack(b, index, buffers[index]));
   for (const buffer of buffers ?? []) buffer?.free();
   return durationsMs && outputs && { plan: full, durationsMs, outputs };
@@ -128,9 +130,14 @@ interface Run {
   readonly buffers: readonly (DeviceBuffer | undefined)[];
   readonly timeoutMs: number;
   readonly print: LaunchOptions['print'];
+  readonly sanitize: LaunchOptions['sanitize'];
 }
 
-function runTimes({ module, full, bound, buffers, timeoutMs, print }: Run, repeat: number, diagnostics: Diagnostics): number[] | undefined {
+function runTimes(
+  { module, full, bound, buffers, timeoutMs, print, sanitize }: Run,
+  repeat: number,
+  diagnostics: Diagnostics,
+): number[] | undefined {
   const args = bound.map((b, i): LaunchArgument => (b.kind === 'bytes' ? b : { kind: 'buffer', buffer: buffers[i]! }));
   const durations: number[] = [];
   const restoreSymbols = keepSymbols(module);
@@ -140,7 +147,7 @@ function runTimes({ module, full, bound, buffers, timeoutMs, print }: Run, repea
     const { kernel, grid, block, sharedBytes, sharedParts } = full;
     const shared = { dynamicSharedBytes: sharedBytes, ...(sharedParts ? { dynamicSharedParts: sharedParts } : {}) };
     const shape = { kernel, grid, block, ...shared, args, timeoutMs };
-    const result = module.launch({ ...shape, ...(print ? { print } : {}) }, diagnostics);
+    const result = module.launch({ ...shape, ...(print ? { print } : {}), ...(sanitize && i === 0 ? { sanitize } : {}) }, diagnostics);
     if (!result) return undefined;
     durations.push(result.durationMs);
   }

@@ -104,6 +104,7 @@ const fates: Fates = {
   matmul: 'never',
   fence: 'never',
   clock: 'never',
+  members: 'never',
   syncwarp: 'never',
 };
 

@@ -1,17 +1,19 @@
 /**
  * The catalogue of diagnostics, the one place where a message is worded. Ranges: CM10 syntax, CM11 names and types of PTX,
  * CM20 legal PTX that no target of ours can do exactly, CM21 versions and targets, CM22 lints, CM30 the IR verifier (our
- * bug), CM40 bitcode, metallib and AIR, CM50 launches, CM60 devices.
+ * bug), CM40 bitcode, metallib and AIR, CM50 launches, CM60 devices,
+ * CM61 the sanitizer.
  */
 import { device } from './device.ts';
 import { formats } from './formats.ts';
 import { launch } from './launch.ts';
 import { refusals } from './refusals.ts';
+import { sanitizer } from './sanitizer.ts';
 import { syntax } from './syntax.ts';
 import { types } from './types.ts';
 import { verifier } from './verifier.ts';
 
-export const catalogue = { ...syntax, ...types, ...refusals, ...verifier, ...formats, ...launch, ...device };
+export const catalogue = { ...syntax, ...types, ...refusals, ...verifier, ...formats, ...launch, ...device, ...sanitizer };
 
 export type Code = keyof typeof catalogue;
 

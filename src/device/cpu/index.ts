@@ -10,6 +10,7 @@ import { loadLibrary } from './library.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
 import { ownMemory } from './own-memory.ts';
 import type { CpuBuffer } from './request.ts';
+import { type Allocations, newAllocations } from './sanitize/allocations.ts';
 
 /** What the device is and how large launches may be; threadgroup limits are those of Apple GPUs, but for kernels that are for this device alone. */
 export const cpuInfo: DeviceInfo = {
@@ -21,43 +22,47 @@ export const cpuInfo: DeviceInfo = {
 /** A CPU device with a memory of its own. */
 export function openCpuDevice(options: EngineOptions = {}): Device {
   const memory = newMemory();
+  const allocations = newAllocations(memory);
   return {
     info: cpuInfo,
-    allocate: (size, diagnostics) => allocate(memory, size, diagnostics),
-    load: (metallib, diagnostics, what) => load(memory, metallib, diagnostics, { ...options, ...what }),
+    allocate: (size, diagnostics) => allocate(memory, allocations, size, diagnostics),
+    load: (metallib, diagnostics, what) => load({ memory, allocations }, metallib, diagnostics, { ...options, ...what }),
     close: () => {},
   };
 }
 
-function allocate(memory: DeviceMemory, size: number, diagnostics: Diagnostics): CpuBuffer | undefined {
+/** Bytes behind a buffer that are nobody's, so that a pointer of unknown origin that leaves it does not reach the next. */
+const redZone = 256;
+
+function allocate(memory: DeviceMemory, allocations: Allocations, size: number, diagnostics: Diagnostics): CpuBuffer | undefined {
   const isSize = Number.isInteger(size) && size >= 0 && size <= cpuInfo.limits.maxBufferBytes;
-  const address = isSize ? memory.take(size) : undefined;
+  const address = isSize ? memory.take(size + redZone) : undefined;
   if (address === undefined) {
     diagnostics.report('CM6012', { bytes: size, what: 'a buffer' });
     return undefined;
   }
   memory.view(address, size).fill(0);
-  let isFree = false;
+  const allocation = allocations.add(address, size, 'a buffer', 'none');
   return {
     get isFree() {
-      return isFree;
+      return allocation.isFree;
     },
     owner: memory,
     address,
     size,
-    write: (bytes, offset = 0) => memory.view(address, size).set(bytes, offset),
+    write(bytes, offset = 0) {
+      memory.view(address, size).set(bytes, offset);
+      allocations.write(allocation, offset, bytes.length);
+    },
     read: () => memory.view(address, size).slice(),
     deviceAddress: () => BigInt(address),
-    free() {
-      // Another buffer may stand there by the second time.
-      if (!isFree) memory.give(address);
-      isFree = true;
-    },
+    // Another buffer may stand there by the second time.
+    free: () => allocations.free(allocation),
   };
 }
 
 function load(
-  memory: DeviceMemory,
+  { memory, allocations }: { readonly memory: DeviceMemory; readonly allocations: Allocations },
   metallib: Uint8Array,
   diagnostics: Diagnostics,
   options: EngineOptions & LoadOptions,
@@ -66,13 +71,15 @@ function load(
   const own = library && ownMemory(memory, library.kernels, diagnostics);
   if (!own) return undefined;
   const { kernels, refused } = library;
+  const size = kernels.flatMap(({ params }) => params.flatMap((param) => param.memory?.size ?? []))[0] ?? 0;
+  if (size > 0) allocations.add(own.address, size, 'the global variables of the module', 'all');
   return {
     kernels: kernels.map((kernel) => kernel.reflection),
     refused,
     symbols: own.symbols,
     launch(request, to) {
       const kernel = kernels.find((each) => each.reflection.name === request.kernel);
-      if (kernel) return launchKernel(memory, { limits: cpuInfo.limits, ownMemory: own.address }, kernel, request, to);
+      if (kernel) return launchKernel(memory, { limits: cpuInfo.limits, ownMemory: own.address, allocations }, kernel, request, to);
       const why = refused.get(request.kernel);
       if (why) to.addAll(why.list);
       else to.report('CM5001', { name: request.kernel });

@@ -2,13 +2,15 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printBufferBytes } from '../../ir/index.ts';
 import { handPrinted, reportStop } from '../aftermath.ts';
-import type { DeviceLimits, Dim3, LaunchRequest, LaunchResult } from '../device.ts';
+import type { DeviceLimits, Dim3, LaunchRequest, LaunchResult, SanitizeKind } from '../device.ts';
 import { emptyPrintBuffer } from '../printed.ts';
 import { checkRequest, sharedParts } from '../request.ts';
 import { hostImports, paramGlobal, type WordGlobal } from './compile/host.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
 import { addressOf, judgeOf } from './request.ts';
+import type { Allocations } from './sanitize/allocations.ts';
+import { Deadlock, startWatch, type Watch } from './sanitize/watch.ts';
 
 /** What `tick` throws when time is up. */
 class TimeIsUp extends Error {}
@@ -20,6 +22,8 @@ export interface Surroundings {
   readonly limits: DeviceLimits;
   /** Address of the module's own memory. */
   readonly ownMemory: number;
+  /** What the device has given out, for launches that are watched. */
+  readonly allocations?: Allocations;
   /** What the kernel sees of a slot, for a caller that has bound all of them itself. */
   readonly bound?: (slot: number) => bigint;
 }
@@ -27,13 +31,14 @@ export interface Surroundings {
 /** Runs a kernel to its end; nothing after reporting CM50xx or CM60xx. */
 export function launchKernel(
   memory: DeviceMemory,
-  { limits, ownMemory, bound }: Surroundings,
-  kernel: LoadedKernel,
+  { limits, ownMemory, bound, allocations }: Surroundings,
+  given: LoadedKernel,
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
-  if (!checkRequest(judgeOf(memory, limits, kernel.reflection), kernel.reflection, request, diagnostics)) return undefined;
+  if (!checkRequest(judgeOf(memory, limits, given.reflection), given.reflection, request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
+  const kernel = request.sanitize ? sanitizedKernel(given, request.sanitize.kinds) : given;
   const compiled = kernel.compiled(request.block);
   if (!compiled.wasm) {
     diagnostics.report('CM6013', { kernel: request.kernel, what: compiled.excess ?? '' });
@@ -47,13 +52,27 @@ export function launchKernel(
   }
   try {
     fillArea(memory, start, area, kernel, request);
+    const { sanitize } = request;
+    const own = { address: ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 };
+    const watched = sanitize &&
+      allocations && { memory, allocations, kernel, compiled, request: { ...request, sanitize }, area: { ...area, start }, own };
+    const watch = watched && startWatch(watched, diagnostics);
+    if (watched && !watch) return undefined;
+    if (!watched) allocations?.writeAll();
     const globals = globalsOf({ start, ownMemory, bound }, area, kernel, request);
-    const result = runInstance(memory, { wasm: compiled.wasm, lanes: compiled.lanes }, globals, request, diagnostics);
+    const result = runInstance(memory, { wasm: compiled.wasm, lanes: compiled.lanes, watch }, globals, request, diagnostics);
+    watch?.end(diagnostics);
     handPrinted(memory.view(start + area.printed, area.printedBytes), kernel.reflection, request, diagnostics);
     return result && reportStop(memory.view(start + area.faults, 4), kernel.reflection, diagnostics) ? undefined : result;
   } finally {
     memory.give(start);
   }
+}
+
+/** A kernel whose compilation is instrumented. */
+function sanitizedKernel(kernel: LoadedKernel, kinds: ReadonlySet<SanitizeKind>): LoadedKernel {
+  const compiled = kernel.sanitized(kinds);
+  return Object.create(kernel, { compiled: { value: () => compiled } }) as LoadedKernel;
 }
 
 /** Offsets of what a launch needs besides its buffers. */
@@ -154,11 +173,12 @@ interface Runnable {
   readonly wasm: WebAssembly.Module;
   /** Threads that go on together. */
   readonly lanes: number;
+  readonly watch: Watch | undefined;
 }
 
 function runInstance(
   { memory }: DeviceMemory,
-  { wasm, lanes }: Runnable,
+  { wasm, lanes, watch }: Runnable,
   { words, params }: Globals,
   request: LaunchRequest,
   diagnostics: Diagnostics,
@@ -166,13 +186,17 @@ function runInstance(
   const deadline = request.timeoutMs > 0 ? performance.now() + request.timeoutMs : Number.POSITIVE_INFINITY;
   const tick = (): void => {
     if (performance.now() > deadline) throw new TimeIsUp();
+    watch?.tick();
   };
-  const { exports } = new WebAssembly.Instance(wasm, hostImports(memory, tick));
+  const imports = hostImports(memory, tick);
+  Object.assign(imports.env!, watch?.imports);
+  const { exports } = new WebAssembly.Instance(wasm, imports);
   const global = (name: string): WebAssembly.Global => exports[name] as WebAssembly.Global;
   for (const [name, value] of Object.entries(words)) global(name).value = value;
   params.forEach((address, i) => {
     global(paramGlobal(i)).value = address;
   });
+  watch?.begin(global);
   const start = performance.now();
   try {
     (exports.run as () => void)();
@@ -197,6 +221,8 @@ function reportFault(
     block: [word('ctaid.x'), word('ctaid.y'), word('ctaid.z')].join(', '),
     thread: [thread % nx, Math.floor(thread / nx) % ny, Math.floor(thread / (nx * ny))].join(', '),
   };
+  // The watch has found it and says so.
+  if (error instanceof Deadlock) return;
   // Threads of a strip access memory together.
   const last = Math.min(thread + lanes, product(request.block)) - 1 - thread;
   const others = last > 0 ? ` or one of the ${last} behind it` : '';

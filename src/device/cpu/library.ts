@@ -11,11 +11,12 @@ import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
 import { type Kernel, type Pass, runPasses, standardPasses } from '../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../metallib/index.ts';
-import type { Dim3, EngineOptions, LoadOptions } from '../device.ts';
+import type { Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../device.ts';
 import { compileKernel } from './compile/kernel-module.ts';
 import { expandMatmul } from './compile/matmul.ts';
 import { type Plan, windowsOf } from './compile/plan.ts';
 import { fmaMode } from './engine.ts';
+import type { Site } from './sanitize/sites.ts';
 import { compileStrips } from './strips/module.ts';
 import { copyOf } from './strips/narrow.ts';
 
@@ -27,6 +28,8 @@ export interface LoadedKernel {
   readonly constants: Uint8Array;
   /** Compiled at the first call for blocks of a shape. */
   compiled(block: Dim3): CompiledKernel;
+  /** Compiled with what looks for faults of some kinds, one lane at a time, at the first call with these. */
+  sanitized(kinds: ReadonlySet<SanitizeKind>): CompiledKernel;
 }
 
 export interface CompiledKernel {
@@ -41,6 +44,8 @@ export interface CompiledKernel {
   readonly lanes: number;
   /** Why a kernel is run one lane at a time that was to run in strips. */
   readonly alone: string | undefined;
+  /** Of an instrumented compilation: what reports speak of. */
+  readonly watched?: { readonly plan: Plan; readonly sites: readonly Site[] } | undefined;
 }
 
 export interface LoadedLibrary {
@@ -96,6 +101,7 @@ export function loadedKernel(
   passes: readonly Pass[] = [],
 ): LoadedKernel {
   const made = new Map<string, CompiledKernel>();
+  const watched = new Map<string, CompiledKernel>();
   let lane: CompiledKernel | undefined;
   let isReady = false;
   const ready = (): Kernel => {
@@ -123,6 +129,14 @@ export function loadedKernel(
       made.set(key, compiled);
       return compiled;
     },
+    sanitized(kinds) {
+      const key = [...kinds].sort().join();
+      const known = watched.get(key);
+      if (known) return known;
+      const fresh = compileLane(ready(), undefined, kinds);
+      watched.set(key, fresh);
+      return fresh;
+    },
   };
 }
 
@@ -132,10 +146,11 @@ const leastThreads = 32;
 const isForStrips = (block: Dim3, { engine = 'auto' }: EngineOptions): boolean =>
   engine === 'simd' || (engine === 'auto' && block[0] * block[1] * block[2] >= leastThreads);
 
-function compileLane(kernel: Kernel, why: string | undefined): CompiledKernel {
-  const { bytes, plan, excess } = compileKernel(copyOf(kernel));
+function compileLane(kernel: Kernel, why: string | undefined, kinds?: ReadonlySet<SanitizeKind>): CompiledKernel {
+  const { bytes, plan, excess, sites } = compileKernel(copyOf(kernel), kinds);
   const wasm = excess === undefined ? new WebAssembly.Module(bytes as BufferSource) : undefined;
-  return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why };
+  const watched = sites && { plan, sites };
+  return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why, watched };
 }
 
 function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact' }: EngineOptions): CompiledKernel | { readonly why: string } {

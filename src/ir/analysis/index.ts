@@ -7,4 +7,5 @@ export * from './dominators.ts';
 export * from './influence.ts';
 export * from './liveness.ts';
 export * from './loops.ts';
+export { type Roots, rootsOf } from './roots.ts';
 export * from './uniformity.ts';

@@ -7,10 +7,11 @@ import { carryShuffles } from './carry-shuffles.ts';
 import { cleanupCfg } from './cleanup-cfg.ts';
 import { cse } from './cse.ts';
 import { dce } from './dce.ts';
+import { dropMembers } from './drop-members.ts';
 import { recoverPointers } from './recover-pointers.ts';
 import { simplify } from './simplify.ts';
 
-export { carryShuffles, cleanupCfg, cse, dce, recoverPointers, simplify };
+export { carryShuffles, cleanupCfg, cse, dce, dropMembers, recoverPointers, simplify };
 
 export interface Pass {
   readonly name: string;

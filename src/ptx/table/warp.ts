@@ -91,7 +91,10 @@ export const warpRows = [
     source: '9.7.9.6',
     status: 'exact',
     isCollective: true,
-    lower: ({ a, b, c }, { mode }, ir) => exchange(ir, mode, a, b, c),
+    lower({ a, b, c, members }, { mode }, ir) {
+      ir.members(members);
+      return exchange(ir, mode, a, b, c);
+    },
     cases: () => [
       { form: 'shfl.sync.idx.b32', a: 7, b: 0, c: 31, members: 1, d: 7, p: 1, why: 'lane 0 reads itself' },
       { form: 'shfl.sync.up.b32', a: 7, b: 1, c: 0, members: 1, d: 7, p: 0, why: 'there is no lane below 0: the own value' },
@@ -124,7 +127,10 @@ export const warpRows = [
     source: '9.7.13.2',
     status: 'exact',
     isCollective: true,
-    lower: (_, __, ir) => void ir.syncwarp(),
+    lower({ a }, _, ir) {
+      ir.members(a);
+      ir.syncwarp();
+    },
     cases: () => [],
   }),
   row({
@@ -136,7 +142,10 @@ export const warpRows = [
     source: '9.7.13.9',
     status: 'exact',
     isCollective: true,
-    lower: ({ a, b }, { mode }, ir) => judge(ir, mode, a, b),
+    lower({ a, b }, { mode }, ir) {
+      ir.members(b);
+      return judge(ir, mode, a, b);
+    },
     cases: () => [
       { form: 'vote.sync.all.pred', a: 1, b: 1, d: 1, why: 'it holds for the one thread' },
       { form: 'vote.sync.any.pred', a: 0, b: 1, d: 0, why: 'it holds for none' },
@@ -151,7 +160,10 @@ export const warpRows = [
     source: '9.7.13.9',
     status: 'exact',
     isCollective: true,
-    lower: ({ a, b }, _, ir) => votes(ir, a, b),
+    lower({ a, b }, _, ir) {
+      ir.members(b);
+      return votes(ir, a, b);
+    },
     cases: () => [
       { form: 'vote.sync.ballot.b32', a: 1, b: 1, d: 1, why: 'lane 0' },
       { form: 'vote.sync.ballot.b32', a: 0, b: 1, d: 0, why: 'it does not hold' },
@@ -200,7 +212,10 @@ export const warpRows = [
     source: '9.7.13.10',
     status: 'exact',
     isCollective: true,
-    lower: ({ a, b }, _, ir) => sameAs(ir, a, b),
+    lower({ a, b }, _, ir) {
+      ir.members(b);
+      return sameAs(ir, a, b);
+    },
     cases: () => [
       { form: 'match.any.sync.b32', a: 5, b: 1, d: 1, why: 'a thread matches itself' },
       { form: 'match.any.sync.b64', a: 0x8000000000000000n, b: 1, d: 1, why: 'all 64 bits are looked at' },
@@ -217,6 +232,7 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower({ a, b }, _, ir) {
+      ir.members(b);
       const p = agree(ir, a, b);
       return { d: ir.select(p, present(ir, b), word(ir, 0)), p };
     },
@@ -250,7 +266,10 @@ export const warpRows = [
     source: '9.7.13.12',
     status: 'exact',
     isCollective: true,
-    lower: ({ a }, { op, type }, ir) => ir.reduce(a, { fold: foldOf(op, type) }),
+    lower({ a, b }, { op, type }, ir) {
+      ir.members(b);
+      return ir.reduce(a, { fold: foldOf(op, type) });
+    },
     cases: () => [
       { form: 'redux.sync.add.u32', a: 5, b: 1, d: 5, why: 'the sum of one value' },
       { form: 'redux.sync.min.s32', a: 0x80000000, b: 1, d: 0x80000000, why: 'the least value there is' },
@@ -266,7 +285,10 @@ export const warpRows = [
     source: '9.7.13.12',
     status: 'exact',
     isCollective: true,
-    lower: ({ a }, { op }, ir) => ir.reduce(a, { fold: op }),
+    lower({ a, b }, { op }, ir) {
+      ir.members(b);
+      return ir.reduce(a, { fold: op });
+    },
     cases: () => [
       { form: 'redux.sync.and.b32', a: 0xf0, b: 1, d: 0xf0, why: 'lanes that are not there clear nothing' },
       { form: 'redux.sync.or.b32', a: 0xf0, b: 1, d: 0xf0, why: 'nor set anything' },
@@ -282,6 +304,7 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower({ a }, _, ir) {
+      ir.members(a);
       const d = lowest(ir, present(ir, a));
       return { d, p: ir.icmp(d, laneOf(ir), { pred: 'eq' }) };
     },

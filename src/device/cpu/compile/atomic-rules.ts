@@ -2,7 +2,7 @@
  * Atomics. One thread runs at a time, so reading and writing back is one step. Operands are put aside first, in locals that no
  * other rule uses: working them out may use the others.
  */
-import { type AtomicOp, flushesSubnormals, type InstOf } from '../../../ir/index.ts';
+import { type AtomicOp, flushesSubnormals, type InstOf, type Value } from '../../../ir/index.ts';
 import { call, type Emitter, suffix } from './emitter.ts';
 import { wrapAddress } from './memory-rules.ts';
 import { heldAs } from './values.ts';
@@ -15,7 +15,7 @@ interface Places {
 }
 
 /** Puts the address and the operand aside, and reads the old value. */
-function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>): Places {
+function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>, value: Value): Places {
   const type = heldAs(inst.type);
   const operand = e.values.scratch(type, 1);
   const address = e.values.scratch('i32', 2);
@@ -23,7 +23,8 @@ function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>): Places {
   e.values.push(inst.b);
   e.code.at('local.set', operand);
   e.values.push(inst.a);
-  wrapAddress(e);
+  if (e.sanitizer) e.sanitizer.place(e, inst, value, 0);
+  else wrapAddress(e);
   e.code.at('local.tee', address);
   e.code.access(`${type}.load`, 1);
   e.code.at('local.set', old);
@@ -31,12 +32,13 @@ function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>): Places {
 }
 
 /** Leaves the old value on the stack. */
-export function atomic(e: Emitter, inst: InstOf<'atomic'>): void {
-  const places = prepare(e, inst);
+export function atomic(e: Emitter, inst: InstOf<'atomic'>, value: Value): void {
+  const places = prepare(e, inst, value);
   e.code.at('local.get', places.address);
   if (flushesSubnormals(e.kernel, inst)) addFlushed(e, places);
   else writeNew(e, inst.rmw, places);
   e.code.access(`${places.type}.store`, 1);
+  e.sanitizer?.changed(e, places.type, places.address, places.old);
   e.code.at('local.get', places.old);
 }
 
@@ -78,12 +80,12 @@ function writeWrapping({ code }: Emitter, rmw: 'inc' | 'dec', { old, operand }: 
 }
 
 /** Leaves the old value on the stack. */
-export function compareAndSwap(e: Emitter, inst: InstOf<'cas'>): void {
+export function compareAndSwap(e: Emitter, inst: InstOf<'cas'>, value: Value): void {
   const type = heldAs(inst.type);
   const wanted = e.values.scratch(type, 4);
   e.values.push(inst.c);
   e.code.at('local.set', wanted);
-  const { address, old, operand } = prepare(e, inst);
+  const { address, old, operand } = prepare(e, inst, value);
   e.code.at('local.get', address);
   e.code.at('local.get', wanted);
   e.code.at('local.get', old);
@@ -92,5 +94,6 @@ export function compareAndSwap(e: Emitter, inst: InstOf<'cas'>): void {
   e.code.op(`${type}.eq`);
   e.code.op('select');
   e.code.access(`${type}.store`, 1);
+  e.sanitizer?.changed(e, type, address, old);
   e.code.at('local.get', old);
 }

@@ -1,6 +1,7 @@
 /** What the rules of all ops share: where code goes, and how operands of each type get on the stack. */
 import { bitsOf, type Kernel, type Type, type Value, type Variable } from '../../../ir/index.ts';
 import type { Code, ValueType } from '../../../wasm/index.ts';
+import type { Sanitizer } from '../sanitize/hooks.ts';
 import type { HelperName } from './helpers.ts';
 import type { Host } from './host.ts';
 import { heldAs, type Values } from './values.ts';
@@ -15,6 +16,8 @@ export interface Emitter {
   free(value: Value): void;
   /** Puts the address on the stack at which the window of a space starts for this thread. */
   window(space: Variable['space']): void;
+  /** Of an instrumented compilation. */
+  readonly sanitizer?: Sanitizer | undefined;
 }
 
 /** An operation of two operands. */

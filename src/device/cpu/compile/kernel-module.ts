@@ -4,6 +4,9 @@
  */
 import type { Kernel } from '../../../ir/index.ts';
 import { bodyLimit, type Code, localLimit, newModule } from '../../../wasm/index.ts';
+import type { SanitizeKind } from '../../device.ts';
+import { newSanitizer } from '../sanitize/sanitizer.ts';
+import type { Site } from '../sanitize/sites.ts';
 import { helperTable } from './helpers.ts';
 import { declareHost, type Host } from './host.ts';
 import { writeMeeting } from './meeting-function.ts';
@@ -17,22 +20,25 @@ export interface KernelModule {
   readonly plan: Plan;
   /** What about the module is more than engines take, in words. */
   readonly excess: string | undefined;
+  /** Of an instrumented compilation: the instructions that reports name, by number from 1 on. */
+  readonly sites?: readonly Site[] | undefined;
 }
 
-/** Compiles a kernel, which is changed on the way. */
-export function compileKernel(kernel: Kernel): KernelModule {
+/** Compiles a kernel, which is changed on the way; instrumented where it says what to look for. */
+export function compileKernel(kernel: Kernel, sanitize?: ReadonlySet<SanitizeKind>): KernelModule {
   const plan = planOf(kernel);
   const module = newModule();
   const host = declareHost(module, kernel.params.length);
+  const sanitizer = sanitize && newSanitizer(plan, module, host, sanitize);
   const phase = module.global('i32');
   const fuel = module.global('i32');
-  const shared: Shared = { plan, module, host, helper: helperTable(module), phase, fuel };
+  const shared: Shared = { plan, module, host, helper: helperTable(module), phase, fuel, sanitizer };
   const written = plan.regions.list.map((region) => ({ id: region.id, ...writeRegion(shared, region) }));
   const together = plan.regions.meetings.map((meeting) => ({ id: meeting.id, index: writeMeeting(shared, meeting) }));
   const steps = [...written, ...together].sort((a, b) => a.id - b.id).map(({ index }) => index);
   const block = writeBlock(shared, steps);
   writeGrid(host, module.fn({ params: [], results: [] }, 'run').code, block);
-  return { bytes: module.finish(), plan, excess: excessOf(written.map((each) => each.code)) };
+  return { bytes: module.finish(), plan, excess: excessOf(written.map((each) => each.code)), sites: sanitizer?.sites.list };
 }
 
 /** Leaves room for the declarations of locals, which belong to a body. */

@@ -35,6 +35,7 @@ export function writeMeeting(shared: Shared, meeting: Meeting): number {
   code.i32(0);
   code.at('local.set', mask);
   eachThread(frame, () => writeTaking(frame));
+  shared.sanitizer?.met(code, meeting, frame);
   writeAnswers(frame);
   code.at('local.get', last);
   code.at('local.tee', frame.base);

@@ -1,5 +1,7 @@
 /** Loads and stores, bounds first; and choices, which vectors take lane by lane as accesses do. */
-import { bytesOf, elementOf, type InstOf, isVector, lanesOf } from '../../../ir/index.ts';
+import { bytesOf, elementOf, type InstOf, isVector, lanesOf, type Type, type Value } from '../../../ir/index.ts';
+import type { Sanitizer } from '../sanitize/hooks.ts';
+import { writeBits } from '../sanitize/sanitizer.ts';
 import { type Emitter, pushAll, typeOf } from './emitter.ts';
 import { heldAs } from './values.ts';
 
@@ -41,7 +43,8 @@ export function wrapAddress(e: Emitter): void {
 }
 
 /** Reads lane by lane. */
-export function load(e: Emitter, inst: InstOf<'load'>): void {
+export function load(e: Emitter, inst: InstOf<'load'>, value: Value): void {
+  if (e.sanitizer) return watchedLoad(e, e.sanitizer, inst, value);
   const element = elementOf(inst.type);
   const name = loads[element] ?? `${heldAs(element)}.load`;
   const size = bytesOf(element);
@@ -57,7 +60,8 @@ export function load(e: Emitter, inst: InstOf<'load'>): void {
 }
 
 /** Writes lane by lane. */
-export function store(e: Emitter, inst: InstOf<'store'>): void {
+export function store(e: Emitter, inst: InstOf<'store'>, value: Value): void {
+  if (e.sanitizer) return watchedStore(e, e.sanitizer, inst, value);
   const type = typeOf(e, inst.value);
   const element = elementOf(type);
   const name = stores[element] ?? `${heldAs(element)}.store`;
@@ -74,4 +78,49 @@ export function store(e: Emitter, inst: InstOf<'store'>): void {
     e.values.pushLane(inst.value, lane);
     e.code.access(name, 1, lane * bytesOf(element));
   }
+}
+
+// ── of an instrumented compilation ──
+
+/** Every lane with its address on the stack. */
+function eachAddress(e: Emitter, addr: Value, type: Type, act: (lane: number) => void): void {
+  e.values.push(addr);
+  if (!isVector(type)) return act(0);
+  const base = e.values.scratch('i64', 7);
+  e.code.at('local.set', base);
+  for (let lane = 0; lane < lanesOf(type); lane++) {
+    e.code.at('local.get', base);
+    e.code.i64(BigInt(lane * bytesOf(elementOf(type))));
+    e.code.op('i64.add');
+    act(lane);
+  }
+}
+
+function watchedLoad(e: Emitter, sanitizer: Sanitizer, inst: InstOf<'load'>, value: Value): void {
+  const element = elementOf(inst.type);
+  eachAddress(e, inst.addr, inst.type, (lane) => {
+    sanitizer.place(e, inst, value, lane);
+    e.code.access(loads[element] ?? `${heldAs(element)}.load`, 1);
+  });
+}
+
+function watchedStore(e: Emitter, sanitizer: Sanitizer, inst: InstOf<'store'>, value: Value): void {
+  const type = typeOf(e, inst.value);
+  const element = elementOf(type);
+  const stored = e.values.scratch(heldAs(element), 8);
+  const put = (lane: number): void => {
+    if (isVector(type)) e.values.pushLane(inst.value, lane);
+    else e.values.push(inst.value);
+    e.code.at('local.set', stored);
+  };
+  if (!isVector(type)) put(0);
+  eachAddress(e, inst.addr, type, (lane) => {
+    if (isVector(type)) put(lane);
+    sanitizer.place(e, inst, value, lane, () => {
+      e.code.at('local.get', stored);
+      writeBits(e.code, element);
+    });
+    e.code.at('local.get', stored);
+    e.code.access(stores[element] ?? `${heldAs(element)}.store`, 1);
+  });
 }

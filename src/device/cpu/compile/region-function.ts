@@ -49,6 +49,7 @@ export function writeRegion(shared: Shared, region: Region): { readonly index: n
   const local = (): number => code.local('i32');
   const [x, y, z, record, fuel] = [local(), local(), local(), local(), local()];
   const frame: Frame = { shared, code, x, y, z, thread: 0, end: 1, record, fuel, cost: costOf(shared.plan.kernel, region) };
+  shared.sanitizer?.regionStart(code, region);
   writeFirstPlace(frame);
   code.at('global.get', shared.fuel);
   code.at('local.set', fuel);
@@ -89,6 +90,7 @@ function writeThreadStart(frame: Frame, region: Region): void {
   const { plan, host } = shared;
   code.at('local.get', thread);
   code.at('global.set', host.globals.thread);
+  shared.sanitizer?.threadStart(code, thread);
   writeTurn(frame);
   if (plan.regions.schedule === 'warp') {
     writeStateAddress(shared, code, thread);
@@ -141,7 +143,8 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
   const { kernel } = plan;
   const free = (value: Value): void => writeFree(frame, value);
   const values = regionValues(plan, code, free);
-  const e: Emitter = { kernel, code, host: shared.host, values, helper: shared.helper, free, window: (space) => writeWindow(frame, space) };
+  const { host, helper, sanitizer } = shared;
+  const e: Emitter = { kernel, code, host, values, helper, free, window: (space) => writeWindow(frame, space), sanitizer };
   const inRegion = (value: Value): boolean => region.cfg.position[plan.home[value]!]! >= 0;
 
   for (const value of plan.brought.get(region.entry)!) {

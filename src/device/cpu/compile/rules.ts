@@ -101,7 +101,7 @@ const rules = {
   atomic,
   cas: compareAndSwap,
   // One thread runs at a time, and none of its accesses waits.
-  fence: () => {},
+  fence: (e) => e.sanitizer?.fence(e),
   clock: (e, { name }) => e.code.at('call', e.host.functions[name]),
   // Threads meet between regions; nothing is left to do inside one.
   barrier: () => {},
@@ -110,6 +110,7 @@ const rules = {
   reduce: () => {},
   matmul: () => bug('a product of matrices that was not taken apart'),
   syncwarp: () => {},
+  members: (e, inst, value) => e.sanitizer?.members(e, inst, value),
 } satisfies { [K in Op]: (e: Emitter, inst: InstOf<K>, value: Value) => void };
 
 /** The rule of an op, which leaves the result on the stack. */

@@ -6,6 +6,7 @@ import { gone, type Shared, waiting, writeCount, writeStateAddress, writeWarpEnd
 export function writeBlock(shared: Shared, steps: readonly number[]): number {
   const { index, code } = shared.module.fn({ params: [], results: [] });
   const { schedule } = shared.plan.regions;
+  shared.sanitizer?.blockStart(code);
   if (schedule === 'warp') writeWarps(shared, code, writeDispatch(shared, steps));
   else if (schedule === 'block') writeTogether(shared, code, writeDispatch(shared, steps));
   else writeCall(shared, code, steps[0]!);
@@ -87,6 +88,7 @@ function writeWarps(shared: Shared, code: Code, dispatch: number): void {
   code.op('i32.lt_u');
   code.at('br_if', 0);
   code.end();
+  shared.sanitizer?.release(code);
   code.i32(0);
   code.at('local.set', released);
   eachState(shared, code, next, () => writeReleased(shared, code, next, released));

@@ -1,5 +1,6 @@
 /** What the functions of one kernel share, and the states of threads. */
 import type { Code, WasmModule } from '../../../wasm/index.ts';
+import type { Sanitizer } from '../sanitize/hooks.ts';
 import type { HelperName } from './helpers.ts';
 import type { Host } from './host.ts';
 import type { Plan } from './plan.ts';
@@ -13,6 +14,8 @@ export interface Shared {
   readonly phase: number;
   /** Global: work until the next look at the clock. */
   readonly fuel: number;
+  /** Of an instrumented compilation. */
+  readonly sanitizer?: Sanitizer | undefined;
 }
 
 /** The state of a thread that has left the kernel: above all others. */

@@ -105,6 +105,7 @@ const rules: { [K in Op]: StripRule<K> | 'lanes' | 'whole' | 'alone' } = {
   reduce: 'whole',
   matmul: 'alone',
   syncwarp: 'whole',
+  members: 'alone',
 };
 
 /** How a value is written vector by vector; nothing where it is done lane by lane. */

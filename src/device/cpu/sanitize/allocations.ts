@@ -1,0 +1,83 @@
+/** The memory that a device has given out: what is written of it, and, once a launch was watched, what was freed. */
+import type { DeviceMemory } from '../memory.ts';
+
+export interface Allocation {
+  readonly address: number;
+  readonly size: number;
+  /** What it is, in words, for whoever has no better name. */
+  readonly what: string;
+  isFree: boolean;
+  /** All of it, nothing, or a bit for each byte. */
+  written: 'all' | 'none' | Uint8Array;
+}
+
+export interface Allocations {
+  /** Those that live, and those that were freed and not given out again. */
+  readonly list: ReadonlySet<Allocation>;
+  add(address: number, size: number, what: string, written: 'all' | 'none'): Allocation;
+  free(allocation: Allocation): void;
+  /** Bytes that the host writes. */
+  write(allocation: Allocation, offset: number, bytes: number): void;
+  /** From now on, memory that is freed is kept for a while, so that who uses it is found. */
+  keepFreed(): void;
+  /** A launch that nobody watches may write anything. */
+  writeAll(): void;
+}
+
+/** Bytes that are kept at most. */
+const mostKept = 2 ** 28;
+
+/** No memory given out yet. */
+export function newAllocations(memory: DeviceMemory): Allocations {
+  const list = new Set<Allocation>();
+  const kept: Allocation[] = [];
+  const partly = new Set<Allocation>();
+  let keeps = false;
+  const forget = (allocation: Allocation): void => {
+    list.delete(allocation);
+    memory.give(allocation.address);
+  };
+  return {
+    list,
+    add(address, size, what, written) {
+      const allocation: Allocation = { address, size, what, isFree: false, written };
+      list.add(allocation);
+      if (written !== 'all') partly.add(allocation);
+      return allocation;
+    },
+    free(allocation) {
+      if (allocation.isFree) return;
+      allocation.isFree = true;
+      partly.delete(allocation);
+      if (!keeps) return forget(allocation);
+      kept.push(allocation);
+      while (kept.reduce((sum, { size }) => sum + size, 0) > mostKept) forget(kept.shift()!);
+    },
+    write(allocation, offset, bytes) {
+      if (allocation.written === 'all' || bytes === 0) return;
+      if (offset === 0 && bytes >= allocation.size) allocation.written = 'all';
+      else {
+        if (allocation.written === 'none') allocation.written = new Uint8Array(Math.ceil(allocation.size / 8));
+        setBits(allocation.written, offset, bytes);
+      }
+      if (allocation.written === 'all') partly.delete(allocation);
+    },
+    keepFreed() {
+      keeps = true;
+    },
+    writeAll() {
+      for (const allocation of partly) allocation.written = 'all';
+      partly.clear();
+    },
+  };
+}
+
+/** Sets `count` bits from one on. */
+export function setBits(map: Uint8Array, from: number, count: number): void {
+  const end = from + count;
+  let at = from;
+  for (; at < end && at % 8 !== 0; at++) map[at >> 3]! |= 1 << (at & 7);
+  const whole = (end - at) >> 3;
+  if (whole > 0) map.fill(0xff, at / 8, at / 8 + whole);
+  for (at += whole * 8; at < end; at++) map[Math.floor(at / 8)]! |= 1 << (at % 8);
+}
