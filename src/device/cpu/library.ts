@@ -7,9 +7,9 @@ import { readMetallib } from '../../metallib/index.ts';
 import type { Dim3, EngineOptions } from '../device.ts';
 import { compileKernel } from './compile/kernel-module.ts';
 import { type Plan, windowsOf } from './compile/plan.ts';
+import { fmaMode } from './engine.ts';
 import { compileStrips } from './strips/module.ts';
 import { copyOf } from './strips/narrow.ts';
-import { fmaMode } from './engine.ts';
 
 export interface LoadedKernel {
   readonly reflection: KernelReflection;

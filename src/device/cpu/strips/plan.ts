@@ -1,14 +1,5 @@
 /** What is known of a kernel before strips are written: its narrowed copy, shapes, regions, and where values wait between regions. */
-import {
-  elementOf,
-  isVector,
-  type Kernel,
-  lanesOf,
-  livenessOf,
-  operandsOf,
-  terminatorOperands,
-  type Value,
-} from '../../../ir/index.ts';
+import { elementOf, isVector, type Kernel, lanesOf, livenessOf, operandsOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { countUses, isFree, type Plan, windowsOf } from '../compile/plan.ts';
 import { narrowed } from './narrow.ts';
