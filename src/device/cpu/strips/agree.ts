@@ -16,7 +16,8 @@ function leavesOf(s: Strip, cond: Value): InstOf<'icmp'>[] | undefined {
   const leaves: InstOf<'icmp'>[] = [];
   const visit = (value: Value): boolean => {
     const inst = s.kernel.insts[value]!;
-    if (shapeOf(s, value) === 0) return true;
+    // What is not worked out just here may have had its operands elsewhere.
+    if (!isOwn(s, cond, value)) return false;
     if ((inst.op === 'and' || inst.op === 'or' || inst.op === 'xor') && leaves.length < most) return visit(inst.a) && visit(inst.b);
     if (inst.op !== 'icmp' || typeOf(s, inst.a) !== 'i32') return false;
     leaves.push(inst);
@@ -26,8 +27,24 @@ function leavesOf(s: Strip, cond: Value): InstOf<'icmp'>[] | undefined {
   return visit(cond) && leaves.length > 0 && leaves.length <= most ? leaves : undefined;
 }
 
+/** Whether a value is used for a condition alone, in the block of that. */
+const isOwn = ({ plan }: Strip, cond: Value, value: Value): boolean =>
+  plan.uses[value] === 1 && plan.crosses[value] === 0 && plan.home[value] === plan.home[cond];
+
 /** Whether `writeAgreement` can say something of a condition. */
 export const mayAgree = (s: Strip, cond: Value): boolean => leavesOf(s, cond) !== undefined;
+
+/** Whether the comparisons still wait to be written, so that their operands are there. */
+export function isAtHand(s: Strip, cond: Value): boolean {
+  const visit = (value: Value): boolean => {
+    const inst = s.kernel.insts[value]!;
+    return (
+      s.waits(value) &&
+      (inst.op === 'icmp' || ((inst.op === 'and' || inst.op === 'or' || inst.op === 'xor') && visit(inst.a) && visit(inst.b)))
+    );
+  };
+  return visit(cond);
+}
 
 /** Puts on the stack whether the first and the last lane tell of all; the condition of the first is in the local then. */
 export function writeAgreement(s: Strip, cond: Value, answer: number): void {
@@ -65,7 +82,6 @@ function endsAgree(s: Strip, leaf: InstOf<'icmp'>): void {
 /** The condition as the first lane has it. */
 function writeFirst(s: Strip, value: Value): void {
   const inst = s.kernel.insts[value]!;
-  if (shapeOf(s, value) === 0) return s.scalar(value);
   if (inst.op === 'icmp') return compare(s, inst, 0);
   if (inst.op !== 'and' && inst.op !== 'or' && inst.op !== 'xor') return;
   writeFirst(s, inst.a);

@@ -1,6 +1,7 @@
 /** Conversions on vectors. A vector of long lanes is one of two for each of short ones. */
 import { bitsOf, type InstOf, isPointer, spaceOf, type Value } from '../../../ir/index.ts';
 import { pushWindow } from './free.ts';
+import { isShortFloat, narrowShort, widenShort } from './halves.ts';
 import { addStride, cut, evenWords, longOf, longs, type PartWriter, partSigned, type Strip, typeOf, words } from './strip.ts';
 
 /** The low bits. */
@@ -57,10 +58,11 @@ export const floatToInt =
   (sign: 's' | 'u') =>
   (s: Strip, inst: InstOf<'fptosi'> | InstOf<'fptoui'>, value: Value): PartWriter | undefined => {
     const from = typeOf(s, inst.a);
-    if ((from !== 'f32' && from !== 'f64') || longOf(s, value) || inst.type === 'i1') return undefined;
+    if (longOf(s, value) || inst.type === 'i1') return undefined;
     return (part) => {
-      if (from === 'f32') {
+      if (from !== 'f64') {
         s.part(inst.a, part);
+        if (isShortFloat(from)) widenShort(s, from);
         s.code.op(`i32x4.trunc_sat_f32x4_${sign}`);
       } else {
         for (const which of [0, 1]) {
@@ -91,12 +93,14 @@ export const intToFloat =
   (sign: 's' | 'u') =>
   (s: Strip, inst: InstOf<'sitofp'> | InstOf<'uitofp'>): PartWriter | undefined => {
     const from = typeOf(s, inst.a);
-    if ((inst.type !== 'f32' && inst.type !== 'f64') || longOf(s, inst.a) || from === 'i1') return undefined;
+    // A word that a half can hold is a single without rounding; of bfloats that is not so.
+    if (inst.type === 'bf16' || longOf(s, inst.a) || from === 'i1') return undefined;
     const push = (part: number): void => (sign === 's' ? partSigned(s, inst.a, part) : s.part(inst.a, part));
     return (part) => {
-      if (inst.type === 'f32') {
+      if (inst.type !== 'f64') {
         push(part);
-        return s.code.op(`f32x4.convert_i32x4_${sign}`);
+        s.code.op(`f32x4.convert_i32x4_${sign}`);
+        return isShortFloat(inst.type) ? narrowShort(s, inst.type) : undefined;
       }
       push(part >> 1);
       if (part % 2 === 1) upperHalf(s);
@@ -110,19 +114,32 @@ export function upperHalf({ code }: Pick<Strip, 'code'>): void {
   code.shuffle([8, 9, 10, 11, 12, 13, 14, 15, 16, 16, 16, 16, 16, 16, 16, 16]);
 }
 
-/** Singles to doubles. */
+/** To singles or doubles. */
 export function widenFloat(s: Strip, inst: InstOf<'fpext'>): PartWriter | undefined {
-  if (typeOf(s, inst.a) !== 'f32' || inst.type !== 'f64') return undefined;
+  const from = typeOf(s, inst.a);
+  if (inst.type !== 'f64')
+    return (part) => {
+      s.part(inst.a, part);
+      if (isShortFloat(from)) widenShort(s, from);
+    };
   return (part) => {
     s.part(inst.a, part >> 1);
+    if (isShortFloat(from)) widenShort(s, from);
     if (part % 2 === 1) upperHalf(s);
     s.code.op('f64x2.promote_low_f32x4');
   };
 }
 
-/** Doubles to singles. */
+/** To singles and less; doubles are made halves lane by lane, for that is one rounding. */
 export function narrowFloat(s: Strip, inst: InstOf<'fptrunc'>): PartWriter | undefined {
-  if (inst.type !== 'f32') return undefined;
+  const { type } = inst;
+  if (isShortFloat(type)) {
+    if (typeOf(s, inst.a) !== 'f32') return undefined;
+    return (part) => {
+      s.part(inst.a, part);
+      narrowShort(s, type);
+    };
+  }
   return (part) => {
     for (const which of [0, 1]) {
       s.part(inst.a, 2 * part + which);

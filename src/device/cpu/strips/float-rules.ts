@@ -2,6 +2,7 @@
 import type { FcmpPredicate, InstOf } from '../../../ir/index.ts';
 import type { Binary, Unary } from '../compile/emitter.ts';
 import { exactFma } from './fma.ts';
+import { isShortFloat, onShorts, widenShort } from './halves.ts';
 import { evenWords, type PartWriter, type Strip, typeOf } from './strip.ts';
 
 /** The shape that a float type is computed in; halves have none. */
@@ -12,10 +13,13 @@ export const float2 =
   (name: string) =>
   (s: Strip, inst: Binary): PartWriter | undefined => {
     const shape = shapeOfFloat(inst.type);
+    const { a, b, type } = inst;
+    if (isShortFloat(type))
+      return onShorts(s, type, [(part) => s.part(a, part), (part) => s.part(b, part)], () => s.code.op(`f32x4.${name}`));
     if (!shape) return undefined;
     return (part) => {
-      s.part(inst.a, part);
-      s.part(inst.b, part);
+      s.part(a, part);
+      s.part(b, part);
       s.code.op(`${shape}.${name}`);
     };
   };
@@ -25,6 +29,7 @@ export const float1 =
   (name: string) =>
   (s: Strip, inst: Unary): PartWriter | undefined => {
     const shape = shapeOfFloat(inst.type);
+    if (isShortFloat(inst.type)) return onShorts(s, inst.type, [(part) => s.part(inst.a, part)], () => s.code.op(`f32x4.${name}`));
     if (!shape) return undefined;
     return (part) => {
       s.part(inst.a, part);
@@ -51,25 +56,31 @@ export const floatChoice =
   (name: 'min' | 'max') =>
   (s: Strip, inst: Binary): PartWriter | undefined => {
     const shape = shapeOfFloat(inst.type);
+    if (isShortFloat(inst.type))
+      return onShorts(s, inst.type, [(part) => s.part(inst.a, part), (part) => s.part(inst.b, part)], () => chosen(s, 'f32x4', name));
     if (!shape) return undefined;
     return (part) => {
-      const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
-      const get = (...locals: number[]): void => locals.forEach((local) => void s.code.at('local.get', local));
       s.part(inst.a, part);
       s.part(inst.b, part);
-      s.code.at('local.set', b);
-      s.code.at('local.set', a);
-      // Where a is a NaN b, else where b is one a, else the instruction.
-      get(b, a, a, b);
-      s.code.op(`${shape}.${name}`);
-      get(b, b);
-      s.code.op(`${shape}.ne`);
-      s.code.op('v128.bitselect');
-      get(a, a);
-      s.code.op(`${shape}.ne`);
-      s.code.op('v128.bitselect');
+      chosen(s, shape, name);
     };
   };
+
+/** Where a is a NaN b, else where b is one a, else the instruction. */
+function chosen(s: Strip, shape: string, name: 'min' | 'max'): void {
+  const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
+  const get = (...locals: number[]): void => locals.forEach((local) => void s.code.at('local.get', local));
+  s.code.at('local.set', b);
+  s.code.at('local.set', a);
+  get(b, a, a, b);
+  s.code.op(`${shape}.${name}`);
+  get(b, b);
+  s.code.op(`${shape}.ne`);
+  s.code.op('v128.bitselect');
+  get(a, a);
+  s.code.op(`${shape}.ne`);
+  s.code.op('v128.bitselect');
+}
 
 /** a * b + c: with one rounding, or with two where that was asked for. */
 export function fma(s: Strip, inst: InstOf<'fma'>): PartWriter | undefined {
@@ -110,12 +121,15 @@ const comparisons: Record<FcmpPredicate, Comparison> = {
 
 /** A mask; of doubles, the halves of two. */
 export function compareFloat(s: Strip, inst: InstOf<'fcmp'>): PartWriter | undefined {
-  const shape = shapeOfFloat(typeOf(s, inst.a));
+  const type = typeOf(s, inst.a);
+  const shape = isShortFloat(type) ? 'f32x4' : shapeOfFloat(type);
   if (!shape) return undefined;
   const { ops, isNegated } = comparisons[inst.pred];
   const compare = (part: number): void => {
-    s.part(inst.a, part);
-    s.part(inst.b, part);
+    for (const operand of [inst.a, inst.b]) {
+      s.part(operand, part);
+      if (isShortFloat(type)) widenShort(s, type);
+    }
     compareOn(s, shape, ops);
   };
   return (part) => {

@@ -15,7 +15,7 @@ import {
   type Value,
 } from '../../../ir/index.ts';
 import { allRun } from './access.ts';
-import { mayAgree, writeAgreement } from './agree.ts';
+import { isAtHand, mayAgree, writeAgreement } from './agree.ts';
 import { writeStripInstruction } from './effects.ts';
 import type { Flow } from './frame.ts';
 import { type Parting, partingOf, writeMasked } from './masked.ts';
@@ -150,7 +150,7 @@ function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: reado
         () => jump(id, end.else),
       );
     }
-    if (looked.has(id) && mayAgree(strip, end.cond)) {
+    if (looked.has(id) && agrees(block)) {
       const answer = strip.temp('i32', 30);
       writeAgreement(strip, end.cond, answer);
       return either(
@@ -167,6 +167,9 @@ function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: reado
     part(id, parting, end);
   };
 
+  /** Whether the ends of the strip may tell of all lanes. */
+  const agrees = ({ end }: Block): boolean => end.op === 'condbr' && mayAgree(strip, end.cond) && isAtHand(strip, end.cond);
+
   /** Lanes take their ways, all one way where all want the same. */
   const part = (id: number, parting: Parting, end: Branch): void => {
     const [then, otherwise] = flow.parted(end.cond, strip.mask);
@@ -177,7 +180,7 @@ function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: reado
       meet(id, parting.meeting);
     };
     // Where the ends of the strip tell of all, what they do not tell of is where lanes part.
-    if (!looked.has(id) || mayAgree(strip, end.cond)) return masked();
+    if (!looked.has(id) || agrees(kernel.blocks[id]!)) return masked();
     allRun(strip, then);
     either(
       () => jump(id, end.then),

@@ -43,6 +43,8 @@ export interface Strip {
   scalar(value: Value): void;
   /** Puts one lane of a value on the stack as a number, with all lanes known to be in locals. */
   lane(value: Value, element: number, lane: number): void;
+  /** Whether a value is an expression that is written where it is used. */
+  waits(value: Value): boolean;
   /** A local for the inside of one rule. */
   temp(type: NumberType | 'v128', which: number): number;
 }

@@ -52,7 +52,7 @@ interface State {
 }
 
 /** The values of one function. `base` is a strip but for what is here. */
-export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'lane' | 'temp'>, starts: Starts): StripValues {
+export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'lane' | 'waits' | 'temp'>, starts: Starts): StripValues {
   const temps = new Map<string, number>();
   const strip = base as Strip;
   const state: State = {
@@ -71,6 +71,7 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
     element: (value: Value, element: number, part: number) => pushPart(state, starts, value, element, part),
     scalar: (value: Value) => pushScalar(state, starts, value),
     lane: (value: Value, element: number, lane: number) => pushLane(state, starts, value, element, lane),
+    waits: (value: Value) => state.waiting.has(value),
     temp(type: NumberType | 'v128', which: number) {
       const known = temps.get(`${type} ${which}`) ?? base.code.local(type);
       temps.set(`${type} ${which}`, known);
