@@ -49,7 +49,9 @@ async function attempt(context: Context, report: Report): Promise<ExitCode> {
   const task = await readTask(context, report);
   if (typeof task === 'number') return task;
   const { openDevice } = await import('../device/index.ts');
-  const device = openDevice(task.request.device, report.diagnostics, task.request.engine);
+  // Only the CPU device watches what kernels do, so on a Mac as well it is the one that is meant.
+  const { device: asked, sanitize, engine } = task.request;
+  const device = openDevice(asked === 'auto' && sanitize ? 'cpu' : asked, report.diagnostics, engine);
   if (!device) return exit.noDevice;
   try {
     return await launchOn(device, task, context, report);
