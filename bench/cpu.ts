@@ -14,7 +14,7 @@ import { openCpuDevice } from '../src/device/index.ts';
 import { type Bench, median, type Row } from './report.ts';
 
 const folder = join(import.meta.dirname, 'kernels/cpu');
-const rounds = 2;
+const rounds = 3;
 
 interface Kernel {
   readonly name: string;
