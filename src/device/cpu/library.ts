@@ -122,7 +122,7 @@ export function loadedKernel(
       return constantBytes(ready());
     },
     compiled(block) {
-      if (!isForStrips(block, options)) return alone(undefined);
+      if (!isForStrips(kernel, block, options)) return alone(undefined);
       const key = block.join();
       const known = made.get(key) ?? compileVectors(ready(), block, options);
       const compiled = 'why' in known ? alone(known.why) : known;
@@ -143,8 +143,13 @@ export function loadedKernel(
 /** Blocks of less than a warp leave most lanes of a strip empty. */
 const leastThreads = 32;
 
-const isForStrips = (block: Dim3, { engine = 'auto' }: EngineOptions): boolean =>
-  engine === 'simd' || (engine === 'auto' && block[0] * block[1] * block[2] >= leastThreads);
+/** Instructions for each thread of a block above which making strips takes longer than they save. */
+const mostInstructions = 150;
+
+function isForStrips({ insts }: Kernel, block: Dim3, { engine = 'auto' }: EngineOptions): boolean {
+  const threads = block[0] * block[1] * block[2];
+  return engine === 'simd' || (engine === 'auto' && threads >= leastThreads && insts.length <= mostInstructions * threads);
+}
 
 function compileLane(kernel: Kernel, why: string | undefined, kinds?: ReadonlySet<SanitizeKind>): CompiledKernel {
   const { bytes, plan, excess, sites } = compileKernel(copyOf(kernel), kinds);
