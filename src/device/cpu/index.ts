@@ -31,12 +31,9 @@ export function openCpuDevice(options: EngineOptions = {}): Device {
   };
 }
 
-/** Bytes behind a buffer that are nobody's, so that a pointer of unknown origin that leaves it does not reach the next. */
-const redZone = 256;
-
 function allocate(memory: DeviceMemory, allocations: Allocations, size: number, diagnostics: Diagnostics): CpuBuffer | undefined {
   const isSize = Number.isInteger(size) && size >= 0 && size <= cpuInfo.limits.maxBufferBytes;
-  const address = isSize ? memory.take(size + redZone) : undefined;
+  const address = isSize ? memory.take(size) : undefined;
   if (address === undefined) {
     diagnostics.report('CM6012', { bytes: size, what: 'a buffer' });
     return undefined;
