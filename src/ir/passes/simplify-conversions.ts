@@ -76,7 +76,6 @@ const inttoptr: RewriteRule<'inttoptr'> = ({ a, type }, c) => {
   return inner.op === 'ptrtoint' && typeIn(c, inner.a) === type ? inner.a : undefined;
 };
 
-/** Rules of conversions, vectors and addresses. */
 /** Both elements of a vector as a vector. */
 const vec2: RewriteRule<'vec2'> = ({ type, a, b }, c) => {
   const [first, second] = [defOf(c, a), defOf(c, b)];
@@ -87,4 +86,5 @@ const vec2: RewriteRule<'vec2'> = ({ type, a, b }, c) => {
 /** A constant that another lane has is the same there. */
 const shuffle: RewriteRule<'shuffle'> = ({ a }, c) => (defOf(c, a).op === 'const' ? a : undefined);
 
+/** Rules of conversions, vectors, addresses and shuffles. */
 export const conversionRules = { shuffle, trunc, zext, sext, bitcast, vec2, extract, ptradd, ptrtoint, inttoptr };

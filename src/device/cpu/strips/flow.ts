@@ -1,6 +1,6 @@
 /**
  * The blocks of a region for a strip. While all lanes go one way they go there by jumps; where they part, `masked.ts` takes them to where they
- * meet. Source of the nesting: Ramsey, "Beyond Relooper" (ICFP 2022).
+ * meet.
  */
 import {
   type Block,
@@ -14,6 +14,7 @@ import {
   specOf,
   type Value,
 } from '../../../ir/index.ts';
+import { type NestContents, type Nested, type Task, writeNest } from '../compile/nesting.ts';
 import { allRun } from './access.ts';
 import { isAtHand, mayAgree, writeAgreement } from './agree.ts';
 import { writeStripInstruction } from './effects.ts';
@@ -22,7 +23,6 @@ import { type Parting, partingOf, writeMasked } from './masked.ts';
 import { endsInBarrier } from './split.ts';
 import { shapeOf } from './strip.ts';
 
-type Task = () => void;
 type Branch = Extract<Block['end'], { op: 'condbr' }>;
 
 /** Work behind a branch from which on it is worth looking whether all lanes go one way, in pure instructions. */
@@ -92,10 +92,7 @@ function graphOf(flow: Flow): Graph {
 }
 
 function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: readonly (readonly number[])[]): void {
-  const { code, kernel, values, strip, region } = flow;
-  const { position } = cfg;
-  const forward = new Int32Array(kernel.blocks.length);
-  const isHeader = new Uint8Array(kernel.blocks.length);
+  const { kernel, region } = flow;
   /** Jumps into a block may be more than edges of the graph: a branch may go there by three ways. */
   const ways = (id: number): number[] => {
     const { end } = kernel.blocks[id]!;
@@ -106,35 +103,12 @@ function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: reado
     if (!parting) return both;
     return [...(looked.has(id) ? both : []), ...(parting.meeting < kernel.blocks.length ? [parting.meeting] : [])];
   };
-  for (const from of cfg.order)
-    for (const to of ways(from)) {
-      if (position[to]! > position[from]!) forward[to]!++;
-      else isHeader[to] = 1;
-    }
-  const labels = new Map<number, number>();
-  const work: Task[] = [];
-  const next = (...tasks: Task[]): void => void work.push(...tasks.reverse());
+  writeNest(flow.code, { ...cfg, children, ways }, region.entry, (nest) => contentsOf(flow, { cfg, partings, looked }, nest));
+}
 
-  const tree = (id: number): void => {
-    const merges = children[id]!.filter((child) => forward[child]! > 1).sort((a, b) => position[b]! - position[a]!);
-    if (isHeader[id]) {
-      code.open('loop');
-      labels.set(id, code.depth);
-      flow.turn();
-    }
-    for (const merge of merges) {
-      code.open('block');
-      labels.set(merge, code.depth);
-    }
-    next(
-      () => leaf(id),
-      ...merges.reverse().flatMap((merge) => [() => code.end(), () => tree(merge)]),
-      () => {
-        if (isHeader[id]) code.end();
-      },
-    );
-  };
-
+/** The code of the blocks, and how they go from one to the next. */
+function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nested): NestContents {
+  const { code, kernel, values, strip } = flow;
   const leaf = (id: number): void => {
     const block = kernel.blocks[id]!;
     values.begin(block);
@@ -192,30 +166,12 @@ function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: reado
     );
   };
 
-  /** A condition is on the stack; both sides jump. */
-  const either = (then: Task, otherwise: Task): void => {
-    code.open('if');
-    next(
-      then,
-      () => code.else(),
-      otherwise,
-      () => code.end(),
-      () => code.op('unreachable'),
-    );
-  };
-
   const jump = (from: number, edge: Edge): void => {
     transfer(flow, edge);
     go(from, edge.block.id);
   };
   const meet = (from: number, meeting: number): void => (meeting >= kernel.blocks.length ? flow.leave(undefined) : go(from, meeting));
-  const go = (from: number, to: number): void => {
-    if (position[to]! <= position[from]! || forward[to]! > 1) code.at('br', code.depth - labels.get(to)!);
-    else tree(to);
-  };
-
-  tree(region.entry);
-  for (let task = work.pop(); task; task = work.pop()) task();
+  return { leaf, turn: () => flow.turn() };
 }
 
 /** All arguments are read before any parameter is set. */
