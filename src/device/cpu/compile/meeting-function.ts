@@ -4,8 +4,9 @@
  */
 import type { InstOf, Kernel, Value } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
+import { eachTaking, eachThread, writeHolds } from './each-lane.ts';
 import type { Meeting } from './regions.ts';
-import { type Shared, writeCount, writeStateAddress, writeWarpEnd } from './shared.ts';
+import { type Shared, writeStateAddress, writeWarpEnd } from './shared.ts';
 import { heldAs } from './values.ts';
 
 interface Frame {
@@ -34,7 +35,7 @@ export function writeMeeting(shared: Shared, meeting: Meeting): number {
   writeWarpEnd(code, frame.base, last, () => code.at('local.get', frame.end));
   code.i32(0);
   code.at('local.set', mask);
-  eachThread(frame, () => writeTaking(frame));
+  eachThread(frame.code, frame, () => writeTaking(frame));
   shared.sanitizer?.met(code, meeting, frame);
   writeAnswers(frame);
   code.at('local.get', last);
@@ -48,15 +49,6 @@ export function writeMeeting(shared: Shared, meeting: Meeting): number {
     code.at('global.set', shared.phase);
   }
   return index;
-}
-
-function eachThread({ code, base, thread, last }: Frame, body: () => void): void {
-  code.at('local.get', base);
-  code.at('local.set', thread);
-  code.open('loop');
-  body();
-  writeCount(code, thread, () => code.at('local.get', last));
-  code.end();
 }
 
 /** Adds the thread's lane to the mask where it waits here. */
@@ -83,32 +75,13 @@ function writeRecord({ shared, code }: Frame): void {
   code.op('i32.add');
 }
 
-function eachTaking(frame: Frame, body: () => void): void {
-  const { code, mask, thread } = frame;
-  eachThread(frame, () => {
-    writeHolds(code, mask, thread);
-    code.open('if');
-    body();
-    code.end();
-  });
-}
-
-/** Whether a mask has the bit of a lane; threads count as lanes, since shifts take the low five bits. */
-function writeHolds(code: Code, mask: number, thread: number): void {
-  code.at('local.get', mask);
-  code.at('local.get', thread);
-  code.op('i32.shr_u');
-  code.i32(1);
-  code.op('i32.and');
-}
-
 function writeAnswers(frame: Frame): void {
   const { kernel, meeting } = frame;
   const [value] = meeting.values as readonly [Value];
   const inst = kernel.insts[value]!;
   if (inst.op === 'ballot') writeBallot(frame, value);
   else if (inst.op === 'reduce') writeReduction(frame, value, inst);
-  eachTaking(frame, () => {
+  eachTaking(frame.code, frame, () => {
     if (inst.op === 'shuffle') for (const each of meeting.values) writeAnswer(frame, each, () => writeShuffled(frame, each));
     else writeAnswer(frame, value, () => frame.code.at('local.get', frame.sum));
     writeOnward(frame);
@@ -168,7 +141,7 @@ function writeBallot(frame: Frame, value: Value): void {
   const { code, thread, sum } = frame;
   code.i32(0);
   code.at('local.set', sum);
-  eachTaking(frame, () => {
+  eachTaking(frame.code, frame, () => {
     code.at('local.get', sum);
     code.at('local.get', thread);
     writeOperand(frame, value, 0);
@@ -186,7 +159,7 @@ function writeReduction(frame: Frame, value: Value, { fold }: InstOf<'reduce'>):
   const { code, thread, sum, shared } = frame;
   code.i32(neutral[fold]);
   code.at('local.set', sum);
-  eachTaking(frame, () => {
+  eachTaking(frame.code, frame, () => {
     code.at('local.get', sum);
     code.at('local.get', thread);
     writeOperand(frame, value, 0);

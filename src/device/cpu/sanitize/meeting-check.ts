@@ -1,5 +1,6 @@
 /** Whether those who come together are those that their masks name, in WebAssembly; where it is not plain, the host looks closer. */
 import type { Code, WasmModule } from '../../../wasm/index.ts';
+import { eachTaking, type WarpLocals } from '../compile/each-lane.ts';
 import type { SanitizerState } from './state.ts';
 
 /** A function of the first thread of a warp, the end of its threads, the lanes that take part, and the number of the meeting. */
@@ -10,7 +11,7 @@ export function writeMeetingCheck(module: WasmModule, state: SanitizerState): nu
   const [thread, at, all, some, said, mask] = [local(), local(), local(), local(), local(), local()];
   code.i32(-1);
   code.at('local.set', all);
-  const each = (body: () => void): void => eachTaking(code, state, { base, last, taking, thread, at }, body);
+  const each = (body: () => void): void => eachTakingAt(code, state, { base, last, mask: taking, thread, at }, body);
   each(() => {
     code.at('local.get', at);
     code.access('i32.load', 4, 4);
@@ -67,39 +68,19 @@ function pushExisting(code: Code, base: number, last: number): void {
   code.op('i32.shr_u');
 }
 
-interface Locals {
-  readonly base: number;
-  readonly last: number;
-  readonly taking: number;
-  readonly thread: number;
+interface Locals extends WarpLocals {
   /** Address of what the thread has said of its mask. */
   readonly at: number;
 }
 
-function eachTaking(code: Code, { globals }: SanitizerState, { base, last, taking, thread, at }: Locals, body: () => void): void {
-  code.at('local.get', base);
-  code.at('local.set', thread);
-  code.open('loop');
-  code.at('local.get', taking);
-  code.at('local.get', thread);
-  code.op('i32.shr_u');
-  code.i32(1);
-  code.op('i32.and');
-  code.open('if');
-  code.at('local.get', thread);
-  code.i32(3);
-  code.op('i32.shl');
-  code.at('global.get', globals['thread.members']);
-  code.op('i32.add');
-  code.at('local.set', at);
-  body();
-  code.end();
-  code.at('local.get', thread);
-  code.i32(1);
-  code.op('i32.add');
-  code.at('local.tee', thread);
-  code.at('local.get', last);
-  code.op('i32.lt_u');
-  code.at('br_if', 0);
-  code.end();
+function eachTakingAt(code: Code, { globals }: SanitizerState, { at, ...warp }: Locals, body: () => void): void {
+  eachTaking(code, warp, () => {
+    code.at('local.get', warp.thread);
+    code.i32(3);
+    code.op('i32.shl');
+    code.at('global.get', globals['thread.members']);
+    code.op('i32.add');
+    code.at('local.set', at);
+    body();
+  });
 }

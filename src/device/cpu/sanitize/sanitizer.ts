@@ -3,6 +3,7 @@ import { lineOf } from '../../../air/index.ts';
 import { bytesOf, elementOf, type InstOf, type Kernel, lanesOf, type Roots, rootsOf, type Type, type Value } from '../../../ir/index.ts';
 import type { Code, WasmModule } from '../../../wasm/index.ts';
 import type { SanitizeKind } from '../../device.ts';
+import { eachTaking } from '../compile/each-lane.ts';
 import type { Host } from '../compile/host.ts';
 import type { Plan } from '../compile/plan.ts';
 import type { Meeting } from '../compile/regions.ts';
@@ -264,27 +265,11 @@ function writeMeet(check: number, code: Code, meeting: Meeting, { base, last, ma
 }
 
 /** Each thread that takes part has met the others now. */
-function writeSynced({ state }: Parts, code: Code, { base, last, mask, thread }: MeetingLocals): void {
+function writeSynced({ state }: Parts, code: Code, locals: MeetingLocals): void {
   writeAdvance(state, code);
-  code.at('local.get', base);
-  code.at('local.set', thread);
-  code.open('loop');
-  code.at('local.get', mask);
-  code.at('local.get', thread);
-  code.op('i32.shr_u');
-  code.i32(1);
-  code.op('i32.and');
-  code.open('if');
-  writeThreadTimes(state, code, () => code.at('local.get', thread));
-  code.at('global.get', state.times.now);
-  code.access('i64.store', 8, threadTimes.sync);
-  code.end();
-  code.at('local.get', thread);
-  code.i32(1);
-  code.op('i32.add');
-  code.at('local.tee', thread);
-  code.at('local.get', last);
-  code.op('i32.lt_u');
-  code.at('br_if', 0);
-  code.end();
+  eachTaking(code, locals, () => {
+    writeThreadTimes(state, code, () => code.at('local.get', locals.thread));
+    code.at('global.get', state.times.now);
+    code.access('i64.store', 8, threadTimes.sync);
+  });
 }
