@@ -83,7 +83,7 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     prints: present(prints),
     outs: present(outs),
     checks: present(checks),
-    device: (lastValue(words, 'device') ?? (sanitize ? 'cpu' : 'auto')) as RunRequest['device'],
+    device: (lastValue(words, 'device') ?? 'auto') as RunRequest['device'],
     engine: engineOptions(words),
     repeat,
     timeoutMs,
