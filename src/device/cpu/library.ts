@@ -158,9 +158,9 @@ function compileLane(kernel: Kernel, why: string | undefined, kinds?: ReadonlySe
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why, watched };
 }
 
-function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact' }: EngineOptions): CompiledKernel | { readonly why: string } {
+function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact', lanes }: EngineOptions): CompiledKernel | { readonly why: string } {
   const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
-  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact' });
+  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact', lanes });
   if ('why' in made) return made;
   const { bytes, plan } = made;
   const wasm = new WebAssembly.Module(bytes as BufferSource);

@@ -21,8 +21,8 @@ export interface StripModule {
 
 export interface StripOptions {
   readonly fma: FmaMode;
-  /** The most lanes of a strip. */
-  readonly widest?: number;
+  /** Lanes of a strip, where they are not to be chosen. */
+  readonly lanes?: number | undefined;
 }
 
 /** Bytes of code above which a function of strips is not worth compiling. */
@@ -30,10 +30,10 @@ const mostBytes = 1 << 20;
 const mostLocals = 20_000;
 
 /** A module for blocks of a shape, or why there is none. The kernel stays as it is. */
-export function compileStrips(kernel: Kernel, block: Dim3, { fma, widest }: StripOptions): StripModule | { readonly why: string } {
+export function compileStrips(kernel: Kernel, block: Dim3, { fma, lanes }: StripOptions): StripModule | { readonly why: string } {
   const before = whyAlone(kernel);
   if (before !== undefined) return { why: before };
-  const plan = stripPlan(kernel, block, widest);
+  const plan = stripPlan(kernel, block, lanes);
   const after = whyNotTogether(plan);
   if (after !== undefined) return { why: after };
   const module = newModule();

@@ -3,6 +3,7 @@ import { elementOf, isVector, type Kernel, lanesOf, livenessOf, operandsOf, term
 import type { Dim3 } from '../../device.ts';
 import { countUses, isFree, type Plan, windowsOf } from '../compile/plan.ts';
 import { narrowed } from './narrow.ts';
+import { orderBlocks } from './order.ts';
 import { type Shapes, shapesOf } from './shapes.ts';
 import { behindBarrier, endsInBarrier, type StripRegion, splitAtBarriers, stripRegions } from './split.ts';
 import { chooseLanes } from './width.ts';
@@ -39,11 +40,12 @@ export const isLong = ({ kernel, wide }: Pick<StripPlan, 'kernel' | 'wide'>, val
 };
 
 /** Plans a kernel for blocks of a shape; the kernel itself stays as it is. */
-export function stripPlan(original: Kernel, block: Dim3, widest?: number): StripPlan {
+export function stripPlan(original: Kernel, block: Dim3, fixed?: number): StripPlan {
   const { kernel, wide } = narrowed(original);
   splitAtBarriers(kernel);
+  orderBlocks(kernel);
   const { offsets, windows } = windowsOf(kernel);
-  const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, widest: widest ?? 32 }, shapesOf);
+  const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, fixed }, shapesOf);
   const regions = stripRegions(kernel);
   const home = homes(kernel);
   const threads = block[0] * block[1] * block[2];
