@@ -102,6 +102,9 @@ function placed(
   return { slots, scratch, recordBytes: scratch + 32 * 8 };
 }
 
+/** Where constant vectors stand, behind the kernel's own constants. */
+export const poolStart = ({ windows }: Pick<StripPlan, 'windows'>): number => Math.ceil(windows.constant / 16) * 16;
+
 /** Bytes that a varying value takes for each thread. */
 export const laneBytes = (plan: Pick<StripPlan, 'kernel' | 'wide'>, value: Value): number =>
   (isLong(plan, value) ? 8 : 4) * lanesOf(plan.kernel.insts[value]!.type);

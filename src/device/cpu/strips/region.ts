@@ -19,7 +19,8 @@ import { gone } from '../compile/shared.ts';
 import { writeFlow } from './flow.ts';
 import type { Flow } from './frame.ts';
 import { type Starts, usedFree } from './free.ts';
-import { isLong, laneBytes, type StripPlan } from './plan.ts';
+import { isLong, laneBytes, poolStart, type StripPlan } from './plan.ts';
+import { pooledCode } from './pool.ts';
 import { sregShape } from './shapes.ts';
 import type { StripShared } from './shared.ts';
 import { behindBarrier, endsInBarrier, type StripRegion } from './split.ts';
@@ -44,8 +45,8 @@ interface Region {
 /** Writes the function of a region; nothing where its blocks cannot be nested. */
 export function writeStripRegion(shared: StripShared, region: StripRegion): { readonly index: number; readonly code: Code } | undefined {
   const { plan } = shared;
-  const { index, code } = shared.module.fn({ params: [], results: [] });
-  const local = (): number => code.local('i32');
+  const { index, code: plain } = shared.module.fn({ params: [], results: [] });
+  const local = (): number => plain.local('i32');
   const frame: StripFrame = {
     first: local(),
     record4: local(),
@@ -56,6 +57,7 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
     shared: local(),
     constant: local(),
   };
+  const code = pooledCode(plain, shared.pool, frame.constant, poolStart(plan));
   const used = usedFree(plan.kernel, region.cfg.order);
   const starts = startsOf(plan, code, used);
   const base = {
