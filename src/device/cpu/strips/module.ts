@@ -7,8 +7,8 @@ import { declareHost } from '../compile/host.ts';
 import { writeGrid } from '../compile/kernel-module.ts';
 import { gone } from '../compile/shared.ts';
 import { stripHelperTable } from './helpers.ts';
-import { newPool } from './pool.ts';
 import { type StripPlan, stripPlan } from './plan.ts';
+import { newPool } from './pool.ts';
 import { writeStripRegion } from './region.ts';
 import { runsAlone } from './rules.ts';
 import type { StripShared } from './shared.ts';
@@ -44,7 +44,17 @@ export function compileStrips(kernel: Kernel, block: Dim3, { fma, lanes }: Strip
   const phase = module.global('i32');
   const fuel = module.global('i32');
   const helper = helperTable(module);
-  const shared: StripShared = { plan, module, host, helper, stripHelper: stripHelperTable(module, helper), phase, fuel, fma, pool: newPool() };
+  const shared: StripShared = {
+    plan,
+    module,
+    host,
+    helper,
+    stripHelper: stripHelperTable(module, helper),
+    phase,
+    fuel,
+    fma,
+    pool: newPool(),
+  };
   const steps: number[] = [];
   for (const region of plan.regions) {
     const written = writeStripRegion(shared, region);
