@@ -6,7 +6,14 @@ import { narrowed } from './narrow.ts';
 import { orderBlocks } from './order.ts';
 import { type Shapes, shapesOf } from './shapes.ts';
 import { behindBarrier, endsInBarrier, type StripRegion, splitAtBarriers, stripRegions } from './split.ts';
+import type { FmaMode } from './strip.ts';
 import { chooseLanes } from './width.ts';
+
+export interface StripOptions {
+  readonly fma: FmaMode;
+  /** Lanes of a strip, where they are not to be chosen. */
+  readonly lanes?: number | undefined;
+}
 
 export interface StripPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | 'windows'> {
   readonly kernel: Kernel;
@@ -40,12 +47,12 @@ export const isLong = ({ kernel, wide }: Pick<StripPlan, 'kernel' | 'wide'>, val
 };
 
 /** Plans a kernel for blocks of a shape; the kernel itself stays as it is. */
-export function stripPlan(original: Kernel, block: Dim3, fixed?: number): StripPlan {
+export function stripPlan(original: Kernel, block: Dim3, { fma, lanes: fixed }: StripOptions): StripPlan {
   const { kernel, wide } = narrowed(original);
   splitAtBarriers(kernel);
   orderBlocks(kernel);
   const { offsets, windows } = windowsOf(kernel);
-  const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, fixed }, shapesOf);
+  const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, fixed, fma }, shapesOf);
   const regions = stripRegions(kernel);
   const home = homes(kernel);
   const threads = block[0] * block[1] * block[2];
