@@ -10,8 +10,8 @@ import { bug } from '../base/bug.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
-import { carryShuffles, dce, dropMembers, type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
-import { lowerModule } from '../lower/index.ts';
+import { carryShuffles, dce, dropMembers, type Module as IrModule, optimise, printModule, runPasses, standardPasses } from '../ir/index.ts';
+import { lowerModule, promoteLocals } from '../lower/index.ts';
 import { type Library, writeMetallib } from '../metallib/index.ts';
 import { parse, printAst } from '../ptx/index.ts';
 import { judge } from './judge.ts';
@@ -91,10 +91,14 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
   if (diagnostics.hasErrors) return undefined;
   const { allowsCpuOnly, emulatesDoubles } = targetOf(options);
   for (const kernel of ir.kernels) {
+    promoteLocals(kernel);
     if (!options.sanitize) dropMembers(kernel);
     if (emulatesDoubles && !allowsCpuOnly) keepExactDoubles(kernel, (span) => isExactDouble(source.text, span));
-    runPasses(kernel, standardPasses);
-    if (options.mma === 'fast' && carryShuffles(kernel)) runPasses(kernel, standardPasses);
+    if (options.mma === 'fast') {
+      runPasses(kernel, standardPasses);
+      carryShuffles(kernel);
+    }
+    optimise(kernel);
     if (useGridPositions(kernel)) dce(kernel);
   }
   if (options.lints) for (const kernel of ir.kernels) lintBarriers(kernel, diagnostics);
