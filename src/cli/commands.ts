@@ -92,6 +92,7 @@ const run: Command = {
     },
     { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
+    { name: 'no-cache', doc: 'Compile, whether or not the file has been compiled before; `cumetal cache --help` says more.' },
     image,
     target,
     fp64,
@@ -254,6 +255,23 @@ const explain: Command = {
   run: async (context) => (await import('./explain.ts')).explain(context),
 };
 
+const cache: Command = {
+  name: 'cache',
+  summary: 'path, list and clear of the compile cache',
+  usage: ['path|list|clear [options]'],
+  positionals: [1, 1],
+  options: [json],
+  examples: [
+    { line: 'cumetal cache path', does: 'where it is' },
+    { line: 'cumetal cache list', does: 'what is in it: key, size, when it was last used' },
+    { line: 'cumetal cache clear', does: 'empty it' },
+  ],
+  details: `\`cumetal run\` keeps what it compiles from PTX, by the SHA-256 of the text, its path, the options and the build of the compiler; what was
+used longest ago goes when there is more than 256 MiB. CUMETAL_CACHE_PATH is another folder, CUMETAL_CACHE_MAXSIZE another size
+in bytes, and CUMETAL_CACHE_DISABLE=1 or \`run --no-cache\` does without.`,
+  run: async (context) => (await import('./cache.ts')).cache(context),
+};
+
 /** A command of the contract that is not built yet: it says so and does nothing. */
 function planned(name: string, summary: string, usage: string): Command {
   return {
@@ -282,5 +300,5 @@ export const commands: readonly Command[] = [
   explain,
   planned('diff', 'run the same launch on several devices and compare every output buffer', '--launch FILE --devices A,B'),
   planned('bench', 'time compile and launch', '[--json]'),
-  planned('cache', 'path, list and clear of the compile cache', 'path|list|clear'),
+  cache,
 ];

@@ -1,10 +1,12 @@
 /** `cumetal run`: compile if needed, launch one kernel, show, save and check its buffers. */
 import { targets } from '../air/targets.ts';
 import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
+import type { Compile, CompileCache } from '../cache/index.ts';
 import type { Compiled, CompileOptions } from '../compile/index.ts';
 import type { Device, DeviceModule } from '../device/device.ts';
 import { type LaunchPlan, launch, launchWords, readLaunchFile } from '../runtime/index.ts';
 import { type Context, has, lastValue, sortWords, type Words } from './command.ts';
+import { ownCompileCache } from './compile-cache.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { hostHash } from './host-hash.ts';
 import { type Input, readInput } from './input.ts';
@@ -64,8 +66,9 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   const { diagnostics } = report;
   report.device = device.info;
   const start = performance.now();
+  const cache = has(words, 'no-cache') ? undefined : ownCompileCache(terminal);
   const bytes =
-    input.kind === 'metallib' ? input.bytes : await compileFor(device, input, withEntry(request.compile, plan), { report, plan });
+    input.kind === 'metallib' ? input.bytes : await compileFor(device, input, withEntry(request.compile, plan), { report, plan, cache });
   // A kernel that is not there is a launch that fails, in a PTX file as in a metallib.
   if (!bytes) return diagnostics.list.some((d) => d.code === 'CM1120') ? exit.failed : exit.doesNotCompile;
   const module: DeviceModule | undefined = device.load(bytes, diagnostics, {
@@ -97,15 +100,19 @@ async function compileFor(
   device: Device,
   input: Input & { kind: 'ptx' },
   options: CompileOptions,
-  { report, plan }: { readonly report: Report; readonly plan: LaunchPlan },
+  { report, plan, cache }: { readonly report: Report; readonly plan: LaunchPlan; readonly cache: CompileCache | undefined },
 ): Promise<Uint8Array | undefined> {
-  const { compile } = await import('../compile/index.ts');
+  const load = async (): Promise<Compile> => (await import('../compile/index.ts')).compile;
+  const compileOnce = async (options: CompileOptions, diagnostics: Diagnostics): Promise<Compiled | undefined> => {
+    const all = { ...hostHash, ...options };
+    return cache ? cache.compiled(input.source, all, diagnostics, load) : (await load())(input.source, all, diagnostics);
+  };
   const first = new Diagnostics(input.source);
-  const compiled = compile(input.source, { ...hostHash, ...options }, first);
+  const compiled = await compileOnce(options, first);
   const why = device.info.kind === 'cpu' && options.target === undefined ? beyondApple(compiled, first, plan) : undefined;
   if (why !== undefined) {
     const second = new Diagnostics(input.source);
-    const forCpu = compile(input.source, { ...options, target: 'cpu' }, second);
+    const forCpu = await compileOnce({ ...options, target: 'cpu' }, second);
     if (forCpu) {
       report.notes.push(`compiled for \`--target cpu\`, because ${why}`);
       report.diagnostics.addAll(second.sorted());
