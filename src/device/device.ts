@@ -35,6 +35,8 @@ export type Fma = 'exact' | 'fast';
 export interface EngineOptions {
   readonly engine?: Engine;
   readonly fma?: Fma;
+  /** Threads of a strip where they are not to be chosen: 4, 8, 16 or 32. What a warp does together takes a whole warp all the same. */
+  readonly lanes?: number;
 }
 
 /** Memory of one device. Reading and writing copy. */

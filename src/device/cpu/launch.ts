@@ -52,6 +52,7 @@ export function launchKernel(
   }
   try {
     fillArea(memory, start, area, kernel, request);
+    if (compiled.pool) memory.view(start + area.constant, compiled.windows.constant).set(compiled.pool, compiled.windows.constant - compiled.pool.length);
     const { sanitize } = request;
     const own = { address: ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 };
     const watched = sanitize &&

@@ -19,6 +19,7 @@ import { fmaMode } from './engine.ts';
 import type { Site } from './sanitize/sites.ts';
 import { compileStrips } from './strips/module.ts';
 import { copyOf } from './strips/narrow.ts';
+import { poolStart } from './strips/plan.ts';
 
 export interface LoadedKernel {
   readonly reflection: KernelReflection;
@@ -35,6 +36,8 @@ export interface LoadedKernel {
 export interface CompiledKernel {
   /** Only where nothing is in excess. */
   readonly wasm: WebAssembly.Module | undefined;
+  /** Constant vectors, the last bytes of the window of constant memory. */
+  readonly pool?: Uint8Array;
   /** What about the module is more than engines take, in words. */
   readonly excess: string | undefined;
   readonly windows: Plan['windows'];
@@ -158,13 +161,14 @@ function compileLane(kernel: Kernel, why: string | undefined, kinds?: ReadonlySe
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why, watched };
 }
 
-function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact' }: EngineOptions): CompiledKernel | { readonly why: string } {
+function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact', lanes }: EngineOptions): CompiledKernel | { readonly why: string } {
   const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
-  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact' });
+  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact', lanes });
   if ('why' in made) return made;
-  const { bytes, plan } = made;
+  const { bytes, plan, pool } = made;
   const wasm = new WebAssembly.Module(bytes as BufferSource);
-  return { wasm, excess: undefined, windows: plan.windows, recordBytes: plan.recordBytes, lanes: plan.lanes, alone: undefined };
+  const windows = { ...plan.windows, constant: poolStart(plan) + pool.length };
+  return { wasm, pool, excess: undefined, windows, recordBytes: plan.recordBytes, lanes: plan.lanes, alone: undefined };
 }
 
 function constantBytes(kernel: Kernel): Uint8Array {
