@@ -98,6 +98,11 @@ const run: Command = {
     mma,
     ptxStrict,
     {
+      name: 'schedule',
+      value: 'ORDER',
+      doc: 'Take blocks, warps and threads one after the other on the CPU device: `in-order`, `reverse` or `rand:SEED`, the same for the same seed. A result that depends on it shows a race.',
+    },
+    {
       name: 'sanitize',
       value: 'KINDS',
       isBare: true,
@@ -112,6 +117,7 @@ const run: Command = {
       does: 'say everything',
     },
     { line: 'cumetal run saxpy.ptx --sanitize', does: 'look for accesses out of bounds, races and the like; exit code 1 where there are' },
+    { line: 'cumetal run saxpy.ptx --schedule rand:7', does: 'take blocks and threads in an order by seed, so that races show' },
     { line: 'cumetal run --launch case/launch.json --json', does: 'launch from a file and check what it expects' },
     { line: 'cumetal run kernel.metallib --arg f32@in.npy --arg f32:64x64 --out 1=result.npy', does: 'buffers from and to numpy' },
   ],

@@ -8,6 +8,7 @@ import {
   type Engine,
   type EngineOptions,
   type Fma,
+  type Order,
   type SanitizeKind,
   type SanitizeRequest,
   sanitizeKinds,
@@ -26,6 +27,8 @@ export interface RunRequest {
   readonly timeoutMs: number;
   /** What to look for while the kernel runs. */
   readonly sanitize: SanitizeRequest | undefined;
+  /** In which order threads are taken. */
+  readonly schedule: Order | undefined;
   readonly compile: CompileOptions;
   /** Values of function constants. */
   readonly constants: readonly GivenConstant[];
@@ -63,6 +66,7 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
   const repeat = one('repeat', (word) => readCount('repeat', word, 1)) ?? 1;
   const timeoutMs = one('timeout', readTimeout) ?? 0;
   const sanitize = has(words, 'sanitize') ? take(readKinds(lastValue(words, 'sanitize'))) : undefined;
+  const schedule = one('schedule', readOrder);
   const prints = allValues(words, 'print').map((word) => take(readPrint(word)));
   const outs = allValues(words, 'out').map((word) => take(readOut(word)));
   const checks = allValues(words, 'check').map((word) => take(readCheck(word)));
@@ -88,6 +92,7 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     repeat,
     timeoutMs,
     sanitize: sanitize && { kinds: sanitize },
+    schedule,
     compile: { ...compileOptions(words), ...(sanitize ? { sanitize: true } : {}) },
     constants: present(constants),
   };
@@ -123,6 +128,17 @@ function readKinds(word: string | undefined): ReadonlySet<SanitizeKind> | string
   if (wrong === undefined) return new Set(kinds as SanitizeKind[]);
   const near = closest(wrong, sanitizeKinds);
   return `\`--sanitize=${word}\`: the kinds are ${sanitizeKinds.join(', ')}${near ? `; did you mean \`${near}\`?` : ''}`;
+}
+
+const orders = ['in-order', 'reverse', 'rand:SEED'];
+
+/** `in-order`, `reverse`, or `rand:` and an integer of 32 bits. */
+function readOrder(word: string): Order | string {
+  if (word === 'in-order' || word === 'reverse') return { kind: word };
+  const seed = /^rand:(\d{1,10})$/.exec(word)?.[1];
+  if (seed !== undefined && Number(seed) < 2 ** 32) return { kind: 'rand', seed: Number(seed) };
+  const near = closest(word, orders);
+  return `\`--schedule ${word}\`: the orders are ${orders.join(', ')}${near ? `; did you mean \`${near}\`?` : ''}`;
 }
 
 function readDim3(name: string, word: string): Dim3 | string {

@@ -28,10 +28,13 @@ export async function run(context: Context): Promise<ExitCode> {
   return code;
 }
 
+/** Words that only the CPU device understands, so that on a Mac as well it is the one that is meant. */
+const watchWords = ['sanitize', 'schedule'] as const;
+
 function problemOf(words: Words): string | undefined {
   const device = lastValue(words, 'device') ?? 'cpu';
-  if (has(words, 'sanitize') && device !== 'cpu' && device !== 'auto')
-    return `\`--sanitize\` is for the CPU device, and not for \`${device}\``;
+  const watching = device === 'cpu' || device === 'auto' ? undefined : watchWords.find((name) => has(words, name));
+  if (watching) return `\`--${watching}\` is for the CPU device, and not for \`${device}\``;
   const clash = has(words, 'launch') ? clashing(words) : undefined;
   if (clash) return `\`--${clash}\` does not go with \`--launch\`: the launch file says it`;
   if (!has(words, 'launch') && words.positionals.length === 0) return '`cumetal run` needs a file: `cumetal run FILE`';
@@ -49,9 +52,9 @@ async function attempt(context: Context, report: Report): Promise<ExitCode> {
   const task = await readTask(context, report);
   if (typeof task === 'number') return task;
   const { openDevice } = await import('../device/index.ts');
-  // Only the CPU device watches what kernels do, so on a Mac as well it is the one that is meant.
-  const { device: asked, sanitize, engine } = task.request;
-  const device = openDevice(asked === 'auto' && sanitize ? 'cpu' : asked, report.diagnostics, engine);
+  const { device: asked, engine } = task.request;
+  const isWatched = watchWords.some((name) => has(context.words, name));
+  const device = openDevice(asked === 'auto' && isWatched ? 'cpu' : asked, report.diagnostics, engine);
   if (!device) return exit.noDevice;
   try {
     return await launchOn(device, task, context, report);
@@ -76,10 +79,12 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   if (!module) return exit.failed;
   const isJson = has(words, 'json');
   const source = input.kind === 'ptx' ? { source: input.source } : {};
-  const sanitize = request.sanitize ? { sanitize: { ...request.sanitize, ...source } } : {};
+  const watch = request.sanitize ? { sanitize: { ...request.sanitize, ...source } } : {};
   const options = {
-    ...request,
-    ...sanitize,
+    repeat: request.repeat,
+    timeoutMs: request.timeoutMs,
+    watch,
+    ...(request.schedule ? { schedule: request.schedule } : {}),
     print: (text: Uint8Array) => void (isJson ? report.printed.push(text) : terminal.outBytes(text)),
   };
   const outcome = launch(device, module, plan, options, { io: terminal, diagnostics });

@@ -2,12 +2,13 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printBufferBytes } from '../../ir/index.ts';
 import { handPrinted, reportStop } from '../aftermath.ts';
-import type { DeviceLimits, Dim3, LaunchRequest, LaunchResult, SanitizeKind } from '../device.ts';
+import type { DeviceLimits, Dim3, LaunchRequest, LaunchResult } from '../device.ts';
 import { emptyPrintBuffer } from '../printed.ts';
 import { checkRequest, sharedParts } from '../request.ts';
 import { hostImports, paramGlobal, type WordGlobal } from './compile/host.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
+import { type OrderedRun, startOrder } from './order/order.ts';
 import { addressOf, judgeOf } from './request.ts';
 import type { Allocations } from './sanitize/allocations.ts';
 import { Deadlock, startWatch, type Watch } from './sanitize/watch.ts';
@@ -38,7 +39,7 @@ export function launchKernel(
 ): LaunchResult | undefined {
   if (!checkRequest(judgeOf(memory, limits, given.reflection), given.reflection, request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
-  const kernel = request.sanitize ? sanitizedKernel(given, request.sanitize.kinds) : given;
+  const kernel = instrumentedKernel(given, request);
   const compiled = kernel.compiled(request.block);
   if (!compiled.wasm) {
     diagnostics.report('CM6013', { kernel: request.kernel, what: compiled.excess ?? '' });
@@ -50,9 +51,12 @@ export function launchKernel(
     diagnostics.report('CM6012', { bytes: area.bytes, what: `a launch of \`${request.kernel}\`` });
     return undefined;
   }
+  let order: OrderedRun | undefined;
   try {
     fillArea(memory, start, area, kernel, request);
-    const { sanitize } = request;
+    const { sanitize, schedule } = request;
+    order = schedule && startOrder(memory, request, schedule, diagnostics);
+    if (schedule && !order) return undefined;
     const own = { address: ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 };
     const watched = sanitize &&
       allocations && { memory, allocations, kernel, compiled, request: { ...request, sanitize }, area: { ...area, start }, own };
@@ -60,18 +64,20 @@ export function launchKernel(
     if (watched && !watch) return undefined;
     if (!watched) allocations?.writeAll();
     const globals = globalsOf({ start, ownMemory, bound }, area, kernel, request);
-    const result = runInstance(memory, { wasm: compiled.wasm, lanes: compiled.lanes, watch }, globals, request, diagnostics);
+    const result = runInstance(memory, { wasm: compiled.wasm, lanes: compiled.lanes, watch, order }, globals, request, diagnostics);
     watch?.end(diagnostics);
     handPrinted(memory.view(start + area.printed, area.printedBytes), kernel.reflection, request, diagnostics);
     return result && reportStop(memory.view(start + area.faults, 4), kernel.reflection, diagnostics) ? undefined : result;
   } finally {
+    order?.end();
     memory.give(start);
   }
 }
 
-/** A kernel whose compilation is instrumented. */
-function sanitizedKernel(kernel: LoadedKernel, kinds: ReadonlySet<SanitizeKind>): LoadedKernel {
-  const compiled = kernel.sanitized(kinds);
+/** The kernel compiled with the instruments that a launch asks for. */
+function instrumentedKernel(kernel: LoadedKernel, { sanitize, schedule }: LaunchRequest): LoadedKernel {
+  if (!sanitize && !schedule) return kernel;
+  const compiled = kernel.instrumented({ ...(sanitize ? { sanitize: sanitize.kinds } : {}), ...(schedule ? { isOrdered: true } : {}) });
   return Object.create(kernel, { compiled: { value: () => compiled } }) as LoadedKernel;
 }
 
@@ -174,11 +180,12 @@ interface Runnable {
   /** Threads that go on together. */
   readonly lanes: number;
   readonly watch: Watch | undefined;
+  readonly order: OrderedRun | undefined;
 }
 
 function runInstance(
   { memory }: DeviceMemory,
-  { wasm, lanes, watch }: Runnable,
+  { wasm, lanes, watch, order }: Runnable,
   { words, params }: Globals,
   request: LaunchRequest,
   diagnostics: Diagnostics,
@@ -189,7 +196,7 @@ function runInstance(
     watch?.tick();
   };
   const imports = hostImports(memory, tick);
-  Object.assign(imports.env!, watch?.imports);
+  Object.assign(imports.env!, watch?.imports, order?.imports);
   const { exports } = new WebAssembly.Instance(wasm, imports);
   const global = (name: string): WebAssembly.Global => exports[name] as WebAssembly.Global;
   for (const [name, value] of Object.entries(words)) global(name).value = value;
@@ -197,6 +204,7 @@ function runInstance(
     global(paramGlobal(i)).value = address;
   });
   watch?.begin(global);
+  order?.begin(global);
   const start = performance.now();
   try {
     (exports.run as () => void)();
