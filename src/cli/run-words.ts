@@ -13,6 +13,7 @@ import {
   type SanitizeRequest,
   sanitizeKinds,
 } from '../device/device.ts';
+import type { TraceRequest } from '../device/trace.ts';
 import { type Argument, type Expectation, type LaunchPlan, parseArgument } from '../runtime/index.ts';
 import { allValues, has, lastValue, type Words } from './command.ts';
 
@@ -29,6 +30,8 @@ export interface RunRequest {
   readonly sanitize: SanitizeRequest | undefined;
   /** In which order threads are taken. */
   readonly schedule: Order | undefined;
+  /** The thread that is traced, and how far. */
+  readonly trace: Omit<TraceRequest, 'take'> | undefined;
   readonly compile: CompileOptions;
   /** Values of function constants. */
   readonly constants: readonly GivenConstant[];
@@ -67,6 +70,9 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
   const timeoutMs = one('timeout', readTimeout) ?? 0;
   const sanitize = has(words, 'sanitize') ? take(readKinds(lastValue(words, 'sanitize'))) : undefined;
   const schedule = one('schedule', readOrder);
+  const limit = one('trace-limit', (word) => readCount('trace-limit', word, 0));
+  const traced = one('trace-thread', readThread);
+  const trace = traced && { ...traced, ...(limit === undefined ? {} : { limit }) };
   const prints = allValues(words, 'print').map((word) => take(readPrint(word)));
   const outs = allValues(words, 'out').map((word) => take(readOut(word)));
   const checks = allValues(words, 'check').map((word) => take(readCheck(word)));
@@ -93,7 +99,13 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     timeoutMs,
     sanitize: sanitize && { kinds: sanitize },
     schedule,
-    compile: { ...compileOptions(words), ...(sanitize ? { sanitize: true } : {}) },
+    trace,
+    compile: {
+      // The CPU device alone understands marks, so there is no reason to do without what it has.
+      ...(trace ? { target: 'cpu', marks: true } : {}),
+      ...compileOptions(words),
+      ...(sanitize ? { sanitize: true } : {}),
+    },
     constants: present(constants),
   };
 }
@@ -139,6 +151,14 @@ function readOrder(word: string): Order | string {
   if (seed !== undefined && Number(seed) < 2 ** 32) return { kind: 'rand', seed: Number(seed) };
   const near = closest(word, orders);
   return `\`--schedule ${word}\`: the orders are ${orders.join(', ')}${near ? `; did you mean \`${near}\`?` : ''}`;
+}
+
+/** `B,T`: a block and a thread in it, each by its number or by three. */
+function readThread(word: string): Pick<TraceRequest, 'block' | 'thread'> | string {
+  const places = word.split(',').map((part) => (/^\d{1,10}(\.\d{1,10}\.\d{1,10})?$/.test(part) ? part.split('.').map(Number) : []));
+  const [block, thread] = places.map((place) => (place.length === 3 ? (place as unknown as Dim3) : place[0]));
+  if (places.length === 2 && block !== undefined && thread !== undefined) return { block, thread };
+  return `\`--trace-thread ${word}\`: B,T is wanted, a block and a thread by their numbers or as x.y.z`;
 }
 
 function readDim3(name: string, word: string): Dim3 | string {

@@ -155,7 +155,7 @@ function isForStrips({ insts }: Kernel, block: Dim3, { engine = 'auto' }: Engine
 function compileLane(kernel: Kernel, why: string | undefined, how?: Instruments): CompiledKernel {
   const { bytes, plan, excess, sites } = compileKernel(copyOf(kernel), how);
   const wasm = excess === undefined ? new WebAssembly.Module(bytes as BufferSource) : undefined;
-  const watched = sites && { plan, sites };
+  const watched = how && { plan, sites: sites ?? [] };
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why, watched };
 }
 

@@ -6,8 +6,10 @@ export interface Instruments {
   readonly sanitize?: ReadonlySet<SanitizeKind>;
   /** Whether the launch says in which order blocks, warps and threads are taken. */
   readonly isOrdered?: boolean;
+  /** What watches how threads go through the kernel. */
+  readonly probe?: 'trace' | 'profile';
 }
 
 /** The same for the same instruments. */
-export const instrumentsKey = ({ sanitize = new Set(), isOrdered = false }: Instruments): string =>
-  [[...sanitize].sort().join(), isOrdered].join(' ');
+export const instrumentsKey = ({ sanitize = new Set(), isOrdered = false, probe }: Instruments): string =>
+  [[...sanitize].sort().join(), isOrdered, probe ?? ''].join(' ');

@@ -7,6 +7,7 @@ import { bodyLimit, type Code, localLimit, newModule } from '../../../wasm/index
 import { declareOrder, writeOrderedGrid } from '../order/state.ts';
 import { newSanitizer } from '../sanitize/sanitizer.ts';
 import type { Site } from '../sanitize/sites.ts';
+import { newTraceProbe } from '../trace/record.ts';
 import { helperTable } from './helpers.ts';
 import { declareHost, type Host } from './host.ts';
 import type { Instruments } from './instruments.ts';
@@ -26,15 +27,16 @@ export interface KernelModule {
 }
 
 /** Compiles a kernel, which is changed on the way. */
-export function compileKernel(kernel: Kernel, { sanitize, isOrdered }: Instruments = {}): KernelModule {
+export function compileKernel(kernel: Kernel, { sanitize, isOrdered, probe: kind }: Instruments = {}): KernelModule {
   const plan = planOf(kernel);
   const module = newModule();
   const host = declareHost(module, kernel.params.length);
   const sanitizer = sanitize && newSanitizer(plan, module, host, sanitize);
   const order = isOrdered ? declareOrder(module) : undefined;
+  const probe = kind === 'trace' ? newTraceProbe(plan, module) : undefined;
   const phase = module.global('i32');
   const fuel = module.global('i32');
-  const shared: Shared = { plan, module, host, helper: helperTable(module), phase, fuel, sanitizer, order };
+  const shared: Shared = { plan, module, host, helper: helperTable(module), phase, fuel, sanitizer, order, probe };
   const written = plan.regions.list.map((region) => ({ id: region.id, ...writeRegion(shared, region) }));
   const together = plan.regions.meetings.map((meeting) => ({ id: meeting.id, index: writeMeeting(shared, meeting) }));
   const steps = [...written, ...together].sort((a, b) => a.id - b.id).map(({ index }) => index);

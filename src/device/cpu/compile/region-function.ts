@@ -81,6 +81,7 @@ export function writeRegion(shared: Shared, region: Region): { readonly index: n
   code.end();
   writeNextThread(frame);
   code.end();
+  shared.probe?.regionEnd(code);
   code.at('local.get', fuel);
   code.at('global.set', shared.fuel);
   return { index, code };
@@ -127,6 +128,7 @@ function writeThreadStart(frame: Frame, region: Region): void {
     code.op('i32.ne');
     code.at('br_if', 0);
   }
+  shared.probe?.threadStart(code, thread);
   if (plan.recordBytes === 0) return;
   code.at('local.get', thread);
   code.i32(plan.recordBytes);
@@ -173,8 +175,8 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
   const { kernel } = plan;
   const free = (value: Value): void => writeFree(frame, value);
   const values = regionValues(plan, code, free);
-  const { host, helper, sanitizer } = shared;
-  const e: Emitter = { kernel, code, host, values, helper, free, window: (space) => writeWindow(frame, space), sanitizer };
+  const { host, helper, sanitizer, probe } = shared;
+  const e: Emitter = { kernel, code, host, values, helper, free, window: (space) => writeWindow(frame, space), sanitizer, probe };
   const inRegion = (value: Value): boolean => region.cfg.position[plan.home[value]!]! >= 0;
 
   for (const value of plan.brought.get(region.entry)!) {
@@ -184,6 +186,8 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
     });
     values.set(value);
   }
+  probe?.resumed(e, region);
+  let at = kernel.blocks[region.entry]!;
   const save = (value: Value): void => {
     // A value from before this region is in its slot already.
     if (!inRegion(value)) return;
@@ -228,10 +232,16 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
   writeStructure(kernel, region, code, {
     body: (block) => {
       const computed = block.body.length - stopsOf(kernel, block).length;
+      at = block;
+      probe?.enter(e, block);
       for (const value of block.body.slice(0, computed)) writeInstruction(e, value);
+      if (block.end.op !== 'condbr' || computed < block.body.length) probe?.leave(e, block);
     },
     transfer,
-    condition: (value) => values.push(value),
+    condition: (value) => {
+      values.push(value);
+      probe?.decide(e, at);
+    },
     leave,
     isLast: (block) => stopOf(kernel, block) !== undefined,
     leaveBy,

@@ -7,6 +7,7 @@ export function writeBlock(shared: Shared, steps: readonly number[]): number {
   const { index, code } = shared.module.fn({ params: [], results: [] });
   const { schedule } = shared.plan.regions;
   shared.sanitizer?.blockStart(code);
+  shared.probe?.blockStart(code);
   if (schedule === 'warp') writeWarps(shared, code, writeDispatch(shared, steps));
   else if (schedule === 'block') writeTogether(shared, code, writeDispatch(shared, steps));
   else writeCall(shared, code, steps[0]!);

@@ -5,6 +5,7 @@ import type { Sanitizer } from '../sanitize/hooks.ts';
 import type { HelperName } from './helpers.ts';
 import type { Host } from './host.ts';
 import type { Plan } from './plan.ts';
+import type { Probe } from './probe.ts';
 
 export interface Shared {
   readonly plan: Plan;
@@ -19,6 +20,8 @@ export interface Shared {
   readonly sanitizer?: Sanitizer | undefined;
   /** Where the launch says in which order threads are taken. */
   readonly order?: OrderState | undefined;
+  /** What watches how threads go through the kernel. */
+  readonly probe?: Probe | undefined;
 }
 
 /** The state of a thread that has left the kernel: above all others. */

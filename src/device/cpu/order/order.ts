@@ -5,14 +5,8 @@
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import type { Dim3, LaunchRequest, Order } from '../../device.ts';
 import type { DeviceMemory } from '../memory.ts';
+import type { Observer } from '../observer.ts';
 import { type OrderImport, orderGlobal } from './state.ts';
-
-export interface OrderedRun {
-  readonly imports: Readonly<Record<OrderImport, (...args: never[]) => unknown>>;
-  /** Sets the globals of the instance. */
-  begin(global: (name: string) => WebAssembly.Global): void;
-  end(): void;
-}
 
 /** Numbers from 0 to a count, each once. */
 export type Permutation = (index: number) => number;
@@ -55,7 +49,7 @@ export function startOrder(
   { kernel, grid, block }: LaunchRequest,
   order: Order,
   diagnostics: Diagnostics,
-): OrderedRun | undefined {
+): Observer | undefined {
   const threads = product(block);
   const table = memory.take(4 * threads);
   if (table === undefined) {
@@ -68,26 +62,27 @@ export function startOrder(
   let [salt, next] = [0, 0];
   let warpAt: Permutation = (index) => index;
   let global: ((name: string) => WebAssembly.Global) | undefined;
-  return {
-    imports: {
-      nextBlock(): number {
-        if (next === blocks) return 0;
-        const at = blockAt(next++);
-        global!('ctaid.x').value = at % grid[0];
-        global!('ctaid.y').value = Math.floor(at / grid[0]) % grid[1];
-        global!('ctaid.z').value = Math.floor(at / (grid[0] * grid[1]));
-        return 1;
-      },
-      arrange(first: number, end: number): void {
-        const at = permutationOf(order, end - first, ++salt);
-        const to = new Int32Array(memory.memory.buffer, table, threads);
-        for (let i = first; i < end; i++) to[i] = first + at(i - first);
-      },
-      warpAt(first: number): number {
-        if (first === 0) warpAt = permutationOf(order, warps, ++salt);
-        return 32 * warpAt(first / 32);
-      },
+  const imports: Record<OrderImport, (...args: never[]) => unknown> = {
+    nextBlock(): number {
+      if (next === blocks) return 0;
+      const at = blockAt(next++);
+      global!('ctaid.x').value = at % grid[0];
+      global!('ctaid.y').value = Math.floor(at / grid[0]) % grid[1];
+      global!('ctaid.z').value = Math.floor(at / (grid[0] * grid[1]));
+      return 1;
     },
+    arrange(first: number, end: number): void {
+      const at = permutationOf(order, end - first, ++salt);
+      const to = new Int32Array(memory.memory.buffer, table, threads);
+      for (let i = first; i < end; i++) to[i] = first + at(i - first);
+    },
+    warpAt(first: number): number {
+      if (first === 0) warpAt = permutationOf(order, warps, ++salt);
+      return 32 * warpAt(first / 32);
+    },
+  };
+  return {
+    imports,
     begin(of) {
       global = of;
       of(orderGlobal).value = table;
