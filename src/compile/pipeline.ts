@@ -87,7 +87,7 @@ interface FrontEnd {
 function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): FrontEnd | undefined {
   const checked = judge(source, options, diagnostics);
   if (!checked) return undefined;
-  const ir = lowerModule(checked, diagnostics, { isMmaFast: options.mma === 'fast' });
+  const ir = lowerModule(checked, diagnostics, { isMmaFast: options.mma === 'fast', hasMarks: options.marks ?? false });
   if (diagnostics.hasErrors) return undefined;
   const { allowsCpuOnly, emulatesDoubles } = targetOf(options);
   for (const kernel of ir.kernels) {
@@ -122,12 +122,12 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
     for (const kernel of ir.kernels) warnOfDoubles(kernel, source, target.name, diagnostics);
   if (target.emulatesDoubles && !target.allowsCpuOnly) noteEmulation(ir.kernels, target.name, diagnostics);
   const said = new Diagnostics(diagnostics.file);
-  const lines = options.sanitize ? source : undefined;
+  const lines = options.sanitize || options.marks ? source : undefined;
   const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said, lines));
   diagnostics.addNew(said.list);
   if (diagnostics.hasErrors) return undefined;
-  // What the sanitizer wants to know is said by functions that no Apple GPU has.
-  if (!target.allowsCpuOnly && !options.sanitize && !air.every((module) => validateAir(module, diagnostics)))
+  // What the CPU device alone wants to know is said by functions that no Apple GPU has.
+  if (!target.allowsCpuOnly && !options.sanitize && !options.marks && !air.every((module) => validateAir(module, diagnostics)))
     bug(`emitted AIR breaks a rule: ${diagnostics.list.map((d) => d.message).join('; ')}`);
   return { air, reflection: { abi: 1, target: options.target ?? 'macos14', kernels } };
 }

@@ -6,8 +6,10 @@ import type { KernelReflection } from '../air/abi.ts';
 import type { GivenConstant } from '../air/function-constants.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
+import type { Dim3 } from './dim3.ts';
+import type { TraceRequest } from './trace.ts';
 
-export type Dim3 = readonly [x: number, y: number, z: number];
+export type { Dim3 } from './dim3.ts';
 
 export interface DeviceLimits {
   readonly maxThreadsPerThreadgroup: number;
@@ -69,6 +71,12 @@ export interface SanitizeRequest {
   readonly source?: SourceFile;
 }
 
+/**
+ * In which order blocks, the warps of a block, and threads between two barriers are taken, one after the other: by their numbers, the last
+ * one first, or in an order that follows from the seed, an integer of 32 bits.
+ */
+export type Order = { readonly kind: 'in-order' | 'reverse' } | { readonly kind: 'rand'; readonly seed: number };
+
 export interface LaunchRequest {
   readonly kernel: string;
   /** Threadgroups in the grid. */
@@ -83,6 +91,10 @@ export interface LaunchRequest {
   readonly timeoutMs: number;
   /** Has the launch watched. What is found is reported (CM61xx), and the launch goes on where it can. */
   readonly sanitize?: SanitizeRequest;
+  /** On the CPU device: one thread at a time, in this order. A kernel without races and atomics gives the same in any. */
+  readonly schedule?: Order;
+  /** On the CPU device: has one thread traced. */
+  readonly trace?: TraceRequest;
   /** Takes what the kernel prints, when it has ended or failed: bytes in order, in one piece or in several. */
   readonly print?: (text: Uint8Array) => void;
 }

@@ -43,7 +43,10 @@ import { registerFile } from './ssa.ts';
 import { hiddenVariable, variablesOf } from './variables.ts';
 
 /** What the kernels of a module have in common. */
-export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'globals'> & { readonly isMmaFast: boolean };
+export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'globals'> & {
+  readonly isMmaFast: boolean;
+  readonly hasMarks: boolean;
+};
 
 /** The kernel of an entry with what it calls; incomplete after reports of CM20xx. */
 export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Kernel {
@@ -113,6 +116,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     variables: variablesOf(kernel, diagnostics),
     cells: new Map(),
     evidence: newEvidence(),
+    hasMarks: around.hasMarks,
     chosen: new Map(),
     frame: newFrame(entry, start),
     flow: start,

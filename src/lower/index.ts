@@ -15,6 +15,8 @@ export { promoteLocals } from './passes/promote-locals.ts';
 export interface LowerChoices {
   /** Whether products of matrices may be of tiles that the GPU multiplies. */
   readonly isMmaFast?: boolean;
+  /** Whether each instruction starts with a mark. */
+  readonly hasMarks?: boolean;
 }
 
 /** The kernels of a checked module. Reports CM20xx for what has no exact form; then the kernels are not to be used. */
@@ -31,6 +33,7 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
     functionNumbers: numbers,
     globals: globalMemoryOf(checked.module, numbers),
     isMmaFast: choices.isMmaFast ?? false,
+    hasMarks: choices.hasMarks ?? false,
   };
   const kernels = checked.entries.map((entry) => {
     const own = new Diagnostics(diagnostics.file);

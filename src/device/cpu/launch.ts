@@ -2,14 +2,16 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printBufferBytes } from '../../ir/index.ts';
 import { handPrinted, reportStop } from '../aftermath.ts';
-import type { DeviceLimits, Dim3, LaunchRequest, LaunchResult, SanitizeKind } from '../device.ts';
+import type { DeviceLimits, Dim3, LaunchRequest, LaunchResult } from '../device.ts';
 import { emptyPrintBuffer } from '../printed.ts';
 import { checkRequest, sharedParts } from '../request.ts';
 import { hostImports, paramGlobal, type WordGlobal } from './compile/host.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
+import type { Observer } from './observer.ts';
+import { canWatch, instrumentsOf, startObservers } from './observers.ts';
 import { addressOf, judgeOf } from './request.ts';
-import type { Allocations } from './sanitize/allocations.ts';
+import { type Allocations, newAllocations } from './sanitize/allocations.ts';
 import { Deadlock, startWatch, type Watch } from './sanitize/watch.ts';
 
 /** What `tick` throws when time is up. */
@@ -37,8 +39,9 @@ export function launchKernel(
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
   if (!checkRequest(judgeOf(memory, limits, given.reflection), given.reflection, request, diagnostics)) return undefined;
+  if (!canWatch(request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
-  const kernel = request.sanitize ? sanitizedKernel(given, request.sanitize.kinds) : given;
+  const kernel = instrumentedKernel(given, request);
   const compiled = kernel.compiled(request.block);
   if (!compiled.wasm) {
     diagnostics.report('CM6013', { kernel: request.kernel, what: compiled.excess ?? '' });
@@ -50,29 +53,45 @@ export function launchKernel(
     diagnostics.report('CM6012', { bytes: area.bytes, what: `a launch of \`${request.kernel}\`` });
     return undefined;
   }
+  let observers: Observer[] | undefined;
+  let isWell = false;
   try {
     fillArea(memory, start, area, kernel, request);
     if (compiled.pool) memory.view(start + area.constant, compiled.windows.constant).set(compiled.pool, compiled.windows.constant - compiled.pool.length);
     const { sanitize } = request;
     const own = { address: ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 };
-    const watched = sanitize &&
-      allocations && { memory, allocations, kernel, compiled, request: { ...request, sanitize }, area: { ...area, start }, own };
+    const observed = {
+      memory,
+      allocations: allocations ?? newAllocations(memory),
+      kernel,
+      compiled,
+      request,
+      area: { ...area, start },
+      own,
+    };
+    observers = startObservers(observed, diagnostics);
+    if (!observers) return undefined;
+    const watched = sanitize && allocations && { ...observed, request: { ...request, sanitize } };
     const watch = watched && startWatch(watched, diagnostics);
     if (watched && !watch) return undefined;
     if (!watched) allocations?.writeAll();
     const globals = globalsOf({ start, ownMemory, bound }, area, kernel, request);
-    const result = runInstance(memory, { wasm: compiled.wasm, lanes: compiled.lanes, watch }, globals, request, diagnostics);
+    const result = runInstance(memory, { wasm: compiled.wasm, lanes: compiled.lanes, watch, observers }, globals, request, diagnostics);
     watch?.end(diagnostics);
+    isWell = result !== undefined;
     handPrinted(memory.view(start + area.printed, area.printedBytes), kernel.reflection, request, diagnostics);
     return result && reportStop(memory.view(start + area.faults, 4), kernel.reflection, diagnostics) ? undefined : result;
   } finally {
+    for (const observer of observers ?? []) observer.end(isWell);
     memory.give(start);
   }
 }
 
-/** A kernel whose compilation is instrumented. */
-function sanitizedKernel(kernel: LoadedKernel, kinds: ReadonlySet<SanitizeKind>): LoadedKernel {
-  const compiled = kernel.sanitized(kinds);
+/** The kernel compiled with the instruments that a launch asks for. */
+function instrumentedKernel(kernel: LoadedKernel, request: LaunchRequest): LoadedKernel {
+  const instruments = instrumentsOf(request);
+  if (!instruments) return kernel;
+  const compiled = kernel.instrumented(instruments);
   return Object.create(kernel, { compiled: { value: () => compiled } }) as LoadedKernel;
 }
 
@@ -175,11 +194,12 @@ interface Runnable {
   /** Threads that go on together. */
   readonly lanes: number;
   readonly watch: Watch | undefined;
+  readonly observers: readonly Observer[];
 }
 
 function runInstance(
   { memory }: DeviceMemory,
-  { wasm, lanes, watch }: Runnable,
+  { wasm, lanes, watch, observers }: Runnable,
   { words, params }: Globals,
   request: LaunchRequest,
   diagnostics: Diagnostics,
@@ -190,7 +210,7 @@ function runInstance(
     watch?.tick();
   };
   const imports = hostImports(memory, tick);
-  Object.assign(imports.env!, watch?.imports);
+  Object.assign(imports.env!, watch?.imports, ...observers.map((each) => each.imports));
   const { exports } = new WebAssembly.Instance(wasm, imports);
   const global = (name: string): WebAssembly.Global => exports[name] as WebAssembly.Global;
   for (const [name, value] of Object.entries(words)) global(name).value = value;
@@ -198,6 +218,7 @@ function runInstance(
     global(paramGlobal(i)).value = address;
   });
   watch?.begin(global);
+  for (const observer of observers) observer.begin(global);
   const start = performance.now();
   try {
     (exports.run as () => void)();

@@ -11,7 +11,8 @@ import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
 import { type Kernel, type Pass, runPasses, standardPasses } from '../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../metallib/index.ts';
-import type { Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../device.ts';
+import type { Dim3, EngineOptions, LoadOptions } from '../device.ts';
+import { type Instruments, instrumentsKey } from './compile/instruments.ts';
 import { compileKernel } from './compile/kernel-module.ts';
 import { expandMatmul } from './compile/matmul.ts';
 import { type Plan, windowsOf } from './compile/plan.ts';
@@ -29,8 +30,8 @@ export interface LoadedKernel {
   readonly constants: Uint8Array;
   /** Compiled at the first call for blocks of a shape. */
   compiled(block: Dim3): CompiledKernel;
-  /** Compiled with what looks for faults of some kinds, one lane at a time, at the first call with these. */
-  sanitized(kinds: ReadonlySet<SanitizeKind>): CompiledKernel;
+  /** Compiled with instruments, one lane at a time, at the first call with these. */
+  instrumented(how: Instruments): CompiledKernel;
 }
 
 export interface CompiledKernel {
@@ -132,11 +133,11 @@ export function loadedKernel(
       made.set(key, compiled);
       return compiled;
     },
-    sanitized(kinds) {
-      const key = [...kinds].sort().join();
+    instrumented(how) {
+      const key = instrumentsKey(how);
       const known = watched.get(key);
       if (known) return known;
-      const fresh = compileLane(ready(), undefined, kinds);
+      const fresh = compileLane(ready(), undefined, how);
       watched.set(key, fresh);
       return fresh;
     },
@@ -154,10 +155,10 @@ function isForStrips({ insts }: Kernel, block: Dim3, { engine = 'auto' }: Engine
   return engine === 'simd' || (engine === 'auto' && threads >= leastThreads && insts.length <= mostInstructions * threads);
 }
 
-function compileLane(kernel: Kernel, why: string | undefined, kinds?: ReadonlySet<SanitizeKind>): CompiledKernel {
-  const { bytes, plan, excess, sites } = compileKernel(copyOf(kernel), kinds);
+function compileLane(kernel: Kernel, why: string | undefined, how?: Instruments): CompiledKernel {
+  const { bytes, plan, excess, sites } = compileKernel(copyOf(kernel), how);
   const wasm = excess === undefined ? new WebAssembly.Module(bytes as BufferSource) : undefined;
-  const watched = sites && { plan, sites };
+  const watched = how && { plan, sites: sites ?? [] };
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why, watched };
 }
 

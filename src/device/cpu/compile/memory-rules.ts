@@ -50,6 +50,7 @@ export function load(e: Emitter, inst: InstOf<'load'>, value: Value): void {
   const size = bytesOf(element);
   e.values.push(inst.addr);
   wrapAddress(e);
+  e.probe?.accesses(e, value);
   if (!isVector(inst.type)) return e.code.access(name, 1);
   const base = e.values.scratch('i32');
   e.code.at('local.set', base);
@@ -67,6 +68,7 @@ export function store(e: Emitter, inst: InstOf<'store'>, value: Value): void {
   const name = stores[element] ?? `${heldAs(element)}.store`;
   e.values.push(inst.addr);
   wrapAddress(e);
+  e.probe?.accesses(e, value);
   if (!isVector(type)) {
     e.values.push(inst.value);
     return e.code.access(name, 1);
