@@ -4,7 +4,7 @@ import { type Code, newModule } from '../../../wasm/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { helperTable } from '../compile/helpers.ts';
 import { declareHost } from '../compile/host.ts';
-import { writeGrid } from '../compile/kernel-module.ts';
+import { runSignature, writeGrid } from '../compile/kernel-module.ts';
 import { gone } from '../compile/shared.ts';
 import { stripHelperTable } from './helpers.ts';
 import { type StripPlan, stripPlan } from './plan.ts';
@@ -21,6 +21,8 @@ export interface StripModule {
 
 export interface StripOptions {
   readonly fma: FmaMode;
+  /** Whether workers share the memory. */
+  readonly isShared?: boolean;
   /** The most lanes of a strip. */
   readonly widest?: number;
 }
@@ -30,14 +32,18 @@ const mostBytes = 1 << 20;
 const mostLocals = 20_000;
 
 /** A module for blocks of a shape, or why there is none. The kernel stays as it is. */
-export function compileStrips(kernel: Kernel, block: Dim3, { fma, widest }: StripOptions): StripModule | { readonly why: string } {
+export function compileStrips(
+  kernel: Kernel,
+  block: Dim3,
+  { fma, widest, isShared }: StripOptions,
+): StripModule | { readonly why: string } {
   const before = whyAlone(kernel);
   if (before !== undefined) return { why: before };
   const plan = stripPlan(kernel, block, widest);
   const after = whyNotTogether(plan);
   if (after !== undefined) return { why: after };
   const module = newModule();
-  const host = declareHost(module, kernel.params.length);
+  const host = declareHost(module, kernel.params.length, isShared);
   const phase = module.global('i32');
   const fuel = module.global('i32');
   const helper = helperTable(module);
@@ -50,7 +56,7 @@ export function compileStrips(kernel: Kernel, block: Dim3, { fma, widest }: Stri
     steps.push(written.index);
   }
   const run = writeBlock(shared, steps);
-  writeGrid(host, module.fn({ params: [], results: [] }, 'run').code, run);
+  writeGrid(host, module.fn(runSignature, 'run').code, run);
   return { bytes: module.finish(), plan };
 }
 
