@@ -98,7 +98,9 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
       runPasses(kernel, standardPasses);
       carryShuffles(kernel);
     }
-    optimise(kernel);
+    // Who watches a kernel wants its branches and loops as they are written.
+    if (options.sanitize || options.marks) runPasses(kernel, standardPasses);
+    else optimise(kernel);
     if (useGridPositions(kernel)) dce(kernel);
   }
   if (options.lints) for (const kernel of ir.kernels) lintBarriers(kernel, diagnostics);

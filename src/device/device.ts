@@ -39,6 +39,8 @@ export interface EngineOptions {
   readonly fma?: Fma;
   /** Threads of a strip where they are not to be chosen: 4, 8, 16 or 32. What a warp does together takes a whole warp all the same. */
   readonly lanes?: number;
+  /** Threads that run the blocks of a launch, where it is worth that; as many as the machine has cores where nothing is said. 1: only the one that calls. */
+  readonly threads?: number;
 }
 
 /** Memory of one device. Reading and writing copy. */
@@ -97,11 +99,23 @@ export interface LaunchRequest {
   readonly trace?: TraceRequest;
   /** Takes what the kernel prints, when it has ended or failed: bytes in order, in one piece or in several. */
   readonly print?: (text: Uint8Array) => void;
+  /** Told now and then how many blocks have ended, of how many, by devices that know. */
+  readonly progress?: (done: number, total: number) => void;
 }
 
 export interface LaunchResult {
   /** Kernel time without compilation, milliseconds. */
   readonly durationMs: number;
+}
+
+/** A launch under way. */
+export interface PendingLaunch {
+  /** What `launch` would have given; never rejects. Diagnostics are reported before it resolves. */
+  readonly done: Promise<LaunchResult | undefined>;
+  /** Stops it; `done` then resolves to nothing after CM6016 is reported. The device stays usable. */
+  cancel(): void;
+  /** Blocks that have ended, of how many. */
+  progress(): { readonly done: number; readonly total: number };
 }
 
 /** A `.global` variable of a module, which keeps what launches leave in it. Reading and writing copy. */
@@ -125,6 +139,8 @@ export interface DeviceModule {
    * failed: timeout, deadlocked barrier, access outside memory).
    */
   launch(request: LaunchRequest, diagnostics: Diagnostics): LaunchResult | undefined;
+  /** Has one kernel run while the caller goes on. Launches that are under way at once may run at once; memory that they use has to stay until they are done. */
+  start?(request: LaunchRequest, diagnostics: Diagnostics): PendingLaunch;
 }
 
 export interface LoadOptions {

@@ -58,11 +58,17 @@ export interface LoadedLibrary {
   readonly refused: ReadonlyMap<string, Diagnostics>;
 }
 
+/** How kernels are compiled. */
+export interface CompileChoice extends EngineOptions {
+  /** For a memory that workers share. */
+  readonly isShared?: boolean;
+}
+
 /** The kernels of a library; nothing after reporting what cannot be read (CM40xx), or why none can be run. */
 export function loadLibrary(
   bytes: Uint8Array,
   diagnostics: Diagnostics,
-  options: EngineOptions & LoadOptions = {},
+  options: CompileChoice & LoadOptions = {},
 ): LoadedLibrary | undefined {
   const { constants = [], kernels: names } = options;
   const library = readMetallib(bytes, diagnostics);
@@ -101,7 +107,7 @@ function unknownConstants(functions: readonly LibraryFunction[], given: readonly
 /** A kernel made ready to launch; passes run before it is compiled first. */
 export function loadedKernel(
   { kernel, reflection }: RaisedKernel,
-  options: EngineOptions = {},
+  options: CompileChoice = {},
   passes: readonly Pass[] = [],
 ): LoadedKernel {
   const made = new Map<string, CompiledKernel>();
@@ -116,7 +122,7 @@ export function loadedKernel(
     return kernel;
   };
   const alone = (why: string | undefined): CompiledKernel => {
-    lane ??= compileLane(ready(), why);
+    lane ??= compileLane(ready(), options, why);
     return lane;
   };
   return {
@@ -137,7 +143,7 @@ export function loadedKernel(
       const key = instrumentsKey(how);
       const known = watched.get(key);
       if (known) return known;
-      const fresh = compileLane(ready(), undefined, how);
+      const fresh = compileLane(ready(), options, undefined, how);
       watched.set(key, fresh);
       return fresh;
     },
@@ -155,16 +161,20 @@ function isForStrips({ insts }: Kernel, block: Dim3, { engine = 'auto' }: Engine
   return engine === 'simd' || (engine === 'auto' && threads >= leastThreads && insts.length <= mostInstructions * threads);
 }
 
-function compileLane(kernel: Kernel, why: string | undefined, how?: Instruments): CompiledKernel {
-  const { bytes, plan, excess, sites } = compileKernel(copyOf(kernel), how);
+function compileLane(kernel: Kernel, { isShared }: CompileChoice, why: string | undefined, how?: Instruments): CompiledKernel {
+  const { bytes, plan, excess, sites } = compileKernel(copyOf(kernel), how, isShared);
   const wasm = excess === undefined ? new WebAssembly.Module(bytes as BufferSource) : undefined;
   const watched = how && { plan, sites: sites ?? [] };
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why, watched };
 }
 
-function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact', lanes }: EngineOptions): CompiledKernel | { readonly why: string } {
+function compileVectors(
+  kernel: Kernel,
+  block: Dim3,
+  { fma = 'exact', lanes, isShared = false }: CompileChoice,
+): CompiledKernel | { readonly why: string } {
   const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
-  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact', lanes });
+  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact', lanes, isShared });
   if ('why' in made) return made;
   const { bytes, plan, pool } = made;
   const wasm = new WebAssembly.Module(bytes as BufferSource);

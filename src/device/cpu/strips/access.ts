@@ -96,7 +96,16 @@ function lowAddresses(s: Strip, addr: Value, pack: number): void {
 export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
   if (shapeOf(s, inst.addr) === 0) return loadShared(s, values, inst, value);
   if (!isDense(s, inst.addr, value)) return gather(s, values, inst, value);
-  if (!s.mask && !inst.volatile && values.postpone(value, () => address(s, inst.addr), (base, part) => denseVector(s, inst, base, part))) return;
+  if (
+    !s.mask &&
+    !inst.volatile &&
+    values.postpone(
+      value,
+      () => address(s, inst.addr),
+      (base, part) => denseVector(s, inst, base, part),
+    )
+  )
+    return;
   const base = baseOf(s, inst.addr);
   const bytes = bytesOf(elementOf(inst.type));
   byMask(

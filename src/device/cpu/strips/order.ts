@@ -20,7 +20,8 @@ function ordered(kernel: Kernel, { body, end }: Block): Value[] {
   const place = (wanted: Value): void => {
     const stack = [wanted];
     for (let at = stack.at(-1); at !== undefined; at = stack.at(-1)) {
-      const open = placed.has(at) || !depths.has(at) ? [] : operandsOf(kernel.insts[at]!).filter((one) => depths.has(one) && !placed.has(one));
+      const open =
+        placed.has(at) || !depths.has(at) ? [] : operandsOf(kernel.insts[at]!).filter((one) => depths.has(one) && !placed.has(one));
       if (open.length > 0) {
         stack.push(deepest(open, depths));
         continue;
@@ -33,6 +34,8 @@ function ordered(kernel: Kernel, { body, end }: Block): Value[] {
   };
   body.forEach((value, i) => {
     if (!isFixed(kernel.insts[value]!)) return;
+    // A region ends with the barrier that ends its last block, and everything else of the block comes before.
+    if (kernel.insts[value]!.op === 'barrier') body.slice(0, i).forEach(place);
     rootsOf(kernel, body.slice(0, i), placed).forEach(place);
     place(value);
   });
@@ -63,7 +66,8 @@ function rootsOf(kernel: Kernel, before: readonly Value[], placed: ReadonlySet<V
 /** By value of a body: how many instructions of it follow from each other up to it. */
 function depthsOf(kernel: Kernel, body: readonly Value[]): Map<Value, number> {
   const depths = new Map<Value, number>();
-  for (const value of body) depths.set(value, 1 + Math.max(0, ...operandsOf(kernel.insts[value]!).map((operand) => depths.get(operand) ?? 0)));
+  for (const value of body)
+    depths.set(value, 1 + Math.max(0, ...operandsOf(kernel.insts[value]!).map((operand) => depths.get(operand) ?? 0)));
   return depths;
 }
 

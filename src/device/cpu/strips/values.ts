@@ -292,8 +292,7 @@ function heldBy(state: State, operands: readonly Value[]): number {
 }
 
 /** Vectors of a pack that a value takes. */
-const weightOf = ({ strip, plan }: State, value: Value): number =>
-  (longOf(strip, value) ? 2 : 1) * lanesOf(plan.kernel.insts[value]!.type);
+const weightOf = ({ strip, plan }: State, value: Value): number => (longOf(strip, value) ? 2 : 1) * lanesOf(plan.kernel.insts[value]!.type);
 
 function postpone(state: State, value: Value, address: () => void, write: (base: number, part: number) => void): boolean {
   const { plan, strip } = state;
