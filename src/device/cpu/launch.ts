@@ -154,7 +154,7 @@ function globalsOf({ start, ownMemory, bound }: Starts, area: Area, kernel: Load
     if (param.kind === 'threadgroup') return BigInt(start + area.shared + windows.shared + parts.starts[part++]!);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);
     const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
-    return arg?.kind === 'buffer' ? BigInt(addressOf(arg.buffer) ?? 0) : 0n;
+    return arg?.kind === 'buffer' ? BigInt((addressOf(arg.buffer) ?? 0) + (arg.offset ?? 0)) : 0n;
   });
   const words = {
     ...dims('ntid', request.block),
