@@ -58,7 +58,8 @@ export interface DeviceBuffer {
 
 /** One argument by kernel parameter, in the order of the parameters. */
 export type LaunchArgument =
-  | { readonly kind: 'buffer'; readonly buffer: DeviceBuffer }
+  /** `offset`: the byte of the buffer that the kernel sees as its start, 0 where nothing is said. */
+  | { readonly kind: 'buffer'; readonly buffer: DeviceBuffer; readonly offset?: number }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
 
 /** What the CPU device can look for while a kernel runs. */

@@ -53,6 +53,12 @@ export const launch = entries({
     message: 'parameter {index} `{name}` of `{kernel}` is {wanted}, and argument `{spec}` is {given}: its bits are passed as they are',
     page: 'The sizes agree, so the launch goes ahead, but an integer read as a float (or the reverse) is seldom meant.',
   },
+  CM5015: {
+    severity: 'error',
+    title: 'start in a buffer',
+    message: 'parameter {index} `{name}` of `{kernel}` would start at byte {offset} of a buffer of {size}',
+    page: 'A pointer may point into a buffer, at any of its bytes, but not behind the last one.',
+  },
   CM5020: {
     severity: 'error',
     title: 'block shape',

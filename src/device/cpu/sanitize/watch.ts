@@ -180,7 +180,7 @@ function bytesOfParam({ kernel, request, own }: Watched, slot: number, index: nu
   if (param.formats) return printBufferBytes;
   if (param.kind !== 'pointer') return 0;
   const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === slot)];
-  return arg?.kind === 'buffer' ? arg.buffer.size : 0;
+  return arg?.kind === 'buffer' ? arg.buffer.size - (arg.offset ?? 0) : 0;
 }
 
 // ── what is found ──
