@@ -27,6 +27,12 @@ export function compile(source: SourceFile, options: CompileOptions, diagnostics
   return { metallib: pack(modules.air, target, options), reflection: modules.reflection };
 }
 
+/** What a host must bind for each entry, whatever target it is for: where a device takes the PTX itself. Nothing after reporting errors. */
+export function reflect(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Reflection | undefined {
+  const front = frontEnd(source, { ...options, target: 'cpu' }, diagnostics);
+  return front && { abi: 1, target: undefined, kernels: front.ir.kernels.map((kernel) => reflectKernel(kernel, targets.cpu)) };
+}
+
 /** Whether a text compiles: every stage that can refuse something, and no bytes. Reports what `compile` reports. */
 export function verifies(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): boolean {
   return toAir(source, options, diagnostics) !== undefined;

@@ -1,6 +1,6 @@
 /**
- * What every device offers, whatever runs underneath. A device takes the bytes of a metallib, never PTX (the CUDA device will
- * be the exception, as the judge). Errors of a launch are diagnostics in the result, not exceptions.
+ * What every device offers, whatever runs underneath. A device takes the bytes of a metallib, never PTX; the CUDA device, the judge
+ * of the others, is the exception and takes nothing else (`loadPtx`). Errors of a launch are diagnostics in the result, not exceptions.
  */
 import type { KernelReflection } from '../air/abi.ts';
 import type { GivenConstant } from '../air/function-constants.ts';
@@ -23,7 +23,11 @@ export interface DeviceInfo {
   /** What a person would call it, with version or chip. */
   readonly name: string;
   readonly limits: DeviceLimits;
+  /** What is known of it beyond that, by the names of `cudaDeviceProp` where CUDA has one. */
+  readonly properties?: DeviceProperties;
 }
+
+export type DeviceProperties = Readonly<Record<string, string | number | readonly number[]>>;
 
 /**
  * Which of its two compilers the CPU device takes. `lane`: one thread after the other, plain and the judge of the other. `simd`: strips of threads
@@ -151,10 +155,18 @@ export interface LoadOptions {
   readonly kernels?: readonly string[];
 }
 
+/** PTX with what our own front end found in it: the layout of the kernels' parameters is not the driver's to say. */
+export interface PtxModule {
+  readonly source: SourceFile;
+  readonly kernels: readonly KernelReflection[];
+}
+
 export interface Device {
   readonly info: DeviceInfo;
   allocate(sizeBytes: number, diagnostics: Diagnostics): DeviceBuffer | undefined;
   /** Reads and compiles a metallib; nothing after reporting CM40xx or CM20xx. */
   load(metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined;
+  /** Takes PTX as it is: the CUDA device alone, which has no use for a metallib. Nothing after reporting CM6041 or CM6012. */
+  loadPtx?(module: PtxModule, diagnostics: Diagnostics): DeviceModule | undefined;
   close(): void;
 }
