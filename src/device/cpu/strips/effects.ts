@@ -2,6 +2,7 @@
 import { operandsOf, specOf, type Value } from '../../../ir/index.ts';
 import { load, store, whereRuns } from './access.ts';
 import { ballot, reduce, shuffle } from './collective.ts';
+import { exactFma } from './fma.ts';
 import { writeScalar } from './scalar.ts';
 import { longOf, numberOf, shapeName, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
@@ -31,6 +32,10 @@ export function writeStripInstruction(values: StripValues, value: Value): void {
       break;
     case 'shuffle':
       shuffle(values, inst, value);
+      break;
+    case 'fma':
+      if (inst.type !== 'f32' || s.fma !== 'exact' || shapeOf(s, value) !== 2) return values.define(value);
+      exactFma(values, inst, value);
       break;
     case 'fence':
       // For other blocks, which other workers may run; to the engine the lanes are one.
