@@ -49,6 +49,13 @@ export const device = entries({
     help: 'print from fewer threads, or less often',
     page: 'What a launch prints is kept in a buffer of 1 MiB until the kernel has ended, as on an NVIDIA GPU. Calls for which it has no room print nothing. Unlike there, the first calls are kept and not the last.',
   },
+  CM6016: {
+    severity: 'error',
+    title: 'too long for a profile',
+    message: 'kernel `{kernel}` does too much for a profile between two barriers, in block ({block}) at thread ({thread})',
+    help: 'launch less of it: fewer threads in a block, or fewer turns of its loops',
+    page: 'To know what warps do together, the profiler keeps what each thread of a block does until the others have come as far: 1 GiB at most.',
+  },
   CM6020: {
     severity: 'error',
     title: 'time is up on the GPU',

@@ -10,6 +10,7 @@ import type { CompiledKernel, LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
 import type { Observer } from './observer.ts';
 import { canWatch, instrumentsOf, startObservers } from './observers.ts';
+import { TooLong } from './profile/run.ts';
 import { addressOf, judgeOf } from './request.ts';
 import { type Allocations, newAllocations } from './sanitize/allocations.ts';
 import { Deadlock, startWatch, type Watch } from './sanitize/watch.ts';
@@ -247,7 +248,8 @@ function reportFault(
   // Threads of a strip access memory together.
   const last = Math.min(thread + lanes, product(request.block)) - 1 - thread;
   const others = last > 0 ? ` or one of the ${last} behind it` : '';
-  if (error instanceof TimeIsUp) diagnostics.report('CM6010', { ...where, seconds: request.timeoutMs / 1000 });
+  if (error instanceof TooLong) diagnostics.report('CM6016', where);
+  else if (error instanceof TimeIsUp) diagnostics.report('CM6010', { ...where, seconds: request.timeoutMs / 1000 });
   else if (error instanceof WebAssembly.RuntimeError) diagnostics.report('CM6011', { ...where, others });
   else throw error;
 }
