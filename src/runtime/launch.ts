@@ -26,7 +26,7 @@ export interface LaunchOptions {
 }
 
 /** What the CPU device does besides while a kernel runs. */
-export type Watched = Pick<LaunchRequest, 'sanitize' | 'trace'>;
+export type Watched = Pick<LaunchRequest, 'sanitize' | 'trace' | 'profile'>;
 
 /** A buffer after the launch. */
 export interface Output extends Contents {
