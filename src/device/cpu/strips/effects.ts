@@ -38,6 +38,9 @@ export function writeStripInstruction(values: StripValues, value: Value): void {
       exactFma(values, inst, value);
       break;
     case 'fence':
+      // For other blocks, which other workers may run; to the engine the lanes are one.
+      if (s.host.isShared && inst.scope === 'device') s.code.op('atomic.fence');
+      break;
     case 'barrier':
     case 'syncwarp':
       break;
@@ -47,7 +50,7 @@ export function writeStripInstruction(values: StripValues, value: Value): void {
   values.finish(operandsOf(inst));
 }
 
-/** Lane by lane: one worker runs a block, so reading and writing back is one step. */
+/** Lane by lane, by the rule of the one-lane path. */
 function atomic(values: StripValues, value: Value): void {
   const s = values.strip;
   const { code, plan } = s;

@@ -4,7 +4,7 @@ import { type Code, newModule } from '../../../wasm/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { helperTable } from '../compile/helpers.ts';
 import { declareHost } from '../compile/host.ts';
-import { writeGrid } from '../compile/kernel-module.ts';
+import { runSignature, writeGrid } from '../compile/kernel-module.ts';
 import { gone } from '../compile/shared.ts';
 import { stripHelperTable } from './helpers.ts';
 import { type StripOptions, type StripPlan, stripPlan } from './plan.ts';
@@ -33,7 +33,7 @@ export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions
   const after = whyNotTogether(plan);
   if (after !== undefined) return { why: after };
   const module = newModule();
-  const host = declareHost(module, kernel.params.length);
+  const host = declareHost(module, kernel.params.length, options.isShared);
   const phase = module.global('i32');
   const fuel = module.global('i32');
   const helper = helperTable(module);
@@ -56,7 +56,7 @@ export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions
     steps.push(written.index);
   }
   const run = writeBlock(shared, steps);
-  writeGrid(host, module.fn({ params: [], results: [] }, 'run').code, run);
+  writeGrid(host, module.fn(runSignature, 'run').code, run);
   return { bytes: module.finish(), plan, pool: shared.pool.bytes() };
 }
 

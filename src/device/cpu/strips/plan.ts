@@ -14,6 +14,8 @@ export interface StripOptions {
   readonly fma: FmaMode;
   /** Lanes of a strip, where they are not to be chosen. */
   readonly lanes?: number | undefined;
+  /** Whether workers share the memory. */
+  readonly isShared?: boolean | undefined;
 }
 
 export interface StripPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | 'windows'> {
