@@ -16,9 +16,12 @@ function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>, value: Valu
   const old = e.values.scratch(type, 3);
   e.values.push(inst.b);
   e.code.at('local.set', operand);
-  e.values.push(inst.a);
-  if (e.sanitizer) e.sanitizer.place(e, inst, value, 0);
-  else wrapAddress(e);
+  if (e.index) e.index();
+  else {
+    e.values.push(inst.a);
+    if (e.sanitizer) e.sanitizer.place(e, inst, value, 0);
+    else wrapAddress(e);
+  }
   e.probe?.accesses(e, value);
   e.code.at('local.set', address);
   if (!isForAll(e, inst.a)) {

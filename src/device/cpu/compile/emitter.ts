@@ -17,6 +17,8 @@ export interface Emitter {
   free(value: Value): void;
   /** Puts the address on the stack at which the window of a space starts for this thread. */
   window(space: Variable['space']): void;
+  /** Puts the index of memory on the stack that an atomic is at, where that is worked out before. */
+  readonly index?: (() => void) | undefined;
   /** Of an instrumented compilation. */
   readonly sanitizer?: Sanitizer | undefined;
   readonly probe?: Probe | undefined;

@@ -3,10 +3,10 @@ import { operandsOf, specOf, type Value } from '../../../ir/index.ts';
 import { load, store, whereAnyRuns, whereRuns } from './access.ts';
 import { ballot, reduce, shuffle } from './collective.ts';
 import { exactFma } from './fma.ts';
-import { writeScalar } from './scalar.ts';
+import { bias, writeScalar } from './scalar.ts';
 import { longOf, numberOf, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
-import { shapeName } from './vectors.ts';
+import { shapeName, words } from './vectors.ts';
 
 /** Writes one instruction of a block's body. */
 export function writeStripInstruction(values: StripValues, value: Value): void {
@@ -59,8 +59,25 @@ function atomic(values: StripValues, value: Value): void {
   const each = longOf(s, value) ? 2 : 4;
   const sum = s.temp('v128', 91);
   const number = s.temp(numberOf(s, value), 92);
+  const inst = s.kernel.insts[value]!;
+  const indices =
+    (inst.op === 'atomic' || inst.op === 'cas') && shapeOf(s, inst.a) === 2 && !longOf(s, inst.a) ? s.temp('v128', 94) : undefined;
+  const indexAt = (lane: number) => () => {
+    code.at('local.get', indices!);
+    code.lane('i32x4.extract_lane', lane & 3);
+  };
+  /** Indices of a pack; of addresses in the page that is nobody's, one at which every access traps. */
+  const findIndices = (addr: Value, pack: number): void => {
+    s.part(addr, pack);
+    code.at('local.tee', indices!);
+    code.v128(words(bias - 1));
+    code.at('local.get', indices!);
+    code.op('i32x4.ge_u');
+    code.op('v128.or');
+    code.at('local.set', indices!);
+  };
   const one = (lane: number): void => {
-    writeScalar(s, value, lane);
+    writeScalar(s, value, lane, indices === undefined ? undefined : indexAt(lane));
     if (!isUsed) return code.op('drop');
     code.at('local.set', number);
     code.at('local.get', sum);
@@ -70,6 +87,7 @@ function atomic(values: StripValues, value: Value): void {
   };
   for (let pack = 0; pack < plan.packs; pack++)
     whereAnyRuns(s, pack, () => {
+      if (indices !== undefined && (inst.op === 'atomic' || inst.op === 'cas')) findIndices(inst.a, pack);
       for (let lane = 4 * pack; lane < 4 * pack + 4; lane++) {
         whereRuns(s, lane, () => one(lane));
         if (!isUsed || lane % each !== each - 1) continue;

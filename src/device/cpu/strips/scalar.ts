@@ -14,8 +14,8 @@ export const bias = 65536;
 /** Scratch locals of the rules of the one-lane path are apart from those of the strips. */
 const ofRules = 200;
 
-/** Puts a value on the stack, worked out from its operands: for all lanes, or for one. */
-export function writeScalar(s: Strip, value: Value, lane?: number): void {
+/** Puts a value on the stack, worked out from its operands: for all lanes, or for one, where `index` pushes the index that an atomic is at. */
+export function writeScalar(s: Strip, value: Value, lane?: number, index?: () => void): void {
   const inst = s.kernel.insts[value]!;
   const push = (operand: Value): void => (lane === undefined ? s.scalar(operand) : s.lane(operand, 0, lane));
   switch (inst.op) {
@@ -45,7 +45,7 @@ export function writeScalar(s: Strip, value: Value, lane?: number): void {
       push(inst.cond);
       return s.code.op('select');
   }
-  ruleOf(inst.op)(emitterFor(s, lane), inst as never, value);
+  ruleOf(inst.op)({ ...emitterFor(s, lane), index }, inst as never, value);
 }
 
 /** What the rules of the one-lane path see of a strip. */
