@@ -29,6 +29,8 @@ function problemOf(words: Words): string | undefined {
   const device = lastValue(words, 'device') ?? 'cpu';
   if (has(words, 'sanitize') && device !== 'cpu' && device !== 'auto')
     return `\`--sanitize\` is for the CPU device, and not for \`${device}\``;
+  if (has(words, 'record') && lastValue(words, 'device') === undefined)
+    return '`--record` needs `--device`: what is recorded is what others are held against later';
   const clash = has(words, 'launch') ? clashing(words) : undefined;
   if (clash) return `\`--${clash}\` does not go with \`--launch\`: the launch file says it`;
   if (!has(words, 'launch') && words.positionals.length === 0) return '`cumetal run` needs a file: `cumetal run FILE`';
@@ -38,6 +40,10 @@ function problemOf(words: Words): string | undefined {
 async function attempt(context: Context, report: Report): Promise<ExitCode> {
   const task = await readTask(context, report);
   if (typeof task === 'number') return task;
+  if (task.request.isRecording && !task.plan.args?.some(({ expect }) => expect)) {
+    report.diagnostics.report('CM5051', {});
+    return exit.usage;
+  }
   const { openDevice } = await import('../device/index.ts');
   // Only the CPU device watches what kernels do, so on a Mac as well it is the one that is meant.
   const { device: asked, sanitize, engine } = task.request;
