@@ -52,6 +52,7 @@ test('every word of run', () => {
     engine: {},
     repeat: 3,
     timeoutMs: 500,
+    isRecording: false,
     sanitize: undefined,
     schedule: undefined,
     trace: undefined,

@@ -177,8 +177,8 @@ const kernels = {
 }`,
   /** A counter of the module, a table with values, an address of one in the other, and a constant that the host writes. */
   module: `.global .u32 count;
-.global .align 8 .u64 where = table;
 .global .align 4 .u32 table[3] = {7, 8, 9};
+.global .align 8 .u64 where = table;
 .const .align 4 .u32 factor;
 .visible .entry bump(.param .u32 by)
 { .reg .b32 d, x; ld.param.u32 x, [by]; atom.global.add.u32 d, [count], x; ret; }

@@ -73,6 +73,10 @@ const run: Command = {
       doc: 'Compare buffer I with a `.npy` or raw file; without tolerances, bit by bit.',
     },
     {
+      name: 'record',
+      doc: 'Write the files that the launch file expects its buffers to equal, in place of comparing with them; `--device` says by whom.',
+    },
+    {
       name: 'device',
       value: 'DEVICE',
       choices: ['auto', 'metal', 'cpu', 'cuda'],
@@ -128,6 +132,7 @@ const run: Command = {
     { line: 'cumetal run saxpy.ptx --trace-thread 0,5', does: 'what thread 5 of block 0 does, line by line' },
     { line: 'cumetal run saxpy.ptx --schedule rand:7', does: 'take blocks and threads in an order by seed, so that races show' },
     { line: 'cumetal run --launch case/launch.json --json', does: 'launch from a file and check what it expects' },
+    { line: 'cumetal run --launch case/launch.json --device cuda --record', does: 'write the files that it expects, from an NVIDIA GPU' },
     { line: 'cumetal run kernel.metallib --arg f32@in.npy --arg f32:64x64 --out 1=result.npy', does: 'buffers from and to numpy' },
   ],
   details: `Arguments:
@@ -143,6 +148,43 @@ beside it, else it is made up from the kernel's own loads and stores; the output
 
 What the kernel prints (\`printf\`) comes first, byte for byte; with --json it is the field \`printed\`.`,
   run: async (context) => (await import('./run.ts')).run(context),
+};
+
+const diff: Command = {
+  name: 'diff',
+  summary: 'run the same launch on several devices and compare every output buffer',
+  usage: ['--launch FILE --devices A,B [options]', 'FILE|FOLDER --devices A,B [options]'],
+  positionals: [0, 1],
+  options: [
+    { name: 'launch', value: 'FILE', doc: 'The launch as a file; a FILE beside it replaces the module that it names.' },
+    {
+      name: 'devices',
+      value: 'A,B',
+      doc: 'Two or more of `cpu`, `metal`, `cuda` and `auto`; the first is what the others are held against. Options of the CPU device follow a colon: `cpu:lane`, `cpu:simd`, `cpu:simd:fast`.',
+    },
+    { name: 'rtol', value: 'NUMBER', doc: 'How far apart values may be, as a part of the first device’s.' },
+    { name: 'atol', value: 'NUMBER', doc: 'How far apart values may be.' },
+    { name: 'ulp', value: 'COUNT', doc: 'How many representable values apart they may be.' },
+    { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
+    image,
+    target,
+    fp64,
+    mma,
+    ptxStrict,
+    json,
+  ],
+  examples: [
+    { line: 'cumetal diff --launch case/launch.json --devices cpu,cuda', does: 'hold the CPU device against an NVIDIA GPU' },
+    { line: 'cumetal diff examples/saxpy.ptx --devices cpu:lane,cpu:simd', does: 'a file that says how it is launched' },
+    { line: 'cumetal diff examples --devices cuda,cpu --ulp 1', does: 'every launch in a folder, a line each' },
+  ],
+  details: `Without --rtol, --atol and --ulp a buffer has the tolerance that the launch file expects it with, and where nothing is expected
+of it all bits have to be the same; any NaN equals any NaN. Of the first element that differs, the values, their distance and the
+thread that wrote it are told, which the CPU device finds by running the launch once more.
+
+In a folder, launches are launch.json and NAME.launch.json files, and PTX files with comment lines \`//! cumetal:\`.
+Exit code 1 where devices disagree or a launch fails, 4 where a device is not on this machine.`,
+  run: async (context) => (await import('./diff.ts')).diff(context, run),
 };
 
 const build: Command = {
@@ -312,7 +354,7 @@ export const commands: readonly Command[] = [
   devices,
   doctor,
   explain,
-  planned('diff', 'run the same launch on several devices and compare every output buffer', '--launch FILE --devices A,B'),
+  diff,
   planned('bench', 'time compile and launch', '[--json]'),
   cache,
 ];

@@ -26,6 +26,8 @@ export interface RunRequest {
   readonly engine: EngineOptions;
   readonly repeat: number;
   readonly timeoutMs: number;
+  /** Whether what the launch expects is written and not compared. */
+  readonly isRecording: boolean;
   /** What to look for while the kernel runs. */
   readonly sanitize: SanitizeRequest | undefined;
   /** In which order threads are taken. */
@@ -97,6 +99,7 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     engine: engineOptions(words),
     repeat,
     timeoutMs,
+    isRecording: has(words, 'record'),
     sanitize: sanitize && { kinds: sanitize },
     schedule,
     trace,

@@ -57,6 +57,8 @@ function problemOf(words: Words): string | undefined {
   const device = lastValue(words, 'device') ?? 'cpu';
   const watching = device === 'cpu' || device === 'auto' ? undefined : watchWords.find((name) => has(words, name));
   if (watching) return `\`--${watching}\` is for the CPU device, and not for \`${device}\``;
+  if (has(words, 'record') && lastValue(words, 'device') === undefined)
+    return '`--record` needs `--device`: what is recorded is what others are held against later';
   const clash = has(words, 'launch') ? clashing(words) : undefined;
   if (clash) return `\`--${clash}\` does not go with \`--launch\`: the launch file says it`;
   if (!has(words, 'launch') && words.positionals.length === 0) return '`cumetal run` needs a file: `cumetal run FILE`';
@@ -66,6 +68,10 @@ function problemOf(words: Words): string | undefined {
 async function attempt(context: Context, report: Report, seen: Seen): Promise<ExitCode> {
   const task = await readTask(context, report);
   if (typeof task === 'number') return task;
+  if (task.request.isRecording && !task.plan.args?.some(({ expect }) => expect)) {
+    report.diagnostics.report('CM5051', {});
+    return exit.usage;
+  }
   const { openDevice } = await import('../device/index.ts');
   const { device: asked, engine } = task.request;
   const isWatched = watchWords.some((name) => has(context.words, name));

@@ -69,7 +69,8 @@ export type LaunchArgument =
 
 /** What the CPU device can look for while a kernel runs. */
 export const sanitizeKinds = ['memory', 'race', 'init', 'sync'] as const;
-export type SanitizeKind = (typeof sanitizeKinds)[number];
+/** Besides these `writer`, which is no fault: who writes where `SanitizeRequest.writer` asks. */
+export type SanitizeKind = (typeof sanitizeKinds)[number] | 'writer';
 
 export interface SanitizeRequest {
   readonly kinds: ReadonlySet<SanitizeKind>;
@@ -77,6 +78,26 @@ export interface SanitizeRequest {
   readonly limit?: number;
   /** The PTX text that the metallib was made from, for places in reports. */
   readonly source?: SourceFile;
+  /** Has who wrote last somewhere told, where `writer` is among the kinds. */
+  readonly writer?: WriterQuery;
+}
+
+/** A place in a buffer whose writer is wanted. */
+export interface WriterQuery {
+  /** The argument that the buffer is. */
+  readonly argument: number;
+  /** Bytes, both. */
+  readonly offset: number;
+  readonly size: number;
+  /** Called when the launch has ended, unless nobody wrote there. */
+  tell(writer: Writer): void;
+}
+
+/** A thread that wrote, and the line of PTX by which, where the metallib says. */
+export interface Writer {
+  readonly block: Dim3;
+  readonly thread: Dim3;
+  readonly line: number | undefined;
 }
 
 /**
