@@ -59,7 +59,7 @@ const saxpy = (name: string, n: number, times: number): Kernel => ({
 const many = 4194304;
 
 /** Numbers of `peer.cpp`. */
-const kernels: readonly Kernel[] = [
+export const kernels: readonly Kernel[] = [
   saxpy('saxpy', 8388608, 1),
   saxpy('saxpy_small', 16384, 64),
   {
@@ -126,8 +126,8 @@ function* generated(count: number): Generator<number> {
     yield x;
   }
 }
-const numbers = (count: number): Uint8Array => new Uint8Array(Uint32Array.from(generated(count), (x) => x >>> 7).buffer);
-const floats = (count: number, scale: number, least: number): Uint8Array =>
+export const numbers = (count: number): Uint8Array => new Uint8Array(Uint32Array.from(generated(count), (x) => x >>> 7).buffer);
+export const floats = (count: number, scale: number, least: number): Uint8Array =>
   new Uint8Array(Float32Array.from(generated(count), (x) => least + (scale * (x >>> 8)) / 16777216).buffer);
 
 /** Ways of PoCL to run the work-items of a group, the default one first; `repl` does not end for some kernels. */

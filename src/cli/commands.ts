@@ -92,11 +92,24 @@ const run: Command = {
     },
     { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
+    { name: 'no-cache', doc: 'Compile, whether or not the file has been compiled before; `cumetal cache --help` says more.' },
     image,
     target,
     fp64,
     mma,
     ptxStrict,
+    {
+      name: 'schedule',
+      value: 'ORDER',
+      doc: 'Take blocks, warps and threads one after the other on the CPU device: `in-order`, `reverse` or `rand:SEED`, the same for the same seed. A result that depends on it shows a race.',
+    },
+    {
+      name: 'trace-thread',
+      value: 'B,T',
+      doc: 'Show what thread T of block B executes on the CPU device, with values, on standard error; both by number or as `x.y.z`. Compiles for `cpu` where nothing else is said.',
+    },
+    { name: 'trace-limit', value: 'N', doc: 'Instructions of a trace that are shown (5000); the rest are counted.' },
+    { name: 'trace-out', value: 'FILE', doc: 'The file for the trace instead; JSON where it is called `.json`.' },
     {
       name: 'sanitize',
       value: 'KINDS',
@@ -112,6 +125,8 @@ const run: Command = {
       does: 'say everything',
     },
     { line: 'cumetal run saxpy.ptx --sanitize', does: 'look for accesses out of bounds, races and the like; exit code 1 where there are' },
+    { line: 'cumetal run saxpy.ptx --trace-thread 0,5', does: 'what thread 5 of block 0 does, line by line' },
+    { line: 'cumetal run saxpy.ptx --schedule rand:7', does: 'take blocks and threads in an order by seed, so that races show' },
     { line: 'cumetal run --launch case/launch.json --json', does: 'launch from a file and check what it expects' },
     { line: 'cumetal run kernel.metallib --arg f32@in.npy --arg f32:64x64 --out 1=result.npy', does: 'buffers from and to numpy' },
   ],
@@ -254,6 +269,23 @@ const explain: Command = {
   run: async (context) => (await import('./explain.ts')).explain(context),
 };
 
+const cache: Command = {
+  name: 'cache',
+  summary: 'path, list and clear of the compile cache',
+  usage: ['path|list|clear [options]'],
+  positionals: [1, 1],
+  options: [json],
+  examples: [
+    { line: 'cumetal cache path', does: 'where it is' },
+    { line: 'cumetal cache list', does: 'what is in it: key, size, when it was last used' },
+    { line: 'cumetal cache clear', does: 'empty it' },
+  ],
+  details: `\`cumetal run\` keeps what it compiles from PTX, by the SHA-256 of the text, its path, the options and the build of the compiler; what was
+used longest ago goes when there is more than 256 MiB. CUMETAL_CACHE_PATH is another folder, CUMETAL_CACHE_MAXSIZE another size
+in bytes, and CUMETAL_CACHE_DISABLE=1 or \`run --no-cache\` does without.`,
+  run: async (context) => (await import('./cache.ts')).cache(context),
+};
+
 /** A command of the contract that is not built yet: it says so and does nothing. */
 function planned(name: string, summary: string, usage: string): Command {
   return {
@@ -282,5 +314,5 @@ export const commands: readonly Command[] = [
   explain,
   planned('diff', 'run the same launch on several devices and compare every output buffer', '--launch FILE --devices A,B'),
   planned('bench', 'time compile and launch', '[--json]'),
-  planned('cache', 'path, list and clear of the compile cache', 'path|list|clear'),
+  cache,
 ];

@@ -28,6 +28,8 @@ export interface Report {
   device?: DeviceInfo;
   compileMs?: number;
   launched?: Launched;
+  /** What watching the launch adds to the object of `--json`. */
+  watched?: Readonly<Record<string, object>>;
 }
 
 /** A finished launch with everything that was asked of it. */
@@ -124,7 +126,7 @@ function median(values: readonly number[]): number {
 }
 
 /** The object of `--json`, by the contract; what a run did not reach is null or empty. */
-export function reportJson({ diagnostics, notes, printed, device, compileMs, launched }: Report): string {
+export function reportJson({ diagnostics, notes, printed, device, compileMs, launched, watched }: Report): string {
   const plan = launched?.outcome.plan;
   return jsonText({
     kernel: plan?.kernel ?? null,
@@ -141,6 +143,7 @@ export function reportJson({ diagnostics, notes, printed, device, compileMs, lau
     printed: textOf(printed),
     outputs: launched ? outputsJson(launched) : [],
     checks: launched?.checks.map(checkJson) ?? [],
+    ...watched,
     diagnostics: diagnostics.list.map(diagnosticJson),
   });
 }

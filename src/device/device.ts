@@ -1,13 +1,15 @@
 /**
- * What every device offers, whatever runs underneath. A device takes the bytes of a metallib, never PTX (the CUDA device will
- * be the exception, as the judge). Errors of a launch are diagnostics in the result, not exceptions.
+ * What every device offers, whatever runs underneath. A device takes the bytes of a metallib, never PTX; the CUDA device, the judge
+ * of the others, is the exception and takes nothing else (`loadPtx`). Errors of a launch are diagnostics in the result, not exceptions.
  */
 import type { KernelReflection } from '../air/abi.ts';
 import type { GivenConstant } from '../air/function-constants.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
+import type { Dim3 } from './dim3.ts';
+import type { TraceRequest } from './trace.ts';
 
-export type Dim3 = readonly [x: number, y: number, z: number];
+export type { Dim3 } from './dim3.ts';
 
 export interface DeviceLimits {
   readonly maxThreadsPerThreadgroup: number;
@@ -21,7 +23,11 @@ export interface DeviceInfo {
   /** What a person would call it, with version or chip. */
   readonly name: string;
   readonly limits: DeviceLimits;
+  /** What is known of it beyond that, by the names of `cudaDeviceProp` where CUDA has one. */
+  readonly properties?: DeviceProperties;
 }
+
+export type DeviceProperties = Readonly<Record<string, string | number | readonly number[]>>;
 
 /**
  * Which of its two compilers the CPU device takes. `lane`: one thread after the other, plain and the judge of the other. `simd`: strips of threads
@@ -35,6 +41,8 @@ export type Fma = 'exact' | 'fast';
 export interface EngineOptions {
   readonly engine?: Engine;
   readonly fma?: Fma;
+  /** Threads of a strip where they are not to be chosen: 4, 8, 16 or 32. What a warp does together takes a whole warp all the same. */
+  readonly lanes?: number;
   /** Threads that run the blocks of a launch, where it is worth that; as many as the machine has cores where nothing is said. 1: only the one that calls. */
   readonly threads?: number;
 }
@@ -54,7 +62,8 @@ export interface DeviceBuffer {
 
 /** One argument by kernel parameter, in the order of the parameters. */
 export type LaunchArgument =
-  | { readonly kind: 'buffer'; readonly buffer: DeviceBuffer }
+  /** `offset`: the byte of the buffer that the kernel sees as its start, 0 where nothing is said. */
+  | { readonly kind: 'buffer'; readonly buffer: DeviceBuffer; readonly offset?: number }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
 
 /** What the CPU device can look for while a kernel runs. */
@@ -68,6 +77,12 @@ export interface SanitizeRequest {
   /** The PTX text that the metallib was made from, for places in reports. */
   readonly source?: SourceFile;
 }
+
+/**
+ * In which order blocks, the warps of a block, and threads between two barriers are taken, one after the other: by their numbers, the last
+ * one first, or in an order that follows from the seed, an integer of 32 bits.
+ */
+export type Order = { readonly kind: 'in-order' | 'reverse' } | { readonly kind: 'rand'; readonly seed: number };
 
 export interface LaunchRequest {
   readonly kernel: string;
@@ -83,6 +98,10 @@ export interface LaunchRequest {
   readonly timeoutMs: number;
   /** Has the launch watched. What is found is reported (CM61xx), and the launch goes on where it can. */
   readonly sanitize?: SanitizeRequest;
+  /** On the CPU device: one thread at a time, in this order. A kernel without races and atomics gives the same in any. */
+  readonly schedule?: Order;
+  /** On the CPU device: has one thread traced. */
+  readonly trace?: TraceRequest;
   /** Takes what the kernel prints, when it has ended or failed: bytes in order, in one piece or in several. */
   readonly print?: (text: Uint8Array) => void;
   /** Told now and then how many blocks have ended, of how many, by devices that know. */
@@ -136,10 +155,18 @@ export interface LoadOptions {
   readonly kernels?: readonly string[];
 }
 
+/** PTX with what our own front end found in it: the layout of the kernels' parameters is not the driver's to say. */
+export interface PtxModule {
+  readonly source: SourceFile;
+  readonly kernels: readonly KernelReflection[];
+}
+
 export interface Device {
   readonly info: DeviceInfo;
   allocate(sizeBytes: number, diagnostics: Diagnostics): DeviceBuffer | undefined;
   /** Reads and compiles a metallib; nothing after reporting CM40xx or CM20xx. */
   load(metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined;
+  /** Takes PTX as it is: the CUDA device alone, which has no use for a metallib. Nothing after reporting CM6041 or CM6012. */
+  loadPtx?(module: PtxModule, diagnostics: Diagnostics): DeviceModule | undefined;
   close(): void;
 }

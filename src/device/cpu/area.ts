@@ -116,7 +116,7 @@ export function globalsOf({ start, own, ownMemory, bound }: Starts, area: Area, 
     if (param.kind === 'threadgroup') return BigInt(own.start + own.area.shared + windows.shared + parts.starts[part++]!);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);
     const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
-    return arg?.kind === 'buffer' ? BigInt(addressOf(arg.buffer) ?? 0) : 0n;
+    return arg?.kind === 'buffer' ? BigInt((addressOf(arg.buffer) ?? 0) + (arg.offset ?? 0)) : 0n;
   });
   const words = {
     ...dims('ntid', request.block),

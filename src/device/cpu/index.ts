@@ -47,7 +47,13 @@ function allocate(memory: DeviceMemory, allocations: Allocations, size: number, 
     return undefined;
   }
   memory.view(address, size).fill(0);
+  const lasting = 'toResizableBuffer' in memory.memory;
   const allocation = allocations.add(address, size, 'a buffer', 'none');
+  /** Whoever has a view writes unseen. */
+  const seen = (view: Uint8Array): Uint8Array => {
+    allocations.write(allocation, 0, size);
+    return view;
+  };
   return {
     get isFree() {
       return allocation.isFree;
@@ -60,6 +66,7 @@ function allocate(memory: DeviceMemory, allocations: Allocations, size: number, 
       allocations.write(allocation, offset, bytes.length);
     },
     read: () => memory.view(address, size).slice(),
+    ...(lasting ? { view: () => seen(memory.lastingView(address, size)!) } : {}),
     deviceAddress: () => BigInt(address),
     // Another buffer may stand there by the second time.
     free: () => allocations.free(allocation),

@@ -66,6 +66,7 @@ export function runHere(prepared: Prepared, diagnostics: Diagnostics, control = 
   try {
     instance.set(prepared.globals(0)!);
     watch?.begin(instance.global);
+    for (const observer of prepared.observers) observer.begin(instance.global);
     const start = performance.now();
     try {
       share.take(instance.run);
@@ -95,8 +96,9 @@ function noteError(error: unknown, control: Control, where: Parameters<typeof no
 /** Instances that launches take again, by memory and module. */
 const instances = new WeakMap<DeviceMemory, WeakMap<WebAssembly.Module, KernelInstance>>();
 
-function instanceFor({ memory, wasm, watch }: Prepared): KernelInstance {
-  if (watch) return newInstance(wasm, memory.memory, watch.imports);
+function instanceFor({ memory, wasm, watch, observers }: Prepared): KernelInstance {
+  const imports = Object.assign({}, watch?.imports, ...observers.map((each) => each.imports));
+  if (watch || observers.length > 0) return newInstance(wasm, memory.memory, imports);
   const ofMemory = instances.get(memory) ?? new WeakMap<WebAssembly.Module, KernelInstance>();
   instances.set(memory, ofMemory);
   const known = ofMemory.get(wasm);

@@ -1,13 +1,15 @@
 /** A launch made ready to run, by whoever takes a share of it; and what is told of it when all have ended. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { handPrinted, reportStop } from '../aftermath.ts';
-import type { DeviceLimits, LaunchRequest, LaunchResult, SanitizeKind } from '../device.ts';
+import type { DeviceLimits, LaunchRequest, LaunchResult } from '../device.ts';
 import { checkRequest } from '../request.ts';
 import { areaOf, fillArea, globalsOf, ownAreaOf, product } from './area.ts';
 import type { LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
+import type { Observer } from './observer.ts';
+import { canWatch, instrumentsOf, startObservers } from './observers.ts';
 import { judgeOf } from './request.ts';
-import type { Allocations } from './sanitize/allocations.ts';
+import { type Allocations, newAllocations } from './sanitize/allocations.ts';
 import { startWatch, type Watch } from './sanitize/watch.ts';
 import { type Control, claimed, doneUnits, endingOf, endings, type Place, placeOf, stops, whyBroken, whyStop } from './workers/control.ts';
 import type { Globals } from './workers/instance.ts';
@@ -31,8 +33,10 @@ export interface Prepared {
   readonly wasm: WebAssembly.Module;
   readonly request: LaunchRequest;
   readonly work: Work;
-  /** Of a launch that is watched. */
+  /** Of a launch in which faults are looked for. */
   readonly watch: Watch | undefined;
+  /** What else goes along with it. */
+  readonly observers: readonly Observer[];
   /** Whether only one may run blocks, for what they do is in their order. */
   readonly isOrdered: boolean;
   /** For who runs blocks, by a number from 0 on; nothing where there is no memory for one more. */
@@ -52,8 +56,9 @@ export function prepare(
   diagnostics: Diagnostics,
 ): Prepared | LaunchResult | undefined {
   if (!checkRequest(judgeOf(memory, limits, given.reflection), given.reflection, request, diagnostics)) return undefined;
+  if (!canWatch(request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
-  const kernel = request.sanitize ? sanitizedKernel(given, request.sanitize.kinds) : given;
+  const kernel = instrumentedKernel(given, request);
   const compiled = kernel.compiled(request.block);
   const { wasm } = compiled;
   if (!wasm) {
@@ -67,18 +72,31 @@ export function prepare(
     return undefined;
   }
   fillArea(memory, start, area, kernel, request);
+  if (compiled.pool)
+    memory.view(start + area.constant + compiled.windows.constant - compiled.pool.length, compiled.pool.length).set(compiled.pool);
   const { sanitize } = request;
-  const own = { address: ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 };
-  const watched = sanitize &&
-    allocations && { memory, allocations, kernel, compiled, request: { ...request, sanitize }, area: { ...area, start }, own };
+  const observed = {
+    memory,
+    allocations: allocations ?? newAllocations(memory),
+    kernel,
+    compiled,
+    request,
+    area: { ...area, start },
+    own: { address: ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 },
+  };
+  const observers = startObservers(observed, diagnostics);
+  const watched = observers && sanitize && allocations && { ...observed, request: { ...request, sanitize } };
   const watch = watched && startWatch(watched, diagnostics);
-  if (watched && !watch) {
+  if (!observers || (watched && !watch)) {
+    for (const observer of observers ?? []) observer.end(false);
     memory.give(start);
     return undefined;
   }
   if (!watched) allocations?.writeAll();
   const taken = [start];
-  const isOrdered = watch !== undefined || kernel.reflection.printf !== undefined || !memory.isShared;
+  const going = [...observers];
+  let isWell = false;
+  const isOrdered = watch !== undefined || observers.length > 0 || kernel.reflection.printf !== undefined || !memory.isShared;
   const work: Work = {
     grid: request.grid,
     sharers: isOrdered ? 1 : Math.max(1, Math.min(threads, product(request.grid))),
@@ -90,6 +108,7 @@ export function prepare(
     request,
     work,
     watch,
+    observers,
     isOrdered,
     globals(slot) {
       const ownArea = slot === 0 ? area : ownAreaOf(compiled, request);
@@ -101,19 +120,23 @@ export function prepare(
     tell(control, durationMs, to) {
       const hasEnded = tellEnding(control, work, { request, lanes: compiled.lanes }, to);
       watch?.end(to);
+      isWell = hasEnded;
       handPrinted(memory.view(start + area.printed, area.printedBytes), kernel.reflection, request, to);
       const hasStopped = hasEnded && reportStop(memory.view(start + area.faults, 4), kernel.reflection, to);
       return hasEnded && !hasStopped ? { durationMs } : undefined;
     },
     giveBack() {
+      for (const observer of going.splice(0)) observer.end(isWell);
       for (const address of taken.splice(0)) memory.give(address);
     },
   };
 }
 
-/** A kernel whose compilation is instrumented. */
-function sanitizedKernel(kernel: LoadedKernel, kinds: ReadonlySet<SanitizeKind>): LoadedKernel {
-  const compiled = kernel.sanitized(kinds);
+/** The kernel compiled with the instruments that a launch asks for. */
+function instrumentedKernel(kernel: LoadedKernel, request: LaunchRequest): LoadedKernel {
+  const instruments = instrumentsOf(request);
+  if (!instruments) return kernel;
+  const compiled = kernel.instrumented(instruments);
   return Object.create(kernel, { compiled: { value: () => compiled } }) as LoadedKernel;
 }
 

@@ -19,6 +19,7 @@ function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>, value: Valu
   e.values.push(inst.a);
   if (e.sanitizer) e.sanitizer.place(e, inst, value, 0);
   else wrapAddress(e);
+  e.probe?.accesses(e, value);
   e.code.at('local.set', address);
   if (!isForAll(e, inst.a)) {
     e.code.at('local.get', address);

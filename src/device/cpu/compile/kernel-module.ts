@@ -4,11 +4,13 @@
  */
 import type { Kernel } from '../../../ir/index.ts';
 import { bodyLimit, type Code, localLimit, newModule, type Signature } from '../../../wasm/index.ts';
-import type { SanitizeKind } from '../../device.ts';
+import { declareOrder, writeOrderedGrid } from '../order/state.ts';
 import { newSanitizer } from '../sanitize/sanitizer.ts';
 import type { Site } from '../sanitize/sites.ts';
+import { newTraceProbe } from '../trace/record.ts';
 import { helperTable } from './helpers.ts';
 import { declareHost, type Host } from './host.ts';
+import type { Instruments } from './instruments.ts';
 import { writeMeeting } from './meeting-function.ts';
 import { type Plan, planOf } from './plan.ts';
 import { writeRegion } from './region-function.ts';
@@ -24,20 +26,24 @@ export interface KernelModule {
   readonly sites?: readonly Site[] | undefined;
 }
 
-/** Compiles a kernel, which is changed on the way; instrumented where it says what to look for. Workers may share the memory. */
-export function compileKernel(kernel: Kernel, sanitize?: ReadonlySet<SanitizeKind>, isShared = false): KernelModule {
+/** Compiles a kernel, which is changed on the way, with the instruments that are asked for. Workers may share the memory. */
+export function compileKernel(kernel: Kernel, { sanitize, isOrdered, probe: kind }: Instruments = {}, isShared = false): KernelModule {
   const plan = planOf(kernel);
   const module = newModule();
   const host = declareHost(module, kernel.params.length, isShared);
   const sanitizer = sanitize && newSanitizer(plan, module, host, sanitize);
+  const order = isOrdered ? declareOrder(module) : undefined;
+  const probe = kind === 'trace' ? newTraceProbe(plan, module) : undefined;
   const phase = module.global('i32');
   const fuel = module.global('i32');
-  const shared: Shared = { plan, module, host, helper: helperTable(module), phase, fuel, sanitizer };
+  const shared: Shared = { plan, module, host, helper: helperTable(module), phase, fuel, sanitizer, order, probe };
   const written = plan.regions.list.map((region) => ({ id: region.id, ...writeRegion(shared, region) }));
   const together = plan.regions.meetings.map((meeting) => ({ id: meeting.id, index: writeMeeting(shared, meeting) }));
   const steps = [...written, ...together].sort((a, b) => a.id - b.id).map(({ index }) => index);
   const block = writeBlock(shared, steps);
-  writeGrid(host, module.fn(runSignature, 'run').code, block);
+  const { code } = module.fn(runSignature, 'run');
+  if (order) writeOrderedGrid(order, code, block);
+  else writeGrid(host, code, block);
   return { bytes: module.finish(), plan, excess: excessOf(written.map((each) => each.code)), sites: sanitizer?.sites.list };
 }
 

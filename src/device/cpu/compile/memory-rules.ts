@@ -52,6 +52,7 @@ export function load(e: Emitter, inst: InstOf<'load'>, value: Value): void {
   const read = (offset: number): void => (isStrong(e, inst) ? loadStrong(e, element, offset) : e.code.access(name, 1, offset));
   e.values.push(inst.addr);
   wrapAddress(e);
+  e.probe?.accesses(e, value);
   if (!isVector(inst.type)) return read(0);
   const base = e.values.scratch('i32');
   e.code.at('local.set', base);
@@ -70,6 +71,7 @@ export function store(e: Emitter, inst: InstOf<'store'>, value: Value): void {
   const write = (offset: number): void => (isStrong(e, inst) ? storeStrong(e, element, offset) : e.code.access(name, 1, offset));
   e.values.push(inst.addr);
   wrapAddress(e);
+  e.probe?.accesses(e, value);
   if (!isVector(type)) {
     e.values.push(inst.value);
     return write(0);

@@ -116,6 +116,8 @@ const rules = {
   matmul: () => bug('a product of matrices that was not taken apart'),
   syncwarp: () => {},
   members: (e, inst, value) => e.sanitizer?.members(e, inst, value),
+  // What looks at marks does so block by block.
+  mark: () => {},
 } satisfies { [K in Op]: (e: Emitter, inst: InstOf<K>, value: Value) => void };
 
 /** The rule of an op, which leaves the result on the stack. */
@@ -125,4 +127,5 @@ export const ruleOf = (op: Op): ((e: Emitter, inst: never, value: Value) => void
 export function writeInstruction(e: Emitter, value: Value): void {
   const inst = e.kernel.insts[value]!;
   e.values.define(value, () => ruleOf(inst.op)(e, inst as never, value));
+  e.probe?.wrote(e, value);
 }
