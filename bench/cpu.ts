@@ -59,7 +59,7 @@ const saxpy = (name: string, n: number, times: number): Kernel => ({
 const many = 4194304;
 
 /** Numbers of `peer.cpp`. */
-const kernels: readonly Kernel[] = [
+export const kernels: readonly Kernel[] = [
   saxpy('saxpy', 8388608, 1),
   saxpy('saxpy_small', 16384, 64),
   {
@@ -126,8 +126,8 @@ function* generated(count: number): Generator<number> {
     yield x;
   }
 }
-const numbers = (count: number): Uint8Array => new Uint8Array(Uint32Array.from(generated(count), (x) => x >>> 7).buffer);
-const floats = (count: number, scale: number, least: number): Uint8Array =>
+export const numbers = (count: number): Uint8Array => new Uint8Array(Uint32Array.from(generated(count), (x) => x >>> 7).buffer);
+export const floats = (count: number, scale: number, least: number): Uint8Array =>
   new Uint8Array(Float32Array.from(generated(count), (x) => least + (scale * (x >>> 8)) / 16777216).buffer);
 
 /** Ways of PoCL to run the work-items of a group, the default one first; `repl` does not end for some kernels. */
@@ -169,6 +169,7 @@ function rateOf(command: readonly string[], method: string): number | undefined 
 export function cpu(given: readonly string[] = []): Bench | undefined {
   const fma: Fma = given.includes('--fma=exact') ? 'exact' : 'fast';
   const engine = given.includes('--engine=lane') ? ('lane' as const) : ('auto' as const);
+  const threads = Number(given.find((word) => word.startsWith('--threads='))?.slice('--threads='.length) ?? 1);
   const only = given.find((word) => word.startsWith('--only='))?.slice('--only='.length);
   const at = mkdtempSync(join(tmpdir(), 'cumetal-bench-'));
   try {
@@ -180,11 +181,11 @@ export function cpu(given: readonly string[] = []): Bench | undefined {
     // Ours alone, to see what a change does.
     if (given.includes('--ours')) {
       for (const kernel of kernels.filter(({ name }) => only === undefined || name === only))
-        console.log(`${kernel.name}: ${(ours(kernel, compiled.metallib, { fma, engine })() / 1e6).toFixed(1)} M${kernel.unit}/s`);
+        console.log(`${kernel.name}: ${(ours(kernel, compiled.metallib, { fma, engine, threads })() / 1e6).toFixed(1)} M${kernel.unit}/s`);
       process.exit(0);
     }
     const chosen = kernels.filter(({ name }) => only === undefined || name === only);
-    const rows = chosen.map((kernel) => rowOf(kernel, ours(kernel, compiled.metallib, { fma, engine }), peers!));
+    const rows = chosen.map((kernel) => rowOf(kernel, ours(kernel, compiled.metallib, { fma, engine, threads }), peers!));
     return { bench: 'cpu', about: `one thread each, best of many launches, middle of ${rounds} rounds; fma ${fma}`, rows };
   } finally {
     rmSync(at, { recursive: true, force: true });

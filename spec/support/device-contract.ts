@@ -273,6 +273,8 @@ export function contract(test: Register, candidate: Candidate): void {
     const out = rig.words(9, 9);
     const view = out.view?.();
     assert.ok(rig.launch('places', [out, 3], { block: [2, 1, 1] }));
+    // Memory that grows takes nothing from a view.
+    rig.device.allocate(2 ** 20, rig.diagnostics)!.free();
     if (view) assert.equal([...new Uint32Array(view.buffer, view.byteOffset, 2)], [3, 4]);
     assert.equal(wordsIn(out), [3, 4]);
   });
@@ -355,6 +357,18 @@ export function contract(test: Register, candidate: Candidate): void {
     first.free();
     assert.ok(rig.launch('follow', [out, list]));
     assert.equal([wordsIn(out), wordsIn(target)], [[22], [77, 22]]);
+  });
+
+  on('a kernel may be given a place within a buffer', kernels.places, (rig) => {
+    const out = rig.words(1, 2, 3, 4, 5);
+    const value = argument(7);
+    const shape = { kernel: 'places', grid: one, block: [2, 1, 1], dynamicSharedBytes: 0, timeoutMs: 10_000 } as const;
+    const at = (offset: number) => rig.module.launch({ ...shape, args: [{ kind: 'buffer', buffer: out, offset }, value] }, rig.diagnostics);
+    assert.ok(at(8));
+    assert.equal(wordsIn(out), [1, 2, 7, 8, 5]);
+    for (const offset of [20, -4, 1.5, Number.NaN]) assert.is(at(offset), undefined);
+    assert.equal(rig.said(), ['CM5015', 'CM5015', 'CM5015', 'CM5015']);
+    assert.equal(wordsIn(out), [1, 2, 7, 8, 5]);
   });
 
   on('an address in memory leads to its buffer', kernels.follow, (rig) => {

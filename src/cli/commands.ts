@@ -42,6 +42,11 @@ const ptxStrict: Option = {
   doc: 'Make errors of what NVIDIA’s assembler refuses and this compiler only warns of: versions, targets, unknown pragmas.',
 };
 
+const noCache: Option = {
+  name: 'no-cache',
+  doc: 'Compile, whether or not the file has been compiled before; `cumetal cache --help` says more.',
+};
+
 const run: Command = {
   name: 'run',
   summary: 'compile (if needed) and launch one kernel, print or save buffers, check expectations',
@@ -96,11 +101,24 @@ const run: Command = {
     },
     { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
+    noCache,
     image,
     target,
     fp64,
     mma,
     ptxStrict,
+    {
+      name: 'schedule',
+      value: 'ORDER',
+      doc: 'Take blocks, warps and threads one after the other on the CPU device: `in-order`, `reverse` or `rand:SEED`, the same for the same seed. A result that depends on it shows a race.',
+    },
+    {
+      name: 'trace-thread',
+      value: 'B,T',
+      doc: 'Show what thread T of block B executes on the CPU device, with values, on standard error; both by number or as `x.y.z`. Compiles for `cpu` where nothing else is said.',
+    },
+    { name: 'trace-limit', value: 'N', doc: 'Instructions of a trace that are shown (5000); the rest are counted.' },
+    { name: 'trace-out', value: 'FILE', doc: 'The file for the trace instead; JSON where it is called `.json`.' },
     {
       name: 'sanitize',
       value: 'KINDS',
@@ -116,6 +134,8 @@ const run: Command = {
       does: 'say everything',
     },
     { line: 'cumetal run saxpy.ptx --sanitize', does: 'look for accesses out of bounds, races and the like; exit code 1 where there are' },
+    { line: 'cumetal run saxpy.ptx --trace-thread 0,5', does: 'what thread 5 of block 0 does, line by line' },
+    { line: 'cumetal run saxpy.ptx --schedule rand:7', does: 'take blocks and threads in an order by seed, so that races show' },
     { line: 'cumetal run --launch case/launch.json --json', does: 'launch from a file and check what it expects' },
     { line: 'cumetal run --launch case/launch.json --device cuda --record', does: 'write the files that it expects, from an NVIDIA GPU' },
     { line: 'cumetal run kernel.metallib --arg f32@in.npy --arg f32:64x64 --out 1=result.npy', does: 'buffers from and to numpy' },
@@ -145,12 +165,13 @@ const diff: Command = {
     {
       name: 'devices',
       value: 'A,B',
-      doc: 'Two or more of `cpu`, `metal`, `cuda` and `auto`; the first is what the others are held against. Options of the CPU device follow a colon: `cpu:lane`, `cpu:simd`, `cpu:simd:fast`.',
+      doc: 'Two or more of `cpu`, `metal`, `cuda` and `auto`; the first is what the others are held against. Options of the CPU device follow a colon: `cpu:lane`, `cpu:simd`, `cpu:simd:fast`, `cpu:threads=1`.',
     },
     { name: 'rtol', value: 'NUMBER', doc: 'How far apart values may be, as a part of the first device’s.' },
     { name: 'atol', value: 'NUMBER', doc: 'How far apart values may be.' },
     { name: 'ulp', value: 'COUNT', doc: 'How many representable values apart they may be.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
+    noCache,
     image,
     target,
     fp64,
@@ -296,6 +317,23 @@ const explain: Command = {
   run: async (context) => (await import('./explain.ts')).explain(context),
 };
 
+const cache: Command = {
+  name: 'cache',
+  summary: 'path, list and clear of the compile cache',
+  usage: ['path|list|clear [options]'],
+  positionals: [1, 1],
+  options: [json],
+  examples: [
+    { line: 'cumetal cache path', does: 'where it is' },
+    { line: 'cumetal cache list', does: 'what is in it: key, size, when it was last used' },
+    { line: 'cumetal cache clear', does: 'empty it' },
+  ],
+  details: `\`cumetal run\` keeps what it compiles from PTX, by the SHA-256 of the text, its path, the options and the build of the compiler; what was
+used longest ago goes when there is more than 256 MiB. CUMETAL_CACHE_PATH is another folder, CUMETAL_CACHE_MAXSIZE another size
+in bytes, and CUMETAL_CACHE_DISABLE=1 or \`run --no-cache\` does without.`,
+  run: async (context) => (await import('./cache.ts')).cache(context),
+};
+
 /** A command of the contract that is not built yet: it says so and does nothing. */
 function planned(name: string, summary: string, usage: string): Command {
   return {
@@ -324,5 +362,5 @@ export const commands: readonly Command[] = [
   explain,
   diff,
   planned('bench', 'time compile and launch', '[--json]'),
-  planned('cache', 'path, list and clear of the compile cache', 'path|list|clear'),
+  cache,
 ];

@@ -1,6 +1,7 @@
 /** A task on a device: its module compiled for what the device takes, and loaded. */
 import { targets } from '../air/targets.ts';
 import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
+import type { Compile, CompileCache } from '../cache/index.ts';
 import type { Compiled, CompileOptions } from '../compile/index.ts';
 import type { Device, DeviceModule } from '../device/device.ts';
 import type { LaunchPlan } from '../runtime/index.ts';
@@ -14,11 +15,16 @@ import type { Task } from './task.ts';
 type Notes = Pick<Report, 'diagnostics' | 'notes'>;
 
 /** The module of a task, ready to launch, or the exit code after its fault was reported. */
-export async function loadTask(device: Device, { input, request, plan }: Task, report: Notes): Promise<DeviceModule | ExitCode> {
+export async function loadTask(
+  device: Device,
+  { input, request, plan }: Task,
+  report: Notes,
+  cache?: CompileCache,
+): Promise<DeviceModule | ExitCode> {
   const { diagnostics } = report;
   const options = withEntry(request.compile, plan);
   if (device.loadPtx && input.kind === 'ptx') return loadPtx(device, input, options, diagnostics);
-  const bytes = input.kind === 'metallib' ? input.bytes : await compileFor(device, input, options, { report, plan });
+  const bytes = input.kind === 'metallib' ? input.bytes : await compileFor(device, input, options, { report, plan, cache });
   if (!bytes) return doesNotCompile(diagnostics);
   const module = device.load(bytes, diagnostics, {
     constants: request.constants,
@@ -55,15 +61,19 @@ async function compileFor(
   device: Device,
   input: Input & { kind: 'ptx' },
   options: CompileOptions,
-  { report, plan }: { readonly report: Notes; readonly plan: LaunchPlan },
+  { report, plan, cache }: { readonly report: Notes; readonly plan: LaunchPlan; readonly cache: CompileCache | undefined },
 ): Promise<Uint8Array | undefined> {
-  const { compile } = await import('../compile/index.ts');
+  const load = async (): Promise<Compile> => (await import('../compile/index.ts')).compile;
+  const compileOnce = async (options: CompileOptions, diagnostics: Diagnostics): Promise<Compiled | undefined> => {
+    const all = { ...hostHash, ...options };
+    return cache ? cache.compiled(input.source, all, diagnostics, load) : (await load())(input.source, all, diagnostics);
+  };
   const first = new Diagnostics(input.source);
-  const compiled = compile(input.source, { ...hostHash, ...options }, first);
+  const compiled = await compileOnce(options, first);
   const why = device.info.kind === 'cpu' && options.target === undefined ? beyondApple(compiled, first, plan) : undefined;
   if (why !== undefined) {
     const second = new Diagnostics(input.source);
-    const forCpu = compile(input.source, { ...options, target: 'cpu' }, second);
+    const forCpu = await compileOnce({ ...options, target: 'cpu' }, second);
     if (forCpu) {
       report.notes.push(`compiled for \`--target cpu\`, because ${why}`);
       report.diagnostics.addAll(second.sorted());

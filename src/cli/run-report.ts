@@ -28,6 +28,8 @@ export interface Report {
   device?: DeviceInfo;
   compileMs?: number;
   launched?: Launched;
+  /** What watching the launch adds to the object of `--json`. */
+  watched?: Readonly<Record<string, object>>;
 }
 
 /** A finished launch with everything that was asked of it. */
@@ -122,7 +124,7 @@ const short = (value: number): string => (Number.isFinite(value) ? String(Number
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(3) : ms.toFixed(1)} ms`;
 
 /** The object of `--json`, by the contract; what a run did not reach is null or empty. */
-export function reportJson({ diagnostics, notes, printed, device, compileMs, launched }: Report): string {
+export function reportJson({ diagnostics, notes, printed, device, compileMs, launched, watched }: Report): string {
   const plan = launched?.outcome.plan;
   return jsonText({
     kernel: plan?.kernel ?? null,
@@ -139,6 +141,7 @@ export function reportJson({ diagnostics, notes, printed, device, compileMs, lau
     printed: textOf(printed),
     outputs: launched ? outputsJson(launched) : [],
     checks: launched?.checks.map(checkJson) ?? [],
+    ...watched,
     diagnostics: diagnostics.list.map(diagnosticJson),
   });
 }

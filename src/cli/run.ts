@@ -1,9 +1,12 @@
 /** `cumetal run`: compile if needed, launch one kernel, show, save and check its buffers. */
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { Device } from '../device/device.ts';
-import { launch } from '../runtime/index.ts';
+import type { Trace } from '../device/trace.ts';
+import { launch, writeBytes } from '../runtime/index.ts';
 import { type Context, has, lastValue, type Words } from './command.ts';
+import { ownCompileCache } from './compile-cache.ts';
 import { type ExitCode, exit } from './exit.ts';
+import { jsonText } from './json.ts';
 import { loadTask } from './load-task.ts';
 import { renderAll } from './render.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './run-report.ts';
@@ -18,26 +21,51 @@ export async function run(context: Context): Promise<ExitCode> {
   if (problem) return wrongWords(problem, 'cumetal run --help', terminal);
   const diagnostics = new Diagnostics();
   const report: Report = { diagnostics, notes: [], printed: [] };
-  const code = await attempt(context, report);
+  const seen: Seen = {};
+  const code = await attempt(context, report, seen);
+  if (seen.trace) await showTrace(seen.trace, context, report);
   terminal.err(renderAll(diagnostics.list, terminal.colour.err));
   if (has(words, 'json')) terminal.out(`${reportJson(report)}\n`);
   else if (report.launched) terminal.out(reportHuman(report.launched, report.notes));
   return code;
 }
 
+/** Words that only the CPU device understands, so that on a Mac as well it is the one that is meant. */
+const watchWords = ['sanitize', 'schedule', 'trace-thread'] as const;
+
+/** What a launch was watched for. */
+interface Seen {
+  trace?: Trace;
+}
+
+function takeTrace(seen: Seen, trace: Trace): void {
+  seen.trace = trace;
+}
+
+/** A trace goes to a file, into the object of `--json`, or beside the diagnostics. */
+async function showTrace(trace: Trace, { terminal, words }: Context, report: Report): Promise<void> {
+  const { traceJson, traceText } = await import('./trace-text.ts');
+  const path = lastValue(words, 'trace-out');
+  if (path !== undefined) {
+    const text = path.endsWith('.json') ? `${jsonText(traceJson(trace))}\n` : traceText(trace);
+    writeBytes(terminal, path, new TextEncoder().encode(text), report.diagnostics);
+  } else if (has(words, 'json')) report.watched = { ...report.watched, trace: traceJson(trace) };
+  else terminal.err(traceText(trace));
+}
+
 function problemOf(words: Words): string | undefined {
   const device = lastValue(words, 'device') ?? 'cpu';
-  if (has(words, 'sanitize') && device !== 'cpu' && device !== 'auto')
-    return `\`--sanitize\` is for the CPU device, and not for \`${device}\``;
   if (has(words, 'record') && lastValue(words, 'device') === undefined)
     return '`--record` needs `--device`: what is recorded is what others are held against later';
+  const watching = device === 'cpu' || device === 'auto' ? undefined : watchWords.find((name) => has(words, name));
+  if (watching) return `\`--${watching}\` is for the CPU device, and not for \`${device}\``;
   const clash = has(words, 'launch') ? clashing(words) : undefined;
   if (clash) return `\`--${clash}\` does not go with \`--launch\`: the launch file says it`;
   if (!has(words, 'launch') && words.positionals.length === 0) return '`cumetal run` needs a file: `cumetal run FILE`';
   return undefined;
 }
 
-async function attempt(context: Context, report: Report): Promise<ExitCode> {
+async function attempt(context: Context, report: Report, seen: Seen): Promise<ExitCode> {
   const task = await readTask(context, report);
   if (typeof task === 'number') return task;
   if (task.request.isRecording && !task.plan.args?.some(({ expect }) => expect)) {
@@ -45,30 +73,42 @@ async function attempt(context: Context, report: Report): Promise<ExitCode> {
     return exit.usage;
   }
   const { openDevice } = await import('../device/index.ts');
-  // Only the CPU device watches what kernels do, so on a Mac as well it is the one that is meant.
-  const { device: asked, sanitize, engine } = task.request;
-  const device = openDevice(asked === 'auto' && sanitize ? 'cpu' : asked, report.diagnostics, engine);
+  const { device: asked, engine } = task.request;
+  const isWatched = watchWords.some((name) => has(context.words, name));
+  const device = openDevice(asked === 'auto' && isWatched ? 'cpu' : asked, report.diagnostics, engine);
   if (!device) return exit.noDevice;
   try {
-    return await launchOn(device, task, context, report);
+    return await launchOn(device, task, context, { report, seen });
   } finally {
     device.close();
   }
 }
 
-async function launchOn(device: Device, { input, request, plan }: Task, { terminal, words }: Context, report: Report): Promise<ExitCode> {
+interface Results {
+  readonly report: Report;
+  readonly seen: Seen;
+}
+
+async function launchOn(device: Device, { input, request, plan }: Task, { terminal, words }: Context, to: Results): Promise<ExitCode> {
+  const { report, seen } = to;
   const { diagnostics } = report;
   report.device = device.info;
   const start = performance.now();
-  const module = await loadTask(device, { input, request, plan }, report);
+  const cache = has(words, 'no-cache') ? undefined : ownCompileCache(terminal);
+  const module = await loadTask(device, { input, request, plan }, report, cache);
   report.compileMs = performance.now() - start;
   if (typeof module === 'number') return module;
   const isJson = has(words, 'json');
   const source = input.kind === 'ptx' ? { source: input.source } : {};
-  const sanitize = request.sanitize ? { sanitize: { ...request.sanitize, ...source } } : {};
+  const watch = {
+    ...(request.sanitize ? { sanitize: { ...request.sanitize, ...source } } : {}),
+    ...(request.trace ? { trace: { ...request.trace, ...source, take: (trace: Trace) => takeTrace(seen, trace) } } : {}),
+  };
   const options = {
-    ...request,
-    ...sanitize,
+    repeat: request.repeat,
+    timeoutMs: request.timeoutMs,
+    watch,
+    ...(request.schedule ? { schedule: request.schedule } : {}),
     print: (text: Uint8Array) => void (isJson ? report.printed.push(text) : terminal.outBytes(text)),
   };
   const outcome = launch(device, module, plan, options, { io: terminal, diagnostics });

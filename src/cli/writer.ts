@@ -14,7 +14,7 @@ export async function findWriter(
   io: Terminal,
 ): Promise<Writer | undefined> {
   const diagnostics = new Diagnostics();
-  const device = openCpuDevice({ engine: 'lane' });
+  const device = openCpuDevice({ engine: 'lane', threads: 1 });
   const watched = { ...request, compile: { ...request.compile, sanitize: true } };
   const module = await loadTask(device, { input, request: watched, plan }, { diagnostics, notes: [] });
   if (typeof module === 'number') return undefined;
@@ -24,7 +24,7 @@ export async function findWriter(
   };
   const { size } = elements[element];
   const sanitize = { kinds: new Set(['writer'] as const), writer: { argument, offset: at * size, size, tell } };
-  launch(device, module, plan, { repeat: 1, timeoutMs: request.timeoutMs || longest, sanitize }, { io, diagnostics });
+  launch(device, module, plan, { repeat: 1, timeoutMs: request.timeoutMs || longest, watch: { sanitize } }, { io, diagnostics });
   device.close();
   return found;
 }

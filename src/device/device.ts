@@ -6,8 +6,10 @@ import type { KernelReflection } from '../air/abi.ts';
 import type { GivenConstant } from '../air/function-constants.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
+import type { Dim3 } from './dim3.ts';
+import type { TraceRequest } from './trace.ts';
 
-export type Dim3 = readonly [x: number, y: number, z: number];
+export type { Dim3 } from './dim3.ts';
 
 export interface DeviceLimits {
   readonly maxThreadsPerThreadgroup: number;
@@ -39,6 +41,10 @@ export type Fma = 'exact' | 'fast';
 export interface EngineOptions {
   readonly engine?: Engine;
   readonly fma?: Fma;
+  /** Threads of a strip where they are not to be chosen: 4, 8, 16 or 32. What a warp does together takes a whole warp all the same. */
+  readonly lanes?: number;
+  /** Threads that run the blocks of a launch, where it is worth that; as many as the machine has cores where nothing is said. 1: only the one that calls. */
+  readonly threads?: number;
 }
 
 /** Memory of one device. Reading and writing copy. */
@@ -56,7 +62,8 @@ export interface DeviceBuffer {
 
 /** One argument by kernel parameter, in the order of the parameters. */
 export type LaunchArgument =
-  | { readonly kind: 'buffer'; readonly buffer: DeviceBuffer }
+  /** `offset`: the byte of the buffer that the kernel sees as its start, 0 where nothing is said. */
+  | { readonly kind: 'buffer'; readonly buffer: DeviceBuffer; readonly offset?: number }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
 
 /** What the CPU device can look for while a kernel runs. */
@@ -92,6 +99,12 @@ export interface Writer {
   readonly line: number | undefined;
 }
 
+/**
+ * In which order blocks, the warps of a block, and threads between two barriers are taken, one after the other: by their numbers, the last
+ * one first, or in an order that follows from the seed, an integer of 32 bits.
+ */
+export type Order = { readonly kind: 'in-order' | 'reverse' } | { readonly kind: 'rand'; readonly seed: number };
+
 export interface LaunchRequest {
   readonly kernel: string;
   /** Threadgroups in the grid. */
@@ -106,13 +119,29 @@ export interface LaunchRequest {
   readonly timeoutMs: number;
   /** Has the launch watched. What is found is reported (CM61xx), and the launch goes on where it can. */
   readonly sanitize?: SanitizeRequest;
+  /** On the CPU device: one thread at a time, in this order. A kernel without races and atomics gives the same in any. */
+  readonly schedule?: Order;
+  /** On the CPU device: has one thread traced. */
+  readonly trace?: TraceRequest;
   /** Takes what the kernel prints, when it has ended or failed: bytes in order, in one piece or in several. */
   readonly print?: (text: Uint8Array) => void;
+  /** Told now and then how many blocks have ended, of how many, by devices that know. */
+  readonly progress?: (done: number, total: number) => void;
 }
 
 export interface LaunchResult {
   /** Kernel time without compilation, milliseconds. */
   readonly durationMs: number;
+}
+
+/** A launch under way. */
+export interface PendingLaunch {
+  /** What `launch` would have given; never rejects. Diagnostics are reported before it resolves. */
+  readonly done: Promise<LaunchResult | undefined>;
+  /** Stops it; `done` then resolves to nothing after CM6016 is reported. The device stays usable. */
+  cancel(): void;
+  /** Blocks that have ended, of how many. */
+  progress(): { readonly done: number; readonly total: number };
 }
 
 /** A `.global` variable of a module, which keeps what launches leave in it. Reading and writing copy. */
@@ -136,6 +165,8 @@ export interface DeviceModule {
    * failed: timeout, deadlocked barrier, access outside memory).
    */
   launch(request: LaunchRequest, diagnostics: Diagnostics): LaunchResult | undefined;
+  /** Has one kernel run while the caller goes on. Launches that are under way at once may run at once; memory that they use has to stay until they are done. */
+  start?(request: LaunchRequest, diagnostics: Diagnostics): PendingLaunch;
 }
 
 export interface LoadOptions {

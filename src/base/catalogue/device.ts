@@ -49,6 +49,19 @@ export const device = entries({
     help: 'print from fewer threads, or less often',
     page: 'What a launch prints is kept in a buffer of 1 MiB until the kernel has ended, as on an NVIDIA GPU. Calls for which it has no room print nothing. Unlike there, the first calls are kept and not the last.',
   },
+  CM6016: {
+    severity: 'error',
+    title: 'cancelled',
+    message: 'the launch of `{kernel}` was cancelled, when {done} of its {total} blocks had ended',
+    page: 'Whoever started the launch stopped it, or closed its device. What the blocks wrote that had run is there, and the device takes more launches.',
+  },
+  CM6017: {
+    severity: 'error',
+    title: 'a worker failed',
+    message: 'the launch of `{kernel}` has failed: {why}',
+    help: '`--threads=1` runs it without workers',
+    page: 'A thread of the CPU device came to an end that no kernel should bring it to: the machine has no memory left for it, or there is a mistake in cumetal. The device takes more launches.',
+  },
   CM6020: {
     severity: 'error',
     title: 'time is up on the GPU',

@@ -53,6 +53,12 @@ export const launch = entries({
     message: 'parameter {index} `{name}` of `{kernel}` is {wanted}, and argument `{spec}` is {given}: its bits are passed as they are',
     page: 'The sizes agree, so the launch goes ahead, but an integer read as a float (or the reverse) is seldom meant.',
   },
+  CM5015: {
+    severity: 'error',
+    title: 'start in a buffer',
+    message: 'parameter {index} `{name}` of `{kernel}` would start at byte {offset} of a buffer of {size}',
+    page: 'A pointer may point into a buffer, at any of its bytes, but not behind the last one.',
+  },
   CM5020: {
     severity: 'error',
     title: 'block shape',
@@ -95,6 +101,19 @@ export const launch = entries({
     message: 'kernel `{kernel}` has {wanted} threadgroup arguments, and sizes for {given} are given',
     help: 'give the bytes of each, in their order: `--shared BYTES,BYTES`',
     page: 'A kernel compiled from Metal may have several arguments in threadgroup memory (`[[threadgroup(0)]]`, `[[threadgroup(1)]]`); the launch says how large each is.',
+  },
+  CM5027: {
+    severity: 'error',
+    title: 'watched in two ways',
+    message: 'a launch of kernel `{kernel}` is to be watched for {first} and for {second} at once',
+    help: 'launch it once for each',
+    page: 'The sanitizer, the profiler and the trace each compile the kernel in their own way, so that a launch has one of them.',
+  },
+  CM5028: {
+    severity: 'error',
+    title: 'no such thread',
+    message: 'thread {thread} of block {block} is to be traced, and the launch has {blocks} blocks of {threads} threads',
+    page: 'A thread is named by its number in its block, x running fastest, from 0 on, and so is the block in its grid; or by three numbers, `x.y.z`.',
   },
   CM5030: {
     severity: 'error',

@@ -3,11 +3,12 @@ import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { printBufferBytes } from '../../../ir/index.ts';
 import type { Dim3, LaunchRequest, SanitizeRequest } from '../../device.ts';
 import { sharedParts } from '../../request.ts';
-import type { CompiledKernel, LoadedKernel } from '../library.ts';
 import type { DeviceMemory } from '../memory.ts';
-import { type Allocation, type Allocations, setBits } from './allocations.ts';
+import type { Observed } from '../observer.ts';
+import { type Allocations, setBits } from './allocations.ts';
 import { describeOther, type Findings, newFindings, type Who } from './findings.ts';
-import { bytesAt, hex, type Places, placeIn, placeOf, type Region, regionAt } from './places.ts';
+import { placesOf } from './launch-places.ts';
+import { bytesAt, hex, type Places, placeIn, placeOf, regionAt } from './places.ts';
 import type { Site } from './sites.ts';
 import { cellBytes, fieldOf } from './stamp.ts';
 import { paramBytesGlobal, type SanitizerGlobal, type SanitizerImport, threadTimesBytes } from './state.ts';
@@ -16,19 +17,6 @@ import { watchWriter } from './writer.ts';
 
 /** Thrown to stop a launch in which a thread waits for ever. */
 export class Deadlock extends Error {}
-
-/** Offsets of what a launch has in one piece of memory. */
-export interface WatchedArea {
-  readonly start: number;
-  readonly constant: number;
-  readonly shared: number;
-  readonly local: number;
-  readonly states: number;
-  readonly faults: number;
-  readonly printed: number;
-  readonly values: readonly number[];
-  readonly bytes: number;
-}
 
 export interface Watch {
   readonly imports: Readonly<Record<SanitizerImport, (...args: never[]) => unknown>>;
@@ -40,16 +28,7 @@ export interface Watch {
   end(diagnostics: Diagnostics): void;
 }
 
-export interface Watched {
-  readonly memory: DeviceMemory;
-  readonly allocations: Allocations;
-  readonly kernel: LoadedKernel;
-  readonly compiled: CompiledKernel;
-  readonly request: LaunchRequest & { readonly sanitize: SanitizeRequest };
-  readonly area: WatchedArea;
-  /** The module's own memory. */
-  readonly own: { readonly address: number; readonly bytes: number };
-}
+export type Watched = Omit<Observed, 'request'> & { readonly request: LaunchRequest & { readonly sanitize: SanitizeRequest } };
 
 interface Shadow {
   readonly at: number;
@@ -206,65 +185,7 @@ function bytesOfParam({ kernel, request, own }: Watched, slot: number, index: nu
   if (param.formats) return printBufferBytes;
   if (param.kind !== 'pointer') return 0;
   const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === slot)];
-  return arg?.kind === 'buffer' ? arg.buffer.size : 0;
-}
-
-// ── names ──
-
-function placesOf(watched: Watched): Places {
-  const { kernel, compiled, area, request, own, allocations } = watched;
-  const named = new Map<number, string>();
-  kernel.reflection.params.forEach((param, i) => {
-    const arg = request.args[i];
-    if (arg?.kind === 'buffer' && 'address' in arg.buffer) named.set(arg.buffer.address as number, `\`${param.name}\` (argument ${i}, `);
-  });
-  const ofAllocation = ({ address, size, what, isFree }: Allocation): Region => ({
-    name: `${named.get(address) ?? `${what} (`}${size} bytes${isFree ? ', freed' : ''})`,
-    start: address,
-    bytes: size,
-    isFree,
-  });
-  const [{ windows }, { plan }] = [compiled, compiled.watched!];
-  const region = (name: string, start: number, bytes: number): Region => ({
-    name: `${name} (${bytes} bytes)`,
-    start,
-    bytes,
-    isFree: false,
-  });
-  const shared = region('the shared memory of the block', area.start + area.shared, windows.shared + sharedParts(request).size);
-  const constants = region('the constants', area.start + area.constant, windows.constant);
-  const values = kernel.params.flatMap((param, i) =>
-    param.kind === 'value' ? [region(`the value of \`${param.name}\``, area.start + area.values[i]!, param.size)] : [],
-  );
-  const symbols = kernel.params.flatMap(({ memory: of }) =>
-    (of?.symbols ?? []).map(({ name, offset, size }) => region(`\`${name}\``, own.address + offset, size)),
-  );
-  const variable = (name: string): Region | undefined => {
-    const found = plan.kernel.variables.find((each) => each.name === name);
-    if (!found || found.space === 'local') return undefined;
-    const size = found.isDynamic ? sharedParts(request).size : found.size;
-    const start = area.start + (found.space === 'shared' ? area.shared : area.constant) + plan.offsets.get(name)!;
-    return found.space === 'shared' && size === windows.shared ? { ...shared, bytes: size, start } : region(`\`${name}\``, start, size);
-  };
-  return {
-    regions: [...symbols, ...[...allocations.list].map(ofAllocation), shared, constants, ...values].filter(({ bytes }) => bytes > 0),
-    ofBounds(bounds) {
-      if (bounds.kind === 'variable') return variable(bounds.name);
-      if (bounds.kind === 'part') {
-        const from = { shared: area.shared, constant: area.constant, local: undefined }[bounds.space];
-        return from === undefined ? undefined : region(`\`${bounds.name}\``, area.start + from + bounds.offset, bounds.size);
-      }
-      if (bounds.kind === 'window') return bounds.space === 'shared' ? shared : undefined;
-      const param = kernel.params[bounds.index]!;
-      if (param.kind === 'threadgroup') return region('dynamic shared memory', shared.start + windows.shared, sharedParts(request).size);
-      if (param.kind === 'value') return values.find(({ start }) => start === area.start + area.values[bounds.index]!);
-      if (param.memory) return region('the global variables of the module', own.address, own.bytes);
-      const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
-      const address = arg?.kind === 'buffer' && 'address' in arg.buffer ? (arg.buffer.address as number) : 0;
-      const found = [...allocations.list].find((each) => each.address === address);
-      return found && ofAllocation(found);
-    },
-  };
+  return arg?.kind === 'buffer' ? arg.buffer.size - (arg.offset ?? 0) : 0;
 }
 
 // ── what is found ──
