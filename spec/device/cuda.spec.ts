@@ -314,6 +314,12 @@ on('what a kernel says when it fails stands with the error', stops, ({ device, d
   assert.equal(diagnostics.list[0]!.notes, ['k.cu:3: void stops(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.']);
 });
 
+on('`trap` may be what a launch failed for, and is named', stops, ({ device, diagnostics, launch }) => {
+  fake.set('run', 719);
+  assert.is(launch([device.allocate(4, diagnostics)!]), undefined);
+  assert.equal(diagnostics.list[0]!.notes, ['a kernel that stops itself ends so: perhaps `trap` was executed']);
+});
+
 test('no driver, one that does not start, one without devices', () => {
   fake.reset();
   assert.equal(openCudaAt('/nowhere/libcuda.so.1').failures, ['there is no CUDA driver here (/nowhere/libcuda.so.1)']);

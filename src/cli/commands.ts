@@ -42,6 +42,11 @@ const ptxStrict: Option = {
   doc: 'Make errors of what NVIDIA’s assembler refuses and this compiler only warns of: versions, targets, unknown pragmas.',
 };
 
+const noCache: Option = {
+  name: 'no-cache',
+  doc: 'Compile, whether or not the file has been compiled before; `cumetal cache --help` says more.',
+};
+
 const run: Command = {
   name: 'run',
   summary: 'compile (if needed) and launch one kernel, print or save buffers, check expectations',
@@ -101,7 +106,7 @@ const run: Command = {
     },
     { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
-    { name: 'no-cache', doc: 'Compile, whether or not the file has been compiled before; `cumetal cache --help` says more.' },
+    noCache,
     image,
     target,
     fp64,
@@ -165,12 +170,13 @@ const diff: Command = {
     {
       name: 'devices',
       value: 'A,B',
-      doc: 'Two or more of `cpu`, `metal`, `cuda` and `auto`; the first is what the others are held against. Options of the CPU device follow a colon: `cpu:lane`, `cpu:simd`, `cpu:simd:fast`.',
+      doc: 'Two or more of `cpu`, `metal`, `cuda` and `auto`; the first is what the others are held against. Options of the CPU device follow a colon: `cpu:lane`, `cpu:simd`, `cpu:simd:fast`, `cpu:threads=1`.',
     },
     { name: 'rtol', value: 'NUMBER', doc: 'How far apart values may be, as a part of the first device’s.' },
     { name: 'atol', value: 'NUMBER', doc: 'How far apart values may be.' },
     { name: 'ulp', value: 'COUNT', doc: 'How many representable values apart they may be.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
+    noCache,
     image,
     target,
     fp64,

@@ -56,10 +56,10 @@ async function showTrace(trace: Trace, { terminal, words }: Context, report: Rep
 
 function problemOf(words: Words): string | undefined {
   const device = lastValue(words, 'device') ?? 'cpu';
-  const watching = device === 'cpu' || device === 'auto' ? undefined : watchWords.find((name) => has(words, name));
-  if (watching) return `\`--${watching}\` is for the CPU device, and not for \`${device}\``;
   if (has(words, 'record') && lastValue(words, 'device') === undefined)
     return '`--record` needs `--device`: what is recorded is what others are held against later';
+  const watching = device === 'cpu' || device === 'auto' ? undefined : watchWords.find((name) => has(words, name));
+  if (watching) return `\`--${watching}\` is for the CPU device, and not for \`${device}\``;
   const clash = has(words, 'launch') ? clashing(words) : undefined;
   if (clash) return `\`--${clash}\` does not go with \`--launch\`: the launch file says it`;
   if (!has(words, 'launch') && words.positionals.length === 0) return '`cumetal run` needs a file: `cumetal run FILE`';

@@ -79,7 +79,7 @@ function fillArguments(context: Context, { args }: CudaKernel, request: LaunchRe
   for (const [i, arg] of request.args.entries()) {
     const at = offsets[i]!;
     if (arg.kind === 'bytes') bytes.set(arg.bytes, at);
-    else words[at >>> 3] = cudaBuffer(context, arg.buffer)!.address;
+    else words[at >>> 3] = cudaBuffer(context, arg.buffer)!.address + BigInt(arg.offset ?? 0);
   }
 }
 
@@ -99,8 +99,8 @@ function run(context: Context, kernel: CudaKernel, request: LaunchRequest, diagn
   }
   if (outcome === 'done') return { durationMs: context.binding.elapsed(context.events.start, context.events.end) ?? 0 };
   const fault = context.binding.lastFault();
-  const words = said ? new TextDecoder().decode(said.err).trim() : '';
-  if (reportFault(request.kernel, fault, words, diagnostics)) context.lost = faultText(fault);
+  const failed = { kernel: request.kernel, said: said ? new TextDecoder().decode(said.err).trim() : '', stops: faults?.texts ?? [] };
+  if (reportFault(failed, fault, diagnostics)) context.lost = faultText(fault);
   return undefined;
 }
 
