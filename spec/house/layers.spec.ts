@@ -24,6 +24,9 @@ const rooms: Record<string, readonly string[]> = {
   // The interface names a kernel's reflection by its type, so whoever uses it sees air's types.
   device: ['base', 'ir', 'bitcode', 'air', 'metallib', 'wasm', 'ffi'],
   runtime: ['base', 'compile', 'device'],
+  // What is thrown there is worded below; CUDA's names are a thin layer over it.
+  api: ['base', 'compile', 'device', 'runtime'],
+  cudart: ['base', 'api'],
   kernels: ['base', 'ptx', 'compile', 'runtime'],
   cli: ['*'],
   'index.ts': [
@@ -40,6 +43,7 @@ const rooms: Record<string, readonly string[]> = {
     'ffi',
     'device',
     'runtime',
+    'api',
     'kernels',
   ],
 };
