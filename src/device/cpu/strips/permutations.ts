@@ -13,7 +13,10 @@ export function knownPermutations(kernel: Kernel): Map<Value, readonly number[]>
         found.set(value, lanes);
         // One lane for all is a number that all share; anything else is not.
         const isOne = lanes.every((lane) => lane === lanes[0]);
-        const b = addInst(kernel, isOne ? { op: 'const', type: 'i32', bits: BigInt(lanes[0]!) } : { op: 'sreg', type: 'i32', name: 'laneid' });
+        const b = addInst(
+          kernel,
+          isOne ? { op: 'const', type: 'i32', bits: BigInt(lanes[0]!) } : { op: 'sreg', type: 'i32', name: 'laneid' },
+        );
         kernel.insts[value] = { ...inst, b };
         body.push(b);
       }
@@ -53,4 +56,3 @@ function lanesKnown(kernel: Kernel, value: Value): number[] | undefined {
   };
   return visit(value, 0)?.map((lane, own) => (lane < 32n ? Number(lane) : own));
 }
-
