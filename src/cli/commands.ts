@@ -1,6 +1,5 @@
 /** Every command, one value each; help, `docs/cli.md` and the messages for wrong words derive from this list. */
 import type { Command, Option } from './command.ts';
-import { exit } from './exit.ts';
 
 const json: Option = { name: 'json', doc: 'Print one JSON object instead of text.' };
 
@@ -339,33 +338,29 @@ in bytes, and CUMETAL_CACHE_DISABLE=1 or \`run --no-cache\` does without.`,
   run: async (context) => (await import('./cache.ts')).cache(context),
 };
 
-/** A command of the contract that is not built yet: it says so and does nothing. */
-function planned(name: string, summary: string, usage: string): Command {
-  return {
-    name,
-    summary,
-    usage: [usage],
-    positionals: [0, Number.POSITIVE_INFINITY],
-    options: [],
-    examples: [{ line: `cumetal ${name} ${usage}`, does: 'not yet available' }],
-    isPlanned: true,
-    async run({ terminal }) {
-      terminal.err(`error: \`cumetal ${name}\` is not yet available in this version\n`);
-      return exit.usage;
-    },
-  };
-}
+/** Words of `run` that describe a launch or how it is compiled. */
+const launchWordNames = ['kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch', 'engine', 'fma', 'threads', 'repeat', 'timeout'];
 
-export const commands: readonly Command[] = [
-  run,
-  build,
-  check,
-  inspect,
-  validate,
-  devices,
-  doctor,
-  explain,
-  diff,
-  planned('bench', 'time compile and launch', '[--json]'),
-  cache,
-];
+const bench: Command = {
+  name: 'bench',
+  summary: 'time compile and launch',
+  usage: ['[options]', 'FILE [options]', '--launch launch.json [options]'],
+  positionals: [0, 1],
+  options: [
+    ...run.options.filter(({ name }) => name === 'device' || launchWordNames.includes(name)),
+    image,
+    target,
+    fp64,
+    mma,
+    ptxStrict,
+    json,
+  ],
+  examples: [
+    { line: 'cumetal bench', does: 'what this machine’s device can do: a launch, memory, arithmetic' },
+    { line: 'cumetal bench examples/mandelbrot.ptx', does: 'compile, load and launch that file, as `run` would' },
+    { line: 'cumetal bench examples/mandelbrot.ptx --engine lane --json', does: 'on the CPU device one thread after the other' },
+  ],
+  run: async (context) => (await import('./bench.ts')).bench(context, run),
+};
+
+export const commands: readonly Command[] = [run, build, check, inspect, validate, devices, doctor, explain, diff, bench, cache];
