@@ -56,6 +56,7 @@ test('every word of run', () => {
     sanitize: undefined,
     schedule: undefined,
     trace: undefined,
+    profile: undefined,
     compile: { target: 'cpu' },
     constants: [
       { constant: 'a', value: 1.5 },
