@@ -165,7 +165,9 @@ test('a library that is loaded again has the same code, which other choices do n
   const first = codeOf({ engine: 'lane' });
   assert.is(codeOf({ engine: 'lane' }), first);
   assert.is.not(codeOf({ engine: 'lane', isShared: true }), first);
-  assert.is.not(codeOf({ engine: 'lane', fma: 'fast' }), first);
+  assert.is(codeOf({ engine: 'lane', threads: 5, kernels: ['count', 'endless', 'set', 'faulty'] }), first);
+  assert.is.not(codeOf({ engine: 'simd' }), first);
+  assert.is.not(codeOf({ engine: 'simd', lanes: 4 }), codeOf({ engine: 'simd', lanes: 8 }));
 });
 
 test('of faults in several blocks the first block is named, once', async () => {

@@ -29,9 +29,11 @@ export function newKernelCache<T>(): KernelCache<T> {
   };
 }
 
-/** All options that change code; threads do not. */
-const textOfChoice = ({ engine = 'auto', fma = 'exact', isShared = false, constants = [] }: KernelChoice): string =>
-  [engine, fma, isShared, ...constants.map(textOf)].join('\n');
+/** Every option but those that change no code, so that one that comes later is not forgotten. */
+function textOfChoice({ constants = [], ...choice }: KernelChoice): string {
+  const others = Object.entries({ ...choice, threads: undefined, kernels: undefined }).filter(([, value]) => value !== undefined);
+  return [...others.sort(([a], [b]) => (a < b ? -1 : 1)).map(String), ...constants.map(textOf)].join('\n');
+}
 
 function textOf({ constant, value }: GivenConstant): string {
   const each = [value].flat().map((part) => `${typeof part} ${Object.is(part, -0) ? '-0' : part}`);
