@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { BitReader, BitWriter, OutOfBits } from '../../src/base/bits.ts';
 import { Malformed } from '../../src/bitcode/malformed.ts';
 import type { RawRecord } from '../../src/bitcode/record-reader.ts';
-import { type RawBlock, readStream } from '../../src/bitcode/stream-reader.ts';
+import { openStream, type RawBlock, readStream } from '../../src/bitcode/stream-reader.ts';
 import { streamWriter } from '../../src/bitcode/stream-writer.ts';
 import { align, block, end, enter, type Field, magic, pack, plain } from '../support/bit-fields.ts';
 
@@ -298,6 +298,97 @@ test('reading: arrays and blobs', () => {
   const [data] = readStream(pack(...withAbbreviation(blob, [4, 3], [7, 6], [3, 6], align, [0x0a0b0c, 24], align)));
   assert.equal(plainly(data!), [[5, 7]]);
   assert.equal([...records(data!)[0]!.blob!], [0x0c, 0x0b, 0x0a]);
+});
+
+test('reading: in passing the same as in a tree, whatever shape the abbreviation has', () => {
+  const literal = (value: number): Field[] => [
+    [1, 1],
+    [value, 8],
+  ];
+  const sized = (kind: 1 | 2, width: number): Field[] => [[0, 1], [kind, 3], ...(width < 16 ? [[width, 5] as const] : wide(width))];
+  // Two chunks of five bits.
+  const wide = (width: number): Field[] => [
+    [16 | (width & 15), 5],
+    [width >> 4, 5],
+  ];
+  const [array, char6, blob]: Field[][] = [3, 4, 5].map((kind) => [
+    [0, 1],
+    [kind, 3],
+  ]);
+  const shapes: [operands: number, define: Field[], body: Field[], record: number[]][] = [
+    [
+      3,
+      [...literal(9), ...sized(1, 7), ...sized(2, 4)],
+      [
+        [100, 7],
+        [0b1110, 4],
+        [0b0011, 4],
+      ],
+      [9, 100, 30],
+    ],
+    [2, [...literal(9), ...sized(1, 32)], [[0xfffffff1, 32]], [9, 0xfffffff1]],
+    [
+      2,
+      [...literal(9), ...sized(2, 32)],
+      [
+        [0x80000001, 32],
+        [2, 32],
+      ],
+      [9, 2 ** 32 + 1],
+    ],
+    [
+      4,
+      [...literal(9), ...sized(1, 1), ...array!, ...sized(2, 6)],
+      [
+        [1, 1],
+        [2, 6],
+        [33, 6],
+        [1, 6],
+        [5, 6],
+      ],
+      [9, 1, 33, 5],
+    ],
+    [
+      3,
+      [...literal(9), ...array!, ...sized(1, 3)],
+      [
+        [2, 6],
+        [7, 3],
+        [5, 3],
+      ],
+      [9, 7, 5],
+    ],
+    [
+      3,
+      [...literal(9), ...array!, ...char6!],
+      [
+        [2, 6],
+        [0, 6],
+        [63, 6],
+      ],
+      [9, 0x61, 0x5f],
+    ],
+    [3, [...literal(9), ...literal(4), ...sized(1, 2)], [[3, 2]], [9, 4, 3]],
+    [
+      2,
+      [...sized(2, 6), ...sized(1, 2)],
+      [
+        [9, 6],
+        [3, 2],
+      ],
+      [9, 3],
+    ],
+    [2, [...literal(9), ...blob!], [[3, 6], align, [0x0a0b0c, 24], align], [9]],
+  ];
+  const defined = shapes.flatMap(([operands, define]): Field[] => [[2, 4], [operands, 5], ...define]);
+  const used = shapes.flatMap(([, , body], i): Field[] => [[4 + i, 4], ...body]);
+  const stream = openStream(pack(magic, ...block(2, 8, 3, ...block(3, 12, 4, ...defined, ...used))), new Set([12]));
+  const [body] = stream.top[0]!.unread;
+  const passing: number[][] = [];
+  stream.walk(body!, { block: () => {}, record: ({ code, ops, count }) => void passing.push([code, ...ops.subarray(0, count)]) });
+  const expected = shapes.map(([, , , record]) => record);
+  assert.equal(passing, expected);
+  assert.equal(plainly(stream.read(body!)), expected);
 });
 
 test('reading: a field of no bits is 0, one of 64 bits is whole', () => {

@@ -52,7 +52,10 @@ test('every word of run', () => {
     engine: {},
     repeat: 3,
     timeoutMs: 500,
+    isRecording: false,
     sanitize: undefined,
+    schedule: undefined,
+    trace: undefined,
     compile: { target: 'cpu' },
     constants: [
       { constant: 'a', value: 1.5 },
@@ -77,6 +80,10 @@ for (const [word, path, rtol, atol] of checks) {
 }
 
 const wrong: [line: string, words: RegExp][] = [
+  ['--trace-thread 3', /`--trace-thread 3`: B,T is wanted/],
+  ['--trace-thread 1.2,3', /B,T is wanted/],
+  ['--schedule random', /`--schedule random`: the orders are in-order, reverse, rand:SEED/],
+  ['--schedule rand:4294967296', /the orders are/],
   ['--grid 0', /`--grid 0`: X\[,Y\[,Z\]\] of integers of at least 1/],
   ['--grid 1,2,3,4', /X\[,Y\[,Z\]\]/],
   ['--block 4x4', /X\[,Y\[,Z\]\]/],

@@ -31,7 +31,13 @@ for (const name of exampleNames)
     const diagnostics = new Diagnostics();
     const device = openCpuDevice();
     const module = device.load(metallib, diagnostics)!;
-    const outcome = launch(device, module, recordedLaunch(name), { repeat: 1, timeoutMs: 0, sanitize }, { io: diskIo, diagnostics });
+    const outcome = launch(
+      device,
+      module,
+      recordedLaunch(name),
+      { repeat: 1, timeoutMs: 0, watch: { sanitize } },
+      { io: diskIo, diagnostics },
+    );
     assert.equal(messages(diagnostics), []);
     for (const output of outcome!.outputs)
       if (output.expect) assert.ok(checkOutput(output, output.expect, diskIo, diagnostics)!.pass, output.name);

@@ -22,7 +22,7 @@ export interface Launched {
 export function launchMetallib(
   metallib: Uint8Array,
   { kernel, blocks, threads, args, constants = [], shared = 0 }: Launched,
-  watch: Pick<LaunchRequest, 'sanitize'> = {},
+  watch: Pick<LaunchRequest, 'sanitize' | 'schedule'> = {},
 ): Uint8Array[] {
   const diagnostics = new Diagnostics();
   const device = openCpuDevice(engine);

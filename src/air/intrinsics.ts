@@ -342,6 +342,10 @@ for (const clock of clocks)
 export const membersName = 'cumetal.members';
 add({ name: membersName, type: signature(llvm.void, llvm.i32), class: 'convergent', op: 'members', result: undefined, operand: 'i32' });
 
+/** What tells the profiler and the trace of the CPU device that an instruction of the source starts; AIR has no such thing. */
+export const markName = 'cumetal.mark';
+add({ name: markName, type: signature(llvm.void), class: 'convergent', op: 'mark', result: undefined, operand: undefined });
+
 /** Every function that is known, for the docs. */
 export const allIntrinsics = (): Intrinsic[] => [...table.values(), ...atomics().values(), ...matrices().values()];
 

@@ -38,6 +38,10 @@ function raiseKnown(state: RaiseState, row: Intrinsic, inst: InstructionOf<'call
     state.b.members(state.scalar(valueArguments(inst)[0]!));
     return undefined;
   }
+  if (row.op === 'mark') {
+    state.b.mark();
+    return undefined;
+  }
   if (row.op === 'barrier') {
     state.b.barrier();
     return undefined;

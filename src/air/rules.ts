@@ -14,7 +14,7 @@ import { barrierOperands, clockName, fenceOperands, intrinsicFor, intrinsicOf } 
 import { elementAt, matmulRule } from './matrix-rules.ts';
 import { loadRule, storeRule } from './memory-rules.ts';
 import { hasFences } from './targets.ts';
-import { ballotRule, membersRule, reduceRule, shuffleRule, syncwarpRule } from './warp-rules.ts';
+import { ballotRule, markRule, membersRule, reduceRule, shuffleRule, syncwarpRule } from './warp-rules.ts';
 
 type Rule<K extends Op> = (e: KernelEmitter, inst: InstOf<K>, value: Value) => LlvmValue | undefined;
 type AirRules = { [K in Op]: Rule<K> };
@@ -259,6 +259,7 @@ export const rules: AirRules = {
   matmul: matmulRule,
   syncwarp: syncwarpRule,
   members: membersRule,
+  mark: markRule,
   barrier: (e) => {
     e.call(intrinsicOf('air.wg.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(barrierOperands.scope)]);
     return undefined;

@@ -5,7 +5,7 @@ import { bitsOf, type InstOf, type ScalarType } from '../ir/index.ts';
 import { llvmType } from './address.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { i32Constant, intConstant } from './function-builder.ts';
-import { barrierOperands, foldFunction, intrinsicFor, intrinsicOf, membersName } from './intrinsics.ts';
+import { barrierOperands, foldFunction, intrinsicFor, intrinsicOf, markName, membersName } from './intrinsics.ts';
 
 /** A value of another lane. Values of 64 bits go in two halves, predicates as words. */
 export function shuffleRule(e: KernelEmitter, inst: InstOf<'shuffle'>): LlvmValue {
@@ -43,4 +43,9 @@ export function syncwarpRule(e: KernelEmitter): undefined {
 /** Only compilations for the sanitizer have it, which run on the CPU device. */
 export function membersRule(e: KernelEmitter, { a }: InstOf<'members'>): undefined {
   e.call(intrinsicOf(membersName)!, [e.value(a)]);
+}
+
+/** Only compilations for the profiler or the trace have it, which run on the CPU device. */
+export function markRule(e: KernelEmitter): undefined {
+  e.call(intrinsicOf(markName)!, []);
 }

@@ -221,6 +221,33 @@ export class BitReader {
     this.position = position;
   }
 
+  /**
+   * Fields one behind the other into a list that is long enough: of so many bits up to 32, of variable width where the number is
+   * negative. Those that a number does not hold exactly are given as the nearest that it does.
+   */
+  fields(widths: Int8Array, into: Float64Array): void {
+    const words = this.#words;
+    let { position } = this;
+    for (let i = 0; i < widths.length; i++) {
+      const width = widths[i]!;
+      const window = windowAt(words, position);
+      const more = 1 << (~width & 31);
+      if (width > 0) {
+        into[i] = (window & mask(width)) >>> 0;
+        position += width;
+      } else if ((window & more) === 0) {
+        into[i] = window & (more - 1);
+        position -= width;
+      } else {
+        this.position = position;
+        into[i] = Number(this.vbr(-width));
+        position = this.position;
+      }
+    }
+    if (position > this.length) throw new OutOfBits('the data ends inside a field');
+    this.position = position;
+  }
+
   #longVbr(bits: number): number | bigint {
     const more = 2 ** (bits - 1);
     const start = this.position;

@@ -73,6 +73,10 @@ const run: Command = {
       doc: 'Compare buffer I with a `.npy` or raw file; without tolerances, bit by bit.',
     },
     {
+      name: 'record',
+      doc: 'Write the files that the launch file expects its buffers to equal, in place of comparing with them; `--device` says by whom.',
+    },
+    {
       name: 'device',
       value: 'DEVICE',
       choices: ['auto', 'metal', 'cpu', 'cuda'],
@@ -92,11 +96,24 @@ const run: Command = {
     },
     { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
+    { name: 'no-cache', doc: 'Compile, whether or not the file has been compiled before; `cumetal cache --help` says more.' },
     image,
     target,
     fp64,
     mma,
     ptxStrict,
+    {
+      name: 'schedule',
+      value: 'ORDER',
+      doc: 'Take blocks, warps and threads one after the other on the CPU device: `in-order`, `reverse` or `rand:SEED`, the same for the same seed. A result that depends on it shows a race.',
+    },
+    {
+      name: 'trace-thread',
+      value: 'B,T',
+      doc: 'Show what thread T of block B executes on the CPU device, with values, on standard error; both by number or as `x.y.z`. Compiles for `cpu` where nothing else is said.',
+    },
+    { name: 'trace-limit', value: 'N', doc: 'Instructions of a trace that are shown (5000); the rest are counted.' },
+    { name: 'trace-out', value: 'FILE', doc: 'The file for the trace instead; JSON where it is called `.json`.' },
     {
       name: 'sanitize',
       value: 'KINDS',
@@ -112,7 +129,10 @@ const run: Command = {
       does: 'say everything',
     },
     { line: 'cumetal run saxpy.ptx --sanitize', does: 'look for accesses out of bounds, races and the like; exit code 1 where there are' },
+    { line: 'cumetal run saxpy.ptx --trace-thread 0,5', does: 'what thread 5 of block 0 does, line by line' },
+    { line: 'cumetal run saxpy.ptx --schedule rand:7', does: 'take blocks and threads in an order by seed, so that races show' },
     { line: 'cumetal run --launch case/launch.json --json', does: 'launch from a file and check what it expects' },
+    { line: 'cumetal run --launch case/launch.json --device cuda --record', does: 'write the files that it expects, from an NVIDIA GPU' },
     { line: 'cumetal run kernel.metallib --arg f32@in.npy --arg f32:64x64 --out 1=result.npy', does: 'buffers from and to numpy' },
   ],
   details: `Arguments:
@@ -128,6 +148,43 @@ beside it, else it is made up from the kernel's own loads and stores; the output
 
 What the kernel prints (\`printf\`) comes first, byte for byte; with --json it is the field \`printed\`.`,
   run: async (context) => (await import('./run.ts')).run(context),
+};
+
+const diff: Command = {
+  name: 'diff',
+  summary: 'run the same launch on several devices and compare every output buffer',
+  usage: ['--launch FILE --devices A,B [options]', 'FILE|FOLDER --devices A,B [options]'],
+  positionals: [0, 1],
+  options: [
+    { name: 'launch', value: 'FILE', doc: 'The launch as a file; a FILE beside it replaces the module that it names.' },
+    {
+      name: 'devices',
+      value: 'A,B',
+      doc: 'Two or more of `cpu`, `metal`, `cuda` and `auto`; the first is what the others are held against. Options of the CPU device follow a colon: `cpu:lane`, `cpu:simd`, `cpu:simd:fast`.',
+    },
+    { name: 'rtol', value: 'NUMBER', doc: 'How far apart values may be, as a part of the first device’s.' },
+    { name: 'atol', value: 'NUMBER', doc: 'How far apart values may be.' },
+    { name: 'ulp', value: 'COUNT', doc: 'How many representable values apart they may be.' },
+    { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
+    image,
+    target,
+    fp64,
+    mma,
+    ptxStrict,
+    json,
+  ],
+  examples: [
+    { line: 'cumetal diff --launch case/launch.json --devices cpu,cuda', does: 'hold the CPU device against an NVIDIA GPU' },
+    { line: 'cumetal diff examples/saxpy.ptx --devices cpu:lane,cpu:simd', does: 'a file that says how it is launched' },
+    { line: 'cumetal diff examples --devices cuda,cpu --ulp 1', does: 'every launch in a folder, a line each' },
+  ],
+  details: `Without --rtol, --atol and --ulp a buffer has the tolerance that the launch file expects it with, and where nothing is expected
+of it all bits have to be the same; any NaN equals any NaN. Of the first element that differs, the values, their distance and the
+thread that wrote it are told, which the CPU device finds by running the launch once more.
+
+In a folder, launches are launch.json and NAME.launch.json files, and PTX files with comment lines \`//! cumetal:\`.
+Exit code 1 where devices disagree or a launch fails, 4 where a device is not on this machine.`,
+  run: async (context) => (await import('./diff.ts')).diff(context, run),
 };
 
 const build: Command = {
@@ -254,6 +311,23 @@ const explain: Command = {
   run: async (context) => (await import('./explain.ts')).explain(context),
 };
 
+const cache: Command = {
+  name: 'cache',
+  summary: 'path, list and clear of the compile cache',
+  usage: ['path|list|clear [options]'],
+  positionals: [1, 1],
+  options: [json],
+  examples: [
+    { line: 'cumetal cache path', does: 'where it is' },
+    { line: 'cumetal cache list', does: 'what is in it: key, size, when it was last used' },
+    { line: 'cumetal cache clear', does: 'empty it' },
+  ],
+  details: `\`cumetal run\` keeps what it compiles from PTX, by the SHA-256 of the text, its path, the options and the build of the compiler; what was
+used longest ago goes when there is more than 256 MiB. CUMETAL_CACHE_PATH is another folder, CUMETAL_CACHE_MAXSIZE another size
+in bytes, and CUMETAL_CACHE_DISABLE=1 or \`run --no-cache\` does without.`,
+  run: async (context) => (await import('./cache.ts')).cache(context),
+};
+
 /** A command of the contract that is not built yet: it says so and does nothing. */
 function planned(name: string, summary: string, usage: string): Command {
   return {
@@ -280,7 +354,7 @@ export const commands: readonly Command[] = [
   devices,
   doctor,
   explain,
-  planned('diff', 'run the same launch on several devices and compare every output buffer', '--launch FILE --devices A,B'),
+  diff,
   planned('bench', 'time compile and launch', '[--json]'),
-  planned('cache', 'path, list and clear of the compile cache', 'path|list|clear'),
+  cache,
 ];

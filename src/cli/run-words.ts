@@ -8,10 +8,12 @@ import {
   type Engine,
   type EngineOptions,
   type Fma,
+  type Order,
   type SanitizeKind,
   type SanitizeRequest,
   sanitizeKinds,
 } from '../device/device.ts';
+import type { TraceRequest } from '../device/trace.ts';
 import { type Argument, type Expectation, type LaunchPlan, parseArgument } from '../runtime/index.ts';
 import { allValues, has, lastValue, type Words } from './command.ts';
 
@@ -24,8 +26,14 @@ export interface RunRequest {
   readonly engine: EngineOptions;
   readonly repeat: number;
   readonly timeoutMs: number;
+  /** Whether what the launch expects is written and not compared. */
+  readonly isRecording: boolean;
   /** What to look for while the kernel runs. */
   readonly sanitize: SanitizeRequest | undefined;
+  /** In which order threads are taken. */
+  readonly schedule: Order | undefined;
+  /** The thread that is traced, and how far. */
+  readonly trace: Omit<TraceRequest, 'take'> | undefined;
   readonly compile: CompileOptions;
   /** Values of function constants. */
   readonly constants: readonly GivenConstant[];
@@ -63,6 +71,10 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
   const repeat = one('repeat', (word) => readCount('repeat', word, 1)) ?? 1;
   const timeoutMs = one('timeout', readTimeout) ?? 0;
   const sanitize = has(words, 'sanitize') ? take(readKinds(lastValue(words, 'sanitize'))) : undefined;
+  const schedule = one('schedule', readOrder);
+  const limit = one('trace-limit', (word) => readCount('trace-limit', word, 0));
+  const traced = one('trace-thread', readThread);
+  const trace = traced && { ...traced, ...(limit === undefined ? {} : { limit }) };
   const prints = allValues(words, 'print').map((word) => take(readPrint(word)));
   const outs = allValues(words, 'out').map((word) => take(readOut(word)));
   const checks = allValues(words, 'check').map((word) => take(readCheck(word)));
@@ -87,8 +99,16 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     engine: engineOptions(words),
     repeat,
     timeoutMs,
+    isRecording: has(words, 'record'),
     sanitize: sanitize && { kinds: sanitize },
-    compile: { ...compileOptions(words), ...(sanitize ? { sanitize: true } : {}) },
+    schedule,
+    trace,
+    compile: {
+      // The CPU device alone understands marks, so there is no reason to do without what it has.
+      ...(trace ? { target: 'cpu', marks: true } : {}),
+      ...compileOptions(words),
+      ...(sanitize ? { sanitize: true } : {}),
+    },
     constants: present(constants),
   };
 }
@@ -123,6 +143,25 @@ function readKinds(word: string | undefined): ReadonlySet<SanitizeKind> | string
   if (wrong === undefined) return new Set(kinds as SanitizeKind[]);
   const near = closest(wrong, sanitizeKinds);
   return `\`--sanitize=${word}\`: the kinds are ${sanitizeKinds.join(', ')}${near ? `; did you mean \`${near}\`?` : ''}`;
+}
+
+const orders = ['in-order', 'reverse', 'rand:SEED'];
+
+/** `in-order`, `reverse`, or `rand:` and an integer of 32 bits. */
+function readOrder(word: string): Order | string {
+  if (word === 'in-order' || word === 'reverse') return { kind: word };
+  const seed = /^rand:(\d{1,10})$/.exec(word)?.[1];
+  if (seed !== undefined && Number(seed) < 2 ** 32) return { kind: 'rand', seed: Number(seed) };
+  const near = closest(word, orders);
+  return `\`--schedule ${word}\`: the orders are ${orders.join(', ')}${near ? `; did you mean \`${near}\`?` : ''}`;
+}
+
+/** `B,T`: a block and a thread in it, each by its number or by three. */
+function readThread(word: string): Pick<TraceRequest, 'block' | 'thread'> | string {
+  const places = word.split(',').map((part) => (/^\d{1,10}(\.\d{1,10}\.\d{1,10})?$/.test(part) ? part.split('.').map(Number) : []));
+  const [block, thread] = places.map((place) => (place.length === 3 ? (place as unknown as Dim3) : place[0]));
+  if (places.length === 2 && block !== undefined && thread !== undefined) return { block, thread };
+  return `\`--trace-thread ${word}\`: B,T is wanted, a block and a thread by their numbers or as x.y.z`;
 }
 
 function readDim3(name: string, word: string): Dim3 | string {

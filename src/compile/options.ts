@@ -29,6 +29,8 @@ export interface CompileOptions {
   readonly lints?: boolean;
   /** Whether the metallib says what only the sanitizer of the CPU device reads: where instructions stand, and which lanes collectives name. */
   readonly sanitize?: boolean;
+  /** Whether the metallib says what only the profiler and the trace of the CPU device read: where each instruction starts. */
+  readonly marks?: boolean;
   /** A faster SHA-256 than the one that runs everywhere, where the host has one. */
   readonly sha256?: (bytes: Uint8Array) => Uint8Array;
 }

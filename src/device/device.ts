@@ -1,13 +1,16 @@
 /**
- * What every device offers, whatever runs underneath. A device takes the bytes of a metallib, never PTX (the CUDA device will
- * be the exception, as the judge). Errors of a launch are diagnostics in the result, not exceptions.
+ * What every device offers, whatever runs underneath. A device takes the bytes of a metallib, never PTX; the CUDA device, the judge
+ * of the others, is the exception and takes nothing else (`loadPtx`). Errors of a launch are diagnostics in the result, not exceptions.
  */
 import type { KernelReflection } from '../air/abi.ts';
 import type { GivenConstant } from '../air/function-constants.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
+import type { Dim3 } from './dim3.ts';
+import type { ProfileRequest } from './profile.ts';
+import type { TraceRequest } from './trace.ts';
 
-export type Dim3 = readonly [x: number, y: number, z: number];
+export type { Dim3 } from './dim3.ts';
 
 export interface DeviceLimits {
   readonly maxThreadsPerThreadgroup: number;
@@ -21,7 +24,11 @@ export interface DeviceInfo {
   /** What a person would call it, with version or chip. */
   readonly name: string;
   readonly limits: DeviceLimits;
+  /** What is known of it beyond that, by the names of `cudaDeviceProp` where CUDA has one. */
+  readonly properties?: DeviceProperties;
 }
+
+export type DeviceProperties = Readonly<Record<string, string | number | readonly number[]>>;
 
 /**
  * Which of its two compilers the CPU device takes. `lane`: one thread after the other, plain and the judge of the other. `simd`: strips of threads
@@ -35,6 +42,10 @@ export type Fma = 'exact' | 'fast';
 export interface EngineOptions {
   readonly engine?: Engine;
   readonly fma?: Fma;
+  /** Threads of a strip where they are not to be chosen: 4, 8, 16 or 32. What a warp does together takes a whole warp all the same. */
+  readonly lanes?: number;
+  /** Threads that run the blocks of a launch, where it is worth that; as many as the machine has cores where nothing is said. 1: only the one that calls. */
+  readonly threads?: number;
 }
 
 /** Memory of one device. Reading and writing copy. */
@@ -58,7 +69,8 @@ export type LaunchArgument =
 
 /** What the CPU device can look for while a kernel runs. */
 export const sanitizeKinds = ['memory', 'race', 'init', 'sync'] as const;
-export type SanitizeKind = (typeof sanitizeKinds)[number];
+/** Besides these `writer`, which is no fault: who writes where `SanitizeRequest.writer` asks. */
+export type SanitizeKind = (typeof sanitizeKinds)[number] | 'writer';
 
 export interface SanitizeRequest {
   readonly kinds: ReadonlySet<SanitizeKind>;
@@ -66,7 +78,33 @@ export interface SanitizeRequest {
   readonly limit?: number;
   /** The PTX text that the metallib was made from, for places in reports. */
   readonly source?: SourceFile;
+  /** Has who wrote last somewhere told, where `writer` is among the kinds. */
+  readonly writer?: WriterQuery;
 }
+
+/** A place in a buffer whose writer is wanted. */
+export interface WriterQuery {
+  /** The argument that the buffer is. */
+  readonly argument: number;
+  /** Bytes, both. */
+  readonly offset: number;
+  readonly size: number;
+  /** Called when the launch has ended, unless nobody wrote there. */
+  tell(writer: Writer): void;
+}
+
+/** A thread that wrote, and the line of PTX by which, where the metallib says. */
+export interface Writer {
+  readonly block: Dim3;
+  readonly thread: Dim3;
+  readonly line: number | undefined;
+}
+
+/**
+ * In which order blocks, the warps of a block, and threads between two barriers are taken, one after the other: by their numbers, the last
+ * one first, or in an order that follows from the seed, an integer of 32 bits.
+ */
+export type Order = { readonly kind: 'in-order' | 'reverse' } | { readonly kind: 'rand'; readonly seed: number };
 
 export interface LaunchRequest {
   readonly kernel: string;
@@ -82,13 +120,31 @@ export interface LaunchRequest {
   readonly timeoutMs: number;
   /** Has the launch watched. What is found is reported (CM61xx), and the launch goes on where it can. */
   readonly sanitize?: SanitizeRequest;
+  /** On the CPU device: one thread at a time, in this order. A kernel without races and atomics gives the same in any. */
+  readonly schedule?: Order;
+  /** On the CPU device: has one thread traced. */
+  readonly trace?: TraceRequest;
+  /** On the CPU device: has counted what warps do. */
+  readonly profile?: ProfileRequest;
   /** Takes what the kernel prints, when it has ended or failed: bytes in order, in one piece or in several. */
   readonly print?: (text: Uint8Array) => void;
+  /** Told now and then how many blocks have ended, of how many, by devices that know. */
+  readonly progress?: (done: number, total: number) => void;
 }
 
 export interface LaunchResult {
   /** Kernel time without compilation, milliseconds. */
   readonly durationMs: number;
+}
+
+/** A launch under way. */
+export interface PendingLaunch {
+  /** What `launch` would have given; never rejects. Diagnostics are reported before it resolves. */
+  readonly done: Promise<LaunchResult | undefined>;
+  /** Stops it; `done` then resolves to nothing after CM6016 is reported. The device stays usable. */
+  cancel(): void;
+  /** Blocks that have ended, of how many. */
+  progress(): { readonly done: number; readonly total: number };
 }
 
 /** A `.global` variable of a module, which keeps what launches leave in it. Reading and writing copy. */
@@ -98,16 +154,6 @@ export interface DeviceSymbol {
   readonly size: number;
   write(bytes: Uint8Array, offset?: number): void;
   read(): Uint8Array;
-}
-
-/** A launch that is under way. */
-export interface PendingLaunch {
-  /** Kept when the kernel has ended; never broken. Diagnostics are reported before it is. Nothing where the launch failed. */
-  readonly done: Promise<LaunchResult | undefined>;
-  /** Ends it where the device can. */
-  cancel(): void;
-  /** Blocks, of all in the grid. */
-  progress(): { readonly done: number; readonly total: number };
 }
 
 /** A library made ready to launch. */
@@ -122,7 +168,7 @@ export interface DeviceModule {
    * failed: timeout, deadlocked barrier, access outside memory).
    */
   launch(request: LaunchRequest, diagnostics: Diagnostics): LaunchResult | undefined;
-  /** The same without waiting for the end, where the device can. */
+  /** Has one kernel run while the caller goes on. Launches that are under way at once may run at once; memory that they use has to stay until they are done. */
   start?(request: LaunchRequest, diagnostics: Diagnostics): PendingLaunch;
 }
 
@@ -133,10 +179,18 @@ export interface LoadOptions {
   readonly kernels?: readonly string[];
 }
 
+/** PTX with what our own front end found in it: the layout of the kernels' parameters is not the driver's to say. */
+export interface PtxModule {
+  readonly source: SourceFile;
+  readonly kernels: readonly KernelReflection[];
+}
+
 export interface Device {
   readonly info: DeviceInfo;
   allocate(sizeBytes: number, diagnostics: Diagnostics): DeviceBuffer | undefined;
   /** Reads and compiles a metallib; nothing after reporting CM40xx or CM20xx. */
   load(metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined;
+  /** Takes PTX as it is: the CUDA device alone, which has no use for a metallib. Nothing after reporting CM6041 or CM6012. */
+  loadPtx?(module: PtxModule, diagnostics: Diagnostics): DeviceModule | undefined;
   close(): void;
 }

@@ -97,6 +97,7 @@ function execRule(state: State, inst: Inst): bigint {
     case 'barrier':
     case 'syncwarp':
     case 'members':
+    case 'mark':
       return 0n;
     case 'shuffle':
     case 'reduce':

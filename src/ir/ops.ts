@@ -311,6 +311,12 @@ export const ops = {
     effect: 'volatile',
     doc: 'Says which lanes are to take part in what the warp does next, an i32. Only the sanitizer looks at it, and it is only there when that is asked for.',
   },
+  mark: {
+    args: {},
+    type: 'void',
+    effect: 'volatile',
+    doc: 'An instruction of the source starts here. Only the profiler and the trace look at it, and it is only there when one of them is asked for.',
+  },
 } as const satisfies Record<string, OpSpec>;
 
 export type Op = keyof typeof ops;

@@ -5,7 +5,7 @@
 import type { Edge } from '../ir/index.ts';
 import type { Builtin } from '../ptx/index.ts';
 import { lowerChoice, type OpenedCall, openCall } from './calls.ts';
-import { type Context, enter, type Frame } from './context.ts';
+import { type Context, enter, type Frame, mark } from './context.ts';
 import { lowerAssertion } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { exit, flowGraph, leave, type SourceBlock, type SourceEnd } from './flow-graph.ts';
@@ -62,10 +62,13 @@ function lowerToCall(c: Context, body: Body): OpenedCall | undefined {
     if (body.item === 0) enter(c, body.flows.get(block.index)!);
     while (body.item < block.code.length) {
       const item = block.code[body.item++]!;
+      const { span } = item.match.instruction;
+      const isFirst = !item.call?.choice || item.call.choice.number === item.call.choice.among.numbers[0];
+      if (item.call && isFirst) mark(c, span);
       if (item.call?.builtin) builtins[item.call.builtin](c, item, item.call);
       else if (item.call) {
         const { choice } = item.call;
-        if (choice && choice.number === choice.among.numbers[0]) lowerChoice(c, item, choice.among);
+        if (choice && isFirst) lowerChoice(c, item, choice.among);
         return openCall(c, item, item.call);
       } else lowerInstruction(c, item);
     }
@@ -77,6 +80,7 @@ function lowerToCall(c: Context, body: Body): OpenedCall | undefined {
 
 function lowerEnd(c: Context, { end }: SourceBlock, { flows, call }: Body): void {
   c.ir.loc = end.span;
+  if (end.span) mark(c, end.span);
   c.flow.block.endLoc = end.span;
   const target = (from: Flow, index: number) =>
     link(from, flows.get(index) ?? (index === leave ? call?.returned : undefined) ?? newFlow(c.kernel, 1));

@@ -1,5 +1,7 @@
 /** What lowering one entry carries along. */
+
 import type { Diagnostics } from '../base/diagnostic.ts';
+import type { Span } from '../base/source.ts';
 import { addBlockParam, type Builder, type Edge, type Variable as IrVariable, type Kernel, type Value } from '../ir/index.ts';
 import type { Variable } from '../ptx/ast.ts';
 import {
@@ -34,6 +36,8 @@ export interface Context {
   /** What rows emit into. */
   readonly rows: RowBuilder & { lanes: number | undefined; operands: readonly MatchedOperand[] };
   readonly evidence: Evidence;
+  /** Whether each instruction starts with a mark. */
+  readonly hasMarks: boolean;
   /** The body that is being lowered. */
   frame: Frame;
   /** The block that is being filled. */
@@ -91,6 +95,12 @@ export const newEvidence = (): Evidence => ({
   strings: new Set(),
   barriers: new Map(),
 });
+
+/** Says that an instruction of the source starts here, where somebody wants to know. */
+export function mark(c: Context, span: Span): void {
+  c.ir.loc = span;
+  if (c.hasMarks) c.ir.mark();
+}
 
 /** Makes a block the one that is filled. */
 export function enter(c: Context, flow: Flow): void {

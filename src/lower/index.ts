@@ -9,10 +9,14 @@ import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
+export { promoteLocals } from './passes/promote-locals.ts';
+
 /** What may be lowered in more ways than one. */
 export interface LowerChoices {
   /** Whether products of matrices may be of tiles that the GPU multiplies. */
   readonly isMmaFast?: boolean;
+  /** Whether each instruction starts with a mark. */
+  readonly hasMarks?: boolean;
 }
 
 /** The kernels of a checked module. Reports CM20xx for what has no exact form; then the kernels are not to be used. */
@@ -29,6 +33,7 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
     functionNumbers: numbers,
     globals: globalMemoryOf(checked.module, numbers),
     isMmaFast: choices.isMmaFast ?? false,
+    hasMarks: choices.hasMarks ?? false,
   };
   const kernels = checked.entries.map((entry) => {
     const own = new Diagnostics(diagnostics.file);

@@ -4,17 +4,18 @@
  */
 import { addressOf, instOf, type Value } from '../ir/index.ts';
 import { type CheckedInstruction, integerConstant, isSignedType, type Match, type MatchedOperand } from '../ptx/index.ts';
-import { type Context, lowerWhen, readRegister } from './context.ts';
+import { type Context, lowerWhen, mark, readRegister } from './context.ts';
 import { readIndex, readSources, writeResults } from './operands.ts';
 import { refuseBarrier } from './passes/barrier-numbers.ts';
 
 /** Lowers an instruction that ends no block. */
 export function lowerInstruction(c: Context, item: CheckedInstruction): void {
   c.scope = item.scope;
-  c.ir.loc = item.match.instruction.span;
+  mark(c, item.match.instruction.span);
   const guard = item.guard && guardValue(c, item.guard);
   if (guard === undefined) return lowerPlain(c, item.match);
-  if (hasEffect(item.match)) return lowerBranched(c, item.match, guard);
+  // Where instructions are counted, they are by the threads that carry them out.
+  if (c.hasMarks || hasEffect(item.match)) return lowerBranched(c, item.match, guard);
   c.guard = guard;
   lowerPlain(c, item.match);
   c.guard = undefined;

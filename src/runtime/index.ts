@@ -11,6 +11,8 @@ export type { Comparison } from './compare.ts';
 export { compareElements } from './compare.ts';
 export type { Contents } from './contents.ts';
 export { describe, greyPicture, readContents, writeContents } from './contents.ts';
+export type { Difference, Mismatch } from './diff.ts';
+export { compareOutcomes } from './diff.ts';
 export type { ElementType, ElementValue, Kernel, Parameter } from './element.ts';
 export {
   decodeElements,

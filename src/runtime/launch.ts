@@ -1,7 +1,7 @@
 /** One launch from plan to results: choose the kernel, fill the plan, bind, run, read back, check. */
 import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { Device, DeviceBuffer, DeviceModule, Dim3, LaunchArgument, SanitizeRequest } from '../device/device.ts';
+import type { Device, DeviceBuffer, DeviceModule, Dim3, LaunchArgument, LaunchRequest } from '../device/device.ts';
 import type { Expectation } from './argument.ts';
 import { type BoundArgument, bindArguments } from './bind.ts';
 import { type Comparison, compareElements } from './compare.ts';
@@ -19,9 +19,14 @@ export interface LaunchOptions {
   readonly timeoutMs: number;
   /** Takes what the kernel prints, each time that it runs, whether it ends well or not. */
   readonly print?: (text: Uint8Array) => void;
-  /** What to look for in the first run. */
-  readonly sanitize?: SanitizeRequest | undefined;
+  /** In which order threads are taken, on the CPU device. */
+  readonly schedule?: LaunchRequest['schedule'];
+  /** How the first run is watched. */
+  readonly watch?: Watched;
 }
+
+/** What the CPU device does besides while a kernel runs. */
+export type Watched = Pick<LaunchRequest, 'sanitize' | 'trace' | 'profile'>;
 
 /** A buffer after the launch. */
 export interface Output extends Contents {
@@ -74,7 +79,7 @@ export function launch(
   device: Device,
   module: DeviceModule,
   plan: LaunchPlan,
-  { repeat, timeoutMs, print, sanitize }: LaunchOptions,
+  { repeat, ...options }: LaunchOptions,
   { io, diagnostics }: { readonly io: Io; readonly diagnostics: Diagnostics },
 ): LaunchOutcome | undefined {
   const kernel = isRefused(module, plan.kernel, diagnostics) ? undefined : chooseKernel(module.kernels, plan.kernel, diagnostics);
@@ -84,7 +89,7 @@ export function launch(
   const bound = bindArguments(full, kernel, io, diagnostics);
   if (!bound) return undefined;
   const buffers = allocate(device, bound, diagnostics);
-  const durationsMs = buffers && runTimes({ module, full, bound, buffers, timeoutMs, print, sanitize }, repeat, diagnostics);
+  const durationsMs = buffers && runTimes({ module, full, bound, buffers, options }, repeat, diagnostics);
   const outputs = buffers && durationsMs && bound.flatMap((b, index) => readBack(b, index, buffers[index]));
   for (const buffer of buffers ?? []) buffer?.free();
   return durationsMs && outputs && { plan: full, durationsMs, outputs };
@@ -135,16 +140,10 @@ interface Run {
   readonly full: FullPlan;
   readonly bound: readonly BoundArgument[];
   readonly buffers: readonly (DeviceBuffer | undefined)[];
-  readonly timeoutMs: number;
-  readonly print: LaunchOptions['print'];
-  readonly sanitize: LaunchOptions['sanitize'];
+  readonly options: Omit<LaunchOptions, 'repeat'>;
 }
 
-function runTimes(
-  { module, full, bound, buffers, timeoutMs, print, sanitize }: Run,
-  repeat: number,
-  diagnostics: Diagnostics,
-): number[] | undefined {
+function runTimes({ module, full, bound, buffers, options }: Run, repeat: number, diagnostics: Diagnostics): number[] | undefined {
   const args = bound.map((b, i): LaunchArgument => (b.kind === 'bytes' ? b : { kind: 'buffer', buffer: buffers[i]! }));
   const durations: number[] = [];
   const restoreSymbols = keepSymbols(module);
@@ -153,8 +152,9 @@ function runTimes(
     for (const [j, b] of bound.entries()) if (b.kind === 'buffer') buffers[j]!.write(b.contents.bytes);
     const { kernel, grid, block, sharedBytes, sharedParts } = full;
     const shared = { dynamicSharedBytes: sharedBytes, ...(sharedParts ? { dynamicSharedParts: sharedParts } : {}) };
-    const shape = { kernel, grid, block, ...shared, args, timeoutMs };
-    const result = module.launch({ ...shape, ...(print ? { print } : {}), ...(sanitize && i === 0 ? { sanitize } : {}) }, diagnostics);
+    const { watch, timeoutMs, print, schedule } = options;
+    const wanted = { timeoutMs, ...(print ? { print } : {}), ...(schedule ? { schedule } : {}), ...(i === 0 ? watch : {}) };
+    const result = module.launch({ kernel, grid, block, ...shared, args, ...wanted }, diagnostics);
     if (!result) return undefined;
     durations.push(result.durationMs);
   }

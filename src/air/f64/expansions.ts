@@ -105,6 +105,7 @@ const fates: Fates = {
   fence: 'never',
   clock: 'never',
   members: 'never',
+  mark: 'never',
   syncwarp: 'never',
 };
 

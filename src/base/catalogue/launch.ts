@@ -102,6 +102,19 @@ export const launch = entries({
     help: 'give the bytes of each, in their order: `--shared BYTES,BYTES`',
     page: 'A kernel compiled from Metal may have several arguments in threadgroup memory (`[[threadgroup(0)]]`, `[[threadgroup(1)]]`); the launch says how large each is.',
   },
+  CM5027: {
+    severity: 'error',
+    title: 'watched in two ways',
+    message: 'a launch of kernel `{kernel}` is to be watched for {first} and for {second} at once',
+    help: 'launch it once for each',
+    page: 'The sanitizer, the profiler and the trace each compile the kernel in their own way, so that a launch has one of them.',
+  },
+  CM5028: {
+    severity: 'error',
+    title: 'no such thread',
+    message: 'thread {thread} of block {block} is to be traced, and the launch has {blocks} blocks of {threads} threads',
+    page: 'A thread is named by its number in its block, x running fastest, from 0 on, and so is the block in its grid; or by three numbers, `x.y.z`.',
+  },
   CM5030: {
     severity: 'error',
     title: 'file cannot be read',
@@ -156,6 +169,13 @@ export const launch = entries({
     title: 'no such buffer',
     message: '`--{word} {index}` names no buffer: {why}',
     page: 'Arguments are counted from 0 in the order of the kernel parameters; only buffers can be printed, saved or checked.',
+  },
+  CM5051: {
+    severity: 'error',
+    title: 'nothing to record',
+    message: '`--record` has nothing to write: no buffer of the launch has an `expect`',
+    help: 'in the launch file, give each buffer that is to be recorded an `expect` with a `file`',
+    page: 'Recording runs a launch file and writes each buffer that it expects something of to the file that it names, so that later runs on other devices are compared with it.',
   },
   CM5090: {
     severity: 'error',

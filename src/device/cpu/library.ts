@@ -11,7 +11,8 @@ import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
 import { type Kernel, type Pass, runPasses, standardPasses } from '../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../metallib/index.ts';
-import type { Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../device.ts';
+import type { Dim3, EngineOptions, LoadOptions } from '../device.ts';
+import { type Instruments, instrumentsKey } from './compile/instruments.ts';
 import { compileKernel } from './compile/kernel-module.ts';
 import { expandMatmul } from './compile/matmul.ts';
 import { type Plan, windowsOf } from './compile/plan.ts';
@@ -19,6 +20,7 @@ import { fmaMode } from './engine.ts';
 import type { Site } from './sanitize/sites.ts';
 import { compileStrips } from './strips/module.ts';
 import { copyOf } from './strips/narrow.ts';
+import { poolStart } from './strips/plan.ts';
 
 export interface LoadedKernel {
   readonly reflection: KernelReflection;
@@ -28,13 +30,15 @@ export interface LoadedKernel {
   readonly constants: Uint8Array;
   /** Compiled at the first call for blocks of a shape. */
   compiled(block: Dim3): CompiledKernel;
-  /** Compiled with what looks for faults of some kinds, one lane at a time, at the first call with these. */
-  sanitized(kinds: ReadonlySet<SanitizeKind>): CompiledKernel;
+  /** Compiled with instruments, one lane at a time, at the first call with these. */
+  instrumented(how: Instruments): CompiledKernel;
 }
 
 export interface CompiledKernel {
   /** Only where nothing is in excess. */
   readonly wasm: WebAssembly.Module | undefined;
+  /** Constant vectors, the last bytes of the window of constant memory. */
+  readonly pool?: Uint8Array;
   /** What about the module is more than engines take, in words. */
   readonly excess: string | undefined;
   readonly windows: Plan['windows'];
@@ -54,11 +58,17 @@ export interface LoadedLibrary {
   readonly refused: ReadonlyMap<string, Diagnostics>;
 }
 
+/** How kernels are compiled. */
+export interface CompileChoice extends EngineOptions {
+  /** For a memory that workers share. */
+  readonly isShared?: boolean;
+}
+
 /** The kernels of a library; nothing after reporting what cannot be read (CM40xx), or why none can be run. */
 export function loadLibrary(
   bytes: Uint8Array,
   diagnostics: Diagnostics,
-  options: EngineOptions & LoadOptions = {},
+  options: CompileChoice & LoadOptions = {},
 ): LoadedLibrary | undefined {
   const { constants = [], kernels: names } = options;
   const library = readMetallib(bytes, diagnostics);
@@ -97,7 +107,7 @@ function unknownConstants(functions: readonly LibraryFunction[], given: readonly
 /** A kernel made ready to launch; passes run before it is compiled first. */
 export function loadedKernel(
   { kernel, reflection }: RaisedKernel,
-  options: EngineOptions = {},
+  options: CompileChoice = {},
   passes: readonly Pass[] = [],
 ): LoadedKernel {
   const made = new Map<string, CompiledKernel>();
@@ -112,7 +122,7 @@ export function loadedKernel(
     return kernel;
   };
   const alone = (why: string | undefined): CompiledKernel => {
-    lane ??= compileLane(ready(), why);
+    lane ??= compileLane(ready(), options, why);
     return lane;
   };
   return {
@@ -129,11 +139,11 @@ export function loadedKernel(
       made.set(key, compiled);
       return compiled;
     },
-    sanitized(kinds) {
-      const key = [...kinds].sort().join();
+    instrumented(how) {
+      const key = instrumentsKey(how);
       const known = watched.get(key);
       if (known) return known;
-      const fresh = compileLane(ready(), undefined, kinds);
+      const fresh = compileLane(ready(), options, undefined, how);
       watched.set(key, fresh);
       return fresh;
     },
@@ -151,20 +161,25 @@ function isForStrips({ insts }: Kernel, block: Dim3, { engine = 'auto' }: Engine
   return engine === 'simd' || (engine === 'auto' && threads >= leastThreads && insts.length <= mostInstructions * threads);
 }
 
-function compileLane(kernel: Kernel, why: string | undefined, kinds?: ReadonlySet<SanitizeKind>): CompiledKernel {
-  const { bytes, plan, excess, sites } = compileKernel(copyOf(kernel), kinds);
+function compileLane(kernel: Kernel, { isShared }: CompileChoice, why: string | undefined, how?: Instruments): CompiledKernel {
+  const { bytes, plan, excess, sites } = compileKernel(copyOf(kernel), how, isShared);
   const wasm = excess === undefined ? new WebAssembly.Module(bytes as BufferSource) : undefined;
-  const watched = sites && { plan, sites };
+  const watched = how && { plan, sites: sites ?? [] };
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why, watched };
 }
 
-function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact' }: EngineOptions): CompiledKernel | { readonly why: string } {
+function compileVectors(
+  kernel: Kernel,
+  block: Dim3,
+  { fma = 'exact', lanes, isShared = false }: CompileChoice,
+): CompiledKernel | { readonly why: string } {
   const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
-  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact' });
+  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact', lanes, isShared });
   if ('why' in made) return made;
-  const { bytes, plan } = made;
+  const { bytes, plan, pool } = made;
   const wasm = new WebAssembly.Module(bytes as BufferSource);
-  return { wasm, excess: undefined, windows: plan.windows, recordBytes: plan.recordBytes, lanes: plan.lanes, alone: undefined };
+  const windows = { ...plan.windows, constant: poolStart(plan) + pool.length };
+  return { wasm, pool, excess: undefined, windows, recordBytes: plan.recordBytes, lanes: plan.lanes, alone: undefined };
 }
 
 function constantBytes(kernel: Kernel): Uint8Array {

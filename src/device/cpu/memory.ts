@@ -11,6 +11,8 @@ const mostPages = 65535;
 
 export interface DeviceMemory {
   readonly memory: WebAssembly.Memory;
+  /** Whether workers can have it too. */
+  readonly isShared: boolean;
   /** Address of a free block; nothing where memory is exhausted. */
   take(bytes: number): number | undefined;
   /** Frees the block at an address that `take` gave. */
@@ -29,14 +31,15 @@ interface Span {
   end: number;
 }
 
-/** An empty memory. */
-export function newMemory(): DeviceMemory {
-  const memory = new WebAssembly.Memory({ initial: 1, maximum: mostPages });
+/** An empty memory, which workers can have too where that is asked for. */
+export function newMemory(isShared = false): DeviceMemory {
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: mostPages, ...(isShared ? { shared: true } : {}) });
   const free: Span[] = [];
   const taken = new Map<number, number>();
   let isLasting = false;
   return {
     memory,
+    isShared,
     take(bytes) {
       const size = Math.max(alignment, Math.ceil(bytes / alignment) * alignment);
       const span = free.find(({ start, end }) => end - start >= size) ?? grow(memory, free, size);
@@ -55,7 +58,8 @@ export function newMemory(): DeviceMemory {
     },
     view: (address, bytes) => new Uint8Array(memory.buffer, address, bytes),
     lastingView(address, bytes) {
-      isLasting ||= makeLasting(memory);
+      // What workers share is not taken away when it grows.
+      isLasting ||= isShared || makeLasting(memory);
       return isLasting ? new Uint8Array(memory.buffer, address, bytes) : undefined;
     },
   };

@@ -4,6 +4,7 @@ import type { Code, ValueType } from '../../../wasm/index.ts';
 import type { Sanitizer } from '../sanitize/hooks.ts';
 import type { HelperName } from './helpers.ts';
 import type { Host } from './host.ts';
+import type { Probe } from './probe.ts';
 import { heldAs, type Values } from './values.ts';
 
 export interface Emitter {
@@ -18,6 +19,7 @@ export interface Emitter {
   window(space: Variable['space']): void;
   /** Of an instrumented compilation. */
   readonly sanitizer?: Sanitizer | undefined;
+  readonly probe?: Probe | undefined;
 }
 
 /** An operation of two operands. */

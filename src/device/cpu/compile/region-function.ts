@@ -15,6 +15,7 @@ import {
   type Variable,
 } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
+import { type OrderState, writeThreadOfTurn } from '../order/state.ts';
 import { costOf, fuelPerTick } from './cost.ts';
 import type { Emitter } from './emitter.ts';
 import type { Region } from './regions.ts';
@@ -33,6 +34,8 @@ interface Frame {
   readonly z: number;
   /** Number of the thread in its block. */
   readonly thread: number;
+  /** Counts threads; the thread itself where they are taken in order. */
+  readonly turn: number;
   /** The end of the threads that are run; the first is parameter 0. */
   readonly end: number;
   /** Address of the thread's record. */
@@ -48,12 +51,29 @@ export function writeRegion(shared: Shared, region: Region): { readonly index: n
   const { index, code } = shared.module.fn({ params: ['i32', 'i32'], results: [] });
   const local = (): number => code.local('i32');
   const [x, y, z, record, fuel] = [local(), local(), local(), local(), local()];
-  const frame: Frame = { shared, code, x, y, z, thread: 0, end: 1, record, fuel, cost: costOf(shared.plan.kernel, region) };
+  const frame: Frame = {
+    shared,
+    code,
+    x,
+    y,
+    z,
+    thread: 0,
+    turn: shared.order ? local() : 0,
+    end: 1,
+    record,
+    fuel,
+    cost: costOf(shared.plan.kernel, region),
+  };
   shared.sanitizer?.regionStart(code, region);
-  writeFirstPlace(frame);
+  if (shared.order) writeOrder(frame, shared.order);
+  else writeFirstPlace(frame);
   code.at('global.get', shared.fuel);
   code.at('local.set', fuel);
   code.open('loop');
+  if (shared.order) {
+    writeThreadOfTurn(shared.order, code, frame.turn, frame.thread);
+    writeFirstPlace(frame);
+  }
   code.open('block');
   const next = code.depth;
   writeThreadStart(frame, region);
@@ -61,12 +81,21 @@ export function writeRegion(shared: Shared, region: Region): { readonly index: n
   code.end();
   writeNextThread(frame);
   code.end();
+  shared.probe?.regionEnd(code);
   code.at('local.get', fuel);
   code.at('global.set', shared.fuel);
   return { index, code };
 }
 
-/** Where the first thread is in the block. */
+/** Has the threads put in the order that the launch wants. */
+function writeOrder({ code, thread, turn, end }: Frame, { functions }: OrderState): void {
+  code.at('local.get', thread);
+  code.at('local.tee', turn);
+  code.at('local.get', end);
+  code.at('call', functions.arrange);
+}
+
+/** Where the thread is in the block. */
 function writeFirstPlace({ shared, code, x, y, z, thread }: Frame): void {
   const { globals } = shared.host;
   const split = (from: number, limit: number, rest: number, quotient: number): void => {
@@ -99,6 +128,7 @@ function writeThreadStart(frame: Frame, region: Region): void {
     code.op('i32.ne');
     code.at('br_if', 0);
   }
+  shared.probe?.threadStart(code, thread);
   if (plan.recordBytes === 0) return;
   code.at('local.get', thread);
   code.i32(plan.recordBytes);
@@ -109,7 +139,7 @@ function writeThreadStart(frame: Frame, region: Region): void {
 }
 
 /** x runs fastest. */
-function writeNextThread({ shared, code, x, y, z, thread, end }: Frame): void {
+function writeNextThread({ shared, code, x, y, z, turn, end }: Frame): void {
   const { globals } = shared.host;
   const count = (local: number): void => {
     code.at('local.get', local);
@@ -125,13 +155,15 @@ function writeNextThread({ shared, code, x, y, z, thread, end }: Frame): void {
     code.i32(0);
     code.at('local.set', local);
   };
-  wrapped(x, globals['ntid.x']);
-  wrapped(y, globals['ntid.y']);
-  count(z);
-  code.op('drop');
-  code.end();
-  code.end();
-  count(thread);
+  if (!shared.order) {
+    wrapped(x, globals['ntid.x']);
+    wrapped(y, globals['ntid.y']);
+    count(z);
+    code.op('drop');
+    code.end();
+    code.end();
+  }
+  count(turn);
   code.at('local.get', end);
   code.op('i32.lt_u');
   code.at('br_if', 0);
@@ -143,8 +175,8 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
   const { kernel } = plan;
   const free = (value: Value): void => writeFree(frame, value);
   const values = regionValues(plan, code, free);
-  const { host, helper, sanitizer } = shared;
-  const e: Emitter = { kernel, code, host, values, helper, free, window: (space) => writeWindow(frame, space), sanitizer };
+  const { host, helper, sanitizer, probe } = shared;
+  const e: Emitter = { kernel, code, host, values, helper, free, window: (space) => writeWindow(frame, space), sanitizer, probe };
   const inRegion = (value: Value): boolean => region.cfg.position[plan.home[value]!]! >= 0;
 
   for (const value of plan.brought.get(region.entry)!) {
@@ -154,6 +186,8 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
     });
     values.set(value);
   }
+  probe?.resumed(e, region);
+  let at = kernel.blocks[region.entry]!;
   const save = (value: Value): void => {
     // A value from before this region is in its slot already.
     if (!inRegion(value)) return;
@@ -198,10 +232,16 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
   writeStructure(kernel, region, code, {
     body: (block) => {
       const computed = block.body.length - stopsOf(kernel, block).length;
+      at = block;
+      probe?.enter(e, block);
       for (const value of block.body.slice(0, computed)) writeInstruction(e, value);
+      if (block.end.op !== 'condbr' || computed < block.body.length) probe?.leave(e, block);
     },
     transfer,
-    condition: (value) => values.push(value),
+    condition: (value) => {
+      values.push(value);
+      probe?.decide(e, at);
+    },
     leave,
     isLast: (block) => stopOf(kernel, block) !== undefined,
     leaveBy,

@@ -22,6 +22,12 @@ import { heldAs } from './values.ts';
 const free = (e: Emitter, _: unknown, value: Value): void => e.free(value);
 const call = (): never => bug('a call is left, and reading AIR puts the body of a function in its place');
 
+/** The threads of a block are one to the engine, whose accesses do not wait; for those of other blocks they may. */
+function fence(e: Emitter, { scope }: InstOf<'fence'>): void {
+  e.sanitizer?.fence(e);
+  if (e.host.isShared && scope === 'device') e.code.op('atomic.fence');
+}
+
 const rules = {
   const: free,
   param: free,
@@ -100,8 +106,7 @@ const rules = {
   store,
   atomic,
   cas: compareAndSwap,
-  // One thread runs at a time, and none of its accesses waits.
-  fence: (e) => e.sanitizer?.fence(e),
+  fence,
   clock: (e, { name }) => e.code.at('call', e.host.functions[name]),
   // Threads meet between regions; nothing is left to do inside one.
   barrier: () => {},
@@ -111,6 +116,8 @@ const rules = {
   matmul: () => bug('a product of matrices that was not taken apart'),
   syncwarp: () => {},
   members: (e, inst, value) => e.sanitizer?.members(e, inst, value),
+  // What looks at marks does so block by block.
+  mark: () => {},
 } satisfies { [K in Op]: (e: Emitter, inst: InstOf<K>, value: Value) => void };
 
 /** The rule of an op, which leaves the result on the stack. */
@@ -120,4 +127,5 @@ export const ruleOf = (op: Op): ((e: Emitter, inst: never, value: Value) => void
 export function writeInstruction(e: Emitter, value: Value): void {
   const inst = e.kernel.insts[value]!;
   e.values.define(value, () => ruleOf(inst.op)(e, inst as never, value));
+  e.probe?.wrote(e, value);
 }

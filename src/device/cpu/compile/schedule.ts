@@ -7,6 +7,7 @@ export function writeBlock(shared: Shared, steps: readonly number[]): number {
   const { index, code } = shared.module.fn({ params: [], results: [] });
   const { schedule } = shared.plan.regions;
   shared.sanitizer?.blockStart(code);
+  shared.probe?.blockStart(code);
   if (schedule === 'warp') writeWarps(shared, code, writeDispatch(shared, steps));
   else if (schedule === 'block') writeTogether(shared, code, writeDispatch(shared, steps));
   else writeCall(shared, code, steps[0]!);
@@ -63,11 +64,19 @@ function writeWarps(shared: Shared, code: Code, dispatch: number): void {
   const { globals } = shared.host;
   const [first, end, next, released] = [code.local('i32'), code.local('i32'), code.local('i32'), code.local('i32')];
   const lowest = writeLowest(shared);
+  const { order } = shared;
+  /** Counts the threads of the warps that were taken. */
+  const taken = order ? code.local('i32') : first;
   eachState(shared, code, next, () => code.i32(0));
   code.open('loop');
   code.i32(0);
-  code.at('local.set', first);
+  code.at('local.set', taken);
   code.open('loop');
+  if (order) {
+    code.at('local.get', taken);
+    code.at('call', order.functions.warpAt);
+    code.at('local.set', first);
+  }
   writeWarpEnd(code, first, end, () => code.at('global.get', globals.threads));
   code.open('loop');
   code.at('local.get', first);
@@ -82,8 +91,12 @@ function writeWarps(shared: Shared, code: Code, dispatch: number): void {
   code.at('br', 1);
   code.end();
   code.end();
-  code.at('local.get', end);
-  code.at('local.tee', first);
+  if (order) {
+    code.at('local.get', taken);
+    code.i32(32);
+    code.op('i32.add');
+  } else code.at('local.get', end);
+  code.at('local.tee', taken);
   code.at('global.get', globals.threads);
   code.op('i32.lt_u');
   code.at('br_if', 0);

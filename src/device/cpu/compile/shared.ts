@@ -1,9 +1,11 @@
 /** What the functions of one kernel share, and the states of threads. */
 import type { Code, WasmModule } from '../../../wasm/index.ts';
+import type { OrderState } from '../order/state.ts';
 import type { Sanitizer } from '../sanitize/hooks.ts';
 import type { HelperName } from './helpers.ts';
 import type { Host } from './host.ts';
 import type { Plan } from './plan.ts';
+import type { Probe } from './probe.ts';
 
 export interface Shared {
   readonly plan: Plan;
@@ -16,6 +18,10 @@ export interface Shared {
   readonly fuel: number;
   /** Of an instrumented compilation. */
   readonly sanitizer?: Sanitizer | undefined;
+  /** Where the launch says in which order threads are taken. */
+  readonly order?: OrderState | undefined;
+  /** What watches how threads go through the kernel. */
+  readonly probe?: Probe | undefined;
 }
 
 /** The state of a thread that has left the kernel: above all others. */

@@ -3,31 +3,20 @@ import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { printBufferBytes } from '../../../ir/index.ts';
 import type { Dim3, LaunchRequest, SanitizeRequest } from '../../device.ts';
 import { sharedParts } from '../../request.ts';
-import type { CompiledKernel, LoadedKernel } from '../library.ts';
 import type { DeviceMemory } from '../memory.ts';
-import { type Allocation, type Allocations, setBits } from './allocations.ts';
+import type { Observed } from '../observer.ts';
+import { type Allocations, setBits } from './allocations.ts';
 import { describeOther, type Findings, newFindings, type Who } from './findings.ts';
-import { hex, type Places, placeIn, placeOf, type Region, regionAt } from './places.ts';
+import { placesOf } from './launch-places.ts';
+import { bytesAt, hex, type Places, placeIn, placeOf, regionAt } from './places.ts';
 import type { Site } from './sites.ts';
 import { cellBytes, fieldOf } from './stamp.ts';
 import { paramBytesGlobal, type SanitizerGlobal, type SanitizerImport, threadTimesBytes } from './state.ts';
 import { watchSync } from './sync.ts';
+import { watchWriter } from './writer.ts';
 
 /** Thrown to stop a launch in which a thread waits for ever. */
 export class Deadlock extends Error {}
-
-/** Offsets of what a launch has in one piece of memory. */
-export interface WatchedArea {
-  readonly start: number;
-  readonly constant: number;
-  readonly shared: number;
-  readonly local: number;
-  readonly states: number;
-  readonly faults: number;
-  readonly printed: number;
-  readonly values: readonly number[];
-  readonly bytes: number;
-}
 
 export interface Watch {
   readonly imports: Readonly<Record<SanitizerImport, (...args: never[]) => unknown>>;
@@ -39,16 +28,7 @@ export interface Watch {
   end(diagnostics: Diagnostics): void;
 }
 
-export interface Watched {
-  readonly memory: DeviceMemory;
-  readonly allocations: Allocations;
-  readonly kernel: LoadedKernel;
-  readonly compiled: CompiledKernel;
-  readonly request: LaunchRequest & { readonly sanitize: SanitizeRequest };
-  readonly area: WatchedArea;
-  /** The module's own memory. */
-  readonly own: { readonly address: number; readonly bytes: number };
-}
+export type Watched = Omit<Observed, 'request'> & { readonly request: LaunchRequest & { readonly sanitize: SanitizeRequest } };
 
 interface Shadow {
   readonly at: number;
@@ -62,7 +42,6 @@ interface Shadow {
 }
 
 const product = (dims: Dim3): number => dims[0] * dims[1] * dims[2];
-const defaultLimit = 20;
 /** Bytes of what takes the place of a wrong access, twice: what is read, zeros, and what is written. */
 const sinkBytes = 64;
 
@@ -76,21 +55,23 @@ export function startWatch(watched: Watched, diagnostics: Diagnostics): Watch | 
     return undefined;
   }
   const places = placesOf(watched);
-  const { limit = defaultLimit, source } = request.sanitize;
+  const { limit = 20, source } = request.sanitize;
   const about = { kernel: request.kernel, blockShape: request.block, source, limit };
   const findings = newFindings(about);
   const run: Run = { watched, shadow, places, findings, global: undefined };
+  const writer = watchWriter(watched);
   return {
-    imports: importsOf(run, about),
+    imports: { ...importsOf(run, about), wrote: (site: number): void => writer.wrote(site, run.global!) },
     begin(global) {
       run.global = global;
-      for (const [name, value] of Object.entries(globalsOf(watched, shadow))) global(name).value = value;
+      for (const [name, value] of Object.entries({ ...globalsOf(watched, shadow), ...writer.globals })) global(name).value = value;
       kernel.params.forEach((param, i) => {
         global(paramBytesGlobal(i)).value = BigInt(bytesOfParam(watched, param.slot, i));
       });
     },
     tick: deadlockWatch(run),
     end(to) {
+      writer.end();
       keepWritten(watched, shadow);
       memory.give(shadow.at);
       findings.report(to);
@@ -164,7 +145,10 @@ function keepWritten({ memory, allocations, request }: Watched, { written }: Sha
 
 // ── the instance ──
 
-function globalsOf({ compiled, request, area, memory, kernel }: Watched, shadow: Shadow): Record<SanitizerGlobal, number | bigint> {
+function globalsOf(
+  { compiled, request, area, memory, kernel }: Watched,
+  shadow: Shadow,
+): Partial<Record<SanitizerGlobal, number | bigint>> {
   const { windows } = compiled;
   const spans = [
     [area.constant, windows.constant],
@@ -204,68 +188,9 @@ function bytesOfParam({ kernel, request, own }: Watched, slot: number, index: nu
   return arg?.kind === 'buffer' ? arg.buffer.size - (arg.offset ?? 0) : 0;
 }
 
-// ── names ──
-
-function placesOf(watched: Watched): Places {
-  const { kernel, compiled, area, request, own, allocations } = watched;
-  const named = new Map<number, string>();
-  kernel.reflection.params.forEach((param, i) => {
-    const arg = request.args[i];
-    if (arg?.kind === 'buffer' && 'address' in arg.buffer) named.set(arg.buffer.address as number, `\`${param.name}\` (argument ${i}, `);
-  });
-  const ofAllocation = ({ address, size, what, isFree }: Allocation): Region => ({
-    name: `${named.get(address) ?? `${what} (`}${size} bytes${isFree ? ', freed' : ''})`,
-    start: address,
-    bytes: size,
-    isFree,
-  });
-  const { windows } = compiled;
-  const plan = compiled.watched!.plan;
-  const region = (name: string, start: number, bytes: number): Region => ({
-    name: `${name} (${bytes} bytes)`,
-    start,
-    bytes,
-    isFree: false,
-  });
-  const shared = region('the shared memory of the block', area.start + area.shared, windows.shared + sharedParts(request).size);
-  const constants = region('the constants', area.start + area.constant, windows.constant);
-  const values = kernel.params.flatMap((param, i) =>
-    param.kind === 'value' ? [region(`the value of \`${param.name}\``, area.start + area.values[i]!, param.size)] : [],
-  );
-  const symbols = kernel.params.flatMap(({ memory: of }) =>
-    (of?.symbols ?? []).map(({ name, offset, size }) => region(`\`${name}\``, own.address + offset, size)),
-  );
-  const variable = (name: string): Region | undefined => {
-    const found = plan.kernel.variables.find((each) => each.name === name);
-    if (!found || found.space === 'local') return undefined;
-    const size = found.isDynamic ? sharedParts(request).size : found.size;
-    const start = area.start + (found.space === 'shared' ? area.shared : area.constant) + plan.offsets.get(name)!;
-    return found.space === 'shared' && size === windows.shared ? { ...shared, bytes: size, start } : region(`\`${name}\``, start, size);
-  };
-  return {
-    regions: [...symbols, ...[...allocations.list].map(ofAllocation), shared, constants, ...values].filter(({ bytes }) => bytes > 0),
-    ofBounds(bounds) {
-      if (bounds.kind === 'variable') return variable(bounds.name);
-      if (bounds.kind === 'part') {
-        const from = { shared: area.shared, constant: area.constant, local: undefined }[bounds.space];
-        return from === undefined ? undefined : region(`\`${bounds.name}\``, area.start + from + bounds.offset, bounds.size);
-      }
-      if (bounds.kind === 'window') return bounds.space === 'shared' ? shared : undefined;
-      const param = kernel.params[bounds.index]!;
-      if (param.kind === 'threadgroup') return region('dynamic shared memory', shared.start + windows.shared, sharedParts(request).size);
-      if (param.kind === 'value') return values.find(({ start }) => start === area.start + area.values[bounds.index]!);
-      if (param.memory) return region('the global variables of the module', own.address, own.bytes);
-      const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
-      const address = arg?.kind === 'buffer' && 'address' in arg.buffer ? (arg.buffer.address as number) : 0;
-      const found = [...allocations.list].find((each) => each.address === address);
-      return found && ofAllocation(found);
-    },
-  };
-}
-
 // ── what is found ──
 
-function importsOf(run: Run, about: Parameters<typeof newFindings>[0]): Watch['imports'] {
+function importsOf(run: Run, about: Parameters<typeof newFindings>[0]): Omit<Watch['imports'], 'wrote'> {
   const { watched, shadow, places, findings } = run;
   const { memory, request, compiled } = watched;
   const kinds = request.sanitize.kinds;
@@ -312,7 +237,7 @@ function importsOf(run: Run, about: Parameters<typeof newFindings>[0]): Watch['i
         holes: { ...common(of, address), place: placeOf(places, address) },
         site: of,
         who: who(),
-        notes: [`memory holds ${bytesAt(memory, address, laneBytes(of))} there`],
+        notes: [`memory holds ${bytesAt(memory.memory, address, laneBytes(of))} there`],
       }));
     },
     race(before: bigint, address: bigint, now: bigint): void {
@@ -323,14 +248,13 @@ function importsOf(run: Run, about: Parameters<typeof newFindings>[0]): Watch['i
         const thread = fieldOf(before, 'thread');
         const isOwn = isInBlock && thread === word('thread');
         const name = isOwn ? 'another thread' : isInBlock ? describeOther(thread, request.block) : 'a thread of another block';
-        const did = !other?.isWrite ? 'reads' : other.what.startsWith('store') ? 'writes' : 'changes (atomically)';
         return {
           code,
-          holes: { ...common(of, address), place: placeOf(places, address), other: name, did: `${did} it` },
+          holes: { ...common(of, address), place: placeOf(places, address), other: name, did: `${does(other)} it` },
           site: of,
           who: who(),
-          other: { site: other, text: `${name} ${did} it here` },
-          notes: [`memory holds ${bytesAt(memory, address, laneBytes(of))} there`],
+          other: { site: other, text: `${name} ${does(other)} it here` },
+          notes: [`memory holds ${bytesAt(memory.memory, address, laneBytes(of))} there`],
         };
       });
     },
@@ -361,15 +285,6 @@ const plainIndex = (address: bigint): number => (address >= 65536n && address < 
 function cleanSink(memory: DeviceMemory, { sink }: Shadow): number {
   memory.view(sink, sinkBytes).fill(0);
   return sink;
-}
-
-function bytesAt({ memory }: DeviceMemory, address: bigint, count: number): string {
-  const at = Number(address);
-  if (at + count > memory.buffer.byteLength) return 'nothing';
-  return `0x${[...new Uint8Array(memory.buffer, at, count)]
-    .reverse()
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('')}`;
 }
 
 // ── deadlock ──

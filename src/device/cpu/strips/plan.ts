@@ -3,6 +3,7 @@ import { elementOf, isVector, type Kernel, lanesOf, livenessOf, operandsOf, term
 import type { Dim3 } from '../../device.ts';
 import { countUses, isFree, type Plan, windowsOf } from '../compile/plan.ts';
 import { narrowed } from './narrow.ts';
+import { orderBlocks } from './order.ts';
 import { type Shapes, shapesOf } from './shapes.ts';
 import { behindBarrier, endsInBarrier, type StripRegion, splitAtBarriers, stripRegions } from './split.ts';
 import { chooseLanes } from './width.ts';
@@ -39,11 +40,12 @@ export const isLong = ({ kernel, wide }: Pick<StripPlan, 'kernel' | 'wide'>, val
 };
 
 /** Plans a kernel for blocks of a shape; the kernel itself stays as it is. */
-export function stripPlan(original: Kernel, block: Dim3, widest?: number): StripPlan {
+export function stripPlan(original: Kernel, block: Dim3, fixed?: number): StripPlan {
   const { kernel, wide } = narrowed(original);
   splitAtBarriers(kernel);
+  orderBlocks(kernel);
   const { offsets, windows } = windowsOf(kernel);
-  const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, widest: widest ?? 32 }, shapesOf);
+  const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, fixed }, shapesOf);
   const regions = stripRegions(kernel);
   const home = homes(kernel);
   const threads = block[0] * block[1] * block[2];
@@ -99,6 +101,9 @@ function placed(
   const scratch = Math.ceil(bytes / 16) * 16;
   return { slots, scratch, recordBytes: scratch + 32 * 8 };
 }
+
+/** Where constant vectors stand, behind the kernel's own constants. */
+export const poolStart = ({ windows }: Pick<StripPlan, 'windows'>): number => Math.ceil(windows.constant / 16) * 16;
 
 /** Bytes that a varying value takes for each thread. */
 export const laneBytes = (plan: Pick<StripPlan, 'kernel' | 'wide'>, value: Value): number =>

@@ -106,6 +106,7 @@ const rules: { [K in Op]: StripRule<K> | 'lanes' | 'whole' | 'alone' } = {
   matmul: 'alone',
   syncwarp: 'whole',
   members: 'alone',
+  mark: 'alone',
 };
 
 /** How a value is written vector by vector; nothing where it is done lane by lane. */

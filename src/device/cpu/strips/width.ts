@@ -13,20 +13,22 @@ const registers = 20;
 interface Wish {
   readonly block: Dim3;
   readonly local: number;
-  readonly widest: number;
+  /** Lanes of a strip that are asked for. */
+  readonly fixed: number | undefined;
 }
 
 /** The lanes of a strip and the shapes of values in one. */
 export function chooseLanes(
   kernel: Kernel,
   wide: Uint8Array,
-  { block, local, widest }: Wish,
+  { block, local, fixed }: Wish,
   shapesOf: (kernel: Kernel, wide: Uint8Array, cut: Cut) => Shapes,
 ): { readonly lanes: number; readonly shapes: Shapes } {
   const shapesFor = (lanes: number): Shapes => shapesOf(kernel, wide, { block, lanes, local });
   if (kernel.blocks.some(({ body }) => body.some((value) => specOf(kernel.insts[value]!.op).effect === 'warp')))
     return { lanes: 32, shapes: shapesFor(32) };
-  const most = Math.min(widest, rowLanes(block));
+  if (fixed !== undefined) return { lanes: fixed, shapes: shapesFor(fixed) };
+  const most = rowLanes(block);
   const shapes = shapesFor(most);
   const pressure = pressureOf(kernel, wide, shapes);
   const fitting = [32, 16, 8, 4].find((lanes) => lanes <= most && (lanes / 4) * pressure <= registers) ?? 4;

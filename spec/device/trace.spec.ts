@@ -1,0 +1,261 @@
+/** The trace of one thread: lines, values and places worked out by hand. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { traceText } from '../../src/cli/trace-text.ts';
+import { type CompileOptions, compile } from '../../src/compile/index.ts';
+import type { Dim3 } from '../../src/device/device.ts';
+import { openCpuDevice } from '../../src/device/index.ts';
+import type { Trace, TraceRequest } from '../../src/device/trace.ts';
+import { checkOutput, launch } from '../../src/runtime/index.ts';
+import { assertQuiet, diskIo, exampleNames, exampleText, recordedLaunch } from '../support/examples.ts';
+
+const test = suite('device/trace');
+
+const head = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .u64 %rd<9>; .reg .u32 %r<19>; .reg .f32 %f<9>; .reg .pred %p<9>;
+  .shared .align 4 .b8 s[256];
+  ld.param.u64 %rd1, [p];
+  cvta.to.global.u64 %rd1, %rd1;
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd3, %rd1, %rd2;
+`;
+/** The line of the first instruction of a body. */
+const first = 12;
+
+interface How extends Partial<Pick<TraceRequest, 'block' | 'thread' | 'limit'>> {
+  readonly options?: CompileOptions;
+  readonly grid?: Dim3;
+  readonly threads?: Dim3;
+  readonly buffer?: Uint32Array;
+}
+
+function trace(body: string, how: How = {}): { trace: Trace; diagnostics: Diagnostics; after: Uint32Array } {
+  const source = new SourceFile('k.ptx', `${head}${body}\n  ret;\n}\n`);
+  const diagnostics = new Diagnostics(source);
+  const compiled = compile(source, { target: 'cpu', marks: true, ...how.options }, diagnostics);
+  if (!compiled) throw new Error(diagnostics.list.map((d) => d.message).join('; '));
+  const device = openCpuDevice();
+  const bytes = new Uint8Array((how.buffer ?? Uint32Array.from({ length: 64 }, (_, i) => 10 * i)).buffer);
+  const buffer = device.allocate(bytes.length, diagnostics)!;
+  buffer.write(bytes);
+  let found: Trace | undefined;
+  const take = (each: Trace): void => {
+    found = each;
+  };
+  const { block = 0, thread = 3, limit } = how;
+  const asked = { block, thread, source, ...(limit === undefined ? {} : { limit }), take };
+  const shape = { grid: how.grid ?? [1, 1, 1], block: how.threads ?? [32, 1, 1], dynamicSharedBytes: 0 } as const;
+  device
+    .load(compiled.metallib, diagnostics)!
+    .launch({ kernel: 'k', ...shape, args: [{ kind: 'buffer', buffer }], timeoutMs: 1000, trace: asked }, diagnostics);
+  const after = new Uint32Array(buffer.read().buffer);
+  device.close();
+  return { trace: found!, diagnostics, after };
+}
+
+/** The lines of a trace's text behind those of the head, with one space where there are several. */
+const linesOf = (of: Trace): string[] =>
+  traceText(of)
+    .split('\n')
+    .map((line) => line.trim().replace(/\s+/g, ' '))
+    .filter((line) => Number(/^\+? ?(\d+)/.exec(line)?.[1]) >= first);
+
+test('values of operands and results, with addresses in their buffer', () => {
+  const { trace: got, after } = trace(`  ld.global.u32 %r2, [%rd3];
+  add.u32 %r3, %r2, 7;
+  st.global.u32 [%rd3+128], %r3;`);
+  const stepAt = (line: number) => got.steps.filter((step) => step.line === line);
+  assert.equal(
+    [12, 13, 14].map((line) => stepAt(line).map(({ text }) => text)),
+    [['ld.global.u32 %r2, [%rd3];'], ['add.u32 %r3, %r2, 7;'], ['st.global.u32 [%rd3+128], %r3;']],
+  );
+  const last = (line: number) => stepAt(line)[0]!.operations.at(-1)!;
+  assert.is(last(12).what, 'load i32');
+  assert.is(last(12).operands[0]!.place, 'byte 12 of `p` (argument 0, 256 bytes)');
+  assert.equal(last(12).result, { type: 'i32', bits: [30n] });
+  assert.equal(last(13), {
+    what: 'add i32',
+    operands: [30n, 7n].map((bits) => ({ type: 'i32', bits: [bits] })),
+    result: { type: 'i32', bits: [37n] },
+  });
+  assert.is(last(14).what, 'store i32');
+  assert.is(last(14).operands[0]!.place, 'byte 140 of `p` (argument 0, 256 bytes)');
+  assert.ok(traceText(got).includes('store i32 [byte 140 of `p` (argument 0, 256 bytes)], 37'));
+  assert.is(got.count, 5 + 3 + 1);
+  assert.is(after[35], 37);
+  assert.equal(
+    [got.block, got.thread],
+    [
+      [0, 0, 0],
+      [3, 0, 0],
+    ],
+  );
+});
+
+test('a loop is there once for each turn, a branch with where it goes', () => {
+  const { trace: got } = trace(`  mov.u32 %r2, 0;
+again:
+  add.u32 %r2, %r2, 5;
+  setp.lt.u32 %p1, %r2, 12;
+  @%p1 bra again;
+  st.global.u32 [%rd3], %r2;`);
+  const turns = linesOf(got).slice(1, 10);
+  assert.equal(turns, [
+    '14 add.u32 %r2, %r2, 5; add i32 0, 5 -> 5',
+    '15 setp.lt.u32 %p1, %r2, 12; icmp ult i32 5, 12 -> true',
+    '16 @%p1 bra again; condbr true',
+    '14 add.u32 %r2, %r2, 5; add i32 5, 5 -> 10',
+    '15 setp.lt.u32 %p1, %r2, 12; icmp ult i32 10, 12 -> true',
+    '16 @%p1 bra again; condbr true',
+    '14 add.u32 %r2, %r2, 5; add i32 10, 5 -> 15',
+    '15 setp.lt.u32 %p1, %r2, 12; icmp ult i32 15, 12 -> false',
+    '16 @%p1 bra again; condbr false',
+  ]);
+  assert.is(got.count, 5 + 1 + 9 + 2);
+});
+
+test('floats of all sizes, vectors and negative numbers read as such', () => {
+  const { trace: got } = trace(
+    `  .reg .f64 %d<4>; .reg .b16 %h<4>; .reg .f32 %g<3>;
+  ld.global.v2.f32 {%g1, %g2}, [%rd1];
+  mul.f32 %f1, %g1, 0fBF000000;
+  cvt.f64.f32 %d1, %g2;
+  cvt.rn.f16.f32 %h1, %f1;
+  sub.u32 %r2, %r1, 5;
+  st.global.u16 [%rd3+256], %h1; st.global.u32 [%rd3+512], %r2; st.global.f64 [%rd1+1024], %d1;`,
+    { buffer: new Uint32Array(Float32Array.from({ length: 512 }, (_, i) => [3, 0.1][i] ?? 0).buffer), thread: 1 },
+  );
+  const text = traceText(got);
+  for (const part of [
+    'load v2.f32 [byte 0 of `p` (argument 0, 2048 bytes)] -> (3, 0.1)',
+    'fmul f32 3, -0.5 -> -1.5',
+    `fpext f64 0.1 -> ${Math.fround(0.1)}`,
+    'fptrunc f16 -1.5 -> -1.5',
+    ' -> -4',
+  ])
+    assert.ok(text.includes(part), `${part} in ${text}`);
+});
+
+test('what threads do together, and shared memory', () => {
+  const { trace: got } = trace(`  mov.u32 %r2, s; shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3;
+  st.shared.u32 [%r4], %r1;
+  bar.sync 0;
+  xor.b32 %r5, %r3, 4; add.u32 %r5, %r2, %r5;
+  ld.shared.u32 %r6, [%r5];
+  vote.sync.ballot.b32 %r7, 1, -1;
+  add.u32 %r8, %r6, %r7;
+  st.global.u32 [%rd3], %r8;`);
+  const text = traceText(got);
+  assert.ok(text.includes('store i32 [byte 12 of the shared memory of the block (256 bytes)], 3'), text);
+  assert.ok(text.includes('load i32 [byte 8 of the shared memory of the block (256 bytes)] -> 2'), text);
+  // All 32 lanes: -1.
+  assert.match(text, /vote\.sync\.ballot\.b32 %r7, 1, -1;\s+ballot i32 true -> -1/);
+  assert.ok(text.includes('add i32 2, -1 -> 1'));
+});
+
+test('guarded instructions are carried out where the guard holds', () => {
+  const body = `  setp.eq.u32 %p1, %r1, 3;
+  @%p1 add.u32 %r1, %r1, 100;
+  @!%p1 add.u32 %r1, %r1, 200;
+  st.global.u32 [%rd3], %r1;`;
+  const { trace: got, after } = trace(body);
+  assert.equal(linesOf(got).slice(1, 3), ['13 @%p1 add.u32 %r1, %r1, 100; condbr true', '14 @!%p1 add.u32 %r1, %r1, 200; condbr false']);
+  assert.ok(traceText(got).includes('add i32 3, 100 -> 103'));
+  assert.not.ok(traceText(got).includes('200 ->'));
+  assert.equal([after[3], after[4]], [103, 204]);
+});
+
+test('a thread by three numbers in a grid of three dimensions', () => {
+  const { trace: got } = trace('  mov.u32 %r2, %tid.y; mov.u32 %r3, %ctaid.z; mad.lo.u32 %r4, %r3, 100, %r2; st.global.u32 [%rd3], %r4;', {
+    grid: [2, 2, 3],
+    threads: [4, 4, 1],
+    block: [1, 0, 2],
+    thread: [2, 3, 0],
+  });
+  assert.equal(
+    [got.block, got.thread],
+    [
+      [1, 0, 2],
+      [2, 3, 0],
+    ],
+  );
+  // 100 * 2 + 3.
+  assert.ok(traceText(got).includes('-> 203'), traceText(got));
+});
+
+test('instructions beyond the limit are counted', () => {
+  const { trace: got } = trace('  mov.u32 %r2, 0;\nagain:\n  add.u32 %r2, %r2, 1;\n  setp.lt.u32 %p1, %r2, 1000;\n  @%p1 bra again;', {
+    limit: 10,
+  });
+  assert.is(got.count, 5 + 1 + 3000 + 1);
+  assert.is(got.steps.filter(({ isStart }) => isStart).length, 10);
+  assert.match(traceText(got), /… 2997 more, which --trace-limit leaves out/);
+});
+
+test('a launch that fails leaves the trace up to there', () => {
+  const { trace: got, diagnostics } = trace('  mov.u64 %rd4, 8;\n  st.global.u32 [%rd4], %r1;', { thread: 0 });
+  assert.equal(
+    diagnostics.list.map(({ code }) => code),
+    ['CM6011'],
+  );
+  assert.is(got.steps.at(-1)!.line, 13);
+  assert.is(got.count, 7);
+});
+
+test('a metallib without marks is traced by what it has', () => {
+  const body = '  ld.global.u32 %r2, [%rd3];\n  add.u32 %r3, %r2, 7;\n  st.global.u32 [%rd3], %r3;';
+  const text = traceText(trace(body, { options: { marks: false } }).trace);
+  assert.ok(text.includes('add i32 30, 7 -> 37'), text);
+});
+
+test('a thread that is not there is refused', () => {
+  for (const how of [{ thread: 32 }, { block: 1 }, { thread: [0, 1, 0] as const }]) {
+    const { diagnostics } = trace('  st.global.u32 [%rd3], %r1;', how);
+    assert.equal(
+      diagnostics.list.map(({ code }) => code),
+      ['CM5028'],
+    );
+  }
+});
+
+test('tracing changes no result', () => {
+  const body = `  and.b32 %r2, %r1, 3; setp.gt.u32 %p1, %r2, 1; @%p1 bra odd;
+  mul.lo.u32 %r3, %r1, 3; bra done;
+odd: shl.b32 %r3, %r1, 4;
+done: shfl.sync.bfly.b32 %r4, %r3, 1, 31, -1; st.global.u32 [%rd3], %r4;`;
+  const value = (i: number) => ((i & 3) > 1 ? i << 4 : 3 * i);
+  const { after } = trace(body);
+  assert.equal(
+    [...after.slice(0, 32)],
+    Array.from({ length: 32 }, (_, i) => value(i ^ 1)),
+  );
+});
+
+for (const name of exampleNames)
+  test(`${name} gives the same when it is traced`, () => {
+    const source = new SourceFile(`${name}.ptx`, exampleText(name));
+    const diagnostics = new Diagnostics(source);
+    const { metallib } = compile(source, { target: 'cpu', marks: true }, diagnostics)!;
+    const device = openCpuDevice();
+    const module = device.load(metallib, diagnostics)!;
+    const traces: Trace[] = [];
+    const watch = { trace: { block: 0, thread: 1, take: (each: Trace) => void traces.push(each) } };
+    const outcome = launch(device, module, recordedLaunch(name), { repeat: 1, timeoutMs: 0, watch }, { io: diskIo, diagnostics })!;
+    device.close();
+    for (const output of outcome.outputs) if (output.expect) assert.ok(checkOutput(output, output.expect, diskIo, diagnostics)!.pass);
+    assertQuiet(diagnostics);
+    // Each instruction is one of the text, and the last one leaves the kernel.
+    const { steps, count } = traces[0]!;
+    assert.ok(count > 10 && steps.every(({ line }) => line > 0));
+    const lines = exampleText(name).split('\n');
+    for (const { line, column } of steps) assert.match(lines[line - 1]!.slice(column - 1), /^(@!?%p\d+ )?[a-z]+/);
+    if (steps.length < 5000) assert.match(lines[steps.at(-1)!.line - 1]!, /ret;/);
+  });
+
+test.run();

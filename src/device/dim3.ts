@@ -1,0 +1,2 @@
+/** Three numbers: of blocks, of threads, or of one of them by its place. */
+export type Dim3 = readonly [x: number, y: number, z: number];
