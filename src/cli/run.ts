@@ -13,7 +13,7 @@ import { loadTask } from './load-task.ts';
 import { progressBar } from './progress-bar.ts';
 import { renderAll } from './render.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './run-report.ts';
-import { clashing } from './run-words.ts';
+import { clashing, type RunRequest } from './run-words.ts';
 import { readTask, type Task } from './task.ts';
 import { wrongWords } from './wrong-words.ts';
 
