@@ -16,6 +16,8 @@ export interface Candidate {
   open(): Device;
   /** Called when a test is over and its devices are closed; throws what the device may not have done meanwhile. */
   check?(): void;
+  /** Called now and then in long tests, for a device that takes notes. */
+  forget?(): void;
   /** Called when the next launch will not end, for a device that has to pretend. */
   willHang?(): void;
   /** Codes of what it says of a kernel that never ends, and of one that reads where nothing is; neither is for a GPU that others use. */

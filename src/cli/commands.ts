@@ -99,6 +99,11 @@ const run: Command = {
       choices: ['exact', 'fast'],
       doc: 'How strips of the CPU device fuse products and sums of singles: `exact` (the default) with one rounding, `fast` with two where the machine has no better, so that last bits differ.',
     },
+    {
+      name: 'threads',
+      value: 'N',
+      doc: 'Threads of the CPU device that run the blocks of a launch which is worth it; as many as there are cores (the default), or 1 for none but the first.',
+    },
     { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
     noCache,

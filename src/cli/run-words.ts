@@ -70,6 +70,7 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
   const sharedBytes = sharedParts.reduce((sum, bytes) => sum + bytes);
   const repeat = one('repeat', (word) => readCount('repeat', word, 1)) ?? 1;
   const timeoutMs = one('timeout', readTimeout) ?? 0;
+  const threads = one('threads', (word) => readCount('threads', word, 1));
   const sanitize = has(words, 'sanitize') ? take(readKinds(lastValue(words, 'sanitize'))) : undefined;
   const schedule = one('schedule', readOrder);
   const limit = one('trace-limit', (word) => readCount('trace-limit', word, 0));
@@ -96,7 +97,7 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     outs: present(outs),
     checks: present(checks),
     device: (lastValue(words, 'device') ?? 'auto') as RunRequest['device'],
-    engine: engineOptions(words),
+    engine: engineOptions(words, threads),
     repeat,
     timeoutMs,
     isRecording: has(words, 'record'),
@@ -115,11 +116,15 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
 
 const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
 
-/** `--engine` and `--fma`; the choices were checked before. */
-function engineOptions(words: Words): EngineOptions {
+/** `--engine` and `--fma`, whose choices were checked before, and `--threads`. */
+function engineOptions(words: Words, threads: number | undefined): EngineOptions {
   const engine = lastValue(words, 'engine');
   const fma = lastValue(words, 'fma');
-  return { ...(engine ? { engine: engine as Engine } : {}), ...(fma ? { fma: fma as Fma } : {}) };
+  return {
+    ...(engine ? { engine: engine as Engine } : {}),
+    ...(fma ? { fma: fma as Fma } : {}),
+    ...(threads === undefined ? {} : { threads }),
+  };
 }
 
 /** `--target`, `--fp64`, `--mma` and `--ptx-strict`; the choices were checked before. */

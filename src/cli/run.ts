@@ -8,6 +8,7 @@ import { ownCompileCache } from './compile-cache.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { jsonText } from './json.ts';
 import { loadTask } from './load-task.ts';
+import { progressBar } from './progress-bar.ts';
 import { renderAll } from './render.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './run-report.ts';
 import { clashing } from './run-words.ts';
@@ -104,14 +105,21 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
     ...(request.sanitize ? { sanitize: { ...request.sanitize, ...source } } : {}),
     ...(request.trace ? { trace: { ...request.trace, ...source, take: (trace: Trace) => takeTrace(seen, trace) } } : {}),
   };
+  const bar = isJson ? undefined : progressBar(plan.kernel ?? module.kernels[0]?.name ?? '', terminal);
   const options = {
     repeat: request.repeat,
     timeoutMs: request.timeoutMs,
     watch,
     ...(request.schedule ? { schedule: request.schedule } : {}),
-    print: (text: Uint8Array) => void (isJson ? report.printed.push(text) : terminal.outBytes(text)),
+    ...(bar ? { progress: bar.update } : {}),
+    print(text: Uint8Array) {
+      bar?.clear();
+      if (isJson) report.printed.push(text);
+      else terminal.outBytes(text);
+    },
   };
   const outcome = launch(device, module, plan, options, { io: terminal, diagnostics });
+  bar?.clear();
   if (!outcome) return diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
   report.launched = finishLaunch(outcome, request, { device: device.info, compileMs: report.compileMs, io: terminal, diagnostics });
   return diagnostics.hasErrors || report.launched.checks.some((c) => !c.pass) ? exit.failed : exit.ok;

@@ -7,6 +7,7 @@ import type { GivenConstant } from '../air/function-constants.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
 import type { Dim3 } from './dim3.ts';
+import type { ProfileRequest } from './profile.ts';
 import type { TraceRequest } from './trace.ts';
 
 export type { Dim3 } from './dim3.ts';
@@ -123,6 +124,8 @@ export interface LaunchRequest {
   readonly schedule?: Order;
   /** On the CPU device: has one thread traced. */
   readonly trace?: TraceRequest;
+  /** On the CPU device: has counted what warps do. */
+  readonly profile?: ProfileRequest;
   /** Takes what the kernel prints, when it has ended or failed: bytes in order, in one piece or in several. */
   readonly print?: (text: Uint8Array) => void;
   /** Told now and then how many blocks have ended, of how many, by devices that know. */
@@ -151,6 +154,16 @@ export interface DeviceSymbol {
   readonly size: number;
   write(bytes: Uint8Array, offset?: number): void;
   read(): Uint8Array;
+}
+
+/** A launch that is under way. */
+export interface PendingLaunch {
+  /** Kept when the kernel has ended; never broken. Diagnostics are reported before it is. Nothing where the launch failed. */
+  readonly done: Promise<LaunchResult | undefined>;
+  /** Ends it where the device can. */
+  cancel(): void;
+  /** Blocks, of all in the grid. */
+  progress(): { readonly done: number; readonly total: number };
 }
 
 /** A library made ready to launch. */

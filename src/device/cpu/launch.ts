@@ -6,7 +6,8 @@ import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { LaunchRequest, LaunchResult } from '../device.ts';
 import type { LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
-import { type Prepared, prepare, type Surroundings } from './prepare.ts';
+import { type Prepared, prepare, type Surroundings, wordsOf } from './prepare.ts';
+import { TooLong } from './profile/run.ts';
 import { Deadlock } from './sanitize/watch.ts';
 import {
   ask,
@@ -25,7 +26,7 @@ import {
   whyStop,
 } from './workers/control.ts';
 import { type KernelInstance, newInstance, placeIn } from './workers/instance.ts';
-import { dropHand, giveTask, type Hand, idleHands, isWarm } from './workers/pool.ts';
+import { dropHand, giveTask, type Hand, idleHands, isWarm, leastMs, noteLaunch } from './workers/pool.ts';
 import { blocksOf, newShare, Stopped, unitOf, unitsOf } from './workers/share.ts';
 
 export type { Surroundings } from './prepare.ts';
@@ -63,15 +64,16 @@ export function runHere(prepared: Prepared, diagnostics: Diagnostics, control = 
     watch?.tick();
   };
   let mayGive = true;
-  const start = performance.now();
   try {
     instance.set(prepared.globals(0)!);
     watch?.begin(instance.global);
     for (const observer of prepared.observers) observer.begin(instance.global);
+    const start = performance.now();
     try {
       share.take(instance.run);
     } catch (error) {
-      noteError(error, control, { ...placeIn(instance), first: share.first });
+      if (error instanceof TooLong) diagnostics.report('CM6018', wordsOf(placeIn(instance), prepared.request));
+      else noteError(error, control, { ...placeIn(instance), first: share.first });
     }
     mayGive = helpers.wait(tellProgress);
     return prepared.tell(control, performance.now() - start, diagnostics);
@@ -123,7 +125,7 @@ function progressTeller({ request: { progress }, work }: Prepared, control: Cont
 // ── workers ──
 
 /** Milliseconds that a launch has to have left for workers to pay: for some that are there, and for some that have to be started. */
-const worth = { warm: 0.2, cold: 40 } as const;
+const worth = { warm: leastMs, cold: 40 } as const;
 /** Milliseconds before which nobody knows. */
 const least = { warm: 0.05, cold: 8 } as const;
 
@@ -172,6 +174,8 @@ function newHelpers(prepared: Prepared, control: Control): Helpers {
         if (stoppedAt > 0 && performance.now() - stoppedAt > graceMs) return dropAll(prepared, control, helping);
         look();
       }
+      const hadWorkers = helping.some((_, i) => !revoke(control, slotOf(i)));
+      if (work.sharers > 1) noteLaunch(hadWorkers, performance.now() - start);
       return true;
     },
   };

@@ -20,12 +20,24 @@ const listeners = new Set<() => void>();
 let failures = 0;
 const mostFailures = 3;
 let hasAnswered = false;
+/** Milliseconds that launches took without workers which could have had them. */
+let aloneMs = 0;
+/** So many pay for starting some. */
+const mostAloneMs = 60;
 
 /** Whether there are workers, or there can be. */
 export const hasHands = (): boolean => hands.size > 0 || failures < mostFailures;
 
-/** Whether a worker has been at work, so that the next share costs no start. */
-export const isWarm = (): boolean => hasAnswered && hands.size > 0;
+/** Whether workers are there, or are worth starting for launches to come. */
+export const isWarm = (): boolean => (hasAnswered && hands.size > 0) || aloneMs > mostAloneMs;
+
+/** Notes how long a launch took that had no workers, or that it had some. */
+export function noteLaunch(hadWorkers: boolean, ms: number): void {
+  if (hadWorkers) hasAnswered = true;
+  else if (!hasAnswered && ms > leastMs) aloneMs += ms;
+}
+/** Milliseconds of a launch that is worth a worker that is there. */
+export const leastMs = 0.2;
 
 /** Has something done whenever a share has ended. */
 export const onAnswer = (act: () => void): void => void listeners.add(act);

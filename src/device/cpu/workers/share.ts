@@ -30,8 +30,8 @@ export interface Share {
 
 /** Most units: they are counted in words, with room for those who ask once too often. */
 const mostUnits = 2 ** 29;
-/** Milliseconds that the blocks take which are taken at once, if there are enough. */
-const chunkMs = 0.25;
+/** Milliseconds that blocks take which are taken at once, if there are enough, and how many more of them than the time before. */
+const [leastMs, chunkMs, mostFaster] = [0.02, 0.25, 8];
 const mostAtOnce = 2 ** 20;
 
 /** Blocks in all. */
@@ -75,16 +75,18 @@ export function newShare(work: Work, control: Control, slot: number, look?: () =
     take(run) {
       noteStart(control, now());
       let atOnce = 1;
+      let start = performance.now();
       for (let count = takes(atOnce); count > 0; count = takes(atOnce)) {
-        const start = performance.now();
         runFrom(run, count);
         addDone(control, count);
-        const took = performance.now() - start;
-        if (took > 2 * chunkMs) atOnce = Math.max(1, atOnce >> 1);
-        else if (took < chunkMs / 2) atOnce *= 2;
-        const left = units - claimed(control);
-        atOnce = Math.max(1, Math.min(atOnce, most, Math.ceil(left / (2 * work.sharers))));
+        const end = performance.now();
+        const each = (end - start) / count;
+        start = end;
         look?.();
+        // To the end of the launch all are to come at about the same time.
+        const rest = work.sharers > 1 ? ((units - claimed(control)) * each) / (2 * work.sharers) : chunkMs;
+        const wanted = Math.max(leastMs, Math.min(chunkMs, rest)) / each;
+        atOnce = Math.max(1, Math.floor(Math.min(wanted, mostFaster * count, most)));
       }
     },
   };
