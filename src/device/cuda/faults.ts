@@ -22,6 +22,18 @@ export const stickyResults: Readonly<Record<number, Code>> = {
   719: 'CM6042',
 };
 
+/** Whether a result stays: with the context, and as drivers of today have it with the process. */
+export const isSticky = ({ result }: CudaFault): boolean => stickyResults[result] !== undefined;
+
+/** Reports CM6029 for a kernel that is not launched, or a module that is not loaded for it. */
+export function reportLost(kernel: string, why: string, diagnostics: Diagnostics): void {
+  diagnostics.report(
+    'CM6029',
+    { kernel, why },
+    { help: 'start a new process: the CUDA driver serves none in which a kernel has failed or never ended' },
+  );
+}
+
 /** `text (CUDA_ERROR_…)`. */
 export const faultText = ({ text, name }: CudaFault): string => `${text} (${name})`;
 
