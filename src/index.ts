@@ -13,5 +13,9 @@ export type {
   LaunchRequest,
   LaunchResult,
   LoadOptions,
+  Order,
+  SanitizeRequest,
 } from './device/device.ts';
 export { devices, openDevice } from './device/index.ts';
+export type { Profile, ProfileLine, ProfileRequest } from './device/profile.ts';
+export type { Trace, TraceRequest, TraceStep } from './device/trace.ts';

@@ -4,6 +4,7 @@ import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { CompileOptions, Fp64Mode, MmaMode } from '../compile/index.ts';
 import {
+  type Denormals,
   type Dim3,
   type Engine,
   type EngineOptions,
@@ -116,11 +117,16 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
 
 const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
 
-/** `--engine` and `--fma`; the choices were checked before. */
+/** `--engine`, `--fma` and `--denormals`; the choices were checked before. */
 function engineOptions(words: Words): EngineOptions {
   const engine = lastValue(words, 'engine');
   const fma = lastValue(words, 'fma');
-  return { ...(engine ? { engine: engine as Engine } : {}), ...(fma ? { fma: fma as Fma } : {}) };
+  const denormals = lastValue(words, 'denormals');
+  return {
+    ...(engine ? { engine: engine as Engine } : {}),
+    ...(fma ? { fma: fma as Fma } : {}),
+    ...(denormals ? { denormals: denormals as Denormals } : {}),
+  };
 }
 
 /** `--target`, `--fp64`, `--mma` and `--ptx-strict`; the choices were checked before. */

@@ -34,10 +34,14 @@ export type Engine = 'auto' | 'lane' | 'simd';
 /** `exact`: one rounding. `fast`: two roundings where the machine's vectors have no fused operation, so last bits may differ. */
 export type Fma = 'exact' | 'fast';
 
+/** What becomes of subnormal singles: `keep` computes with them, as IEEE 754 and NVIDIA GPUs do; `flush` takes them for zeros, as Apple GPUs do. */
+export type Denormals = 'keep' | 'flush';
+
 /** How the CPU device runs kernels; other devices have no choice. */
 export interface EngineOptions {
   readonly engine?: Engine;
   readonly fma?: Fma;
+  readonly denormals?: Denormals;
 }
 
 /** Memory of one device. Reading and writing copy. */

@@ -36,7 +36,8 @@ function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>, value: Valu
 export function atomic(e: Emitter, inst: InstOf<'atomic'>, value: Value): void {
   const places = prepare(e, inst, value);
   e.code.at('local.get', places.address);
-  if (flushesSubnormals(e.kernel, inst)) addFlushed(e, places);
+  const isFlushed = e.isFlushing && inst.rmw === 'fadd' && inst.type === 'f32';
+  if (isFlushed || flushesSubnormals(e.kernel, inst)) addFlushed(e, places);
   else writeNew(e, inst.rmw, places);
   e.code.access(`${places.type}.store`, 1);
   e.sanitizer?.changed(e, places.type, places.address, places.old);
