@@ -119,6 +119,12 @@ const run: Command = {
       value: 'N',
       doc: 'Threads of the CPU device that run the blocks of a launch which is worth it; as many as there are cores (the default), or 1 for none but the first.',
     },
+    {
+      name: 'denormals',
+      value: 'MODE',
+      choices: ['keep', 'flush'],
+      doc: 'What the CPU device does with subnormal singles: `keep` (the default) computes with them, as NVIDIA GPUs do; `flush` takes them for zeros, as Apple GPUs do, one thread at a time.',
+    },
     { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
     noCache,
@@ -363,7 +369,21 @@ in bytes, and CUMETAL_CACHE_DISABLE=1 or \`run --no-cache\` does without.`,
 };
 
 /** Words of `run` that describe a launch or how it is compiled. */
-const launchWordNames = ['kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch', 'engine', 'fma', 'threads', 'repeat', 'timeout'];
+const launchWordNames = [
+  'kernel',
+  'grid',
+  'block',
+  'shared',
+  'arg',
+  'constant',
+  'launch',
+  'engine',
+  'fma',
+  'denormals',
+  'threads',
+  'repeat',
+  'timeout',
+];
 
 const bench: Command = {
   name: 'bench',

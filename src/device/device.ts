@@ -38,6 +38,9 @@ export type Engine = 'auto' | 'lane' | 'simd';
 /** `exact`: one rounding. `fast`: two roundings where the machine's vectors have no fused operation, so last bits may differ. */
 export type Fma = 'exact' | 'fast';
 
+/** What becomes of subnormal singles: `keep` computes with them, as IEEE 754 and NVIDIA GPUs do; `flush` takes them for zeros, as Apple GPUs do. */
+export type Denormals = 'keep' | 'flush';
+
 /** How the CPU device runs kernels; other devices have no choice. */
 export interface EngineOptions {
   readonly engine?: Engine;
@@ -46,6 +49,7 @@ export interface EngineOptions {
   readonly lanes?: number;
   /** Threads that run the blocks of a launch, where it is worth that; as many as the machine has cores where nothing is said. 1: only the one that calls. */
   readonly threads?: number;
+  readonly denormals?: Denormals;
 }
 
 /** Memory of one device. Reading and writing copy. */
