@@ -155,6 +155,16 @@ function failureOf(path: string, error: unknown): IoFailure {
   return { why: reasons[code] ?? `${code || String(error)} (${path})` };
 }
 
+/** The files in a folder and in the folders inside, sorted; nothing where the path is no folder that can be read. */
+export function filesIn(folder: string): string[] | undefined {
+  try {
+    const found = files().readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    return found.map((name) => `${folder.replace(/\/+$/, '')}/${name.replaceAll('\\', '/')}`).sort();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether a file is there. */
 export function exists(path: string): boolean {
   try {

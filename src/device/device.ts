@@ -7,6 +7,7 @@ import type { GivenConstant } from '../air/function-constants.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
 import type { Dim3 } from './dim3.ts';
+import type { ProfileRequest } from './profile.ts';
 import type { TraceRequest } from './trace.ts';
 
 export type { Dim3 } from './dim3.ts';
@@ -68,7 +69,8 @@ export type LaunchArgument =
 
 /** What the CPU device can look for while a kernel runs. */
 export const sanitizeKinds = ['memory', 'race', 'init', 'sync'] as const;
-export type SanitizeKind = (typeof sanitizeKinds)[number];
+/** Besides these `writer`, which is no fault: who writes where `SanitizeRequest.writer` asks. */
+export type SanitizeKind = (typeof sanitizeKinds)[number] | 'writer';
 
 export interface SanitizeRequest {
   readonly kinds: ReadonlySet<SanitizeKind>;
@@ -76,6 +78,26 @@ export interface SanitizeRequest {
   readonly limit?: number;
   /** The PTX text that the metallib was made from, for places in reports. */
   readonly source?: SourceFile;
+  /** Has who wrote last somewhere told, where `writer` is among the kinds. */
+  readonly writer?: WriterQuery;
+}
+
+/** A place in a buffer whose writer is wanted. */
+export interface WriterQuery {
+  /** The argument that the buffer is. */
+  readonly argument: number;
+  /** Bytes, both. */
+  readonly offset: number;
+  readonly size: number;
+  /** Called when the launch has ended, unless nobody wrote there. */
+  tell(writer: Writer): void;
+}
+
+/** A thread that wrote, and the line of PTX by which, where the metallib says. */
+export interface Writer {
+  readonly block: Dim3;
+  readonly thread: Dim3;
+  readonly line: number | undefined;
 }
 
 /**
@@ -102,6 +124,8 @@ export interface LaunchRequest {
   readonly schedule?: Order;
   /** On the CPU device: has one thread traced. */
   readonly trace?: TraceRequest;
+  /** On the CPU device: has counted what warps do. */
+  readonly profile?: ProfileRequest;
   /** Takes what the kernel prints, when it has ended or failed: bytes in order, in one piece or in several. */
   readonly print?: (text: Uint8Array) => void;
   /** Told now and then how many blocks have ended, of how many, by devices that know. */

@@ -10,6 +10,7 @@ import { openMetalDevice, systemMetal } from './metal/index.ts';
 
 export { openCpuDevice } from './cpu/index.ts';
 export type * from './device.ts';
+export type * from './profile.ts';
 export type * from './trace.ts';
 
 /** The devices of this machine, the preferred one first; what is there to compare with comes last. */

@@ -28,7 +28,7 @@ export interface LaunchOptions {
 }
 
 /** What the CPU device does besides while a kernel runs. */
-export type Watched = Pick<LaunchRequest, 'sanitize' | 'trace'>;
+export type Watched = Pick<LaunchRequest, 'sanitize' | 'trace' | 'profile'>;
 
 /** A buffer after the launch. */
 export interface Output extends Contents {
@@ -100,10 +100,10 @@ export function launch(
 /** Whether block and shared memory suit kernel and device; CM5020 to CM5022 are reported where not. */
 function fits(plan: FullPlan, kernel: Kernel, { info }: Device, diagnostics: Diagnostics): boolean {
   const given = threads(plan.block);
-  const { requiredThreads, maxThreads } = kernel;
+  const { maxThreads } = kernel;
   const before = diagnostics.list.length;
-  if (requiredThreads?.some((n, i) => n !== plan.block[i])) {
-    diagnostics.report('CM5020', { kernel: kernel.name, wanted: requiredThreads.join(' x '), given: plan.block.join(' x ') });
+  if (!checkBlock(kernel, plan.block, diagnostics)) {
+    // The limits below are those of other shapes.
   } else if (maxThreads !== undefined && given > maxThreads) {
     diagnostics.report('CM5021', { given, limit: maxThreads, who: `\`.maxntid\` of \`${kernel.name}\`` });
   } else if (given > info.limits.maxThreadsPerThreadgroup) {
@@ -113,6 +113,13 @@ function fits(plan: FullPlan, kernel: Kernel, { info }: Device, diagnostics: Dia
   const most = kernel.maxSharedBytes ?? info.limits.maxThreadgroupBytes;
   if (shared > most) diagnostics.report('CM5022', { given: shared, limit: most });
   return diagnostics.list.length === before;
+}
+
+/** Whether a block has the shape that the source demands; CM5020 is reported where not. */
+export function checkBlock({ name, requiredThreads }: Kernel, block: Dim3, diagnostics: Diagnostics): boolean {
+  if (!requiredThreads?.some((n, i) => n !== block[i])) return true;
+  diagnostics.report('CM5020', { kernel: name, wanted: requiredThreads.join(' x '), given: block.join(' x ') });
+  return false;
 }
 
 const threads = (block: Dim3): number => block[0] * block[1] * block[2];

@@ -62,6 +62,13 @@ export const device = entries({
     help: '`--threads=1` runs it without workers',
     page: 'A thread of the CPU device came to an end that no kernel should bring it to: the machine has no memory left for it, or there is a mistake in cumetal. The device takes more launches.',
   },
+  CM6018: {
+    severity: 'error',
+    title: 'too long for a profile',
+    message: 'kernel `{kernel}` does too much for a profile between two barriers, in block ({block}) at thread ({thread})',
+    help: 'launch less of it: fewer threads in a block, or fewer turns of its loops',
+    page: 'To know what warps do together, the profiler keeps what each thread of a block does until the others have come as far: 1 GiB at most.',
+  },
   CM6020: {
     severity: 'error',
     title: 'time is up on the GPU',

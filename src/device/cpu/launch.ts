@@ -6,7 +6,8 @@ import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { LaunchRequest, LaunchResult } from '../device.ts';
 import type { LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
-import { type Prepared, prepare, type Surroundings } from './prepare.ts';
+import { type Prepared, prepare, type Surroundings, wordsOf } from './prepare.ts';
+import { TooLong } from './profile/run.ts';
 import { Deadlock } from './sanitize/watch.ts';
 import {
   ask,
@@ -71,7 +72,8 @@ export function runHere(prepared: Prepared, diagnostics: Diagnostics, control = 
     try {
       share.take(instance.run);
     } catch (error) {
-      noteError(error, control, { ...placeIn(instance), first: share.first });
+      if (error instanceof TooLong) diagnostics.report('CM6018', wordsOf(placeIn(instance), prepared.request));
+      else noteError(error, control, { ...placeIn(instance), first: share.first });
     }
     mayGive = helpers.wait(tellProgress);
     return prepared.tell(control, performance.now() - start, diagnostics);

@@ -4,21 +4,22 @@ import type { Dim3, LaunchRequest } from '../device.ts';
 import type { Instruments } from './compile/instruments.ts';
 import type { Observed, Observer } from './observer.ts';
 import { startOrder } from './order/order.ts';
+import { startProfile } from './profile/run.ts';
 import { linear, startTrace } from './trace/run.ts';
 
 /** What the kernel has to be compiled with; nothing where a launch is not watched. */
-export function instrumentsOf({ sanitize, schedule, trace }: LaunchRequest): Instruments | undefined {
-  if (!sanitize && !schedule && !trace) return undefined;
+export function instrumentsOf({ sanitize, schedule, trace, profile }: LaunchRequest): Instruments | undefined {
+  if (!sanitize && !schedule && !trace && !profile) return undefined;
   return {
     ...(sanitize ? { sanitize: sanitize.kinds } : {}),
     ...(schedule ? { isOrdered: true } : {}),
-    ...(trace ? { probe: 'trace' } : {}),
+    ...(trace ? { probe: 'trace' } : profile ? { probe: 'profile' } : {}),
   };
 }
 
 /** Whether a launch can be watched as it asks; CM5027 or CM5028 is reported where not. */
-export function canWatch({ kernel, grid, block, sanitize, trace }: LaunchRequest, diagnostics: Diagnostics): boolean {
-  const [first, second] = [...(sanitize ? ['faults'] : []), ...(trace ? ['a trace'] : [])];
+export function canWatch({ kernel, grid, block, sanitize, trace, profile }: LaunchRequest, diagnostics: Diagnostics): boolean {
+  const [first, second] = [...(sanitize ? ['faults'] : []), ...(trace ? ['a trace'] : []), ...(profile ? ['a profile'] : [])];
   if (first && second) diagnostics.report('CM5027', { kernel, first, second });
   const isThere = !trace || (linear(trace.block, grid) !== undefined && linear(trace.thread, block) !== undefined);
   const words = (at: number | Dim3): string => (typeof at === 'number' ? `${at}` : at.join('.'));
@@ -32,7 +33,14 @@ export function canWatch({ kernel, grid, block, sanitize, trace }: LaunchRequest
 /** Makes them ready; nothing after reporting CM6012. */
 export function startObservers(observed: Observed, diagnostics: Diagnostics): Observer[] | undefined {
   const { memory, request } = observed;
-  const order = request.schedule && startOrder(memory, request, request.schedule, diagnostics);
-  if (request.schedule && !order) return undefined;
-  return [...(order ? [order] : []), ...(request.trace ? [startTrace(observed, request.trace)] : [])];
+  const { schedule, trace, profile } = request;
+  const wanted = [
+    ...(schedule ? [startOrder(memory, request, schedule, diagnostics)] : []),
+    ...(trace ? [startTrace(observed, trace)] : []),
+    ...(profile ? [startProfile(observed, profile, diagnostics)] : []),
+  ];
+  const started = wanted.filter((observer) => observer !== undefined);
+  if (started.length === wanted.length) return started;
+  for (const observer of started) observer.end(false);
+  return undefined;
 }

@@ -183,7 +183,11 @@ function nextPlace(control: Control, work: Work): Place {
   return { block: [block % nx, Math.floor(block / nx) % ny, Math.floor(block / (nx * ny))], thread: 0 };
 }
 
-function wordsOf({ block, thread }: Place, { kernel, block: [nx, ny] }: LaunchRequest): { kernel: string; block: string; thread: string } {
+/** A place in a launch, in the words of diagnostics. */
+export function wordsOf(
+  { block, thread }: Pick<Place, 'block' | 'thread'>,
+  { kernel, block: [nx, ny] }: LaunchRequest,
+): { kernel: string; block: string; thread: string } {
   const at = [thread % nx, Math.floor(thread / nx) % ny, Math.floor(thread / (nx * ny))];
   return { kernel, block: block.join(', '), thread: at.join(', ') };
 }

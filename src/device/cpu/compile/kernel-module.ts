@@ -5,6 +5,7 @@
 import type { Kernel } from '../../../ir/index.ts';
 import { bodyLimit, type Code, localLimit, newModule, type Signature } from '../../../wasm/index.ts';
 import { declareOrder, writeOrderedGrid } from '../order/state.ts';
+import { newProfileProbe } from '../profile/record.ts';
 import { newSanitizer } from '../sanitize/sanitizer.ts';
 import type { Site } from '../sanitize/sites.ts';
 import { newTraceProbe } from '../trace/record.ts';
@@ -33,7 +34,7 @@ export function compileKernel(kernel: Kernel, { sanitize, isOrdered, probe: kind
   const host = declareHost(module, kernel.params.length, isShared);
   const sanitizer = sanitize && newSanitizer(plan, module, host, sanitize);
   const order = isOrdered ? declareOrder(module) : undefined;
-  const probe = kind === 'trace' ? newTraceProbe(plan, module) : undefined;
+  const probe = kind && (kind === 'trace' ? newTraceProbe : newProfileProbe)(plan, module);
   const phase = module.global('i32');
   const fuel = module.global('i32');
   const shared: Shared = { plan, module, host, helper: helperTable(module), phase, fuel, sanitizer, order, probe };

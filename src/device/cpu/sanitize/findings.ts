@@ -3,6 +3,7 @@ import type { Code, Holes } from '../../../base/catalogue/index.ts';
 import { Diagnostics } from '../../../base/diagnostic.ts';
 import type { SourceFile, Span } from '../../../base/source.ts';
 import type { Dim3 } from '../../device.ts';
+import { sourceLine } from '../source-text.ts';
 import type { Site } from './sites.ts';
 
 /** Who does something: the thread by its number in the block, and the block. */
@@ -101,23 +102,3 @@ function placesOf(site: Site | undefined, { source }: AboutLaunch): string[] {
 
 const nameOf = ({ line, what, value }: Site): string =>
   line ? `${line.file}:${line.line}:${line.column}` : `instruction ${value} of the kernel, \`${what}\`, for which the metallib has no line`;
-
-/** The line of the source of the PTX that a `.loc` before an instruction names: FILE:LINE, of what was inlined that of the call. */
-function sourceLine(source: SourceFile, line: number): string | undefined {
-  for (let at = line; at > 0; at--) {
-    const text = source.line(at);
-    if (/^\s*\{?\s*$/.test(text)) continue;
-    if (/^\s*\}|\.entry\b|\.func\b/.test(text)) return undefined;
-    const [, file, row] = /^\s*\.loc\s+(\d+)\s+(\d+)/.exec(text) ?? [];
-    if (file === undefined || row === undefined) continue;
-    const [, callFile, callRow] = /inlined_at\s+(\d+)\s+(\d+)/.exec(text) ?? [];
-    const own = placeIn(source, file, row);
-    return callFile === undefined || callRow === undefined ? own : `${placeIn(source, callFile, callRow)}, by way of ${own}`;
-  }
-  return undefined;
-}
-
-function placeIn({ text }: SourceFile, file: string, row: string): string {
-  const [, path = `file ${file}`] = new RegExp(String.raw`^\s*\.file\s+${file}\s+"([^"]*)"`, 'm').exec(text) ?? [];
-  return `${path}:${row}`;
-}

@@ -38,6 +38,8 @@ export interface StripValues {
   postpone(value: Value, address: () => void, write: (base: number, part: number) => void): boolean;
   /** Writes what waits and reads memory, before something writes there. */
   settle(): void;
+  /** Locals for the same numbers as doubles, two for each vector; fresh ones have to be set. They are good to the end of the block. */
+  doubles(value: Value): { readonly locals: readonly number[]; readonly isFresh: boolean };
   /** Says that an instruction has been written, and its operands are used up. */
   finish(operands: readonly Value[]): void;
 }
@@ -65,6 +67,8 @@ interface State {
   readonly waitingScalar: Map<Value, { write: () => void; depth: number }>;
   readonly left: Int32Array;
   readonly spare: Record<NumberType | 'v128', number[]>;
+  /** Of this block: singles that are there as doubles too. */
+  readonly doubles: Map<Value, readonly number[]>;
   /** By value used once in its block: who uses it; nothing where the end of the block does. */
   readonly consumer: Map<Value, Value>;
 }
@@ -82,6 +86,7 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
     waitingScalar: new Map(),
     left: base.plan.uses.slice(),
     spare: { i32: [], i64: [], f32: [], f64: [], v128: [] },
+    doubles: new Map(),
     consumer: consumersOf(base.plan),
   };
   Object.assign(strip, {
@@ -99,6 +104,8 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
   return {
     strip,
     begin(block) {
+      for (const locals of state.doubles.values()) state.spare.v128.push(...locals);
+      state.doubles.clear();
       for (const value of block.body) state.left[value] = state.plan.uses[value]!;
     },
     define: (value) => define(state, value),
@@ -119,6 +126,7 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
     },
     postpone: (value, address, write) => postpone(state, value, address, write),
     settle: () => settle(state),
+    doubles: (value) => doublesOf(state, value),
     finish: (operands) => finish(state, operands),
   };
 }
@@ -203,6 +211,14 @@ function vectorsOf(state: State, value: Value): number[] {
   const locals = Array.from({ length: count }, () => freshLocal(state, value, 'v128'));
   state.vectors.set(value, locals);
   return locals;
+}
+
+function doublesOf(state: State, value: Value): { readonly locals: readonly number[]; readonly isFresh: boolean } {
+  const known = state.doubles.get(value);
+  if (known) return { locals: known, isFresh: false };
+  const locals = Array.from({ length: 2 * state.plan.packs }, () => state.spare.v128.pop() ?? state.strip.code.local('v128'));
+  state.doubles.set(value, locals);
+  return { locals, isFresh: true };
 }
 
 function scalarsOf(state: State, value: Value): number[] {

@@ -8,8 +8,8 @@ import { isFree } from '../compile/plan.ts';
 import type { Observed, Observer } from '../observer.ts';
 import { placesOf } from '../sanitize/launch-places.ts';
 import { hex, type Places, placeIn, regionAt } from '../sanitize/places.ts';
+import { instructionAt } from '../source-text.ts';
 import type { TraceImport } from './record.ts';
-import { instructionAt } from './source-text.ts';
 
 const defaultLimit = 5000;
 
