@@ -191,6 +191,23 @@ test('of faults in several blocks the first block is named, once', async () => {
       }
 });
 
+test('an atomic at an address that is no multiple of its size is said to be one', async () => {
+  const misaligned = `.visible .entry k(.param .u64 out)
+{
+  .reg .pred q; .reg .b32 a; .reg .b64 p, o;
+  ld.param.u64 p, [out]; mov.u32 a, %ctaid.x; setp.eq.u32 q, a, 2; selp.b64 o, 2, 0, q; add.u64 p, p, o;
+  red.global.add.u32 [p], 1;
+  ret;
+}`;
+  for (const isPending of [false, true]) {
+    const rig = rigOf(misaligned, { threads: 2 });
+    const [out, shape] = [rig.words(4), { blocks: 4, threads: 1 }];
+    assert.is(isPending ? await rig.start('k', shape, out).done : rig.launch('k', shape, out), undefined);
+    assert.match(rig.said().join(), /^CM6019: .* in block \(2, 0, 0\) at thread \(0, 0, 0\)$/);
+    rig.device.close();
+  }
+});
+
 test('what is watched, and what prints, is done in its order whatever the threads', async () => {
   const line = { line: '%u\n' };
   const call = `mov.u32 x, %ctaid.x; st.local.u32 [depot], x;\n${printCall('line', 'list')}`;
