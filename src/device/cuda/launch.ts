@@ -79,7 +79,7 @@ function fillArguments(context: Context, { args }: CudaKernel, request: LaunchRe
   for (const [i, arg] of request.args.entries()) {
     const at = offsets[i]!;
     if (arg.kind === 'bytes') bytes.set(arg.bytes, at);
-    else words[at >>> 3] = cudaBuffer(context, arg.buffer)!.address;
+    else words[at >>> 3] = cudaBuffer(context, arg.buffer)!.address + BigInt(arg.offset ?? 0);
   }
 }
 
