@@ -63,7 +63,7 @@ test('messages start in lower case or with what they speak of, and end without f
   for (const [code, { message, title, help }] of entries) {
     assert.match(message, /^([a-z`{]|PTX|IR|AIR|Metal|macOS|f64)/, code);
     assert.not.match(message, /[.!\s]$/, code);
-    assert.match(title, /^([a-z]|IR |AIR |GPU |PTX |\.|f64|32-bit)/, code);
+    assert.match(title, /^([a-z]|IR |AIR |GPU |PTX |CUDA |\.|f64|32-bit)/, code);
     assert.not.match(title, /[.!\s]$/, code);
     if (help !== undefined) assert.not.match(help, /[.!\s]$/, code);
   }

@@ -49,6 +49,18 @@ if (systemCuda().info) {
       });
     }
   }
-} else console.log('skipped: the device contract on an NVIDIA GPU (needs one)');
+} else {
+  const name = 'the device contract on an NVIDIA GPU';
+  console.log(`skipped: ${name} (needs one)`);
+  test.skip(name, () => {});
+  test('without a GPU there is no device, and it says so', () => {
+    const diagnostics = new Diagnostics();
+    assert.is(openDevice('cuda', diagnostics), undefined);
+    assert.equal(
+      diagnostics.list.map(({ code }) => code),
+      ['CM6001'],
+    );
+  });
+}
 
 test.run();

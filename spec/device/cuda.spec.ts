@@ -261,6 +261,30 @@ for (const [result, code] of [
   );
 }
 
+test('where the driver serves the process no more, the device does not open and says so', () => {
+  fake.reset();
+  fake.set('stays', 1);
+  const diagnostics = new Diagnostics();
+  const device = openDevice();
+  const module = load(device, plain, diagnostics)!;
+  fake.set('run', 719);
+  const args = [{ kind: 'buffer', buffer: device.allocate(4, diagnostics)! }] as const;
+  const request = { kernel: 'plain', grid: one, block: one, dynamicSharedBytes: 0, timeoutMs: 0, args };
+  assert.is(module.launch(request, diagnostics), undefined);
+  const after = new Diagnostics();
+  assert.is(load(device, plain, after), undefined);
+  assert.equal(
+    [...diagnostics.list, ...after.list].map(({ code }) => code),
+    ['CM6042', 'CM6029'],
+  );
+  device.close();
+  const why = openCudaDevice(fake.open());
+  assert.is(
+    why,
+    'the CUDA driver serves this process no more, since a kernel has failed: unspecified launch failure (CUDA_ERROR_LAUNCH_FAILED)',
+  );
+});
+
 on('an error of the launch alone does not', plain, ({ device, diagnostics, launch, said }) => {
   const buffer = device.allocate(4, diagnostics)!;
   fake.set('launch', 701);
@@ -312,6 +336,12 @@ on('what a kernel says when it fails stands with the error', stops, ({ device, d
   fake.say('err', 'k.cu:3: void stops(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.\n');
   assert.is(launch([device.allocate(4, diagnostics)!]), undefined);
   assert.equal(diagnostics.list[0]!.notes, ['k.cu:3: void stops(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.']);
+});
+
+on('`trap` may be what a launch failed for, and is named', stops, ({ device, diagnostics, launch }) => {
+  fake.set('run', 719);
+  assert.is(launch([device.allocate(4, diagnostics)!]), undefined);
+  assert.equal(diagnostics.list[0]!.notes, ['a kernel that stops itself ends so: perhaps `trap` was executed']);
 });
 
 test('no driver, one that does not start, one without devices', () => {

@@ -44,9 +44,15 @@ function readDevice(word: string): AskedDevice | string {
     return `\`${kind}\` is not one of ${kinds.join(', ')}${near ? `; did you mean \`${near}\`?` : ''}`;
   }
   if (rest.length > 0 && kind !== 'cpu') return `\`${word}\`: only the CPU device has options`;
-  const wrong = rest.find((option) => !Object.hasOwn(options, option));
-  if (wrong !== undefined) return `\`${word}\`: the options of the CPU device are ${Object.keys(options).join(', ')}`;
-  return { word, kind, engine: Object.assign({}, ...rest.map((option) => options[option])) as EngineOptions };
+  const chosen = rest.map(optionOf);
+  if (chosen.includes(undefined)) return `\`${word}\`: the options of the CPU device are ${Object.keys(options).join(', ')} and threads=N`;
+  return { word, kind, engine: Object.assign({}, ...chosen) as EngineOptions };
+}
+
+function optionOf(word: string): EngineOptions | undefined {
+  const [, threads] = /^threads=([1-9]\d{0,2})$/.exec(word) ?? [];
+  if (threads !== undefined) return { threads: Number(threads) };
+  return Object.hasOwn(options, word) ? options[word] : undefined;
 }
 
 const isKind = (word: string): word is AskedDevice['kind'] => (kinds as readonly string[]).includes(word);

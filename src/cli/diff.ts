@@ -1,8 +1,10 @@
 /** `cumetal diff`: the same launch on several devices, every buffer compared with that of the first. */
 import { Diagnostics } from '../base/diagnostic.ts';
+import type { CompileCache } from '../cache/index.ts';
 import type { Device } from '../device/device.ts';
 import { compareOutcomes, type LaunchOutcome, launch, launchWords, type Tolerance } from '../runtime/index.ts';
 import { type Command, type Context, has, lastValue, type Words } from './command.ts';
+import { ownCompileCache } from './compile-cache.ts';
 import { type Compared, type DiffReport, diffJson, diffText, type Ran } from './diff-report.ts';
 import { type AskedDevice, readDevices, readTolerance } from './diff-words.ts';
 import { type ExitCode, exit } from './exit.ts';
@@ -29,7 +31,8 @@ export async function diff(context: Context, run: Command): Promise<ExitCode> {
   const isFolder = launches.length !== 1;
   const report: DiffReport = { devices: opened, launches: [], isFolder };
   try {
-    for (const one of launches) report.launches.push(await compareLaunch(one, { context, run, tolerance, opened }));
+    const cache = has(words, 'no-cache') ? undefined : ownCompileCache(terminal);
+    for (const one of launches) report.launches.push(await compareLaunch(one, { context, run, tolerance, opened, cache }));
   } finally {
     for (const { device } of opened) device.close();
   }
@@ -105,11 +108,12 @@ interface Setting {
   readonly run: Command;
   readonly tolerance: Tolerance | undefined;
   readonly opened: readonly Opened[];
+  readonly cache: CompileCache | undefined;
 }
 
 /** One launch on every device. What is reported goes to standard error at once. */
 async function compareLaunch({ path, words }: Asked, setting: Setting): Promise<Compared> {
-  const { context, run, opened } = setting;
+  const { context, run, opened, cache } = setting;
   const { terminal } = context;
   const said: Diagnostics[] = [];
   const notes: string[] = [];
@@ -118,7 +122,7 @@ async function compareLaunch({ path, words }: Asked, setting: Setting): Promise<
   let code: ExitCode = typeof task === 'number' ? task : exit.ok;
   for (const one of typeof task === 'number' ? [] : opened) {
     const diagnostics = newList(said);
-    const result = await runOn(one, task as Task, { terminal, diagnostics, notes });
+    const result = await runOn(one, task as Task, { terminal, diagnostics, notes, cache });
     if (typeof result === 'number') {
       code = result;
       one.reopen(diagnostics);
@@ -143,12 +147,15 @@ function newList(said: Diagnostics[]): Diagnostics {
   return made;
 }
 
-async function runOn(
-  { word, device }: Opened,
-  task: Task,
-  { terminal, diagnostics, notes }: { readonly terminal: Terminal; readonly diagnostics: Diagnostics; readonly notes: string[] },
-): Promise<Ran | ExitCode> {
-  const module = await loadTask(device, task, { diagnostics, notes });
+interface Surroundings {
+  readonly terminal: Terminal;
+  readonly diagnostics: Diagnostics;
+  readonly notes: string[];
+  readonly cache: CompileCache | undefined;
+}
+
+async function runOn({ word, device }: Opened, task: Task, { terminal, diagnostics, notes, cache }: Surroundings): Promise<Ran | ExitCode> {
+  const module = await loadTask(device, task, { diagnostics, notes }, cache);
   if (typeof module === 'number') return module;
   const { repeat, timeoutMs } = task.request;
   const outcome: LaunchOutcome | undefined = launch(device, module, task.plan, { repeat, timeoutMs }, { io: terminal, diagnostics });

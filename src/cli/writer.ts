@@ -14,7 +14,7 @@ export async function findWriter(
   io: Terminal,
 ): Promise<Writer | undefined> {
   const diagnostics = new Diagnostics();
-  const device = openCpuDevice({ engine: 'lane' });
+  const device = openCpuDevice({ engine: 'lane', threads: 1 });
   const watched = { ...request, compile: { ...request.compile, sanitize: true } };
   const module = await loadTask(device, { input, request: watched, plan }, { diagnostics, notes: [] });
   if (typeof module === 'number') return undefined;

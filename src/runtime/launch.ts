@@ -19,6 +19,8 @@ export interface LaunchOptions {
   readonly timeoutMs: number;
   /** Takes what the kernel prints, each time that it runs, whether it ends well or not. */
   readonly print?: (text: Uint8Array) => void;
+  /** Told now and then how many blocks of a run have ended, of how many. */
+  readonly progress?: (done: number, total: number) => void;
   /** In which order threads are taken, on the CPU device. */
   readonly schedule?: LaunchRequest['schedule'];
   /** How the first run is watched. */
@@ -152,8 +154,14 @@ function runTimes({ module, full, bound, buffers, options }: Run, repeat: number
     for (const [j, b] of bound.entries()) if (b.kind === 'buffer') buffers[j]!.write(b.contents.bytes);
     const { kernel, grid, block, sharedBytes, sharedParts } = full;
     const shared = { dynamicSharedBytes: sharedBytes, ...(sharedParts ? { dynamicSharedParts: sharedParts } : {}) };
-    const { watch, timeoutMs, print, schedule } = options;
-    const wanted = { timeoutMs, ...(print ? { print } : {}), ...(schedule ? { schedule } : {}), ...(i === 0 ? watch : {}) };
+    const { watch, timeoutMs, print, schedule, progress } = options;
+    const wanted = {
+      timeoutMs,
+      ...(print ? { print } : {}),
+      ...(progress ? { progress } : {}),
+      ...(schedule ? { schedule } : {}),
+      ...(i === 0 ? watch : {}),
+    };
     const result = module.launch({ kernel, grid, block, ...shared, args, ...wanted }, diagnostics);
     if (!result) return undefined;
     durations.push(result.durationMs);

@@ -16,7 +16,7 @@ enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, N
 
 /* What the spec sets. */
 static struct {
-  int devices, initResult, launchResult, runResult, hangs, attributeResult, maxThreads;
+  int devices, initResult, launchResult, runResult, hangs, attributeResult, maxThreads, stays;
   long long memory;
   char refusal[512], remark[512], out[512], err[512];
 } plan = {.devices = 1, .maxThreads = 1024, .memory = 1 << 20};
@@ -71,7 +71,7 @@ int fake_live(void) {
 }
 void fake_set(const char *name, long long value) {
   struct { const char *name; int *to; } rows[] = {{"devices", &plan.devices}, {"init", &plan.initResult}, {"launch", &plan.launchResult},
-    {"run", &plan.runResult}, {"hangs", &plan.hangs}, {"attribute", &plan.attributeResult}, {"maxThreads", &plan.maxThreads}};
+    {"run", &plan.runResult}, {"hangs", &plan.hangs}, {"attribute", &plan.attributeResult}, {"maxThreads", &plan.maxThreads}, {"stays", &plan.stays}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) if (!strcmp(name, rows[i].name)) *rows[i].to = (int)value;
   if (!strcmp(name, "memory")) plan.memory = value;
 }
@@ -139,7 +139,8 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
 }
 int cuDevicePrimaryCtxReset_v2(int device) {
   note("reset %d\n", device);
-  retained = sticky = isCurrent = 0;
+  retained = isCurrent = 0;
+  if (!plan.stays) sticky = 0;
   for (int i = 0; i < objectCount; i++) objects[i]->isDead = 1;
   for (int i = 0; i < blockCount; i++) blocks[i].isFree = 1;
   return SUCCESS;

@@ -5,7 +5,7 @@ import type { LaunchRequest, LaunchResult } from '../device.ts';
 import { checkRequest, type Judge } from '../request.ts';
 import { cudaBuffer } from './buffer.ts';
 import type { Context, CudaKernel } from './context.ts';
-import { faultText, reportFault } from './faults.ts';
+import { faultText, reportFault, reportLost } from './faults.ts';
 import { waitFor } from './wait.ts';
 
 /** Runs a kernel to its end; nothing after reporting CM50xx or CM60xx. */
@@ -18,7 +18,7 @@ export function launchKernel(
   if (!checkRequest(judgeOf(context), kernel.reflection, request, diagnostics)) return undefined;
   if ([...request.grid, ...request.block].includes(0)) return { durationMs: 0 };
   if (context.lost !== undefined) {
-    diagnostics.report('CM6029', { kernel: request.kernel, why: context.lost });
+    reportLost(request.kernel, context.lost, diagnostics);
     return undefined;
   }
   if (!fitsKernel(context, kernel, request, diagnostics) || !allowShared(context, kernel, request, diagnostics)) return undefined;
@@ -99,8 +99,8 @@ function run(context: Context, kernel: CudaKernel, request: LaunchRequest, diagn
   }
   if (outcome === 'done') return { durationMs: context.binding.elapsed(context.events.start, context.events.end) ?? 0 };
   const fault = context.binding.lastFault();
-  const words = said ? new TextDecoder().decode(said.err).trim() : '';
-  if (reportFault(request.kernel, fault, words, diagnostics)) context.lost = faultText(fault);
+  const failed = { kernel: request.kernel, said: said ? new TextDecoder().decode(said.err).trim() : '', stops: faults?.texts ?? [] };
+  if (reportFault(failed, fault, diagnostics)) context.lost = faultText(fault);
   return undefined;
 }
 

@@ -28,7 +28,7 @@ export function watchWriter({ compiled, request }: Watched): WriterWatch {
   const isAsked = writer !== undefined && arg?.kind === 'buffer';
   return {
     globals: isAsked
-      ? { 'watched.start': arg.buffer.deviceAddress() + BigInt(writer.offset), 'watched.bytes': BigInt(writer.size) }
+      ? { 'watched.start': arg.buffer.deviceAddress() + BigInt((arg.offset ?? 0) + writer.offset), 'watched.bytes': BigInt(writer.size) }
       : { 'watched.start': 0n, 'watched.bytes': 0n },
     wrote(site, word) {
       const number = (name: string): number => word(name).value as number;

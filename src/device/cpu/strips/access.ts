@@ -237,6 +237,10 @@ function scatter(s: Strip, inst: InstOf<'store'>): void {
 }
 
 function scatterPack(s: Strip, inst: InstOf<'store'>, pack: number): void {
+  whereAnyRuns(s, pack, () => scatterLanes(s, inst, pack));
+}
+
+function scatterLanes(s: Strip, inst: InstOf<'store'>, pack: number): void {
   const { code } = s;
   const type = typeOf(s, inst.value);
   const bits = 8 * bytesOf(elementOf(type));
@@ -256,6 +260,16 @@ function scatterPack(s: Strip, inst: InstOf<'store'>, pack: number): void {
         });
       });
     }
+}
+
+/** Writes what the lanes of a pack do, if any of them runs. */
+export function whereAnyRuns(s: Strip, pack: number, write: () => void): void {
+  if (!s.mask) return write();
+  s.code.at('local.get', s.mask[pack]!);
+  s.code.op('v128.any_true');
+  s.code.open('if');
+  write();
+  s.code.end();
 }
 
 /** Writes what one lane does, if it runs. */

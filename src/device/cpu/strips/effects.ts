@@ -1,6 +1,6 @@
 /** What is not done vector by vector: memory, atomics, and what a warp does together. */
 import { operandsOf, specOf, type Value } from '../../../ir/index.ts';
-import { load, store, whereRuns } from './access.ts';
+import { load, store, whereAnyRuns, whereRuns } from './access.ts';
 import { ballot, reduce, shuffle } from './collective.ts';
 import { exactFma } from './fma.ts';
 import { writeScalar } from './scalar.ts';
@@ -58,18 +58,22 @@ function atomic(values: StripValues, value: Value): void {
   const each = longOf(s, value) ? 2 : 4;
   const sum = s.temp('v128', 91);
   const number = s.temp(numberOf(s, value), 92);
-  for (let lane = 0; lane < plan.lanes; lane++) {
-    whereRuns(s, lane, () => {
-      writeScalar(s, value, lane);
-      if (!isUsed) return code.op('drop');
-      code.at('local.set', number);
-      code.at('local.get', sum);
-      code.at('local.get', number);
-      code.lane(`${shapeName[numberOf(s, value)]}.replace_lane`, lane % each);
-      code.at('local.set', sum);
-    });
-    if (!isUsed || lane % each !== each - 1) continue;
+  const one = (lane: number): void => {
+    writeScalar(s, value, lane);
+    if (!isUsed) return code.op('drop');
+    code.at('local.set', number);
     code.at('local.get', sum);
-    values.put(value, 0, Math.floor(lane / each));
-  }
+    code.at('local.get', number);
+    code.lane(`${shapeName[numberOf(s, value)]}.replace_lane`, lane % each);
+    code.at('local.set', sum);
+  };
+  for (let pack = 0; pack < plan.packs; pack++)
+    whereAnyRuns(s, pack, () => {
+      for (let lane = 4 * pack; lane < 4 * pack + 4; lane++) {
+        whereRuns(s, lane, () => one(lane));
+        if (!isUsed || lane % each !== each - 1) continue;
+        code.at('local.get', sum);
+        values.put(value, 0, Math.floor(lane / each));
+      }
+    });
 }

@@ -7,13 +7,12 @@ import { declareHost } from '../compile/host.ts';
 import { runSignature, writeGrid } from '../compile/kernel-module.ts';
 import { gone } from '../compile/shared.ts';
 import { stripHelperTable } from './helpers.ts';
-import { type StripPlan, stripPlan } from './plan.ts';
+import { type StripOptions, type StripPlan, stripPlan } from './plan.ts';
 import { newPool } from './pool.ts';
 import { writeStripRegion } from './region.ts';
 import { runsAlone } from './rules.ts';
 import type { StripShared } from './shared.ts';
 import { endsInBarrier } from './split.ts';
-import type { FmaMode } from './strip.ts';
 
 export interface StripModule {
   readonly bytes: Uint8Array;
@@ -22,27 +21,19 @@ export interface StripModule {
   readonly pool: Uint8Array;
 }
 
-export interface StripOptions {
-  readonly fma: FmaMode;
-  /** Lanes of a strip, where they are not to be chosen. */
-  readonly lanes?: number | undefined;
-  /** Whether workers share the memory. */
-  readonly isShared?: boolean;
-}
-
 /** Bytes of code above which a function of strips is not worth compiling. */
 const mostBytes = 1 << 20;
 const mostLocals = 20_000;
 
 /** A module for blocks of a shape, or why there is none. The kernel stays as it is. */
-export function compileStrips(kernel: Kernel, block: Dim3, { fma, lanes, isShared }: StripOptions): StripModule | { readonly why: string } {
+export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions): StripModule | { readonly why: string } {
   const before = whyAlone(kernel);
   if (before !== undefined) return { why: before };
-  const plan = stripPlan(kernel, block, lanes);
+  const plan = stripPlan(kernel, block, options);
   const after = whyNotTogether(plan);
   if (after !== undefined) return { why: after };
   const module = newModule();
-  const host = declareHost(module, kernel.params.length, isShared);
+  const host = declareHost(module, kernel.params.length, options.isShared);
   const phase = module.global('i32');
   const fuel = module.global('i32');
   const helper = helperTable(module);
@@ -54,7 +45,7 @@ export function compileStrips(kernel: Kernel, block: Dim3, { fma, lanes, isShare
     stripHelper: stripHelperTable(module, helper),
     phase,
     fuel,
-    fma,
+    fma: options.fma,
     pool: newPool(),
   };
   const steps: number[] = [];

@@ -2,11 +2,22 @@
 import { elementOf, isVector, type Kernel, lanesOf, livenessOf, operandsOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { countUses, isFree, type Plan, windowsOf } from '../compile/plan.ts';
+import { workOutAgain } from './again.ts';
 import { narrowed } from './narrow.ts';
 import { orderBlocks } from './order.ts';
+import { knownPermutations } from './permutations.ts';
 import { type Shapes, shapesOf } from './shapes.ts';
 import { behindBarrier, endsInBarrier, type StripRegion, splitAtBarriers, stripRegions } from './split.ts';
+import type { FmaMode } from './strip.ts';
 import { chooseLanes } from './width.ts';
+
+export interface StripOptions {
+  readonly fma: FmaMode;
+  /** Lanes of a strip, where they are not to be chosen. */
+  readonly lanes?: number | undefined;
+  /** Whether workers share the memory. */
+  readonly isShared?: boolean | undefined;
+}
 
 export interface StripPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | 'windows'> {
   readonly kernel: Kernel;
@@ -19,6 +30,8 @@ export interface StripPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | '
   readonly wide: Uint8Array;
   readonly shapes: Shapes;
   readonly regions: readonly StripRegion[];
+  /** By shuffle: the lane that each lane reads from, where that is known. */
+  readonly permutations: ReadonlyMap<Value, readonly number[]>;
   /** Block in which each value is defined. */
   readonly home: Int32Array;
   /** By value: 1 where it is used outside of the innermost loop that defines it. */
@@ -40,16 +53,20 @@ export const isLong = ({ kernel, wide }: Pick<StripPlan, 'kernel' | 'wide'>, val
 };
 
 /** Plans a kernel for blocks of a shape; the kernel itself stays as it is. */
-export function stripPlan(original: Kernel, block: Dim3, fixed?: number): StripPlan {
-  const { kernel, wide } = narrowed(original);
+export function stripPlan(original: Kernel, block: Dim3, { fma, lanes: fixed }: StripOptions): StripPlan {
+  const { kernel, wide: before } = narrowed(original);
+  const permutations = knownPermutations(kernel);
   splitAtBarriers(kernel);
+  workOutAgain(kernel, before);
   orderBlocks(kernel);
+  const wide = new Uint8Array(kernel.insts.length);
+  wide.set(before);
   const { offsets, windows } = windowsOf(kernel);
-  const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, fixed }, shapesOf);
+  const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, fixed, fma }, shapesOf);
   const regions = stripRegions(kernel);
   const home = homes(kernel);
   const threads = block[0] * block[1] * block[2];
-  const plan = { kernel, block, threads, lanes, packs: lanes / 4, wide, shapes, regions, home, offsets, windows };
+  const plan = { kernel, block, threads, lanes, packs: lanes / 4, wide, shapes, regions, home, permutations, offsets, windows };
   const { liveIn } = livenessOf(kernel, shapes.cfg);
   const brought = new Map(
     regions.map(({ entry }) => [entry, entry === 0 ? [] : [...liveIn[entry]!].filter((value) => !isFree(kernel.insts[value]!))]),
