@@ -60,3 +60,23 @@ export function randomFrom(seed: number): (below: number) => number {
   const draw = random(seed);
   return (below) => Math.floor(draw() * below);
 }
+
+/** The same device, of which launches cannot be had but to their end. */
+export const withoutStart = (inner: Device): Device => ({
+  ...inner,
+  load(metallib, diagnostics, options) {
+    const module = inner.load(metallib, diagnostics, options);
+    return module && { kernels: module.kernels, symbols: module.symbols, launch: module.launch };
+  },
+});
+
+/** The same device, with a list of its buffers as they are allocated. */
+export function watched(inner: Device): { low: Device; buffers: DeviceBuffer[] } {
+  const buffers: DeviceBuffer[] = [];
+  const allocate: Device['allocate'] = (size, diagnostics) => {
+    const buffer = inner.allocate(size, diagnostics);
+    if (buffer) buffers.push(buffer);
+    return buffer;
+  };
+  return { low: { ...inner, allocate }, buffers };
+}
