@@ -1,7 +1,7 @@
 /** From PTX or a metallib to a module on a device: compiled for what the device is. */
 import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
-import { type Compiled, type CompileOptions, compile } from '../compile/index.ts';
+import { type Compiled, type CompileOptions, compile, reflect } from '../compile/index.ts';
 import type { DeviceModule, LoadOptions, Device as LowDevice } from '../device/device.ts';
 import type { Kernel } from '../runtime/index.ts';
 
@@ -22,9 +22,20 @@ export function loadSource(
 ): DeviceModule | undefined {
   if (source instanceof Uint8Array) return low.load(source, diagnostics, options);
   const file = typeof source === 'string' ? new SourceFile('module.ptx', source) : source;
-  const compiled = compileFor(low, file, { ...onlyNamed(options), ...how }, diagnostics);
+  const wanted = { ...onlyNamed(options), ...how };
+  if (low.loadPtx) return loadPtx(low, file, wanted, diagnostics);
+  const compiled = compileFor(low, file, wanted, diagnostics);
   const module = compiled && low.load(compiled.metallib, diagnostics, options);
   return module && { ...module, kernels: module.kernels.map((kernel) => withDemands(kernel, compiled)) };
+}
+
+/** Hands PTX over as it is. */
+function loadPtx(low: LowDevice, file: SourceFile, options: CompileOptions, diagnostics: Diagnostics): DeviceModule | undefined {
+  const own = new Diagnostics(file);
+  const reflection = reflect(file, options, own);
+  const module = reflection && low.loadPtx!({ source: file, kernels: reflection.kernels }, own);
+  diagnostics.addAll(own.sorted());
+  return module;
 }
 
 /** A library says how many threads a block has at most, but not the shape that the source demands. */
