@@ -1,10 +1,12 @@
 /** Launches that are started and go on by themselves: time, cancelling, several at once, faults, and what is left of them. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { loadLibrary } from '../../src/device/cpu/library.ts';
 import type { Engine } from '../../src/device/index.ts';
 import { startEndless } from '../support/endless.ts';
 import { printCall, printingModule } from '../support/printing.ts';
-import { rigOf, wordsIn } from '../support/workers.ts';
+import { libraryOf, rigOf, wordsIn } from '../support/workers.ts';
 
 const test = suite('device/pending');
 
@@ -155,6 +157,17 @@ test('a thousand launches leave no memory taken', async () => {
   assert.is(wordsIn(out)[0], 1001 * 256);
   assert.is(address(), before);
   rig.device.close();
+});
+
+test('a library that is loaded again has the same code, which other choices do not share', () => {
+  const codeOf = (options: Parameters<typeof loadLibrary>[2]) =>
+    loadLibrary(libraryOf(text), new Diagnostics(), options)!.kernels[0]!.compiled([64, 1, 1]).wasm;
+  const first = codeOf({ engine: 'lane' });
+  assert.is(codeOf({ engine: 'lane' }), first);
+  assert.is.not(codeOf({ engine: 'lane', isShared: true }), first);
+  assert.is(codeOf({ engine: 'lane', threads: 5, kernels: ['count', 'endless', 'set', 'faulty'] }), first);
+  assert.is.not(codeOf({ engine: 'simd' }), first);
+  assert.is.not(codeOf({ engine: 'simd', lanes: 4 }), codeOf({ engine: 'simd', lanes: 8 }));
 });
 
 test('of faults in several blocks the first block is named, once', async () => {

@@ -135,8 +135,10 @@ test('floating-point operations, and the memory that was touched', () => {
   // 16 fused multiply-adds of two each, a sum and a product, for 512 threads.
   assert.equal(total.flops, { f16: 0, f32: 512 * (2 * 16 + 2), f64: 0 });
   assert.is(operations.float.lanes, 512 * 18);
-  assert.is(footprint, 2 * 512 * 4);
-  assert.is(profileOf('stride32').footprint, 512 * 32 + 512 * 4);
+  assert.equal(footprint, { read: 512 * 4, written: 512 * 4 });
+  assert.equal(profileOf('stride32').footprint, { read: 512 * 32, written: 512 * 4 });
+  // What is changed is read and written.
+  assert.equal(profileOf('same_counter').footprint, { read: 512 * 4 + 32, written: 32 });
 });
 
 // ── by line ──
@@ -328,7 +330,7 @@ test('accesses of any addresses and sizes against a count of all bytes', () => {
     if (size > 4) continue;
     const shared = noShared();
     const lanes = Uint8Array.from({ length: 32 }, (_, i) => i);
-    countShared(shared, addresses, lanes, count, { size, isAtomic: false });
+    countShared(shared, addresses, lanes, count, { size, kind: 'store' });
     const words = [...new Set([...bytes].map((at) => at >> 2))];
     assert.is(shared.wavefronts, Math.max(...Array.from({ length: 32 }, (_, bank) => words.filter((word) => word % 32 === bank).length)));
   }

@@ -22,18 +22,17 @@ export function loadSource(
 ): DeviceModule | undefined {
   if (source instanceof Uint8Array) return low.load(source, diagnostics, options);
   const file = typeof source === 'string' ? new SourceFile('module.ptx', source) : source;
-  const wanted = { ...onlyNamed(options), ...how };
-  if (low.loadPtx) return loadPtx(low, file, wanted, diagnostics);
-  const compiled = compileFor(low, file, wanted, diagnostics);
+  if (low.loadPtx) return loadPtx(low, file, { ...onlyNamed(options), ...how }, diagnostics);
+  const compiled = compileFor(low, file, { ...onlyNamed(options), ...how }, diagnostics);
   const module = compiled && low.load(compiled.metallib, diagnostics, options);
   return module && { ...module, kernels: module.kernels.map((kernel) => withDemands(kernel, compiled)) };
 }
 
-/** Hands PTX over as it is. */
+/** PTX as it is, for a device that takes that, with what our own front end says of it. */
 function loadPtx(low: LowDevice, file: SourceFile, options: CompileOptions, diagnostics: Diagnostics): DeviceModule | undefined {
   const own = new Diagnostics(file);
   const reflection = reflect(file, options, own);
-  const module = reflection && low.loadPtx!({ source: file, kernels: reflection.kernels }, own);
+  const module = reflection && low.loadPtx?.({ source: file, kernels: reflection.kernels }, own);
   diagnostics.addAll(own.sorted());
   return module;
 }

@@ -1,6 +1,5 @@
 /** Every command, one value each; help, `docs/cli.md` and the messages for wrong words derive from this list. */
 import type { Command, Option } from './command.ts';
-import { exit } from './exit.ts';
 
 const json: Option = { name: 'json', doc: 'Print one JSON object instead of text.' };
 
@@ -8,6 +7,22 @@ const json: Option = { name: 'json', doc: 'Print one JSON object instead of text
 export const targetChoices = ['macos13', 'macos14', 'macos15', 'macos26', 'ios17', 'ios18', 'cpu'];
 export const fp64Choices = ['soft', 'warn', 'emulate', 'native'];
 export const mmaChoices = ['exact', 'fast'];
+/** Devices of `roofline.ts`. */
+export const rooflineChoices = [
+  'm1',
+  'm1-pro',
+  'm1-max',
+  'm1-ultra',
+  'm2',
+  'm2-pro',
+  'm2-max',
+  'm2-ultra',
+  'm3',
+  'm4',
+  'm4-pro',
+  'm4-max',
+  'h200',
+];
 export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection'];
 
 const target: Option = {
@@ -118,6 +133,13 @@ const run: Command = {
       doc: 'Take blocks, warps and threads one after the other on the CPU device: `in-order`, `reverse` or `rand:SEED`, the same for the same seed. A result that depends on it shows a race.',
     },
     {
+      name: 'profile',
+      value: 'FILE',
+      isBare: true,
+      doc: 'Count what warps do while the kernel runs on the CPU device: executions and divergence by line, sectors of global memory, bank conflicts, floating-point operations; a table, or with FILE a page (`.html`) or JSON (`.json`). Compiles for `cpu` where nothing else is said. See docs/profiler.md.',
+    },
+    { name: 'roofline', value: 'DEVICE', choices: rooflineChoices, doc: 'The device of the profile’s roofline; `m1` is the default.' },
+    {
       name: 'trace-thread',
       value: 'B,T',
       doc: 'Show what thread T of block B executes on the CPU device, with values, on standard error; both by number or as `x.y.z`. Compiles for `cpu` where nothing else is said.',
@@ -139,6 +161,7 @@ const run: Command = {
       does: 'say everything',
     },
     { line: 'cumetal run saxpy.ptx --sanitize', does: 'look for accesses out of bounds, races and the like; exit code 1 where there are' },
+    { line: 'cumetal run saxpy.ptx --profile=saxpy.html --roofline m2', does: 'a page with what each line costs' },
     { line: 'cumetal run saxpy.ptx --trace-thread 0,5', does: 'what thread 5 of block 0 does, line by line' },
     { line: 'cumetal run saxpy.ptx --schedule rand:7', does: 'take blocks and threads in an order by seed, so that races show' },
     { line: 'cumetal run --launch case/launch.json --json', does: 'launch from a file and check what it expects' },
@@ -339,33 +362,29 @@ in bytes, and CUMETAL_CACHE_DISABLE=1 or \`run --no-cache\` does without.`,
   run: async (context) => (await import('./cache.ts')).cache(context),
 };
 
-/** A command of the contract that is not built yet: it says so and does nothing. */
-function planned(name: string, summary: string, usage: string): Command {
-  return {
-    name,
-    summary,
-    usage: [usage],
-    positionals: [0, Number.POSITIVE_INFINITY],
-    options: [],
-    examples: [{ line: `cumetal ${name} ${usage}`, does: 'not yet available' }],
-    isPlanned: true,
-    async run({ terminal }) {
-      terminal.err(`error: \`cumetal ${name}\` is not yet available in this version\n`);
-      return exit.usage;
-    },
-  };
-}
+/** Words of `run` that describe a launch or how it is compiled. */
+const launchWordNames = ['kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch', 'engine', 'fma', 'threads', 'repeat', 'timeout'];
 
-export const commands: readonly Command[] = [
-  run,
-  build,
-  check,
-  inspect,
-  validate,
-  devices,
-  doctor,
-  explain,
-  diff,
-  planned('bench', 'time compile and launch', '[--json]'),
-  cache,
-];
+const bench: Command = {
+  name: 'bench',
+  summary: 'time compile and launch',
+  usage: ['[options]', 'FILE [options]', '--launch launch.json [options]'],
+  positionals: [0, 1],
+  options: [
+    ...run.options.filter(({ name }) => name === 'device' || launchWordNames.includes(name)),
+    image,
+    target,
+    fp64,
+    mma,
+    ptxStrict,
+    json,
+  ],
+  examples: [
+    { line: 'cumetal bench', does: 'what this machine’s device can do: a launch, memory, arithmetic' },
+    { line: 'cumetal bench examples/mandelbrot.ptx', does: 'compile, load and launch that file, as `run` would' },
+    { line: 'cumetal bench examples/mandelbrot.ptx --engine lane --json', does: 'on the CPU device one thread after the other' },
+  ],
+  run: async (context) => (await import('./bench.ts')).bench(context, run),
+};
+
+export const commands: readonly Command[] = [run, build, check, inspect, validate, devices, doctor, explain, diff, bench, cache];

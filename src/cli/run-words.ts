@@ -34,6 +34,8 @@ export interface RunRequest {
   readonly schedule: Order | undefined;
   /** The thread that is traced, and how far. */
   readonly trace: Omit<TraceRequest, 'take'> | undefined;
+  /** Whether the launch is profiled, and where that goes; nowhere in particular where it is only shown. */
+  readonly profile: { readonly path: string | undefined; readonly roofline: string } | undefined;
   readonly compile: CompileOptions;
   /** Values of function constants. */
   readonly constants: readonly GivenConstant[];
@@ -76,6 +78,7 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
   const limit = one('trace-limit', (word) => readCount('trace-limit', word, 0));
   const traced = one('trace-thread', readThread);
   const trace = traced && { ...traced, ...(limit === undefined ? {} : { limit }) };
+  const profile = has(words, 'profile') ? take(readProfile(words)) : undefined;
   const prints = allValues(words, 'print').map((word) => take(readPrint(word)));
   const outs = allValues(words, 'out').map((word) => take(readOut(word)));
   const checks = allValues(words, 'check').map((word) => take(readCheck(word)));
@@ -104,9 +107,10 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     sanitize: sanitize && { kinds: sanitize },
     schedule,
     trace,
+    profile,
     compile: {
       // The CPU device alone understands marks, so there is no reason to do without what it has.
-      ...(trace ? { target: 'cpu', marks: true } : {}),
+      ...(trace || profile ? { target: 'cpu', marks: true } : {}),
       ...compileOptions(words),
       ...(sanitize ? { sanitize: true } : {}),
     },
@@ -159,6 +163,12 @@ function readOrder(word: string): Order | string {
   if (seed !== undefined && Number(seed) < 2 ** 32) return { kind: 'rand', seed: Number(seed) };
   const near = closest(word, orders);
   return `\`--schedule ${word}\`: the orders are ${orders.join(', ')}${near ? `; did you mean \`${near}\`?` : ''}`;
+}
+
+function readProfile(words: Words): Exclude<RunRequest['profile'], undefined> | string {
+  const path = lastValue(words, 'profile');
+  if (path !== undefined && !/\.(html|json)$/.test(path)) return `\`--profile=${path}\`: the file is to be called \`.html\` or \`.json\``;
+  return { path, roofline: lastValue(words, 'roofline') ?? 'm1' };
 }
 
 /** `B,T`: a block and a thread in it, each by its number or by three. */

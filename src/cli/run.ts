@@ -1,6 +1,8 @@
 /** `cumetal run`: compile if needed, launch one kernel, show, save and check its buffers. */
 import { Diagnostics } from '../base/diagnostic.ts';
+import type { SourceFile } from '../base/source.ts';
 import type { Device } from '../device/device.ts';
+import type { Profile } from '../device/profile.ts';
 import type { Trace } from '../device/trace.ts';
 import { launch, writeBytes } from '../runtime/index.ts';
 import { type Context, has, lastValue, type Words } from './command.ts';
@@ -11,7 +13,7 @@ import { loadTask } from './load-task.ts';
 import { progressBar } from './progress-bar.ts';
 import { renderAll } from './render.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './run-report.ts';
-import { clashing } from './run-words.ts';
+import { clashing, type RunRequest } from './run-words.ts';
 import { readTask, type Task } from './task.ts';
 import { wrongWords } from './wrong-words.ts';
 
@@ -25,22 +27,53 @@ export async function run(context: Context): Promise<ExitCode> {
   const seen: Seen = {};
   const code = await attempt(context, report, seen);
   if (seen.trace) await showTrace(seen.trace, context, report);
+  const table = seen.profile && (await showProfile(seen.profile, context, report));
   terminal.err(renderAll(diagnostics.list, terminal.colour.err));
   if (has(words, 'json')) terminal.out(`${reportJson(report)}\n`);
   else if (report.launched) terminal.out(reportHuman(report.launched, report.notes));
+  if (table) terminal.out(`\n${table}`);
   return code;
 }
 
 /** Words that only the CPU device understands, so that on a Mac as well it is the one that is meant. */
-const watchWords = ['sanitize', 'schedule', 'trace-thread'] as const;
+const watchWords = ['sanitize', 'schedule', 'trace-thread', 'profile'] as const;
 
 /** What a launch was watched for. */
 interface Seen {
   trace?: Trace;
+  profile?: Profiled;
+}
+
+interface Profiled {
+  readonly profile: Profile;
+  readonly source: SourceFile | undefined;
+  readonly wanted: NonNullable<RunRequest['profile']>;
+}
+
+function takeProfile(seen: Seen, profiled: Profiled): void {
+  seen.profile = profiled;
 }
 
 function takeTrace(seen: Seen, trace: Trace): void {
   seen.trace = trace;
+}
+
+/** A profile goes to a file, into the object of `--json`, or is given back as a table. */
+async function showProfile(
+  { profile, source, wanted }: Profiled,
+  { terminal, words }: Context,
+  report: Report,
+): Promise<string | undefined> {
+  const [{ placeOn, roofs }, { profileJson, profileText }] = await Promise.all([import('./roofline.ts'), import('./profile-text.ts')]);
+  const on = placeOn(roofs[wanted.roofline]!, profile);
+  const { path } = wanted;
+  if (path !== undefined) {
+    const isPage = path.endsWith('.html');
+    const text = isPage ? (await import('./profile-html.ts')).profileHtml(profile, source, on) : `${jsonText(profileJson(profile, on))}\n`;
+    if (writeBytes(terminal, path, new TextEncoder().encode(text), report.diagnostics)) report.notes.push(`profile written to ${path}`);
+  } else if (has(words, 'json')) report.watched = { ...report.watched, profile: profileJson(profile, on) };
+  else return profileText(profile, source, on);
+  return undefined;
 }
 
 /** A trace goes to a file, into the object of `--json`, or beside the diagnostics. */
@@ -100,10 +133,14 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   report.compileMs = performance.now() - start;
   if (typeof module === 'number') return module;
   const isJson = has(words, 'json');
-  const source = input.kind === 'ptx' ? { source: input.source } : {};
+  const source: { readonly source?: SourceFile } = input.kind === 'ptx' ? { source: input.source } : {};
+  const wanted = request.profile;
   const watch = {
     ...(request.sanitize ? { sanitize: { ...request.sanitize, ...source } } : {}),
     ...(request.trace ? { trace: { ...request.trace, ...source, take: (trace: Trace) => takeTrace(seen, trace) } } : {}),
+    ...(wanted
+      ? { profile: { ...source, take: (profile: Profile) => takeProfile(seen, { profile, source: source.source, wanted }) } }
+      : {}),
   };
   const bar = isJson ? undefined : progressBar(plan.kernel ?? module.kernels[0]?.name ?? '', terminal);
   const options = {

@@ -156,16 +156,6 @@ export interface DeviceSymbol {
   read(): Uint8Array;
 }
 
-/** A launch that is under way. */
-export interface PendingLaunch {
-  /** Kept when the kernel has ended; never broken. Diagnostics are reported before it is. Nothing where the launch failed. */
-  readonly done: Promise<LaunchResult | undefined>;
-  /** Ends it where the device can. */
-  cancel(): void;
-  /** Blocks, of all in the grid. */
-  progress(): { readonly done: number; readonly total: number };
-}
-
 /** A library made ready to launch. */
 export interface DeviceModule {
   readonly kernels: readonly KernelReflection[];

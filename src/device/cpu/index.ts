@@ -54,7 +54,7 @@ function allocate(memory: DeviceMemory, allocations: Allocations, size: number, 
     return undefined;
   }
   memory.view(address, size).fill(0);
-  const lasting = 'toResizableBuffer' in memory.memory;
+  const lasting = memory.isShared || 'toResizableBuffer' in memory.memory;
   const allocation = allocations.add(address, size, 'a buffer', 'none');
   /** Whoever has a view writes unseen. */
   const seen = (view: Uint8Array): Uint8Array => {

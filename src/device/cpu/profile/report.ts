@@ -63,7 +63,7 @@ export function profileOf(observed: Observed, { source }: ProfileRequest, counts
     grid,
     block,
     warps: grid[0] * grid[1] * grid[2] * Math.ceil(threads / 32),
-    footprint: 32 * bitsIn(counts.touched),
+    footprint: { read: 32 * bitsIn(counts.read), written: 32 * bitsIn(counts.written) },
     total: tally.total,
     operations: tally.operations,
     lines: [...lines.values()].sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line),

@@ -2,6 +2,7 @@
 import { elementOf, isVector, type Kernel, lanesOf, livenessOf, operandsOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { countUses, isFree, type Plan, windowsOf } from '../compile/plan.ts';
+import { workOutAgain } from './again.ts';
 import { narrowed } from './narrow.ts';
 import { orderBlocks } from './order.ts';
 import { knownPermutations } from './permutations.ts';
@@ -53,10 +54,13 @@ export const isLong = ({ kernel, wide }: Pick<StripPlan, 'kernel' | 'wide'>, val
 
 /** Plans a kernel for blocks of a shape; the kernel itself stays as it is. */
 export function stripPlan(original: Kernel, block: Dim3, { fma, lanes: fixed }: StripOptions): StripPlan {
-  const { kernel, wide } = narrowed(original);
+  const { kernel, wide: before } = narrowed(original);
   const permutations = knownPermutations(kernel);
   splitAtBarriers(kernel);
+  workOutAgain(kernel, before);
   orderBlocks(kernel);
+  const wide = new Uint8Array(kernel.insts.length);
+  wide.set(before);
   const { offsets, windows } = windowsOf(kernel);
   const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, fixed, fma }, shapesOf);
   const regions = stripRegions(kernel);
