@@ -191,7 +191,8 @@ export interface PtxModule {
 
 export interface Device {
   readonly info: DeviceInfo;
-  allocate(sizeBytes: number, diagnostics: Diagnostics): DeviceBuffer | undefined;
+  /** Memory of zeros; nothing after reporting CM6012. `isSeen`: where the device has memory of several kinds, one that the host sees (`view`). */
+  allocate(sizeBytes: number, diagnostics: Diagnostics, isSeen?: boolean): DeviceBuffer | undefined;
   /** Reads and compiles a metallib; nothing after reporting CM40xx or CM20xx. */
   load(metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined;
   /** Takes PTX as it is: the CUDA device alone, which has no use for a metallib. Nothing after reporting CM6041 or CM6012. */
