@@ -1,7 +1,7 @@
 /**
  * The CPU device against what else runs such kernels on a CPU, one thread each and in turns: eleven kernels, as PTX through the whole
  * pipeline, as OpenCL through PoCL (its default method and its best one), and as plain loops through g++ (-O3 and -Ofast).
- * `--fma=exact` has products and sums fused with one rounding, as CUDA has them; `fast` is the default here, for the peers do not either.
+ * `--workers` is the device against itself: two threads and one, in turns. `--fma=exact` has products and sums fused with one rounding, as CUDA has them; `fast` is the default here, for the peers do not either.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -59,7 +59,7 @@ const saxpy = (name: string, n: number, times: number): Kernel => ({
 const many = 4194304;
 
 /** Numbers of `peer.cpp`. */
-const kernels: readonly Kernel[] = [
+export const kernels: readonly Kernel[] = [
   saxpy('saxpy', 8388608, 1),
   saxpy('saxpy_small', 16384, 64),
   {
@@ -126,8 +126,8 @@ function* generated(count: number): Generator<number> {
     yield x;
   }
 }
-const numbers = (count: number): Uint8Array => new Uint8Array(Uint32Array.from(generated(count), (x) => x >>> 7).buffer);
-const floats = (count: number, scale: number, least: number): Uint8Array =>
+export const numbers = (count: number): Uint8Array => new Uint8Array(Uint32Array.from(generated(count), (x) => x >>> 7).buffer);
+export const floats = (count: number, scale: number, least: number): Uint8Array =>
   new Uint8Array(Float32Array.from(generated(count), (x) => least + (scale * (x >>> 8)) / 16777216).buffer);
 
 /** Ways of PoCL to run the work-items of a group, the default one first; `repl` does not end for some kernels. */
@@ -169,26 +169,45 @@ function rateOf(command: readonly string[], method: string): number | undefined 
 export function cpu(given: readonly string[] = []): Bench | undefined {
   const fma: Fma = given.includes('--fma=exact') ? 'exact' : 'fast';
   const engine = given.includes('--engine=lane') ? ('lane' as const) : ('auto' as const);
+  const threads = Number(given.find((word) => word.startsWith('--threads='))?.slice('--threads='.length) ?? 1);
   const only = given.find((word) => word.startsWith('--only='))?.slice('--only='.length);
   const at = mkdtempSync(join(tmpdir(), 'cumetal-bench-'));
   try {
-    const peers = given.includes('--ours') ? undefined : peersIn(at);
-    if (!peers && !given.includes('--ours')) return undefined;
+    const isAlone = given.includes('--ours') || given.includes('--workers');
+    const peers = isAlone ? undefined : peersIn(at);
+    if (!peers && !isAlone) return undefined;
     const path = join(folder, 'eleven.ptx');
     const compiled = compile(new SourceFile(path, readFileSync(path, 'utf8')), { target: 'macos15' }, new Diagnostics());
     if (!compiled) throw new Error('the kernels do not compile');
+    if (given.includes('--workers')) {
+      const scales = (threads: number) => (kernel: Kernel) => ours(kernel, compiled.metallib, { fma, engine, threads });
+      const rows = kernels.filter(({ name }) => only === undefined || name === only).map((each) => scalingOf(each, scales(2), scales(1)));
+      return { bench: 'cpu --workers', about: 'two threads against one, best of many launches, the better of rounds', rows };
+    }
     // Ours alone, to see what a change does.
     if (given.includes('--ours')) {
       for (const kernel of kernels.filter(({ name }) => only === undefined || name === only))
-        console.log(`${kernel.name}: ${(ours(kernel, compiled.metallib, { fma, engine })() / 1e6).toFixed(1)} M${kernel.unit}/s`);
+        console.log(`${kernel.name}: ${(ours(kernel, compiled.metallib, { fma, engine, threads })() / 1e6).toFixed(1)} M${kernel.unit}/s`);
       process.exit(0);
     }
     const chosen = kernels.filter(({ name }) => only === undefined || name === only);
-    const rows = chosen.map((kernel) => rowOf(kernel, ours(kernel, compiled.metallib, { fma, engine }), peers!));
+    const rows = chosen.map((kernel) => rowOf(kernel, ours(kernel, compiled.metallib, { fma, engine, threads }), peers!));
     return { bench: 'cpu', about: `one thread each, best of many launches, middle of ${rounds} rounds; fma ${fma}`, rows };
   } finally {
     rmSync(at, { recursive: true, force: true });
   }
+}
+
+/** Two threads and one in turns: a machine that does other work meanwhile is as busy for both, so the best round of each counts. */
+function scalingOf(kernel: Kernel, two: (kernel: Kernel) => () => number, one: (kernel: Kernel) => () => number): Row {
+  const runs = [two(kernel), one(kernel)];
+  const best = [0, 0];
+  for (let round = 0; round < rounds; round++)
+    runs.forEach((run, i) => {
+      best[i] = Math.max(best[i]!, run());
+    });
+  const [mine, other] = best.map((rate) => rate / 1e6) as [number, number];
+  return { name: kernel.name, ours: mine, other, unit: `M${kernel.unit}/s`, ratio: mine / other };
 }
 
 function rowOf(kernel: Kernel, run: () => number, { native, opencl }: Peers): Row {

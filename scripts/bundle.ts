@@ -1,18 +1,23 @@
 /**
  * Bundles the command line with bytecode, which `bin/cumetal` starts instead of the sources while it is newer than all of them:
  * most of a short run is reading code. Each command is a file of its own, and so is what a command only sometimes needs, for
- * what is not read costs nothing. `npm install` runs this.
+ * what is not read costs nothing. `npm install` runs this: `bun scripts/bundle.ts [FOLDER]`.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { BunPlugin } from 'bun';
-import { sourcesOf } from './sources.ts';
+import { hashOf, sourcesOf } from './sources.ts';
 
-/** Where the bundle lies; a cache, safe to delete. */
-const folder = 'node_modules/.cache/cumetal';
+/** Where the bundle goes: the place that is named, as a package has it, else a cache, safe to delete. */
+const folder = process.argv[2] ?? 'node_modules/.cache/cumetal';
 /** Where it is made, so that there is a whole one or none. */
 const made = `${folder}.new`;
 const room = 'src/cli';
+
+/** All that the program is made from. */
+const sources = ['package.json', ...sourcesOf(`${room}/main.ts`)];
+/** Tells what it compiles from what other builds did (`src/cli/build-id.ts`). */
+const build = hashOf(sources);
 
 /** Files of the command line that are bundled, by name; each dynamic import between them adds one. */
 const parts = ['main'];
@@ -101,6 +106,7 @@ async function bundle(name: string, entry: string): Promise<void> {
     target: 'bun',
     minify: true,
     bytecode: true,
+    define: { CUMETAL_BUILD: JSON.stringify(build) },
     plugins: [bundled, parted, lazyOhm, lateRows],
   });
   if (result.success) return;
@@ -113,8 +119,7 @@ async function bundle(name: string, entry: string): Promise<void> {
  * sources takes.
  */
 function writeNewer(): void {
-  const files = ['package.json', ...sourcesOf(`${room}/main.ts`)];
-  const tests = files.map((file) => `[ "$root/${file}" -nt "$bundle" ] && return 0\n`);
+  const tests = sources.map((file) => `[ "$root/${file}" -nt "$bundle" ] && return 0\n`);
   writeFileSync(`${made}/newer.sh`, `${tests.join('')}return 1\n`);
 }
 

@@ -17,3 +17,10 @@ export function sourcesOf(start: string): Set<string> {
   for (const source of all) for (const next of importsOf(source)) all.add(next);
   return all;
 }
+
+/** The SHA-256 of files, their names among it, in hexadecimal: 16 digits of it. */
+export function hashOf(files: Iterable<string>): string {
+  const hasher = new Bun.CryptoHasher('sha256');
+  for (const file of [...files].sort()) hasher.update(`${file}\0`).update(readFileSync(file)).update('\0');
+  return hasher.digest('hex').slice(0, 16);
+}

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { BitReader, BitWriter, OutOfBits } from '../../src/base/bits.ts';
 import { Malformed } from '../../src/bitcode/malformed.ts';
 import type { RawRecord } from '../../src/bitcode/record-reader.ts';
-import { type RawBlock, readStream } from '../../src/bitcode/stream-reader.ts';
+import { openStream, type RawBlock, readStream } from '../../src/bitcode/stream-reader.ts';
 import { streamWriter } from '../../src/bitcode/stream-writer.ts';
 import { align, block, end, enter, type Field, magic, pack, plain } from '../support/bit-fields.ts';
 
@@ -96,27 +96,41 @@ test('a variable-width field that goes on beyond 64 bits is refused', () => {
   );
 });
 
-test('many six-bit fields at once: written and read as one by one, with the ids of records between them', () => {
+test('many six-bit fields at once: read as one by one', () => {
   const borders = Array.from({ length: 53 }, (_, bits) => 2 ** bits).flatMap((power) => [power - 1, power]);
   const values = [...borders, Number.MAX_SAFE_INTEGER, ...[...borders].reverse(), 7, 7, 32769, 0];
   const bytes = written((bits) => {
     for (const value of values) bits.vbr(value, 6);
   });
-  assert.equal(
-    written((bits) => bits.records(values.length, Float64Array.from(values), 3, 4)),
-    bytes,
-  );
   const into = new Float64Array(values.length + 1);
   new BitReader(Uint8Array.from(bytes)).vbr6s(values.length, into, 1);
   assert.equal([...into], [0, ...values]);
-  // Two records: id 3 of four bits, code 8, one operand, 32; id 3, code 9, none.
-  assert.equal(
-    written((bits) => bits.records(7, Float64Array.of(-1, 8, 1, 32, -1, 9, 0), 3, 4)),
-    [...pack([3, 4], [8, 6], [1, 6], [0b100000, 6], [1, 6], [3, 4], [9, 6], [0, 6])],
-  );
   assert.throws(
     () => new BitReader(Uint8Array.from(bytes)).vbr6s(bytes.length * 2, new Float64Array(bytes.length * 2)),
     (e: unknown) => e instanceof OutOfBits,
+  );
+});
+
+test('many records at once: written as field by field, words of 32 bits without sign', () => {
+  const borders = Array.from({ length: 32 }, (_, bits) => 2 ** bits).flatMap((power) => [power - 1, power]);
+  const operands = [...borders, 2 ** 32 - 1, ...[...borders].reverse(), 7, 7, 32769, 0];
+  const records = [[], [32], operands, [], operands.slice(3)];
+  const tape = records.flatMap((record, i) => [2 ** i * 8, record.length, ...record]);
+  const fields = written((bits) => {
+    for (const [i, record] of records.entries()) {
+      bits.fixed(3, 4);
+      for (const value of [2 ** i * 8, record.length, ...record]) bits.vbr(value, 6);
+    }
+  });
+  const words = Int32Array.from([99, ...tape, 99], (word) => word | 0);
+  assert.equal(
+    written((bits) => bits.records(words, 1, tape.length + 1, 3, 4)),
+    fields,
+  );
+  // Two records: id 3 of four bits, code 8, one operand, 32; id 3, code 9, none.
+  assert.equal(
+    written((bits) => bits.records(Int32Array.of(8, 1, 32, 9, 0), 0, 5, 3, 4)),
+    [...pack([3, 4], [8, 6], [1, 6], [0b100000, 6], [1, 6], [3, 4], [9, 6], [0, 6])],
   );
 });
 
@@ -298,6 +312,97 @@ test('reading: arrays and blobs', () => {
   const [data] = readStream(pack(...withAbbreviation(blob, [4, 3], [7, 6], [3, 6], align, [0x0a0b0c, 24], align)));
   assert.equal(plainly(data!), [[5, 7]]);
   assert.equal([...records(data!)[0]!.blob!], [0x0c, 0x0b, 0x0a]);
+});
+
+test('reading: in passing the same as in a tree, whatever shape the abbreviation has', () => {
+  const literal = (value: number): Field[] => [
+    [1, 1],
+    [value, 8],
+  ];
+  const sized = (kind: 1 | 2, width: number): Field[] => [[0, 1], [kind, 3], ...(width < 16 ? [[width, 5] as const] : wide(width))];
+  // Two chunks of five bits.
+  const wide = (width: number): Field[] => [
+    [16 | (width & 15), 5],
+    [width >> 4, 5],
+  ];
+  const [array, char6, blob]: Field[][] = [3, 4, 5].map((kind) => [
+    [0, 1],
+    [kind, 3],
+  ]);
+  const shapes: [operands: number, define: Field[], body: Field[], record: number[]][] = [
+    [
+      3,
+      [...literal(9), ...sized(1, 7), ...sized(2, 4)],
+      [
+        [100, 7],
+        [0b1110, 4],
+        [0b0011, 4],
+      ],
+      [9, 100, 30],
+    ],
+    [2, [...literal(9), ...sized(1, 32)], [[0xfffffff1, 32]], [9, 0xfffffff1]],
+    [
+      2,
+      [...literal(9), ...sized(2, 32)],
+      [
+        [0x80000001, 32],
+        [2, 32],
+      ],
+      [9, 2 ** 32 + 1],
+    ],
+    [
+      4,
+      [...literal(9), ...sized(1, 1), ...array!, ...sized(2, 6)],
+      [
+        [1, 1],
+        [2, 6],
+        [33, 6],
+        [1, 6],
+        [5, 6],
+      ],
+      [9, 1, 33, 5],
+    ],
+    [
+      3,
+      [...literal(9), ...array!, ...sized(1, 3)],
+      [
+        [2, 6],
+        [7, 3],
+        [5, 3],
+      ],
+      [9, 7, 5],
+    ],
+    [
+      3,
+      [...literal(9), ...array!, ...char6!],
+      [
+        [2, 6],
+        [0, 6],
+        [63, 6],
+      ],
+      [9, 0x61, 0x5f],
+    ],
+    [3, [...literal(9), ...literal(4), ...sized(1, 2)], [[3, 2]], [9, 4, 3]],
+    [
+      2,
+      [...sized(2, 6), ...sized(1, 2)],
+      [
+        [9, 6],
+        [3, 2],
+      ],
+      [9, 3],
+    ],
+    [2, [...literal(9), ...blob!], [[3, 6], align, [0x0a0b0c, 24], align], [9]],
+  ];
+  const defined = shapes.flatMap(([operands, define]): Field[] => [[2, 4], [operands, 5], ...define]);
+  const used = shapes.flatMap(([, , body], i): Field[] => [[4 + i, 4], ...body]);
+  const stream = openStream(pack(magic, ...block(2, 8, 3, ...block(3, 12, 4, ...defined, ...used))), new Set([12]));
+  const [body] = stream.top[0]!.unread;
+  const passing: number[][] = [];
+  stream.walk(body!, { block: () => {}, record: ({ code, ops, count }) => void passing.push([code, ...ops.subarray(0, count)]) });
+  const expected = shapes.map(([, , , record]) => record);
+  assert.equal(passing, expected);
+  assert.equal(plainly(stream.read(body!)), expected);
 });
 
 test('reading: a field of no bits is 0, one of 64 bits is whole', () => {

@@ -1,10 +1,12 @@
 /** What `cumetal doctor` says of the GPU: shown by a kernel on it where there is one, with the reason where there is none. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { metalFinding } from '../../src/cli/doctor.ts';
+import { cudaFinding, metalFinding } from '../../src/cli/doctor.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
+import { openCudaDevice } from '../../src/device/cuda/index.ts';
 import type { Device } from '../../src/device/index.ts';
 import { openMetalDevice } from '../../src/device/metal/index.ts';
+import { openFakeCuda } from '../support/cuda/fake.ts';
 import { checkFake } from '../support/metal/candidates.ts';
 import { openFake } from '../support/metal/open.ts';
 
@@ -47,6 +49,22 @@ test('a Mac without a device says why, another machine needs none', async () => 
     next: 'the CPU device runs the same metallib',
   });
   assert.is((await metalFinding({ ...none, failures: [] }, terminal, unused)).words, 'needs a Mac');
+});
+
+const { test: onCuda, fake: cuda } = openFakeCuda(all);
+
+onCuda('an NVIDIA GPU is judged by its numbers, and this one computes none', async () => {
+  cuda.reset();
+  const found = await cudaFinding({ name: 'Fake GPU 0', failures: [] }, terminal, () => openCudaDevice(cuda.open()) as Device);
+  assert.is(found.state, 'broken');
+  assert.is(found.words, 'Fake GPU 0: a kernel gave 0 1 2 3 where 1 3 5 7 is right');
+  assert.equal([cuda.violations(), cuda.live()], [[], 0]);
+});
+
+test('a machine without an NVIDIA GPU says why, and works without', async () => {
+  const unused = (): never => assert.unreachable() as never;
+  const found = await cudaFinding({ name: undefined, failures: ['there is no CUDA driver here (libcuda.so.1)'] }, terminal, unused);
+  assert.equal([found.state, found.words], ['absent', 'there is no CUDA driver here (libcuda.so.1)']);
 });
 
 all.run();

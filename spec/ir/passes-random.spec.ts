@@ -2,7 +2,18 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { addBlock, builder, dce, emptyKernel, type Kernel, type Pass, printKernel, runPasses, standardPasses } from '../../src/ir/index.ts';
+import {
+  addBlock,
+  builder,
+  costPasses,
+  dce,
+  emptyKernel,
+  type Kernel,
+  type Pass,
+  printKernel,
+  runPasses,
+  standardPasses,
+} from '../../src/ir/index.ts';
 import { interpret } from '../../src/ir/interpret.ts';
 import { assertSound } from '../support/ir-text.ts';
 import { inputSize, outputSize, randomKernel } from '../support/random-kernel.ts';
@@ -53,7 +64,7 @@ for (const length of [2, 8, 25])
   });
 
 test('each pass alone keeps what a kernel stores, in any order', () => {
-  const order = fc.array(fc.constantFrom(...standardPasses), { minLength: 1, maxLength: 6 });
+  const order = fc.array(fc.constantFrom(...standardPasses, ...costPasses), { minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(choices, order, (seeds, passes) => {
       const kernel = randomKernel(seeds, 8);

@@ -114,6 +114,12 @@ becomes(
   '%10 = const i32 5; %11 = icmp i1 %10, %i {pred: slt}; %12 = select i32 %11, %i, %k; %12',
   '%10 = const i32 5; %11 = icmp i1 %i, %10 {pred: sgt}; %12 = select i32 %11, %i, %k; %12',
 );
+const chosen = (flag: string): string => `%15 = select i32 ${flag}, %i, %k; %15`;
+const not = '%10 = const i1 1; %12 = xor i1 %11, %10;';
+becomes(`%11 = icmp i1 %i, %k {pred: slt}; ${not} ${chosen('%12')}`, `%12 = icmp i1 %i, %k {pred: sge}; ${chosen('%12')}`);
+becomes(`%11 = icmp i1 %i, %k {pred: ne}; ${not} ${chosen('%12')}`, `%12 = icmp i1 %i, %k {pred: eq}; ${chosen('%12')}`);
+// With a NaN the first is false, so its denial is true.
+becomes(`%11 = fcmp i1 %f, %f {pred: olt}; ${not} ${chosen('%12')}`, `%12 = fcmp i1 %f, %f {pred: uge}; ${chosen('%12')}`);
 becomes('%10 = const i1 0; %11 = icmp i1 %c, %10 {pred: ne}; %12 = select i32 %11, %i, %k; %12', '%12 = select i32 %c, %i, %k; %12');
 becomes(
   '%10 = const i1 1; %11 = const i1 0; %12 = select i1 %c, %10, %11; %13 = select i32 %12, %i, %k; %13',

@@ -1,11 +1,15 @@
 /**
- * Variables that carry arguments, written and read at random in every width, on ways that the data choose: what the kernel computes is what
- * the same accesses of an array of bytes give. Each case is run with the variable as values, and once more in memory.
+ * Variables that carry arguments, and local ones, written and read at random in every width, on ways that the data choose: what the kernel
+ * computes is what the same accesses of an array of bytes give. Each case is run with the variable as values, by way of generic addresses
+ * too, and once more in memory.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Kernel } from '../../src/ir/index.ts';
+import { promoteLocals } from '../../src/lower/index.ts';
 import { splitMix64 } from '../../src/runtime/index.ts';
-import { kernelOf, wordsFrom, writing } from './lowered.ts';
+import { assertSound } from '../support/ir-text.ts';
+import { kernelOf, wordsOf, writing } from './lowered.ts';
 
 const test = suite('lower/cells');
 
@@ -33,8 +37,19 @@ function stepFrom(pick: Pick): Step {
 
 const rounds = 3;
 
+/** How the variable is declared and reached. */
+type Kind = 'param' | 'local' | 'generic' | 'taken' | 'memory';
+
+const starts: Partial<Record<Kind, string>> = {
+  generic: 'mov.b64 %c, c; cvta.local.u64 %c, %c;',
+  // What is volatile is memory.
+  memory: 'mov.b64 %c, c; cvta.local.u64 %c, %c; ld.volatile.u64 %t, [%c];',
+};
+
 /** `sum` starts as the number given; a store writes `sum + lane`, a load makes it `sum * 31 + lane` for each lane. */
-function textOf(steps: readonly Step[], isMemory: boolean): string {
+function textOf(steps: readonly Step[], kind: Kind): string {
+  const declared = kind === 'param' || kind === 'taken' ? '.param' : '.local';
+  const [space, address] = kind === 'generic' ? ['', '%c'] : [declared, 'c'];
   const lines = steps.map(({ kind, bytes, lanes, at, isSigned, guard }) => {
     const vector = lanes === 1 ? '' : `.v${lanes}`;
     const type = `.${isSigned ? 's' : 'u'}${8 * bytes}`;
@@ -43,16 +58,16 @@ function textOf(steps: readonly Step[], isMemory: boolean): string {
     const when = guard === undefined ? '' : `shr.u64 %t, %sum, ${guard}; and.b64 %t, %t, 1; setp.ne.s64 %g, %t, 0;`;
     const set = guard === undefined ? '' : '@%g ';
     if (kind === 'st')
-      return `${when} ${names.map((v, i) => `add.u64 ${v}, %sum, ${i};`).join(' ')} ${set}st.param${vector}${type} [c+${at}], ${list};`;
+      return `${when} ${names.map((v, i) => `add.u64 ${v}, %sum, ${i};`).join(' ')} ${set}st${space}${vector}${type} [${address}+${at}], ${list};`;
     const sums = names.map((v) => `${set}mad.lo.u64 %sum, %sum, 31, ${v};`).join(' ');
-    return `${when} ${set}ld.param${vector}${type} ${list}, [c+${at}]; ${sums}`;
+    return `${when} ${set}ld${space}${vector}${type} ${list}, [${address}+${at}]; ${sums}`;
   });
-  const start = [0, 8].map((at) => `st.param.b64 [c+${at}], ${at};`).join(' ');
-  const body = `.reg .b64 %sum, %t, %i, %v<4>; .reg .pred %g, %more; cvt.u64.u32 %sum, %r0; mul.lo.u64 %sum, %sum, 0x9E3779B97F4A7C15; mov.b64 %i, 0; ${start}
+  const start = [0, 8].map((at) => `st${space}.b64 [${address}+${at}], ${at};`).join(' ');
+  const body = `.reg .b64 %sum, %t, %i, %v<4>, %c; .reg .pred %g, %more; cvt.u64.u32 %sum, %r0; ${starts[kind] ?? ''} mul.lo.u64 %sum, %sum, 0x9E3779B97F4A7C15; mov.b64 %i, 0; ${start}
     TOP: ${lines.join('\n')}
     add.u64 %i, %i, 1; setp.lt.u64 %more, %i, ${rounds}; @%more bra TOP;`;
-  if (!isMemory) return writing(`.param .align 16 .b8 c[${size}];\n${body}\nst.global.u64 [%rd0], %sum;`);
-  // The result of a function whose address is taken.
+  if (kind !== 'taken') return writing(`${declared} .align 16 .b8 c[${size}];\n${body}\nst.global.u64 [%rd0], %sum;`);
+  // The result of a function, whose address is taken for nothing.
   const taken = body.replace('cvt.u64.u32 %sum, %r0', 'cvt.u64.u32 %sum, n; mov.b64 %t, c');
   const functions = `.func (.param .align 16 .b8 c[${size}], .reg .b64 r) f (.reg .b32 n)\n{ ${taken}\nmov.b64 r, %sum; }`;
   return writing(`.param .align 16 .b8 q[${size}]; call (q, %rd1), f, (%r0); st.global.u64 [%rd0], %rd1;`, functions);
@@ -84,8 +99,8 @@ const reader = (view: DataView) => (at: number, bytes: number, isSigned: boolean
   return isSigned ? BigInt.asIntN(8 * bytes, value) : value;
 };
 
-function sumOf(text: string, n: number): bigint {
-  const [low, high] = wordsFrom(text, n, 2);
+function sumOf(kernel: Kernel, n: number): bigint {
+  const [low, high] = wordsOf(kernel, n, 2);
   return BigInt(low!) | (BigInt(high!) << 32n);
 }
 
@@ -94,12 +109,19 @@ for (let seed = 1; seed <= 60; seed++)
     const draw = splitMix64(BigInt(seed));
     const pick: Pick = (count) => Number(draw() % BigInt(count));
     const steps = Array.from({ length: 2 + pick(12) }, () => stepFrom(pick));
-    const [values, memory] = [textOf(steps, false), textOf(steps, true)];
-    assert.is(kernelOf(values).variables.length, 0);
-    assert.is(kernelOf(memory).variables.length, 1);
-    for (const n of [1, 2, 12345]) {
-      assert.is(sumOf(values, n), expected(steps, n), values);
-      assert.is(sumOf(memory, n), expected(steps, n), memory);
+    for (const [kind, variables] of [
+      ['param', 0],
+      ['local', 0],
+      ['generic', 0],
+      ['taken', 0],
+      ['memory', 1],
+    ] as const) {
+      const text = textOf(steps, kind);
+      const kernel = kernelOf(text);
+      promoteLocals(kernel);
+      assertSound(kernel);
+      assert.is(kernel.variables.length, variables, kind);
+      for (const n of [1, 2, 12345]) assert.is(sumOf(kernel, n), expected(steps, n), text);
     }
   });
 

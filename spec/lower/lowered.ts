@@ -56,7 +56,11 @@ export const writing = (body: string, variables = ''): string =>
 
 /** Runs one thread of a kernel of `writing`: the words at `out` afterwards, the first `count` of them. */
 export function wordsFrom(text: string, n = 0, count = 1, sregs: Partial<Record<Sreg, number>> = { 'tid.x': 0 }): number[] {
-  const kernel = kernelOf(text);
+  return wordsOf(kernelOf(text), n, count, sregs);
+}
+
+/** The same of a kernel that has been lowered. */
+export function wordsOf(kernel: Kernel, n: number, count: number, sregs: Partial<Record<Sreg, number>> = { 'tid.x': 0 }): number[] {
   const param = new Uint8Array(16);
   new DataView(param.buffer).setUint32(8, n, true);
   const global = new Uint8Array(256);

@@ -17,7 +17,7 @@ if (process.platform !== 'linux') optional.add('fake-metal');
 /** The folder of the AIR oracle; `CUMETAL_ORACLE` names another. */
 export const oracleFolder = process.env.CUMETAL_ORACLE || join(import.meta.dirname, '../oracle/air');
 
-/** Bun for Linux on arm64, to be emulated: the one `CUMETAL_ARM64_BUN` names, else where `scripts/metal/arm64-bun.ts` puts it. */
+/** Bun for Linux on arm64, to be emulated: the one `CUMETAL_ARM64_BUN` names, else where `scripts/other-bun.ts` puts it. */
 export function arm64Bun(): string | undefined {
   const path = process.env.CUMETAL_ARM64_BUN || join(homedir(), '.cache/cumetal/bun-linux-aarch64/bin/bun');
   return existsSync(path) ? path : undefined;

@@ -14,10 +14,9 @@ import {
   edgesOf,
   isPointer,
   type Kernel,
+  optimise,
   rootsOf,
-  runPasses,
   type Sreg,
-  standardPasses,
   type Value,
 } from '../ir/index.ts';
 import { asInteger, llvmType } from './address.ts';
@@ -42,7 +41,7 @@ export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnost
   const doubles = target.allowsCpuOnly ? [] : kernel.params.flatMap(({ element }, i) => (element === 'f64' ? [i] : []));
   if (!target.allowsCpuOnly) {
     const legalise = target.emulatesDoubles ? emulateF64 : legaliseF64;
-    if (legalise(kernel, target.name, diagnostics)) runPasses(kernel, standardPasses);
+    if (legalise(kernel, target.name, diagnostics)) optimise(kernel);
     expandAtomics(kernel);
   }
   const module = moduleFor(kernel.name, target);

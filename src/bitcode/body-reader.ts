@@ -21,10 +21,16 @@ export interface BodyReader {
   record: OpenRecord;
   /** The operand that is read next. */
   at: number;
+  /** Values by their ids, up to `next`; of those of the module the ones that were asked for. Bodies use the list one after another. */
+  readonly values: (Value | undefined)[];
   /** The id that the next instruction will get. */
   next: number;
-  /** The value of an absolute id; a placeholder of `type` where it is not defined yet. */
-  absolute(id: number, type: Type | undefined): Value;
+  /** The value of an id that `values` does not have; a placeholder of `type` where it is not defined yet. */
+  other(id: number, type: Type | undefined): Value;
   block(id: number): Block;
   metadata(id: number, bit: number): Metadata;
 }
+
+/** The value of an id; a placeholder of `type` where it is not defined yet. */
+export const valueAt = (c: BodyReader, id: number, type: Type | undefined): Value =>
+  (id < c.next ? c.values[id] : undefined) ?? c.other(id, type);

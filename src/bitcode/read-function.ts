@@ -2,7 +2,7 @@
  * Function bodies. Operands are distances back; an operand that is defined later gets a placeholder, which is replaced once the
  * whole body is known.
  */
-import type { BodyReader, ModuleTables } from './body-reader.ts';
+import { type BodyReader, type ModuleTables, valueAt } from './body-reader.ts';
 import { dbg, type Locations, locations } from './locations.ts';
 import { Malformed } from './malformed.ts';
 import type { Constant, Instruction, Function as LlvmFunction, Metadata, MetadataNode, Value } from './model.ts';
@@ -26,7 +26,7 @@ export function readFunctions(
   const defined = functions.filter((fn) => fn.blocks.length > 0);
   if (bodies.length !== defined.length)
     throw new Malformed(bodies[0]?.bit ?? 0, 'module', `${bodies.length} bodies for ${defined.length} functions`);
-  const scratch: Scratch = { locals: [], open: [] };
+  const scratch: Scratch = { values: Array.from({ length: tables.values.count }, () => undefined), open: [] };
   bodies.forEach((body, i) => void readBody(stream, body, bodyOf(defined[i]!, tables, scratch)));
 }
 
@@ -38,8 +38,8 @@ interface Placeholder {
 
 /** Lists that each body uses anew: they have their length then, and do not grow again. */
 interface Scratch {
-  /** Arguments, constants and instructions by their ids, from `first` on to `reader.next`. */
-  readonly locals: Value[];
+  /** Values of the module that were asked for, then those of the body. */
+  readonly values: (Value | undefined)[];
   /** Instructions of the basic block that is being read. */
   readonly open: Instruction[];
 }
@@ -85,9 +85,9 @@ function readBody(stream: Stream, block: UnreadBlock, body: Body): void {
   }
 }
 
-function bodyOf(fn: LlvmFunction, tables: ModuleTables, { locals, open }: Scratch): Body {
+function bodyOf(fn: LlvmFunction, tables: ModuleTables, { values, open }: Scratch): Body {
   const first = tables.values.count;
-  for (const arg of fn.args) locals[arg.index] = arg;
+  for (const arg of fn.args) values[first + arg.index] = arg;
   const placeholders = new Map<number, Placeholder>();
   fn.blocks = [];
   const body: Body = {
@@ -96,10 +96,12 @@ function bodyOf(fn: LlvmFunction, tables: ModuleTables, { locals, open }: Scratc
       tables,
       record: noRecord,
       at: 0,
+      values,
       next: first + fn.args.length,
-      absolute(id, type) {
-        if (id < first) return tables.values.at(id, body.reader.record.bit);
-        return id < body.reader.next ? locals[id - first]! : later(id, type);
+      other(id, type) {
+        if (!(id < first)) return later(id, type);
+        values[id] = tables.values.at(id, body.reader.record.bit);
+        return values[id];
       },
       block(id) {
         if (!(id < body.blocks)) throw new Malformed(body.reader.record.bit, 'function', `basic block ${id} does not exist`);
@@ -113,7 +115,7 @@ function bodyOf(fn: LlvmFunction, tables: ModuleTables, { locals, open }: Scratc
         return found;
       },
     },
-    locals,
+    values,
     open,
     first,
     metadata: tables.metadata.list,
@@ -137,26 +139,27 @@ function bodyOf(fn: LlvmFunction, tables: ModuleTables, { locals, open }: Scratc
 }
 
 /** A value of the function that is defined. */
-const localAt = ({ locals, first, reader }: Body, id: number): Value | undefined => (id < reader.next ? locals[id - first] : undefined);
+const localAt = ({ values, first, reader }: Body, id: number): Value | undefined =>
+  id >= first && id < reader.next ? values[id] : undefined;
 
 const noRecord: OpenRecord = { code: 0, count: 0, ops: new Float64Array(0), bit: 0 };
 
 /** Constants of the function, which the instructions behind them refer to. */
 function addConstants(stream: Stream, body: Body, block: UnreadBlock): void {
-  const { reader, locals, first } = body;
+  const { reader, values, first } = body;
   const { tables } = reader;
   const at = (id: number | bigint | undefined, bit: number): Constant => {
     const found = Number(id) < first ? tables.values.at(id, bit) : localAt(body, Number(id));
     return found && found.kind !== 'argument' && found.kind !== 'instruction' ? found : noConstant(bit, id);
   };
   const own = readConstants(stream, [block], tables.types, { first: reader.next, outer: { at } });
-  for (const constant of own.all(block.bit)) locals[reader.next++ - first] = constant;
+  for (const constant of own.all(block.bit)) values[reader.next++] = constant;
 }
 
 /** Metadata of the function alone. */
 function addMetadata(body: Body, block: RawBlock): void {
   const { reader } = body;
-  const at: ValueSource['at'] = (id, bit, type) => reader.absolute(Number(id), reader.tables.types.at(type, bit));
+  const at: ValueSource['at'] = (id, bit, type) => valueAt(reader, Number(id), reader.tables.types.at(type, bit));
   body.metadata = readMetadata([block], { at }, body.metadata).list;
 }
 
@@ -187,10 +190,10 @@ function readRecord(body: Body, record: OpenRecord): void {
 const terminators: ReadonlySet<number> = new Set([codes.br.code, codes.switch.code, codes.ret.code, codes.unreachable.code]);
 
 function add(body: Body, inst: Instruction): void {
-  const { reader, locals, open, first } = body;
+  const { reader, values, open } = body;
   if (body.current >= body.blocks) throw new Malformed(reader.record.bit, 'function', 'instructions behind the last basic block');
   open[body.opened++] = inst;
-  if (inst.type !== llvm.void) locals[reader.next++ - first] = inst;
+  if (inst.type !== llvm.void) values[reader.next++] = inst;
   else if (terminators.has(reader.record.code)) {
     reader.block(body.current++).body = open.slice(0, body.opened);
     body.opened = 0;
@@ -210,7 +213,8 @@ function place({ last, place }: Body, { bit }: OpenRecord): void {
 function readPlace({ reader, places }: Body, { ops, count, bit }: OpenRecord): MetadataNode {
   const word = (i: number): number => (i < count ? ops[i]! : 0);
   const at = (i: number): MetadataNode | undefined => (word(i) === 0 ? undefined : nodeAt([reader.metadata(word(i) - 1, bit)], 0, bit));
-  return places.at([0, word(0), word(1), 0, 0, word(4)], at(2), at(3));
+  // Lines and columns have 32 bits, what a file has beyond is left out, as LLVM does.
+  return places.at([0, word(0) >>> 0, word(1) >>> 0, 0, 0, word(4) === 0 ? 0 : 1], at(2), at(3));
 }
 
 function replacePlaceholders(instructions: readonly Instruction[], definition: (id: number) => Value | undefined, bit: number): void {

@@ -1,6 +1,6 @@
 /** One instruction record to one instruction, with the type of its result worked out. */
 
-import type { BodyReader } from './body-reader.ts';
+import { type BodyReader, valueAt } from './body-reader.ts';
 import { Malformed } from './malformed.ts';
 import type { CastOpcode, Instruction, InstructionOf, MetadataArgument, Value } from './model.ts';
 import { alignOfCode } from './read-symbols.ts';
@@ -29,13 +29,12 @@ const idAt = (c: Cursor): number => (c.next - raw(c)) >>> 0;
 /** An operand that brings its type along when it is defined later. */
 function typed(c: Cursor): Value {
   const id = idAt(c);
-  const type = id >= c.next ? c.tables.types.at(raw(c), c.record.bit) : undefined;
-  return c.absolute(id, type);
+  return valueAt(c, id, id >= c.next ? typeAt(c) : undefined);
 }
 
 /** An operand whose type is known from elsewhere. */
 function value(c: Cursor, type: Type): Value {
-  const found = c.absolute(idAt(c), type);
+  const found = valueAt(c, idAt(c), type);
   if (found.type !== type) fault(c, `an operand of type ${spell(found.type)} where ${spell(type)} belongs`);
   return found;
 }
@@ -64,17 +63,16 @@ const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
   [codes.cast.code]: (c) => {
     const of = typed(c);
     const type = typeAt(c);
-    const opcode = castOpcodes.get(raw(c)) ?? fault(c, 'an unknown cast');
-    if (!canCast(opcode, of.type, type)) fault(c, `${opcode} of ${spell(of.type)} to ${spell(type)}`);
-    return { kind: 'instruction', number: 0, op: 'cast', type, opcode, value: of };
+    const cast = casts[raw(c)] ?? fault(c, 'an unknown cast');
+    if (!canCast(cast, of.type, type)) fault(c, `${cast.opcode} of ${spell(of.type)} to ${spell(type)}`);
+    return { kind: 'instruction', number: 0, op: 'cast', type, opcode: cast.opcode, value: of };
   },
   [codes.cmp2.code]: readCompare,
   [codes.select.code]: (c) => {
     const a = typed(c);
     const b = value(c, a.type);
     const condition = typed(c);
-    if (condition.type !== llvm.i1 && condition.type !== shapedAs(a.type, llvm.i1))
-      fault(c, `a condition of type ${spell(condition.type)}`);
+    if (condition.type !== llvm.i1 && condition.type !== boolFor(a.type)) fault(c, `a condition of type ${spell(condition.type)}`);
     return { kind: 'instruction', number: 0, op: 'select', type: a.type, condition, a, b, flags: fastFlags(c) };
   },
   [codes.phi.code]: readPhi,
@@ -112,13 +110,13 @@ const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
   [codes.gep.code]: readGep,
   [codes.extractValue.code]: (c) => {
     const aggregate = typed(c);
-    const path = rest(c);
+    const path = pathAt(c);
     return { kind: 'instruction', number: 0, op: 'extractvalue', type: elementType(c, aggregate.type, path), aggregate, path };
   },
   [codes.insertValue.code]: (c) => {
     const aggregate = typed(c);
     const inserted = typed(c);
-    const path = rest(c);
+    const path = pathAt(c);
     if (inserted.type !== elementType(c, aggregate.type, path)) fault(c, `${spell(inserted.type)} into ${spell(aggregate.type)}`);
     return { kind: 'instruction', number: 0, op: 'insertvalue', type: aggregate.type, aggregate, value: inserted, path };
   },
@@ -153,16 +151,25 @@ const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
   [codes.unreachable.code]: () => ({ kind: 'instruction', number: 0, op: 'unreachable', type: llvm.void }),
 };
 
-/** A type with as many elements as another. */
-const shapedAs = (shape: Type, element: Type): Type => (shape.kind === 'vector' ? llvm.vector(element, shape.count) : element);
+/** The type of a comparison of such operands. */
+const boolFor = (type: Type): Type => (type.kind === 'vector' ? llvm.vector(llvm.i1, type.count) : llvm.i1);
+
+/** What a cast goes from and to. */
+interface Cast {
+  readonly opcode: CastOpcode;
+  readonly from: Type['kind'];
+  readonly to: Type['kind'];
+}
+
+const scalarOf = (type: Type): Type => (type.kind === 'vector' ? type.element : type);
+const isSameShape = (a: Type, b: Type): boolean => (a.kind === 'vector' ? b.kind === 'vector' && a.count === b.count : b.kind !== 'vector');
 
 /** Casts go element by element, but for those of the whole bits. */
-function canCast(opcode: CastOpcode, from: Type, to: Type): boolean {
-  const scalar = (type: Type): Type => (type.kind === 'vector' ? type.element : type);
-  if (opcode === 'bitcast' && scalar(from).kind !== 'pointer' && scalar(to).kind !== 'pointer')
-    return bitWidth(from) > 0 && bitWidth(from) === bitWidth(to);
-  const kinds = castKinds[opcode] ?? ['pointer', 'pointer'];
-  return shapedAs(from, llvm.i1) === shapedAs(to, llvm.i1) && scalar(from).kind === kinds[0] && scalar(to).kind === kinds[1];
+function canCast({ opcode, from, to }: Cast, source: Type, target: Type): boolean {
+  const a = scalarOf(source).kind;
+  const b = scalarOf(target).kind;
+  if (opcode === 'bitcast' && a !== 'pointer' && b !== 'pointer') return bitWidth(source) > 0 && bitWidth(source) === bitWidth(target);
+  return a === from && b === to && isSameShape(source, target);
 }
 
 const castKinds: Partial<Record<CastOpcode, readonly [Type['kind'], Type['kind']]>> = {
@@ -179,7 +186,17 @@ const castKinds: Partial<Record<CastOpcode, readonly [Type['kind'], Type['kind']
   inttoptr: ['int', 'pointer'],
 };
 
-const rest = (c: Cursor): number[] => [...c.record.ops.subarray(c.at, c.record.count)];
+/** Casts by their numbers. */
+const casts: readonly Cast[] = [...castOpcodes.values()].map((opcode) => {
+  const [from, to] = castKinds[opcode] ?? ['pointer', 'pointer'];
+  return { opcode, from, to };
+});
+
+/** The way into an aggregate that the rest of a record says. */
+function pathAt(c: Cursor): number[] {
+  const path = [...c.record.ops.subarray(c.at, c.record.count)];
+  return path.every((index) => index < 2 ** 32) ? path : fault(c, 'an index of more than 32 bits');
+}
 
 function pointee(c: Cursor, pointer: Value): Type {
   return pointer.type.kind === 'pointer' ? pointer.type.pointee : fault(c, 'an access through what is no pointer');
@@ -190,17 +207,17 @@ function vectorElement(c: Cursor, type: Type): Type {
 }
 
 /** What a path leads to inside an aggregate. */
-function elementType(c: Cursor, type: Type, path: readonly number[]): Type {
-  return path.reduce((of, index) => {
-    if (of.kind === 'struct') return of.fields?.[index] ?? fault(c, `field ${index} of ${spell(of)}`);
-    return of.kind === 'array' || of.kind === 'vector' ? of.element : fault(c, `an element of ${spell(of)}`);
-  }, type);
+const elementType = (c: Cursor, type: Type, path: readonly number[]): Type => path.reduce((of, index) => partType(c, of, index), type);
+
+function partType(c: Cursor, of: Type, index: number): Type {
+  if (of.kind === 'struct') return of.fields?.[index] ?? fault(c, `field ${index} of ${spell(of)}`);
+  return of.kind === 'array' || of.kind === 'vector' ? of.element : fault(c, `an element of ${spell(of)}`);
 }
 
 function readBinary(c: Cursor): Instruction {
   const a = typed(c);
   const b = value(c, a.type);
-  const scalar = a.type.kind === 'vector' ? a.type.element : a.type;
+  const scalar = scalarOf(a.type);
   if (scalar.kind !== 'int' && scalar.kind !== 'float') fault(c, `arithmetic on ${spell(a.type)}`);
   const opcode = binaryOpcode(raw(c), scalar.kind === 'float') ?? fault(c, 'an unknown operation');
   return {
@@ -220,9 +237,8 @@ function readCompare(c: Cursor): Instruction {
   const b = value(c, a.type);
   const code = raw(c);
   const predicate = predicates.get(code) ?? fault(c, `predicate ${code}`);
-  const type = a.type.kind === 'vector' ? llvm.vector(llvm.i1, a.type.count) : llvm.i1;
   const flags = fastFlags(c);
-  return { kind: 'instruction', number: 0, op: code >= 32 ? 'icmp' : 'fcmp', type, predicate, a, b, flags };
+  return { kind: 'instruction', number: 0, op: code >= 32 ? 'icmp' : 'fcmp', type: boolFor(a.type), predicate, a, b, flags };
 }
 
 function readPhi(c: Cursor): Instruction {
@@ -230,7 +246,7 @@ function readPhi(c: Cursor): Instruction {
   const incoming: InstructionOf<'phi'>['incoming'] = [];
   // An odd rest ends in fast-math flags.
   while (left(c) > 1) {
-    const of = c.absolute(c.next - signed(raw(c)), type);
+    const of = valueAt(c, c.next - signed(raw(c)), type);
     if (of.type !== type) fault(c, 'a phi of another type');
     incoming.push({ value: of, block: c.block(raw(c)) });
   }
@@ -243,7 +259,7 @@ const signed = (word: number): number => (word % 2 === 0 ? word / 2 : -(word - 1
 function readAlloca(c: Cursor): Instruction {
   const allocated = typeAt(c);
   typeAt(c);
-  const count = c.absolute(raw(c), undefined);
+  const count = valueAt(c, raw(c), undefined);
   const code = raw(c);
   if ((code & allocaExplicitType) === 0) fault(c, 'an alloca without explicit type');
   if ((code & ~(allocaExplicitType | 31)) !== 0) fault(c, `an alloca with the flags ${code}`);
@@ -267,8 +283,9 @@ function readGep(c: Cursor): Instruction {
   if (base.type.kind !== 'pointer' || base.type.pointee !== sourceType) return fault(c, `an address in ${spell(base.type)}`);
   for (const index of indices) if (index.type.kind !== 'int') fault(c, `an index of type ${spell(index.type)}`);
   let reached = sourceType;
-  for (let i = 1; i < indices.length; i++) reached = elementType(c, reached, [reached.kind === 'struct' ? fieldOf(c, indices[i]!) : 0]);
-  return { kind: 'instruction', number: 0, op: 'gep', type: llvm.pointer(reached, base.type.space), sourceType, inbounds, base, indices };
+  for (let i = 1; i < indices.length; i++) reached = partType(c, reached, reached.kind === 'struct' ? fieldOf(c, indices[i]!) : 0);
+  const type = reached === sourceType ? base.type : llvm.pointer(reached, base.type.space);
+  return { kind: 'instruction', number: 0, op: 'gep', type, sourceType, inbounds, base, indices };
 }
 
 function fieldOf(c: Cursor, index: Value): number {
@@ -281,7 +298,7 @@ function readSwitch(c: Cursor): Instruction {
   const defaultBlock = c.block(raw(c));
   const cases: InstructionOf<'switch'>['cases'] = [];
   while (left(c) > 1) {
-    const of = c.absolute(raw(c), undefined);
+    const of = valueAt(c, raw(c), undefined);
     if (of.kind !== 'constant' || of.type !== type) return fault(c, 'a case that is no constant of the right type');
     cases.push({ value: of, block: c.block(raw(c)) });
   }

@@ -31,10 +31,12 @@ const codes = blocks.module.records;
 const aliases = new Set<number>([codes.oldAlias.code, codes.alias.code, codes.ifunc.code]);
 
 /** Alignments are written as log2 + 1, 0 for none. */
+const alignments: readonly number[] = Array.from({ length: 34 }, (_, code) => (code === 0 ? 0 : 2 ** (code - 1)));
+
 export function alignOfCode(code: number | bigint | undefined, bit: number): number {
-  const n = Number(code ?? 0);
-  if (n > 33) throw new Malformed(bit, 'module', `alignment code ${n}`);
-  return n === 0 ? 0 : 2 ** (n - 1);
+  const found = alignments[Number(code ?? 0)];
+  if (found === undefined) throw new Malformed(bit, 'module', `alignment code ${code}`);
+  return found;
 }
 
 /** Calling conventions have ten bits. Source: `CallingConv::MaxID` of LLVM 14. */

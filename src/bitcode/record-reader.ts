@@ -36,7 +36,19 @@ type Encoding =
   | { readonly kind: 'literal'; readonly value: number | bigint }
   | { readonly kind: 'fixed' | 'vbr'; readonly width: number }
   | { readonly kind: 'array' | 'char6' | 'blob' };
-export type Abbreviation = readonly Encoding[];
+
+export interface Abbreviation {
+  readonly encodings: readonly Encoding[];
+  /** The same for records that are read in passing; nothing where it is of another shape. */
+  readonly flat: Flat | undefined;
+}
+
+/** A code that is given, fields of so many bits (negative where the width varies), and perhaps an array at the end. */
+interface Flat {
+  readonly code: number;
+  readonly widths: Int8Array;
+  readonly element: { readonly kind: 'fixed' | 'vbr'; readonly width: number } | undefined;
+}
 
 const kinds = { 1: 'fixed', 2: 'vbr', 3: 'array', 4: 'char6', 5: 'blob' } as const;
 
@@ -56,11 +68,21 @@ export function readAbbreviation(bits: BitReader, name: string): Abbreviation {
     else ops.push({ kind });
   }
   if (!hasShape(ops)) throw new Malformed(at, name, 'an abbreviation of impossible shape');
-  return ops;
+  return { encodings: ops, flat: flattened(ops) };
+}
+
+/** Nearly all that is abbreviated is of this shape; the rest is read as trees are. */
+function flattened([first, ...fields]: readonly Encoding[]): Flat | undefined {
+  const element = fields.at(-2)?.kind === 'array' ? fields.at(-1) : undefined;
+  const scalars = element ? fields.slice(0, -2) : fields;
+  const isPlain = (op: Encoding): op is NonNullable<Flat['element']> => (op.kind === 'fixed' || op.kind === 'vbr') && op.width <= 32;
+  if (first?.kind !== 'literal' || !scalars.every(isPlain) || (element && !isPlain(element))) return undefined;
+  const widths = Int8Array.from(scalars, ({ kind, width }) => (kind === 'fixed' ? width : -width));
+  return { code: Number(first.value), widths, element };
 }
 
 /** An array comes last, with its element behind it, which takes bits: a few bytes would else be a list without end. Nothing follows a blob. */
-function hasShape(ops: Abbreviation): boolean {
+function hasShape(ops: readonly Encoding[]): boolean {
   const last = ops[ops.length - 1]?.kind;
   const array = ops.findIndex((op) => op.kind === 'array');
   const blob = ops.findIndex((op) => op.kind === 'blob');
@@ -100,7 +122,7 @@ export function readPlain(bits: BitReader, bit: number): RawRecord {
 }
 
 /** A record with an abbreviation, behind its id. */
-export function readAbbreviated(bits: BitReader, abbreviation: Abbreviation, bit: number, name: string): RawRecord {
+export function readAbbreviated(bits: BitReader, { encodings }: Abbreviation, bit: number, name: string): RawRecord {
   const ops: (number | bigint)[] = [];
   let code: number | bigint | undefined;
   let blob: Uint8Array | undefined;
@@ -108,10 +130,10 @@ export function readAbbreviated(bits: BitReader, abbreviation: Abbreviation, bit
     if (code === undefined) code = value;
     else ops.push(value);
   };
-  for (let i = 0; i < abbreviation.length; i++) {
-    const op = abbreviation[i]!;
+  for (let i = 0; i < encodings.length; i++) {
+    const op = encodings[i]!;
     if (op.kind === 'array') {
-      const element = abbreviation[++i]!;
+      const element = encodings[++i]!;
       const count = arrayCount(bits, element);
       for (let n = 0; n < count; n++) take(readScalar(bits, element, bit, name));
     } else if (op.kind === 'blob') blob = bits.blob(Number(bits.vbr(6)));
@@ -138,26 +160,30 @@ export function openPlain(bits: BitReader, record: OpenRecord): void {
 
 /** The same as `readAbbreviated`, into a record that is there. A blob is passed over. */
 export function openAbbreviated(bits: BitReader, abbreviation: Abbreviation, record: OpenRecord, name: string): void {
-  const { bit } = record;
-  let count = 0;
-  reserve(record, abbreviation.length);
-  // The first value is the code, which is moved out of the way below.
-  for (let i = 0; i < abbreviation.length; i++) {
-    const op = abbreviation[i]!;
-    if (op.kind === 'array') {
-      const element = abbreviation[++i]!;
-      const elements = arrayCount(bits, element);
-      reserve(record, count + elements);
-      if (element.kind === 'vbr' && element.width === 6) bits.vbr6s(elements, record.ops, count);
-      else for (let n = 0; n < elements; n++) record.ops[count + n] = Number(readScalar(bits, element, bit, name));
-      count += elements;
-    } else if (op.kind === 'blob') bits.blob(Number(bits.vbr(6)));
-    else record.ops[count++] = Number(readScalar(bits, op, bit, name));
-  }
-  if (count === 0) throw new Malformed(bit, name, 'a record without code');
-  record.code = record.ops[0]!;
-  record.count = count - 1;
-  record.ops.copyWithin(0, 1, count);
+  const { flat } = abbreviation;
+  if (!flat) return copyInto(record, readAbbreviated(bits, abbreviation, record.bit, name));
+  const { code, widths, element } = flat;
+  record.code = code;
+  record.count = widths.length;
+  reserve(record, record.count);
+  bits.fields(widths, record.ops);
+  if (element) openArray(bits, element, record);
+}
+
+function openArray(bits: BitReader, element: NonNullable<Flat['element']>, record: OpenRecord): void {
+  const from = record.count;
+  record.count += arrayCount(bits, element);
+  reserve(record, record.count);
+  if (element.kind === 'vbr' && element.width === 6) return bits.vbr6s(record.count - from, record.ops, from);
+  const { ops } = record;
+  for (let i = from; i < record.count; i++) ops[i] = element.kind === 'fixed' ? bits.fixed(element.width) : Number(bits.vbr(element.width));
+}
+
+function copyInto(record: OpenRecord, { code, ops }: RawRecord): void {
+  record.code = code;
+  record.count = ops.length;
+  reserve(record, record.count);
+  for (let i = 0; i < record.count; i++) record.ops[i] = Number(ops[i]);
 }
 
 function readScalar(bits: BitReader, encoding: Encoding, bit: number, name: string): number | bigint {

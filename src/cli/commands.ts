@@ -1,6 +1,5 @@
 /** Every command, one value each; help, `docs/cli.md` and the messages for wrong words derive from this list. */
 import type { Command, Option } from './command.ts';
-import { exit } from './exit.ts';
 
 const json: Option = { name: 'json', doc: 'Print one JSON object instead of text.' };
 
@@ -58,6 +57,11 @@ const ptxStrict: Option = {
   doc: 'Make errors of what NVIDIA’s assembler refuses and this compiler only warns of: versions, targets, unknown pragmas.',
 };
 
+const noCache: Option = {
+  name: 'no-cache',
+  doc: 'Compile, whether or not the file has been compiled before; `cumetal cache --help` says more.',
+};
+
 const run: Command = {
   name: 'run',
   summary: 'compile (if needed) and launch one kernel, print or save buffers, check expectations',
@@ -89,6 +93,10 @@ const run: Command = {
       doc: 'Compare buffer I with a `.npy` or raw file; without tolerances, bit by bit.',
     },
     {
+      name: 'record',
+      doc: 'Write the files that the launch file expects its buffers to equal, in place of comparing with them; `--device` says by whom.',
+    },
+    {
       name: 'device',
       value: 'DEVICE',
       choices: ['auto', 'metal', 'cpu', 'cuda'],
@@ -112,8 +120,14 @@ const run: Command = {
       choices: ['keep', 'flush'],
       doc: 'What the CPU device does with subnormal singles: `keep` (the default) computes with them, as NVIDIA GPUs do; `flush` takes them for zeros, as Apple GPUs do, one thread at a time.',
     },
+    {
+      name: 'threads',
+      value: 'N',
+      doc: 'Threads of the CPU device that run the blocks of a launch which is worth it; as many as there are cores (the default), or 1 for none but the first.',
+    },
     { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
+    noCache,
     image,
     target,
     fp64,
@@ -157,6 +171,7 @@ const run: Command = {
     { line: 'cumetal run saxpy.ptx --trace-thread 0,5', does: 'what thread 5 of block 0 does, line by line' },
     { line: 'cumetal run saxpy.ptx --schedule rand:7', does: 'take blocks and threads in an order by seed, so that races show' },
     { line: 'cumetal run --launch case/launch.json --json', does: 'launch from a file and check what it expects' },
+    { line: 'cumetal run --launch case/launch.json --device cuda --record', does: 'write the files that it expects, from an NVIDIA GPU' },
     { line: 'cumetal run kernel.metallib --arg f32@in.npy --arg f32:64x64 --out 1=result.npy', does: 'buffers from and to numpy' },
   ],
   details: `Arguments:
@@ -172,6 +187,44 @@ beside it, else it is made up from the kernel's own loads and stores; the output
 
 What the kernel prints (\`printf\`) comes first, byte for byte; with --json it is the field \`printed\`.`,
   run: async (context) => (await import('./run.ts')).run(context),
+};
+
+const diff: Command = {
+  name: 'diff',
+  summary: 'run the same launch on several devices and compare every output buffer',
+  usage: ['--launch FILE --devices A,B [options]', 'FILE|FOLDER --devices A,B [options]'],
+  positionals: [0, 1],
+  options: [
+    { name: 'launch', value: 'FILE', doc: 'The launch as a file; a FILE beside it replaces the module that it names.' },
+    {
+      name: 'devices',
+      value: 'A,B',
+      doc: 'Two or more of `cpu`, `metal`, `cuda` and `auto`; the first is what the others are held against. Options of the CPU device follow a colon: `cpu:lane`, `cpu:simd`, `cpu:simd:fast`, `cpu:threads=1`.',
+    },
+    { name: 'rtol', value: 'NUMBER', doc: 'How far apart values may be, as a part of the first device’s.' },
+    { name: 'atol', value: 'NUMBER', doc: 'How far apart values may be.' },
+    { name: 'ulp', value: 'COUNT', doc: 'How many representable values apart they may be.' },
+    { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
+    noCache,
+    image,
+    target,
+    fp64,
+    mma,
+    ptxStrict,
+    json,
+  ],
+  examples: [
+    { line: 'cumetal diff --launch case/launch.json --devices cpu,cuda', does: 'hold the CPU device against an NVIDIA GPU' },
+    { line: 'cumetal diff examples/saxpy.ptx --devices cpu:lane,cpu:simd', does: 'a file that says how it is launched' },
+    { line: 'cumetal diff examples --devices cuda,cpu --ulp 1', does: 'every launch in a folder, a line each' },
+  ],
+  details: `Without --rtol, --atol and --ulp a buffer has the tolerance that the launch file expects it with, and where nothing is expected
+of it all bits have to be the same; any NaN equals any NaN. Of the first element that differs, the values, their distance and the
+thread that wrote it are told, which the CPU device finds by running the launch once more.
+
+In a folder, launches are launch.json and NAME.launch.json files, and PTX files with comment lines \`//! cumetal:\`.
+Exit code 1 where devices disagree or a launch fails, 4 where a device is not on this machine.`,
+  run: async (context) => (await import('./diff.ts')).diff(context, run),
 };
 
 const build: Command = {
@@ -298,33 +351,46 @@ const explain: Command = {
   run: async (context) => (await import('./explain.ts')).explain(context),
 };
 
-/** A command of the contract that is not built yet: it says so and does nothing. */
-function planned(name: string, summary: string, usage: string): Command {
-  return {
-    name,
-    summary,
-    usage: [usage],
-    positionals: [0, Number.POSITIVE_INFINITY],
-    options: [],
-    examples: [{ line: `cumetal ${name} ${usage}`, does: 'not yet available' }],
-    isPlanned: true,
-    async run({ terminal }) {
-      terminal.err(`error: \`cumetal ${name}\` is not yet available in this version\n`);
-      return exit.usage;
-    },
-  };
-}
+const cache: Command = {
+  name: 'cache',
+  summary: 'path, list and clear of the compile cache',
+  usage: ['path|list|clear [options]'],
+  positionals: [1, 1],
+  options: [json],
+  examples: [
+    { line: 'cumetal cache path', does: 'where it is' },
+    { line: 'cumetal cache list', does: 'what is in it: key, size, when it was last used' },
+    { line: 'cumetal cache clear', does: 'empty it' },
+  ],
+  details: `\`cumetal run\` keeps what it compiles from PTX, by the SHA-256 of the text, its path, the options and the build of the compiler; what was
+used longest ago goes when there is more than 256 MiB. CUMETAL_CACHE_PATH is another folder, CUMETAL_CACHE_MAXSIZE another size
+in bytes, and CUMETAL_CACHE_DISABLE=1 or \`run --no-cache\` does without.`,
+  run: async (context) => (await import('./cache.ts')).cache(context),
+};
 
-export const commands: readonly Command[] = [
-  run,
-  build,
-  check,
-  inspect,
-  validate,
-  devices,
-  doctor,
-  explain,
-  planned('diff', 'run the same launch on several devices and compare every output buffer', '--launch FILE --devices A,B'),
-  planned('bench', 'time compile and launch', '[--json]'),
-  planned('cache', 'path, list and clear of the compile cache', 'path|list|clear'),
-];
+/** Words of `run` that describe a launch or how it is compiled. */
+const launchWordNames = ['kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch', 'engine', 'fma', 'threads', 'repeat', 'timeout'];
+
+const bench: Command = {
+  name: 'bench',
+  summary: 'time compile and launch',
+  usage: ['[options]', 'FILE [options]', '--launch launch.json [options]'],
+  positionals: [0, 1],
+  options: [
+    ...run.options.filter(({ name }) => name === 'device' || launchWordNames.includes(name)),
+    image,
+    target,
+    fp64,
+    mma,
+    ptxStrict,
+    json,
+  ],
+  examples: [
+    { line: 'cumetal bench', does: 'what this machine’s device can do: a launch, memory, arithmetic' },
+    { line: 'cumetal bench examples/mandelbrot.ptx', does: 'compile, load and launch that file, as `run` would' },
+    { line: 'cumetal bench examples/mandelbrot.ptx --engine lane --json', does: 'on the CPU device one thread after the other' },
+  ],
+  run: async (context) => (await import('./bench.ts')).bench(context, run),
+};
+
+export const commands: readonly Command[] = [run, build, check, inspect, validate, devices, doctor, explain, diff, bench, cache];

@@ -13,17 +13,23 @@ export async function devices({ words, terminal }: Context): Promise<ExitCode> {
   return exit.ok;
 }
 
-function deviceText({ kind, name, limits }: DeviceInfo): string {
+function deviceText({ kind, name, limits, properties = {} }: DeviceInfo): string {
   const own = kind === 'cpu' ? `; ${sizeText(targets.cpu.shared.total)} with \`--target cpu\`` : '';
+  const row = (label: string, value: string | number): string => `  ${label.padEnd(27)} ${value}`;
   return [
     `${kind}: ${name}`,
-    `  threads in a block   ${limits.maxThreadsPerThreadgroup}`,
-    `  shared memory        ${sizeText(limits.maxThreadgroupBytes)}${own}`,
-    `  largest buffer       ${sizeText(limits.maxBufferBytes)}`,
-    `  simdgroup            ${limits.simdWidth} lanes`,
+    row('threads in a block', limits.maxThreadsPerThreadgroup),
+    row('shared memory', `${sizeText(limits.maxThreadgroupBytes)}${own}`),
+    row('largest buffer', sizeText(limits.maxBufferBytes)),
+    row('simdgroup', `${limits.simdWidth} lanes`),
+    // The name is above.
+    ...Object.entries(properties).flatMap(([field, value]) => (field === 'name' ? [] : [row(field, propertyText(value))])),
     '',
   ].join('\n');
 }
+
+const propertyText = (value: string | number | readonly number[]): string =>
+  typeof value === 'object' ? value.join(' x ') : String(value);
 
 /** `32 KiB`, `4 GiB`: the largest unit in which a size of at least one is told to one decimal. */
 export function sizeText(bytes: number): string {

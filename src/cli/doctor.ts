@@ -2,7 +2,16 @@
 import { spawnSync } from 'node:child_process';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
-import { type Device, devices, type MetalState, metalState, openCpuDevice, openDevice } from '../device/index.ts';
+import {
+  type CudaState,
+  cudaState,
+  type Device,
+  type DeviceModule,
+  type MetalState,
+  metalState,
+  openCpuDevice,
+  openDevice,
+} from '../device/index.ts';
 import { decodeElements, launch, parseArgument } from '../runtime/index.ts';
 import { type Context, has } from './command.ts';
 import { findCudaCompiler } from './cuda-source.ts';
@@ -22,7 +31,8 @@ interface Finding {
 /** Runs the command; exit code 1 where something is broken that should work on any machine. */
 export async function doctor({ words, terminal }: Context): Promise<ExitCode> {
   const metal = await metalFinding(metalState(), terminal, (to) => openDevice('metal', to));
-  const findings = [runtimeFinding(), await roadFinding(terminal), metal, cudaFinding(), compilerFinding(), llvmFinding()];
+  const cuda = await cudaFinding(cudaState(), terminal, (to) => openDevice('cuda', to));
+  const findings = [runtimeFinding(), await roadFinding(terminal), metal, cuda, compilerFinding(), llvmFinding()];
   if (has(words, 'json')) terminal.out(`${jsonText({ version, findings })}\n`);
   else terminal.out(`cumetal ${version}\n\n${findings.map(findingText).join('')}`);
   return findings.some((f) => f.state === 'broken') ? exit.failed : exit.ok;
@@ -69,17 +79,29 @@ const report = 'please report it with the output of `cumetal doctor --json`';
 
 /** What is wrong with a kernel on a device; nothing where it gives the right numbers. */
 async function faultOn(io: Terminal, open: (diagnostics: Diagnostics) => Device | undefined): Promise<string | undefined> {
-  const { compile } = await import('../compile/index.ts');
+  const compiler = await import('../compile/index.ts');
   const diagnostics = new Diagnostics(new SourceFile('doctor.ptx', kernel));
   const device = open(diagnostics);
-  const got = device && runKernel(device, compile(diagnostics.file!, {}, diagnostics)?.metallib, io, diagnostics);
+  const got = device && runKernel(device, loadKernel(device, compiler, diagnostics), io, diagnostics);
   device?.close();
   if (got === '1 3 5 7') return undefined;
   return diagnostics.list[0]?.message ?? `a kernel gave ${got} where 1 3 5 7 is right`;
 }
 
-function runKernel(device: Device, metallib: Uint8Array | undefined, io: Terminal, diagnostics: Diagnostics): string | undefined {
-  const module = metallib && device.load(metallib, diagnostics);
+/** The kernel in the form that a device takes. */
+function loadKernel(
+  device: Device,
+  { compile, reflect }: typeof import('../compile/index.ts'),
+  diagnostics: Diagnostics,
+): DeviceModule | undefined {
+  const source = diagnostics.file!;
+  const reflection = device.loadPtx && reflect(source, {}, diagnostics);
+  if (reflection) return device.loadPtx!({ source, kernels: reflection.kernels }, diagnostics);
+  const compiled = compile(source, {}, diagnostics);
+  return compiled && device.load(compiled.metallib, diagnostics);
+}
+
+function runKernel(device: Device, module: DeviceModule | undefined, io: Terminal, diagnostics: Diagnostics): string | undefined {
   const argument = parseArgument('u32:4=iota', diagnostics);
   if (!module || !argument) return undefined;
   const plan = { grid: [1, 1, 1], block: [4, 1, 1], sharedBytes: 0, constants: [], args: [argument] } as const;
@@ -104,16 +126,20 @@ export async function metalFinding(
   return { what, state: 'absent', words: 'needs a Mac', next: 'metallibs built here run on one; the CPU device runs them here' };
 }
 
-function cudaFinding(): Finding {
+/** An NVIDIA GPU: whether its driver is here, and a kernel gives the right numbers. */
+export async function cudaFinding(
+  { name, failures }: CudaState,
+  terminal: Terminal,
+  open: (diagnostics: Diagnostics) => Device | undefined,
+): Promise<Finding> {
   const what = 'CUDA device';
-  const found = devices().find((d) => d.kind === 'cuda');
-  if (found) return { what, state: 'works', words: found.name };
-  return {
-    what,
-    state: 'absent',
-    words: 'launching through libcuda is not yet available in this version',
-    next: 'only comparing with an NVIDIA GPU needs it',
-  };
+  if (name === undefined) {
+    const words = failures.join('; ') || 'needs an NVIDIA GPU under Linux or Windows';
+    return { what, state: 'absent', words, next: 'only comparing with an NVIDIA GPU needs it' };
+  }
+  const fault = await faultOn(terminal, open);
+  if (fault === undefined) return { what, state: 'works', words: `a kernel gives the right numbers on ${name}` };
+  return { what, state: 'broken', words: `${name}: ${fault}`, next: report };
 }
 
 function compilerFinding(): Finding {

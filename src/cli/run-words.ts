@@ -27,6 +27,8 @@ export interface RunRequest {
   readonly engine: EngineOptions;
   readonly repeat: number;
   readonly timeoutMs: number;
+  /** Whether what the launch expects is written and not compared. */
+  readonly isRecording: boolean;
   /** What to look for while the kernel runs. */
   readonly sanitize: SanitizeRequest | undefined;
   /** In which order threads are taken. */
@@ -71,6 +73,7 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
   const sharedBytes = sharedParts.reduce((sum, bytes) => sum + bytes);
   const repeat = one('repeat', (word) => readCount('repeat', word, 1)) ?? 1;
   const timeoutMs = one('timeout', readTimeout) ?? 0;
+  const threads = one('threads', (word) => readCount('threads', word, 1));
   const sanitize = has(words, 'sanitize') ? take(readKinds(lastValue(words, 'sanitize'))) : undefined;
   const schedule = one('schedule', readOrder);
   const limit = one('trace-limit', (word) => readCount('trace-limit', word, 0));
@@ -98,9 +101,10 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     outs: present(outs),
     checks: present(checks),
     device: (lastValue(words, 'device') ?? 'auto') as RunRequest['device'],
-    engine: engineOptions(words),
+    engine: engineOptions(words, threads),
     repeat,
     timeoutMs,
+    isRecording: has(words, 'record'),
     sanitize: sanitize && { kinds: sanitize },
     schedule,
     trace,
@@ -117,8 +121,8 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
 
 const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
 
-/** `--engine`, `--fma` and `--denormals`; the choices were checked before. */
-function engineOptions(words: Words): EngineOptions {
+/** `--engine`, `--fma` and `--denormals`, whose choices were checked before, and `--threads`. */
+function engineOptions(words: Words, threads: number | undefined): EngineOptions {
   const engine = lastValue(words, 'engine');
   const fma = lastValue(words, 'fma');
   const denormals = lastValue(words, 'denormals');
@@ -126,6 +130,7 @@ function engineOptions(words: Words): EngineOptions {
     ...(engine ? { engine: engine as Engine } : {}),
     ...(fma ? { fma: fma as Fma } : {}),
     ...(denormals ? { denormals: denormals as Denormals } : {}),
+    ...(threads === undefined ? {} : { threads }),
   };
 }
 

@@ -1,21 +1,20 @@
 /** `cumetal run`: compile if needed, launch one kernel, show, save and check its buffers. */
-import { targets } from '../air/targets.ts';
-import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
-import type { Compiled, CompileOptions } from '../compile/index.ts';
-import type { Device, DeviceModule } from '../device/device.ts';
+import type { Device } from '../device/device.ts';
 import type { Profile } from '../device/profile.ts';
 import type { Trace } from '../device/trace.ts';
-import { type LaunchPlan, launch, launchWords, readLaunchFile, writeBytes } from '../runtime/index.ts';
-import { type Context, has, lastValue, sortWords, type Words } from './command.ts';
+import { launch, writeBytes } from '../runtime/index.ts';
+import { type Context, has, lastValue, type Words } from './command.ts';
+import { ownCompileCache } from './compile-cache.ts';
 import { type ExitCode, exit } from './exit.ts';
-import { hostHash } from './host-hash.ts';
-import { type Input, readInput } from './input.ts';
 import { jsonText } from './json.ts';
+import { loadTask } from './load-task.ts';
+import { progressBar } from './progress-bar.ts';
 import { renderAll } from './render.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './run-report.ts';
-import { clashing, joinWords, type RunRequest, readRequest } from './run-words.ts';
-import { exists } from './terminal.ts';
+import { clashing, type RunRequest } from './run-words.ts';
+import { readTask, type Task } from './task.ts';
 import { wrongWords } from './wrong-words.ts';
 
 /** Runs the command. */
@@ -90,6 +89,8 @@ async function showTrace(trace: Trace, { terminal, words }: Context, report: Rep
 
 function problemOf(words: Words): string | undefined {
   const device = lastValue(words, 'device') ?? 'cpu';
+  if (has(words, 'record') && lastValue(words, 'device') === undefined)
+    return '`--record` needs `--device`: what is recorded is what others are held against later';
   const watching = device === 'cpu' || device === 'auto' ? undefined : watchWords.find((name) => has(words, name));
   if (watching) return `\`--${watching}\` is for the CPU device, and not for \`${device}\``;
   const clash = has(words, 'launch') ? clashing(words) : undefined;
@@ -98,16 +99,13 @@ function problemOf(words: Words): string | undefined {
   return undefined;
 }
 
-/** A launch that is known but for the device: the module and what to do with it. */
-interface Task {
-  readonly input: Input;
-  readonly request: RunRequest;
-  readonly plan: LaunchPlan;
-}
-
 async function attempt(context: Context, report: Report, seen: Seen): Promise<ExitCode> {
   const task = await readTask(context, report);
   if (typeof task === 'number') return task;
+  if (task.request.isRecording && !task.plan.args?.some(({ expect }) => expect)) {
+    report.diagnostics.report('CM5051', {});
+    return exit.usage;
+  }
   const { openDevice } = await import('../device/index.ts');
   const { device: asked, engine } = task.request;
   const isWatched = watchWords.some((name) => has(context.words, name));
@@ -130,16 +128,10 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   const { diagnostics } = report;
   report.device = device.info;
   const start = performance.now();
-  const bytes =
-    input.kind === 'metallib' ? input.bytes : await compileFor(device, input, withEntry(request.compile, plan), { report, plan });
-  // A kernel that is not there is a launch that fails, in a PTX file as in a metallib.
-  if (!bytes) return diagnostics.list.some((d) => d.code === 'CM1120') ? exit.failed : exit.doesNotCompile;
-  const module: DeviceModule | undefined = device.load(bytes, diagnostics, {
-    constants: request.constants,
-    ...(plan.kernel === undefined ? {} : { kernels: [plan.kernel] }),
-  });
+  const cache = has(words, 'no-cache') ? undefined : ownCompileCache(terminal);
+  const module = await loadTask(device, { input, request, plan }, report, cache);
   report.compileMs = performance.now() - start;
-  if (!module) return exit.failed;
+  if (typeof module === 'number') return module;
   const isJson = has(words, 'json');
   const source: { readonly source?: SourceFile } = input.kind === 'ptx' ? { source: input.source } : {};
   const wanted = request.profile;
@@ -150,111 +142,22 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
       ? { profile: { ...source, take: (profile: Profile) => takeProfile(seen, { profile, source: source.source, wanted }) } }
       : {}),
   };
+  const bar = isJson ? undefined : progressBar(plan.kernel ?? module.kernels[0]?.name ?? '', terminal);
   const options = {
     repeat: request.repeat,
     timeoutMs: request.timeoutMs,
     watch,
     ...(request.schedule ? { schedule: request.schedule } : {}),
-    print: (text: Uint8Array) => void (isJson ? report.printed.push(text) : terminal.outBytes(text)),
+    ...(bar ? { progress: bar.update } : {}),
+    print(text: Uint8Array) {
+      bar?.clear();
+      if (isJson) report.printed.push(text);
+      else terminal.outBytes(text);
+    },
   };
   const outcome = launch(device, module, plan, options, { io: terminal, diagnostics });
+  bar?.clear();
   if (!outcome) return diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
   report.launched = finishLaunch(outcome, request, { device: device.info, compileMs: report.compileMs, io: terminal, diagnostics });
   return diagnostics.hasErrors || report.launched.checks.some((c) => !c.pass) ? exit.failed : exit.ok;
-}
-
-/** A chosen kernel is the only one that needs to compile. */
-const withEntry = (options: CompileOptions, { kernel }: LaunchPlan): CompileOptions =>
-  kernel === undefined ? options : { ...options, entries: [kernel] };
-
-/** The metallib of a PTX file. On the CPU, what no Apple target can say is tried once more for `cpu`, and said. */
-async function compileFor(
-  device: Device,
-  input: Input & { kind: 'ptx' },
-  options: CompileOptions,
-  { report, plan }: { readonly report: Report; readonly plan: LaunchPlan },
-): Promise<Uint8Array | undefined> {
-  const { compile } = await import('../compile/index.ts');
-  const first = new Diagnostics(input.source);
-  const compiled = compile(input.source, { ...hostHash, ...options }, first);
-  const why = device.info.kind === 'cpu' && options.target === undefined ? beyondApple(compiled, first, plan) : undefined;
-  if (why !== undefined) {
-    const second = new Diagnostics(input.source);
-    const forCpu = compile(input.source, { ...options, target: 'cpu' }, second);
-    if (forCpu) {
-      report.notes.push(`compiled for \`--target cpu\`, because ${why}`);
-      report.diagnostics.addAll(second.sorted());
-      return forCpu.metallib;
-    }
-  }
-  report.diagnostics.addAll(first.sorted());
-  return compiled?.metallib;
-}
-
-/** What no Apple GPU can do of a kernel or its launch; nothing where it is all for them, or at fault otherwise. */
-function beyondApple(compiled: Compiled | undefined, said: Diagnostics, { kernel, sharedBytes }: LaunchPlan): string | undefined {
-  if (!compiled) {
-    const errors = said.list.filter((d) => d.severity === 'error');
-    return errors.every(isAboutTarget) ? errors[0]?.message : undefined;
-  }
-  const chosen = compiled.reflection.kernels.find(({ name }) => kernel === undefined || name === kernel);
-  const bytes = (chosen?.staticSharedBytes ?? 0) + sharedBytes;
-  const { total } = targets.macos14.shared;
-  return bytes > total ? `the launch takes ${bytes} bytes of shared memory, and Apple GPUs have ${total}` : undefined;
-}
-
-/** Errors that say what Apple targets cannot do. */
-const isAboutTarget = (d: Diagnostic): boolean => d.code.startsWith('CM209');
-
-async function readTask({ terminal, words, command }: Context, report: Report): Promise<Task | ExitCode> {
-  const launchPath = lastValue(words, 'launch');
-  if (launchPath !== undefined) return taskOfFile(launchPath, words, terminal, report);
-  const { diagnostics } = report;
-  const input = await readInput(words.positionals[0]!, terminal, diagnostics, lastValue(words, 'image'));
-  if (typeof input === 'number') return input;
-  if (has(words, 'arg')) return taskOfWords(input, words, terminal, report);
-  const lines = input.kind === 'ptx' ? launchWords(input.source.text, diagnostics) : undefined;
-  if (diagnostics.hasErrors) return exit.usage;
-  if (lines) {
-    const own = sortWords(command, lines);
-    const problem = typeof own === 'string' ? own : own.positionals.length > 0 ? `\`${own.positionals[0]}\` is not an option` : undefined;
-    if (typeof own === 'string' || problem)
-      return wrongWords(`in the launch lines of ${input.path}: ${problem}`, 'cumetal run --help', terminal);
-    report.notes.push(`launched as the comment lines of ${input.path} say`);
-    return taskOfWords(input, joinWords(own, words), terminal, report);
-  }
-  const beside = input.path.replace(/\.(ptx|metallib|cu|fatbin|cubin|o)$/, '.launch.json');
-  if (beside !== input.path && exists(beside) && !clashing(words)) return taskOfFile(beside, words, terminal, report, input);
-  return taskOfWords(input, words, terminal, report);
-}
-
-function taskOfWords(input: Input, words: Words, terminal: Context['terminal'], { diagnostics }: Report): Task | ExitCode {
-  const request = readRequest(words, diagnostics);
-  if (typeof request === 'string') return wrongWords(request, 'cumetal run --help', terminal);
-  return diagnostics.hasErrors ? exit.usage : { input, request, plan: request.plan };
-}
-
-/** The task of a launch file. A FILE on the command line, or the file it was found beside, replaces the module it names. */
-async function taskOfFile(
-  path: string,
-  words: Words,
-  terminal: Context['terminal'],
-  report: Report,
-  beside?: Input,
-): Promise<Task | ExitCode> {
-  const { diagnostics } = report;
-  const request = readRequest(words, diagnostics);
-  if (typeof request === 'string') return wrongWords(request, 'cumetal run --help', terminal);
-  const bytes = terminal.readFile(path);
-  if (!(bytes instanceof Uint8Array)) {
-    diagnostics.report('CM5030', { path, why: bytes.why });
-    return exit.usage;
-  }
-  const file = readLaunchFile(path, new TextDecoder().decode(bytes), diagnostics);
-  if (!file) return exit.failed;
-  const given = words.positionals[0];
-  const input = beside ?? (await readInput(given ?? file.module, terminal, diagnostics, lastValue(words, 'image')));
-  if (typeof input === 'number') return given === undefined && input === exit.usage ? exit.failed : input;
-  report.notes.push(`launched as ${path} says`);
-  return { input, request, plan: file };
 }

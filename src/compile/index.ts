@@ -5,4 +5,4 @@
 export type { Reflection } from '../air/abi.ts';
 export { judge } from './judge.ts';
 export { type Compiled, type CompileOptions, type Emit, emits, type Fp64Mode, fp64Modes, type MmaMode, mmaModes } from './options.ts';
-export { compile, emit, verifies } from './pipeline.ts';
+export { compile, emit, reflect, verifies } from './pipeline.ts';

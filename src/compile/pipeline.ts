@@ -10,8 +10,8 @@ import { bug } from '../base/bug.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
-import { carryShuffles, dce, dropMembers, type Module as IrModule, printModule, runPasses, standardPasses } from '../ir/index.ts';
-import { lowerModule } from '../lower/index.ts';
+import { carryShuffles, dce, dropMembers, type Module as IrModule, optimise, printModule, runPasses, standardPasses } from '../ir/index.ts';
+import { lowerModule, promoteLocals } from '../lower/index.ts';
 import { type Library, writeMetallib } from '../metallib/index.ts';
 import { parse, printAst } from '../ptx/index.ts';
 import { judge } from './judge.ts';
@@ -25,6 +25,12 @@ export function compile(source: SourceFile, options: CompileOptions, diagnostics
   if (!modules) return undefined;
   const target = targetOf(options);
   return { metallib: pack(modules.air, target, options), reflection: modules.reflection };
+}
+
+/** What a host must bind for each entry, whatever target it is for: where a device takes the PTX itself. Nothing after reporting errors. */
+export function reflect(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Reflection | undefined {
+  const front = frontEnd(source, { ...options, target: 'cpu' }, diagnostics);
+  return front && { abi: 1, target: undefined, kernels: front.ir.kernels.map((kernel) => reflectKernel(kernel, targets.cpu)) };
 }
 
 /** Whether a text compiles: every stage that can refuse something, and no bytes. Reports what `compile` reports. */
@@ -91,10 +97,16 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
   if (diagnostics.hasErrors) return undefined;
   const { allowsCpuOnly, emulatesDoubles } = targetOf(options);
   for (const kernel of ir.kernels) {
+    promoteLocals(kernel);
     if (!options.sanitize) dropMembers(kernel);
     if (emulatesDoubles && !allowsCpuOnly) keepExactDoubles(kernel, (span) => isExactDouble(source.text, span));
-    runPasses(kernel, standardPasses);
-    if (options.mma === 'fast' && carryShuffles(kernel)) runPasses(kernel, standardPasses);
+    if (options.mma === 'fast') {
+      runPasses(kernel, standardPasses);
+      carryShuffles(kernel);
+    }
+    // Who watches a kernel wants its branches and loops as they are written.
+    if (options.sanitize || options.marks) runPasses(kernel, standardPasses);
+    else optimise(kernel);
     if (useGridPositions(kernel)) dce(kernel);
   }
   if (options.lints) for (const kernel of ir.kernels) lintBarriers(kernel, diagnostics);

@@ -1,6 +1,6 @@
 /**
- * What every device offers, whatever runs underneath. A device takes the bytes of a metallib, never PTX (the CUDA device will
- * be the exception, as the judge). Errors of a launch are diagnostics in the result, not exceptions.
+ * What every device offers, whatever runs underneath. A device takes the bytes of a metallib, never PTX; the CUDA device, the judge
+ * of the others, is the exception and takes nothing else (`loadPtx`). Errors of a launch are diagnostics in the result, not exceptions.
  */
 import type { KernelReflection } from '../air/abi.ts';
 import type { GivenConstant } from '../air/function-constants.ts';
@@ -24,7 +24,11 @@ export interface DeviceInfo {
   /** What a person would call it, with version or chip. */
   readonly name: string;
   readonly limits: DeviceLimits;
+  /** What is known of it beyond that, by the names of `cudaDeviceProp` where CUDA has one. */
+  readonly properties?: DeviceProperties;
 }
+
+export type DeviceProperties = Readonly<Record<string, string | number | readonly number[]>>;
 
 /**
  * Which of its two compilers the CPU device takes. `lane`: one thread after the other, plain and the judge of the other. `simd`: strips of threads
@@ -42,6 +46,10 @@ export interface EngineOptions {
   readonly engine?: Engine;
   readonly fma?: Fma;
   readonly denormals?: Denormals;
+  /** Threads of a strip where they are not to be chosen: 4, 8, 16 or 32. What a warp does together takes a whole warp all the same. */
+  readonly lanes?: number;
+  /** Threads that run the blocks of a launch, where it is worth that; as many as the machine has cores where nothing is said. 1: only the one that calls. */
+  readonly threads?: number;
 }
 
 /** Memory of one device. Reading and writing copy. */
@@ -59,12 +67,14 @@ export interface DeviceBuffer {
 
 /** One argument by kernel parameter, in the order of the parameters. */
 export type LaunchArgument =
-  | { readonly kind: 'buffer'; readonly buffer: DeviceBuffer }
+  /** `offset`: the byte of the buffer that the kernel sees as its start, 0 where nothing is said. */
+  | { readonly kind: 'buffer'; readonly buffer: DeviceBuffer; readonly offset?: number }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
 
 /** What the CPU device can look for while a kernel runs. */
 export const sanitizeKinds = ['memory', 'race', 'init', 'sync'] as const;
-export type SanitizeKind = (typeof sanitizeKinds)[number];
+/** Besides these `writer`, which is no fault: who writes where `SanitizeRequest.writer` asks. */
+export type SanitizeKind = (typeof sanitizeKinds)[number] | 'writer';
 
 export interface SanitizeRequest {
   readonly kinds: ReadonlySet<SanitizeKind>;
@@ -72,6 +82,26 @@ export interface SanitizeRequest {
   readonly limit?: number;
   /** The PTX text that the metallib was made from, for places in reports. */
   readonly source?: SourceFile;
+  /** Has who wrote last somewhere told, where `writer` is among the kinds. */
+  readonly writer?: WriterQuery;
+}
+
+/** A place in a buffer whose writer is wanted. */
+export interface WriterQuery {
+  /** The argument that the buffer is. */
+  readonly argument: number;
+  /** Bytes, both. */
+  readonly offset: number;
+  readonly size: number;
+  /** Called when the launch has ended, unless nobody wrote there. */
+  tell(writer: Writer): void;
+}
+
+/** A thread that wrote, and the line of PTX by which, where the metallib says. */
+export interface Writer {
+  readonly block: Dim3;
+  readonly thread: Dim3;
+  readonly line: number | undefined;
 }
 
 /**
@@ -102,11 +132,23 @@ export interface LaunchRequest {
   readonly profile?: ProfileRequest;
   /** Takes what the kernel prints, when it has ended or failed: bytes in order, in one piece or in several. */
   readonly print?: (text: Uint8Array) => void;
+  /** Told now and then how many blocks have ended, of how many, by devices that know. */
+  readonly progress?: (done: number, total: number) => void;
 }
 
 export interface LaunchResult {
   /** Kernel time without compilation, milliseconds. */
   readonly durationMs: number;
+}
+
+/** A launch under way. */
+export interface PendingLaunch {
+  /** What `launch` would have given; never rejects. Diagnostics are reported before it resolves. */
+  readonly done: Promise<LaunchResult | undefined>;
+  /** Stops it; `done` then resolves to nothing after CM6016 is reported. The device stays usable. */
+  cancel(): void;
+  /** Blocks that have ended, of how many. */
+  progress(): { readonly done: number; readonly total: number };
 }
 
 /** A `.global` variable of a module, which keeps what launches leave in it. Reading and writing copy. */
@@ -130,6 +172,8 @@ export interface DeviceModule {
    * failed: timeout, deadlocked barrier, access outside memory).
    */
   launch(request: LaunchRequest, diagnostics: Diagnostics): LaunchResult | undefined;
+  /** Has one kernel run while the caller goes on. Launches that are under way at once may run at once; memory that they use has to stay until they are done. */
+  start?(request: LaunchRequest, diagnostics: Diagnostics): PendingLaunch;
 }
 
 export interface LoadOptions {
@@ -139,10 +183,18 @@ export interface LoadOptions {
   readonly kernels?: readonly string[];
 }
 
+/** PTX with what our own front end found in it: the layout of the kernels' parameters is not the driver's to say. */
+export interface PtxModule {
+  readonly source: SourceFile;
+  readonly kernels: readonly KernelReflection[];
+}
+
 export interface Device {
   readonly info: DeviceInfo;
   allocate(sizeBytes: number, diagnostics: Diagnostics): DeviceBuffer | undefined;
   /** Reads and compiles a metallib; nothing after reporting CM40xx or CM20xx. */
   load(metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined;
+  /** Takes PTX as it is: the CUDA device alone, which has no use for a metallib. Nothing after reporting CM6041 or CM6012. */
+  loadPtx?(module: PtxModule, diagnostics: Diagnostics): DeviceModule | undefined;
   close(): void;
 }

@@ -28,7 +28,7 @@ export function sharedParts({ dynamicSharedBytes, dynamicSharedParts = [dynamicS
   return { starts, size: Math.max(size, dynamicSharedBytes) };
 }
 
-/** Reports CM5011 to CM5013, CM5021 to CM5024 and CM5026. */
+/** Reports CM5011 to CM5013, CM5015, CM5021 to CM5024 and CM5026. */
 export function checkRequest(judge: Judge, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): boolean {
   const before = diagnostics.list.length;
   const { params, name } = kernel;
@@ -83,6 +83,10 @@ function checkArgument(
     diagnostics.report('CM5013', { index, name: param.name, kernel, wanted: param.size, spec, given: arg.bytes.length });
   else if (arg.kind === 'buffer') {
     const why = judge.whyNot(arg.buffer);
+    const { offset = 0, buffer } = arg;
     if (why) mismatch(why);
+    // Metal takes no place behind the last byte, so that no device does.
+    else if (offset !== 0 && !(Number.isInteger(offset) && offset > 0 && offset < buffer.size))
+      diagnostics.report('CM5015', { index, name: param.name, kernel, offset, size: buffer.size });
   }
 }

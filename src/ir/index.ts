@@ -13,9 +13,13 @@ export { parseModule } from './parse.ts';
 export {
   carryShuffles,
   cleanupCfg,
+  costPasses,
   cse,
   dce,
   dropMembers,
+  flattenBranches,
+  hoistInvariants,
+  optimise,
   type Pass,
   recoverPointers,
   runPasses,

@@ -1,6 +1,6 @@
 /** One entry: parameters, then basic block after basic block, then what can only be seen when all are there. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { builder, cfgOf, emptyKernel, type Kernel, recoverPointers, renumber, type Space, type Value } from '../ir/index.ts';
+import { builder, emptyKernel, type Kernel, recoverPointers, type Space, type Value } from '../ir/index.ts';
 import {
   type AccessSpace,
   type AddressOperand,
@@ -25,6 +25,7 @@ import {
 } from './context.ts';
 import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
+import { inFlowOrder } from './flow-order.ts';
 import { checkSlots, dropUnusedMemory } from './hidden-params.ts';
 import { lowerParams, pointerParams, slotLimit } from './params.ts';
 import { refuseOtherBarriers } from './passes/barrier-numbers.ts';
@@ -145,13 +146,6 @@ function useReplaced({ addresses, strings, barriers }: Evidence, final: (value: 
     known.clear();
     for (const value of own) known.add(final(value));
   }
-}
-
-/** Blocks in the order in which control reaches them. */
-function inFlowOrder(kernel: Kernel): void {
-  renumber(kernel);
-  kernel.blocks = cfgOf(kernel).order.map((id) => kernel.blocks[id]!);
-  renumber(kernel);
 }
 
 /** `.maxntid` and `.reqntid`; axes that are not written are 1. */

@@ -9,6 +9,8 @@ import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
+export { promoteLocals } from './passes/promote-locals.ts';
+
 /** What may be lowered in more ways than one. */
 export interface LowerChoices {
   /** Whether products of matrices may be of tiles that the GPU multiplies. */

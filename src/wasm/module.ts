@@ -12,8 +12,8 @@ export interface Signature {
 export interface WasmModule {
   /** Index of a function imported from `env`; all imports come before the first `fn`. */
   importFunction(name: string, signature: Signature): number;
-  /** Imports the one memory from `env`. */
-  importMemory(name: string, minPages: number, maxPages: number): void;
+  /** Imports the one memory from `env`, which threads may share. */
+  importMemory(name: string, minPages: number, maxPages: number, isShared?: boolean): void;
   /** Index of a new mutable global, 0 at first; exported where it has a name. */
   global(type: NumberType, exportName?: string): number;
   /** Index of a new function whose body is to be written to `code` before `finish`. */
@@ -44,9 +44,10 @@ export function newModule(): WasmModule {
       parts.imports.push({ name, encoded: out.finish() });
       return importedFunctions++;
     },
-    importMemory(name, minPages, maxPages) {
+    importMemory(name, minPages, maxPages, isShared = false) {
       const out = new ByteWriter();
-      out.bytes([kinds.memory, 1]);
+      // Bit 0: there is a maximum. Bit 1: threads share it. Source: the threads proposal, binary format of limits.
+      out.bytes([kinds.memory, isShared ? 3 : 1]);
       unsigned(out, minPages);
       unsigned(out, maxPages);
       parts.imports.push({ name, encoded: out.finish() });

@@ -1,6 +1,6 @@
 /**
  * The instruction table: encoding and immediate of every instruction we write.
- * Source: WebAssembly Core Specification 2.0, 5.4 (binary format of instructions).
+ * Source: WebAssembly Core Specification 2.0, 5.4 (binary format of instructions); the threads proposal for atomics.
  */
 
 import type { Instruction } from './instruction.ts';
@@ -22,6 +22,12 @@ const saturating = (names: string): [string, Instruction][] =>
     .trim()
     .split(/\s+/)
     .map((name, i) => [name, { code: [0xfc, i], immediate: 'none' }]);
+
+/** Atomics: an access of the width of its type. Those of narrower ones, which stand between, are not written. */
+const atomics = (names: readonly (readonly [first: number, ...names: string[]])[]): [string, Instruction][] =>
+  names.flatMap(([first, ...each]) =>
+    each.map((name, i): [string, Instruction] => [name, { code: [0xfe, first + i], immediate: 'memory' }]),
+  );
 
 /** Every instruction by its name in the text format; consecutive opcodes are listed in their order. */
 const rows: [string, Instruction][] = [
@@ -60,6 +66,18 @@ const rows: [string, Instruction][] = [
     ([name, { code }]): [string, Instruction] => [name, { code: [code[0]!, code[1]! + 4], immediate: 'none' }],
   ),
   ...simdRows,
+  ['atomic.fence', { code: [0xfe, 0x03, 0x00], immediate: 'none' }],
+  ...atomics([
+    [0x10, 'i32.atomic.load', 'i64.atomic.load', 'i32.atomic.load8_u', 'i32.atomic.load16_u'],
+    [0x17, 'i32.atomic.store', 'i64.atomic.store', 'i32.atomic.store8', 'i32.atomic.store16'],
+    [0x1e, 'i32.atomic.rmw.add', 'i64.atomic.rmw.add'],
+    [0x25, 'i32.atomic.rmw.sub', 'i64.atomic.rmw.sub'],
+    [0x2c, 'i32.atomic.rmw.and', 'i64.atomic.rmw.and'],
+    [0x33, 'i32.atomic.rmw.or', 'i64.atomic.rmw.or'],
+    [0x3a, 'i32.atomic.rmw.xor', 'i64.atomic.rmw.xor'],
+    [0x41, 'i32.atomic.rmw.xchg', 'i64.atomic.rmw.xchg'],
+    [0x48, 'i32.atomic.rmw.cmpxchg', 'i64.atomic.rmw.cmpxchg'],
+  ]),
 ];
 
 export const instructions: ReadonlyMap<string, Instruction> = new Map(rows);

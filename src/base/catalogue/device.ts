@@ -51,6 +51,19 @@ export const device = entries({
   },
   CM6016: {
     severity: 'error',
+    title: 'cancelled',
+    message: 'the launch of `{kernel}` was cancelled, when {done} of its {total} blocks had ended',
+    page: 'Whoever started the launch stopped it, or closed its device. What the blocks wrote that had run is there, and the device takes more launches.',
+  },
+  CM6017: {
+    severity: 'error',
+    title: 'a worker failed',
+    message: 'the launch of `{kernel}` has failed: {why}',
+    help: '`--threads=1` runs it without workers',
+    page: 'A thread of the CPU device came to an end that no kernel should bring it to: the machine has no memory left for it, or there is a mistake in cumetal. The device takes more launches.',
+  },
+  CM6018: {
+    severity: 'error',
     title: 'too long for a profile',
     message: 'kernel `{kernel}` does too much for a profile between two barriers, in block ({block}) at thread ({thread})',
     help: 'launch less of it: fewer threads in a block, or fewer turns of its loops',
@@ -61,7 +74,7 @@ export const device = entries({
     title: 'time is up on the GPU',
     message: 'kernel `{kernel}` has not ended after {seconds} s; no GPU can be told to stop, so the device takes no more launches',
     help: 'a longer limit: `--timeout SECONDS`; 0 is none',
-    page: 'The kernel ran longer than the launch allows, and goes on running. What it writes may still change, so the device has to be opened anew. A loop that never ends looks like this, until macOS stops it.',
+    page: 'The kernel ran longer than the launch allows, and goes on running. What it writes may still change, so the device has to be opened anew. A loop that never ends looks like this, until macOS stops it, or under CUDA the process ends.',
   },
   CM6021: {
     severity: 'error',
@@ -128,5 +141,37 @@ export const device = entries({
     title: 'no commands',
     message: 'Metal gives nothing to launch kernel `{kernel}` with: {why}',
     page: 'A command buffer or its encoder could not be made, which happens where the system has run out of memory for them.',
+  },
+  CM6040: {
+    severity: 'error',
+    title: 'metallib on a CUDA device',
+    message: 'the CUDA device takes PTX, and this is a metallib',
+    help: 'give it the PTX that the metallib was made from; `--device cpu` runs the metallib',
+    page: 'The CUDA device is there to compare with: it hands PTX to the driver of an NVIDIA GPU as it is, so that its results owe nothing to this compiler. Nothing translates AIR back to PTX.',
+  },
+  CM6041: {
+    severity: 'error',
+    title: 'PTX not taken by the CUDA driver',
+    message: 'the CUDA driver does not take this PTX: {why}',
+    page: 'The driver compiles PTX for its GPU. It refuses a `.version` newer than itself, a `.target` that its GPU is not, and what its assembler finds wrong, which stands below.',
+  },
+  CM6042: {
+    severity: 'error',
+    title: 'kernel failed on the NVIDIA GPU',
+    message: 'kernel `{kernel}` failed on the GPU: {why}',
+    help: '`--device cpu --sanitize` runs the same file and says what it was and which thread',
+    page: 'The GPU stopped the kernel: for an address that is misaligned or of the wrong kind, an illegal instruction, `trap`, or because it ran longer than a GPU with a display allows. It does not say which thread it was. The error stays with the CUDA context, which takes no more launches.',
+  },
+  CM6043: {
+    severity: 'error',
+    title: 'CUDA driver error',
+    message: 'the CUDA driver refuses {what} in `{call}`: {why}',
+    page: 'The driver could not do what a launch needs. The name is that of `CUresult`; the manual of the CUDA Driver API says more of it.',
+  },
+  CM6044: {
+    severity: 'warning',
+    title: 'words of the CUDA driver',
+    message: 'the CUDA driver says of this PTX: {what}',
+    page: 'The compiler in the driver took the PTX and has something to say of it.',
   },
 });

@@ -53,6 +53,12 @@ export const launch = entries({
     message: 'parameter {index} `{name}` of `{kernel}` is {wanted}, and argument `{spec}` is {given}: its bits are passed as they are',
     page: 'The sizes agree, so the launch goes ahead, but an integer read as a float (or the reverse) is seldom meant.',
   },
+  CM5015: {
+    severity: 'error',
+    title: 'start in a buffer',
+    message: 'parameter {index} `{name}` of `{kernel}` would start at byte {offset} of a buffer of {size}',
+    page: 'A pointer may point into a buffer, at any of its bytes, but not behind the last one.',
+  },
   CM5020: {
     severity: 'error',
     title: 'block shape',
@@ -163,6 +169,13 @@ export const launch = entries({
     title: 'no such buffer',
     message: '`--{word} {index}` names no buffer: {why}',
     page: 'Arguments are counted from 0 in the order of the kernel parameters; only buffers can be printed, saved or checked.',
+  },
+  CM5051: {
+    severity: 'error',
+    title: 'nothing to record',
+    message: '`--record` has nothing to write: no buffer of the launch has an `expect`',
+    help: 'in the launch file, give each buffer that is to be recorded an `expect` with a `file`',
+    page: 'Recording runs a launch file and writes each buffer that it expects something of to the file that it names, so that later runs on other devices are compared with it.',
   },
   CM5090: {
     severity: 'error',

@@ -4,30 +4,45 @@
  */
 import { targets } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import type { Device, DeviceInfo, DeviceModule, EngineOptions, LoadOptions } from '../device.ts';
+import type { Device, DeviceInfo, DeviceModule, EngineOptions, LaunchRequest, LoadOptions } from '../device.ts';
+import { commonProperties } from '../properties.ts';
 import { launchKernel } from './launch.ts';
-import { loadLibrary } from './library.ts';
+import { type CompileChoice, type LoadedKernel, loadLibrary } from './library.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
 import { ownMemory } from './own-memory.ts';
+import { cancelAll, overAtOnce, startKernel } from './pending.ts';
 import type { CpuBuffer } from './request.ts';
 import { type Allocations, newAllocations } from './sanitize/allocations.ts';
+import { forgetMemory } from './workers/pool.ts';
+import { canShare, coreCount } from './workers/spawn.ts';
 
 /** What the device is and how large launches may be; threadgroup limits are those of Apple GPUs, but for kernels that are for this device alone. */
 export const cpuInfo: DeviceInfo = {
   kind: 'cpu',
-  name: 'CPU (WebAssembly, one thread)',
+  name: 'CPU (WebAssembly)',
   limits: { maxThreadsPerThreadgroup: 1024, maxThreadgroupBytes: targets.macos14.shared.total, maxBufferBytes: 2 ** 31, simdWidth: 32 },
+  get properties() {
+    const { name, limits } = cpuInfo;
+    const cores = canShare() ? coreCount() : 1;
+    const more = { name, totalGlobalMem: 2 ** 32, multiProcessorCount: cores, maxThreadsDim: [1024, 1024, 1024] };
+    return { ...commonProperties(limits, more), sharedMemPerBlockOptin: targets.cpu.shared.total };
+  },
 };
 
 /** A CPU device with a memory of its own. */
 export function openCpuDevice(options: EngineOptions = {}): Device {
-  const memory = newMemory();
+  const threads = canShare() ? Math.max(1, options.threads ?? coreCount()) : 1;
+  const memory = newMemory(threads > 1);
   const allocations = newAllocations(memory);
+  const choice = { ...options, threads, isShared: memory.isShared };
   return {
     info: cpuInfo,
     allocate: (size, diagnostics) => allocate(memory, allocations, size, diagnostics),
-    load: (metallib, diagnostics, what) => load({ memory, allocations }, metallib, diagnostics, { ...options, ...what }),
-    close: () => {},
+    load: (metallib, diagnostics, what) => load({ memory, allocations }, metallib, diagnostics, { ...choice, ...what }),
+    close() {
+      cancelAll(memory);
+      forgetMemory(memory.memory);
+    },
   };
 }
 
@@ -39,7 +54,13 @@ function allocate(memory: DeviceMemory, allocations: Allocations, size: number, 
     return undefined;
   }
   memory.view(address, size).fill(0);
+  const lasting = memory.isShared || 'toResizableBuffer' in memory.memory;
   const allocation = allocations.add(address, size, 'a buffer', 'none');
+  /** Whoever has a view writes unseen. */
+  const seen = (view: Uint8Array): Uint8Array => {
+    allocations.write(allocation, 0, size);
+    return view;
+  };
   return {
     get isFree() {
       return allocation.isFree;
@@ -52,6 +73,7 @@ function allocate(memory: DeviceMemory, allocations: Allocations, size: number, 
       allocations.write(allocation, offset, bytes.length);
     },
     read: () => memory.view(address, size).slice(),
+    ...(lasting ? { view: () => seen(memory.lastingView(address, size)!) } : {}),
     deviceAddress: () => BigInt(address),
     // Another buffer may stand there by the second time.
     free: () => allocations.free(allocation),
@@ -62,7 +84,7 @@ function load(
   { memory, allocations }: { readonly memory: DeviceMemory; readonly allocations: Allocations },
   metallib: Uint8Array,
   diagnostics: Diagnostics,
-  options: EngineOptions & LoadOptions,
+  options: CompileChoice & LoadOptions,
 ): DeviceModule | undefined {
   const library = loadLibrary(metallib, diagnostics, options);
   const own = library && ownMemory(memory, library.kernels, diagnostics);
@@ -70,17 +92,26 @@ function load(
   const { kernels, refused } = library;
   const size = kernels.flatMap(({ params }) => params.flatMap((param) => param.memory?.size ?? []))[0] ?? 0;
   if (size > 0) allocations.add(own.address, size, 'the global variables of the module', 'all');
+  const surroundings = { limits: cpuInfo.limits, ownMemory: own.address, allocations, threads: options.threads ?? 1 };
+  const kernelOf = ({ kernel: name }: LaunchRequest, to: Diagnostics): LoadedKernel | undefined => {
+    const kernel = kernels.find((each) => each.reflection.name === name);
+    if (kernel) return kernel;
+    const why = refused.get(name);
+    if (why) to.addAll(why.list);
+    else to.report('CM5001', { name });
+    return undefined;
+  };
   return {
     kernels: kernels.map((kernel) => kernel.reflection),
     refused,
     symbols: own.symbols,
     launch(request, to) {
-      const kernel = kernels.find((each) => each.reflection.name === request.kernel);
-      if (kernel) return launchKernel(memory, { limits: cpuInfo.limits, ownMemory: own.address, allocations }, kernel, request, to);
-      const why = refused.get(request.kernel);
-      if (why) to.addAll(why.list);
-      else to.report('CM5001', { name: request.kernel });
-      return undefined;
+      const kernel = kernelOf(request, to);
+      return kernel && launchKernel(memory, surroundings, kernel, request, to);
+    },
+    start(request, to) {
+      const kernel = kernelOf(request, to);
+      return kernel ? startKernel(memory, surroundings, kernel, request, to) : overAtOnce(undefined);
     },
   };
 }

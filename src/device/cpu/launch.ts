@@ -1,255 +1,193 @@
-/** One launch: memory for everything that lives as long as it, globals set, `run` called, faults told apart. */
+/**
+ * A launch that the caller waits for. The calling thread runs blocks itself, and has workers help where that is worth it: a launch
+ * that is over soon, or that would have to start them, goes without.
+ */
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import { printBufferBytes } from '../../ir/index.ts';
-import { handPrinted, reportStop } from '../aftermath.ts';
-import type { DeviceLimits, Dim3, LaunchRequest, LaunchResult } from '../device.ts';
-import { emptyPrintBuffer } from '../printed.ts';
-import { checkRequest, sharedParts } from '../request.ts';
-import { hostImports, paramGlobal, type WordGlobal } from './compile/host.ts';
-import type { CompiledKernel, LoadedKernel } from './library.ts';
+import type { LaunchRequest, LaunchResult } from '../device.ts';
+import type { LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
-import type { Observer } from './observer.ts';
-import { canWatch, instrumentsOf, startObservers } from './observers.ts';
+import { type Prepared, prepare, type Surroundings, wordsOf } from './prepare.ts';
 import { TooLong } from './profile/run.ts';
-import { addressOf, judgeOf } from './request.ts';
-import { type Allocations, newAllocations } from './sanitize/allocations.ts';
-import { Deadlock, startWatch, type Watch } from './sanitize/watch.ts';
+import { Deadlock } from './sanitize/watch.ts';
+import {
+  ask,
+  type Control,
+  claimed,
+  doneUnits,
+  elapsed,
+  isOver,
+  newControl,
+  noteEnding,
+  now,
+  revoke,
+  stopAll,
+  stops,
+  waitFor,
+  whyStop,
+} from './workers/control.ts';
+import { type KernelInstance, newInstance, placeIn } from './workers/instance.ts';
+import { dropHand, giveTask, type Hand, idleHands, isWarm, leastMs, noteLaunch } from './workers/pool.ts';
+import { blocksOf, newShare, Stopped, unitOf, unitsOf } from './workers/share.ts';
 
-/** What `tick` throws when time is up. */
-class TimeIsUp extends Error {}
-
-const alignUp = (offset: number): number => Math.ceil(offset / 16) * 16;
-const product = (dims: Dim3): number => dims[0] * dims[1] * dims[2];
-
-export interface Surroundings {
-  readonly limits: DeviceLimits;
-  /** Address of the module's own memory. */
-  readonly ownMemory: number;
-  /** What the device has given out, for launches that are watched. */
-  readonly allocations?: Allocations;
-  /** What the kernel sees of a slot, for a caller that has bound all of them itself. */
-  readonly bound?: (slot: number) => bigint;
-}
+export type { Surroundings } from './prepare.ts';
 
 /** Runs a kernel to its end; nothing after reporting CM50xx or CM60xx. */
 export function launchKernel(
   memory: DeviceMemory,
-  { limits, ownMemory, bound, allocations }: Surroundings,
-  given: LoadedKernel,
+  surroundings: Surroundings,
+  kernel: LoadedKernel,
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
-  if (!checkRequest(judgeOf(memory, limits, given.reflection), given.reflection, request, diagnostics)) return undefined;
-  if (!canWatch(request, diagnostics)) return undefined;
-  if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
-  const kernel = instrumentedKernel(given, request);
-  const compiled = kernel.compiled(request.block);
-  if (!compiled.wasm) {
-    diagnostics.report('CM6013', { kernel: request.kernel, what: compiled.excess ?? '' });
-    return undefined;
-  }
-  const area = areaOf(compiled, kernel, request);
-  const start = memory.take(area.bytes);
-  if (start === undefined) {
-    diagnostics.report('CM6012', { bytes: area.bytes, what: `a launch of \`${request.kernel}\`` });
-    return undefined;
-  }
-  let observers: Observer[] | undefined;
-  let isWell = false;
-  try {
-    fillArea(memory, start, area, kernel, request);
-    const { sanitize } = request;
-    const own = { address: ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 };
-    const observed = {
-      memory,
-      allocations: allocations ?? newAllocations(memory),
-      kernel,
-      compiled,
-      request,
-      area: { ...area, start },
-      own,
-    };
-    observers = startObservers(observed, diagnostics);
-    if (!observers) return undefined;
-    const watched = sanitize && allocations && { ...observed, request: { ...request, sanitize } };
-    const watch = watched && startWatch(watched, diagnostics);
-    if (watched && !watch) return undefined;
-    if (!watched) allocations?.writeAll();
-    const globals = globalsOf({ start, ownMemory, bound }, area, kernel, request);
-    const result = runInstance(memory, { wasm: compiled.wasm, lanes: compiled.lanes, watch, observers }, globals, request, diagnostics);
-    watch?.end(diagnostics);
-    isWell = result !== undefined;
-    handPrinted(memory.view(start + area.printed, area.printedBytes), kernel.reflection, request, diagnostics);
-    return result && reportStop(memory.view(start + area.faults, 4), kernel.reflection, diagnostics) ? undefined : result;
-  } finally {
-    for (const observer of observers ?? []) observer.end(isWell);
-    memory.give(start);
-  }
+  const prepared = prepare(memory, surroundings, kernel, request, diagnostics);
+  return !prepared || 'durationMs' in prepared ? prepared : runHere(prepared, diagnostics);
 }
 
-/** The kernel compiled with the instruments that a launch asks for. */
-function instrumentedKernel(kernel: LoadedKernel, request: LaunchRequest): LoadedKernel {
-  const instruments = instrumentsOf(request);
-  if (!instruments) return kernel;
-  const compiled = kernel.instrumented(instruments);
-  return Object.create(kernel, { compiled: { value: () => compiled } }) as LoadedKernel;
-}
+/** Milliseconds between two calls of who wants to know how far a launch is. */
+export const progressMs = 100;
+/** Milliseconds after which a worker that was told to stop is given up. */
+export const graceMs = 3000;
 
-/** Offsets of what a launch needs besides its buffers. */
-interface Area {
-  readonly constant: number;
-  readonly shared: number;
-  readonly local: number;
-  readonly records: number;
-  readonly states: number;
-  /** The word in which the kernel says that it stopped itself. */
-  readonly faults: number;
-  /** What the kernel prints. */
-  readonly printed: number;
-  readonly printedBytes: number;
-  /** By parameter: where its bytes stand, for those passed by value. */
-  readonly values: readonly number[];
-  readonly bytes: number;
-}
-
-function areaOf({ windows, recordBytes, lanes }: CompiledKernel, kernel: LoadedKernel, request: LaunchRequest): Area {
-  let bytes = 0;
-  const place = (size: number): number => {
-    const at = bytes;
-    bytes = alignUp(bytes + size);
-    return at;
-  };
-  const threads = product(request.block);
-  const { constant, shared, local } = windows;
-  const printedBytes = kernel.reflection.printf ? printBufferBytes : 0;
-  return {
-    constant: place(constant),
-    shared: place(Math.ceil(shared / 16) * 16 + sharedParts(request).size),
-    local: place(local * Math.ceil(threads / lanes) * lanes),
-    records: place(lanes > 1 ? recordBytes : recordBytes * threads),
-    states: place(4 * threads),
-    faults: place(4),
-    printed: place(printedBytes),
-    printedBytes,
-    values: kernel.params.map((param) => (param.kind === 'value' ? place(param.size) : 0)),
-    bytes,
-  };
-}
-
-function fillArea(memory: DeviceMemory, start: number, area: Area, kernel: LoadedKernel, request: LaunchRequest): void {
-  const view = memory.view(start, area.bytes);
-  view.fill(0);
-  view.set(kernel.constants, area.constant);
-  if (area.printedBytes > 0) emptyPrintBuffer(view.subarray(area.printed, area.printed + area.printedBytes));
-  kernel.reflection.params.forEach((param, i) => {
-    const arg = request.args[i]!;
-    if (arg.kind !== 'bytes') return;
-    const start = area.values[kernel.params.findIndex((p) => p.kind !== 'threadgroup' && p.slot === param.slot)]!;
-    view.set(arg.bytes, start + (param.offset ?? 0));
+/** Runs a launch that is ready. */
+export function runHere(prepared: Prepared, diagnostics: Diagnostics, control = controlOf(prepared)): LaunchResult | undefined {
+  const { work, watch } = prepared;
+  const helpers = newHelpers(prepared, control);
+  const tellProgress = progressTeller(prepared, control);
+  const share = newShare(work, control, 0, () => {
+    helpers.recruit();
+    tellProgress();
   });
-}
-
-interface Globals {
-  readonly words: Partial<Record<WordGlobal, number>>;
-  readonly params: readonly bigint[];
-}
-
-interface Starts {
-  /** Of the area. */
-  readonly start: number;
-  readonly ownMemory: number;
-  readonly bound: Surroundings['bound'];
-}
-
-function globalsOf({ start, ownMemory, bound }: Starts, area: Area, kernel: LoadedKernel, request: LaunchRequest): Globals {
-  const { windows } = kernel.compiled(request.block);
-  const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
-  const parts = sharedParts(request);
-  let part = 0;
-  const params = kernel.params.map((param, i): bigint => {
-    if (bound && param.kind !== 'threadgroup') return bound(param.slot);
-    if (param.memory) return BigInt(ownMemory);
-    if (param.faults) return BigInt(start + area.faults);
-    if (param.formats) return BigInt(start + area.printed);
-    if (param.kind === 'threadgroup') return BigInt(start + area.shared + windows.shared + parts.starts[part++]!);
-    if (param.kind === 'value') return BigInt(start + area.values[i]!);
-    const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
-    return arg?.kind === 'buffer' ? BigInt(addressOf(arg.buffer) ?? 0) : 0n;
-  });
-  const words = {
-    ...dims('ntid', request.block),
-    ...dims('nctaid', request.grid),
-    threads: product(request.block),
-    constant: start + area.constant,
-    shared: start + area.shared,
-    local: start + area.local,
-    records: start + area.records,
-    states: start + area.states,
-  };
-  return { words, params };
-}
-
-interface Runnable {
-  readonly wasm: WebAssembly.Module;
-  /** Threads that go on together. */
-  readonly lanes: number;
-  readonly watch: Watch | undefined;
-  readonly observers: readonly Observer[];
-}
-
-function runInstance(
-  { memory }: DeviceMemory,
-  { wasm, lanes, watch, observers }: Runnable,
-  { words, params }: Globals,
-  request: LaunchRequest,
-  diagnostics: Diagnostics,
-): LaunchResult | undefined {
-  const deadline = request.timeoutMs > 0 ? performance.now() + request.timeoutMs : Number.POSITIVE_INFINITY;
-  const tick = (): void => {
-    if (performance.now() > deadline) throw new TimeIsUp();
+  const instance = instanceFor(prepared);
+  instance.isBusy = true;
+  instance.onTick = () => {
+    share.tick();
     watch?.tick();
   };
-  const imports = hostImports(memory, tick);
-  Object.assign(imports.env!, watch?.imports, ...observers.map((each) => each.imports));
-  const { exports } = new WebAssembly.Instance(wasm, imports);
-  const global = (name: string): WebAssembly.Global => exports[name] as WebAssembly.Global;
-  for (const [name, value] of Object.entries(words)) global(name).value = value;
-  params.forEach((address, i) => {
-    global(paramGlobal(i)).value = address;
-  });
-  watch?.begin(global);
-  for (const observer of observers) observer.begin(global);
-  const start = performance.now();
+  let mayGive = true;
   try {
-    (exports.run as () => void)();
-  } catch (error) {
-    reportFault(error, request, lanes, (name) => global(name).value as number, diagnostics);
-    return undefined;
+    instance.set(prepared.globals(0)!);
+    watch?.begin(instance.global);
+    for (const observer of prepared.observers) observer.begin(instance.global);
+    const start = performance.now();
+    try {
+      share.take(instance.run);
+    } catch (error) {
+      if (error instanceof TooLong) diagnostics.report('CM6018', wordsOf(placeIn(instance), prepared.request));
+      else noteError(error, control, { ...placeIn(instance), first: share.first });
+    }
+    mayGive = helpers.wait(tellProgress);
+    return prepared.tell(control, performance.now() - start, diagnostics);
+  } finally {
+    instance.isBusy = false;
+    if (whyStop(control) === stops.broken) helpers.wait(tellProgress);
+    if (mayGive) prepared.giveBack();
   }
-  return { durationMs: performance.now() - start };
 }
 
-function reportFault(
-  error: unknown,
-  request: LaunchRequest,
-  lanes: number,
-  word: (name: WordGlobal) => number,
-  diagnostics: Diagnostics,
-): void {
-  const [nx, ny] = request.block;
-  const thread = word('thread');
-  const where = {
-    kernel: request.kernel,
-    block: [word('ctaid.x'), word('ctaid.y'), word('ctaid.z')].join(', '),
-    thread: [thread % nx, Math.floor(thread / nx) % ny, Math.floor(thread / (nx * ny))].join(', '),
-  };
-  // The watch has found it and says so.
+/** Words for a launch that the calling thread takes part in. */
+const controlOf = ({ memory, work }: Prepared): Control => newControl(work.sharers, memory.isShared);
+
+function noteError(error: unknown, control: Control, where: Parameters<typeof noteEnding>[3]): void {
+  if (error instanceof Stopped) return noteEnding(control, 0, 'stopped', where);
+  if (error instanceof WebAssembly.RuntimeError) return noteEnding(control, 0, 'fault', where);
   if (error instanceof Deadlock) return;
-  // Threads of a strip access memory together.
-  const last = Math.min(thread + lanes, product(request.block)) - 1 - thread;
-  const others = last > 0 ? ` or one of the ${last} behind it` : '';
-  if (error instanceof TooLong) diagnostics.report('CM6016', where);
-  else if (error instanceof TimeIsUp) diagnostics.report('CM6010', { ...where, seconds: request.timeoutMs / 1000 });
-  else if (error instanceof WebAssembly.RuntimeError) diagnostics.report('CM6011', { ...where, others });
-  else throw error;
+  stopAll(control, stops.broken);
+  throw error;
+}
+
+/** Instances that launches take again, by memory and module. */
+const instances = new WeakMap<DeviceMemory, WeakMap<WebAssembly.Module, KernelInstance>>();
+
+function instanceFor({ memory, wasm, watch, observers }: Prepared): KernelInstance {
+  const imports = Object.assign({}, watch?.imports, ...observers.map((each) => each.imports));
+  if (watch || observers.length > 0) return newInstance(wasm, memory.memory, imports);
+  const ofMemory = instances.get(memory) ?? new WeakMap<WebAssembly.Module, KernelInstance>();
+  instances.set(memory, ofMemory);
+  const known = ofMemory.get(wasm);
+  // Who is told of progress may launch the same kernel.
+  if (known && !known.isBusy) return known;
+  const fresh = newInstance(wasm, memory.memory);
+  ofMemory.set(wasm, fresh);
+  return fresh;
+}
+
+function progressTeller({ request: { progress }, work }: Prepared, control: Control): () => void {
+  if (!progress) return () => {};
+  const total = blocksOf(work);
+  let last = performance.now();
+  return () => {
+    if (performance.now() - last < progressMs) return;
+    last = performance.now();
+    progress(Math.min(total, doneUnits(control) * unitOf(work)), total);
+  };
+}
+
+// ── workers ──
+
+/** Milliseconds that a launch has to have left for workers to pay: for some that are there, and for some that have to be started. */
+const worth = { warm: leastMs, cold: 40 } as const;
+/** Milliseconds before which nobody knows. */
+const least = { warm: 0.05, cold: 8 } as const;
+
+interface Helpers {
+  /** Has workers take part, if that is worth it by now. */
+  recruit(): void;
+  /** Waits for all that take part; false where some do not come back, and keep what they hold. */
+  wait(look: () => void): boolean;
+}
+
+function newHelpers(prepared: Prepared, control: Control): Helpers {
+  const { work, memory, wasm } = prepared;
+  const start = performance.now();
+  const helping: Hand[] = [];
+  let isDecided = work.sharers === 1;
+  const slotOf = (index: number): number => index + 1;
+  const isWorth = (): boolean => {
+    const left = unitsOf(work) - claimed(control);
+    const spent = performance.now() - start;
+    const kind = isWarm() ? 'warm' : 'cold';
+    if (left <= 0 || spent < least[kind]) return false;
+    const done = doneUnits(control);
+    return (spent / Math.max(1, done)) * left > worth[kind];
+  };
+  const areOver = (): boolean => helping.every((_, i) => isOver(control, slotOf(i)));
+  return {
+    recruit() {
+      if (isDecided || !isWorth()) return;
+      isDecided = true;
+      for (const hand of idleHands(work.sharers - 1, work.sharers - 1)) {
+        const slot = slotOf(helping.length);
+        const globals = prepared.globals(slot);
+        if (!globals) return;
+        ask(control, slot);
+        helping.push(hand);
+        giveTask(hand, { work, control, slot, globals, memory: memory.memory, wasm });
+      }
+    },
+    wait(look) {
+      helping.forEach((_, i) => void revoke(control, slotOf(i)));
+      let stoppedAt = 0;
+      while (!areOver()) {
+        waitFor(control, areOver, progressMs / 2);
+        if (work.timeoutMs > 0 && elapsed(control, now()) > work.timeoutMs) stopAll(control, stops.timeUp);
+        if (whyStop(control) !== stops.no && stoppedAt === 0) stoppedAt = performance.now();
+        if (stoppedAt > 0 && performance.now() - stoppedAt > graceMs) return dropAll(prepared, control, helping);
+        look();
+      }
+      const hadWorkers = helping.some((_, i) => !revoke(control, slotOf(i)));
+      if (work.sharers > 1) noteLaunch(hadWorkers, performance.now() - start);
+      return true;
+    },
+  };
+}
+
+/** Gives up workers that do not stop; what the launch holds is given back when they have ended. */
+function dropAll(prepared: Prepared, control: Control, helping: readonly Hand[]): false {
+  const lost = helping.filter((_, i) => !isOver(control, i + 1));
+  let left = lost.length;
+  for (const hand of lost)
+    dropHand(hand, () => {
+      if (--left === 0) prepared.giveBack();
+    });
+  return false;
 }

@@ -17,9 +17,11 @@ import { compileKernel } from './compile/kernel-module.ts';
 import { expandMatmul } from './compile/matmul.ts';
 import { type Plan, windowsOf } from './compile/plan.ts';
 import { fmaMode } from './engine.ts';
+import { newKernelCache } from './kernel-cache.ts';
 import type { Site } from './sanitize/sites.ts';
 import { compileStrips } from './strips/module.ts';
 import { copyOf } from './strips/narrow.ts';
+import { poolStart } from './strips/plan.ts';
 
 export interface LoadedKernel {
   readonly reflection: KernelReflection;
@@ -36,6 +38,8 @@ export interface LoadedKernel {
 export interface CompiledKernel {
   /** Only where nothing is in excess. */
   readonly wasm: WebAssembly.Module | undefined;
+  /** Constant vectors, the last bytes of the window of constant memory. */
+  readonly pool?: Uint8Array;
   /** What about the module is more than engines take, in words. */
   readonly excess: string | undefined;
   readonly windows: Plan['windows'];
@@ -55,11 +59,19 @@ export interface LoadedLibrary {
   readonly refused: ReadonlyMap<string, Diagnostics>;
 }
 
+const cached = newKernelCache<LoadedKernel>();
+
+/** How kernels are compiled. */
+export interface CompileChoice extends EngineOptions {
+  /** For a memory that workers share. */
+  readonly isShared?: boolean;
+}
+
 /** The kernels of a library; nothing after reporting what cannot be read (CM40xx), or why none can be run. */
 export function loadLibrary(
   bytes: Uint8Array,
   diagnostics: Diagnostics,
-  options: EngineOptions & LoadOptions = {},
+  options: CompileChoice & LoadOptions = {},
 ): LoadedLibrary | undefined {
   const { constants = [], kernels: names } = options;
   const library = readMetallib(bytes, diagnostics);
@@ -70,10 +82,13 @@ export function loadLibrary(
   const refused = new Map<string, Diagnostics>();
   for (const fn of wanted.length > 0 ? wanted : all) {
     const own = new Diagnostics();
-    const module = readModule(fn.bitcode, own);
-    const raised = module && raiseModule(module, own, constants).find((each) => each.reflection.name === fn.name);
+    const kernel = cached(fn.bitcode, fn.name, options, () => {
+      const module = readModule(fn.bitcode, own);
+      const raised = module && raiseModule(module, own, constants).find((each) => each.reflection.name === fn.name);
+      return raised && own.list.length === 0 ? loadedKernel(raised, options, standardPasses) : undefined;
+    });
     if (own.list.length > 0) refused.set(fn.name, own);
-    if (raised && own.list.length === 0) kernels.push(loadedKernel(raised, options, standardPasses));
+    if (kernel) kernels.push(kernel);
   }
   const unknown = unknownConstants(all, constants);
   for (const { constant } of unknown) diagnostics.report('CM4056', { name: constant });
@@ -98,7 +113,7 @@ function unknownConstants(functions: readonly LibraryFunction[], given: readonly
 /** A kernel made ready to launch; passes run before it is compiled first. */
 export function loadedKernel(
   { kernel, reflection }: RaisedKernel,
-  options: EngineOptions = {},
+  options: CompileChoice = {},
   passes: readonly Pass[] = [],
 ): LoadedKernel {
   const made = new Map<string, CompiledKernel>();
@@ -114,7 +129,7 @@ export function loadedKernel(
   };
   const flush = options.denormals === 'flush' ? { isFlushing: true } : undefined;
   const alone = (why: string | undefined): CompiledKernel => {
-    lane ??= compileLane(ready(), why, flush);
+    lane ??= compileLane(ready(), options, why, flush);
     return lane;
   };
   return {
@@ -135,7 +150,7 @@ export function loadedKernel(
       const key = instrumentsKey(how);
       const known = watched.get(key);
       if (known) return known;
-      const fresh = compileLane(ready(), undefined, { ...how, ...flush });
+      const fresh = compileLane(ready(), options, undefined, { ...how, ...flush });
       watched.set(key, fresh);
       return fresh;
     },
@@ -154,20 +169,25 @@ function isForStrips({ insts }: Kernel, block: Dim3, { engine = 'auto', denormal
   return engine === 'simd' || (engine === 'auto' && threads >= leastThreads && insts.length <= mostInstructions * threads);
 }
 
-function compileLane(kernel: Kernel, why: string | undefined, how?: Instruments): CompiledKernel {
-  const { bytes, plan, excess, sites } = compileKernel(copyOf(kernel), how);
+function compileLane(kernel: Kernel, { isShared }: CompileChoice, why: string | undefined, how?: Instruments): CompiledKernel {
+  const { bytes, plan, excess, sites } = compileKernel(copyOf(kernel), how, isShared);
   const wasm = excess === undefined ? new WebAssembly.Module(bytes as BufferSource) : undefined;
   const watched = how && { plan, sites: sites ?? [] };
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why, watched };
 }
 
-function compileVectors(kernel: Kernel, block: Dim3, { fma = 'exact' }: EngineOptions): CompiledKernel | { readonly why: string } {
+function compileVectors(
+  kernel: Kernel,
+  block: Dim3,
+  { fma = 'exact', lanes, isShared = false }: CompileChoice,
+): CompiledKernel | { readonly why: string } {
   const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
-  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact' });
+  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact', lanes, isShared });
   if ('why' in made) return made;
-  const { bytes, plan } = made;
+  const { bytes, plan, pool } = made;
   const wasm = new WebAssembly.Module(bytes as BufferSource);
-  return { wasm, excess: undefined, windows: plan.windows, recordBytes: plan.recordBytes, lanes: plan.lanes, alone: undefined };
+  const windows = { ...plan.windows, constant: poolStart(plan) + pool.length };
+  return { wasm, pool, excess: undefined, windows, recordBytes: plan.recordBytes, lanes: plan.lanes, alone: undefined };
 }
 
 function constantBytes(kernel: Kernel): Uint8Array {

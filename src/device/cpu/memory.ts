@@ -11,26 +11,35 @@ const mostPages = 65535;
 
 export interface DeviceMemory {
   readonly memory: WebAssembly.Memory;
+  /** Whether workers can have it too. */
+  readonly isShared: boolean;
   /** Address of a free block; nothing where memory is exhausted. */
   take(bytes: number): number | undefined;
   /** Frees the block at an address that `take` gave. */
   give(address: number): void;
   /** A view of the bytes, good until the next `take`. */
   view(address: number, bytes: number): Uint8Array;
+  /** A view that stays good when the memory grows; nothing where this JavaScript engine has none. */
+  lastingView(address: number, bytes: number): Uint8Array | undefined;
 }
+
+/** A memory of an engine that can say that growing leaves its buffer in place. */
+type Resizable = WebAssembly.Memory & { toResizableBuffer?(): ArrayBuffer };
 
 interface Span {
   start: number;
   end: number;
 }
 
-/** An empty memory. */
-export function newMemory(): DeviceMemory {
-  const memory = new WebAssembly.Memory({ initial: 1, maximum: mostPages });
+/** An empty memory, which workers can have too where that is asked for. */
+export function newMemory(isShared = false): DeviceMemory {
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: mostPages, ...(isShared ? { shared: true } : {}) });
   const free: Span[] = [];
   const taken = new Map<number, number>();
+  let isLasting = false;
   return {
     memory,
+    isShared,
     take(bytes) {
       const size = Math.max(alignment, Math.ceil(bytes / alignment) * alignment);
       const span = free.find(({ start, end }) => end - start >= size) ?? grow(memory, free, size);
@@ -48,7 +57,19 @@ export function newMemory(): DeviceMemory {
       insert(free, { start: address, end: address + size });
     },
     view: (address, bytes) => new Uint8Array(memory.buffer, address, bytes),
+    lastingView(address, bytes) {
+      // What workers share is not taken away when it grows.
+      isLasting ||= isShared || makeLasting(memory);
+      return isLasting ? new Uint8Array(memory.buffer, address, bytes) : undefined;
+    },
   };
+}
+
+/** Whether views of the memory outlive its growing from now on. */
+function makeLasting(memory: Resizable): boolean {
+  if (!memory.toResizableBuffer) return false;
+  memory.toResizableBuffer();
+  return true;
 }
 
 function grow(memory: WebAssembly.Memory, free: Span[], size: number): Span | undefined {

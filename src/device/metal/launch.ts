@@ -79,7 +79,13 @@ function fitsPipeline({ info }: Context, { facts }: Pipeline, request: LaunchReq
 }
 
 /** What of a launch stands in a slot. */
-type Bound = { readonly slot: number } & ({ readonly handle: Handle } | { readonly bytes: Uint8Array });
+type Bound = { readonly slot: number } & (Place | { readonly bytes: Uint8Array });
+
+/** Memory, from a byte of it on. */
+interface Place {
+  readonly handle: Handle;
+  readonly offset: number;
+}
 
 interface Placed {
   readonly bound: readonly Bound[];
@@ -120,8 +126,9 @@ function place(
     const memory = own === undefined ? undefined : take(own);
     if (memory) hidden.set(param, memory);
     if (bytes && memory) memory.view.set(bytes);
-    const handle = param.memory ? library.memory?.handle : (memory?.handle ?? bufferAt(context, kernel, request, slot));
-    if (handle) bound.push({ slot, handle });
+    const handle = param.memory ? library.memory?.handle : memory?.handle;
+    const placed = handle ? { handle, offset: 0 } : bufferAt(context, kernel, request, slot);
+    if (placed) bound.push({ slot, ...placed });
     else if (bytes && own === undefined) bound.push({ slot, bytes });
   }
   if (bound.length < slots.length) {
@@ -157,9 +164,10 @@ function valueBytes({ slot, size }: KernelParam, { reflection }: MetalKernel, re
   return bytes;
 }
 
-function bufferAt(context: Context, { reflection }: MetalKernel, request: LaunchRequest, slot: number): Handle | undefined {
+function bufferAt(context: Context, { reflection }: MetalKernel, request: LaunchRequest, slot: number): Place | undefined {
   const arg = request.args[reflection.params.findIndex((param) => param.slot === slot)];
-  return arg?.kind === 'buffer' ? metalBuffer(context, arg.buffer)?.handle : undefined;
+  const buffer = arg?.kind === 'buffer' ? metalBuffer(context, arg.buffer) : undefined;
+  return buffer && arg?.kind === 'buffer' ? { handle: buffer.handle, offset: arg.offset ?? 0 } : undefined;
 }
 
 interface Task {
@@ -206,7 +214,7 @@ function encode({ binding, addressed }: Context, commands: Handle, { pipeline, p
     binding.setPipeline(encoder, pipeline.handle);
     for (const each of placed.bound) {
       if ('bytes' in each) binding.setBytes(encoder, each.bytes, each.slot);
-      else binding.setBuffer(encoder, each.handle, 0, each.slot);
+      else binding.setBuffer(encoder, each.handle, each.offset, each.slot);
     }
     for (const { slot, bytes } of placed.shared) binding.setThreadgroupMemory(encoder, bytes, slot);
     for (const handle of addressed) binding.use(encoder, handle);

@@ -2,9 +2,10 @@
  * The flat functions of shim.c as TypeScript sees them, one row each: what `bun:ffi` must know of them. Every way to Metal gives
  * these, whether C is behind them or not.
  */
+import type { Functions, TypeName } from '../types.ts';
 
-/** What a function takes as a pointer: a number that another gave, or memory of JavaScript, which stays where it is meanwhile. */
-export type Pointer = number | Uint8Array | Uint32Array | BigUint64Array | Float64Array | null;
+export type { Pointer, TypeName } from '../types.ts';
+export { cText } from '../types.ts';
 
 /** Of `cm_abi`: grows with every change of a function. */
 export const abi = 1;
@@ -63,36 +64,4 @@ export const flatTypes = {
   cm_capture_stop: { args: [], returns: none },
 } as const satisfies Record<string, { readonly args: readonly TypeName[]; readonly returns: TypeName }>;
 
-export type TypeName = 'ptr' | 'u32' | 'u64' | 'i64' | 'f64' | 'bool' | 'cstring' | 'void';
-
-interface Taken {
-  ptr: Pointer;
-  u32: number;
-  u64: number | bigint;
-  i64: number | bigint;
-  f64: number;
-  bool: boolean;
-  cstring: never;
-  void: never;
-}
-
-interface Given {
-  ptr: number | null;
-  u32: number;
-  u64: bigint;
-  i64: bigint;
-  f64: number;
-  bool: boolean;
-  /** Text-like; `String` makes one of it. */
-  cstring: { toString(): string };
-}
-
-type ArgumentsOf<A extends readonly TypeName[]> = { -readonly [I in keyof A]: Taken[A[I]] };
-type FunctionOf<T extends { readonly args: readonly TypeName[]; readonly returns: TypeName }> = (
-  ...args: ArgumentsOf<T['args']>
-) => T['returns'] extends keyof Given ? Given[T['returns']] : void;
-
-export type Flat = { readonly [K in keyof typeof flatTypes]: FunctionOf<(typeof flatTypes)[K]> };
-
-/** Bytes of a text as C has them. */
-export const cText = (text: string): Uint8Array => new TextEncoder().encode(`${text}\0`);
+export type Flat = Functions<typeof flatTypes>;

@@ -8,10 +8,12 @@ import { cleanupCfg } from './cleanup-cfg.ts';
 import { cse } from './cse.ts';
 import { dce } from './dce.ts';
 import { dropMembers } from './drop-members.ts';
+import { flattenBranches } from './flatten.ts';
+import { hoistInvariants } from './hoist.ts';
 import { recoverPointers } from './recover-pointers.ts';
 import { simplify } from './simplify.ts';
 
-export { carryShuffles, cleanupCfg, cse, dce, dropMembers, recoverPointers, simplify };
+export { carryShuffles, cleanupCfg, cse, dce, dropMembers, flattenBranches, hoistInvariants, recoverPointers, simplify };
 
 export interface Pass {
   readonly name: string;
@@ -30,6 +32,9 @@ export const standardPasses: readonly Pass[] = [
   cleanup,
 ];
 
+/** What moves instructions to where they cost less; for kernels on their way to AIR, once, since what is read from AIR has been through it. */
+export const costPasses: readonly Pass[] = [{ name: 'flatten', run: flattenBranches }, cleanup, { name: 'hoist', run: hoistInvariants }];
+
 /** Rounds after which what is left to gain is not worth the time. */
 const mostRounds = 8;
 
@@ -43,4 +48,12 @@ export function runPasses(kernel: Kernel, passes: readonly Pass[]): void {
     for (const pass of passes) changed = pass.run(kernel);
     if (!changed) return;
   }
+}
+
+/** All of the above: the standard passes, those that weigh costs, and the standard ones again for what they made plain. */
+export function optimise(kernel: Kernel): void {
+  runPasses(kernel, standardPasses);
+  let changed = false;
+  for (const pass of costPasses) changed = pass.run(kernel) || changed;
+  if (changed) runPasses(kernel, standardPasses);
 }

@@ -4,7 +4,7 @@ import type { Inst, InstOf } from '../kernel.ts';
 import type { IcmpPredicate, Op } from '../ops.ts';
 import { bitsOf, type Type } from '../types.ts';
 import { bitsIn, constantOf, defOf, placeConstant, type Rewrite, type RewriteContext, type RewriteRule } from './rewrite.ts';
-import { associative } from './symmetry.ts';
+import { associative, denied } from './symmetry.ts';
 
 type Binary = InstOf<'add'>;
 type BinaryRule = (inst: Binary, c: RewriteContext) => Rewrite;
@@ -94,6 +94,15 @@ const select: RewriteRule<'select'> = ({ cond, a, b, type }, c) => {
   return type === 'i1' && bitsIn(c, a) === 1n && bitsIn(c, b) === 0n ? cond : undefined;
 };
 
+const exclusiveOr = binaryRule(binaries.xor);
+
+/** A flag xor 1 is its denial, which comparisons can say by themselves. */
+const xor: RewriteRule<'xor'> = (inst, c) => {
+  const answer = exclusiveOr(inst as unknown as Binary, c);
+  const isDenial = answer === undefined && inst.type === 'i1' && bitsIn(c, inst.b) === 1n;
+  return isDenial ? denied(defOf(c, inst.a)) : answer;
+};
+
 const fneg: RewriteRule<'fneg'> = ({ a }, c) => {
   const inner = defOf(c, a);
   return inner.op === 'fneg' ? inner.a : undefined;
@@ -111,4 +120,4 @@ const binaryRules = Object.fromEntries(Object.entries(binaries).map(([op, identi
 >;
 
 /** Rules of arithmetic, comparison and choice. */
-export const arithmeticRules = { ...binaryRules, icmp, select, fneg, fabs };
+export const arithmeticRules = { ...binaryRules, xor, icmp, select, fneg, fabs };

@@ -1,4 +1,4 @@
-/** Which ops mean the same with their operands swapped, and what comparisons turn into then. */
+/** Which ops mean the same with their operands swapped, and what comparisons turn into then and when they are denied. */
 import type { Inst } from '../kernel.ts';
 import type { FcmpPredicate, IcmpPredicate, Op } from '../ops.ts';
 
@@ -72,4 +72,40 @@ export function mirrored(inst: Inst): Inst | undefined {
   if (!commutative.has(inst.op)) return undefined;
   const { a, b } = inst as Extract<Inst, { op: 'add' }>;
   return { ...inst, a: b, b: a } as Inst;
+}
+
+const deniedIcmp = {
+  eq: 'ne',
+  ne: 'eq',
+  slt: 'sge',
+  sle: 'sgt',
+  sgt: 'sle',
+  sge: 'slt',
+  ult: 'uge',
+  ule: 'ugt',
+  ugt: 'ule',
+  uge: 'ult',
+} as const satisfies Record<IcmpPredicate, IcmpPredicate>;
+
+const deniedFcmp = {
+  oeq: 'une',
+  one: 'ueq',
+  olt: 'uge',
+  ole: 'ugt',
+  ogt: 'ule',
+  oge: 'ult',
+  ord: 'uno',
+  ueq: 'one',
+  une: 'oeq',
+  ult: 'oge',
+  ule: 'ogt',
+  ugt: 'ole',
+  uge: 'olt',
+  uno: 'ord',
+} as const satisfies Record<FcmpPredicate, FcmpPredicate>;
+
+/** The comparison that holds where this one does not, NaN among the operands or not. */
+export function denied(inst: Inst): Inst | undefined {
+  if (inst.op === 'icmp') return { ...inst, pred: deniedIcmp[inst.pred] };
+  return inst.op === 'fcmp' ? { ...inst, pred: deniedFcmp[inst.pred] } : undefined;
 }

@@ -1,20 +1,14 @@
 /**
- * Atomics. One thread runs at a time, so reading and writing back is one step. Operands are put aside first, in locals that no
- * other rule uses: working them out may use the others.
+ * Atomics. Where one thread runs at a time, reading and writing back is one step; memory that workers share has them in
+ * `shared-atomics.ts`. Operands are put aside first, in locals that no other rule uses: working them out may use the others.
  */
 import { type AtomicOp, flushesSubnormals, type InstOf, type Value } from '../../../ir/index.ts';
 import { call, type Emitter, suffix } from './emitter.ts';
 import { wrapAddress } from './memory-rules.ts';
+import { directAtomic, isForAll, type AtomicPlaces as Places, writeDirect, writeOneSwap, writeSwaps } from './shared-atomics.ts';
 import { heldAs } from './values.ts';
 
-interface Places {
-  readonly type: 'i32' | 'i64' | 'f32' | 'f64';
-  readonly address: number;
-  readonly old: number;
-  readonly operand: number;
-}
-
-/** Puts the address and the operand aside, and reads the old value. */
+/** Puts the address and the operand aside, and reads the old value where nobody else writes it. */
 function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>, value: Value): Places {
   const type = heldAs(inst.type);
   const operand = e.values.scratch(type, 1);
@@ -26,19 +20,28 @@ function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>, value: Valu
   if (e.sanitizer) e.sanitizer.place(e, inst, value, 0);
   else wrapAddress(e);
   e.probe?.accesses(e, value);
-  e.code.at('local.tee', address);
-  e.code.access(`${type}.load`, 1);
-  e.code.at('local.set', old);
+  e.code.at('local.set', address);
+  if (!isForAll(e, inst.a)) {
+    e.code.at('local.get', address);
+    e.code.access(`${type}.load`, 1);
+    e.code.at('local.set', old);
+  }
   return { type, address, old, operand };
 }
 
 /** Leaves the old value on the stack. */
 export function atomic(e: Emitter, inst: InstOf<'atomic'>, value: Value): void {
   const places = prepare(e, inst, value);
+  const isFlushed = flushesSubnormals(e.kernel, inst) || (e.isFlushing && inst.rmw === 'fadd' && inst.type === 'f32');
+  const pushNew = (): void => (isFlushed ? addFlushed(e, places) : writeNew(e, inst.rmw, places));
+  if (isForAll(e, inst.a)) {
+    const name = directAtomic(inst.rmw, places.type);
+    if (name) writeDirect(e, name, places);
+    else writeSwaps(e, places, pushNew);
+    return e.code.at('local.get', places.old);
+  }
   e.code.at('local.get', places.address);
-  const isFlushed = e.isFlushing && inst.rmw === 'fadd' && inst.type === 'f32';
-  if (isFlushed || flushesSubnormals(e.kernel, inst)) addFlushed(e, places);
-  else writeNew(e, inst.rmw, places);
+  pushNew();
   e.code.access(`${places.type}.store`, 1);
   e.sanitizer?.changed(e, places.type, places.address, places.old);
   e.code.at('local.get', places.old);
@@ -87,7 +90,12 @@ export function compareAndSwap(e: Emitter, inst: InstOf<'cas'>, value: Value): v
   const wanted = e.values.scratch(type, 4);
   e.values.push(inst.c);
   e.code.at('local.set', wanted);
-  const { address, old, operand } = prepare(e, inst, value);
+  const places = prepare(e, inst, value);
+  const { address, old, operand } = places;
+  if (isForAll(e, inst.a)) {
+    writeOneSwap(e, places, wanted);
+    return e.code.at('local.get', old);
+  }
   e.code.at('local.get', address);
   e.code.at('local.get', wanted);
   e.code.at('local.get', old);

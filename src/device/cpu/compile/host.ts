@@ -81,6 +81,8 @@ export type WordGlobal = (typeof wordGlobals)[number];
 
 /** Indices of imports and globals in the module. */
 export interface Host {
+  /** Whether other threads access the memory meanwhile, so that atomics have to be. */
+  readonly isShared: boolean;
   readonly tick: number;
   readonly functions: Readonly<Record<HostFunction, number>>;
   readonly globals: Readonly<Record<WordGlobal, number>>;
@@ -91,12 +93,12 @@ export interface Host {
 /** Name under which the address of a parameter is exported. */
 export const paramGlobal = (index: number): string => `param.${index}`;
 
-/** Declares imports and globals in an empty module. */
-export function declareHost(module: WasmModule, paramCount: number): Host {
-  module.importMemory('memory', 1, 65536);
+/** Declares imports and globals in an empty module, for a memory that threads share or one that they do not. */
+export function declareHost(module: WasmModule, paramCount: number, isShared = false): Host {
+  module.importMemory('memory', 1, 65536, isShared);
   const tick = module.importFunction('tick', signature('', ''));
   const functions = Object.fromEntries(Object.entries(hostRows).map(([name, row]) => [name, module.importFunction(name, row.signature)]));
   const globals = Object.fromEntries(wordGlobals.map((name) => [name, module.global('i32', name)]));
   const params = Array.from({ length: paramCount }, (_, i) => module.global('i64', paramGlobal(i)));
-  return { tick, functions: functions as Host['functions'], globals: globals as Host['globals'], params };
+  return { isShared, tick, functions: functions as Host['functions'], globals: globals as Host['globals'], params };
 }

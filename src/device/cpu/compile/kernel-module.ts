@@ -1,9 +1,9 @@
 /**
  * A kernel as a WebAssembly module: a function per region and per meeting, one that runs a block of threads through them, and
- * `run`, which goes through the grid.
+ * `run`, which goes through some of the grid.
  */
 import type { Kernel } from '../../../ir/index.ts';
-import { bodyLimit, type Code, localLimit, newModule } from '../../../wasm/index.ts';
+import { bodyLimit, type Code, localLimit, newModule, type Signature } from '../../../wasm/index.ts';
 import { declareOrder, writeOrderedGrid } from '../order/state.ts';
 import { newProfileProbe } from '../profile/record.ts';
 import { newSanitizer } from '../sanitize/sanitizer.ts';
@@ -27,11 +27,15 @@ export interface KernelModule {
   readonly sites?: readonly Site[] | undefined;
 }
 
-/** Compiles a kernel, which is changed on the way. */
-export function compileKernel(kernel: Kernel, { sanitize, isOrdered, probe: kind, isFlushing }: Instruments = {}): KernelModule {
+/** Compiles a kernel, which is changed on the way, with the instruments that are asked for. Workers may share the memory. */
+export function compileKernel(
+  kernel: Kernel,
+  { sanitize, isOrdered, probe: kind, isFlushing }: Instruments = {},
+  isShared = false,
+): KernelModule {
   const plan = planOf(kernel);
   const module = newModule();
-  const host = declareHost(module, kernel.params.length);
+  const host = declareHost(module, kernel.params.length, isShared);
   const sanitizer = sanitize && newSanitizer(plan, module, host, sanitize);
   const order = isOrdered ? declareOrder(module) : undefined;
   const probe = kind && (kind === 'trace' ? newTraceProbe : newProfileProbe)(plan, module);
@@ -42,11 +46,14 @@ export function compileKernel(kernel: Kernel, { sanitize, isOrdered, probe: kind
   const together = plan.regions.meetings.map((meeting) => ({ id: meeting.id, index: writeMeeting(shared, meeting) }));
   const steps = [...written, ...together].sort((a, b) => a.id - b.id).map(({ index }) => index);
   const block = writeBlock(shared, steps);
-  const { code } = module.fn({ params: [], results: [] }, 'run');
+  const { code } = module.fn(runSignature, 'run');
   if (order) writeOrderedGrid(order, code, block);
   else writeGrid(host, code, block);
   return { bytes: module.finish(), plan, excess: excessOf(written.map((each) => each.code)), sites: sanitizer?.sites.list };
 }
+
+/** The first block, by its place in the grid, and how many. */
+export const runSignature: Signature = { params: ['i32', 'i32', 'i32', 'i32'], results: [] };
 
 /** Leaves room for the declarations of locals, which belong to a body. */
 function excessOf(bodies: readonly Code[]): string | undefined {
@@ -55,16 +62,25 @@ function excessOf(bodies: readonly Code[]): string | undefined {
   return size + 4 * localLimit > bodyLimit ? `${size} bytes of code in one piece, where ${bodyLimit} are the most` : undefined;
 }
 
-/** Runs the blocks of the grid, of which x runs fastest. */
+/** Runs blocks of the grid, at least one, of which x runs fastest. */
 export function writeGrid({ globals }: Host, code: Code, block: number): void {
-  const axes = ['z', 'y', 'x'] as const;
-  for (const axis of axes) {
-    code.i32(0);
+  const axes = ['x', 'y', 'z'] as const;
+  const left = axes.length;
+  axes.forEach((axis, param) => {
+    code.at('local.get', param);
     code.at('global.set', globals[`ctaid.${axis}`]);
-    code.open('loop');
-  }
+  });
+  code.open('loop');
   code.at('call', block);
-  for (const axis of [...axes].reverse()) {
+  code.at('local.get', left);
+  code.i32(1);
+  code.op('i32.sub');
+  code.at('local.tee', left);
+  code.op('i32.eqz');
+  code.open('if');
+  code.op('return');
+  code.end();
+  for (const axis of axes) {
     const at = globals[`ctaid.${axis}`];
     code.at('global.get', at);
     code.i32(1);
@@ -74,6 +90,8 @@ export function writeGrid({ globals }: Host, code: Code, block: number): void {
     code.at('global.get', globals[`nctaid.${axis}`]);
     code.op('i32.lt_u');
     code.at('br_if', 0);
-    code.end();
+    code.i32(0);
+    code.at('global.set', at);
   }
+  code.end();
 }

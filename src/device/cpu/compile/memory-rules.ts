@@ -3,6 +3,7 @@ import { bytesOf, elementOf, type InstOf, isVector, lanesOf, type Type, type Val
 import type { Sanitizer } from '../sanitize/hooks.ts';
 import { writeBits } from '../sanitize/sanitizer.ts';
 import { type Emitter, pushAll, typeOf } from './emitter.ts';
+import { isStrong, loadStrong, storeStrong } from './shared-atomics.ts';
 import { heldAs } from './values.ts';
 
 /** A choice; the condition of a vector's is worked out once. */
@@ -48,15 +49,16 @@ export function load(e: Emitter, inst: InstOf<'load'>, value: Value): void {
   const element = elementOf(inst.type);
   const name = loads[element] ?? `${heldAs(element)}.load`;
   const size = bytesOf(element);
+  const read = (offset: number): void => (isStrong(e, inst) ? loadStrong(e, element, offset) : e.code.access(name, 1, offset));
   e.values.push(inst.addr);
   wrapAddress(e);
   e.probe?.accesses(e, value);
-  if (!isVector(inst.type)) return e.code.access(name, 1);
+  if (!isVector(inst.type)) return read(0);
   const base = e.values.scratch('i32');
   e.code.at('local.set', base);
   for (let lane = 0; lane < lanesOf(inst.type); lane++) {
     e.code.at('local.get', base);
-    e.code.access(name, 1, lane * size);
+    read(lane * size);
   }
 }
 
@@ -66,19 +68,20 @@ export function store(e: Emitter, inst: InstOf<'store'>, value: Value): void {
   const type = typeOf(e, inst.value);
   const element = elementOf(type);
   const name = stores[element] ?? `${heldAs(element)}.store`;
+  const write = (offset: number): void => (isStrong(e, inst) ? storeStrong(e, element, offset) : e.code.access(name, 1, offset));
   e.values.push(inst.addr);
   wrapAddress(e);
   e.probe?.accesses(e, value);
   if (!isVector(type)) {
     e.values.push(inst.value);
-    return e.code.access(name, 1);
+    return write(0);
   }
   const base = e.values.scratch('i32');
   e.code.at('local.set', base);
   for (let lane = 0; lane < lanesOf(type); lane++) {
     e.code.at('local.get', base);
     e.values.pushLane(inst.value, lane);
-    e.code.access(name, 1, lane * bytesOf(element));
+    write(lane * bytesOf(element));
   }
 }
 

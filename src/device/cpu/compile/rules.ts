@@ -23,6 +23,12 @@ import { heldAs } from './values.ts';
 const free = (e: Emitter, _: unknown, value: Value): void => e.free(value);
 const noCall = (): never => bug('a call is left, and reading AIR puts the body of a function in its place');
 
+/** The threads of a block are one to the engine, whose accesses do not wait; for those of other blocks they may. */
+function fence(e: Emitter, { scope }: InstOf<'fence'>): void {
+  e.sanitizer?.fence(e);
+  if (e.host.isShared && scope === 'device') e.code.op('atomic.fence');
+}
+
 const rules = {
   const: free,
   param: free,
@@ -101,8 +107,7 @@ const rules = {
   store,
   atomic,
   cas: compareAndSwap,
-  // One thread runs at a time, and none of its accesses waits.
-  fence: (e) => e.sanitizer?.fence(e),
+  fence,
   clock: (e, { name }) => e.code.at('call', e.host.functions[name]),
   // Threads meet between regions; nothing is left to do inside one.
   barrier: () => {},

@@ -10,16 +10,24 @@ const isDense = (s: Strip, addr: Value, moved: Value): boolean => {
   return shapeOf(s, addr) === 1 && lanesOf(type) === 1 && s.plan.shapes.stride[addr] === bytesOf(elementOf(type));
 };
 
-/** Writes `dense` where all lanes run, `sparse` where some do. */
-function byMask(s: Strip, dense: () => void, sparse: () => void): void {
-  if (!s.mask) return dense();
-  allRun(s, s.mask);
-  s.code.open('if');
-  dense();
-  s.code.else();
-  sparse();
-  s.code.end();
+/** Writes what is done pack by pack: `dense` where all lanes of one run, `sparse` where some do. */
+function byMask(s: Strip, dense: (pack: number) => void, sparse: (pack: number) => void): void {
+  for (let pack = 0; pack < s.plan.packs; pack++) {
+    if (!s.mask) {
+      dense(pack);
+      continue;
+    }
+    allRun(s, [s.mask[pack]!]);
+    s.code.open('if');
+    dense(pack);
+    s.code.else();
+    sparse(pack);
+    s.code.end();
+  }
 }
+
+/** The vectors of a pack. */
+const partsIn = (pack: number, bytes: number): readonly number[] => (bytes === 8 ? [2 * pack, 2 * pack + 1] : [pack]);
 
 /** Puts on the stack whether all lanes of some masks run. */
 export function allRun({ code }: Pick<Strip, 'code'>, masks: readonly number[]): void {
@@ -33,10 +41,15 @@ export function allRun({ code }: Pick<Strip, 'code'>, masks: readonly number[]):
 /** The address of the first lane, less the bias, in a local. */
 function baseOf(s: Strip, addr: Value): number {
   const base = s.temp('i32', 10);
-  s.scalar(addr);
-  biased(s, addr);
+  address(s, addr);
   s.code.at('local.set', base);
   return base;
+}
+
+/** Puts the address of the first lane, less the bias, on the stack. */
+function address(s: Strip, addr: Value): void {
+  s.scalar(addr);
+  biased(s, addr);
 }
 
 /** Puts the addresses of a pack, less the bias, in a local; those of lanes that do not run are of memory that is there. */
@@ -83,10 +96,27 @@ function lowAddresses(s: Strip, addr: Value, pack: number): void {
 export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
   if (shapeOf(s, inst.addr) === 0) return loadShared(s, values, inst, value);
   if (!isDense(s, inst.addr, value)) return gather(s, values, inst, value);
+  if (
+    !s.mask &&
+    !inst.volatile &&
+    values.postpone(
+      value,
+      () => address(s, inst.addr),
+      (base, part) => denseVector(s, inst, base, part),
+    )
+  )
+    return;
+  const base = baseOf(s, inst.addr);
+  const bytes = bytesOf(elementOf(inst.type));
   byMask(
     s,
-    () => loadDense(s, values, inst, value),
-    () => gather(s, values, inst, value),
+    (pack) => {
+      for (const part of partsIn(pack, bytes)) {
+        denseVector(s, inst, base, part);
+        values.put(value, 0, part);
+      }
+    },
+    (pack) => gatherPack(s, values, inst, value, pack),
   );
 }
 
@@ -109,39 +139,35 @@ function loadShared(s: Strip, values: StripValues, inst: InstOf<'load'>, value: 
     }
 }
 
-function loadDense(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
-  const { code } = s;
-  const base = baseOf(s, inst.addr);
+/** Puts one vector of what lies side by side on the stack. */
+function denseVector({ code }: Strip, inst: InstOf<'load'>, base: number, part: number): void {
   const bytes = bytesOf(elementOf(inst.type));
-  for (let part = 0; part < values.parts(value); part++) {
-    code.at('local.get', base);
-    const offset = bias + part * (bytes === 8 ? 16 : 4 * bytes);
-    if (bytes >= 4) code.access('v128.load', 1, offset);
-    else if (bytes === 2) code.access('v128.load16x4_u', 1, offset);
-    else {
-      code.access('v128.load32_zero', 1, offset);
-      code.op('i16x8.extend_low_i8x16_u');
-      code.op('i32x4.extend_low_i16x8_u');
-    }
-    values.put(value, 0, part);
-  }
+  code.at('local.get', base);
+  const offset = bias + part * (bytes === 8 ? 16 : 4 * bytes);
+  if (bytes >= 4) return code.access('v128.load', 1, offset);
+  if (bytes === 2) return code.access('v128.load16x4_u', 1, offset);
+  code.access('v128.load32_zero', 1, offset);
+  code.op('i16x8.extend_low_i8x16_u');
+  code.op('i32x4.extend_low_i16x8_u');
 }
 
 function gather(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
+  for (let pack = 0; pack < s.plan.packs; pack++) gatherPack(s, values, inst, value, pack);
+}
+
+function gatherPack(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value, pack: number): void {
   const element = elementOf(inst.type);
-  for (let pack = 0; pack < s.plan.packs; pack++) {
-    const addresses = addressesOf(s, inst.addr, pack);
-    for (let at = 0; at < lanesOf(inst.type); at++) {
-      const offset = bias + at * bytesOf(element);
-      if (bytesOf(element) < 8) {
-        gatherLanes(s, addresses, [0, 1, 2, 3], element, offset);
-        values.put(value, at, pack);
-      } else
-        for (const half of [0, 1]) {
-          gatherLanes(s, addresses, [2 * half, 2 * half + 1], element, offset);
-          values.put(value, at, 2 * pack + half);
-        }
-    }
+  const addresses = addressesOf(s, inst.addr, pack);
+  for (let at = 0; at < lanesOf(inst.type); at++) {
+    const offset = bias + at * bytesOf(element);
+    if (bytesOf(element) < 8) {
+      gatherLanes(s, addresses, [0, 1, 2, 3], element, offset);
+      values.put(value, at, pack);
+    } else
+      for (const half of [0, 1]) {
+        gatherLanes(s, addresses, [2 * half, 2 * half + 1], element, offset);
+        values.put(value, at, 2 * pack + half);
+      }
   }
 }
 
@@ -166,10 +192,14 @@ function gatherLanes({ code }: Strip, addresses: number, lanes: readonly number[
 export function store(s: Strip, inst: InstOf<'store'>): void {
   if (shapeOf(s, inst.addr) === 0 && shapeOf(s, inst.value) === 0) return storeShared(s, inst);
   if (!isDense(s, inst.addr, inst.value)) return scatter(s, inst);
+  const base = baseOf(s, inst.addr);
+  const bytes = bytesOf(elementOf(typeOf(s, inst.value)));
   byMask(
     s,
-    () => storeDense(s, inst),
-    () => scatter(s, inst),
+    (pack) => {
+      for (const part of partsIn(pack, bytes)) storeDense(s, inst, base, part);
+    },
+    (pack) => scatterPack(s, inst, pack),
   );
 }
 
@@ -187,50 +217,59 @@ function storeShared(s: Strip, inst: InstOf<'store'>): void {
   }
 }
 
-function storeDense(s: Strip, inst: InstOf<'store'>): void {
+function storeDense(s: Strip, inst: InstOf<'store'>, base: number, part: number): void {
   const { code } = s;
-  const base = baseOf(s, inst.addr);
   const bytes = bytesOf(elementOf(typeOf(s, inst.value)));
-  for (let part = 0; part < s.plan.packs * (bytes === 8 ? 2 : 1); part++) {
-    const offset = bias + part * (bytes === 8 ? 16 : 4 * bytes);
-    code.at('local.get', base);
-    s.part(inst.value, part);
-    if (bytes >= 4) code.access('v128.store', 1, offset);
-    else {
-      code.v128(words(0));
-      code.op('i16x8.narrow_i32x4_u');
-      if (bytes === 2) code.accessLane('v128.store64_lane', 1, offset, 0);
-      else {
-        code.v128(words(0));
-        code.op('i8x16.narrow_i16x8_u');
-        code.accessLane('v128.store32_lane', 1, offset, 0);
-      }
-    }
-  }
+  const offset = bias + part * (bytes === 8 ? 16 : 4 * bytes);
+  code.at('local.get', base);
+  s.part(inst.value, part);
+  if (bytes >= 4) return code.access('v128.store', 1, offset);
+  code.v128(words(0));
+  code.op('i16x8.narrow_i32x4_u');
+  if (bytes === 2) return code.accessLane('v128.store64_lane', 1, offset, 0);
+  code.v128(words(0));
+  code.op('i8x16.narrow_i16x8_u');
+  code.accessLane('v128.store32_lane', 1, offset, 0);
 }
 
 function scatter(s: Strip, inst: InstOf<'store'>): void {
+  for (let pack = 0; pack < s.plan.packs; pack++) scatterPack(s, inst, pack);
+}
+
+function scatterPack(s: Strip, inst: InstOf<'store'>, pack: number): void {
+  whereAnyRuns(s, pack, () => scatterLanes(s, inst, pack));
+}
+
+function scatterLanes(s: Strip, inst: InstOf<'store'>, pack: number): void {
   const { code } = s;
   const type = typeOf(s, inst.value);
   const bits = 8 * bytesOf(elementOf(type));
   const held = s.temp('v128', 23);
-  for (let pack = 0; pack < s.plan.packs; pack++) {
-    const addresses = addressesOf(s, inst.addr, pack);
-    for (let at = 0; at < lanesOf(type); at++)
-      for (const half of bits === 64 ? [0, 1] : [0]) {
-        s.element(inst.value, at, bits === 64 ? 2 * pack + half : pack);
-        code.at('local.set', held);
-        const lanes = bits === 64 ? [2 * half, 2 * half + 1] : [0, 1, 2, 3];
-        lanes.forEach((lane, i) => {
-          whereRuns(s, 4 * pack + lane, () => {
-            code.at('local.get', addresses);
-            code.lane('i32x4.extract_lane', lane);
-            code.at('local.get', held);
-            code.accessLane(`v128.store${bits}_lane`, 1, bias + (at * bits) / 8, bits < 32 ? i * (32 / bits) : i);
-          });
+  const addresses = addressesOf(s, inst.addr, pack);
+  for (let at = 0; at < lanesOf(type); at++)
+    for (const half of bits === 64 ? [0, 1] : [0]) {
+      s.element(inst.value, at, bits === 64 ? 2 * pack + half : pack);
+      code.at('local.set', held);
+      const lanes = bits === 64 ? [2 * half, 2 * half + 1] : [0, 1, 2, 3];
+      lanes.forEach((lane, i) => {
+        whereRuns(s, 4 * pack + lane, () => {
+          code.at('local.get', addresses);
+          code.lane('i32x4.extract_lane', lane);
+          code.at('local.get', held);
+          code.accessLane(`v128.store${bits}_lane`, 1, bias + (at * bits) / 8, bits < 32 ? i * (32 / bits) : i);
         });
-      }
-  }
+      });
+    }
+}
+
+/** Writes what the lanes of a pack do, if any of them runs. */
+export function whereAnyRuns(s: Strip, pack: number, write: () => void): void {
+  if (!s.mask) return write();
+  s.code.at('local.get', s.mask[pack]!);
+  s.code.op('v128.any_true');
+  s.code.open('if');
+  write();
+  s.code.end();
 }
 
 /** Writes what one lane does, if it runs. */

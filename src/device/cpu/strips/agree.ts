@@ -16,6 +16,8 @@ function leavesOf(s: Strip, cond: Value): InstOf<'icmp'>[] | undefined {
   const leaves: InstOf<'icmp'>[] = [];
   const visit = (value: Value): boolean => {
     const inst = s.kernel.insts[value]!;
+    // What all lanes share they agree on.
+    if (shapeOf(s, value) === 0) return true;
     // What is not worked out just here may have had its operands elsewhere.
     if (!isOwn(s, cond, value)) return false;
     if ((inst.op === 'and' || inst.op === 'or' || inst.op === 'xor') && leaves.length < most) return visit(inst.a) && visit(inst.b);
@@ -38,6 +40,7 @@ export const mayAgree = (s: Strip, cond: Value): boolean => leavesOf(s, cond) !=
 export function isAtHand(s: Strip, cond: Value): boolean {
   const visit = (value: Value): boolean => {
     const inst = s.kernel.insts[value]!;
+    if (shapeOf(s, value) === 0) return true;
     return (
       s.waits(value) &&
       (inst.op === 'icmp' || ((inst.op === 'and' || inst.op === 'or' || inst.op === 'xor') && visit(inst.a) && visit(inst.b)))
@@ -82,6 +85,7 @@ function endsAgree(s: Strip, leaf: InstOf<'icmp'>): void {
 /** The condition as the first lane has it. */
 function writeFirst(s: Strip, value: Value): void {
   const inst = s.kernel.insts[value]!;
+  if (shapeOf(s, value) === 0) return s.scalar(value);
   if (inst.op === 'icmp') return compare(s, inst, 0);
   if (inst.op !== 'and' && inst.op !== 'or' && inst.op !== 'xor') return;
   writeFirst(s, inst.a);

@@ -1,5 +1,5 @@
 /** What the lanes of a warp do together, in locals: a strip is a whole warp where a kernel has any of it. */
-import { evalOp, type Fold, type InstOf, isEvaluableInst, operandsOf, type Value } from '../../../ir/index.ts';
+import type { Fold, InstOf, Value } from '../../../ir/index.ts';
 import { longOf, numberOf, type Strip, shapeName, shapeOf, typeOf, wordBytes, words } from './strip.ts';
 import type { StripValues } from './values.ts';
 
@@ -92,7 +92,7 @@ export function shuffle(values: StripValues, inst: InstOf<'shuffle'>, value: Val
     s.scalar(inst.a);
     return shapeOf(s, value) === 2 ? putShared(values, value) : values.setScalar(value, 0);
   }
-  const known = lanesKnown(s, inst.b);
+  const known = s.plan.permutations.get(value);
   if (known && shapeOf(s, value) === 2) return permute(values, inst.a, value, known);
   if (known) {
     s.lane(inst.a, 0, known[0]!);
@@ -105,35 +105,6 @@ export function shuffle(values: StripValues, inst: InstOf<'shuffle'>, value: Val
     return putShared(values, value);
   }
   fromMemory(values, inst, value);
-}
-
-/** The lane that each lane reads from, where it follows from the number of the lane alone. */
-export function lanesKnown(s: Strip, value: Value): number[] | undefined {
-  const known = new Map<Value, readonly bigint[] | undefined>();
-  const lanes = [...Array(32).keys()];
-  const visit = (at: Value, depth: number): readonly bigint[] | undefined => {
-    if (known.has(at)) return known.get(at);
-    known.set(at, depth > 40 ? undefined : worked(at, depth));
-    return known.get(at);
-  };
-  const worked = (at: Value, depth: number): readonly bigint[] | undefined => {
-    const inst = s.kernel.insts[at]!;
-    if (inst.op === 'sreg') return inst.name === 'laneid' ? lanes.map(BigInt) : undefined;
-    if (!isEvaluableInst(inst)) return undefined;
-    const operands = operandsOf(inst);
-    const types = operands.map((operand) => s.kernel.insts[operand]!.type);
-    if ([inst.type, ...types].some((type) => type.startsWith('ptr.') || type.startsWith('v'))) return undefined;
-    const given = operands.map((operand) => visit(operand, depth + 1));
-    if (given.some((each) => each === undefined)) return undefined;
-    return lanes.map((lane) =>
-      evalOp(
-        inst,
-        given.map((each) => each![lane]!),
-        types,
-      ),
-    );
-  };
-  return visit(value, 0)?.map((lane, own) => (lane < 32n ? Number(lane) : own));
 }
 
 function permute(values: StripValues, from: Value, value: Value, lanes: readonly number[]): void {

@@ -69,13 +69,11 @@ export const floatToInt =
           s.part(inst.a, 2 * part + which);
           s.code.op(`i32x4.trunc_sat_f64x2_${sign}_zero`);
         }
-        s.code.shuffle(lowHalves);
+        joinHalves(s);
       }
       bound(s, inst.type, sign);
     };
   };
-
-const lowHalves = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 
 function bound(s: Strip, type: 'i8' | 'i16' | string, sign: 's' | 'u'): void {
   if (type !== 'i8' && type !== 'i16') return;
@@ -108,10 +106,16 @@ export const intToFloat =
     };
   };
 
-/** Moves the upper two words of what is on the stack to the lower places. */
+/** Moves the upper two words of what is on the stack to the lower places; engines make more of a shuffle. */
 export function upperHalf({ code }: Pick<Strip, 'code'>): void {
-  code.v128(words(0));
-  code.shuffle([8, 9, 10, 11, 12, 13, 14, 15, 16, 16, 16, 16, 16, 16, 16, 16]);
+  code.lane('f64x2.extract_lane', 1);
+  code.op('f64x2.splat');
+}
+
+/** Joins the lower halves of two vectors. */
+export function joinHalves({ code }: Pick<Strip, 'code'>): void {
+  code.lane('f64x2.extract_lane', 0);
+  code.lane('f64x2.replace_lane', 1);
 }
 
 /** To singles or doubles. */
@@ -145,7 +149,7 @@ export function narrowFloat(s: Strip, inst: InstOf<'fptrunc'>): PartWriter | und
       s.part(inst.a, 2 * part + which);
       s.code.op('f32x4.demote_f64x2_zero');
     }
-    s.code.shuffle(lowHalves);
+    joinHalves(s);
   };
 }
 

@@ -1,7 +1,8 @@
 /** What is not done vector by vector: memory, atomics, and what a warp does together. */
-import { operandsOf, type Value } from '../../../ir/index.ts';
-import { load, store, whereRuns } from './access.ts';
+import { operandsOf, specOf, type Value } from '../../../ir/index.ts';
+import { load, store, whereAnyRuns, whereRuns } from './access.ts';
 import { ballot, reduce, shuffle } from './collective.ts';
+import { exactFma } from './fma.ts';
 import { writeScalar } from './scalar.ts';
 import { longOf, numberOf, shapeName, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
@@ -10,6 +11,7 @@ import type { StripValues } from './values.ts';
 export function writeStripInstruction(values: StripValues, value: Value): void {
   const s = values.strip;
   const inst = s.kernel.insts[value]!;
+  if (inst.op === 'load' ? inst.volatile : specOf(inst.op).effect !== 'pure') values.settle();
   switch (inst.op) {
     case 'load':
       if (shapeOf(s, value) < 2) return values.define(value);
@@ -31,7 +33,14 @@ export function writeStripInstruction(values: StripValues, value: Value): void {
     case 'shuffle':
       shuffle(values, inst, value);
       break;
+    case 'fma':
+      if (inst.type !== 'f32' || s.fma !== 'exact' || shapeOf(s, value) !== 2) return values.define(value);
+      exactFma(values, inst, value);
+      break;
     case 'fence':
+      // For other blocks, which other workers may run; to the engine the lanes are one.
+      if (s.host.isShared && inst.scope === 'device') s.code.op('atomic.fence');
+      break;
     case 'barrier':
     case 'syncwarp':
       break;
@@ -41,7 +50,7 @@ export function writeStripInstruction(values: StripValues, value: Value): void {
   values.finish(operandsOf(inst));
 }
 
-/** Lane by lane: one worker runs a block, so reading and writing back is one step. */
+/** Lane by lane, by the rule of the one-lane path. */
 function atomic(values: StripValues, value: Value): void {
   const s = values.strip;
   const { code, plan } = s;
@@ -49,18 +58,22 @@ function atomic(values: StripValues, value: Value): void {
   const each = longOf(s, value) ? 2 : 4;
   const sum = s.temp('v128', 91);
   const number = s.temp(numberOf(s, value), 92);
-  for (let lane = 0; lane < plan.lanes; lane++) {
-    whereRuns(s, lane, () => {
-      writeScalar(s, value, lane);
-      if (!isUsed) return code.op('drop');
-      code.at('local.set', number);
-      code.at('local.get', sum);
-      code.at('local.get', number);
-      code.lane(`${shapeName[numberOf(s, value)]}.replace_lane`, lane % each);
-      code.at('local.set', sum);
-    });
-    if (!isUsed || lane % each !== each - 1) continue;
+  const one = (lane: number): void => {
+    writeScalar(s, value, lane);
+    if (!isUsed) return code.op('drop');
+    code.at('local.set', number);
     code.at('local.get', sum);
-    values.put(value, 0, Math.floor(lane / each));
-  }
+    code.at('local.get', number);
+    code.lane(`${shapeName[numberOf(s, value)]}.replace_lane`, lane % each);
+    code.at('local.set', sum);
+  };
+  for (let pack = 0; pack < plan.packs; pack++)
+    whereAnyRuns(s, pack, () => {
+      for (let lane = 4 * pack; lane < 4 * pack + 4; lane++) {
+        whereRuns(s, lane, () => one(lane));
+        if (!isUsed || lane % each !== each - 1) continue;
+        code.at('local.get', sum);
+        values.put(value, 0, Math.floor(lane / each));
+      }
+    });
 }

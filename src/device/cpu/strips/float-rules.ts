@@ -1,7 +1,7 @@
 /** Float ops on vectors of singles and doubles. */
+import { bug } from '../../../base/bug.ts';
 import type { FcmpPredicate, InstOf } from '../../../ir/index.ts';
 import type { Binary, Unary } from '../compile/emitter.ts';
-import { exactFma } from './fma.ts';
 import { isShortFloat, onShorts, widenShort } from './halves.ts';
 import { evenWords, type PartWriter, type Strip, typeOf } from './strip.ts';
 
@@ -82,17 +82,16 @@ function chosen(s: Strip, shape: string, name: 'min' | 'max'): void {
   s.code.op('v128.bitselect');
 }
 
-/** a * b + c: with one rounding, or with two where that was asked for. */
+/** a * b + c: in one operation of the machine, or with two roundings where that was asked for; `exactFma` is the third way. */
 export function fma(s: Strip, inst: InstOf<'fma'>): PartWriter | undefined {
   if (inst.type !== 'f32') return undefined;
   return (part) => {
+    if (s.fma === 'exact') bug('an exact fused operation is written for all vectors together');
     s.part(inst.a, part);
     s.part(inst.b, part);
     if (s.fma === 'fast') s.code.op('f32x4.mul');
     s.part(inst.c, part);
-    if (s.fma === 'fast') s.code.op('f32x4.add');
-    else if (s.fma === 'relaxed') s.code.op('f32x4.relaxed_madd');
-    else exactFma(s);
+    s.code.op(s.fma === 'fast' ? 'f32x4.add' : 'f32x4.relaxed_madd');
   };
 }
 

@@ -1,62 +1,150 @@
 /**
- * a * b + c of four singles with one rounding. Products are exact in double. A sum rounded to double and then to single is wrong
- * only where the double lies half way between two singles, or the result is subnormal: that is looked for, and
- * then done again with the sum rounded to odd. Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008).
+ * a * b + c of singles with one rounding, for all vectors of a strip together. Products are exact in double. A sum rounded to double and then
+ * to single is wrong only where the double lies half way between two singles, or the result is subnormal: that is looked for, and then
+ * the sums are rounded to odd. No function is called, for engines keep no vector in a register over a call, even one that is never made.
+ * Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008); TwoSum after Knuth.
  */
-import { upperHalf } from './conversion-rules.ts';
-import { evenWords, oddWords, type Strip, words } from './strip.ts';
+import type { InstOf, Value } from '../../../ir/index.ts';
+import { joinHalves, upperHalf } from './conversion-rules.ts';
+import { longs, type Strip, shapeOf } from './strip.ts';
+import type { StripValues } from './values.ts';
 
-/** Takes three vectors of singles from the stack. */
-export function exactFma(s: Strip): void {
+/** Writes a fused operation whose result is vectors. */
+export function exactFma(values: StripValues, inst: InstOf<'fma'>, value: Value): void {
+  const s = values.strip;
   const { code } = s;
-  const [a, b, c, low, high] = [0, 1, 2, 3, 4].map((which) => s.temp('v128', which)) as [number, number, number, number, number];
-  for (const local of [c, b, a]) code.at('local.set', local);
-  for (const [sum, isUpper] of [
-    [low, false],
-    [high, true],
-  ] as const) {
-    for (const local of [a, b, c]) {
-      code.at('local.get', local);
-      if (isUpper) upperHalf(s);
-      code.op('f64x2.promote_low_f32x4');
-      if (local === b) code.op('f64x2.mul');
-    }
+  const [a, b, c] = [inst.a, inst.b, inst.c].map((operand) => doublesOf(values, operand)) as [Doubles, Doubles, Doubles];
+  const sums = Array.from({ length: 2 * s.plan.packs }, (_, half) => s.temp('v128', firstSum + half));
+  for (const [half, sum] of sums.entries()) {
+    a(half);
+    b(half);
+    code.op('f64x2.mul');
+    c(half);
     code.op('f64x2.add');
-    code.at('local.set', sum);
+    code.at('local.tee', sum);
+    offsetOfDoubt(s);
+    if (half > 0) code.op('i32x4.min_s');
   }
-  isDoubtful(s, low, high);
-  code.open('if', 'v128');
-  for (const local of [a, b, c]) code.at('local.get', local);
-  code.at('call', s.stripHelper('oddFma'));
-  code.else();
-  for (const sum of [low, high]) {
-    code.at('local.get', sum);
-    code.op('f32x4.demote_f64x2_zero');
-  }
-  code.shuffle([0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]);
+  code.v128(pair(least + 1, least + 0x3810_0000));
+  code.op('i32x4.lt_s');
+  code.op('v128.any_true');
+  code.open('if');
+  for (const [half, sum] of sums.entries())
+    roundToOdd(
+      s,
+      sum,
+      () => {
+        a(half);
+        b(half);
+        code.op('f64x2.mul');
+      },
+      () => c(half),
+    );
   code.end();
+  putSingles(values, value, sums);
 }
 
-/** Whether one of four sums has just the bits of a half below its single, or is of the size of subnormal singles and not 0. */
-function isDoubtful({ code }: Strip, low: number, high: number): void {
-  const pair = (bytes: readonly number[]): void => {
-    code.at('local.get', low);
-    code.at('local.get', high);
-    code.shuffle(bytes);
-  };
-  pair(evenWords);
-  code.v128(words(0x1fff_ffff));
+/** Scratch locals of these rules. */
+const [firstSum, product, part, error, sign] = [110, 105, 106, 107, 108];
+
+/** Puts the doubles of one half of a pack on the stack. */
+type Doubles = (half: number) => void;
+
+/** An operand as doubles, which its block works out once. */
+function doublesOf(values: StripValues, operand: Value): Doubles {
+  const s = values.strip;
+  const { code } = s;
+  if (shapeOf(s, operand) < 2)
+    return () => {
+      s.scalar(operand);
+      code.op('f64.promote_f32');
+      code.op('f64x2.splat');
+    };
+  const known = values.doubles(operand);
+  if (known.isFresh)
+    for (let pack = 0; pack < s.plan.packs; pack++) {
+      const single = s.temp('v128', product);
+      s.part(operand, pack);
+      code.at('local.tee', single);
+      code.op('f64x2.promote_low_f32x4');
+      code.at('local.set', known.locals[2 * pack]!);
+      code.at('local.get', single);
+      upperHalf(s);
+      code.op('f64x2.promote_low_f32x4');
+      code.at('local.set', known.locals[2 * pack + 1]!);
+    }
+  return (half) => code.at('local.get', known.locals[half]!);
+}
+
+/** Rounds the sums to singles, which are kept as doubles too for the next such operation. */
+function putSingles(values: StripValues, value: Value, sums: readonly number[]): void {
+  const { code } = values.strip;
+  for (const sum of sums) {
+    code.at('local.get', sum);
+    code.op('f32x4.demote_f64x2_zero');
+    code.at('local.set', sum);
+  }
+  for (let pack = 0; 2 * pack < sums.length; pack++) {
+    code.at('local.get', sums[2 * pack]!);
+    code.at('local.get', sums[2 * pack + 1]!);
+    joinHalves(values.strip);
+    values.put(value, 0, pack);
+  }
+  for (const [half, local] of values.doubles(value).locals.entries()) {
+    code.at('local.get', sums[half]!);
+    code.op('f64x2.promote_low_f32x4');
+    code.at('local.set', local);
+  }
+}
+
+/** The least word there is. */
+const least = 0x8000_0000;
+const pair = (low: number, high: number): number[] => longs((BigInt(high >>> 0) << 32n) | BigInt(low >>> 0));
+
+/**
+ * Makes words of a sum that are less than a bound where it has just the bits of a half below its single, or is of the size of subnormal singles
+ * and not 0: what is not of interest is cut off, and what is starts at the least word.
+ */
+function offsetOfDoubt({ code }: Strip): void {
+  code.v128(pair(0x1fff_ffff, 0x7fff_ffff));
   code.op('v128.and');
-  code.v128(words(0x1000_0000));
-  code.op('i32x4.eq');
-  // Upper words up to that of the least normal single; of 0, less 1, all ones.
-  pair(oddWords);
-  code.v128(words(0x7fff_ffff));
-  code.op('v128.and');
-  code.v128(words(1));
+  code.v128(pair(0x1000_0000 - least, 1 - least));
   code.op('i32x4.sub');
-  code.v128(words(0x3810_0000));
-  code.op('i32x4.lt_u');
+}
+
+/** A sum of two doubles cut off towards 0, its last bit set where anything was lost. What it lacks is known exactly. */
+function roundToOdd({ code, temp }: Strip, sum: number, pushProduct: () => void, pushAddend: () => void): void {
+  const [p, rest, e, q] = [temp('v128', product), temp('v128', part), temp('v128', error), temp('v128', sign)];
+  const get = (...locals: number[]): void => locals.forEach((local) => void code.at('local.get', local));
+  pushProduct();
+  code.at('local.set', p);
+  // e = (p - (sum - rest)) + (c - rest), where rest = sum - p.
+  get(p, sum, sum, p);
+  code.op('f64x2.sub');
+  code.at('local.tee', rest);
+  code.op('f64x2.sub');
+  code.op('f64x2.sub');
+  pushAddend();
+  get(rest);
+  code.op('f64x2.sub');
+  code.op('f64x2.add');
+  code.at('local.tee', e);
+  // Below 0 where the sum is too large; nothing of singles is so small that this is 0, and it is a NaN where they are.
+  get(sum);
+  code.op('f64x2.mul');
+  code.at('local.tee', q);
+  code.v128([0, 0, 0, 0]);
+  code.op('f64x2.lt');
+  code.at('local.tee', rest);
+  get(sum);
+  code.op('i64x2.add');
+  get(q);
+  code.v128([0, 0, 0, 0]);
+  code.op('f64x2.gt');
+  get(rest);
   code.op('v128.or');
-  code.op('v128.any_true');
+  code.v128(longs(1n));
+  code.op('v128.and');
+  code.op('v128.or');
+  code.at('local.set', sum);
 }

@@ -4,25 +4,21 @@ import { type Code, newModule } from '../../../wasm/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { helperTable } from '../compile/helpers.ts';
 import { declareHost } from '../compile/host.ts';
-import { writeGrid } from '../compile/kernel-module.ts';
+import { runSignature, writeGrid } from '../compile/kernel-module.ts';
 import { gone } from '../compile/shared.ts';
 import { stripHelperTable } from './helpers.ts';
-import { type StripPlan, stripPlan } from './plan.ts';
+import { type StripOptions, type StripPlan, stripPlan } from './plan.ts';
+import { newPool } from './pool.ts';
 import { writeStripRegion } from './region.ts';
 import { runsAlone } from './rules.ts';
 import type { StripShared } from './shared.ts';
 import { endsInBarrier } from './split.ts';
-import type { FmaMode } from './strip.ts';
 
 export interface StripModule {
   readonly bytes: Uint8Array;
   readonly plan: StripPlan;
-}
-
-export interface StripOptions {
-  readonly fma: FmaMode;
-  /** The most lanes of a strip. */
-  readonly widest?: number;
+  /** What stands in constant memory from `poolStart` on. */
+  readonly pool: Uint8Array;
 }
 
 /** Bytes of code above which a function of strips is not worth compiling. */
@@ -30,18 +26,28 @@ const mostBytes = 1 << 20;
 const mostLocals = 20_000;
 
 /** A module for blocks of a shape, or why there is none. The kernel stays as it is. */
-export function compileStrips(kernel: Kernel, block: Dim3, { fma, widest }: StripOptions): StripModule | { readonly why: string } {
+export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions): StripModule | { readonly why: string } {
   const before = whyAlone(kernel);
   if (before !== undefined) return { why: before };
-  const plan = stripPlan(kernel, block, widest);
+  const plan = stripPlan(kernel, block, options);
   const after = whyNotTogether(plan);
   if (after !== undefined) return { why: after };
   const module = newModule();
-  const host = declareHost(module, kernel.params.length);
+  const host = declareHost(module, kernel.params.length, options.isShared);
   const phase = module.global('i32');
   const fuel = module.global('i32');
   const helper = helperTable(module);
-  const shared: StripShared = { plan, module, host, helper, stripHelper: stripHelperTable(module, helper), phase, fuel, fma };
+  const shared: StripShared = {
+    plan,
+    module,
+    host,
+    helper,
+    stripHelper: stripHelperTable(module, helper),
+    phase,
+    fuel,
+    fma: options.fma,
+    pool: newPool(),
+  };
   const steps: number[] = [];
   for (const region of plan.regions) {
     const written = writeStripRegion(shared, region);
@@ -50,8 +56,8 @@ export function compileStrips(kernel: Kernel, block: Dim3, { fma, widest }: Stri
     steps.push(written.index);
   }
   const run = writeBlock(shared, steps);
-  writeGrid(host, module.fn({ params: [], results: [] }, 'run').code, run);
-  return { bytes: module.finish(), plan };
+  writeGrid(host, module.fn(runSignature, 'run').code, run);
+  return { bytes: module.finish(), plan, pool: shared.pool.bytes() };
 }
 
 /** A block of threads: one region after the other, as each says. */

@@ -2,10 +2,22 @@
 import { elementOf, isVector, type Kernel, lanesOf, livenessOf, operandsOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { countUses, isFree, type Plan, windowsOf } from '../compile/plan.ts';
+import { workOutAgain } from './again.ts';
 import { narrowed } from './narrow.ts';
+import { orderBlocks } from './order.ts';
+import { knownPermutations } from './permutations.ts';
 import { type Shapes, shapesOf } from './shapes.ts';
 import { behindBarrier, endsInBarrier, type StripRegion, splitAtBarriers, stripRegions } from './split.ts';
+import type { FmaMode } from './strip.ts';
 import { chooseLanes } from './width.ts';
+
+export interface StripOptions {
+  readonly fma: FmaMode;
+  /** Lanes of a strip, where they are not to be chosen. */
+  readonly lanes?: number | undefined;
+  /** Whether workers share the memory. */
+  readonly isShared?: boolean | undefined;
+}
 
 export interface StripPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | 'windows'> {
   readonly kernel: Kernel;
@@ -18,6 +30,8 @@ export interface StripPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | '
   readonly wide: Uint8Array;
   readonly shapes: Shapes;
   readonly regions: readonly StripRegion[];
+  /** By shuffle: the lane that each lane reads from, where that is known. */
+  readonly permutations: ReadonlyMap<Value, readonly number[]>;
   /** Block in which each value is defined. */
   readonly home: Int32Array;
   /** By value: 1 where it is used outside of the innermost loop that defines it. */
@@ -39,15 +53,20 @@ export const isLong = ({ kernel, wide }: Pick<StripPlan, 'kernel' | 'wide'>, val
 };
 
 /** Plans a kernel for blocks of a shape; the kernel itself stays as it is. */
-export function stripPlan(original: Kernel, block: Dim3, widest?: number): StripPlan {
-  const { kernel, wide } = narrowed(original);
+export function stripPlan(original: Kernel, block: Dim3, { fma, lanes: fixed }: StripOptions): StripPlan {
+  const { kernel, wide: before } = narrowed(original);
+  const permutations = knownPermutations(kernel);
   splitAtBarriers(kernel);
+  workOutAgain(kernel, before);
+  orderBlocks(kernel);
+  const wide = new Uint8Array(kernel.insts.length);
+  wide.set(before);
   const { offsets, windows } = windowsOf(kernel);
-  const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, widest: widest ?? 32 }, shapesOf);
+  const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, fixed, fma }, shapesOf);
   const regions = stripRegions(kernel);
   const home = homes(kernel);
   const threads = block[0] * block[1] * block[2];
-  const plan = { kernel, block, threads, lanes, packs: lanes / 4, wide, shapes, regions, home, offsets, windows };
+  const plan = { kernel, block, threads, lanes, packs: lanes / 4, wide, shapes, regions, home, permutations, offsets, windows };
   const { liveIn } = livenessOf(kernel, shapes.cfg);
   const brought = new Map(
     regions.map(({ entry }) => [entry, entry === 0 ? [] : [...liveIn[entry]!].filter((value) => !isFree(kernel.insts[value]!))]),
@@ -99,6 +118,9 @@ function placed(
   const scratch = Math.ceil(bytes / 16) * 16;
   return { slots, scratch, recordBytes: scratch + 32 * 8 };
 }
+
+/** Where constant vectors stand, behind the kernel's own constants. */
+export const poolStart = ({ windows }: Pick<StripPlan, 'windows'>): number => Math.ceil(windows.constant / 16) * 16;
 
 /** Bytes that a varying value takes for each thread. */
 export const laneBytes = (plan: Pick<StripPlan, 'kernel' | 'wide'>, value: Value): number =>

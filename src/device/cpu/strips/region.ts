@@ -19,7 +19,8 @@ import { gone } from '../compile/shared.ts';
 import { writeFlow } from './flow.ts';
 import type { Flow } from './frame.ts';
 import { type Starts, usedFree } from './free.ts';
-import { isLong, laneBytes, type StripPlan } from './plan.ts';
+import { isLong, laneBytes, poolStart, type StripPlan } from './plan.ts';
+import { pooledCode } from './pool.ts';
 import { sregShape } from './shapes.ts';
 import type { StripShared } from './shared.ts';
 import { behindBarrier, endsInBarrier, type StripRegion } from './split.ts';
@@ -44,8 +45,8 @@ interface Region {
 /** Writes the function of a region; nothing where its blocks cannot be nested. */
 export function writeStripRegion(shared: StripShared, region: StripRegion): { readonly index: number; readonly code: Code } | undefined {
   const { plan } = shared;
-  const { index, code } = shared.module.fn({ params: [], results: [] });
-  const local = (): number => code.local('i32');
+  const { index, code: plain } = shared.module.fn({ params: [], results: [] });
+  const local = (): number => plain.local('i32');
   const frame: StripFrame = {
     first: local(),
     record4: local(),
@@ -56,6 +57,7 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
     shared: local(),
     constant: local(),
   };
+  const code = pooledCode(plain, shared.pool, frame.constant, poolStart(plan));
   const used = usedFree(plan.kernel, region.cfg.order);
   const starts = startsOf(plan, code, used);
   const base = {
@@ -308,11 +310,11 @@ function startSreg(r: Region, name: Sreg): void {
 }
 
 /** A special register of the thread whose number is on the stack. */
-function fromThread({ code, plan, shared }: Region, name: Sreg): void {
+function fromThread(r: Region, name: Sreg): void {
+  const { code, plan, shared } = r;
   const [nx, ny] = plan.block;
   const { globals } = shared.host;
   const by = (op: string, count: number): void => {
-    if (count === 1 && op === 'i32.div_u') return;
     code.i32(count);
     code.op(op);
   };
@@ -320,17 +322,44 @@ function fromThread({ code, plan, shared }: Region, name: Sreg): void {
   if (what === 'laneid') return by('i32.and', 31);
   if (what === 'warpid') return by('i32.shr_u', 5);
   if (name === 'tid.linear') return;
-  if (axis === 'x' && plan.block[1] * plan.block[2] > 1) by('i32.rem_u', nx);
+  if (axis === 'x' && plan.block[1] * plan.block[2] > 1) remainder(r, nx);
   if (axis === 'y') {
-    by('i32.div_u', nx);
-    by('i32.rem_u', ny);
+    quotient(r, nx);
+    if (plan.block[2] > 1) remainder(r, ny);
   }
-  if (axis === 'z') by('i32.div_u', nx * ny);
+  if (axis === 'z') quotient(r, nx * ny);
   if (what !== 'gid') return;
   code.at('global.get', globals[`ctaid.${axis as 'x'}`]);
   code.i32(plan.block['xyz'.indexOf(axis!)]!);
   code.op('i32.mul');
   code.op('i32.add');
+}
+
+/** Divides a thread's number, which is below 2^10, as engines do not replace divisions: 2^20 / count, rounded up, is off by less than tells. */
+function quotient({ code }: Region, count: number): void {
+  if (count === 1) return;
+  const shift = Math.log2(count);
+  if (!Number.isInteger(shift)) {
+    code.i32(Math.ceil(2 ** 20 / count));
+    code.op('i32.mul');
+  }
+  code.i32(Number.isInteger(shift) ? shift : 20);
+  code.op('i32.shr_u');
+}
+
+function remainder(r: Region, count: number): void {
+  const { code } = r;
+  if (Number.isInteger(Math.log2(count))) {
+    code.i32(count - 1);
+    return code.op('i32.and');
+  }
+  const whole = code.local('i32');
+  code.at('local.tee', whole);
+  code.at('local.get', whole);
+  quotient(r, count);
+  code.i32(count);
+  code.op('i32.mul');
+  code.op('i32.sub');
 }
 
 // ── records ──

@@ -4,6 +4,7 @@ import type { HelperName } from '../compile/helpers.ts';
 import type { Host } from '../compile/host.ts';
 import type { StripHelper } from './helpers.ts';
 import type { StripPlan } from './plan.ts';
+import type { Pool } from './pool.ts';
 import type { FmaMode } from './strip.ts';
 
 export interface StripShared {
@@ -17,4 +18,5 @@ export interface StripShared {
   /** Global: work until the next look at the clock. */
   readonly fuel: number;
   readonly fma: FmaMode;
+  readonly pool: Pool;
 }

@@ -34,8 +34,28 @@ export interface StripValues {
   parts(value: Value): number;
   /** Visits the vectors of a value, or its elements where lanes share them. */
   eachPart(value: Value, act: (element: number, part: number) => void): void;
+  /** Keeps a load whose lanes lie side by side to be written where it is used, if that may be; `write` gets a local with the address. */
+  postpone(value: Value, address: () => void, write: (base: number, part: number) => void): boolean;
+  /** Writes what waits and reads memory, before something writes there. */
+  settle(): void;
+  /** Locals for the same numbers as doubles, two for each vector; fresh ones have to be set. They are good to the end of the block. */
+  doubles(value: Value): { readonly locals: readonly number[]; readonly isFresh: boolean };
   /** Says that an instruction has been written, and its operands are used up. */
   finish(operands: readonly Value[]): void;
+}
+
+/** A vector expression that is written where it is used. */
+interface Waiting {
+  readonly write: (part: number) => void;
+  readonly depth: number;
+  /** Vectors of each pack that are held for it and for nothing else. */
+  readonly held: number;
+  /** What it uses up when it is written. */
+  readonly operands: readonly Value[];
+  /** Whether it reads memory, so that no write may come before it. */
+  readonly reads: boolean;
+  /** A local that is its own. */
+  readonly base?: number;
 }
 
 interface State {
@@ -43,10 +63,12 @@ interface State {
   readonly strip: Strip;
   readonly vectors: Map<Value, number[]>;
   readonly scalars: Map<Value, number[]>;
-  readonly waiting: Map<Value, { write: (part: number) => void; depth: number }>;
+  readonly waiting: Map<Value, Waiting>;
   readonly waitingScalar: Map<Value, { write: () => void; depth: number }>;
   readonly left: Int32Array;
   readonly spare: Record<NumberType | 'v128', number[]>;
+  /** Of this block: singles that are there as doubles too. */
+  readonly doubles: Map<Value, readonly number[]>;
   /** By value used once in its block: who uses it; nothing where the end of the block does. */
   readonly consumer: Map<Value, Value>;
 }
@@ -64,6 +86,7 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
     waitingScalar: new Map(),
     left: base.plan.uses.slice(),
     spare: { i32: [], i64: [], f32: [], f64: [], v128: [] },
+    doubles: new Map(),
     consumer: consumersOf(base.plan),
   };
   Object.assign(strip, {
@@ -81,6 +104,8 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
   return {
     strip,
     begin(block) {
+      for (const locals of state.doubles.values()) state.spare.v128.push(...locals);
+      state.doubles.clear();
       for (const value of block.body) state.left[value] = state.plan.uses[value]!;
     },
     define: (value) => define(state, value),
@@ -99,6 +124,9 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
       const elements = lanesOf(base.kernel.insts[value]!.type);
       for (let element = 0; element < elements; element++) for (let part = 0; part < parts; part++) act(element, part);
     },
+    postpone: (value, address, write) => postpone(state, value, address, write),
+    settle: () => settle(state),
+    doubles: (value) => doublesOf(state, value),
     finish: (operands) => finish(state, operands),
   };
 }
@@ -185,6 +213,14 @@ function vectorsOf(state: State, value: Value): number[] {
   return locals;
 }
 
+function doublesOf(state: State, value: Value): { readonly locals: readonly number[]; readonly isFresh: boolean } {
+  const known = state.doubles.get(value);
+  if (known) return { locals: known, isFresh: false };
+  const locals = Array.from({ length: 2 * state.plan.packs }, () => state.spare.v128.pop() ?? state.strip.code.local('v128'));
+  state.doubles.set(value, locals);
+  return { locals, isFresh: true };
+}
+
 function scalarsOf(state: State, value: Value): number[] {
   const known = state.scalars.get(value);
   if (known) return known;
@@ -201,7 +237,13 @@ function finish(state: State, operands: readonly Value[]): void {
     const inst = state.plan.kernel.insts[value]!;
     if (isFree(inst) || isShared(state, value)) continue;
     if (--state.left[value]! > 0) continue;
-    if (state.waiting.delete(value) || state.waitingScalar.delete(value)) {
+    const waiting = state.waiting.get(value);
+    if (waiting) {
+      state.waiting.delete(value);
+      release(state, waiting);
+      continue;
+    }
+    if (state.waitingScalar.delete(value)) {
       finish(state, operandsOf(inst));
       continue;
     }
@@ -210,6 +252,12 @@ function finish(state: State, operands: readonly Value[]): void {
     state.vectors.delete(value);
     state.scalars.delete(value);
   }
+}
+
+/** What an expression that has been written held. */
+function release(state: State, { operands, base }: Waiting): void {
+  finish(state, operands);
+  if (base !== undefined) state.spare.i32.push(base);
 }
 
 // ── defining values ──
@@ -229,12 +277,56 @@ function define(state: State, value: Value): void {
     for (let i = lanesOf(inst.type) - 1; i >= 0; i--) strip.code.at('local.set', scalarsOf(state, value)[i]!);
   } else {
     const write = partWriter(strip, value);
-    if (write && mayWait && depth < deepest && streams(state, value))
-      return void state.waiting.set(value, { write: (part) => write(part, 0), depth });
+    if (write && mayWait && depth < deepest && streams(state, value)) {
+      const operands = operandsOf(inst);
+      const held = heldBy(state, operands);
+      if (held <= weightOf(state, value)) {
+        const reads = operands.some((operand) => state.waiting.get(operand)?.reads);
+        return void state.waiting.set(value, { write: (part) => write(part, 0), depth, held, operands, reads });
+      }
+    }
     if (write) writeParts(state, value, write);
     else writeLanes(state, value);
   }
   finish(state, operandsOf(inst));
+}
+
+/** Of a local that all packs share, beside one that each has. */
+const shareOfScalar = 0.2;
+
+/** Vectors of each pack that nothing but the operands' user keeps. */
+function heldBy(state: State, operands: readonly Value[]): number {
+  const { plan, strip } = state;
+  let held = 0;
+  for (const operand of new Set(operands)) {
+    const waiting = state.waiting.get(operand);
+    if (waiting) held += waiting.held;
+    else if (isFree(plan.kernel.insts[operand]!) || plan.crosses[operand] === 1 || state.left[operand]! > 1) continue;
+    else held += shapeOf(strip, operand) === 2 ? weightOf(state, operand) : shareOfScalar;
+  }
+  return held;
+}
+
+/** Vectors of a pack that a value takes. */
+const weightOf = ({ strip, plan }: State, value: Value): number => (longOf(strip, value) ? 2 : 1) * lanesOf(plan.kernel.insts[value]!.type);
+
+function postpone(state: State, value: Value, address: () => void, write: (base: number, part: number) => void): boolean {
+  const { plan, strip } = state;
+  const inst = plan.kernel.insts[value]!;
+  if (isShared(state, value) || plan.uses[value] !== 1 || isVector(inst.type) || !streams(state, value)) return false;
+  const base = state.spare.i32.pop() ?? strip.code.local('i32');
+  address();
+  strip.code.at('local.set', base);
+  state.waiting.set(value, { write: (part) => write(base, part), depth: 1, held: shareOfScalar, operands: [], reads: true, base });
+  return true;
+}
+
+function settle(state: State): void {
+  for (const [value, waiting] of [...state.waiting]) {
+    if (!waiting.reads || !state.waiting.delete(value)) continue;
+    writeParts(state, value, waiting.write);
+    release(state, waiting);
+  }
 }
 
 function depthOf(state: State, value: Value): number {

@@ -6,32 +6,59 @@ import { elementOf, type Kernel, lanesOf, livenessOf, operandsOf, specOf, termin
 import type { Dim3 } from '../../device.ts';
 import { isFree } from '../compile/plan.ts';
 import type { Cut, Shapes } from './shapes.ts';
+import type { FmaMode } from './strip.ts';
 
-/** Vectors that may be live at once, of all packs together. */
-const registers = 20;
+/** Vectors that may be live at once, of all packs together: more than there are registers, for a spill is less than what starting a strip takes. */
+const registers = 32;
+/** Vectors of a pack that an exact fused operation works with beside its operands and result. */
+const ofExactFma = 6;
+/** The most lanes where lanes part on their ways, or are taken one by one: longer strips have more that do not run, and as much code. */
+const mostApart = 16;
 
 interface Wish {
   readonly block: Dim3;
   readonly local: number;
-  readonly widest: number;
+  /** Lanes of a strip that are asked for. */
+  readonly fixed: number | undefined;
+  readonly fma: FmaMode;
 }
 
 /** The lanes of a strip and the shapes of values in one. */
 export function chooseLanes(
   kernel: Kernel,
   wide: Uint8Array,
-  { block, local, widest }: Wish,
+  { block, local, fixed, fma }: Wish,
   shapesOf: (kernel: Kernel, wide: Uint8Array, cut: Cut) => Shapes,
 ): { readonly lanes: number; readonly shapes: Shapes } {
   const shapesFor = (lanes: number): Shapes => shapesOf(kernel, wide, { block, lanes, local });
   if (kernel.blocks.some(({ body }) => body.some((value) => specOf(kernel.insts[value]!.op).effect === 'warp')))
     return { lanes: 32, shapes: shapesFor(32) };
-  const most = Math.min(widest, rowLanes(block));
+  if (fixed !== undefined) return { lanes: fixed, shapes: shapesFor(fixed) };
+  const most = rowLanes(block);
   const shapes = shapesFor(most);
-  const pressure = pressureOf(kernel, wide, shapes);
-  const fitting = [32, 16, 8, 4].find((lanes) => lanes <= most && (lanes / 4) * pressure <= registers) ?? 4;
+  const pressure = pressureOf(kernel, wide, shapes) + (fma === 'exact' && hasFma(kernel, shapes) ? ofExactFma : 0);
+  const widest = goApart(kernel, shapes) ? Math.min(most, mostApart) : most;
+  const fitting = [32, 16, 8, 4].find((lanes) => lanes <= widest && (lanes / 4) * pressure <= registers) ?? 4;
   const isLine = block[1] * block[2] === 1 || block[0] % most === 0;
   return { lanes: fitting, shapes: fitting === most || isLine ? shapes : shapesFor(fitting) };
+}
+
+const hasFma = (kernel: Kernel, { shape }: Shapes): boolean =>
+  kernel.insts.some(({ op, type }, value) => op === 'fma' && type === 'f32' && shape[value] === 2);
+
+/** Whether lanes take ways of their own, but for those that leave the kernel, or places of their own in memory. */
+function goApart(kernel: Kernel, { cfg, post, shape }: Shapes): boolean {
+  const isExit = (id: number): boolean =>
+    id >= kernel.blocks.length || (kernel.blocks[id]!.body.length === 0 && kernel.blocks[id]!.end.op === 'ret');
+  return cfg.order.some((id) => {
+    const { body, end } = kernel.blocks[id]!;
+    if (end.op === 'condbr' && shape[end.cond] === 2 && !isExit(post.parent[id]!)) return true;
+    return body.some((value) => {
+      const inst = kernel.insts[value]!;
+      if (inst.op === 'load' || inst.op === 'store') return shape[inst.addr] === 2;
+      return inst.op === 'atomic' || inst.op === 'cas';
+    });
+  });
 }
 
 /** The most lanes that are all of one row of the block, so that addresses in them run on; 32 where rows are too short for that. */

@@ -1,0 +1,220 @@
+/** A folder of bytes by key, as several processes use it that die, and disks that fill. */
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openStore, type Store } from '../../src/cache/index.ts';
+
+const test = suite('cache/store');
+
+const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+
+const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash('sha256').update(bytes).digest());
+const keyOf = (name: string): string => createHash('sha256').update(name).digest('hex');
+/** A key in the folder of one digit. */
+const keyIn = (digit: string, n: number): string => digit + keyOf(String(n)).slice(1);
+const bytesOf = (length: number, start = 1): Uint8Array => Uint8Array.from({ length }, (_, i) => (start + i * 7) & 255);
+
+let made = 0;
+const placeOf = (): string => join(folder, String(made++));
+const storeIn = (place: string, maxBytes = 1 << 20, now?: () => number): Store =>
+  openStore({ folder: place, maxBytes, sha256, ...(now ? { now } : {}) });
+
+test('gives what was written, under its key alone', () => {
+  const store = storeIn(placeOf());
+  assert.is(store.read(keyOf('a')), undefined);
+  store.write(keyOf('a'), bytesOf(1000));
+  store.write(keyOf('b'), bytesOf(0));
+  assert.equal(store.read(keyOf('a')), bytesOf(1000));
+  assert.equal(store.read(keyOf('b')), bytesOf(0));
+  assert.is(store.read(keyOf('c')), undefined);
+  store.write(keyOf('a'), bytesOf(10, 5));
+  assert.equal(store.read(keyOf('a')), bytesOf(10, 5));
+  assert.equal(
+    store
+      .list()
+      .map(({ key }) => key)
+      .sort(),
+    [keyOf('a'), keyOf('b')].sort(),
+  );
+});
+
+test('a damaged file is not given, and gone afterwards', () => {
+  const place = placeOf();
+  const store = storeIn(place);
+  const key = keyOf('a');
+  const path = join(place, key[0]!, key);
+  const damages: ((whole: Buffer) => void)[] = [
+    ...[0, 31, 32, 131].map((at) => (whole: Buffer) => {
+      whole[at]! ^= 1;
+      writeFileSync(path, whole);
+    }),
+    ...[0, 20, 32, 131].map((length) => () => truncateSync(path, length)),
+    (whole) => writeFileSync(path, Buffer.concat([whole, Buffer.from([0])])),
+  ];
+  for (const damage of damages) {
+    store.write(key, bytesOf(100));
+    assert.equal(store.read(key), bytesOf(100));
+    damage(readFileSync(path));
+    assert.is(store.read(key), undefined);
+    assert.not(existsSync(path));
+  }
+});
+
+test('what was used longest ago goes, and what was read stays', () => {
+  let time = 1_000_000_000_000;
+  const place = placeOf();
+  // Each sixteenth holds three files of 1032 bytes.
+  const store = storeIn(place, 16 * 3200, () => time);
+  const keys = [1, 2, 3, 4, 5].map((n) => keyIn('a', n));
+  const write = (key: string): void => {
+    store.write(key, bytesOf(1000));
+    utimesSync(join(place, 'a', key), time / 1000, time / 1000);
+    time += 7_200_000;
+  };
+  for (const key of keys.slice(0, 3)) write(key);
+  assert.ok(store.read(keys[0]!));
+  time += 7_200_000;
+  write(keys[3]!);
+  assert.equal(
+    keys.map((key) => store.read(key) !== undefined),
+    [true, false, true, true, false],
+  );
+  // Other folders have room of their own, and what is larger than that is not kept.
+  store.write(keyIn('b', 1), bytesOf(1000));
+  store.write(keyIn('b', 2), bytesOf(3200));
+  assert.is(store.read(keyIn('b', 2)), undefined);
+  assert.is(store.list().length, 4);
+});
+
+test('never grows beyond its bound, whatever is written', () => {
+  const maxBytes = 40_000;
+  const store = storeIn(placeOf(), maxBytes);
+  for (let i = 0; i < 300; i++) {
+    store.write(keyOf(String(i)), bytesOf((i * 97) % 900, i));
+    assert.ok(store.list().reduce((sum, { bytes }) => sum + bytes, 0) <= maxBytes);
+  }
+  assert.ok(store.list().length > 20);
+});
+
+test('clear removes what is its own and nothing else', () => {
+  const place = placeOf();
+  const store = storeIn(place);
+  store.write(keyIn('a', 1), bytesOf(10));
+  store.write(keyIn('b', 1), bytesOf(10));
+  writeFileSync(join(place, 'a', 'notes.txt'), 'mine');
+  assert.is(store.clear().length, 2);
+  assert.equal(store.list(), []);
+  assert.is(readFileSync(join(place, 'a', 'notes.txt'), 'utf8'), 'mine');
+  assert.equal(readdirSync(join(place, 'b')), []);
+});
+
+test('what a writer left that died is swept an hour later', () => {
+  const place = placeOf();
+  const store = storeIn(place);
+  const left = join(place, 'a', 'new-999999-0');
+  mkdirSync(join(place, 'a'), { recursive: true });
+  writeFileSync(left, bytesOf(100));
+  store.write(keyIn('a', 1), bytesOf(10));
+  assert.ok(existsSync(left), 'its writer may be at work');
+  const old = Date.now() / 1000 - 3700;
+  utimesSync(left, old, old);
+  store.write(keyIn('a', 2), bytesOf(10));
+  assert.not(existsSync(left));
+});
+
+test('a folder that cannot be is no fault', () => {
+  const file = placeOf();
+  writeFileSync(file, '');
+  const store = storeIn(join(file, 'below'));
+  store.write(keyOf('a'), bytesOf(10));
+  assert.is(store.read(keyOf('a')), undefined);
+  assert.equal([store.list(), store.clear()], [[], []]);
+  if (process.getuid?.() === 0) return;
+  const locked = placeOf();
+  mkdirSync(locked, { mode: 0o500 });
+  storeIn(locked).write(keyOf('a'), bytesOf(10));
+  assert.is(storeIn(locked).read(keyOf('a')), undefined);
+  chmodSync(locked, 0o700);
+});
+
+/** A process that writes keys, each with as many bytes of its number as `sizes` says. */
+const writer = (place: string, sizes: readonly number[]): string => `
+  import { createHash } from 'node:crypto';
+  import { openStore } from ${JSON.stringify(join(import.meta.dirname, '../../src/cache/index.ts'))};
+  const sha256 = (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest());
+  const store = openStore({ folder: ${JSON.stringify(place)}, maxBytes: 1 << 26, sha256 });
+  for (const [i, size] of ${JSON.stringify(sizes)}.entries())
+    store.write(createHash('sha256').update(String(i)).digest('hex'), new Uint8Array(size).fill(i));
+`;
+
+/** Numbers of the keys that are there; each that is has its bytes. */
+function soundEntries(place: string, sizes: readonly number[]): number[] {
+  const store = storeIn(place, 1 << 26);
+  return sizes.flatMap((size, i) => {
+    const bytes = store.read(keyOf(String(i)));
+    if (bytes) assert.equal(bytes, new Uint8Array(size).fill(i));
+    return bytes ? [i] : [];
+  });
+}
+
+const finished = (place: string): number => (existsSync(place) ? filesIn(place).filter((name) => !name.startsWith('new-')).length : 0);
+
+const filesIn = (place: string): string[] => readdirSync(place).flatMap((shard) => readdirSync(join(place, shard)));
+
+test('eight processes that write the same keys leave each of them whole', async () => {
+  const place = placeOf();
+  const sizes = Array<number>(20).fill(5000);
+  const program = writer(place, sizes);
+  const children = Array.from({ length: 8 }, () => spawn(process.execPath, ['-e', program], { stdio: 'inherit' }));
+  const codes = await Promise.all(children.map((child) => new Promise((done) => child.on('exit', done))));
+  assert.equal(codes, Array(8).fill(0));
+  assert.is(soundEntries(place, sizes).length, 20);
+  assert.is(filesIn(place).length, 20);
+});
+
+test('a process that is killed while it writes leaves nothing half done', async () => {
+  const place = placeOf();
+  const sizes = Array<number>(200).fill(1 << 20);
+  for (let turn = 0; turn < 4; turn++) {
+    const child = spawn(process.execPath, ['-e', writer(place, sizes)], { stdio: 'inherit' });
+    const ended = new Promise((done) => child.on('exit', done));
+    // At work: one more is there than before, and the next is being written.
+    const before = finished(place);
+    while (finished(place) <= before) await new Promise((go) => setTimeout(go, 1));
+    await new Promise((go) => setTimeout(go, 3 * turn));
+    child.kill('SIGKILL');
+    await ended;
+    soundEntries(place, sizes);
+  }
+  assert.ok(soundEntries(place, sizes).length >= 4);
+});
+
+test('a disk that is full is no fault, and leaves nothing half written', () => {
+  const place = placeOf();
+  const sizes = [100_000, 1000, 200_000, 2000];
+  // Files of at most 8 KiB, as a stand-in: what is beyond is an error of the write, behind a part that was written.
+  const limited = `trap '' XFSZ; ulimit -f 8; exec "$0" -e "$1"`;
+  const { status, stderr } = spawnSync('bash', ['-c', limited, process.execPath, writer(place, sizes)], { encoding: 'utf8' });
+  assert.is(stderr, '');
+  assert.is(status, 0);
+  assert.equal(soundEntries(place, sizes), [1, 3]);
+  assert.is(filesIn(place).length, 2);
+});
+
+test.run();

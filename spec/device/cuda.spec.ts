@@ -1,0 +1,366 @@
+/**
+ * The CUDA device over a driver that runs nothing: which calls it makes and in what order, how arguments are packed, what it says of
+ * every failure. That kernels give the right numbers is seen on a GPU (`cuda-gpu.spec.ts`).
+ */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { reflect } from '../../src/compile/index.ts';
+import { openCudaDevice } from '../../src/device/cuda/index.ts';
+import type { Device, DeviceBuffer, DeviceModule, Dim3 } from '../../src/device/index.ts';
+import { openCudaAt } from '../../src/ffi/index.ts';
+import { openFakeCuda } from '../support/cuda/fake.ts';
+import { printCall, printingModule } from '../support/printing.ts';
+
+const suiteOf = suite('device/cuda');
+const { test, fake } = openFakeCuda(suiteOf);
+
+const head = '.version 7.0\n.target sm_70\n.address_size 64\n';
+
+interface Shape {
+  readonly grid?: Dim3;
+  readonly block?: Dim3;
+  readonly shared?: number;
+  readonly timeoutMs?: number;
+  readonly print?: (text: Uint8Array) => void;
+}
+
+interface Rig {
+  readonly device: Device;
+  readonly module: DeviceModule;
+  readonly diagnostics: Diagnostics;
+  launch(args: readonly (DeviceBuffer | Uint8Array)[], shape?: Shape): number | undefined;
+  said(): string[];
+}
+
+const one: Dim3 = [1, 1, 1];
+
+function openDevice(): Device {
+  const device = openCudaDevice(fake.open());
+  assert.ok(typeof device === 'object', String(device));
+  return device;
+}
+
+function load(device: Device, text: string, diagnostics: Diagnostics): DeviceModule | undefined {
+  const source = new SourceFile('k.ptx', text.startsWith('.version') ? text : head + text);
+  const reflection = reflect(source, {}, diagnostics);
+  assert.ok(reflection, diagnostics.list.map((d) => d.message).join());
+  return device.loadPtx!({ source, kernels: reflection.kernels }, diagnostics);
+}
+
+/** A device with a module of one kernel, over a fresh driver; what is still held in the end, or was done wrong, fails the test. */
+function on(what: string, text: string, body: (rig: Rig) => void, leftover = 0): void {
+  test(what, () => {
+    fake.reset();
+    const diagnostics = new Diagnostics();
+    const device = openDevice();
+    const module = load(device, text, diagnostics);
+    assert.ok(module, diagnostics.list.map((d) => d.message).join());
+    let seen = 0;
+    body({
+      device,
+      module,
+      diagnostics,
+      launch: (args, { grid = one, block = one, shared = 0, timeoutMs = 0, print } = {}) =>
+        module.launch(
+          {
+            kernel: module.kernels[0]!.name,
+            grid,
+            block,
+            dynamicSharedBytes: shared,
+            timeoutMs,
+            args: args.map((arg) => (arg instanceof Uint8Array ? { kind: 'bytes', bytes: arg } : { kind: 'buffer', buffer: arg })),
+            ...(print ? { print } : {}),
+          },
+          diagnostics,
+        )?.durationMs,
+      said() {
+        const codes = diagnostics.list.slice(seen).map(({ code }) => code);
+        seen = diagnostics.list.length;
+        return codes;
+      },
+    });
+    device.close();
+    device.close();
+    assert.equal({ violations: fake.violations(), live: fake.live() }, { violations: [], live: leftover });
+  });
+}
+
+const plain = `.visible .entry plain(.param .u64 out)
+{ .reg .b64 p; ld.param.u64 p, [out]; st.global.u32 [p], 1; ret; }`;
+
+on('a launch is asked for between two events and waited for, and its time is theirs', plain, ({ device, diagnostics, launch }) => {
+  const buffer = device.allocate(40, diagnostics)!;
+  const before = fake.record().length;
+  assert.is(launch([buffer], { grid: [3, 2, 1], block: [32, 4, 2] }), 1.25);
+  const address = Buffer.from(BigUint64Array.of(buffer.deviceAddress()).buffer).toString('hex');
+  assert.equal(fake.record().slice(before), ['record', `launch plain 3,2,1 32,4,2 0 ${address}`, 'record', 'synchronize']);
+});
+
+const values = `.visible .entry values(.param .u8 a, .param .u64 out, .param .u16 b, .param .u32 c, .param .f64 d, .param .align 4 .b8 e[12])
+{ .reg .b32 x; .reg .b64 p; ld.param.u64 p, [out]; ld.param.u32 x, [c]; st.global.u32 [p], x; ret; }`;
+
+on('arguments are packed one by one, each with the bytes of its parameter', values, ({ device, diagnostics, launch }) => {
+  const buffer = device.allocate(4, diagnostics)!;
+  const bytes = (...list: number[]): Uint8Array => Uint8Array.from(list);
+  const struct = bytes(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
+  assert.ok(launch([bytes(0xfe), buffer, bytes(0x34, 0x12), bytes(1, 0, 0, 0x80), bytes(0, 0, 0, 0, 0, 0, 0xf0, 0x3f), struct]));
+  const address = Buffer.from(BigUint64Array.of(buffer.deviceAddress()).buffer).toString('hex');
+  const packed = `fe ${address} 3412 01000080 000000000000f03f 0102030405060708090a0b0c`;
+  assert.ok(fake.record().includes(`launch values 1,1,1 1,1,1 0 ${packed}`), fake.record().join('\n'));
+});
+
+on('memory holds zeros, takes what is written, and is given back once', plain, ({ device, diagnostics, said }) => {
+  const buffer = device.allocate(6, diagnostics)!;
+  assert.equal([...buffer.read()], [0, 0, 0, 0, 0, 0]);
+  buffer.write(Uint8Array.of(7, 8), 4);
+  assert.equal([...buffer.read()], [0, 0, 0, 0, 7, 8]);
+  assert.throws(() => buffer.write(Uint8Array.of(1), 6), RangeError);
+  buffer.free();
+  buffer.free();
+  assert.is(buffer.read().length, 0);
+  assert.is(device.allocate(2 ** 20 + 1, diagnostics), undefined);
+  assert.is(device.allocate(1.5, diagnostics), undefined);
+  assert.equal(said(), ['CM6012', 'CM6012']);
+});
+
+on('what is left is given back when the device is closed', plain, ({ device, diagnostics }) => {
+  device.allocate(4, diagnostics);
+  device.allocate(4, diagnostics);
+});
+
+const shared = `.extern .shared .align 4 .b8 more[];
+.visible .entry shared(.param .u64 out)
+{ .reg .b32 x; .reg .b64 p; ld.param.u64 p, [out]; ld.shared.u32 x, [more]; st.global.u32 [p], x; ret; }`;
+
+on('dynamic shared memory above 48 KB has to be allowed, once', shared, ({ device, diagnostics, launch, said }) => {
+  const buffer = device.allocate(4, diagnostics)!;
+  const asked = (): string[] => fake.record().filter((line) => line.startsWith('attribute'));
+  assert.ok(launch([buffer], { shared: 49152 - 128 }));
+  assert.equal(asked(), []);
+  assert.ok(launch([buffer], { shared: 100_000 }) && launch([buffer], { shared: 100_000 }) && launch([buffer], { shared: 60_000 }));
+  assert.equal(asked(), ['attribute 8 = 100000']);
+  fake.set('attribute', 1);
+  assert.is(launch([buffer], { shared: 120_000 }), undefined);
+  assert.is(launch([buffer], { shared: 232_449 }), undefined);
+  assert.equal(said(), ['CM6043', 'CM5022']);
+  assert.match(diagnostics.list[0]!.message, /120000 bytes .*`cuFuncSetAttribute`: invalid argument \(CUDA_ERROR_INVALID_VALUE\)/);
+});
+
+on('limits of the kernel and the device are minded before the driver is asked', plain, ({ device, diagnostics, launch, said }) => {
+  const buffer = device.allocate(4, diagnostics)!;
+  const before = fake.record().length;
+  assert.is(launch([buffer], { grid: [1, 65536, 1] }), undefined);
+  assert.is(launch([buffer], { block: [2, 2, 65] }), undefined);
+  assert.is(launch([buffer], { block: [1025, 1, 1] }), undefined);
+  assert.equal(said(), ['CM5024', 'CM5024', 'CM5021']);
+  assert.is(fake.record().length, before);
+});
+
+test('registers leave room for fewer threads', () => {
+  fake.reset();
+  fake.set('maxThreads', 256);
+  const diagnostics = new Diagnostics();
+  const device = openDevice();
+  const module = load(device, plain, diagnostics)!;
+  const args = [{ kind: 'buffer', buffer: device.allocate(4, diagnostics)! }] as const;
+  const request = { kernel: 'plain', grid: [1, 1, 1], block: [257, 1, 1], dynamicSharedBytes: 0, timeoutMs: 0, args } as const;
+  assert.is(module.launch(request, diagnostics), undefined);
+  assert.match(diagnostics.list[0]!.message, /257 threads is more than the 256 that `plain` on Fake GPU 0 allows/);
+  device.close();
+});
+
+const symbols = `.global .u32 count;
+.global .align 4 .u32 table[3] = {7, 8, 9};
+.visible .entry bump(.param .u64 out)
+{ .reg .b32 x; .reg .b64 p; ld.param.u64 p, [out]; atom.global.add.u32 x, [count], 1; ld.global.u32 x, [table]; st.global.u32 [p], x; ret; }`;
+
+on('variables of the module are those that its kernels reach', symbols, ({ module }) => {
+  assert.equal(
+    module.symbols.map(({ name, size }) => [name, size]),
+    [
+      ['count', 4],
+      ['table', 12],
+    ],
+  );
+  const table = module.symbols[1]!;
+  table.write(Uint8Array.of(5, 0, 0, 0), 8);
+  assert.equal([...new Uint32Array(table.read().buffer)], [0, 0, 5]);
+  assert.throws(() => table.write(Uint8Array.of(1), 12), RangeError);
+});
+
+test('what the compiler of the driver refuses is told at its line', () => {
+  fake.reset();
+  fake.say(
+    'refusal',
+    "ptxas application ptx input, line 5; error   : Unexpected instruction types specified for 'add'\nptxas fatal   : Ptx assembly aborted due to errors\n",
+  );
+  const source = new SourceFile('k.ptx', head + plain);
+  const diagnostics = new Diagnostics(source);
+  const device = openDevice();
+  assert.is(device.loadPtx!({ source, kernels: [] }, diagnostics), undefined);
+  const [said] = diagnostics.list;
+  assert.is(said!.code, 'CM6041');
+  assert.match(said!.message, /a PTX JIT compilation failed \(CUDA_ERROR_INVALID_PTX\)/);
+  assert.is(source.position(said!.labels[0]!.span.start).line, 5);
+  assert.is(said!.notes.length, 2);
+  device.close();
+  assert.is(fake.live(), 0);
+});
+
+test('what the compiler says of PTX that it takes is a warning', () => {
+  fake.reset();
+  fake.say('remark', 'ptxas warning : something about the stack\n');
+  const diagnostics = new Diagnostics();
+  const device = openDevice();
+  assert.ok(load(device, plain, diagnostics));
+  assert.equal(
+    diagnostics.list.map(({ code, severity, message }) => [code, severity, message]),
+    [['CM6044', 'warning', 'the CUDA driver says of this PTX: ptxas warning : something about the stack']],
+  );
+  device.close();
+});
+
+test('a metallib is refused', () => {
+  fake.reset();
+  const diagnostics = new Diagnostics();
+  const device = openDevice();
+  assert.is(device.load(Uint8Array.of(0x4d, 0x54, 0x4c, 0x42), diagnostics), undefined);
+  assert.equal(
+    diagnostics.list.map(({ code }) => code),
+    ['CM6040'],
+  );
+  device.close();
+});
+
+for (const [result, code] of [
+  [700, 'CM6021'],
+  [710, 'CM6014'],
+  [719, 'CM6042'],
+] as const) {
+  on(
+    `an error that stays (${result}) ends the device, and a new one starts afresh`,
+    plain,
+    ({ device, diagnostics, launch, said, module }) => {
+      const buffer = device.allocate(4, diagnostics)!;
+      fake.set('run', result);
+      assert.is(launch([buffer]), undefined);
+      assert.is(launch([buffer]), undefined);
+      assert.equal(said(), [code, 'CM6029']);
+      assert.throws(() => buffer.read(), /the CUDA device is lost/);
+      assert.throws(() => buffer.write(Uint8Array.of(1)), /the CUDA device is lost/);
+      assert.is(device.allocate(4, diagnostics), undefined);
+      assert.ok(module);
+      device.close();
+      assert.is(fake.record().at(-1), 'reset 0');
+      const again = openDevice();
+      assert.equal([...again.allocate(4, diagnostics)!.read()], [0, 0, 0, 0]);
+      again.close();
+    },
+  );
+}
+
+test('where the driver serves the process no more, the device does not open and says so', () => {
+  fake.reset();
+  fake.set('stays', 1);
+  const diagnostics = new Diagnostics();
+  const device = openDevice();
+  const module = load(device, plain, diagnostics)!;
+  fake.set('run', 719);
+  const args = [{ kind: 'buffer', buffer: device.allocate(4, diagnostics)! }] as const;
+  const request = { kernel: 'plain', grid: one, block: one, dynamicSharedBytes: 0, timeoutMs: 0, args };
+  assert.is(module.launch(request, diagnostics), undefined);
+  const after = new Diagnostics();
+  assert.is(load(device, plain, after), undefined);
+  assert.equal(
+    [...diagnostics.list, ...after.list].map(({ code }) => code),
+    ['CM6042', 'CM6029'],
+  );
+  device.close();
+  const why = openCudaDevice(fake.open());
+  assert.is(
+    why,
+    'the CUDA driver serves this process no more, since a kernel has failed: unspecified launch failure (CUDA_ERROR_LAUNCH_FAILED)',
+  );
+});
+
+on('an error of the launch alone does not', plain, ({ device, diagnostics, launch, said }) => {
+  const buffer = device.allocate(4, diagnostics)!;
+  fake.set('launch', 701);
+  assert.is(launch([buffer]), undefined);
+  assert.equal(said(), ['CM6043']);
+  assert.match(diagnostics.list[0]!.message, /`cuLaunchKernel`: too many resources requested for launch/);
+  fake.set('launch', 0);
+  assert.ok(launch([buffer]));
+});
+
+// The context, its stream, events and module, and the buffer are left to the end of the process.
+on(
+  'a kernel that does not end is given up, and nothing waits for it afterwards',
+  plain,
+  ({ device, diagnostics, launch, said }) => {
+    const buffer = device.allocate(4, diagnostics)!;
+    fake.set('hangs', 1);
+    assert.is(launch([buffer], { timeoutMs: 30 }), undefined);
+    assert.is(launch([buffer]), undefined);
+    assert.equal(said(), ['CM6020', 'CM6029']);
+    const calls = fake.record().length;
+    buffer.free();
+    device.close();
+    assert.is(fake.record().length, calls);
+  },
+  6,
+);
+
+const prints = printingModule({ said: 'hi\n' }, printCall('said'));
+
+on('what a kernel prints goes to the caller and not to the standard output', prints, ({ device, diagnostics, launch }) => {
+  const out = device.allocate(4, diagnostics)!;
+  let text = '';
+  const print = (bytes: Uint8Array): void => {
+    text += new TextDecoder().decode(bytes);
+  };
+  fake.say('out', 'hi\nthere\n');
+  assert.ok(launch([out], { print }));
+  assert.is(text, 'hi\nthere\n');
+  assert.ok(launch([out], { print }));
+  assert.is(text, 'hi\nthere\n');
+});
+
+const stops = `.visible .entry stops(.param .u64 out)
+{ .reg .pred q; .reg .b32 t; .reg .b64 p; ld.param.u64 p, [out]; mov.u32 t, %tid.x; setp.eq.u32 q, t, 5; @q trap; st.global.u32 [p], 1; ret; }`;
+
+on('what a kernel says when it fails stands with the error', stops, ({ device, diagnostics, launch }) => {
+  fake.set('run', 710);
+  fake.say('err', 'k.cu:3: void stops(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.\n');
+  assert.is(launch([device.allocate(4, diagnostics)!]), undefined);
+  assert.equal(diagnostics.list[0]!.notes, ['k.cu:3: void stops(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.']);
+});
+
+on('`trap` may be what a launch failed for, and is named', stops, ({ device, diagnostics, launch }) => {
+  fake.set('run', 719);
+  assert.is(launch([device.allocate(4, diagnostics)!]), undefined);
+  assert.equal(diagnostics.list[0]!.notes, ['a kernel that stops itself ends so: perhaps `trap` was executed']);
+});
+
+test('no driver, one that does not start, one without devices', () => {
+  fake.reset();
+  assert.equal(openCudaAt('/nowhere/libcuda.so.1').failures, ['there is no CUDA driver here (/nowhere/libcuda.so.1)']);
+  assert.match(openCudaAt('libm.so.6').failures[0]!, /^libm\.so\.6: .*cu/);
+  fake.set('init', 100);
+  assert.equal(openCudaAt(fake.path).failures, ['cuInit: no CUDA-capable device is detected (CUDA_ERROR_NO_DEVICE)']);
+  fake.set('init', 0);
+  fake.set('devices', 0);
+  assert.is(openCudaDevice(fake.open()), 'the CUDA driver is here, and no device of it');
+});
+
+on('name, limits and properties are the driver’s', plain, ({ device }) => {
+  const { kind, name, limits, properties } = device.info;
+  assert.equal([kind, name], ['cuda', 'Fake GPU 0']);
+  assert.equal(limits, { maxThreadsPerThreadgroup: 1024, maxThreadgroupBytes: 232448, maxBufferBytes: 2 ** 32, simdWidth: 32 });
+  assert.equal(properties!.maxGridSize, [2147483647, 65535, 65535]);
+  assert.equal([properties!.multiProcessorCount, properties!.major, properties!.driverVersion], [132, 9, '13.2']);
+});
+
+suiteOf.run();

@@ -1,0 +1,110 @@
+/** What `npm pack` makes, installed in an empty folder; and the program in one file. Both as a stranger meets them. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { root } from '../support/examples.ts';
+
+const test = suite('dist/package');
+
+const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+const empty = (name: string): string => {
+  mkdirSync(join(folder, name), { recursive: true });
+  return join(folder, name);
+};
+
+const app = empty('app');
+const kept = empty('kept');
+const command = join(app, 'node_modules/.bin/cumetal');
+const kernel = join(app, 'node_modules/cumetal/examples/vector_add.ptx');
+/** Bun as the user has it, and what the system has; no other place of this checkout. */
+const bun = empty('bun');
+for (const name of ['bun', 'bunx']) symlinkSync(process.execPath, join(bun, name));
+const paths = `${bun}:/usr/local/bin:/usr/bin:/bin`;
+
+function ran(command: string, words: readonly string[], cwd = app, env: Record<string, string> = {}): string {
+  const all = { PATH: paths, HOME: folder, CUMETAL_CACHE_PATH: kept, ...env };
+  const { status, stdout, stderr, error } = spawnSync(command, words, { encoding: 'utf8', cwd, env: all, timeout: 120_000 });
+  assert.is(status, 0, `${command} ${words.join(' ')}: ${error ?? ''}${stderr}${stdout}`);
+  return stdout;
+}
+
+const sum = /0\.5 1\.5 2\.5 3\.5 4\.5/;
+
+test('npm packs it with what it is built to, and installs it in an empty folder', () => {
+  // With the user's own cache of npm, where the dependencies are since the checkout was set up.
+  const { HOME = '' } = process.env;
+  const npm = { HOME, PATH: process.env.PATH ?? paths };
+  ran('npm', ['pack', '--silent', '--pack-destination', folder], root, npm);
+  const [tarball] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+  writeFileSync(join(app, 'package.json'), '{"name":"app","private":true}');
+  ran('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', join(folder, tarball!)], app, npm);
+  assert.ok(existsSync(kernel));
+});
+
+test('the installed command runs from its bundle', () => {
+  const { stderr } = spawnSync('sh', ['-x', command, '--version'], { encoding: 'utf8', env: { PATH: paths } });
+  assert.match(stderr, /exec bun .*dist\/bundle\/main\.js --version/);
+  assert.match(ran(command, ['run', kernel]), sum);
+});
+
+test('bunx runs it', () => {
+  assert.match(ran('bunx', ['cumetal', 'run', kernel]), sum);
+});
+
+test('without Bun it runs under Node', () => {
+  const node = empty('node');
+  for (const name of ['node', 'sh', 'readlink']) {
+    const found = Bun.which(name);
+    if (found) writeFileSync(join(node, name), `#!/bin/sh\nexec ${found} "$@"\n`, { mode: 0o755 });
+  }
+  assert.match(ran(command, ['run', kernel], app, { PATH: node }), sum);
+});
+
+test('the second run is from the cache, which the first one filled', () => {
+  const cumetal = (...words: string[]): string => ran(command, words);
+  cumetal('cache', 'clear');
+  const list = (): { entries: { key: string }[] } => JSON.parse(cumetal('cache', 'list', '--json'));
+  cumetal('run', kernel, '--no-cache');
+  assert.is(list().entries.length, 0);
+  const outputs = (): unknown => JSON.parse(cumetal('run', kernel, '--print', '2', '--json')).outputs;
+  const first = outputs();
+  assert.is(list().entries.length, 1);
+  assert.equal(outputs(), first);
+  // That it is read is seen by what becomes of a run where there is something else in its place.
+  const { key } = list().entries[0]!;
+  const about = '{"kernels":[]}';
+  const other = Buffer.concat([Buffer.from([about.length, 0, 0, 0]), Buffer.from(`${about}no metallib`)]);
+  writeFileSync(join(kept, key[0]!, key), Buffer.concat([createHash('sha256').update(other).digest(), other]));
+  const { status, stderr } = spawnSync(command, ['run', kernel], {
+    encoding: 'utf8',
+    cwd: app,
+    env: { PATH: paths, CUMETAL_CACHE_PATH: kept },
+  });
+  assert.is(status, 1);
+  assert.match(stderr, /CM40\d\d/);
+  assert.is(cumetal('cache', 'path').trim(), kept);
+});
+
+test('the program in one file needs nothing beside it', () => {
+  const shipped = empty('shipped');
+  const system = `${process.platform}-${process.arch}`;
+  const said = ran(process.execPath, [join(root, 'scripts/ship.ts'), system, '-o', shipped], root, {
+    HOME: process.env.HOME ?? '',
+    PATH: process.env.PATH ?? paths,
+  });
+  assert.match(said, /run, sound\n1 built, 0 failed\n$/);
+  const program = join(shipped, `cumetal-${system}`);
+  const alone = empty('alone');
+  copyFileSync(kernel, join(alone, 'vector_add.ptx'));
+  assert.match(ran(program, ['run', 'vector_add.ptx'], alone, { PATH: '/nowhere' }), sum);
+  assert.match(ran(program, ['inspect', '--help'], alone, { PATH: '/nowhere' }), /cumetal inspect/);
+  ran(program, ['build', 'vector_add.ptx', '-o', 'v.metallib'], alone, { PATH: '/nowhere' });
+  assert.is(readFileSync(join(alone, 'v.metallib')).subarray(0, 4).toString(), 'MTLB');
+});
+
+test.run();

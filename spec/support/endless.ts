@@ -1,0 +1,46 @@
+/** A kernel that does not even look at the clock, as no compiled one is: for who has to do without a worker. */
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { declareHost } from '../../src/device/cpu/compile/host.ts';
+import { runSignature } from '../../src/device/cpu/compile/kernel-module.ts';
+import { cpuInfo } from '../../src/device/cpu/index.ts';
+import { type LoadedKernel, loadLibrary } from '../../src/device/cpu/library.ts';
+import { newMemory } from '../../src/device/cpu/memory.ts';
+import { startKernel } from '../../src/device/cpu/pending.ts';
+import type { LaunchResult } from '../../src/device/index.ts';
+import { newModule } from '../../src/wasm/index.ts';
+import { libraryOf } from './workers.ts';
+
+/** Starts a kernel of a module, whose code runs for ever instead; gives what is left in memory that is free when it has been given up. */
+export async function startEndless(
+  text: string,
+  name: string,
+  timeoutMs: number,
+): Promise<{ readonly result: LaunchResult | undefined; readonly said: string[]; readonly isGivenBack: () => boolean }> {
+  const diagnostics = new Diagnostics();
+  const memory = newMemory(true);
+  const kernel = loadLibrary(libraryOf(text), diagnostics, { isShared: true })!.kernels.find(({ reflection }) => reflection.name === name)!;
+  const before = memory.take(1 << 20)!;
+  memory.give(before);
+  const bound = (): bigint => 0n;
+  const args = kernel.reflection.params.map((param) => ({ kind: 'bytes', bytes: new Uint8Array(param.size) }) as const);
+  const request = { kernel: name, grid: [4, 1, 1], block: [1, 1, 1], dynamicSharedBytes: 0, timeoutMs, args } as const;
+  const surroundings = { limits: cpuInfo.limits, ownMemory: 0, threads: 2, bound };
+  const result = await startKernel(memory, surroundings, endless(kernel), request, diagnostics).done;
+  const isGivenBack = (): boolean => {
+    const after = memory.take(1 << 20)!;
+    memory.give(after);
+    return after === before;
+  };
+  return { result, said: diagnostics.list.map(({ code }) => code), isGivenBack };
+}
+
+function endless(kernel: LoadedKernel): LoadedKernel {
+  const module = newModule();
+  declareHost(module, kernel.params.length, true);
+  const { code } = module.fn(runSignature, 'run');
+  code.open('loop');
+  code.at('br', 0);
+  code.end();
+  const compiled = { ...kernel.compiled([1, 1, 1]), wasm: new WebAssembly.Module(module.finish() as BufferSource) };
+  return Object.create(kernel, { compiled: { value: () => compiled } }) as LoadedKernel;
+}

@@ -1,0 +1,39 @@
+/** `cumetal cache`: where compiled metallibs are kept, which, and doing away with them. */
+import type { StoredEntry } from '../cache/index.ts';
+import { type Context, has } from './command.ts';
+import { storeOf } from './compile-cache.ts';
+import { sizeText } from './devices.ts';
+import { type ExitCode, exit } from './exit.ts';
+import { jsonText } from './json.ts';
+import { wrongWords } from './wrong-words.ts';
+
+/** Runs the command. */
+export async function cache({ words, terminal }: Context): Promise<ExitCode> {
+  const what = words.positionals[0]!;
+  if (!isAction(what)) return wrongWords(`\`${what}\`: path, list or clear is wanted`, 'cumetal cache --help', terminal);
+  const found = storeOf(terminal);
+  if ('why' in found) {
+    terminal.err(`error: there is no cache: ${found.why}\n`);
+    return exit.failed;
+  }
+  const { store, folder } = found;
+  const asJson = has(words, 'json');
+  if (what === 'path') terminal.out(asJson ? `${jsonText({ folder })}\n` : `${folder}\n`);
+  else {
+    const entries = what === 'list' ? store.list() : store.clear();
+    const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+    if (asJson) terminal.out(`${jsonText({ folder, bytes, [what === 'list' ? 'entries' : 'removed']: entries.map(entryJson) })}\n`);
+    else terminal.out(`${what === 'list' ? entries.map(entryText).join('') : ''}${sumText(what, entries.length, bytes)}\n`);
+  }
+  return exit.ok;
+}
+
+const actions = ['path', 'list', 'clear'] as const;
+const isAction = (word: string): word is (typeof actions)[number] => (actions as readonly string[]).includes(word);
+
+const dateText = (used: number): string => new Date(used).toISOString().slice(0, 16).replace('T', ' ');
+const entryText = ({ key, bytes, used }: StoredEntry): string =>
+  `${key.slice(0, 16)}  ${sizeText(bytes).padStart(10)}  ${dateText(used)}\n`;
+const entryJson = ({ key, bytes, used }: StoredEntry): object => ({ key, bytes, used: new Date(used).toISOString() });
+const sumText = (what: 'list' | 'clear', count: number, bytes: number): string =>
+  `${count} ${count === 1 ? 'entry' : 'entries'} of ${sizeText(bytes)}${what === 'clear' ? ' removed' : ''}`;

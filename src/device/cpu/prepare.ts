@@ -1,0 +1,193 @@
+/** A launch made ready to run, by whoever takes a share of it; and what is told of it when all have ended. */
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import { handPrinted, reportStop } from '../aftermath.ts';
+import type { DeviceLimits, LaunchRequest, LaunchResult } from '../device.ts';
+import { checkRequest } from '../request.ts';
+import { areaOf, fillArea, globalsOf, ownAreaOf, product } from './area.ts';
+import type { LoadedKernel } from './library.ts';
+import type { DeviceMemory } from './memory.ts';
+import type { Observer } from './observer.ts';
+import { canWatch, instrumentsOf, startObservers } from './observers.ts';
+import { judgeOf } from './request.ts';
+import { type Allocations, newAllocations } from './sanitize/allocations.ts';
+import { startWatch, type Watch } from './sanitize/watch.ts';
+import { type Control, claimed, doneUnits, endingOf, endings, type Place, placeOf, stops, whyBroken, whyStop } from './workers/control.ts';
+import type { Globals } from './workers/instance.ts';
+import { blocksOf, unitOf, unitsOf, type Work } from './workers/share.ts';
+
+export interface Surroundings {
+  readonly limits: DeviceLimits;
+  /** Address of the module's own memory. */
+  readonly ownMemory: number;
+  /** Threads that may take part; 1 where nothing is said. */
+  readonly threads?: number;
+  /** What the device has given out, for launches that are watched. */
+  readonly allocations?: Allocations;
+  /** What the kernel sees of a slot, for a caller that has bound all of them itself. */
+  readonly bound?: (slot: number) => bigint;
+}
+
+/** A launch that has all it needs. */
+export interface Prepared {
+  readonly memory: DeviceMemory;
+  readonly wasm: WebAssembly.Module;
+  readonly request: LaunchRequest;
+  readonly work: Work;
+  /** Of a launch in which faults are looked for. */
+  readonly watch: Watch | undefined;
+  /** What else goes along with it. */
+  readonly observers: readonly Observer[];
+  /** Whether only one may run blocks, for what they do is in their order. */
+  readonly isOrdered: boolean;
+  /** For who runs blocks, by a number from 0 on; nothing where there is no memory for one more. */
+  globals(slot: number): Globals | undefined;
+  /** Says what the kernel left and why it stopped; what the launch gave. */
+  tell(control: Control, durationMs: number, diagnostics: Diagnostics): LaunchResult | undefined;
+  /** Gives its memory back. */
+  giveBack(): void;
+}
+
+/** Makes a launch ready; a result where there is nothing to run, nothing after reporting CM50xx or CM60xx. */
+export function prepare(
+  memory: DeviceMemory,
+  { limits, ownMemory, bound, allocations, threads = 1 }: Surroundings,
+  given: LoadedKernel,
+  request: LaunchRequest,
+  diagnostics: Diagnostics,
+): Prepared | LaunchResult | undefined {
+  if (!checkRequest(judgeOf(memory, limits, given.reflection), given.reflection, request, diagnostics)) return undefined;
+  if (!canWatch(request, diagnostics)) return undefined;
+  if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
+  const kernel = instrumentedKernel(given, request);
+  const compiled = kernel.compiled(request.block);
+  const { wasm } = compiled;
+  if (!wasm) {
+    diagnostics.report('CM6013', { kernel: request.kernel, what: compiled.excess ?? '' });
+    return undefined;
+  }
+  const area = areaOf(compiled, kernel, request);
+  const start = memory.take(area.bytes);
+  if (start === undefined) {
+    diagnostics.report('CM6012', { bytes: area.bytes, what: `a launch of \`${request.kernel}\`` });
+    return undefined;
+  }
+  fillArea(memory, start, area, kernel, request);
+  if (compiled.pool)
+    memory.view(start + area.constant + compiled.windows.constant - compiled.pool.length, compiled.pool.length).set(compiled.pool);
+  const { sanitize } = request;
+  const observed = {
+    memory,
+    allocations: allocations ?? newAllocations(memory),
+    kernel,
+    compiled,
+    request,
+    area: { ...area, start },
+    own: { address: ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 },
+  };
+  const observers = startObservers(observed, diagnostics);
+  const watched = observers && sanitize && allocations && { ...observed, request: { ...request, sanitize } };
+  const watch = watched && startWatch(watched, diagnostics);
+  if (!observers || (watched && !watch)) {
+    for (const observer of observers ?? []) observer.end(false);
+    memory.give(start);
+    return undefined;
+  }
+  if (!watched) allocations?.writeAll();
+  const taken = [start];
+  const going = [...observers];
+  let isWell = false;
+  const isOrdered = watch !== undefined || observers.length > 0 || kernel.reflection.printf !== undefined || !memory.isShared;
+  const work: Work = {
+    grid: request.grid,
+    sharers: isOrdered ? 1 : Math.max(1, Math.min(threads, product(request.grid))),
+    timeoutMs: request.timeoutMs,
+  };
+  return {
+    memory,
+    wasm,
+    request,
+    work,
+    watch,
+    observers,
+    isOrdered,
+    globals(slot) {
+      const ownArea = slot === 0 ? area : ownAreaOf(compiled, request);
+      const at = slot === 0 ? start : memory.take(ownArea.bytes);
+      if (at === undefined) return undefined;
+      if (slot > 0) taken.push(at);
+      return globalsOf({ start, own: { start: at, area: ownArea }, ownMemory, bound }, area, kernel, request);
+    },
+    tell(control, durationMs, to) {
+      const hasEnded = tellEnding(control, work, { request, lanes: compiled.lanes }, to);
+      watch?.end(to);
+      isWell = hasEnded;
+      handPrinted(memory.view(start + area.printed, area.printedBytes), kernel.reflection, request, to);
+      const hasStopped = hasEnded && reportStop(memory.view(start + area.faults, 4), kernel.reflection, to);
+      return hasEnded && !hasStopped ? { durationMs } : undefined;
+    },
+    giveBack() {
+      for (const observer of going.splice(0)) observer.end(isWell);
+      for (const address of taken.splice(0)) memory.give(address);
+    },
+  };
+}
+
+/** The kernel compiled with the instruments that a launch asks for. */
+function instrumentedKernel(kernel: LoadedKernel, request: LaunchRequest): LoadedKernel {
+  const instruments = instrumentsOf(request);
+  if (!instruments) return kernel;
+  const compiled = kernel.instrumented(instruments);
+  return Object.create(kernel, { compiled: { value: () => compiled } }) as LoadedKernel;
+}
+
+interface About {
+  readonly request: LaunchRequest;
+  /** Threads that go on together. */
+  readonly lanes: number;
+}
+
+/** Whether all blocks have ended; reports CM6010, CM6011, CM6016 or CM6017 where not. */
+function tellEnding(control: Control, work: Work, about: About, diagnostics: Diagnostics): boolean {
+  const { request, lanes } = about;
+  const { kernel } = request;
+  const first = (ending: number): Place | undefined => {
+    const found = Array.from({ length: control.slots }, (_, slot) => slot).filter((slot) => endingOf(control, slot) === ending);
+    return found.map((slot) => placeOf(control, slot)).sort((a, b) => a.first - b.first)[0];
+  };
+  const fault = first(endings.fault);
+  if (fault) {
+    // Threads of a strip access memory together.
+    const last = Math.min(fault.thread + lanes, product(request.block)) - 1 - fault.thread;
+    const others = last > 0 ? ` or one of the ${last} behind it` : '';
+    diagnostics.report('CM6011', { ...wordsOf(fault, request), others });
+    return false;
+  }
+  const why = whyStop(control);
+  const done = doneUnits(control);
+  if (done >= unitsOf(work)) return true;
+  if (why === stops.timeUp) {
+    const place = first(endings.stopped) ?? nextPlace(control, work);
+    diagnostics.report('CM6010', { ...wordsOf(place, request), seconds: request.timeoutMs / 1000 });
+  } else if (why === stops.cancelled) {
+    const total = blocksOf(work);
+    diagnostics.report('CM6016', { kernel, done: Math.min(total, done * unitOf(work)), total });
+  } else if (why === stops.broken) diagnostics.report('CM6017', { kernel, why: whyBroken(control) });
+  // Else the watch has found a deadlock and says so.
+  return false;
+}
+
+/** Where the next share would have begun. */
+function nextPlace(control: Control, work: Work): Place {
+  const [nx, ny] = work.grid;
+  const block = Math.min(claimed(control) * unitOf(work), blocksOf(work) - 1);
+  return { block: [block % nx, Math.floor(block / nx) % ny, Math.floor(block / (nx * ny))], thread: 0 };
+}
+
+/** A place in a launch, in the words of diagnostics. */
+export function wordsOf(
+  { block, thread }: Pick<Place, 'block' | 'thread'>,
+  { kernel, block: [nx, ny] }: LaunchRequest,
+): { kernel: string; block: string; thread: string } {
+  const at = [thread % nx, Math.floor(thread / nx) % ny, Math.floor(thread / (nx * ny))];
+  return { kernel, block: block.join(', '), thread: at.join(', ') };
+}

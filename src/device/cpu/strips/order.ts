@@ -1,0 +1,75 @@
+/**
+ * The order of instructions in a block: each stands just before what wants it, the longer way to an operand first, so that few values are held
+ * at once. PTX has loads far ahead of their uses, for machines with more registers. Loads stay between the writes that they stood between.
+ * Source: Sethi and Ullman, "The Generation of Optimal Code for Arithmetic Expressions" (1970), for trees.
+ */
+import { type Block, type Inst, type Kernel, operandsOf, specOf, terminatorOperands, type Value } from '../../../ir/index.ts';
+
+/** Orders all blocks in place. */
+export function orderBlocks(kernel: Kernel): void {
+  for (const block of kernel.blocks) if (block.body.length > 2) block.body = ordered(kernel, block);
+}
+
+/** What keeps its place among others of the kind; plain loads and what computes go where they are wanted. */
+const isFixed = (inst: Inst): boolean => (inst.op === 'load' ? inst.volatile : specOf(inst.op).effect !== 'pure');
+
+function ordered(kernel: Kernel, { body, end }: Block): Value[] {
+  const depths = depthsOf(kernel, body);
+  const placed = new Set<Value>();
+  const order: Value[] = [];
+  const place = (wanted: Value): void => {
+    const stack = [wanted];
+    for (let at = stack.at(-1); at !== undefined; at = stack.at(-1)) {
+      const open =
+        placed.has(at) || !depths.has(at) ? [] : operandsOf(kernel.insts[at]!).filter((one) => depths.has(one) && !placed.has(one));
+      if (open.length > 0) {
+        stack.push(deepest(open, depths));
+        continue;
+      }
+      stack.pop();
+      if (placed.has(at) || !depths.has(at)) continue;
+      placed.add(at);
+      order.push(at);
+    }
+  };
+  body.forEach((value, i) => {
+    if (!isFixed(kernel.insts[value]!)) return;
+    // A region ends with the barrier that ends its last block, and everything else of the block comes before.
+    if (kernel.insts[value]!.op === 'barrier') body.slice(0, i).forEach(place);
+    rootsOf(kernel, body.slice(0, i), placed).forEach(place);
+    place(value);
+  });
+  for (const value of sorted(terminatorOperands(end).filter((operand) => depths.has(operand)))) place(value);
+  body.forEach(place);
+  return order;
+
+  function sorted(values: readonly Value[]): Value[] {
+    return [...values].sort((a, b) => depths.get(b)! - depths.get(a)!);
+  }
+}
+
+/** Of what stands before a write: loads that are not placed yet, or rather what is worked out of them and nothing there uses any more. */
+function rootsOf(kernel: Kernel, before: readonly Value[], placed: ReadonlySet<Value>): Value[] {
+  const loaded = new Set<Value>();
+  const used = new Set<Value>();
+  for (const value of before) {
+    if (placed.has(value)) continue;
+    const inst = kernel.insts[value]!;
+    const own = operandsOf(inst);
+    if (inst.op !== 'load' && !own.some((operand) => loaded.has(operand))) continue;
+    loaded.add(value);
+    for (const operand of own) used.add(operand);
+  }
+  return [...loaded].filter((value) => !used.has(value));
+}
+
+/** By value of a body: how many instructions of it follow from each other up to it. */
+function depthsOf(kernel: Kernel, body: readonly Value[]): Map<Value, number> {
+  const depths = new Map<Value, number>();
+  for (const value of body)
+    depths.set(value, 1 + Math.max(0, ...operandsOf(kernel.insts[value]!).map((operand) => depths.get(operand) ?? 0)));
+  return depths;
+}
+
+const deepest = (values: readonly Value[], depths: ReadonlyMap<Value, number>): Value =>
+  values.reduce((best, value) => (depths.get(value)! > depths.get(best)! ? value : best));

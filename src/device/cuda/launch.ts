@@ -1,0 +1,122 @@
+/** One launch: limits first, then the arguments where the driver finds them, the kernel between two events, and what it left. */
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import { captureOutput } from '../../ffi/index.ts';
+import type { LaunchRequest, LaunchResult } from '../device.ts';
+import { checkRequest, type Judge } from '../request.ts';
+import { cudaBuffer } from './buffer.ts';
+import type { Context, CudaKernel } from './context.ts';
+import { faultText, reportFault, reportLost } from './faults.ts';
+import { waitFor } from './wait.ts';
+
+/** Runs a kernel to its end; nothing after reporting CM50xx or CM60xx. */
+export function launchKernel(
+  context: Context,
+  kernel: CudaKernel,
+  request: LaunchRequest,
+  diagnostics: Diagnostics,
+): LaunchResult | undefined {
+  if (!checkRequest(judgeOf(context), kernel.reflection, request, diagnostics)) return undefined;
+  if ([...request.grid, ...request.block].includes(0)) return { durationMs: 0 };
+  if (context.lost !== undefined) {
+    reportLost(request.kernel, context.lost, diagnostics);
+    return undefined;
+  }
+  if (!fitsKernel(context, kernel, request, diagnostics) || !allowShared(context, kernel, request, diagnostics)) return undefined;
+  fillArguments(context, kernel, request);
+  return run(context, kernel, request, diagnostics);
+}
+
+const judgeOf = (context: Context): Judge => ({
+  limits: context.info.limits,
+  who: context.info.name,
+  maxSharedBytes: context.info.limits.maxThreadgroupBytes,
+  whyNot(buffer) {
+    const ours = cudaBuffer(context, buffer);
+    if (!ours) return 'a buffer of another device';
+    return ours.isFree ? 'a buffer that was freed' : undefined;
+  },
+});
+
+/** What only the driver knows: registers leave room for fewer threads, and grids and blocks have a limit in each dimension. */
+function fitsKernel({ info }: Context, { facts }: CudaKernel, request: LaunchRequest, diagnostics: Diagnostics): boolean {
+  const { grid, block, kernel } = request;
+  const given = block[0] * block[1] * block[2];
+  if (given > facts.maxThreads) {
+    diagnostics.report('CM5021', { given, limit: facts.maxThreads, who: `\`${kernel}\` on ${info.name}` });
+    return false;
+  }
+  const { maxGridSize, maxThreadsDim } = info.properties as { maxGridSize: readonly number[]; maxThreadsDim: readonly number[] };
+  for (const [what, dims, most] of [['grid', grid, maxGridSize] as const, ['block', block, maxThreadsDim] as const]) {
+    if (dims.every((n, i) => n <= most[i]!)) continue;
+    diagnostics.report('CM5024', { given: `a ${what} of ${dims.join(' x ')}, where ${info.name} has at most ${most.join(' x ')}` });
+    return false;
+  }
+  return true;
+}
+
+/** Shared memory that no kernel has to ask for, bytes. */
+const freelyShared = 49152;
+
+function allowShared({ binding }: Context, kernel: CudaKernel, request: LaunchRequest, diagnostics: Diagnostics): boolean {
+  const bytes = request.dynamicSharedBytes;
+  if (kernel.facts.staticShared + bytes <= freelyShared || bytes <= kernel.allowedShared) return true;
+  if (binding.allowShared(kernel.handle, bytes)) {
+    kernel.allowedShared = bytes;
+    return true;
+  }
+  const fault = binding.lastFault();
+  diagnostics.report('CM6043', {
+    what: `${bytes} bytes of shared memory for \`${request.kernel}\``,
+    call: fault.call,
+    why: faultText(fault),
+  });
+  return false;
+}
+
+/** The driver copies them when it takes the launch, so that one place for each kernel will do. */
+function fillArguments(context: Context, { args }: CudaKernel, request: LaunchRequest): void {
+  const { bytes, words, offsets } = args;
+  for (const [i, arg] of request.args.entries()) {
+    const at = offsets[i]!;
+    if (arg.kind === 'bytes') bytes.set(arg.bytes, at);
+    else words[at >>> 3] = cudaBuffer(context, arg.buffer)!.address + BigInt(arg.offset ?? 0);
+  }
+}
+
+function run(context: Context, kernel: CudaKernel, request: LaunchRequest, diagnostics: Diagnostics): LaunchResult | undefined {
+  const { printf, faults } = kernel.reflection;
+  // What a kernel prints goes to the standard output of the process, which is not its own.
+  const capture = printf || faults ? captureOutput() : undefined;
+  const outcome = runAndWait(context, kernel, request);
+  const said = capture?.end();
+  if (said && said.out.length > 0) request.print?.(said.out);
+  if (outcome === 'overdue') {
+    const seconds = request.timeoutMs / 1000;
+    context.lost = `\`${request.kernel}\` has not ended after ${seconds} s`;
+    context.isRunning = true;
+    diagnostics.report('CM6020', { kernel: request.kernel, seconds });
+    return undefined;
+  }
+  if (outcome === 'done') return { durationMs: context.binding.elapsed(context.events.start, context.events.end) ?? 0 };
+  const fault = context.binding.lastFault();
+  const failed = { kernel: request.kernel, said: said ? new TextDecoder().decode(said.err).trim() : '', stops: faults?.texts ?? [] };
+  if (reportFault(failed, fault, diagnostics)) context.lost = faultText(fault);
+  return undefined;
+}
+
+function runAndWait(context: Context, kernel: CudaKernel, request: LaunchRequest): 'done' | 'overdue' | 'failed' {
+  const { binding, stream, events } = context;
+  const { handle, args } = kernel;
+  const { grid, block, dynamicSharedBytes: shared, timeoutMs } = request;
+  const isUnderWay =
+    binding.record(events.start, stream) &&
+    binding.launch({ kernel: handle, grid, block, shared, stream, args }) &&
+    binding.record(events.end, stream);
+  if (!isUnderWay) return 'failed';
+  if (timeoutMs > 0) {
+    const state = waitFor(binding, events.end, timeoutMs);
+    if (state !== 'done') return state;
+  }
+  // This also has the driver write what the kernel printed.
+  return binding.synchronize(stream) ? 'done' : 'failed';
+}

@@ -1,0 +1,63 @@
+/**
+ * The functions of libcuda that are used, one row each: what `bun:ffi` must know of them. All return a `CUresult`, 0 for success.
+ *
+ * Source: NVIDIA, CUDA Driver API reference manual and cuda.h; the suffix `_v2` is how the library spells today's version.
+ */
+import type { Functions, TypeName } from '../types.ts';
+
+const p = 'ptr';
+const i = 'i32';
+const u = 'u32';
+const w = 'u64';
+
+const call = <const A extends readonly TypeName[]>(...args: A) => ({ args, returns: i }) as const;
+
+export const cudaTypes = {
+  cuInit: call(u),
+  cuGetErrorName: call(i, p),
+  cuGetErrorString: call(i, p),
+  cuDriverGetVersion: call(p),
+  cuDeviceGetCount: call(p),
+  cuDeviceGet: call(p, i),
+  cuDeviceGetName: call(p, i, i),
+  cuDeviceTotalMem_v2: call(p, i),
+  cuDeviceGetAttribute: call(p, i, i),
+  cuDevicePrimaryCtxRetain: call(p, i),
+  cuDevicePrimaryCtxRelease_v2: call(i),
+  cuDevicePrimaryCtxReset_v2: call(i),
+  cuCtxSetCurrent: call(p),
+  cuModuleLoadDataEx: call(p, p, u, p, p),
+  cuModuleUnload: call(p),
+  cuModuleGetFunction: call(p, p, p),
+  cuModuleGetGlobal_v2: call(p, p, p, p),
+  cuFuncGetAttribute: call(p, i, p),
+  cuFuncSetAttribute: call(p, i, i),
+  cuMemAlloc_v2: call(p, w),
+  cuMemFree_v2: call(w),
+  cuMemsetD8_v2: call(w, 'u8', w),
+  cuMemcpyHtoD_v2: call(w, p, w),
+  cuMemcpyDtoH_v2: call(p, w, w),
+  cuMemcpyDtoD_v2: call(w, w, w),
+  cuStreamCreate: call(p, u),
+  cuStreamDestroy_v2: call(p),
+  cuStreamSynchronize: call(p),
+  cuStreamWaitEvent: call(p, p, u),
+  cuEventCreate: call(p, u),
+  cuEventDestroy_v2: call(p),
+  cuEventRecord: call(p, p),
+  cuEventQuery: call(p),
+  cuEventSynchronize: call(p),
+  cuEventElapsedTime: call(p, p, p),
+  cuLaunchKernel: call(p, u, u, u, u, u, u, u, p, p, p),
+} as const;
+
+export type CudaApi = Functions<typeof cudaTypes>;
+
+/** `CUresult`, those that are told apart. */
+export const cudaResults = { success: 0, outOfMemory: 2, noDevice: 100, notFound: 500, notReady: 600 } as const;
+
+/** `CUjit_option`. */
+export const jitOptions = { infoLog: 3, infoLogBytes: 4, errorLog: 5, errorLogBytes: 6, optimisation: 7 } as const;
+
+/** `CUfunction_attribute`. */
+export const functionAttributes = { maxThreads: 0, staticShared: 1, registers: 4, maxDynamicShared: 8 } as const;
