@@ -115,15 +115,15 @@ const run: Command = {
       doc: 'How strips of the CPU device fuse products and sums of singles: `exact` (the default) with one rounding, `fast` with two where the machine has no better, so that last bits differ.',
     },
     {
-      name: 'threads',
-      value: 'N',
-      doc: 'Threads of the CPU device that run the blocks of a launch which is worth it; as many as there are cores (the default), or 1 for none but the first.',
-    },
-    {
       name: 'denormals',
       value: 'MODE',
       choices: ['keep', 'flush'],
       doc: 'What the CPU device does with subnormal singles: `keep` (the default) computes with them, as NVIDIA GPUs do; `flush` takes them for zeros, as Apple GPUs do, one thread at a time.',
+    },
+    {
+      name: 'threads',
+      value: 'N',
+      doc: 'Threads of the CPU device that run the blocks of a launch which is worth it; as many as there are cores (the default), or 1 for none but the first.',
     },
     { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },

@@ -45,11 +45,11 @@ export type Denormals = 'keep' | 'flush';
 export interface EngineOptions {
   readonly engine?: Engine;
   readonly fma?: Fma;
+  readonly denormals?: Denormals;
   /** Threads of a strip where they are not to be chosen: 4, 8, 16 or 32. What a warp does together takes a whole warp all the same. */
   readonly lanes?: number;
   /** Threads that run the blocks of a launch, where it is worth that; as many as the machine has cores where nothing is said. 1: only the one that calls. */
   readonly threads?: number;
-  readonly denormals?: Denormals;
 }
 
 /** Memory of one device. Reading and writing copy. */
