@@ -305,6 +305,61 @@ all('what is known of failures is of codes that are there, and the most general 
   assert.equal(failures.CM, { error: 'LaunchError', cuda: 'cudaErrorUnknown' });
 });
 
+test('a kernel that never ends is given up, by workers and by Metal, and the device with it', async () => {
+  fake.reset();
+  const metal = (): Device => Device.over(openMetalDevice(binding) as Exclude<ReturnType<typeof openMetalDevice>, string>);
+  for (const [open, code] of [
+    [() => Device.open('cpu'), 'CM6010'],
+    [metal, 'CM6020'],
+  ] as const) {
+    const device = open();
+    const word = device.allocate('u32', 1);
+    if (code === 'CM6020') Object.assign(fake, { limitMs: 100, whenOver: 'never ends' });
+    const work = device
+      .load(endless)
+      .kernel()
+      .launch({ grid: 1, block: 1, args: [word], timeoutMs: 100 });
+    const said = (await work.ended().catch((error: unknown) => error)) as CumetalError;
+    assert.equal([said.code, said.cuda.name, device.failure], [code, 'cudaErrorLaunchTimeout', said]);
+    device.close();
+  }
+  checkFake(fake);
+});
+
+all('a copy that the device does not do is told, and the stream goes on', async () => {
+  const low = openCpuDevice();
+  let fails = false;
+  const device = Device.over({
+    ...low,
+    allocate(size, diagnostics) {
+      const { view: _, ...buffer } = low.allocate(size, diagnostics)!;
+      const write: typeof buffer.write = (bytes, offset) => {
+        if (fails) throw new Error('the driver does not copy memory');
+        buffer.write(bytes, offset);
+      };
+      return { ...buffer, write };
+    },
+  });
+  const words = device.bufferOf('u32', [1]);
+  fails = true;
+  words.write([2]);
+  assert.is(await codeOf(() => device.synchronize()), 'CM5075');
+  assert.equal([...(await words.read())], [1]);
+  device.close();
+});
+
+all('a kernel that runs on workers is ended when its device is closed', async () => {
+  const device = Device.open('cpu');
+  const word = device.allocate('u32', 1);
+  const work = device
+    .load(endless)
+    .kernel()
+    .launch({ grid: 1, block: 1, args: [word], timeoutMs: 0 });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  device.close();
+  assert.is(await codeOf(() => work.ended()), 'CM6016');
+});
+
 all('a launch that is given up when its device is closed', async () => {
   const { device: low } = delayed(openCpuDevice(), () => 1000);
   const device = Device.over(low);
