@@ -1,5 +1,5 @@
 /** Every command, one value each; help, `docs/cli.md` and the messages for wrong words derive from this list. */
-import type { Command, Option } from './command.ts';
+import type { Command } from './command.ts';
 import { emitChoices, fp64, image, json, mma, noCache, ptxStrict, target } from './options.ts';
 import { run } from './run-command.ts';
 
