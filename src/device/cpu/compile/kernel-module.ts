@@ -41,7 +41,8 @@ export function compileKernel(
   const probe = kind && (kind === 'trace' ? newTraceProbe : newProfileProbe)(plan, module);
   const phase = module.global('i32');
   const fuel = module.global('i32');
-  const shared: Shared = { plan, module, host, helper: helperTable(module), phase, fuel, sanitizer, order, probe, isFlushing };
+  const helper = helperTable(module, host.functions);
+  const shared: Shared = { plan, module, host, helper, phase, fuel, sanitizer, order, probe, isFlushing };
   const written = plan.regions.list.map((region) => ({ id: region.id, ...writeRegion(shared, region) }));
   const together = plan.regions.meetings.map((meeting) => ({ id: meeting.id, index: writeMeeting(shared, meeting) }));
   const steps = [...written, ...together].sort((a, b) => a.id - b.id).map(({ index }) => index);

@@ -14,8 +14,8 @@ import {
   zeroExtend,
 } from './conversion-rules.ts';
 import { computesSingles, flushing } from './denormals.ts';
-import { call, type Emitter, pushAll, typeOf } from './emitter.ts';
-import { byHost, compareFloat, float1, float2, floatChoice, fma, signBit } from './float-rules.ts';
+import { type Emitter, pushAll, typeOf } from './emitter.ts';
+import { approximate, compareFloat, float1, float2, floatChoice, fma, signBit } from './float-rules.ts';
 import { compareInt, highProduct, integer, integerCall, leadingZeros, reverseBits, shift, shiftSigned } from './integer-rules.ts';
 import { load, select, store } from './memory-rules.ts';
 import { heldAs } from './values.ts';
@@ -75,12 +75,12 @@ const rules = {
   ftrunc: float1('trunc'),
   ffloor: float1('floor'),
   fceil: float1('ceil'),
-  fexp2: byHost('exp2'),
-  flog2: byHost('log2'),
-  fsin: byHost('sin'),
-  fcos: byHost('cos'),
-  ftanh: byHost('tanh'),
-  frsqrt: byHost('rsqrt'),
+  fexp2: approximate('exp2'),
+  flog2: approximate('log2'),
+  fsin: approximate('sin'),
+  fcos: approximate('cos'),
+  ftanh: approximate('tanh'),
+  frsqrt: approximate('rsqrt'),
   fcmp: compareFloat,
   trunc: truncate,
   zext: zeroExtend,
