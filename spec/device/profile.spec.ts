@@ -1,4 +1,6 @@
 /** The profiler's counts of kernels whose counts are worked out by hand. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -11,7 +13,7 @@ import { openCpuDevice } from '../../src/device/index.ts';
 import type { Profile, ProfileLine } from '../../src/device/profile.ts';
 import type { Trace } from '../../src/device/trace.ts';
 import { checkOutput, launch } from '../../src/runtime/index.ts';
-import { assertQuiet, diskIo, exampleNames, exampleText, recordedLaunch } from '../support/examples.ts';
+import { assertQuiet, diskIo, exampleNames, exampleText, recordedLaunch, root } from '../support/examples.ts';
 import { profiledLaunches, profileOf } from '../support/profiled.ts';
 
 const test = suite('device/profile');
@@ -116,6 +118,16 @@ test('threads that leave are missing afterwards; a switch has as many sides as c
   assert.equal([exit.global.load.requests, exit.global.load.lanes, exit.flops.f32], [16, 16 * 20, 16 * 20]);
   const ways = profileOf('four_ways').total.global.store;
   assert.equal([ways.requests, ways.lanes], [16 * 5, 16 * 64]);
+});
+
+test('lines of the source of the PTX', () => {
+  const text = readFileSync(join(root, 'fixtures/profile/profile.cu'), 'utf8').split('\n');
+  const line = text.findIndex((each) => each.includes(' stride4(')) + 1;
+  const loads = profileOf('stride4').lines.filter(({ global }) => global.load.requests > 0);
+  assert.equal(
+    loads.map(({ source }) => source),
+    [`profile.cu:${line}`],
+  );
 });
 
 test('atomics of one word, and of one each', () => {
@@ -300,6 +312,24 @@ test('a metallib without marks is counted by its lines', () => {
   const got = profile(branching, { marks: false });
   assert.equal(executed(got, first + 9), [1, 32]);
   assert.is(lineOf(got, first + 9).global.store.sectors, 4);
+});
+
+test('and without lines by its operations', () => {
+  const source = new SourceFile('k.ptx', `${head}${branching}\n  ret;\n}\n`);
+  const diagnostics = new Diagnostics(source);
+  const { metallib } = compile(source, { target: 'cpu' }, diagnostics)!;
+  const device = openCpuDevice();
+  const buffer = device.allocate(4096, diagnostics)!;
+  const profiles: Profile[] = [];
+  const shape = { kernel: 'k', grid: [1, 1, 1], block: [32, 1, 1], dynamicSharedBytes: 0, timeoutMs: 0 } as const;
+  const asked = { profile: { take: (each: Profile) => void profiles.push(each) } };
+  device.load(metallib, diagnostics)!.launch({ ...shape, args: [{ kind: 'buffer', buffer }], ...asked }, diagnostics);
+  device.close();
+  const [got] = profiles;
+  assert.is(got!.lines.length, 1);
+  const operations = Object.entries(got!.operations).reduce((sum, [name, { warps }]) => sum + (name === 'branch' ? 0 : warps), 0);
+  assert.is(got!.total.executed.warps, operations);
+  assert.ok(got!.total.global.store.sectors === 4 && got!.lines[0]!.line === 0);
 });
 
 test('halves, floats and doubles are counted apart', () => {
