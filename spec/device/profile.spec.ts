@@ -308,6 +308,55 @@ test('what single threads executed adds up to what warps did', () => {
   assert.is(sum, lanes);
 });
 
+test('in a loop, a warp executes a line in each turn in which one of its threads does', () => {
+  // Traces of all threads tell in which turn each came to which line; threads that leave the loop are missing in later turns.
+  const body = `  mad.lo.u32 %r2, %r1, 7, 3; and.b32 %r2, %r2, 15; mov.u32 %r3, 0; mov.u32 %r7, 0;
+again:
+  add.u32 %r3, %r3, 1;
+  mul.lo.u32 %r4, %r3, %r1; shr.u32 %r4, %r4, 1; and.b32 %r5, %r4, 1; setp.eq.u32 %p1, %r5, 0;
+  @%p1 bra other;
+  add.u32 %r7, %r7, 3;
+  and.b32 %r6, %r4, 2; setp.eq.u32 %p2, %r6, 0;
+  @%p2 bra both;
+  xor.b32 %r7, %r7, %r1;
+  bra both;
+other:
+  add.u32 %r7, %r7, 5;
+both:
+  setp.lt.u32 %p3, %r3, %r2;
+  @%p3 bra again;
+  st.global.u32 [%rd3], %r7;`;
+  const turnsOf = new Map<number, Set<number>>();
+  const lanesOf = new Map<number, number>();
+  const turnLine = first + 2;
+  for (let thread = 0; thread < 32; thread++)
+    profile(body, {
+      trace: {
+        block: 0,
+        thread,
+        take({ steps }) {
+          let turn = 0;
+          for (const { line, column } of steps) {
+            if (line === turnLine) turn++;
+            const key = line * 1000 + column;
+            const of = turnsOf.get(key) ?? new Set();
+            turnsOf.set(key, of.add(turn));
+            lanesOf.set(key, (lanesOf.get(key) ?? 0) + 1);
+          }
+        },
+      },
+    });
+  const got = profile(body)!;
+  const byLine = new Map<number, [number, number]>();
+  for (const [key, turns] of turnsOf) {
+    const [warps, lanes] = byLine.get(Math.floor(key / 1000)) ?? [0, 0];
+    byLine.set(Math.floor(key / 1000), [warps + turns.size, lanes + lanesOf.get(key)!]);
+  }
+  assert.ok(byLine.size >= 17);
+  // Behind the loop threads have done different numbers of turns, and are together again.
+  for (const [line, counts] of byLine) assert.equal(executed(got, line), line > first + 14 ? [1, 32] : counts, `line ${line}`);
+});
+
 test('a metallib without marks is counted by its lines', () => {
   const got = profile(branching, { marks: false });
   assert.equal(executed(got, first + 9), [1, 32]);
