@@ -80,7 +80,7 @@ export function runHere(prepared: Prepared, diagnostics: Diagnostics, control = 
     return prepared.tell(control, performance.now() - start, diagnostics);
   } finally {
     instance.isBusy = false;
-    if (whyStop(control) === stops.broken) helpers.wait(tellProgress);
+    if (whyStop(control) === stops.broken) mayGive = helpers.wait(tellProgress);
     if (mayGive) prepared.giveBack();
   }
 }
