@@ -113,10 +113,8 @@ function runAndWait(context: Context, kernel: CudaKernel, request: LaunchRequest
     binding.launch({ kernel: handle, grid, block, shared, stream, args }) &&
     binding.record(events.end, stream);
   if (!isUnderWay) return 'failed';
-  if (timeoutMs > 0) {
-    const state = waitFor(binding, events.end, timeoutMs);
-    if (state !== 'done') return state;
-  }
-  // This also has the driver write what the kernel printed.
-  return binding.synchronize(stream) ? 'done' : 'failed';
+  const state = timeoutMs > 0 ? waitFor(binding, events.end, timeoutMs) : 'running';
+  if (state === 'overdue' || (state === 'done' && !kernel.reflection.printf)) return state;
+  // This also has the driver write what the kernel printed, and what it has to say of a failure.
+  return binding.synchronize(stream) && state !== 'failed' ? 'done' : 'failed';
 }
