@@ -1,7 +1,8 @@
 /**
  * The CPU device against what else runs such kernels on a CPU, one thread each and in turns: eleven kernels, as PTX through the whole
  * pipeline, as OpenCL through PoCL (its default method and its best one), and as plain loops through g++ (-O3 and -Ofast).
- * `--workers` is the device against itself: two threads and one, in turns. `--fma=exact` has products and sums fused with one rounding, as CUDA has them; `fast` is the default here, for the peers do not either.
+ * Products and sums are rounded twice, as the peers do; beside it stands the device as it is, which rounds once as CUDA does, and strips of each
+ * length. `--workers` is the device against itself: two threads and one, in turns. `--ours` shows what a change does, with `--fma=exact` too.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,10 +12,12 @@ import { SourceFile } from '../src/base/source.ts';
 import { compile } from '../src/compile/index.ts';
 import type { Dim3, EngineOptions, Fma, LaunchArgument } from '../src/device/device.ts';
 import { openCpuDevice } from '../src/device/index.ts';
-import { type Bench, median, type Row } from './report.ts';
+import { type Bar, type Bench, geomean, median, type Row } from './report.ts';
 
 const folder = join(import.meta.dirname, 'kernels/cpu');
 const rounds = 3;
+/** Lanes that strips may have. */
+const widths = [4, 8, 16, 32] as const;
 
 interface Kernel {
   readonly name: string;
@@ -191,8 +194,9 @@ export function cpu(given: readonly string[] = []): Bench | undefined {
       process.exit(0);
     }
     const chosen = kernels.filter(({ name }) => only === undefined || name === only);
-    const rows = chosen.map((kernel) => rowOf(kernel, ours(kernel, compiled.metallib, { fma, engine, threads }), peers!));
-    return { bench: 'cpu', about: `one thread each, best of many launches, middle of ${rounds} rounds; fma ${fma}`, rows };
+    const found = chosen.map((kernel) => compared(kernel, (more) => ours(kernel, compiled.metallib, { engine, threads, ...more }), peers!));
+    const about = `one thread each, best of many launches, middle of ${rounds} rounds; fma fast`;
+    return { bench: 'cpu', about, rows: found.map(({ row }) => row), bars: barsOf(found) };
   } finally {
     rmSync(at, { recursive: true, force: true });
   }
@@ -210,30 +214,98 @@ function scalingOf(kernel: Kernel, two: (kernel: Kernel) => () => number, one: (
   return { name: kernel.name, ours: mine, other, unit: `M${kernel.unit}/s`, ratio: mine / other };
 }
 
-function rowOf(kernel: Kernel, run: () => number, { native, opencl }: Peers): Row {
-  const mine: number[] = [];
-  const theirs = new Map<string, number[]>();
+/** What the device does with a kernel beside what others do, as units a second. */
+interface Compared {
+  readonly row: Row;
+  readonly fast: number;
+  readonly exact: number;
+  /** Strips as long as is chosen against the best length. */
+  readonly chosen: number;
+  readonly pocl: number | undefined;
+  readonly bestPocl: number | undefined;
+  readonly native: number;
+}
+
+function compared(kernel: Kernel, device: (options: EngineOptions) => () => number, { native, opencl }: Peers): Compared {
+  const rates = new Map<string, number[]>();
   const note = (name: string, rate: number | undefined): void => {
-    if (rate !== undefined) theirs.set(name, [...(theirs.get(name) ?? []), rate]);
+    if (rate !== undefined) rates.set(name, [...(rates.get(name) ?? []), rate]);
   };
+  const mine: readonly (readonly [string, () => number])[] = [
+    ['fast', device({ fma: 'fast' })],
+    ['exact', device({ fma: 'exact' })],
+    ...widths.map((lanes) => [`${lanes} lanes`, device({ fma: 'fast', engine: 'simd', lanes })] as const),
+  ];
   for (let round = 0; round < rounds; round++) {
-    mine.push(run());
+    for (const [name, run] of mine) note(name, run());
     native.forEach((path, i) => {
       note(i === 0 ? 'g++ -O3' : 'g++ -Ofast', rateOf([path, 'native', kernel.name], ''));
     });
     // What does not end is not asked again.
     for (const method of pocls)
-      if (round === 0 || theirs.has(`PoCL ${method || 'default'}`))
+      if (round === 0 || rates.has(`PoCL ${method || 'default'}`))
         note(`PoCL ${method || 'default'}`, rateOf([opencl, 'opencl', kernel.name, join(folder, 'eleven.cu')], method));
   }
-  const rate = median(mine);
-  const all = [...theirs].map(([name, rates]) => [name, median(rates)] as const);
-  const best = (start: string): number => Math.max(0, ...all.filter(([name]) => name.startsWith(start)).map(([, value]) => value));
-  const beside = all.map(([name, value]) => `${name} ${(rate / value).toFixed(2)}`).join(', ');
-  console.log(
-    `${kernel.name}: ${(rate / 1e6).toFixed(1)} M${kernel.unit}/s; against ${beside}; best PoCL ${(rate / best('PoCL')).toFixed(2)}, best g++ ${(rate / best('g++')).toFixed(2)}`,
-  );
+  const all = new Map([...rates].map(([name, each]) => [name, median(each)] as const));
+  const best = (names: RegExp): number | undefined => {
+    const found = [...all].filter(([name]) => names.test(name)).map(([, rate]) => rate);
+    return found.length > 0 ? Math.max(...found) : undefined;
+  };
+  const fast = all.get('fast')!;
+  const beside = [...all].slice(1).map(([name, rate]) => `${name} ${(fast / rate).toFixed(2)}`);
+  console.log(`${kernel.name}: ${(fast / 1e6).toFixed(1)} M${kernel.unit}/s, which is of ${beside.join(', ')}`);
+  const pocl = all.get('PoCL default');
   // PoCL has no shuffles: there the peer is the C++ compiler.
-  const other = theirs.has('PoCL default') ? median(theirs.get('PoCL default')!) : best('g++');
-  return { name: kernel.name, ours: rate / 1e6, other: other / 1e6, unit: `M${kernel.unit}/s`, ratio: rate / other };
+  const other = pocl ?? best(/^g/)!;
+  const row = { name: kernel.name, ours: fast / 1e6, other: other / 1e6, unit: `M${kernel.unit}/s`, ratio: fast / other };
+  // The best rounds, for lengths that are alike differ less than rounds do.
+  const most = (names: RegExp): number => Math.max(...[...rates].filter(([name]) => names.test(name)).flatMap(([, each]) => each));
+  return {
+    row,
+    fast,
+    exact: all.get('exact')!,
+    chosen: most(/^fast/) / most(/lanes$/),
+    pocl,
+    bestPocl: best(/^PoCL/),
+    native: best(/^g/)!,
+  };
+}
+
+/** What the whole is measured by. */
+function barsOf(found: readonly Compared[]): Bar[] {
+  const known = found.flatMap((each) => (each.pocl && each.bestPocl ? [{ ...each, pocl: each.pocl, bestPocl: each.bestPocl }] : []));
+  const least = (each: readonly { readonly row: Row; readonly value: number }[]): string =>
+    each.reduce((least, one) => (one.value < least.value ? one : least)).row.name;
+  const slowest = known.map(({ row, fast, pocl }) => ({ row, value: fast / pocl }));
+  const chosen = found.map((each) => ({ row: each.row, value: each.chosen }));
+  const mean = (name: string, bar: number, ratios: readonly number[]): Bar => ({
+    name: `${name}, geometric mean`,
+    value: geomean(ratios),
+    bar,
+  });
+  if (known.length === 0) return [];
+  return [
+    mean(
+      'of PoCL by default',
+      2.5,
+      known.map(({ fast, pocl }) => fast / pocl),
+    ),
+    mean(
+      'of the best of PoCL',
+      1.5,
+      known.map(({ fast, bestPocl }) => fast / bestPocl),
+    ),
+    mean(
+      'of PoCL by default, fma exact',
+      1.5,
+      known.map(({ exact, pocl }) => exact / pocl),
+    ),
+    mean(
+      'of the better g++',
+      0.35,
+      found.map(({ fast, native }) => fast / native),
+    ),
+    { name: `of PoCL by default, the least (${least(slowest)})`, value: Math.min(...slowest.map(({ value }) => value)), bar: 0.15 },
+    { name: `of the best length of strips, the least (${least(chosen)})`, value: Math.min(...chosen.map(({ value }) => value)), bar: 0.9 },
+  ];
 }

@@ -14,18 +14,30 @@ export interface Bench {
   /** What is compared, in a line. */
   readonly about: string;
   readonly rows: readonly Row[];
+  /** What was asked of the whole, and what it is. */
+  readonly bars?: readonly Bar[];
 }
 
-const geomeanOf = (rows: readonly Row[]): number => Math.exp(rows.reduce((sum, { ratio }) => sum + Math.log(ratio), 0) / rows.length);
+export interface Bar {
+  readonly name: string;
+  readonly value: number;
+  /** At least. */
+  readonly bar: number;
+}
+
+/** The geometric mean of some ratios. */
+export const geomean = (ratios: readonly number[]): number =>
+  Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
 
 /** Text for people, and with `isJson` one line for programs after it. */
-export function report({ bench, about, rows }: Bench, isJson: boolean): string {
+export function report({ bench, about, rows, bars = [] }: Bench, isJson: boolean): string {
   const width = Math.max(...rows.map(({ name }) => name.length));
   const line = ({ name, ours, other, unit, ratio }: Row): string =>
     `${name.padEnd(width)}  ours ${ours.toFixed(1)} ${unit}, other ${other.toFixed(1)} ${unit}, ratio ${ratio.toFixed(3)}`;
-  const geomean = geomeanOf(rows);
-  const text = [about, ...rows.map(line), `geometric mean of the ratios: ${geomean.toFixed(3)}`];
-  return [...text, ...(isJson ? [JSON.stringify({ bench, rows, geomean })] : [])].join('\n');
+  const mean = geomean(rows.map(({ ratio }) => ratio));
+  const told = bars.map(({ name, value, bar }) => `${name}: ${value.toFixed(3)}, ${value >= bar ? 'of' : 'NOT'} ${bar}`);
+  const text = [about, ...rows.map(line), `geometric mean of the ratios: ${mean.toFixed(3)}`, ...told];
+  return [...text, ...(isJson ? [JSON.stringify({ bench, rows, geomean: mean, ...(bars.length > 0 ? { bars } : {}) })] : [])].join('\n');
 }
 
 /** The middle of some times. */

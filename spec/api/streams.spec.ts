@@ -6,7 +6,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Device } from '../../src/api/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
-import { delayed, randomFrom } from '../support/delayed-device.ts';
+import { gpu, onGpu } from '../support/cuda/gpu.ts';
+import { delayed, randomFrom, watched, withoutStart } from '../support/delayed-device.ts';
 import type { Candidate } from '../support/device-contract.ts';
 import { fakeCandidates, macCandidates } from '../support/metal/candidates.ts';
 import { openFake } from '../support/metal/open.ts';
@@ -39,21 +40,25 @@ function schedulesOn(register: Register, candidate: Candidate, wait: boolean): v
 const tellPlan = ({ streams, operations }: Plan): string =>
   [streams.join(', '), ...operations.map((op, i) => `#${i} ${JSON.stringify(op)}`)].join('\n');
 
-/** The same device, of which launches cannot be had but to their end. */
-const withoutStart = (low: ReturnType<typeof openCpuDevice>): ReturnType<typeof openCpuDevice> => ({
-  ...low,
-  load(metallib, diagnostics, options) {
-    const module = low.load(metallib, diagnostics, options);
-    return module && { kernels: module.kernels, symbols: module.symbols, launch: module.launch };
-  },
+test(`cpu, launches by its workers: ${schedules / 4} random schedules keep CUDA’s order`, async () => {
+  const { low, buffers } = watched(openCpuDevice());
+  const device = Device.over(low);
+  const course = courseOn(device, buffers);
+  for (let seed = 0; seed < schedules / 4; seed++) {
+    const plan = randomPlan(randomFrom(seed));
+    const fault = faultOf(plan, await course.run(plan));
+    if (fault) assert.unreachable(`schedule ${seed}: ${fault}\n${tellPlan(plan)}`);
+  }
+  device.close();
 });
 
 const cpu: Candidate = { name: 'cpu', open: openCpuDevice };
 for (const wait of [true, false]) schedulesOn(test, cpu, wait);
 
 const { test: onFake, folder } = openFake(test);
-for (const candidate of folder ? fakeCandidates(folder) : []) for (const wait of [true, false]) schedulesOn(onFake, candidate, wait);
+for (const candidate of folder ? fakeCandidates(folder) : []) schedulesOn(onFake, candidate, true);
 if (process.platform === 'darwin') for (const candidate of macCandidates()) schedulesOn(test, candidate, true);
+onGpu(test, import.meta.filename, [], (register) => schedulesOn(register, gpu, true));
 
 // ── the model itself, by hand ──
 

@@ -67,10 +67,13 @@ test('a loop that may wait for another thread is left to the one-lane path, one 
   assert.not('why' in compileStrips(adding, [64, 1, 1], { fma: 'exact' }));
 });
 
+/** The bits of a single. */
+const single = (value: number): number => new Uint32Array(Float32Array.of(value).buffer)[0]!;
+
 /** Singles by their bits: products that lie half way between two singles, with an addend that only one rounding minds; small results; any bits. */
 function triples(count: number): [number, number, number][] {
   const draw = splitMix64(77n);
-  const bits = (value: number): number => new Uint32Array(Float32Array.of(value).buffer)[0]!;
+  const bits = single;
   return Array.from({ length: count }, (_, i) => {
     const [x, y, z] = [Number(draw() % 4096n), Number(draw() % 8192n), Number(draw() % 250n)];
     const sign = i % 2 === 0 ? 1 : -1;
@@ -82,29 +85,35 @@ function triples(count: number): [number, number, number][] {
   });
 }
 
-test('a fused product and sum of singles has one rounding in strips', () => {
-  const count = 4096;
-  const given = triples(count);
-  const kernel = made((w) => {
-    const { b } = w;
-    const at = (word: number) => w.at(w.param(0), b.add(b.mul(w.sreg('gid.x'), w.i32(4)), w.i32(word)));
-    const load = (word: number) => b.load('f32', at(word), plain);
-    b.store(at(3), b.fma(load(0), load(1), load(2)), plain);
-  });
-  const words = new Uint32Array(given.flatMap((triple) => [...triple, 0]));
-  const out = new Uint32Array(
-    runOnCpu(kernel, [new Uint8Array(words.buffer)], { grid: [count / 256, 1, 1], block: [256, 1, 1] })[0]!.buffer,
-  );
-  given.forEach(([a, b, c], i) => {
-    const want = Number(fmaFloat(floatFormats.f32, BigInt(a), BigInt(b), BigInt(c)));
-    const got = out[4 * i + 3]!;
-    const isNan = (x: number): boolean => (x & 0x7fff_ffff) > 0x7f80_0000;
-    assert.ok(
-      got === want || (isNan(got) && isNan(want)),
-      `${[a, b, c].map((x) => x.toString(16))}: ${got.toString(16)}, not ${want.toString(16)}`,
+/** A factor that all threads share may be a power of two, which only scales. */
+const factors = [undefined, 1, -1, 0.5, -0.25, 2, 2 ** -24, 2 ** -100, -(2 ** 90), 2 ** 100, 3] as const;
+
+for (const factor of factors)
+  test(`a fused product and sum of singles has one rounding in strips${factor === undefined ? '' : `, where the factor is ${factor}`}`, () => {
+    const count = 4096;
+    const given = triples(count);
+    const kernel = made((w) => {
+      const { b } = w;
+      const at = (word: number) => w.at(w.param(0), b.add(b.mul(w.sreg('gid.x'), w.i32(4)), w.i32(word)));
+      const load = (word: number) => b.load('f32', at(word), plain);
+      const by = factor === undefined ? load(1) : b.const('f32', single(factor));
+      b.store(at(3), b.fma(load(0), by, load(2)), plain);
+    });
+    const words = new Uint32Array(given.flatMap((triple) => [...triple, 0]));
+    const out = new Uint32Array(
+      runOnCpu(kernel, [new Uint8Array(words.buffer)], { grid: [count / 256, 1, 1], block: [256, 1, 1] })[0]!.buffer,
     );
+    given.forEach(([a, y, c], i) => {
+      const b = factor === undefined ? y : single(factor);
+      const want = Number(fmaFloat(floatFormats.f32, BigInt(a), BigInt(b), BigInt(c)));
+      const got = out[4 * i + 3]!;
+      const isNan = (x: number): boolean => (x & 0x7fff_ffff) > 0x7f80_0000;
+      assert.ok(
+        got === want || (isNan(got) && isNan(want)),
+        `${[a, b, c].map((x) => x.toString(16))}: ${got.toString(16)}, not ${want.toString(16)}`,
+      );
+    });
   });
-});
 
 test('a fault names the first thread of the strip and how many may have been it', () => {
   const kernel = made((w) => {

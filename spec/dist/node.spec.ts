@@ -92,7 +92,8 @@ again:
 need(test, [node], 'cumetal: compiles vector_add and runs it', () => {
   const result = underNode(`
     import { readFileSync } from 'node:fs';
-    import { compile, devices, Diagnostics, openDevice, SourceFile } from 'cumetal';
+    import { compile, devices, Diagnostics, SourceFile } from 'cumetal';
+    import { openDevice } from 'cumetal/device';
     const source = new SourceFile('vector_add.ptx', readFileSync('examples/vector_add.ptx', 'utf8'));
     const diagnostics = new Diagnostics(source);
     const { metallib, reflection } = compile(source, {}, diagnostics);
@@ -128,7 +129,8 @@ need(test, [node], 'workers: a long launch, two that are started, and one that i
   writeFileSync(join(folder, 'turns.ptx'), turns);
   const result = underNode(`
     import { readFileSync } from 'node:fs';
-    import { compile, Diagnostics, openDevice, SourceFile } from 'cumetal';
+    import { compile, Diagnostics, SourceFile } from 'cumetal';
+    import { openDevice } from 'cumetal/device';
     const diagnostics = new Diagnostics(new SourceFile('turns.ptx', readFileSync('turns.ptx', 'utf8')));
     const { metallib } = compile(diagnostics.file, {}, diagnostics);
     const results = [];
@@ -150,6 +152,25 @@ need(test, [node], 'workers: a long launch, two that are started, and one that i
   `);
   const results = [1, 2, 4].map((threads) => ({ threads, count: 3 * 500 * 64, isStopped: true }));
   assert.equal(result, { results, codes: ['CM6010', 'CM6010', 'CM6010'] });
+});
+
+need(test, [node], 'the API, and CUDA’s names over it', () => {
+  const result = underNode(`
+    import { readFileSync } from 'node:fs';
+    import { Device } from 'cumetal';
+    import { cudaMalloc, cudaMemcpy, cudaMemcpyKind, cudaMemset, cumetalUseDevice, ref } from 'cumetal/cuda';
+    const device = Device.open('cpu');
+    const add = device.load(readFileSync('examples/vector_add.ptx', 'utf8')).kernel('vector_add', ['f32*', 'f32*', 'f32*', 'u32']);
+    const [a, b, c] = [[1, 2, 3], [10, 20, 30], [0, 0, 0]].map((numbers) => device.bufferOf('f32', numbers));
+    add.launch({ grid: 1, block: 32, args: [a, b, c, 3] });
+    const sums = [...(await c.read())];
+    cumetalUseDevice(device);
+    const [pointer, bytes] = [ref(), new Uint8Array(4)];
+    const said = [cudaMalloc(pointer, 4), cudaMemset(pointer.value, 7, 4), await cudaMemcpy(bytes, pointer.value, 4, cudaMemcpyKind.cudaMemcpyDeviceToHost)];
+    device.close();
+    console.log(JSON.stringify({ sums, said, bytes: [...bytes] }));
+  `);
+  assert.equal(result, { sums: [11, 22, 33], said: [0, 0, 0], bytes: [7, 7, 7, 7] });
 });
 
 need(test, [node], 'cumetal/ptx, cumetal/bitcode and cumetal/metallib: each by its export', () => {

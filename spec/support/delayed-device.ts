@@ -21,17 +21,17 @@ export function delayed(inner: Device, turns: () => number): Delayed {
   let [now, most] = [0, 0];
   const device: Device = {
     info: inner.info,
-    allocate(size, diagnostics) {
-      const buffer = inner.allocate(size, diagnostics);
+    allocate(size, diagnostics, isSeen) {
+      const buffer = inner.allocate(size, diagnostics, isSeen);
       if (buffer) buffers.push(buffer);
       return buffer;
     },
-    load(metallib, diagnostics, options) {
-      const module = inner.load(metallib, diagnostics, options);
-      return module && { ...module, launch: module.launch, start: (request, to) => start(module, request, to) };
-    },
+    load: (metallib, diagnostics, options) => withStart(inner.load(metallib, diagnostics, options)),
+    ...(inner.loadPtx ? { loadPtx: (ptx, diagnostics) => withStart(inner.loadPtx!(ptx, diagnostics)) } : {}),
     close: () => inner.close(),
   };
+  const withStart = (module: DeviceModule | undefined): DeviceModule | undefined =>
+    module && { ...module, launch: module.launch, start: (request, to) => start(module, request, to) };
   const start = (module: DeviceModule, ...[request, to]: Parameters<DeviceModule['launch']>): PendingLaunch => {
     let [isCancelled, isDone] = [false, false];
     const run = async () => {
@@ -59,4 +59,24 @@ export function delayed(inner: Device, turns: () => number): Delayed {
 export function randomFrom(seed: number): (below: number) => number {
   const draw = random(seed);
   return (below) => Math.floor(draw() * below);
+}
+
+/** The same device, of which launches cannot be had but to their end. */
+export const withoutStart = (inner: Device): Device => ({
+  ...inner,
+  load(metallib, diagnostics, options) {
+    const module = inner.load(metallib, diagnostics, options);
+    return module && { kernels: module.kernels, symbols: module.symbols, launch: module.launch };
+  },
+});
+
+/** The same device, with a list of its buffers as they are allocated. */
+export function watched(inner: Device): { low: Device; buffers: DeviceBuffer[] } {
+  const buffers: DeviceBuffer[] = [];
+  const allocate: Device['allocate'] = (size, diagnostics) => {
+    const buffer = inner.allocate(size, diagnostics);
+    if (buffer) buffers.push(buffer);
+    return buffer;
+  };
+  return { low: { ...inner, allocate }, buffers };
 }

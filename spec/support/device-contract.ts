@@ -16,6 +16,8 @@ export interface Candidate {
   open(): Device;
   /** Called when a test is over and its devices are closed; throws what the device may not have done meanwhile. */
   check?(): void;
+  /** Launches of the longest test, where 10 000 would take too long. */
+  readonly launches?: number;
   /** Called now and then in long tests, for a device that takes notes. */
   forget?(): void;
   /** Called when the next launch will not end, for a device that has to pretend. */

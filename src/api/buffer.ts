@@ -180,8 +180,13 @@ export const transfer = (stream: InStream, uses: readonly Memory[], move: () => 
   enqueue(
     stream,
     () => {
-      move();
-      return nothing;
+      try {
+        move();
+        return nothing;
+      } catch (thrown) {
+        // A driver that does not copy; everything of ours was checked before.
+        return { error: errorWith('CM5075', { why: thrown instanceof Error ? thrown.message : String(thrown) }, {}, thrown) };
+      }
     },
     { uses },
   );

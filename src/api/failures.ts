@@ -90,6 +90,7 @@ export const failures: Readonly<Record<string, Failure>> = {
   CM5071: is('LaunchError', 'cudaErrorInvalidValue'),
   CM5072: is('DeviceLostError', 'cudaErrorDevicesUnavailable'),
   CM5073: is('LaunchError', 'cudaErrorUnknown'),
+  CM5075: is('ResourceError', 'cudaErrorUnknown'),
   CM6001: is('DeviceNotFoundError', 'cudaErrorNoDevice'),
   CM6010: is('LaunchError', 'cudaErrorLaunchTimeout'),
   CM6011: is('LaunchError', 'cudaErrorIllegalAddress'),

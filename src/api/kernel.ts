@@ -25,6 +25,8 @@ export interface LaunchOptions<A extends readonly unknown[]> {
   readonly timeoutMs?: number;
   /** Takes what the kernel prints, when it has ended. */
   readonly print?: (text: Uint8Array) => void;
+  /** On the CPU device: what to look for or to count meanwhile, and in which order threads are taken. Lines want a module compiled with `marks` (or `sanitize`). */
+  readonly watch?: Pick<LaunchRequest, 'sanitize' | 'profile' | 'trace' | 'schedule'>;
 }
 
 /** A kernel of a module. */
@@ -47,7 +49,7 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
    * Hands a launch to a stream. Throws at once what is wrong with arguments, shape and limits (CM50xx); what goes wrong on the device
    * is told by `ended()` of the work, and to whoever waits for stream or device.
    */
-  launch({ grid, block, args, shared = 0, stream, timeoutMs, print }: LaunchOptions<A>): Work<LaunchReport> {
+  launch({ grid, block, args, shared = 0, stream, timeoutMs, print, watch }: LaunchOptions<A>): Work<LaunchReport> {
     const { context, low, defaultStream } = this.#module;
     const to = stream ?? defaultStream;
     mayUse(context, this.#module, 'module');
@@ -63,6 +65,7 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
       args: packed.args,
       timeoutMs: timeoutMs ?? context.timeoutMs,
       ...(printed ? { print: printed } : {}),
+      ...watch,
     };
     must((diagnostics) => suits(context, this.reflection, request, diagnostics) || undefined);
     return enqueue(to, () => run(context, low, request), { uses: packed.uses });

@@ -74,6 +74,7 @@ export function mayEnqueue(context: Context, stream: InStream): void {
 export function enqueue<T>(stream: InStream, run: () => Settled<T> | Promise<Settled<T>>, { after = [], uses = [] }: Needs = {}): Work<T> {
   const { context, lane } = stream;
   mayEnqueue(context, stream);
+  if (uses.some((memory) => memory.context !== context)) throw errorWith('CM5062', { what: 'buffer' });
   const { age } = context;
   const work = new Work<T>(context);
   for (const memory of uses) memory.uses++;

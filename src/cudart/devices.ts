@@ -1,6 +1,16 @@
 /** Devices by number, waiting for them, and starting afresh. */
 import { devices } from '../api/index.ts';
-import { answer, answerLater, type cudaError_t, currentDevice, currentOrdinal, type Ref, refuse, useOrdinal } from './state.ts';
+import {
+  answer,
+  answerLater,
+  type cudaError_t,
+  currentDevice,
+  currentOrdinal,
+  forgetErrors,
+  type Ref,
+  refuse,
+  useOrdinal,
+} from './state.ts';
 
 /** What is known of a device. */
 export interface cudaDeviceProp {
@@ -41,4 +51,8 @@ export const cudaGetDeviceProperties = (properties: Ref<cudaDeviceProp>, ordinal
 export const cudaDeviceSynchronize = (): Promise<cudaError_t> => answerLater(() => currentDevice().synchronize());
 
 /** Starts afresh: memory, modules, streams and events of before are gone. */
-export const cudaDeviceReset = (): Promise<cudaError_t> => answerLater(() => currentDevice().reset());
+export const cudaDeviceReset = (): Promise<cudaError_t> =>
+  answerLater(async () => {
+    await currentDevice().reset();
+    forgetErrors();
+  });

@@ -85,6 +85,11 @@ export const currentOrdinal = (): number => state.ordinal;
 /** Uses a device that is open: its buffers, modules and streams may be given to CUDA's functions and theirs to it. Not of CUDA. */
 export function cumetalUseDevice(device: Device): void {
   state.device = device;
+  forgetErrors();
+}
+
+/** Nothing has gone wrong yet. */
+export function forgetErrors(): void {
   state.last = cudaErrors.cudaSuccess;
   state.lastError = undefined;
 }

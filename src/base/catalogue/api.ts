@@ -91,6 +91,12 @@ export const api = entries({
     message: 'a function that a stream called has thrown: {why}',
     page: 'The stream goes on with what comes after it. The error is told when the stream or the device is waited for.',
   },
+  CM5075: {
+    severity: 'error',
+    title: 'copy failed',
+    message: 'the device did not copy: {why}',
+    page: 'A copy that was in order could not be done when its turn came: the driver refused it, or the device was lost meanwhile.',
+  },
   CM5074: {
     severity: 'error',
     title: 'elements of a buffer',

@@ -6,11 +6,116 @@
  */
 import type { InstOf, Value } from '../../../ir/index.ts';
 import { joinHalves, upperHalf } from './conversion-rules.ts';
-import { longs, type Strip, shapeOf } from './strip.ts';
+import { longs, type Strip, shapeOf, words } from './strip.ts';
 import type { StripValues } from './values.ts';
 
 /** Writes a fused operation whose result is vectors. */
 export function exactFma(values: StripValues, inst: InstOf<'fma'>, value: Value): void {
+  const scale = powerOfTwo(values.strip, inst.a) ?? powerOfTwo(values.strip, inst.b);
+  if (scale === undefined) return byDoubles(values, inst, value);
+  scaledSum(values, inst, value, scale);
+}
+
+interface Scale {
+  /** The constant operand. */
+  readonly by: Value;
+  /** Its exponent. */
+  readonly power: number;
+}
+
+/** An operand that only scales the other one. */
+function powerOfTwo({ kernel }: Strip, operand: Value): Scale | undefined {
+  const inst = kernel.insts[operand]!;
+  if (inst.op !== 'const') return undefined;
+  const bits = Number(inst.bits & 0x7fff_ffffn);
+  const power = (bits >> 23) - 127;
+  return (bits & 0x7f_ffff) === 0 && Math.abs(power) <= 100 ? { by: operand, power } : undefined;
+}
+
+/**
+ * Products with a power of two are exact as singles, so that the sum is rounded once; but for numbers that become subnormal or too large by it.
+ */
+function scaledSum(values: StripValues, inst: InstOf<'fma'>, value: Value, { by, power }: Scale): void {
+  const s = values.strip;
+  const { code } = s;
+  const packs = [...Array(s.plan.packs).keys()];
+  const hold = (operand: Value, first: number): number[] =>
+    packs.map((pack) => {
+      const local = s.temp('v128', first + pack);
+      s.part(operand, pack);
+      code.at('local.set', local);
+      return local;
+    });
+  const scaled = hold(by === inst.a ? inst.b : inst.a, firstFactor);
+  const added = hold(inst.c, firstAddend);
+  const sums = packs.map((pack) => s.temp('v128', firstSum + 2 * s.plan.packs + pack));
+  for (const pack of packs) {
+    code.at('local.get', scaled[pack]!);
+    s.part(by, pack);
+    code.op('f32x4.mul');
+    code.at('local.get', added[pack]!);
+    code.op('f32x4.add');
+    code.at('local.set', sums[pack]!);
+  }
+  if (power !== 0) {
+    for (const pack of packs) {
+      code.at('local.get', scaled[pack]!);
+      code.v128(words(0x7fff_ffff));
+      code.op('v128.and');
+      // Of small ones, less 1 to pass over 0, from the least word on; of large ones, to the largest.
+      code.v128(words(power < 0 ? 1 - least : 0));
+      code.op('i32x4.sub');
+      if (pack > 0) code.op(power < 0 ? 'i32x4.min_s' : 'i32x4.max_s');
+    }
+    const normal = (1 - power) << 23;
+    code.v128(words(power < 0 ? least + normal : (255 - power) << 23));
+    code.op(power < 0 ? 'i32x4.lt_s' : 'i32x4.ge_s');
+    code.op('v128.any_true');
+    code.open('if');
+    const halves = (locals: readonly number[]) => (half: number) => {
+      code.at('local.get', locals[half >> 1]!);
+      if (half % 2 === 1) upperHalf(s);
+      code.op('f64x2.promote_low_f32x4');
+    };
+    const wide = sums.flatMap((_, pack) => [0, 1].map((half) => s.temp('v128', firstSum + 2 * pack + half)));
+    const factor = halves(scaled);
+    const product = (half: number): void => {
+      factor(half);
+      s.scalar(by);
+      code.op('f64.promote_f32');
+      code.op('f64x2.splat');
+      code.op('f64x2.mul');
+    };
+    const addend = halves(added);
+    for (const [half, sum] of wide.entries()) {
+      product(half);
+      addend(half);
+      code.op('f64x2.add');
+      code.at('local.set', sum);
+      roundToOdd(
+        s,
+        sum,
+        () => product(half),
+        () => addend(half),
+      );
+    }
+    for (const pack of packs) {
+      for (const half of [0, 1]) {
+        code.at('local.get', wide[2 * pack + half]!);
+        code.op('f32x4.demote_f64x2_zero');
+      }
+      joinHalves(s);
+      code.at('local.set', sums[pack]!);
+    }
+    code.end();
+  }
+  for (const pack of packs) {
+    code.at('local.get', sums[pack]!);
+    values.put(value, 0, pack);
+  }
+}
+
+function byDoubles(values: StripValues, inst: InstOf<'fma'>, value: Value): void {
   const s = values.strip;
   const { code } = s;
   const [a, b, c] = [inst.a, inst.b, inst.c].map((operand) => doublesOf(values, operand)) as [Doubles, Doubles, Doubles];
@@ -45,7 +150,7 @@ export function exactFma(values: StripValues, inst: InstOf<'fma'>, value: Value)
 }
 
 /** Scratch locals of these rules. */
-const [firstSum, product, part, error, sign] = [110, 105, 106, 107, 108];
+const [firstSum, firstFactor, firstAddend, product, part, error, sign] = [110, 140, 150, 105, 106, 107, 108];
 
 /** Puts the doubles of one half of a pack on the stack. */
 type Doubles = (half: number) => void;
