@@ -6,6 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Device } from '../../src/api/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
+import { gpu, onGpu } from '../support/cuda/gpu.ts';
 import { delayed, randomFrom, watched, withoutStart } from '../support/delayed-device.ts';
 import type { Candidate } from '../support/device-contract.ts';
 import { fakeCandidates, macCandidates } from '../support/metal/candidates.ts';
@@ -57,6 +58,7 @@ for (const wait of [true, false]) schedulesOn(test, cpu, wait);
 const { test: onFake, folder } = openFake(test);
 for (const candidate of folder ? fakeCandidates(folder) : []) schedulesOn(onFake, candidate, true);
 if (process.platform === 'darwin') for (const candidate of macCandidates()) schedulesOn(test, candidate, true);
+onGpu(test, import.meta.filename, [], (register) => schedulesOn(register, gpu, true));
 
 // ── the model itself, by hand ──
 

@@ -125,6 +125,25 @@ on('memory holds zeros, takes what is written, and is given back once', plain, (
   assert.equal(said(), ['CM6012', 'CM6012']);
 });
 
+on('memory that the host wants to see is seen in place, as long as it is there', plain, ({ device, diagnostics }) => {
+  const buffer = device.allocate(6, diagnostics, true)!;
+  assert.ok(fake.record().includes('managed 16'));
+  const view = buffer.view!();
+  assert.equal([...view], [0, 0, 0, 0, 0, 0]);
+  view[2] = 5;
+  buffer.write(Uint8Array.of(9), 5);
+  assert.equal(
+    [[...buffer.read()], [...view]],
+    [
+      [0, 0, 5, 0, 0, 9],
+      [0, 0, 5, 0, 0, 9],
+    ],
+  );
+  buffer.free();
+  assert.is(buffer.view!().length, 0);
+  assert.is(device.allocate(6, diagnostics)!.view, undefined);
+});
+
 on('what is left is given back when the device is closed', plain, ({ device, diagnostics }) => {
   device.allocate(4, diagnostics);
   device.allocate(4, diagnostics);
@@ -335,7 +354,9 @@ on('what a kernel says when it fails stands with the error', stops, ({ device, d
   fake.set('run', 710);
   fake.say('err', 'k.cu:3: void stops(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.\n');
   assert.is(launch([device.allocate(4, diagnostics)!]), undefined);
-  assert.equal(diagnostics.list[0]!.notes, ['k.cu:3: void stops(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.']);
+  const [said] = diagnostics.list;
+  assert.equal([said!.code, said!.message], ['CM6014', 'kernel `stops` stopped itself: assertion `x` failed (k.cu:3)']);
+  assert.equal(said!.notes, ['k.cu:3: void stops(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.']);
 });
 
 on('`trap` may be what a launch failed for, and is named', stops, ({ device, diagnostics, launch }) => {

@@ -32,6 +32,15 @@ again:
   red.global.add.u32 [p], 1;
   ret;
 }
+.visible .entry slow(.param .u64 out, .param .u32 turns)
+{
+  .reg .pred q; .reg .b32 n, x; .reg .b64 p;
+  ld.param.u64 p, [out]; ld.param.u32 n, [turns]; mov.u32 x, %tid.x;
+again:
+  mad.lo.u32 x, x, 1664525, n; sub.u32 n, n, 1; setp.ne.u32 q, n, 0; @q bra again;
+  or.b32 x, x, 1; min.u32 x, x, 1; red.global.add.u32 [p], x;
+  ret;
+}
 .visible .entry faulty(.param .u64 out, .param .u32 first, .param .u32 who)
 {
   .reg .pred q, r; .reg .b32 a, b, n; .reg .b64 p;
@@ -140,6 +149,26 @@ test('several launches under way: each result is there', async () => {
   rig.device.close();
 });
 
+test('short launches do not wait for the end of a long one, which has its workers back afterwards', async () => {
+  const rig = rigOf(text, { threads: 2 });
+  const [long, short] = [rig.words(1), rig.words(1)];
+  let isOver = false;
+  const pending = rig.start('slow', { blocks: 2000, threads: 64 }, long, 4000);
+  const end = pending.done.then((result) => {
+    isOver = true;
+    return result;
+  });
+  for (let i = 1; i <= 20; i++) {
+    assert.ok(await rig.start('count', { blocks: 4, threads: 32 }, short).done, rig.said().join());
+    assert.is(wordsIn(short)[0], 128 * i);
+  }
+  assert.not(isOver);
+  assert.ok(pending.progress().done < 2000);
+  assert.ok(await end);
+  assert.is(wordsIn(long)[0], 2000 * 64);
+  rig.device.close();
+});
+
 test('a thousand launches leave no memory taken', async () => {
   const rig = rigOf(text, { threads: 2 });
   const out = rig.words(1);
@@ -165,7 +194,7 @@ test('a library that is loaded again has the same code, which other choices do n
   const first = codeOf({ engine: 'lane' });
   assert.is(codeOf({ engine: 'lane' }), first);
   assert.is.not(codeOf({ engine: 'lane', isShared: true }), first);
-  assert.is(codeOf({ engine: 'lane', threads: 5, kernels: ['count', 'endless', 'set', 'faulty'] }), first);
+  assert.is(codeOf({ engine: 'lane', threads: 5, kernels: ['count', 'endless', 'set', 'slow', 'faulty'] }), first);
   assert.is.not(codeOf({ engine: 'simd' }), first);
   assert.is.not(codeOf({ engine: 'simd', lanes: 4 }), codeOf({ engine: 'simd', lanes: 8 }));
 });
@@ -189,6 +218,23 @@ test('of faults in several blocks the first block is named, once', async () => {
         assert.ok(await rig.start('count', one, out).done);
         rig.device.close();
       }
+});
+
+test('an atomic at an address that is no multiple of its size is said to be one', async () => {
+  const misaligned = `.visible .entry k(.param .u64 out)
+{
+  .reg .pred q; .reg .b32 a; .reg .b64 p, o;
+  ld.param.u64 p, [out]; mov.u32 a, %ctaid.x; setp.eq.u32 q, a, 2; selp.b64 o, 2, 0, q; add.u64 p, p, o;
+  red.global.add.u32 [p], 1;
+  ret;
+}`;
+  for (const isPending of [false, true]) {
+    const rig = rigOf(misaligned, { threads: 2 });
+    const [out, shape] = [rig.words(4), { blocks: 4, threads: 1 }];
+    assert.is(isPending ? await rig.start('k', shape, out).done : rig.launch('k', shape, out), undefined);
+    assert.match(rig.said().join(), /^CM6019: .* in block \(2, 0, 0\) at thread \(0, 0, 0\)$/);
+    rig.device.close();
+  }
 });
 
 test('what is watched, and what prints, is done in its order whatever the threads', async () => {

@@ -19,11 +19,19 @@ interface Ran {
   readonly alone: string | undefined;
 }
 
-/** Runs a kernel of one buffer in blocks of some threads. */
-export function ranOn(engine: EngineOptions['engine'] & string, kernel: Kernel, blocks: number, threads: number, size: number): Ran {
+/** Runs a kernel of one buffer in blocks of some threads; the buffer starts as zeros, or as what is given. */
+export function ranOn(
+  engine: EngineOptions['engine'] & string,
+  kernel: Kernel,
+  blocks: number,
+  threads: number,
+  size: number,
+  start: Uint8Array = new Uint8Array(size),
+): Ran {
   const memory = newMemory();
   const diagnostics = new Diagnostics();
   const address = memory.take(size)!;
+  memory.view(address, size).set(start);
   const bytes = (): Uint8Array => memory.view(address, size).slice();
   const buffer: CpuBuffer = {
     owner: memory,

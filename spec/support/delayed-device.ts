@@ -21,17 +21,17 @@ export function delayed(inner: Device, turns: () => number): Delayed {
   let [now, most] = [0, 0];
   const device: Device = {
     info: inner.info,
-    allocate(size, diagnostics) {
-      const buffer = inner.allocate(size, diagnostics);
+    allocate(size, diagnostics, isSeen) {
+      const buffer = inner.allocate(size, diagnostics, isSeen);
       if (buffer) buffers.push(buffer);
       return buffer;
     },
-    load(metallib, diagnostics, options) {
-      const module = inner.load(metallib, diagnostics, options);
-      return module && { ...module, launch: module.launch, start: (request, to) => start(module, request, to) };
-    },
+    load: (metallib, diagnostics, options) => withStart(inner.load(metallib, diagnostics, options)),
+    ...(inner.loadPtx ? { loadPtx: (ptx, diagnostics) => withStart(inner.loadPtx!(ptx, diagnostics)) } : {}),
     close: () => inner.close(),
   };
+  const withStart = (module: DeviceModule | undefined): DeviceModule | undefined =>
+    module && { ...module, launch: module.launch, start: (request, to) => start(module, request, to) };
   const start = (module: DeviceModule, ...[request, to]: Parameters<DeviceModule['launch']>): PendingLaunch => {
     let [isCancelled, isDone] = [false, false];
     const run = async () => {

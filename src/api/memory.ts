@@ -17,7 +17,7 @@ export const sight: Readonly<Record<BufferState, { readonly kernels: boolean; re
 export function takeMemory(context: Context, bytes: number, state: BufferState): Memory {
   const base = { context, size: bytes, uses: 0, isFree: false };
   if (!sight[state].kernels) return { ...base, low: undefined, host: hostBytes(bytes) };
-  const low = must((diagnostics) => context.low.allocate(bytes, diagnostics));
+  const low = must((diagnostics) => context.low.allocate(bytes, diagnostics, state === 'unified'));
   if (state === 'unified' && !low.view) {
     low.free();
     throw errorWith('CM5065', { name: context.low.info.name });

@@ -4,6 +4,7 @@ import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { CompileOptions, Fp64Mode, MmaMode } from '../compile/index.ts';
 import {
+  type Denormals,
   type Dim3,
   type Engine,
   type EngineOptions,
@@ -120,13 +121,15 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
 
 const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
 
-/** `--engine` and `--fma`, whose choices were checked before, and `--threads`. */
+/** `--engine`, `--fma` and `--denormals`, whose choices were checked before, and `--threads`. */
 function engineOptions(words: Words, threads: number | undefined): EngineOptions {
   const engine = lastValue(words, 'engine');
   const fma = lastValue(words, 'fma');
+  const denormals = lastValue(words, 'denormals');
   return {
     ...(engine ? { engine: engine as Engine } : {}),
     ...(fma ? { fma: fma as Fma } : {}),
+    ...(denormals ? { denormals: denormals as Denormals } : {}),
     ...(threads === undefined ? {} : { threads }),
   };
 }

@@ -36,7 +36,7 @@ export async function run(context: Context): Promise<ExitCode> {
 }
 
 /** Words that only the CPU device understands, so that on a Mac as well it is the one that is meant. */
-const watchWords = ['sanitize', 'schedule', 'trace-thread', 'profile'] as const;
+const watchWords = ['sanitize', 'schedule', 'trace-thread', 'profile', 'denormals'] as const;
 
 /** What a launch was watched for. */
 interface Seen {

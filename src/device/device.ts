@@ -38,10 +38,14 @@ export type Engine = 'auto' | 'lane' | 'simd';
 /** `exact`: one rounding. `fast`: two roundings where the machine's vectors have no fused operation, so last bits may differ. */
 export type Fma = 'exact' | 'fast';
 
+/** What becomes of subnormal singles: `keep` computes with them, as IEEE 754 and NVIDIA GPUs do; `flush` takes them for zeros, as Apple GPUs do. */
+export type Denormals = 'keep' | 'flush';
+
 /** How the CPU device runs kernels; other devices have no choice. */
 export interface EngineOptions {
   readonly engine?: Engine;
   readonly fma?: Fma;
+  readonly denormals?: Denormals;
   /** Threads of a strip where they are not to be chosen: 4, 8, 16 or 32. What a warp does together takes a whole warp all the same. */
   readonly lanes?: number;
   /** Threads that run the blocks of a launch, where it is worth that; as many as the machine has cores where nothing is said. 1: only the one that calls. */
@@ -187,7 +191,8 @@ export interface PtxModule {
 
 export interface Device {
   readonly info: DeviceInfo;
-  allocate(sizeBytes: number, diagnostics: Diagnostics): DeviceBuffer | undefined;
+  /** Memory of zeros; nothing after reporting CM6012. `isSeen`: where the device has memory of several kinds, one that the host sees (`view`). */
+  allocate(sizeBytes: number, diagnostics: Diagnostics, isSeen?: boolean): DeviceBuffer | undefined;
   /** Reads and compiles a metallib; nothing after reporting CM40xx or CM20xx. */
   load(metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined;
   /** Takes PTX as it is: the CUDA device alone, which has no use for a metallib. Nothing after reporting CM6041 or CM6012. */

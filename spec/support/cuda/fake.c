@@ -125,7 +125,7 @@ int cuDeviceGetName(char *out, int room, int device) { snprintf(out, (size_t)roo
 int cuDeviceTotalMem_v2(size_t *out, int device) { (void)device; *out = (size_t)1 << 33; return SUCCESS; }
 int cuDeviceGetAttribute(int *out, int attribute, int device) {
   (void)device;
-  static const int known[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535}, {8, 49152}, {10, 32}, {16, 132},
+  static const int known[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535}, {8, 49152}, {10, 32}, {16, 132}, {83, 1},
                                  {75, 9}, {76, 0}, {97, 232448}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (known[i][0] == attribute) { *out = known[i][1]; return SUCCESS; }
@@ -250,6 +250,13 @@ int cuMemAlloc_v2(address *out, size_t size) {
   if (size == 0) return INVALID_VALUE;
   if ((long long)size > plan.memory) return OUT_OF_MEMORY;
   note("alloc %zu\n", size);
+  return takeBlock(out, size);
+}
+int cuMemAllocManaged(address *out, size_t size, unsigned flags) {
+  READY("cuMemAllocManaged");
+  if (size == 0 || flags != 1) return INVALID_VALUE;
+  if ((long long)size > plan.memory) return OUT_OF_MEMORY;
+  note("managed %zu\n", size);
   return takeBlock(out, size);
 }
 int cuMemFree_v2(address at) {

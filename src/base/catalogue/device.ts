@@ -69,6 +69,14 @@ export const device = entries({
     help: 'launch less of it: fewer threads in a block, or fewer turns of its loops',
     page: 'To know what warps do together, the profiler keeps what each thread of a block does until the others have come as far: 1 GiB at most.',
   },
+  CM6019: {
+    severity: 'error',
+    title: 'misaligned atomic',
+    message:
+      'kernel `{kernel}` did an atomic or volatile access at an address that is no multiple of its size, in block ({block}) at thread ({thread}){others}',
+    help: '`--sanitize=memory` says which instruction it was, and at which address',
+    page: 'Atomics, and volatile accesses of global memory, are done in one step for all threads, which needs addresses that are multiples of the bytes accessed. A GPU stops the kernel as well. Of other accesses the CPU device does not mind.',
+  },
   CM6020: {
     severity: 'error',
     title: 'time is up on the GPU',

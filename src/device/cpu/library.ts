@@ -127,8 +127,9 @@ export function loadedKernel(
     expandMatmul(kernel);
     return kernel;
   };
+  const flush = options.denormals === 'flush' ? { isFlushing: true } : undefined;
   const alone = (why: string | undefined): CompiledKernel => {
-    lane ??= compileLane(ready(), options, why);
+    lane ??= compileLane(ready(), options, why, flush);
     return lane;
   };
   return {
@@ -149,7 +150,7 @@ export function loadedKernel(
       const key = instrumentsKey(how);
       const known = watched.get(key);
       if (known) return known;
-      const fresh = compileLane(ready(), options, undefined, how);
+      const fresh = compileLane(ready(), options, undefined, { ...how, ...flush });
       watched.set(key, fresh);
       return fresh;
     },
@@ -162,7 +163,8 @@ const leastThreads = 32;
 /** Instructions for each thread of a block above which making strips takes longer than they save. */
 const mostInstructions = 150;
 
-function isForStrips({ insts }: Kernel, block: Dim3, { engine = 'auto' }: EngineOptions): boolean {
+function isForStrips({ insts }: Kernel, block: Dim3, { engine = 'auto', denormals }: EngineOptions): boolean {
+  if (denormals === 'flush') return false;
   const threads = block[0] * block[1] * block[2];
   return engine === 'simd' || (engine === 'auto' && threads >= leastThreads && insts.length <= mostInstructions * threads);
 }

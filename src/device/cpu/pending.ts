@@ -160,10 +160,12 @@ function settle(pending: Pending, mayGive: boolean): void {
 function collect(pending: Pending): void {
   const { active, leaving, free, control } = pending;
   const isStopped = whyStop(control) !== stops.no;
-  for (const slot of active.keys()) {
+  for (const [slot, hand] of active) {
     if (isStopped) revoke(control, slot.number);
     if (!isOver(control, slot.number)) continue;
     active.delete(slot);
+    // The slot may be another worker's next.
+    if (hand.job?.control === control) hand.job = undefined;
     // Its number is used again only if nobody may still take what was asked for.
     if (leaving.delete(slot) && endingOf(control, slot.number) === endings.ended) free.push(slot);
     if (active.size === 0) pending.waitsSince = performance.now();

@@ -57,6 +57,12 @@ export function reportFault({ kernel, said, stops }: Failed, fault: CudaFault, d
   const notes = [...own, ...stop];
   const what = `the launch of kernel \`${kernel}\``;
   if (code === undefined) diagnostics.report('CM6043', { what, call: fault.call, why: faultText(fault) }, { notes });
-  else diagnostics.report(code, { kernel, why: faultText(fault) }, { notes });
+  else diagnostics.report(code, { kernel, why: code === 'CM6014' ? assertionIn(said, fault) : faultText(fault) }, { notes });
   return code !== undefined;
+}
+
+/** The assertion that failed, as the other devices tell it. */
+function assertionIn(said: string, fault: CudaFault): string {
+  const [, file, line, text] = /^(.*?):(\d+): .*Assertion `(.*)` failed/.exec(said) ?? [];
+  return text === undefined ? `assertion failed: ${faultText(fault)}` : `assertion \`${text}\` failed (${file}:${line})`;
 }

@@ -40,7 +40,7 @@ export function openCudaDevice(binding: CudaBinding): Device | string {
   };
   return {
     info: context.info,
-    allocate: (size, diagnostics) => allocate(context, size, diagnostics),
+    allocate: (size, diagnostics, isSeen = false) => allocate(context, size, diagnostics, isSeen),
     load(_, diagnostics) {
       diagnostics.report('CM6040', {});
       return undefined;

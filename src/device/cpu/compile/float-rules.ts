@@ -1,6 +1,7 @@
 /** Float ops: halves and bfloats are held as their bits, computed in float and rounded back; fused ones are exact by other means. */
 import type { FcmpPredicate, InstOf } from '../../../ir/index.ts';
 import { type Binary, call, computedAs, type Emitter, isShort, narrow, pushAll, pushFloat, suffix, typeOf, type Unary } from './emitter.ts';
+import type { ApproximateName } from './functions.ts';
 
 /** An instruction of two operands that WebAssembly has. */
 export const float2 =
@@ -21,15 +22,12 @@ export const float1 =
     narrow(e, inst.type);
   };
 
-/** A function of the host in double precision, rounded to the type: well within what the approximate ops allow. */
-export const byHost =
-  (name: 'exp2' | 'log2' | 'sin' | 'cos' | 'tanh' | 'rsqrt') =>
+/** An approximate function: of singles and less by a helper, of doubles by the host. */
+export const approximate =
+  (name: ApproximateName) =>
   (e: Emitter, inst: Unary): void => {
-    const computed = computedAs(inst.type);
     pushFloat(e, inst.a);
-    if (computed === 'f32') e.code.op('f64.promote_f32');
-    e.code.at('call', e.host.functions[name]);
-    if (computed === 'f32') e.code.op('f32.demote_f64');
+    e.code.at('call', computedAs(inst.type) === 'f32' ? e.helper(name) : e.host.functions[name]);
     narrow(e, inst.type);
   };
 

@@ -1,8 +1,10 @@
 /** Functions in WebAssembly for ops that take more than a few instructions; a module gets those that it calls. */
 import type { Code, ValueType, WasmModule } from '../../../wasm/index.ts';
 import { writeFma } from './fma.ts';
+import { type ApproximateName, hasLargeAngles, largestAngle, writeFunction } from './functions.ts';
+import type { Host } from './host.ts';
 
-type Body = (code: Code) => void;
+type Body = (code: Code, host: Host['functions']) => void;
 
 interface Helper {
   readonly params: readonly ValueType[];
@@ -210,6 +212,36 @@ const reversal = (type: 'i32' | 'i64'): Helper => ({
   },
 });
 
+/** An approximate function of a single. */
+const approximate = (name: ApproximateName): Helper => ({
+  params: ['f32'],
+  result: 'f32',
+  body(code, host) {
+    const x = (): void => {
+      code.at('local.get', 0);
+      code.op('f64.promote_f32');
+    };
+    if (hasLargeAngles(name))
+      returnIf(
+        code,
+        () => {
+          x();
+          code.op('f64.abs');
+          code.f64(new BigUint64Array(Float64Array.of(largestAngle).buffer)[0]!);
+          code.op('f64.gt');
+        },
+        () => {
+          x();
+          code.at('call', host[name]);
+          code.op('f32.demote_f64');
+        },
+      );
+    x();
+    writeFunction(name, code);
+    code.op('f32.demote_f64');
+  },
+});
+
 const rows = {
   sdiv32: division('i32', 'div_s'),
   udiv32: division('i32', 'div_u'),
@@ -240,20 +272,26 @@ const rows = {
   bitrev32: reversal('i32'),
   bitrev64: reversal('i64'),
   flush32: { params: ['f32'], result: 'f32', body: flushed },
+  exp2: approximate('exp2'),
+  log2: approximate('log2'),
+  sin: approximate('sin'),
+  cos: approximate('cos'),
+  tanh: approximate('tanh'),
+  rsqrt: approximate('rsqrt'),
   fma32: { params: ['f32', 'f32', 'f32'], result: 'f32', body: writeFma },
 } satisfies Record<string, Helper>;
 
 export type HelperName = keyof typeof rows;
 
 /** Index of a helper by name, written into the module when first asked for. */
-export function helperTable(module: WasmModule): (name: HelperName) => number {
+export function helperTable(module: WasmModule, host: Host['functions']): (name: HelperName) => number {
   const known = new Map<HelperName, number>();
   return (name) => {
     const found = known.get(name);
     if (found !== undefined) return found;
     const row: Helper = rows[name];
     const { index, code } = module.fn({ params: row.params, results: [row.result] });
-    row.body(code);
+    row.body(code, host);
     known.set(name, index);
     return index;
   };

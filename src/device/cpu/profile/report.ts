@@ -83,8 +83,8 @@ function tallyBlock(tally: Tally, block: Block, hasMarks: boolean): void {
     const inst = kernel.insts[value]!;
     const line = lineOf(kernel.locs[value]);
     if (inst.op === 'mark') execute(value);
-    // Without marks a line counts once where any of its operations does.
-    else if (!hasMarks && line && !seen.has(line.line)) execute(value);
+    // Without marks a line counts once where any of its operations does, and without lines each operation.
+    else if (!hasMarks && (line ? !seen.has(line.line) : classOf(kernel, inst) !== undefined)) execute(value);
     seen.add(line?.line ?? 0);
     const kind = classOf(kernel, inst);
     if (kind) addNumbers(operations[kind], executed);

@@ -2,6 +2,7 @@
 import { bug } from '../../../base/bug.ts';
 import type { FcmpPredicate, InstOf } from '../../../ir/index.ts';
 import type { Binary, Unary } from '../compile/emitter.ts';
+import type { ApproximateName } from '../compile/functions.ts';
 import { isShortFloat, onShorts, widenShort } from './halves.ts';
 import { evenWords, type PartWriter, type Strip, typeOf } from './strip.ts';
 
@@ -34,6 +35,19 @@ export const float1 =
     return (part) => {
       s.part(inst.a, part);
       s.code.op(`${shape}.${name}`);
+    };
+  };
+
+/** An approximate function; of doubles the host's, lane by lane. */
+export const approximate =
+  (name: ApproximateName) =>
+  (s: Strip, inst: Unary): PartWriter | undefined => {
+    const act = (): void => s.code.at('call', s.stripHelper(name));
+    if (isShortFloat(inst.type)) return onShorts(s, inst.type, [(part) => s.part(inst.a, part)], act);
+    if (inst.type !== 'f32') return undefined;
+    return (part) => {
+      s.part(inst.a, part);
+      act();
     };
   };
 

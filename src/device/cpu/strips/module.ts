@@ -7,8 +7,8 @@ import { declareHost } from '../compile/host.ts';
 import { runSignature, writeGrid } from '../compile/kernel-module.ts';
 import { gone } from '../compile/shared.ts';
 import { stripHelperTable } from './helpers.ts';
-import { type StripOptions, type StripPlan, stripPlan } from './plan.ts';
-import { newPool } from './pool.ts';
+import { poolStart, type StripOptions, type StripPlan, stripPlan } from './plan.ts';
+import { newPool, pooledCode } from './pool.ts';
 import { writeStripRegion } from './region.ts';
 import { runsAlone } from './rules.ts';
 import type { StripShared } from './shared.ts';
@@ -36,17 +36,24 @@ export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions
   const host = declareHost(module, kernel.params.length, options.isShared);
   const phase = module.global('i32');
   const fuel = module.global('i32');
-  const helper = helperTable(module);
+  const helper = helperTable(module, host.functions);
+  const pool = newPool();
+  const pooled = (code: Code): Code => {
+    const base = code.local('i32');
+    code.at('global.get', host.globals.constant);
+    code.at('local.set', base);
+    return pooledCode(code, pool, base, poolStart(plan));
+  };
   const shared: StripShared = {
     plan,
     module,
     host,
     helper,
-    stripHelper: stripHelperTable(module, helper),
+    stripHelper: stripHelperTable(module, helper, pooled),
     phase,
     fuel,
     fma: options.fma,
-    pool: newPool(),
+    pool,
   };
   const steps: number[] = [];
   for (const region of plan.regions) {

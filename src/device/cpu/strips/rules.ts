@@ -15,7 +15,7 @@ import {
   windowed,
   zeroExtend,
 } from './conversion-rules.ts';
-import { compareFloat, float1, float2, floatChoice, fma, signBit } from './float-rules.ts';
+import { approximate, compareFloat, float1, float2, floatChoice, fma, signBit } from './float-rules.ts';
 import { bits, choice, compareInt, highProduct, integer, populated, product, shift } from './integer-rules.ts';
 import type { PartWriter, Strip } from './strip.ts';
 
@@ -65,12 +65,12 @@ const rules: { [K in Op]: StripRule<K> | 'lanes' | 'whole' | 'alone' } = {
   ftrunc: float1('trunc'),
   ffloor: float1('floor'),
   fceil: float1('ceil'),
-  fexp2: 'lanes',
-  flog2: 'lanes',
-  fsin: 'lanes',
-  fcos: 'lanes',
-  ftanh: 'lanes',
-  frsqrt: 'lanes',
+  fexp2: approximate('exp2'),
+  flog2: approximate('log2'),
+  fsin: approximate('sin'),
+  fcos: approximate('cos'),
+  ftanh: approximate('tanh'),
+  frsqrt: approximate('rsqrt'),
   fcmp: compareFloat,
   trunc: truncate,
   zext: zeroExtend,
