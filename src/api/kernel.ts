@@ -25,10 +25,10 @@ export interface LaunchOptions<A extends readonly unknown[]> {
   readonly timeoutMs?: number;
   /** Takes what the kernel prints, when it has ended. */
   readonly print?: (text: Uint8Array) => void;
-  /** Told now and then how many blocks have ended, where the device can say. */
-  readonly progress?: (done: number, total: number) => void;
   /** On the CPU device: what to look for or to count meanwhile, and in which order threads are taken. Lines want a module compiled with `marks` (or `sanitize`). */
   readonly watch?: Pick<LaunchRequest, 'sanitize' | 'profile' | 'trace' | 'schedule'>;
+  /** Told now and then how many blocks have ended, where the device can say. */
+  readonly progress?: (done: number, total: number) => void;
 }
 
 /** A kernel of a module. */

@@ -14,7 +14,7 @@ import {
   zeroExtend,
 } from './conversion-rules.ts';
 import { computesSingles, flushing } from './denormals.ts';
-import { type Emitter, pushAll, typeOf } from './emitter.ts';
+import { call, type Emitter, pushAll, typeOf } from './emitter.ts';
 import { approximate, compareFloat, float1, float2, floatChoice, fma, signBit } from './float-rules.ts';
 import { compareInt, highProduct, integer, integerCall, leadingZeros, reverseBits, shift, shiftSigned } from './integer-rules.ts';
 import { load, select, store } from './memory-rules.ts';
