@@ -98,6 +98,27 @@ on('a launch is asked for between two events and waited for, and its time is the
   assert.equal(fake.record().slice(before), ['record', `launch plain 3,2,1 32,4,2 0 ${address}`, 'record', 'synchronize']);
 });
 
+on(
+  'with a deadline its end is looked at, and nothing waits but where there is something to be told',
+  plain,
+  ({ device, diagnostics, launch, said }) => {
+    const buffer = device.allocate(4, diagnostics)!;
+    const before = fake.record().length;
+    assert.is(launch([buffer], { timeoutMs: 1000 }), 1.25);
+    assert.equal(
+      fake
+        .record()
+        .slice(before)
+        .map((line) => line.split(' ')[0]),
+      ['record', 'launch', 'record'],
+    );
+    fake.set('query', 701);
+    assert.is(launch([buffer], { timeoutMs: 1000 }), undefined);
+    assert.is(fake.record().at(-1), 'synchronize');
+    assert.equal(said(), ['CM6043']);
+  },
+);
+
 const values = `.visible .entry values(.param .u8 a, .param .u64 out, .param .u16 b, .param .u32 c, .param .f64 d, .param .align 4 .b8 e[12])
 { .reg .b32 x; .reg .b64 p; ld.param.u64 p, [out]; ld.param.u32 x, [c]; st.global.u32 [p], x; ret; }`;
 

@@ -80,7 +80,7 @@ ${names.map((name, i) => `  ld.param.u32 x, [${name}]; st.global.u32 [p+${4 * i}
   ret;
 }`;
 
-const printer = `${head}${printingModule({ said: 'thread %d\n' }, `  st.local.u32 [depot], t;\n${printCall('said', 'list')}`).replace(head, '')}`;
+const printer = printingModule({ said: 'thread %d\n' }, `  st.local.u32 [depot], t;\n${printCall('said', 'list')}`);
 
 /** The code of what a call throws, or of what its promise is broken with; `nothing` where it is kept. */
 export async function codeOf(run: () => unknown): Promise<string> {
@@ -264,6 +264,12 @@ export function apiContract(test: Register, candidate: Candidate): void {
     // -0.5 is 0xbfe0000000000000.
     assert.equal([...(await out.read())], [0xfe, 0xfffffffe, 0x89abcdef, 0x0c0b0a09, 0x55667788, 0x11223344, 0, 0xbfe00000]);
     const [list, target] = [device.allocate('u64', 1), device.bufferOf('u32', [5, 6])];
+    // A pointer that the kernel takes for a number, as it does not follow it.
+    device
+      .load(kernels.values)
+      .kernel()
+      .launch({ ...one, args: [0, out, 0, 0, target.part(1), struct, 0] });
+    assert.is((await out.as('u64').read())[2], target.address + 4n);
     list.write([target.address]);
     device
       .load(kernels.follow)

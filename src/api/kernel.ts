@@ -27,6 +27,8 @@ export interface LaunchOptions<A extends readonly unknown[]> {
   readonly print?: (text: Uint8Array) => void;
   /** On the CPU device: what to look for or to count meanwhile, and in which order threads are taken. Lines want a module compiled with `marks` (or `sanitize`). */
   readonly watch?: Pick<LaunchRequest, 'sanitize' | 'profile' | 'trace' | 'schedule'>;
+  /** Told now and then how many blocks have ended, where the device can say. */
+  readonly progress?: (done: number, total: number) => void;
 }
 
 /** A kernel of a module. */
@@ -49,7 +51,7 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
    * Hands a launch to a stream. Throws at once what is wrong with arguments, shape and limits (CM50xx); what goes wrong on the device
    * is told by `ended()` of the work, and to whoever waits for stream or device.
    */
-  launch({ grid, block, args, shared = 0, stream, timeoutMs, print, watch }: LaunchOptions<A>): Work<LaunchReport> {
+  launch({ grid, block, args, shared = 0, stream, timeoutMs, print, progress, watch }: LaunchOptions<A>): Work<LaunchReport> {
     const { context, low, defaultStream } = this.#module;
     const to = stream ?? defaultStream;
     mayUse(context, this.#module, 'module');
@@ -65,6 +67,7 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
       args: packed.args,
       timeoutMs: timeoutMs ?? context.timeoutMs,
       ...(printed ? { print: printed } : {}),
+      ...(progress ? { progress } : {}),
       ...watch,
     };
     must((diagnostics) => suits(context, this.reflection, request, diagnostics) || undefined);

@@ -16,7 +16,7 @@ enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, N
 
 /* What the spec sets. */
 static struct {
-  int devices, initResult, launchResult, runResult, hangs, attributeResult, maxThreads, stays;
+  int devices, initResult, launchResult, runResult, hangs, attributeResult, maxThreads, stays, queryResult;
   long long memory;
   char refusal[512], remark[512], out[512], err[512];
 } plan = {.devices = 1, .maxThreads = 1024, .memory = 1 << 20};
@@ -71,7 +71,7 @@ int fake_live(void) {
 }
 void fake_set(const char *name, long long value) {
   struct { const char *name; int *to; } rows[] = {{"devices", &plan.devices}, {"init", &plan.initResult}, {"launch", &plan.launchResult},
-    {"run", &plan.runResult}, {"hangs", &plan.hangs}, {"attribute", &plan.attributeResult}, {"maxThreads", &plan.maxThreads}, {"stays", &plan.stays}};
+    {"run", &plan.runResult}, {"hangs", &plan.hangs}, {"attribute", &plan.attributeResult}, {"maxThreads", &plan.maxThreads}, {"stays", &plan.stays}, {"query", &plan.queryResult}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) if (!strcmp(name, rows[i].name)) *rows[i].to = (int)value;
   if (!strcmp(name, "memory")) plan.memory = value;
 }
@@ -312,7 +312,7 @@ int cuStreamSynchronize(void *stream) {
   plan.out[0] = plan.err[0] = 0;
   int result = plan.runResult;
   plan.runResult = 0;
-  if (result >= 700) sticky = result;
+  if (result >= 700 && result != 701) sticky = result;
   return result;
 }
 int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
@@ -333,6 +333,7 @@ int cuEventRecord(void *event, void *stream) {
 int cuEventQuery(void *event) {
   READY("cuEventQuery");
   if (!live(event, EVENT, "cuEventQuery")) return INVALID_HANDLE;
+  if (plan.queryResult) { plan.runResult = plan.queryResult; plan.queryResult = 0; return plan.runResult; }
   return plan.hangs ? NOT_READY : SUCCESS;
 }
 int cuEventSynchronize(void *event) { return live(event, EVENT, "cuEventSynchronize") ? SUCCESS : INVALID_HANDLE; }
