@@ -17,7 +17,7 @@ export { devices } from '../device/index.ts';
 
 export interface DeviceOptions extends ContextOptions, EngineOptions {}
 
-/** A device and all that is on it. Close it when done, or declare it with `using`. */
+/** A device and all that is on it. Close it when done, or declare it with `using`; with `await using` its work is waited for. */
 export class Device {
   readonly #context: Context;
   #legacy: Stream;
@@ -159,6 +159,15 @@ export class Device {
 
   [Symbol.dispose](): void {
     this.close();
+  }
+
+  /** Waits for all work, then closes: `await using`. Rejects with what went wrong that nobody was told of. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      if (!this.#context.isClosed) await this.synchronize();
+    } finally {
+      this.close();
+    }
   }
 
   private mayUse(): void {
