@@ -3,5 +3,5 @@ import { suite } from 'uvu';
 import { emulated } from '../support/metal/emulate.ts';
 
 const test = suite('api/emulated');
-emulated(test, 'api', 19);
+emulated(test, 'api', 20);
 test.run();

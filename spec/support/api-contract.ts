@@ -505,6 +505,25 @@ export function apiContract(test: Register, candidate: Candidate): void {
     device.close();
   });
 
+  on('with `await using` the work is waited for, and what went wrong is told', async (device) => {
+    const order: string[] = [];
+    {
+      await using other = Device.over(candidate.open());
+      other.defaultStream.call(() => order.push('done'));
+    }
+    order.push('closed');
+    assert.equal(order, ['done', 'closed']);
+    const failing = async (): Promise<void> => {
+      await using other = Device.over(candidate.open());
+      other.defaultStream.call(() => {
+        throw new Error('of the host');
+      });
+    };
+    assert.is(await codeOf(failing), 'CM5073');
+    device.close();
+    await device[Symbol.asyncDispose]();
+  });
+
   on('the short way: arrays are handed over, and hold what the kernel left', async (device) => {
     using library = bindLibrary(kernels.saxpy, { device });
     const [x, y] = [Float32Array.of(1, 2, 3), Float32Array.of(10, 20, 30)];

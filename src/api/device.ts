@@ -10,14 +10,14 @@ import { type CumetalError, errorOf } from './failures.ts';
 import { loadSource, type ModuleOptions, type ModuleSource } from './load.ts';
 import { type BufferState, placeAt, putBytes, takeMemory } from './memory.ts';
 import { Module } from './module.ts';
-import { addLane, ended, ends, newSchedule } from './schedule.ts';
+import { addLane, allEnded, ends, newSchedule } from './schedule.ts';
 import { Stream, type StreamOptions } from './stream.ts';
 
 export { devices } from '../device/index.ts';
 
 export interface DeviceOptions extends ContextOptions, EngineOptions {}
 
-/** A device and all that is on it. Close it when done, or declare it with `using`. */
+/** A device and all that is on it. Close it when done, or declare it with `using`; with `await using` its work is waited for. */
 export class Device {
   readonly #context: Context;
   #legacy: Stream;
@@ -119,7 +119,7 @@ export class Device {
   /** Waits for all work of all streams. Rejects with what went wrong, once unless it stays. */
   async synchronize(): Promise<void> {
     this.mayUse();
-    await Promise.all(ends(this.#context.schedule).map(ended));
+    await allEnded(ends(this.#context.schedule));
     tell(this.#context);
   }
 
@@ -138,7 +138,7 @@ export class Device {
     context.untold = undefined;
     const { low, schedule } = context;
     await stopRunning(context);
-    await Promise.all(ends(schedule).map(ended));
+    await allEnded(ends(schedule));
     low.close();
     context.low = reopen();
     context.schedule = newSchedule();
@@ -159,6 +159,15 @@ export class Device {
 
   [Symbol.dispose](): void {
     this.close();
+  }
+
+  /** Waits for all work, then closes: `await using`. Rejects with what went wrong that nobody was told of. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      if (!this.#context.isClosed) await this.synchronize();
+    } finally {
+      this.close();
+    }
   }
 
   private mayUse(): void {

@@ -10,6 +10,8 @@ export interface Task {
   /** Does the work; it is over when this returns, or when the promise is kept. Neither throws nor rejects. */
   run: (() => Promise<void> | void) | undefined;
   readonly schedule: Schedule;
+  /** The stream that it is in. */
+  readonly lane: Lane | undefined;
   /** Tasks that this one still waits for. */
   waitsFor: number;
   /** Tasks that wait for this one, and whoever wants to know of its end. */
@@ -60,18 +62,31 @@ export function closeLane({ lanes }: Schedule, lane: Lane): void {
 /** Adds work at the end of a stream; `after` is what it waits for besides. */
 export function addTask(schedule: Schedule, lane: Lane, run: Task['run'], after: readonly (Task | undefined)[] = []): Task {
   const { legacy, lanes } = schedule;
-  const task = addFree(schedule, run, [
-    lane.last,
-    ...after,
-    ...(lane === legacy ? blockingEnds(lanes) : lane.isBlocking ? [legacy.last] : []),
-  ]);
+  const task = newTask(schedule, run, lane);
+  waitFor(task, lane.last);
+  for (const other of after) waitFor(task, other);
+  if (lane === legacy) for (const { isBlocking, last } of lanes) waitFor(task, isBlocking ? last : undefined);
+  else if (lane.isBlocking) waitFor(task, legacy.last);
   lane.last = task;
-  want(task, () => {
-    if (lane.last !== task) return;
-    lane.last = undefined;
-    if (lane.isClosed) lanes.delete(lane);
-  });
+  if (task.waitsFor === 0) makeReady(task);
   return task;
+}
+
+const newTask = (schedule: Schedule, run: Task['run'], lane: Lane | undefined): Task => ({
+  run,
+  schedule,
+  lane,
+  waitsFor: 0,
+  next: [],
+  wanted: [],
+  isDone: false,
+});
+
+/** A task that is waited for twice is counted twice, when it is met and when it ends. */
+function waitFor(task: Task, other: Task | undefined): void {
+  if (!other || other.isDone) return;
+  other.next.push(task);
+  task.waitsFor++;
 }
 
 /** What has not ended in streams that the legacy stream waits for. */
@@ -79,11 +94,10 @@ export const blockingEnds = (lanes: Iterable<Lane>): Task[] =>
   [...lanes].flatMap((lane) => (lane.isBlocking && lane.last ? [lane.last] : []));
 
 /** Work behind other work that no stream waits for. */
-export function addFree(schedule: Schedule, run: Task['run'], after: readonly (Task | undefined)[]): Task {
-  const waited = new Set(after.filter((other) => other !== undefined && !other.isDone) as Task[]);
-  const task: Task = { run, schedule, waitsFor: waited.size, next: [], wanted: [], isDone: false };
-  for (const other of waited) other.next.push(task);
-  if (waited.size === 0) makeReady(task);
+export function addFree(schedule: Schedule, run: Task['run'], after: readonly Task[]): Task {
+  const task = newTask(schedule, run, undefined);
+  for (const other of after) waitFor(task, other);
+  if (task.waitsFor === 0) makeReady(task);
   return task;
 }
 
@@ -102,6 +116,11 @@ export const ended = (task: Task | undefined): Promise<void> =>
     if (task) want(task, resolve);
     else resolve();
   });
+
+/** The end of several tasks. */
+export async function allEnded(tasks: readonly Task[]): Promise<void> {
+  for (const task of tasks) if (!task.isDone) await ended(task);
+}
 
 /** Milliseconds after which a row of tasks lets timers and others have their turn. */
 const turnMs = 8;
@@ -136,9 +155,13 @@ function drain(schedule: Schedule): void {
 
 function finish(task: Task): void {
   task.isDone = true;
-  const { next, wanted } = task;
+  const { next, wanted, lane } = task;
   task.next = [];
   task.wanted = [];
+  if (lane?.last === task) {
+    lane.last = undefined;
+    if (lane.isClosed) task.schedule.lanes.delete(lane);
+  }
   for (const call of wanted) call();
   for (const other of next) if (--other.waitsFor === 0) makeReady(other);
 }

@@ -5,7 +5,7 @@ import { type Buffer, type KernelBuffer, type Part, partOf, transfer } from './b
 import { type Context, errorOfThrown, errorWith, mayUse, tell } from './context.ts';
 import type { Event } from './event.ts';
 import { bytesAt, mustHold, putBytes } from './memory.ts';
-import { blockingEnds, closeLane, ended, type Lane } from './schedule.ts';
+import { allEnded, blockingEnds, closeLane, ended, type Lane } from './schedule.ts';
 import { enqueue, type InStream, mayEnqueue, nothing, type Work } from './work.ts';
 
 export interface StreamOptions {
@@ -111,7 +111,8 @@ export class Stream implements InStream {
   async synchronize(): Promise<void> {
     this.mayUse();
     const { legacy, lanes } = this.context.schedule;
-    await Promise.all((this.lane === legacy ? blockingEnds(lanes) : [this.lane.last]).map(ended));
+    if (this.lane === legacy) await allEnded(blockingEnds(lanes));
+    else if (this.lane.last) await ended(this.lane.last);
     tell(this.context);
   }
 

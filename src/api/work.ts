@@ -2,7 +2,7 @@
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { type Context, errorWith, type Memory, mayUse, type Owned, remember } from './context.ts';
 import type { CumetalError } from './failures.ts';
-import { addTask, ended, type Lane, type Task, want } from './schedule.ts';
+import { addTask, ended, type Lane, type Task } from './schedule.ts';
 
 /** A stream as far as those know it who hand work to it. */
 export interface InStream extends Owned {
@@ -78,7 +78,11 @@ export function enqueue<T>(stream: InStream, run: () => Settled<T> | Promise<Set
   const { age } = context;
   const work = new Work<T>(context);
   for (const memory of uses) memory.uses++;
+  const release = (): void => {
+    for (const memory of uses) memory.uses--;
+  };
   const settle = (settled: Settled<T>): void => {
+    release();
     work.settled = settled;
     if ('error' in settled && context.age === age) remember(context, settled.error);
   };
@@ -86,16 +90,13 @@ export function enqueue<T>(stream: InStream, run: () => Settled<T> | Promise<Set
     context.schedule,
     lane,
     () => {
-      if (context.isClosed || context.fault || context.age !== age) return;
+      if (context.isClosed || context.fault || context.age !== age) return release();
       const settled = run();
       if (settled instanceof Promise) return settled.then(settle);
       settle(settled);
     },
     after,
   );
-  want(work.task, () => {
-    for (const memory of uses) memory.uses--;
-  });
   return work;
 }
 

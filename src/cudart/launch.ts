@@ -40,7 +40,7 @@ export const cudaLaunchKernel = (
 function start(kernel: Kernel, grid: dim3, block: dim3, args: readonly unknown[], shared: number, stream: cudaStream_t): void {
   const shape = { grid: extentOf(grid), block: extentOf(block) };
   if (!(kernel instanceof Kernel)) refuse('cudaErrorInvalidDeviceFunction');
-  if ([...extent(shape.grid), ...extent(shape.block)].includes(0)) refuse('cudaErrorInvalidConfiguration');
+  if (extent(shape.grid).includes(0) || extent(shape.block).includes(0)) refuse('cudaErrorInvalidConfiguration');
   kernel.launch({ ...shape, args: args as Parameters<Kernel['launch']>[0]['args'], shared, stream: streamOf(stream) });
 }
 
