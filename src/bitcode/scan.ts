@@ -8,7 +8,7 @@ import { recordInstruction } from './record-instruction.ts';
 import { blocks } from './records.ts';
 import { endRecord, put, refer, references, type Tape, tapeFor } from './tape.ts';
 import { type Type, types } from './types.ts';
-import { type FunctionScan, type Numbered, numberOf, typeIndex, type Walk } from './walk.ts';
+import { type FunctionScan, type Numbered, numberOf, typeIndex, valueIndex, type Walk } from './walk.ts';
 
 export interface Scan {
   readonly types: ReadonlyMap<Type, number>;
@@ -64,6 +64,20 @@ function scanFunction(w: Walk, fn: LlvmFunction): void {
   w.blocks = new Map(fn.blocks.map((block, i) => [block, i]));
   w.lists.push(fn.attributes);
   const [firstWord, firstPlace] = [tape.start, tape.placed];
+  const found = scanBody(w, fn);
+  for (const list of w.lists) scanAttributes(w, list);
+  resolve(w);
+  w.functions.set(fn, {
+    ...found,
+    words: [firstWord, tape.start],
+    places: [firstPlace, tape.placed],
+    values: w.values,
+    locals: [...w.locals.keys()].map((local) => [local.kind === 'argument' ? valueIndex(w, local) : numberOf(w, local), local]),
+  });
+}
+
+/** Puts the records of all instructions on the tape. */
+function scanBody(w: Walk, fn: LlvmFunction): Pick<FunctionScan, 'names' | 'attached'> {
   const names: Numbered<string>[] = [];
   const attached: Numbered<readonly Attachment[]>[] = [];
   let number = 0;
@@ -77,18 +91,12 @@ function scanFunction(w: Walk, fn: LlvmFunction): void {
       if (inst.metadata?.length) attached.push([number, recordAttached(w, inst)]);
       number++;
     }
-  for (const list of w.lists)
-    for (const attribute of [...list.function, ...list.result, ...list.params.flat()])
-      if (attribute.form === 'type' && attribute.type) typeIndex(w, attribute.type);
-  resolve(w);
-  w.functions.set(fn, {
-    words: [firstWord, tape.start],
-    places: [firstPlace, tape.placed],
-    values: w.values,
-    locals: [...w.locals.keys()].map((local) => [local.kind === 'argument' ? 0 : numberOf(w, local), local]),
-    names,
-    attached,
-  });
+  return { names, attached };
+}
+
+function scanAttributes(w: Walk, list: AttributeList): void {
+  for (const attribute of [...list.function, ...list.result, ...list.params.flat()])
+    if (attribute.form === 'type' && attribute.type) typeIndex(w, attribute.type);
 }
 
 /** Fills in what was not known before the function's end. */

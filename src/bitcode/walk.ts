@@ -28,7 +28,7 @@ export interface FunctionScan {
   readonly places: readonly [from: number, to: number];
   /** Arguments, then constants, globals and functions that are operands. */
   readonly values: ReadonlyMap<Value, number>;
-  /** Values of the function that are metadata; the number is that of an instruction. */
+  /** Values of the function that are metadata, by the number of the argument or of the instruction's value. */
   readonly locals: readonly Numbered<Argument | Instruction>[];
   /** Names of instructions by the number of their value. */
   readonly names: readonly Numbered<string>[];

@@ -26,7 +26,7 @@ export function writeFunction(out: StreamWriter, fn: LlvmFunction, module: Modul
 function writeLocalMetadata(out: StreamWriter, { locals }: FunctionScan, numbers: FunctionNumbers, { types }: ModuleNumbers): void {
   out.block('metadata', () => {
     for (const [number, value] of locals) {
-      const id = value.kind === 'argument' ? numbers.firstArgument + value.index : numbers.firstInstruction + number;
+      const id = number + (value.kind === 'argument' ? numbers.firstArgument : numbers.firstInstruction);
       out.record('metadata', 'value', [types.idOf(value.type), id]);
     }
   });

@@ -1,7 +1,7 @@
 /** What fused operations are on this machine. */
 import { newModule } from '../../wasm/index.ts';
 import type { Fma } from '../device.ts';
-import type { FmaMode } from './strips/strip.ts';
+import type { FmaMode } from './strips/fma-mode.ts';
 
 let probed: boolean | undefined;
 

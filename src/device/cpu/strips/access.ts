@@ -1,8 +1,9 @@
 /** Loads and stores of strips: side by side where addresses are, else lane by lane. Lanes that do not run never touch memory of their own. */
 import { bytesOf, elementOf, type InstOf, lanesOf, type ScalarType, type Value } from '../../../ir/index.ts';
 import { bias, biased } from './scalar.ts';
-import { evenWords, longOf, numberOf, oddWords, type Strip, shapeOf, typeOf, words } from './strip.ts';
+import { longOf, numberOf, type Strip, shapeOf, typeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
+import { evenWords, oddWords, words } from './vectors.ts';
 
 /** Whether the lanes of an access lie one behind the other, without a gap. */
 const isDense = (s: Strip, addr: Value, moved: Value): boolean => {

@@ -1,7 +1,8 @@
 /** What the lanes of a warp do together, in locals: a strip is a whole warp where a kernel has any of it. */
 import type { Fold, InstOf, Value } from '../../../ir/index.ts';
-import { longOf, numberOf, type Strip, shapeName, shapeOf, typeOf, wordBytes, words } from './strip.ts';
+import { longOf, numberOf, type Strip, shapeOf, typeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
+import { shapeName, wordBytes, words } from './vectors.ts';
 
 /** A mask on the stack as bits in their place, joined with those before. */
 function bitsAt(code: Strip['code'], pack: number): void {

@@ -2,7 +2,8 @@
 import { bitsOf, type InstOf, isPointer, spaceOf, type Value } from '../../../ir/index.ts';
 import { pushWindow } from './free.ts';
 import { isShortFloat, narrowShort, widenShort } from './halves.ts';
-import { addStride, cut, evenWords, longOf, longs, type PartWriter, partSigned, type Strip, typeOf, words } from './strip.ts';
+import { addStride, cut, longOf, type PartWriter, partSigned, type Strip, typeOf } from './strip.ts';
+import { evenWords, joinHalves, longs, upperHalf, words } from './vectors.ts';
 
 /** The low bits. */
 export function truncate(s: Strip, inst: InstOf<'trunc'>, value: Value): PartWriter {
@@ -105,18 +106,6 @@ export const intToFloat =
       s.code.op(`f64x2.convert_low_i32x4_${sign}`);
     };
   };
-
-/** Moves the upper two words of what is on the stack to the lower places; engines make more of a shuffle. */
-export function upperHalf({ code }: Pick<Strip, 'code'>): void {
-  code.lane('f64x2.extract_lane', 1);
-  code.op('f64x2.splat');
-}
-
-/** Joins the lower halves of two vectors. */
-export function joinHalves({ code }: Pick<Strip, 'code'>): void {
-  code.lane('f64x2.extract_lane', 0);
-  code.lane('f64x2.replace_lane', 1);
-}
 
 /** To singles or doubles. */
 export function widenFloat(s: Strip, inst: InstOf<'fpext'>): PartWriter | undefined {

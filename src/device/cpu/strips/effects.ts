@@ -4,8 +4,9 @@ import { load, store, whereAnyRuns, whereRuns } from './access.ts';
 import { ballot, reduce, shuffle } from './collective.ts';
 import { exactFma } from './fma.ts';
 import { writeScalar } from './scalar.ts';
-import { longOf, numberOf, shapeName, shapeOf } from './strip.ts';
+import { longOf, numberOf, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
+import { shapeName } from './vectors.ts';
 
 /** Writes one instruction of a block's body. */
 export function writeStripInstruction(values: StripValues, value: Value): void {

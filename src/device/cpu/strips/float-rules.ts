@@ -4,7 +4,8 @@ import type { FcmpPredicate, InstOf } from '../../../ir/index.ts';
 import type { Binary, Unary } from '../compile/emitter.ts';
 import type { ApproximateName } from '../compile/functions.ts';
 import { isShortFloat, onShorts, widenShort } from './halves.ts';
-import { evenWords, type PartWriter, type Strip, typeOf } from './strip.ts';
+import { type PartWriter, type Strip, typeOf } from './strip.ts';
+import { evenWords } from './vectors.ts';
 
 /** The shape that a float type is computed in; halves have none. */
 const shapeOfFloat = (type: string): 'f32x4' | 'f64x2' | undefined => (type === 'f32' ? 'f32x4' : type === 'f64' ? 'f64x2' : undefined);

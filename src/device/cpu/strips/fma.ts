@@ -5,9 +5,9 @@
  * Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008); TwoSum after Knuth.
  */
 import type { InstOf, Value } from '../../../ir/index.ts';
-import { joinHalves, upperHalf } from './conversion-rules.ts';
-import { longs, type Strip, shapeOf, words } from './strip.ts';
+import { type Strip, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
+import { joinHalves, longs, upperHalf, words } from './vectors.ts';
 
 /** Writes a fused operation whose result is vectors. */
 export function exactFma(values: StripValues, inst: InstOf<'fma'>, value: Value): void {

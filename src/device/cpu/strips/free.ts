@@ -13,7 +13,8 @@ import {
 } from '../../../ir/index.ts';
 import type { StripPlan } from './plan.ts';
 import { sregShape } from './shapes.ts';
-import { addStride, longOf, longs, numberOf, type Strip, shapeName, shapeOf, words } from './strip.ts';
+import { addStride, longOf, numberOf, type Strip, shapeOf } from './strip.ts';
+import { longs, shapeName, words } from './vectors.ts';
 
 /** Where special registers start in the strip at hand: of those that its lanes share or count from, a local, and of others vectors. */
 export interface Starts {

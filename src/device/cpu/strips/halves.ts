@@ -2,7 +2,8 @@
  * Halves and bfloats in lanes of 32 bits, made singles and back, exact and with one rounding to nearest even. A half's bits moved into the place of
  * a single's are a single that is 2^112 too small, subnormals included. Source: IEEE 754-2019, 3.4 and 4.3.1.
  */
-import { type PartWriter, type Strip, words } from './strip.ts';
+import type { PartWriter, Strip } from './strip.ts';
+import { words } from './vectors.ts';
 
 export const isShortFloat = (type: string): type is 'f16' | 'bf16' => type === 'f16' || type === 'bf16';
 

@@ -2,8 +2,7 @@
 import type { Code, ValueType, WasmModule } from '../../../wasm/index.ts';
 import { type ApproximateName, hasLargeAngles, largestAngle, writeFunctionOfPair } from '../compile/functions.ts';
 import type { HelperName } from '../compile/helpers.ts';
-import { joinHalves, upperHalf } from './conversion-rules.ts';
-import { words } from './strip.ts';
+import { joinHalves, upperHalf, words } from './vectors.ts';
 
 interface Row {
   readonly params: readonly ValueType[];

@@ -1,7 +1,8 @@
 /** Integer ops on vectors. Integers of fewer than 32 bits stand zero-extended in lanes of 32; conditions are masks. */
 import { bitsOf, type InstOf, type Value } from '../../../ir/index.ts';
 import type { Binary, Unary } from '../compile/emitter.ts';
-import { cut, evenWords, longOf, longs, oddWords, type PartWriter, partSigned, type Strip, shapeOf, typeOf, words } from './strip.ts';
+import { cut, longOf, type PartWriter, partSigned, type Strip, shapeOf, typeOf } from './strip.ts';
+import { evenWords, longs, oddWords, words } from './vectors.ts';
 
 const top = longs(1n << 63n);
 

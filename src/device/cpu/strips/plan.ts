@@ -3,12 +3,12 @@ import { elementOf, isVector, type Kernel, lanesOf, livenessOf, operandsOf, term
 import type { Dim3 } from '../../device.ts';
 import { countUses, isFree, type Plan, windowsOf } from '../compile/plan.ts';
 import { workOutAgain } from './again.ts';
+import type { FmaMode } from './fma-mode.ts';
 import { narrowed } from './narrow.ts';
 import { orderBlocks } from './order.ts';
 import { knownPermutations } from './permutations.ts';
 import { type Shapes, shapesOf } from './shapes.ts';
 import { behindBarrier, endsInBarrier, type StripRegion, splitAtBarriers, stripRegions } from './split.ts';
-import type { FmaMode } from './strip.ts';
 import { chooseLanes } from './width.ts';
 
 export interface StripOptions {

@@ -16,6 +16,7 @@ import {
 import type { Code } from '../../../wasm/index.ts';
 import { costOf, fuelPerTick } from '../compile/cost.ts';
 import { gone } from '../compile/shared.ts';
+import { quotient, remainder } from './divide.ts';
 import { writeFlow } from './flow.ts';
 import type { Flow } from './frame.ts';
 import { type Starts, usedFree } from './free.ts';
@@ -322,44 +323,17 @@ function fromThread(r: Region, name: Sreg): void {
   if (what === 'laneid') return by('i32.and', 31);
   if (what === 'warpid') return by('i32.shr_u', 5);
   if (name === 'tid.linear') return;
-  if (axis === 'x' && plan.block[1] * plan.block[2] > 1) remainder(r, nx);
+  if (axis === 'x' && plan.block[1] * plan.block[2] > 1) remainder(code, nx);
   if (axis === 'y') {
-    quotient(r, nx);
-    if (plan.block[2] > 1) remainder(r, ny);
+    quotient(code, nx);
+    if (plan.block[2] > 1) remainder(code, ny);
   }
-  if (axis === 'z') quotient(r, nx * ny);
+  if (axis === 'z') quotient(code, nx * ny);
   if (what !== 'gid') return;
   code.at('global.get', globals[`ctaid.${axis as 'x'}`]);
   code.i32(plan.block['xyz'.indexOf(axis!)]!);
   code.op('i32.mul');
   code.op('i32.add');
-}
-
-/** Divides a thread's number, which is below 2^10, as engines do not replace divisions: 2^20 / count, rounded up, is off by less than tells. */
-function quotient({ code }: Region, count: number): void {
-  if (count === 1) return;
-  const shift = Math.log2(count);
-  if (!Number.isInteger(shift)) {
-    code.i32(Math.ceil(2 ** 20 / count));
-    code.op('i32.mul');
-  }
-  code.i32(Number.isInteger(shift) ? shift : 20);
-  code.op('i32.shr_u');
-}
-
-function remainder(r: Region, count: number): void {
-  const { code } = r;
-  if (Number.isInteger(Math.log2(count))) {
-    code.i32(count - 1);
-    return code.op('i32.and');
-  }
-  const whole = code.local('i32');
-  code.at('local.tee', whole);
-  code.at('local.get', whole);
-  quotient(r, count);
-  code.i32(count);
-  code.op('i32.mul');
-  code.op('i32.sub');
 }
 
 // ── records ──

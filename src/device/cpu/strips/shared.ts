@@ -2,10 +2,10 @@
 import type { WasmModule } from '../../../wasm/index.ts';
 import type { HelperName } from '../compile/helpers.ts';
 import type { Host } from '../compile/host.ts';
+import type { FmaMode } from './fma-mode.ts';
 import type { StripHelper } from './helpers.ts';
 import type { StripPlan } from './plan.ts';
 import type { Pool } from './pool.ts';
-import type { FmaMode } from './strip.ts';
 
 export interface StripShared {
   readonly plan: StripPlan;

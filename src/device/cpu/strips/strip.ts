@@ -3,11 +3,10 @@ import { bitsOf, elementOf, type Kernel, type Type, type Value } from '../../../
 import type { Code, NumberType } from '../../../wasm/index.ts';
 import type { HelperName } from '../compile/helpers.ts';
 import type { Host } from '../compile/host.ts';
+import type { FmaMode } from './fma-mode.ts';
 import type { StripHelper } from './helpers.ts';
 import { isLong, type StripPlan } from './plan.ts';
-
-/** How products and sums are fused: with one rounding always, or with two where that is faster. */
-export type FmaMode = 'exact' | 'relaxed' | 'fast';
+import { words } from './vectors.ts';
 
 /** Locals of every function that runs strips. */
 export interface StripFrame {
@@ -63,24 +62,6 @@ export function numberOf(s: Pick<Strip, 'plan' | 'kernel'>, value: Value): Numbe
   if (element === 'f32' || element === 'f64') return element;
   return isLong(s.plan, value) ? 'i64' : 'i32';
 }
-
-/** The shape in which vectors of a number are split and joined. */
-export const shapeName = { i32: 'i32x4', i64: 'i64x2', f32: 'f32x4', f64: 'f64x2' } as const;
-
-/** A vector of four equal words. */
-export const words = (word: number): number[] => [word, word, word, word];
-/** A vector of two equal numbers of 64 bits. */
-export const longs = (bits: bigint): number[] => {
-  const [low, high] = [Number(bits & 0xffff_ffffn), Number((bits >> 32n) & 0xffff_ffffn)];
-  return [low, high, low, high];
-};
-
-/** Bytes of words of two vectors, by the words' numbers: 0 to 3 of the first, 4 to 7 of the second. */
-export const wordBytes = (numbers: readonly number[]): number[] => numbers.flatMap((word) => [0, 1, 2, 3].map((byte) => 4 * word + byte));
-
-/** The even words of two vectors: of four long numbers the low halves. */
-export const evenWords = wordBytes([0, 2, 4, 6]);
-export const oddWords = wordBytes([1, 3, 5, 7]);
 
 /** A mask of wide lanes: the half of a mask of four that a part of 64-bit lanes has. */
 export function widenMask(s: Strip, part: number): void {

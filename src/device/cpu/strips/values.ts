@@ -10,7 +10,9 @@ import { pushFreeLane, pushFreePart, pushFreeScalar, type Starts } from './free.
 import type { StripPlan } from './plan.ts';
 import { partWriter } from './rules.ts';
 import { writeScalar } from './scalar.ts';
-import { addStride, longOf, maskPart, numberOf, type Strip, shapeName, shapeOf, words } from './strip.ts';
+import { addStride, longOf, maskPart, numberOf, type Strip, shapeOf } from './strip.ts';
+import { consumersOf, isCondition } from './uses.ts';
+import { shapeName, words } from './vectors.ts';
 
 /** Expressions deeper than this are cut by a local. */
 const deepest = 24;
@@ -129,13 +131,6 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
     doubles: (value) => doublesOf(state, value),
     finish: (operands) => finish(state, operands),
   };
-}
-
-function consumersOf({ kernel }: StripPlan): Map<Value, Value> {
-  const consumers = new Map<Value, Value>();
-  for (const { body } of kernel.blocks)
-    for (const value of body) for (const operand of operandsOf(kernel.insts[value]!)) consumers.set(operand, value);
-  return consumers;
 }
 
 const partsOf = ({ strip, plan }: State, value: Value): number => plan.packs * (longOf(strip, value) ? 2 : 1);
@@ -353,12 +348,6 @@ function streams({ strip, plan, consumer }: State, value: Value): boolean {
   const isAlike = (operand: Value): boolean => longOf(strip, operand) === isWide;
   const alike = inst.op === 'select' ? [value] : operandsOf(inst);
   return alike.every(isAlike) && partWriter(strip, by) !== undefined;
-}
-
-/** Whether a value is what its block branches on. */
-function isCondition({ kernel, home }: StripPlan, value: Value): boolean {
-  const { end } = kernel.blocks[home[value]!]!;
-  return end.op === 'condbr' && end.cond === value;
 }
 
 function writeParts(state: State, value: Value, write: (part: number, element: number) => void): void {

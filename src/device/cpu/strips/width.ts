@@ -5,8 +5,8 @@
 import { elementOf, type Kernel, lanesOf, livenessOf, operandsOf, specOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { isFree } from '../compile/plan.ts';
+import type { FmaMode } from './fma-mode.ts';
 import type { Cut, Shapes } from './shapes.ts';
-import type { FmaMode } from './strip.ts';
 
 /** Vectors that may be live at once, of all packs together: more than there are registers, for a spill is less than what starting a strip takes. */
 const registers = 32;
