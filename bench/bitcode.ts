@@ -71,8 +71,8 @@ function largeModule(kernel: string): Module {
   return module;
 }
 
-/** The middle of some times, after some that warm up. */
-function timed(run: () => unknown, { warm, counted } = { warm: 5, counted: 15 }): number {
+/** The middle of some times, after some that warm up: the engine takes about twenty runs until it has compiled all that is hot. */
+function timed(run: () => unknown, { warm, counted } = { warm: 20, counted: 25 }): number {
   const times = Array.from({ length: warm + counted }, () => {
     const start = performance.now();
     run();

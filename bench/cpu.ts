@@ -206,7 +206,7 @@ export function cpu(given: readonly string[] = []): Bench | undefined {
 function scalingOf(kernel: Kernel, two: (kernel: Kernel) => () => number, one: (kernel: Kernel) => () => number): Row {
   const runs = [two(kernel), one(kernel)];
   const best = [0, 0];
-  for (let round = 0; round < rounds; round++)
+  for (let round = 0; round < 3 * rounds; round++)
     runs.forEach((run, i) => {
       best[i] = Math.max(best[i]!, run());
     });

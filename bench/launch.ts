@@ -5,9 +5,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Device } from '../src/api/index.ts';
 import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
 import { reflect } from '../src/compile/index.ts';
+import { cudaDeviceSynchronize, cudaLaunchKernel, cumetalLastError, cumetalUseDevice } from '../src/cudart/index.ts';
 import { openDevice } from '../src/device/index.ts';
 import { openCuda } from '../src/ffi/index.ts';
 import { type Bench, median, type Row } from './report.ts';
@@ -26,11 +28,19 @@ const ptx = `.version 7.0
 /** Launches in a turn, and turns. */
 const [count, turns] = [20_000, 7];
 
-/** Microseconds of a call alone, of a call and waiting for the kernel, and of both with the kernel's time taken by events. */
-type Times = readonly [call: number, whole: number, timed: number];
+/**
+ * Microseconds of a call alone, of a call and waiting for the kernel, and of both with the kernel's time taken by events. Then the API under
+ * CUDA's names, which waits for a kernel and takes its time as well.
+ */
+interface Times {
+  readonly call: number;
+  readonly wait: number;
+  readonly timed: number;
+  readonly named?: number;
+}
 
 /** Nothing where there is no GPU. */
-export function launching(): Bench | undefined {
+export async function launching(): Promise<Bench | undefined> {
   const { binding, failures } = openCuda();
   if (!binding) {
     console.error(failures.join('; ') || 'there is no CUDA driver here');
@@ -44,13 +54,18 @@ export function launching(): Bench | undefined {
     const [ours, others]: [Times[], Times[]] = [[], []];
     for (let turn = 0; turn < turns; turn++) {
       others.push(read([peer, file, String(count)]));
-      ours.push(timesOf());
+      ours.push({ ...timesOf(), named: await timeOfNames() });
     }
-    const names = ['the call', 'call and wait', 'launch with its time'];
-    const rows = names.map((name, i): Row => {
-      const [mine, other] = [ours, others].map((list) => median(list.map((times) => times[i]!))) as [number, number];
+    const row = (name: string, of: keyof Times, peerOf: keyof Times = of): Row => {
+      const [mine, other] = [median(ours.map((times) => times[of]!)), median(others.map((times) => times[peerOf]!))];
       return { name, ours: mine, other, unit: 'us', ratio: other / mine };
-    });
+    };
+    const rows = [
+      row('the call', 'call'),
+      row('call and wait', 'wait'),
+      row('launch with its time', 'timed'),
+      row('cudaLaunchKernel, cudaDeviceSynchronize', 'named', 'timed'),
+    ];
     return { bench: 'launch', about: 'an empty kernel launched through bun:ffi, and from C, on the GPU', rows };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -67,8 +82,8 @@ function build(folder: string): string {
 function read(command: readonly string[]): Times {
   const { exitCode, stdout, stderr } = Bun.spawnSync([...command]);
   if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stdout}${stderr}`);
-  const [call = Number.NaN, whole = Number.NaN, timed = Number.NaN] = stdout.toString().trim().split(' ').map(Number);
-  return [call, whole, timed];
+  const [call = Number.NaN, wait = Number.NaN, timed = Number.NaN] = stdout.toString().trim().split(' ').map(Number);
+  return { call, wait, timed };
 }
 
 function timesOf(): Times {
@@ -85,16 +100,34 @@ function timesOf(): Times {
   ] as const;
   const request = { kernel: 'nothing', grid: [1, 1, 1], block: [32, 1, 1], dynamicSharedBytes: 0, args, timeoutMs: 0 } as const;
   for (let i = 0; i < count / 10; i++) if (!module.launch(request, diagnostics)) throw new Error(diagnostics.list[0]?.message);
-  const [call, whole] = timesOfCalls();
+  const calls = timesOfCalls();
   const from = performance.now();
   for (let i = 0; i < count; i++) module.launch(request, diagnostics);
   const timed = ((performance.now() - from) * 1000) / count;
   device.close();
-  return [call, whole, timed];
+  return { ...calls, timed };
+}
+
+/** Through the API under CUDA's names. */
+async function timeOfNames(): Promise<number> {
+  const device = Device.open('cuda');
+  cumetalUseDevice(device);
+  const kernel = device.load(ptx).kernel();
+  const args = [device.allocate('u8', 4096).address, 7, 2.5];
+  const one = async (): Promise<void> => {
+    const error = cudaLaunchKernel(kernel, 1, 32, args);
+    if (error || (await cudaDeviceSynchronize())) throw new Error(cumetalLastError()?.message);
+  };
+  for (let i = 0; i < count / 10; i++) await one();
+  const from = performance.now();
+  for (let i = 0; i < count; i++) await one();
+  const spent = performance.now() - from;
+  device.close();
+  return (spent * 1000) / count;
 }
 
 /** By the driver's calls alone, as the C program makes them. The device keeps the context alive meanwhile. */
-function timesOfCalls(): readonly [number, number] {
+function timesOfCalls(): Pick<Times, 'call' | 'wait'> {
   const { binding } = openCuda();
   const { handle } = binding!.module(ptx);
   const kernel = binding!.function(handle!, 'nothing')!;
@@ -121,5 +154,5 @@ function timesOfCalls(): readonly [number, number] {
   binding!.endStream(stream);
   binding!.free(address);
   binding!.unload(handle!);
-  return [(spent * 1000) / count, (whole * 1000) / count];
+  return { call: (spent * 1000) / count, wait: (whole * 1000) / count };
 }

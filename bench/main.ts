@@ -11,7 +11,7 @@ import { launching } from './launch.ts';
 import { parsing } from './parse.ts';
 import { type Bench, report } from './report.ts';
 
-const benches: Readonly<Record<string, (words: readonly string[]) => Bench | undefined>> = {
+const benches: Readonly<Record<string, (words: readonly string[]) => Bench | undefined | Promise<Bench | undefined>>> = {
   air,
   bitcode,
   compile,
@@ -32,6 +32,6 @@ if (name === 'air' && words.includes('--prepare') && folder !== undefined) {
   prepare(folder);
   process.exit(0);
 }
-const result = bench(words);
+const result = await bench(words);
 if (!result) process.exit(4);
 console.log(report(result, words.includes('--json')));

@@ -1,17 +1,10 @@
-/** cumetal's public API: compile PTX to a metallib, and run metallibs on a device. */
+/** cumetal's public API: compile PTX to a metallib, and run kernels on a device. `cumetal/device` is what is underneath, `cumetal/cuda` CUDA's names. */
 export type { KernelReflection, ParamReflection, Reflection } from './air/abi.ts';
 export type { ConstantValue, GivenConstant } from './air/function-constants.ts';
+export * from './api/index.ts';
 export { type Diagnostic, Diagnostics } from './base/diagnostic.ts';
 export { SourceFile, type Span } from './base/source.ts';
 export { type Compiled, type CompileOptions, compile, type Emit, emit } from './compile/index.ts';
-export type {
-  Device,
-  DeviceBuffer,
-  DeviceInfo,
-  DeviceModule,
-  LaunchArgument,
-  LaunchRequest,
-  LaunchResult,
-  LoadOptions,
-} from './device/device.ts';
-export { devices, openDevice } from './device/index.ts';
+export type { DeviceInfo } from './device/device.ts';
+export type { Profile, ProfileLine, ProfileRequest } from './device/profile.ts';
+export type { Trace, TraceRequest, TraceStep } from './device/trace.ts';

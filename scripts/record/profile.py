@@ -32,6 +32,8 @@ METRICS = {
     'atomSectors': 'l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum',
     'sharedLoadWavefronts': 'l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum',
     'sharedStoreWavefronts': 'l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum',
+    'sharedAtomWavefronts': 'l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum',
+    'sharedAtoms': 'sm__sass_inst_executed_op_shared_atom.sum',
     'sharedLoadConflicts': 'l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum',
     'sharedStoreConflicts': 'l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum',
     'fadd': 'smsp__sass_thread_inst_executed_op_fadd_pred_on.sum',
@@ -65,7 +67,7 @@ def count_all(out):
     words = ['ncu', '--csv', '--page', 'raw', '--metrics', ','.join(METRICS.values()), sys.executable, __file__]
     process = subprocess.run(words, capture_output=True, text=True)
     pathlib.Path(out, 'ncu.csv').write_text(process.stdout)
-    print(process.stdout[:3000], process.stderr[-3000:])
+    print(process.stderr[-3000:])
     found = counted(process.stdout)
     version = subprocess.run(['ncu', '--version'], capture_output=True, text=True).stdout.split('Version ')[-1].split(' ')[0]
     head = {'recordedOn': f'{cuda.describe()}, ncu {version}', 'recordedBy': 'scripts/record/profile.py'}

@@ -173,6 +173,8 @@ function soundEntries(place: string, sizes: readonly number[]): number[] {
   });
 }
 
+const finished = (place: string): number => (existsSync(place) ? filesIn(place).filter((name) => !name.startsWith('new-')).length : 0);
+
 const filesIn = (place: string): string[] => readdirSync(place).flatMap((shard) => readdirSync(join(place, shard)));
 
 test('eight processes that write the same keys leave each of them whole', async () => {
@@ -192,13 +194,15 @@ test('a process that is killed while it writes leaves nothing half done', async 
   for (let turn = 0; turn < 4; turn++) {
     const child = spawn(process.execPath, ['-e', writer(place, sizes)], { stdio: 'inherit' });
     const ended = new Promise((done) => child.on('exit', done));
-    while (!existsSync(place)) await new Promise((go) => setTimeout(go, 1));
-    await new Promise((go) => setTimeout(go, 10 + 13 * turn));
+    // At work: one more is there than before, and the next is being written.
+    const before = finished(place);
+    while (finished(place) <= before) await new Promise((go) => setTimeout(go, 1));
+    await new Promise((go) => setTimeout(go, 3 * turn));
     child.kill('SIGKILL');
     await ended;
     soundEntries(place, sizes);
   }
-  assert.ok(soundEntries(place, sizes).length > 0);
+  assert.ok(soundEntries(place, sizes).length >= 4);
 });
 
 test('a disk that is full is no fault, and leaves nothing half written', () => {

@@ -4,10 +4,11 @@ import * as assert from 'uvu/assert';
 import { targets } from '../../src/air/targets.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { badCount, sortWords } from '../../src/cli/command.ts';
-import { commands, emitChoices, fp64Choices, mmaChoices, targetChoices } from '../../src/cli/commands.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { cliMarkdown, commandHelp, generalHelp } from '../../src/cli/help.ts';
 import { jsonText, numberJson } from '../../src/cli/json.ts';
 import { elementLines } from '../../src/cli/numbers.ts';
+import { emitChoices, fp64Choices, mmaChoices, targetChoices } from '../../src/cli/options.ts';
 import { joinWords, readRequest } from '../../src/cli/run-words.ts';
 import { emits, fp64Modes, mmaModes } from '../../src/compile/options.ts';
 import { initialContents, splitWords } from '../../src/runtime/index.ts';
@@ -28,7 +29,7 @@ const request = (line: string) => {
 test('every word of run', () => {
   const { request: got } = request(
     'k.ptx --kernel k --grid 4,2 --block=256 --shared 64 --arg i32=-1 --arg f32:4 --print 1 --print 1:8 --out 1=a.npy' +
-      ' --check 1=b.npy:1e-3 --device cpu --repeat 3 --timeout .5 --target cpu --constant a=1.5 --constant 3=-4 --constant b=true,0x10,-inf',
+      ' --check 1=b.npy:1e-3 --device cpu --repeat 3 --timeout .5 --threads 3 --target cpu --constant a=1.5 --constant 3=-4 --constant b=true,0x10,-inf',
   );
   assert.equal(got, {
     plan: {
@@ -49,12 +50,14 @@ test('every word of run', () => {
     outs: [{ index: 1, path: 'a.npy' }],
     checks: [{ index: 1, expect: { path: 'b.npy', rtol: 1e-3, atol: 0, ulp: 0 } }],
     device: 'cpu',
-    engine: {},
+    engine: { threads: 3 },
     repeat: 3,
     timeoutMs: 500,
+    isRecording: false,
     sanitize: undefined,
     schedule: undefined,
     trace: undefined,
+    profile: undefined,
     compile: { target: 'cpu' },
     constants: [
       { constant: 'a', value: 1.5 },
@@ -89,6 +92,7 @@ const wrong: [line: string, words: RegExp][] = [
   ['--shared -4', /an integer of at least 0/],
   ['--shared 4,a', /an integer of at least 0/],
   ['--repeat 0', /an integer of at least 1/],
+  ['--threads 0', /an integer of at least 1/],
   ['--timeout 0', /a number of seconds above 0/],
   ['--print a', /I or I:COUNT/],
   ['--out a.npy', /I=FILE/],
@@ -149,7 +153,7 @@ test('help names every command and option, and starts with an example', () => {
 });
 
 test('the examples of help are words that the commands take', () => {
-  for (const c of commands.filter((c) => !c.isPlanned)) {
+  for (const c of commands) {
     for (const { line } of c.examples) {
       const [, name, ...argv] = splitWords(line.replace(/ [>|].*$/, '')) as string[];
       assert.is(name, c.name);

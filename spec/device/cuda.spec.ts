@@ -98,6 +98,27 @@ on('a launch is asked for between two events and waited for, and its time is the
   assert.equal(fake.record().slice(before), ['record', `launch plain 3,2,1 32,4,2 0 ${address}`, 'record', 'synchronize']);
 });
 
+on(
+  'with a deadline its end is looked at, and nothing waits but where there is something to be told',
+  plain,
+  ({ device, diagnostics, launch, said }) => {
+    const buffer = device.allocate(4, diagnostics)!;
+    const before = fake.record().length;
+    assert.is(launch([buffer], { timeoutMs: 1000 }), 1.25);
+    assert.equal(
+      fake
+        .record()
+        .slice(before)
+        .map((line) => line.split(' ')[0]),
+      ['record', 'launch', 'record'],
+    );
+    fake.set('query', 701);
+    assert.is(launch([buffer], { timeoutMs: 1000 }), undefined);
+    assert.is(fake.record().at(-1), 'synchronize');
+    assert.equal(said(), ['CM6043']);
+  },
+);
+
 const values = `.visible .entry values(.param .u8 a, .param .u64 out, .param .u16 b, .param .u32 c, .param .f64 d, .param .align 4 .b8 e[12])
 { .reg .b32 x; .reg .b64 p; ld.param.u64 p, [out]; ld.param.u32 x, [c]; st.global.u32 [p], x; ret; }`;
 
@@ -123,6 +144,25 @@ on('memory holds zeros, takes what is written, and is given back once', plain, (
   assert.is(device.allocate(2 ** 20 + 1, diagnostics), undefined);
   assert.is(device.allocate(1.5, diagnostics), undefined);
   assert.equal(said(), ['CM6012', 'CM6012']);
+});
+
+on('memory that the host wants to see is seen in place, as long as it is there', plain, ({ device, diagnostics }) => {
+  const buffer = device.allocate(6, diagnostics, true)!;
+  assert.ok(fake.record().includes('managed 16'));
+  const view = buffer.view!();
+  assert.equal([...view], [0, 0, 0, 0, 0, 0]);
+  view[2] = 5;
+  buffer.write(Uint8Array.of(9), 5);
+  assert.equal(
+    [[...buffer.read()], [...view]],
+    [
+      [0, 0, 5, 0, 0, 9],
+      [0, 0, 5, 0, 0, 9],
+    ],
+  );
+  buffer.free();
+  assert.is(buffer.view!().length, 0);
+  assert.is(device.allocate(6, diagnostics)!.view, undefined);
 });
 
 on('what is left is given back when the device is closed', plain, ({ device, diagnostics }) => {
@@ -261,6 +301,30 @@ for (const [result, code] of [
   );
 }
 
+test('where the driver serves the process no more, the device does not open and says so', () => {
+  fake.reset();
+  fake.set('stays', 1);
+  const diagnostics = new Diagnostics();
+  const device = openDevice();
+  const module = load(device, plain, diagnostics)!;
+  fake.set('run', 719);
+  const args = [{ kind: 'buffer', buffer: device.allocate(4, diagnostics)! }] as const;
+  const request = { kernel: 'plain', grid: one, block: one, dynamicSharedBytes: 0, timeoutMs: 0, args };
+  assert.is(module.launch(request, diagnostics), undefined);
+  const after = new Diagnostics();
+  assert.is(load(device, plain, after), undefined);
+  assert.equal(
+    [...diagnostics.list, ...after.list].map(({ code }) => code),
+    ['CM6042', 'CM6029'],
+  );
+  device.close();
+  const why = openCudaDevice(fake.open());
+  assert.is(
+    why,
+    'the CUDA driver serves this process no more, since a kernel has failed: unspecified launch failure (CUDA_ERROR_LAUNCH_FAILED)',
+  );
+});
+
 on('an error of the launch alone does not', plain, ({ device, diagnostics, launch, said }) => {
   const buffer = device.allocate(4, diagnostics)!;
   fake.set('launch', 701);
@@ -311,7 +375,15 @@ on('what a kernel says when it fails stands with the error', stops, ({ device, d
   fake.set('run', 710);
   fake.say('err', 'k.cu:3: void stops(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.\n');
   assert.is(launch([device.allocate(4, diagnostics)!]), undefined);
-  assert.equal(diagnostics.list[0]!.notes, ['k.cu:3: void stops(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.']);
+  const [said] = diagnostics.list;
+  assert.equal([said!.code, said!.message], ['CM6014', 'kernel `stops` stopped itself: assertion `x` failed (k.cu:3)']);
+  assert.equal(said!.notes, ['k.cu:3: void stops(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.']);
+});
+
+on('`trap` may be what a launch failed for, and is named', stops, ({ device, diagnostics, launch }) => {
+  fake.set('run', 719);
+  assert.is(launch([device.allocate(4, diagnostics)!]), undefined);
+  assert.equal(diagnostics.list[0]!.notes, ['a kernel that stops itself ends so: perhaps `trap` was executed']);
 });
 
 test('no driver, one that does not start, one without devices', () => {

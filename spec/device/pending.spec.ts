@@ -1,10 +1,12 @@
 /** Launches that are started and go on by themselves: time, cancelling, several at once, faults, and what is left of them. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { loadLibrary } from '../../src/device/cpu/library.ts';
 import type { Engine } from '../../src/device/index.ts';
 import { startEndless } from '../support/endless.ts';
 import { printCall, printingModule } from '../support/printing.ts';
-import { rigOf, wordsIn } from '../support/workers.ts';
+import { libraryOf, rigOf, wordsIn } from '../support/workers.ts';
 
 const test = suite('device/pending');
 
@@ -28,6 +30,15 @@ again:
   .reg .b64 p;
   ld.param.u64 p, [out];
   red.global.add.u32 [p], 1;
+  ret;
+}
+.visible .entry slow(.param .u64 out, .param .u32 turns)
+{
+  .reg .pred q; .reg .b32 n, x; .reg .b64 p;
+  ld.param.u64 p, [out]; ld.param.u32 n, [turns]; mov.u32 x, %tid.x;
+again:
+  mad.lo.u32 x, x, 1664525, n; sub.u32 n, n, 1; setp.ne.u32 q, n, 0; @q bra again;
+  or.b32 x, x, 1; min.u32 x, x, 1; red.global.add.u32 [p], x;
   ret;
 }
 .visible .entry faulty(.param .u64 out, .param .u32 first, .param .u32 who)
@@ -100,12 +111,29 @@ test('a launch is cancelled, and the device goes on', async () => {
   rig.device.close();
 });
 
+test('whoever takes what is printed may throw: the launch has failed then, and no other', async () => {
+  const call = printCall('line').replaceAll('list', '0');
+  const printing = printingModule({ line: 'x' }, call).replace(/^.*\n.*\n.*\n/, '');
+  for (const threads of [1, 2]) {
+    const rig = rigOf(printing, { threads });
+    const print = (): never => {
+      throw new Error('no room');
+    };
+    assert.is(await rig.start('k', { ...one, print }, rig.words(1)).done, undefined);
+    assert.match(rig.said().join(), 'no room');
+    assert.ok(await rig.start('k', one, rig.words(1)).done);
+    rig.device.close();
+  }
+});
+
 test('closing the device cancels what is under way', async () => {
-  const rig = rigOf(text, { threads: 2 });
-  const pending = rig.start('endless', one, rig.words(1));
-  rig.device.close();
-  assert.is(await pending.done, undefined);
-  assert.match(rig.said().join(), /^CM6016/);
+  for (const threads of [1, 2]) {
+    const rig = rigOf(text, { threads });
+    const pending = rig.start('endless', one, rig.words(1));
+    rig.device.close();
+    assert.is(await pending.done, undefined);
+    assert.match(rig.said().join(), /^CM6016/);
+  }
 });
 
 test('a launch that waits for what another does: both run at once, one or many blocks', async () => {
@@ -138,6 +166,26 @@ test('several launches under way: each result is there', async () => {
   rig.device.close();
 });
 
+test('short launches do not wait for the end of a long one, which has its workers back afterwards', async () => {
+  const rig = rigOf(text, { threads: 2 });
+  const [long, short] = [rig.words(1), rig.words(1)];
+  let isOver = false;
+  const pending = rig.start('slow', { blocks: 2000, threads: 64 }, long, 4000);
+  const end = pending.done.then((result) => {
+    isOver = true;
+    return result;
+  });
+  for (let i = 1; i <= 20; i++) {
+    assert.ok(await rig.start('count', { blocks: 4, threads: 32 }, short).done, rig.said().join());
+    assert.is(wordsIn(short)[0], 128 * i);
+  }
+  assert.not(isOver);
+  assert.ok(pending.progress().done < 2000);
+  assert.ok(await end);
+  assert.is(wordsIn(long)[0], 2000 * 64);
+  rig.device.close();
+});
+
 test('a thousand launches leave no memory taken', async () => {
   const rig = rigOf(text, { threads: 2 });
   const out = rig.words(1);
@@ -155,6 +203,17 @@ test('a thousand launches leave no memory taken', async () => {
   assert.is(wordsIn(out)[0], 1001 * 256);
   assert.is(address(), before);
   rig.device.close();
+});
+
+test('a library that is loaded again has the same code, which other choices do not share', () => {
+  const codeOf = (options: Parameters<typeof loadLibrary>[2]) =>
+    loadLibrary(libraryOf(text), new Diagnostics(), options)!.kernels[0]!.compiled([64, 1, 1]).wasm;
+  const first = codeOf({ engine: 'lane' });
+  assert.is(codeOf({ engine: 'lane' }), first);
+  assert.is.not(codeOf({ engine: 'lane', isShared: true }), first);
+  assert.is(codeOf({ engine: 'lane', threads: 5, kernels: ['count', 'endless', 'set', 'slow', 'faulty'] }), first);
+  assert.is.not(codeOf({ engine: 'simd' }), first);
+  assert.is.not(codeOf({ engine: 'simd', lanes: 4 }), codeOf({ engine: 'simd', lanes: 8 }));
 });
 
 test('of faults in several blocks the first block is named, once', async () => {
@@ -176,6 +235,23 @@ test('of faults in several blocks the first block is named, once', async () => {
         assert.ok(await rig.start('count', one, out).done);
         rig.device.close();
       }
+});
+
+test('an atomic at an address that is no multiple of its size is said to be one', async () => {
+  const misaligned = `.visible .entry k(.param .u64 out)
+{
+  .reg .pred q; .reg .b32 a; .reg .b64 p, o;
+  ld.param.u64 p, [out]; mov.u32 a, %ctaid.x; setp.eq.u32 q, a, 2; selp.b64 o, 2, 0, q; add.u64 p, p, o;
+  red.global.add.u32 [p], 1;
+  ret;
+}`;
+  for (const isPending of [false, true]) {
+    const rig = rigOf(misaligned, { threads: 2 });
+    const [out, shape] = [rig.words(4), { blocks: 4, threads: 1 }];
+    assert.is(isPending ? await rig.start('k', shape, out).done : rig.launch('k', shape, out), undefined);
+    assert.match(rig.said().join(), /^CM6019: .* in block \(2, 0, 0\) at thread \(0, 0, 0\)$/);
+    rig.device.close();
+  }
 });
 
 test('what is watched, and what prints, is done in its order whatever the threads', async () => {

@@ -1,4 +1,6 @@
 /** The profiler's counts of kernels whose counts are worked out by hand. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -11,7 +13,7 @@ import { openCpuDevice } from '../../src/device/index.ts';
 import type { Profile, ProfileLine } from '../../src/device/profile.ts';
 import type { Trace } from '../../src/device/trace.ts';
 import { checkOutput, launch } from '../../src/runtime/index.ts';
-import { assertQuiet, diskIo, exampleNames, exampleText, recordedLaunch } from '../support/examples.ts';
+import { assertQuiet, diskIo, exampleNames, exampleText, recordedLaunch, root } from '../support/examples.ts';
 import { profiledLaunches, profileOf } from '../support/profiled.ts';
 
 const test = suite('device/profile');
@@ -118,6 +120,16 @@ test('threads that leave are missing afterwards; a switch has as many sides as c
   assert.equal([ways.requests, ways.lanes], [16 * 5, 16 * 64]);
 });
 
+test('lines of the source of the PTX', () => {
+  const text = readFileSync(join(root, 'fixtures/profile/profile.cu'), 'utf8').split('\n');
+  const line = text.findIndex((each) => each.includes(' stride4(')) + 1;
+  const loads = profileOf('stride4').lines.filter(({ global }) => global.load.requests > 0);
+  assert.equal(
+    loads.map(({ source }) => source),
+    [`profile.cu:${line}`],
+  );
+});
+
 test('atomics of one word, and of one each', () => {
   assert.equal(profileOf('same_counter').total.global.atomic, {
     requests: 16,
@@ -135,8 +147,10 @@ test('floating-point operations, and the memory that was touched', () => {
   // 16 fused multiply-adds of two each, a sum and a product, for 512 threads.
   assert.equal(total.flops, { f16: 0, f32: 512 * (2 * 16 + 2), f64: 0 });
   assert.is(operations.float.lanes, 512 * 18);
-  assert.is(footprint, 2 * 512 * 4);
-  assert.is(profileOf('stride32').footprint, 512 * 32 + 512 * 4);
+  assert.equal(footprint, { read: 512 * 4, written: 512 * 4 });
+  assert.equal(profileOf('stride32').footprint, { read: 512 * 32, written: 512 * 4 });
+  // What is changed is read and written.
+  assert.equal(profileOf('same_counter').footprint, { read: 512 * 4 + 32, written: 32 });
 });
 
 // ── by line ──
@@ -294,10 +308,77 @@ test('what single threads executed adds up to what warps did', () => {
   assert.is(sum, lanes);
 });
 
+test('in a loop, a warp executes a line in each turn in which one of its threads does', () => {
+  // Traces of all threads tell in which turn each came to which line; threads that leave the loop are missing in later turns.
+  const body = `  mad.lo.u32 %r2, %r1, 7, 3; and.b32 %r2, %r2, 15; mov.u32 %r3, 0; mov.u32 %r7, 0;
+again:
+  add.u32 %r3, %r3, 1;
+  mul.lo.u32 %r4, %r3, %r1; shr.u32 %r4, %r4, 1; and.b32 %r5, %r4, 1; setp.eq.u32 %p1, %r5, 0;
+  @%p1 bra other;
+  add.u32 %r7, %r7, 3;
+  and.b32 %r6, %r4, 2; setp.eq.u32 %p2, %r6, 0;
+  @%p2 bra both;
+  xor.b32 %r7, %r7, %r1;
+  bra both;
+other:
+  add.u32 %r7, %r7, 5;
+both:
+  setp.lt.u32 %p3, %r3, %r2;
+  @%p3 bra again;
+  st.global.u32 [%rd3], %r7;`;
+  const turnsOf = new Map<number, Set<number>>();
+  const lanesOf = new Map<number, number>();
+  const turnLine = first + 2;
+  for (let thread = 0; thread < 32; thread++)
+    profile(body, {
+      trace: {
+        block: 0,
+        thread,
+        take({ steps }) {
+          let turn = 0;
+          for (const { line, column } of steps) {
+            if (line === turnLine) turn++;
+            const key = line * 1000 + column;
+            const of = turnsOf.get(key) ?? new Set();
+            turnsOf.set(key, of.add(turn));
+            lanesOf.set(key, (lanesOf.get(key) ?? 0) + 1);
+          }
+        },
+      },
+    });
+  const got = profile(body)!;
+  const byLine = new Map<number, [number, number]>();
+  for (const [key, turns] of turnsOf) {
+    const [warps, lanes] = byLine.get(Math.floor(key / 1000)) ?? [0, 0];
+    byLine.set(Math.floor(key / 1000), [warps + turns.size, lanes + lanesOf.get(key)!]);
+  }
+  assert.ok(byLine.size >= 17);
+  // Behind the loop threads have done different numbers of turns, and are together again.
+  for (const [line, counts] of byLine) assert.equal(executed(got, line), line > first + 14 ? [1, 32] : counts, `line ${line}`);
+});
+
 test('a metallib without marks is counted by its lines', () => {
   const got = profile(branching, { marks: false });
   assert.equal(executed(got, first + 9), [1, 32]);
   assert.is(lineOf(got, first + 9).global.store.sectors, 4);
+});
+
+test('and without lines by its operations', () => {
+  const source = new SourceFile('k.ptx', `${head}${branching}\n  ret;\n}\n`);
+  const diagnostics = new Diagnostics(source);
+  const { metallib } = compile(source, { target: 'cpu' }, diagnostics)!;
+  const device = openCpuDevice();
+  const buffer = device.allocate(4096, diagnostics)!;
+  const profiles: Profile[] = [];
+  const shape = { kernel: 'k', grid: [1, 1, 1], block: [32, 1, 1], dynamicSharedBytes: 0, timeoutMs: 0 } as const;
+  const asked = { profile: { take: (each: Profile) => void profiles.push(each) } };
+  device.load(metallib, diagnostics)!.launch({ ...shape, args: [{ kind: 'buffer', buffer }], ...asked }, diagnostics);
+  device.close();
+  const [got] = profiles;
+  assert.is(got!.lines.length, 1);
+  const operations = Object.entries(got!.operations).reduce((sum, [name, { warps }]) => sum + (name === 'branch' ? 0 : warps), 0);
+  assert.is(got!.total.executed.warps, operations);
+  assert.ok(got!.total.global.store.sectors === 4 && got!.lines[0]!.line === 0);
 });
 
 test('halves, floats and doubles are counted apart', () => {
@@ -328,7 +409,7 @@ test('accesses of any addresses and sizes against a count of all bytes', () => {
     if (size > 4) continue;
     const shared = noShared();
     const lanes = Uint8Array.from({ length: 32 }, (_, i) => i);
-    countShared(shared, addresses, lanes, count, { size, isAtomic: false });
+    countShared(shared, addresses, lanes, count, { size, kind: 'store' });
     const words = [...new Set([...bytes].map((at) => at >> 2))];
     assert.is(shared.wavefronts, Math.max(...Array.from({ length: 32 }, (_, bank) => words.filter((word) => word % 32 === bank).length)));
   }

@@ -212,6 +212,12 @@ test('a metallib without marks is traced by what it has', () => {
   const body = '  ld.global.u32 %r2, [%rd3];\n  add.u32 %r3, %r2, 7;\n  st.global.u32 [%rd3], %r3;';
   const text = traceText(trace(body, { options: { marks: false } }).trace);
   assert.ok(text.includes('add i32 30, 7 -> 37'), text);
+  // Each operation counts, and the limit is one of operations.
+  const whole = trace(body, { options: { marks: false } }).trace;
+  assert.is(whole.count, whole.steps.length);
+  const few = trace(body, { options: { marks: false }, limit: 2 }).trace;
+  assert.equal([few.steps.length, few.count], [2, whole.count]);
+  assert.match(traceText(few), new RegExp(`… ${whole.count - 2} more`));
 });
 
 test('a thread that is not there is refused', () => {

@@ -73,10 +73,27 @@ test('every export names files that are built, and sources that are there', () =
   }
 });
 
+/** Each thread counts so many turns down, 0 being very many, and is counted then. */
+const turns = `.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry turns(.param .u64 out, .param .u32 count)
+{
+  .reg .pred q; .reg .b32 n, x; .reg .b64 p;
+  ld.param.u64 p, [out]; ld.param.u32 n, [count]; mov.u32 x, %tid.x;
+again:
+  mad.lo.u32 x, x, 1664525, n; sub.u32 n, n, 1; setp.ne.u32 q, n, 0; @q bra again;
+  and.b32 x, x, 0; add.u32 x, x, 1;
+  red.global.add.u32 [p], x;
+  ret;
+}
+`;
+
 need(test, [node], 'cumetal: compiles vector_add and runs it', () => {
   const result = underNode(`
     import { readFileSync } from 'node:fs';
-    import { compile, devices, Diagnostics, openDevice, SourceFile } from 'cumetal';
+    import { compile, devices, Diagnostics, SourceFile } from 'cumetal';
+    import { openDevice } from 'cumetal/device';
     const source = new SourceFile('vector_add.ptx', readFileSync('examples/vector_add.ptx', 'utf8'));
     const diagnostics = new Diagnostics(source);
     const { metallib, reflection } = compile(source, {}, diagnostics);
@@ -106,6 +123,54 @@ need(test, [node], 'cumetal: compiles vector_add and runs it', () => {
     isTimed: true,
   });
   assert.ok((result.kinds as string[]).includes('cpu'));
+});
+
+need(test, [node], 'workers: a long launch, two that are started, and one that is stopped', () => {
+  writeFileSync(join(folder, 'turns.ptx'), turns);
+  const result = underNode(`
+    import { readFileSync } from 'node:fs';
+    import { compile, Diagnostics, SourceFile } from 'cumetal';
+    import { openDevice } from 'cumetal/device';
+    const diagnostics = new Diagnostics(new SourceFile('turns.ptx', readFileSync('turns.ptx', 'utf8')));
+    const { metallib } = compile(diagnostics.file, {}, diagnostics);
+    const results = [];
+    for (const threads of [1, 2, 4]) {
+      const device = openDevice('cpu', diagnostics, { threads });
+      const module = device.load(metallib, diagnostics);
+      const buffer = device.allocate(4, diagnostics);
+      const request = (turns, timeoutMs) => ({
+        ...{ kernel: 'turns', grid: [500, 1, 1], block: [64, 1, 1], dynamicSharedBytes: 0, timeoutMs },
+        args: [{ kind: 'buffer', buffer }, { kind: 'bytes', bytes: new Uint8Array(Uint32Array.of(turns).buffer) }],
+      });
+      module.launch(request(5000, 0), diagnostics);
+      await Promise.all([module.start(request(50, 0), diagnostics).done, module.start(request(50, 0), diagnostics).done]);
+      const stopped = await module.start(request(0, 200), diagnostics).done;
+      results.push({ threads, count: new Uint32Array(buffer.read().buffer)[0], isStopped: stopped === undefined });
+      device.close();
+    }
+    console.log(JSON.stringify({ results, codes: diagnostics.list.map(({ code }) => code) }));
+  `);
+  const results = [1, 2, 4].map((threads) => ({ threads, count: 3 * 500 * 64, isStopped: true }));
+  assert.equal(result, { results, codes: ['CM6010', 'CM6010', 'CM6010'] });
+});
+
+need(test, [node], 'the API, and CUDA’s names over it', () => {
+  const result = underNode(`
+    import { readFileSync } from 'node:fs';
+    import { Device } from 'cumetal';
+    import { cudaMalloc, cudaMemcpy, cudaMemcpyKind, cudaMemset, cumetalUseDevice, ref } from 'cumetal/cuda';
+    const device = Device.open('cpu');
+    const add = device.load(readFileSync('examples/vector_add.ptx', 'utf8')).kernel('vector_add', ['f32*', 'f32*', 'f32*', 'u32']);
+    const [a, b, c] = [[1, 2, 3], [10, 20, 30], [0, 0, 0]].map((numbers) => device.bufferOf('f32', numbers));
+    add.launch({ grid: 1, block: 32, args: [a, b, c, 3] });
+    const sums = [...(await c.read())];
+    cumetalUseDevice(device);
+    const [pointer, bytes] = [ref(), new Uint8Array(4)];
+    const said = [cudaMalloc(pointer, 4), cudaMemset(pointer.value, 7, 4), await cudaMemcpy(bytes, pointer.value, 4, cudaMemcpyKind.cudaMemcpyDeviceToHost)];
+    device.close();
+    console.log(JSON.stringify({ sums, said, bytes: [...bytes] }));
+  `);
+  assert.equal(result, { sums: [11, 22, 33], said: [0, 0, 0], bytes: [7, 7, 7, 7] });
 });
 
 need(test, [node], 'cumetal/ptx, cumetal/bitcode and cumetal/metallib: each by its export', () => {

@@ -25,6 +25,9 @@ const rooms: Record<string, readonly string[]> = {
   device: ['base', 'ir', 'bitcode', 'air', 'metallib', 'wasm', 'ffi'],
   runtime: ['base', 'compile', 'device'],
   cache: ['base', '~compile'],
+  // What is thrown there is worded below; CUDA's names are a thin layer over it.
+  api: ['base', 'compile', 'device', 'runtime'],
+  cudart: ['base', 'api'],
   kernels: ['base', 'ptx', 'compile', 'runtime'],
   cli: ['*'],
   'index.ts': [
@@ -41,6 +44,7 @@ const rooms: Record<string, readonly string[]> = {
     'ffi',
     'device',
     'runtime',
+    'api',
     'kernels',
   ],
 };

@@ -7,7 +7,7 @@ import { launchKernel } from '../../src/device/cpu/launch.ts';
 import { loadedKernel } from '../../src/device/cpu/library.ts';
 import { type DeviceMemory, newMemory } from '../../src/device/cpu/memory.ts';
 import type { CpuBuffer } from '../../src/device/cpu/request.ts';
-import type { Dim3, LaunchArgument } from '../../src/device/device.ts';
+import type { Dim3, LaunchArgument, LaunchRequest } from '../../src/device/device.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 import { engine } from './engine.ts';
 
@@ -16,6 +16,8 @@ export interface Shape {
   readonly block?: Dim3;
   readonly dynamicSharedBytes?: number;
   readonly timeoutMs?: number;
+  /** How the launch is watched, and in which order. */
+  readonly watch?: Pick<LaunchRequest, 'schedule' | 'profile' | 'trace'>;
 }
 
 export interface CpuRun {
@@ -56,6 +58,7 @@ export function tryOnCpu(kernel: Kernel, args: readonly Uint8Array[], shape: Sha
     dynamicSharedBytes: shape.dynamicSharedBytes ?? 0,
     args: launchArgs,
     timeoutMs: shape.timeoutMs ?? 10_000,
+    ...shape.watch,
   } as const;
   const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) }, engine);
   const result = launchKernel(memory, { limits: cpuInfo.limits, ownMemory: 0 }, loaded, request, diagnostics);

@@ -16,6 +16,10 @@ export interface Candidate {
   open(): Device;
   /** Called when a test is over and its devices are closed; throws what the device may not have done meanwhile. */
   check?(): void;
+  /** Launches of the longest test, where 10 000 would take too long. */
+  readonly launches?: number;
+  /** Called now and then in long tests, for a device that takes notes. */
+  forget?(): void;
   /** Called when the next launch will not end, for a device that has to pretend. */
   willHang?(): void;
   /** Codes of what it says of a kernel that never ends, and of one that reads where nothing is; neither is for a GPU that others use. */
@@ -177,8 +181,8 @@ const kernels = {
 }`,
   /** A counter of the module, a table with values, an address of one in the other, and a constant that the host writes. */
   module: `.global .u32 count;
-.global .align 8 .u64 where = table;
 .global .align 4 .u32 table[3] = {7, 8, 9};
+.global .align 8 .u64 where = table;
 .const .align 4 .u32 factor;
 .visible .entry bump(.param .u32 by)
 { .reg .b32 d, x; ld.param.u32 x, [by]; atom.global.add.u32 d, [count], x; ret; }

@@ -60,36 +60,36 @@ export class BitWriter {
   }
 
   /**
-   * So many non-negative numbers below 2^53 as variable-width fields of six bits, as the code, count and operands of most records
-   * are; -1 in front of a record stands for its `id` of `width` bits.
+   * Records from a word up to another. Each is there as its code, how many operands it has, and these, of 32 bits without sign;
+   * it is written as `id` of `width` bits and all of them as variable-width fields of six bits.
    */
-  records(count: number, from: Float64Array, id: number, width: number): void {
-    // None takes more than nine chunks.
-    this.#reserve(2 * count + 1);
+  records(from: Int32Array, first: number, end: number, id: number, width: number): void {
+    // No field takes more than seven chunks.
+    this.#reserve(2 * (end - first) + 1);
     const words = this.#words;
     let at = this.#count;
     let word = this.#word;
     let used = this.#used;
-    for (let i = 0; i < count; i++) {
-      const value = from[i]!;
-      let bits = 6;
-      let field = value;
-      if (value < 0) {
-        bits = width;
-        field = id;
-      } else if (value >= 0x20) {
-        bits = value < 0x400 ? 12 : value < 0x8000 ? 18 : 24;
+    let left = 0;
+    for (let i = first; i < end; ) {
+      let field = id;
+      let bits = width;
+      if (left === 0) left = 2 + from[i + 1]!;
+      else {
+        const value = from[i++]!;
+        left--;
+        if ((value & ~0xfffff) !== 0) {
+          this.#count = at;
+          this.#word = word;
+          this.#used = used;
+          this.vbr(value >>> 0, 6);
+          at = this.#count;
+          word = this.#word;
+          used = this.#used;
+          continue;
+        }
+        bits = value < 0x20 ? 6 : value < 0x400 ? 12 : value < 0x8000 ? 18 : 24;
         field = (value & 0x1f) | ((value & 0x3e0) << 1) | ((value & 0x7c00) << 2) | ((value & 0xf8000) << 3) | continued[bits / 6]!;
-      }
-      if (value >= 0x100000) {
-        this.#count = at;
-        this.#word = word;
-        this.#used = used;
-        this.vbr(value, 6);
-        at = this.#count;
-        word = this.#word;
-        used = this.#used;
-        continue;
       }
       word |= field << used;
       used += bits;

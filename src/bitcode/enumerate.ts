@@ -2,13 +2,15 @@
  * Numbers for everything a module refers to: types, values, metadata, attribute lists. Globals come first, then functions,
  * then constants; a function adds its arguments, its constants and its instructions behind those.
  */
-import type { Argument, Block, Constant, Instruction, Function as LlvmFunction, Metadata, Module, Value } from './model.ts';
+import type { Constant, Function as LlvmFunction, Module, Value } from './model.ts';
 import { type AttributeNumbers, numberAttributes } from './number-attributes.ts';
 import { type MetadataNumbers, numberMetadata } from './number-metadata.ts';
 import { constantKey, fail, keyOf, type Numbering, numbering } from './numbering.ts';
-import { isLocal, partsOf, typeParts } from './operands.ts';
-import { type FunctionScan, noNumber, scanModule } from './scan.ts';
+import { partsOf, typeParts } from './operands.ts';
+import { scanModule } from './scan.ts';
+import type { Numbers, Tape } from './tape.ts';
 import type { Type } from './types.ts';
+import type { FunctionScan } from './walk.ts';
 
 export interface ModuleNumbers {
   readonly types: Numbering<Type>;
@@ -23,6 +25,9 @@ export interface ModuleNumbers {
   readonly metadata: MetadataNumbers;
   readonly attributes: AttributeNumbers;
   scanOf(fn: LlvmFunction): FunctionScan;
+  /** The records of all functions, and the numbers that are the same in all of them. */
+  readonly tape: Tape;
+  readonly tapeNumbers: Pick<Numbers, 'types' | 'attributes' | 'metadataId' | 'firstLocal'>;
 }
 
 /** An id and whose it is: the module's, or that of the function which was numbered last of those that have the constant. */
@@ -52,7 +57,8 @@ export function numberModule(module: Module): ModuleNumbers {
   const scan = scanModule(module);
   const metadata = numberMetadata(module, scan);
   for (const value of metadata.values) addValue(value);
-  for (const type of scan.types) typeNumbers.add(type);
+  for (const type of scan.types.keys()) typeNumbers.add(type);
+  const attributes = numberAttributes(module, scan);
   const valueCount = slots.size;
   return {
     types: typeNumbers,
@@ -65,8 +71,15 @@ export function numberModule(module: Module): ModuleNumbers {
     constants,
     valueCount,
     metadata,
-    attributes: numberAttributes(module, scan),
+    attributes,
     scanOf: (fn) => scan.functions.get(fn) ?? fail(fn),
+    tape: scan.tape,
+    tapeNumbers: {
+      types: Int32Array.from(scan.types.keys(), typeNumbers.idOf),
+      attributes: Int32Array.from(scan.attributes.keys(), attributes.idOf),
+      metadataId: (index) => metadata.idOf(scan.metadata[index]!),
+      firstLocal: metadata.count,
+    },
   };
 }
 
@@ -91,64 +104,43 @@ function typeNumbering(): Numbering<Type> & { add(type: Type): number } {
 export interface FunctionNumbers {
   /** Constants that only this function uses, in the order of their ids. */
   readonly constants: readonly Constant[];
+  /** The id of the first argument, and that of the first instruction. */
+  readonly firstArgument: number;
   readonly firstInstruction: number;
+  /** Of the values that the scan found. */
+  readonly ids: Int32Array;
+  /** The id of a constant, global or function. */
   valueId(value: Value): number;
-  blockId(block: Block): number;
-  /** Values of this function that are metadata, in the order of their ids. */
-  readonly metadata: readonly (Argument | Instruction)[];
-  metadataId(metadata: Metadata): number;
 }
 
-/** Numbers of arguments, constants, instructions and blocks of a function. */
-export function numberFunction(fn: LlvmFunction, module: ModuleNumbers): FunctionNumbers {
-  const scan = module.scanOf(fn);
-  const { ids } = scan;
-  const { slots } = module;
-  let next = module.valueCount;
-  for (const arg of fn.args) ids.set(arg, next++);
+/** Numbers of arguments, constants and instructions of a function. */
+export function numberFunction({ values }: FunctionScan, { slots, module, valueCount }: ModuleNumbers): FunctionNumbers {
+  const ids = new Int32Array(values.size);
   const constants: Constant[] = [];
-  // Equal constants share an id; each object of them is looked up by what they have in common once.
-  const sharedId = (slot: Slot | undefined): number | undefined =>
-    slot && (slot.owner === scan || slot.owner === module.module) ? slot.id : undefined;
-  const known = (value: Value): number | undefined => {
-    const id = ids.get(value) ?? noNumber;
-    if (id !== noNumber) return id;
-    if (value.kind === 'instruction' || value.kind === 'argument') return undefined;
-    const shared = sharedId(slots.get(constantKey(value)));
-    if (shared !== undefined) ids.set(value, shared);
-    return shared;
+  let next = valueCount;
+  // Equal constants share an id. A slot is this function's while its owner is `ids`.
+  const known = (value: Constant): number | undefined => {
+    const slot = slots.get(constantKey(value));
+    return slot && (slot.owner === ids || slot.owner === module) ? slot.id : undefined;
   };
-  const addConstant = (value: Value): void => {
-    if (value.kind !== 'constant' || (ids.get(value) ?? noNumber) !== noNumber) return;
-    const key = constantKey(value);
-    const slot = slots.get(key);
-    const shared = sharedId(slot);
-    if (shared !== undefined) return void ids.set(value, shared);
-    for (const part of partsOf(value)) addConstant(part);
+  const idOf = (value: Constant): number => {
+    const before = known(value);
+    if (before !== undefined) return before;
+    if (value.kind !== 'constant') return fail(value);
+    for (const part of partsOf(value)) idOf(part);
     constants.push(value);
-    if (slot) {
-      slot.owner = scan;
-      slot.id = next;
-    } else slots.set(key, { owner: scan, id: next });
-    ids.set(value, next++);
+    slots.set(constantKey(value), { owner: ids, id: next });
+    return next++;
   };
-  for (const value of [...ids.keys()]) addConstant(value);
-  const firstInstruction = next;
-  const { instructions } = scan;
-  const blockIds = new Map(fn.blocks.map((block, id) => [block, id]));
-  const local = numbering<Argument | Instruction>();
-  for (const value of scan.locals) local.add(value);
+  for (const [value, index] of values) {
+    if (value.kind === 'argument') ids[index] = next++;
+    else if (value.kind !== 'instruction') ids[index] = idOf(value);
+  }
   return {
     constants,
-    firstInstruction,
-    valueId(value) {
-      const { number } = value as Instruction;
-      // The number may be of another time: it counts if it leads back.
-      if (number !== undefined && instructions[number] === value) return firstInstruction + number;
-      return known(value) ?? fail(value);
-    },
-    blockId: (block) => blockIds.get(block) ?? fail('a block of another function'),
-    metadata: local.list,
-    metadataId: (metadata) => (isLocal(metadata) ? module.metadata.count + local.idOf(metadata.value) : module.metadata.idOf(metadata)),
+    firstArgument: valueCount,
+    firstInstruction: next,
+    ids,
+    valueId: (value) => (value.kind === 'instruction' || value.kind === 'argument' ? fail(value) : (known(value) ?? fail(value))),
   };
 }

@@ -14,15 +14,6 @@ export function placeOf(inst: Instruction): { readonly place: MetadataNode | und
   return isPlace ? { place: list[0]!.node, others: list.slice(1) } : { place: undefined, others: list };
 }
 
-const none: readonly Metadata[] = [];
-
-/** What an instruction has attached in nodes that take a number: all but its place, and what its place refers to. */
-export function attachedNodes(inst: Instruction): readonly Metadata[] {
-  if (!inst.metadata?.length) return none;
-  const { place, others } = placeOf(inst);
-  return [...(place?.operands.filter((operand) => operand !== undefined) ?? []), ...others.map(({ node }) => node)];
-}
-
 /** Equal places of a function are one node, be they of instructions or in nodes of the module. */
 export interface Locations {
   at(values: readonly (number | bigint)[], scope: Metadata | undefined, inlinedAt: Metadata | undefined): MetadataNode;

@@ -57,6 +57,6 @@ export function numberAttributes(module: Module, { attributes }: Scan): Attribut
     return lists.add(of.join()) + 1;
   };
   for (const fn of module.functions) idOf(fn.attributes);
-  for (const list of attributes) idOf(list);
+  for (const list of attributes.keys()) idOf(list);
   return { groups: groupList, lists: listList, idOf };
 }

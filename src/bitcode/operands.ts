@@ -52,7 +52,7 @@ export function operandsOf(inst: Instruction): Value[] {
 }
 
 /** The same one by one, without a list. */
-export function eachOperand(inst: Instruction, visit: (value: Value) => void): void {
+function eachOperand(inst: Instruction, visit: (value: Value) => void): void {
   switch (inst.op) {
     case 'phi':
       for (const each of inst.incoming) visit(each.value);

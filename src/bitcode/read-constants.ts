@@ -89,10 +89,17 @@ export function readConstants(
 function simpleConstant(type: Type, { code, ops, count }: OpenRecord): Constant | undefined {
   const isExact = count === 1 && ops[0]! <= Number.MAX_SAFE_INTEGER;
   if (code === codes.null.code) return nullOf(type);
-  if (code === codes.integer.code && type.kind === 'int' && isExact)
-    return { kind: 'constant', form: 'int', type, value: BigInt.asUintN(type.bits, fromSignedVbr(ops[0]!)) };
-  if (code === codes.float.code && type.kind === 'float' && isExact) return number(type, BigInt(ops[0]!), 0);
+  if (!isExact) return undefined;
+  if (code === codes.integer.code && type.kind === 'int') return { kind: 'constant', form: 'int', type, value: bitsOf(type.bits, ops[0]!) };
+  if (code === codes.float.code && type.kind === 'float') return number(type, BigInt(ops[0]!), 0);
   return undefined;
+}
+
+/** The low bits of a number with its sign in the lowest bit; bigints take long, so there is one only of the result where it can be. */
+function bitsOf(bits: number, word: number): bigint {
+  const size = Math.floor(word / 2);
+  if (bits > 52 || size >= 2 ** bits) return BigInt.asUintN(bits, fromSignedVbr(word));
+  return BigInt(word % 2 === 0 || size === 0 ? size : 2 ** bits - size);
 }
 
 function makeConstant(type: Type, record: RawRecord, source: ConstantSource, types: TypeTable): Constant {

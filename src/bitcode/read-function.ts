@@ -213,7 +213,8 @@ function place({ last, place }: Body, { bit }: OpenRecord): void {
 function readPlace({ reader, places }: Body, { ops, count, bit }: OpenRecord): MetadataNode {
   const word = (i: number): number => (i < count ? ops[i]! : 0);
   const at = (i: number): MetadataNode | undefined => (word(i) === 0 ? undefined : nodeAt([reader.metadata(word(i) - 1, bit)], 0, bit));
-  return places.at([0, word(0), word(1), 0, 0, word(4)], at(2), at(3));
+  // Lines and columns have 32 bits, what a file has beyond is left out, as LLVM does.
+  return places.at([0, word(0) >>> 0, word(1) >>> 0, 0, 0, word(4) === 0 ? 0 : 1], at(2), at(3));
 }
 
 function replacePlaceholders(instructions: readonly Instruction[], definition: (id: number) => Value | undefined, bit: number): void {

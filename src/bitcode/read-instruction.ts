@@ -110,13 +110,13 @@ const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
   [codes.gep.code]: readGep,
   [codes.extractValue.code]: (c) => {
     const aggregate = typed(c);
-    const path = rest(c);
+    const path = pathAt(c);
     return { kind: 'instruction', number: 0, op: 'extractvalue', type: elementType(c, aggregate.type, path), aggregate, path };
   },
   [codes.insertValue.code]: (c) => {
     const aggregate = typed(c);
     const inserted = typed(c);
-    const path = rest(c);
+    const path = pathAt(c);
     if (inserted.type !== elementType(c, aggregate.type, path)) fault(c, `${spell(inserted.type)} into ${spell(aggregate.type)}`);
     return { kind: 'instruction', number: 0, op: 'insertvalue', type: aggregate.type, aggregate, value: inserted, path };
   },
@@ -192,7 +192,11 @@ const casts: readonly Cast[] = [...castOpcodes.values()].map((opcode) => {
   return { opcode, from, to };
 });
 
-const rest = (c: Cursor): number[] => [...c.record.ops.subarray(c.at, c.record.count)];
+/** The way into an aggregate that the rest of a record says. */
+function pathAt(c: Cursor): number[] {
+  const path = [...c.record.ops.subarray(c.at, c.record.count)];
+  return path.every((index) => index < 2 ** 32) ? path : fault(c, 'an index of more than 32 bits');
+}
 
 function pointee(c: Cursor, pointer: Value): Type {
   return pointer.type.kind === 'pointer' ? pointer.type.pointee : fault(c, 'an access through what is no pointer');

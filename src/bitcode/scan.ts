@@ -1,128 +1,140 @@
 /**
- * What the functions of a module refer to, each in order of first use. All is found in one walk, for there may be more
+ * What the functions of a module say and refer to, each in order of first use. All is found in one walk, for there may be more
  * instructions than a processor keeps at hand.
  */
-import { attachedNodes, placeOf } from './locations.ts';
-import type { Argument, AttributeList, Instruction, Function as LlvmFunction, Metadata, Module, Value } from './model.ts';
-import { eachOperand, isLocal, partsOf } from './operands.ts';
+import { placeOf } from './locations.ts';
+import type { Attachment, AttributeList, Instruction, Function as LlvmFunction, Metadata, MetadataNode, Module } from './model.ts';
+import { recordInstruction } from './record-instruction.ts';
+import { blocks } from './records.ts';
+import { endRecord, put, refer, references, type Tape, tapeFor } from './tape.ts';
 import { type Type, types } from './types.ts';
+import { type FunctionScan, type Numbered, numberOf, typeIndex, valueIndex, type Walk } from './walk.ts';
 
 export interface Scan {
-  readonly types: ReadonlySet<Type>;
+  readonly types: ReadonlyMap<Type, number>;
   /** Of calls. */
-  readonly attributes: ReadonlySet<AttributeList>;
+  readonly attributes: ReadonlyMap<AttributeList, number>;
   /** Arguments of calls that are metadata of the module, and what is attached to functions and instructions. */
   readonly metadata: readonly Metadata[];
   /** What is attached under. */
   readonly kinds: ReadonlySet<string>;
   readonly functions: ReadonlyMap<LlvmFunction, FunctionScan>;
-}
-
-/** What a function has that its instructions are not asked for again. */
-export interface FunctionScan {
-  /** Constants, globals and functions that are operands, for their numbers; `noNumber` so far. */
-  readonly ids: Map<Value, number>;
-  /** Values of the function that are metadata. */
-  readonly locals: ReadonlySet<Argument | Instruction>;
-  /** Those with a value, each at its `number`. */
-  readonly instructions: readonly Instruction[];
-  readonly named: readonly Instruction[];
-  readonly hasAttached: boolean;
-}
-
-export const noNumber = -1;
-
-/** The same while it is made. */
-interface OpenScan {
-  readonly types: Set<Type>;
-  readonly attributes: Set<AttributeList>;
-  readonly metadata: Metadata[];
-  readonly kinds: Set<string>;
-  readonly functions: Map<LlvmFunction, FunctionScan>;
+  /** The records of all functions. */
+  readonly tape: Tape;
 }
 
 /** Walks all functions. */
-export function scanModule(module: Module): Scan {
-  const scan: OpenScan = {
-    types: new Set(),
-    attributes: new Set(),
+export function scanModule({ functions }: Module): Scan {
+  let count = 0;
+  for (const fn of functions) for (const { body } of fn.blocks) count += body.length;
+  const walk: Walk = {
+    tape: tapeFor(count),
+    types: new Map(),
+    attributes: new Map(),
     metadata: [],
     kinds: new Set(),
     functions: new Map(),
+    lastType: types.void,
+    lastIndex: -1,
+    ...emptyFunction(),
   };
-  for (const fn of module.functions) scanFunction(scan, fn);
-  return scan;
+  for (const fn of functions) scanFunction(walk, fn);
+  return walk;
 }
 
-function scanFunction(scan: OpenScan, fn: LlvmFunction): void {
-  for (const { type } of fn.args) scan.types.add(type);
-  for (const { kind, node } of fn.metadata) {
-    scan.kinds.add(kind);
-    scan.metadata.push(node);
-  }
-  const ids = new Map<Value, number>();
-  const visit = (operand: Value): void => {
-    const { kind } = operand;
-    // Arguments and instructions have added their own types.
-    if (kind === 'instruction' || kind === 'argument' || ids.has(operand)) return;
-    ids.set(operand, noNumber);
-    addTypes(scan.types, operand);
-  };
-  const calls: Calls = { visit, lists: [fn.attributes], locals: new Set() };
-  const instructions: Instruction[] = [];
-  const named: Instruction[] = [];
-  let hasAttached = false;
-  let last: Type | undefined;
+type OfFunction = Pick<Walk, 'instructions' | 'values' | 'blocks' | 'locals' | 'forward' | 'lateTypes' | 'lists' | 'place'>;
+
+const emptyFunction = (): OfFunction => ({
+  instructions: [],
+  values: new Map(),
+  blocks: new Map(),
+  locals: new Map(),
+  forward: [],
+  lateTypes: [],
+  lists: [],
+  place: undefined,
+});
+
+function scanFunction(w: Walk, fn: LlvmFunction): void {
+  const { tape } = w;
+  for (const { type } of fn.args) typeIndex(w, type);
+  for (const attachment of fn.metadata) scanAttachment(w, attachment);
+  Object.assign(w, emptyFunction());
+  w.values = new Map(fn.args.map((arg, i) => [arg, i]));
+  w.blocks = new Map(fn.blocks.map((block, i) => [block, i]));
+  w.lists.push(fn.attributes);
+  const [firstWord, firstPlace] = [tape.start, tape.placed];
+  const found = scanBody(w, fn);
+  for (const list of w.lists) scanAttributes(w, list);
+  resolve(w);
+  w.functions.set(fn, {
+    ...found,
+    words: [firstWord, tape.start],
+    places: [firstPlace, tape.placed],
+    values: w.values,
+    locals: [...w.locals.keys()].map((local) => [local.kind === 'argument' ? valueIndex(w, local) : numberOf(w, local), local]),
+  });
+}
+
+/** Puts the records of all instructions on the tape. */
+function scanBody(w: Walk, fn: LlvmFunction): Pick<FunctionScan, 'names' | 'attached'> {
+  const names: Numbered<string>[] = [];
+  const attached: Numbered<readonly Attachment[]>[] = [];
+  let number = 0;
   for (const { body } of fn.blocks)
     for (const inst of body) {
-      if (inst.type !== types.void) inst.number = instructions.push(inst) - 1;
-      if (inst.type !== last) scan.types.add(inst.type);
-      last = inst.type;
-      if (inst.op === 'call') scanCall(scan, inst, calls);
-      else eachOperand(inst, visit);
-      if (inst.op === 'gep') scan.types.add(inst.sourceType);
-      else if (inst.op === 'alloca') scan.types.add(inst.allocated);
-      if (inst.name !== undefined) named.push(inst);
-      if (!inst.metadata?.length) continue;
-      hasAttached = true;
-      scanAttached(scan, inst);
+      recordInstruction(w, inst);
+      if (inst.type !== types.void) {
+        inst.number = w.instructions.push(inst) - 1;
+        if (inst.name !== undefined) names.push([inst.number, inst.name]);
+      }
+      if (inst.metadata?.length) attached.push([number, recordAttached(w, inst)]);
+      number++;
     }
-  for (const list of calls.lists)
-    for (const attribute of [...list.function, ...list.result, ...list.params.flat()])
-      if (attribute.form === 'type' && attribute.type) scan.types.add(attribute.type);
-  scan.functions.set(fn, { ids, locals: calls.locals, instructions, named, hasAttached });
+  return { names, attached };
 }
 
-/** What the calls of a function are asked for. */
-interface Calls {
-  visit(operand: Value): void;
-  /** Attributes that were not met before. */
-  readonly lists: AttributeList[];
-  readonly locals: Set<Argument | Instruction>;
+function scanAttributes(w: Walk, list: AttributeList): void {
+  for (const attribute of [...list.function, ...list.result, ...list.params.flat()])
+    if (attribute.form === 'type' && attribute.type) typeIndex(w, attribute.type);
 }
 
-function scanCall(scan: OpenScan, inst: Extract<Instruction, { op: 'call' }>, { visit, lists, locals }: Calls): void {
-  visit(inst.callee);
-  for (const arg of inst.args) {
-    if (arg.kind !== 'metadata') visit(arg);
-    else if (isLocal(arg.metadata)) locals.add(arg.metadata.value);
-    else scan.metadata.push(arg.metadata);
+/** Fills in what was not known before the function's end. */
+function resolve(w: Walk): void {
+  for (const { at, from, to, isSigned } of w.forward) {
+    const ahead = numberOf(w, to) - from;
+    // What is signed has its sign in the lowest bit, which zero has not.
+    w.tape.words[at] = isSigned && ahead > 0 ? 2 * ahead + 1 : -ahead;
   }
-  scan.types.add(inst.functionType);
-  if (scan.attributes.has(inst.attributes)) return;
-  scan.attributes.add(inst.attributes);
-  lists.push(inst.attributes);
+  for (const [at, type] of w.lateTypes) refer(w.tape, at, references.type, typeIndex(w, type));
 }
 
-function scanAttached(scan: OpenScan, inst: Instruction): void {
-  for (const node of attachedNodes(inst)) scan.metadata.push(node);
-  for (const { kind } of placeOf(inst).others) scan.kinds.add(kind);
+function scanAttachment(w: Walk, { kind, node }: Attachment): void {
+  w.kinds.add(kind);
+  w.metadata.push(node);
 }
 
-/** The types of a value and of what it is made of. */
-function addTypes(types: Set<Type>, value: Value): void {
-  types.add(value.type);
-  if (value.kind !== 'constant') return;
-  for (const part of partsOf(value)) addTypes(types, part);
-  if (value.form === 'gep') types.add(value.sourceType);
+const codes = blocks.function.records;
+
+/** Puts the record of an instruction's place behind its own; gives what else hangs on it. */
+function recordAttached(w: Walk, inst: Instruction): readonly Attachment[] {
+  const { place, others } = placeOf(inst);
+  if (place) recordPlace(w, place);
+  for (const attachment of others) scanAttachment(w, attachment);
+  return others;
+}
+
+function recordPlace(w: Walk, place: MetadataNode): void {
+  const { tape } = w;
+  if (place === w.place) return endRecord(tape, codes.debugLocAgain);
+  w.place = place;
+  const [, line = 0, column = 0, , , implicit = 0] = place.debug?.values ?? [];
+  put(tape, Number(line));
+  put(tape, Number(column));
+  for (const operand of [place.operands[0], place.operands[1]]) {
+    const at = put(tape, 0);
+    if (operand) refer(tape, at, references.node, w.metadata.push(operand) - 1);
+  }
+  put(tape, Number(implicit));
+  endRecord(tape, codes.debugLoc);
 }

@@ -13,10 +13,8 @@ export interface StreamWriter {
   block(name: BlockName, body: () => void): number;
   /** An unabbreviated record of the block that is open. */
   record<B extends BlockName>(block: B, name: RecordName<B>, operands: readonly Operand[]): void;
-  /** An operand of the record that `end` will write: instructions are many, and lists of their operands take long. */
-  put(operand: number): void;
-  /** An unabbreviated record of the operands that were put. */
-  end(record: { readonly code: number }): void;
+  /** Unabbreviated records of a tape, from a word up to another. */
+  records(words: Int32Array, from: number, to: number): void;
   /** An unabbreviated record of the metadata block, by the number of a row of `debug-info.ts`. */
   debugRecord(code: number, operands: readonly Operand[]): void;
   /** A record whose last operand is a blob, with the abbreviation it needs. */
@@ -31,11 +29,6 @@ const abbreviation = { end: 0, enter: 1, define: 2, unabbreviated: 3, first: 4 }
 /** Encodings of abbreviation operands. */
 const encoding = { fixed: 1, vbr: 2, array: 3, char6: 4, blob: 5 } as const;
 const topWidth = 2;
-/** In front of the operands of a record that waits: that it starts, its code, and how many they are. */
-const headFields = 3;
-const recordStart = -1;
-/** Operands that wait before they are written together. */
-const mostWaiting = 4096;
 
 export function streamWriter(): StreamWriter {
   const bits = new BitWriter();
@@ -46,17 +39,7 @@ export function streamWriter(): StreamWriter {
   const code = <B extends BlockName>(block: B, name: RecordName<B>): number =>
     (blocks[block].records as Record<string, { code: number }>)[name as string]!.code;
 
-  // Records that wait, and behind them, from `start` on, the one that operands are put into.
-  let waiting = new Float64Array(mostWaiting + headFields);
-  let start = 0;
-  let filled = headFields;
-  const flush = (): void => {
-    bits.records(start, waiting, abbreviation.unabbreviated, width);
-    start = 0;
-    filled = headFields;
-  };
   const plain = (number: number, operands: readonly Operand[]): void => {
-    flush();
     bits.fixed(abbreviation.unabbreviated, width);
     bits.vbr(number, 6);
     bits.vbr(operands.length, 6);
@@ -74,7 +57,6 @@ export function streamWriter(): StreamWriter {
 
   return {
     block(name, body) {
-      flush();
       const outer = [width, nextAbbreviation] as const;
       const first = bits.position / 32;
       bits.fixed(abbreviation.enter, width);
@@ -86,7 +68,6 @@ export function streamWriter(): StreamWriter {
       width = blocks[name].width;
       nextAbbreviation = abbreviation.first;
       body();
-      flush();
       bits.fixed(abbreviation.end, width);
       bits.align32();
       bits.patch32(lengthWord * 32, bits.position / 32 - lengthWord - 1);
@@ -94,21 +75,9 @@ export function streamWriter(): StreamWriter {
       return Math.floor(first);
     },
     record: (block, name, operands) => plain(code(block, name), operands),
-    put(operand) {
-      if (filled >= waiting.length) waiting = larger(waiting);
-      waiting[filled++] = operand;
-    },
-    end({ code: number }) {
-      waiting[start] = recordStart;
-      waiting[start + 1] = number;
-      waiting[start + 2] = filled - start - headFields;
-      start = filled;
-      filled += headFields;
-      if (start >= mostWaiting) flush();
-    },
+    records: (words, from, to) => bits.records(words, from, to, abbreviation.unabbreviated, width),
     debugRecord: plain,
     blob(block, name, operands, bytes) {
-      flush();
       bits.fixed(abbreviation.define, width);
       bits.vbr(operands.length + 2, 5);
       defineLiteral(code(block, name));
@@ -120,7 +89,6 @@ export function streamWriter(): StreamWriter {
       bits.blob(bytes);
     },
     laterRecord(block, name) {
-      flush();
       bits.fixed(abbreviation.define, width);
       bits.vbr(2, 5);
       defineLiteral(code(block, name));
@@ -133,10 +101,4 @@ export function streamWriter(): StreamWriter {
     patch: (position, value) => bits.patch32(position, value),
     finish: () => bits.finish(),
   };
-}
-
-function larger(list: Float64Array): Float64Array<ArrayBuffer> {
-  const made = new Float64Array(list.length * 2);
-  made.set(list);
-  return made;
 }

@@ -54,7 +54,10 @@ function keyOf(type: Exclude<Type, { kind: 'pointer' }>): string {
   }
 }
 
-/** Pointers by identity and address space in one number: they are asked for so often that a text for each would take long. */
+/**
+ * Pointers by identity and address space in one number: they are asked for so often that a text for each would take long. Not in
+ * a weak map by pointee: where each pointer of a long chain is a key, collectors go over the map once for each of them.
+ */
 const pointers = new Map<number, TypeOf<'pointer'>>();
 const mostSpaces = 2 ** 24;
 
@@ -145,13 +148,15 @@ export const types = {
     intern({ kind: 'function', result, params, vararg }),
 } as const;
 
+const floatBits = { half: 16, bfloat: 16, float: 32, double: 64 } as const;
+
 /** The size in bits of a first-class scalar or vector of scalars; 0 for all else. */
 export function bitWidth(type: Type): number {
   switch (type.kind) {
     case 'int':
       return type.bits;
     case 'float':
-      return { half: 16, bfloat: 16, float: 32, double: 64 }[type.name];
+      return floatBits[type.name];
     case 'pointer':
       return 64;
     case 'vector':

@@ -3,7 +3,7 @@
 import type { Constant, Value } from './model.ts';
 import type { Numbering } from './numbering.ts';
 import { isData } from './operands.ts';
-import { binaryCodes, blocks, castCodes } from './records.ts';
+import { binaryCodes, castCodes } from './records.ts';
 import { signedVbr } from './signed-vbr.ts';
 import type { StreamWriter } from './stream-writer.ts';
 import type { Type } from './types.ts';
@@ -60,9 +60,7 @@ function writeConstant(out: StreamWriter, constant: Plain, types: Numbering<Type
 /** A record of one operand; bigints take long and are seldom needed. */
 function writeNumber(out: StreamWriter, name: 'setType' | 'integer' | 'float', value: number | bigint): void {
   const near = Number(value);
-  if (near > Number.MAX_SAFE_INTEGER) return out.record('constants', name, [value]);
-  out.put(near);
-  out.end(blocks.constants.records[name]);
+  out.record('constants', name, [near > Number.MAX_SAFE_INTEGER ? value : near]);
 }
 
 /** Numbers below hold their double and a sign exactly. */
@@ -70,7 +68,7 @@ const smallBits = 52;
 
 function writeInteger(out: StreamWriter, { type, value }: Extract<Plain, { form: 'int' }>): void {
   // Zero is the null of its type, as LLVM has it.
-  if (value === 0n) return out.end(blocks.constants.records.null);
+  if (value === 0n) return out.record('constants', 'null', []);
   const near = Number(value);
   if (near < 2 ** smallBits) {
     const isNegative = type.bits <= smallBits && near >= 2 ** (type.bits - 1);

@@ -6,10 +6,11 @@ import { type ModuleNumbers, numberModule } from './enumerate.ts';
 import { isLocalByItself } from './linkage.ts';
 import type { Attribute, GlobalVariable, Function as LlvmFunction, Module } from './model.ts';
 import { operandBundleTags, syncScopeNames } from './names.ts';
+import { alignCode } from './record-instruction.ts';
 import { linkageCodes, unnamedAddrCodes, visibilityCodes } from './records.ts';
 import { type StreamWriter, streamWriter } from './stream-writer.ts';
 import { writeConstants } from './write-constants.ts';
-import { alignCode, writeFunction } from './write-function.ts';
+import { writeFunction } from './write-function.ts';
 import { writeMetadata } from './write-metadata.ts';
 import { writeTypes } from './write-types.ts';
 

@@ -35,8 +35,6 @@ export interface Command {
   readonly examples: readonly Example[];
   /** A paragraph or a list below the options. */
   readonly details?: string;
-  /** For a command of the contract that is not built yet. */
-  readonly isPlanned?: boolean;
   run(context: Context): Promise<ExitCode>;
 }
 

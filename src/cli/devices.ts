@@ -15,14 +15,15 @@ export async function devices({ words, terminal }: Context): Promise<ExitCode> {
 
 function deviceText({ kind, name, limits, properties = {} }: DeviceInfo): string {
   const own = kind === 'cpu' ? `; ${sizeText(targets.cpu.shared.total)} with \`--target cpu\`` : '';
+  const row = (label: string, value: string | number): string => `  ${label.padEnd(27)} ${value}`;
   return [
     `${kind}: ${name}`,
-    `  threads in a block   ${limits.maxThreadsPerThreadgroup}`,
-    `  shared memory        ${sizeText(limits.maxThreadgroupBytes)}${own}`,
-    `  largest buffer       ${sizeText(limits.maxBufferBytes)}`,
-    `  simdgroup            ${limits.simdWidth} lanes`,
+    row('threads in a block', limits.maxThreadsPerThreadgroup),
+    row('shared memory', `${sizeText(limits.maxThreadgroupBytes)}${own}`),
+    row('largest buffer', sizeText(limits.maxBufferBytes)),
+    row('simdgroup', `${limits.simdWidth} lanes`),
     // The name is above.
-    ...Object.entries(properties).flatMap(([field, value]) => (field === 'name' ? [] : [`  ${field.padEnd(20)} ${propertyText(value)}`])),
+    ...Object.entries(properties).flatMap(([field, value]) => (field === 'name' ? [] : [row(field, propertyText(value))])),
     '',
   ].join('\n');
 }

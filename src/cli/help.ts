@@ -19,17 +19,13 @@ const exitCodes: readonly (readonly [code: number, when: string])[] = [
 export function generalHelp(): string {
   const width = Math.max(...commands.map((c) => c.name.length));
   const line = (c: Command) => `  ${c.name.padEnd(width)}  ${c.summary}`;
-  const rows = (isPlanned: boolean) => commands.filter((c) => (c.isPlanned ?? false) === isPlanned).map(line);
   return [
     firstExample,
     '',
     purpose,
     '',
     'Commands:',
-    ...rows(false),
-    '',
-    'Not yet available:',
-    ...rows(true),
+    ...commands.map(line),
     '',
     '`cumetal COMMAND --help` shows its options with examples; `cumetal --version` prints the version.',
     '',
@@ -42,7 +38,6 @@ export function generalHelp(): string {
 /** What `cumetal COMMAND --help` prints. */
 export function commandHelp(command: Command): string {
   const lines = [command.examples[0]!.line, '', `${capital(command.summary)}.`];
-  if (command.isPlanned) lines.push('Not yet available in this version.');
   lines.push('', 'Usage:', ...command.usage.map((u) => `  cumetal ${command.name} ${u}`), '', 'Options:', ...optionLines(command));
   if (command.details) lines.push('', command.details);
   lines.push('', 'Examples:', ...command.examples.flatMap((e) => [`  ${e.line}`, `      ${e.does}`]), '');
@@ -86,7 +81,7 @@ export function cliMarkdown(): string {
     '',
     '| command | does |',
     '| --- | --- |',
-    ...commands.map((c) => `| [\`${c.name}\`](#${c.name}) | ${c.summary}${c.isPlanned ? ' (not yet available)' : ''} |`),
+    ...commands.map((c) => `| [\`${c.name}\`](#${c.name}) | ${c.summary} |`),
     '',
     'Results go to standard output, everything else to standard error.',
     'There is colour only on a terminal, and never with `NO_COLOR`.',
@@ -102,7 +97,6 @@ export function cliMarkdown(): string {
 function commandMarkdown(command: Command): string[] {
   const fence = '```';
   const lines = [`## ${command.name}`, '', `${capital(command.summary)}.`, ''];
-  if (command.isPlanned) return [...lines, 'Not yet available in this version.', ''];
   lines.push(fence, ...command.usage.map((u) => `cumetal ${command.name} ${u}`), fence, '', '| option | meaning |', '| --- | --- |');
   for (const o of [...command.options, ...commonOptions]) lines.push(`| \`${cell(spelling(o))}\` | ${cell(optionWords(o))} |`);
   if (command.details) lines.push('', fence, command.details, fence);

@@ -26,7 +26,7 @@ export async function main(argv: readonly string[], terminal: Terminal): Promise
     terminal.out((await import('./help.ts')).commandHelp(command));
     return exit.ok;
   }
-  const problem = command.isPlanned ? undefined : typeof words === 'string' ? words : badCount(command, words);
+  const problem = typeof words === 'string' ? words : badCount(command, words);
   if (problem !== undefined) return wrongWords(problem, `cumetal ${command.name} --help`, terminal);
   return command.run({ command, words: typeof words === 'string' ? { positionals: [], options: new Map() } : words, terminal });
 }

@@ -46,3 +46,10 @@ function planeLines(output: Output): string[] {
 
 const wordsOf = ({ element, bytes }: Output, count: number): string[] =>
   decodeElements(element, bytes, count).map((value) => formatValue(element, value));
+
+/** The middle of some values, at least one; of two in the middle their mean. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}

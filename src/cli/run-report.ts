@@ -15,7 +15,7 @@ import {
 } from '../runtime/index.ts';
 import { diagnosticJson } from './formats.ts';
 import { jsonText, numberJson } from './json.ts';
-import { elementLines } from './numbers.ts';
+import { elementLines, median } from './numbers.ts';
 import type { RunRequest } from './run-words.ts';
 
 /** What is known so far of a run, however far it got. */
@@ -56,18 +56,22 @@ const previewCount = 16;
 export function finishLaunch(outcome: LaunchOutcome, request: RunRequest, { device, compileMs, io, diagnostics }: World): Launched {
   const find = (word: string, index: number): Output[] => findOutput(outcome, word, index, diagnostics);
   const asked = request.prints.flatMap(({ index, count }) => find('print', index).map((output) => ({ output, count, isPreview: false })));
-  const saved = request.outs.flatMap(({ index, path }) =>
-    find('out', index).flatMap((output) => {
-      const words = writeContents(io, path, index, output, diagnostics);
-      return words === undefined ? [] : [{ output, path, words }];
-    }),
-  );
+  const save = (output: Output, path: string, more = ''): Launched['saved'] => {
+    const words = writeContents(io, path, output.index, output, diagnostics);
+    return words === undefined ? [] : [{ output, path, words: `${words}${more}` }];
+  };
+  const expected = outcome.outputs.flatMap((output) => (output.expect ? [{ output, expect: output.expect }] : []));
+  const recorded = request.isRecording ? expected : [];
+  const saved = [
+    ...request.outs.flatMap(({ index, path }) => find('out', index).flatMap((output) => save(output, path))),
+    ...recorded.flatMap(({ output, expect }) => save(output, expect.path, `, recorded on ${device.name}`)),
+  ];
   const wanted = [
-    ...outcome.outputs.flatMap((output) => (output.expect ? [{ output, expect: output.expect }] : [])),
+    ...(request.isRecording ? [] : expected),
     ...request.checks.flatMap(({ index, expect }) => find('check', index).map((output) => ({ output, expect }))),
   ];
   const checks = wanted.flatMap(({ output, expect }) => checkOutput(output, expect, io, diagnostics) ?? []);
-  const isSilent = request.prints.length === 0 && request.outs.length === 0;
+  const isSilent = request.prints.length === 0 && request.outs.length === 0 && !request.isRecording;
   const preview = outcome.outputs.filter((output) => output.isWritten).map((output) => ({ output, count: previewCount, isPreview: true }));
   return { outcome, device, compileMs, shown: isSilent ? preview : asked, saved, checks };
 }
@@ -118,12 +122,6 @@ function checkLine(check: Check, { outputs }: LaunchOutcome): string {
 const short = (value: number): string => (Number.isFinite(value) ? String(Number(value.toPrecision(4))) : 'inf');
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(3) : ms.toFixed(1)} ms`;
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-}
 
 /** The object of `--json`, by the contract; what a run did not reach is null or empty. */
 export function reportJson({ diagnostics, notes, printed, device, compileMs, launched, watched }: Report): string {

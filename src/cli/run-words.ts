@@ -4,6 +4,7 @@ import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { CompileOptions, Fp64Mode, MmaMode } from '../compile/index.ts';
 import {
+  type Denormals,
   type Dim3,
   type Engine,
   type EngineOptions,
@@ -26,12 +27,16 @@ export interface RunRequest {
   readonly engine: EngineOptions;
   readonly repeat: number;
   readonly timeoutMs: number;
+  /** Whether what the launch expects is written and not compared. */
+  readonly isRecording: boolean;
   /** What to look for while the kernel runs. */
   readonly sanitize: SanitizeRequest | undefined;
   /** In which order threads are taken. */
   readonly schedule: Order | undefined;
   /** The thread that is traced, and how far. */
   readonly trace: Omit<TraceRequest, 'take'> | undefined;
+  /** Whether the launch is profiled, and where that goes; nowhere in particular where it is only shown. */
+  readonly profile: { readonly path: string | undefined; readonly roofline: string } | undefined;
   readonly compile: CompileOptions;
   /** Values of function constants. */
   readonly constants: readonly GivenConstant[];
@@ -68,11 +73,13 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
   const sharedBytes = sharedParts.reduce((sum, bytes) => sum + bytes);
   const repeat = one('repeat', (word) => readCount('repeat', word, 1)) ?? 1;
   const timeoutMs = one('timeout', readTimeout) ?? 0;
+  const threads = one('threads', (word) => readCount('threads', word, 1));
   const sanitize = has(words, 'sanitize') ? take(readKinds(lastValue(words, 'sanitize'))) : undefined;
   const schedule = one('schedule', readOrder);
   const limit = one('trace-limit', (word) => readCount('trace-limit', word, 0));
   const traced = one('trace-thread', readThread);
   const trace = traced && { ...traced, ...(limit === undefined ? {} : { limit }) };
+  const profile = has(words, 'profile') ? take(readProfile(words)) : undefined;
   const prints = allValues(words, 'print').map((word) => take(readPrint(word)));
   const outs = allValues(words, 'out').map((word) => take(readOut(word)));
   const checks = allValues(words, 'check').map((word) => take(readCheck(word)));
@@ -94,15 +101,17 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     outs: present(outs),
     checks: present(checks),
     device: (lastValue(words, 'device') ?? 'auto') as RunRequest['device'],
-    engine: engineOptions(words),
+    engine: engineOptions(words, threads),
     repeat,
     timeoutMs,
+    isRecording: has(words, 'record'),
     sanitize: sanitize && { kinds: sanitize },
     schedule,
     trace,
+    profile,
     compile: {
       // The CPU device alone understands marks, so there is no reason to do without what it has.
-      ...(trace ? { target: 'cpu', marks: true } : {}),
+      ...(trace || profile ? { target: 'cpu', marks: true } : {}),
       ...compileOptions(words),
       ...(sanitize ? { sanitize: true } : {}),
     },
@@ -112,11 +121,17 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
 
 const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
 
-/** `--engine` and `--fma`; the choices were checked before. */
-function engineOptions(words: Words): EngineOptions {
+/** `--engine`, `--fma` and `--denormals`, whose choices were checked before, and `--threads`. */
+function engineOptions(words: Words, threads: number | undefined): EngineOptions {
   const engine = lastValue(words, 'engine');
   const fma = lastValue(words, 'fma');
-  return { ...(engine ? { engine: engine as Engine } : {}), ...(fma ? { fma: fma as Fma } : {}) };
+  const denormals = lastValue(words, 'denormals');
+  return {
+    ...(engine ? { engine: engine as Engine } : {}),
+    ...(fma ? { fma: fma as Fma } : {}),
+    ...(denormals ? { denormals: denormals as Denormals } : {}),
+    ...(threads === undefined ? {} : { threads }),
+  };
 }
 
 /** `--target`, `--fp64`, `--mma` and `--ptx-strict`; the choices were checked before. */
@@ -151,6 +166,12 @@ function readOrder(word: string): Order | string {
   if (seed !== undefined && Number(seed) < 2 ** 32) return { kind: 'rand', seed: Number(seed) };
   const near = closest(word, orders);
   return `\`--schedule ${word}\`: the orders are ${orders.join(', ')}${near ? `; did you mean \`${near}\`?` : ''}`;
+}
+
+function readProfile(words: Words): Exclude<RunRequest['profile'], undefined> | string {
+  const path = lastValue(words, 'profile');
+  if (path !== undefined && !/\.(html|json)$/.test(path)) return `\`--profile=${path}\`: the file is to be called \`.html\` or \`.json\``;
+  return { path, roofline: lastValue(words, 'roofline') ?? 'm1' };
 }
 
 /** `B,T`: a block and a thread in it, each by its number or by three. */

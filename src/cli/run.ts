@@ -1,6 +1,8 @@
 /** `cumetal run`: compile if needed, launch one kernel, show, save and check its buffers. */
 import { Diagnostics } from '../base/diagnostic.ts';
+import type { SourceFile } from '../base/source.ts';
 import type { Device } from '../device/device.ts';
+import type { Profile } from '../device/profile.ts';
 import type { Trace } from '../device/trace.ts';
 import { launch, writeBytes } from '../runtime/index.ts';
 import { type Context, has, lastValue, type Words } from './command.ts';
@@ -8,9 +10,10 @@ import { ownCompileCache } from './compile-cache.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { jsonText } from './json.ts';
 import { loadTask } from './load-task.ts';
+import { progressBar } from './progress-bar.ts';
 import { renderAll } from './render.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './run-report.ts';
-import { clashing } from './run-words.ts';
+import { clashing, type RunRequest } from './run-words.ts';
 import { readTask, type Task } from './task.ts';
 import { wrongWords } from './wrong-words.ts';
 
@@ -24,22 +27,53 @@ export async function run(context: Context): Promise<ExitCode> {
   const seen: Seen = {};
   const code = await attempt(context, report, seen);
   if (seen.trace) await showTrace(seen.trace, context, report);
+  const table = seen.profile && (await showProfile(seen.profile, context, report));
   terminal.err(renderAll(diagnostics.list, terminal.colour.err));
   if (has(words, 'json')) terminal.out(`${reportJson(report)}\n`);
   else if (report.launched) terminal.out(reportHuman(report.launched, report.notes));
+  if (table) terminal.out(`\n${table}`);
   return code;
 }
 
 /** Words that only the CPU device understands, so that on a Mac as well it is the one that is meant. */
-const watchWords = ['sanitize', 'schedule', 'trace-thread'] as const;
+const watchWords = ['sanitize', 'schedule', 'trace-thread', 'profile', 'denormals'] as const;
 
 /** What a launch was watched for. */
 interface Seen {
   trace?: Trace;
+  profile?: Profiled;
+}
+
+interface Profiled {
+  readonly profile: Profile;
+  readonly source: SourceFile | undefined;
+  readonly wanted: NonNullable<RunRequest['profile']>;
+}
+
+function takeProfile(seen: Seen, profiled: Profiled): void {
+  seen.profile = profiled;
 }
 
 function takeTrace(seen: Seen, trace: Trace): void {
   seen.trace = trace;
+}
+
+/** A profile goes to a file, into the object of `--json`, or is given back as a table. */
+async function showProfile(
+  { profile, source, wanted }: Profiled,
+  { terminal, words }: Context,
+  report: Report,
+): Promise<string | undefined> {
+  const [{ placeOn, roofs }, { profileJson, profileText }] = await Promise.all([import('./roofline.ts'), import('./profile-text.ts')]);
+  const on = placeOn(roofs[wanted.roofline]!, profile);
+  const { path } = wanted;
+  if (path !== undefined) {
+    const isPage = path.endsWith('.html');
+    const text = isPage ? (await import('./profile-html.ts')).profileHtml(profile, source, on) : `${jsonText(profileJson(profile, on))}\n`;
+    if (writeBytes(terminal, path, new TextEncoder().encode(text), report.diagnostics)) report.notes.push(`profile written to ${path}`);
+  } else if (has(words, 'json')) report.watched = { ...report.watched, profile: profileJson(profile, on) };
+  else return profileText(profile, source, on);
+  return undefined;
 }
 
 /** A trace goes to a file, into the object of `--json`, or beside the diagnostics. */
@@ -55,6 +89,8 @@ async function showTrace(trace: Trace, { terminal, words }: Context, report: Rep
 
 function problemOf(words: Words): string | undefined {
   const device = lastValue(words, 'device') ?? 'cpu';
+  if (has(words, 'record') && lastValue(words, 'device') === undefined)
+    return '`--record` needs `--device`: what is recorded is what others are held against later';
   const watching = device === 'cpu' || device === 'auto' ? undefined : watchWords.find((name) => has(words, name));
   if (watching) return `\`--${watching}\` is for the CPU device, and not for \`${device}\``;
   const clash = has(words, 'launch') ? clashing(words) : undefined;
@@ -66,6 +102,10 @@ function problemOf(words: Words): string | undefined {
 async function attempt(context: Context, report: Report, seen: Seen): Promise<ExitCode> {
   const task = await readTask(context, report);
   if (typeof task === 'number') return task;
+  if (task.request.isRecording && !task.plan.args?.some(({ expect }) => expect)) {
+    report.diagnostics.report('CM5051', {});
+    return exit.usage;
+  }
   const { openDevice } = await import('../device/index.ts');
   const { device: asked, engine } = task.request;
   const isWatched = watchWords.some((name) => has(context.words, name));
@@ -93,19 +133,30 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   report.compileMs = performance.now() - start;
   if (typeof module === 'number') return module;
   const isJson = has(words, 'json');
-  const source = input.kind === 'ptx' ? { source: input.source } : {};
+  const source: { readonly source?: SourceFile } = input.kind === 'ptx' ? { source: input.source } : {};
+  const wanted = request.profile;
   const watch = {
     ...(request.sanitize ? { sanitize: { ...request.sanitize, ...source } } : {}),
     ...(request.trace ? { trace: { ...request.trace, ...source, take: (trace: Trace) => takeTrace(seen, trace) } } : {}),
+    ...(wanted
+      ? { profile: { ...source, take: (profile: Profile) => takeProfile(seen, { profile, source: source.source, wanted }) } }
+      : {}),
   };
+  const bar = isJson ? undefined : progressBar(plan.kernel ?? module.kernels[0]?.name ?? '', terminal);
   const options = {
     repeat: request.repeat,
     timeoutMs: request.timeoutMs,
     watch,
     ...(request.schedule ? { schedule: request.schedule } : {}),
-    print: (text: Uint8Array) => void (isJson ? report.printed.push(text) : terminal.outBytes(text)),
+    ...(bar ? { progress: bar.update } : {}),
+    print(text: Uint8Array) {
+      bar?.clear();
+      if (isJson) report.printed.push(text);
+      else terminal.outBytes(text);
+    },
   };
   const outcome = launch(device, module, plan, options, { io: terminal, diagnostics });
+  bar?.clear();
   if (!outcome) return diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
   report.launched = finishLaunch(outcome, request, { device: device.info, compileMs: report.compileMs, io: terminal, diagnostics });
   return diagnostics.hasErrors || report.launched.checks.some((c) => !c.pass) ? exit.failed : exit.ok;

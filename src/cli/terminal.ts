@@ -8,6 +8,8 @@ export interface Terminal extends Io {
   outBytes(bytes: Uint8Array): void;
   /** Diagnostics and everything that is not a result. */
   err(text: string): void;
+  /** A line that the next one takes the place of, where a person looks at diagnostics; an empty one takes it away. */
+  status?(text: string): void;
   /** Whether each stream takes colour. */
   readonly colour: { readonly out: boolean; readonly err: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -24,6 +26,7 @@ const files = (): typeof import('node:fs') => process.getBuiltinModule('node:fs'
 export function processTerminal(): Terminal {
   return {
     ...(typeof Bun === 'undefined' ? nodeOutput : bunOutput()),
+    status,
     colour: {
       get out() {
         return wantsColour(standard.out);
@@ -43,6 +46,15 @@ const readFile = (path: string): Uint8Array | IoFailure =>
 
 /** File descriptors. `process.stdout` would do, and costs a tenth of a short run to make. */
 const standard = { out: 1, err: 2 } as const;
+
+/** Whether a person sees what goes to standard error; asked for when there is a first line to show. */
+let isSeen: boolean | undefined;
+
+/** Written at once, past what waits to be written, for who shows it keeps the program busy. */
+function status(text: string): void {
+  isSeen ??= process.getBuiltinModule('node:tty').isatty(standard.err);
+  if (isSeen) writeAll(standard.err, new TextEncoder().encode(`\r\x1b[K${text}`));
+}
 
 type Output = Pick<Terminal, 'out' | 'outBytes' | 'err' | 'readSoon' | 'settled'>;
 
@@ -141,6 +153,16 @@ function attempt<T>(path: string, action: () => T): T | IoFailure {
 function failureOf(path: string, error: unknown): IoFailure {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   return { why: reasons[code] ?? `${code || String(error)} (${path})` };
+}
+
+/** The files in a folder and in the folders inside, sorted; nothing where the path is no folder that can be read. */
+export function filesIn(folder: string): string[] | undefined {
+  try {
+    const found = files().readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    return found.map((name) => `${folder.replace(/\/+$/, '')}/${name.replaceAll('\\', '/')}`).sort();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a file is there. */

@@ -38,10 +38,14 @@ export type Engine = 'auto' | 'lane' | 'simd';
 /** `exact`: one rounding. `fast`: two roundings where the machine's vectors have no fused operation, so last bits may differ. */
 export type Fma = 'exact' | 'fast';
 
+/** What becomes of subnormal singles: `keep` computes with them, as IEEE 754 and NVIDIA GPUs do; `flush` takes them for zeros, as Apple GPUs do. */
+export type Denormals = 'keep' | 'flush';
+
 /** How the CPU device runs kernels; other devices have no choice. */
 export interface EngineOptions {
   readonly engine?: Engine;
   readonly fma?: Fma;
+  readonly denormals?: Denormals;
   /** Threads of a strip where they are not to be chosen: 4, 8, 16 or 32. What a warp does together takes a whole warp all the same. */
   readonly lanes?: number;
   /** Threads that run the blocks of a launch, where it is worth that; as many as the machine has cores where nothing is said. 1: only the one that calls. */
@@ -69,7 +73,8 @@ export type LaunchArgument =
 
 /** What the CPU device can look for while a kernel runs. */
 export const sanitizeKinds = ['memory', 'race', 'init', 'sync'] as const;
-export type SanitizeKind = (typeof sanitizeKinds)[number];
+/** Besides these `writer`, which is no fault: who writes where `SanitizeRequest.writer` asks. */
+export type SanitizeKind = (typeof sanitizeKinds)[number] | 'writer';
 
 export interface SanitizeRequest {
   readonly kinds: ReadonlySet<SanitizeKind>;
@@ -77,6 +82,26 @@ export interface SanitizeRequest {
   readonly limit?: number;
   /** The PTX text that the metallib was made from, for places in reports. */
   readonly source?: SourceFile;
+  /** Has who wrote last somewhere told, where `writer` is among the kinds. */
+  readonly writer?: WriterQuery;
+}
+
+/** A place in a buffer whose writer is wanted. */
+export interface WriterQuery {
+  /** The argument that the buffer is. */
+  readonly argument: number;
+  /** Bytes, both. */
+  readonly offset: number;
+  readonly size: number;
+  /** Called when the launch has ended, unless nobody wrote there. */
+  tell(writer: Writer): void;
+}
+
+/** A thread that wrote, and the line of PTX by which, where the metallib says. */
+export interface Writer {
+  readonly block: Dim3;
+  readonly thread: Dim3;
+  readonly line: number | undefined;
 }
 
 /**
@@ -166,7 +191,8 @@ export interface PtxModule {
 
 export interface Device {
   readonly info: DeviceInfo;
-  allocate(sizeBytes: number, diagnostics: Diagnostics): DeviceBuffer | undefined;
+  /** Memory of zeros; nothing after reporting CM6012. `isSeen`: where the device has memory of several kinds, one that the host sees (`view`). */
+  allocate(sizeBytes: number, diagnostics: Diagnostics, isSeen?: boolean): DeviceBuffer | undefined;
   /** Reads and compiles a metallib; nothing after reporting CM40xx or CM20xx. */
   load(metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined;
   /** Takes PTX as it is: the CUDA device alone, which has no use for a metallib. Nothing after reporting CM6041 or CM6012. */

@@ -91,8 +91,8 @@ export interface Profile {
   readonly block: Dim3;
   /** Warps of the launch. */
   readonly warps: number;
-  /** Bytes of global memory that the launch touched, in sectors of 32. */
-  readonly footprint: number;
+  /** Bytes of global memory that the launch read and wrote at all, in sectors of 32. */
+  readonly footprint: { readonly read: number; readonly written: number };
   readonly total: ProfileCounts;
   /** Operations of the IR, which is what the compiler has made of the source. */
   readonly operations: Readonly<Record<OperationClass, Executions>>;

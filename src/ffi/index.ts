@@ -7,4 +7,5 @@ export type { CudaBinding, CudaFault, CudaFunctionFacts, CudaHandle, CudaLaunch,
 export { type Capture, captureOutput } from './cuda/capture.ts';
 export { type OpenedCuda, openCuda, openCudaAt } from './cuda/open.ts';
 export type { DeviceFacts, Handle, MetalBinding, MetalFault, Outcome, PipelineFacts } from './metal/binding.ts';
+export { type CoreLibraries, gpuCoreCount } from './metal/cores.ts';
 export { type OpenedMetal, openMetal } from './metal/open.ts';

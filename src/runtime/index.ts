@@ -11,12 +11,24 @@ export type { Comparison } from './compare.ts';
 export { compareElements } from './compare.ts';
 export type { Contents } from './contents.ts';
 export { describe, greyPicture, readContents, writeContents } from './contents.ts';
+export type { Difference, Mismatch } from './diff.ts';
+export { compareOutcomes } from './diff.ts';
 export type { ElementType, ElementValue, Kernel, Parameter } from './element.ts';
-export { decodeElements, elementCount, elements, elementTypes, encodeValue, formatValue, isElementType } from './element.ts';
+export {
+  decodeElements,
+  elementCount,
+  elements,
+  elementTypes,
+  encodeValue,
+  formatValue,
+  integerRange,
+  isElementType,
+  viewOf,
+} from './element.ts';
 export type { Io, IoFailure } from './io.ts';
 export { folderOf, pathFrom, readBytes, writeBytes } from './io.ts';
 export type { Check, LaunchOptions, LaunchOutcome, Output } from './launch.ts';
-export { checkOutput, chooseKernel, launch, lengthOf } from './launch.ts';
+export { checkBlock, checkOutput, chooseKernel, launch, lengthOf } from './launch.ts';
 export type { LaunchFile } from './launch-file.ts';
 export { readLaunchFile } from './launch-file.ts';
 export { launchWords, splitWords } from './launch-lines.ts';

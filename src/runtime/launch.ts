@@ -19,6 +19,8 @@ export interface LaunchOptions {
   readonly timeoutMs: number;
   /** Takes what the kernel prints, each time that it runs, whether it ends well or not. */
   readonly print?: (text: Uint8Array) => void;
+  /** Told now and then how many blocks of a run have ended, of how many. */
+  readonly progress?: (done: number, total: number) => void;
   /** In which order threads are taken, on the CPU device. */
   readonly schedule?: LaunchRequest['schedule'];
   /** How the first run is watched. */
@@ -98,10 +100,10 @@ export function launch(
 /** Whether block and shared memory suit kernel and device; CM5020 to CM5022 are reported where not. */
 function fits(plan: FullPlan, kernel: Kernel, { info }: Device, diagnostics: Diagnostics): boolean {
   const given = threads(plan.block);
-  const { requiredThreads, maxThreads } = kernel;
+  const { maxThreads } = kernel;
   const before = diagnostics.list.length;
-  if (requiredThreads?.some((n, i) => n !== plan.block[i])) {
-    diagnostics.report('CM5020', { kernel: kernel.name, wanted: requiredThreads.join(' x '), given: plan.block.join(' x ') });
+  if (!checkBlock(kernel, plan.block, diagnostics)) {
+    // The limits below are those of other shapes.
   } else if (maxThreads !== undefined && given > maxThreads) {
     diagnostics.report('CM5021', { given, limit: maxThreads, who: `\`.maxntid\` of \`${kernel.name}\`` });
   } else if (given > info.limits.maxThreadsPerThreadgroup) {
@@ -111,6 +113,13 @@ function fits(plan: FullPlan, kernel: Kernel, { info }: Device, diagnostics: Dia
   const most = kernel.maxSharedBytes ?? info.limits.maxThreadgroupBytes;
   if (shared > most) diagnostics.report('CM5022', { given: shared, limit: most });
   return diagnostics.list.length === before;
+}
+
+/** Whether a block has the shape that the source demands; CM5020 is reported where not. */
+export function checkBlock({ name, requiredThreads }: Kernel, block: Dim3, diagnostics: Diagnostics): boolean {
+  if (!requiredThreads?.some((n, i) => n !== block[i])) return true;
+  diagnostics.report('CM5020', { kernel: name, wanted: requiredThreads.join(' x '), given: block.join(' x ') });
+  return false;
 }
 
 const threads = (block: Dim3): number => block[0] * block[1] * block[2];
@@ -145,8 +154,14 @@ function runTimes({ module, full, bound, buffers, options }: Run, repeat: number
     for (const [j, b] of bound.entries()) if (b.kind === 'buffer') buffers[j]!.write(b.contents.bytes);
     const { kernel, grid, block, sharedBytes, sharedParts } = full;
     const shared = { dynamicSharedBytes: sharedBytes, ...(sharedParts ? { dynamicSharedParts: sharedParts } : {}) };
-    const { watch, timeoutMs, print, schedule } = options;
-    const wanted = { timeoutMs, ...(print ? { print } : {}), ...(schedule ? { schedule } : {}), ...(i === 0 ? watch : {}) };
+    const { watch, timeoutMs, print, schedule, progress } = options;
+    const wanted = {
+      timeoutMs,
+      ...(print ? { print } : {}),
+      ...(progress ? { progress } : {}),
+      ...(schedule ? { schedule } : {}),
+      ...(i === 0 ? watch : {}),
+    };
     const result = module.launch({ kernel, grid, block, ...shared, args, ...wanted }, diagnostics);
     if (!result) return undefined;
     durations.push(result.durationMs);

@@ -16,7 +16,7 @@ enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, N
 
 /* What the spec sets. */
 static struct {
-  int devices, initResult, launchResult, runResult, hangs, attributeResult, maxThreads;
+  int devices, initResult, launchResult, runResult, hangs, attributeResult, maxThreads, stays, queryResult;
   long long memory;
   char refusal[512], remark[512], out[512], err[512];
 } plan = {.devices = 1, .maxThreads = 1024, .memory = 1 << 20};
@@ -71,7 +71,7 @@ int fake_live(void) {
 }
 void fake_set(const char *name, long long value) {
   struct { const char *name; int *to; } rows[] = {{"devices", &plan.devices}, {"init", &plan.initResult}, {"launch", &plan.launchResult},
-    {"run", &plan.runResult}, {"hangs", &plan.hangs}, {"attribute", &plan.attributeResult}, {"maxThreads", &plan.maxThreads}};
+    {"run", &plan.runResult}, {"hangs", &plan.hangs}, {"attribute", &plan.attributeResult}, {"maxThreads", &plan.maxThreads}, {"stays", &plan.stays}, {"query", &plan.queryResult}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) if (!strcmp(name, rows[i].name)) *rows[i].to = (int)value;
   if (!strcmp(name, "memory")) plan.memory = value;
 }
@@ -125,7 +125,7 @@ int cuDeviceGetName(char *out, int room, int device) { snprintf(out, (size_t)roo
 int cuDeviceTotalMem_v2(size_t *out, int device) { (void)device; *out = (size_t)1 << 33; return SUCCESS; }
 int cuDeviceGetAttribute(int *out, int attribute, int device) {
   (void)device;
-  static const int known[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535}, {8, 49152}, {10, 32}, {16, 132},
+  static const int known[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535}, {8, 49152}, {10, 32}, {16, 132}, {83, 1},
                                  {75, 9}, {76, 0}, {97, 232448}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (known[i][0] == attribute) { *out = known[i][1]; return SUCCESS; }
@@ -139,7 +139,8 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
 }
 int cuDevicePrimaryCtxReset_v2(int device) {
   note("reset %d\n", device);
-  retained = sticky = isCurrent = 0;
+  retained = isCurrent = 0;
+  if (!plan.stays) sticky = 0;
   for (int i = 0; i < objectCount; i++) objects[i]->isDead = 1;
   for (int i = 0; i < blockCount; i++) blocks[i].isFree = 1;
   return SUCCESS;
@@ -251,6 +252,13 @@ int cuMemAlloc_v2(address *out, size_t size) {
   note("alloc %zu\n", size);
   return takeBlock(out, size);
 }
+int cuMemAllocManaged(address *out, size_t size, unsigned flags) {
+  READY("cuMemAllocManaged");
+  if (size == 0 || flags != 1) return INVALID_VALUE;
+  if ((long long)size > plan.memory) return OUT_OF_MEMORY;
+  note("managed %zu\n", size);
+  return takeBlock(out, size);
+}
 int cuMemFree_v2(address at) {
   READY("cuMemFree");
   struct block *found = blockAt(at, 1, "cuMemFree");
@@ -304,7 +312,7 @@ int cuStreamSynchronize(void *stream) {
   plan.out[0] = plan.err[0] = 0;
   int result = plan.runResult;
   plan.runResult = 0;
-  if (result >= 700) sticky = result;
+  if (result >= 700 && result != 701) sticky = result;
   return result;
 }
 int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
@@ -325,6 +333,7 @@ int cuEventRecord(void *event, void *stream) {
 int cuEventQuery(void *event) {
   READY("cuEventQuery");
   if (!live(event, EVENT, "cuEventQuery")) return INVALID_HANDLE;
+  if (plan.queryResult) { plan.runResult = plan.queryResult; plan.queryResult = 0; return plan.runResult; }
   return plan.hangs ? NOT_READY : SUCCESS;
 }
 int cuEventSynchronize(void *event) { return live(event, EVENT, "cuEventSynchronize") ? SUCCESS : INVALID_HANDLE; }

@@ -22,7 +22,7 @@ export interface FakeCuda {
   violations(): string[];
   /** Objects and pieces of memory that were not given back. */
   live(): number;
-  /** Plans by name: `devices`, `init`, `launch`, `run`, `hangs`, `attribute`, `maxThreads`, `memory`. */
+  /** Plans by name: `devices`, `init`, `launch`, `run`, `hangs`, `attribute`, `maxThreads`, `memory`, `query` (what an event says once), and `stays`, whether no reset helps after an error. */
   set(name: string, value: number): void;
   /** Texts by name: `refusal` and `remark` of the compiler, `out` and `err` of the next kernel. */
   say(name: string, text: string): void;

@@ -65,6 +65,10 @@ export function fakeCandidates(folder: string): Candidate[] {
       fake.whenOver = 'never ends';
     },
     check: () => checkFake(fake),
+    forget() {
+      assert.equal(fake.violations(), []);
+      fake.reset();
+    },
     overdue: 'CM6020',
     outside: 'CM6021',
   }));

@@ -1,7 +1,8 @@
-/** The lists of tests over the fake in a folder, for a Bun that is emulated: `bun emulated.ts FOLDER device|binding`. */
+/** The lists of tests over the fake in a folder, for a Bun that is emulated: `bun emulated.ts FOLDER device|binding|api`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
+import { apiContract } from '../api-contract.ts';
 import { contract, takeLibraries } from '../device-contract.ts';
 import { bindingContract } from './binding-contract.ts';
 import { fakeCandidates, waysTo } from './candidates.ts';
@@ -12,6 +13,9 @@ const test = suite(`emulated: ${word}`);
 if (word === 'device') {
   takeLibraries(readFileSync(join(folder, 'libraries.json'), 'utf8'));
   for (const candidate of fakeCandidates(folder)) contract(test, candidate);
+} else if (word === 'api') {
+  // Compiling takes long there, so that one way has to do: the one that only arm64 can go.
+  for (const candidate of fakeCandidates(folder).slice(-1)) apiContract(test, { ...candidate, launches: 200 });
 } else {
   const fake = loadFake(join(folder, 'libfakemetal.so'));
   for (const binding of waysTo(folder)) bindingContract(test, binding, fake);

@@ -57,10 +57,10 @@ export const device = entries({
   },
   CM6017: {
     severity: 'error',
-    title: 'a worker failed',
+    title: 'the launch failed',
     message: 'the launch of `{kernel}` has failed: {why}',
     help: '`--threads=1` runs it without workers',
-    page: 'A thread of the CPU device came to an end that no kernel should bring it to: the machine has no memory left for it, or there is a mistake in cumetal. The device takes more launches.',
+    page: 'A thread of the CPU device came to an end that no kernel should bring it to: the machine has no memory left for it, or there is a mistake in cumetal; or who was told what a kernel prints threw something. The device takes more launches.',
   },
   CM6018: {
     severity: 'error',
@@ -68,6 +68,14 @@ export const device = entries({
     message: 'kernel `{kernel}` does too much for a profile between two barriers, in block ({block}) at thread ({thread})',
     help: 'launch less of it: fewer threads in a block, or fewer turns of its loops',
     page: 'To know what warps do together, the profiler keeps what each thread of a block does until the others have come as far: 1 GiB at most.',
+  },
+  CM6019: {
+    severity: 'error',
+    title: 'misaligned atomic',
+    message:
+      'kernel `{kernel}` did an atomic or volatile access at an address that is no multiple of its size, in block ({block}) at thread ({thread}){others}',
+    help: '`--sanitize=memory` says which instruction it was, and at which address',
+    page: 'Atomics, and volatile accesses of global memory, are done in one step for all threads, which needs addresses that are multiples of the bytes accessed. A GPU stops the kernel as well. Of other accesses the CPU device does not mind.',
   },
   CM6020: {
     severity: 'error',

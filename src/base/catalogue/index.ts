@@ -4,6 +4,7 @@
  * bug), CM40 bitcode, metallib and AIR, CM50 launches, CM60 devices,
  * CM61 the sanitizer.
  */
+import { api } from './api.ts';
 import { device } from './device.ts';
 import { formats } from './formats.ts';
 import { launch } from './launch.ts';
@@ -13,7 +14,7 @@ import { syntax } from './syntax.ts';
 import { types } from './types.ts';
 import { verifier } from './verifier.ts';
 
-export const catalogue = { ...syntax, ...types, ...refusals, ...verifier, ...formats, ...launch, ...device, ...sanitizer };
+export const catalogue = { ...syntax, ...types, ...refusals, ...verifier, ...formats, ...launch, ...api, ...device, ...sanitizer };
 
 export type Code = keyof typeof catalogue;
 

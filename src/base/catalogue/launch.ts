@@ -170,6 +170,13 @@ export const launch = entries({
     message: '`--{word} {index}` names no buffer: {why}',
     page: 'Arguments are counted from 0 in the order of the kernel parameters; only buffers can be printed, saved or checked.',
   },
+  CM5051: {
+    severity: 'error',
+    title: 'nothing to record',
+    message: '`--record` has nothing to write: no buffer of the launch has an `expect`',
+    help: 'in the launch file, give each buffer that is to be recorded an `expect` with a `file`',
+    page: 'Recording runs a launch file and writes each buffer that it expects something of to the file that it names, so that later runs on other devices are compared with it.',
+  },
   CM5090: {
     severity: 'error',
     title: 'several modules',

@@ -5,6 +5,7 @@
 import { targets } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Device, DeviceInfo, DeviceModule, EngineOptions, LaunchRequest, LoadOptions } from '../device.ts';
+import { commonProperties } from '../properties.ts';
 import { launchKernel } from './launch.ts';
 import { type CompileChoice, type LoadedKernel, loadLibrary } from './library.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
@@ -20,6 +21,12 @@ export const cpuInfo: DeviceInfo = {
   kind: 'cpu',
   name: 'CPU (WebAssembly)',
   limits: { maxThreadsPerThreadgroup: 1024, maxThreadgroupBytes: targets.macos14.shared.total, maxBufferBytes: 2 ** 31, simdWidth: 32 },
+  get properties() {
+    const { name, limits } = cpuInfo;
+    const cores = canShare() ? coreCount() : 1;
+    const more = { name, totalGlobalMem: 2 ** 32, multiProcessorCount: cores, maxThreadsDim: [1024, 1024, 1024] };
+    return { ...commonProperties(limits, more), sharedMemPerBlockOptin: targets.cpu.shared.total };
+  },
 };
 
 /** A CPU device with a memory of its own. */
@@ -47,7 +54,7 @@ function allocate(memory: DeviceMemory, allocations: Allocations, size: number, 
     return undefined;
   }
   memory.view(address, size).fill(0);
-  const lasting = 'toResizableBuffer' in memory.memory;
+  const lasting = memory.isShared || 'toResizableBuffer' in memory.memory;
   const allocation = allocations.add(address, size, 'a buffer', 'none');
   /** Whoever has a view writes unseen. */
   const seen = (view: Uint8Array): Uint8Array => {

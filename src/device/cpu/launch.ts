@@ -15,6 +15,7 @@ import {
   claimed,
   doneUnits,
   elapsed,
+  endingOfTrap,
   isOver,
   newControl,
   noteEnding,
@@ -79,7 +80,7 @@ export function runHere(prepared: Prepared, diagnostics: Diagnostics, control = 
     return prepared.tell(control, performance.now() - start, diagnostics);
   } finally {
     instance.isBusy = false;
-    if (whyStop(control) === stops.broken) helpers.wait(tellProgress);
+    if (whyStop(control) === stops.broken) mayGive = helpers.wait(tellProgress);
     if (mayGive) prepared.giveBack();
   }
 }
@@ -89,7 +90,7 @@ const controlOf = ({ memory, work }: Prepared): Control => newControl(work.share
 
 function noteError(error: unknown, control: Control, where: Parameters<typeof noteEnding>[3]): void {
   if (error instanceof Stopped) return noteEnding(control, 0, 'stopped', where);
-  if (error instanceof WebAssembly.RuntimeError) return noteEnding(control, 0, 'fault', where);
+  if (error instanceof WebAssembly.RuntimeError) return noteEnding(control, 0, endingOfTrap(error), where);
   if (error instanceof Deadlock) return;
   stopAll(control, stops.broken);
   throw error;

@@ -17,6 +17,7 @@ import { compileKernel } from './compile/kernel-module.ts';
 import { expandMatmul } from './compile/matmul.ts';
 import { type Plan, windowsOf } from './compile/plan.ts';
 import { fmaMode } from './engine.ts';
+import { newKernelCache } from './kernel-cache.ts';
 import type { Site } from './sanitize/sites.ts';
 import { compileStrips } from './strips/module.ts';
 import { copyOf } from './strips/narrow.ts';
@@ -58,6 +59,8 @@ export interface LoadedLibrary {
   readonly refused: ReadonlyMap<string, Diagnostics>;
 }
 
+const cached = newKernelCache<LoadedKernel>();
+
 /** How kernels are compiled. */
 export interface CompileChoice extends EngineOptions {
   /** For a memory that workers share. */
@@ -79,10 +82,13 @@ export function loadLibrary(
   const refused = new Map<string, Diagnostics>();
   for (const fn of wanted.length > 0 ? wanted : all) {
     const own = new Diagnostics();
-    const module = readModule(fn.bitcode, own);
-    const raised = module && raiseModule(module, own, constants).find((each) => each.reflection.name === fn.name);
+    const kernel = cached(fn.bitcode, fn.name, options, () => {
+      const module = readModule(fn.bitcode, own);
+      const raised = module && raiseModule(module, own, constants).find((each) => each.reflection.name === fn.name);
+      return raised && own.list.length === 0 ? loadedKernel(raised, options, standardPasses) : undefined;
+    });
     if (own.list.length > 0) refused.set(fn.name, own);
-    if (raised && own.list.length === 0) kernels.push(loadedKernel(raised, options, standardPasses));
+    if (kernel) kernels.push(kernel);
   }
   const unknown = unknownConstants(all, constants);
   for (const { constant } of unknown) diagnostics.report('CM4056', { name: constant });
@@ -121,8 +127,9 @@ export function loadedKernel(
     expandMatmul(kernel);
     return kernel;
   };
+  const flush = options.denormals === 'flush' ? { isFlushing: true } : undefined;
   const alone = (why: string | undefined): CompiledKernel => {
-    lane ??= compileLane(ready(), options, why);
+    lane ??= compileLane(ready(), options, why, flush);
     return lane;
   };
   return {
@@ -143,7 +150,7 @@ export function loadedKernel(
       const key = instrumentsKey(how);
       const known = watched.get(key);
       if (known) return known;
-      const fresh = compileLane(ready(), options, undefined, how);
+      const fresh = compileLane(ready(), options, undefined, { ...how, ...flush });
       watched.set(key, fresh);
       return fresh;
     },
@@ -156,7 +163,8 @@ const leastThreads = 32;
 /** Instructions for each thread of a block above which making strips takes longer than they save. */
 const mostInstructions = 150;
 
-function isForStrips({ insts }: Kernel, block: Dim3, { engine = 'auto' }: EngineOptions): boolean {
+function isForStrips({ insts }: Kernel, block: Dim3, { engine = 'auto', denormals }: EngineOptions): boolean {
+  if (denormals === 'flush') return false;
   const threads = block[0] * block[1] * block[2];
   return engine === 'simd' || (engine === 'auto' && threads >= leastThreads && insts.length <= mostInstructions * threads);
 }

@@ -58,7 +58,8 @@ export function newMemory(isShared = false): DeviceMemory {
     },
     view: (address, bytes) => new Uint8Array(memory.buffer, address, bytes),
     lastingView(address, bytes) {
-      isLasting ||= makeLasting(memory);
+      // What workers share is not taken away when it grows.
+      isLasting ||= isShared || makeLasting(memory);
       return isLasting ? new Uint8Array(memory.buffer, address, bytes) : undefined;
     },
   };

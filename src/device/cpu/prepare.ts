@@ -146,20 +146,20 @@ interface About {
   readonly lanes: number;
 }
 
-/** Whether all blocks have ended; reports CM6010, CM6011, CM6016 or CM6017 where not. */
+/** Whether all blocks have ended; reports CM6010, CM6011, CM6016, CM6017 or CM6019 where not. */
 function tellEnding(control: Control, work: Work, about: About, diagnostics: Diagnostics): boolean {
   const { request, lanes } = about;
   const { kernel } = request;
-  const first = (ending: number): Place | undefined => {
-    const found = Array.from({ length: control.slots }, (_, slot) => slot).filter((slot) => endingOf(control, slot) === ending);
-    return found.map((slot) => placeOf(control, slot)).sort((a, b) => a.first - b.first)[0];
+  const first = (...wanted: number[]): (Place & { readonly ending: number }) | undefined => {
+    const slots = Array.from({ length: control.slots }, (_, slot) => ({ ending: endingOf(control, slot), ...placeOf(control, slot) }));
+    return slots.filter(({ ending }) => wanted.includes(ending)).sort((a, b) => a.first - b.first)[0];
   };
-  const fault = first(endings.fault);
+  const fault = first(endings.fault, endings.misaligned);
   if (fault) {
     // Threads of a strip access memory together.
     const last = Math.min(fault.thread + lanes, product(request.block)) - 1 - fault.thread;
     const others = last > 0 ? ` or one of the ${last} behind it` : '';
-    diagnostics.report('CM6011', { ...wordsOf(fault, request), others });
+    diagnostics.report(fault.ending === endings.fault ? 'CM6011' : 'CM6019', { ...wordsOf(fault, request), others });
     return false;
   }
   const why = whyStop(control);

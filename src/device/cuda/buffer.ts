@@ -33,20 +33,33 @@ export function copies(context: Context, address: bigint, size: number): Pick<De
   };
 }
 
-/** A buffer of zeros; nothing after reporting CM6012. */
-export function allocate(context: Context, size: number, diagnostics: Diagnostics): CudaBuffer | undefined {
-  const { binding, memory, info } = context;
+/** Memory of the GPU, or where the host wants to see it, memory of both. */
+function take({ binding, info, lost }: Context, size: number, isSeen: boolean): { address: bigint; view?: Uint8Array } | undefined {
   const isSize = Number.isInteger(size) && size >= 0 && size <= info.limits.maxBufferBytes;
+  if (!isSize || lost !== undefined) return undefined;
   // The driver has no memory of nothing.
-  const address = isSize && context.lost === undefined ? binding.allocate(Math.max(16, size)) : undefined;
-  if (address === undefined || !binding.fill(address, 0, Math.max(16, size))) {
-    if (address !== undefined) binding.free(address);
+  const bytes = Math.max(16, size);
+  const hasBoth = isSeen && info.properties?.managedMemory === 1;
+  const address = hasBoth ? undefined : binding.allocate(bytes);
+  const taken = hasBoth ? binding.allocateManaged(bytes) : address === undefined ? undefined : { address };
+  if (!taken || binding.fill(taken.address, 0, bytes)) return taken;
+  binding.free(taken.address);
+  return undefined;
+}
+
+/** A buffer of zeros; nothing after reporting CM6012. */
+export function allocate(context: Context, size: number, diagnostics: Diagnostics, isSeen: boolean): CudaBuffer | undefined {
+  const taken = take(context, size, isSeen);
+  if (!taken) {
     diagnostics.report('CM6012', { bytes: size, what: 'a buffer' });
     return undefined;
   }
+  const { binding, memory } = context;
+  const { address, view } = taken;
   memory.add(address);
   let isFree = false;
   const { write, read } = copies(context, address, size);
+  const isGone = (): boolean => isFree || context.isClosed;
   return {
     context,
     address,
@@ -58,6 +71,7 @@ export function allocate(context: Context, size: number, diagnostics: Diagnostic
       if (!isFree) write(bytes, offset);
     },
     read: () => (isFree ? new Uint8Array(0) : read()),
+    ...(view ? { view: () => (isGone() ? new Uint8Array(0) : view.subarray(0, size)) } : {}),
     deviceAddress: () => address,
     free() {
       if (isFree) return;

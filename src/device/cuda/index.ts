@@ -7,7 +7,7 @@ import type { CudaBinding } from '../../ffi/index.ts';
 import type { Device } from '../device.ts';
 import { allocate } from './buffer.ts';
 import type { Context } from './context.ts';
-import { faultText } from './faults.ts';
+import { faultText, isSticky } from './faults.ts';
 import { cudaInfo, firstDevice } from './info.ts';
 import { loadModule } from './library.ts';
 
@@ -21,9 +21,11 @@ export function openCudaDevice(binding: CudaBinding): Device | string {
   const start = stream && binding.event();
   const end = start && binding.event();
   if (!stream || !start || !end) {
-    const why = faultText(binding.lastFault());
+    const fault = binding.lastFault();
     if (isOpen) binding.release(firstDevice);
-    return why;
+    return isSticky(fault)
+      ? `the CUDA driver serves this process no more, since a kernel has failed: ${faultText(fault)}`
+      : faultText(fault);
   }
   const context: Context = {
     binding,
@@ -38,7 +40,7 @@ export function openCudaDevice(binding: CudaBinding): Device | string {
   };
   return {
     info: context.info,
-    allocate: (size, diagnostics) => allocate(context, size, diagnostics),
+    allocate: (size, diagnostics, isSeen = false) => allocate(context, size, diagnostics, isSeen),
     load(_, diagnostics) {
       diagnostics.report('CM6040', {});
       return undefined;
@@ -54,7 +56,7 @@ function close(context: Context): void {
   context.isClosed = true;
   // A kernel that never ends would be waited for; the end of the process ends it.
   if (context.isRunning) return;
-  // After an error that stays, the context is of no use to anybody, and the next one starts afresh.
+  // After an error that stays the context is of no use to anybody. Whether there can be another in this process is the driver's to say.
   if (context.lost !== undefined) {
     binding.reset(firstDevice);
     return;

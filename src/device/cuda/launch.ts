@@ -1,11 +1,11 @@
 /** One launch: limits first, then the arguments where the driver finds them, the kernel between two events, and what it left. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { captureOutput } from '../../ffi/index.ts';
-import type { LaunchRequest, LaunchResult } from '../device.ts';
+import type { Dim3, LaunchRequest, LaunchResult } from '../device.ts';
 import { checkRequest, type Judge } from '../request.ts';
 import { cudaBuffer } from './buffer.ts';
 import type { Context, CudaKernel } from './context.ts';
-import { faultText, reportFault } from './faults.ts';
+import { faultText, reportFault, reportLost } from './faults.ts';
 import { waitFor } from './wait.ts';
 
 /** Runs a kernel to its end; nothing after reporting CM50xx or CM60xx. */
@@ -16,15 +16,17 @@ export function launchKernel(
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
   if (!checkRequest(judgeOf(context), kernel.reflection, request, diagnostics)) return undefined;
-  if ([...request.grid, ...request.block].includes(0)) return { durationMs: 0 };
+  if (isNothing(request.grid) || isNothing(request.block)) return { durationMs: 0 };
   if (context.lost !== undefined) {
-    diagnostics.report('CM6029', { kernel: request.kernel, why: context.lost });
+    reportLost(request.kernel, context.lost, diagnostics);
     return undefined;
   }
   if (!fitsKernel(context, kernel, request, diagnostics) || !allowShared(context, kernel, request, diagnostics)) return undefined;
   fillArguments(context, kernel, request);
   return run(context, kernel, request, diagnostics);
 }
+
+const isNothing = ([x, y, z]: Dim3): boolean => x === 0 || y === 0 || z === 0;
 
 const judgeOf = (context: Context): Judge => ({
   limits: context.info.limits,
@@ -46,13 +48,14 @@ function fitsKernel({ info }: Context, { facts }: CudaKernel, request: LaunchReq
     return false;
   }
   const { maxGridSize, maxThreadsDim } = info.properties as { maxGridSize: readonly number[]; maxThreadsDim: readonly number[] };
-  for (const [what, dims, most] of [['grid', grid, maxGridSize] as const, ['block', block, maxThreadsDim] as const]) {
-    if (dims.every((n, i) => n <= most[i]!)) continue;
-    diagnostics.report('CM5024', { given: `a ${what} of ${dims.join(' x ')}, where ${info.name} has at most ${most.join(' x ')}` });
-    return false;
-  }
-  return true;
+  const fitsGrid = isWithin(grid, maxGridSize);
+  if (fitsGrid && isWithin(block, maxThreadsDim)) return true;
+  const [name, dims, most] = fitsGrid ? (['block', block, maxThreadsDim] as const) : (['grid', grid, maxGridSize] as const);
+  diagnostics.report('CM5024', { given: `a ${name} of ${dims.join(' x ')}, where ${info.name} has at most ${most.join(' x ')}` });
+  return false;
 }
+
+const isWithin = ([x, y, z]: Dim3, most: readonly number[]): boolean => x <= most[0]! && y <= most[1]! && z <= most[2]!;
 
 /** Shared memory that no kernel has to ask for, bytes. */
 const freelyShared = 49152;
@@ -76,10 +79,10 @@ function allowShared({ binding }: Context, kernel: CudaKernel, request: LaunchRe
 /** The driver copies them when it takes the launch, so that one place for each kernel will do. */
 function fillArguments(context: Context, { args }: CudaKernel, request: LaunchRequest): void {
   const { bytes, words, offsets } = args;
-  for (const [i, arg] of request.args.entries()) {
-    const at = offsets[i]!;
+  for (let i = 0; i < request.args.length; i++) {
+    const [arg, at] = [request.args[i]!, offsets[i]!];
     if (arg.kind === 'bytes') bytes.set(arg.bytes, at);
-    else words[at >>> 3] = cudaBuffer(context, arg.buffer)!.address;
+    else words[at >>> 3] = cudaBuffer(context, arg.buffer)!.address + BigInt(arg.offset ?? 0);
   }
 }
 
@@ -99,8 +102,8 @@ function run(context: Context, kernel: CudaKernel, request: LaunchRequest, diagn
   }
   if (outcome === 'done') return { durationMs: context.binding.elapsed(context.events.start, context.events.end) ?? 0 };
   const fault = context.binding.lastFault();
-  const words = said ? new TextDecoder().decode(said.err).trim() : '';
-  if (reportFault(request.kernel, fault, words, diagnostics)) context.lost = faultText(fault);
+  const failed = { kernel: request.kernel, said: said ? new TextDecoder().decode(said.err).trim() : '', stops: faults?.texts ?? [] };
+  if (reportFault(failed, fault, diagnostics)) context.lost = faultText(fault);
   return undefined;
 }
 
@@ -113,10 +116,8 @@ function runAndWait(context: Context, kernel: CudaKernel, request: LaunchRequest
     binding.launch({ kernel: handle, grid, block, shared, stream, args }) &&
     binding.record(events.end, stream);
   if (!isUnderWay) return 'failed';
-  if (timeoutMs > 0) {
-    const state = waitFor(binding, events.end, timeoutMs);
-    if (state !== 'done') return state;
-  }
-  // This also has the driver write what the kernel printed.
-  return binding.synchronize(stream) ? 'done' : 'failed';
+  const state = timeoutMs > 0 ? waitFor(binding, events.end, timeoutMs) : 'running';
+  if (state === 'overdue' || (state === 'done' && !kernel.reflection.printf)) return state;
+  // This also has the driver write what the kernel printed, and what it has to say of a failure.
+  return binding.synchronize(stream) && state !== 'failed' ? 'done' : 'failed';
 }

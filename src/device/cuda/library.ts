@@ -4,14 +4,14 @@ import type { SourceFile, Span } from '../../base/source.ts';
 import type { DeviceModule, DeviceSymbol, PtxModule } from '../device.ts';
 import { copies } from './buffer.ts';
 import type { Context, CudaKernel } from './context.ts';
-import { faultText } from './faults.ts';
+import { faultText, reportLost } from './faults.ts';
 import { launchKernel } from './launch.ts';
 
 /** Loads PTX; nothing after reporting CM6041 or CM6043. */
 export function loadModule(context: Context, { source, kernels }: PtxModule, diagnostics: Diagnostics): DeviceModule | undefined {
   const { binding } = context;
   if (context.lost !== undefined) {
-    diagnostics.report('CM6029', { kernel: kernels[0]?.name ?? '', why: context.lost });
+    reportLost(kernels[0]?.name ?? source.path, context.lost, diagnostics);
     return undefined;
   }
   const { handle, info, errors } = binding.module(source.text);

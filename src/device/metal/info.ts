@@ -1,7 +1,9 @@
 /** What a Metal device is, and what this machine says of it. */
 import { targets } from '../../air/targets.ts';
-import { type Handle, type MetalBinding, openMetal } from '../../ffi/index.ts';
+import { gpuCoreCount, type Handle, type MetalBinding, openMetal } from '../../ffi/index.ts';
 import type { DeviceInfo } from '../device.ts';
+import { commonProperties } from '../properties.ts';
+import { coresOf } from './chips.ts';
 
 /** Bytes that one view of JavaScript can show. */
 const largestView = 2 ** 32;
@@ -10,18 +12,17 @@ export const simdWidth = 32;
 
 /** Name and limits of a device. */
 export function metalInfo(binding: MetalBinding, device: Handle): DeviceInfo {
-  const { maxThreads, maxThreadgroupBytes, maxBufferBytes } = binding.deviceFacts(device);
-  return {
-    kind: 'metal',
-    name: binding.deviceName(device),
-    limits: {
-      // What a kernel takes may be less, which its pipeline says.
-      maxThreadsPerThreadgroup: Math.min(1024, maxThreads[0]),
-      maxThreadgroupBytes: maxThreadgroupBytes || targets.macos14.shared.total,
-      maxBufferBytes: Math.min(maxBufferBytes, largestView),
-      simdWidth,
-    },
+  const { maxThreads, maxThreadgroupBytes, maxBufferBytes, workingSetBytes } = binding.deviceFacts(device);
+  const name = binding.deviceName(device);
+  const limits = {
+    // What a kernel takes may be less, which its pipeline says.
+    maxThreadsPerThreadgroup: Math.min(1024, maxThreads[0]),
+    maxThreadgroupBytes: maxThreadgroupBytes || targets.macos14.shared.total,
+    maxBufferBytes: Math.min(maxBufferBytes, largestView),
+    simdWidth,
   };
+  const more = { name, totalGlobalMem: workingSetBytes, multiProcessorCount: coresOf(name, gpuCoreCount()), maxThreadsDim: maxThreads };
+  return { kind: 'metal', name, limits, properties: commonProperties(limits, more) };
 }
 
 /** What there is of Metal on this machine. */

@@ -33,6 +33,7 @@ export const cudaTypes = {
   cuFuncGetAttribute: call(p, i, p),
   cuFuncSetAttribute: call(p, i, i),
   cuMemAlloc_v2: call(p, w),
+  cuMemAllocManaged: call(p, w, u),
   cuMemFree_v2: call(w),
   cuMemsetD8_v2: call(w, 'u8', w),
   cuMemcpyHtoD_v2: call(w, p, w),
@@ -58,6 +59,9 @@ export const cudaResults = { success: 0, outOfMemory: 2, noDevice: 100, notFound
 
 /** `CUjit_option`. */
 export const jitOptions = { infoLog: 3, infoLogBytes: 4, errorLog: 5, errorLogBytes: 6, optimisation: 7 } as const;
+
+/** `CUmemAttach_flags`: every stream reaches the memory. */
+export const attachGlobal = 1;
 
 /** `CUfunction_attribute`. */
 export const functionAttributes = { maxThreads: 0, staticShared: 1, registers: 4, maxDynamicShared: 8 } as const;

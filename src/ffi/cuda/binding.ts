@@ -4,7 +4,7 @@
  */
 import type { Ffi } from '../bun.ts';
 import { cText, type Pointer } from '../types.ts';
-import { type CudaApi, cudaResults, functionAttributes, jitOptions } from './api.ts';
+import { attachGlobal, type CudaApi, cudaResults, functionAttributes, jitOptions } from './api.ts';
 
 declare const handleBrand: unique symbol;
 /** A context, module, function, stream or event of the driver. */
@@ -84,6 +84,8 @@ export interface CudaBinding {
   symbol(module: CudaHandle, name: string): { readonly address: bigint; readonly size: number } | undefined;
   /** Nothing is promised of what it holds. */
   allocate(bytes: number): bigint | undefined;
+  /** Memory that the host sees as well, as it is: good until it is given back, and at rest while no kernel runs. At most 4 GiB. */
+  allocateManaged(bytes: number): { readonly address: bigint; readonly view: Uint8Array } | undefined;
   free(address: bigint): boolean;
   fill(address: bigint, value: number, bytes: number): boolean;
   write(address: bigint, bytes: Uint8Array): boolean;
@@ -172,6 +174,11 @@ export function bindingOver(api: CudaApi, ffi: Ffi): CudaBinding | CudaFault {
       return good('cuModuleGetGlobal', found) ? { address: handles[0]!, size: Number(handles[1]) } : undefined;
     },
     allocate: (bytes) => (good('cuMemAlloc', api.cuMemAlloc_v2(handles, bytes)) ? handles[0] : undefined),
+    allocateManaged(bytes) {
+      if (!good('cuMemAllocManaged', api.cuMemAllocManaged(handles, bytes, attachGlobal))) return undefined;
+      const [address] = handles;
+      return { address: address!, view: new Uint8Array(ffi.toArrayBuffer(Number(address) as never, 0, bytes)) };
+    },
     free: (address) => good('cuMemFree', api.cuMemFree_v2(address)),
     fill: (address, value, bytes) => good('cuMemsetD8', api.cuMemsetD8_v2(address, value, bytes)),
     write: (address, bytes) => bytes.length === 0 || good('cuMemcpyHtoD', api.cuMemcpyHtoD_v2(address, bytes, bytes.length)),

@@ -35,7 +35,8 @@ function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>, value: Valu
 /** Leaves the old value on the stack. */
 export function atomic(e: Emitter, inst: InstOf<'atomic'>, value: Value): void {
   const places = prepare(e, inst, value);
-  const pushNew = (): void => (flushesSubnormals(e.kernel, inst) ? addFlushed(e, places) : writeNew(e, inst.rmw, places));
+  const isFlushed = flushesSubnormals(e.kernel, inst) || (e.isFlushing && inst.rmw === 'fadd' && inst.type === 'f32');
+  const pushNew = (): void => (isFlushed ? addFlushed(e, places) : writeNew(e, inst.rmw, places));
   if (isForAll(e, inst.a)) {
     const name = directAtomic(inst.rmw, places.type);
     if (name) writeDirect(e, name, places);

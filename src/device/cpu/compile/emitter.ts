@@ -22,6 +22,8 @@ export interface Emitter {
   /** Of an instrumented compilation. */
   readonly sanitizer?: Sanitizer | undefined;
   readonly probe?: Probe | undefined;
+  /** Whether singles are computed without subnormal ones. */
+  readonly isFlushing?: boolean | undefined;
 }
 
 /** An operation of two operands. */

@@ -15,8 +15,8 @@ const signature = (params: string, result: ValueType | ''): Signature => ({
 const narrowFma = (format: 'f16' | 'bf16') => (a: number, b: number, c: number) =>
   Number(fmaFloat(floatFormats[format], BigInt(a), BigInt(b), BigInt(c)));
 
-/** Since the program started, by a clock that is never set back. */
-const nanoseconds = (): bigint => BigInt(Math.floor(performance.now() * 1e6));
+/** Since 1970, by a clock that is never set back, and is the same for all workers: each starts its own at another time. */
+const nanoseconds = (): bigint => BigInt(Math.round(performance.timeOrigin * 1e3)) * 1000n + BigInt(Math.floor(performance.now() * 1e6));
 
 /** The imported functions, but for `tick`, which belongs to a launch. Halves and bfloats travel as their bits. */
 const hostRows = {
@@ -46,7 +46,7 @@ const hostRows = {
   cos: { signature: signature('f64', 'f64'), run: Math.cos },
   tanh: { signature: signature('f64', 'f64'), run: Math.tanh },
   counter: { signature: signature('', 'i64'), run: nanoseconds },
-  time: { signature: signature('', 'i64'), run: () => BigInt(Math.round(performance.timeOrigin * 1e3)) * 1000n + nanoseconds() },
+  time: { signature: signature('', 'i64'), run: nanoseconds },
   rsqrt: { signature: signature('f64', 'f64'), run: (x: number) => 1 / Math.sqrt(x) },
 } satisfies Record<string, { signature: Signature; run: (...x: never[]) => unknown }>;
 

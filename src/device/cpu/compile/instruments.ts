@@ -8,6 +8,8 @@ export interface Instruments {
   readonly isOrdered?: boolean;
   /** What watches how threads go through the kernel. */
   readonly probe?: 'trace' | 'profile';
+  /** Whether singles are computed without subnormal ones. */
+  readonly isFlushing?: boolean;
 }
 
 /** The same for the same instruments. */

@@ -28,7 +28,11 @@ export interface KernelModule {
 }
 
 /** Compiles a kernel, which is changed on the way, with the instruments that are asked for. Workers may share the memory. */
-export function compileKernel(kernel: Kernel, { sanitize, isOrdered, probe: kind }: Instruments = {}, isShared = false): KernelModule {
+export function compileKernel(
+  kernel: Kernel,
+  { sanitize, isOrdered, probe: kind, isFlushing }: Instruments = {},
+  isShared = false,
+): KernelModule {
   const plan = planOf(kernel);
   const module = newModule();
   const host = declareHost(module, kernel.params.length, isShared);
@@ -37,7 +41,8 @@ export function compileKernel(kernel: Kernel, { sanitize, isOrdered, probe: kind
   const probe = kind && (kind === 'trace' ? newTraceProbe : newProfileProbe)(plan, module);
   const phase = module.global('i32');
   const fuel = module.global('i32');
-  const shared: Shared = { plan, module, host, helper: helperTable(module, host.functions), phase, fuel, sanitizer, order, probe };
+  const helper = helperTable(module, host.functions);
+  const shared: Shared = { plan, module, host, helper, phase, fuel, sanitizer, order, probe, isFlushing };
   const written = plan.regions.list.map((region) => ({ id: region.id, ...writeRegion(shared, region) }));
   const together = plan.regions.meetings.map((meeting) => ({ id: meeting.id, index: writeMeeting(shared, meeting) }));
   const steps = [...written, ...together].sort((a, b) => a.id - b.id).map(({ index }) => index);

@@ -28,13 +28,13 @@ const stores: Record<string, string> = { i8: 'i32.store8', i16: 'i32.store16', f
 
 /**
  * The address on the stack as an index of memory. The first page is nobody's, and memory ends below 4 GiB: whatever lies
- * outside becomes an index at which every access traps.
+ * outside becomes an index at which every access traps, and no atomic does for its alignment.
  */
 export function wrapAddress(e: Emitter): void {
   const address = e.values.scratch('i64');
   e.code.at('local.tee', address);
   e.code.op('i32.wrap_i64');
-  e.code.i32(-1);
+  e.code.i32(-8);
   e.code.at('local.get', address);
   e.code.i64(65536n);
   e.code.op('i64.sub');

@@ -175,8 +175,19 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
   const { kernel } = plan;
   const free = (value: Value): void => writeFree(frame, value);
   const values = regionValues(plan, code, free);
-  const { host, helper, sanitizer, probe } = shared;
-  const e: Emitter = { kernel, code, host, values, helper, free, window: (space) => writeWindow(frame, space), sanitizer, probe };
+  const { host, helper, sanitizer, probe, isFlushing } = shared;
+  const e: Emitter = {
+    kernel,
+    code,
+    host,
+    values,
+    helper,
+    free,
+    window: (space) => writeWindow(frame, space),
+    sanitizer,
+    probe,
+    isFlushing,
+  };
   const inRegion = (value: Value): boolean => region.cfg.position[plan.home[value]!]! >= 0;
 
   for (const value of plan.brought.get(region.entry)!) {

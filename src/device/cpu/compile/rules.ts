@@ -13,14 +13,15 @@ import {
   widenFloat,
   zeroExtend,
 } from './conversion-rules.ts';
-import { type Emitter, pushAll, typeOf } from './emitter.ts';
+import { computesSingles, flushing } from './denormals.ts';
+import { call, type Emitter, pushAll, typeOf } from './emitter.ts';
 import { approximate, compareFloat, float1, float2, floatChoice, fma, signBit } from './float-rules.ts';
 import { compareInt, highProduct, integer, integerCall, leadingZeros, reverseBits, shift, shiftSigned } from './integer-rules.ts';
 import { load, select, store } from './memory-rules.ts';
 import { heldAs } from './values.ts';
 
 const free = (e: Emitter, _: unknown, value: Value): void => e.free(value);
-const call = (): never => bug('a call is left, and reading AIR puts the body of a function in its place');
+const noCall = (): never => bug('a call is left, and reading AIR puts the body of a function in its place');
 
 /** The threads of a block are one to the engine, whose accesses do not wait; for those of other blocks they may. */
 function fence(e: Emitter, { scope }: InstOf<'fence'>): void {
@@ -91,9 +92,9 @@ const rules = {
   uitofp: (e, inst) => intToFloat(e, inst, false),
   fpext: widenFloat,
   fptrunc: narrowFloat,
-  call1: call,
-  call2: call,
-  call3: call,
+  call1: noCall,
+  call2: noCall,
+  call3: noCall,
   select,
   vec2: (e, inst) => pushAll(e, [inst.a, inst.b]),
   vec4: (e, inst) => pushAll(e, [inst.a, inst.b, inst.c, inst.d]),
@@ -126,6 +127,11 @@ export const ruleOf = (op: Op): ((e: Emitter, inst: never, value: Value) => void
 /** Writes the instruction that defines a value, or keeps it to be written where it is used. */
 export function writeInstruction(e: Emitter, value: Value): void {
   const inst = e.kernel.insts[value]!;
-  e.values.define(value, () => ruleOf(inst.op)(e, inst as never, value));
+  const isFlushed = e.isFlushing && computesSingles(inst.op);
+  const by = isFlushed ? flushing(e) : e;
+  e.values.define(value, () => {
+    ruleOf(inst.op)(by, inst as never, value);
+    if (isFlushed && inst.type === 'f32') call(e, 'flush32');
+  });
   e.probe?.wrote(e, value);
 }

@@ -22,6 +22,8 @@ export interface Shared {
   readonly order?: OrderState | undefined;
   /** What watches how threads go through the kernel. */
   readonly probe?: Probe | undefined;
+  /** Whether singles are computed without subnormal ones. */
+  readonly isFlushing?: boolean | undefined;
 }
 
 /** The state of a thread that has left the kernel: above all others. */

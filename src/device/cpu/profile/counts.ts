@@ -10,8 +10,9 @@ export interface Counts {
   readonly parted: Float64Array;
   /** By basic block: its accesses. */
   readonly accesses: readonly (readonly CountedAccess[])[];
-  /** A bit for each sector of memory that was touched. */
-  readonly touched: Uint8Array;
+  /** A bit for each sector of memory that was read, and for each that was written. */
+  readonly read: Uint8Array;
+  readonly written: Uint8Array;
 }
 
 export interface CountedAccess extends WatchedAccess {
@@ -33,6 +34,6 @@ export function newCounts({ compiled, memory }: Observed): Counts {
       return access ? [{ ...access, global: noGlobal(), shared: noShared() }] : [];
     }),
   );
-  const touched = new Uint8Array(memory.memory.buffer.byteLength / 256 + 1);
-  return { warps: perBlock(), lanes: perBlock(), parted: perBlock(), accesses, touched };
+  const map = () => new Uint8Array(memory.memory.buffer.byteLength / 256 + 1);
+  return { warps: perBlock(), lanes: perBlock(), parted: perBlock(), accesses, read: map(), written: map() };
 }

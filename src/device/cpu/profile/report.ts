@@ -63,7 +63,7 @@ export function profileOf(observed: Observed, { source }: ProfileRequest, counts
     grid,
     block,
     warps: grid[0] * grid[1] * grid[2] * Math.ceil(threads / 32),
-    footprint: 32 * bitsIn(counts.touched),
+    footprint: { read: 32 * bitsIn(counts.read), written: 32 * bitsIn(counts.written) },
     total: tally.total,
     operations: tally.operations,
     lines: [...lines.values()].sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line),
@@ -83,8 +83,8 @@ function tallyBlock(tally: Tally, block: Block, hasMarks: boolean): void {
     const inst = kernel.insts[value]!;
     const line = lineOf(kernel.locs[value]);
     if (inst.op === 'mark') execute(value);
-    // Without marks a line counts once where any of its operations does.
-    else if (!hasMarks && line && !seen.has(line.line)) execute(value);
+    // Without marks a line counts once where any of its operations does, and without lines each operation.
+    else if (!hasMarks && (line ? !seen.has(line.line) : classOf(kernel, inst) !== undefined)) execute(value);
     seen.add(line?.line ?? 0);
     const kind = classOf(kernel, inst);
     if (kind) addNumbers(operations[kind], executed);

@@ -94,7 +94,7 @@ function newFollower({ compiled, area }: Observed, counts: Counts, threads: numb
   };
 }
 
-function listenerOf({ warps, lanes, parted, accesses, touched }: Counts, shared: number): Listener {
+function listenerOf({ warps, lanes, parted, accesses, read, written }: Counts, shared: number): Listener {
   const offsets = new Uint32Array(32);
   return {
     ran(block, count) {
@@ -105,13 +105,14 @@ function listenerOf({ warps, lanes, parted, accesses, touched }: Counts, shared:
       const access = accesses[block]![number]!;
       if (access.space === 'shared') {
         for (let i = 0; i < count; i++) offsets[i] = indices[i]! - shared;
-        countShared(access.shared, offsets, ofLanes, count, { size: access.size, isAtomic: access.kind === 'atomic' });
+        countShared(access.shared, offsets, ofLanes, count, access);
         return;
       }
       const sectors = countGlobal(access.global, indices, count, access.size);
       for (let i = 0; i < sectors.count; i++) {
         const sector = sectors.list[i]!;
-        touched[sector >>> 3]! |= 1 << (sector & 7);
+        if (access.kind !== 'store') read[sector >>> 3]! |= 1 << (sector & 7);
+        if (access.kind !== 'load') written[sector >>> 3]! |= 1 << (sector & 7);
       }
     },
     parted(block) {

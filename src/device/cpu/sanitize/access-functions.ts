@@ -7,6 +7,7 @@ import type { SanitizeKind } from '../../device.ts';
 import { whoMask, writeConflict, writeNoteRead } from './race-functions.ts';
 import { maskOf, readStampAt, stampFields } from './stamp.ts';
 import type { SanitizerState } from './state.ts';
+import { writeWatched } from './writer.ts';
 
 export interface AccessShape {
   readonly what: 'load' | 'store' | 'atomic';
@@ -88,6 +89,7 @@ function writeFunction(
   if (shape.space !== 'local' && kinds.has('init')) writeInit(frame);
   if ((shape.space === 'global' || shape.space === 'shared') && kinds.has('race')) writeRaces(frame);
   if (shape.space !== 'local' && kinds.has('sync')) writeProgress(frame);
+  if (shape.space === 'global' && shape.what !== 'load' && kinds.has('writer')) writeWatched(frame, shape.size);
   code.at('local.get', frame.index);
   return index;
 }

@@ -43,3 +43,13 @@ export function placeOf(places: Places, address: bigint): string {
   const [nearest] = [...places.regions].sort((a, b) => (distance(a) < distance(b) ? -1 : 1));
   return nearest && distance(nearest) < 65536n ? placeIn(nearest, address) : 'far from every buffer';
 }
+
+/** What memory holds at an address, as a number. */
+export function bytesAt(memory: WebAssembly.Memory, address: bigint, count: number): string {
+  const at = Number(address);
+  if (at + count > memory.buffer.byteLength) return 'nothing';
+  return `0x${[...new Uint8Array(memory.buffer, at, count)]
+    .reverse()
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('')}`;
+}

@@ -17,6 +17,8 @@ const imports = {
   released: { params: [], results: [] },
   /** A block starts: shared memory holds nothing. */
   emptied: { params: [], results: [] },
+  /** A write where it is asked who writes; the site. */
+  wrote: { params: ['i32'], results: [] },
 } as const satisfies Record<string, Signature>;
 export type SanitizerImport = keyof typeof imports;
 
@@ -39,6 +41,9 @@ const globals = {
   polls: 'i32',
   'last.poll': 'i32',
   'poll.address': 'i64',
+  /** Where it is asked who writes, and how many bytes. */
+  'watched.start': 'i64',
+  'watched.bytes': 'i64',
 } as const satisfies Record<string, ValueType>;
 export type SanitizerGlobal = keyof typeof globals;
 

@@ -8,11 +8,12 @@ import type { Observed } from '../observer.ts';
 import { type Allocations, setBits } from './allocations.ts';
 import { describeOther, type Findings, newFindings, type Who } from './findings.ts';
 import { placesOf } from './launch-places.ts';
-import { hex, type Places, placeIn, placeOf, regionAt } from './places.ts';
+import { bytesAt, hex, type Places, placeIn, placeOf, regionAt } from './places.ts';
 import type { Site } from './sites.ts';
 import { cellBytes, fieldOf } from './stamp.ts';
 import { paramBytesGlobal, type SanitizerGlobal, type SanitizerImport, threadTimesBytes } from './state.ts';
 import { watchSync } from './sync.ts';
+import { watchWriter } from './writer.ts';
 
 /** Thrown to stop a launch in which a thread waits for ever. */
 export class Deadlock extends Error {}
@@ -41,7 +42,6 @@ interface Shadow {
 }
 
 const product = (dims: Dim3): number => dims[0] * dims[1] * dims[2];
-const defaultLimit = 20;
 /** Bytes of what takes the place of a wrong access, twice: what is read, zeros, and what is written. */
 const sinkBytes = 64;
 
@@ -55,21 +55,23 @@ export function startWatch(watched: Watched, diagnostics: Diagnostics): Watch | 
     return undefined;
   }
   const places = placesOf(watched);
-  const { limit = defaultLimit, source } = request.sanitize;
+  const { limit = 20, source } = request.sanitize;
   const about = { kernel: request.kernel, blockShape: request.block, source, limit };
   const findings = newFindings(about);
   const run: Run = { watched, shadow, places, findings, global: undefined };
+  const writer = watchWriter(watched);
   return {
-    imports: importsOf(run, about),
+    imports: { ...importsOf(run, about), wrote: (site: number): void => writer.wrote(site, run.global!) },
     begin(global) {
       run.global = global;
-      for (const [name, value] of Object.entries(globalsOf(watched, shadow))) global(name).value = value;
+      for (const [name, value] of Object.entries({ ...globalsOf(watched, shadow), ...writer.globals })) global(name).value = value;
       kernel.params.forEach((param, i) => {
         global(paramBytesGlobal(i)).value = BigInt(bytesOfParam(watched, param.slot, i));
       });
     },
     tick: deadlockWatch(run),
     end(to) {
+      writer.end();
       keepWritten(watched, shadow);
       memory.give(shadow.at);
       findings.report(to);
@@ -143,7 +145,10 @@ function keepWritten({ memory, allocations, request }: Watched, { written }: Sha
 
 // ── the instance ──
 
-function globalsOf({ compiled, request, area, memory, kernel }: Watched, shadow: Shadow): Record<SanitizerGlobal, number | bigint> {
+function globalsOf(
+  { compiled, request, area, memory, kernel }: Watched,
+  shadow: Shadow,
+): Partial<Record<SanitizerGlobal, number | bigint>> {
   const { windows } = compiled;
   const spans = [
     [area.constant, windows.constant],
@@ -185,7 +190,7 @@ function bytesOfParam({ kernel, request, own }: Watched, slot: number, index: nu
 
 // ── what is found ──
 
-function importsOf(run: Run, about: Parameters<typeof newFindings>[0]): Watch['imports'] {
+function importsOf(run: Run, about: Parameters<typeof newFindings>[0]): Omit<Watch['imports'], 'wrote'> {
   const { watched, shadow, places, findings } = run;
   const { memory, request, compiled } = watched;
   const kinds = request.sanitize.kinds;
@@ -232,7 +237,7 @@ function importsOf(run: Run, about: Parameters<typeof newFindings>[0]): Watch['i
         holes: { ...common(of, address), place: placeOf(places, address) },
         site: of,
         who: who(),
-        notes: [`memory holds ${bytesAt(memory, address, laneBytes(of))} there`],
+        notes: [`memory holds ${bytesAt(memory.memory, address, laneBytes(of))} there`],
       }));
     },
     race(before: bigint, address: bigint, now: bigint): void {
@@ -243,14 +248,13 @@ function importsOf(run: Run, about: Parameters<typeof newFindings>[0]): Watch['i
         const thread = fieldOf(before, 'thread');
         const isOwn = isInBlock && thread === word('thread');
         const name = isOwn ? 'another thread' : isInBlock ? describeOther(thread, request.block) : 'a thread of another block';
-        const did = !other?.isWrite ? 'reads' : other.what.startsWith('store') ? 'writes' : 'changes (atomically)';
         return {
           code,
-          holes: { ...common(of, address), place: placeOf(places, address), other: name, did: `${did} it` },
+          holes: { ...common(of, address), place: placeOf(places, address), other: name, did: `${does(other)} it` },
           site: of,
           who: who(),
-          other: { site: other, text: `${name} ${did} it here` },
-          notes: [`memory holds ${bytesAt(memory, address, laneBytes(of))} there`],
+          other: { site: other, text: `${name} ${does(other)} it here` },
+          notes: [`memory holds ${bytesAt(memory.memory, address, laneBytes(of))} there`],
         };
       });
     },
@@ -281,15 +285,6 @@ const plainIndex = (address: bigint): number => (address >= 65536n && address < 
 function cleanSink(memory: DeviceMemory, { sink }: Shadow): number {
   memory.view(sink, sinkBytes).fill(0);
   return sink;
-}
-
-function bytesAt({ memory }: DeviceMemory, address: bigint, count: number): string {
-  const at = Number(address);
-  if (at + count > memory.buffer.byteLength) return 'nothing';
-  return `0x${[...new Uint8Array(memory.buffer, at, count)]
-    .reverse()
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('')}`;
 }
 
 // ── deadlock ──

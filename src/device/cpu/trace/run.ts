@@ -22,6 +22,8 @@ interface Run {
   /** By value: the bits of its lanes, when it was last computed. */
   readonly known: Map<Value, bigint[]>;
   readonly steps: Step[];
+  /** Whether the metallib says where instructions of the source start. */
+  readonly hasMarks: boolean;
   count: number;
   global: ((name: string) => WebAssembly.Global) | undefined;
 }
@@ -32,8 +34,10 @@ type Step = TraceStep & { readonly operations: TraceOperation[] };
 export function startTrace(observed: Observed, request: TraceRequest): Observer {
   const { grid, block } = observed.request;
   const at = { block: linear(request.block, grid)!, thread: linear(request.thread, block)! };
-  const run: Run = { observed, request, at, places: placesOf(observed), known: new Map(), steps: [], count: 0, global: undefined };
   const { kernel } = observed.compiled.watched!.plan;
+  const hasMarks = kernel.insts.some(({ op }) => op === 'mark');
+  const places = placesOf(observed);
+  const run: Run = { observed, request, at, places, known: new Map(), steps: [], hasMarks, count: 0, global: undefined };
   const imports: Record<TraceImport, (...args: never[]) => unknown> = {
     isTraced: (thread: number): number => Number(thread === at.thread && blockOf(run) === at.block),
     computed: (value: Value, lane: number, bits: bigint): void => computed(run, value, lane, BigInt.asUintN(64, bits)),
@@ -94,12 +98,15 @@ function computed(run: Run, value: Value, lane: number, bits: bigint): void {
 
 /** Adds what was done to the step of its line, or begins one: passes may move what is computed away from where its line starts. */
 function operate(run: Run, value: Value, result: bigint[] | undefined): void {
-  if (!isKept(run)) return;
+  if (run.hasMarks && !isKept(run)) return;
   const { kernel } = run.observed.compiled.watched!.plan;
   const inst = kernel.insts[value]!;
   const line = lineOf(kernel.locs[value]);
   const last = run.steps.at(-1);
-  if (!last || (line && (line.line !== last.line || line.column !== last.column))) startStep(run, value, false);
+  // Where nothing says what the source had, each operation is an instruction.
+  if (!run.hasMarks) startStep(run, value, true);
+  else if (!last || (line && (line.line !== last.line || line.column !== last.column))) startStep(run, value, false);
+  if (!isKept(run)) return;
   const operands = operandsOf(inst).map((operand) => heldBy(run, operand));
   const given = result && shown(run, inst.type, [...result]);
   run.steps.at(-1)!.operations.push({ what: nameOf(kernel, inst), operands, result: given });

@@ -1,7 +1,7 @@
 /** What those who share a launch tell each other: words that all of them see, in memory of its own. */
 
 /** How a share of a launch ended. */
-export const endings = { ended: 0, stopped: 1, fault: 2, broken: 3 } as const;
+export const endings = { ended: 0, stopped: 1, fault: 2, broken: 3, misaligned: 4 } as const;
 export type Ending = keyof typeof endings;
 
 /** Why everybody is to stop. */
@@ -120,6 +120,9 @@ export function placeOf({ words }: Control, slot: number): Place & { readonly fi
   return { block: [word('x'), word('y'), word('z')], thread: word('thread'), first: word('first') };
 }
 
+/** What a trap of WebAssembly is: engines tell by their words alone. */
+export const endingOfTrap = (error: WebAssembly.RuntimeError): Ending => (/unalign/i.test(error.message) ? 'misaligned' : 'fault');
+
 /** Notes how a share ended that did not come to its end; after a fault, nobody goes on behind its unit. */
 export function noteEnding(control: Control, slot: number, ending: Ending, where: Place & { readonly first: number }): void {
   const { words } = control;
@@ -133,7 +136,7 @@ export function noteEnding(control: Control, slot: number, ending: Ending, where
   put('first', where.first);
   put('ending', endings[ending]);
   if (ending === 'broken') stopAll(control, stops.broken);
-  if (ending !== 'fault') return;
+  if (ending !== 'fault' && ending !== 'misaligned') return;
   for (let last = lastUnit(control); where.first < last; ) {
     const seen = Atomics.compareExchange(words, place.last, last, where.first);
     if (seen === last) return;

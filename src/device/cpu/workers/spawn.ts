@@ -29,7 +29,7 @@ interface NodeWorker {
 }
 
 interface Scope {
-  readonly Worker?: new (url: string) => PageWorker;
+  readonly Worker?: new (url: string, options: { type: 'module' }) => PageWorker;
   readonly SharedArrayBuffer?: unknown;
   readonly crossOriginIsolated?: boolean;
   readonly navigator?: { readonly hardwareConcurrency?: number };
@@ -59,7 +59,8 @@ export function spawn(text: string, listener: Listener): Handle | undefined {
 
 function spawnInPage(Worker: NonNullable<Scope['Worker']>, text: string, listener: Listener): Handle {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
-  const worker = new Worker(url);
+  // Deno has no others.
+  const worker = new Worker(url, { type: 'module' });
   worker.addEventListener('message', ({ data }) => listener.message(data));
   worker.addEventListener('error', ({ message }) => listener.ended(message ?? 'an error'));
   // Bun says when one has ended; pages do not, and there it ends at once.

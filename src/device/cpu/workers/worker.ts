@@ -2,7 +2,7 @@
  * What a worker runs: shares of launches, one after the other. It is bundled as a text (`worker.recipe.ts`), for a worker is started
  * from nothing but a text wherever the package may be, in a single file as in a page.
  */
-import { begin, controlIn, end, noteEnding, noteWhy } from './control.ts';
+import { begin, controlIn, end, endingOfTrap, noteEnding, noteWhy } from './control.ts';
 import { type KernelInstance, newInstance, placeIn } from './instance.ts';
 import { newShare, Stopped } from './share.ts';
 import { type Farewell, keptModules, type Task } from './task.ts';
@@ -56,8 +56,8 @@ function run(task: Task): void {
     share.take(instance.run);
   } catch (error) {
     if (!isBegun && !begin(control, slot)) return;
-    const isFault = error instanceof WebAssembly.RuntimeError;
-    const ending = error instanceof Stopped ? 'stopped' : isFault && instance ? 'fault' : 'broken';
+    const trap = error instanceof WebAssembly.RuntimeError && instance ? endingOfTrap(error) : 'broken';
+    const ending = error instanceof Stopped ? 'stopped' : trap;
     if (ending === 'broken') noteWhy(control, String(error));
     noteEnding(control, slot, ending, { ...(instance ? placeIn(instance) : { block: [0, 0, 0], thread: 0 }), first: share.first });
   }

@@ -1,0 +1,47 @@
+/** An NVIDIA GPU as a candidate of the lists of tests, and tests of it that need a process of their own. */
+import { spawnSync } from 'node:child_process';
+import type { Test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../../src/base/diagnostic.ts';
+import { systemCuda } from '../../../src/device/cuda/index.ts';
+import { openDevice } from '../../../src/device/index.ts';
+import type { Candidate } from '../device-contract.ts';
+import type { Register } from '../need.ts';
+
+export const gpu: Candidate = {
+  name: 'cuda',
+  open() {
+    const diagnostics = new Diagnostics();
+    const device = openDevice('cuda', diagnostics);
+    if (!device) throw new Error(diagnostics.list.map(({ message, notes }) => [message, ...notes].join('; ')).join());
+    return device;
+  },
+  overdue: 'CM6020',
+  outside: 'CM6021',
+  stopped: 'CM6042',
+};
+
+/**
+ * Registers the tests of a list where there is an NVIDIA GPU, but for those whose names have some of the words: after these a process is served
+ * no more, so that each is run by the same file in one of its own.
+ */
+export function onGpu<T>(test: Test<T>, file: string, fatal: readonly string[], list: (register: Register) => void): void {
+  const only = process.env.CUMETAL_ONLY_TEST;
+  if (!systemCuda().info) {
+    const name = 'a list of tests on an NVIDIA GPU';
+    console.log(`skipped: ${name} (needs one)`);
+    return test.skip(name, () => {});
+  }
+  list((name, run) => {
+    const found = fatal.find((words) => name.includes(words));
+    if (only === undefined ? found === undefined : found === only) test(name, run);
+  });
+  for (const words of only === undefined ? fatal : []) {
+    test(`${words}, in a process of its own`, () => {
+      const env = { ...process.env, CUMETAL_ONLY_TEST: words };
+      const { status, stdout, stderr, signal } = spawnSync(process.execPath, [file], { env, encoding: 'utf8', timeout: 60_000 });
+      assert.is(status, 0, `${signal ?? ''}${stdout}${stderr}`);
+      assert.match(stdout, /Passed:\s+1/);
+    });
+  }
+}

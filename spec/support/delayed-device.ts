@@ -1,0 +1,82 @@
+/**
+ * A device whose launches are under way for a while: over any other, `start` waits for some turns of the event loop, runs the launch,
+ * and waits again before it says so. What was handed over later would overtake it, were it not kept waiting.
+ */
+import type { Device, DeviceBuffer, DeviceModule, PendingLaunch } from '../../src/device/index.ts';
+import { random } from './mutate.ts';
+
+export interface Delayed {
+  readonly device: Device;
+  /** Every buffer that was allocated, in order. */
+  readonly buffers: DeviceBuffer[];
+  /** Most launches that were under way at once. */
+  mostAtOnce(): number;
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Turns that a launch waits, before and after; none where `turns` gives 0. */
+export function delayed(inner: Device, turns: () => number): Delayed {
+  const buffers: DeviceBuffer[] = [];
+  let [now, most] = [0, 0];
+  const device: Device = {
+    info: inner.info,
+    allocate(size, diagnostics, isSeen) {
+      const buffer = inner.allocate(size, diagnostics, isSeen);
+      if (buffer) buffers.push(buffer);
+      return buffer;
+    },
+    load: (metallib, diagnostics, options) => withStart(inner.load(metallib, diagnostics, options)),
+    ...(inner.loadPtx ? { loadPtx: (ptx, diagnostics) => withStart(inner.loadPtx!(ptx, diagnostics)) } : {}),
+    close: () => inner.close(),
+  };
+  const withStart = (module: DeviceModule | undefined): DeviceModule | undefined =>
+    module && { ...module, launch: module.launch, start: (request, to) => start(module, request, to) };
+  const start = (module: DeviceModule, ...[request, to]: Parameters<DeviceModule['launch']>): PendingLaunch => {
+    let [isCancelled, isDone] = [false, false];
+    const run = async () => {
+      most = Math.max(most, ++now);
+      for (let left = turns(); left > 0 && !isCancelled; left--) await turn();
+      const result = isCancelled ? undefined : module.launch(request, to);
+      if (isCancelled) to.report('CM6010', { kernel: request.kernel, seconds: 0, block: '0, 0, 0', thread: '0, 0, 0' });
+      for (let left = turns(); left > 0 && !isCancelled; left--) await turn();
+      now--;
+      isDone = true;
+      return result;
+    };
+    return {
+      done: run(),
+      cancel: () => {
+        isCancelled = true;
+      },
+      progress: () => ({ done: isDone ? 1 : 0, total: 1 }),
+    };
+  };
+  return { device, buffers, mostAtOnce: () => most };
+}
+
+/** Random whole numbers below a bound, from a seed. */
+export function randomFrom(seed: number): (below: number) => number {
+  const draw = random(seed);
+  return (below) => Math.floor(draw() * below);
+}
+
+/** The same device, of which launches cannot be had but to their end. */
+export const withoutStart = (inner: Device): Device => ({
+  ...inner,
+  load(metallib, diagnostics, options) {
+    const module = inner.load(metallib, diagnostics, options);
+    return module && { kernels: module.kernels, symbols: module.symbols, launch: module.launch };
+  },
+});
+
+/** The same device, with a list of its buffers as they are allocated. */
+export function watched(inner: Device): { low: Device; buffers: DeviceBuffer[] } {
+  const buffers: DeviceBuffer[] = [];
+  const allocate: Device['allocate'] = (size, diagnostics) => {
+    const buffer = inner.allocate(size, diagnostics);
+    if (buffer) buffers.push(buffer);
+    return buffer;
+  };
+  return { low: { ...inner, allocate }, buffers };
+}

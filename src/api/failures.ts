@@ -1,0 +1,144 @@
+/**
+ * What a diagnostic is to whoever calls: a class of exception, and an error of CUDA. Inside, errors are values; here, at the API's
+ * edge, they are thrown, with the diagnostics on them.
+ */
+import { bug } from '../base/bug.ts';
+import type { Code } from '../base/catalogue/index.ts';
+import type { Diagnostic, Diagnostics } from '../base/diagnostic.ts';
+import { type CudaError, type CudaErrorName, cudaErrors } from './cuda-errors.ts';
+
+/** Any error of this API. */
+export class CumetalError extends Error {
+  /** All that was said, the error itself first. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Of the error itself. */
+  readonly code: Code;
+  /** What CUDA would say. */
+  readonly cuda: CudaError;
+
+  constructor(diagnostics: readonly Diagnostic[], cuda: CudaError, cause?: unknown) {
+    const [first] = diagnostics;
+    super(textOf(first!), cause === undefined ? {} : { cause });
+    this.name = new.target.name;
+    this.diagnostics = diagnostics;
+    this.code = first!.code;
+    this.cuda = cuda;
+  }
+}
+
+/** PTX that does not compile. */
+export class CompileError extends CumetalError {}
+/** A module without the kernel that was asked for. */
+export class KernelNotFoundError extends CumetalError {}
+/** A library, or a kernel of it, that the device does not take. */
+export class PipelineCreationError extends CumetalError {}
+/** Memory, streams, events and symbols: not to be had, or not to be used so. */
+export class ResourceError extends CumetalError {}
+/** A launch that does not suit its kernel, or that failed. */
+export class LaunchError extends CumetalError {}
+/** A device that takes nothing more. */
+export class DeviceLostError extends CumetalError {}
+/** A device that is not on this machine. */
+export class DeviceNotFoundError extends CumetalError {}
+
+const classes = {
+  CompileError,
+  KernelNotFoundError,
+  PipelineCreationError,
+  ResourceError,
+  LaunchError,
+  DeviceLostError,
+  DeviceNotFoundError,
+} as const;
+
+/** What a diagnostic is outside. */
+export interface Failure {
+  readonly error: keyof typeof classes;
+  readonly cuda: CudaErrorName;
+}
+
+const is = (error: Failure['error'], cuda: CudaErrorName): Failure => ({ error, cuda });
+
+/** By code, or by how codes start: the longest that fits holds. */
+export const failures: Readonly<Record<string, Failure>> = {
+  CM: is('LaunchError', 'cudaErrorUnknown'),
+  CM1: is('CompileError', 'cudaErrorInvalidPtx'),
+  CM1120: is('KernelNotFoundError', 'cudaErrorInvalidDeviceFunction'),
+  CM20: is('CompileError', 'cudaErrorNoKernelImageForDevice'),
+  CM21: is('CompileError', 'cudaErrorUnsupportedPtxVersion'),
+  CM2101: is('CompileError', 'cudaErrorInvalidPtx'),
+  CM2107: is('CompileError', 'cudaErrorInvalidPtx'),
+  CM4: is('PipelineCreationError', 'cudaErrorInvalidKernelImage'),
+  CM4053: is('PipelineCreationError', 'cudaErrorNoKernelImageForDevice'),
+  CM50: is('LaunchError', 'cudaErrorInvalidValue'),
+  CM5001: is('KernelNotFoundError', 'cudaErrorInvalidDeviceFunction'),
+  CM5002: is('KernelNotFoundError', 'cudaErrorInvalidDeviceFunction'),
+  CM5003: is('KernelNotFoundError', 'cudaErrorInvalidDeviceFunction'),
+  CM5020: is('LaunchError', 'cudaErrorInvalidConfiguration'),
+  CM5021: is('LaunchError', 'cudaErrorInvalidConfiguration'),
+  CM5023: is('ResourceError', 'cudaErrorInvalidSymbol'),
+  CM5024: is('LaunchError', 'cudaErrorInvalidConfiguration'),
+  CM506: is('ResourceError', 'cudaErrorInvalidValue'),
+  CM5061: is('ResourceError', 'cudaErrorInvalidResourceHandle'),
+  CM5062: is('ResourceError', 'cudaErrorInvalidResourceHandle'),
+  CM5065: is('ResourceError', 'cudaErrorNotSupported'),
+  CM5066: is('ResourceError', 'cudaErrorNotReady'),
+  CM5067: is('ResourceError', 'cudaErrorInvalidResourceHandle'),
+  CM5068: is('ResourceError', 'cudaErrorNotReady'),
+  CM5069: is('ResourceError', 'cudaErrorNotPermitted'),
+  CM5070: is('LaunchError', 'cudaErrorInvalidValue'),
+  CM5071: is('LaunchError', 'cudaErrorInvalidValue'),
+  CM5072: is('DeviceLostError', 'cudaErrorDevicesUnavailable'),
+  CM5073: is('LaunchError', 'cudaErrorUnknown'),
+  CM5075: is('ResourceError', 'cudaErrorUnknown'),
+  CM6001: is('DeviceNotFoundError', 'cudaErrorNoDevice'),
+  CM6010: is('LaunchError', 'cudaErrorLaunchTimeout'),
+  CM6011: is('LaunchError', 'cudaErrorIllegalAddress'),
+  CM6012: is('ResourceError', 'cudaErrorMemoryAllocation'),
+  CM6013: is('PipelineCreationError', 'cudaErrorNoKernelImageForDevice'),
+  CM6014: is('LaunchError', 'cudaErrorLaunchFailure'),
+  CM6020: is('LaunchError', 'cudaErrorLaunchTimeout'),
+  CM6021: is('LaunchError', 'cudaErrorIllegalAddress'),
+  CM6022: is('LaunchError', 'cudaErrorLaunchTimeout'),
+  CM6023: is('ResourceError', 'cudaErrorMemoryAllocation'),
+  CM6024: is('DeviceLostError', 'cudaErrorDevicesUnavailable'),
+  CM6025: is('LaunchError', 'cudaErrorLaunchFailure'),
+  CM6026: is('PipelineCreationError', 'cudaErrorInvalidKernelImage'),
+  CM6027: is('PipelineCreationError', 'cudaErrorNoKernelImageForDevice'),
+  CM6028: is('PipelineCreationError', 'cudaErrorNoKernelImageForDevice'),
+  CM6029: is('DeviceLostError', 'cudaErrorDevicesUnavailable'),
+  CM6030: is('LaunchError', 'cudaErrorLaunchOutOfResources'),
+  // Of the CUDA device.
+  CM6040: is('PipelineCreationError', 'cudaErrorInvalidKernelImage'),
+  CM6041: is('CompileError', 'cudaErrorInvalidPtx'),
+  CM6042: is('LaunchError', 'cudaErrorLaunchFailure'),
+};
+
+/** A kernel stops itself by `trap`, or by an `assert`, which CUDA tells apart. */
+const isAssertion = ({ code, message }: Diagnostic): boolean => code === 'CM6014' && message.includes('stopped itself: assertion ');
+
+/** What a diagnostic is outside. */
+export function failureOf(diagnostic: Diagnostic): Failure {
+  if (isAssertion(diagnostic)) return is('LaunchError', 'cudaErrorAssert');
+  for (let { length } = diagnostic.code; length >= 2; length--) {
+    const found = failures[diagnostic.code.slice(0, length)];
+    if (found) return found;
+  }
+  return bug(`no failure for ${diagnostic.code}`);
+}
+
+/** The exception for what was reported: of the class of the first error. */
+export function errorOf({ list }: Diagnostics, cause?: unknown): CumetalError {
+  const first = list.find((d) => d.severity === 'error') ?? bug('there is no error to be thrown');
+  const { error, cuda } = failureOf(first);
+  return new classes[error]([first, ...list.filter((d) => d !== first)], cudaErrors[cuda], cause);
+}
+
+/** `error[CM5011]: message` with notes and help, as the command line has it without the source. */
+function textOf({ code, message, notes, help, file, labels }: Diagnostic): string {
+  const span = labels[0]?.span;
+  const place = file && span ? `${file.path}:${file.position(span.start).line}:${file.position(span.start).column}: ` : '';
+  return [`${place}${message} [${code}]`, ...notes.map((note) => `note: ${note}`), ...(help === undefined ? [] : [`help: ${help}`])].join(
+    '\n',
+  );
+}

@@ -1,0 +1,33 @@
+/**
+ * The API over every device: devices, typed buffers, modules, kernels, streams, events, and errors as exceptions. The room knows
+ * CUDA's rules for the order of work and its errors, and any device through `src/device/device.ts`; it does not know what runs
+ * underneath. Start at `device.ts`; `schedule.ts` is the order of work, `failures.ts` what a diagnostic is outside.
+ */
+export type { Arrays, Data, ValueOf } from './arrays.ts';
+export { type Buffer, type KernelBuffer, type Part, partOf, type StreamOption } from './buffer.ts';
+export { type CudaError, type CudaErrorName, cudaErrorNumbered, cudaErrors } from './cuda-errors.ts';
+export { Device, type DeviceOptions, devices } from './device.ts';
+export { Event, type EventOptions } from './event.ts';
+export {
+  CompileError,
+  CumetalError,
+  DeviceLostError,
+  DeviceNotFoundError,
+  type Failure,
+  failureOf,
+  failures,
+  KernelNotFoundError,
+  LaunchError,
+  PipelineCreationError,
+  ResourceError,
+} from './failures.ts';
+export { type Extent, extent, Kernel, type LaunchOptions } from './kernel.ts';
+export { type BoundLibrary, bindLibrary, type LibraryOptions, type NamedLaunch } from './library.ts';
+export type { ModuleOptions, ModuleSource } from './load.ts';
+export type { BufferState } from './memory.ts';
+export { Module, ModuleSymbol, type SymbolOptions } from './module.ts';
+export { type CoreModel, coreModels, type Occupancy } from './occupancy.ts';
+export type { KernelArgument } from './pack.ts';
+export type { ArgumentOf, ArgumentsOf, Signature, SignatureWord } from './signature.ts';
+export { Stream, type StreamOptions } from './stream.ts';
+export type { LaunchReport, Work } from './work.ts';

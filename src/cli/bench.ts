@@ -1,0 +1,131 @@
+/**
+ * `cumetal bench`: how long compiling, loading and launching take on a device, of a file with its launch, or of kernels that show what the
+ * device can do. Times are of this machine at this moment; only those of one run compare.
+ */
+import { Diagnostics } from '../base/diagnostic.ts';
+import { SourceFile } from '../base/source.ts';
+import type { Device, DeviceModule } from '../device/device.ts';
+import { openDevice } from '../device/index.ts';
+import { launch } from '../runtime/index.ts';
+import { type BenchKernel, benchKernels, benchPtx } from './bench-kernels.ts';
+import { type Command, type Context, has, sortWords, type Words } from './command.ts';
+import { type ExitCode, exit } from './exit.ts';
+import { jsonText } from './json.ts';
+import { loadTask } from './load-task.ts';
+import { median } from './numbers.ts';
+import { renderAll } from './render.ts';
+import type { Report } from './run-report.ts';
+import { readRequest } from './run-words.ts';
+import { readTask, type Task } from './task.ts';
+import type { Terminal } from './terminal.ts';
+import { wrongWords } from './wrong-words.ts';
+
+/** A line of the report. Of times the median of so many; of rates that of the median time. */
+interface Row {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly times: number;
+}
+
+/** Runs of what compiles and loads, and of launches where the words say no number. */
+const [preparations, launches] = [5, 20];
+
+/** Runs the command. `run` is the command whose words describe a launch. */
+export async function bench(context: Context, run: Command): Promise<ExitCode> {
+  const { terminal, words } = context;
+  const asked = readRequest(words, new Diagnostics());
+  if (typeof asked === 'string') return wrongWords(asked, 'cumetal bench --help', terminal);
+  const diagnostics = new Diagnostics();
+  const report: Report = { diagnostics, notes: [], printed: [] };
+  const device = openDevice(asked.device, diagnostics, asked.engine);
+  const measured = device && (await measure(device, context, report, run));
+  device?.close();
+  terminal.err(renderAll(diagnostics.list, terminal.colour.err));
+  if (!device) return exit.noDevice;
+  if (typeof measured === 'number') return measured;
+  const { kind, name } = device.info;
+  if (has(words, 'json')) terminal.out(`${jsonText({ device: kind, device_name: name, rows: measured })}\n`);
+  else terminal.out(`${name}\n${(measured ?? []).map(rowText).join('')}`);
+  return exit.ok;
+}
+
+const rowText = ({ name, value, unit, times }: Row): string =>
+  `  ${name.padEnd(58)} ${value.toPrecision(4).padStart(10)} ${unit}${times > 1 ? `, median of ${times}` : ''}\n`;
+
+async function measure(device: Device, context: Context, report: Report, run: Command): Promise<Row[] | ExitCode> {
+  const { words } = context;
+  if (words.positionals.length > 0 || has(words, 'launch')) {
+    const task = await readTask({ ...context, command: run }, report);
+    return typeof task === 'number' ? task : rowsOfTask(device, task, context.terminal, report);
+  }
+  const rows: Row[] = [];
+  for (const kernel of benchKernels) {
+    const task = taskOf(kernel, words, run);
+    const found = await rowsOfTask(device, task, context.terminal, report, kernel);
+    if (typeof found === 'number') return found;
+    rows.push(...found);
+  }
+  return rows;
+}
+
+/** The task of one of our own kernels, with the words that were given. */
+function taskOf({ name, words: own }: BenchKernel, given: Words, run: Command): Task {
+  const words = sortWords(run, ['--kernel', name, ...own]) as Words;
+  const request = readRequest({ positionals: [], options: new Map([...given.options, ...words.options]) }, new Diagnostics());
+  if (typeof request === 'string') throw new Error(request);
+  return { input: { kind: 'ptx', path: 'bench.ptx', source: new SourceFile('bench.ptx', benchPtx) }, request, plan: request.plan };
+}
+
+async function rowsOfTask(device: Device, task: Task, io: Terminal, report: Report, own?: BenchKernel): Promise<Row[] | ExitCode> {
+  const prepared = await prepare(device, task, report);
+  if (typeof prepared === 'number') return prepared;
+  const { module, times } = prepared;
+  const { plan, request } = task;
+  const repeat = request.repeat > 1 ? request.repeat : launches;
+  const { diagnostics } = report;
+  // The first launch makes the kernel ready, and is none of those that count.
+  const options = { repeat: repeat + 1, timeoutMs: request.timeoutMs };
+  const outcome = launch(device, module, plan, options, { io, diagnostics });
+  if (!outcome) return exit.failed;
+  const kernelMs = median(outcome.durationsMs.slice(1));
+  if (!own)
+    return [
+      { name: 'compile and load, the first time', value: times[0]!, unit: 'ms', times: 1 },
+      { name: 'compile and load, once more', value: median(times.slice(1)), unit: 'ms', times: times.length - 1 },
+      { name: 'first launch', value: outcome.durationsMs[0]!, unit: 'ms', times: 1 },
+      { name: 'launch', value: kernelMs, unit: 'ms', times: repeat },
+    ];
+  const value = own.work > 0 ? own.work / (kernelMs / 1000) : 1000 * callMs(module, own, diagnostics);
+  return [{ name: own.what, value, unit: own.unit, times: own.work > 0 ? repeat : calls }];
+}
+
+/** Calls of a kernel without arguments, whose median is what a launch takes. */
+const calls = 200;
+
+function callMs(module: DeviceModule, { name }: BenchKernel, diagnostics: Diagnostics): number {
+  const request = { kernel: name, grid: [1, 1, 1], block: [1, 1, 1], dynamicSharedBytes: 0, args: [], timeoutMs: 0 } as const;
+  return median(
+    Array.from({ length: calls }, () => {
+      const start = performance.now();
+      module.launch(request, diagnostics);
+      return performance.now() - start;
+    }),
+  );
+}
+
+/** Compiles and loads some times; milliseconds of each. */
+async function prepare(
+  device: Device,
+  task: Task,
+  report: Report,
+): Promise<{ readonly module: DeviceModule; readonly times: readonly number[] } | ExitCode> {
+  const times: number[] = [];
+  for (;;) {
+    const start = performance.now();
+    const module = await loadTask(device, task, report);
+    if (typeof module === 'number') return module;
+    times.push(performance.now() - start);
+    if (times.length > preparations) return { module, times };
+  }
+}

@@ -1,0 +1,110 @@
+/** The driver's functions (`cu…`), over those of the runtime; they give the driver's numbers. */
+import type { Event, Kernel, Module, ModuleSource, Stream } from '../api/index.ts';
+import { cudaErrors } from '../api/index.ts';
+import { cudaDeviceSynchronize, cudaGetDeviceCount } from './devices.ts';
+import { cudaLaunchKernel, cudaLibraryLoadData, cudaLibraryUnload, mustBeModule } from './launch.ts';
+import {
+  cudaFree,
+  cudaMalloc,
+  cudaMemcpy,
+  cudaMemcpyAsync,
+  cudaMemcpyKind,
+  cudaMemsetAsync,
+  type DevicePointer,
+  type HostPointer,
+} from './memory.ts';
+import { answer, type cudaStream_t, driverNumber, type Ref, refuse } from './state.ts';
+import {
+  cudaEventCreateWithFlags,
+  cudaEventDestroy,
+  cudaEventElapsedTime,
+  cudaEventQuery,
+  cudaEventRecord,
+  cudaEventSynchronize,
+  cudaStreamCreateWithFlags,
+  cudaStreamDestroy,
+  cudaStreamQuery,
+  cudaStreamSynchronize,
+  cudaStreamWaitEvent,
+} from './streams.ts';
+
+/** A number of the driver. */
+export type CUresult = number;
+
+const later = async (answered: Promise<number>): Promise<CUresult> => driverNumber(await answered);
+const { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice } = cudaMemcpyKind;
+
+/** There is nothing to be prepared. */
+export const cuInit = (flags: number): CUresult => answer(() => (flags === 0 ? undefined : refuse('cudaErrorInvalidValue')));
+export const cuDeviceGetCount = (count: Ref<number>): CUresult => driverNumber(cudaGetDeviceCount(count));
+export const cuCtxSynchronize = (): Promise<CUresult> => later(cudaDeviceSynchronize());
+
+/** Loads PTX or a metallib. */
+export const cuModuleLoadData = (module: Ref<Module>, image: ModuleSource): CUresult => driverNumber(cudaLibraryLoadData(module, image));
+export const cuModuleUnload = (module: Module): CUresult => driverNumber(cudaLibraryUnload(module));
+export const cuModuleGetFunction = (kernel: Ref<Kernel>, module: Module, name: string): CUresult =>
+  driverNumber(
+    answer(() => {
+      const { kernels } = mustBeModule(module);
+      kernel.value = kernels.includes(name) ? module.kernel(name) : refuse('cudaErrorSymbolNotFound');
+    }),
+  );
+
+export const cuMemAlloc = (pointer: Ref<DevicePointer>, bytes: number): CUresult =>
+  bytes === 0 ? driverNumber(answer(() => refuse('cudaErrorInvalidValue'))) : driverNumber(cudaMalloc(pointer, bytes));
+export const cuMemFree = (pointer: DevicePointer): CUresult => driverNumber(cudaFree(pointer));
+export const cuMemcpyHtoD = (to: DevicePointer, from: HostPointer, bytes: number): Promise<CUresult> =>
+  later(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+export const cuMemcpyDtoH = (to: HostPointer, from: DevicePointer, bytes: number): Promise<CUresult> =>
+  later(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
+export const cuMemcpyDtoD = (to: DevicePointer, from: DevicePointer, bytes: number): Promise<CUresult> =>
+  later(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice));
+export const cuMemcpyHtoDAsync = (to: DevicePointer, from: HostPointer, bytes: number, stream?: cudaStream_t): CUresult =>
+  driverNumber(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
+export const cuMemcpyDtoHAsync = (to: HostPointer, from: DevicePointer, bytes: number, stream?: cudaStream_t): CUresult =>
+  driverNumber(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
+export const cuMemsetD8Async = (pointer: DevicePointer, value: number, bytes: number, stream?: cudaStream_t): CUresult =>
+  driverNumber(cudaMemsetAsync(pointer, value, bytes, stream));
+
+/** Launches a kernel, with its parameters in a list. */
+export const cuLaunchKernel = (
+  kernel: Kernel,
+  ...[gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, params]: [
+    gridX: number,
+    gridY: number,
+    gridZ: number,
+    blockX: number,
+    blockY: number,
+    blockZ: number,
+    sharedBytes: number,
+    stream: cudaStream_t,
+    params: readonly unknown[],
+  ]
+): CUresult => driverNumber(cudaLaunchKernel(kernel, [gridX, gridY, gridZ], [blockX, blockY, blockZ], params, sharedBytes, stream));
+
+export const cuStreamCreate = (stream: Ref<Stream>, flags: number): CUresult => driverNumber(cudaStreamCreateWithFlags(stream, flags));
+export const cuStreamDestroy = (stream: Stream): CUresult => driverNumber(cudaStreamDestroy(stream));
+export const cuStreamSynchronize = (stream: cudaStream_t): Promise<CUresult> => later(cudaStreamSynchronize(stream));
+export const cuStreamQuery = (stream: cudaStream_t): CUresult => driverNumber(cudaStreamQuery(stream));
+export const cuStreamWaitEvent = (stream: cudaStream_t, event: Event, flags = 0): CUresult =>
+  driverNumber(cudaStreamWaitEvent(stream, event, flags));
+
+export const cuEventCreate = (event: Ref<Event>, flags: number): CUresult => driverNumber(cudaEventCreateWithFlags(event, flags));
+export const cuEventDestroy = (event: Event): CUresult => driverNumber(cudaEventDestroy(event));
+export const cuEventRecord = (event: Event, stream: cudaStream_t): CUresult => driverNumber(cudaEventRecord(event, stream));
+export const cuEventSynchronize = (event: Event): Promise<CUresult> => later(cudaEventSynchronize(event));
+export const cuEventQuery = (event: Event): CUresult => driverNumber(cudaEventQuery(event));
+export const cuEventElapsedTime = (milliseconds: Ref<number>, start: Event, end: Event): CUresult =>
+  driverNumber(cudaEventElapsedTime(milliseconds, start, end));
+
+/** The row of a number of the driver. */
+const rowOf = (result: CUresult) => Object.values(cudaErrors).find((row) => row.number === result && row.driverNumber === undefined);
+
+export const cuGetErrorName = (result: CUresult, name: Ref<string | undefined>): CUresult => tellRow(result, name, 'driver');
+export const cuGetErrorString = (result: CUresult, text: Ref<string | undefined>): CUresult => tellRow(result, text, 'text');
+
+/** As in CUDA, what there is no row for is null, and the answer an error. */
+function tellRow(result: CUresult, to: Ref<string | undefined>, what: 'driver' | 'text'): CUresult {
+  to.value = rowOf(result)?.[what];
+  return to.value === undefined ? cudaErrors.cudaErrorInvalidValue.number : cudaErrors.cudaSuccess.number;
+}

@@ -1,0 +1,189 @@
+/** Memory: device pointers are bigints, which may be moved within what `cudaMalloc` gave; host pointers are typed arrays. */
+import { type Buffer, type Device, ModuleSymbol } from '../api/index.ts';
+import { answer, answerLater, type cudaError_t, type cudaStream_t, currentDevice, type Ref, refuse, streamOf } from './state.ts';
+
+/** An address of device memory; 0n is null. */
+export type DevicePointer = bigint;
+export type HostPointer = ArrayBufferView;
+
+export const cudaMemcpyKind = {
+  cudaMemcpyHostToHost: 0,
+  cudaMemcpyHostToDevice: 1,
+  cudaMemcpyDeviceToHost: 2,
+  cudaMemcpyDeviceToDevice: 3,
+  cudaMemcpyDefault: 4,
+} as const;
+export type cudaMemcpyKind = (typeof cudaMemcpyKind)[keyof typeof cudaMemcpyKind];
+
+type Bytes = Buffer<'u8', 'device'>;
+
+/** What each device has given out, by where it starts. */
+const given = new WeakMap<Device, Map<DevicePointer, Bytes | Buffer<'u8', 'unified'>>>();
+/** Page-locked memory by its bytes. */
+const locked = new WeakMap<ArrayBufferLike, Buffer<'u8', 'staging'>>();
+
+function pointersOf(device: Device): NonNullable<ReturnType<typeof given.get>> {
+  const known = given.get(device) ?? new Map();
+  given.set(device, known);
+  return known;
+}
+
+function take(pointer: Ref<DevicePointer>, bytes: number, state: 'device' | 'unified'): void {
+  pointer.value = 0n;
+  if (bytes === 0) return;
+  const device = currentDevice();
+  const buffer = device.allocate('u8', bytes, state);
+  pointer.value = buffer.address;
+  pointersOf(device).set(buffer.address, buffer as Bytes);
+}
+
+/** Memory of the device, which holds zeros. */
+export const cudaMalloc = (pointer: Ref<DevicePointer>, bytes: number): cudaError_t => answer(() => take(pointer, bytes, 'device'));
+
+/** Memory that the host sees too, by `cumetalHostView`. */
+export const cudaMallocManaged = (pointer: Ref<DevicePointer>, bytes: number): cudaError_t => answer(() => take(pointer, bytes, 'unified'));
+
+/** Managed memory in place, from a pointer on; not while work uses it. Not of CUDA, where the pointer itself is good for the host. */
+export const cumetalHostView = (view: Ref<Uint8Array>, pointer: DevicePointer, bytes: number): cudaError_t =>
+  answer(() => {
+    for (const [start, buffer] of pointersOf(currentDevice()))
+      if (pointer >= start && pointer < start + BigInt(buffer.byteLength) && 'view' in buffer) {
+        view.value = buffer.part(Number(pointer - start), bytes).view;
+        return;
+      }
+    refuse('cudaErrorInvalidValue');
+  });
+
+/** Gives memory back when the work so far has ended. Null is nothing. */
+export const cudaFree = (pointer: DevicePointer): cudaError_t =>
+  answer(() => {
+    if (pointer === 0n) return;
+    const pointers = pointersOf(currentDevice());
+    const buffer = pointers.get(pointer) ?? refuse('cudaErrorInvalidValue');
+    pointers.delete(pointer);
+    buffer.free();
+  });
+
+/** Page-locked memory of the host: asynchronous copies read it when they are at their turn. */
+export const cudaMallocHost = (memory: Ref<Uint8Array>, bytes: number): cudaError_t =>
+  answer(() => {
+    const buffer = currentDevice().allocate('u8', bytes, 'staging');
+    memory.value = buffer.view;
+    locked.set(buffer.view.buffer, buffer);
+  });
+
+export const cudaFreeHost = (memory: HostPointer): cudaError_t =>
+  answer(() => {
+    const buffer = locked.get(memory.buffer) ?? refuse('cudaErrorInvalidValue');
+    locked.delete(memory.buffer);
+    buffer.free();
+  });
+
+/** Copies when the stream comes to it. Ordinary memory of the host is read at once, and written when its turn is there. */
+export const cudaMemcpyAsync = (
+  to: DevicePointer | HostPointer,
+  from: DevicePointer | HostPointer,
+  bytes: number,
+  kind: cudaMemcpyKind,
+  stream?: cudaStream_t,
+): cudaError_t => answer(() => void copy(to, from, bytes, kind, stream));
+
+/** Copies, and waits for it. */
+export const cudaMemcpy = (
+  to: DevicePointer | HostPointer,
+  from: DevicePointer | HostPointer,
+  bytes: number,
+  kind: cudaMemcpyKind,
+): Promise<cudaError_t> => answerLater(async () => copy(to, from, bytes, kind, 0)?.ended());
+
+type Copied = ReturnType<Stream['copy']> | undefined;
+type Stream = ReturnType<typeof streamOf>;
+
+function copy(
+  to: DevicePointer | HostPointer,
+  from: DevicePointer | HostPointer,
+  bytes: number,
+  kind: cudaMemcpyKind,
+  stream: cudaStream_t,
+): Copied {
+  if (!(kind in ends)) refuse('cudaErrorInvalidMemcpyDirection');
+  const [toHost, fromHost] = [typeof to !== 'bigint', typeof from !== 'bigint'];
+  const wanted = ends[kind];
+  if (wanted && (wanted.toHost !== toHost || wanted.fromHost !== fromHost)) refuse('cudaErrorInvalidValue');
+  if (bytes === 0) return undefined;
+  const order = streamOf(stream);
+  if (typeof to !== 'bigint') {
+    const target = hostBytes(to, bytes);
+    if (typeof from === 'bigint') return order.fetch(target, deviceBytes(from, bytes));
+    const source = hostBytes(from, bytes);
+    return order.call(() => target.set(source));
+  }
+  const target = deviceBytes(to, bytes);
+  return order.copy<'u8'>(target, typeof from === 'bigint' ? deviceBytes(from, bytes) : sourceOf(from, bytes));
+}
+
+/** Which side of a copy is the host's, by its kind; `cudaMemcpyDefault` is what the pointers are. */
+const ends: Readonly<Record<cudaMemcpyKind, { readonly toHost: boolean; readonly fromHost: boolean } | undefined>> = {
+  0: { toHost: true, fromHost: true },
+  1: { toHost: false, fromHost: true },
+  2: { toHost: true, fromHost: false },
+  3: { toHost: false, fromHost: false },
+  4: undefined,
+};
+
+const deviceBytes = (pointer: DevicePointer, bytes: number): Bytes => currentDevice().at(pointer).part(0, bytes);
+
+function hostBytes({ buffer, byteOffset, byteLength }: HostPointer, bytes: number): Uint8Array {
+  if (!(Number.isInteger(bytes) && bytes >= 0 && bytes <= byteLength)) refuse('cudaErrorInvalidValue');
+  return new Uint8Array(buffer, byteOffset, bytes);
+}
+
+/** Page-locked memory is read later, all other now. */
+function sourceOf(from: HostPointer, bytes: number): Uint8Array | Buffer<'u8', 'staging'> {
+  const taken = hostBytes(from, bytes);
+  return locked.get(from.buffer)?.part(from.byteOffset, bytes) ?? taken;
+}
+
+/** Sets bytes, when the legacy default stream comes to it. */
+export const cudaMemset = (pointer: DevicePointer, value: number, bytes: number): cudaError_t => cudaMemsetAsync(pointer, value, bytes, 0);
+
+export const cudaMemsetAsync = (pointer: DevicePointer, value: number, bytes: number, stream?: cudaStream_t): cudaError_t =>
+  answer(() => {
+    if (bytes > 0) streamOf(stream).fill(deviceBytes(pointer, bytes), value & 0xff);
+  });
+
+const mustBeSymbol = (symbol: ModuleSymbol): ModuleSymbol => (symbol instanceof ModuleSymbol ? symbol : refuse('cudaErrorInvalidSymbol'));
+
+export const cudaMemcpyToSymbolAsync = (
+  symbol: ModuleSymbol,
+  from: HostPointer,
+  bytes: number,
+  offset = 0,
+  _kind: cudaMemcpyKind = cudaMemcpyKind.cudaMemcpyHostToDevice,
+  stream?: cudaStream_t,
+): cudaError_t => answer(() => void mustBeSymbol(symbol).write(hostBytes(from, bytes), { offset, stream: streamOf(stream) }));
+
+/** Writes a variable of a module, and waits for it. */
+export const cudaMemcpyToSymbol = (symbol: ModuleSymbol, from: HostPointer, bytes: number, offset = 0): Promise<cudaError_t> =>
+  answerLater(() =>
+    mustBeSymbol(symbol)
+      .write(hostBytes(from, bytes), { offset, stream: streamOf(0) })
+      .ended(),
+  );
+
+export const cudaMemcpyFromSymbolAsync = (
+  to: HostPointer,
+  symbol: ModuleSymbol,
+  bytes: number,
+  offset = 0,
+  _kind: cudaMemcpyKind = cudaMemcpyKind.cudaMemcpyDeviceToHost,
+  stream?: cudaStream_t,
+): cudaError_t => answer(() => void mustBeSymbol(symbol).fetch(hostBytes(to, bytes), { offset, stream: streamOf(stream) }));
+
+/** Reads a variable of a module. */
+export const cudaMemcpyFromSymbol = (to: HostPointer, symbol: ModuleSymbol, bytes: number, offset = 0): Promise<cudaError_t> =>
+  answerLater(() =>
+    mustBeSymbol(symbol)
+      .fetch(hostBytes(to, bytes), { offset, stream: streamOf(0) })
+      .ended(),
+  );

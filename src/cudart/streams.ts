@@ -1,0 +1,77 @@
+/** Streams, events, and functions of the host in streams. */
+import { Event, Stream } from '../api/index.ts';
+import { answer, answerLater, cudaError_t, type cudaStream_t, currentDevice, type Ref, refuse, streamOf } from './state.ts';
+
+export type cudaEvent_t = Event;
+
+export const cudaStreamDefault = 0;
+export const cudaStreamNonBlocking = 1;
+export const cudaEventDefault = 0;
+export const cudaEventDisableTiming = 2;
+
+export const cudaStreamCreate = (stream: Ref<Stream>): cudaError_t => cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+
+export const cudaStreamCreateWithFlags = (stream: Ref<Stream>, flags: number): cudaError_t =>
+  answer(() => {
+    if (flags !== cudaStreamDefault && flags !== cudaStreamNonBlocking) refuse('cudaErrorInvalidValue');
+    stream.value = currentDevice().stream({ nonBlocking: flags === cudaStreamNonBlocking });
+  });
+
+/** Work of the stream goes on to its end. */
+export const cudaStreamDestroy = (stream: Stream): cudaError_t =>
+  answer(() => {
+    if (!(stream instanceof Stream) || stream.isClosed) refuse('cudaErrorInvalidResourceHandle');
+    stream.close();
+  });
+
+export const cudaStreamSynchronize = (stream: cudaStream_t): Promise<cudaError_t> =>
+  answerLater(async () => streamOf(stream).synchronize());
+
+/** `cudaErrorNotReady` while work is under way. */
+export const cudaStreamQuery = (stream: cudaStream_t): cudaError_t =>
+  answer(() => {
+    if (!streamOf(stream).isDone) refuse('cudaErrorNotReady');
+  });
+
+export const cudaStreamWaitEvent = (stream: cudaStream_t, event: cudaEvent_t, _flags = 0): cudaError_t =>
+  answer(() => streamOf(stream).wait(mustBeEvent(event)));
+
+/** Calls a function when the work before it has ended. It may call none of these functions. */
+export const cudaLaunchHostFunc = <T>(stream: cudaStream_t, run: (data: T) => void, data?: T): cudaError_t =>
+  answer(() => void streamOf(stream).call(() => run(data as T)));
+
+/** The same, with the stream and how things stand. */
+export const cudaStreamAddCallback = <T>(
+  stream: cudaStream_t,
+  run: (stream: cudaStream_t, status: cudaError_t, data: T) => void,
+  data?: T,
+  _flags = 0,
+): cudaError_t => answer(() => void streamOf(stream).call(() => run(stream, cudaError_t.cudaSuccess, data as T)));
+
+export const cudaEventCreate = (event: Ref<cudaEvent_t>): cudaError_t => cudaEventCreateWithFlags(event, cudaEventDefault);
+
+export const cudaEventCreateWithFlags = (event: Ref<cudaEvent_t>, flags: number): cudaError_t =>
+  answer(() => {
+    event.value = currentDevice().event({ timing: (flags & cudaEventDisableTiming) === 0 });
+  });
+
+export const cudaEventDestroy = (event: cudaEvent_t): cudaError_t => answer(() => mustBeEvent(event).close());
+
+export const cudaEventRecord = (event: cudaEvent_t, stream?: cudaStream_t): cudaError_t =>
+  answer(() => void streamOf(stream).record(mustBeEvent(event)));
+
+export const cudaEventSynchronize = (event: cudaEvent_t): Promise<cudaError_t> => answerLater(async () => mustBeEvent(event).synchronize());
+
+/** `cudaErrorNotReady` while work before it is under way. */
+export const cudaEventQuery = (event: cudaEvent_t): cudaError_t =>
+  answer(() => {
+    if (!mustBeEvent(event).isDone) refuse('cudaErrorNotReady');
+  });
+
+/** Milliseconds between two events. */
+export const cudaEventElapsedTime = (milliseconds: Ref<number>, start: cudaEvent_t, end: cudaEvent_t): cudaError_t =>
+  answer(() => {
+    milliseconds.value = mustBeEvent(end).elapsedSince(mustBeEvent(start));
+  });
+
+const mustBeEvent = (event: cudaEvent_t): Event => (event instanceof Event ? event : refuse('cudaErrorInvalidResourceHandle'));
