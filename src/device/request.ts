@@ -54,7 +54,7 @@ function checkShape(
 ): void {
   const { grid, block, dynamicSharedBytes, dynamicSharedParts = [dynamicSharedBytes] } = request;
   const isCount = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < 2 ** 31;
-  if (![...grid, ...block, dynamicSharedBytes, ...dynamicSharedParts].every(isCount)) {
+  if (!(grid.every(isCount) && block.every(isCount) && isCount(dynamicSharedBytes) && dynamicSharedParts.every(isCount))) {
     diagnostics.report('CM5024', { given: `grid ${grid.join(' x ')}, block ${block.join(' x ')}, shared ${dynamicSharedBytes}` });
     return;
   }
