@@ -111,12 +111,29 @@ test('a launch is cancelled, and the device goes on', async () => {
   rig.device.close();
 });
 
+test('whoever takes what is printed may throw: the launch has failed then, and no other', async () => {
+  const call = printCall('line').replaceAll('list', '0');
+  const printing = printingModule({ line: 'x' }, call).replace(/^.*\n.*\n.*\n/, '');
+  for (const threads of [1, 2]) {
+    const rig = rigOf(printing, { threads });
+    const print = (): never => {
+      throw new Error('no room');
+    };
+    assert.is(await rig.start('k', { ...one, print }, rig.words(1)).done, undefined);
+    assert.match(rig.said().join(), 'no room');
+    assert.ok(await rig.start('k', one, rig.words(1)).done);
+    rig.device.close();
+  }
+});
+
 test('closing the device cancels what is under way', async () => {
-  const rig = rigOf(text, { threads: 2 });
-  const pending = rig.start('endless', one, rig.words(1));
-  rig.device.close();
-  assert.is(await pending.done, undefined);
-  assert.match(rig.said().join(), /^CM6016/);
+  for (const threads of [1, 2]) {
+    const rig = rigOf(text, { threads });
+    const pending = rig.start('endless', one, rig.words(1));
+    rig.device.close();
+    assert.is(await pending.done, undefined);
+    assert.match(rig.said().join(), /^CM6016/);
+  }
 });
 
 test('a launch that waits for what another does: both run at once, one or many blocks', async () => {

@@ -3,7 +3,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { floatFormats, fmaFloat } from '../../src/base/float-exact.ts';
 import { compileStrips } from '../../src/device/cpu/strips/module.ts';
+import type { Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
+import { ranOn } from '../support/both-engines.ts';
 import { runOnCpu, tryOnCpu } from '../support/cpu.ts';
 import { plain, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
@@ -54,6 +56,15 @@ test('a loop that may wait for another thread is left to the one-lane path, one 
   });
   const strips = compileStrips(waiting, [64, 1, 1], { fma: 'exact' });
   assert.is('why' in strips ? strips.why : '', 'a loop that waits for other threads');
+  const trying = made((w) => {
+    w.repeat(
+      [w.b.load('i32', w.param(0), plain)],
+      (seen) => w.is(w.b.cas(w.param(0), seen!, w.b.add(seen!, w.i32(1))), 'ne', seen!),
+      (seen) => [w.b.add(seen!, w.i32(1))],
+    );
+  });
+  // What it expects is counted up, not read: another thread may have gone past that.
+  assert.ok('why' in compileStrips(trying, [64, 1, 1], { fma: 'exact' }));
   const adding = made((w) => {
     w.repeat(
       [w.i32(0)],
@@ -65,6 +76,23 @@ test('a loop that may wait for another thread is left to the one-lane path, one 
     );
   });
   assert.not('why' in compileStrips(adding, [64, 1, 1], { fma: 'exact' }));
+});
+
+test('an exchange that is tried again until it succeeds is run in strips, and every thread has its turn', () => {
+  const counting = made((w) => {
+    let before: Value | undefined;
+    w.repeat(
+      [w.b.load('i32', w.param(0), plain)],
+      (seen) => {
+        before = w.b.cas(w.param(0), seen!, w.b.add(seen!, w.i32(1)));
+        return w.is(before, 'ne', seen!);
+      },
+      () => [before!],
+    );
+  });
+  const { bytes, lanes } = ranOn('simd', counting, 3, 64, 4);
+  assert.ok(lanes > 1);
+  assert.equal([...new Uint32Array(bytes.slice().buffer)], [3 * 64]);
 });
 
 /** The bits of a single. */

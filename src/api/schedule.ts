@@ -90,8 +90,14 @@ function waitFor(task: Task, other: Task | undefined): void {
 }
 
 /** What has not ended in streams that the legacy stream waits for. */
-export const blockingEnds = (lanes: Iterable<Lane>): Task[] =>
-  [...lanes].flatMap((lane) => (lane.isBlocking && lane.last ? [lane.last] : []));
+export const blockingEnds = (lanes: Iterable<Lane>): Task[] => endsOf(lanes, true);
+
+/** Of all lanes, or of blocking ones. This is done for every launch, and a loop is cheapest. */
+function endsOf(lanes: Iterable<Lane>, mustBlock: boolean): Task[] {
+  const found: Task[] = [];
+  for (const { last, isBlocking } of lanes) if (last && (isBlocking || !mustBlock)) found.push(last);
+  return found;
+}
 
 /** Work behind other work that no stream waits for. */
 export function addFree(schedule: Schedule, run: Task['run'], after: readonly Task[]): Task {
@@ -102,7 +108,7 @@ export function addFree(schedule: Schedule, run: Task['run'], after: readonly Ta
 }
 
 /** What has been handed over and has not ended: the ends of all streams. */
-export const ends = ({ lanes }: Schedule): Task[] => [...lanes].flatMap(({ last }) => last ?? []);
+export const ends = ({ lanes }: Schedule): Task[] => endsOf(lanes, false);
 
 /** Calls when a task has ended; at once where it has. */
 export function want(task: Task, call: () => void): void {

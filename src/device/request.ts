@@ -46,6 +46,9 @@ export function checkRequest(judge: Judge, kernel: KernelReflection, request: La
   return diagnostics.list.length === before;
 }
 
+const isCount = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < 2 ** 31;
+const areCounts = (list: readonly number[]): boolean => list.every(isCount);
+
 function checkShape(
   { limits, who, maxSharedBytes }: Judge,
   request: LaunchRequest,
@@ -53,8 +56,7 @@ function checkShape(
   diagnostics: Diagnostics,
 ): void {
   const { grid, block, dynamicSharedBytes, dynamicSharedParts = [dynamicSharedBytes] } = request;
-  const isCount = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < 2 ** 31;
-  if (!(grid.every(isCount) && block.every(isCount) && isCount(dynamicSharedBytes) && dynamicSharedParts.every(isCount))) {
+  if (!areCounts(grid) || !areCounts(block) || !isCount(dynamicSharedBytes) || !areCounts(dynamicSharedParts)) {
     diagnostics.report('CM5024', { given: `grid ${grid.join(' x ')}, block ${block.join(' x ')}, shared ${dynamicSharedBytes}` });
     return;
   }

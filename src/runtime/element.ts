@@ -68,11 +68,14 @@ const wide = (value: ElementValue): bigint => BigInt.asUintN(64, BigInt(value));
 /** A view on bytes wherever they start in their buffer. */
 export const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
+/** One value, for engines take their time to make a view on a small array. */
+const scratch = new Uint8Array(8);
+const scratchView = viewOf(scratch);
+
 /** The bytes of one value. */
 export function encodeValue(type: ElementType, value: ElementValue): Uint8Array {
-  const bytes = new Uint8Array(elements[type].size);
-  elements[type].set(viewOf(bytes), 0, value);
-  return bytes;
+  elements[type].set(scratchView, 0, value);
+  return scratch.slice(0, elements[type].size);
 }
 
 /** `count` elements from the start; fewer where the bytes end. */

@@ -1,5 +1,6 @@
 /** An NVIDIA GPU as a candidate of the lists of tests, and tests of it that need a process of their own. */
 import { spawnSync } from 'node:child_process';
+import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../../src/base/diagnostic.ts';
 import { systemCuda } from '../../../src/device/cuda/index.ts';
@@ -24,11 +25,12 @@ export const gpu: Candidate = {
  * Registers the tests of a list where there is an NVIDIA GPU, but for those whose names have some of the words: after these a process is served
  * no more, so that each is run by the same file in one of its own.
  */
-export function onGpu(test: Register, file: string, fatal: readonly string[], list: (register: Register) => void): void {
+export function onGpu<T>(test: Test<T>, file: string, fatal: readonly string[], list: (register: Register) => void): void {
   const only = process.env.CUMETAL_ONLY_TEST;
   if (!systemCuda().info) {
-    console.log('skipped: a list of tests on an NVIDIA GPU (needs one)');
-    return;
+    const name = 'a list of tests on an NVIDIA GPU';
+    console.log(`skipped: ${name} (needs one)`);
+    return test.skip(name, () => {});
   }
   list((name, run) => {
     const found = fatal.find((words) => name.includes(words));

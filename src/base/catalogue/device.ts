@@ -57,10 +57,10 @@ export const device = entries({
   },
   CM6017: {
     severity: 'error',
-    title: 'a worker failed',
+    title: 'the launch failed',
     message: 'the launch of `{kernel}` has failed: {why}',
     help: '`--threads=1` runs it without workers',
-    page: 'A thread of the CPU device came to an end that no kernel should bring it to: the machine has no memory left for it, or there is a mistake in cumetal. The device takes more launches.',
+    page: 'A thread of the CPU device came to an end that no kernel should bring it to: the machine has no memory left for it, or there is a mistake in cumetal; or who was told what a kernel prints threw something. The device takes more launches.',
   },
   CM6018: {
     severity: 'error',

@@ -22,6 +22,7 @@ import {
   isOver,
   lastUnit,
   newControl,
+  noteWhy,
   now,
   revoke,
   stopAll,
@@ -58,6 +59,8 @@ interface Pending {
 }
 
 const pendings = new Set<Pending>();
+/** Those that wait for the calling thread. */
+const laters = new Set<Pick<Pending, 'prepared' | 'control'>>();
 let timer: ReturnType<typeof setInterval> | undefined;
 let isListening = false;
 
@@ -93,8 +96,13 @@ function progressOf({ work }: Prepared, control: Control): { done: number; total
 /** Runs on the calling thread, later. */
 function startLater(prepared: Prepared, diagnostics: Diagnostics): PendingLaunch {
   const control = newControl(prepared.work.sharers, prepared.memory.isShared);
+  const later = { prepared, control };
+  laters.add(later);
   const done = new Promise<LaunchResult | undefined>((resolve) => {
-    setTimeout(() => resolve(runHere(prepared, diagnostics, control)), 0);
+    setTimeout(() => {
+      laters.delete(later);
+      resolve(orWhyNot(prepared, diagnostics, () => runHere(prepared, diagnostics, control)));
+    }, 0);
   });
   return { done, cancel: () => stopAll(control, stops.cancelled), progress: () => progressOf(prepared, control) };
 }
@@ -123,7 +131,7 @@ function startOnWorkers(prepared: Prepared, { threads = 1 }: Surroundings, diagn
 
 /** Stops all launches on a memory that are under way. */
 export function cancelAll(memory: DeviceMemory): void {
-  for (const { prepared, control } of pendings) if (prepared.memory === memory) stopAll(control, stops.cancelled);
+  for (const { prepared, control } of [...pendings, ...laters]) if (prepared.memory === memory) stopAll(control, stops.cancelled);
   turn();
 }
 
@@ -151,9 +159,23 @@ function settle(pending: Pending, mayGive: boolean): void {
   // What is told may call back.
   if (!pendings.delete(pending)) return;
   const { prepared, control, diagnostics, resolve } = pending;
-  const result = prepared.tell(control, duration(control), diagnostics);
+  const result = orWhyNot(prepared, diagnostics, () => prepared.tell(control, duration(control), diagnostics));
   if (mayGive) prepared.giveBack();
   resolve(result);
+}
+
+/** What throws, of ours or of who is told of the launch, would reach nobody: it is reported. */
+function orWhyNot(
+  { request: { kernel } }: Prepared,
+  diagnostics: Diagnostics,
+  act: () => LaunchResult | undefined,
+): LaunchResult | undefined {
+  try {
+    return act();
+  } catch (error) {
+    diagnostics.report('CM6017', { kernel, why: String(error) });
+    return undefined;
+  }
 }
 
 /** Takes note of shares that have ended. */
@@ -178,7 +200,12 @@ function tellProgress(pending: Pending): void {
   if (!progress || performance.now() - pending.toldAt < progressMs) return;
   pending.toldAt = performance.now();
   const { done, total } = progressOf(prepared, control);
-  progress(done, total);
+  try {
+    progress(done, total);
+  } catch (error) {
+    noteWhy(control, String(error));
+    stopAll(control, stops.broken);
+  }
 }
 
 /** Stops what has run for too long, and gives workers up that do not stop. */
@@ -227,7 +254,7 @@ function runAllHere(): void {
   for (const pending of [...pendings]) {
     if (pending.active.size > 0 || !pendings.delete(pending)) continue;
     const { prepared, diagnostics, resolve } = pending;
-    setTimeout(() => resolve(runHere(prepared, diagnostics)), 0);
+    setTimeout(() => resolve(orWhyNot(prepared, diagnostics, () => runHere(prepared, diagnostics))), 0);
   }
 }
 

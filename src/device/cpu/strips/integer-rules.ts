@@ -2,7 +2,7 @@
 import { bitsOf, type InstOf, type Value } from '../../../ir/index.ts';
 import type { Binary, Unary } from '../compile/emitter.ts';
 import { cut, longOf, type PartWriter, partSigned, type Strip, shapeOf, typeOf } from './strip.ts';
-import { evenWords, longs, oddWords, words } from './vectors.ts';
+import { evenWords, longs, oddWords, upperHalf, words } from './vectors.ts';
 
 const top = longs(1n << 63n);
 
@@ -57,6 +57,52 @@ export const highProduct =
         s.code.op(`i64x2.extmul_${half}_i32x4_${sign}`);
       }
       s.code.shuffle(oddWords);
+    };
+  };
+
+/** Adding this to a double makes the last bits of an integer its own. */
+const rounder = longs(0x4338n << 48n);
+
+/**
+ * Quotients of words, or what is left: a quotient in doubles is less than an integer by so much more than its rounding that cutting it off is right.
+ * Through 0 it is all ones.
+ */
+export const divided =
+  (sign: 's' | 'u', wanted: 'quotient' | 'rest') =>
+  (s: Strip, inst: Binary, value: Value): PartWriter | undefined => {
+    if (longOf(s, value) || inst.type === 'i1') return undefined;
+    const { code } = s;
+    return (part) => {
+      const [a, b, q] = [s.temp('v128', 0), s.temp('v128', 1), s.temp('v128', 2)];
+      for (const operand of [inst.a, inst.b]) {
+        if (sign === 's') partSigned(s, operand, part);
+        else s.part(operand, part);
+      }
+      code.at('local.set', b);
+      code.at('local.set', a);
+      for (const half of [0, 1]) {
+        for (const local of [a, b]) {
+          code.at('local.get', local);
+          if (half === 1) upperHalf(s);
+          code.op(`f64x2.convert_low_i32x4_${sign}`);
+        }
+        code.op('f64x2.div');
+        code.op('f64x2.trunc');
+        code.v128(rounder);
+        code.op('f64x2.add');
+      }
+      code.shuffle(evenWords);
+      code.at('local.get', b);
+      code.v128(words(0));
+      code.op('i32x4.eq');
+      code.op('v128.or');
+      if (wanted === 'rest') {
+        code.at('local.set', q);
+        for (const local of [a, q, b]) code.at('local.get', local);
+        code.op('i32x4.mul');
+        code.op('i32x4.sub');
+      }
+      cut(s, inst.type);
     };
   };
 

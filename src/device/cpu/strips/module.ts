@@ -1,5 +1,5 @@
 /** A kernel as a WebAssembly module that runs strips of lanes, for blocks of one shape; where that cannot be, the one-lane path has it. */
-import { dominatorsOf, type Inst, type Kernel, loopsOf, operandsOf, uniformityOf, type Value } from '../../../ir/index.ts';
+import { dominatorsOf, type Kernel, loopsOf, uniformityOf } from '../../../ir/index.ts';
 import { type Code, newModule } from '../../../wasm/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { helperTable } from '../compile/helpers.ts';
@@ -13,6 +13,7 @@ import { writeStripRegion } from './region.ts';
 import { runsAlone } from './rules.ts';
 import type { StripShared } from './shared.ts';
 import { endsInBarrier } from './split.ts';
+import { waitsForOthers } from './waiting.ts';
 
 export interface StripModule {
   readonly bytes: Uint8Array;
@@ -119,30 +120,6 @@ function whyNotTogether({ kernel, shapes, regions }: StripPlan): string | undefi
     const { divergence } = uniformityOf(kernel, cfg, shapes.post);
     if (cfg.order.some((id) => endsInBarrier(kernel, id) && divergence[id] !== 0)) return 'a barrier that not all threads may come to';
   }
-  for (const { blocks } of loops) if (waitsForOthers(kernel, blocks)) return 'a loop that waits for other threads';
+  for (const loop of loops) if (waitsForOthers(kernel, loop)) return 'a loop that waits for other threads';
   return undefined;
-}
-
-/** Whether what a loop branches on may be what another lane does: lanes that go on together could wait for each other for ever. */
-function waitsForOthers(kernel: Kernel, blocks: readonly number[]): boolean {
-  const tainted = new Set<Value>();
-  const isSource = (inst: Inst): boolean => inst.op === 'atomic' || inst.op === 'cas' || (inst.op === 'load' && inst.volatile);
-  for (let before = -1; before < tainted.size; ) {
-    before = tainted.size;
-    for (const id of blocks) {
-      const { body, end } = kernel.blocks[id]!;
-      for (const value of body) {
-        const inst = kernel.insts[value]!;
-        if (isSource(inst) || operandsOf(inst).some((operand) => tainted.has(operand))) tainted.add(value);
-      }
-      for (const edge of end.op === 'br' ? [end.to] : end.op === 'condbr' ? [end.then, end.else] : [])
-        edge.args.forEach((arg, i) => {
-          if (tainted.has(arg)) tainted.add(edge.block.params[i]!);
-        });
-    }
-  }
-  return blocks.some((id) => {
-    const { end } = kernel.blocks[id]!;
-    return end.op === 'condbr' && tainted.has(end.cond);
-  });
 }

@@ -18,6 +18,7 @@ import {
 } from '../../../ir/index.ts';
 import { countInBytes } from './align.ts';
 import { cutFromWords } from './funnel.ts';
+import { withoutSlots } from './slots.ts';
 
 export interface Narrowed {
   readonly kernel: Kernel;
@@ -39,7 +40,7 @@ export function copyOf(kernel: Kernel): Kernel {
 
 /** Narrows a copy of a kernel whose block ids are positions. */
 export function narrowed(original: Kernel): Narrowed {
-  const kernel = copyOf(original);
+  const kernel = withoutSlots(copyOf(original));
   countInBytes(kernel);
   cutFromWords(kernel);
   dce(kernel);

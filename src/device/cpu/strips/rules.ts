@@ -16,7 +16,7 @@ import {
   zeroExtend,
 } from './conversion-rules.ts';
 import { approximate, compareFloat, float1, float2, floatChoice, fma, signBit } from './float-rules.ts';
-import { bits, choice, compareInt, highProduct, integer, populated, product, shift } from './integer-rules.ts';
+import { bits, choice, compareInt, divided, highProduct, integer, populated, product, shift } from './integer-rules.ts';
 import type { PartWriter, Strip } from './strip.ts';
 
 /** Nothing where a type has no vector form. */
@@ -33,10 +33,10 @@ const rules: { [K in Op]: StripRule<K> | 'lanes' | 'whole' | 'alone' } = {
   mul: product,
   smulhi: highProduct('s'),
   umulhi: highProduct('u'),
-  sdiv: 'lanes',
-  udiv: 'lanes',
-  srem: 'lanes',
-  urem: 'lanes',
+  sdiv: divided('s', 'quotient'),
+  udiv: divided('u', 'quotient'),
+  srem: divided('s', 'rest'),
+  urem: divided('u', 'rest'),
   and: bits('and'),
   or: bits('or'),
   xor: bits('xor'),
