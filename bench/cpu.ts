@@ -16,6 +16,8 @@ import { type Bar, type Bench, geomean, median, type Row } from './report.ts';
 
 const folder = join(import.meta.dirname, 'kernels/cpu');
 const rounds = 3;
+/** Milliseconds of launches before the engine has compiled what is hot. */
+const warmingMs = 750;
 /** Lanes that strips may have. */
 const widths = [4, 8, 16, 32] as const;
 
@@ -110,10 +112,14 @@ function ours(kernel: Kernel, metallib: Uint8Array, options: EngineOptions): () 
     args,
     timeoutMs: 0,
   };
+  let isWarm = false;
   return () => {
     let least = Number.POSITIVE_INFINITY;
     const start = performance.now();
-    for (let i = 0; i < 5 || performance.now() - start < 250; i++) {
+    // What others compile before they run, the engine compiles while it runs.
+    const lasts = isWarm ? 250 : 250 + warmingMs;
+    isWarm = true;
+    for (let i = 0; i < 5 || performance.now() - start < lasts; i++) {
       let time = 0;
       for (let k = 0; k < (kernel.times ?? 1); k++) time += module?.launch(request, diagnostics)?.durationMs ?? Number.NaN;
       if (diagnostics.list.length > 0) throw new Error(diagnostics.list.map(({ message }) => message).join('; '));
