@@ -1,5 +1,5 @@
 /** What `npm pack` makes, installed in an empty folder; and the program in one file. Both as a stranger meets them. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -88,6 +88,31 @@ test('the second run is from the cache, which the first one filled', () => {
   assert.is(status, 1);
   assert.match(stderr, /CM40\d\d/);
   assert.is(cumetal('cache', 'path').trim(), kept);
+});
+
+test('eight that compile the same file at once give the same, and leave one entry', async () => {
+  ran(command, ['cache', 'clear']);
+  const env = { PATH: paths, CUMETAL_CACHE_PATH: kept };
+  const words = ['run', kernel, '--print', '2', '--json'];
+  const one = (): Promise<{ code: number | null; text: string }> =>
+    new Promise((done) => {
+      const child = spawn(command, words, { cwd: app, env });
+      let text = '';
+      child.stdout.on('data', (more) => {
+        text += more;
+      });
+      child.on('close', (code) => done({ code, text }));
+    });
+  const all = await Promise.all(Array.from({ length: 8 }, one));
+  assert.equal(
+    all.map(({ code }) => code),
+    Array(8).fill(0),
+  );
+  const outputs = all.map(({ text }) => JSON.stringify(JSON.parse(text).outputs));
+  assert.is(new Set(outputs).size, 1);
+  assert.match(outputs[0]!, /"data":\[0\.5,1\.5,2\.5/);
+  const shards = readdirSync(kept).flatMap((shard) => readdirSync(join(kept, shard)));
+  assert.is(shards.length, 1);
 });
 
 test('the program in one file needs nothing beside it', () => {
