@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile, reflect } from '../../src/compile/index.ts';
-import type { Device, DeviceBuffer, DeviceModule, Dim3, LaunchArgument, LaunchResult } from '../../src/device/index.ts';
+import type { Device, DeviceBuffer, DeviceModule, Dim3, LaunchArgument, LaunchRequest, LaunchResult } from '../../src/device/index.ts';
 import type { Register } from './need.ts';
 import { printCall, printingModule } from './printing.ts';
 
@@ -79,6 +79,7 @@ interface Shape {
   readonly shared?: number;
   readonly timeoutMs?: number;
   readonly print?: (text: Uint8Array) => void;
+  readonly schedule?: LaunchRequest['schedule'];
 }
 
 const bytesOf = (value: ArrayBufferView): Uint8Array => new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
@@ -106,9 +107,9 @@ function rigOn(device: Device, text: string): Rig {
       buffer.write(bytesOf(Uint32Array.from(values)));
       return buffer;
     },
-    launch(kernel, args, { grid = one, block = one, shared = 0, timeoutMs = 10_000, print } = {}) {
+    launch(kernel, args, { grid = one, block = one, shared = 0, timeoutMs = 10_000, ...others } = {}) {
       const request = { kernel, grid, block, dynamicSharedBytes: shared, timeoutMs, args: args.map(argument) };
-      return module.launch(print ? { ...request, print } : request, diagnostics);
+      return module.launch({ ...request, ...others }, diagnostics);
     },
     said() {
       const codes = diagnostics.list.slice(seen).map(({ code }) => code);
@@ -455,6 +456,13 @@ export function contract(test: Register, candidate: Candidate): void {
     }
     assert.is(rig.launch('tunr', [out]), undefined);
     assert.equal(rig.said(), ['CM5001']);
+  });
+
+  on('what only the CPU device can do is refused elsewhere, and not passed over', kernels.places, (rig) => {
+    const out = rig.words(0);
+    const result = rig.launch('places', [out, 1], { schedule: { kind: 'reverse' } });
+    assert.is(result !== undefined, rig.device.info.kind === 'cpu');
+    assert.equal(rig.said(), rig.device.info.kind === 'cpu' ? [] : ['CM5029']);
   });
 
   on('a launch of nothing takes no time', kernels.turn, (rig) => {

@@ -78,6 +78,7 @@ export const failures: Readonly<Record<string, Failure>> = {
   CM5021: is('LaunchError', 'cudaErrorInvalidConfiguration'),
   CM5023: is('ResourceError', 'cudaErrorInvalidSymbol'),
   CM5024: is('LaunchError', 'cudaErrorInvalidConfiguration'),
+  CM5029: is('LaunchError', 'cudaErrorNotSupported'),
   CM506: is('ResourceError', 'cudaErrorInvalidValue'),
   CM5061: is('ResourceError', 'cudaErrorInvalidResourceHandle'),
   CM5062: is('ResourceError', 'cudaErrorInvalidResourceHandle'),

@@ -10,6 +10,8 @@ export interface Judge {
   readonly who: string;
   /** Most bytes of threadgroup memory for this kernel. */
   readonly maxSharedBytes: number;
+  /** Whether launches can be watched and put in order. */
+  readonly canWatch?: boolean;
   /** Why the buffer cannot be used, in words; nothing for one of the device's own that is there. */
   whyNot(buffer: DeviceBuffer): string | undefined;
 }
@@ -28,11 +30,15 @@ export function sharedParts({ dynamicSharedBytes, dynamicSharedParts = [dynamicS
   return { starts, size: Math.max(size, dynamicSharedBytes) };
 }
 
-/** Reports CM5011 to CM5013, CM5015, CM5021 to CM5024 and CM5026. */
+const watches = ['sanitize', 'profile', 'trace', 'schedule'] as const;
+
+/** Reports CM5011 to CM5013, CM5015, CM5021 to CM5024, CM5026 and CM5029. */
 export function checkRequest(judge: Judge, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): boolean {
   const before = diagnostics.list.length;
   const { params, name } = kernel;
   checkShape(judge, request, kernel, diagnostics);
+  const watch = judge.canWatch ? undefined : watches.find((each) => request[each] !== undefined);
+  if (watch) diagnostics.report('CM5029', { kernel: name, what: `\`${watch}\``, who: judge.who });
   if (params.length !== request.args.length) {
     const names = params.map((param) => `\`${param.name}\``).join(', ');
     const count = (n: number): string => `${n} argument${n === 1 ? '' : 's'}`;

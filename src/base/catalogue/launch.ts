@@ -115,6 +115,13 @@ export const launch = entries({
     message: 'thread {thread} of block {block} is to be traced, and the launch has {blocks} blocks of {threads} threads',
     page: 'A thread is named by its number in its block, x running fastest, from 0 on, and so is the block in its grid; or by three numbers, `x.y.z`.',
   },
+  CM5029: {
+    severity: 'error',
+    title: 'cannot be watched',
+    message: 'a launch of kernel `{kernel}` is to be watched ({what}), and {who} cannot do that',
+    help: 'launch it on the CPU device',
+    page: 'Faults are looked for, lines counted, threads traced and orders of threads chosen by the CPU device alone. Other devices refuse such a launch, for one that is not watched says nothing.',
+  },
   CM5030: {
     severity: 'error',
     title: 'file cannot be read',

@@ -21,6 +21,7 @@ export const judgeOf = (memory: DeviceMemory, limits: DeviceLimits, { maxSharedB
   limits,
   who: 'the CPU device',
   maxSharedBytes: maxSharedBytes ?? limits.maxThreadgroupBytes,
+  canWatch: true,
   whyNot(buffer) {
     if (!isCpuBuffer(buffer) || buffer.owner !== memory) return 'a buffer of another device';
     return buffer.isFree ? 'a buffer that was freed' : undefined;
