@@ -102,8 +102,9 @@ const product = ([x, y, z]: Dim3): number => x * y * z;
 
 /** Whether device and kernel take a launch. What only a pipeline knows is found when it runs. */
 function suits({ low }: Context, kernel: Reflection, request: LaunchRequest, diagnostics: Diagnostics): boolean {
-  const { limits, name } = low.info;
-  const judge = { limits, who: name, maxSharedBytes: kernel.maxSharedBytes ?? limits.maxThreadgroupBytes, whyNot: () => undefined };
+  const { limits, name, kind } = low.info;
+  const maxSharedBytes = kernel.maxSharedBytes ?? limits.maxThreadgroupBytes;
+  const judge = { limits, who: name, maxSharedBytes, canWatch: kind === 'cpu', whyNot: () => undefined };
   return checkRequest(judge, kernel, request, diagnostics) && checkBlock(kernel, request.block, diagnostics);
 }
 

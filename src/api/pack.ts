@@ -1,6 +1,6 @@
 /** Arguments as the kernel's own description wants them: pointers as places in buffers, values as bytes of the parameter's type. */
 import type { LaunchArgument } from '../device/device.ts';
-import { type ElementType, elements, encodeValue, integerRange, type Parameter, type Kernel as Reflection } from '../runtime/index.ts';
+import { type ElementType, elements, encodeValue, type Parameter, type Kernel as Reflection } from '../runtime/index.ts';
 import { bytesIn } from './arrays.ts';
 import { type KernelBuffer, type Part, partOf } from './buffer.ts';
 import { type Context, errorWith, type Memory } from './context.ts';
@@ -75,11 +75,13 @@ export const scalarType = ({ element, size }: Parameter): ElementType | undefine
 
 /** Whether a number can be packed without a loss that nobody means: floats round, integers have to fit, signed or not. */
 function fits(element: ElementType, value: number | bigint): boolean {
-  const range = integerRange(element);
-  if (!range) return typeof value === 'number';
-  if (typeof value === 'number' && !Number.isSafeInteger(value)) return false;
-  const most = 1n << BigInt(8 * elements[element].size);
-  return BigInt(value) >= -(most >> 1n) && BigInt(value) < most;
+  const { size, kind } = elements[element];
+  if (kind === 'float') return typeof value === 'number';
+  const bits = 8 * size;
+  // Every launch comes here, and powers of two are exact as numbers.
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= -(2 ** (bits - 1)) && value < 2 ** bits;
+  const most = 1n << BigInt(bits);
+  return value >= -(most >> 1n) && value < most;
 }
 
 const unfit = ({ kernel, parameter, index }: Target, wanted: string, value: unknown): Error =>

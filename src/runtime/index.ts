@@ -21,7 +21,6 @@ export {
   elementTypes,
   encodeValue,
   formatValue,
-  integerRange,
   isElementType,
   viewOf,
 } from './element.ts';
