@@ -66,13 +66,16 @@ function atomic(values: StripValues, value: Value): void {
     code.at('local.get', indices!);
     code.lane('i32x4.extract_lane', lane & 3);
   };
-  /** Indices of a pack; of addresses in the page that is nobody's, one at which every access traps. */
+  /** Indices of a pack; of addresses in the page that is nobody's, those at which every access traps. */
   const findIndices = (addr: Value, pack: number): void => {
     s.part(addr, pack);
     code.at('local.tee', indices!);
     code.v128(words(bias - 1));
     code.at('local.get', indices!);
     code.op('i32x4.ge_u');
+    // As aligned as they were: an atomic that is not is another fault.
+    code.v128(words(-8));
+    code.op('v128.and');
     code.op('v128.or');
     code.at('local.set', indices!);
   };
