@@ -2,6 +2,7 @@
  * Named metadata of an AIR module: flags, versions, options, and the `air.kernel` node that tells what each parameter is.
  * Source: real modules of Apple's compilers for macOS 13 to 26 (metalfe 32023), node for node.
  */
+import { hexOf } from '../base/bytes.ts';
 import type { Argument, Constant, Function as LlvmFunction, Metadata, MetadataNode, Module } from '../bitcode/model.ts';
 import { types } from '../bitcode/types.ts';
 import {
@@ -99,11 +100,10 @@ export function addKernelMetadata(module: Module, fn: LlvmFunction, kernel: Kern
  * offset, size, initial bytes where there are any, and pairs of where an address stands in it and which.
  */
 function memoryNodes({ size, align, symbols }: ModuleMemory): MetadataNode[] {
-  const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
   return [
     node(size, align),
     ...symbols.map(({ name, offset, size: bytes, init, addresses = [] }) =>
-      node(name, offset, bytes, ...(init ? [hex(init)] : []), ...addresses.flatMap(({ at, to }) => [at, to])),
+      node(name, offset, bytes, ...(init ? [hexOf(init)] : []), ...addresses.flatMap(({ at, to }) => [at, to])),
     ),
   ];
 }

@@ -1,4 +1,14 @@
-/** Little-endian bytes: a growing writer and a reader that never trusts a length. */
+/** Bytes: compared, shown, and little-endian, by a growing writer and a reader that never trusts a length. */
+
+/** Whether two pieces hold the same bytes. */
+export function areSameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** Bytes as hexadecimal digits, two for each. */
+export const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** Appends little-endian values to a growing buffer. */
 export class ByteWriter {

@@ -3,6 +3,7 @@
  * so that whoever compiles again is told the same.
  */
 import { bug } from '../base/bug.ts';
+import { hexOf } from '../base/bytes.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
 import type { Compiled, CompileOptions } from '../compile/index.ts';
@@ -55,8 +56,6 @@ function keyText({ path, text }: SourceFile, options: CompileOptions, build: str
   // A kernel that stops itself names the file.
   return new TextEncoder().encode(`${JSON.stringify([format, build, given, path])}\n${text}`);
 }
-
-const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** Bytes of the reflection as a word, the reflection as JSON, the metallib. */
 function packed({ metallib, reflection }: Compiled): Uint8Array {

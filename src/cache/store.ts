@@ -5,6 +5,7 @@
  * folder only.
  */
 import type { Dirent, Stats } from 'node:fs';
+import { areSameBytes } from '../base/bytes.ts';
 
 export interface StoredEntry {
   readonly key: string;
@@ -65,7 +66,7 @@ export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOpt
     const file = attempt(() => new Uint8Array(fs().readFileSync(path)));
     if (!file) return undefined;
     const bytes = file.subarray(digestBytes);
-    if (file.length < digestBytes || !areEqual(sha256(bytes), file.subarray(0, digestBytes))) {
+    if (file.length < digestBytes || !areSameBytes(sha256(bytes), file.subarray(0, digestBytes))) {
       remove(path);
       return undefined;
     }
@@ -138,5 +139,3 @@ function filesOf(folder: string): FoundFile[] {
     return stats ? [{ path, name: entry.name, stats }] : [];
   });
 }
-
-const areEqual = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, i) => byte === b[i]);

@@ -1,5 +1,6 @@
 /** `cumetal inspect`: what is in a metallib, whoever wrote it, or in a container of PTX. */
 import { type KernelReflection, reflectModule } from '../air/index.ts';
+import { hexOf } from '../base/bytes.ts';
 import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 import { type Module, readModule } from '../bitcode/index.ts';
 import {
@@ -81,8 +82,6 @@ const rangeLines = (ranges: readonly ByteRange[], indent: string): string[] =>
 
 const dotted = ({ major, minor, patch }: Version): string => (patch > 0 ? `${major}.${minor}.${patch}` : `${major}.${minor}`);
 
-const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-
 function partLines({ fn, kernels, notRun }: Part): string[] {
   const lines = [
     '',
@@ -131,7 +130,7 @@ function libraryJson(path: string, bytes: Uint8Array, library: ReadLibrary | und
     air_version: fn.airVersion,
     metal_version: fn.metalVersion,
     bitcode_bytes: fn.bitcode.length,
-    hash: fn.hash && hex(fn.hash),
+    hash: fn.hash && hexOf(fn.hash),
     kernel: kernels.find((k) => k.name === fn.name) ?? null,
     not_run: notRun.map(diagnosticJson),
   }));
@@ -141,7 +140,7 @@ function libraryJson(path: string, bytes: Uint8Array, library: ReadLibrary | und
     version: dotted(library.version),
     platform,
     os: dotted(library.os),
-    uuid: uuid && hex(uuid),
+    uuid: uuid && hexOf(uuid),
     sections: withGaps(library.ranges, bytes.length),
     functions,
   };

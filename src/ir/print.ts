@@ -2,6 +2,7 @@
  * IR as text. Values are numbered in the order they are printed, so that an unrelated change does not move the numbers of a golden file.
  * `parse.ts` reads what this prints; both walk the op table. `docs/ir.md` shows the form.
  */
+import { hexOf } from '../base/bytes.ts';
 import { bf16Value, f16Value, f32Value, f64Value } from '../base/float.ts';
 import type { Span } from '../base/source.ts';
 import type { Block, Edge, Inst, Kernel, KernelParam, Module, ModuleMemory, Terminator, Value, Variable } from './kernel.ts';
@@ -69,7 +70,6 @@ const variableText = (variable: Variable): string =>
     ...(variable.init === undefined ? [] : [`init "${hexOf(variable.init)}"`]),
   ].join(' ');
 
-const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 const locWords = (span: Span | undefined): string[] => (span === undefined ? [] : [`@${span.start}:${span.end}`]);
 
 function printBlock(p: Printer, block: Block): void {

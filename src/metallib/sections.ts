@@ -2,7 +2,7 @@
  * The sections behind the bitcode: embedded sources, the reflection list, the install name. One that is not exactly of the known
  * layout is kept as bytes. Source: real files of macOS 11 to 26.
  */
-import { ByteReader, ByteWriter, OutOfBytes } from '../base/bytes.ts';
+import { areSameBytes, ByteReader, ByteWriter, OutOfBytes } from '../base/bytes.ts';
 import type { RawTag, Section, SourceArchive } from './library.ts';
 import { endTag } from './tags.ts';
 
@@ -20,10 +20,8 @@ const bufferAlignment = 16;
 /** The content of a section that starts at `offset` in the file. */
 export function decodeSection(code: string, bytes: Uint8Array, offset: number): Section {
   const section = tryDecode(code, bytes, offset);
-  return section && equal(encodeSection(section, offset).bytes, bytes) ? section : { code, kind: 'bytes', bytes };
+  return section && areSameBytes(encodeSection(section, offset).bytes, bytes) ? section : { code, kind: 'bytes', bytes };
 }
-
-const equal = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, i) => byte === b[i]);
 
 function tryDecode(code: string, bytes: Uint8Array, offset: number): Section | undefined {
   try {

@@ -1,4 +1,5 @@
 /** Rules of the container beyond what reading needs; each violation is a CM4010. */
+import { areSameBytes } from '../base/bytes.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { sha256 } from '../base/sha256.ts';
 import { type ByteRange, type ReadLibrary, readMetallib } from './read.ts';
@@ -14,8 +15,9 @@ export function validateMetallib(bytes: Uint8Array, diagnostics: Diagnostics): b
     const blob = fn.blob ?? wrapBitcode(fn.bitcode);
     if (fn.bitcode.length % 4 !== 0)
       report('bitcode-words', `the bitcode of \`${fn.name}\` is ${fn.bitcode.length} bytes, no whole number of words`);
-    if (!equal(sha256(blob), fn.hash)) report('hash', `HASH of \`${fn.name}\` is not the SHA-256 of its padded bitcode`);
-    if (!equal(blob, wrapBitcode(fn.bitcode)))
+    if (!(fn.hash && areSameBytes(sha256(blob), fn.hash)))
+      report('hash', `HASH of \`${fn.name}\` is not the SHA-256 of its padded bitcode`);
+    if (!areSameBytes(blob, wrapBitcode(fn.bitcode)))
       report('wrapper', `\`${fn.name}\` is not wrapped in 20 bytes and padded with the fewest zeros to 16`);
   }
   const names = library.functions.map((fn) => fn.name);
@@ -33,7 +35,7 @@ export function validateMetallib(bytes: Uint8Array, diagnostics: Diagnostics): b
 /** What the other rules do not name: the same parts, written in the usual way, have other bytes. */
 function checkRepack(bytes: Uint8Array, library: ReadLibrary, report: (rule: string, why: string) => void): void {
   const again = writeMetallib(library);
-  if (equal(again, bytes)) return;
+  if (areSameBytes(again, bytes)) return;
   const at = bytes.findIndex((byte, i) => byte !== again[i]);
   const where = rangeAt(library.ranges, at);
   report('usual-form', `byte ${at}${where ? `, in the ${where}` : ''}, is not as the parts of the library say`);
@@ -44,6 +46,3 @@ function rangeAt(ranges: readonly ByteRange[], at: number): string | undefined {
   const range = ranges.find(({ offset, size }) => at >= offset && at < offset + size);
   return range && (rangeAt(range.parts ?? [], at) ?? range.name);
 }
-
-const equal = (a: Uint8Array, b: Uint8Array | undefined): boolean =>
-  b !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i]);

@@ -1,5 +1,6 @@
 /** Kernels that were made ready in this process, by what they were made of: a library that is loaded again costs little, and its kernels nothing. */
 import type { GivenConstant } from '../../air/index.ts';
+import { areSameBytes } from '../../base/bytes.ts';
 import type { EngineOptions } from '../device.ts';
 
 /** What the code of a kernel depends on beside its bitcode. */
@@ -19,7 +20,7 @@ export function newKernelCache<T>(): KernelCache<T> {
   let entries: { readonly key: string; readonly bitcode: Uint8Array; readonly kernel: T }[] = [];
   return (bitcode, name, choice, make) => {
     const key = `${name}\n${textOfChoice(choice)}`;
-    const known = entries.find((entry) => entry.key === key && areEqual(entry.bitcode, bitcode));
+    const known = entries.find((entry) => entry.key === key && areSameBytes(entry.bitcode, bitcode));
     const kernel = known?.kernel ?? make();
     if (!kernel) return undefined;
     entries = [...entries.filter((entry) => entry !== known), known ?? { key, bitcode: bitcode.slice(), kernel }];
@@ -38,10 +39,4 @@ function textOfChoice({ constants = [], ...choice }: KernelChoice): string {
 function textOf({ constant, value }: GivenConstant): string {
   const each = [value].flat().map((part) => `${typeof part} ${Object.is(part, -0) ? '-0' : part}`);
   return `${typeof constant} ${constant} = ${each.join()}`;
-}
-
-function areEqual(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
 }
