@@ -1,4 +1,7 @@
-/** Loads and stores of strips: side by side where addresses are, else lane by lane. Lanes that do not run never touch memory of their own. */
+/**
+ * Loads and stores of strips: side by side where addresses are, else lane by lane. Lanes that do not run write nothing. They may read beside those
+ * that do, where nothing is lost by it: memory has as much room before and behind all blocks (`memory.ts`).
+ */
 import { bytesOf, elementOf, type InstOf, lanesOf, type ScalarType, type Value } from '../../../ir/index.ts';
 import { bias, biased } from './scalar.ts';
 import { longOf, numberOf, type Strip, shapeOf, typeOf } from './strip.ts';
@@ -10,25 +13,6 @@ const isDense = (s: Strip, addr: Value, moved: Value): boolean => {
   const type = typeOf(s, moved);
   return shapeOf(s, addr) === 1 && lanesOf(type) === 1 && s.plan.shapes.stride[addr] === bytesOf(elementOf(type));
 };
-
-/** Writes what is done pack by pack: `dense` where all lanes of one run, `sparse` where some do. */
-function byMask(s: Strip, dense: (pack: number) => void, sparse: (pack: number) => void): void {
-  for (let pack = 0; pack < s.plan.packs; pack++) {
-    if (!s.mask) {
-      dense(pack);
-      continue;
-    }
-    allRun(s, [s.mask[pack]!]);
-    s.code.open('if');
-    dense(pack);
-    s.code.else();
-    sparse(pack);
-    s.code.end();
-  }
-}
-
-/** The vectors of a pack. */
-const partsIn = (pack: number, bytes: number): readonly number[] => (bytes === 8 ? [2 * pack, 2 * pack + 1] : [pack]);
 
 /** Puts on the stack whether all lanes of some masks run. */
 export function allRun({ code }: Pick<Strip, 'code'>, masks: readonly number[]): void {
@@ -98,7 +82,6 @@ export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value:
   if (shapeOf(s, inst.addr) === 0) return loadShared(s, values, inst, value);
   if (!isDense(s, inst.addr, value)) return gather(s, values, inst, value);
   if (
-    !s.mask &&
     !inst.volatile &&
     values.postpone(
       value,
@@ -108,17 +91,10 @@ export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value:
   )
     return;
   const base = baseOf(s, inst.addr);
-  const bytes = bytesOf(elementOf(inst.type));
-  byMask(
-    s,
-    (pack) => {
-      for (const part of partsIn(pack, bytes)) {
-        denseVector(s, inst, base, part);
-        values.put(value, 0, part);
-      }
-    },
-    (pack) => gatherPack(s, values, inst, value, pack),
-  );
+  for (let part = 0; part < values.parts(value); part++) {
+    denseVector(s, inst, base, part);
+    values.put(value, 0, part);
+  }
 }
 
 /** One place for all lanes. */
@@ -195,13 +171,21 @@ export function store(s: Strip, inst: InstOf<'store'>): void {
   if (!isDense(s, inst.addr, inst.value)) return scatter(s, inst);
   const base = baseOf(s, inst.addr);
   const bytes = bytesOf(elementOf(typeOf(s, inst.value)));
-  byMask(
-    s,
-    (pack) => {
-      for (const part of partsIn(pack, bytes)) storeDense(s, inst, base, part);
-    },
-    (pack) => scatterPack(s, inst, pack),
-  );
+  for (let pack = 0; pack < s.plan.packs; pack++) {
+    const dense = (): void => (bytes === 8 ? [2 * pack, 2 * pack + 1] : [pack]).forEach((part) => void storeDense(s, inst, base, part));
+    if (!s.mask) dense();
+    else storeWhereRuns(s, inst, pack, dense);
+  }
+}
+
+/** All lanes of a pack side by side, or those that run one by one. */
+function storeWhereRuns(s: Strip, inst: InstOf<'store'>, pack: number, dense: () => void): void {
+  allRun(s, [s.mask![pack]!]);
+  s.code.open('if');
+  dense();
+  s.code.else();
+  scatterPack(s, inst, pack);
+  s.code.end();
 }
 
 /** One number at one place. */
