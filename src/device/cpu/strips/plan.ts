@@ -42,7 +42,7 @@ export interface StripPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | '
   readonly slots: ReadonlyMap<Value, number>;
   /** Byte offset in the record area of memory for what a warp passes between lanes. */
   readonly scratch: number;
-  /** Bytes of the record area of a block. */
+  /** Bytes of the record area of a block, but for what rolled code takes. */
   readonly recordBytes: number;
 }
 

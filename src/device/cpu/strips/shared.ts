@@ -19,4 +19,6 @@ export interface StripShared {
   readonly fuel: number;
   readonly fma: FmaMode;
   readonly pool: Pool;
+  /** Bytes of the record area, behind those of the plan, that rolled code takes. */
+  readonly rolled: { bytes: number };
 }
