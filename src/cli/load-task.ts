@@ -37,6 +37,10 @@ export async function loadTask(
 const doesNotCompile = (diagnostics: Diagnostics): ExitCode =>
   diagnostics.list.some((d) => d.code === 'CM1120') ? exit.failed : exit.doesNotCompile;
 
+/** The exit code of a launch that was not made or failed: kernels to choose from are for the words to say. */
+export const launchFault = (diagnostics: Diagnostics): ExitCode =>
+  diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
+
 async function loadPtx(
   device: Device,
   { source }: Input & { kind: 'ptx' },
