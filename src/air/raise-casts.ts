@@ -1,7 +1,7 @@
 /** Casts and operations of LLVM in the IR, of values and of constants alike, and integers of widths that the IR does not have. */
 import type { BinaryOpcode, CastOpcode } from '../bitcode/model.ts';
 import { bitWidth, type Type as LlvmType, spell } from '../bitcode/types.ts';
-import { type Builder, bitsOf, bytesOf, isPointer, type Type, type Value } from '../ir/index.ts';
+import { type Builder, bitsOf, isPointer, type Type, type Value } from '../ir/index.ts';
 import { remainder } from './functions/remainder.ts';
 import { type Lanes, Refused, scalarType, typesOf } from './raise-types.ts';
 
@@ -109,9 +109,6 @@ function join(b: Builder, from: Lanes, types: readonly Type[]): Lanes {
     return b.bitcast(type, word!);
   });
 }
-
-/** Bytes of a value where it lies in memory. */
-export const memoryBytes = (type: Type): number => (type === 'i1' ? 1 : bytesOf(type));
 
 const signedOps: ReadonlySet<string> = new Set(['sdiv', 'srem', 'ashr']);
 
