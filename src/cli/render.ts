@@ -5,7 +5,7 @@ import { addTo } from '../base/group.ts';
 import type { SourceFile } from '../base/source.ts';
 
 /** Most diagnostics that are printed; the rest are counted. */
-export const mostPrinted = 20;
+const mostPrinted = 20;
 
 const tab = '    ';
 /** Columns of a source line that are shown; longer lines are cut around the caret. */

@@ -8,7 +8,7 @@ import type { Operand, Variable } from '../ptx/ast.ts';
 import { constantValue, integerConstant } from '../ptx/constant.ts';
 
 /** Bytes of a fundamental type; absent for predicates and opaque types, which have no memory. */
-export const typeBytes: Readonly<Record<string, number>> = {
+const typeBytes: Readonly<Record<string, number>> = {
   b8: 1,
   u8: 1,
   s8: 1,

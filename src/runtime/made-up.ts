@@ -6,7 +6,7 @@ import type { FullPlan, LaunchPlan } from './plan.ts';
 import type { Init } from './rand.ts';
 
 /** Elements of a made-up buffer, and the value of a made-up integer scalar. */
-export const madeUpCount = 1024;
+const madeUpCount = 1024;
 /** Threads of a made-up block, where neither kernel nor device asks for fewer. */
 const madeUpThreads = 256;
 

@@ -41,7 +41,7 @@ function intText({ type, value }: Extract<Plain, { form: 'int' }>): string {
 const hex = (bits: bigint, digits: number): string => bits.toString(16).toUpperCase().padStart(digits, '0');
 
 /** Six decimal digits where they say the value exactly, else the bits: of floats as those of the double they equal. */
-export function floatText(name: TypeOf<'float'>['name'], bits: bigint): string {
+function floatText(name: TypeOf<'float'>['name'], bits: bigint): string {
   if (name === 'half') return `0xH${hex(bits, 4)}`;
   if (name === 'bfloat') return `0xR${hex(bits, 4)}`;
   const view = new DataView(new ArrayBuffer(8));

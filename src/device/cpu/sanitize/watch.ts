@@ -126,7 +126,7 @@ function fillMaps(memory: DeviceMemory, { allowed, written }: Shadow, map: numbe
 }
 
 /** Marks what the launch itself has: constants, values, words that the kernel leaves. */
-export function allowArea(
+function allowArea(
   memory: DeviceMemory,
   shadow: { readonly allowed: number; readonly written: number },
   spans: readonly (readonly [number, number])[],
