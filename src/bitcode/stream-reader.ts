@@ -3,7 +3,6 @@
  * against the bits that are left, so that damaged data ends in `Malformed` and never in a long loop.
  * Source: LLVM Bitcode File Format.
  */
-
 import { BitReader, OutOfBits } from '../base/bits.ts';
 import { addTo } from '../base/group.ts';
 import { Malformed } from './malformed.ts';

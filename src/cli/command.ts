@@ -1,5 +1,4 @@
 /** What a command is, and how words become its options. */
-
 import { closest } from '../base/closest.ts';
 import { addTo } from '../base/group.ts';
 import type { ExitCode } from './exit.ts';

@@ -1,5 +1,4 @@
 /** Diagnostics as people read them: code, sentence, place, the line with its carets, notes and help. */
-
 import type { Diagnostic, Label, Severity } from '../base/diagnostic.ts';
 import { addTo } from '../base/group.ts';
 import type { SourceFile } from '../base/source.ts';

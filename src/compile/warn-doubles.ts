@@ -1,5 +1,4 @@
 /** `--fp64=warn` and `--fp64=emulate`: what is said of the instructions of a kernel that compute with doubles, where a target has none. */
-
 import { computedDoubles, emulatedDoubles } from '../air/index.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { addTo } from '../base/group.ts';

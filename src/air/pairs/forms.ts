@@ -3,7 +3,6 @@
  * the bits that they are, so that what is only moved or compared keeps each of them. Where one value may be either, the pair has
  * a rest beside it: what its bits lack.
  */
-
 import { floatFormats, unpackFloat } from '../../base/float-exact.ts';
 import { addTo } from '../../base/group.ts';
 import { edgesOf, type Inst, type Kernel, operandsOf, type Value } from '../../ir/index.ts';

@@ -4,7 +4,6 @@
  * is an offset, of which nobody sees the number. Where an instruction looks at it or stores it, or an address may lie in several
  * spaces, addresses get tags (`tagged-addresses.ts`); those of parameters of the kernel have none and are refused (CM2094, CM2096).
  */
-
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { addTo } from '../../base/group.ts';
 import { type Base, basesOf, edgesOf, type Inst, type Kernel, operandsOf, type Space, type Value } from '../../ir/index.ts';
