@@ -23,6 +23,7 @@ export function writeStripBody(values: StripValues, block: Block): void {
 
 function writeStripInstruction(values: StripValues, value: Value): void {
   const s = values.strip;
+  s.pool.begin();
   const inst = s.kernel.insts[value]!;
   if (inst.op === 'load' ? inst.volatile : specOf(inst.op).effect !== 'pure') values.settle();
   switch (inst.op) {
