@@ -13,6 +13,8 @@ import type { Orders, Report } from './page.ts';
 /** A visit to a page: whether it is isolated, and what it is to do. */
 export interface Visit {
   readonly isIsolated: boolean;
+  /** What the page may load (`Content-Security-Policy`). */
+  readonly policy?: string;
   readonly orders: Omit<Orders, 'programs'>;
   /** Modules that the page imports; `cumetal` is the package in them. */
   readonly programs: readonly string[];
@@ -72,7 +74,7 @@ export async function visit(browser: string, visits: readonly Visit[]): Promise<
         if (reports.length === visits.length) finish(reports);
         return new Response(reports.length < visits.length ? `${folderOf(index + 1)}/index.html` : '');
       }
-      const headers = asked.isIsolated ? isolation : {};
+      const headers = { ...(asked.isIsolated ? isolation : {}), ...(asked.policy ? { 'content-security-policy': asked.policy } : {}) };
       if (name === 'orders')
         return Response.json({ ...asked.orders, programs: asked.programs.map((_, i) => programName(index, i)) }, { headers });
       const body = asked.files[name] ?? files.get(name);
