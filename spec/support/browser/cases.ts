@@ -224,6 +224,7 @@ export function ownCases(): Case[] {
     make('doubles', doubles, 48, native),
     make('halves', halves, 8),
     make('functions', approximate, 32),
+    make('functions, one thread at a time', approximate, 32, { grid: [blocks * 8, 1, 1], block: [threads / 8, 1, 1] }),
     make('warps', warps, 40),
     make('barriers and shared memory', meeting, 8),
     make('atomics', atomics, 0, cpu),
