@@ -120,4 +120,28 @@ test('blocks never overlap, and what was freed alone can be had as one', () => {
   );
 });
 
+test('where a memory may not become so large it is smaller, and where it may hardly be, it is not made', () => {
+  const { Memory } = WebAssembly;
+  const asked: number[] = [];
+  let most = 4096;
+  WebAssembly.Memory = class extends Memory {
+    constructor(how: WebAssembly.MemoryDescriptor) {
+      asked.push(how.maximum!);
+      if (how.maximum! > most) throw new RangeError('out of memory');
+      super(how);
+    }
+  };
+  try {
+    const memory = newMemory(true);
+    assert.equal(asked, [65535, 32767, 16383, 8191, 4095]);
+    assert.ok(memory.take(4000 * page));
+    assert.is(memory.take(100 * page), undefined);
+    assert.ok(memory.take(80 * page));
+    most = 8;
+    assert.throws(() => newMemory(true), /out of memory/);
+  } finally {
+    WebAssembly.Memory = Memory;
+  }
+});
+
 test.run();
