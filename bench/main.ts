@@ -10,6 +10,7 @@ import { cpu } from './cpu.ts';
 import { launching } from './launch.ts';
 import { parsing } from './parse.ts';
 import { type Bench, report } from './report.ts';
+import { sanitizing } from './sanitize.ts';
 
 const benches: Readonly<Record<string, (words: readonly string[]) => Bench | undefined | Promise<Bench | undefined>>> = {
   air,
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, (words: readonly string[]) => Bench | und
   cpu,
   launch: launching,
   parse: parsing,
+  sanitize: sanitizing,
 };
 
 const [name = '', ...words] = process.argv.slice(2);
