@@ -101,7 +101,7 @@ interface Case {
   readonly code?: string;
 }
 
-const cases: readonly Case[] = [
+const cases: Case[] = [
   { what: 'own words', body: 'mul.wide.s32 %w, %g, 4; add.s64 %at, %a, %w; st.global.u32 [%at], %g;' },
   {
     what: 'an offset of 2^32, of which the low half is in the buffer',
@@ -209,6 +209,15 @@ const cases: readonly Case[] = [
     code: 'CM6120',
   },
 ];
+
+cases.push({
+  what: 'a loop that reads plainly what another thread writes, and never comes to it in a strip',
+  body: `setp.eq.u32 %p, %t, 0; @%p bra W;
+  L: ld.global.u32 %x, [%a]; setp.eq.u32 %q, %x, 0; @%q bra L; bra E;
+  W: st.global.u32 [%a], 7;
+  E:`,
+  code: 'CM6120',
+});
 
 for (const { what, body, shared, launch, code } of cases)
   test(what, () => {

@@ -8,6 +8,7 @@ import type { LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
 import { type Prepared, prepare, type Surroundings, wordsOf } from './prepare.ts';
 import { TooLong } from './profile/run.ts';
+import { Waiting } from './quick/watch.ts';
 import { Deadlock } from './sanitize/watch.ts';
 import {
   ask,
@@ -74,6 +75,7 @@ function runOnce(prepared: Prepared, diagnostics: Diagnostics, control: Control,
     if (before && whyStop(before) !== stops.no) stopAll(control, whyStop(before));
     share.tick();
     watch?.tick();
+    quick?.tick(placeIn(instance).block.join());
   };
   let mayGive = true;
   try {
@@ -86,7 +88,7 @@ function runOnce(prepared: Prepared, diagnostics: Diagnostics, control: Control,
       share.take(instance.run);
     } catch (error) {
       // What traps may be a fault, or look like one.
-      if (quick && error instanceof WebAssembly.RuntimeError) return 'given up';
+      if (quick && (error instanceof WebAssembly.RuntimeError || error instanceof Waiting)) return 'given up';
       if (error instanceof TooLong) diagnostics.report('CM6018', wordsOf(placeIn(instance), prepared.request));
       else noteError(error, control, { ...placeIn(instance), first: share.first });
     }

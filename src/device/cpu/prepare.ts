@@ -53,7 +53,7 @@ export interface Prepared {
 }
 
 /** A launch in strips that give up where something may be wrong. */
-export interface QuickLook extends Pick<Quick, 'imports' | 'begin'> {
+export interface QuickLook extends Pick<Quick, 'imports' | 'begin' | 'tick'> {
   /** Leaves memory as it was, and makes the launch ready to be watched lane by lane; nothing after reporting CM6012. */
   giveUp(diagnostics: Diagnostics): Prepared | undefined;
 }
@@ -136,6 +136,7 @@ export function prepare(
     quick: quick && {
       imports: quick.imports,
       begin: quick.begin,
+      tick: quick.tick,
       giveUp(to) {
         quick.restore();
         return exactly(to) as Prepared | undefined;

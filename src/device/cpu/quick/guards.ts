@@ -8,11 +8,14 @@ import {
   addInst,
   type Block,
   bytesOf,
+  cfgOf,
+  dominatorsOf,
   elementOf,
   type Inst,
   isPointer,
   type Kernel,
   lanesOf,
+  loopsOf,
   type PointerType,
   rootsOf,
   spaceOf,
@@ -23,6 +26,7 @@ import { windowsOf } from '../compile/plan.ts';
 import { boundsOf, boundsOfRoot } from '../sanitize/bounds.ts';
 import { readsBeforeAtomics } from '../sanitize/reads-before-atomics.ts';
 import type { Bounds } from '../sanitize/sites.ts';
+import { waitsForOthers } from '../strips/waiting.ts';
 import { type Magnitudes, magnitudesOf } from './magnitude.ts';
 
 export type GuardedSpace = 'global' | 'shared' | 'constant' | 'local';
@@ -53,6 +57,8 @@ export interface Guards {
   readonly list: readonly Guard[];
   /** Bytes that share a cell of the shadow, as a shift: no write is of fewer. */
   readonly grains: Readonly<Record<GuardedSpace, number>>;
+  /** Whether threads may wait in a loop for what others write, which strips may never come to. */
+  readonly mayWait: boolean;
   /** Bytes of local memory that a thread had when offsets in it were told. */
   readonly local: number;
 }
@@ -96,8 +102,9 @@ export function insertGuards(kernel: Kernel, kinds: ReadonlySet<SanitizeKind>): 
     }
   const nears = nearsOf(state);
   if (!nears) return { why: 'an address of several variables that goes around in a loop' };
+  const mayWait = waitsAnywhere(state);
   place(state, nears);
-  return { kinds, reached: state.reached, list: state.list, grains: state.grains, local: state.windows.windows.local };
+  return { kinds, reached: state.reached, list: state.list, grains: state.grains, mayWait, local: state.windows.windows.local };
 }
 
 function whyNot({ params, blocks, insts }: Kernel, kinds: ReadonlySet<SanitizeKind>): string | undefined {
@@ -185,6 +192,16 @@ function isKnown({ kernel, reached, windows }: State, pointer: Value, guard: Gua
   if (at.op !== 'variable' || !fixed) return false;
   offset += BigInt(windows.offsets.get(at.name)!);
   return isHeld(fixed.offset, fixed.size);
+}
+
+/** Whether a loop goes on by what it reads of memory that the kernel writes, however it reads it. */
+function waitsAnywhere({ kernel, before, list, reached }: State): boolean {
+  const isSource = (_: Inst, value: Value): boolean => {
+    const guard = list[before.get(value) ?? -1];
+    return guard !== undefined && reached[guard.reached]!.isWritten;
+  };
+  const cfg = cfgOf(kernel);
+  return loopsOf(cfg, dominatorsOf(cfg)).loops.some((loop) => waitsForOthers(kernel, loop, isSource));
 }
 
 // ── places ──

@@ -24,7 +24,7 @@ export interface Looks {
 const whole = 0x0f;
 
 /** The functions of a module. */
-export function looksOf(module: WasmModule, state: QuickState, { kinds, grains }: Guards, packs: number): Looks {
+export function looksOf(module: WasmModule, state: QuickState, { kinds, grains, reached }: Guards, packs: number): Looks {
   const known = new Map<string, number>();
   const once = (key: readonly unknown[], write: () => number): number => {
     const name = key.join();
@@ -33,7 +33,9 @@ export function looksOf(module: WasmModule, state: QuickState, { kinds, grains }
     return found;
   };
   const races = ({ space }: Guard): boolean => kinds.has('race') && (space === 'global' || space === 'shared');
-  const inits = ({ space }: Guard): boolean => kinds.has('init') && (space === 'global' || space === 'shared');
+  // Constants of the module are written, buffers in the constant space may not be.
+  const inits = ({ space, reached: of }: Guard): boolean =>
+    kinds.has('init') && (space === 'global' || space === 'shared' || (space === 'constant' && !reached[of]!.fixed));
   const isShared = ({ space }: Guard): boolean => space === 'shared';
   const cell = (guard: Guard): number =>
     once(['cell', guard.what, isShared(guard)], () => writeCell(module, state, guard.what as CellKind, isShared(guard)));

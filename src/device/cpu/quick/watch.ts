@@ -9,11 +9,18 @@ import { cellBits, oldTime, quickName, type ReachedGlobal, reachedName } from '.
 
 export type Looked = Omit<Observed, 'request'> & { readonly request: LaunchRequest & { readonly sanitize: SanitizeRequest } };
 
+/** Thrown where a block takes so long that its threads may wait for each other. */
+export class Waiting extends Error {}
+/** Milliseconds that a block may take whose threads may wait. */
+const mostWaitMs = 500;
+
 export interface Quick {
   /** What the module imports. */
   readonly imports: { renew(): void };
   /** Sets the globals of the instance. */
   begin(global: (name: string) => WebAssembly.Global): void;
+  /** Looked at now and then, with the block that runs; throws where threads seem to wait for ever. */
+  tick(block: string): void;
   /** The launch has ended with nothing found: notes what it wrote. */
   end(): void;
   /** Puts back what memory held. */
@@ -31,10 +38,12 @@ export function startQuick(looked: Looked, guards: Guards): Quick | undefined {
   if (places.some(({ bytes }) => bytes >= 2 ** 31)) return undefined;
   const shadow = makeShadow(looked, guards, places);
   if (!shadow) return undefined;
-  const kept = [...shadow.raced.keys()].map((allocation) => ({
-    allocation,
-    bytes: memory.view(allocation.address, allocation.size).slice(),
-  }));
+  const kept = keep(looked, shadow);
+  if (!kept) {
+    memory.give(shadow.at);
+    return undefined;
+  }
+  let [last, since] = ['', 0];
   let global: ((name: string) => WebAssembly.Global) | undefined;
   return {
     imports: {
@@ -46,6 +55,12 @@ export function startQuick(looked: Looked, guards: Guards): Quick | undefined {
     begin(of) {
       global = of;
       for (const [name, value] of globalsOf(guards, places, shadow)) of(name).value = value;
+    },
+    tick(block) {
+      if (!guards.mayWait) return;
+      const now = performance.now();
+      if (block !== last) [last, since] = [block, now];
+      else if (now - since > mostWaitMs) throw new Waiting();
     },
     end() {
       if (!guards.kinds.has('init')) return allocations.writeAll();
@@ -101,6 +116,21 @@ interface Shadow {
   /** By buffer: a byte for each word with the bytes of it that were written, of those of which some were not. */
   readonly partly: ReadonlyMap<Allocation, number>;
   readonly shared: { readonly start: number; readonly words: number; readonly cells: number; readonly written: number };
+}
+
+interface Kept {
+  readonly allocation: Allocation;
+  readonly bytes: Uint8Array;
+}
+
+/** What the buffers hold that the kernel writes; nothing where that is more than there is room for. */
+function keep({ memory }: Looked, { raced }: Shadow): Kept[] | undefined {
+  try {
+    return [...raced.keys()].map((allocation) => ({ allocation, bytes: memory.view(allocation.address, allocation.size).slice() }));
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 /** Bytes behind each part that vectors may read, and that one may be moved by. */
