@@ -109,9 +109,10 @@ export function magnitudesOf(kernel: Kernel, roots: Roots): Magnitudes {
         return size(inst.a, budget) && size(inst.b, budget);
       case 'and': {
         const mask = constantOf(kernel, inst.b);
-        // What is cut at its end is no larger, and what is masked no larger than the mask.
-        if (mask === undefined) return lower(value, budget, true, true);
-        return BigInt.asIntN(64, mask) >= 0n ? mask < budget : size(inst.a, budget / 2n);
+        if (mask !== undefined && BigInt.asIntN(64, mask) >= 0n) return mask < budget;
+        // What is cut at its end becomes no larger than by what is cut.
+        const isCut = mask !== undefined && magnitude(mask, 64) <= budget / 2n;
+        return isCut ? size(inst.a, budget / 2n) : lower(value, budget, true, true);
       }
       case 'arg': {
         const limit = budget < nearBytes ? budget : nearBytes;
@@ -140,7 +141,7 @@ export function magnitudesOf(kernel: Kernel, roots: Roots): Magnitudes {
   };
   const extended = ({ op, a }: InstOf<'sext'> | InstOf<'zext'>, budget: bigint): boolean => {
     if (mostOf(kernel, a, op === 'sext') <= budget) return true;
-    return lower(a, budget, op === 'sext');
+    return bitsOf(kernel.insts[a]!.type) === 32 && lower(a, budget, op === 'sext');
   };
   return { reach, numbers, nears };
 }
