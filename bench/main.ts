@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- NAME [--json]`: one benchmark, ours and a named peer side by side in one run. A ratio above 1 is better
- * for us. With `--json` the last line is one object.  `air --prepare FOLDER` makes what runs on another machine.
+ * for us, but for what `sanitize` costs. With `--json` the last line is one object.  `air --prepare FOLDER` makes what runs on another machine.
  * Exit code 4: the peer is not on this machine.
  */
 import { air, prepare } from './air.ts';
