@@ -236,7 +236,8 @@ function globalsOf({ reached, kinds, grains }: Guards, places: readonly Place[],
 }
 
 /** Makes all that was before one time before all others. */
-function simplify({ memory }: Looked, { grains }: Guards, { raced, shared }: Shadow): void {
+function simplify({ memory }: Looked, { grains, kinds }: Guards, { raced, shared }: Shadow): void {
+  if (!kinds.has('race')) return;
   const { many, written, atomic, past } = cellBits;
   for (const [allocation, at] of raced) {
     const cells = new Int32Array(memory.memory.buffer, at, cellsOf(allocation.size, grains.global));
