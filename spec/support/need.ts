@@ -10,12 +10,15 @@ import type { Test } from 'uvu';
 /** What a test needs: a program on the PATH, `oracle`, the folder with the independent AIR oracle, `arm64-bun`, or `fake-metal`. */
 export type Need = string;
 
-/** What CI may lack: NVIDIA's tools, an emulator with an arm64 Bun to run in it, and a fake Metal on a Mac, which has a real one. */
-const optional = new Set(['nvcc', 'ptxas', 'qemu-aarch64-static', 'aarch64-linux-gnu-gcc', 'arm64-bun']);
+/** What CI may lack: NVIDIA's tools, a second browser, an emulator with an arm64 Bun to run in it, and a fake Metal on a Mac, which has a real one. */
+const optional = new Set(['nvcc', 'ptxas', 'firefox-esr', 'qemu-aarch64-static', 'aarch64-linux-gnu-gcc', 'arm64-bun']);
 if (process.platform !== 'linux') optional.add('fake-metal');
 
 /** The folder of the AIR oracle; `CUMETAL_ORACLE` names another. */
 export const oracleFolder = process.env.CUMETAL_ORACLE || join(import.meta.dirname, '../oracle/air');
+
+// Files of other people are only where somebody has some.
+optional.add('real-metallibs');
 
 /** Bun for Linux on arm64, to be emulated: the one `CUMETAL_ARM64_BUN` names, else where `scripts/other-bun.ts` puts it. */
 export function arm64Bun(): string | undefined {
@@ -26,6 +29,8 @@ export function arm64Bun(): string | undefined {
 /** Whether a need is met on this machine. */
 export function has(need: Need): boolean {
   if (need === 'oracle') return existsSync(join(oracleFolder, 'air_cpu.py'));
+  // `real.ts` reads them.
+  if (need === 'real-metallibs') return Boolean(process.env.CUMETAL_REAL_METALLIBS);
   // Its messages are written in the assembler of Linux.
   if (need === 'fake-metal') return process.platform === 'linux' && Bun.which('cc') !== null;
   return need === 'arm64-bun' ? arm64Bun() !== undefined : Bun.which(need) !== null;

@@ -6,8 +6,12 @@
 const pageBytes = 65536;
 /** Of every block: a cache line, and more than any type demands. */
 const alignment = 256;
+/** Bytes before and behind all blocks that are nobody's: lanes that do not run may read beside those that do, at most 32 of 8 bytes away. */
+const margin = 512;
 /** Stays below 4 GiB with room for an access that starts at the last byte. */
 const mostPages = 65535;
+/** Pages: a memory that cannot become as large is of no use. */
+const leastRoom = 256;
 
 export interface DeviceMemory {
   readonly memory: WebAssembly.Memory;
@@ -33,8 +37,8 @@ interface Span {
 
 /** An empty memory, which workers can have too where that is asked for. */
 export function newMemory(isShared = false): DeviceMemory {
-  const memory = new WebAssembly.Memory({ initial: 1, maximum: mostPages, ...(isShared ? { shared: true } : {}) });
-  const free: Span[] = [];
+  const memory = emptyMemory(isShared);
+  const free: Span[] = [{ start: pageBytes + margin, end: 2 * pageBytes - margin }];
   const taken = new Map<number, number>();
   let isLasting = false;
   return {
@@ -65,6 +69,17 @@ export function newMemory(isShared = false): DeviceMemory {
   };
 }
 
+/** With room to grow as far as the engine lets it: for what is shared some set all of that aside at once, and small machines have less. */
+function emptyMemory(shared: boolean): WebAssembly.Memory {
+  for (let maximum = mostPages; ; maximum >>>= 1) {
+    try {
+      return new WebAssembly.Memory({ initial: 2, maximum, ...(shared ? { shared } : {}) });
+    } catch (error) {
+      if (maximum < leastRoom) throw error;
+    }
+  }
+}
+
 /** Whether views of the memory outlive its growing from now on. */
 function makeLasting(memory: Resizable): boolean {
   if (!memory.toResizableBuffer) return false;
@@ -73,11 +88,11 @@ function makeLasting(memory: Resizable): boolean {
 }
 
 function grow(memory: WebAssembly.Memory, free: Span[], size: number): Span | undefined {
-  const end = memory.buffer.byteLength;
+  const end = memory.buffer.byteLength - margin;
   const last = free.at(-1);
   const have = last?.end === end ? last.end - last.start : 0;
   const pages = Math.ceil((size - have) / pageBytes);
-  if (end / pageBytes + pages > mostPages) return undefined;
+  if (memory.buffer.byteLength / pageBytes + pages > mostPages) return undefined;
   try {
     memory.grow(pages);
   } catch {

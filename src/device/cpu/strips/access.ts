@@ -1,4 +1,7 @@
-/** Loads and stores of strips: side by side where addresses are, else lane by lane. Lanes that do not run never touch memory of their own. */
+/**
+ * Loads and stores of strips: side by side where addresses are, else lane by lane. Lanes that do not run write nothing. They may read beside those
+ * that do, where nothing is lost by it: memory has as much room before and behind all blocks (`memory.ts`).
+ */
 import { bytesOf, elementOf, type InstOf, lanesOf, type ScalarType, type Value } from '../../../ir/index.ts';
 import { bias, biased } from './scalar.ts';
 import { longOf, numberOf, type Strip, shapeOf, typeOf } from './strip.ts';
@@ -6,29 +9,10 @@ import type { StripValues } from './values.ts';
 import { evenWords, oddWords, words } from './vectors.ts';
 
 /** Whether the lanes of an access lie one behind the other, without a gap. */
-const isDense = (s: Strip, addr: Value, moved: Value): boolean => {
+export const isDense = (s: Strip, addr: Value, moved: Value): boolean => {
   const type = typeOf(s, moved);
   return shapeOf(s, addr) === 1 && lanesOf(type) === 1 && s.plan.shapes.stride[addr] === bytesOf(elementOf(type));
 };
-
-/** Writes what is done pack by pack: `dense` where all lanes of one run, `sparse` where some do. */
-function byMask(s: Strip, dense: (pack: number) => void, sparse: (pack: number) => void): void {
-  for (let pack = 0; pack < s.plan.packs; pack++) {
-    if (!s.mask) {
-      dense(pack);
-      continue;
-    }
-    allRun(s, [s.mask[pack]!]);
-    s.code.open('if');
-    dense(pack);
-    s.code.else();
-    sparse(pack);
-    s.code.end();
-  }
-}
-
-/** The vectors of a pack. */
-const partsIn = (pack: number, bytes: number): readonly number[] => (bytes === 8 ? [2 * pack, 2 * pack + 1] : [pack]);
 
 /** Puts on the stack whether all lanes of some masks run. */
 export function allRun({ code }: Pick<Strip, 'code'>, masks: readonly number[]): void {
@@ -36,19 +20,22 @@ export function allRun({ code }: Pick<Strip, 'code'>, masks: readonly number[]):
     code.at('local.get', mask);
     if (i > 0) code.op('v128.and');
   });
-  code.op('i32x4.all_true');
+  // Engines answer whether all or any are true with twice as many instructions.
+  code.op('i32x4.bitmask');
+  code.i32(0b1111);
+  code.op('i32.eq');
 }
 
 /** The address of the first lane, less the bias, in a local. */
 function baseOf(s: Strip, addr: Value): number {
   const base = s.temp('i32', 10);
-  address(s, addr);
+  firstAddress(s, addr);
   s.code.at('local.set', base);
   return base;
 }
 
 /** Puts the address of the first lane, less the bias, on the stack. */
-function address(s: Strip, addr: Value): void {
+export function firstAddress(s: Strip, addr: Value): void {
   s.scalar(addr);
   biased(s, addr);
 }
@@ -98,27 +85,19 @@ export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value:
   if (shapeOf(s, inst.addr) === 0) return loadShared(s, values, inst, value);
   if (!isDense(s, inst.addr, value)) return gather(s, values, inst, value);
   if (
-    !s.mask &&
     !inst.volatile &&
     values.postpone(
       value,
-      () => address(s, inst.addr),
-      (base, part) => denseVector(s, inst, base, part),
+      () => firstAddress(s, inst.addr),
+      (base, part) => denseVector(s, inst, () => s.code.at('local.get', base), part),
     )
   )
     return;
   const base = baseOf(s, inst.addr);
-  const bytes = bytesOf(elementOf(inst.type));
-  byMask(
-    s,
-    (pack) => {
-      for (const part of partsIn(pack, bytes)) {
-        denseVector(s, inst, base, part);
-        values.put(value, 0, part);
-      }
-    },
-    (pack) => gatherPack(s, values, inst, value, pack),
-  );
+  for (let part = 0; part < values.parts(value); part++) {
+    denseVector(s, inst, () => s.code.at('local.get', base), part);
+    values.put(value, 0, part);
+  }
 }
 
 /** One place for all lanes. */
@@ -141,9 +120,9 @@ function loadShared(s: Strip, values: StripValues, inst: InstOf<'load'>, value: 
 }
 
 /** Puts one vector of what lies side by side on the stack. */
-function denseVector({ code }: Strip, inst: InstOf<'load'>, base: number, part: number): void {
+export function denseVector({ code }: Strip, inst: InstOf<'load'>, pushBase: () => void, part: number): void {
   const bytes = bytesOf(elementOf(inst.type));
-  code.at('local.get', base);
+  pushBase();
   const offset = bias + part * (bytes === 8 ? 16 : 4 * bytes);
   if (bytes >= 4) return code.access('v128.load', 1, offset);
   if (bytes === 2) return code.access('v128.load16x4_u', 1, offset);
@@ -195,13 +174,21 @@ export function store(s: Strip, inst: InstOf<'store'>): void {
   if (!isDense(s, inst.addr, inst.value)) return scatter(s, inst);
   const base = baseOf(s, inst.addr);
   const bytes = bytesOf(elementOf(typeOf(s, inst.value)));
-  byMask(
-    s,
-    (pack) => {
-      for (const part of partsIn(pack, bytes)) storeDense(s, inst, base, part);
-    },
-    (pack) => scatterPack(s, inst, pack),
-  );
+  for (let pack = 0; pack < s.plan.packs; pack++) {
+    const dense = (): void => (bytes === 8 ? [2 * pack, 2 * pack + 1] : [pack]).forEach((part) => void storeDense(s, inst, base, part));
+    if (!s.mask) dense();
+    else storeWhereRuns(s, inst, pack, dense);
+  }
+}
+
+/** All lanes of a pack side by side, or those that run one by one. */
+function storeWhereRuns(s: Strip, inst: InstOf<'store'>, pack: number, dense: () => void): void {
+  allRun(s, [s.mask![pack]!]);
+  s.code.open('if');
+  dense();
+  s.code.else();
+  scatterPack(s, inst, pack);
+  s.code.end();
 }
 
 /** One number at one place. */
@@ -267,7 +254,7 @@ function scatterLanes(s: Strip, inst: InstOf<'store'>, pack: number): void {
 export function whereAnyRuns(s: Strip, pack: number, write: () => void): void {
   if (!s.mask) return write();
   s.code.at('local.get', s.mask[pack]!);
-  s.code.op('v128.any_true');
+  s.code.op('i32x4.bitmask');
   s.code.open('if');
   write();
   s.code.end();

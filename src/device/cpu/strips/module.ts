@@ -21,6 +21,8 @@ import { waitsForOthers } from './waiting.ts';
 export interface StripModule {
   readonly bytes: Uint8Array;
   readonly plan: StripPlan;
+  /** Bytes of the record area of a block. */
+  readonly recordBytes: number;
   /** What stands in constant memory from `poolStart` on. */
   readonly pool: Uint8Array;
 }
@@ -29,10 +31,35 @@ export interface StripModule {
 const mostBytes = 1 << 20;
 const mostLocals = 20_000;
 
-/** A module for blocks of a shape, or why there is none. The kernel stays as it is. */
+/**
+ * Bytes of code up to which JavaScriptCore optimises a function; of more it keeps its first, quick translation for good.
+ * Source: WebKit, `maximumOMGCandidateCost` in runtime/OptionsList.h.
+ */
+const mostOptimised = 100_000;
+
+/**
+ * A module for blocks of a shape, or why there is none. The kernel stays as it is. Strips are shorter than would be chosen where that makes
+ * functions small enough to be optimised.
+ */
 export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions): StripModule | { readonly why: string } {
   const before = whyAlone(kernel, options);
   if (before !== undefined) return { why: before };
+  const first = compileOnce(kernel, block, options);
+  if ('why' in first || first.largest <= mostOptimised || options.lanes !== undefined) return first;
+  for (let lanes = first.plan.lanes / 2; lanes >= 4; lanes /= 2) {
+    const made = compileOnce(kernel, block, { ...options, lanes });
+    // What a warp does together takes a whole warp.
+    if ('why' in made || made.plan.lanes !== lanes) break;
+    if (made.largest <= mostOptimised) return made;
+  }
+  return first;
+}
+
+function compileOnce(
+  kernel: Kernel,
+  block: Dim3,
+  options: StripOptions,
+): (StripModule & { readonly largest: number }) | { readonly why: string } {
   const plan = stripPlan(kernel, block, options);
   const after = whyNotTogether(plan) ?? (options.guards && whyNotGuarded(plan, options.guards));
   if (after !== undefined) return { why: after };
@@ -60,17 +87,20 @@ export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions
     fma: options.fma,
     pool,
     guards: quick && stripGuards(module, options.guards!, quick, plan.packs),
+    rolled: { bytes: 0 },
   };
   const steps: number[] = [];
+  let largest = 0;
   for (const region of plan.regions) {
     const written = writeStripRegion(shared, region);
     if (!written) return { why: 'blocks that cannot be nested' };
     if (written.code.size > mostBytes || written.code.locals > mostLocals) return { why: 'too much code' };
     steps.push(written.index);
+    largest = Math.max(largest, written.code.size);
   }
   const run = writeBlock(shared, steps, quick);
   writeGrid(host, module.fn(runSignature, 'run').code, run);
-  return { bytes: module.finish(), plan, pool: shared.pool.bytes() };
+  return { bytes: module.finish(), plan, recordBytes: plan.recordBytes + shared.rolled.bytes, pool: shared.pool.bytes(), largest };
 }
 
 /** A block of threads: one region after the other, as each says. */

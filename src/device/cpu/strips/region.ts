@@ -71,6 +71,9 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
     frame,
     fma: shared.fma,
     guards: shared.guards,
+    pool: shared.pool,
+    isRolled: false,
+    rolled: shared.rolled,
     mask: undefined,
   };
   const values = stripValues(base, starts);
@@ -190,9 +193,10 @@ function writeStrip(r: Region): boolean {
         code.at('local.get', mask);
         if (i > 0) code.op('v128.or');
       });
-      code.op('v128.any_true');
+      code.op('i32x4.bitmask');
     },
-    parted: (cond, lanes) => parted(r, cond, lanes),
+    holdingOf: (cond, lanes) => holdingOf(r, cond, lanes),
+    othersOf: (some, lanes) => othersOf(r, some, lanes),
   };
   const isWritten = writeFlow(flow);
   code.end();
@@ -206,29 +210,30 @@ function masksOf({ code, plan, spareMasks }: Region) {
   };
 }
 
-function parted(r: Region, cond: Value, lanes: readonly number[] | undefined): readonly [readonly number[], readonly number[]] {
+function holdingOf(r: Region, cond: Value, lanes: readonly number[] | undefined): readonly number[] {
   const { code, values } = r;
-  const masks = masksOf(r);
-  const [then, otherwise] = [masks.take(), masks.take()];
-  for (let pack = 0; pack < r.plan.packs; pack++) {
+  const holding = masksOf(r).take();
+  for (const [pack, local] of holding.entries()) {
     values.strip.part(cond, pack);
-    code.at('local.tee', then[pack]!);
-    if (lanes) {
-      code.at('local.get', lanes[pack]!);
-      code.at('local.get', then[pack]!);
-      code.op('v128.andnot');
-    } else {
-      code.at('local.get', then[pack]!);
-      code.op('v128.not');
-    }
-    code.at('local.set', otherwise[pack]!);
     if (lanes) {
       code.at('local.get', lanes[pack]!);
       code.op('v128.and');
     }
-    code.at('local.set', then[pack]!);
+    code.at('local.set', local);
   }
-  return [then, otherwise];
+  return holding;
+}
+
+function othersOf(r: Region, some: readonly number[], lanes: readonly number[] | undefined): readonly number[] {
+  const { code } = r;
+  const others = masksOf(r).take();
+  for (const [pack, local] of others.entries()) {
+    if (lanes) code.at('local.get', lanes[pack]!);
+    code.at('local.get', some[pack]!);
+    code.op(lanes ? 'v128.andnot' : 'v128.not');
+    code.at('local.set', local);
+  }
+  return others;
 }
 
 function writeTurn({ code, frame, shared }: Region, cost: number): void {
@@ -238,7 +243,7 @@ function writeTurn({ code, frame, shared }: Region, cost: number): void {
   code.at('local.tee', frame.fuel);
   code.i32(0);
   code.op('i32.le_s');
-  code.open('if');
+  code.openRare();
   code.at('call', shared.host.tick);
   code.i32(fuelPerTick);
   code.at('local.set', frame.fuel);

@@ -22,4 +22,6 @@ export interface StripShared {
   readonly pool: Pool;
   /** Of strips that are looked at quickly. */
   readonly guards?: StripGuards | undefined;
+  /** Bytes of the record area, behind those of the plan, that rolled code takes. */
+  readonly rolled: { bytes: number };
 }

@@ -6,6 +6,7 @@ import type { Host } from '../compile/host.ts';
 import type { FmaMode } from './fma-mode.ts';
 import type { StripHelper } from './helpers.ts';
 import { isLong, type StripPlan } from './plan.ts';
+import type { Pool } from './pool.ts';
 import { words } from './vectors.ts';
 
 /** Locals of every function that runs strips. */
@@ -41,6 +42,11 @@ export interface Strip {
   readonly fma: FmaMode;
   /** Of strips that are looked at quickly. */
   readonly guards?: StripGuards | undefined;
+  readonly pool: Pool;
+  /** Whether the code at hand stands in a loop over vectors, so that how long one takes does not matter. */
+  readonly isRolled: boolean;
+  /** Bytes of the record area, behind those of the plan, that rolled code takes. */
+  readonly rolled: { bytes: number };
   /** Lanes that run, a local of a mask for each pack; all of them where there is none. */
   mask: readonly number[] | undefined;
   /** Puts one vector of a varying or shared value on the stack: of 4 lanes, or of 2 where lanes have 64 bits. */
