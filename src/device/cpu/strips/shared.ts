@@ -6,6 +6,7 @@ import type { FmaMode } from './fma-mode.ts';
 import type { StripHelper } from './helpers.ts';
 import type { StripPlan } from './plan.ts';
 import type { Pool } from './pool.ts';
+import type { StripGuards } from './strip.ts';
 
 export interface StripShared {
   readonly plan: StripPlan;
@@ -19,6 +20,8 @@ export interface StripShared {
   readonly fuel: number;
   readonly fma: FmaMode;
   readonly pool: Pool;
+  /** Of strips that are looked at quickly. */
+  readonly guards?: StripGuards | undefined;
   /** Bytes of the record area, behind those of the plan, that rolled code takes. */
   readonly rolled: { bytes: number };
 }
