@@ -90,7 +90,6 @@ for (const type of types)
           const start = from.at(type, i, threads);
           want.set(given.subarray(start, start + sizeOf(type)), area + to.at(type, i, threads));
         }
-        // Where values overlap, whose bytes stay is anybody's.
         const kernel = mover(type, from, to, threads, some);
         assertSound(kernel);
         const { bytes, said, alone, lanes } = ranOn('simd', kernel, 1, threads, 2 * area, given);

@@ -6,6 +6,8 @@
 const pageBytes = 65536;
 /** Of every block: a cache line, and more than any type demands. */
 const alignment = 256;
+/** Bytes before and behind all blocks that are nobody's: lanes that do not run may read beside those that do, at most 32 of 16 bytes away. */
+export const margin = 512;
 /** Stays below 4 GiB with room for an access that starts at the last byte. */
 const mostPages = 65535;
 
@@ -33,8 +35,8 @@ interface Span {
 
 /** An empty memory, which workers can have too where that is asked for. */
 export function newMemory(isShared = false): DeviceMemory {
-  const memory = new WebAssembly.Memory({ initial: 1, maximum: mostPages, ...(isShared ? { shared: true } : {}) });
-  const free: Span[] = [];
+  const memory = new WebAssembly.Memory({ initial: 2, maximum: mostPages, ...(isShared ? { shared: true } : {}) });
+  const free: Span[] = [{ start: pageBytes + margin, end: 2 * pageBytes - margin }];
   const taken = new Map<number, number>();
   let isLasting = false;
   return {
@@ -73,11 +75,11 @@ function makeLasting(memory: Resizable): boolean {
 }
 
 function grow(memory: WebAssembly.Memory, free: Span[], size: number): Span | undefined {
-  const end = memory.buffer.byteLength;
+  const end = memory.buffer.byteLength - margin;
   const last = free.at(-1);
   const have = last?.end === end ? last.end - last.start : 0;
   const pages = Math.ceil((size - have) / pageBytes);
-  if (end / pageBytes + pages > mostPages) return undefined;
+  if (memory.buffer.byteLength / pageBytes + pages > mostPages) return undefined;
   try {
     memory.grow(pages);
   } catch {

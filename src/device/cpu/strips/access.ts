@@ -1,5 +1,9 @@
-/** Loads and stores of strips: side by side where addresses are, else lane by lane. Lanes that do not run never touch memory of their own. */
+/**
+ * Loads and stores of strips: side by side where addresses are, else lane by lane. Lanes that do not run write nothing. They may read beside those
+ * that do, where nothing is lost by it: memory has as much room before and behind all blocks (`memory.ts`).
+ */
 import { bytesOf, elementOf, type InstOf, lanesOf, type Value } from '../../../ir/index.ts';
+import { margin } from '../memory.ts';
 import { anyPlaces, evenPlaces, loadEven, loadPieces, type Places, storePieces, strideOf } from './pieces.ts';
 import { bias, biased } from './scalar.ts';
 import { longOf, numberOf, type Strip, shapeOf, typeOf } from './strip.ts';
@@ -11,25 +15,6 @@ const isDense = (s: Strip, addr: Value, moved: Value): boolean => {
   const type = typeOf(s, moved);
   return shapeOf(s, addr) === 1 && lanesOf(type) === 1 && s.plan.shapes.stride[addr] === bytesOf(elementOf(type));
 };
-
-/** Writes what is done pack by pack: `dense` where all lanes of one run, `sparse` where some do. */
-function byMask(s: Strip, dense: (pack: number) => void, sparse: (pack: number) => void): void {
-  for (let pack = 0; pack < s.plan.packs; pack++) {
-    if (!s.mask) {
-      dense(pack);
-      continue;
-    }
-    allRun(s, [s.mask[pack]!]);
-    s.code.open('if');
-    dense(pack);
-    s.code.else();
-    sparse(pack);
-    s.code.end();
-  }
-}
-
-/** The vectors of a pack. */
-const partsIn = (pack: number, bytes: number): readonly number[] => (bytes === 8 ? [2 * pack, 2 * pack + 1] : [pack]);
 
 /** Puts on the stack whether all lanes of some masks run. */
 export function allRun({ code }: Pick<Strip, 'code'>, masks: readonly number[]): void {
@@ -98,26 +83,28 @@ function lowAddresses(s: Strip, addr: Value, pack: number): void {
 export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
   if (shapeOf(s, inst.addr) === 0) return loadShared(s, values, inst, value);
   const isSideBySide = isDense(s, inst.addr, value);
-  if (!isSideBySide && strideOf(s, inst.addr) === undefined) return gather(s, values, inst, value);
-  const bytes = bytesOf(elementOf(inst.type));
+  if (!isSideBySide && !isNear(s, inst.addr)) return gather(s, values, inst, value);
+  const places = (base: number, pack: number): Places => evenPlaces(s, inst.addr, base, pack);
   const vector = (base: number, part: number): void => {
     if (isSideBySide) return denseVector(s, inst, base, part);
-    const pack = bytes === 8 ? part >> 1 : part;
-    loadEven(s, inst.type, evenPlaces(s, inst.addr, base, pack)!, part & 1);
+    loadEven(s, inst.type, places(base, bytesOf(elementOf(inst.type)) === 8 ? part >> 1 : part), part & 1);
   };
-  if (!s.mask && !inst.volatile && values.postpone(value, () => address(s, inst.addr), vector)) return;
+  if (!inst.volatile && values.postpone(value, () => address(s, inst.addr), vector)) return;
   const base = baseOf(s, inst.addr);
-  byMask(
-    s,
-    (pack) => {
-      if (lanesOf(inst.type) > 1) return piecesOf(s, values, value, pack, evenPlaces(s, inst.addr, base, pack)!);
-      for (const part of partsIn(pack, bytes)) {
-        vector(base, part);
-        values.put(value, 0, part);
-      }
-    },
-    (pack) => gatherPack(s, values, inst, value, pack),
-  );
+  if (lanesOf(inst.type) > 1) {
+    for (let pack = 0; pack < s.plan.packs; pack++) piecesOf(s, values, value, pack, places(base, pack));
+    return;
+  }
+  for (let part = 0; part < values.parts(value); part++) {
+    vector(base, part);
+    values.put(value, 0, part);
+  }
+}
+
+/** Whether lanes are in even steps, and those that do not run so near to the others that they may read there. */
+function isNear(s: Strip, addr: Value): boolean {
+  const stride = strideOf(s, addr);
+  return stride !== undefined && (!s.mask || Math.abs(stride) * s.plan.lanes <= margin);
 }
 
 /** Loads elements of a pack from places. */
@@ -174,13 +161,21 @@ export function store(s: Strip, inst: InstOf<'store'>): void {
   if (!isDense(s, inst.addr, inst.value)) return strideOf(s, inst.addr) === undefined ? scatter(s, inst) : storeEven(s, inst);
   const base = baseOf(s, inst.addr);
   const bytes = bytesOf(elementOf(typeOf(s, inst.value)));
-  byMask(
-    s,
-    (pack) => {
-      for (const part of partsIn(pack, bytes)) storeDense(s, inst, base, part);
-    },
-    (pack) => scatterPack(s, inst, pack),
-  );
+  for (let pack = 0; pack < s.plan.packs; pack++) {
+    const dense = (): void => (bytes === 8 ? [2 * pack, 2 * pack + 1] : [pack]).forEach((part) => void storeDense(s, inst, base, part));
+    if (!s.mask) dense();
+    else storeWhereRuns(s, inst, pack, dense);
+  }
+}
+
+/** All lanes of a pack side by side, or those that run one by one. */
+function storeWhereRuns(s: Strip, inst: InstOf<'store'>, pack: number, dense: () => void): void {
+  allRun(s, [s.mask![pack]!]);
+  s.code.open('if');
+  dense();
+  s.code.else();
+  scatterPack(s, inst, pack);
+  s.code.end();
 }
 
 /** One number at one place. */
@@ -228,7 +223,7 @@ function scatterLanes(s: Strip, inst: InstOf<'store'>, pack: number): void {
 function storeEven(s: Strip, inst: InstOf<'store'>): void {
   const base = baseOf(s, inst.addr);
   for (let pack = 0; pack < s.plan.packs; pack++)
-    whereAnyRuns(s, pack, () => storePieces(s, inst.value, pack, evenPlaces(s, inst.addr, base, pack)!, onlyRunning(s, pack)));
+    whereAnyRuns(s, pack, () => storePieces(s, inst.value, pack, evenPlaces(s, inst.addr, base, pack), onlyRunning(s, pack)));
 }
 
 /** Has lanes of a pack do what they do if they run; nothing where all do. */

@@ -146,8 +146,9 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
 
   /** Lanes take their ways, all one way where all want the same. */
   const part = (id: number, parting: Parting, end: Branch): void => {
-    const [then, otherwise] = flow.parted(end.cond, strip.mask);
+    const then = flow.holdingOf(end.cond, strip.mask);
     const masked = (): void => {
+      const otherwise = flow.othersOf(then, strip.mask);
       writeMasked(flow, parting, then, otherwise);
       flow.giveMasks(then);
       flow.giveMasks(otherwise);

@@ -26,6 +26,8 @@ export interface Flow {
   giveMasks(locals: readonly number[]): void;
   /** Puts whether any of some lanes runs on the stack. */
   anyRuns(masks: readonly number[]): void;
-  /** Lanes for which a condition holds, and the others, of those that run. */
-  parted(cond: Value, lanes: readonly number[] | undefined): readonly [readonly number[], readonly number[]];
+  /** Lanes for which a condition holds, of those that run. */
+  holdingOf(cond: Value, lanes: readonly number[] | undefined): readonly number[];
+  /** Those that run beside some of them. */
+  othersOf(some: readonly number[], lanes: readonly number[] | undefined): readonly number[];
 }

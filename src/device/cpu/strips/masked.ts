@@ -123,7 +123,8 @@ function leave(state: State, block: Block, lanes: readonly number[]): void {
   const { end } = block;
   if (end.op === 'br') follow(state, block.id, end.to, lanes);
   if (end.op !== 'condbr') return;
-  const [then, otherwise] = flow.parted(end.cond, lanes);
+  const then = flow.holdingOf(end.cond, lanes);
+  const otherwise = flow.othersOf(then, lanes);
   followBoth(state, block.id, end, then, otherwise);
   flow.giveMasks(then);
   flow.giveMasks(otherwise);

@@ -31,10 +31,9 @@ function cuttingOf(type: Type): Cutting {
   return { element, count, piece: Math.min(8, element * count) };
 }
 
-/** Places of lanes that follow each other in even steps from an address in a local; nothing where a step is too far for an offset. */
-export function evenPlaces(s: Strip, addr: Value, base: number, pack: number): Places | undefined {
-  const stride = strideOf(s, addr);
-  if (stride === undefined) return undefined;
+/** Places of lanes that follow each other in the steps of `strideOf` from an address in a local. */
+export function evenPlaces(s: Strip, addr: Value, base: number, pack: number): Places {
+  const stride = s.plan.shapes.stride[addr]!;
   return {
     push: () => s.code.at('local.get', base),
     offset: (lane) => bias + (4 * pack + lane) * stride,

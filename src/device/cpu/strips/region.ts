@@ -191,7 +191,8 @@ function writeStrip(r: Region): boolean {
       });
       code.op('v128.any_true');
     },
-    parted: (cond, lanes) => parted(r, cond, lanes),
+    holdingOf: (cond, lanes) => holdingOf(r, cond, lanes),
+    othersOf: (some, lanes) => othersOf(r, some, lanes),
   };
   const isWritten = writeFlow(flow);
   code.end();
@@ -205,29 +206,30 @@ function masksOf({ code, plan, spareMasks }: Region) {
   };
 }
 
-function parted(r: Region, cond: Value, lanes: readonly number[] | undefined): readonly [readonly number[], readonly number[]] {
+function holdingOf(r: Region, cond: Value, lanes: readonly number[] | undefined): readonly number[] {
   const { code, values } = r;
-  const masks = masksOf(r);
-  const [then, otherwise] = [masks.take(), masks.take()];
-  for (let pack = 0; pack < r.plan.packs; pack++) {
+  const holding = masksOf(r).take();
+  for (const [pack, local] of holding.entries()) {
     values.strip.part(cond, pack);
-    code.at('local.tee', then[pack]!);
-    if (lanes) {
-      code.at('local.get', lanes[pack]!);
-      code.at('local.get', then[pack]!);
-      code.op('v128.andnot');
-    } else {
-      code.at('local.get', then[pack]!);
-      code.op('v128.not');
-    }
-    code.at('local.set', otherwise[pack]!);
     if (lanes) {
       code.at('local.get', lanes[pack]!);
       code.op('v128.and');
     }
-    code.at('local.set', then[pack]!);
+    code.at('local.set', local);
   }
-  return [then, otherwise];
+  return holding;
+}
+
+function othersOf(r: Region, some: readonly number[], lanes: readonly number[] | undefined): readonly number[] {
+  const { code } = r;
+  const others = masksOf(r).take();
+  for (const [pack, local] of others.entries()) {
+    if (lanes) code.at('local.get', lanes[pack]!);
+    code.at('local.get', some[pack]!);
+    code.op(lanes ? 'v128.andnot' : 'v128.not');
+    code.at('local.set', local);
+  }
+  return others;
 }
 
 function writeTurn({ code, frame, shared }: Region, cost: number): void {

@@ -52,13 +52,20 @@ function goApart(kernel: Kernel, { cfg, post, shape }: Shapes): boolean {
     id >= kernel.blocks.length || (kernel.blocks[id]!.body.length === 0 && kernel.blocks[id]!.end.op === 'ret');
   return cfg.order.some((id) => {
     const { body, end } = kernel.blocks[id]!;
-    if (end.op === 'condbr' && shape[end.cond] === 2 && !isExit(post.parent[id]!)) return true;
+    if (end.op === 'condbr' && shape[end.cond] === 2 && !isExit(post.parent[id]!) && !isEven(kernel, shape, end.cond)) return true;
     return body.some((value) => {
       const inst = kernel.insts[value]!;
       if (inst.op === 'load' || inst.op === 'store') return shape[inst.addr] === 2;
       return inst.op === 'atomic' || inst.op === 'cas';
     });
   });
+}
+
+/** Whether a condition compares numbers that grow evenly from lane to lane: most strips are all on one side of it. */
+function isEven(kernel: Kernel, shape: Shapes['shape'], cond: Value): boolean {
+  const inst = kernel.insts[cond]!;
+  if (inst.op === 'icmp') return shape[inst.a]! < 2 && shape[inst.b]! < 2;
+  return (inst.op === 'and' || inst.op === 'or') && isEven(kernel, shape, inst.a) && isEven(kernel, shape, inst.b);
 }
 
 /** The most lanes that are all of one row of the block, so that addresses in them run on; 32 where rows are too short for that. */
