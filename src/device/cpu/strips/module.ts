@@ -50,7 +50,7 @@ export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions
     module,
     host,
     helper,
-    stripHelper: stripHelperTable(module, helper, pooled),
+    stripHelper: stripHelperTable(module, helper, host.functions, pooled),
     phase,
     fuel,
     fma: options.fma,
