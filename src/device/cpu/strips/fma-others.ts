@@ -44,14 +44,9 @@ export function fusedDoubles(s: Strip, inst: InstOf<'fma'>): PartWriter {
   const op = (name: string): void => code.op(`f64x2.${name}`);
   const scale = scaleOf(s, inst.a) ?? scaleOf(s, inst.b);
   return (part) => {
-    for (const [operand, to] of [
-      [inst.a, a],
-      [inst.b, b],
-      [inst.c, c],
-    ] as const) {
-      s.part(operand, part);
-      set(to);
-    }
+    // An operand may be an expression of the same kind, whose locals are the same.
+    for (const operand of [inst.a, inst.b, inst.c]) s.part(operand, part);
+    for (const to of [c, b, a]) set(to);
     get(a, b);
     op('mul');
     set(p);
@@ -207,10 +202,10 @@ export function fusedHalves(s: Strip, inst: InstOf<'fma'>): PartWriter | undefin
       widenShort(s, 'f16');
     }
     code.op('f32x4.mul');
-    code.at('local.set', p);
     s.part(inst.c, part);
     widenShort(s, 'f16');
     code.at('local.set', c);
+    code.at('local.set', p);
     errorOfSum(s, 'f32x4', p, c, sum, rest);
     code.at('local.set', error);
     toOdd(s, 'i32x4', sum, error);
