@@ -4,6 +4,7 @@ import { load, store, whereAnyRuns, whereRuns } from './access.ts';
 import { ballot, reduce, shuffle } from './collective.ts';
 import { exactFma } from './fma.ts';
 import { bias, writeScalar } from './scalar.ts';
+import { mostBytes } from './shared.ts';
 import { longOf, numberOf, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
 import { shapeName, words } from './vectors.ts';
@@ -11,6 +12,8 @@ import { shapeName, words } from './vectors.ts';
 /** Writes one instruction of a block's body. */
 export function writeStripInstruction(values: StripValues, value: Value): void {
   const s = values.strip;
+  // The function is given up then, and what would come is of no use.
+  if (s.code.size > mostBytes) return;
   const inst = s.kernel.insts[value]!;
   if (inst.op === 'load' ? inst.volatile : specOf(inst.op).effect !== 'pure') values.settle();
   switch (inst.op) {

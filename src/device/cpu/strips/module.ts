@@ -11,7 +11,7 @@ import { poolStart, type StripOptions, type StripPlan, stripPlan } from './plan.
 import { newPool, pooledCode } from './pool.ts';
 import { writeStripRegion } from './region.ts';
 import { runsAlone } from './rules.ts';
-import type { StripShared } from './shared.ts';
+import { mostBytes, type StripShared } from './shared.ts';
 import { endsInBarrier } from './split.ts';
 import { waitsForOthers } from './waiting.ts';
 
@@ -22,8 +22,6 @@ export interface StripModule {
   readonly pool: Uint8Array;
 }
 
-/** Bytes of code above which a function of strips is not worth compiling. */
-const mostBytes = 1 << 20;
 const mostLocals = 20_000;
 
 /** A module for blocks of a shape, or why there is none. The kernel stays as it is. */
@@ -33,6 +31,15 @@ export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions
   const plan = stripPlan(kernel, block, options);
   const after = whyNotTogether(plan);
   if (after !== undefined) return { why: after };
+  const whole = writeModule(plan, options, false);
+  return 'why' in whole && whole.why === tooMuch ? writeModule(plan, options, true) : whole;
+}
+
+const tooMuch = 'too much code';
+
+/** The module of a plan, at length or briefly. */
+function writeModule(plan: StripPlan, options: StripOptions, isBrief: boolean): StripModule | { readonly why: string } {
+  const { kernel } = plan;
   const module = newModule();
   const host = declareHost(module, kernel.params.length, options.isShared);
   const phase = module.global('i32');
@@ -54,13 +61,14 @@ export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions
     phase,
     fuel,
     fma: options.fma,
+    isBrief,
     pool,
   };
   const steps: number[] = [];
   for (const region of plan.regions) {
     const written = writeStripRegion(shared, region);
     if (!written) return { why: 'blocks that cannot be nested' };
-    if (written.code.size > mostBytes || written.code.locals > mostLocals) return { why: 'too much code' };
+    if (written.code.size > mostBytes || written.code.locals > mostLocals) return { why: tooMuch };
     steps.push(written.index);
   }
   const run = writeBlock(shared, steps);

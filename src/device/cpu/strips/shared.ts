@@ -7,6 +7,9 @@ import type { StripHelper } from './helpers.ts';
 import type { StripPlan } from './plan.ts';
 import type { Pool } from './pool.ts';
 
+/** Bytes of code above which a function of strips is not worth compiling. */
+export const mostBytes = 1 << 20;
+
 export interface StripShared {
   readonly plan: StripPlan;
   readonly module: WasmModule;
@@ -18,5 +21,7 @@ export interface StripShared {
   /** Global: work until the next look at the clock. */
   readonly fuel: number;
   readonly fma: FmaMode;
+  /** Whether code is to be short: once for lanes that part, and not for those too that go together. */
+  readonly isBrief: boolean;
   readonly pool: Pool;
 }
