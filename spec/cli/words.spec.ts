@@ -67,6 +67,20 @@ test('every word of run', () => {
   });
 });
 
+const devicesOf: [line: string, device: string][] = [
+  ['', 'auto'],
+  ['--engine lane', 'auto'],
+  ['--profile', 'cpu'],
+  ['--denormals flush', 'cpu'],
+  ['--device auto --schedule reverse', 'cpu'],
+  ['--device cuda', 'cuda'],
+];
+for (const [line, device] of devicesOf)
+  test(`the device of ${line || 'no words'}`, () => {
+    const { request: got } = request(`k.ptx ${line}`);
+    assert.is(typeof got !== 'string' && got.device, device);
+  });
+
 const checks: [word: string, path: string, rtol: number, atol: number][] = [
   ['0=a.npy', 'a.npy', 0, 0],
   ['0=a.npy:0.5', 'a.npy', 0.5, 0],
@@ -86,6 +100,8 @@ const wrong: [line: string, words: RegExp][] = [
   ['--trace-thread 1.2,3', /B,T is wanted/],
   ['--schedule random', /`--schedule random`: the orders are in-order, reverse, rand:SEED/],
   ['--schedule rand:4294967296', /the orders are/],
+  ['--denormals flush --device metal', /`--denormals` is for the CPU device, and not for `metal`/],
+  ['--sanitize --device cuda', /`--sanitize` is for the CPU device, and not for `cuda`/],
   ['--grid 0', /`--grid 0`: X\[,Y\[,Z\]\] of integers of at least 1/],
   ['--grid 1,2,3,4', /X\[,Y\[,Z\]\]/],
   ['--block 4x4', /X\[,Y\[,Z\]\]/],

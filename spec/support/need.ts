@@ -17,6 +17,9 @@ if (process.platform !== 'linux') optional.add('fake-metal');
 /** The folder of the AIR oracle; `CUMETAL_ORACLE` names another. */
 export const oracleFolder = process.env.CUMETAL_ORACLE || join(import.meta.dirname, '../oracle/air');
 
+// Files of other people are only where somebody has some.
+optional.add('real-metallibs');
+
 /** Bun for Linux on arm64, to be emulated: the one `CUMETAL_ARM64_BUN` names, else where `scripts/other-bun.ts` puts it. */
 export function arm64Bun(): string | undefined {
   const path = process.env.CUMETAL_ARM64_BUN || join(homedir(), '.cache/cumetal/bun-linux-aarch64/bin/bun');
@@ -26,6 +29,8 @@ export function arm64Bun(): string | undefined {
 /** Whether a need is met on this machine. */
 export function has(need: Need): boolean {
   if (need === 'oracle') return existsSync(join(oracleFolder, 'air_cpu.py'));
+  // `real.ts` reads them.
+  if (need === 'real-metallibs') return Boolean(process.env.CUMETAL_REAL_METALLIBS);
   // Its messages are written in the assembler of Linux.
   if (need === 'fake-metal') return process.platform === 'linux' && Bun.which('cc') !== null;
   return need === 'arm64-bun' ? arm64Bun() !== undefined : Bun.which(need) !== null;

@@ -122,7 +122,7 @@ function rootInteger(e: KernelEmitter, start: Value, offset: Offset): LlvmValue 
 }
 
 /** `start` plus the offset, as i64 arithmetic. */
-export function addOffset(e: KernelEmitter, start: LlvmValue, offset: Omit<Offset, 'isBounded'>): LlvmValue {
+function addOffset(e: KernelEmitter, start: LlvmValue, offset: Omit<Offset, 'isBounded'>): LlvmValue {
   let sum: LlvmValue | undefined = constantValue(start) === 0n ? undefined : start;
   if (offset.start) sum = sum ? e.b.binary('add', sum, offset.start) : offset.start;
   for (const term of offset.terms) {

@@ -36,12 +36,12 @@ import type { Target } from './targets.ts';
 import { windowMaker } from './window-memory.ts';
 import { windowOf } from './windows.ts';
 
-/** Emits one kernel, which is changed on the way (see `legalise-f64.ts`), with line tables where it is given the source. Refusals (what this target cannot say) are reported at their source location; the result is then void. */
+/** Emits one kernel, which is changed on the way (see `legalise-f64.ts`), with line tables where it is given the source, which is where it is to be watched. Refusals (what this target cannot say) are reported at their source location; the result is then void. */
 export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics, lines?: SourceFile): Module {
   const doubles = target.allowsCpuOnly ? [] : kernel.params.flatMap(({ element }, i) => (element === 'f64' ? [i] : []));
   if (!target.allowsCpuOnly) {
     const legalise = target.emulatesDoubles ? emulateF64 : legaliseF64;
-    if (legalise(kernel, target.name, diagnostics)) optimise(kernel);
+    if (legalise(kernel, target.name, diagnostics)) optimise(kernel, lines !== undefined);
     expandAtomics(kernel);
   }
   const module = moduleFor(kernel.name, target);

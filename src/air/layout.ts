@@ -1,8 +1,7 @@
 /** Sizes and alignments of LLVM types under AIR's data layout. */
 import { bug } from '../base/bug.ts';
+import { alignUp } from '../base/bytes.ts';
 import type { Type } from '../bitcode/types.ts';
-
-const alignUp = (n: number, align: number): number => Math.ceil(n / align) * align;
 
 /** Alignment in bytes: vectors are aligned to their size rounded up to a power of two. */
 export function alignOf(type: Type): number {

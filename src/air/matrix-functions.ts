@@ -8,7 +8,7 @@ import { type Type as LlvmType, types as llvm, type TypeOf } from '../bitcode/ty
 /** What a function does; all but `product` are only read from other people's files. */
 export type MatrixForm = 'filled' | 'diagonal' | 'product' | 'load' | 'store';
 
-export const matrixElements = ['f32', 'f16', 'bf16'] as const;
+const matrixElements = ['f32', 'f16', 'bf16'] as const;
 export type MatrixElement = (typeof matrixElements)[number];
 
 /** Elements of a matrix. */

@@ -1,12 +1,9 @@
 /** Casts and operations of LLVM in the IR, of values and of constants alike, and integers of widths that the IR does not have. */
 import type { BinaryOpcode, CastOpcode } from '../bitcode/model.ts';
-import { bitWidth, type Type as LlvmType, spell } from '../bitcode/types.ts';
-import { type Builder, bitsOf, bytesOf, isPointer, type Type, type Value } from '../ir/index.ts';
+import { bitWidth, type Type as LlvmType, scalarOf, spell } from '../bitcode/types.ts';
+import { type Builder, bitsOf, isPointer, type Type, type Value } from '../ir/index.ts';
 import { remainder } from './functions/remainder.ts';
 import { type Lanes, Refused, scalarType, typesOf } from './raise-types.ts';
-
-/** The scalar that a vector is made of; a scalar is its own. */
-export const elementType = (type: LlvmType): LlvmType => (type.kind === 'vector' ? type.element : type);
 
 /** Bits that an integer has in LLVM and not where it is held: it is held zero-extended, in the next wider integer of the IR. */
 function missingBits({ typeOf }: Builder, type: LlvmType, value: Value): number {
@@ -34,7 +31,7 @@ export function raiseCast(b: Builder, opcode: CastOpcode, from: Lanes, [source, 
     throw new Refused('a cast between address spaces');
   }
   if (opcode === 'bitcast') return raiseBitcast(b, from, [source, to]);
-  const [inner, outer] = [elementType(source), elementType(to)];
+  const [inner, outer] = [scalarOf(source), scalarOf(to)];
   return from.map((x) => castScalar(b, opcode, x, [inner, outer]));
 }
 
@@ -73,7 +70,7 @@ function raiseBitcast(b: Builder, from: Lanes, [of, to]: readonly [LlvmType, Llv
   if (from.length === 0 || types.length === 0) throw new Refused(`a bitcast to ${spell(to)}`);
   if (types.length === 1 && from.length === 1 && isPointer(types[0]!)) return from;
   if (isPointer(b.typeOf(from[0]!)) || isPointer(types[0]!)) throw new Refused(`a bitcast to ${spell(to)}`);
-  const [before, after] = [bitWidth(elementType(of)), bitWidth(elementType(to))];
+  const [before, after] = [bitWidth(scalarOf(of)), bitWidth(scalarOf(to))];
   if (before === 0 || from.length * before !== types.length * after) throw new Refused(`a bitcast to ${spell(to)}, which has other bits`);
   if (before === after) return from.map((x, i) => b.bitcast(types[i]!, x));
   return before > after ? split(b, from, types) : join(b, from, types);
@@ -110,14 +107,11 @@ function join(b: Builder, from: Lanes, types: readonly Type[]): Lanes {
   });
 }
 
-/** Bytes of a value where it lies in memory. */
-export const memoryBytes = (type: Type): number => (type === 'i1' ? 1 : bytesOf(type));
-
 const signedOps: ReadonlySet<string> = new Set(['sdiv', 'srem', 'ashr']);
 
 /** What an operation of two operands gives, element by element. */
 export function raiseBinary(b: Builder, opcode: BinaryOpcode, [xs, ys]: readonly [Lanes, Lanes], type: LlvmType): Lanes {
-  const of = elementType(type);
+  const of = scalarOf(type);
   const make = (x: Value, y: Value): Value => {
     if (opcode === 'frem') return remainder(b, x, y);
     if (!signedOps.has(opcode)) return b[opcode](x, y);

@@ -1,10 +1,10 @@
 /** What each LLVM instruction is in the IR: element by element, exact where LLVM leaves freedom. */
 import type { Instruction, InstructionOf, Value as LlvmValue, Predicate } from '../bitcode/model.ts';
-import { type Type as LlvmType, spell } from '../bitcode/types.ts';
+import { type Type as LlvmType, scalarOf, spell } from '../bitcode/types.ts';
 import { type FcmpPredicate, type IcmpPredicate, isPointer, type Value } from '../ir/index.ts';
 import { isMatrixType } from './matrix-functions.ts';
 import { raiseCall } from './raise-calls.ts';
-import { elementType, raiseBinary, raiseCast, withSign } from './raise-casts.ts';
+import { raiseBinary, raiseCast, withSign } from './raise-casts.ts';
 import { laneInMatrices } from './raise-matrices.ts';
 import { raiseAlloca, raiseLoad, raiseStore } from './raise-memory.ts';
 import { addressOf, type RaiseState } from './raise-state.ts';
@@ -109,7 +109,7 @@ function outOfRange(): never {
 
 function raiseIcmp(state: RaiseState, inst: InstructionOf<'icmp'>): Lanes {
   const { b } = state;
-  const of = elementType(inst.a.type);
+  const of = scalarOf(inst.a.type);
   const [xs, ys] = [state.lanes(inst.a), state.lanes(inst.b)].map((side) =>
     side.map((v) => (isPointer(b.typeOf(v)) ? b.ptrtoint('i64', v) : inst.predicate.startsWith('s') ? withSign(b, of, v) : v)),
   );

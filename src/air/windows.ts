@@ -2,6 +2,7 @@
  * Windows: all shared (or constant, or local) variables of a kernel laid out one behind the other in one block of memory, so
  * that an integer address of PTX is an offset in it. One threadgroup global per kernel is also what Apple's drivers like best.
  */
+import { alignUp } from '../base/bytes.ts';
 import { accessOf, bytesOf, type Kernel, type ScalarType, type Variable } from '../ir/index.ts';
 
 export type WindowSpace = Variable['space'];
@@ -20,8 +21,6 @@ export interface Window {
   /** Initial bytes of a constant window. */
   readonly init: Uint8Array | undefined;
 }
-
-const alignUp = (offset: number, align: number): number => Math.ceil(offset / align) * align;
 
 /** Lays out the variables of one space; nothing when there are none. */
 export function windowOf(kernel: Kernel, space: WindowSpace): Window | undefined {

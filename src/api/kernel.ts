@@ -1,6 +1,7 @@
 /** Kernels: launched with arguments of the types that they describe, checked before the device is touched. */
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { DeviceModule, Dim3, LaunchRequest, LaunchResult } from '../device/device.ts';
+import { product } from '../device/dim3.ts';
 import { checkRequest } from '../device/request.ts';
 import { checkBlock, type Kernel as Reflection } from '../runtime/index.ts';
 import { type Context, errorWith, mayUse, must, type Owned } from './context.ts';
@@ -97,8 +98,6 @@ export interface KernelModule extends Owned {
 
 /** All three dimensions. */
 export const extent = (given: Extent): Dim3 => (typeof given === 'number' ? [given, 1, 1] : [given[0], given[1] ?? 1, given[2] ?? 1]);
-
-const product = ([x, y, z]: Dim3): number => x * y * z;
 
 /** Whether device and kernel take a launch. What only a pipeline knows is found when it runs. */
 function suits({ low }: Context, kernel: Reflection, request: LaunchRequest, diagnostics: Diagnostics): boolean {

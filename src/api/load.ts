@@ -1,6 +1,7 @@
 /** From PTX or a metallib to a module on a device: compiled for what the device is. */
-import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
+import { beyondTarget } from '../compile/about-targets.ts';
 import { type Compiled, type CompileOptions, compile, reflect } from '../compile/index.ts';
 import type { DeviceModule, LoadOptions, Device as LowDevice } from '../device/device.ts';
 import type { Kernel } from '../runtime/index.ts';
@@ -51,17 +52,14 @@ function compileFor(low: LowDevice, file: SourceFile, options: CompileOptions, d
   const first = new Diagnostics(file);
   const compiled = compile(file, options, first);
   const own =
-    low.info.kind === 'cpu' && options.target === undefined && (!compiled ? isAboutTargets(first) : wantsMoreShared(compiled, low));
+    low.info.kind === 'cpu' &&
+    options.target === undefined &&
+    (!compiled ? beyondTarget(first) !== undefined : wantsMoreShared(compiled, low));
   const second = new Diagnostics(file);
   const forCpu = own ? compile(file, { ...options, target: 'cpu' }, second) : undefined;
   diagnostics.addAll((forCpu ? second : first).sorted());
   return forCpu ?? compiled;
 }
-
-/** Whether all errors say what Apple targets cannot do. */
-const isAboutTargets = ({ list }: Diagnostics): boolean => list.filter(isError).every((d) => d.code.startsWith('CM209'));
-
-const isError = (d: Diagnostic): boolean => d.severity === 'error';
 
 /** Whether a kernel has more shared memory than Apple GPUs. */
 const wantsMoreShared = ({ reflection }: Compiled, { info }: LowDevice): boolean =>

@@ -17,7 +17,7 @@ export type Settled<T> = { readonly value: T } | { readonly error: CumetalError 
 export interface LaunchReport {
   /** Time of the kernel, milliseconds. */
   readonly durationMs: number;
-  /** What was said of a launch that went well: printed lines that were lost. */
+  /** What was said of a launch that came to its end: findings of the sanitizer, printed lines that were lost. */
   readonly warnings: readonly Diagnostic[];
 }
 

@@ -10,6 +10,12 @@ export function areSameBytes(a: Uint8Array, b: Uint8Array): boolean {
 /** Bytes as hexadecimal digits, two for each. */
 export const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
+/** A number as upper-case hexadecimal digits, of which there are so many at least. */
+export const upperHex = (value: bigint, digits: number): string => value.toString(16).toUpperCase().padStart(digits, '0');
+
+/** The first multiple of an alignment from an offset on. */
+export const alignUp = (offset: number, align: number): number => Math.ceil(offset / align) * align;
+
 /** Appends little-endian values to a growing buffer. */
 export class ByteWriter {
   #bytes = new Uint8Array(256);

@@ -17,7 +17,7 @@ export function closest(word: string, candidates: Iterable<string>): string | un
 }
 
 /** Edits between two words: insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

@@ -46,7 +46,7 @@ export function unpackFloat(format: FloatFormat, bits: bigint): Unpacked {
 }
 
 /** The bits of the float nearest to a value, ties to even; `more` says that the value lies above `mantissa` by less than one unit of it. */
-export function packFloat(format: FloatFormat, value: Unpacked, more = false): bigint {
+function packFloat(format: FloatFormat, value: Unpacked, more = false): bigint {
   if (value.kind === 'nan') return infinityOf(format) | (1n << BigInt(format.mantissaBits - 1));
   const sign = value.negative ? signBit(format) : 0n;
   if (value.kind === 'infinite') return sign | infinityOf(format);

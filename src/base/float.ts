@@ -58,7 +58,7 @@ export function exponentOf(value: number): number {
 }
 
 /** A number that is not negative to the nearest integer, ties to even. */
-export function roundEven(value: number): number {
+function roundEven(value: number): number {
   const floor = Math.floor(value);
   const rest = value - floor;
   if (rest > 0.5 || (rest === 0.5 && floor % 2 === 1)) return floor + 1;

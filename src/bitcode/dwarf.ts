@@ -43,7 +43,7 @@ export const dwarfConventions = numbered(`
 export const dwarfMacinfo = numbered('0x01 define undef start_file end_file | 0xff vendor_ext');
 
 /** Operations of expressions, and how many numbers follow each. */
-export const dwarfOperations = numbered(`
+const dwarfOperations = numbered(`
   0x03 addr | 0x06 deref | 0x08 const1u const1s const2u const2s const4u const4s const8u const8s constu consts dup drop over pick swap rot
     xderef abs and div minus mod mul neg not or plus plus_uconst shl shr shra xor bra eq ge gt le lt ne skip
   | 0x90 regx fbreg bregx piece deref_size xderef_size nop push_object_address call2 call4 call_ref form_tls_address call_frame_cfa

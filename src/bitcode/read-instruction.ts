@@ -5,7 +5,7 @@ import { Malformed } from './malformed.ts';
 import type { CastOpcode, Instruction, InstructionOf, MetadataArgument, Value } from './model.ts';
 import { alignOfCode } from './read-symbols.ts';
 import { allocaExplicitType, binaryOpcode, blocks, callFlags, castOpcodes, predicates } from './records.ts';
-import { bitWidth, types as llvm, spell, type Type } from './types.ts';
+import { bitWidth, types as llvm, scalarOf, spell, type Type } from './types.ts';
 
 const codes = blocks.function.records;
 
@@ -161,7 +161,6 @@ interface Cast {
   readonly to: Type['kind'];
 }
 
-const scalarOf = (type: Type): Type => (type.kind === 'vector' ? type.element : type);
 const isSameShape = (a: Type, b: Type): boolean => (a.kind === 'vector' ? b.kind === 'vector' && a.count === b.count : b.kind !== 'vector');
 
 /** Casts go element by element, but for those of the whole bits. */

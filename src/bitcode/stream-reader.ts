@@ -4,6 +4,7 @@
  * Source: LLVM Bitcode File Format.
  */
 import { BitReader, OutOfBits } from '../base/bits.ts';
+import { addTo } from '../base/group.ts';
 import { Malformed } from './malformed.ts';
 import {
   type Abbreviation,
@@ -241,8 +242,7 @@ function aside<T>({ bits }: Reader, { start }: UnreadBlock, read: () => T): T {
   return result;
 }
 
-const addKnown = ({ known }: Reader, id: number, abbreviation: Abbreviation): unknown =>
-  known.set(id, [...(known.get(id) ?? []), abbreviation]);
+const addKnown = ({ known }: Reader, id: number, abbreviation: Abbreviation): void => addTo(known, id, abbreviation);
 
 function abbreviationOf(abbreviations: readonly Abbreviation[], id: number, bit: number, name: string): Abbreviation {
   const found = abbreviations[id - ids.first];

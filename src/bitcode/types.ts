@@ -150,6 +150,9 @@ export const types = {
 
 const floatBits = { half: 16, bfloat: 16, float: 32, double: 64 } as const;
 
+/** The scalar that a vector is made of; a scalar is its own. */
+export const scalarOf = (type: Type): Type => (type.kind === 'vector' ? type.element : type);
+
 /** The size in bits of a first-class scalar or vector of scalars; 0 for all else. */
 export function bitWidth(type: Type): number {
   switch (type.kind) {

@@ -2,6 +2,7 @@
  * `cumetal bench`: how long compiling, loading and launching take on a device, of a file with its launch, or of kernels that show what the
  * device can do. Times are of this machine at this moment; only those of one run compare.
  */
+import { bug } from '../base/bug.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
 import type { Device, DeviceModule } from '../device/device.ts';
@@ -11,11 +12,11 @@ import { type BenchKernel, benchKernels, benchPtx } from './bench-kernels.ts';
 import { type Command, type Context, has, sortWords, type Words } from './command.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { jsonText } from './json.ts';
-import { loadTask } from './load-task.ts';
+import { launchFault, loadTask } from './load-task.ts';
 import { median } from './numbers.ts';
 import { renderAll } from './render.ts';
 import type { Report } from './run-report.ts';
-import { readRequest } from './run-words.ts';
+import { type RunRequest, readRequest } from './run-words.ts';
 import { readTask, type Task } from './task.ts';
 import type { Terminal } from './terminal.ts';
 import { wrongWords } from './wrong-words.ts';
@@ -36,33 +37,37 @@ export async function bench(context: Context, run: Command): Promise<ExitCode> {
   const { terminal, words } = context;
   const asked = readRequest(words, new Diagnostics());
   if (typeof asked === 'string') return wrongWords(asked, 'cumetal bench --help', terminal);
-  const diagnostics = new Diagnostics();
-  const report: Report = { diagnostics, notes: [], printed: [] };
-  const device = openDevice(asked.device, diagnostics, asked.engine);
-  const measured = device && (await measure(device, context, report, run));
-  device?.close();
-  terminal.err(renderAll(diagnostics.list, terminal.colour.err));
-  if (!device) return exit.noDevice;
-  if (typeof measured === 'number') return measured;
-  const { kind, name } = device.info;
-  if (has(words, 'json')) terminal.out(`${jsonText({ device: kind, device_name: name, rows: measured })}\n`);
-  else terminal.out(`${name}\n${(measured ?? []).map(rowText).join('')}`);
-  return exit.ok;
+  const report: Report = { diagnostics: new Diagnostics(), notes: [], printed: [] };
+  const code = await attempt(context, run, asked, report);
+  terminal.err(renderAll(report.diagnostics.list, terminal.colour.err));
+  return code;
 }
 
 const rowText = ({ name, value, unit, times }: Row): string =>
   `  ${name.padEnd(58)} ${value.toPrecision(4).padStart(10)} ${unit}${times > 1 ? `, median of ${times}` : ''}\n`;
 
-async function measure(device: Device, context: Context, report: Report, run: Command): Promise<Row[] | ExitCode> {
-  const { words } = context;
-  if (words.positionals.length > 0 || has(words, 'launch')) {
-    const task = await readTask({ ...context, command: run }, report);
-    return typeof task === 'number' ? task : rowsOfTask(device, task, context.terminal, report);
-  }
+async function attempt(context: Context, run: Command, asked: RunRequest, report: Report): Promise<ExitCode> {
+  const { terminal, words } = context;
+  const isOfFile = words.positionals.length > 0 || has(words, 'launch');
+  const task = isOfFile ? await readTask({ ...context, command: run }, report) : undefined;
+  if (typeof task === 'number') return task;
+  const { device: kind, engine } = task?.request ?? asked;
+  const device = openDevice(kind, report.diagnostics, engine);
+  if (!device) return exit.noDevice;
+  const measured = task ? await rowsOfTask(device, task, terminal, report) : await rowsOfOwn(device, context, run, report);
+  device.close();
+  if (typeof measured === 'number') return measured;
+  const { info } = device;
+  if (has(words, 'json')) terminal.out(`${jsonText({ device: info.kind, device_name: info.name, rows: measured })}\n`);
+  else terminal.out(`${info.name}\n${measured.map(rowText).join('')}`);
+  return exit.ok;
+}
+
+/** Measures what a device can do, or gives the exit code after a fault was reported. */
+export async function rowsOfOwn(device: Device, { words, terminal }: Context, run: Command, report: Report): Promise<Row[] | ExitCode> {
   const rows: Row[] = [];
   for (const kernel of benchKernels) {
-    const task = taskOf(kernel, words, run);
-    const found = await rowsOfTask(device, task, context.terminal, report, kernel);
+    const found = await rowsOfTask(device, taskOf(kernel, words, run), terminal, report, kernel);
     if (typeof found === 'number') return found;
     rows.push(...found);
   }
@@ -73,7 +78,7 @@ async function measure(device: Device, context: Context, report: Report, run: Co
 function taskOf({ name, words: own }: BenchKernel, given: Words, run: Command): Task {
   const words = sortWords(run, ['--kernel', name, ...own]) as Words;
   const request = readRequest({ positionals: [], options: new Map([...given.options, ...words.options]) }, new Diagnostics());
-  if (typeof request === 'string') throw new Error(request);
+  if (typeof request === 'string') bug(request);
   return { input: { kind: 'ptx', path: 'bench.ptx', source: new SourceFile('bench.ptx', benchPtx) }, request, plan: request.plan };
 }
 
@@ -87,7 +92,7 @@ async function rowsOfTask(device: Device, task: Task, io: Terminal, report: Repo
   // The first launch makes the kernel ready, and is none of those that count.
   const options = { repeat: repeat + 1, timeoutMs: request.timeoutMs };
   const outcome = launch(device, module, plan, options, { io, diagnostics });
-  if (!outcome) return exit.failed;
+  if (!outcome) return launchFault(diagnostics);
   const kernelMs = median(outcome.durationsMs.slice(1));
   if (!own)
     return [
@@ -96,22 +101,24 @@ async function rowsOfTask(device: Device, task: Task, io: Terminal, report: Repo
       { name: 'first launch', value: outcome.durationsMs[0]!, unit: 'ms', times: 1 },
       { name: 'launch', value: kernelMs, unit: 'ms', times: repeat },
     ];
-  const value = own.work > 0 ? own.work / (kernelMs / 1000) : 1000 * callMs(module, own, diagnostics);
-  return [{ name: own.what, value, unit: own.unit, times: own.work > 0 ? repeat : calls }];
+  if (own.work > 0) return [{ name: own.what, value: own.work / (kernelMs / 1000), unit: own.unit, times: repeat }];
+  const callMs = callTime(module, own, diagnostics);
+  return callMs === undefined ? launchFault(diagnostics) : [{ name: own.what, value: 1000 * callMs, unit: own.unit, times: calls }];
 }
 
 /** Calls of a kernel without arguments, whose median is what a launch takes. */
 const calls = 200;
 
-function callMs(module: DeviceModule, { name }: BenchKernel, diagnostics: Diagnostics): number {
+/** Milliseconds; nothing after a call that failed and was reported. */
+function callTime(module: DeviceModule, { name }: BenchKernel, diagnostics: Diagnostics): number | undefined {
   const request = { kernel: name, grid: [1, 1, 1], block: [1, 1, 1], dynamicSharedBytes: 0, args: [], timeoutMs: 0 } as const;
-  return median(
-    Array.from({ length: calls }, () => {
-      const start = performance.now();
-      module.launch(request, diagnostics);
-      return performance.now() - start;
-    }),
-  );
+  const times: number[] = [];
+  while (times.length < calls) {
+    const start = performance.now();
+    if (!module.launch(request, diagnostics)) return undefined;
+    times.push(performance.now() - start);
+  }
+  return median(times);
 }
 
 /** Compiles and loads some times; milliseconds of each. */

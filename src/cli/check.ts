@@ -42,7 +42,7 @@ function badWords(words: Words): string | undefined {
 }
 
 /** Checks every file once and writes what was found. */
-export async function checkOnce(words: Words, terminal: Terminal): Promise<ExitCode> {
+async function checkOnce(words: Words, terminal: Terminal): Promise<ExitCode> {
   const options: CompileOptions = { ...compileOptions(words), lints: true };
   const all = new Diagnostics();
   let worst: ExitCode = exit.ok;

@@ -1,5 +1,6 @@
 /** What a command is, and how words become its options. */
 import { closest } from '../base/closest.ts';
+import { addTo } from '../base/group.ts';
 import type { ExitCode } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -76,7 +77,7 @@ export function sortWords(command: Command, argv: readonly string[]): Words | st
     if (!token.option) return unknownOption(token.rawName, command, known);
     const problem = badValue(token.option, token.rawName, token.value, token.isInline);
     if (problem) return problem;
-    found.set(token.option.name, [...(found.get(token.option.name) ?? []), token.value ?? true]);
+    addTo(found, token.option.name, token.value ?? true);
   }
   return { positionals, options: found };
 }

@@ -1,7 +1,12 @@
 /** Every command, one value each; help, `docs/cli.md` and the messages for wrong words derive from this list. */
-import type { Command } from './command.ts';
-import { emitChoices, fp64, image, json, mma, noCache, ptxStrict, target } from './options.ts';
+import { bug } from '../base/bug.ts';
+import type { Command, Option } from './command.ts';
+import { compiling, emitChoices, fp64, image, json, mma, ptxStrict, target } from './options.ts';
 import { run } from './run-command.ts';
+
+/** Options of `run` that another command takes as well, in the order in which they are named. */
+const ofRun = (...names: readonly string[]): Option[] =>
+  names.map((name) => run.options.find((option) => option.name === name) ?? bug(`run has no option ${name}`));
 
 const diff: Command = {
   name: 'diff',
@@ -9,7 +14,7 @@ const diff: Command = {
   usage: ['--launch FILE --devices A,B [options]', 'FILE|FOLDER --devices A,B [options]'],
   positionals: [0, 1],
   options: [
-    { name: 'launch', value: 'FILE', doc: 'The launch as a file; a FILE beside it replaces the module that it names.' },
+    ...ofRun('launch'),
     {
       name: 'devices',
       value: 'A,B',
@@ -18,13 +23,8 @@ const diff: Command = {
     { name: 'rtol', value: 'NUMBER', doc: 'How far apart values may be, as a part of the first device’s.' },
     { name: 'atol', value: 'NUMBER', doc: 'How far apart values may be.' },
     { name: 'ulp', value: 'COUNT', doc: 'How many representable values apart they may be.' },
-    { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
-    noCache,
-    image,
-    target,
-    fp64,
-    mma,
-    ptxStrict,
+    ...ofRun('timeout', 'no-cache'),
+    ...compiling,
     json,
   ],
   examples: [
@@ -55,11 +55,7 @@ const build: Command = {
       doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`.',
     },
     { name: 'entry', value: 'NAME', many: true, doc: 'Only this entry; may be given more than once.' },
-    image,
-    target,
-    fp64,
-    mma,
-    ptxStrict,
+    ...compiling,
     json,
   ],
   examples: [
@@ -182,35 +178,15 @@ in bytes, and CUMETAL_CACHE_DISABLE=1 or \`run --no-cache\` does without.`,
   run: async (context) => (await import('./cache.ts')).cache(context),
 };
 
-/** Words of `run` that describe a launch or how it is compiled. */
-const launchWordNames = [
-  'kernel',
-  'grid',
-  'block',
-  'shared',
-  'arg',
-  'constant',
-  'launch',
-  'engine',
-  'fma',
-  'denormals',
-  'threads',
-  'repeat',
-  'timeout',
-];
-
 const bench: Command = {
   name: 'bench',
   summary: 'time compile and launch',
   usage: ['[options]', 'FILE [options]', '--launch launch.json [options]'],
   positionals: [0, 1],
   options: [
-    ...run.options.filter(({ name }) => name === 'device' || launchWordNames.includes(name)),
-    image,
-    target,
-    fp64,
-    mma,
-    ptxStrict,
+    ...ofRun('kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch'),
+    ...ofRun('device', 'engine', 'fma', 'denormals', 'threads', 'repeat', 'timeout'),
+    ...compiling,
     json,
   ],
   examples: [

@@ -5,7 +5,7 @@ import { type Difference, describe, formatValue, type LaunchOutcome, type Tolera
 import { type ExitCode, exit } from './exit.ts';
 import { diagnosticJson } from './formats.ts';
 import { jsonText, numberJson } from './json.ts';
-import { median } from './numbers.ts';
+import { median, shortNumber } from './numbers.ts';
 
 /** A launch on one device. */
 export interface Ran {
@@ -91,7 +91,7 @@ function bufferLine(difference: Difference, reference: string, other: string, wr
   const { index, name, element, shape, pass, maxUlp, mismatches, count, mismatch, tolerance } = difference;
   const title = `${index} ${name}: ${describe(element, shape)}`;
   if (pass && maxUlp === 0) return `${title} same`;
-  const sizes = `max abs ${short(difference.maxAbs)}, rel ${short(difference.maxRel)}, ulp ${short(maxUlp)}`;
+  const sizes = `max abs ${shortNumber(difference.maxAbs)}, rel ${shortNumber(difference.maxRel)}, ulp ${shortNumber(maxUlp)}`;
   if (pass || !mismatch) return `${title} same within ${toleranceText(tolerance)} (${sizes})`;
   const values = `${reference} ${formatValue(element, mismatch.reference)}, ${other} ${formatValue(element, mismatch.other)}`;
   const apart = Number.isFinite(mismatch.ulp) ? `, ${mismatch.ulp} ulp apart` : '';
@@ -106,8 +106,6 @@ function toleranceText(tolerance: Tolerance): string {
   const parts = (['rtol', 'atol', 'ulp'] as const).filter((name) => tolerance[name] > 0).map((name) => `${name} ${tolerance[name]}`);
   return parts.join(', ') || 'its bits';
 }
-
-const short = (value: number): string => (Number.isFinite(value) ? String(Number(value.toPrecision(4))) : 'inf');
 
 /** The object of `--json`. */
 export function diffJson({ devices, launches }: DiffReport): string {

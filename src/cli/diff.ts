@@ -8,7 +8,7 @@ import { ownCompileCache } from './compile-cache.ts';
 import { type Compared, type DiffReport, diffJson, diffText, type Ran } from './diff-report.ts';
 import { type AskedDevice, readDevices, readTolerance } from './diff-words.ts';
 import { type ExitCode, exit } from './exit.ts';
-import { loadTask } from './load-task.ts';
+import { launchFault, loadTask } from './load-task.ts';
 import { renderAll } from './render.ts';
 import { readTask, type Task } from './task.ts';
 import { filesIn, type Terminal } from './terminal.ts';
@@ -159,6 +159,6 @@ async function runOn({ word, device }: Opened, task: Task, { terminal, diagnosti
   if (typeof module === 'number') return module;
   const { repeat, timeoutMs } = task.request;
   const outcome: LaunchOutcome | undefined = launch(device, module, task.plan, { repeat, timeoutMs }, { io: terminal, diagnostics });
-  if (!outcome) return diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
+  if (!outcome) return launchFault(diagnostics);
   return { word, info: device.info, outcome };
 }

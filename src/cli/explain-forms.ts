@@ -37,7 +37,7 @@ function explainRow(row: Row): ExplainedForm {
 }
 
 /** A status in a few words. */
-export function statusText(status: Row['status']): string {
+function statusText(status: Row['status']): string {
   if (status === 'exact') return 'Exact';
   return 'refused' in status ? `Not supported: ${status.refused}` : `Approximate: ${status.approximate}`;
 }

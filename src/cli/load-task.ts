@@ -1,7 +1,8 @@
 /** A task on a device: its module compiled for what the device takes, and loaded. */
 import { targets } from '../air/targets.ts';
-import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
 import type { Compile, CompileCache } from '../cache/index.ts';
+import { beyondTarget } from '../compile/about-targets.ts';
 import type { Compiled, CompileOptions } from '../compile/index.ts';
 import type { Device, DeviceModule } from '../device/device.ts';
 import type { LaunchPlan } from '../runtime/index.ts';
@@ -36,6 +37,10 @@ export async function loadTask(
 /** A kernel that is not there is a launch that fails, in a PTX file as in a metallib. */
 const doesNotCompile = (diagnostics: Diagnostics): ExitCode =>
   diagnostics.list.some((d) => d.code === 'CM1120') ? exit.failed : exit.doesNotCompile;
+
+/** The exit code of a launch that was not made or failed: kernels to choose from are for the words to say. */
+export const launchFault = (diagnostics: Diagnostics): ExitCode =>
+  diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
 
 async function loadPtx(
   device: Device,
@@ -86,15 +91,9 @@ async function compileFor(
 
 /** What no Apple GPU can do of a kernel or its launch; nothing where it is all for them, or at fault otherwise. */
 function beyondApple(compiled: Compiled | undefined, said: Diagnostics, { kernel, sharedBytes }: LaunchPlan): string | undefined {
-  if (!compiled) {
-    const errors = said.list.filter((d) => d.severity === 'error');
-    return errors.every(isAboutTarget) ? errors[0]?.message : undefined;
-  }
+  if (!compiled) return beyondTarget(said)?.message;
   const chosen = compiled.reflection.kernels.find(({ name }) => kernel === undefined || name === kernel);
   const bytes = (chosen?.staticSharedBytes ?? 0) + sharedBytes;
   const { total } = targets.macos14.shared;
   return bytes > total ? `the launch takes ${bytes} bytes of shared memory, and Apple GPUs have ${total}` : undefined;
 }
-
-/** Errors that say what Apple targets cannot do. */
-const isAboutTarget = (d: Diagnostic): boolean => d.code.startsWith('CM209');

@@ -47,6 +47,9 @@ function planeLines(output: Output): string[] {
 const wordsOf = ({ element, bytes }: Output, count: number): string[] =>
   decodeElements(element, bytes, count).map((value) => formatValue(element, value));
 
+/** A distance in four digits. */
+export const shortNumber = (value: number): string => (Number.isFinite(value) ? String(Number(value.toPrecision(4))) : 'inf');
+
 /** The middle of some values, at least one; of two in the middle their mean. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);

@@ -57,7 +57,5 @@ export const ptxStrict: Option = {
   doc: 'Make errors of what NVIDIA’s assembler refuses and this compiler only warns of: versions, targets, unknown pragmas.',
 };
 
-export const noCache: Option = {
-  name: 'no-cache',
-  doc: 'Compile, whether or not the file has been compiled before; `cumetal cache --help` says more.',
-};
+/** How PTX is compiled. */
+export const compiling: readonly Option[] = [image, target, fp64, mma, ptxStrict];

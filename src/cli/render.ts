@@ -1,9 +1,10 @@
 /** Diagnostics as people read them: code, sentence, place, the line with its carets, notes and help. */
 import type { Diagnostic, Label, Severity } from '../base/diagnostic.ts';
+import { addTo } from '../base/group.ts';
 import type { SourceFile } from '../base/source.ts';
 
 /** Most diagnostics that are printed; the rest are counted. */
-export const mostPrinted = 20;
+const mostPrinted = 20;
 
 const tab = '    ';
 /** Columns of a source line that are shown; longer lines are cut around the caret. */
@@ -64,10 +65,7 @@ function renderPlaces(file: SourceFile, d: Diagnostic, width: number, paint: Pai
 
 function byLine(file: SourceFile, labels: readonly Label[]): [line: number, labels: Label[]][] {
   const lines = new Map<number, Label[]>();
-  for (const label of labels) {
-    const { line } = file.position(label.span.start);
-    lines.set(line, [...(lines.get(line) ?? []), label]);
-  }
+  for (const label of labels) addTo(lines, file.position(label.span.start).line, label);
   return [...lines].sort(([a], [b]) => a - b);
 }
 

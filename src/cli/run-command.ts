@@ -1,6 +1,6 @@
 /** `cumetal run`: its words. Those of comment lines in files, and of `diff` and `bench`, are among them. */
 import type { Command } from './command.ts';
-import { fp64, image, json, mma, noCache, ptxStrict, rooflineChoices, target } from './options.ts';
+import { compiling, json, rooflineChoices } from './options.ts';
 
 export const run: Command = {
   name: 'run',
@@ -67,12 +67,8 @@ export const run: Command = {
     },
     { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
     { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
-    noCache,
-    image,
-    target,
-    fp64,
-    mma,
-    ptxStrict,
+    { name: 'no-cache', doc: 'Compile, whether or not the file has been compiled before; `cumetal cache --help` says more.' },
+    ...compiling,
     {
       name: 'schedule',
       value: 'ORDER',

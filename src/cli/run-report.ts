@@ -15,7 +15,7 @@ import {
 } from '../runtime/index.ts';
 import { diagnosticJson } from './formats.ts';
 import { jsonText, numberJson } from './json.ts';
-import { elementLines, median } from './numbers.ts';
+import { elementLines, median, shortNumber } from './numbers.ts';
 import type { RunRequest } from './run-words.ts';
 
 /** What is known so far of a run, however far it got. */
@@ -111,15 +111,13 @@ const titleOf = (output: Output): string => `${output.index} ${output.name}: ${d
 
 function checkLine(check: Check, { outputs }: LaunchOutcome): string {
   const { index, name, pass, count, mismatches, firstMismatch, want } = check;
-  const sizes = `max abs ${short(check.maxAbs)}, rel ${short(check.maxRel)}, ulp ${short(check.maxUlp)}`;
+  const sizes = `max abs ${shortNumber(check.maxAbs)}, rel ${shortNumber(check.maxRel)}, ulp ${shortNumber(check.maxUlp)}`;
   if (pass || firstMismatch === undefined) return `check ${index} ${name}: pass, ${count} elements (${sizes})`;
   const got = outputs.find((output) => output.index === index)!;
   const at = (bytes: Uint8Array) => formatValue(want.element, decodeElements(want.element, bytes, firstMismatch + 1)[firstMismatch]!);
   const first = `first at ${firstMismatch}: got ${at(got.bytes)}, expected ${at(want.bytes)}`;
   return `check ${index} ${name}: FAIL, ${mismatches} of ${count} elements differ, ${first} (${sizes})`;
 }
-
-const short = (value: number): string => (Number.isFinite(value) ? String(Number(value.toPrecision(4))) : 'inf');
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(3) : ms.toFixed(1)} ms`;
 

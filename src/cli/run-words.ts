@@ -48,6 +48,16 @@ const launchWords = ['kernel', 'grid', 'block', 'shared', 'arg'] as const;
 /** Which of the words that say what to launch were given beside `--launch`. */
 export const clashing = (words: Words): string | undefined => launchWords.find((name) => has(words, name));
 
+/** Words that only the CPU device understands, so that it is the one that is meant where no other is named, on a Mac as well. */
+const cpuWords = ['sanitize', 'schedule', 'trace-thread', 'profile', 'denormals'] as const;
+
+const cpuWord = (words: Words): string | undefined => cpuWords.find((name) => has(words, name));
+
+function deviceOf(words: Words): RunRequest['device'] {
+  const device = (lastValue(words, 'device') ?? 'auto') as RunRequest['device'];
+  return device === 'auto' && cpuWord(words) !== undefined ? 'cpu' : device;
+}
+
 /** A file's own words before the typed ones, so that typed values win and lists grow. */
 export function joinWords(first: Words, second: Words): Words {
   const options = new Map(first.options);
@@ -67,6 +77,9 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     const word = lastValue(words, name);
     return word === undefined ? undefined : take(read(word));
   };
+  const device = deviceOf(words);
+  const word = cpuWord(words);
+  if (word !== undefined && device !== 'cpu') problems.push(`\`--${word}\` is for the CPU device, and not for \`${device}\``);
   const grid = one('grid', (word) => readDim3('grid', word));
   const block = one('block', (word) => readDim3('block', word));
   const sharedParts = one('shared', readShared) ?? [0];
@@ -100,7 +113,7 @@ export function readRequest(words: Words, diagnostics: Diagnostics): RunRequest 
     prints: present(prints),
     outs: present(outs),
     checks: present(checks),
-    device: (lastValue(words, 'device') ?? 'auto') as RunRequest['device'],
+    device,
     engine: engineOptions(words, threads),
     repeat,
     timeoutMs,

@@ -9,7 +9,7 @@ import { type Context, has, lastValue, type Words } from './command.ts';
 import { ownCompileCache } from './compile-cache.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { jsonText } from './json.ts';
-import { loadTask } from './load-task.ts';
+import { launchFault, loadTask } from './load-task.ts';
 import { progressBar } from './progress-bar.ts';
 import { renderAll } from './render.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './run-report.ts';
@@ -34,9 +34,6 @@ export async function run(context: Context): Promise<ExitCode> {
   if (table) terminal.out(`\n${table}`);
   return code;
 }
-
-/** Words that only the CPU device understands, so that on a Mac as well it is the one that is meant. */
-const watchWords = ['sanitize', 'schedule', 'trace-thread', 'profile', 'denormals'] as const;
 
 /** What a launch was watched for. */
 interface Seen {
@@ -88,11 +85,8 @@ async function showTrace(trace: Trace, { terminal, words }: Context, report: Rep
 }
 
 function problemOf(words: Words): string | undefined {
-  const device = lastValue(words, 'device') ?? 'cpu';
   if (has(words, 'record') && lastValue(words, 'device') === undefined)
     return '`--record` needs `--device`: what is recorded is what others are held against later';
-  const watching = device === 'cpu' || device === 'auto' ? undefined : watchWords.find((name) => has(words, name));
-  if (watching) return `\`--${watching}\` is for the CPU device, and not for \`${device}\``;
   const clash = has(words, 'launch') ? clashing(words) : undefined;
   if (clash) return `\`--${clash}\` does not go with \`--launch\`: the launch file says it`;
   if (!has(words, 'launch') && words.positionals.length === 0) return '`cumetal run` needs a file: `cumetal run FILE`';
@@ -107,9 +101,7 @@ async function attempt(context: Context, report: Report, seen: Seen): Promise<Ex
     return exit.usage;
   }
   const { openDevice } = await import('../device/index.ts');
-  const { device: asked, engine } = task.request;
-  const isWatched = watchWords.some((name) => has(context.words, name));
-  const device = openDevice(asked === 'auto' && isWatched ? 'cpu' : asked, report.diagnostics, engine);
+  const device = openDevice(task.request.device, report.diagnostics, task.request.engine);
   if (!device) return exit.noDevice;
   try {
     return await launchOn(device, task, context, { report, seen });
@@ -157,7 +149,7 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   };
   const outcome = launch(device, module, plan, options, { io: terminal, diagnostics });
   bar?.clear();
-  if (!outcome) return diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
+  if (!outcome) return launchFault(diagnostics);
   report.launched = finishLaunch(outcome, request, { device: device.info, compileMs: report.compileMs, io: terminal, diagnostics });
   return diagnostics.hasErrors || report.launched.checks.some((c) => !c.pass) ? exit.failed : exit.ok;
 }

@@ -78,6 +78,9 @@ const targetOf = (options: CompileOptions): Target => {
   return options.fp64 === 'emulate' ? { ...target, emulatesDoubles: true } : target;
 };
 
+/** Whether the metallib says what only the CPU device reads, which looks at how a kernel runs. */
+const isWatched = ({ sanitize, marks }: CompileOptions): boolean => Boolean(sanitize || marks);
+
 /** PTX to optimised IR. */
 export function toIr(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): IrModule | undefined {
   const { fp64: _, ...others } = options;
@@ -104,9 +107,7 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
       runPasses(kernel, standardPasses);
       carryShuffles(kernel);
     }
-    // Who watches a kernel wants its branches and loops as they are written.
-    if (options.sanitize || options.marks) runPasses(kernel, standardPasses);
-    else optimise(kernel);
+    optimise(kernel, isWatched(options));
     if (useGridPositions(kernel)) dce(kernel);
   }
   if (options.lints) for (const kernel of ir.kernels) lintBarriers(kernel, diagnostics);
@@ -130,12 +131,12 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
     for (const kernel of ir.kernels) warnOfDoubles(kernel, source, target.name, diagnostics);
   if (target.emulatesDoubles && !target.allowsCpuOnly) noteEmulation(ir.kernels, target.name, diagnostics);
   const said = new Diagnostics(diagnostics.file);
-  const lines = options.sanitize || options.marks ? source : undefined;
+  const lines = isWatched(options) ? source : undefined;
   const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said, lines));
   diagnostics.addNew(said.list);
   if (diagnostics.hasErrors) return undefined;
   // What the CPU device alone wants to know is said by functions that no Apple GPU has.
-  if (!target.allowsCpuOnly && !options.sanitize && !options.marks && !air.every((module) => validateAir(module, diagnostics)))
+  if (!target.allowsCpuOnly && !isWatched(options) && !air.every((module) => validateAir(module, diagnostics)))
     bug(`emitted AIR breaks a rule: ${diagnostics.list.map((d) => d.message).join('; ')}`);
   return { air, reflection: { abi: 1, target: options.target ?? 'macos14', kernels } };
 }

@@ -1,6 +1,7 @@
 /** `--fp64=warn` and `--fp64=emulate`: what is said of the instructions of a kernel that compute with doubles, where a target has none. */
 import { computedDoubles, emulatedDoubles } from '../air/index.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
+import { addTo } from '../base/group.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import type { Kernel } from '../ir/index.ts';
 
@@ -11,10 +12,7 @@ const instructionAt = (text: string, { start, end }: Span): string =>
 /** Reports CM2097 once for each form, at its first place and with the number of places. The kernel still holds its doubles. */
 export function warnOfDoubles(kernel: Kernel, { text }: SourceFile, target: string, diagnostics: Diagnostics): void {
   const places = new Map<string, Span[]>();
-  for (const span of computedDoubles(kernel)) {
-    const instruction = instructionAt(text, span);
-    places.set(instruction, [...(places.get(instruction) ?? []), span]);
-  }
+  for (const span of computedDoubles(kernel)) addTo(places, instructionAt(text, span), span);
   for (const [instruction, [first, ...others]] of places) {
     const count = others.length === 0 ? '1 place' : `${others.length + 1} places`;
     diagnostics.report('CM2097', { instruction, target, places: count, kernel: kernel.name }, first ? { span: first } : {});

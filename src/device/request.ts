@@ -1,7 +1,9 @@
 /** Whether a launch request suits its kernel and the device: the last border before a device is touched. */
 import type { KernelReflection, ParamReflection } from '../air/abi.ts';
+import { alignUp } from '../base/bytes.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { DeviceBuffer, DeviceLimits, LaunchArgument, LaunchRequest } from './device.ts';
+import type { DeviceBuffer, DeviceInfo, DeviceLimits, LaunchArgument, LaunchRequest } from './device.ts';
+import { product } from './dim3.ts';
 
 /** What a device says of itself and of a buffer that it is given. */
 export interface Judge {
@@ -16,6 +18,21 @@ export interface Judge {
   whyNot(buffer: DeviceBuffer): string | undefined;
 }
 
+/** The judge of requests for a GPU that finds its own buffers among others. */
+export const judgeOfGpu = (
+  { limits, name }: DeviceInfo,
+  find: (buffer: DeviceBuffer) => { readonly isFree: boolean } | undefined,
+): Judge => ({
+  limits,
+  who: name,
+  maxSharedBytes: limits.maxThreadgroupBytes,
+  whyNot(buffer) {
+    const ours = find(buffer);
+    if (!ours) return 'a buffer of another device';
+    return ours.isFree ? 'a buffer that was freed' : undefined;
+  },
+});
+
 /** Where the parts of dynamic shared memory start, from the start of the first, and how many bytes they take in all. */
 export function sharedParts({ dynamicSharedBytes, dynamicSharedParts = [dynamicSharedBytes] }: LaunchRequest): {
   starts: number[];
@@ -24,7 +41,7 @@ export function sharedParts({ dynamicSharedBytes, dynamicSharedParts = [dynamicS
   const starts: number[] = [];
   let size = 0;
   for (const bytes of dynamicSharedParts) {
-    starts.push(Math.ceil(size / 16) * 16);
+    starts.push(alignUp(size, 16));
     size = starts[starts.length - 1]! + bytes;
   }
   return { starts, size: Math.max(size, dynamicSharedBytes) };
@@ -66,7 +83,7 @@ function checkShape(
     diagnostics.report('CM5024', { given: `grid ${grid.join(' x ')}, block ${block.join(' x ')}, shared ${dynamicSharedBytes}` });
     return;
   }
-  const threads = block[0] * block[1] * block[2];
+  const threads = product(block);
   const limit = Math.min(limits.maxThreadsPerThreadgroup, maxThreads ?? limits.maxThreadsPerThreadgroup);
   if (threads > limit) diagnostics.report('CM5021', { given: threads, limit, who: limit === maxThreads ? 'the kernel' : who });
   if (dynamicSharedParts.length !== sharedArguments)

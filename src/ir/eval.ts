@@ -178,7 +178,7 @@ const rules = {
 } satisfies { [K in PureOp]: Rule<K> };
 
 /** Whether `evalOp` has a rule for an op. */
-export const isEvaluable = (op: Op): op is PureOp => Object.hasOwn(rules, op);
+const isEvaluable = (op: Op): op is PureOp => Object.hasOwn(rules, op);
 
 /** The ops that `evalOp` knows. */
 export const evaluableOps: readonly PureOp[] = opNames.filter(isEvaluable);

@@ -18,9 +18,6 @@ type Attrs<K extends Op> = (typeof ops)[K] extends { attrs: infer A } ? { -reado
 export type Inst = { [K in Op]: { op: K; type: Type } & Args<K> & Attrs<K> }[Op];
 export type InstOf<K extends Op> = Extract<Inst, { op: K }>;
 
-/** One rule for every op: a back-end is `satisfies Rules<R>`, so a new op does not compile until each has met it. */
-export type Rules<R> = { [K in Op]: (inst: InstOf<K>, value: Value) => R };
-
 /** A jump with the values for the target's parameters. */
 export interface Edge {
   block: Block;

@@ -47,7 +47,7 @@ export const sregs = [
 ] as const;
 
 /** What an atomic puts in the place of the old value: of it and the operand. `inc` and `dec` wrap at the operand (PTX ISA 9.7.13). */
-export const atomicOps = ['add', 'and', 'or', 'xor', 'exch', 'smin', 'smax', 'umin', 'umax', 'inc', 'dec', 'fadd'] as const;
+const atomicOps = ['add', 'and', 'or', 'xor', 'exch', 'smin', 'smax', 'umin', 'umax', 'inc', 'dec', 'fadd'] as const;
 export type AtomicOp = (typeof atomicOps)[number];
 
 /** What a reduction over a warp does with two values. */

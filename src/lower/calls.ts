@@ -12,6 +12,7 @@ import {
   type Choices,
   constantValue,
   immediateBits,
+  lanesOfVariable,
   lookUp,
   type Operand,
   printOperand,
@@ -143,10 +144,9 @@ function handOver(c: Context, frame: Frame, { fn, args, results }: CheckedCall):
 function takeCell(c: Context, actual: Operand, formal: Variable, cell: IrVariable | undefined): void {
   const variable = variableNamed(c, actual);
   if (variable) copyCell(c, cell, cellOf(c, variable));
-  else if (actual.kind === 'name' && actual.name !== sink) give(c, actual, loadFrom(c, cell, heldAs(formal), lanesOf(formal)));
+  else if (actual.kind === 'name' && actual.name !== sink) give(c, actual, loadFrom(c, cell, heldAs(formal), lanesOfVariable(formal)));
 }
 
-const lanesOf = ({ vector }: Variable): number => (vector ? Number(vector[1]) : 1);
 const heldAs = ({ type }: Variable): ScalarType => registerTypes[type] ?? 'i32';
 
 /** The registers that an operand names, those of a vector in order. */
@@ -159,7 +159,7 @@ function lanesNamed(c: Context, operand: Operand): readonly Register[] {
 export function valuesOf(c: Context, operand: Operand, formal: Variable): Value[] {
   const type = heldAs(formal);
   const variable = variableNamed(c, operand);
-  if (variable) return loadFrom(c, cellOf(c, variable), type, lanesOf(formal));
+  if (variable) return loadFrom(c, cellOf(c, variable), type, lanesOfVariable(formal));
   const lanes = lanesNamed(c, operand);
   if (lanes.length > 0) return lanes.map((lane) => reinterpret(c.ir, readRegister(c, lane), type, false));
   return [c.ir.const(type, constantOf(c, operand, type))];

@@ -6,9 +6,10 @@ import { bf16Bits, f16Bits, f32Bits, f64Bits } from '../base/float.ts';
 import type { Span } from '../base/source.ts';
 import type { Operand, Variable } from '../ptx/ast.ts';
 import { constantValue, integerConstant } from '../ptx/constant.ts';
+import { lanesOfVariable } from '../ptx/types.ts';
 
 /** Bytes of a fundamental type; absent for predicates and opaque types, which have no memory. */
-export const typeBytes: Readonly<Record<string, number>> = {
+const typeBytes: Readonly<Record<string, number>> = {
   b8: 1,
   u8: 1,
   s8: 1,
@@ -45,7 +46,7 @@ export interface Layout {
 export function layoutOf(variable: Variable): Layout | undefined {
   const lane = typeBytes[variable.type];
   if (lane === undefined) return undefined;
-  const element = lane * (variable.vector ? Number(variable.vector[1]) : 1);
+  const element = lane * lanesOfVariable(variable);
   const listed = variable.init?.kind === 'vector' ? variable.init.elements.length : variable.init ? 1 : 0;
   const dims = variable.dims.map((dim) => dim ?? listed);
   const size = dims.reduce((a, b) => a * b, element);

@@ -1,4 +1,5 @@
 /** Strings that a call hands over, as far as they are variables of the module whose address can be followed through the source. */
+import { addTo } from '../base/group.ts';
 import type { Variable } from '../ptx/ast.ts';
 import {
   type CheckedFunction,
@@ -62,11 +63,7 @@ function findWrites({ items }: CheckedFunction): Writes {
   const writes = new Map<Register | Variable, CheckedInstruction[]>();
   for (const item of items) {
     if (item.kind !== 'instruction') continue;
-    for (const target of targetsOf(item)) {
-      const others = writes.get(target);
-      if (others) others.push(item);
-      else writes.set(target, [item]);
-    }
+    for (const target of targetsOf(item)) addTo(writes, target, item);
   }
   return writes;
 }

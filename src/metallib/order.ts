@@ -1,14 +1,11 @@
 /** Tags in an order that is usual, or in the one that a file has. */
+import { addTo } from '../base/group.ts';
 import type { RawTag } from './library.ts';
 
 /** Tags by the codes of `order`, each as often as it is named there; those that it does not name are left out. */
 export function inOrder(tags: readonly RawTag[], order: readonly string[]): RawTag[] {
   const byCode = new Map<string, RawTag[]>();
-  for (const tag of [...tags].reverse()) {
-    const known = byCode.get(tag.code);
-    if (known) known.push(tag);
-    else byCode.set(tag.code, [tag]);
-  }
+  for (const tag of [...tags].reverse()) addTo(byCode, tag.code, tag);
   return order.flatMap((code) => byCode.get(code)?.pop() ?? []);
 }
 

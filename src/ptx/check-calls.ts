@@ -7,13 +7,12 @@ import type { Span } from '../base/source.ts';
 import type { Instruction, Module, Operand, PtxFunction, TargetsDirective, Variable, Word } from './ast.ts';
 import { type CallParts, callParts } from './call-parts.ts';
 import { reportUndeclared } from './check-operands.ts';
-import { alignOf, checkPassed, elementsOf, type Passing } from './check-passed.ts';
+import { alignOf, bitsOf, checkPassed, elementsOf, type Passing } from './check-passed.ts';
 import type { Builtin, CheckedCall, Choices } from './checked.ts';
 import { addressedFunctions, functionNumbers } from './function-addresses.ts';
 import { printOperand } from './print.ts';
 import { refuseBodiless, refuseOpen, refusePointerCall } from './refuse-calls.ts';
 import { isLost, type LabelPlace, lookUp, type Scope } from './scope.ts';
-import { bitsOfType } from './types.ts';
 
 /** What a call is held against. */
 interface Prototype {
@@ -161,8 +160,7 @@ function isCalledAs(fn: PtxFunction, { params, results }: Prototype): boolean {
   return !isOpen(fn.params) && areAlike(fn.params, params) && areAlike(fn.results, results);
 }
 
-const bytesOf = (variable: Variable): number =>
-  ((bitsOfType(variable.type) * (variable.vector ? Number(variable.vector[1]) : 1)) / 8) * elementsOf(variable);
+const bytesOf = (variable: Variable): number => (bitsOf(variable) / 8) * elementsOf(variable);
 
 type Target = Operand & { kind: 'name' };
 

@@ -5,7 +5,7 @@ import { reportUndeclared, sink, symbolWords } from './check-operands.ts';
 import { constantValue } from './constant.ts';
 import { printOperand } from './print.ts';
 import { lookUp, type Named, type Scope } from './scope.ts';
-import { agrees, bitsOfType, isFloatType } from './types.ts';
+import { agrees, bitsOfType, isFloatType, lanesOfVariable } from './types.ts';
 
 /** What an operand is handed over for. */
 export interface Passing {
@@ -18,9 +18,8 @@ export interface Passing {
 
 export const elementsOf = ({ dims }: Variable): number => dims.reduce<number>((all, dim) => all * (dim ?? 0), 1);
 
-const lanesOf = ({ vector }: Variable): number => (vector ? Number(vector[1]) : 1);
-
-const bitsOf = (variable: Variable): number => bitsOfType(variable.type) * lanesOf(variable);
+/** Of one element, all lanes of a vector. */
+export const bitsOf = (variable: Variable): number => bitsOfType(variable.type) * lanesOfVariable(variable);
 
 /** Bytes. */
 export const alignOf = (variable: Variable): number => variable.align ?? bitsOf(variable) / 8;
@@ -42,7 +41,8 @@ export function checkPassed(passing: Passing, operand: Operand, formal: Variable
     const lanes = symbol.kind === 'vector' ? symbol.lanes : [symbol.register];
     const { declared } = lanes[0]!;
     const isFine = formal.space === 'reg' ? agrees(declared, formal.type, false) : bitsOfType(declared) === bitsOfType(formal.type);
-    if (!isFine || lanes.length !== lanesOf(formal) || formal.dims.length > 0) differs(passing, operand, registerWords(symbol), formal);
+    if (!isFine || lanes.length !== lanesOfVariable(formal) || formal.dims.length > 0)
+      differs(passing, operand, registerWords(symbol), formal);
   } else mismatch(passing, operand, symbolWords(symbol));
 }
 

@@ -57,7 +57,7 @@ export function numberOf(c: Cursor, token: number): number {
 }
 
 /** The value of an integer literal of PTX: decimal, hexadecimal, octal or binary, with an optional `U`. */
-export function integerValue(text: string): bigint {
+function integerValue(text: string): bigint {
   const digits = text.endsWith('U') ? text.slice(0, -1) : text;
   return BigInt(/^0[0-7]/.test(digits) ? `0o${digits.slice(1)}` : digits);
 }

@@ -21,4 +21,4 @@ export type { AccessSpace, AddressOperand, AnyLowered, AnySources, Match, Matche
 export { type LabelPlace, labelsListed, lookUp, type Named, type Register, type Scope } from './scope.ts';
 export { specialRegisters } from './sregs.ts';
 export { allRows, rowsByName } from './table/index.ts';
-export { isSignedType, registerTypes } from './types.ts';
+export { isSignedType, lanesOfVariable, registerTypes } from './types.ts';

@@ -1,5 +1,6 @@
 /** A tree back to PTX text: what `parse` reads as an equal tree (places aside), in the layout of nvcc. */
 import { unreachable } from '../base/bug.ts';
+import { upperHex } from '../base/bytes.ts';
 import type {
   Address,
   Attribute,
@@ -194,11 +195,9 @@ function printAddress({ base, offset, rest, isUnified }: Address): string {
 }
 
 function printFloat(float: Float): string {
-  if (float.format === 'f32') return `0f${hex(float.bits, 8)}`;
-  return float.format === 'f64' ? `0d${hex(float.bits, 16)}` : printDecimal(floatValue(float));
+  if (float.format === 'f32') return `0f${upperHex(float.bits, 8)}`;
+  return float.format === 'f64' ? `0d${upperHex(float.bits, 16)}` : printDecimal(floatValue(float));
 }
-
-const hex = (bits: bigint, digits: number): string => bits.toString(16).toUpperCase().padStart(digits, '0');
 
 function printDecimal(value: number): string {
   if (Object.is(value, -0)) return '-0.0';

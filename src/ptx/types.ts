@@ -3,6 +3,7 @@
  * Source: PTX ISA 9.0, 5.2 (types), 9.4 (type information for instructions and operands).
  */
 import type { ScalarType } from '../ir/index.ts';
+import type { Variable } from './ast.ts';
 
 /** What registers and operands of each type are held as. `b128` and the opaque types are absent: nothing holds them. */
 export const registerTypes: Readonly<Record<string, ScalarType>> = {
@@ -39,6 +40,9 @@ export function bitsOfType(type: string): number {
   knownBits.set(type, bits);
   return bits;
 }
+
+/** Lanes of a variable's element; 1 where it is no vector. */
+export const lanesOfVariable = ({ vector }: Pick<Variable, 'vector'>): number => (vector ? Number(vector[1]) : 1);
 
 /** `b`, `u`, `s` or `f`; `p` for predicates. */
 export const kindOfType = (type: string): string => (type.startsWith('bf') ? 'f' : (type[0] ?? ''));

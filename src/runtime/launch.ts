@@ -2,6 +2,7 @@
 import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Device, DeviceBuffer, DeviceModule, Dim3, LaunchArgument, LaunchRequest } from '../device/device.ts';
+import { product } from '../device/dim3.ts';
 import type { Expectation } from './argument.ts';
 import { type BoundArgument, bindArguments } from './bind.ts';
 import { type Comparison, compareElements } from './compare.ts';
@@ -99,7 +100,7 @@ export function launch(
 
 /** Whether block and shared memory suit kernel and device; CM5020 to CM5022 are reported where not. */
 function fits(plan: FullPlan, kernel: Kernel, { info }: Device, diagnostics: Diagnostics): boolean {
-  const given = threads(plan.block);
+  const given = product(plan.block);
   const { maxThreads } = kernel;
   const before = diagnostics.list.length;
   if (!checkBlock(kernel, plan.block, diagnostics)) {
@@ -121,8 +122,6 @@ export function checkBlock({ name, requiredThreads }: Kernel, block: Dim3, diagn
   diagnostics.report('CM5020', { kernel: name, wanted: requiredThreads.join(' x '), given: block.join(' x ') });
   return false;
 }
-
-const threads = (block: Dim3): number => block[0] * block[1] * block[2];
 
 /** A device buffer for each buffer argument; none at all after a failed allocation. */
 function allocate(device: Device, bound: readonly BoundArgument[], diagnostics: Diagnostics): (DeviceBuffer | undefined)[] | undefined {

@@ -1,12 +1,13 @@
 /** Filling in a launch: arguments from the kernel's own loads and stores, grid and block that cover the elements. */
 import type { DeviceLimits, Dim3 } from '../device/device.ts';
+import { product } from '../device/dim3.ts';
 import type { Argument } from './argument.ts';
 import { type ElementType, type ElementValue, elementCount, elements, integerRange, type Kernel, type Parameter } from './element.ts';
 import type { FullPlan, LaunchPlan } from './plan.ts';
 import type { Init } from './rand.ts';
 
 /** Elements of a made-up buffer, and the value of a made-up integer scalar. */
-export const madeUpCount = 1024;
+const madeUpCount = 1024;
 /** Threads of a made-up block, where neither kernel nor device asks for fewer. */
 const madeUpThreads = 256;
 
@@ -16,7 +17,7 @@ export function fillPlan(plan: LaunchPlan, kernel: Kernel, limits: DeviceLimits)
   const args = plan.args ?? kernel.params.map((parameter) => madeUpArgument(parameter, madeUp));
   const count = plan.args ? largestBuffer(args) : madeUpCount;
   const block = plan.block ?? kernel.requiredThreads ?? madeUpBlock(plan.grid, count, kernel, limits);
-  const grid = plan.grid ?? [Math.max(1, Math.ceil(count / (block[0] * block[1] * block[2]))), 1, 1];
+  const grid = plan.grid ?? [Math.max(1, Math.ceil(count / product(block))), 1, 1];
   if (!plan.block || !plan.grid) {
     const what = plan.block ? 'grid' : plan.grid ? 'block' : 'grid and block';
     madeUp.push(`${what}: to cover ${count} elements`);
@@ -34,7 +35,7 @@ export function fillPlan(plan: LaunchPlan, kernel: Kernel, limits: DeviceLimits)
 
 function madeUpBlock(grid: Dim3 | undefined, count: number, kernel: Kernel, limits: DeviceLimits): Dim3 {
   const most = Math.min(kernel.maxThreads ?? madeUpThreads, limits.maxThreadsPerThreadgroup, madeUpThreads);
-  const wanted = grid ? Math.ceil(count / (grid[0] * grid[1] * grid[2])) : count;
+  const wanted = grid ? Math.ceil(count / product(grid)) : count;
   return [Math.max(1, Math.min(most, wanted)), 1, 1];
 }
 

@@ -23,7 +23,7 @@ export function splitMix64(seed: bigint): () => bigint {
 }
 
 /** One draw as an element: integers take its low bits, floats are uniform in [0, 1). */
-export function drawnElement(type: ElementType, z: bigint): ElementValue {
+function drawnElement(type: ElementType, z: bigint): ElementValue {
   if (type === 'f64') return Number(z >> 11n) * 2 ** -53;
   // f16 and bf16 round this float when they are written.
   if (elements[type].kind === 'float') return Number(z >> 40n) * 2 ** -24;

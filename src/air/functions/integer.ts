@@ -69,7 +69,7 @@ function asType(b: Builder, word: Value, type: ScalarType): Value {
 export const trailingZeros = (b: Builder, x: Value): Value => b.clz(b.bitrev(x));
 
 /** Bytes in reverse order: all bits reversed, and those of each byte again. */
-export const reversedBytes: Make = (b, [x], type) => {
+const reversedBytes: Make = (b, [x], type) => {
   const bytes = Array.from({ length: bitsOf(type) / 8 }, (_, i) => {
     const byte = b.and(b.lshr(x!, b.const(type, 8 * i)), b.const(type, 0xffn));
     return b.shl(byte, b.const(type, bitsOf(type) - 8 * (i + 1)));
@@ -78,11 +78,11 @@ export const reversedBytes: Make = (b, [x], type) => {
 };
 
 /** The upper half of two words one behind the other, shifted left by a count modulo the width; to the right the lower half. */
-export const funnelLeft: Make = (b, [high, low, count], type) => {
+const funnelLeft: Make = (b, [high, low, count], type) => {
   const by = b.and(count!, b.const(type, widthOf(type) - 1n));
   return b.or(b.shl(high!, by), b.lshr(low!, b.sub(b.const(type, widthOf(type)), by)));
 };
-export const funnelRight: Make = (b, [high, low, count], type) => {
+const funnelRight: Make = (b, [high, low, count], type) => {
   const by = b.and(count!, b.const(type, widthOf(type) - 1n));
   return b.or(b.lshr(low!, by), b.shl(high!, b.sub(b.const(type, widthOf(type)), by)));
 };

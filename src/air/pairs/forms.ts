@@ -4,6 +4,7 @@
  * a rest beside it: what its bits lack.
  */
 import { floatFormats, unpackFloat } from '../../base/float-exact.ts';
+import { addTo } from '../../base/group.ts';
 import { edgesOf, type Inst, type Kernel, operandsOf, type Value } from '../../ir/index.ts';
 import { pairRowOf } from './table.ts';
 
@@ -52,7 +53,7 @@ function spread(sources: ReadonlyMap<Value, readonly Value[]>, holds: (value: Va
   const open: Value[] = [];
   for (const [value, from] of sources)
     for (const source of from) {
-      uses.set(source, [...(uses.get(source) ?? []), value]);
+      addTo(uses, source, value);
       if (holds(source)) open.push(source);
     }
   for (let value = open.pop(); value !== undefined; value = open.pop()) {

@@ -1,5 +1,5 @@
 /** By op: what becomes of it on pairs. What has no row here is done exactly, on the bits of doubles (`f64/expansions.ts`). */
-import type { InstOf, Op } from '../../ir/index.ts';
+import type { Op } from '../../ir/index.ts';
 import { fusedSumOf, productOf, quotientOf, rootOf, sumOf } from './arithmetic.ts';
 import { extremeOf } from './compare.ts';
 import { magnitudeOf, negated, type Pair, type Tools } from './pair.ts';
@@ -29,7 +29,6 @@ export const pairOps = {
 } as const satisfies Record<Unary | Binary | 'fma', PairRow>;
 
 export type PairOp = keyof typeof pairOps;
-export type PairInst = InstOf<PairOp>;
 
 /** The row of an op, where it has one. */
 export const pairRowOf = (op: Op): PairRow | undefined => (pairOps as Partial<Record<Op, PairRow>>)[op];

@@ -14,7 +14,7 @@ export const device = entries({
     severity: 'error',
     title: 'time is up',
     message: 'kernel `{kernel}` was stopped after {seconds} s, in block ({block}) at thread ({thread})',
-    help: 'a longer limit: `--timeout SECONDS`; 0 is none',
+    help: 'a longer limit: `--timeout SECONDS`, none where it is left out; in a program `timeoutMs`, of which 0 is none',
     page: 'The kernel ran longer than the launch allows. A loop that never ends, or threads of one block that wait for each other without a barrier, look like this.',
   },
   CM6011: {
@@ -81,7 +81,7 @@ export const device = entries({
     severity: 'error',
     title: 'time is up on the GPU',
     message: 'kernel `{kernel}` has not ended after {seconds} s; no GPU can be told to stop, so the device takes no more launches',
-    help: 'a longer limit: `--timeout SECONDS`; 0 is none',
+    help: 'a longer limit: `--timeout SECONDS`, none where it is left out; in a program `timeoutMs`, of which 0 is none',
     page: 'The kernel ran longer than the launch allows, and goes on running. What it writes may still change, so the device has to be opened anew. A loop that never ends looks like this, until macOS stops it, or under CUDA the process ends.',
   },
   CM6021: {

@@ -45,7 +45,7 @@ export const inlineAttributes = (attributes: readonly Attribute[]): string =>
     .join('');
 
 /** The inside of `attributes #0 = { … }`. */
-export const groupText = (attributes: readonly Attribute[]): string =>
+const groupText = (attributes: readonly Attribute[]): string =>
   sorted(attributes)
     .map((a) => attributeText(a, true))
     .join(' ');

@@ -1,4 +1,5 @@
 /** Constants as LLVM 14 writes them. */
+import { upperHex } from '../../base/bytes.ts';
 import type { Constant } from '../model.ts';
 import { escapedByte, spell, spellName, type TypeOf } from '../types.ts';
 
@@ -38,12 +39,10 @@ function intText({ type, value }: Extract<Plain, { form: 'int' }>): string {
   return String(BigInt.asIntN(type.bits, value));
 }
 
-const hex = (bits: bigint, digits: number): string => bits.toString(16).toUpperCase().padStart(digits, '0');
-
 /** Six decimal digits where they say the value exactly, else the bits: of floats as those of the double they equal. */
-export function floatText(name: TypeOf<'float'>['name'], bits: bigint): string {
-  if (name === 'half') return `0xH${hex(bits, 4)}`;
-  if (name === 'bfloat') return `0xR${hex(bits, 4)}`;
+function floatText(name: TypeOf<'float'>['name'], bits: bigint): string {
+  if (name === 'half') return `0xH${upperHex(bits, 4)}`;
+  if (name === 'bfloat') return `0xR${upperHex(bits, 4)}`;
   const view = new DataView(new ArrayBuffer(8));
   const wide = name === 'double' ? bits : widened(view, Number(bits));
   view.setBigUint64(0, wide);
@@ -54,7 +53,7 @@ export function floatText(name: TypeOf<'float'>['name'], bits: bigint): string {
     const text = `${sign}${digits}0e${exponent[0]}${exponent.slice(1).padStart(2, '0')}`;
     if (Object.is(Number(text), value)) return text;
   }
-  return `0x${hex(wide, 16)}`;
+  return `0x${upperHex(wide, 16)}`;
 }
 
 /** The double of a float's bits; NaN payloads are kept, which a conversion might not do. */

@@ -1,4 +1,5 @@
 /** A function as LLVM 14 writes it, values numbered in order of definition. */
+import { addTo } from '../../base/group.ts';
 import type { Block, Instruction, InstructionOf, Function as LlvmFunction, Value } from '../model.ts';
 import { conventionText } from '../names.ts';
 import { predicateName } from '../records.ts';
@@ -87,11 +88,7 @@ function predecessorsOf(fn: LlvmFunction): Map<Block, Block[]> {
   const found = new Map<Block, Block[]>();
   for (const block of fn.blocks) {
     const end = block.body[block.body.length - 1];
-    for (const target of end ? targetsOf(end) : []) {
-      const known = found.get(target);
-      if (known) known.push(block);
-      else found.set(target, [block]);
-    }
+    for (const target of end ? targetsOf(end) : []) addTo(found, target, block);
   }
   for (const list of found.values()) list.reverse();
   return found;

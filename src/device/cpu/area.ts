@@ -1,15 +1,14 @@
 /** What a launch needs besides its buffers: where everything stands, and what a kernel's globals say of it. */
+import { alignUp } from '../../base/bytes.ts';
 import { printBufferBytes } from '../../ir/index.ts';
 import type { Dim3, LaunchRequest } from '../device.ts';
+import { product } from '../dim3.ts';
 import { emptyPrintBuffer } from '../printed.ts';
 import { sharedParts } from '../request.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
 import { addressOf } from './request.ts';
 import type { Globals } from './workers/instance.ts';
-
-const alignUp = (offset: number): number => Math.ceil(offset / 16) * 16;
-export const product = (dims: Dim3): number => dims[0] * dims[1] * dims[2];
 
 /** Offsets of what each of those has who run blocks of a launch. */
 export interface OwnArea {
@@ -37,7 +36,7 @@ function newPlaces(): { place(size: number): number; bytes(): number } {
   return {
     place(size) {
       const at = bytes;
-      bytes = alignUp(bytes + size);
+      bytes = alignUp(bytes + size, 16);
       return at;
     },
     bytes: () => bytes,
@@ -49,7 +48,7 @@ type Place = (size: number) => number;
 function placeOwn(place: Place, { windows, recordBytes, lanes }: CompiledKernel, request: LaunchRequest): Omit<OwnArea, 'bytes'> {
   const threads = product(request.block);
   return {
-    shared: place(alignUp(windows.shared) + sharedParts(request).size),
+    shared: place(alignUp(windows.shared, 16) + sharedParts(request).size),
     local: place(windows.local * Math.ceil(threads / lanes) * lanes),
     records: place(lanes > 1 ? recordBytes : recordBytes * threads),
     states: place(4 * threads),

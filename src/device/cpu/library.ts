@@ -184,10 +184,10 @@ function compileVectors(
   const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
   const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact', lanes, isShared });
   if ('why' in made) return made;
-  const { bytes, plan, pool } = made;
+  const { bytes, plan, recordBytes, pool } = made;
   const wasm = new WebAssembly.Module(bytes as BufferSource);
   const windows = { ...plan.windows, constant: poolStart(plan) + pool.length };
-  return { wasm, pool, excess: undefined, windows, recordBytes: plan.recordBytes, lanes: plan.lanes, alone: undefined };
+  return { wasm, pool, excess: undefined, windows, recordBytes, lanes: plan.lanes, alone: undefined };
 }
 
 function constantBytes(kernel: Kernel): Uint8Array {

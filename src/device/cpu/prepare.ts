@@ -2,8 +2,9 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { handPrinted, reportStop } from '../aftermath.ts';
 import type { DeviceLimits, LaunchRequest, LaunchResult } from '../device.ts';
+import { product } from '../dim3.ts';
 import { checkRequest } from '../request.ts';
-import { areaOf, fillArea, globalsOf, ownAreaOf, product } from './area.ts';
+import { areaOf, fillArea, globalsOf, ownAreaOf } from './area.ts';
 import type { LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
 import type { Observer } from './observer.ts';

@@ -9,7 +9,7 @@ type Code = 'CM6014' | 'CM6021' | 'CM6042';
  *
  * Source: NVIDIA, CUDA Driver API, `CUresult`, those that leave the process in an inconsistent state.
  */
-export const stickyResults: Readonly<Record<number, Code>> = {
+const stickyResults: Readonly<Record<number, Code>> = {
   214: 'CM6042',
   700: 'CM6021',
   702: 'CM6042',

@@ -7,7 +7,7 @@ import type { DeviceInfo, DeviceProperties } from '../device.ts';
  *
  * Source: cuda.h, and NVIDIA, CUDA Runtime API, "cudaDeviceProp".
  */
-export const deviceAttributes = {
+const deviceAttributes = {
   maxThreadsPerBlock: 1,
   maxThreadsDim: [2, 3, 4],
   maxGridSize: [5, 6, 7],

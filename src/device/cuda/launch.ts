@@ -2,7 +2,8 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { captureOutput } from '../../ffi/index.ts';
 import type { Dim3, LaunchRequest, LaunchResult } from '../device.ts';
-import { checkRequest, type Judge } from '../request.ts';
+import { product } from '../dim3.ts';
+import { checkRequest, type Judge, judgeOfGpu } from '../request.ts';
 import { cudaBuffer } from './buffer.ts';
 import type { Context, CudaKernel } from './context.ts';
 import { faultText, reportFault, reportLost } from './faults.ts';
@@ -16,7 +17,7 @@ export function launchKernel(
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
   if (!checkRequest(judgeOf(context), kernel.reflection, request, diagnostics)) return undefined;
-  if (isNothing(request.grid) || isNothing(request.block)) return { durationMs: 0 };
+  if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
   if (context.lost !== undefined) {
     reportLost(request.kernel, context.lost, diagnostics);
     return undefined;
@@ -26,23 +27,12 @@ export function launchKernel(
   return run(context, kernel, request, diagnostics);
 }
 
-const isNothing = ([x, y, z]: Dim3): boolean => x === 0 || y === 0 || z === 0;
-
-const judgeOf = (context: Context): Judge => ({
-  limits: context.info.limits,
-  who: context.info.name,
-  maxSharedBytes: context.info.limits.maxThreadgroupBytes,
-  whyNot(buffer) {
-    const ours = cudaBuffer(context, buffer);
-    if (!ours) return 'a buffer of another device';
-    return ours.isFree ? 'a buffer that was freed' : undefined;
-  },
-});
+const judgeOf = (context: Context): Judge => judgeOfGpu(context.info, (buffer) => cudaBuffer(context, buffer));
 
 /** What only the driver knows: registers leave room for fewer threads, and grids and blocks have a limit in each dimension. */
 function fitsKernel({ info }: Context, { facts }: CudaKernel, request: LaunchRequest, diagnostics: Diagnostics): boolean {
   const { grid, block, kernel } = request;
-  const given = block[0] * block[1] * block[2];
+  const given = product(block);
   if (given > facts.maxThreads) {
     diagnostics.report('CM5021', { given, limit: facts.maxThreads, who: `\`${kernel}\` on ${info.name}` });
     return false;

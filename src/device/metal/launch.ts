@@ -1,17 +1,17 @@
 /** One launch: limits first, then everything bound to its slot, the commands handed over, waited for, and told of. */
+import { alignUp } from '../../base/bytes.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Handle } from '../../ffi/index.ts';
 import { type KernelParam, printBufferBytes } from '../../ir/index.ts';
 import { handPrinted, reportStop } from '../aftermath.ts';
-import type { Dim3, LaunchRequest, LaunchResult } from '../device.ts';
+import type { LaunchRequest, LaunchResult } from '../device.ts';
+import { product } from '../dim3.ts';
 import { emptyPrintBuffer } from '../printed.ts';
-import { checkRequest, type Judge } from '../request.ts';
+import { checkRequest, type Judge, judgeOfGpu } from '../request.ts';
 import { metalBuffer, takeMemory } from './buffer.ts';
 import type { Context, Memory, MetalKernel, MetalLibrary, Pipeline } from './context.ts';
 import { faultText, reportCommandFault } from './faults.ts';
 import { waitFor } from './wait.ts';
-
-const product = (dims: Dim3): number => dims[0] * dims[1] * dims[2];
 
 /** Runs a kernel to its end; nothing after reporting CM50xx or CM60xx. */
 export function launchKernel(
@@ -44,21 +44,11 @@ function tellOf({ reflection }: MetalKernel, { printed, faults }: Placed, reques
   return faults !== undefined && reportStop(faults.view, reflection, diagnostics);
 }
 
-const judgeOf = (context: Context): Judge => ({
-  limits: context.info.limits,
-  who: context.info.name,
-  maxSharedBytes: context.info.limits.maxThreadgroupBytes,
-  whyNot(buffer) {
-    const ours = metalBuffer(context, buffer);
-    if (!ours) return 'a buffer of another device';
-    return ours.isFree ? 'a buffer that was freed' : undefined;
-  },
-});
+const judgeOf = (context: Context): Judge => judgeOfGpu(context.info, (buffer) => metalBuffer(context, buffer));
 
-const roundUp = (bytes: number): number => Math.ceil(bytes / 16) * 16;
 /** Bytes of each threadgroup argument. */
 const sharedSizes = ({ dynamicSharedBytes, dynamicSharedParts = [dynamicSharedBytes] }: LaunchRequest): number[] =>
-  dynamicSharedParts.map(roundUp);
+  dynamicSharedParts.map((bytes) => alignUp(bytes, 16));
 
 /** Threads of a grid in one dimension, of which positions in it are 32 bits. */
 const mostThreads = 2 ** 32 - 1;

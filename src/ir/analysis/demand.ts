@@ -2,6 +2,7 @@
  * Which values of 64 bits are wanted whole. The low half of a sum, difference, product or shift to the left follows from the low halves of its operands, and
  * memory below 4 GiB is reached by the low half of an address, so most address arithmetic needs no more than words.
  */
+import { addTo } from '../../base/group.ts';
 import type { Inst, Kernel, Value } from '../kernel.ts';
 import { edgesOf } from '../kernel.ts';
 import { argsOf } from '../operands.ts';
@@ -32,7 +33,6 @@ export function wideValues(kernel: Kernel): Uint8Array {
   const brought = new Map<Value, Value[]>();
   /** By value: the pointers made of it, which are as wide. */
   const onward = new Map<Value, Value[]>();
-  const note = (map: Map<Value, Value[]>, key: Value, value: Value): void => void map.set(key, [...(map.get(key) ?? []), value]);
   for (const { body, end } of kernel.blocks) {
     for (const value of body) {
       const inst = kernel.insts[value]!;
@@ -40,13 +40,13 @@ export function wideValues(kernel: Kernel): Uint8Array {
       for (const [name, operand] of operandsByName(inst)) {
         users[operand]!.push(inst);
         if (wantsWhole(kernel, inst, name, operand)) widen(operand);
-        if (isPointer(kernel.insts[operand]!.type) && isLong(kernel, value)) note(onward, operand, value);
+        if (isPointer(kernel.insts[operand]!.type) && isLong(kernel, value)) addTo(onward, operand, value);
       }
     }
     for (const { block, args } of edgesOf(end))
       for (const [i, arg] of args.entries()) {
-        note(brought, block.params[i]!, arg);
-        if (isPointer(kernel.insts[arg]!.type)) note(onward, arg, block.params[i]!);
+        addTo(brought, block.params[i]!, arg);
+        if (isPointer(kernel.insts[arg]!.type)) addTo(onward, arg, block.params[i]!);
       }
   }
   for (let value = stack.pop(); value !== undefined; value = stack.pop()) {

@@ -1,4 +1,5 @@
 /** Natural loops and reducibility. */
+import { addTo } from '../../base/group.ts';
 import { type Cfg, reversePostorder } from './cfg.ts';
 import { type DominatorTree, dominatorsOf } from './dominators.ts';
 
@@ -32,7 +33,7 @@ export function loopsOf(cfg: Cfg, dominators: DominatorTree): Loops {
     for (const to of cfg.successors[from]!) {
       if (cfg.position[to]! > cfg.position[from]!) continue;
       if (!dominators.dominates(to, from)) isReducible = false;
-      else latches.set(to, [...(latches.get(to) ?? []), from]);
+      else addTo(latches, to, from);
     }
   const innermost = new Int32Array(cfg.successors.length).fill(-1);
   const loops: Loop[] = [];

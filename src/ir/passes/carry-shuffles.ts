@@ -3,6 +3,7 @@
  * shuffled back, goes round as the turn wants it. It is shuffled before the loop, and back behind it. That is what sums of tiles of
  * matrices are. Where threads of a warp may part nothing is changed: those that take part in a shuffle would not be the same.
  */
+import { addTo } from '../../base/group.ts';
 import { cfgOf } from '../analysis/cfg.ts';
 import { dominatorsOf } from '../analysis/dominators.ts';
 import { definingBlocks } from '../analysis/liveness.ts';
@@ -90,11 +91,7 @@ function waysOf(kernel: Kernel, { header, blocks }: Loop): Ways {
 
 function usesOf(kernel: Kernel): Map<Value, Use[]> {
   const uses = new Map<Value, Use[]>();
-  const add = (value: Value, use: Use): void => {
-    const known = uses.get(value);
-    if (known) known.push(use);
-    else uses.set(value, [use]);
-  };
+  const add = (value: Value, use: Use): void => addTo(uses, value, use);
   for (const block of kernel.blocks) {
     for (const user of block.body) eachOperand(kernel.insts[user]!, (operand) => add(operand, { block, user }));
     for (const { block: to, args } of edgesOf(block.end)) args.forEach((arg, index) => void add(arg, { block, args, to, index }));

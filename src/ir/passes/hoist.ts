@@ -3,6 +3,7 @@
  * which that holds. An instruction that costs little goes even where not every turn runs it; a costly one only where every turn does.
  * What costs nothing by itself (constants, addresses that an access adds up) follows where another needs it, and stays otherwise.
  */
+import { addTo } from '../../base/group.ts';
 import { type Cfg, cfgOf } from '../analysis/cfg.ts';
 import { type DominatorTree, dominatorsOf } from '../analysis/dominators.ts';
 import { type Loop, type Loops, loopsOf } from '../analysis/loops.ts';
@@ -126,7 +127,7 @@ function move({ kernel, cfg, loops: { loops }, goes }: State): boolean {
     block.body = block.body.filter((value) => {
       const loop = goes[value]!;
       if (loop === none) return true;
-      moved.set(loop, [...(moved.get(loop) ?? []), value]);
+      addTo(moved, loop, value);
       return false;
     });
   }

@@ -50,9 +50,13 @@ export function runPasses(kernel: Kernel, passes: readonly Pass[]): void {
   }
 }
 
-/** All of the above: the standard passes, those that weigh costs, and the standard ones again for what they made plain. */
-export function optimise(kernel: Kernel): void {
+/**
+ * What a kernel on its way to AIR goes through. All of the above: the standard passes, those that weigh costs, and the standard ones again for
+ * what they made plain. Who watches a kernel wants its branches and loops as they are written, so then it is the standard passes alone.
+ */
+export function optimise(kernel: Kernel, isWatched = false): void {
   runPasses(kernel, standardPasses);
+  if (isWatched) return;
   let changed = false;
   for (const pass of costPasses) changed = pass.run(kernel) || changed;
   if (changed) runPasses(kernel, standardPasses);

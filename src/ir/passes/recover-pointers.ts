@@ -2,6 +2,7 @@
  * Pointers out of integer arithmetic: `inttoptr (ptrtoint p + x)` becomes `ptradd p, x`, through sums, differences, selections
  * and block parameters. What is an address only on some ways stays an integer.
  */
+import { addTo } from '../../base/group.ts';
 import { type Base, basesOf } from '../analysis/bases.ts';
 import { addBlockParam, addInst } from '../build.ts';
 import { type Block, type Edge, edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
@@ -125,12 +126,7 @@ function handOver(state: State, { param, block, index, type }: State['pending'][
 
 function edgesByTarget({ blocks }: Kernel): Map<Block, Edge[]> {
   const edges = new Map<Block, Edge[]>();
-  for (const { end } of blocks)
-    for (const edge of edgesOf(end)) {
-      const known = edges.get(edge.block);
-      if (known) known.push(edge);
-      else edges.set(edge.block, [edge]);
-    }
+  for (const { end } of blocks) for (const edge of edgesOf(end)) addTo(edges, edge.block, edge);
   return edges;
 }
 
@@ -140,7 +136,7 @@ function behind(state: State, value: Value, inst: Inst): Value {
   const block = state.home.get(value)!;
   const places = state.placed.get(block) ?? new Map<Value, Value[]>();
   state.placed.set(block, places);
-  places.set(value, [...(places.get(value) ?? []), made]);
+  addTo(places, value, made);
   return made;
 }
 

@@ -2,6 +2,7 @@
  * Block parameters for which every edge brings the same value, or the parameter itself, are that value.
  * Source: Braun et al., "Simple and Efficient Construction of Static Single Assignment Form" (2013), trivial phis.
  */
+import { addTo } from '../../base/group.ts';
 import { cfgOf } from '../analysis/cfg.ts';
 import { edgesOf, type Kernel, type Value } from '../kernel.ts';
 import { dropParams, type Substitution, substitute, substitution } from './substitution.ts';
@@ -36,16 +37,11 @@ export function dropRedundantParams(kernel: Kernel): boolean {
 function flowOf(kernel: Kernel): Flow {
   const incoming = new Map<Value, Value[]>();
   const fed = new Map<Value, Value[]>();
-  const add = (map: Map<Value, Value[]>, key: Value, value: Value): void => {
-    const list = map.get(key);
-    if (list) list.push(value);
-    else map.set(key, [value]);
-  };
   for (const id of cfgOf(kernel).order)
     for (const { block, args } of edgesOf(kernel.blocks[id]!.end))
       args.forEach((arg, i) => {
-        add(incoming, block.params[i]!, arg);
-        add(fed, arg, block.params[i]!);
+        addTo(incoming, block.params[i]!, arg);
+        addTo(fed, arg, block.params[i]!);
       });
   return { incoming, fed };
 }

@@ -2,9 +2,8 @@
  * Parameters by value in one buffer, where a kernel has more parameters than a pipeline has slots: the addresses of what is in
  * it become offsets from its start. Buffers keep a slot each, for a GPU does not know the addresses of buffers.
  */
+import { alignUp } from '../../base/bytes.ts';
 import { addInst, isHidden, type Kernel, type KernelParam, type PackedValue, packedValuesName } from '../../ir/index.ts';
-
-const alignUp = (offset: number, align: number): number => Math.ceil(offset / align) * align;
 
 /** Packs all values in place where more than `slots` are needed without; the buffer has the slot behind those of the others. */
 export function packValues(kernel: Kernel, slots: number): void {

@@ -1,4 +1,5 @@
 /** Where the values of parameters flow as addresses: through sums, differences, selections, casts and block parameters. */
+import { addTo } from '../../base/group.ts';
 import { edgesOf, type Inst, instOf, type Kernel, operandsOf, type Value } from '../../ir/index.ts';
 
 /** The uses of a kernel's values, made once. */
@@ -27,24 +28,18 @@ export function useGraph(kernel: Kernel): Graph {
     for (const value of block.body) {
       order.push(value);
       const inst = instOf(kernel, value);
-      for (const operand of operandsOf(inst)) if (users.get(operand)?.at(-1) !== value) push(users, operand, value);
-      for (const operand of addressOperands(inst)) push(targets, operand, value);
+      for (const operand of operandsOf(inst)) if (users.get(operand)?.at(-1) !== value) addTo(users, operand, value);
+      for (const operand of addressOperands(inst)) addTo(targets, operand, value);
     }
     for (const edge of edgesOf(block.end))
       edge.args.forEach((arg, i) => {
         onEdges.add(arg);
-        push(targets, arg, edge.block.params[i]!);
-        push(incoming, edge.block.params[i]!, arg);
+        addTo(targets, arg, edge.block.params[i]!);
+        addTo(incoming, edge.block.params[i]!, arg);
       });
   }
   const sourcesOf = (value: Value): readonly Value[] => incoming.get(value) ?? addressOperands(instOf(kernel, value));
   return { order, users, onEdges, sourcesOf, targets };
-}
-
-function push(map: Map<Value, Value[]>, key: Value, value: Value): void {
-  const list = map.get(key);
-  if (list) list.push(value);
-  else map.set(key, [value]);
 }
 
 /** The operands that can be what the result points into. */

@@ -5,6 +5,7 @@
  * spaces, addresses get tags (`tagged-addresses.ts`); those of parameters of the kernel have none and are refused (CM2094, CM2096).
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
+import { addTo } from '../../base/group.ts';
 import { type Base, basesOf, edgesOf, type Inst, type Kernel, operandsOf, type Space, type Value } from '../../ir/index.ts';
 import { type Addresses, canTag, useTags } from './tagged-addresses.ts';
 
@@ -111,14 +112,9 @@ function usesAsNumber(kernel: Kernel, marked: ReadonlySet<Value>): Value[] {
 
 function usesOf(kernel: Kernel): { users: Map<Value, Value[]>; handedTo: Map<Value, Value[]> } {
   const [users, handedTo] = [new Map<Value, Value[]>(), new Map<Value, Value[]>()];
-  const note = (map: Map<Value, Value[]>, key: Value, value: Value): void => {
-    const known = map.get(key);
-    if (known) known.push(value);
-    else map.set(key, [value]);
-  };
   for (const { body, end } of kernel.blocks) {
-    for (const value of body) for (const operand of new Set(operandsOf(kernel.insts[value]!))) note(users, operand, value);
-    for (const edge of edgesOf(end)) for (const [i, arg] of edge.args.entries()) note(handedTo, arg, edge.block.params[i]!);
+    for (const value of body) for (const operand of new Set(operandsOf(kernel.insts[value]!))) addTo(users, operand, value);
+    for (const edge of edgesOf(end)) for (const [i, arg] of edge.args.entries()) addTo(handedTo, arg, edge.block.params[i]!);
   }
   return { users, handedTo };
 }

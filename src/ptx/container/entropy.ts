@@ -38,7 +38,7 @@ export class BackwardBits {
 }
 
 /** Position of the highest bit that is set, of a value above zero. */
-export const floorLog2 = (value: number): number => 31 - Math.clz32(value);
+const floorLog2 = (value: number): number => 31 - Math.clz32(value);
 
 /** A decoding table of finite-state entropy: by state, the symbol, and how to get to the next state. */
 export interface FseTable {

@@ -32,7 +32,7 @@ export interface Image {
 }
 
 /** Most bytes that an image may stand for: ten times the largest PTX in NVIDIA's own libraries, and no burden to hold. */
-export const largestImage = 128 * 1024 * 1024;
+const largestImage = 128 * 1024 * 1024;
 
 /** LZ4 makes at most 255 bytes of one. */
 const lz4Ratio = 255;

@@ -2,6 +2,7 @@
  * The instruction table: all rows, in the order of the manual, those that are refused last. One file per chapter; `compose.ts` holds what rows share. To
  * add an instruction, copy the manual's line into a row (see `docs/architecture.md`).
  */
+import { addTo } from '../../base/group.ts';
 import type { Row } from '../row.ts';
 import { approximateRows } from './approximate.ts';
 import { asyncCopyRows } from './async-copy.ts';
@@ -81,11 +82,7 @@ type Groups = ReadonlyMap<string, readonly Row[]>;
 
 function grouped(rows: readonly Row[]): Groups {
   const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(row.name);
-    if (group) group.push(row);
-    else groups.set(row.name, [row]);
-  }
+  for (const row of rows) addTo(groups, row.name, row);
   return groups;
 }
 

@@ -59,7 +59,7 @@ export function hostImports(memory: WebAssembly.Memory, tick: () => void): WebAs
 }
 
 /** i32 globals that a launch sets or reads: shapes, places of windows, and how far the kernel came. */
-export const wordGlobals = [
+const wordGlobals = [
   'ntid.x',
   'ntid.y',
   'ntid.z',

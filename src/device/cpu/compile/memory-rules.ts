@@ -25,6 +25,9 @@ export function select(e: Emitter, inst: InstOf<'select'>): void {
 
 const loads: Record<string, string> = { i8: 'i32.load8_u', i16: 'i32.load16_u', f16: 'i32.load16_u', bf16: 'i32.load16_u' };
 const stores: Record<string, string> = { i8: 'i32.store8', i16: 'i32.store16', f16: 'i32.store16', bf16: 'i32.store16' };
+/** The instruction that reads a scalar or pointer. */
+export const loadOf = (element: Type): string => loads[element] ?? `${heldAs(element)}.load`;
+const storeOf = (element: Type): string => stores[element] ?? `${heldAs(element)}.store`;
 
 /**
  * The address on the stack as an index of memory. The first page is nobody's, and memory ends below 4 GiB: whatever lies
@@ -47,7 +50,7 @@ export function wrapAddress(e: Emitter): void {
 export function load(e: Emitter, inst: InstOf<'load'>, value: Value): void {
   if (e.sanitizer) return watchedLoad(e, e.sanitizer, inst, value);
   const element = elementOf(inst.type);
-  const name = loads[element] ?? `${heldAs(element)}.load`;
+  const name = loadOf(element);
   const size = bytesOf(element);
   const read = (offset: number): void => (isStrong(e, inst) ? loadStrong(e, element, offset) : e.code.access(name, 1, offset));
   e.values.push(inst.addr);
@@ -67,7 +70,7 @@ export function store(e: Emitter, inst: InstOf<'store'>, value: Value): void {
   if (e.sanitizer) return watchedStore(e, e.sanitizer, inst, value);
   const type = typeOf(e, inst.value);
   const element = elementOf(type);
-  const name = stores[element] ?? `${heldAs(element)}.store`;
+  const name = storeOf(element);
   const write = (offset: number): void => (isStrong(e, inst) ? storeStrong(e, element, offset) : e.code.access(name, 1, offset));
   e.values.push(inst.addr);
   wrapAddress(e);
@@ -105,7 +108,7 @@ function watchedLoad(e: Emitter, sanitizer: Sanitizer, inst: InstOf<'load'>, val
   const element = elementOf(inst.type);
   eachAddress(e, inst.addr, inst.type, (lane) => {
     sanitizer.place(e, inst, value, lane);
-    e.code.access(loads[element] ?? `${heldAs(element)}.load`, 1);
+    e.code.access(loadOf(element), 1);
   });
 }
 
@@ -126,6 +129,6 @@ function watchedStore(e: Emitter, sanitizer: Sanitizer, inst: InstOf<'store'>, v
       writeBits(e.code, element);
     });
     e.code.at('local.get', stored);
-    e.code.access(stores[element] ?? `${heldAs(element)}.store`, 1);
+    e.code.access(storeOf(element), 1);
   });
 }

@@ -1,4 +1,5 @@
 /** Where everything of a kernel lives: variables in windows of memory, values across stops in a record per thread. */
+import { alignUp } from '../../../base/bytes.ts';
 import {
   bytesOf,
   cfgOf,
@@ -47,8 +48,6 @@ export interface OperandSlot {
 
 /** Made again wherever they are used, rather than kept. */
 export const isFree = ({ op }: Inst): boolean => op === 'const' || op === 'param' || op === 'variable' || op === 'sreg';
-
-const alignUp = (offset: number, align: number): number => Math.ceil(offset / align) * align;
 
 /** Plans a kernel, whose blocks are split at stops on the way. */
 export function planOf(kernel: Kernel): Plan {

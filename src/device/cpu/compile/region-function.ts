@@ -23,7 +23,7 @@ import { writeInstruction } from './rules.ts';
 import { gone, type Shared, waiting, writeStateAddress } from './shared.ts';
 import { continuation, stopOf, stopsOf } from './split.ts';
 import { writeStructure } from './structure.ts';
-import { heldAs, regionValues, type Values } from './values.ts';
+import { heldAs, regionValues, type Values, writeConstant } from './values.ts';
 
 /** Locals that every region function has. */
 interface Frame {
@@ -316,23 +316,10 @@ function writeFree(frame: Frame, value: Value): void {
   const { shared, code } = frame;
   const { plan, host } = shared;
   const inst = plan.kernel.insts[value]!;
-  if (inst.op === 'const') writeConstant(code, inst);
+  if (inst.op === 'const') writeConstant(code, heldAs(inst.type), inst.bits);
   else if (inst.op === 'param') code.at('global.get', host.params[inst.index]!);
   else if (inst.op === 'variable') writeVariable(frame, inst.name);
   else if (inst.op === 'sreg') writeSreg(frame, inst.name);
-}
-
-function writeConstant(code: Code, { type, bits }: InstOf<'const'>): void {
-  switch (heldAs(type)) {
-    case 'i32':
-      return code.i32(Number(bits) | 0);
-    case 'i64':
-      return code.i64(bits);
-    case 'f32':
-      return code.f32(Number(bits));
-    case 'f64':
-      return code.f64(bits);
-  }
 }
 
 function writeVariable(frame: Frame, name: string): void {

@@ -13,6 +13,20 @@ export function heldAs(type: Type): NumberType {
   return bitsOf(type) === 64 ? 'i64' : 'i32';
 }
 
+/** Puts a constant on the stack, as a number of at most as many bits. */
+export function writeConstant(code: Code, type: NumberType, bits: bigint): void {
+  switch (type) {
+    case 'i32':
+      return code.i32(Number(BigInt.asIntN(32, bits)));
+    case 'i64':
+      return code.i64(bits);
+    case 'f32':
+      return code.f32(Number(bits));
+    case 'f64':
+      return code.f64(bits);
+  }
+}
+
 /** Expressions deeper than this are cut by a local, so that writing them does not exhaust the stack. */
 const deepest = 48;
 

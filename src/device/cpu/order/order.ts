@@ -3,7 +3,8 @@
  * machine. Source: Luby and Rackoff, "How to Construct Pseudorandom Permutations" (1988), with steps repeated until they land inside.
  */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
-import type { Dim3, LaunchRequest, Order } from '../../device.ts';
+import type { LaunchRequest, Order } from '../../device.ts';
+import { product } from '../../dim3.ts';
 import type { DeviceMemory } from '../memory.ts';
 import type { Observer } from '../observer.ts';
 import { type OrderImport, orderGlobal } from './state.ts';
@@ -40,8 +41,6 @@ export function permutationOf(order: Order, count: number, salt: number): Permut
     return at;
   };
 }
-
-const product = (dims: Dim3): number => dims[0] * dims[1] * dims[2];
 
 /** Makes ready what an ordered module asks for; nothing after reporting CM6012. */
 export function startOrder(

@@ -1,6 +1,7 @@
 /** From counts by basic block to counts by line. */
 import { type Line, lineOf } from '../../../air/index.ts';
 import type { Block, Kernel, Value } from '../../../ir/index.ts';
+import { product } from '../../dim3.ts';
 import {
   type AccessKind,
   type Executions,
@@ -57,12 +58,11 @@ export function profileOf(observed: Observed, { source }: ProfileRequest, counts
   const hasMarks = kernel.insts.some(({ op }) => op === 'mark');
   for (const block of kernel.blocks) tallyBlock(tally, block, hasMarks);
   const { kernel: name, grid, block } = observed.request;
-  const threads = block[0] * block[1] * block[2];
   return {
     kernel: name,
     grid,
     block,
-    warps: grid[0] * grid[1] * grid[2] * Math.ceil(threads / 32),
+    warps: product(grid) * Math.ceil(product(block) / 32),
     footprint: { read: 32 * bitsIn(counts.read), written: 32 * bitsIn(counts.written) },
     total: tally.total,
     operations: tally.operations,

@@ -1,5 +1,6 @@
 /** The host's half of a profile: streams of threads come in, warps are followed, and what they do is counted. */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
+import { product } from '../../dim3.ts';
 import type { ProfileRequest } from '../../profile.ts';
 import type { Observed, Observer } from '../observer.ts';
 import { countGlobal, countShared } from './coalesce.ts';
@@ -28,7 +29,7 @@ export function startProfile(observed: Observed, request: ProfileRequest, diagno
     return undefined;
   }
   const counts = newCounts(observed);
-  const threads = launch.block[0] * launch.block[1] * launch.block[2];
+  const threads = product(launch.block);
   const follower = newFollower(observed, counts, threads);
   let [thread, held] = [0, 0];
   let global: ((name: string) => WebAssembly.Global) | undefined;

@@ -77,7 +77,7 @@ const describeThread = (thread: number, [nx, ny]: Dim3): string =>
   [thread % nx, Math.floor(thread / nx) % ny, Math.floor(thread / (nx * ny))].join(', ');
 
 /** A thread by the numbers that its program sees. */
-export const describeWho = ({ thread, block }: Who, shape: Dim3): string =>
+const describeWho = ({ thread, block }: Who, shape: Dim3): string =>
   `thread (${describeThread(thread, shape)}) of block (${block.join(', ')}): lane ${thread & 31} of warp ${thread >> 5}`;
 
 /** A thread of a block that is known. */

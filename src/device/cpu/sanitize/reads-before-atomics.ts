@@ -2,6 +2,7 @@
  * Plain reads of words that the same thread may go on to change atomically: the first look of a loop around a compare-and-swap,
  * or a test that spares an atomic. That others change the word meanwhile is what the atomic is for.
  */
+import { addTo } from '../../../base/group.ts';
 import { edgesOf, type Kernel, type Value } from '../../../ir/index.ts';
 import { stopOf } from '../compile/split.ts';
 
@@ -11,7 +12,7 @@ export function readsBeforeAtomics(kernel: Kernel): ReadonlySet<Value> {
   for (const block of kernel.blocks)
     for (const [at, value] of block.body.entries()) {
       const inst = kernel.insts[value]!;
-      if (inst.op === 'atomic' || inst.op === 'cas') atomics.set(inst.a, [...(atomics.get(inst.a) ?? []), { block: block.id, at }]);
+      if (inst.op === 'atomic' || inst.op === 'cas') addTo(atomics, inst.a, { block: block.id, at });
     }
   const found = new Set<Value>();
   if (atomics.size === 0) return found;

@@ -1,7 +1,8 @@
 /** A watched launch: the shadow of memory, what an instrumented module imports, and what was found when it has ended. */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { printBufferBytes } from '../../../ir/index.ts';
-import type { Dim3, LaunchRequest, SanitizeRequest } from '../../device.ts';
+import type { LaunchRequest, SanitizeRequest } from '../../device.ts';
+import { product } from '../../dim3.ts';
 import { sharedParts } from '../../request.ts';
 import type { DeviceMemory } from '../memory.ts';
 import type { Observed } from '../observer.ts';
@@ -41,7 +42,6 @@ interface Shadow {
   readonly end: number;
 }
 
-const product = (dims: Dim3): number => dims[0] * dims[1] * dims[2];
 /** Bytes of what takes the place of a wrong access, twice: what is read, zeros, and what is written. */
 const sinkBytes = 64;
 
@@ -126,7 +126,7 @@ function fillMaps(memory: DeviceMemory, { allowed, written }: Shadow, map: numbe
 }
 
 /** Marks what the launch itself has: constants, values, words that the kernel leaves. */
-export function allowArea(
+function allowArea(
   memory: DeviceMemory,
   shadow: { readonly allowed: number; readonly written: number },
   spans: readonly (readonly [number, number])[],

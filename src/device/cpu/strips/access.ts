@@ -11,7 +11,7 @@ import type { StripValues } from './values.ts';
 import { evenWords, oddWords, words } from './vectors.ts';
 
 /** Whether the lanes of an access lie one behind the other, without a gap. */
-const isDense = (s: Strip, addr: Value, moved: Value): boolean => {
+export const isDense = (s: Strip, addr: Value, moved: Value): boolean => {
   const type = typeOf(s, moved);
   return shapeOf(s, addr) === 1 && lanesOf(type) === 1 && s.plan.shapes.stride[addr] === bytesOf(elementOf(type));
 };
@@ -28,13 +28,13 @@ export function allRun({ code }: Pick<Strip, 'code'>, masks: readonly number[]):
 /** The address of the first lane, less the bias, in a local. */
 function baseOf(s: Strip, addr: Value): number {
   const base = s.temp('i32', 10);
-  address(s, addr);
+  firstAddress(s, addr);
   s.code.at('local.set', base);
   return base;
 }
 
 /** Puts the address of the first lane, less the bias, on the stack. */
-function address(s: Strip, addr: Value): void {
+export function firstAddress(s: Strip, addr: Value): void {
   s.scalar(addr);
   biased(s, addr);
 }
@@ -86,10 +86,10 @@ export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value:
   if (!isSideBySide && !isNear(s, inst.addr)) return gather(s, values, inst, value);
   const places = (base: number, pack: number): Places => evenPlaces(s, inst.addr, base, pack);
   const vector = (base: number, part: number): void => {
-    if (isSideBySide) return denseVector(s, inst, base, part);
+    if (isSideBySide) return denseVector(s, inst, () => s.code.at('local.get', base), part);
     loadEven(s, inst.type, places(base, bytesOf(elementOf(inst.type)) === 8 ? part >> 1 : part), part & 1);
   };
-  if (!inst.volatile && values.postpone(value, () => address(s, inst.addr), vector)) return;
+  if (!inst.volatile && values.postpone(value, () => firstAddress(s, inst.addr), vector)) return;
   const base = baseOf(s, inst.addr);
   if (lanesOf(inst.type) > 1) {
     for (let pack = 0; pack < s.plan.packs; pack++) piecesOf(s, values, value, pack, places(base, pack));
@@ -134,9 +134,9 @@ function loadShared(s: Strip, values: StripValues, inst: InstOf<'load'>, value: 
 }
 
 /** Puts one vector of what lies side by side on the stack. */
-function denseVector({ code }: Strip, inst: InstOf<'load'>, base: number, part: number): void {
+export function denseVector({ code }: Strip, inst: InstOf<'load'>, pushBase: () => void, part: number): void {
   const bytes = bytesOf(elementOf(inst.type));
-  code.at('local.get', base);
+  pushBase();
   const offset = bias + part * (bytes === 8 ? 16 : 4 * bytes);
   if (bytes >= 4) return code.access('v128.load', 1, offset);
   if (bytes === 2) return code.access('v128.load16x4_u', 1, offset);

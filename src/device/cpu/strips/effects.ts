@@ -1,16 +1,28 @@
 /** What is not done vector by vector: memory, atomics, and what a warp does together. */
-import { operandsOf, specOf, type Value } from '../../../ir/index.ts';
+import { type Block, operandsOf, specOf, type Value } from '../../../ir/index.ts';
 import { load, store, whereAnyRuns, whereRuns } from './access.ts';
 import { ballot, reduce, shuffle } from './collective.ts';
 import { exactFma } from './fma.ts';
+import { runsOf, writeRolled } from './rolled.ts';
 import { bias, writeScalar } from './scalar.ts';
 import { mostBytes } from './shared.ts';
 import { longOf, numberOf, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
 import { shapeName, words } from './vectors.ts';
 
-/** Writes one instruction of a block's body. */
-export function writeStripInstruction(values: StripValues, value: Value): void {
+/** Writes the body of a block, its long stretches of straight code rolled. */
+export function writeStripBody(values: StripValues, block: Block): void {
+  const { rolled, plan } = values.strip;
+  let at = 0;
+  for (const run of runsOf(values.strip, block)) {
+    for (; at < run.from; at++) writeStripInstruction(values, block.body[at]!);
+    rolled.bytes = Math.max(rolled.bytes, writeRolled(values, block, run, plan.recordBytes));
+    at = run.to;
+  }
+  for (; at < block.body.length; at++) writeStripInstruction(values, block.body[at]!);
+}
+
+function writeStripInstruction(values: StripValues, value: Value): void {
   const s = values.strip;
   // The function is given up then, and what would come is of no use.
   if (s.code.size > mostBytes) return;

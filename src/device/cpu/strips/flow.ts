@@ -17,9 +17,10 @@ import {
 import { type NestContents, type Nested, type Task, writeNest } from '../compile/nesting.ts';
 import { allRun } from './access.ts';
 import { isAtHand, mayAgree, writeAgreement } from './agree.ts';
-import { writeStripInstruction } from './effects.ts';
+import { writeStripBody } from './effects.ts';
 import type { Flow } from './frame.ts';
 import { type Parting, partingOf, writeMasked } from './masked.ts';
+import { runsOf } from './rolled.ts';
 import { endsInBarrier } from './split.ts';
 import { shapeOf } from './strip.ts';
 
@@ -72,7 +73,7 @@ function graphOf(flow: Flow): Graph {
       const cost = size(parting.blocks);
       budget -= cost;
       const isLong = parting.loops.length > 0 || work(parting.blocks) > worthLooking || mayAgree(strip, end.cond);
-      const isWorth = !strip.mask && budget > 0 && isLong;
+      const isWorth = !strip.mask && budget > 0 && isLong && !isRolledAlone(flow, parting);
       if (isWorth) looked.add(id);
       next = [...(isWorth ? next : []), ...(parting.meeting < kernel.blocks.length ? [parting.meeting] : [])];
     }
@@ -90,6 +91,10 @@ function graphOf(flow: Flow): Graph {
     looked,
   };
 }
+
+/** Whether all there is behind a branch is one block that is rolled: a mask costs it nothing, and another copy of it would be large. */
+const isRolledAlone = ({ kernel, strip }: Flow, { blocks }: Parting): boolean =>
+  blocks.length === 1 && runsOf(strip, kernel.blocks[blocks[0]!]!).length > 0;
 
 function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: readonly (readonly number[])[]): void {
   const { kernel, region } = flow;
@@ -112,7 +117,7 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
   const leaf = (id: number): void => {
     const block = kernel.blocks[id]!;
     values.begin(block);
-    for (const value of block.body) writeStripInstruction(values, value);
+    writeStripBody(values, block);
     const { end } = block;
     if (end.op === 'ret' || endsInBarrier(kernel, id)) return flow.leave(block);
     if (end.op === 'br') return jump(id, end.to);

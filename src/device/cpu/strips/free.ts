@@ -11,6 +11,7 @@ import {
   terminatorOperands,
   type Value,
 } from '../../../ir/index.ts';
+import { writeConstant } from '../compile/values.ts';
 import type { StripPlan } from './plan.ts';
 import { sregShape } from './shapes.ts';
 import { addStride, longOf, numberOf, type Strip, shapeOf } from './strip.ts';
@@ -29,7 +30,7 @@ export function pushFreeScalar(s: Strip, starts: Starts, value: Value): void {
   const inst = s.kernel.insts[value]!;
   switch (inst.op) {
     case 'const':
-      return pushConstant(s, value, inst);
+      return writeConstant(s.code, numberOf(s, value), inst.bits);
     case 'param':
       if (longOf(s, value)) return s.code.at('global.get', s.host.params[inst.index]!);
       return s.code.at('local.get', starts.params.get(inst.index)!);
@@ -37,19 +38,6 @@ export function pushFreeScalar(s: Strip, starts: Starts, value: Value): void {
       return pushVariable(s, value, inst);
     case 'sreg':
       return pushSreg(s, starts, inst.name);
-  }
-}
-
-function pushConstant({ code, plan, kernel }: Strip, value: Value, { bits }: InstOf<'const'>): void {
-  switch (numberOf({ plan, kernel }, value)) {
-    case 'i32':
-      return code.i32(Number(BigInt.asIntN(32, bits)));
-    case 'i64':
-      return code.i64(bits);
-    case 'f32':
-      return code.f32(Number(bits));
-    case 'f64':
-      return code.f64(bits);
   }
 }
 

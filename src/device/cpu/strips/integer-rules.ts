@@ -122,7 +122,7 @@ export const shift =
     const count = s.kernel.insts[inst.b]!;
     const known = count.op === 'const' && count.bits < BigInt(width) ? Number(count.bits) : undefined;
     // JavaScriptCore moves the count of every shift into a vector register by way of two others. A product takes less, but longer.
-    if (name === 'shl' && known !== undefined && !isWide && s.plan.packs >= packsForProducts)
+    if (name === 'shl' && known !== undefined && !isWide && (s.isRolled || s.plan.packs >= packsForProducts))
       return (part) => {
         s.part(inst.a, part);
         s.code.v128(words(2 ** known));

@@ -5,7 +5,7 @@
  * Vectorization" (CGO 2011), for masks.
  */
 import { type Block, type Edge, edgesOf, influenceOf, type Loop, specOf, type Value } from '../../../ir/index.ts';
-import { writeStripInstruction } from './effects.ts';
+import { writeStripBody } from './effects.ts';
 import type { Flow } from './frame.ts';
 import { longOf, maskPart, shapeOf } from './strip.ts';
 
@@ -82,7 +82,7 @@ function writeOne(state: State, id: number): void {
   const lanes = inLoop ? movedAway(state, own) : own;
   strip.mask = lanes;
   flow.values.begin(block);
-  for (const value of block.body) writeStripInstruction(flow.values, value);
+  writeStripBody(flow.values, block);
   leave(state, block, lanes);
   if (inLoop) flow.giveMasks(lanes);
   if (isGuarded) code.end();

@@ -18,16 +18,43 @@ import { waitsForOthers } from './waiting.ts';
 export interface StripModule {
   readonly bytes: Uint8Array;
   readonly plan: StripPlan;
+  /** Bytes of the record area of a block. */
+  readonly recordBytes: number;
   /** What stands in constant memory from `poolStart` on. */
   readonly pool: Uint8Array;
 }
 
 const mostLocals = 20_000;
 
-/** A module for blocks of a shape, or why there is none. The kernel stays as it is. */
+/**
+ * Bytes of code up to which JavaScriptCore optimises a function; of more it keeps its first, quick translation for good.
+ * Source: WebKit, `maximumOMGCandidateCost` in runtime/OptionsList.h.
+ */
+const mostOptimised = 100_000;
+
+/**
+ * A module for blocks of a shape, or why there is none. The kernel stays as it is. Strips are shorter than would be chosen where that makes
+ * functions small enough to be optimised.
+ */
 export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions): StripModule | { readonly why: string } {
   const before = whyAlone(kernel);
   if (before !== undefined) return { why: before };
+  const first = compileOnce(kernel, block, options);
+  if ('why' in first || first.largest <= mostOptimised || options.lanes !== undefined) return first;
+  for (let lanes = first.plan.lanes / 2; lanes >= 4; lanes /= 2) {
+    const made = compileOnce(kernel, block, { ...options, lanes });
+    // What a warp does together takes a whole warp.
+    if ('why' in made || made.plan.lanes !== lanes) break;
+    if (made.largest <= mostOptimised) return made;
+  }
+  return first;
+}
+
+/** A module with the bytes of its largest function, or why there is none. */
+type Made = (StripModule & { readonly largest: number }) | { readonly why: string };
+
+/** Where code for lanes that go together and for those that part is too much, the first is left out. */
+function compileOnce(kernel: Kernel, block: Dim3, options: StripOptions): Made {
   const plan = stripPlan(kernel, block, options);
   const after = whyNotTogether(plan);
   if (after !== undefined) return { why: after };
@@ -38,7 +65,7 @@ export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions
 const tooMuch = 'too much code';
 
 /** The module of a plan, at length or briefly. */
-function writeModule(plan: StripPlan, options: StripOptions, isBrief: boolean): StripModule | { readonly why: string } {
+function writeModule(plan: StripPlan, options: StripOptions, isBrief: boolean): Made {
   const { kernel } = plan;
   const module = newModule();
   const host = declareHost(module, kernel.params.length, options.isShared);
@@ -63,17 +90,20 @@ function writeModule(plan: StripPlan, options: StripOptions, isBrief: boolean): 
     fma: options.fma,
     isBrief,
     pool,
+    rolled: { bytes: 0 },
   };
   const steps: number[] = [];
+  let largest = 0;
   for (const region of plan.regions) {
     const written = writeStripRegion(shared, region);
     if (!written) return { why: 'blocks that cannot be nested' };
     if (written.code.size > mostBytes || written.code.locals > mostLocals) return { why: tooMuch };
     steps.push(written.index);
+    largest = Math.max(largest, written.code.size);
   }
   const run = writeBlock(shared, steps);
   writeGrid(host, module.fn(runSignature, 'run').code, run);
-  return { bytes: module.finish(), plan, pool: shared.pool.bytes() };
+  return { bytes: module.finish(), plan, recordBytes: plan.recordBytes + shared.rolled.bytes, pool: shared.pool.bytes(), largest };
 }
 
 /** A block of threads: one region after the other, as each says. */

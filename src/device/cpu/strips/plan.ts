@@ -1,5 +1,15 @@
 /** What is known of a kernel before strips are written: its narrowed copy, shapes, regions, and where values wait between regions. */
-import { elementOf, isVector, type Kernel, lanesOf, livenessOf, operandsOf, terminatorOperands, type Value } from '../../../ir/index.ts';
+import {
+  definingBlocks,
+  elementOf,
+  isVector,
+  type Kernel,
+  lanesOf,
+  livenessOf,
+  operandsOf,
+  terminatorOperands,
+  type Value,
+} from '../../../ir/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { countUses, isFree, type Plan, windowsOf } from '../compile/plan.ts';
 import { workOutAgain } from './again.ts';
@@ -42,7 +52,7 @@ export interface StripPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | '
   readonly slots: ReadonlyMap<Value, number>;
   /** Byte offset in the record area of memory for what a warp passes between lanes. */
   readonly scratch: number;
-  /** Bytes of the record area of a block. */
+  /** Bytes of the record area of a block, but for what rolled code takes. */
   readonly recordBytes: number;
 }
 
@@ -64,7 +74,7 @@ export function stripPlan(original: Kernel, block: Dim3, { fma, lanes: fixed }: 
   const { offsets, windows } = windowsOf(kernel);
   const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, fixed, fma }, shapesOf);
   const regions = stripRegions(kernel);
-  const home = homes(kernel);
+  const home = definingBlocks(kernel);
   const threads = block[0] * block[1] * block[2];
   const plan = { kernel, block, threads, lanes, packs: lanes / 4, wide, shapes, regions, home, permutations, offsets, windows };
   const { liveIn } = livenessOf(kernel, shapes.cfg);
@@ -72,12 +82,6 @@ export function stripPlan(original: Kernel, block: Dim3, { fma, lanes: fixed }: 
     regions.map(({ entry }) => [entry, entry === 0 ? [] : [...liveIn[entry]!].filter((value) => !isFree(kernel.insts[value]!))]),
   );
   return { ...plan, ...countUses(kernel, home), escapes: escapesOf(kernel, home, regions, liveIn), brought, ...placed(plan, brought) };
-}
-
-function homes(kernel: Kernel): Int32Array {
-  const home = new Int32Array(kernel.insts.length).fill(-1);
-  for (const block of kernel.blocks) for (const value of [...block.params, ...block.body]) home[value] = block.id;
-  return home;
 }
 
 function escapesOf(kernel: Kernel, home: Int32Array, regions: readonly StripRegion[], liveIn: readonly ReadonlySet<Value>[]): Uint8Array {

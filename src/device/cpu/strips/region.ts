@@ -70,6 +70,8 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
     stripHelper: shared.stripHelper,
     frame,
     fma: shared.fma,
+    isRolled: false,
+    rolled: shared.rolled,
     mask: undefined,
   };
   const values = stripValues(base, starts);

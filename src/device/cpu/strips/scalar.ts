@@ -4,6 +4,7 @@
  */
 import { bytesOf, elementOf, type InstOf, isPointer, isVector, lanesOf, spaceOf, type Value } from '../../../ir/index.ts';
 import type { Emitter } from '../compile/emitter.ts';
+import { loadOf } from '../compile/memory-rules.ts';
 import { ruleOf } from '../compile/rules.ts';
 import { pushWindow } from './free.ts';
 import { longOf, numberOf, type Strip, typeOf } from './strip.ts';
@@ -91,9 +92,6 @@ function addWindow(s: Strip, pointer: Value, op: 'add' | 'sub', lane: number | u
   s.code.op(`${longOf(s, pointer) ? 'i64' : 'i32'}.${op}`);
 }
 
-export const loadNames: Record<string, string> = { i8: 'i32.load8_u', i16: 'i32.load16_u', f16: 'i32.load16_u', bf16: 'i32.load16_u' };
-export const storeNames: Record<string, string> = { i8: 'i32.store8', i16: 'i32.store16', f16: 'i32.store16', bf16: 'i32.store16' };
-
 /** What is on the stack, an address in words or longs, less the bias: to be accessed with that as the offset. */
 export function biased(s: Strip, addr: Value): void {
   if (longOf(s, addr)) {
@@ -113,7 +111,7 @@ export function biased(s: Strip, addr: Value): void {
 /** One load for all lanes, element by element. */
 function loadScalar(s: Strip, inst: InstOf<'load'>, push: () => void): void {
   const element = elementOf(inst.type);
-  const name = loadNames[element] ?? `${element.startsWith('f') ? element : bytesOf(element) === 8 ? 'i64' : 'i32'}.load`;
+  const name = loadOf(element);
   push();
   biased(s, inst.addr);
   const lanes = lanesOf(inst.type);

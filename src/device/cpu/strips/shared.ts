@@ -24,4 +24,6 @@ export interface StripShared {
   /** Whether code is to be short: once for lanes that part, and not for those too that go together. */
   readonly isBrief: boolean;
   readonly pool: Pool;
+  /** Bytes of the record area, behind those of the plan, that rolled code takes. */
+  readonly rolled: { bytes: number };
 }

@@ -32,6 +32,10 @@ export interface Strip {
   readonly stripHelper: (name: StripHelper) => number;
   readonly frame: StripFrame;
   readonly fma: FmaMode;
+  /** Whether the code at hand stands in a loop over vectors, so that how long one takes does not matter. */
+  readonly isRolled: boolean;
+  /** Bytes of the record area, behind those of the plan, that rolled code takes. */
+  readonly rolled: { bytes: number };
   /** Lanes that run, a local of a mask for each pack; all of them where there is none. */
   mask: readonly number[] | undefined;
   /** Puts one vector of a varying or shared value on the stack: of 4 lanes, or of 2 where lanes have 64 bits. */

@@ -14,8 +14,11 @@ import { addStride, longOf, maskPart, numberOf, type Strip, shapeOf } from './st
 import { consumersOf, isCondition } from './uses.ts';
 import { shapeName, words } from './vectors.ts';
 
-/** Expressions deeper than this are cut by a local. */
-const deepest = 24;
+/**
+ * Expressions deeper than this are cut by a local: a processor finds what to do while it waits for the steps of one vector in those of the next,
+ * and does not look far ahead.
+ */
+const deepest = 10;
 
 export interface StripValues {
   readonly strip: Strip;

@@ -6,14 +6,21 @@ import { elementOf, type Kernel, lanesOf, livenessOf, operandsOf, specOf, termin
 import type { Dim3 } from '../../device.ts';
 import { isFree } from '../compile/plan.ts';
 import type { FmaMode } from './fma-mode.ts';
+import { hasLongRun } from './rolled.ts';
 import type { Cut, Shapes } from './shapes.ts';
 
-/** Vectors that may be live at once, of all packs together: more than there are registers, for a spill is less than what starting a strip takes. */
-const registers = 32;
+/**
+ * Vectors that may be live at once, of all packs together: more than there are registers, for a spill is less than what starting a strip takes, and
+ * packs that do not depend on each other keep a processor busy.
+ */
+const registers = 64;
 /** Vectors of a pack that an exact fused operation works with beside its operands and result. */
 const ofExactFma = 6;
 /** The most lanes where lanes part on their ways, or are taken one by one: longer strips have more that do not run, and as much code. */
 const mostApart = 16;
+
+/** The most lanes where long straight code goes through memory. */
+const mostRolled = 16;
 
 interface Wish {
   readonly block: Dim3;
@@ -36,6 +43,7 @@ export function chooseLanes(
   if (fixed !== undefined) return { lanes: fixed, shapes: shapesFor(fixed) };
   const most = rowLanes(block);
   const shapes = shapesFor(most);
+  if (hasLongRun(kernel, shapes)) return { lanes: Math.min(most, mostRolled), shapes: most > mostRolled ? shapesFor(mostRolled) : shapes };
   const pressure = pressureOf(kernel, wide, shapes) + (fma === 'exact' && hasFma(kernel, shapes) ? ofExactFma : 0);
   const widest = goApart(kernel, shapes) ? Math.min(most, mostApart) : most;
   const fitting = [32, 16, 8, 4].find((lanes) => lanes <= widest && (lanes / 4) * pressure <= registers) ?? 4;
