@@ -513,4 +513,28 @@ test('values of every width are passed by value', () => {
   assert.equal([view.getFloat64(0, true), view.getBigInt64(8, true), view.getUint16(16, true)], [3.5, -2n, 0x1234]);
 });
 
+test('a kernel whose module is too large for the engine here, as on the thread of a page, is refused', () => {
+  const { Module } = WebAssembly;
+  WebAssembly.Module = class extends Module {
+    constructor(bytes: BufferSource) {
+      if (bytes.byteLength > 200) throw new RangeError('8 MB at most');
+      super(bytes);
+    }
+  };
+  try {
+    const { ended, diagnostics } = tryOnCpu(
+      simple((w) => w.put(w.param(0), w.i32(0), w.i32(1))),
+      [new Uint8Array(4)],
+      { block: [32, 1, 1] },
+    );
+    assert.is(ended, false);
+    assert.equal(
+      diagnostics.list.map(({ code, message }) => `${code}: ${message}`),
+      ['CM6013: kernel `k` is too large for the CPU device: 8 MB at most'],
+    );
+  } finally {
+    WebAssembly.Module = Module;
+  }
+});
+
 test.run();

@@ -46,6 +46,21 @@ test('npm packs it with what it is built to, and installs it in an empty folder'
   assert.ok(existsSync(kernel));
 });
 
+test('a bundler for pages takes its build for pages, without anything of Node or Bun', async () => {
+  const entry = join(app, 'page.js');
+  writeFileSync(entry, `import { Device } from 'cumetal';\nimport { parse } from 'cumetal/ptx';\nglobalThis.all = [Device, parse];\n`);
+  const inputs: string[] = [];
+  const noted = {
+    name: 'noted',
+    setup: (build: Bun.PluginBuilder) => void build.onLoad({ filter: /.*/ }, ({ path }) => void inputs.push(path)),
+  };
+  const { outputs } = await Bun.build({ entrypoints: [entry], target: 'browser', plugins: [noted] });
+  assert.equal(new Bun.Transpiler({ loader: 'js' }).scanImports(await outputs[0]!.text()), []);
+  const others = inputs.filter((path) => path !== entry && !path.startsWith(join(app, 'node_modules/cumetal/dist/browser/')));
+  assert.equal(others, []);
+  assert.ok(inputs.length > 3);
+});
+
 test('the installed command runs from its bundle', () => {
   const { stderr } = spawnSync('sh', ['-x', command, '--version'], { encoding: 'utf8', env: { PATH: paths } });
   assert.match(stderr, /exec bun .*dist\/bundle\/main\.js --version/);

@@ -10,8 +10,8 @@ import type { Test } from 'uvu';
 /** What a test needs: a program on the PATH, `oracle`, the folder with the independent AIR oracle, `arm64-bun`, or `fake-metal`. */
 export type Need = string;
 
-/** What CI may lack: NVIDIA's tools, an emulator with an arm64 Bun to run in it, and a fake Metal on a Mac, which has a real one. */
-const optional = new Set(['nvcc', 'ptxas', 'qemu-aarch64-static', 'aarch64-linux-gnu-gcc', 'arm64-bun']);
+/** What CI may lack: NVIDIA's tools, a second browser, an emulator with an arm64 Bun to run in it, and a fake Metal on a Mac, which has a real one. */
+const optional = new Set(['nvcc', 'ptxas', 'firefox-esr', 'qemu-aarch64-static', 'aarch64-linux-gnu-gcc', 'arm64-bun']);
 if (process.platform !== 'linux') optional.add('fake-metal');
 
 /** The folder of the AIR oracle; `CUMETAL_ORACLE` names another. */

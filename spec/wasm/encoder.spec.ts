@@ -395,4 +395,39 @@ test('a body of as many bytes as the limit says is taken, and one more is not', 
   }
 });
 
+// Source: the proposal "Branch Hinting": function index, then offset from the locals' declaration, length 1, and 0 for unlikely.
+test('a branch that is seldom taken has a hint before the code', () => {
+  const module = newModule();
+  module.importFunction('f', { params: [], results: [] });
+  const plain = module.fn({ params: [], results: [] });
+  plain.code.open('block');
+  plain.code.end();
+  const { code } = module.fn({ params: ['i32'], results: ['i32'] }, 'run');
+  const local = code.local('i32');
+  code.at('local.get', 0);
+  code.openRare();
+  code.i32(7);
+  code.at('local.set', local);
+  code.end();
+  code.at('local.get', local);
+  assert.ok(isValid(module));
+  const [hints] = WebAssembly.Module.customSections(
+    new WebAssembly.Module(module.finish() as BufferSource),
+    'metadata.code.branch_hint',
+  ) as ArrayBuffer[];
+  // One function, number 2 with the import. Its body: `01 01 7f` one local, `20 00` local.get, and then the `if`.
+  assert.equal([...new Uint8Array(hints!)], bytesOf('01 02 01 05 01 00'));
+  const run = instanceOf(module, { f: () => {} }).run as (value: number) => number;
+  assert.equal([run(0), run(1)], [0, 7]);
+});
+
+test('without such branches there is no section', () => {
+  const module = newModule();
+  module.fn({ params: [], results: [] });
+  assert.is(
+    WebAssembly.Module.customSections(new WebAssembly.Module(module.finish() as BufferSource), 'metadata.code.branch_hint').length,
+    0,
+  );
+});
+
 test.run();

@@ -9,6 +9,8 @@ import { type CudaError, type CudaErrorName, cudaErrors } from './cuda-errors.ts
 
 /** Any error of this API. */
 export class CumetalError extends Error {
+  // Not read off the class, which is called otherwise where it is bundled.
+  override readonly name: string = 'CumetalError';
   /** All that was said, the error itself first. */
   readonly diagnostics: readonly Diagnostic[];
   /** Of the error itself. */
@@ -19,7 +21,6 @@ export class CumetalError extends Error {
   constructor(diagnostics: readonly Diagnostic[], cuda: CudaError, cause?: unknown) {
     const [first] = diagnostics;
     super(textOf(first!), cause === undefined ? {} : { cause });
-    this.name = new.target.name;
     this.diagnostics = diagnostics;
     this.code = first!.code;
     this.cuda = cuda;
@@ -27,19 +28,33 @@ export class CumetalError extends Error {
 }
 
 /** PTX that does not compile. */
-export class CompileError extends CumetalError {}
+export class CompileError extends CumetalError {
+  override readonly name = 'CompileError';
+}
 /** A module without the kernel that was asked for. */
-export class KernelNotFoundError extends CumetalError {}
+export class KernelNotFoundError extends CumetalError {
+  override readonly name = 'KernelNotFoundError';
+}
 /** A library, or a kernel of it, that the device does not take. */
-export class PipelineCreationError extends CumetalError {}
+export class PipelineCreationError extends CumetalError {
+  override readonly name = 'PipelineCreationError';
+}
 /** Memory, streams, events and symbols: not to be had, or not to be used so. */
-export class ResourceError extends CumetalError {}
+export class ResourceError extends CumetalError {
+  override readonly name = 'ResourceError';
+}
 /** A launch that does not suit its kernel, or that failed. */
-export class LaunchError extends CumetalError {}
+export class LaunchError extends CumetalError {
+  override readonly name = 'LaunchError';
+}
 /** A device that takes nothing more. */
-export class DeviceLostError extends CumetalError {}
+export class DeviceLostError extends CumetalError {
+  override readonly name = 'DeviceLostError';
+}
 /** A device that is not on this machine. */
-export class DeviceNotFoundError extends CumetalError {}
+export class DeviceNotFoundError extends CumetalError {
+  override readonly name = 'DeviceNotFoundError';
+}
 
 const classes = {
   CompileError,

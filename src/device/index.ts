@@ -4,9 +4,8 @@
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { cpuInfo, openCpuDevice } from './cpu/index.ts';
-import { openCudaDevice, systemCuda } from './cuda/index.ts';
 import type { Device, DeviceInfo, EngineOptions } from './device.ts';
-import { openMetalDevice, systemMetal } from './metal/index.ts';
+import { openCudaDevice, openMetalDevice, systemCuda, systemMetal } from './gpus.ts';
 
 export { openCpuDevice } from './cpu/index.ts';
 export type * from './device.ts';

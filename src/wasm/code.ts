@@ -36,6 +36,8 @@ export interface Code {
   f64(bits: bigint): void;
   /** Opens a structure, whose label is `br` depth 0 inside it; `if` takes a condition from the stack. */
   open(what: 'block' | 'loop' | 'if', result?: ValueType): void;
+  /** Opens an `if` whose condition seldom holds: engines that take hints put what is in it out of the way. */
+  openRare(): void;
   else(): void;
   end(): void;
   /** Jumps to the label at the depth that the number on the stack picks, to the last one where it is too large. */
@@ -48,6 +50,8 @@ export interface Code {
   readonly locals: number;
   /** The encoded body. */
   finish(): Uint8Array;
+  /** Where in the encoded body the branches stand that are seldom taken. */
+  rareBranches(): number[];
 }
 
 const structures = { block: 0x02, loop: 0x03, if: 0x04 } as const;
@@ -56,6 +60,7 @@ const structures = { block: 0x02, loop: 0x03, if: 0x04 } as const;
 export function newCode(params: readonly ValueType[]): Code {
   const out = new ByteWriter();
   const locals: ValueType[] = [];
+  const rare: number[] = [];
   let depth = 0;
   const write = (name: string, immediate: Instruction['immediate']): void => {
     const row = instructions.get(name);
@@ -91,6 +96,11 @@ export function newCode(params: readonly ValueType[]): Code {
       depth++;
       out.bytes([structures[what], result ? valueTypes[result] : 0x40]);
     },
+    openRare() {
+      depth++;
+      rare.push(out.length);
+      out.bytes([structures.if, 0x40]);
+    },
     else: () => out.u8(0x05),
     end() {
       depth--;
@@ -112,6 +122,10 @@ export function newCode(params: readonly ValueType[]): Code {
       return params.length + locals.length;
     },
     finish: () => finishBody(locals, out.finish()),
+    rareBranches() {
+      const before = finishBody(locals, new Uint8Array(0)).length - 1;
+      return rare.map((at) => before + at);
+    },
   };
 }
 

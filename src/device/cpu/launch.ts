@@ -1,6 +1,6 @@
 /**
  * A launch that the caller waits for. The calling thread runs blocks itself, and has workers help where that is worth it: a launch
- * that is over soon, or that would have to start them, goes without.
+ * that is over soon, or that would have to start them, goes without, and so does one on the thread of a page, which may not wait for them.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { LaunchRequest, LaunchResult } from '../device.ts';
@@ -17,6 +17,7 @@ import {
   elapsed,
   endingOfTrap,
   isOver,
+  mayWait,
   newControl,
   noteEnding,
   now,
@@ -141,7 +142,7 @@ function newHelpers(prepared: Prepared, control: Control): Helpers {
   const { work, memory, wasm } = prepared;
   const start = performance.now();
   const helping: Hand[] = [];
-  let isDecided = work.sharers === 1;
+  let isDecided = work.sharers === 1 || !mayWait();
   const slotOf = (index: number): number => index + 1;
   const isWorth = (): boolean => {
     const left = unitsOf(work) - claimed(control);

@@ -170,8 +170,8 @@ function isForStrips({ insts }: Kernel, block: Dim3, { engine = 'auto', denormal
 }
 
 function compileLane(kernel: Kernel, { isShared }: CompileChoice, why: string | undefined, how?: Instruments): CompiledKernel {
-  const { bytes, plan, excess, sites } = compileKernel(copyOf(kernel), how, isShared);
-  const wasm = excess === undefined ? new WebAssembly.Module(bytes as BufferSource) : undefined;
+  const { bytes, plan, excess: known, sites } = compileKernel(copyOf(kernel), how, isShared);
+  const { wasm, excess } = known === undefined ? moduleOf(bytes) : { wasm: undefined, excess: known };
   const watched = how && { plan, sites: sites ?? [] };
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why, watched };
 }
@@ -185,9 +185,20 @@ function compileVectors(
   const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact', lanes, isShared });
   if ('why' in made) return made;
   const { bytes, plan, recordBytes, pool } = made;
-  const wasm = new WebAssembly.Module(bytes as BufferSource);
+  const { wasm, excess } = moduleOf(bytes);
+  if (excess !== undefined) return { why: excess };
   const windows = { ...plan.windows, constant: poolStart(plan) + pool.length };
-  return { wasm, pool, excess: undefined, windows, recordBytes, lanes: plan.lanes, alone: undefined };
+  return { wasm, pool, excess, windows, recordBytes, lanes: plan.lanes, alone: undefined };
+}
+
+/** The module; or, in the engine's words, what is too much: on the thread of a page some megabytes are. */
+function moduleOf(bytes: Uint8Array): Pick<CompiledKernel, 'wasm' | 'excess'> {
+  try {
+    return { wasm: new WebAssembly.Module(bytes as BufferSource), excess: undefined };
+  } catch (error) {
+    if (error instanceof RangeError) return { wasm: undefined, excess: error.message };
+    throw error;
+  }
 }
 
 function constantBytes(kernel: Kernel): Uint8Array {

@@ -10,6 +10,8 @@ const alignment = 256;
 export const margin = 512;
 /** Stays below 4 GiB with room for an access that starts at the last byte. */
 const mostPages = 65535;
+/** Pages: a memory that cannot become as large is of no use. */
+const leastRoom = 256;
 
 export interface DeviceMemory {
   readonly memory: WebAssembly.Memory;
@@ -35,7 +37,7 @@ interface Span {
 
 /** An empty memory, which workers can have too where that is asked for. */
 export function newMemory(isShared = false): DeviceMemory {
-  const memory = new WebAssembly.Memory({ initial: 2, maximum: mostPages, ...(isShared ? { shared: true } : {}) });
+  const memory = emptyMemory(isShared);
   const free: Span[] = [{ start: pageBytes + margin, end: 2 * pageBytes - margin }];
   const taken = new Map<number, number>();
   let isLasting = false;
@@ -65,6 +67,17 @@ export function newMemory(isShared = false): DeviceMemory {
       return isLasting ? new Uint8Array(memory.buffer, address, bytes) : undefined;
     },
   };
+}
+
+/** With room to grow as far as the engine lets it: for what is shared some set all of that aside at once, and small machines have less. */
+function emptyMemory(shared: boolean): WebAssembly.Memory {
+  for (let maximum = mostPages; ; maximum >>>= 1) {
+    try {
+      return new WebAssembly.Memory({ initial: 2, maximum, ...(shared ? { shared } : {}) });
+    } catch (error) {
+      if (maximum < leastRoom) throw error;
+    }
+  }
 }
 
 /** Whether views of the memory outlive its growing from now on. */

@@ -61,6 +61,75 @@ export function writeAgreement(s: Strip, cond: Value, answer: number): void {
   }
 }
 
+/**
+ * Tests of which none holds where a condition has an answer for all lanes and is told so by few steps, each of which puts a number on the stack;
+ * nothing for conditions that take more. What fails a test may have that answer for all lanes nevertheless.
+ */
+export function quickTests(s: Strip, cond: Value, answer: boolean): (() => void)[] | undefined {
+  const tests: (() => void)[] = [];
+  const visit = (value: Value): boolean => {
+    const inst = s.kernel.insts[value]!;
+    if (shapeOf(s, value) === 0) {
+      tests.push(() => {
+        s.scalar(value);
+        if (answer) s.code.op('i32.eqz');
+      });
+      return true;
+    }
+    // All of a conjunction hold, none of a disjunction does.
+    if (inst.op === (answer ? 'and' : 'or')) return visit(inst.a) && visit(inst.b);
+    const found = inst.op === 'icmp' ? orderTests(s, inst, answer) : undefined;
+    tests.push(...(found ?? []));
+    return found !== undefined;
+  };
+  return visit(cond) ? tests : undefined;
+}
+
+/** That of two numbers the one is below the other, or equal where that is enough: which goes first, and whether equal ones will not do. */
+const orders = { lt: [0, true], le: [0, false], gt: [1, true], ge: [1, false] } as const;
+const inverse = { lt: 'ge', le: 'gt', gt: 'le', ge: 'lt' } as const;
+
+/** Of a comparison with numbers that grow on one side only. */
+function orderTests(s: Strip, leaf: InstOf<'icmp'>, answer: boolean): (() => void)[] | undefined {
+  if (isEquality(leaf)) return undefined;
+  const { code, plan } = s;
+  const sign = leaf.pred[0] as 's' | 'u';
+  const given = leaf.pred.slice(1) as keyof typeof orders;
+  const [swapped, isStrict] = orders[answer ? given : inverse[given]];
+  const [low, high] = swapped ? [leaf.b, leaf.a] : [leaf.a, leaf.b];
+  const [ahead, behind] = [strideOf(s, low), strideOf(s, high)].map((stride) => stride * (plan.lanes - 1)) as [number, number];
+  const long = (value: Value): void => {
+    s.scalar(value);
+    code.op(`i64.extend_i32_${sign}`);
+  };
+  // Below even where it is highest: it wraps nowhere then, for the other one does not.
+  if (ahead > 0 && shapeOf(s, high) === 0)
+    return [
+      () => {
+        long(high);
+        long(low);
+        code.op('i64.sub');
+        code.i64(BigInt(ahead + (isStrict ? 1 : 0)));
+        code.op('i64.lt_s');
+      },
+    ];
+  if (behind <= 0 || shapeOf(s, low) !== 0) return undefined;
+  const largest = sign === 's' ? 0x7fff_ffff : 0xffff_ffff;
+  return [
+    () => {
+      s.scalar(low);
+      s.scalar(high);
+      code.op(`i32.${isStrict ? 'ge' : 'gt'}_${sign}`);
+    },
+    // Grows to the last lane without wrapping.
+    () => {
+      s.scalar(high);
+      code.i32((largest - behind) | 0);
+      code.op(`i32.gt_${sign}`);
+    },
+  ];
+}
+
 const isEquality = ({ pred }: InstOf<'icmp'>): boolean => pred === 'eq' || pred === 'ne';
 
 /** Whether one side counts lanes by ones and the other is the same for all. */

@@ -26,6 +26,7 @@ function writeStripInstruction(values: StripValues, value: Value): void {
   const s = values.strip;
   // The function is given up then, and what would come is of no use.
   if (s.code.size > mostBytes) return;
+  s.pool.begin();
   const inst = s.kernel.insts[value]!;
   if (inst.op === 'load' ? inst.volatile : specOf(inst.op).effect !== 'pure') values.settle();
   switch (inst.op) {

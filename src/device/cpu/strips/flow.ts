@@ -7,6 +7,7 @@ import {
   type Cfg,
   dominatorsOf,
   type Edge,
+  type Kernel,
   loopsOf,
   positionsIn,
   reversed,
@@ -16,7 +17,7 @@ import {
 } from '../../../ir/index.ts';
 import { type NestContents, type Nested, type Task, writeNest } from '../compile/nesting.ts';
 import { allRun } from './access.ts';
-import { isAtHand, mayAgree, writeAgreement } from './agree.ts';
+import { isAtHand, mayAgree, quickTests, writeAgreement } from './agree.ts';
 import { writeStripBody } from './effects.ts';
 import type { Flow } from './frame.ts';
 import { type Parting, partingOf, writeMasked } from './masked.ts';
@@ -96,6 +97,12 @@ function graphOf(flow: Flow): Graph {
 const isRolledAlone = ({ kernel, strip }: Flow, { blocks }: Parting): boolean =>
   blocks.length === 1 && runsOf(strip, kernel.blocks[blocks[0]!]!).length > 0;
 
+/** The way with more to do. */
+function usualWay({ blocks }: Kernel, { then, else: otherwise }: Branch): Edge {
+  const size = ({ block }: Edge): number => (block.end.op === 'ret' ? 0 : 1e6) + blocks[block.id]!.body.length;
+  return size(then) >= size(otherwise) ? then : otherwise;
+}
+
 function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: readonly (readonly number[])[]): void {
   const { kernel, region } = flow;
   /** Jumps into a block may be more than edges of the graph: a branch may go there by three ways. */
@@ -106,7 +113,10 @@ function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: reado
     if (end.op === 'br') return [end.to.block.id];
     const both = [end.then.block.id, end.else.block.id];
     if (!parting) return both;
-    return [...(looked.has(id) ? both : []), ...(parting.meeting < kernel.blocks.length ? [parting.meeting] : [])];
+    return [
+      ...(looked.has(id) ? [...both, usualWay(kernel, end).block.id] : []),
+      ...(parting.meeting < kernel.blocks.length ? [parting.meeting] : []),
+    ];
   };
   writeNest(flow.code, { ...cfg, children, ways }, region.entry, (nest) => contentsOf(flow, { cfg, partings, looked }, nest));
 }
@@ -130,6 +140,7 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
       );
     }
     if (looked.has(id) && agrees(block)) {
+      goUsualWay(id, end);
       const answer = strip.temp('i32', 30);
       writeAgreement(strip, end.cond, answer);
       return either(
@@ -148,6 +159,20 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
 
   /** Whether the ends of the strip may tell of all lanes. */
   const agrees = ({ end }: Block): boolean => end.op === 'condbr' && mayAgree(strip, end.cond) && isAtHand(strip, end.cond);
+
+  /** Guards of bounds, which most strips pass, are told by less than which of both ways all lanes go. */
+  const goUsualWay = (id: number, end: Branch): void => {
+    const isThen = usualWay(kernel, end) === end.then;
+    const tests = quickTests(strip, end.cond, isThen);
+    if (!tests) return;
+    code.open('block');
+    for (const test of tests) {
+      test();
+      code.at('br_if', 0);
+    }
+    jump(id, isThen ? end.then : end.else);
+    code.end();
+  };
 
   /** Lanes take their ways, all one way where all want the same. */
   const part = (id: number, parting: Parting, end: Branch): void => {

@@ -70,8 +70,8 @@ function scaledSum(values: StripValues, inst: InstOf<'fma'>, value: Value, { by,
     const normal = (1 - power) << 23;
     code.v128(words(power < 0 ? least + normal : (255 - power) << 23));
     code.op(power < 0 ? 'i32x4.lt_s' : 'i32x4.ge_s');
-    code.op('v128.any_true');
-    code.open('if');
+    code.op('i32x4.bitmask');
+    code.openRare();
     const halves = (locals: readonly number[]) => (half: number) => {
       code.at('local.get', locals[half >> 1]!);
       if (half % 2 === 1) upperHalf(s);
@@ -119,87 +119,97 @@ function byDoubles(values: StripValues, inst: InstOf<'fma'>, value: Value): void
   const s = values.strip;
   const { code } = s;
   const [a, b, c] = [inst.a, inst.b, inst.c].map((operand) => doublesOf(values, operand)) as [Doubles, Doubles, Doubles];
-  const sums = Array.from({ length: 2 * s.plan.packs }, (_, half) => s.temp('v128', firstSum + half));
-  for (const [half, sum] of sums.entries()) {
-    a(half);
-    b(half);
-    code.op('f64x2.mul');
-    c(half);
-    code.op('f64x2.add');
-    code.at('local.tee', sum);
-    offsetOfDoubt(s);
-    if (half > 0) code.op('i32x4.min_s');
+  const results = values.doubles(value).locals;
+  const { packs } = s.plan;
+  // Some packs after the others, so that no more is held for the rare case than there are registers.
+  for (let first = 0; first < packs; first += together) {
+    const halves = Array.from({ length: 2 * Math.min(together, packs - first) }, (_, i) => 2 * first + i);
+    const sumOf = (half: number): number => s.temp('v128', firstSum + half - 2 * first);
+    for (const half of halves) {
+      if (half % 2 === 0) for (const operand of [a, b, c]) operand.begin(half >> 1);
+      a.push(half);
+      b.push(half);
+      code.op('f64x2.mul');
+      c.push(half);
+      code.op('f64x2.add');
+      code.at('local.tee', sumOf(half));
+      offsetOfDoubt(s);
+      if (half > 2 * first) code.op('i32x4.min_s');
+    }
+    code.v128(pair(least + 1, least + 0x3810_0000));
+    code.op('i32x4.lt_s');
+    code.op('i32x4.bitmask');
+    code.openRare();
+    for (const half of halves)
+      roundToOdd(
+        s,
+        sumOf(half),
+        () => {
+          a.push(half);
+          b.push(half);
+          code.op('f64x2.mul');
+        },
+        () => c.push(half),
+      );
+    code.end();
+    // To singles, which are kept as doubles too for the next such operation.
+    for (const half of halves) {
+      code.at('local.get', sumOf(half));
+      code.op('f32x4.demote_f64x2_zero');
+      code.at('local.tee', sumOf(half));
+      code.op('f64x2.promote_low_f32x4');
+      code.at('local.set', results[half]!);
+      if (half % 2 === 0) continue;
+      for (const each of [half - 1, half]) code.at('local.get', sumOf(each));
+      joinHalves(s);
+      values.put(value, 0, half >> 1);
+    }
   }
-  code.v128(pair(least + 1, least + 0x3810_0000));
-  code.op('i32x4.lt_s');
-  code.op('v128.any_true');
-  code.open('if');
-  for (const [half, sum] of sums.entries())
-    roundToOdd(
-      s,
-      sum,
-      () => {
-        a(half);
-        b(half);
-        code.op('f64x2.mul');
-      },
-      () => c(half),
-    );
-  code.end();
-  putSingles(values, value, sums);
 }
+
+/** Packs that are looked at together. */
+const together = 2;
 
 /** Scratch locals of these rules. */
 const [firstSum, firstFactor, firstAddend, product, part, error, sign] = [110, 140, 150, 105, 106, 107, 108];
 
-/** Puts the doubles of one half of a pack on the stack. */
-type Doubles = (half: number) => void;
+/** An operand as doubles, two vectors for each pack. */
+interface Doubles {
+  /** Makes those of a pack where they are not there. */
+  begin(pack: number): void;
+  /** Puts those of one half of a pack on the stack, by its number among all halves. */
+  push(half: number): void;
+}
 
 /** An operand as doubles, which its block works out once. */
 function doublesOf(values: StripValues, operand: Value): Doubles {
   const s = values.strip;
   const { code } = s;
   if (shapeOf(s, operand) < 2)
-    return () => {
-      s.scalar(operand);
-      code.op('f64.promote_f32');
-      code.op('f64x2.splat');
+    return {
+      begin: () => {},
+      push() {
+        s.scalar(operand);
+        code.op('f64.promote_f32');
+        code.op('f64x2.splat');
+      },
     };
-  const known = values.doubles(operand);
-  if (known.isFresh)
-    for (let pack = 0; pack < s.plan.packs; pack++) {
+  const { locals, isFresh } = values.doubles(operand);
+  return {
+    begin(pack) {
+      if (!isFresh) return;
       const single = s.temp('v128', product);
       s.part(operand, pack);
       code.at('local.tee', single);
       code.op('f64x2.promote_low_f32x4');
-      code.at('local.set', known.locals[2 * pack]!);
+      code.at('local.set', locals[2 * pack]!);
       code.at('local.get', single);
       upperHalf(s);
       code.op('f64x2.promote_low_f32x4');
-      code.at('local.set', known.locals[2 * pack + 1]!);
-    }
-  return (half) => code.at('local.get', known.locals[half]!);
-}
-
-/** Rounds the sums to singles, which are kept as doubles too for the next such operation. */
-function putSingles(values: StripValues, value: Value, sums: readonly number[]): void {
-  const { code } = values.strip;
-  for (const sum of sums) {
-    code.at('local.get', sum);
-    code.op('f32x4.demote_f64x2_zero');
-    code.at('local.set', sum);
-  }
-  for (let pack = 0; 2 * pack < sums.length; pack++) {
-    code.at('local.get', sums[2 * pack]!);
-    code.at('local.get', sums[2 * pack + 1]!);
-    joinHalves(values.strip);
-    values.put(value, 0, pack);
-  }
-  for (const [half, local] of values.doubles(value).locals.entries()) {
-    code.at('local.get', sums[half]!);
-    code.op('f64x2.promote_low_f32x4');
-    code.at('local.set', local);
-  }
+      code.at('local.set', locals[2 * pack + 1]!);
+    },
+    push: (half) => code.at('local.get', locals[half]!),
+  };
 }
 
 /** The least word there is. */

@@ -1,28 +1,39 @@
 /**
  * Vectors that are constant, in memory beside the kernel's own constants: JavaScriptCore makes every vector anew from words where it is used,
- * in as many steps as a multiplication takes, while a load is one.
+ * in as many steps as a multiplication takes, while a load is one. Every instruction of the kernel has vectors of its own: of equal loads
+ * engines make one, whose register is taken from there on, while what is at work goes through memory.
  */
 import type { Code } from '../../../wasm/index.ts';
 
 export interface Pool {
   /** The bytes so far. */
   readonly bytes: () => Uint8Array;
+  /** Has what follows not share with what was before. */
+  begin(): void;
   /** Offset of a vector. */
   readonly place: (words: readonly number[]) => number;
 }
 
+/** Vectors after which those are shared that are there. */
+const mostApart = 4096;
+
 /** An empty pool. */
 export function newPool(): Pool {
   const offsets = new Map<string, number>();
+  const own = new Map<string, number>();
   const all: number[] = [];
   return {
     bytes: () => new Uint8Array(Uint32Array.from(all).buffer),
+    begin: () => own.clear(),
     place(words) {
       const key = words.map((word) => word >>> 0).join();
-      const known = offsets.get(key) ?? 4 * all.length;
-      if (!offsets.has(key)) all.push(...words.map((word) => word >>> 0));
-      offsets.set(key, known);
-      return known;
+      const known = own.get(key) ?? (all.length < 4 * mostApart ? undefined : offsets.get(key));
+      if (known !== undefined) return known;
+      const offset = 4 * all.length;
+      all.push(...words.map((word) => word >>> 0));
+      offsets.set(key, offset);
+      own.set(key, offset);
+      return offset;
     },
   };
 }

@@ -70,6 +70,7 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
     stripHelper: shared.stripHelper,
     frame,
     fma: shared.fma,
+    pool: shared.pool,
     isRolled: false,
     rolled: shared.rolled,
     mask: undefined,
@@ -192,7 +193,7 @@ function writeStrip(r: Region): boolean {
         code.at('local.get', mask);
         if (i > 0) code.op('v128.or');
       });
-      code.op('v128.any_true');
+      code.op('i32x4.bitmask');
     },
     holdingOf: (cond, lanes) => holdingOf(r, cond, lanes),
     othersOf: (some, lanes) => othersOf(r, some, lanes),
@@ -242,7 +243,7 @@ function writeTurn({ code, frame, shared }: Region, cost: number): void {
   code.at('local.tee', frame.fuel);
   code.i32(0);
   code.op('i32.le_s');
-  code.open('if');
+  code.openRare();
   code.at('call', shared.host.tick);
   code.i32(fuelPerTick);
   code.at('local.set', frame.fuel);

@@ -10,7 +10,6 @@ import {
   elementOf,
   type InstOf,
   isVector,
-  type Kernel,
   operandsOf,
   specOf,
   terminatorOperands,
@@ -18,13 +17,13 @@ import {
 } from '../../../ir/index.ts';
 import { isFree } from '../compile/plan.ts';
 import { denseVector, firstAddress, isDense } from './access.ts';
+import { fewestRolled } from './long-runs.ts';
 import { partWriter } from './rules.ts';
-import type { Shapes } from './shapes.ts';
 import { longOf, type Strip, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
 
-/** Vector instructions from which on straight code is rolled, whatever the strip's length, and those of a chunk. */
-const [fewest, ofChunk] = [360, 96];
+/** Vector instructions of a chunk. */
+const ofChunk = 96;
 
 /** A stretch of a block's body: from one place to before another. */
 interface Run {
@@ -32,22 +31,9 @@ interface Run {
   readonly to: number;
 }
 
-/** Whether a kernel has code that may be rolled, told without rules: strips are as long as they can be then. */
-export function hasLongRun(kernel: Kernel, { shape }: Shapes): boolean {
-  return kernel.blocks.some(({ body }) => {
-    let length = 0;
-    return body.some((value) => {
-      const inst = kernel.insts[value]!;
-      if ((specOf(inst.op).effect !== 'pure' && inst.op !== 'load') || isVector(inst.type)) length = 0;
-      else if (shape[value] === 2 && !isFree(inst)) length++;
-      return length >= fewest;
-    });
-  });
-}
-
 /** The stretches of a block that are to be rolled. */
 export function runsOf(s: Strip, { body }: Block): Run[] {
-  if (body.length < fewest || s.plan.packs === 1) return [];
+  if (body.length < fewestRolled || s.plan.packs === 1) return [];
   const runs: Run[] = [];
   let [from, length] = [0, 0];
   for (let at = 0; at <= body.length; at++) {
@@ -56,7 +42,7 @@ export function runsOf(s: Strip, { body }: Block): Run[] {
       if (isRolled(s, value)) length++;
       continue;
     }
-    if (length >= fewest) runs.push({ from, to: at });
+    if (length >= fewestRolled) runs.push({ from, to: at });
     [from, length] = [at + 1, 0];
   }
   return runs;
@@ -185,6 +171,7 @@ function writeChunk(rolled: Rolled, chunk: readonly Value[]): void {
     waits: () => false,
   });
   for (const value of chunk) {
+    strip.pool.begin();
     const inst = strip.kernel.insts[value]!;
     const write = inst.op === 'load' ? (half: number) => loadAhead(rolled, inst, value, half) : partWriter(inner, value);
     if (!write) bug('an instruction without vectors in code that is rolled');

@@ -6,6 +6,7 @@ import type { Host } from '../compile/host.ts';
 import type { FmaMode } from './fma-mode.ts';
 import type { StripHelper } from './helpers.ts';
 import { isLong, type StripPlan } from './plan.ts';
+import type { Pool } from './pool.ts';
 import { words } from './vectors.ts';
 
 /** Locals of every function that runs strips. */
@@ -32,6 +33,7 @@ export interface Strip {
   readonly stripHelper: (name: StripHelper) => number;
   readonly frame: StripFrame;
   readonly fma: FmaMode;
+  readonly pool: Pool;
   /** Whether the code at hand stands in a loop over vectors, so that how long one takes does not matter. */
   readonly isRolled: boolean;
   /** Bytes of the record area, behind those of the plan, that rolled code takes. */

@@ -19,10 +19,10 @@ export const wordBytes = (numbers: readonly number[]): number[] => numbers.flatM
 export const evenWords = wordBytes([0, 2, 4, 6]);
 export const oddWords = wordBytes([1, 3, 5, 7]);
 
-/** Moves the upper two words of what is on the stack to the lower places; engines make more of a shuffle. */
+/** Moves the upper two words of what is on the stack to the lower places: of this shuffle engines make one instruction. */
 export function upperHalf({ code }: { readonly code: Code }): void {
-  code.lane('f64x2.extract_lane', 1);
-  code.op('f64x2.splat');
+  code.v128([0, 0, 0, 0]);
+  code.shuffle([8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15]);
 }
 
 /** Joins the lower halves of two vectors. */

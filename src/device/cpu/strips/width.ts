@@ -6,7 +6,7 @@ import { elementOf, type Kernel, lanesOf, livenessOf, operandsOf, specOf, termin
 import type { Dim3 } from '../../device.ts';
 import { isFree } from '../compile/plan.ts';
 import type { FmaMode } from './fma-mode.ts';
-import { hasLongRun } from './rolled.ts';
+import { hasLongRun } from './long-runs.ts';
 import type { Cut, Shapes } from './shapes.ts';
 
 /**

@@ -165,20 +165,27 @@ export function whyBroken({ words }: Control): string {
   return String.fromCharCode(...words.subarray(start, start + Atomics.load(words, place.textLength)));
 }
 
-let mayWait = true;
+let waits: boolean | undefined;
 
-/** Waits until `isReady`, or for some milliseconds. Where a thread may not wait, as that of a page, it looks again and again. */
+/** Whether the calling thread may wait for others: that of a page may not. For where memory can be shared. */
+export function mayWait(): boolean {
+  if (waits !== undefined) return waits;
+  try {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0);
+    waits = true;
+  } catch {
+    waits = false;
+  }
+  return waits;
+}
+
+/** Waits until `isReady`, or for some milliseconds; for threads that may. */
 export function waitFor({ words }: Control, isReady: () => boolean, ms: number): void {
   const until = performance.now() + ms;
   for (;;) {
     const bell = Atomics.load(words, place.bell);
     const left = until - performance.now();
     if (isReady() || left <= 0) return;
-    if (!mayWait) continue;
-    try {
-      Atomics.wait(words, place.bell, bell, left);
-    } catch {
-      mayWait = false;
-    }
+    Atomics.wait(words, place.bell, bell, left);
   }
 }

@@ -57,20 +57,31 @@ export function spawn(text: string, listener: Listener): Handle | undefined {
   }
 }
 
+/** Addresses of texts, which are there as long as the program is. */
+const addresses = new Map<string, string>();
+
+function addressOf(text: string): string {
+  const address = addresses.get(text) ?? URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+  addresses.set(text, address);
+  return address;
+}
+
+/** Milliseconds after which a worker of a page has ended for sure that was terminated: nobody says when. */
+const goneMs = 1000;
+
 function spawnInPage(Worker: NonNullable<Scope['Worker']>, text: string, listener: Listener): Handle {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
   // Deno has no others.
-  const worker = new Worker(url, { type: 'module' });
+  const worker = new Worker(addressOf(text), { type: 'module' });
   worker.addEventListener('message', ({ data }) => listener.message(data));
   worker.addEventListener('error', ({ message }) => listener.ended(message ?? 'an error'));
-  // Bun says when one has ended; pages do not, and there it ends at once.
+  // Bun says when one has ended; pages do not.
   worker.addEventListener('close', () => listener.ended('it was closed'));
   worker.unref?.();
   return {
     post: (message) => worker.postMessage(message),
     terminate() {
       worker.terminate();
-      if (!worker.unref) listener.ended('it was terminated');
+      if (!worker.unref) setTimeout(() => listener.ended('it was terminated'), goneMs);
     },
   };
 }

@@ -1,0 +1,4 @@
+/** The package in Firefox, where it is installed: `spec/support/browser/suite.ts`. */
+import { testPages } from '../support/browser/suite.ts';
+
+testPages('firefox-esr');

@@ -1,0 +1,91 @@
+/**
+ * Branches on numbers that grow by one from thread to thread, as guards of bounds are: strips tell the answer of all lanes by their ends. Expected
+ * is what arithmetic modulo 2^32 says of each thread.
+ */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { IcmpPredicate, Kernel } from '../../src/ir/index.ts';
+import { ranOn } from '../support/both-engines.ts';
+import { writeKernel } from '../support/kernel-writer.ts';
+import { pointerParam } from '../support/kernels.ts';
+
+const test = suite('device/guards');
+
+const threads = 128;
+const held: Record<IcmpPredicate, (a: number, b: number) => boolean> = {
+  eq: (a, b) => a === b,
+  ne: (a, b) => a !== b,
+  ult: (a, b) => a >>> 0 < b >>> 0,
+  ule: (a, b) => a >>> 0 <= b >>> 0,
+  ugt: (a, b) => a >>> 0 > b >>> 0,
+  uge: (a, b) => a >>> 0 >= b >>> 0,
+  slt: (a, b) => a < b,
+  sle: (a, b) => a <= b,
+  sgt: (a, b) => a > b,
+  sge: (a, b) => a >= b,
+};
+const predicates = Object.keys(held) as IcmpPredicate[];
+
+/** Where numbers wrap as words, as integers with a sign, and where neither does. */
+const places = [0, 40, -20, -130, 0x7fff_fff0, 0x7fff_ff70, -0x8000_0000];
+
+interface Guard {
+  readonly pred: IcmpPredicate;
+  readonly isSwapped: boolean;
+  readonly base: number;
+  readonly limit: number;
+}
+
+/** Writes 1 for each thread that passes all guards, or one of them, and 2 for others. */
+function guarded(guards: readonly Guard[], how: 'and' | 'or'): Kernel {
+  return writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], (w) => {
+    const { b, i32, sreg, param } = w;
+    const conditions = guards.map(({ pred, isSwapped, base, limit }) => {
+      const [x, y] = [b.add(sreg('tid.x'), i32(base)), i32(limit)];
+      return isSwapped ? w.is(y, pred, x) : w.is(x, pred, y);
+    });
+    const say = (word: number) => () => w.put(param(0), sreg('tid.x'), i32(word));
+    w.when(
+      conditions.reduce((sum, each) => b[how](sum, each)),
+      say(1),
+      say(2),
+    );
+  });
+}
+
+function expected(guards: readonly Guard[], how: 'and' | 'or'): number[] {
+  return Array.from({ length: threads }, (_, thread) => {
+    const answers = guards.map(({ pred, isSwapped, base, limit }) => {
+      const x = (thread + base) | 0;
+      return isSwapped ? held[pred](limit, x) : held[pred](x, limit);
+    });
+    return (how === 'and' ? answers.every(Boolean) : answers.some(Boolean)) ? 1 : 2;
+  });
+}
+
+function check(guards: readonly Guard[], how: 'and' | 'or'): void {
+  const { bytes, said, lanes } = ranOn('simd', guarded(guards, how), 1, threads, 4 * threads);
+  assert.equal(said, []);
+  assert.is(lanes, 32);
+  assert.equal([...new Uint32Array(bytes.buffer, bytes.byteOffset, threads)], expected(guards, how), JSON.stringify({ guards, how }));
+}
+
+for (const pred of predicates)
+  test(`\`${pred}\` of a number and a bound, wherever both are`, () => {
+    for (const base of places)
+      for (const limit of places) for (const isSwapped of [false, true]) check([{ pred, isSwapped, base, limit }], 'and');
+  });
+
+test('several guards, of which all have to hold or one', () => {
+  for (let i = 0; i < 100; i++) {
+    const guards = [0, 1, 2].slice(0, 2 + (i % 2)).map((at) => ({
+      pred: predicates[(7 * i + 3 * at) % predicates.length]!,
+      isSwapped: (i + at) % 3 === 0,
+      base: places[(5 * i + at) % places.length]!,
+      limit: places[(11 * i + 5 * at) % places.length]!,
+    }));
+    for (const how of ['and', 'or'] as const) check(guards, how);
+  }
+});
+
+test.run();

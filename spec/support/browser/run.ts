@@ -1,0 +1,147 @@
+/**
+ * Runs pages in a headless browser: a server gives them the package as it is built for pages, with and without the headers that let
+ * memory be shared, and takes what they report. Nothing drives the browser: pages ask for orders, and go on to the next page themselves.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildForPages } from '../../../scripts/browser/build.ts';
+import { isolation } from '../../../scripts/browser/serve.ts';
+import type { Orders, Report } from './page.ts';
+
+/** A visit to a page: whether it is isolated, and what it is to do. */
+export interface Visit {
+  readonly isIsolated: boolean;
+  /** What the page may load (`Content-Security-Policy`). */
+  readonly policy?: string;
+  readonly orders: Omit<Orders, 'programs'>;
+  /** Modules that the page imports; `cumetal` is the package in them. */
+  readonly programs: readonly string[];
+  /** More that the server gives, by name. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Browsers by the name of their program; words that open an address in a profile of its own. */
+const browsers: Readonly<Record<string, (profile: string, address: string) => string[]>> = {
+  chromium: (profile, address) => [
+    ...['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--disable-background-networking'],
+    ...[`--user-data-dir=${profile}`, address],
+  ],
+  'firefox-esr': (profile, address) => {
+    const quiet = {
+      'browser.shell.checkDefaultBrowser': false,
+      'datareporting.policy.dataSubmissionEnabled': false,
+      'app.update.enabled': false,
+    };
+    writeFileSync(
+      join(profile, 'user.js'),
+      Object.entries(quiet)
+        .map(([name, value]) => `user_pref('${name}', ${value});\n`)
+        .join(''),
+    );
+    return ['--headless', '--no-remote', '--profile', profile, address];
+  },
+};
+
+/** Milliseconds for all visits. */
+const limitMs = 120_000;
+
+const types: Readonly<Record<string, string>> = { js: 'text/javascript', html: 'text/html' };
+
+/** The folder of a visit, as the address has it. */
+const folderOf = (index: number): string => `/visit${index}`;
+
+/** Has a browser make visits in their order; what the pages report. */
+export async function visit(browser: string, visits: readonly Visit[]): Promise<Report[]> {
+  const files = await filesOf(visits);
+  const reports: Report[] = [];
+  let finish: (reports: Report[]) => void;
+  const finished = new Promise<Report[]>((resolve) => {
+    finish = resolve;
+  });
+  using server = Bun.serve({
+    port: 0,
+    hostname: 'localhost',
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      const index = Number(/^\/visit(\d+)\//.exec(pathname)?.[1] ?? -1);
+      const asked = visits[index];
+      const name = pathname.slice(folderOf(index).length + 1);
+      if (!asked) return new Response('', { status: 404 });
+      if (name === 'report') {
+        reports.push((await request.json()) as Report);
+        if (reports.length === visits.length) finish(reports);
+        return new Response(reports.length < visits.length ? `${folderOf(index + 1)}/index.html` : '');
+      }
+      const headers = { ...(asked.isIsolated ? isolation : {}), ...(asked.policy ? { 'content-security-policy': asked.policy } : {}) };
+      if (name === 'orders')
+        return Response.json({ ...asked.orders, programs: asked.programs.map((_, i) => programName(index, i)) }, { headers });
+      const body = asked.files[name] ?? files.get(name);
+      if (!body) return new Response('', { status: 404 });
+      return new Response(body, { headers: { ...headers, 'content-type': types[name.split('.').at(-1)!] ?? '' } });
+    },
+  });
+  const profile = mkdtempSync(join(tmpdir(), 'cumetal-browser-'));
+  const words = browsers[browser]!(profile, `http://localhost:${server.port}${folderOf(0)}/index.html`);
+  const child = spawn(browser, words, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, HOME: profile } });
+  let said = '';
+  child.stderr.on('data', (more) => {
+    said += more;
+  });
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    return await Promise.race([
+      finished,
+      ended.then(() => Promise.reject(new Error(`${browser} has ended:\n${said.slice(-4000)}`))),
+      new Promise<never>((_, reject) => {
+        timer = setTimeout(
+          () => reject(new Error(`${browser} reported ${reports.length} of ${visits.length} pages:\n${said.slice(-4000)}`)),
+          limitMs,
+        );
+      }),
+    ]);
+  } finally {
+    clearTimeout(timer);
+    child.kill('SIGTERM');
+    const killer = setTimeout(() => child.kill('SIGKILL'), 3000);
+    await ended;
+    clearTimeout(killer);
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
+
+const programName = (visit: number, index: number): string => `program${visit}-${index}.js`;
+
+/** The package, the page, and the programs, by their names in the folder of any visit. */
+async function filesOf(visits: readonly Visit[]): Promise<Map<string, string | Uint8Array<ArrayBuffer>>> {
+  const files = new Map<string, string | Uint8Array<ArrayBuffer>>([
+    ['index.html', '<!doctype html><script type="module" src="page.js"></script>'],
+  ]);
+  for (const { path, bytes } of await buildForPages()) files.set(`dist/browser/${path}`, bytes as Uint8Array<ArrayBuffer>);
+  const { outputs } = await Bun.build({ entrypoints: [join(import.meta.dirname, 'page.ts')], target: 'browser' });
+  files.set('page.js', await outputs[0]!.text());
+  for (const [v, { programs }] of visits.entries())
+    for (const [i, text] of programs.entries()) files.set(programName(v, i), await programOf(text));
+  return files;
+}
+
+/** A program as a browser takes it, with the package as it was built. */
+async function programOf(text: string): Promise<string> {
+  const { outputs } = await Bun.build({
+    entrypoints: ['program'],
+    target: 'browser',
+    plugins: [
+      {
+        name: 'program',
+        setup(build) {
+          build.onResolve({ filter: /^program$/ }, () => ({ path: 'program', namespace: 'program' }));
+          build.onLoad({ filter: /.*/, namespace: 'program' }, () => ({ contents: text, loader: 'ts' }));
+          build.onResolve({ filter: /^cumetal$/ }, () => ({ path: './dist/browser/index.js', external: true }));
+        },
+      },
+    ],
+  });
+  return outputs[0]!.text();
+}
