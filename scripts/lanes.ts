@@ -1,6 +1,6 @@
 /**
  * What the vector compiler of the CPU device does lane by lane: `bun scripts/lanes.ts PATH... [--kernels]`, for every `.ptx` file below each PATH.
- * Each kernel is compiled for blocks of the size that it asks for, of 256 threads where it asks for none. Told are why kernels run alone, and by op
+ * Each kernel is compiled for blocks of 256 threads. Told are why kernels run alone, and by op
  * and type the instructions whose lanes are taken one by one: kernels with any of it, and how many there are. `--kernels` names the kernels.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -12,11 +12,11 @@ import { readModule } from '../src/bitcode/index.ts';
 import { compile } from '../src/compile/index.ts';
 import { expandMatmul } from '../src/device/cpu/compile/matmul.ts';
 import { compileStrips } from '../src/device/cpu/strips/module.ts';
+import { strideOf } from '../src/device/cpu/strips/pieces.ts';
 import type { StripPlan } from '../src/device/cpu/strips/plan.ts';
 import { partWriter } from '../src/device/cpu/strips/rules.ts';
 import type { Strip } from '../src/device/cpu/strips/strip.ts';
-import type { Dim3 } from '../src/device/device.ts';
-import { bytesOf, elementOf, lanesOf, operandsOf, runPasses, standardPasses, type Value } from '../src/ir/index.ts';
+import { operandsOf, runPasses, standardPasses, type Value } from '../src/ir/index.ts';
 import { readMetallib } from '../src/metallib/index.ts';
 
 const words = process.argv.slice(2);
@@ -70,7 +70,7 @@ function readEntry(file: SourceFile, entry: string): void {
       if (!raised) continue;
       runPasses(raised.kernel, standardPasses);
       expandMatmul(raised.kernel);
-      const made = compileStrips(raised.kernel, blockOf(raised.reflection), { fma: 'exact' });
+      const made = compileStrips(raised.kernel, [256, 1, 1], { fma: 'exact' });
       if ('why' in made) see(alone, made.why, name);
       else {
         totals.strips++;
@@ -81,10 +81,6 @@ function readEntry(file: SourceFile, entry: string): void {
     totals.faults++;
     console.error(`${name}: ${error instanceof Error ? error.message : error}`);
   }
-}
-
-function blockOf(_: unknown): Dim3 {
-  return [256, 1, 1];
 }
 
 function readPlan(plan: StripPlan, name: string): void {
@@ -106,11 +102,7 @@ function laneByLane(s: Strip, value: Value): string | undefined {
     const type = s.kernel.insts[inst.op === 'load' ? value : inst.value]!.type;
     if (inst.op === 'load' && shape(value) < 2) return undefined;
     if (shape(inst.addr) === 0) return undefined;
-    const bytes = bytesOf(elementOf(type)) * lanesOf(type);
-    if (shape(inst.addr) === 2) return `${inst.op} ${type}, anywhere`;
-    const stride = s.plan.shapes.stride[inst.addr]!;
-    if (stride === bytes) return lanesOf(type) === 1 ? undefined : `${inst.op} ${type}, side by side`;
-    return `${inst.op} ${type}, by ${stride % bytes === 0 ? 'a multiple' : 'a stride'}`;
+    return strideOf(s, inst.addr) === undefined ? `${inst.op} ${type}, anywhere` : undefined;
   }
   if (shape(value) < 2) return undefined;
   if (inst.op === 'shuffle') return s.plan.permutations.has(value) ? undefined : `shuffle ${inst.type} through memory`;
