@@ -202,8 +202,16 @@ function assertRows(c: Case, rows: readonly Row[], got: readonly bigint[]): void
   });
 }
 
-/** Operands from memory: one thread for each row. */
+/** Operands from memory: one thread for each row, in blocks of one and in blocks that go in strips. */
 function checkFromMemory(c: Case, rows: readonly Row[]): void {
+  checkInBlocks(c, rows, 1);
+  const more = (threadsOfStrips - (rows.length % threadsOfStrips)) % threadsOfStrips;
+  checkInBlocks(c, [...rows, ...Array.from({ length: more }, (_, i) => rows[(i * 7) % rows.length]!)], threadsOfStrips);
+}
+
+const threadsOfStrips = 64;
+
+function checkInBlocks(c: Case, rows: readonly Row[], threads: number): void {
   const params = [...c.types, c.result].map((_, i) => pointerParam(`p${i}`, i, undefined, 'read_write'));
   const kernel = oneBlock('op', params, (b) => {
     const row = b.zext('i64', b.sreg('i32', { name: 'gid.x' }));
@@ -218,7 +226,7 @@ function checkFromMemory(c: Case, rows: readonly Row[]): void {
     ),
   );
   const out = new Uint8Array(rows.length * bytesOf(inMemory(c.result)));
-  const buffers = runOnCpu(kernel, [...columns, out], { grid: [rows.length, 1, 1] });
+  const buffers = runOnCpu(kernel, [...columns, out], { grid: [rows.length / threads, 1, 1], block: [threads, 1, 1] });
   assertRows(c, rows, unpack(c.result, buffers.at(-1)!));
 }
 

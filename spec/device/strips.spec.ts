@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { floatFormats, fmaFloat } from '../../src/base/float-exact.ts';
 import { compileStrips } from '../../src/device/cpu/strips/module.ts';
-import type { Value } from '../../src/ir/index.ts';
+import type { Kernel, Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { ranOn } from '../support/both-engines.ts';
 import { runOnCpu, tryOnCpu } from '../support/cpu.ts';
@@ -93,6 +93,25 @@ test('an exchange that is tried again until it succeeds is run in strips, and ev
   const { bytes, lanes } = ranOn('simd', counting, 3, 64, 4);
   assert.ok(lanes > 1);
   assert.equal([...new Uint32Array(bytes.slice().buffer)], [3 * 64]);
+});
+
+test('a kernel of which two copies would be too much code has one, for lanes that part', () => {
+  const large = (): Kernel =>
+    made((w) => {
+      const { b, i32 } = w;
+      const own = w.sreg('tid.x');
+      for (let part = 0; part < 24; part++)
+        w.when(w.is(b.and(b.mul(own, i32(2 * part + 5)), i32(7)), 'ult', i32(4)), () => {
+          let x = w.get(w.param(0), own);
+          for (let i = 0; i < 280; i++) x = i % 2 === 0 ? b.add(b.mul(x, own), own) : b.xor(x, b.sub(x, own));
+          w.put(w.param(0), own, x);
+        });
+    });
+  const start = Uint8Array.from({ length: 256 }, (_, i) => (i * 37 + 11) & 0xff);
+  const [lane, simd] = (['lane', 'simd'] as const).map((engine) => ranOn(engine, large(), 1, 64, 256, start));
+  assert.is(simd!.alone, undefined);
+  assert.ok(simd!.lanes > 1);
+  assert.equal(simd!.bytes, lane!.bytes);
 });
 
 /** The bits of a single. */

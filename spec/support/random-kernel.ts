@@ -25,8 +25,9 @@ import { pointerParam } from './kernels.ts';
 /** Numbers that decide; each choice takes the next, and 0 when none is left. */
 export type Choices = readonly number[];
 
+/** Values by type. */
 type Pool = Map<ScalarType, Value[]>;
-interface Making {
+export interface Making {
   readonly kernel: Kernel;
   readonly b: Builder;
   pool: Pool;
@@ -40,7 +41,7 @@ export const inputSize = 64;
 export const outputSize = 2048;
 
 const memoryTypes = scalarTypes.filter((type) => type !== 'i1');
-const edges: Record<ScalarType, readonly bigint[]> = {
+export const edges: Record<ScalarType, readonly bigint[]> = {
   i1: [0n, 1n],
   i8: [0n, 1n, 7n, 8n, 0x7fn, 0x80n, 0xffn],
   i16: [0n, 1n, 15n, 16n, 0xffn, 0x7fffn, 0x8000n, 0xffffn],
@@ -120,7 +121,7 @@ function store(m: Making, type: ScalarType): void {
 }
 
 /** Ops of scalars whose bits are certain; those of memory and addresses are made above. */
-const computed = evaluableOps.filter((op) => argsOf(op).length > 0 && !/^(ptr|inttoptr|vec|extract)/.test(op));
+export const computed = evaluableOps.filter((op) => argsOf(op).length > 0 && !/^(ptr|inttoptr|vec|extract)/.test(op));
 const ints = scalarTypes.filter(isInt);
 const floats = scalarTypes.filter(isFloat);
 
@@ -141,7 +142,8 @@ function typesOf(m: Making, op: Op): [operand: ScalarType, result?: ScalarType] 
   return [operand, typeAmong(m, op === 'bitcast' ? scalarTypes.filter((type) => bitsOf(type) === bitsOf(operand)) : [operand])];
 }
 
-function compute(m: Making, op: Op): void {
+/** Adds an op of values that there are, if there is such a one. */
+export function compute(m: Making, op: Op): void {
   const [operand, result] = typesOf(m, op);
   if (result === undefined) return;
   const operands = argsOf(op).map((name) => take(m, name === 'cond' ? 'i1' : operand));

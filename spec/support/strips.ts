@@ -1,9 +1,13 @@
-/** Kernels by number for the comparison of the two paths: random graphs of blocks, and blocks of threads that have to do with each other. */
+/**
+ * Kernels by number for the comparison of the two paths: random graphs of blocks, blocks of threads that have to do with each other, and long
+ * expressions of numbers of all types.
+ */
 import type { Kernel } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { ranOn } from './both-engines.ts';
 import { randomBlock } from './random-block.ts';
 import { randomFlow } from './random-flow.ts';
+import { bytesOfLane, randomLanes } from './random-lanes.ts';
 
 export interface Difference {
   readonly name: string;
@@ -19,7 +23,7 @@ export function differenceOf(number: number): Difference | string | undefined {
   const threads = sizes[Math.floor(number / 5) % sizes.length]!;
   const { name, make, size } = kernelOf(number, threads);
   const blocks = threads > 100 ? 2 : 3;
-  const isFlow = name !== 'block';
+  const isFlow = name.startsWith('graph');
   const lane = ranOn('lane', make(), isFlow ? 1 : blocks, threads, size * (isFlow ? 1 : blocks));
   const simd = ranOn('simd', make(), isFlow ? 1 : blocks, threads, size * (isFlow ? 1 : blocks));
   const at = lane.bytes.findIndex((byte, i) => byte !== simd.bytes[i]);
@@ -28,6 +32,7 @@ export function differenceOf(number: number): Difference | string | undefined {
 }
 
 function kernelOf(number: number, threads: number): { name: string; make: () => Kernel; size: number } {
+  if (number % 7 === 6) return { name: 'sums', make: () => randomLanes(number, threads), size: bytesOfLane * threads };
   const which = number % 5;
   if (which < 2) return { name: 'block', make: () => randomBlock(number, threads), size: 16 * threads };
   const barriers = (['none', 'together', 'warps'] as const)[which - 2]!;

@@ -6,8 +6,8 @@
 const pageBytes = 65536;
 /** Of every block: a cache line, and more than any type demands. */
 const alignment = 256;
-/** Bytes before and behind all blocks that are nobody's: lanes that do not run may read beside those that do, at most 32 of 8 bytes away. */
-const margin = 512;
+/** Bytes before and behind all blocks that are nobody's: lanes that do not run may read beside those that do, at most 32 of 16 bytes away. */
+export const margin = 512;
 /** Stays below 4 GiB with room for an access that starts at the last byte. */
 const mostPages = 65535;
 /** Pages: a memory that cannot become as large is of no use. */

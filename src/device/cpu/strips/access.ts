@@ -2,7 +2,9 @@
  * Loads and stores of strips: side by side where addresses are, else lane by lane. Lanes that do not run write nothing. They may read beside those
  * that do, where nothing is lost by it: memory has as much room before and behind all blocks (`memory.ts`).
  */
-import { bytesOf, elementOf, type InstOf, lanesOf, type ScalarType, type Value } from '../../../ir/index.ts';
+import { bytesOf, elementOf, type InstOf, lanesOf, type Value } from '../../../ir/index.ts';
+import { margin } from '../memory.ts';
+import { anyPlaces, evenPlaces, loadEven, loadPieces, type Places, storePieces, strideOf } from './pieces.ts';
 import { bias, biased } from './scalar.ts';
 import { longOf, numberOf, type Strip, shapeOf, typeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
@@ -83,21 +85,36 @@ function lowAddresses(s: Strip, addr: Value, pack: number): void {
 /** A load whose lanes are not all the same. */
 export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
   if (shapeOf(s, inst.addr) === 0) return loadShared(s, values, inst, value);
-  if (!isDense(s, inst.addr, value)) return gather(s, values, inst, value);
-  if (
-    !inst.volatile &&
-    values.postpone(
-      value,
-      () => firstAddress(s, inst.addr),
-      (base, part) => denseVector(s, inst, () => s.code.at('local.get', base), part),
-    )
-  )
-    return;
+  const isSideBySide = isDense(s, inst.addr, value);
+  if (!isSideBySide && !isNear(s, inst.addr)) return gather(s, values, inst, value);
+  const places = (base: number, pack: number): Places => evenPlaces(s, inst.addr, base, pack);
+  const vector = (base: number, part: number): void => {
+    if (isSideBySide) return denseVector(s, inst, () => s.code.at('local.get', base), part);
+    loadEven(s, inst.type, places(base, bytesOf(elementOf(inst.type)) === 8 ? part >> 1 : part), part & 1);
+  };
+  if (!inst.volatile && values.postpone(value, () => firstAddress(s, inst.addr), vector)) return;
   const base = baseOf(s, inst.addr);
+  if (lanesOf(inst.type) > 1) {
+    for (let pack = 0; pack < s.plan.packs; pack++) piecesOf(s, values, value, pack, places(base, pack));
+    return;
+  }
   for (let part = 0; part < values.parts(value); part++) {
-    denseVector(s, inst, () => s.code.at('local.get', base), part);
+    vector(base, part);
     values.put(value, 0, part);
   }
+}
+
+/** Whether lanes are in even steps, and those that do not run so near to the others that they may read there. */
+function isNear(s: Strip, addr: Value): boolean {
+  const stride = strideOf(s, addr);
+  return stride !== undefined && (!s.mask || Math.abs(stride) * s.plan.lanes <= margin);
+}
+
+/** Loads elements of a pack from places. */
+function piecesOf(s: Strip, values: StripValues, value: Value, pack: number, places: Places): void {
+  const type = typeOf(s, value);
+  const isLong = bytesOf(elementOf(type)) === 8;
+  loadPieces(s, type, places, (element, half) => values.put(value, element, isLong ? 2 * pack + half : pack));
 }
 
 /** One place for all lanes. */
@@ -136,34 +153,7 @@ function gather(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Valu
 }
 
 function gatherPack(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value, pack: number): void {
-  const element = elementOf(inst.type);
-  const addresses = addressesOf(s, inst.addr, pack);
-  for (let at = 0; at < lanesOf(inst.type); at++) {
-    const offset = bias + at * bytesOf(element);
-    if (bytesOf(element) < 8) {
-      gatherLanes(s, addresses, [0, 1, 2, 3], element, offset);
-      values.put(value, at, pack);
-    } else
-      for (const half of [0, 1]) {
-        gatherLanes(s, addresses, [2 * half, 2 * half + 1], element, offset);
-        values.put(value, at, 2 * pack + half);
-      }
-  }
-}
-
-/** Puts a vector of what stands at some lanes of addresses on the stack. */
-function gatherLanes({ code }: Strip, addresses: number, lanes: readonly number[], element: ScalarType, offset: number): void {
-  for (const lane of [...lanes].reverse()) {
-    code.at('local.get', addresses);
-    code.lane('i32x4.extract_lane', lane);
-  }
-  const bits = 8 * bytesOf(element);
-  if (bits >= 32) code.access(`v128.load${bits}_zero`, 1, offset);
-  else code.v128(words(0));
-  // Numbers of fewer than 32 bits each start in a word of their own.
-  lanes.forEach((_, i) => {
-    if (bits < 32 || i > 0) code.accessLane(`v128.load${bits}_lane`, 1, offset, bits < 32 ? i * (32 / bits) : i);
-  });
+  piecesOf(s, values, value, pack, anyPlaces(s, addressesOf(s, inst.addr, pack)));
 }
 
 // ── stores ──
@@ -171,7 +161,7 @@ function gatherLanes({ code }: Strip, addresses: number, lanes: readonly number[
 /** A store by all lanes that run. */
 export function store(s: Strip, inst: InstOf<'store'>): void {
   if (shapeOf(s, inst.addr) === 0 && shapeOf(s, inst.value) === 0) return storeShared(s, inst);
-  if (!isDense(s, inst.addr, inst.value)) return scatter(s, inst);
+  if (!isDense(s, inst.addr, inst.value)) return strideOf(s, inst.addr) === undefined ? scatter(s, inst) : storeEven(s, inst);
   const base = baseOf(s, inst.addr);
   const bytes = bytesOf(elementOf(typeOf(s, inst.value)));
   for (let pack = 0; pack < s.plan.packs; pack++) {
@@ -229,25 +219,19 @@ function scatterPack(s: Strip, inst: InstOf<'store'>, pack: number): void {
 }
 
 function scatterLanes(s: Strip, inst: InstOf<'store'>, pack: number): void {
-  const { code } = s;
-  const type = typeOf(s, inst.value);
-  const bits = 8 * bytesOf(elementOf(type));
-  const held = s.temp('v128', 23);
-  const addresses = addressesOf(s, inst.addr, pack);
-  for (let at = 0; at < lanesOf(type); at++)
-    for (const half of bits === 64 ? [0, 1] : [0]) {
-      s.element(inst.value, at, bits === 64 ? 2 * pack + half : pack);
-      code.at('local.set', held);
-      const lanes = bits === 64 ? [2 * half, 2 * half + 1] : [0, 1, 2, 3];
-      lanes.forEach((lane, i) => {
-        whereRuns(s, 4 * pack + lane, () => {
-          code.at('local.get', addresses);
-          code.lane('i32x4.extract_lane', lane);
-          code.at('local.get', held);
-          code.accessLane(`v128.store${bits}_lane`, 1, bias + (at * bits) / 8, bits < 32 ? i * (32 / bits) : i);
-        });
-      });
-    }
+  storePieces(s, inst.value, pack, anyPlaces(s, addressesOf(s, inst.addr, pack)), onlyRunning(s, pack));
+}
+
+/** In even steps from one address. */
+function storeEven(s: Strip, inst: InstOf<'store'>): void {
+  const base = baseOf(s, inst.addr);
+  for (let pack = 0; pack < s.plan.packs; pack++)
+    whereAnyRuns(s, pack, () => storePieces(s, inst.value, pack, evenPlaces(s, inst.addr, base, pack), onlyRunning(s, pack)));
+}
+
+/** Has lanes of a pack do what they do if they run; nothing where all do. */
+function onlyRunning(s: Strip, pack: number): ((lane: number, write: () => void) => void) | undefined {
+  return s.mask && ((lane, write) => whereRuns(s, 4 * pack + lane, write));
 }
 
 /** Writes what the lanes of a pack do, if any of them runs. */

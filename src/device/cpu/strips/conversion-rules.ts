@@ -87,12 +87,44 @@ function bound(s: Strip, type: 'i8' | 'i16' | string, sign: 's' | 'u'): void {
   cut(s, type);
 }
 
-/** From words and less; long integers are converted lane by lane. */
+/** Words of 32 bits behind the point of a double of 2^52, and of one of 2^84. */
+const [lowWord, highWord] = [0x4330n << 48n, 0x4530n << 48n];
+
+/**
+ * Long integers on the stack as doubles: both words are put where they are bits of a double of known size, and what that is too much is taken away;
+ * the sum of both is rounded once.
+ */
+function longsToDoubles({ code, temp }: Strip, sign: 's' | 'u'): void {
+  const given = temp('v128', 44);
+  // What is negative is more by 2^31 units of the upper word.
+  const above = sign === 's' ? 1n << 31n : 0n;
+  code.at('local.tee', given);
+  code.i32(32);
+  code.op('i64x2.shr_u');
+  code.v128(longs(highWord | above));
+  code.op('v128.xor');
+  // 2^84 + 2^52, and 2^63 where there is a sign.
+  code.v128(longs(highWord | above | (1n << 20n)));
+  code.op('f64x2.sub');
+  code.at('local.get', given);
+  code.v128(longs(0xffff_ffffn));
+  code.op('v128.and');
+  code.v128(longs(lowWord));
+  code.op('v128.or');
+  code.op('f64x2.add');
+}
+
+/** From words and less, and from long integers to doubles; to floats of less these are converted lane by lane. */
 export const intToFloat =
   (sign: 's' | 'u') =>
   (s: Strip, inst: InstOf<'sitofp'> | InstOf<'uitofp'>): PartWriter | undefined => {
     const from = typeOf(s, inst.a);
     // A word that a half can hold is a single without rounding; of bfloats that is not so.
+    if (inst.type === 'f64' && longOf(s, inst.a) && !isPointer(from))
+      return (part) => {
+        s.part(inst.a, part);
+        longsToDoubles(s, sign);
+      };
     if (inst.type === 'bf16' || longOf(s, inst.a) || from === 'i1') return undefined;
     const push = (part: number): void => (sign === 's' ? partSigned(s, inst.a, part) : s.part(inst.a, part));
     return (part) => {

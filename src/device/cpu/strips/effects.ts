@@ -5,6 +5,7 @@ import { ballot, reduce, shuffle } from './collective.ts';
 import { exactFma } from './fma.ts';
 import { runsOf, writeRolled } from './rolled.ts';
 import { bias, writeScalar } from './scalar.ts';
+import { mostBytes } from './shared.ts';
 import { longOf, numberOf, type Strip, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
 import { shapeName, words } from './vectors.ts';
@@ -23,6 +24,8 @@ export function writeStripBody(values: StripValues, block: Block): void {
 
 function writeStripInstruction(values: StripValues, value: Value): void {
   const s = values.strip;
+  // The function is given up then, and what would come is of no use.
+  if (s.code.size > mostBytes) return;
   s.pool.begin();
   const inst = s.kernel.insts[value]!;
   if (isGuard(inst)) {

@@ -3,6 +3,7 @@ import { bug } from '../../../base/bug.ts';
 import type { FcmpPredicate, InstOf } from '../../../ir/index.ts';
 import type { Binary, Unary } from '../compile/emitter.ts';
 import type { ApproximateName } from '../compile/functions.ts';
+import { fusedDoubles, fusedHalves } from './fma-others.ts';
 import { isShortFloat, onShorts, widenShort } from './halves.ts';
 import { type PartWriter, type Strip, typeOf } from './strip.ts';
 import { evenWords } from './vectors.ts';
@@ -97,9 +98,10 @@ function chosen(s: Strip, shape: string, name: 'min' | 'max'): void {
   s.code.op('v128.bitselect');
 }
 
-/** a * b + c: in one operation of the machine, or with two roundings where that was asked for; `exactFma` is the third way. */
+/** a * b + c of singles in one operation of the machine, or with two roundings where that was asked for; `exactFma` is the third way. */
 export function fma(s: Strip, inst: InstOf<'fma'>): PartWriter | undefined {
-  if (inst.type !== 'f32') return undefined;
+  if (inst.type === 'f64') return fusedDoubles(s, inst);
+  if (inst.type !== 'f32') return fusedHalves(s, inst);
   return (part) => {
     if (s.fma === 'exact') bug('an exact fused operation is written for all vectors together');
     s.part(inst.a, part);

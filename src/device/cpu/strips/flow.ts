@@ -62,7 +62,7 @@ function graphOf(flow: Flow): Graph {
   const weight = (value: Value): number => (specOf(kernel.insts[value]!.op).effect === 'pure' ? 1 : memoryWeight);
   const work = (ids: readonly number[]): number =>
     ids.reduce((sum, id) => sum + kernel.blocks[id]!.body.reduce((all, value) => all + weight(value), 0), 0);
-  let budget = mostGrowth * size(region.cfg.order) + 400;
+  let budget = flow.isBrief ? 0 : mostGrowth * size(region.cfg.order) + 400;
   const stack = [region.entry];
   const seen = new Set(stack);
   for (let id = stack.pop(); id !== undefined; id = stack.pop()) {

@@ -13,6 +13,8 @@ export interface Flow {
   readonly code: Code;
   readonly values: StripValues;
   readonly strip: Strip;
+  /** Whether code for lanes that all go one way is left out. */
+  readonly isBrief: boolean;
   readonly region: StripRegion;
   /** Place of each block in the order of `masked.ts`, and the loops of the kernel. */
   readonly place: Int32Array;

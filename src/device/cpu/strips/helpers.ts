@@ -2,12 +2,13 @@
 import type { Code, ValueType, WasmModule } from '../../../wasm/index.ts';
 import { type ApproximateName, hasLargeAngles, largestAngle, writeFunctionOfPair } from '../compile/functions.ts';
 import type { HelperName } from '../compile/helpers.ts';
+import type { Host } from '../compile/host.ts';
 import { joinHalves, upperHalf, words } from './vectors.ts';
 
 interface Row {
   readonly params: readonly ValueType[];
   readonly results: readonly ValueType[];
-  readonly body: (code: Code, helper: (name: HelperName) => number) => void;
+  readonly body: (code: Code, helper: (name: HelperName) => number, host: Host['functions']) => void;
 }
 
 /** An approximate function of four singles, two and two as doubles; large angles are for the function of one. */
@@ -45,14 +46,71 @@ const approximate = (name: ApproximateName): Row => ({
   },
 });
 
+/** Lanes of a fused operation of two doubles each that another way was not certain of; the others stay as they are. */
+const fused: Row = {
+  params: ['v128', 'v128', 'v128', 'v128', 'v128'],
+  results: ['v128'],
+  body(code, _, host) {
+    const [, , , result, certain] = [0, 1, 2, 3, 4] as const;
+    const [a, b, c] = ['f64', 'f64', 'f64'].map(() => code.local('f64')) as [number, number, number];
+    const get = (...locals: number[]): void => locals.forEach((local) => void code.at('local.get', local));
+    const isFiniteNumber = (of: number): void => {
+      get(of, of);
+      code.op('f64.sub');
+      code.f64(0n);
+      code.op('f64.eq');
+    };
+    for (const lane of [0, 1]) {
+      get(certain);
+      code.lane('i64x2.extract_lane', lane);
+      code.op('i64.eqz');
+      code.open('if');
+      for (const [operand, local] of [a, b, c].entries()) {
+        get(operand);
+        code.lane('f64x2.extract_lane', lane);
+        code.at('local.set', local);
+      }
+      get(result);
+      // A product of 0, and one that is no number or of one that is not finite, is exact.
+      for (const factor of [a, b]) {
+        isFiniteNumber(factor);
+        get(factor);
+        code.f64(0n);
+        code.op('f64.ne');
+        code.op('i32.and');
+        if (factor === b) code.op('i32.and');
+      }
+      code.open('if', 'f64');
+      isFiniteNumber(c);
+      code.open('if', 'f64');
+      get(a, b, c);
+      code.at('call', host.fmaF64);
+      code.else();
+      get(c);
+      code.end();
+      code.else();
+      get(a, b);
+      code.op('f64.mul');
+      get(c);
+      code.op('f64.add');
+      code.end();
+      code.lane('f64x2.replace_lane', lane);
+      code.at('local.set', result);
+      code.end();
+    }
+    get(result);
+  },
+};
+
 const rows = {
+  fma64: fused,
   exp2: approximate('exp2'),
   log2: approximate('log2'),
   sin: approximate('sin'),
   cos: approximate('cos'),
   tanh: approximate('tanh'),
   rsqrt: approximate('rsqrt'),
-} satisfies Record<ApproximateName, Row>;
+} satisfies Record<ApproximateName | 'fma64', Row>;
 
 export type StripHelper = keyof typeof rows;
 
@@ -60,6 +118,7 @@ export type StripHelper = keyof typeof rows;
 export function stripHelperTable(
   module: WasmModule,
   helper: (name: HelperName) => number,
+  host: Host['functions'],
   pooled: (code: Code) => Code,
 ): (name: StripHelper) => number {
   const known = new Map<StripHelper, number>();
@@ -68,7 +127,7 @@ export function stripHelperTable(
     if (found !== undefined) return found;
     const row: Row = rows[name];
     const { index, code } = module.fn({ params: row.params, results: row.results });
-    row.body(pooled(code), helper);
+    row.body(pooled(code), helper, host);
     known.set(name, index);
     return index;
   };

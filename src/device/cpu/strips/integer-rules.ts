@@ -1,6 +1,7 @@
 /** Integer ops on vectors. Integers of fewer than 32 bits stand zero-extended in lanes of 32; conditions are masks. */
 import { bitsOf, type InstOf, type Value } from '../../../ir/index.ts';
 import type { Binary, Unary } from '../compile/emitter.ts';
+import { shiftEach } from './shift-rules.ts';
 import { cut, longOf, type PartWriter, partSigned, type Strip, shapeOf, typeOf } from './strip.ts';
 import { evenWords, longs, oddWords, upperHalf, words } from './vectors.ts';
 
@@ -109,12 +110,13 @@ export const divided =
 /** Vectors that have to be worked on together before it does not matter how long one takes. */
 const packsForProducts = 8;
 
-/** Shifts by one count for all lanes; counts of the width and more give 0, or the sign throughout. */
+/** Shifts, here by one count for all lanes; counts of the width and more give 0, or the sign throughout. */
 export const shift =
   (name: 'shl' | 'shr_u' | 'shr_s') =>
   (s: Strip, inst: Binary, value: Value): PartWriter | undefined => {
     const isWide = longOf(s, value);
-    if (inst.type === 'i1' || shapeOf(s, inst.b) !== 0) return undefined;
+    if (inst.type === 'i1') return undefined;
+    if (shapeOf(s, inst.b) !== 0) return shiftEach(s, name, inst, value);
     const width = bitsOf(inst.type);
     const op = `${isWide ? 'i64x2' : 'i32x4'}.${name}`;
     const count = s.kernel.insts[inst.b]!;

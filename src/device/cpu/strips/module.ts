@@ -14,7 +14,7 @@ import { poolStart, type StripOptions, type StripPlan, stripPlan } from './plan.
 import { newPool, pooledCode } from './pool.ts';
 import { writeStripRegion } from './region.ts';
 import { runsAlone } from './rules.ts';
-import type { StripShared } from './shared.ts';
+import { mostBytes, type StripShared } from './shared.ts';
 import { endsInBarrier } from './split.ts';
 import { waitsForOthers } from './waiting.ts';
 
@@ -27,8 +27,6 @@ export interface StripModule {
   readonly pool: Uint8Array;
 }
 
-/** Bytes of code above which a function of strips is not worth compiling. */
-const mostBytes = 1 << 20;
 const mostLocals = 20_000;
 
 /**
@@ -55,14 +53,23 @@ export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions
   return first;
 }
 
-function compileOnce(
-  kernel: Kernel,
-  block: Dim3,
-  options: StripOptions,
-): (StripModule & { readonly largest: number }) | { readonly why: string } {
+/** A module with the bytes of its largest function, or why there is none. */
+type Made = (StripModule & { readonly largest: number }) | { readonly why: string };
+
+/** Where code for lanes that go together and for those that part is too much, the first is left out. */
+function compileOnce(kernel: Kernel, block: Dim3, options: StripOptions): Made {
   const plan = stripPlan(kernel, block, options);
   const after = whyNotTogether(plan) ?? (options.guards && whyNotGuarded(plan, options.guards));
   if (after !== undefined) return { why: after };
+  const whole = writeModule(plan, options, false);
+  return 'why' in whole && whole.why === tooMuch ? writeModule(plan, options, true) : whole;
+}
+
+const tooMuch = 'too much code';
+
+/** The module of a plan, at length or briefly. */
+function writeModule(plan: StripPlan, options: StripOptions, isBrief: boolean): Made {
+  const { kernel } = plan;
   const module = newModule();
   const host = declareHost(module, kernel.params.length, options.isShared);
   const quick = options.guards && declareQuick(module, options.guards);
@@ -81,10 +88,11 @@ function compileOnce(
     module,
     host,
     helper,
-    stripHelper: stripHelperTable(module, helper, pooled),
+    stripHelper: stripHelperTable(module, helper, host.functions, pooled),
     phase,
     fuel,
     fma: options.fma,
+    isBrief,
     pool,
     guards: quick && stripGuards(module, options.guards!, quick, plan.packs),
     rolled: { bytes: 0 },
@@ -94,7 +102,7 @@ function compileOnce(
   for (const region of plan.regions) {
     const written = writeStripRegion(shared, region);
     if (!written) return { why: 'blocks that cannot be nested' };
-    if (written.code.size > mostBytes || written.code.locals > mostLocals) return { why: 'too much code' };
+    if (written.code.size > mostBytes || written.code.locals > mostLocals) return { why: tooMuch };
     steps.push(written.index);
     largest = Math.max(largest, written.code.size);
   }

@@ -178,6 +178,7 @@ function writeStrip(r: Region): boolean {
     code,
     values,
     strip: values.strip,
+    isBrief: r.shared.isBrief,
     region,
     place: positionsIn(convergenceOrder(cfg), plan.kernel.blocks.length),
     loops: loopsOf(cfg, dominatorsOf(cfg)).loops,

@@ -3,6 +3,7 @@
  * vector by vector (`effects.ts`). `alone`: kernels with it are run one lane at a time.
  */
 import type { InstOf, Op, Value } from '../../../ir/index.ts';
+import { leadingZeros, reverseBits } from './bit-rules.ts';
 import { select, vectorOf } from './choice-rules.ts';
 import {
   bitcast,
@@ -47,9 +48,9 @@ const rules: { [K in Op]: StripRule<K> | 'lanes' | 'whole' | 'alone' } = {
   smax: choice('max_s'),
   umin: choice('min_u'),
   umax: choice('max_u'),
-  clz: 'lanes',
+  clz: leadingZeros,
   popcount: populated,
-  bitrev: 'lanes',
+  bitrev: reverseBits,
   icmp: compareInt,
   fadd: float2('add'),
   fsub: float2('sub'),

@@ -8,6 +8,9 @@ import type { StripPlan } from './plan.ts';
 import type { Pool } from './pool.ts';
 import type { StripGuards } from './strip.ts';
 
+/** Bytes of code above which a function of strips is not worth compiling. */
+export const mostBytes = 1 << 20;
+
 export interface StripShared {
   readonly plan: StripPlan;
   readonly module: WasmModule;
@@ -19,6 +22,8 @@ export interface StripShared {
   /** Global: work until the next look at the clock. */
   readonly fuel: number;
   readonly fma: FmaMode;
+  /** Whether code is to be short: once for lanes that part, and not for those too that go together. */
+  readonly isBrief: boolean;
   readonly pool: Pool;
   /** Of strips that are looked at quickly. */
   readonly guards?: StripGuards | undefined;
