@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
 import { compile } from '../src/compile/index.ts';
-import type { Dim3, EngineOptions, Fma, LaunchArgument } from '../src/device/device.ts';
+import type { Dim3, EngineOptions, Fma, LaunchArgument, LaunchRequest } from '../src/device/device.ts';
 import { openCpuDevice } from '../src/device/index.ts';
 import { type Bar, type Bench, geomean, median, type Row } from './report.ts';
 
@@ -21,7 +21,7 @@ const warmingMs = 750;
 /** Lanes that strips may have. */
 const widths = [4, 8, 16, 32] as const;
 
-interface Kernel {
+export interface Kernel {
   readonly name: string;
   readonly entry?: string;
   readonly grid: Dim3;
@@ -94,6 +94,26 @@ export const kernels: readonly Kernel[] = [
 
 /** Gives, each time, how many units a second the best of some launches does. */
 function ours(kernel: Kernel, metallib: Uint8Array, options: EngineOptions): () => number {
+  const launch = launcher(kernel, metallib, options);
+  let isWarm = false;
+  return () => {
+    let least = Number.POSITIVE_INFINITY;
+    const start = performance.now();
+    // What others compile before they run, the engine compiles while it runs.
+    const lasts = isWarm ? 250 : 250 + warmingMs;
+    isWarm = true;
+    for (let i = 0; i < 5 || performance.now() - start < lasts; i++) least = Math.min(least, launch());
+    return (kernel.units * (kernel.times ?? 1)) / (least / 1000);
+  };
+}
+
+/** Launches a kernel as often as is timed together each time, with its arguments on a device of its own; the milliseconds that the kernel took. */
+export function launcher(
+  kernel: Kernel,
+  metallib: Uint8Array,
+  options: EngineOptions,
+  watch: Pick<LaunchRequest, 'sanitize'> = {},
+): () => number {
   const diagnostics = new Diagnostics();
   const device = openCpuDevice(options);
   const module = device.load(metallib, diagnostics);
@@ -111,21 +131,13 @@ function ours(kernel: Kernel, metallib: Uint8Array, options: EngineOptions): () 
     dynamicSharedBytes: 0,
     args,
     timeoutMs: 0,
+    ...watch,
   };
-  let isWarm = false;
   return () => {
-    let least = Number.POSITIVE_INFINITY;
-    const start = performance.now();
-    // What others compile before they run, the engine compiles while it runs.
-    const lasts = isWarm ? 250 : 250 + warmingMs;
-    isWarm = true;
-    for (let i = 0; i < 5 || performance.now() - start < lasts; i++) {
-      let time = 0;
-      for (let k = 0; k < (kernel.times ?? 1); k++) time += module?.launch(request, diagnostics)?.durationMs ?? Number.NaN;
-      if (diagnostics.list.length > 0) throw new Error(diagnostics.list.map(({ message }) => message).join('; '));
-      least = Math.min(least, time);
-    }
-    return (kernel.units * (kernel.times ?? 1)) / (least / 1000);
+    let time = 0;
+    for (let k = 0; k < (kernel.times ?? 1); k++) time += module?.launch(request, diagnostics)?.durationMs ?? Number.NaN;
+    if (diagnostics.list.length > 0) throw new Error(diagnostics.list.map(({ message }) => message).join('; '));
+    return time;
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- NAME [--json]`: one benchmark, ours and a named peer side by side in one run. A ratio above 1 is better
- * for us. With `--json` the last line is one object.  `air --prepare FOLDER` makes what runs on another machine.
+ * for us, but for what `sanitize` costs. With `--json` the last line is one object.  `air --prepare FOLDER` makes what runs on another machine.
  * Exit code 4: the peer is not on this machine.
  */
 import { air, prepare } from './air.ts';
@@ -10,6 +10,7 @@ import { cpu } from './cpu.ts';
 import { launching } from './launch.ts';
 import { parsing } from './parse.ts';
 import { type Bench, report } from './report.ts';
+import { sanitizing } from './sanitize.ts';
 
 const benches: Readonly<Record<string, (words: readonly string[]) => Bench | undefined | Promise<Bench | undefined>>> = {
   air,
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, (words: readonly string[]) => Bench | und
   cpu,
   launch: launching,
   parse: parsing,
+  sanitize: sanitizing,
 };
 
 const [name = '', ...words] = process.argv.slice(2);

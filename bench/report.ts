@@ -21,8 +21,9 @@ export interface Bench {
 export interface Bar {
   readonly name: string;
   readonly value: number;
-  /** At least. */
+  /** At least, or at most. */
   readonly bar: number;
+  readonly isMost?: boolean;
 }
 
 /** The geometric mean of some ratios. */
@@ -35,7 +36,10 @@ export function report({ bench, about, rows, bars = [] }: Bench, isJson: boolean
   const line = ({ name, ours, other, unit, ratio }: Row): string =>
     `${name.padEnd(width)}  ours ${ours.toFixed(1)} ${unit}, other ${other.toFixed(1)} ${unit}, ratio ${ratio.toFixed(3)}`;
   const mean = geomean(rows.map(({ ratio }) => ratio));
-  const told = bars.map(({ name, value, bar }) => `${name}: ${value.toFixed(3)}, ${value >= bar ? 'of' : 'NOT'} ${bar}`);
+  const told = bars.map(
+    ({ name, value, bar, isMost }) =>
+      `${name}: ${value.toFixed(3)}, ${(isMost ? value <= bar : value >= bar) ? 'of' : 'NOT'} ${isMost ? 'at most ' : ''}${bar}`,
+  );
   const text = [about, ...rows.map(line), `geometric mean of the ratios: ${mean.toFixed(3)}`, ...told];
   return [...text, ...(isJson ? [JSON.stringify({ bench, rows, geomean: mean, ...(bars.length > 0 ? { bars } : {}) })] : [])].join('\n');
 }

@@ -39,7 +39,8 @@ export function markedLines({ file, kernel }: Planted): number[] {
 
 const arrays = { f32: Float32Array, i32: Int32Array, u8: Uint8Array, u64: BigInt64Array } as const;
 
-function contentsOf({ type, count, init }: BufferSpec): Uint8Array {
+/** What is written in such a buffer at first. */
+export function contentsOf({ type, count, init }: BufferSpec): Uint8Array {
   const number = (i: number): number => (init === 'zeros' ? 0 : init === 'ones' ? 1 : i);
   const values = Array.from({ length: init === 'half' ? count / 2 : count }, (_, i) => number(i));
   const made = type === 'u64' ? BigInt64Array.from(values.map(BigInt)) : arrays[type].from(values);

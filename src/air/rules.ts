@@ -260,6 +260,8 @@ export const rules: AirRules = {
   syncwarp: syncwarpRule,
   members: membersRule,
   mark: markRule,
+  within: (e) => bug(`${e.kernel.name} has a guard of the CPU device`),
+  guard: (e) => bug(`${e.kernel.name} has a guard of the CPU device`),
   barrier: (e) => {
     e.call(intrinsicOf('air.wg.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(barrierOperands.scope)]);
     return undefined;

@@ -98,6 +98,8 @@ function execRule(state: State, inst: Inst): bigint {
     case 'syncwarp':
     case 'members':
     case 'mark':
+    case 'within':
+    case 'guard':
       return 0n;
     case 'shuffle':
     case 'reduce':

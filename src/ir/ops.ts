@@ -317,6 +317,20 @@ export const ops = {
     effect: 'volatile',
     doc: 'An instruction of the source starts here. Only the profiler and the trace look at it, and it is only there when one of them is asked for.',
   },
+  within: {
+    args: { a: 'int' },
+    attrs: { limit: 0 as number, isSigned: true as boolean, isWhole: false as boolean },
+    type: 'void',
+    effect: 'volatile',
+    doc: 'Says that a is from minus `limit` to `limit`, or unsigned below it. The CPU device makes it for the sanitizer, which gives up its quick look where that is not so. Of 64 bits that are no address the low half is looked at, unless `isWhole`.',
+  },
+  guard: {
+    args: { a: 'pointer' },
+    attrs: { number: 0 as number },
+    type: 'void',
+    effect: 'volatile',
+    doc: 'What is accessed next is at a. The CPU device makes it for the quick look of the sanitizer, whose list of guards `number` counts in.',
+  },
 } as const satisfies Record<string, OpSpec>;
 
 export type Op = keyof typeof ops;

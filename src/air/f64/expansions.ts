@@ -106,6 +106,8 @@ const fates: Fates = {
   clock: 'never',
   members: 'never',
   mark: 'never',
+  within: 'never',
+  guard: 'never',
   syncwarp: 'never',
 };
 

@@ -8,6 +8,7 @@ import type { LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
 import { type Prepared, prepare, type Surroundings, wordsOf } from './prepare.ts';
 import { TooLong } from './profile/run.ts';
+import { Waiting } from './quick/watch.ts';
 import { Deadlock } from './sanitize/watch.ts';
 import {
   ask,
@@ -52,7 +53,17 @@ export const graceMs = 3000;
 
 /** Runs a launch that is ready. */
 export function runHere(prepared: Prepared, diagnostics: Diagnostics, control = controlOf(prepared)): LaunchResult | undefined {
-  const { work, watch } = prepared;
+  const result = runOnce(prepared, diagnostics, control);
+  if (result !== 'given up') return result;
+  const exact = prepared.quick!.giveUp(diagnostics);
+  if (!exact) return undefined;
+  const again = runOnce(exact, diagnostics, controlOf(exact), control);
+  return again === 'given up' ? undefined : again;
+}
+
+/** Runs it as it is made ready; `before` is of a quick look that was given up, whose launch may be cancelled. */
+function runOnce(prepared: Prepared, diagnostics: Diagnostics, control: Control, before?: Control): LaunchResult | undefined | 'given up' {
+  const { work, watch, quick } = prepared;
   const helpers = newHelpers(prepared, control);
   const tellProgress = progressTeller(prepared, control);
   const share = newShare(work, control, 0, () => {
@@ -62,18 +73,23 @@ export function runHere(prepared: Prepared, diagnostics: Diagnostics, control = 
   const instance = instanceFor(prepared);
   instance.isBusy = true;
   instance.onTick = () => {
+    if (before && whyStop(before) !== stops.no) stopAll(control, whyStop(before));
     share.tick();
     watch?.tick();
+    quick?.tick(placeIn(instance).block.join());
   };
   let mayGive = true;
   try {
     instance.set(prepared.globals(0)!);
     watch?.begin(instance.global);
+    quick?.begin(instance.global);
     for (const observer of prepared.observers) observer.begin(instance.global);
     const start = performance.now();
     try {
       share.take(instance.run);
     } catch (error) {
+      // What traps may be a fault, or look like one.
+      if (quick && (error instanceof WebAssembly.RuntimeError || error instanceof Waiting)) return 'given up';
       if (error instanceof TooLong) diagnostics.report('CM6018', wordsOf(placeIn(instance), prepared.request));
       else noteError(error, control, { ...placeIn(instance), first: share.first });
     }
@@ -100,9 +116,9 @@ function noteError(error: unknown, control: Control, where: Parameters<typeof no
 /** Instances that launches take again, by memory and module. */
 const instances = new WeakMap<DeviceMemory, WeakMap<WebAssembly.Module, KernelInstance>>();
 
-function instanceFor({ memory, wasm, watch, observers }: Prepared): KernelInstance {
-  const imports = Object.assign({}, watch?.imports, ...observers.map((each) => each.imports));
-  if (watch || observers.length > 0) return newInstance(wasm, memory.memory, imports);
+function instanceFor({ memory, wasm, watch, quick, observers }: Prepared): KernelInstance {
+  const imports = Object.assign({}, watch?.imports, quick?.imports, ...observers.map((each) => each.imports));
+  if (watch || quick || observers.length > 0) return newInstance(wasm, memory.memory, imports);
   const ofMemory = instances.get(memory) ?? new WeakMap<WebAssembly.Module, KernelInstance>();
   instances.set(memory, ofMemory);
   const known = ofMemory.get(wasm);

@@ -11,13 +11,14 @@ import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
 import { type Kernel, type Pass, runPasses, standardPasses } from '../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../metallib/index.ts';
-import type { Dim3, EngineOptions, LoadOptions } from '../device.ts';
+import type { Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../device.ts';
 import { type Instruments, instrumentsKey } from './compile/instruments.ts';
 import { compileKernel } from './compile/kernel-module.ts';
 import { expandMatmul } from './compile/matmul.ts';
 import { type Plan, windowsOf } from './compile/plan.ts';
 import { fmaMode } from './engine.ts';
 import { newKernelCache } from './kernel-cache.ts';
+import { type Guards, insertGuards } from './quick/guards.ts';
 import type { Site } from './sanitize/sites.ts';
 import { compileStrips } from './strips/module.ts';
 import { copyOf } from './strips/narrow.ts';
@@ -33,6 +34,8 @@ export interface LoadedKernel {
   compiled(block: Dim3): CompiledKernel;
   /** Compiled with instruments, one lane at a time, at the first call with these. */
   instrumented(how: Instruments): CompiledKernel;
+  /** In strips that look for faults quickly, at the first call for blocks of a shape; nothing where that cannot be. */
+  guarded(kinds: ReadonlySet<SanitizeKind>, block: Dim3): CompiledKernel | undefined;
 }
 
 export interface CompiledKernel {
@@ -49,6 +52,8 @@ export interface CompiledKernel {
   readonly lanes: number;
   /** Why a kernel is run one lane at a time that was to run in strips. */
   readonly alone: string | undefined;
+  /** Of strips that look for faults quickly: what they look at. */
+  readonly guards?: Guards | undefined;
   /** Of an instrumented compilation: what reports speak of. */
   readonly watched?: { readonly plan: Plan; readonly sites: readonly Site[] } | undefined;
 }
@@ -118,6 +123,7 @@ export function loadedKernel(
 ): LoadedKernel {
   const made = new Map<string, CompiledKernel>();
   const watched = new Map<string, CompiledKernel>();
+  const guarded = new Map<string, CompiledKernel | undefined>();
   let lane: CompiledKernel | undefined;
   let isReady = false;
   const ready = (): Kernel => {
@@ -154,6 +160,12 @@ export function loadedKernel(
       watched.set(key, fresh);
       return fresh;
     },
+    guarded(kinds, block) {
+      const key = [...block, ...[...kinds].sort()].join();
+      if (!guarded.has(key))
+        guarded.set(key, isForStrips(kernel, block, options) ? compileGuarded(ready(), block, kinds, options) : undefined);
+      return guarded.get(key);
+    },
   };
 }
 
@@ -180,9 +192,10 @@ function compileVectors(
   kernel: Kernel,
   block: Dim3,
   { fma = 'exact', lanes, isShared = false }: CompileChoice,
+  guards?: Guards,
 ): CompiledKernel | { readonly why: string } {
   const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
-  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact', lanes, isShared });
+  const made = compileStrips(kernel, block, { fma: isFusing ? fmaMode(fma) : 'exact', lanes, isShared, guards });
   if ('why' in made) return made;
   const { bytes, plan, recordBytes, pool } = made;
   const { wasm, excess } = moduleOf(bytes);
@@ -199,6 +212,20 @@ function moduleOf(bytes: Uint8Array): Pick<CompiledKernel, 'wasm' | 'excess'> {
     if (error instanceof RangeError) return { wasm: undefined, excess: error.message };
     throw error;
   }
+}
+
+/** Nothing where strips, or guards, cannot be. */
+function compileGuarded(
+  original: Kernel,
+  block: Dim3,
+  kinds: ReadonlySet<SanitizeKind>,
+  options: CompileChoice,
+): CompiledKernel | undefined {
+  const kernel = copyOf(original);
+  const guards = insertGuards(kernel, kinds);
+  if ('why' in guards) return undefined;
+  const compiled = compileVectors(kernel, block, options, guards);
+  return 'why' in compiled ? undefined : { ...compiled, guards };
 }
 
 function constantBytes(kernel: Kernel): Uint8Array {

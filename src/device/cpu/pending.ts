@@ -77,7 +77,7 @@ export function startKernel(
 ): PendingLaunch {
   const prepared = prepare(memory, surroundings, kernel, request, diagnostics);
   if (!prepared || 'durationMs' in prepared) return overAtOnce(prepared);
-  const isForWorkers = memory.isShared && !prepared.watch && prepared.observers.length === 0 && hasHands();
+  const isForWorkers = memory.isShared && !prepared.watch && !prepared.quick && prepared.observers.length === 0 && hasHands();
   return isForWorkers ? startOnWorkers(prepared, surroundings, diagnostics) : startLater(prepared, diagnostics);
 }
 

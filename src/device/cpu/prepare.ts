@@ -9,6 +9,7 @@ import type { LoadedKernel } from './library.ts';
 import type { DeviceMemory } from './memory.ts';
 import type { Observer } from './observer.ts';
 import { canWatch, instrumentsOf, startObservers } from './observers.ts';
+import { type Quick, startQuick } from './quick/watch.ts';
 import { judgeOf } from './request.ts';
 import { type Allocations, newAllocations } from './sanitize/allocations.ts';
 import { startWatch, type Watch } from './sanitize/watch.ts';
@@ -26,6 +27,8 @@ export interface Surroundings {
   readonly allocations?: Allocations;
   /** What the kernel sees of a slot, for a caller that has bound all of them itself. */
   readonly bound?: (slot: number) => bigint;
+  /** Whether a launch that is watched goes lane by lane from the start. */
+  readonly isExact?: boolean;
 }
 
 /** A launch that has all it needs. */
@@ -36,6 +39,8 @@ export interface Prepared {
   readonly work: Work;
   /** Of a launch in which faults are looked for. */
   readonly watch: Watch | undefined;
+  /** Of one that is looked at quickly first. */
+  readonly quick: QuickLook | undefined;
   /** What else goes along with it. */
   readonly observers: readonly Observer[];
   /** Whether only one may run blocks, for what they do is in their order. */
@@ -48,18 +53,26 @@ export interface Prepared {
   giveBack(): void;
 }
 
+/** A launch in strips that give up where something may be wrong. */
+export interface QuickLook extends Pick<Quick, 'imports' | 'begin' | 'tick'> {
+  /** Leaves memory as it was, and makes the launch ready to be watched lane by lane; nothing after reporting CM6012. */
+  giveUp(diagnostics: Diagnostics): Prepared | undefined;
+}
+
 /** Makes a launch ready; a result where there is nothing to run, nothing after reporting CM50xx or CM60xx. */
 export function prepare(
   memory: DeviceMemory,
-  { limits, ownMemory, bound, allocations, threads = 1 }: Surroundings,
+  surroundings: Surroundings,
   given: LoadedKernel,
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): Prepared | LaunchResult | undefined {
+  const { limits, ownMemory, bound, allocations, threads = 1 } = surroundings;
   if (!checkRequest(judgeOf(memory, limits, given.reflection), given.reflection, request, diagnostics)) return undefined;
   if (!canWatch(request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
-  const kernel = instrumentedKernel(given, request);
+  const guarded = surroundings.isExact || !allocations || bound ? undefined : guardedKernel(given, request);
+  const kernel = guarded ?? instrumentedKernel(given, request);
   const compiled = kernel.compiled(request.block);
   const { wasm } = compiled;
   if (!wasm) {
@@ -85,23 +98,35 @@ export function prepare(
     area: { ...area, start },
     own: { address: ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 },
   };
+  const quick = guarded && sanitize && startQuick({ ...observed, request: { ...request, sanitize } }, compiled.guards!);
+  const exactly = (to: Diagnostics) => prepare(memory, { ...surroundings, isExact: true }, given, request, to);
+  if (guarded && !quick) {
+    memory.give(start);
+    return exactly(diagnostics);
+  }
   const observers = startObservers(observed, diagnostics);
-  const watched = observers && sanitize && allocations && { ...observed, request: { ...request, sanitize } };
+  const watched = !quick && observers && sanitize && allocations ? { ...observed, request: { ...request, sanitize } } : undefined;
   const watch = watched && startWatch(watched, diagnostics);
   if (!observers || (watched && !watch)) {
     for (const observer of observers ?? []) observer.end(false);
     memory.give(start);
     return undefined;
   }
-  if (!watched) allocations?.writeAll();
+  if (!watched && !quick) allocations?.writeAll();
   const taken = [start];
   const going = [...observers];
   let isWell = false;
-  const isOrdered = watch !== undefined || observers.length > 0 || kernel.reflection.printf !== undefined || !memory.isShared;
+  const isOrdered =
+    watch !== undefined || quick !== undefined || observers.length > 0 || kernel.reflection.printf !== undefined || !memory.isShared;
   const work: Work = {
     grid: request.grid,
     sharers: isOrdered ? 1 : Math.max(1, Math.min(threads, product(request.grid))),
     timeoutMs: request.timeoutMs,
+  };
+  const giveBack = (): void => {
+    for (const observer of going.splice(0)) observer.end(isWell);
+    if (taken.length > 0) quick?.giveBack();
+    for (const address of taken.splice(0)) memory.give(address);
   };
   return {
     memory,
@@ -109,6 +134,15 @@ export function prepare(
     request,
     work,
     watch,
+    quick: quick && {
+      imports: quick.imports,
+      begin: quick.begin,
+      tick: quick.tick,
+      giveUp(to) {
+        quick.restore();
+        return exactly(to) as Prepared | undefined;
+      },
+    },
     observers,
     isOrdered,
     globals(slot) {
@@ -121,16 +155,21 @@ export function prepare(
     tell(control, durationMs, to) {
       const hasEnded = tellEnding(control, work, { request, lanes: compiled.lanes }, to);
       watch?.end(to);
+      quick?.end();
       isWell = hasEnded;
       handPrinted(memory.view(start + area.printed, area.printedBytes), kernel.reflection, request, to);
       const hasStopped = hasEnded && reportStop(memory.view(start + area.faults, 4), kernel.reflection, to);
       return hasEnded && !hasStopped ? { durationMs } : undefined;
     },
-    giveBack() {
-      for (const observer of going.splice(0)) observer.end(isWell);
-      for (const address of taken.splice(0)) memory.give(address);
-    },
+    giveBack,
   };
+}
+
+/** The kernel in strips that look for faults; nothing where a launch wants none, or more than that, or where it cannot be. */
+function guardedKernel(kernel: LoadedKernel, { sanitize, schedule, trace, profile, block }: LaunchRequest): LoadedKernel | undefined {
+  if (!sanitize || schedule || trace || profile) return undefined;
+  const compiled = kernel.guarded(sanitize.kinds, block);
+  return compiled && (Object.create(kernel, { compiled: { value: () => compiled } }) as LoadedKernel);
 }
 
 /** The kernel compiled with the instruments that a launch asks for. */

@@ -81,7 +81,10 @@ function wantsWhole(kernel: Kernel, inst: Inst, name: string, operand: Value): b
     case 'shl':
       return !isSmallCount(kernel, inst.b);
     case 'load':
+    case 'guard':
       return false;
+    case 'within':
+      return inst.isWhole;
     case 'store':
       return name === 'value';
     case 'atomic':

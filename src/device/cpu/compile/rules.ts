@@ -119,6 +119,9 @@ const rules = {
   members: (e, inst, value) => e.sanitizer?.members(e, inst, value),
   // What looks at marks does so block by block.
   mark: () => {},
+  // Strips alone are guarded.
+  within: () => {},
+  guard: () => {},
 } satisfies { [K in Op]: (e: Emitter, inst: InstOf<K>, value: Value) => void };
 
 /** The rule of an op, which leaves the result on the stack. */

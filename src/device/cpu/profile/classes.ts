@@ -11,6 +11,8 @@ const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   arg: 'none',
   mark: 'none',
   members: 'none',
+  within: 'none',
+  guard: 'none',
   add: 'integer',
   sub: 'integer',
   mul: 'integer',

@@ -1,5 +1,4 @@
 /** What an instrumented compilation does besides, behind each hook. */
-import { lineOf } from '../../../air/index.ts';
 import { bytesOf, elementOf, type InstOf, type Kernel, lanesOf, type Roots, rootsOf, type Type, type Value } from '../../../ir/index.ts';
 import type { Code, WasmModule } from '../../../wasm/index.ts';
 import type { SanitizeKind } from '../../device.ts';
@@ -10,6 +9,7 @@ import type { Meeting } from '../compile/regions.ts';
 import { continuation, stopOf } from '../compile/split.ts';
 import { heldAs } from '../compile/values.ts';
 import { type AccessFunctions, type AccessShape, accessFunctions } from './access-functions.ts';
+import { boundsOf } from './bounds.ts';
 import type { AccessInst, MeetingLocals, Sanitizer, Writer } from './hooks.ts';
 import { writeMeetingCheck } from './meeting-check.ts';
 import { readsBeforeAtomics } from './reads-before-atomics.ts';
@@ -72,92 +72,63 @@ const isBarrier = (kernel: Kernel, stop: Value | undefined): boolean => stop !==
 
 function writePlace(parts: Parts, e: Writer, inst: AccessInst, value: Value, lane: number, pushValue?: () => void): void {
   const { code } = e;
-  const { shape, bounds, pushBounds } = shapeOf(parts, e, inst, value, lane);
+  const { shape, bounds, pointer } = shapeOf(parts, inst, value, lane);
   const isStrong = inst.op === 'atomic' || inst.op === 'cas' || inst.volatile;
   const isExcused = isStrong || parts.excused.has(value);
   pushValue?.();
-  pushBounds?.();
+  if (bounds) pushBounds(parts, e, pointer, bounds);
   code.i32(parts.sites.of(value, { bounds, align: shape.align }) + (isExcused ? 2 ** stampFields.strong.at : 0));
   code.at('call', parts.functions(shape));
   if (isStrong && inst.op !== 'store' && parts.kinds.has('race')) writeTime(parts, code, threadTimes.strongRead);
 }
 
-interface Shaped extends Bounded {
+interface Shaped {
   readonly shape: AccessShape;
-}
-
-interface Bounded {
   readonly bounds: Bounds | undefined;
-  /** Puts on the stack where what may be accessed starts, and how many bytes it has. */
-  readonly pushBounds: (() => void) | undefined;
+  readonly pointer: Value;
 }
 
-function shapeOf(parts: Parts, e: Writer, inst: AccessInst, value: Value, lane: number): Shaped {
-  const { kernel } = parts;
+function shapeOf(parts: Parts, inst: AccessInst, value: Value, lane: number): Shaped {
+  const { kernel, roots } = parts;
   const pointer = inst.op === 'load' || inst.op === 'store' ? inst.addr : inst.a;
   const moved: Type = inst.op === 'store' ? kernel.insts[inst.value]!.type : inst.type;
   const size = bytesOf(elementOf(moved));
   const given = inst.op === 'load' || inst.op === 'store' ? inst.align : size;
   const space = kernel.insts[pointer]!.type.slice('ptr.'.length) as AccessShape['space'];
-  const bounded = reachOf(parts, e, value, space) ?? boundsOf(parts, e, pointer, space);
+  const bounds = boundsOf({ kernel, roots, windows: parts.plan.windows }, pointer, value);
   const what = inst.op === 'load' || inst.op === 'store' ? inst.op : 'atomic';
   const isOfWord = what === 'atomic' || parts.excused.has(value);
   const align = lane > 0 ? 1 : Math.min(given, size * lanesOf(moved));
-  return { shape: { what, space, size, align, isBounded: bounded.bounds !== undefined, isOfWord }, ...bounded };
+  return { shape: { what, space, size, align, isBounded: bounds !== undefined, isOfWord }, bounds, pointer };
 }
 
-/** How far an access may reach whose metallib says so: a variable within the window of its space. */
-function reachOf({ kernel, plan }: Parts, e: Writer, value: Value, space: AccessShape['space']): Bounded | undefined {
-  const reach = lineOf(kernel.locs[value])?.reach;
-  if (reach?.space !== space || space === 'global') return undefined;
-  // A library that is wrong about itself is held to the window.
-  const { offset, size } = reach;
-  if (offset < 0 || size < 0 || offset + size > plan.windows[space]) return undefined;
-  const pushBounds = (): void => {
-    e.window(space);
-    e.code.i64(BigInt(offset));
-    e.code.op('i64.add');
-    e.code.i64(BigInt(size));
-  };
-  return { bounds: { ...reach, kind: 'part', space }, pushBounds };
+/** Puts what an access may reach on the stack. */
+function pushBounds(parts: Parts, e: Writer, pointer: Value, bounds: Bounds): void {
+  const { code } = e;
+  const { plan, state } = parts;
+  if (bounds.kind === 'param') return pushParameter(parts, code, bounds.index);
+  if (bounds.kind === 'variable') return pushVariable(parts, e, parts.roots(pointer)!, bounds.name);
+  e.window(bounds.space);
+  if (bounds.kind === 'part') {
+    code.i64(BigInt(bounds.offset));
+    code.op('i64.add');
+    code.i64(BigInt(bounds.size));
+  } else if (bounds.space === 'shared') code.at('global.get', state.globals['shared.bytes']);
+  else code.i64(BigInt(plan.windows.local));
 }
 
-/** How far a pointer may reach: the parameter or variable that it comes from, or the window of its space. */
-function boundsOf(parts: Parts, e: Writer, pointer: Value, space: AccessShape['space']): Bounded {
-  const root = parts.roots(pointer);
-  const inst = root === undefined ? undefined : parts.kernel.insts[root]!;
-  const isParted = parts.kernel.params.filter(({ kind }) => kind === 'threadgroup').length > 1;
-  // Where there are several, the launch says where each ends.
-  const isPart = inst?.op === 'param' && isParted && parts.kernel.params[inst.index]!.kind === 'threadgroup';
-  if (inst?.op === 'param' && !isPart) return ofParameter(parts, e, inst.index);
-  if (inst?.op === 'variable') return ofVariable(parts, e, root!, inst.name);
-  if (space !== 'shared' && space !== 'local') return { bounds: undefined, pushBounds: undefined };
-  const pushBounds = (): void => {
-    e.window(space);
-    if (space === 'shared') e.code.at('global.get', parts.state.globals['shared.bytes']);
-    else e.code.i64(BigInt(parts.plan.windows.local));
-  };
-  return { bounds: { kind: 'window', space }, pushBounds };
-}
-
-function ofParameter({ kernel, host, state }: Parts, { code }: Writer, index: number): Bounded {
+function pushParameter({ kernel, host, state }: Parts, code: Code, index: number): void {
   const param = kernel.params[index]!;
-  const pushBounds = (): void => {
-    code.at('global.get', host.params[index]!);
-    if (param.kind === 'value') code.i64(BigInt(param.size));
-    else code.at('global.get', param.kind === 'threadgroup' ? state.globals['dynamic.bytes'] : state.paramBytes[index]!);
-  };
-  return { bounds: { kind: 'param', index }, pushBounds };
+  code.at('global.get', host.params[index]!);
+  if (param.kind === 'value') code.i64(BigInt(param.size));
+  else code.at('global.get', param.kind === 'threadgroup' ? state.globals['dynamic.bytes'] : state.paramBytes[index]!);
 }
 
-function ofVariable({ kernel, state }: Parts, e: Writer, root: Value, name: string): Bounded {
+function pushVariable({ kernel, state }: Parts, e: Writer, root: Value, name: string): void {
   const variable = kernel.variables.find((each) => each.name === name)!;
-  const pushBounds = (): void => {
-    e.free(root);
-    if (variable.isDynamic) e.code.at('global.get', state.globals['dynamic.bytes']);
-    else e.code.i64(BigInt(variable.size));
-  };
-  return { bounds: { kind: 'variable', name }, pushBounds };
+  e.free(root);
+  if (variable.isDynamic) e.code.at('global.get', state.globals['dynamic.bytes']);
+  else e.code.i64(BigInt(variable.size));
 }
 
 /** The bits of a value on the stack as an i64. */

@@ -1,12 +1,12 @@
 /** What is not done vector by vector: memory, atomics, and what a warp does together. */
-import { type Block, operandsOf, specOf, type Value } from '../../../ir/index.ts';
+import { type Block, type Inst, type InstOf, operandsOf, specOf, type Value } from '../../../ir/index.ts';
 import { load, store, whereAnyRuns, whereRuns } from './access.ts';
 import { ballot, reduce, shuffle } from './collective.ts';
 import { exactFma } from './fma.ts';
 import { runsOf, writeRolled } from './rolled.ts';
 import { bias, writeScalar } from './scalar.ts';
 import { mostBytes } from './shared.ts';
-import { longOf, numberOf, shapeOf } from './strip.ts';
+import { longOf, numberOf, type Strip, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
 import { shapeName, words } from './vectors.ts';
 
@@ -28,6 +28,10 @@ function writeStripInstruction(values: StripValues, value: Value): void {
   if (s.code.size > mostBytes) return;
   s.pool.begin();
   const inst = s.kernel.insts[value]!;
+  if (isGuard(inst)) {
+    writeGuard(s, inst);
+    return values.finish(operandsOf(inst));
+  }
   if (inst.op === 'load' ? inst.volatile : specOf(inst.op).effect !== 'pure') values.settle();
   switch (inst.op) {
     case 'load':
@@ -65,6 +69,17 @@ function writeStripInstruction(values: StripValues, value: Value): void {
       return values.define(value);
   }
   values.finish(operandsOf(inst));
+}
+
+type GuardInst = InstOf<'guard'> | InstOf<'within'> | InstOf<'members'>;
+
+/** What only looks, and leaves memory as it is. */
+const isGuard = (inst: Inst): inst is GuardInst => inst.op === 'guard' || inst.op === 'within' || inst.op === 'members';
+
+function writeGuard(s: Strip, inst: GuardInst): void {
+  if (inst.op === 'guard') s.guards?.guard(s, inst);
+  else if (inst.op === 'within') s.guards?.within(s, inst);
+  else s.guards?.members(s);
 }
 
 /** Lane by lane, by the rule of the one-lane path. */

@@ -1,11 +1,14 @@
 /** A kernel as a WebAssembly module that runs strips of lanes, for blocks of one shape; where that cannot be, the one-lane path has it. */
-import { dominatorsOf, type Kernel, loopsOf, uniformityOf } from '../../../ir/index.ts';
+import { dominatorsOf, type Kernel, loopsOf, uniformityOf, type Value } from '../../../ir/index.ts';
 import { type Code, newModule } from '../../../wasm/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { helperTable } from '../compile/helpers.ts';
 import { declareHost } from '../compile/host.ts';
 import { runSignature, writeGrid } from '../compile/kernel-module.ts';
 import { gone } from '../compile/shared.ts';
+import type { Guards } from '../quick/guards.ts';
+import { declareQuick, type QuickState, writeLater, writeQuickBlock } from '../quick/state.ts';
+import { stripGuards } from '../quick/write.ts';
 import { stripHelperTable } from './helpers.ts';
 import { poolStart, type StripOptions, type StripPlan, stripPlan } from './plan.ts';
 import { newPool, pooledCode } from './pool.ts';
@@ -37,7 +40,7 @@ const mostOptimised = 100_000;
  * functions small enough to be optimised.
  */
 export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions): StripModule | { readonly why: string } {
-  const before = whyAlone(kernel);
+  const before = whyAlone(kernel, options);
   if (before !== undefined) return { why: before };
   const first = compileOnce(kernel, block, options);
   if ('why' in first || first.largest <= mostOptimised || options.lanes !== undefined) return first;
@@ -56,7 +59,7 @@ type Made = (StripModule & { readonly largest: number }) | { readonly why: strin
 /** Where code for lanes that go together and for those that part is too much, the first is left out. */
 function compileOnce(kernel: Kernel, block: Dim3, options: StripOptions): Made {
   const plan = stripPlan(kernel, block, options);
-  const after = whyNotTogether(plan);
+  const after = whyNotTogether(plan) ?? (options.guards && whyNotGuarded(plan, options.guards));
   if (after !== undefined) return { why: after };
   const whole = writeModule(plan, options, false);
   return 'why' in whole && whole.why === tooMuch ? writeModule(plan, options, true) : whole;
@@ -69,6 +72,7 @@ function writeModule(plan: StripPlan, options: StripOptions, isBrief: boolean): 
   const { kernel } = plan;
   const module = newModule();
   const host = declareHost(module, kernel.params.length, options.isShared);
+  const quick = options.guards && declareQuick(module, options.guards);
   const phase = module.global('i32');
   const fuel = module.global('i32');
   const helper = helperTable(module, host.functions);
@@ -90,6 +94,7 @@ function writeModule(plan: StripPlan, options: StripOptions, isBrief: boolean): 
     fma: options.fma,
     isBrief,
     pool,
+    guards: quick && stripGuards(module, options.guards!, quick, plan.packs),
     rolled: { bytes: 0 },
   };
   const steps: number[] = [];
@@ -101,15 +106,20 @@ function writeModule(plan: StripPlan, options: StripOptions, isBrief: boolean): 
     steps.push(written.index);
     largest = Math.max(largest, written.code.size);
   }
-  const run = writeBlock(shared, steps);
+  const run = writeBlock(shared, steps, quick);
   writeGrid(host, module.fn(runSignature, 'run').code, run);
   return { bytes: module.finish(), plan, recordBytes: plan.recordBytes + shared.rolled.bytes, pool: shared.pool.bytes(), largest };
 }
 
 /** A block of threads: one region after the other, as each says. */
-function writeBlock({ module, phase }: StripShared, steps: readonly number[]): number {
-  if (steps.length === 1) return steps[0]!;
+function writeBlock({ module, phase }: StripShared, steps: readonly number[], quick: QuickState | undefined): number {
+  if (steps.length === 1 && !quick) return steps[0]!;
   const { index, code } = module.fn({ params: [], results: [] });
+  if (quick) writeQuickBlock(quick, code);
+  if (steps.length === 1) {
+    code.at('call', steps[0]!);
+    return index;
+  }
   code.i32(0);
   code.at('global.set', phase);
   code.open('loop');
@@ -121,8 +131,10 @@ function writeBlock({ module, phase }: StripShared, steps: readonly number[]): n
     steps.map((_, id) => id),
     steps.length - 1,
   );
-  for (const step of steps) {
+  for (const [id, step] of steps.entries()) {
     code.end();
+    // All but the first stand behind a barrier.
+    if (quick && id > 0) writeLater(quick, code);
     code.at('call', step);
     code.at('br', code.depth - out);
   }
@@ -140,14 +152,22 @@ function writeAgain(code: Code, phase: number): void {
 }
 
 /** What about a kernel is for the one-lane path, whatever its blocks are. */
-function whyAlone(kernel: Kernel): string | undefined {
+function whyAlone(kernel: Kernel, { guards }: StripOptions): string | undefined {
   if (kernel.params.some(({ formats }) => formats)) return 'what it prints is in the order of threads';
   for (const { body } of kernel.blocks)
     for (const value of body) {
       const { op } = kernel.insts[value]!;
-      if (runsAlone(op)) return `\`${op}\``;
+      if (runsAlone(op) && !(guards && op === 'members')) return `\`${op}\``;
     }
   return undefined;
+}
+
+/** Why guards would not see what they are to see. */
+function whyNotGuarded(plan: StripPlan, { local, list }: Guards): string | undefined {
+  if (plan.windows.local !== local && list.some(({ space }) => space === 'local')) return 'local variables that are elsewhere';
+  const isLong = ({ op, a }: { op: string; a?: Value }): boolean => op === 'guard' && plan.wide[a!] === 1;
+  const { blocks, insts } = plan.kernel;
+  return blocks.some(({ body }) => body.some((value) => isLong(insts[value] as never))) ? 'addresses of 64 bits' : undefined;
 }
 
 function whyNotTogether({ kernel, shapes, regions }: StripPlan): string | undefined {

@@ -5,6 +5,9 @@
  */
 import { type Block, type Inst, type Kernel, operandsOf, specOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 
+/** What only looks: loads may pass it. */
+const isGuard = ({ op }: Inst): boolean => op === 'guard' || op === 'within';
+
 /** Orders all blocks in place. */
 export function orderBlocks(kernel: Kernel): void {
   for (const block of kernel.blocks) if (block.body.length > 2) block.body = ordered(kernel, block);
@@ -36,7 +39,7 @@ function ordered(kernel: Kernel, { body, end }: Block): Value[] {
     if (!isFixed(kernel.insts[value]!)) return;
     // A region ends with the barrier that ends its last block, and everything else of the block comes before.
     if (kernel.insts[value]!.op === 'barrier') body.slice(0, i).forEach(place);
-    rootsOf(kernel, body.slice(0, i), placed).forEach(place);
+    if (!isGuard(kernel.insts[value]!)) rootsOf(kernel, body.slice(0, i), placed).forEach(place);
     place(value);
   });
   for (const value of sorted(terminatorOperands(end).filter((operand) => depths.has(operand)))) place(value);

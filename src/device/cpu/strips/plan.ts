@@ -12,6 +12,7 @@ import {
 } from '../../../ir/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { countUses, isFree, type Plan, windowsOf } from '../compile/plan.ts';
+import type { Guards } from '../quick/guards.ts';
 import { workOutAgain } from './again.ts';
 import type { FmaMode } from './fma-mode.ts';
 import { narrowed } from './narrow.ts';
@@ -27,6 +28,8 @@ export interface StripOptions {
   readonly lanes?: number | undefined;
   /** Whether workers share the memory. */
   readonly isShared?: boolean | undefined;
+  /** Guards that the kernel has. */
+  readonly guards?: Guards | undefined;
 }
 
 export interface StripPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | 'windows'> {

@@ -70,6 +70,7 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
     stripHelper: shared.stripHelper,
     frame,
     fma: shared.fma,
+    guards: shared.guards,
     pool: shared.pool,
     isRolled: false,
     rolled: shared.rolled,

@@ -107,6 +107,8 @@ const rules: { [K in Op]: StripRule<K> | 'lanes' | 'whole' | 'alone' } = {
   matmul: 'alone',
   syncwarp: 'whole',
   members: 'alone',
+  within: 'whole',
+  guard: 'whole',
   mark: 'alone',
 };
 

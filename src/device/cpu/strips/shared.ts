@@ -6,6 +6,7 @@ import type { FmaMode } from './fma-mode.ts';
 import type { StripHelper } from './helpers.ts';
 import type { StripPlan } from './plan.ts';
 import type { Pool } from './pool.ts';
+import type { StripGuards } from './strip.ts';
 
 /** Bytes of code above which a function of strips is not worth compiling. */
 export const mostBytes = 1 << 20;
@@ -24,6 +25,8 @@ export interface StripShared {
   /** Whether code is to be short: once for lanes that part, and not for those too that go together. */
   readonly isBrief: boolean;
   readonly pool: Pool;
+  /** Of strips that are looked at quickly. */
+  readonly guards?: StripGuards | undefined;
   /** Bytes of the record area, behind those of the plan, that rolled code takes. */
   readonly rolled: { bytes: number };
 }

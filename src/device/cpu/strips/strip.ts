@@ -1,5 +1,5 @@
 /** What everything that writes code for a strip shares. */
-import { bitsOf, elementOf, type Kernel, type Type, type Value } from '../../../ir/index.ts';
+import { bitsOf, elementOf, type InstOf, type Kernel, type Type, type Value } from '../../../ir/index.ts';
 import type { Code, NumberType } from '../../../wasm/index.ts';
 import type { HelperName } from '../compile/helpers.ts';
 import type { Host } from '../compile/host.ts';
@@ -24,6 +24,13 @@ export interface StripFrame {
   readonly constant: number;
 }
 
+/** What strips are written with that are looked at quickly. */
+export interface StripGuards {
+  guard(s: Strip, inst: InstOf<'guard'>): void;
+  within(s: Strip, inst: InstOf<'within'>): void;
+  members(s: Strip): void;
+}
+
 export interface Strip {
   readonly plan: StripPlan;
   readonly kernel: Kernel;
@@ -33,6 +40,8 @@ export interface Strip {
   readonly stripHelper: (name: StripHelper) => number;
   readonly frame: StripFrame;
   readonly fma: FmaMode;
+  /** Of strips that are looked at quickly. */
+  readonly guards?: StripGuards | undefined;
   readonly pool: Pool;
   /** Whether the code at hand stands in a loop over vectors, so that how long one takes does not matter. */
   readonly isRolled: boolean;

@@ -1,19 +1,21 @@
 /** Loops that may wait for other threads: strips, whose lanes go on together, would wait in them for ever. */
 import { edgesOf, type Inst, type Kernel, type Loop, operandsOf, type Value } from '../../../ir/index.ts';
 
+/** What others are meant to change. */
+const isOfOthers = (inst: Inst, _: Value): boolean => inst.op === 'atomic' || inst.op === 'cas' || (inst.op === 'load' && inst.volatile);
+
 /** Whether what a loop branches on may be what another lane does: lanes that go on together could wait for each other for ever. */
-export function waitsForOthers(kernel: Kernel, loop: Loop): boolean {
+export function waitsForOthers(kernel: Kernel, loop: Loop, isSource = isOfOthers): boolean {
   const { blocks } = loop;
   if (triesAgain(kernel, loop)) return false;
   const tainted = new Set<Value>();
-  const isSource = (inst: Inst): boolean => inst.op === 'atomic' || inst.op === 'cas' || (inst.op === 'load' && inst.volatile);
   for (let before = -1; before < tainted.size; ) {
     before = tainted.size;
     for (const id of blocks) {
       const { body, end } = kernel.blocks[id]!;
       for (const value of body) {
         const inst = kernel.insts[value]!;
-        if (isSource(inst) || operandsOf(inst).some((operand) => tainted.has(operand))) tainted.add(value);
+        if (isSource(inst, value) || operandsOf(inst).some((operand) => tainted.has(operand))) tainted.add(value);
       }
       for (const edge of end.op === 'br' ? [end.to] : end.op === 'condbr' ? [end.then, end.else] : [])
         edge.args.forEach((arg, i) => {

@@ -1,0 +1,105 @@
+/** Watched launches with and without the quick look, for specs that hold the two against each other. */
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { compile } from '../../src/compile/index.ts';
+import { cpuInfo } from '../../src/device/cpu/index.ts';
+import { runHere } from '../../src/device/cpu/launch.ts';
+import { loadLibrary } from '../../src/device/cpu/library.ts';
+import { newMemory } from '../../src/device/cpu/memory.ts';
+import { prepare } from '../../src/device/cpu/prepare.ts';
+import { newAllocations } from '../../src/device/cpu/sanitize/allocations.ts';
+import { type DeviceBuffer, type Dim3, type LaunchArgument, type SanitizeKind, sanitizeKinds } from '../../src/device/device.ts';
+import { messages } from './examples.ts';
+
+export interface LookedLaunch {
+  readonly grid: Dim3;
+  readonly block: Dim3;
+  /** A buffer by its bytes, or by how many it has and what is written at its start; another one, by its place; or a word. */
+  readonly args: readonly (Uint8Array | { readonly bytes: number; readonly written: Uint8Array } | { readonly same: number } | number)[];
+  readonly kinds?: readonly SanitizeKind[];
+  readonly kernel?: string;
+  /** Bytes of dynamic shared memory. */
+  readonly shared?: number;
+}
+
+export interface Looked {
+  /** What was reported, word for word. */
+  readonly said: readonly string[];
+  readonly buffers: readonly Uint8Array[];
+  /** Whether the quick look was taken, and whether it was given up. */
+  readonly isQuick: boolean;
+  readonly isGivenUp: boolean;
+}
+
+const libraries = new Map<string, { source: SourceFile; metallib: Uint8Array }>();
+
+function libraryOf(text: string): { source: SourceFile; metallib: Uint8Array } {
+  const known = libraries.get(text);
+  if (known) return known;
+  const source = new SourceFile('looked.ptx', text);
+  const diagnostics = new Diagnostics(source);
+  const compiled = compile(source, { target: 'cpu', sanitize: true }, diagnostics);
+  if (!compiled) throw new Error(messages(diagnostics).join('; '));
+  const made = { source, metallib: compiled.metallib };
+  libraries.clear();
+  libraries.set(text, made);
+  return made;
+}
+
+/** Launches the first kernel of a PTX text, or one by name, on memory of its own; `isExact` lane by lane from the start. */
+export function look(
+  text: string,
+  { grid, block, args, kernel: name, kinds = sanitizeKinds, shared = 0 }: LookedLaunch,
+  isExact: boolean,
+): Looked {
+  const { source, metallib } = libraryOf(text);
+  const diagnostics = new Diagnostics();
+  const { kernels } = loadLibrary(metallib, diagnostics)!;
+  const kernel = kernels.find((each) => each.reflection.name === name) ?? kernels[0]!;
+  const memory = newMemory();
+  const allocations = newAllocations(memory);
+  const buffers: DeviceBuffer[] = [];
+  const bufferOf = (size: number, bytes: Uint8Array): DeviceBuffer => {
+    const address = memory.take(size)!;
+    const allocation = allocations.add(address, size, 'a buffer', 'none');
+    memory.view(address, size).fill(0);
+    memory.view(address, size).set(bytes);
+    allocations.write(allocation, 0, bytes.length);
+    const read = (): Uint8Array => memory.view(address, size).slice();
+    const buffer = {
+      owner: memory,
+      address,
+      size,
+      isFree: false,
+      write: () => {},
+      read,
+      deviceAddress: () => BigInt(address),
+      free: () => {},
+    };
+    buffers.push(buffer as unknown as DeviceBuffer);
+    return buffer as unknown as DeviceBuffer;
+  };
+  const given = args.map((arg): LaunchArgument => {
+    if (typeof arg === 'number') return { kind: 'bytes', bytes: new Uint8Array(Uint32Array.of(arg).buffer) };
+    if ('same' in arg) return { kind: 'buffer', buffer: buffers[arg.same]! };
+    if ('written' in arg) return { kind: 'buffer', buffer: bufferOf(arg.bytes, arg.written) };
+    return { kind: 'buffer', buffer: bufferOf(arg.length, arg) };
+  });
+  const sanitize = { kinds: new Set(kinds), source };
+  const request = { kernel: kernel.reflection.name, grid, block, dynamicSharedBytes: shared, args: given, timeoutMs: 20_000, sanitize };
+  const prepared = prepare(memory, { limits: cpuInfo.limits, ownMemory: 0, allocations, isExact }, kernel, request, diagnostics);
+  let isGivenUp = false;
+  if (prepared && 'work' in prepared) {
+    const { quick } = prepared;
+    const giveUp = (to: Diagnostics) => {
+      isGivenUp = true;
+      return quick!.giveUp(to);
+    };
+    runHere({ ...prepared, quick: quick && { ...quick, giveUp } }, diagnostics);
+  }
+  const said = diagnostics.list.map(({ code, message, notes, labels }) =>
+    [code, message, ...notes, ...labels.map(({ text }) => text ?? '')].join('\n'),
+  );
+  const isQuick = prepared !== undefined && 'quick' in prepared && prepared.quick !== undefined;
+  return { said, buffers: buffers.map((buffer) => buffer.read()), isQuick, isGivenUp };
+}
