@@ -32,6 +32,19 @@ test('straight code is written once, however long strips are', () => {
   assert.ok(size(32) < 1.5 * size(8), `${size(32)} bytes for 32 lanes, ${size(8)} for 8`);
 });
 
+test('a chain of which each step waits for the one before is written out for every vector', () => {
+  const kernel = writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], ({ b, i32, sreg, param, get, put }) => {
+    let x = get(param(0), sreg('tid.x'));
+    for (let i = 0; i < 400; i++) x = b.xor(b.mul(x, i32(2 * i + 3)), b.lshr(x, i32(1 + (i % 20))));
+    put(param(0), sreg('tid.x'), x);
+  });
+  const size = (lanes: number): number => {
+    const made = compileStrips(kernel, [256, 1, 1], { fma: 'exact', lanes });
+    return 'why' in made ? Number.NaN : made.bytes.length;
+  };
+  assert.ok(size(32) > 3 * size(8), `${size(32)} bytes for 32 lanes, ${size(8)} for 8`);
+});
+
 // Source: WebKit, maximumOMGCandidateCost: larger functions are never optimised.
 test('strips are shorter where that makes code small enough to be optimised', () => {
   // Every step stores, so that nothing is rolled.

@@ -17,7 +17,7 @@ import {
 } from '../../../ir/index.ts';
 import { isFree } from '../compile/plan.ts';
 import { denseVector, firstAddress, isDense } from './access.ts';
-import { fewestRolled } from './long-runs.ts';
+import { isLongRun } from './long-runs.ts';
 import { partWriter } from './rules.ts';
 import { longOf, type Strip, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
@@ -33,17 +33,17 @@ interface Run {
 
 /** The stretches of a block that are to be rolled. */
 export function runsOf(s: Strip, { body }: Block): Run[] {
-  if (body.length < fewestRolled || s.plan.packs === 1) return [];
+  if (s.plan.packs === 1) return [];
   const runs: Run[] = [];
-  let [from, length] = [0, 0];
+  let [from, values]: [number, Value[]] = [0, []];
   for (let at = 0; at <= body.length; at++) {
     const value = body[at];
     if (value !== undefined && mayRoll(s, value)) {
-      if (isRolled(s, value)) length++;
+      if (isRolled(s, value)) values.push(value);
       continue;
     }
-    if (length >= fewestRolled) runs.push({ from, to: at });
-    [from, length] = [at + 1, 0];
+    if (isLongRun(s.kernel, values)) runs.push({ from, to: at });
+    [from, values] = [at + 1, []];
   }
   return runs;
 }
