@@ -88,4 +88,31 @@ test('several guards, of which all have to hold or one', () => {
   }
 });
 
+test('a condition of what lanes share and what each has of its own', () => {
+  for (const how of ['and', 'or'] as const)
+    for (const limit of [0, 1, 2])
+      for (const start of [() => 0, () => 1, (thread: number) => (thread % 32 === 7 ? 1 : 0), (thread: number) => thread & 1]) {
+        const kernel = writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], (w) => {
+          const { b, i32, sreg, param } = w;
+          const place = b.add(b.mul(sreg('ctaid.x'), i32(threads)), sreg('tid.x'));
+          const own = w.is(w.get(param(0), place), 'ne', i32(0));
+          const say = (word: number) => () => {
+            // Enough to do that it is worth looking whether all lanes go one way.
+            let x = i32(word);
+            for (let i = 0; i < 30; i++) x = b.add(b.mul(x, w.get(param(0), place)), x);
+            w.put(param(0), place, b.or(b.and(x, i32(0)), i32(word)));
+          };
+          w.when(b[how](w.is(sreg('ctaid.x'), 'ult', i32(limit)), own), say(10), say(20));
+        });
+        const before = Uint32Array.from({ length: 2 * threads }, (_, i) => start(i % threads));
+        const { bytes, said } = ranOn('simd', kernel, 2, threads, before.byteLength, new Uint8Array(before.buffer));
+        assert.equal(said, []);
+        const answers = [...before].map((word, i) => {
+          const [shared, own] = [Math.floor(i / threads) < limit, word !== 0];
+          return (how === 'and' ? shared && own : shared || own) ? 10 : 20;
+        });
+        assert.equal([...new Uint32Array(bytes.buffer, bytes.byteOffset, 2 * threads)], answers, `${how}, ${limit}`);
+      }
+});
+
 test.run();

@@ -23,7 +23,7 @@ import type { Flow } from './frame.ts';
 import { type Parting, partingOf, writeMasked } from './masked.ts';
 import { runsOf } from './rolled.ts';
 import { endsInBarrier } from './split.ts';
-import { shapeOf } from './strip.ts';
+import { type Strip, shapeOf } from './strip.ts';
 
 type Branch = Extract<Block['end'], { op: 'condbr' }>;
 
@@ -97,6 +97,21 @@ function graphOf(flow: Flow): Graph {
 const isRolledAlone = ({ kernel, strip }: Flow, { blocks }: Parting): boolean =>
   blocks.length === 1 && runsOf(strip, kernel.blocks[blocks[0]!]!).length > 0;
 
+/** The part of a condition that lanes share: where it is `decides` it decides for all of them, else the rest does. */
+interface SharedPart {
+  readonly shared: Value;
+  readonly rest: Value;
+  readonly decides: boolean;
+}
+
+function sharedPart(strip: Strip, cond: Value): SharedPart | undefined {
+  const inst = strip.kernel.insts[cond]!;
+  if (inst.op !== 'and' && inst.op !== 'or') return undefined;
+  const [a, b] = [shapeOf(strip, inst.a), shapeOf(strip, inst.b)];
+  if ((a === 0) === (b === 0)) return undefined;
+  return { shared: a === 0 ? inst.a : inst.b, rest: a === 0 ? inst.b : inst.a, decides: inst.op === 'or' };
+}
+
 /** The way with more to do. */
 function usualWay({ blocks }: Kernel, { then, else: otherwise }: Branch): Edge {
   const size = ({ block }: Edge): number => (block.end.op === 'ret' ? 0 : 1e6) + blocks[block.id]!.body.length;
@@ -115,6 +130,7 @@ function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: reado
     if (!parting) return both;
     return [
       ...(looked.has(id) ? [...both, usualWay(kernel, end).block.id] : []),
+      ...(looked.has(id) && sharedPart(flow.strip, end.cond) ? both : []),
       ...(parting.meeting < kernel.blocks.length ? [parting.meeting] : []),
     ];
   };
@@ -176,7 +192,17 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
 
   /** Lanes take their ways, all one way where all want the same. */
   const part = (id: number, parting: Parting, end: Branch): void => {
-    const then = flow.holdingOf(end.cond, strip.mask);
+    const split = looked.has(id) && !agrees(kernel.blocks[id]!) && strip.waits(end.cond) ? sharedPart(strip, end.cond) : undefined;
+    if (!split) return partOn(end.cond, id, parting, end);
+    const rest = (): void => partOn(split.rest, id, parting, end);
+    strip.scalar(split.shared);
+    if (split.decides) either(() => jump(id, end.then), rest);
+    else either(rest, () => jump(id, end.else));
+  };
+
+  /** The same where a condition decides that is all of the branch's, or what is left of it. */
+  const partOn = (cond: Value, id: number, parting: Parting, end: Branch): void => {
+    const then = flow.holdingOf(cond, strip.mask);
     const masked = (): void => {
       const otherwise = flow.othersOf(then, strip.mask);
       writeMasked(flow, parting, then, otherwise);
