@@ -2,9 +2,9 @@
  * The CPU device against what else runs such kernels on a CPU, one thread each and in turns: eleven kernels, as PTX through the whole
  * pipeline, as OpenCL through PoCL (its default method and its best one), and as plain loops through g++ (-O3 and -Ofast).
  * Products and sums are rounded twice, as the peers do; beside it stands the device as it is, which rounds once as CUDA does, and strips of each
- * length. `--workers` is the device against itself: two threads and one, in turns. `--ours` shows what a change does, with `--fma=exact` too.
+ * length, and, with `--node=PATH`, as it is in that Node, whose engine may fuse in one instruction. `--workers` is the device against itself: two threads and one, in turns. `--ours` shows what a change does, with `--fma=exact` too.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Diagnostics } from '../src/base/diagnostic.ts';
@@ -93,7 +93,7 @@ export const kernels: readonly Kernel[] = [
 ];
 
 /** Gives, each time, how many units a second the best of some launches does. */
-function ours(kernel: Kernel, metallib: Uint8Array, options: EngineOptions): () => number {
+export function ours(kernel: Kernel, metallib: Uint8Array, options: EngineOptions): () => number {
   const launch = launcher(kernel, metallib, options);
   let isWarm = false;
   return () => {
@@ -157,10 +157,28 @@ const pocls = ['', 'cbs', 'repl'] as const;
 interface Peers {
   readonly native: readonly string[];
   readonly opencl: string;
+  /** What runs a kernel in Node, but for its name; nothing where no Node was named. */
+  readonly node: readonly string[] | undefined;
+}
+
+/** The device as a program for Node, with the library that it takes. */
+async function inNode(node: string, at: string, metallib: Uint8Array): Promise<readonly string[]> {
+  const entry = join(import.meta.dirname, 'in-node.ts');
+  const { success, logs } = await Bun.build({
+    entrypoints: [entry],
+    outdir: at,
+    target: 'node',
+    naming: 'in-node.mjs',
+    external: ['bun:ffi'],
+  });
+  if (!success) throw new Error(logs.join('\n'));
+  const library = join(at, 'eleven.metallib');
+  writeFileSync(library, metallib);
+  return [node, join(at, 'in-node.mjs'), library];
 }
 
 /** Builds the peers; nothing, said on the way, where one is not on this machine. */
-function peersIn(at: string): Peers | undefined {
+function peersIn(at: string): Omit<Peers, 'node'> | undefined {
   const build = (out: string, ...options: string[]): string | undefined => {
     const command = ['g++', '-march=native', ...options, join(folder, 'peer.cpp'), '-o', join(at, out)];
     const { exitCode } = Bun.spawnSync(out === 'opencl' ? [...command, '-lOpenCL'] : command, { stderr: 'ignore' });
@@ -187,7 +205,7 @@ function rateOf(command: readonly string[], method: string): number | undefined 
 }
 
 /** Rows against PoCL's default method; what the others do is printed beside. */
-export function cpu(given: readonly string[] = []): Bench | undefined {
+export async function cpu(given: readonly string[] = []): Promise<Bench | undefined> {
   const fma: Fma = given.includes('--fma=exact') ? 'exact' : 'fast';
   const engine = given.includes('--engine=lane') ? ('lane' as const) : ('auto' as const);
   const threads = Number(given.find((word) => word.startsWith('--threads='))?.slice('--threads='.length) ?? 1);
@@ -211,8 +229,12 @@ export function cpu(given: readonly string[] = []): Bench | undefined {
         console.log(`${kernel.name}: ${(ours(kernel, compiled.metallib, { fma, engine, threads })() / 1e6).toFixed(1)} M${kernel.unit}/s`);
       process.exit(0);
     }
+    const nodePath = given.find((word) => word.startsWith('--node='))?.slice('--node='.length);
+    const node = nodePath === undefined ? undefined : await inNode(nodePath, at, compiled.metallib);
     const chosen = kernels.filter(({ name }) => only === undefined || name === only);
-    const found = chosen.map((kernel) => compared(kernel, (more) => ours(kernel, compiled.metallib, { engine, threads, ...more }), peers!));
+    const found = chosen.map((kernel) =>
+      compared(kernel, (more) => ours(kernel, compiled.metallib, { engine, threads, ...more }), { ...peers!, node }),
+    );
     const about = `one thread each, best of many launches, middle of ${rounds} rounds; fma fast`;
     return { bench: 'cpu', about, rows: found.map(({ row }) => row), bars: barsOf(found) };
   } finally {
@@ -237,6 +259,7 @@ interface Compared {
   readonly row: Row;
   readonly fast: number;
   readonly exact: number;
+  readonly exactInNode: number | undefined;
   /** Strips as long as is chosen against the best length. */
   readonly chosen: number;
   readonly pocl: number | undefined;
@@ -244,7 +267,7 @@ interface Compared {
   readonly native: number;
 }
 
-function compared(kernel: Kernel, device: (options: EngineOptions) => () => number, { native, opencl }: Peers): Compared {
+function compared(kernel: Kernel, device: (options: EngineOptions) => () => number, { native, opencl, node }: Peers): Compared {
   const rates = new Map<string, number[]>();
   const note = (name: string, rate: number | undefined): void => {
     if (rate !== undefined) rates.set(name, [...(rates.get(name) ?? []), rate]);
@@ -256,6 +279,7 @@ function compared(kernel: Kernel, device: (options: EngineOptions) => () => numb
   ];
   for (let round = 0; round < rounds; round++) {
     for (const [name, run] of mine) note(name, run());
+    if (node) note('exact in Node', rateOf([...node, kernel.name, 'exact'], ''));
     native.forEach((path, i) => {
       note(i === 0 ? 'g++ -O3' : 'g++ -Ofast', rateOf([path, 'native', kernel.name], ''));
     });
@@ -282,6 +306,7 @@ function compared(kernel: Kernel, device: (options: EngineOptions) => () => numb
     row,
     fast,
     exact: all.get('exact')!,
+    exactInNode: all.get('exact in Node'),
     chosen: most(/^fast/) / most(/lanes$/),
     pocl,
     bestPocl: best(/^PoCL/),
@@ -318,6 +343,15 @@ function barsOf(found: readonly Compared[]): Bar[] {
       1.5,
       known.map(({ exact, pocl }) => exact / pocl),
     ),
+    ...(known.some(({ exactInNode }) => exactInNode === undefined)
+      ? []
+      : [
+          mean(
+            'of PoCL by default, fma exact, in Node',
+            1.5,
+            known.map(({ exactInNode, pocl }) => exactInNode! / pocl),
+          ),
+        ]),
     mean(
       'of the better g++',
       0.35,
