@@ -11,6 +11,7 @@ import {
   terminatorOperands,
   type Value,
 } from '../../../ir/index.ts';
+import type { Code } from '../../../wasm/index.ts';
 import { writeConstant } from '../compile/values.ts';
 import type { StripPlan } from './plan.ts';
 import { sregShape } from './shapes.ts';
@@ -20,6 +21,8 @@ import { longs, shapeName, words } from './vectors.ts';
 /** Where special registers start in the strip at hand: of those that its lanes share or count from, a local, and of others vectors. */
 export interface Starts {
   readonly base: ReadonlyMap<Sreg, number>;
+  /** Of the block's own: a local, read once for all strips. */
+  readonly blocks: ReadonlyMap<Sreg, number>;
   readonly vectors: ReadonlyMap<Sreg, readonly number[]>;
   /** By parameter of the kernel: a local with its address as a word. */
   readonly params: ReadonlyMap<number, number>;
@@ -77,10 +80,10 @@ function knownSreg(name: Sreg, { block: [nx, ny, nz], threads }: StripPlan): num
   }
 }
 
-function pushSreg({ code, host, plan }: Strip, { base }: Starts, name: Sreg): void {
+function pushSreg({ code, host, plan }: Strip, { base, blocks }: Starts, name: Sreg): void {
   const known = knownSreg(name, plan);
   if (known !== undefined) return code.i32(known);
-  const local = base.get(name);
+  const local = base.get(name) ?? blocks.get(name);
   if (local !== undefined) return code.at('local.get', local);
   code.at('global.get', host.globals[name as 'nctaid.x']);
 }
@@ -151,4 +154,24 @@ export function usedFree(kernel: Kernel, blocks: readonly number[]): { readonly 
     terminatorOperands(end).forEach(see);
   }
   return used;
+}
+
+/** Locals for what a function uses of special registers and parameters; they are yet to be set. */
+export function startsOf(plan: StripPlan, code: Code, { sregs, params: used }: ReturnType<typeof usedFree>): Starts {
+  const cut = { block: plan.block, lanes: plan.lanes, local: plan.windows.local };
+  const base = new Map<Sreg, number>();
+  const vectors = new Map<Sreg, readonly number[]>();
+  const blocks = new Map([...sregs].filter((name) => /^n?ctaid/.test(name)).map((name) => [name, code.local('i32')]));
+  for (const name of sregs) {
+    if (!/^(tid|gid|laneid|warpid)/.test(name)) continue;
+    if (name.startsWith('gid')) blocks.set(`ctaid.${name.at(-1)}` as Sreg, code.local('i32'));
+    if (sregShape(name, cut) === 2)
+      vectors.set(
+        name,
+        Array.from({ length: plan.packs }, () => code.local('v128')),
+      );
+    else base.set(name, code.local('i32'));
+  }
+  const params = new Map([...used].map((index) => [index, code.local('i32')]));
+  return { base, blocks, vectors, params };
 }

@@ -19,10 +19,9 @@ import { gone } from '../compile/shared.ts';
 import { quotient, remainder } from './divide.ts';
 import { writeFlow } from './flow.ts';
 import type { Flow } from './frame.ts';
-import { type Starts, usedFree } from './free.ts';
+import { type Starts, startsOf, usedFree } from './free.ts';
 import { isLong, laneBytes, poolStart, type StripPlan } from './plan.ts';
 import { pooledCode } from './pool.ts';
-import { sregShape } from './shapes.ts';
 import type { StripShared } from './shared.ts';
 import { behindBarrier, endsInBarrier, type StripRegion } from './split.ts';
 import { numberOf, type Strip, type StripFrame } from './strip.ts';
@@ -96,6 +95,10 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
     code.op('i32.wrap_i64');
     code.at('local.set', local);
   }
+  for (const [name, local] of starts.blocks) {
+    code.at('global.get', shared.host.globals[name as 'ctaid.x']);
+    code.at('local.set', local);
+  }
   for (const space of ['shared', 'constant'] as const) {
     code.at('global.get', shared.host.globals[space]);
     code.at('local.set', frame[space]);
@@ -133,23 +136,6 @@ function writeTail(r: Region): boolean {
   });
   strip.mask = masks;
   return writeStrip(r);
-}
-
-function startsOf(plan: StripPlan, code: Code, { sregs, params: used }: ReturnType<typeof usedFree>): Starts {
-  const cut = { block: plan.block, lanes: plan.lanes, local: plan.windows.local };
-  const base = new Map<Sreg, number>();
-  const vectors = new Map<Sreg, readonly number[]>();
-  for (const name of sregs) {
-    if (!/^(tid|gid|laneid|warpid)/.test(name)) continue;
-    if (sregShape(name, cut) === 2)
-      vectors.set(
-        name,
-        Array.from({ length: plan.packs }, () => code.local('v128')),
-      );
-    else base.set(name, code.local('i32'));
-  }
-  const params = new Map([...used].map((index) => [index, code.local('i32')]));
-  return { base, vectors, params };
 }
 
 /** Values that are brought, and that this region uses or keeps on. */
@@ -319,9 +305,8 @@ function startSreg(r: Region, name: Sreg): void {
 
 /** A special register of the thread whose number is on the stack. */
 function fromThread(r: Region, name: Sreg): void {
-  const { code, plan, shared } = r;
+  const { code, plan } = r;
   const [nx, ny] = plan.block;
-  const { globals } = shared.host;
   const by = (op: string, count: number): void => {
     code.i32(count);
     code.op(op);
@@ -337,7 +322,7 @@ function fromThread(r: Region, name: Sreg): void {
   }
   if (axis === 'z') quotient(code, nx * ny);
   if (what !== 'gid') return;
-  code.at('global.get', globals[`ctaid.${axis as 'x'}`]);
+  code.at('local.get', r.starts.blocks.get(`ctaid.${axis}` as Sreg)!);
   code.i32(plan.block['xyz'.indexOf(axis!)]!);
   code.op('i32.mul');
   code.op('i32.add');
