@@ -4,13 +4,13 @@ import { isFree } from '../compile/plan.ts';
 import type { Shapes } from './shapes.ts';
 
 /** Vector instructions from which on straight code is rolled (`rolled.ts`), whatever the strip's length. */
-const fewest = 360;
+export const fewestRolled = 360;
 /** Instructions that have to wait for no other, by mean: where each waits for the one before, one vector alone keeps no processor busy. */
 const leastParallel = 2.5;
 
 /** Whether a stretch of vector instructions is worth being rolled: it is long, and a processor finds enough in it that can be done at once. */
 export function isLongRun({ insts }: Kernel, values: readonly Value[]): boolean {
-  if (values.length < fewest) return false;
+  if (values.length < fewestRolled) return false;
   const depths = new Map<Value, number>();
   let deepest = 0;
   for (const value of values) {

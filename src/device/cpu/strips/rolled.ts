@@ -17,7 +17,7 @@ import {
 } from '../../../ir/index.ts';
 import { isFree } from '../compile/plan.ts';
 import { denseVector, firstAddress, isDense } from './access.ts';
-import { isLongRun } from './long-runs.ts';
+import { fewestRolled, isLongRun } from './long-runs.ts';
 import { partWriter } from './rules.ts';
 import { longOf, type Strip, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
@@ -33,7 +33,7 @@ interface Run {
 
 /** The stretches of a block that are to be rolled. */
 export function runsOf(s: Strip, { body }: Block): Run[] {
-  if (s.plan.packs === 1) return [];
+  if (s.plan.packs === 1 || body.length < fewestRolled) return [];
   const runs: Run[] = [];
   let [from, values]: [number, Value[]] = [0, []];
   for (let at = 0; at <= body.length; at++) {
@@ -65,7 +65,6 @@ const isDenseLoad = (s: Strip, inst: InstOf<'load'>, value: Value): boolean =>
   !inst.volatile && !isVector(inst.type) && (shapeOf(s, value) < 2 || isDense(s, inst.addr, value));
 
 interface Rolled {
-  readonly values: StripValues;
   readonly strip: Strip;
   /** Offset in the record area of what chunks hand on. */
   readonly start: number;
@@ -224,7 +223,8 @@ function planned(values: StripValues, block: Block, { from, to }: Run, start: nu
         if (made.get(operand) !== i) last.set(operand, i);
       }
   });
-  const outputs = all.filter((value) => isUsedBehind(strip, block, to, value));
+  const behind = usedBehind(strip, block, to);
+  const outputs = all.filter((value) => strip.plan.crosses[value] === 1 || behind.has(value));
   for (const value of outputs) last.set(value, count);
   const { slots, most } = placed(strip, { inputs, chunks, last });
   const addresses = new Map(
@@ -232,7 +232,7 @@ function planned(values: StripValues, block: Block, { from, to }: Run, start: nu
   );
   const [ahead, base] = [strip.temp('i32', 120), strip.temp('i32', 121)];
   return {
-    rolled: { values, strip, start, chunks, made, slots, inputs, outputs, addresses, ahead, base, locals: [] },
+    rolled: { strip, start, chunks, made, slots, inputs, outputs, addresses, ahead, base, locals: [] },
     bytes: 16 * strip.plan.packs * most,
   };
 }
@@ -246,10 +246,9 @@ const vectorsTaken = ({ kernel }: Strip, value: Value): readonly Value[] => {
 /** What every vector has alike. */
 const isAlike = (s: Strip, value: Value): boolean => s.kernel.insts[value]!.op === 'const' || shapeOf(s, value) === 0;
 
-function isUsedBehind({ plan }: Strip, { body, end }: Block, to: number, value: Value): boolean {
-  if (plan.crosses[value] === 1 || terminatorOperands(end).includes(value)) return true;
-  return body.slice(to).some((later) => operandsOf(plan.kernel.insts[later]!).includes(value));
-}
+/** What the rest of a block uses. */
+const usedBehind = ({ kernel }: Strip, { body, end }: Block, to: number): ReadonlySet<Value> =>
+  new Set([...body.slice(to).flatMap((value) => operandsOf(kernel.insts[value]!)), ...terminatorOperands(end)]);
 
 /** Places, each given to another value when the last chunk that needs it is through. */
 function placed(
