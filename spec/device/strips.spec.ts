@@ -26,6 +26,11 @@ test(`${count} kernels made at random leave in strips what they leave lane by la
   assert.ok(together > count / 3, `${together} of ${count} were run in strips`);
 });
 
+test('a condition that reads memory is worked out in its own block, not where others write', () => {
+  // It was read again at each turn of a loop behind, where the local with its address had another one by then: a fault that was none.
+  assert.is(differenceOf(500_091, 1), undefined);
+});
+
 const made = (write: Parameters<typeof writeKernel>[3]) => writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], write);
 
 test('light kernels have long strips, in rows of the block', () => {

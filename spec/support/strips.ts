@@ -18,9 +18,8 @@ export interface Difference {
 
 const sizes = [1, 31, 32, 33, 256, 1024];
 
-/** Where the paths differ for the kernel of a number; why it has no strips where it has none. */
-export function differenceOf(number: number): Difference | string | undefined {
-  const threads = sizes[Math.floor(number / 5) % sizes.length]!;
+/** Where the paths differ for the kernel of a number, in blocks of a size that goes with it; why it has no strips where it has none. */
+export function differenceOf(number: number, threads = sizes[Math.floor(number / 5) % sizes.length]!): Difference | string | undefined {
   const { name, make, size } = kernelOf(number, threads);
   const blocks = threads > 100 ? 2 : 3;
   const isFlow = name.startsWith('graph');

@@ -111,7 +111,7 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
     begin(block) {
       for (const locals of state.doubles.values()) state.spare.v128.push(...locals);
       state.doubles.clear();
-      for (const value of block.body) state.left[value] = state.plan.uses[value]!;
+      for (const value of [...block.params, ...block.body]) state.left[value] = state.plan.uses[value]!;
     },
     define: (value) => define(state, value),
     set: (value, element, part) => base.code.at('local.set', vectorsOf(state, value)[element * partsOf(state, value) + part]!),
