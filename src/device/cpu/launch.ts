@@ -66,10 +66,11 @@ function runOnce(prepared: Prepared, diagnostics: Diagnostics, control: Control,
   const { work, watch, quick } = prepared;
   const helpers = newHelpers(prepared, control);
   const tellProgress = progressTeller(prepared, control);
-  const share = newShare(work, control, 0, () => {
+  const look = (): void => {
     helpers.recruit();
     tellProgress();
-  });
+  };
+  const share = newShare(work, control, 0, work.sharers === 1 && !prepared.request.progress ? undefined : look);
   const instance = instanceFor(prepared);
   instance.isBusy = true;
   instance.onTick = () => {

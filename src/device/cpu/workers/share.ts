@@ -43,7 +43,7 @@ export const unitOf = (work: Pick<Work, 'grid'>): number => Math.ceil(blocksOf(w
 /** Units of a launch. */
 export const unitsOf = (work: Pick<Work, 'grid'>): number => Math.ceil(blocksOf(work) / unitOf(work));
 
-/** A share of a launch. `look` is called between blocks, and when the kernel ticks. */
+/** A share of a launch. `look` is called between blocks, and when the kernel ticks; without it one who is alone takes all blocks at once. */
 export function newShare(work: Work, control: Control, slot: number, look?: () => void): Share {
   const blocks = blocksOf(work);
   const unit = unitOf(work);
@@ -74,6 +74,14 @@ export function newShare(work: Work, control: Control, slot: number, look?: () =
     },
     take(run) {
       noteStart(control, now());
+      // Nobody waits for a block to end: the kernel itself looks whether it is to stop.
+      if (work.sharers === 1 && !look) {
+        for (let count = takes(most); count > 0; count = takes(most)) {
+          runFrom(run, count);
+          addDone(control, count);
+        }
+        return;
+      }
       let atOnce = 1;
       let start = performance.now();
       for (let count = takes(atOnce); count > 0; count = takes(atOnce)) {
