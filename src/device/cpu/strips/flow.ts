@@ -129,7 +129,7 @@ function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: reado
     const both = [end.then.block.id, end.else.block.id];
     if (!parting) return both;
     return [
-      ...(looked.has(id) ? [...both, usualWay(kernel, end).block.id] : []),
+      ...(looked.has(id) ? [...both, ...both] : []),
       ...(looked.has(id) && sharedPart(flow.strip, end.cond) ? both : []),
       ...(parting.meeting < kernel.blocks.length ? [parting.meeting] : []),
     ];
@@ -156,7 +156,9 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
       );
     }
     if (looked.has(id) && agrees(block)) {
-      goUsualWay(id, end);
+      const isThen = usualWay(kernel, end) === end.then;
+      const isUsualTold = goQuickly(id, end, isThen);
+      if (goQuickly(id, end, !isThen) && isUsualTold) return part(id, parting, end);
       const answer = strip.temp('i32', 30);
       writeAgreement(strip, end.cond, answer);
       return either(
@@ -176,11 +178,10 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
   /** Whether the ends of the strip may tell of all lanes. */
   const agrees = ({ end }: Block): boolean => end.op === 'condbr' && mayAgree(strip, end.cond) && isAtHand(strip, end.cond);
 
-  /** Guards of bounds, which most strips pass, are told by less than which of both ways all lanes go. */
-  const goUsualWay = (id: number, end: Branch): void => {
-    const isThen = usualWay(kernel, end) === end.then;
+  /** That all lanes go the one way or the other is told by few steps each for most guards of bounds; false where it is not. */
+  const goQuickly = (id: number, end: Branch, isThen: boolean): boolean => {
     const tests = quickTests(strip, end.cond, isThen);
-    if (!tests) return;
+    if (!tests) return false;
     code.open('block');
     for (const test of tests) {
       test();
@@ -188,6 +189,7 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
     }
     jump(id, isThen ? end.then : end.else);
     code.end();
+    return true;
   };
 
   /** Lanes take their ways, all one way where all want the same. */

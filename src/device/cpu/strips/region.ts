@@ -16,6 +16,7 @@ import {
 import type { Code } from '../../../wasm/index.ts';
 import { costOf, fuelPerTick } from '../compile/cost.ts';
 import { gone } from '../compile/shared.ts';
+import { busyLanes, busyThreads } from './busy.ts';
 import { quotient, remainder } from './divide.ts';
 import { writeFlow } from './flow.ts';
 import type { Flow } from './frame.ts';
@@ -44,7 +45,9 @@ interface Region {
 
 /** Writes the function of a region; nothing where its blocks cannot be nested. */
 export function writeStripRegion(shared: StripShared, region: StripRegion): { readonly index: number; readonly code: Code } | undefined {
-  const { plan } = shared;
+  const busy = busyThreads(shared.plan, region);
+  const lanes = shared.guards ? shared.plan.lanes : busyLanes(shared.plan, region, busy);
+  const plan = { ...shared.plan, lanes, packs: lanes / 4 };
   const { index, code: plain } = shared.module.fn({ params: [], results: [] });
   const local = (): number => plain.local('i32');
   const frame: StripFrame = {
@@ -106,7 +109,8 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
   code.at('global.get', shared.fuel);
   code.at('local.set', frame.fuel);
   writeTurn(r, Math.min(fuelPerTick, (cost * plan.threads) / plan.lanes));
-  const full = plan.threads - (plan.threads % plan.lanes);
+  const whole = plan.threads - (plan.threads % plan.lanes);
+  const full = Math.min(whole, Math.ceil(busy / plan.lanes) * plan.lanes);
   if (full > 0) {
     code.open('loop');
     if (!writeStrip(r)) return undefined;
@@ -119,7 +123,7 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
     code.at('br_if', 0);
     code.end();
   }
-  if (full < plan.threads && !writeTail(r)) return undefined;
+  if (busy > whole && !writeTail(r)) return undefined;
   code.at('local.get', frame.fuel);
   code.at('global.set', shared.fuel);
   return { index, code };
@@ -336,12 +340,13 @@ interface Place {
 }
 
 /** Where a vector of a value stands in the records, or what a strip shares of it. */
-function placeOf({ plan, frame }: Region, value: Value, element: number, part: number): Place {
+function placeOf({ plan, shared, frame }: Region, value: Value, element: number, part: number): Place {
   const slot = plan.slots.get(value)!;
-  const strips = Math.ceil(plan.threads / plan.lanes);
+  const { lanes } = shared.plan;
+  const strips = Math.ceil(plan.threads / lanes);
   if (plan.shapes.shape[value]! < 2) return { local: frame.recordShared, offset: slot + element * 8 * strips };
   const bytes = isLong(plan, value) ? 8 : 4;
-  const each = (laneBytes(plan, value) / lanesOf(plan.kernel.insts[value]!.type)) * strips * plan.lanes;
+  const each = (laneBytes(plan, value) / lanesOf(plan.kernel.insts[value]!.type)) * strips * lanes;
   return { local: bytes === 8 ? frame.record8 : frame.record4, offset: slot + element * each + 16 * part };
 }
 
