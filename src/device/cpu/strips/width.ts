@@ -18,6 +18,10 @@ const registers = 64;
 const ofExactFma = 6;
 /** The most lanes where lanes part on their ways, or are taken one by one: longer strips have more that do not run, and as much code. */
 const mostApart = 16;
+/** The same where lanes change words in memory one by one: a processor learns which store each load meets, and of fewer it learns more. */
+const mostChanging = 8;
+/** One in so many instructions is often. */
+const oftenChanging = 8;
 
 /** The most lanes where long straight code goes through memory. */
 const mostRolled = 16;
@@ -45,7 +49,7 @@ export function chooseLanes(
   const shapes = shapesFor(most);
   if (hasLongRun(kernel, shapes)) return { lanes: Math.min(most, mostRolled), shapes: most > mostRolled ? shapesFor(mostRolled) : shapes };
   const pressure = pressureOf(kernel, wide, shapes) + (fma === 'exact' && hasFma(kernel, shapes) ? ofExactFma : 0);
-  const widest = goApart(kernel, shapes) ? Math.min(most, mostApart) : most;
+  const widest = Math.min(most, changesWords(kernel, shapes) ? mostChanging : goApart(kernel, shapes) ? mostApart : most);
   const fitting = [32, 16, 8, 4].find((lanes) => lanes <= widest && (lanes / 4) * pressure <= registers) ?? 4;
   const isLine = block[1] * block[2] === 1 || block[0] % most === 0;
   return { lanes: fitting, shapes: fitting === most || isLine ? shapes : shapesFor(fitting) };
@@ -53,6 +57,13 @@ export function chooseLanes(
 
 const hasFma = (kernel: Kernel, { shape }: Shapes): boolean =>
   kernel.insts.some(({ op, type }, value) => op === 'fma' && type === 'f32' && shape[value] === 2);
+
+/** Whether much of what lanes do is to change words of places of their own. */
+function changesWords({ insts, blocks }: Kernel, { shape, cfg }: Shapes): boolean {
+  const varying = cfg.order.flatMap((id) => blocks[id]!.body).filter((value) => shape[value] === 2);
+  const changing = varying.filter((value) => insts[value]!.op === 'atomic');
+  return changing.length * oftenChanging >= varying.length && changing.length > 0;
+}
 
 /** Whether lanes take ways of their own, but for those that leave the kernel, or places of their own in memory. */
 function goApart(kernel: Kernel, { cfg, post, shape }: Shapes): boolean {
