@@ -24,8 +24,8 @@ export interface Share {
   readonly first: number;
   /** To be called now and then by the kernel. */
   tick(): void;
-  /** Runs blocks until there are no more. */
-  take(run: RunBlocks): void;
+  /** Runs blocks until there are no more; `at` is the time, where it was just asked for. */
+  take(run: RunBlocks, at?: number): void;
 }
 
 /** Most units: they are counted in words, with room for those who ask once too often. */
@@ -72,8 +72,8 @@ export function newShare(work: Work, control: Control, slot: number, look?: () =
       if (whyStop(control) !== stops.no || first > lastUnit(control)) throw new Stopped();
       look?.();
     },
-    take(run) {
-      noteStart(control, now());
+    take(run, at = now()) {
+      noteStart(control, at);
       // Nobody waits for a block to end: the kernel itself looks whether it is to stop.
       if (work.sharers === 1 && !look) {
         for (let count = takes(most); count > 0; count = takes(most)) {
