@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { floatFormats, fmaFloat } from '../../src/base/float-exact.ts';
 import { compileStrips } from '../../src/device/cpu/strips/module.ts';
-import type { Kernel, Value } from '../../src/ir/index.ts';
+import { addBlock, addBlockParam, type Kernel, type Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { ranOn } from '../support/both-engines.ts';
 import { runOnCpu, tryOnCpu } from '../support/cpu.ts';
@@ -93,6 +93,35 @@ test('an exchange that is tried again until it succeeds is run in strips, and ev
   const { bytes, lanes } = ranOn('simd', counting, 3, 64, 4);
   assert.ok(lanes > 1);
   assert.equal([...new Uint32Array(bytes.slice().buffer)], [3 * 64]);
+});
+
+test('where lanes that parted take one way all together, what they share by it is not what the other way would bring', () => {
+  const choosing = made((w) => {
+    const { b, kernel, i32 } = w;
+    w.when(w.is(b.and(w.sreg('tid.x'), i32(5)), 'eq', i32(1)), () => {
+      const [start, end, sum] = [b.block, addBlock(kernel), addBlock(kernel)];
+      const [chosen, counted] = [addBlockParam(kernel, end, 'i32'), addBlockParam(kernel, sum, 'i32')];
+      const isOne = w.is(w.sreg('ctaid.x'), 'eq', i32(1));
+      start.end = { op: 'condbr', cond: isOne, then: { block: end, args: [i32(5)] }, else: { block: end, args: [i32(7)] } };
+      b.block = end;
+      end.end = { op: 'br', to: { block: sum, args: [chosen] } };
+      // Counted at the end of each turn; what came into the last turn is used behind it.
+      b.block = sum;
+      const after = addBlock(kernel);
+      const next = b.add(counted, i32(10));
+      const isLess = w.is(next, 'ult', i32(40));
+      sum.end = { op: 'condbr', cond: isLess, then: { block: sum, args: [next] }, else: { block: after, args: [] } };
+      b.block = after;
+      w.put(w.param(0), w.sreg('gid.x'), counted);
+    });
+  });
+  const { bytes, lanes } = ranOn('simd', choosing, 2, 8, 64);
+  assert.ok(lanes > 1);
+  const [first, second] = [
+    [0, 37, 0, 37, 0, 0, 0, 0],
+    [0, 35, 0, 35, 0, 0, 0, 0],
+  ] as const;
+  assert.equal([...new Uint32Array(bytes.slice().buffer)], [...first, ...second]);
 });
 
 test('a kernel of which two copies would be too much code has one, for lanes that part', () => {
