@@ -26,6 +26,11 @@ test(`${count} kernels made at random leave in strips what they leave lane by la
   assert.ok(together > count / 3, `${together} of ${count} were run in strips`);
 });
 
+test('a load that a branch waits for is not written again in blocks behind it', () => {
+  // Of one thread, and of a strip that is not whole: where the branch was passed by, the address of the load was anything.
+  for (const number of [996, 1295, 1411]) assert.is(differenceOf(number), undefined, `kernel ${number}`);
+});
+
 const made = (write: Parameters<typeof writeKernel>[3]) => writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], write);
 
 test('light kernels have long strips, in rows of the block', () => {

@@ -76,6 +76,8 @@ interface State {
   readonly doubles: Map<Value, readonly number[]>;
   /** By value used once in its block: who uses it; nothing where the end of the block does. */
   readonly consumer: Map<Value, Value>;
+  /** The block at hand. */
+  block: number;
 }
 
 /** The values of one function. `base` is a strip but for what is here. */
@@ -93,6 +95,7 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
     spare: { i32: [], i64: [], f32: [], f64: [], v128: [] },
     doubles: new Map(),
     consumer: consumersOf(base.plan),
+    block: 0,
   };
   Object.assign(strip, {
     part: (value: Value, part: number) => pushPart(state, starts, value, 0, part),
@@ -111,6 +114,7 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
     begin(block) {
       for (const locals of state.doubles.values()) state.spare.v128.push(...locals);
       state.doubles.clear();
+      state.block = block.id;
       for (const value of block.body) state.left[value] = state.plan.uses[value]!;
     },
     define: (value) => define(state, value),
@@ -239,16 +243,13 @@ function finish(state: State, operands: readonly Value[]): void {
     if (waiting) {
       state.waiting.delete(value);
       release(state, waiting);
-      continue;
+    } else if (state.waitingScalar.delete(value)) finish(state, operandsOf(inst));
+    else {
+      state.spare.v128.push(...(state.vectors.get(value) ?? []));
+      state.spare[numberOf(state.strip, value)].push(...(state.scalars.get(value) ?? []));
+      state.vectors.delete(value);
+      state.scalars.delete(value);
     }
-    if (state.waitingScalar.delete(value)) {
-      finish(state, operandsOf(inst));
-      continue;
-    }
-    state.spare.v128.push(...(state.vectors.get(value) ?? []));
-    state.spare[numberOf(state.strip, value)].push(...(state.scalars.get(value) ?? []));
-    state.vectors.delete(value);
-    state.scalars.delete(value);
   }
 }
 
@@ -319,9 +320,10 @@ function postpone(state: State, value: Value, address: () => void, write: (base:
   return true;
 }
 
+/** What a block branches on waits for code of its own, which may be written after that of blocks behind it. */
 function settle(state: State): void {
   for (const [value, waiting] of [...state.waiting]) {
-    if (!waiting.reads || !state.waiting.delete(value)) continue;
+    if (!waiting.reads || state.plan.home[value] !== state.block || !state.waiting.delete(value)) continue;
     writeParts(state, value, waiting.write);
     release(state, waiting);
   }
