@@ -9,7 +9,7 @@ import { ranOn } from '../support/both-engines.ts';
 import { runOnCpu, tryOnCpu } from '../support/cpu.ts';
 import { plain, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
-import { differenceOf } from '../support/strips.ts';
+import { apartDifferenceOf, differenceOf } from '../support/strips.ts';
 
 const test = suite('device/strips');
 
@@ -29,6 +29,11 @@ test(`${count} kernels made at random leave in strips what they leave lane by la
 test('a load that a branch waits for is not written again in blocks behind it', () => {
   // Of one thread, and of a strip that is not whole: where the branch was passed by, the address of the load was anything.
   for (const number of [996, 1295, 1411]) assert.is(differenceOf(number), undefined, `kernel ${number}`);
+});
+
+test('what a branch waits for in one copy of its block is not taken for that of another', () => {
+  // Loads side by side where all lanes run, one by one where they parted.
+  for (const number of [189, 255]) assert.is(apartDifferenceOf(number), undefined, `kernel ${number}`);
 });
 
 const made = (write: Parameters<typeof writeKernel>[3]) => writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], write);

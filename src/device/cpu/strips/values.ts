@@ -7,6 +7,7 @@ import { type Block, elementOf, isVector, lanesOf, operandsOf, specOf, type Valu
 import type { NumberType } from '../../../wasm/index.ts';
 import { isFree } from '../compile/plan.ts';
 import { pushFreeLane, pushFreePart, pushFreeScalar, type Starts } from './free.ts';
+import { keptOf, type Waiting } from './kept.ts';
 import type { StripPlan } from './plan.ts';
 import { partWriter } from './rules.ts';
 import { writeScalar } from './scalar.ts';
@@ -24,6 +25,8 @@ export interface StripValues {
   readonly strip: Strip;
   /** Forgets what the block before left to be written. */
   begin(block: Block): void;
+  /** Gives what has a block's own values as they are now, once others have been written, or the same block once more. */
+  hold(block: Block): () => void;
   /** Writes a pure value of a block's body, or keeps it to be written where it is used. */
   define(value: Value): void;
   /** Sets one vector of a value from the stack, or its number where lanes share it. */
@@ -47,20 +50,6 @@ export interface StripValues {
   doubles(value: Value): { readonly locals: readonly number[]; readonly isFresh: boolean };
   /** Says that an instruction has been written, and its operands are used up. */
   finish(operands: readonly Value[]): void;
-}
-
-/** A vector expression that is written where it is used. */
-interface Waiting {
-  readonly write: (part: number) => void;
-  readonly depth: number;
-  /** Vectors of each pack that are held for it and for nothing else. */
-  readonly held: number;
-  /** What it uses up when it is written. */
-  readonly operands: readonly Value[];
-  /** Whether it reads memory, so that no write may come before it. */
-  readonly reads: boolean;
-  /** A local that is its own. */
-  readonly base?: number;
 }
 
 interface State {
@@ -115,7 +104,15 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
       for (const locals of state.doubles.values()) state.spare.v128.push(...locals);
       state.doubles.clear();
       state.block = block.id;
-      for (const value of block.body) state.left[value] = state.plan.uses[value]!;
+      for (const value of block.body) {
+        state.left[value] = state.plan.uses[value]!;
+        state.waiting.delete(value);
+        state.waitingScalar.delete(value);
+      }
+    },
+    hold({ body }) {
+      const own = body.filter((value) => !isShared(state, value));
+      return keptOf([state.waiting, state.waitingScalar, state.vectors, state.scalars], own);
     },
     define: (value) => define(state, value),
     set: (value, element, part) => base.code.at('local.set', vectorsOf(state, value)[element * partsOf(state, value) + part]!),
