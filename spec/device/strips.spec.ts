@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { floatFormats, fmaFloat } from '../../src/base/float-exact.ts';
 import { compileStrips } from '../../src/device/cpu/strips/module.ts';
-import { addBlock, addBlockParam, type Kernel, type Value } from '../../src/ir/index.ts';
+import { addBlock, addBlockParam, type Block, type Kernel, type Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { ranOn } from '../support/both-engines.ts';
 import { runOnCpu, tryOnCpu } from '../support/cpu.ts';
@@ -132,6 +132,49 @@ test('where lanes that parted take one way all together, what they share by it i
     [0, 35, 0, 35, 0, 0, 0, 0],
   ] as const;
   assert.equal([...new Uint32Array(bytes.slice().buffer)], [...first, ...second]);
+});
+
+test('what a way out of two loops leads to is run once, when both loops are through', () => {
+  const searching = made((w) => {
+    const { b, kernel, i32 } = w;
+    const own = w.sreg('tid.x');
+    const count = (by: number): void => w.put(w.param(0), own, b.add(w.get(w.param(0), own), i32(by)));
+    const [outer, inner, look, next, found, end] = Array.from({ length: 6 }, () => addBlock(kernel)) as [
+      Block,
+      Block,
+      Block,
+      Block,
+      Block,
+      Block,
+    ];
+    const [i, j] = [addBlockParam(kernel, outer, 'i32'), addBlockParam(kernel, inner, 'i32')];
+    b.block.end = { op: 'br', to: { block: outer, args: [i32(0)] } };
+    b.block = outer;
+    outer.end = {
+      op: 'condbr',
+      cond: w.is(i, 'ult', i32(3)),
+      then: { block: inner, args: [i32(0)] },
+      else: { block: end, args: [] },
+    };
+    b.block = inner;
+    inner.end = { op: 'condbr', cond: w.is(j, 'ult', i32(3)), then: { block: look, args: [] }, else: { block: next, args: [] } };
+    b.block = look;
+    const isIt = w.is(b.add(b.mul(i, i32(3)), j), 'eq', own);
+    look.end = { op: 'condbr', cond: isIt, then: { block: found, args: [] }, else: { block: inner, args: [b.add(j, i32(1))] } };
+    b.block = next;
+    next.end = { op: 'br', to: { block: outer, args: [b.add(i, i32(1))] } };
+    b.block = found;
+    count(100);
+    found.end = { op: 'br', to: { block: end, args: [] } };
+    b.block = end;
+    count(1);
+  });
+  const { bytes, lanes } = ranOn('simd', searching, 1, 16, 64);
+  assert.ok(lanes > 1);
+  assert.equal(
+    [...new Uint32Array(bytes.slice().buffer)],
+    Array.from({ length: 16 }, (_, thread) => (thread < 9 ? 101 : 1)),
+  );
 });
 
 test('a kernel of which two copies would be too much code has one, for lanes that part', () => {
