@@ -7,6 +7,7 @@
 import { type Block, type Edge, edgesOf, influenceOf, type Loop, specOf, type Value } from '../../../ir/index.ts';
 import { writeStripBody } from './effects.ts';
 import type { Flow } from './frame.ts';
+import { endsInBarrier } from './split.ts';
 import { longOf, maskPart, shapeOf } from './strip.ts';
 
 /** A branch at which lanes part. */
@@ -122,6 +123,7 @@ function isCheap({ flow }: State, { body }: Block): boolean {
 function leave(state: State, block: Block, lanes: readonly number[], isAny: boolean): void {
   const { flow } = state;
   const { end } = block;
+  if (endsInBarrier(flow.kernel, block.id)) return flow.wait(block);
   if (end.op === 'br') follow(state, block.id, end.to, lanes, isAny);
   if (end.op !== 'condbr') return;
   const then = flow.holdingOf(end.cond, lanes);
