@@ -1,14 +1,17 @@
 /**
- * Kernels made at random, on both paths of the CPU device: `bun scripts/strips.ts [COUNT] [FROM]` (2000 from 0). Each goes lane by lane and in
- * strips, in blocks of 1 to 1024 threads; those that leave something else are named, and the script exits 1.
+ * Kernels made at random, on both paths of the CPU device: `bun scripts/strips.ts [COUNT] [FROM] [--apart]` (2000 from 0). Each goes lane by lane
+ * and in strips, in blocks of 1 to 1024 threads; those that leave something else are named, and the script exits 1. With `--apart`, kernels
+ * whose threads come to barriers on ways of their own.
  */
-import { type Difference, differenceOf } from '../spec/support/strips.ts';
+import { apartDifferenceOf, type Difference, differenceOf } from '../spec/support/strips.ts';
 
-const [count = 2000, from = 0] = process.argv.slice(2).map(Number);
+const words = process.argv.slice(2);
+const [count = 2000, from = 0] = words.filter((word) => word !== '--apart').map(Number);
+const compare = words.includes('--apart') ? apartDifferenceOf : differenceOf;
 const wrong: Difference[] = [];
 const alone = new Map<string, number>();
 for (let i = from; i < from + count; i++) {
-  const found = differenceOf(i);
+  const found = compare(i);
   if (typeof found === 'string') alone.set(found, (alone.get(found) ?? 0) + 1);
   else if (found) wrong.push(found);
   if ((i - from + 1) % 200 === 0) console.error(`${i - from + 1} of ${count}, ${wrong.length} differ`);

@@ -6,7 +6,7 @@ import { launchKernel } from '../../src/device/cpu/launch.ts';
 import { loadedKernel } from '../../src/device/cpu/library.ts';
 import { newMemory } from '../../src/device/cpu/memory.ts';
 import type { CpuBuffer } from '../../src/device/cpu/request.ts';
-import type { EngineOptions } from '../../src/device/device.ts';
+import type { Dim3, EngineOptions } from '../../src/device/device.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 
 interface Ran {
@@ -19,14 +19,15 @@ interface Ran {
   readonly alone: string | undefined;
 }
 
-/** Runs a kernel of one buffer in blocks of some threads; the buffer starts as zeros, or as what is given. */
+/** Runs a kernel of one buffer in blocks of some threads, in strips of some lanes; the buffer starts as zeros, or as what is given. */
 export function ranOn(
   engine: EngineOptions['engine'] & string,
   kernel: Kernel,
   blocks: number,
-  threads: number,
+  threads: number | Dim3,
   size: number,
   start: Uint8Array = new Uint8Array(size),
+  lanes?: number,
 ): Ran {
   const memory = newMemory();
   const diagnostics = new Diagnostics();
@@ -43,10 +44,10 @@ export function ranOn(
     deviceAddress: () => BigInt(address),
     free: () => {},
   };
-  const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) }, { engine });
-  const shape = { grid: [blocks, 1, 1], block: [threads, 1, 1] } as const;
+  const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) }, { engine, ...(lanes === undefined ? {} : { lanes }) });
+  const shape = { grid: [blocks, 1, 1], block: typeof threads === 'number' ? ([threads, 1, 1] as const) : threads } as const;
   const request = { kernel: kernel.name, ...shape, dynamicSharedBytes: 0, args: [{ kind: 'buffer', buffer }], timeoutMs: 20_000 } as const;
   launchKernel(memory, { limits: cpuInfo.limits, ownMemory: 0 }, loaded, request, diagnostics);
-  const { lanes, alone } = loaded.compiled(shape.block);
-  return { bytes: bytes(), said: diagnostics.list.map(({ message }) => message), lanes, alone };
+  const compiled = loaded.compiled(shape.block);
+  return { bytes: bytes(), said: diagnostics.list.map(({ message }) => message), lanes: compiled.lanes, alone: compiled.alone };
 }

@@ -57,7 +57,7 @@ function statement(m: Maker, place: Place): void {
   else if (choice === 6) vote(m);
   else if (choice === 7) fold(m);
   else if (choice === 8) shuffle(m);
-  else if (choice < 11) exchange(m);
+  else if (choice < 11 && place.isTogether) exchange(m);
   else if (place.depth === 0 && pick(4) === 0) w.when(condition(m), () => w.leave());
   else put(m, pick(wordsOfThread), get(m));
 }

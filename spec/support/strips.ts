@@ -2,9 +2,11 @@
  * Kernels by number for the comparison of the two paths: random graphs of blocks, blocks of threads that have to do with each other, and long
  * expressions of numbers of all types.
  */
+import type { Dim3 } from '../../src/device/device.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { ranOn } from './both-engines.ts';
+import { randomApart, wordsOfApart } from './random-apart.ts';
 import { randomBlock } from './random-block.ts';
 import { randomFlow } from './random-flow.ts';
 import { bytesOfLane, randomLanes } from './random-lanes.ts';
@@ -27,6 +29,26 @@ export function differenceOf(number: number, threads = sizes[Math.floor(number /
   const simd = ranOn('simd', make(), isFlow ? 1 : blocks, threads, size * (isFlow ? 1 : blocks));
   const at = lane.bytes.findIndex((byte, i) => byte !== simd.bytes[i]);
   if (at >= 0 || lane.said.join() !== simd.said.join()) return { name: `${number} ${name}`, threads, at };
+  return simd.alone;
+}
+
+/** Blocks whose threads come to barriers apart: of every size, and of two and three dimensions. */
+const shapes: readonly Dim3[] = [...sizes.map((size): Dim3 => [size, 1, 1]), [8, 8, 1], [16, 4, 1], [33, 3, 1], [5, 5, 5], [64, 1, 1]];
+
+/** The same for kernels of that kind, in strips of all lengths; `number` is that of the kernel. */
+export function apartDifferenceOf(number: number): Difference | string | undefined {
+  const block = shapes[number % shapes.length]!;
+  const threads = block[0] * block[1] * block[2];
+  const who = number % 3 === 0 ? 'warps' : 'lanes';
+  const blocks = threads > 100 ? 2 : 3;
+  const size = 4 * wordsOfApart * threads * blocks;
+  const lanes = [undefined, 4, 8, undefined, 16, 32][number % 7];
+  const make = (): Kernel => randomApart(number, threads, who);
+  const poison = new Uint8Array(size).fill(0xa5);
+  const lane = ranOn('lane', make(), blocks, block, size, poison);
+  const simd = ranOn('simd', make(), blocks, block, size, poison, lanes);
+  const at = lane.bytes.findIndex((byte, i) => byte !== simd.bytes[i]);
+  if (at >= 0 || lane.said.join() !== simd.said.join()) return { name: `${number} apart, ${who}`, threads, at };
   return simd.alone;
 }
 

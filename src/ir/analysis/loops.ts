@@ -64,8 +64,8 @@ function bodyOf(cfg: Cfg, header: number, latches: readonly number[]): number[] 
  * after all of the loop.
  * Source: Diamos et al., "SIMD Re-Convergence at Thread Frontiers" (MICRO 2011).
  */
-export function convergenceOrder(cfg: Cfg): number[] {
-  const { loops, innermost } = loopsOf(cfg, dominatorsOf(cfg));
+export function convergenceOrder(cfg: Cfg, entry = 0): number[] {
+  const { loops, innermost, isReducible } = loopsOf(cfg, dominatorsOf(cfg, entry));
   const left = (from: number, to: number): number => {
     let count = 0;
     for (let loop = innermost[from]!; loop >= 0 && !loops[loop]!.blocks.includes(to); loop = loops[loop]!.parent) count++;
@@ -73,5 +73,37 @@ export function convergenceOrder(cfg: Cfg): number[] {
   };
   // What a search visits first comes last.
   const outwards = cfg.successors.map((targets, from) => [...targets].sort((a, b) => left(from, b) - left(from, a)));
-  return reversePostorder(outwards, 0);
+  const order = reversePostorder(outwards, entry);
+  return isReducible ? contiguous(order, loops, innermost) : order;
+}
+
+/**
+ * An order of blocks with every loop in one piece, at the place of its header: what a way out of several loops leads to may stand between the
+ * blocks of an outer one.
+ */
+function contiguous(order: readonly number[], loops: readonly Loop[], innermost: Int32Array): number[] {
+  const found: number[] = [];
+  const seen = new Set<number>();
+  /** The loop that a block is in directly inside another one, or inside none. */
+  const below = (id: number, outer: number): number => {
+    let loop = innermost[id]!;
+    while (loop >= 0 && loop !== outer && loops[loop]!.parent !== outer) loop = loops[loop]!.parent;
+    return loop === outer ? -1 : loop;
+  };
+  const visit = (blocks: readonly number[], outer: number): void => {
+    for (const id of blocks) {
+      const loop = below(id, outer);
+      if (loop < 0) found.push(id);
+      else if (!seen.has(loop)) {
+        seen.add(loop);
+        const inside = new Set(loops[loop]!.blocks);
+        visit(
+          order.filter((each) => inside.has(each)),
+          loop,
+        );
+      }
+    }
+  };
+  visit(order, -1);
+  return found;
 }

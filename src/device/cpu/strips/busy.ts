@@ -10,9 +10,10 @@ type Comparison = InstOf<'icmp'>;
 
 /** Threads of a block, from the first on, behind which none does anything in a region; at least one. */
 export function busyThreads(plan: StripPlan, region: StripRegion): number {
-  const { kernel, threads } = plan;
+  const { kernel, threads, shapes } = plan;
   const { body, end } = kernel.blocks[region.entry]!;
-  if (end.op !== 'condbr' || !body.every((value) => isPure(kernel, value))) return threads;
+  // Where threads come to barriers one by one, each has to come.
+  if (shapes.apart || end.op !== 'condbr' || !body.every((value) => isPure(kernel, value))) return threads;
   const inst = kernel.insts[end.cond]!;
   if (inst.op !== 'icmp') return threads;
   for (const [edge, holds] of [
@@ -29,9 +30,9 @@ export function busyThreads(plan: StripPlan, region: StripRegion): number {
  * Lanes of the strip where one is enough for the threads that have anything to do: no more vectors than they take. What a warp does
  * together takes all lanes, and where threads stand in rows a shorter strip may see other numbers as even.
  */
-export function busyLanes({ kernel, lanes, block }: StripPlan, { cfg }: StripRegion, busy: number): number {
+export function busyLanes({ kernel, lanes, block, shapes }: StripPlan, { cfg }: StripRegion, busy: number): number {
   const isCollective = (value: Value): boolean => specOf(kernel.insts[value]!.op).effect === 'warp';
-  if (block[1] * block[2] > 1 || cfg.order.some((id) => kernel.blocks[id]!.body.some(isCollective))) return lanes;
+  if (shapes.apart || block[1] * block[2] > 1 || cfg.order.some((id) => kernel.blocks[id]!.body.some(isCollective))) return lanes;
   let fewer = lanes;
   while (fewer > 4 && fewer / 2 >= busy) fewer /= 2;
   return fewer;

@@ -20,8 +20,6 @@ export function writeStripBody(values: StripValues, block: Block): void {
     at = run.to;
   }
   for (; at < block.body.length; at++) writeStripInstruction(values, block.body[at]!);
-  // A condition that reads memory is not to wait longer: what writes next may be of another block, which is come to by other ways too.
-  values.settle();
 }
 
 function writeStripInstruction(values: StripValues, value: Value): void {

@@ -161,6 +161,7 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
       if (goQuickly(id, end, !isThen) && isUsualTold) return part(id, parting, end);
       const answer = strip.temp('i32', 30);
       writeAgreement(strip, end.cond, answer);
+      const again = values.hold(block);
       return either(
         () => {
           code.at('local.get', answer);
@@ -169,7 +170,10 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
             () => jump(id, end.else),
           );
         },
-        () => part(id, parting, end),
+        () => {
+          again();
+          part(id, parting, end);
+        },
       );
     }
     part(id, parting, end);
@@ -196,7 +200,11 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
   const part = (id: number, parting: Parting, end: Branch): void => {
     const split = looked.has(id) && !agrees(kernel.blocks[id]!) && strip.waits(end.cond) ? sharedPart(strip, end.cond) : undefined;
     if (!split) return partOn(end.cond, id, parting, end);
-    const rest = (): void => partOn(split.rest, id, parting, end);
+    const again = values.hold(kernel.blocks[id]!);
+    const rest = (): void => {
+      again();
+      partOn(split.rest, id, parting, end);
+    };
     strip.scalar(split.shared);
     if (split.decides) either(() => jump(id, end.then), rest);
     else either(rest, () => jump(id, end.else));

@@ -23,6 +23,8 @@ export interface Flow {
   turn(): void;
   /** Leaves the region at a barrier or a return. Ends with a jump. */
   leave(block: Block | undefined): void;
+  /** Has the lanes that run wait at the barrier that a block ends in, where others go on without them. */
+  wait(block: Block): void;
   /** Locals for the masks of all packs. */
   takeMasks(): readonly number[];
   giveMasks(locals: readonly number[]): void;

@@ -7,6 +7,7 @@
 import { type Block, type Edge, edgesOf, influenceOf, type Loop, specOf, type Value } from '../../../ir/index.ts';
 import { writeStripBody } from './effects.ts';
 import type { Flow } from './frame.ts';
+import { endsInBarrier } from './split.ts';
 import { longOf, maskPart, shapeOf } from './strip.ts';
 
 /** A branch at which lanes part. */
@@ -83,7 +84,7 @@ function writeOne(state: State, id: number): void {
   strip.mask = lanes;
   flow.values.begin(block);
   writeStripBody(flow.values, block);
-  leave(state, block, lanes);
+  leave(state, block, lanes, isGuarded);
   if (inLoop) flow.giveMasks(lanes);
   if (isGuarded) code.end();
   for (const loop of [...parting.loops].reverse()) if (lastOf(state, loop) === id) closeLoop(state, loop);
@@ -118,10 +119,12 @@ function isCheap({ flow }: State, { body }: Block): boolean {
   return body.length <= 6 && body.every((value) => specOf(flow.kernel.insts[value]!.op).effect === 'pure');
 }
 
-function leave(state: State, block: Block, lanes: readonly number[]): void {
+/** Lets the lanes of a block go on; `isAny` where there are some. */
+function leave(state: State, block: Block, lanes: readonly number[], isAny: boolean): void {
   const { flow } = state;
   const { end } = block;
-  if (end.op === 'br') follow(state, block.id, end.to, lanes);
+  if (endsInBarrier(flow.kernel, block.id)) return flow.wait(block);
+  if (end.op === 'br') follow(state, block.id, end.to, lanes, isAny);
   if (end.op !== 'condbr') return;
   const then = flow.holdingOf(end.cond, lanes);
   const otherwise = flow.othersOf(then, lanes);
@@ -147,14 +150,15 @@ function followBoth(
   for (const { edge, lanes } of ways) follow(state, from, edge, lanes);
 }
 
-/** Lets lanes take an edge. */
-function follow(state: State, from: number, edge: Edge, lanes: readonly number[]): void {
+/** Lets lanes take an edge; `isTaken` where there are some. */
+function follow(state: State, from: number, edge: Edge, lanes: readonly number[], isTaken = false): void {
   const { flow, masks, inside, written } = state;
   const { code } = flow;
   const to = edge.block.id;
   const before = written.get(to) ?? 0;
   written.set(to, before + 1);
-  transferMasked(flow, edge, lanes, isAlone(state, from, to, before));
+  const isOnly = flow.plan.shapes.cfg.predecessors[to]!.length === 1;
+  transferMasked(flow, edge, lanes, { isPlain: isAlone(state, from, to, before), isTaken: isTaken || isOnly });
   if (!inside.has(to)) return;
   for (const [pack, mask] of masks.get(to)!.entries()) {
     code.at('local.get', lanes[pack]!);
@@ -181,21 +185,33 @@ function isLatch(state: State, loop: Loop, from: number): boolean {
   return loop.latches.length === 1 && lastOf(state, loop) === from && back.length === 1;
 }
 
+/** How an edge sets parameters. */
+interface Setting {
+  /** Whether what parameters were is of no use to anybody. */
+  readonly isPlain: boolean;
+  /** Whether some lanes are known to take the edge, or no other edge leads there. */
+  readonly isTaken: boolean;
+}
+
 /** All arguments are read before any parameter is set. */
-function transferMasked({ values, strip }: Flow, { block, args }: Edge, lanes: readonly number[], isPlain: boolean): void {
+function transferMasked(flow: Flow, { block, args }: Edge, lanes: readonly number[], { isPlain, isTaken }: Setting): void {
+  const { values, strip } = flow;
   const outside = strip.mask;
   strip.mask = lanes;
   const sets: (() => void)[] = [];
   for (const [i, arg] of args.entries()) {
     const param = block.params[i]!;
+    const keeps = !isPlain || strip.plan.escapes[param] === 1;
     if (shapeOf(strip, param) < 2) {
       values.eachPart(param, (element) => {
         values.pushElement(arg, element);
-        sets.push(() => values.setScalar(param, element));
+        sets.push(() => {
+          if (keeps && !isTaken) keepUnlessTaken(flow, param, element, lanes);
+          values.setScalar(param, element);
+        });
       });
       continue;
     }
-    const keeps = !isPlain || strip.plan.escapes[param] === 1;
     values.eachPart(param, (element, part) => {
       strip.element(arg, element, part);
       if (keeps) keepOthers(strip, values, param, element, part);
@@ -204,6 +220,13 @@ function transferMasked({ values, strip }: Flow, { block, args }: Edge, lanes: r
   }
   for (const set of sets.reverse()) set();
   strip.mask = outside;
+}
+
+/** What all lanes share of a parameter stays what it is where none takes the edge: they may have come by another. */
+function keepUnlessTaken({ values, strip, anyRuns }: Flow, param: Value, element: number, lanes: readonly number[]): void {
+  values.pushElement(param, element);
+  anyRuns(lanes);
+  strip.code.op('select');
 }
 
 function keepOthers(strip: Flow['strip'], values: Flow['values'], param: Value, element: number, part: number): void {

@@ -1,5 +1,5 @@
 /** A kernel as a WebAssembly module that runs strips of lanes, for blocks of one shape; where that cannot be, the one-lane path has it. */
-import { dominatorsOf, type Kernel, loopsOf, uniformityOf, type Value } from '../../../ir/index.ts';
+import { cfgOf, dominatorsOf, type Kernel, loopsOf, type Value } from '../../../ir/index.ts';
 import { type Code, newModule } from '../../../wasm/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { helperTable } from '../compile/helpers.ts';
@@ -9,13 +9,14 @@ import { gone } from '../compile/shared.ts';
 import type { Guards } from '../quick/guards.ts';
 import { declareQuick, type QuickState, writeLater, writeQuickBlock } from '../quick/state.ts';
 import { stripGuards } from '../quick/write.ts';
+import { doesTogether } from './apart.ts';
+import { writeRounds } from './arrivals.ts';
 import { stripHelperTable } from './helpers.ts';
 import { poolStart, type StripOptions, type StripPlan, stripPlan } from './plan.ts';
 import { newPool, pooledCode } from './pool.ts';
 import { writeStripRegion } from './region.ts';
 import { runsAlone } from './rules.ts';
 import { mostBytes, type StripShared } from './shared.ts';
-import { endsInBarrier } from './split.ts';
 import { waitsForOthers } from './waiting.ts';
 
 export interface StripModule {
@@ -106,7 +107,7 @@ function writeModule(plan: StripPlan, options: StripOptions, isBrief: boolean): 
     steps.push(written.index);
     largest = Math.max(largest, written.code.size);
   }
-  const run = writeBlock(shared, steps, quick);
+  const run = plan.shapes.apart ? writeRounds(shared, steps) : writeBlock(shared, steps, quick);
   writeGrid(host, module.fn(runSignature, 'run').code, run);
   return { bytes: module.finish(), plan, recordBytes: plan.recordBytes + shared.rolled.bytes, pool: shared.pool.bytes(), largest };
 }
@@ -164,6 +165,8 @@ function whyAlone(kernel: Kernel, { guards }: StripOptions): string | undefined 
 
 /** Why guards would not see what they are to see. */
 function whyNotGuarded(plan: StripPlan, { local, list }: Guards): string | undefined {
+  // Barriers are counted for the block as a whole.
+  if (plan.shapes.apart) return 'a barrier that not all threads may come to';
   if (plan.windows.local !== local && list.some(({ space }) => space === 'local')) return 'local variables that are elsewhere';
   const isLong = ({ op, a }: { op: string; a?: Value }): boolean => op === 'guard' && plan.wide[a!] === 1;
   const { blocks, insts } = plan.kernel;
@@ -171,13 +174,11 @@ function whyNotGuarded(plan: StripPlan, { local, list }: Guards): string | undef
 }
 
 function whyNotTogether({ kernel, shapes, regions }: StripPlan): string | undefined {
-  const { cfg } = shapes;
+  const cfg = cfgOf(kernel);
   const { loops, isReducible } = loopsOf(cfg, dominatorsOf(cfg));
   if (!isReducible || regions.some((region) => !region.loops.isReducible)) return 'a cycle of two entries';
-  if (cfg.order.some((id) => endsInBarrier(kernel, id))) {
-    const { divergence } = uniformityOf(kernel, cfg, shapes.post);
-    if (cfg.order.some((id) => endsInBarrier(kernel, id) && divergence[id] !== 0)) return 'a barrier that not all threads may come to';
-  }
+  // Lanes that wait at a barrier take no part in what others do, where a GPU has these wait for them.
+  if (shapes.apart === 'lanes' && doesTogether(kernel)) return 'lanes of a warp that wait at barriers apart, and do something together';
   for (const loop of loops) if (waitsForOthers(kernel, loop)) return 'a loop that waits for other threads';
   return undefined;
 }

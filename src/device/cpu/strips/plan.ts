@@ -1,5 +1,6 @@
 /** What is known of a kernel before strips are written: its narrowed copy, shapes, regions, and where values wait between regions. */
 import {
+  cfgOf,
   definingBlocks,
   elementOf,
   isVector,
@@ -14,6 +15,8 @@ import type { Dim3 } from '../../device.ts';
 import { countUses, isFree, type Plan, windowsOf } from '../compile/plan.ts';
 import type { Guards } from '../quick/guards.ts';
 import { workOutAgain } from './again.ts';
+import { isApart } from './apart.ts';
+import { arrivalBytes } from './arrival-words.ts';
 import type { FmaMode } from './fma-mode.ts';
 import { narrowed } from './narrow.ts';
 import { orderBlocks } from './order.ts';
@@ -39,6 +42,9 @@ export interface StripPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | '
   /** Lanes of a strip, and the vectors of four lanes that it is made of. */
   readonly lanes: number;
   readonly packs: number;
+  /** Strips of a block, and the threads that there would be if all were whole: what places in the record area are counted by. */
+  readonly strips: number;
+  readonly padded: number;
   /** By value: 1 for an integer or pointer held in 64 bits. */
   readonly wide: Uint8Array;
   readonly shapes: Shapes;
@@ -55,6 +61,8 @@ export interface StripPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | '
   readonly slots: ReadonlyMap<Value, number>;
   /** Byte offset in the record area of memory for what a warp passes between lanes. */
   readonly scratch: number;
+  /** Byte offset in the record area of who is where, if not all come to barriers together. */
+  readonly arrivals: number;
   /** Bytes of the record area of a block, but for what rolled code takes. */
   readonly recordBytes: number;
 }
@@ -75,17 +83,25 @@ export function stripPlan(original: Kernel, block: Dim3, { fma, lanes: fixed }: 
   const wide = new Uint8Array(kernel.insts.length);
   wide.set(before);
   const { offsets, windows } = windowsOf(kernel);
-  const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, fixed, fma }, shapesOf);
+  const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, fixed, fma, mayPart: isApart(kernel) }, shapesOf);
   const regions = stripRegions(kernel);
   const home = definingBlocks(kernel);
   const threads = block[0] * block[1] * block[2];
-  const plan = { kernel, block, threads, lanes, packs: lanes / 4, wide, shapes, regions, home, permutations, offsets, windows };
-  const { liveIn } = livenessOf(kernel, shapes.cfg);
+  const strips = Math.ceil(threads / lanes);
+  const counts = { block, threads, lanes, packs: lanes / 4, strips, padded: strips * lanes };
+  const plan = { kernel, ...counts, wide, shapes, regions, home, permutations, offsets, windows };
+  const { liveIn } = livenessOf(kernel, cfgOf(kernel));
   const brought = new Map(
     regions.map(({ entry }) => [entry, entry === 0 ? [] : [...liveIn[entry]!].filter((value) => !isFree(kernel.insts[value]!))]),
   );
-  return { ...plan, ...countUses(kernel, home), escapes: escapesOf(kernel, home, regions, liveIn), brought, ...placed(plan, brought) };
+  const escapes = escapesOf(kernel, home, regions, liveIn);
+  if (shapes.apart) for (const value of madeAgain(home, regions, brought)) escapes[value] = 1;
+  return { ...plan, ...countUses(kernel, home), escapes, brought, ...placed(plan, brought) };
 }
+
+/** Values that some lanes bring to a region, and that others may make again in it meanwhile. */
+const madeAgain = (home: Int32Array, regions: readonly StripRegion[], brought: ReadonlyMap<number, readonly Value[]>): Value[] =>
+  regions.flatMap(({ entry, cfg }) => brought.get(entry)!.filter((value) => cfg.position[home[value]!]! >= 0));
 
 function escapesOf(kernel: Kernel, home: Int32Array, regions: readonly StripRegion[], liveIn: readonly ReadonlySet<Value>[]): Uint8Array {
   const escapes = new Uint8Array(kernel.insts.length);
@@ -107,23 +123,21 @@ function escapesOf(kernel: Kernel, home: Int32Array, regions: readonly StripRegi
 
 /** Values of one thread beside each other's, those that a strip shares once for each strip. */
 function placed(
-  plan: Pick<StripPlan, 'kernel' | 'wide' | 'shapes' | 'threads' | 'lanes'>,
+  plan: Pick<StripPlan, 'kernel' | 'wide' | 'shapes' | 'threads' | 'lanes' | 'strips' | 'padded' | 'regions'>,
   brought: ReadonlyMap<number, readonly Value[]>,
-): Pick<StripPlan, 'slots' | 'scratch' | 'recordBytes'> {
-  const strips = Math.ceil(plan.threads / plan.lanes);
+): Pick<StripPlan, 'slots' | 'scratch' | 'arrivals' | 'recordBytes'> {
   const slots = new Map<Value, number>();
   let bytes = 0;
   for (const values of brought.values())
     for (const value of values) {
       if (slots.has(value)) continue;
       slots.set(value, bytes);
-      bytes +=
-        plan.shapes.shape[value] === 2
-          ? strips * plan.lanes * laneBytes(plan, value)
-          : strips * 8 * lanesOf(plan.kernel.insts[value]!.type);
+      const isVarying = plan.shapes.shape[value] === 2;
+      bytes += isVarying ? plan.padded * laneBytes(plan, value) : plan.strips * 8 * lanesOf(plan.kernel.insts[value]!.type);
     }
   const scratch = Math.ceil(bytes / 16) * 16;
-  return { slots, scratch, recordBytes: scratch + 32 * 8 };
+  const arrivals = scratch + 32 * 8;
+  return { slots, scratch, arrivals, recordBytes: arrivals + (plan.shapes.apart ? arrivalBytes(plan) : 0) };
 }
 
 /** Where constant vectors stand, behind the kernel's own constants. */

@@ -5,7 +5,6 @@
 import {
   convergenceOrder,
   dominatorsOf,
-  lanesOf,
   loopsOf,
   operandsOf,
   positionsIn,
@@ -16,16 +15,18 @@ import {
 import type { Code } from '../../../wasm/index.ts';
 import { costOf, fuelPerTick } from '../compile/cost.ts';
 import { gone } from '../compile/shared.ts';
+import { arrive, findHalves, type Halves, isWhole, spreadLanes, takeStarting } from './arrivals.ts';
 import { busyLanes, busyThreads } from './busy.ts';
 import { quotient, remainder } from './divide.ts';
 import { writeFlow } from './flow.ts';
 import type { Flow } from './frame.ts';
 import { type Starts, startsOf, usedFree } from './free.ts';
-import { isLong, laneBytes, poolStart, type StripPlan } from './plan.ts';
+import { poolStart, type StripPlan } from './plan.ts';
 import { pooledCode } from './pool.ts';
+import { save, startRecords, take } from './records.ts';
 import type { StripShared } from './shared.ts';
 import { behindBarrier, endsInBarrier, type StripRegion } from './split.ts';
-import { numberOf, type Strip, type StripFrame } from './strip.ts';
+import type { StripFrame } from './strip.ts';
 import { type StripValues, stripValues } from './values.ts';
 
 interface Region {
@@ -41,6 +42,8 @@ interface Region {
   /** Values that are taken from the records. */
   readonly taken: readonly Value[];
   readonly spareMasks: (readonly number[])[];
+  /** Who is where, in blocks whose threads go apart. */
+  readonly halves: Halves | undefined;
 }
 
 /** Writes the function of a region; nothing where its blocks cannot be nested. */
@@ -92,6 +95,7 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
     cost,
     taken: takenOf(plan, region),
     spareMasks: [],
+    halves: plan.shapes.apart && findHalves(shared, code),
   };
   for (const [index, local] of starts.params) {
     code.at('global.get', shared.host.params[index]!);
@@ -109,24 +113,59 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
   code.at('global.get', shared.fuel);
   code.at('local.set', frame.fuel);
   writeTurn(r, Math.min(fuelPerTick, (cost * plan.threads) / plan.lanes));
-  const whole = plan.threads - (plan.threads % plan.lanes);
-  const full = Math.min(whole, Math.ceil(busy / plan.lanes) * plan.lanes);
-  if (full > 0) {
-    code.open('loop');
-    if (!writeStrip(r)) return undefined;
-    code.at('local.get', frame.first);
-    code.i32(plan.lanes);
-    code.op('i32.add');
-    code.at('local.tee', frame.first);
-    code.i32(full);
-    code.op('i32.lt_u');
-    code.at('br_if', 0);
-    code.end();
-  }
-  if (busy > whole && !writeTail(r)) return undefined;
+  const isWritten = plan.shapes.apart && region.id > 0 ? eachStrip(r, plan.threads, () => writeThoseThere(r)) : writeAll(r, busy);
+  if (!isWritten) return undefined;
   code.at('local.get', frame.fuel);
   code.at('global.set', shared.fuel);
   return { index, code };
+}
+
+/** Writes what all threads do that have anything to do. */
+function writeAll(r: Region, busy: number): boolean {
+  const { threads, lanes } = r.plan;
+  const whole = threads - (threads % lanes);
+  const full = Math.min(whole, Math.ceil(busy / lanes) * lanes);
+  if (full > 0 && !eachStrip(r, full, () => writeStrip(r))) return false;
+  return busy <= whole || writeTail(r);
+}
+
+/** Writes a loop over the strips of some threads, at least one. */
+function eachStrip({ code, frame, plan }: Region, threads: number, write: () => boolean): boolean {
+  code.open('loop');
+  if (!write()) return false;
+  code.at('local.get', frame.first);
+  code.i32(plan.lanes);
+  code.op('i32.add');
+  code.at('local.tee', frame.first);
+  code.i32(threads);
+  code.op('i32.lt_u');
+  code.at('br_if', 0);
+  code.end();
+  return true;
+}
+
+/** Writes what those lanes do that are to start the region: whole strips have code of their own. */
+function writeThoseThere(r: Region): boolean {
+  const { code, plan, shared, region } = r;
+  const { strip } = r.values;
+  const lanes = strip.temp('i32', 40);
+  takeStarting(strip, r.halves!, region.id, lanes);
+  code.open('if');
+  const hasWhole = !shared.isBrief && plan.threads >= plan.lanes;
+  if (hasWhole) {
+    isWhole(strip, lanes);
+    code.open('if');
+    strip.mask = undefined;
+    if (!writeStrip(r)) return false;
+    code.else();
+  }
+  const masks = masksOf(r).take();
+  spreadLanes(strip, lanes, masks);
+  strip.mask = masks;
+  if (!writeStrip(r)) return false;
+  if (hasWhole) code.end();
+  code.end();
+  return true;
 }
 
 /** The lanes of the last strip that are threads. */
@@ -159,8 +198,7 @@ function writeStrip(r: Region): boolean {
   code.open('block');
   const out = code.depth;
   writeStart(r);
-  for (const value of r.taken) take(r, value);
-  const cfg = plan.shapes.cfg;
+  for (const value of r.taken) take(values, value);
   const masks = masksOf(r);
   const flow: Flow = {
     plan,
@@ -170,13 +208,13 @@ function writeStrip(r: Region): boolean {
     strip: values.strip,
     isBrief: r.shared.isBrief,
     region,
-    place: positionsIn(convergenceOrder(cfg), plan.kernel.blocks.length),
-    loops: loopsOf(cfg, dominatorsOf(cfg)).loops,
+    ...orderOf(r),
     turn: () => writeTurn(r, r.cost),
     leave(block) {
       leave(r, block?.id);
       code.at('br', code.depth - out);
     },
+    wait: (block) => wait(r, behindBarrier(plan.kernel, block.id)),
     takeMasks: masks.take,
     giveMasks: masks.give,
     anyRuns(lanes) {
@@ -192,6 +230,13 @@ function writeStrip(r: Region): boolean {
   const isWritten = writeFlow(flow);
   code.end();
   return isWritten;
+}
+
+/** The order of blocks for lanes that part, and the loops: of the whole kernel where all threads come to barriers together, else of the region. */
+function orderOf({ plan: { kernel, shapes }, region }: Region): Pick<Flow, 'place' | 'loops'> {
+  const count = kernel.blocks.length;
+  if (shapes.apart) return { place: positionsIn(convergenceOrder(region.cfg, region.entry), count), loops: region.loops.loops };
+  return { place: positionsIn(convergenceOrder(shapes.cfg), count), loops: loopsOf(shapes.cfg, dominatorsOf(shapes.cfg)).loops };
 }
 
 function masksOf({ code, plan, spareMasks }: Region) {
@@ -248,7 +293,7 @@ function writeStart(r: Region): void {
   const { globals } = shared.host;
   code.at('local.get', frame.first);
   code.at('global.set', globals.thread);
-  if (plan.slots.size > 0) startRecords(r);
+  if (plan.slots.size > 0) startRecords(r.values.strip);
   if (plan.windows.local > 0) {
     code.at('local.get', frame.first);
     code.i32(plan.windows.local);
@@ -258,30 +303,6 @@ function writeStart(r: Region): void {
     code.at('local.set', frame.local);
   }
   for (const name of r.sregs) startSreg(r, name);
-}
-
-/** Where the records of the strip are. */
-function startRecords({ code, frame, plan, shared }: Region): void {
-  const { globals } = shared.host;
-  for (const [local, shift] of [
-    [frame.record4, 2],
-    [frame.record8, 3],
-  ] as const) {
-    code.at('local.get', frame.first);
-    code.i32(shift);
-    code.op('i32.shl');
-    code.at('global.get', globals.records);
-    code.op('i32.add');
-    code.at('local.set', local);
-  }
-  code.at('local.get', frame.first);
-  code.i32(plan.lanes / 4);
-  code.op('i32.div_u');
-  code.i32(1);
-  code.op('i32.shl');
-  code.at('global.get', globals.records);
-  code.op('i32.add');
-  code.at('local.set', frame.recordShared);
 }
 
 /** Sets what a special register is for the first lane, or for all of them. */
@@ -332,57 +353,31 @@ function fromThread(r: Region, name: Sreg): void {
   code.op('i32.add');
 }
 
-// ── records ──
+// ── its end ──
 
-interface Place {
-  readonly local: number;
-  readonly offset: number;
-}
-
-/** Where a vector of a value stands in the records, or what a strip shares of it. */
-function placeOf({ plan, shared, frame }: Region, value: Value, element: number, part: number): Place {
-  const slot = plan.slots.get(value)!;
-  const { lanes } = shared.plan;
-  const strips = Math.ceil(plan.threads / lanes);
-  if (plan.shapes.shape[value]! < 2) return { local: frame.recordShared, offset: slot + element * 8 * strips };
-  const bytes = isLong(plan, value) ? 8 : 4;
-  const each = (laneBytes(plan, value) / lanesOf(plan.kernel.insts[value]!.type)) * strips * lanes;
-  return { local: bytes === 8 ? frame.record8 : frame.record4, offset: slot + element * each + 16 * part };
-}
-
-const accessName = ({ plan }: Region, value: Value, what: 'load' | 'store'): string =>
-  plan.shapes.shape[value]! < 2 ? `${numberOf({ plan, kernel: plan.kernel } as Strip, value)}.${what}` : `v128.${what}`;
-
-function take(r: Region, value: Value): void {
-  const { values, code, plan } = r;
-  values.eachPart(value, (element, part) => {
-    const { local, offset } = placeOf(r, value, element, part);
-    code.at('local.get', local);
-    code.access(accessName(r, value, 'load'), 4, offset);
-    if (plan.shapes.shape[value]! < 2) values.setScalar(value, element);
-    else values.set(value, element, part);
-  });
-}
-
-function save(r: Region, value: Value): void {
-  const { values, code, plan } = r;
-  values.eachPart(value, (element, part) => {
-    const { local, offset } = placeOf(r, value, element, part);
-    code.at('local.get', local);
-    if (plan.shapes.shape[value]! < 2) values.pushElement(value, element);
-    else values.strip.element(value, element, part);
-    code.access(accessName(r, value, 'store'), 4, offset);
-  });
-}
-
-/** At a barrier, keeps what comes after wants; says what all threads do next. */
+/** Leaves the region at a barrier or at the end of the kernel: at a barrier, keeps what comes after wants, and says what comes next. */
 function leave(r: Region, block: number | undefined): void {
-  const { plan, region, code, shared } = r;
+  const { plan, code, shared } = r;
   if (plan.regions.length === 1) return;
-  const isStop = block !== undefined && endsInBarrier(plan.kernel, block);
-  const to = isStop ? behindBarrier(plan.kernel, block) : undefined;
-  // A value from before this region is in its place already.
-  for (const value of to === undefined ? [] : plan.brought.get(to)!) if (region.cfg.position[plan.home[value]!]! >= 0) save(r, value);
-  code.i32(to === undefined ? gone : plan.regions.find(({ entry }) => entry === to)!.id);
+  const to = block !== undefined && endsInBarrier(plan.kernel, block) ? behindBarrier(plan.kernel, block) : undefined;
+  if (plan.shapes.apart) {
+    if (to !== undefined) wait(r, to);
+    return;
+  }
+  if (to !== undefined) keep(r, to);
+  code.i32(to === undefined ? gone : regionAt(plan, to));
   code.at('global.set', shared.phase);
+}
+
+/** Has the lanes that run wait for what is behind a barrier. */
+function wait(r: Region, to: number): void {
+  keep(r, to);
+  arrive(r.values.strip, r.halves!, regionAt(r.plan, to));
+}
+
+const regionAt = ({ regions }: StripPlan, block: number): number => regions.find(({ entry }) => entry === block)!.id;
+
+/** Keeps what a region wants that starts with a block. A value from before this one is in its place already. */
+function keep({ plan, region, values }: Region, to: number): void {
+  for (const value of plan.brought.get(to)!) if (region.cfg.position[plan.home[value]!]! >= 0) save(values, value);
 }

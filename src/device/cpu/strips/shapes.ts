@@ -21,6 +21,7 @@ import {
 } from '../../../ir/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { isFree } from '../compile/plan.ts';
+import { type Apart, overBarriers, whoIsApart, withoutBarriers } from './apart.ts';
 
 /** The strip and the block that it is cut from. */
 export interface Cut {
@@ -32,9 +33,11 @@ export interface Cut {
 }
 
 export interface Shapes extends Affinity {
+  /** The graph on which lanes part and meet: of the whole kernel, or without edges over barriers where some go apart there. */
   readonly cfg: Cfg;
   readonly post: DominatorTree;
-  readonly uniformity: Uniformity;
+  /** Who goes apart at barriers, if anybody does. */
+  readonly apart: Apart | undefined;
 }
 
 /** How a special register goes through a strip: the same in all lanes (0), by ones (1), or otherwise. */
@@ -58,11 +61,28 @@ export function sregShape(name: Sreg, { block: [nx, ny, nz], lanes }: Cut): 0 | 
   }
 }
 
-/** The shapes of all values. `wide` says which are held in 64 bits. */
-export function shapesOf(kernel: Kernel, wide: Uint8Array, cut: Cut): Shapes {
+/** The shapes of all values. `wide` says which are held in 64 bits, `mayPart` whether barriers are there that not all threads come to. */
+export function shapesOf(kernel: Kernel, wide: Uint8Array, cut: Cut, mayPart: boolean): Shapes {
   const cfg = cfgOf(kernel);
+  const { uniformity, ...whole } = shapesOn(kernel, wide, cut, cfg, new Set());
+  if (!mayPart) return { ...whole, apart: undefined };
+  const parts = withoutBarriers(kernel, cfg);
+  const apart = whoIsApart(kernel, cfg, uniformity);
+  if (apart === 'strips') return { ...whole, cfg: parts, post: postDominatorsOf(parts), apart };
+  // Lanes bring over barriers what each had at a time of its own, and go on from there as from the start of a kernel.
+  const { uniformity: _, ...own } = shapesOn(kernel, wide, cut, parts, overBarriers(kernel, cfg));
+  return { ...own, apart };
+}
+
+/** The same on a graph, with values that vary whatever they are. */
+function shapesOn(
+  kernel: Kernel,
+  wide: Uint8Array,
+  cut: Cut,
+  cfg: Cfg,
+  forced: Set<Value>,
+): Omit<Shapes, 'apart'> & { readonly uniformity: Uniformity } {
   const post = postDominatorsOf(cfg);
-  const forced = new Set<Value>();
   for (;;) {
     const source = (inst: Inst, value: Value): Variance => (forced.has(value) ? 2 : sourceOf(kernel, inst, cut));
     const uniformity = uniformityOf(kernel, cfg, post, source);

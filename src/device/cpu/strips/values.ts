@@ -7,6 +7,7 @@ import { type Block, elementOf, isVector, lanesOf, operandsOf, specOf, type Valu
 import type { NumberType } from '../../../wasm/index.ts';
 import { isFree } from '../compile/plan.ts';
 import { pushFreeLane, pushFreePart, pushFreeScalar, type Starts } from './free.ts';
+import { keptOf, type Waiting } from './kept.ts';
 import type { StripPlan } from './plan.ts';
 import { partWriter } from './rules.ts';
 import { writeScalar } from './scalar.ts';
@@ -24,6 +25,8 @@ export interface StripValues {
   readonly strip: Strip;
   /** Forgets what the block before left to be written. */
   begin(block: Block): void;
+  /** Gives what has a block's own values as they are now, once others have been written, or the same block once more. */
+  hold(block: Block): () => void;
   /** Writes a pure value of a block's body, or keeps it to be written where it is used. */
   define(value: Value): void;
   /** Sets one vector of a value from the stack, or its number where lanes share it. */
@@ -49,20 +52,6 @@ export interface StripValues {
   finish(operands: readonly Value[]): void;
 }
 
-/** A vector expression that is written where it is used. */
-interface Waiting {
-  readonly write: (part: number) => void;
-  readonly depth: number;
-  /** Vectors of each pack that are held for it and for nothing else. */
-  readonly held: number;
-  /** What it uses up when it is written. */
-  readonly operands: readonly Value[];
-  /** Whether it reads memory, so that no write may come before it. */
-  readonly reads: boolean;
-  /** A local that is its own. */
-  readonly base?: number;
-}
-
 interface State {
   readonly plan: StripPlan;
   readonly strip: Strip;
@@ -76,6 +65,8 @@ interface State {
   readonly doubles: Map<Value, readonly number[]>;
   /** By value used once in its block: who uses it; nothing where the end of the block does. */
   readonly consumer: Map<Value, Value>;
+  /** The block at hand. */
+  block: number;
 }
 
 /** The values of one function. `base` is a strip but for what is here. */
@@ -93,6 +84,7 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
     spare: { i32: [], i64: [], f32: [], f64: [], v128: [] },
     doubles: new Map(),
     consumer: consumersOf(base.plan),
+    block: 0,
   };
   Object.assign(strip, {
     part: (value: Value, part: number) => pushPart(state, starts, value, 0, part),
@@ -111,7 +103,16 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
     begin(block) {
       for (const locals of state.doubles.values()) state.spare.v128.push(...locals);
       state.doubles.clear();
-      for (const value of [...block.params, ...block.body]) state.left[value] = state.plan.uses[value]!;
+      state.block = block.id;
+      for (const value of [...block.params, ...block.body]) {
+        state.left[value] = state.plan.uses[value]!;
+        state.waiting.delete(value);
+        state.waitingScalar.delete(value);
+      }
+    },
+    hold({ body }) {
+      const own = body.filter((value) => !isShared(state, value));
+      return keptOf([state.waiting, state.waitingScalar, state.vectors, state.scalars], own);
     },
     define: (value) => define(state, value),
     set: (value, element, part) => base.code.at('local.set', vectorsOf(state, value)[element * partsOf(state, value) + part]!),
@@ -239,16 +240,13 @@ function finish(state: State, operands: readonly Value[]): void {
     if (waiting) {
       state.waiting.delete(value);
       release(state, waiting);
-      continue;
+    } else if (state.waitingScalar.delete(value)) finish(state, operandsOf(inst));
+    else {
+      state.spare.v128.push(...(state.vectors.get(value) ?? []));
+      state.spare[numberOf(state.strip, value)].push(...(state.scalars.get(value) ?? []));
+      state.vectors.delete(value);
+      state.scalars.delete(value);
     }
-    if (state.waitingScalar.delete(value)) {
-      finish(state, operandsOf(inst));
-      continue;
-    }
-    state.spare.v128.push(...(state.vectors.get(value) ?? []));
-    state.spare[numberOf(state.strip, value)].push(...(state.scalars.get(value) ?? []));
-    state.vectors.delete(value);
-    state.scalars.delete(value);
   }
 }
 
@@ -319,9 +317,10 @@ function postpone(state: State, value: Value, address: () => void, write: (base:
   return true;
 }
 
+/** What a block branches on waits for code of its own, which may be written after that of blocks behind it. */
 function settle(state: State): void {
   for (const [value, waiting] of [...state.waiting]) {
-    if (!waiting.reads || !state.waiting.delete(value)) continue;
+    if (!waiting.reads || state.plan.home[value] !== state.block || !state.waiting.delete(value)) continue;
     writeParts(state, value, waiting.write);
     release(state, waiting);
   }

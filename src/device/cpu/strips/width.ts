@@ -2,7 +2,17 @@
  * How many lanes a strip has: all of a warp where it does things together, else as many as the 16 vector registers of common
  * processors hold the live values of.
  */
-import { elementOf, type Kernel, lanesOf, livenessOf, operandsOf, specOf, terminatorOperands, type Value } from '../../../ir/index.ts';
+import {
+  cfgOf,
+  elementOf,
+  type Kernel,
+  lanesOf,
+  livenessOf,
+  operandsOf,
+  specOf,
+  terminatorOperands,
+  type Value,
+} from '../../../ir/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { isFree } from '../compile/plan.ts';
 import type { FmaMode } from './fma-mode.ts';
@@ -32,16 +42,18 @@ interface Wish {
   /** Lanes of a strip that are asked for. */
   readonly fixed: number | undefined;
   readonly fma: FmaMode;
+  /** Whether there are barriers that not all threads come to. */
+  readonly mayPart: boolean;
 }
 
 /** The lanes of a strip and the shapes of values in one. */
 export function chooseLanes(
   kernel: Kernel,
   wide: Uint8Array,
-  { block, local, fixed, fma }: Wish,
-  shapesOf: (kernel: Kernel, wide: Uint8Array, cut: Cut) => Shapes,
+  { block, local, fixed, fma, mayPart }: Wish,
+  shapesOf: (kernel: Kernel, wide: Uint8Array, cut: Cut, mayPart: boolean) => Shapes,
 ): { readonly lanes: number; readonly shapes: Shapes } {
-  const shapesFor = (lanes: number): Shapes => shapesOf(kernel, wide, { block, lanes, local });
+  const shapesFor = (lanes: number): Shapes => shapesOf(kernel, wide, { block, lanes, local }, mayPart);
   if (kernel.blocks.some(({ body }) => body.some((value) => specOf(kernel.insts[value]!.op).effect === 'warp')))
     return { lanes: 32, shapes: shapesFor(32) };
   if (fixed !== undefined) return { lanes: fixed, shapes: shapesFor(fixed) };
@@ -66,7 +78,8 @@ function changesWords({ insts, blocks }: Kernel, { shape, cfg }: Shapes): boolea
 }
 
 /** Whether lanes take ways of their own, but for those that leave the kernel, or places of their own in memory. */
-function goApart(kernel: Kernel, { cfg, post, shape }: Shapes): boolean {
+function goApart(kernel: Kernel, { cfg, post, shape, apart }: Shapes): boolean {
+  if (apart === 'lanes') return true;
   const isExit = (id: number): boolean =>
     id >= kernel.blocks.length || (kernel.blocks[id]!.body.length === 0 && kernel.blocks[id]!.end.op === 'ret');
   return cfg.order.some((id) => {
@@ -94,8 +107,8 @@ function rowLanes([nx, ny, nz]: Dim3): number {
 }
 
 /** The most vectors per pack that are live at one place. */
-function pressureOf(kernel: Kernel, wide: Uint8Array, { cfg, shape }: Shapes): number {
-  const { liveOut } = livenessOf(kernel, cfg);
+function pressureOf(kernel: Kernel, wide: Uint8Array, { cfg, shape, apart }: Shapes): number {
+  const { liveOut } = livenessOf(kernel, apart ? cfgOf(kernel) : cfg);
   const weight = (value: Value): number => {
     const inst = kernel.insts[value]!;
     if (shape[value] !== 2 || isFree(inst)) return 0;
