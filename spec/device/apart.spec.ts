@@ -321,6 +321,11 @@ test('barriers that all come to are as they were, and guards want such', () => {
   assert.is('why' in strips ? strips.why : '', 'a barrier that not all threads may come to');
 });
 
+test('lanes that go round a loop once more while others wait in it go apart', () => {
+  // All of them come to the last barrier, but in turns of their own.
+  assert.is(apartDifferenceOf(12700), undefined);
+});
+
 const count = 150;
 
 test(`${count} kernels made at random leave in strips what they leave lane by lane`, () => {

@@ -5,9 +5,11 @@
 import {
   type Cfg,
   cfgOf,
+  dominatorsOf,
   influenceOf,
   type Kernel,
   livenessOf,
+  loopsOf,
   positionsIn,
   postDominatorsOf,
   reversed,
@@ -61,6 +63,12 @@ export const doesTogether = (kernel: Kernel): boolean => kernel.blocks.some(({ b
 export function whoIsApart(kernel: Kernel, cfg: Cfg, { branch }: Pick<Uniformity, 'branch'>): Apart {
   const isStop = (id: number): boolean => id < kernel.blocks.length && endsInBarrier(kernel, id);
   const { staying, stays } = stayingOf(kernel, cfg);
+  const ends = leadingTo(
+    staying,
+    staying.order.filter((id) => staying.successors[id]!.length === 0),
+  );
+  // Where no way leads to an end, nothing is known of who meets where.
+  if (staying.order.some((id) => !ends[id])) return 'lanes';
   const post = postDominatorsOf(staying);
   const parts = (id: number): boolean => {
     if (branch[id] !== 2 || !cfg.successors[id]!.every((to) => stays[to])) return false;
@@ -70,22 +78,21 @@ export function whoIsApart(kernel: Kernel, cfg: Cfg, { branch }: Pick<Uniformity
 }
 
 /**
- * The blocks from which threads may come to others yet: to a barrier, or to what a warp does together. Their graph has one more block, which
- * is out of it: where there is no other way to an end, that is taken, and not just any.
+ * The blocks from which threads may come to others yet: to a barrier, or to what a warp does together. Their graph has one more block, to which
+ * ways out of loops lead that end there: who stays is not the only one that goes on to an end, and does not meet in a later turn those who wait.
  */
 function stayingOf(kernel: Kernel, cfg: Cfg): { readonly staying: Cfg; readonly stays: Uint8Array } {
   const isMeeting = (value: Value): boolean => kernel.insts[value]!.op === 'barrier' || isOfWarp(kernel, value);
   const meetings = cfg.order.filter((id) => kernel.blocks[id]!.body.some(isMeeting));
   const stays = leadingTo(cfg, meetings);
-  const successors = cfg.successors.map((targets, id) => (stays[id] ? targets.filter((to) => stays[to]) : []));
-  const ends = leadingTo(
-    { predecessors: reversed(successors) },
-    cfg.order.filter((id) => stays[id] && successors[id]!.length === 0),
-  );
-  const out = successors.push([]) - 1;
-  cfg.successors.forEach((targets, id) => {
-    if (stays[id] && !ends[id] && targets.some((to) => !stays[to])) successors[id]!.push(out);
+  const { innermost } = loopsOf(cfg, dominatorsOf(cfg));
+  const out = cfg.successors.length;
+  const successors = cfg.successors.map((targets, id) => {
+    if (!stays[id]) return [];
+    const on = targets.filter((to) => stays[to]);
+    return innermost[id]! >= 0 && on.length < targets.length ? [...on, out] : on;
   });
+  successors.push([]);
   const order = reversePostorder(successors, 0);
   return { staying: { successors, predecessors: reversed(successors), order, position: positionsIn(order, successors.length) }, stays };
 }
