@@ -6,7 +6,9 @@
 import { apartDifferenceOf, type Difference, differenceOf } from '../spec/support/strips.ts';
 
 const words = process.argv.slice(2);
-const [count = 2000, from = 0] = words.filter((word) => word !== '--apart').map(Number);
+const [count = 2000, from = 0, ...more] = words.filter((word) => word !== '--apart').map(Number);
+if (more.length > 0 || !Number.isInteger(count) || !Number.isInteger(from))
+  throw new Error('usage: bun scripts/strips.ts [COUNT] [FROM] [--apart]');
 const compare = words.includes('--apart') ? apartDifferenceOf : differenceOf;
 const wrong: Difference[] = [];
 const alone = new Map<string, number>();

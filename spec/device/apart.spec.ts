@@ -326,6 +326,33 @@ test('lanes that go round a loop once more while others wait in it go apart', ()
   assert.is(apartDifferenceOf(12700), undefined);
 });
 
+test('a warp that is told by the number of its threads goes its way as a whole, and does things together there', () => {
+  const numbers: readonly ((w: Writer) => Value)[] = [
+    (w) => w.b.lshr(w.sreg('tid.x'), w.i32(5)),
+    (w) => w.b.lshr(w.b.and(w.sreg('tid.x'), w.i32(-32)), w.i32(5)),
+  ];
+  for (const number of numbers) {
+    const kernel = writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], (w) => {
+      const even = w.is(w.b.and(w.sreg('tid.x'), w.i32(1)), 'eq', w.i32(0));
+      w.when(
+        w.is(number(w), 'eq', w.i32(1)),
+        () => {
+          w.b.barrier();
+          w.put(w.param(0), w.sreg('gid.x'), w.b.ballot('i32', even));
+        },
+        () => {
+          w.put(w.param(0), w.sreg('gid.x'), w.i32(5));
+          w.b.barrier();
+        },
+      );
+    });
+    const ran = ranOn('simd', kernel, 1, 96, 384, new Uint8Array(new Uint32Array(96).fill(poison).buffer));
+    assert.is(ran.alone, undefined);
+    const wanted = Array.from({ length: 96 }, (_, thread) => (thread >> 5 === 1 ? 0x5555_5555 : 5));
+    assert.equal([...new Uint32Array(ran.bytes.buffer)], wanted);
+  }
+});
+
 const count = 150;
 
 test(`${count} kernels made at random leave in strips what they leave lane by lane`, () => {

@@ -32,6 +32,8 @@ export interface Uniformity {
 
 /** What an instruction adds to the variance of its operands. */
 export type VarianceSource = (inst: Inst, value: Value) => Variance;
+/** Whether an instruction gives all threads the same, whatever it is given. */
+export type Levelling = (inst: Inst, value: Value) => boolean;
 
 interface State {
   readonly kernel: Kernel;
@@ -45,19 +47,24 @@ interface State {
   readonly joins: Uint8Array;
   readonly mixed: Uint8Array;
   readonly source: VarianceSource;
+  readonly levels: Levelling;
   /** Cycles that threads leave at different turns. */
   readonly cycles: { blocks: ReadonlySet<number>; level: number }[];
   changed: boolean;
 }
 
-/** The uniformity of every value and block; blocks that cannot be reached keep 0. `source` may know more of the launch than the kernel says. */
+/**
+ * The uniformity of every value and block; blocks that cannot be reached keep 0. `source` and `levels` may know more of the launch than the
+ * kernel says.
+ */
 export function uniformityOf(
   kernel: Kernel,
   cfg: Cfg = cfgOf(kernel),
   post: DominatorTree = postDominatorsOf(cfg),
   source: VarianceSource = (inst) => sourceVariance(inst, kernel),
+  levels: Levelling = () => false,
 ): Uniformity {
-  const state = emptyState(kernel, cfg, post, source);
+  const state = emptyState(kernel, cfg, post, { source, levels });
   while (state.changed) {
     state.changed = false;
     for (const id of cfg.order) visitBlock(state, id);
@@ -68,7 +75,7 @@ export function uniformityOf(
   return { variance, divergence, branch, mixed, at: (value, block) => seenFrom(state, value, block) as Variance, leavesUnequally };
 }
 
-function emptyState(kernel: Kernel, cfg: Cfg, post: DominatorTree, source: VarianceSource): State {
+function emptyState(kernel: Kernel, cfg: Cfg, post: DominatorTree, known: Pick<State, 'source' | 'levels'>): State {
   const bytes = (): Uint8Array => new Uint8Array(kernel.blocks.length);
   return {
     kernel,
@@ -80,7 +87,7 @@ function emptyState(kernel: Kernel, cfg: Cfg, post: DominatorTree, source: Varia
     branch: bytes(),
     joins: bytes(),
     mixed: new Uint8Array(kernel.insts.length),
-    source,
+    ...known,
     cycles: [],
     changed: true,
   };
@@ -97,6 +104,7 @@ function visitBlock(state: State, id: number): void {
 
 function levelOf(state: State, value: Value, block: number): number {
   const inst = state.kernel.insts[value]!;
+  if (state.levels(inst, value)) return 0;
   // Threads of a warp that come there together get one answer, and those of another warp theirs.
   let level: number = state.source(inst, value);
   if (level < 2 && (inst.op === 'ballot' || inst.op === 'reduce')) return 1;

@@ -85,7 +85,8 @@ function shapesOn(
   const post = postDominatorsOf(cfg);
   for (;;) {
     const source = (inst: Inst, value: Value): Variance => (forced.has(value) ? 2 : sourceOf(kernel, inst, cut));
-    const uniformity = uniformityOf(kernel, cfg, post, source);
+    const levels = (inst: Inst, value: Value): boolean => !forced.has(value) && isOfStrip(kernel, inst, cut);
+    const uniformity = uniformityOf(kernel, cfg, post, source, levels);
     if (findForced(kernel, cfg, uniformity, forced)) continue;
     const affinity = affinityOf(kernel, cfg, uniformity, {
       stride: (inst) => strideOf(inst, cut),
@@ -133,6 +134,19 @@ function sourceOf(kernel: Kernel, inst: Inst, cut: Cut): Variance {
     default:
       return 0;
   }
+}
+
+/**
+ * Whether an instruction cuts off what the lanes of a strip differ by in the number of their thread: of `tid >> 5` a warp has one. Strips start
+ * at multiples of their length.
+ */
+function isOfStrip({ insts }: Kernel, inst: Inst, cut: Cut): boolean {
+  if (inst.op !== 'lshr' && inst.op !== 'and') return false;
+  const [number, by] = [insts[inst.a]!, insts[inst.b]!];
+  const isNumber = number.op === 'sreg' && !number.name.startsWith('gid') && sregShape(number.name, cut) === 1;
+  if (!isNumber || by.op !== 'const') return false;
+  const lost = BigInt(cut.lanes - 1);
+  return inst.op === 'lshr' ? lost >> by.bits === 0n : (by.bits & lost) === 0n;
 }
 
 function strideOf(inst: Inst, cut: Cut): number | undefined {
