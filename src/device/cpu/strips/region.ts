@@ -48,10 +48,26 @@ interface Region {
 
 /** Writes the function of a region; nothing where its blocks cannot be nested. */
 export function writeStripRegion(shared: StripShared, region: StripRegion): { readonly index: number; readonly code: Code } | undefined {
-  const busy = busyThreads(shared.plan, region);
-  const lanes = shared.guards ? shared.plan.lanes : busyLanes(shared.plan, region, busy);
-  const plan = { ...shared.plan, lanes, packs: lanes / 4 };
   const { index, code: plain } = shared.module.fn({ params: [], results: [] });
+  const busy = busyThreads(shared.plan, region);
+  const r = newRegion(shared, region, plain, shared.guards ? shared.plan.lanes : busyLanes(shared.plan, region, busy));
+  const { code, frame, plan } = r;
+  writeEntry(r);
+  code.at('global.get', shared.fuel);
+  code.at('local.set', frame.fuel);
+  writeTurn(r, Math.min(fuelPerTick, (r.cost * plan.threads) / plan.lanes));
+  const isWritten = plan.shapes.apart && region.id > 0 ? eachStrip(r, plan.threads, () => writeThoseThere(r)) : writeAll(r, busy);
+  if (!isWritten) return undefined;
+  code.at('local.get', frame.fuel);
+  code.at('global.set', shared.fuel);
+  return { index, code };
+}
+
+/** What a region is written with, in strips of some lanes. */
+function newRegion(shared: StripShared, region: StripRegion, plain: Code, lanes: number): Region {
+  const { host, helper, stripHelper, fma, guards, pool, rolled } = shared;
+  const plan = { ...shared.plan, lanes, packs: lanes / 4 };
+  const { kernel } = plan;
   const local = (): number => plain.local('i32');
   const frame: StripFrame = {
     first: local(),
@@ -63,27 +79,11 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
     shared: local(),
     constant: local(),
   };
-  const code = pooledCode(plain, shared.pool, frame.constant, poolStart(plan));
-  const used = usedFree(plan.kernel, region.cfg.order);
+  const code = pooledCode(plain, pool, frame.constant, poolStart(plan));
+  const used = usedFree(kernel, region.cfg.order);
   const starts = startsOf(plan, code, used);
-  const base = {
-    plan,
-    kernel: plan.kernel,
-    code,
-    host: shared.host,
-    helper: shared.helper,
-    stripHelper: shared.stripHelper,
-    frame,
-    fma: shared.fma,
-    guards: shared.guards,
-    pool: shared.pool,
-    isRolled: false,
-    rolled: shared.rolled,
-    mask: undefined,
-  };
-  const values = stripValues(base, starts);
-  const cost = Math.min(fuelPerTick, (costOf(plan.kernel, region as never) * plan.lanes) / 2);
-  const r: Region = {
+  const base = { plan, kernel, code, host, helper, stripHelper, frame, fma, guards, pool, isRolled: false, rolled, mask: undefined };
+  return {
     shared,
     plan,
     region,
@@ -91,33 +91,29 @@ export function writeStripRegion(shared: StripShared, region: StripRegion): { re
     frame,
     sregs: used.sregs,
     starts,
-    values,
-    cost,
+    values: stripValues(base, starts),
+    cost: Math.min(fuelPerTick, (costOf(kernel, region as never) * lanes) / 2),
     taken: takenOf(plan, region),
     spareMasks: [],
     halves: plan.shapes.apart && findHalves(shared, code),
   };
+}
+
+/** Takes into locals what stays for all strips of a block. */
+function writeEntry({ code, frame, starts, shared: { host } }: Region): void {
   for (const [index, local] of starts.params) {
-    code.at('global.get', shared.host.params[index]!);
+    code.at('global.get', host.params[index]!);
     code.op('i32.wrap_i64');
     code.at('local.set', local);
   }
   for (const [name, local] of starts.blocks) {
-    code.at('global.get', shared.host.globals[name as 'ctaid.x']);
+    code.at('global.get', host.globals[name as 'ctaid.x']);
     code.at('local.set', local);
   }
   for (const space of ['shared', 'constant'] as const) {
-    code.at('global.get', shared.host.globals[space]);
+    code.at('global.get', host.globals[space]);
     code.at('local.set', frame[space]);
   }
-  code.at('global.get', shared.fuel);
-  code.at('local.set', frame.fuel);
-  writeTurn(r, Math.min(fuelPerTick, (cost * plan.threads) / plan.lanes));
-  const isWritten = plan.shapes.apart && region.id > 0 ? eachStrip(r, plan.threads, () => writeThoseThere(r)) : writeAll(r, busy);
-  if (!isWritten) return undefined;
-  code.at('local.get', frame.fuel);
-  code.at('global.set', shared.fuel);
-  return { index, code };
 }
 
 /** Writes what all threads do that have anything to do. */
