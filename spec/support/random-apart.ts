@@ -8,6 +8,7 @@ import type { Kernel, Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { sharedVariable, type Writer, writeKernel } from './kernel-writer.ts';
 import { pointerParam } from './kernels.ts';
+import { mixed } from './random-block.ts';
 
 /** Words that a thread has in the buffer `out`: the last one counts its barriers. */
 export const wordsOfApart = 5;
@@ -54,12 +55,6 @@ const index = ({ w, threads }: Maker, word: number): Value =>
 const get = (m: Maker, word = m.pick(counter)): Value => m.w.get(m.w.param(0), index(m, word));
 const put = (m: Maker, word: number, value: Value): void => m.w.put(m.w.param(0), index(m, word), value);
 const taken = ({ pool, pick }: Maker): Value => pool[Math.max(pick(pool.length), pick(pool.length))]!;
-
-function mixed(m: Maker, value: Value): Value {
-  const { b, i32 } = m.w;
-  const x = b.add(b.mul(value, i32(2 * m.pick(500) + 1)), i32(m.pick(1000)));
-  return b.xor(x, b.lshr(x, i32(1 + m.pick(20))));
-}
 
 function statement(m: Maker, place: Place): void {
   m.left--;

@@ -41,10 +41,10 @@ const index = ({ w }: Maker, word: number): Value =>
 const get = (m: Maker, word = m.pick(wordsOfThread)): Value => m.w.get(m.w.param(0), index(m, word));
 const put = (m: Maker, word: number, value: Value): void => m.w.put(m.w.param(0), index(m, word), value);
 
-function mixed(m: Maker, value: Value): Value {
-  const { b, i32 } = m.w;
-  const x = b.add(b.mul(value, i32(2 * m.pick(500) + 1)), i32(m.pick(1000)));
-  return b.xor(x, b.lshr(x, i32(1 + m.pick(20))));
+/** A word whose bits are of all of another's. */
+export function mixed({ w: { b, i32 }, pick }: Pick<Maker, 'w' | 'pick'>, value: Value): Value {
+  const x = b.add(b.mul(value, i32(2 * pick(500) + 1)), i32(pick(1000)));
+  return b.xor(x, b.lshr(x, i32(1 + pick(20))));
 }
 
 function statement(m: Maker, place: Place): void {

@@ -7,6 +7,7 @@ import { call, type Emitter, suffix } from './emitter.ts';
 import { wrapAddress } from './memory-rules.ts';
 import { directAtomic, isForAll, type AtomicPlaces as Places, writeDirect, writeOneSwap, writeSwaps } from './shared-atomics.ts';
 import { heldAs } from './values.ts';
+import { wordOpOf } from './word-ops.ts';
 
 /** Puts the address and the operand aside. */
 function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>, value: Value): Places {
@@ -45,7 +46,7 @@ export function atomic(e: Emitter, inst: InstOf<'atomic'>, value: Value): void {
     else writeSwaps(e, places, pushNew);
     return e.code.at('local.get', places.old);
   }
-  const name = inLanes[inst.rmw];
+  const name = wordOpOf(inst.rmw);
   if (name && places.type === 'i32' && !e.sanitizer) return inOneLane(e, name, places);
   readOld(e, places);
   e.code.at('local.get', places.address);
@@ -54,18 +55,6 @@ export function atomic(e: Emitter, inst: InstOf<'atomic'>, value: Value): void {
   e.sanitizer?.changed(e, places.type, places.address, places.old);
   e.code.at('local.get', places.old);
 }
-
-/** What is done to words in vectors. */
-const inLanes: Partial<Record<AtomicOp, string>> = {
-  add: 'i32x4.add',
-  and: 'v128.and',
-  or: 'v128.or',
-  xor: 'v128.xor',
-  smin: 'i32x4.min_s',
-  smax: 'i32x4.max_s',
-  umin: 'i32x4.min_u',
-  umax: 'i32x4.max_u',
-};
 
 /**
  * Changes a word in the lane of a vector, and leaves the old one on the stack. A Zen 4 guesses which store a load into a general register

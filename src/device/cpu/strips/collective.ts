@@ -1,5 +1,6 @@
 /** What the lanes of a warp do together, in locals: a strip is a whole warp where a kernel has any of it. */
-import type { Fold, InstOf, Value } from '../../../ir/index.ts';
+import type { InstOf, Value } from '../../../ir/index.ts';
+import { wordOps } from '../compile/word-ops.ts';
 import { longOf, numberOf, type Strip, shapeOf, typeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
 import { shapeName, wordBytes, words } from './vectors.ts';
@@ -46,22 +47,12 @@ export function ballot(values: StripValues, inst: InstOf<'ballot'>, value: Value
 
 /** What a reduction starts from: of the values of no lane. */
 const neutral = { add: 0, and: -1, or: 0, xor: 0, smin: 0x7fffffff, smax: -0x80000000, umin: -1, umax: 0 } as const;
-const foldOps: Record<Fold, string> = {
-  add: 'i32x4.add',
-  and: 'v128.and',
-  or: 'v128.or',
-  xor: 'v128.xor',
-  smin: 'i32x4.min_s',
-  smax: 'i32x4.max_s',
-  umin: 'i32x4.min_u',
-  umax: 'i32x4.max_u',
-};
 
 /** The values of all lanes that run, folded into one. */
 export function reduce(values: StripValues, inst: InstOf<'reduce'>, value: Value): void {
   const s = values.strip;
   const { code } = s;
-  const op = foldOps[inst.fold];
+  const op = wordOps[inst.fold];
   for (let pack = 0; pack < s.plan.packs; pack++) {
     s.part(inst.a, pack);
     if (s.mask) {
