@@ -67,6 +67,8 @@ const cycled = (count: number, valueAt: (k: number) => number): number[] => sort
 /** What the atomic gives to the k-th thread that comes. */
 const updates: readonly [name: string, words: string, valueAt: (k: number) => number][] = [
   ['add', 'add.u32 d, [at], 3', (k) => 3 * k],
+  // The first sum is a signalling NaN as a single.
+  ['add of the bits of a NaN', 'add.u32 d, [at], 0x7f800001', (k) => Math.imul(k, 0x7f80_0001) >>> 0],
   ['inc', 'inc.u32 d, [at], 9', (k) => k % 10],
   ['dec', 'dec.u32 d, [at], 9', (k) => (10 - (k % 10)) % 10],
   ['add of singles', 'add.f32 d, [at], one', (k) => f32Bits(k)],

@@ -2,6 +2,8 @@
  * Kernels by number for the comparison of the two paths: random graphs of blocks, blocks of threads that have to do with each other, and long
  * expressions of numbers of all types.
  */
+
+import * as assert from 'uvu/assert';
 import type { Dim3 } from '../../src/device/device.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
@@ -61,4 +63,15 @@ function kernelOf(number: number, threads: number): { name: string; make: () => 
   const choices = Array.from({ length: 10 + Number(draw() % 60n) }, () => Number(draw() % 65536n));
   const blocks = 1 + Number(draw() % 7n);
   return { name: `graph, barriers ${barriers}`, make: () => randomFlow(choices, blocks, barriers), size: 32 * threads };
+}
+
+/** Asserts that no kernel of the numbers below one leaves anything else in strips; how many were run in strips. */
+export function allAgree(count: number, compare: (number: number) => Difference | string | undefined): number {
+  let together = 0;
+  for (let i = 0; i < count; i++) {
+    const found = compare(i);
+    assert.ok(found === undefined || typeof found === 'string', JSON.stringify(found));
+    if (found === undefined) together++;
+  }
+  return together;
 }

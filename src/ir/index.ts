@@ -16,6 +16,7 @@ export {
   costPasses,
   cse,
   dce,
+  denied,
   dropMembers,
   flattenBranches,
   hoistInvariants,

@@ -87,7 +87,7 @@ function runOnce(prepared: Prepared, diagnostics: Diagnostics, control: Control,
     for (const observer of prepared.observers) observer.begin(instance.global);
     const start = performance.now();
     try {
-      share.take(instance.run, performance.timeOrigin + start);
+      share.take(instance.run, now(start));
     } catch (error) {
       // What traps may be a fault, or look like one.
       if (quick && (error instanceof WebAssembly.RuntimeError || error instanceof Waiting)) return 'given up';

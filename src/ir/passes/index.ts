@@ -12,8 +12,9 @@ import { flattenBranches } from './flatten.ts';
 import { hoistInvariants } from './hoist.ts';
 import { recoverPointers } from './recover-pointers.ts';
 import { simplify } from './simplify.ts';
+import { denied } from './symmetry.ts';
 
-export { carryShuffles, cleanupCfg, cse, dce, dropMembers, flattenBranches, hoistInvariants, recoverPointers, simplify };
+export { carryShuffles, cleanupCfg, cse, dce, denied, dropMembers, flattenBranches, hoistInvariants, recoverPointers, simplify };
 
 export interface Pass {
   readonly name: string;

@@ -1,4 +1,5 @@
-/** Lanes that run, for guards: as bits, and giving up for those alone. */
+/** Lanes that run, for guards: giving up for those alone. */
+import { pushBits } from '../strips/lane-bits.ts';
 import type { Strip } from '../strips/strip.ts';
 import { giveUpIf } from './state.ts';
 
@@ -12,22 +13,6 @@ export function giveUpIfAny(s: Strip): void {
     giveUpIf(s.code);
   } else s.code.op('unreachable');
   s.code.end();
-}
-
-/** The bits of all lanes. */
-export const allBits = ({ plan: { lanes } }: Strip): number => (lanes === 32 ? -1 : 2 ** lanes - 1);
-
-/** A bit for each lane that runs. */
-export function pushBits(s: Strip): void {
-  if (!s.mask) return s.code.i32(allBits(s));
-  s.mask.forEach((mask, pack) => {
-    s.code.at('local.get', mask);
-    s.code.op('i32x4.bitmask');
-    if (pack === 0) return;
-    s.code.i32(4 * pack);
-    s.code.op('i32.shl');
-    s.code.op('i32.or');
-  });
 }
 
 /** Gives up where what is on the stack holds for a lane of a pack that runs. */

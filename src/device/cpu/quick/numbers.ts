@@ -1,8 +1,9 @@
 /** Numbers that addresses are made of are small enough, and masks name all lanes: guards that touch no memory. */
 import type { InstOf, Value } from '../../../ir/index.ts';
+import { allBits, pushBits } from '../strips/lane-bits.ts';
 import { longOf, maskPart, type Strip, shapeOf } from '../strips/strip.ts';
 import { longs, words } from '../strips/vectors.ts';
-import { allBits, giveUpIfAny, giveUpIfOf, pushBits } from './masks.ts';
+import { giveUpIfAny, giveUpIfOf } from './masks.ts';
 import { giveUpIf } from './state.ts';
 
 /** Strides below this lead to the last lane without a way past the least number and the most. */
@@ -84,7 +85,7 @@ export function writeMembers(s: Strip): void {
   const { code, plan } = s;
   const left = plan.threads % plan.lanes;
   pushBits(s);
-  code.i32(allBits(s));
+  code.i32(allBits(s.plan));
   if (left > 0) {
     code.i32(2 ** left - 1);
     code.at('local.get', s.frame.first);

@@ -3,12 +3,13 @@ import type { InstOf, Value } from '../../../ir/index.ts';
 import type { WasmModule } from '../../../wasm/index.ts';
 import { whereRuns } from '../strips/access.ts';
 import { pushWindow } from '../strips/free.ts';
+import { allBits, pushBits } from '../strips/lane-bits.ts';
 import { type Strip, type StripGuards, shapeOf } from '../strips/strip.ts';
 import { words } from '../strips/vectors.ts';
 import type { Guard, Guards, Reached } from './guards.ts';
 import { type Looks, looksOf, pushCellOffset, pushIsMisaligned, pushIsOutside } from './looks.ts';
 import { nearBytes } from './magnitude.ts';
-import { allBits, giveUpIfAny, giveUpIfOf, pushBits } from './masks.ts';
+import { giveUpIfAny, giveUpIfOf } from './masks.ts';
 import { writeBelow, writeMembers, writeWithin } from './numbers.ts';
 import { cellBits, giveUpIf, type QuickState } from './state.ts';
 
@@ -173,7 +174,7 @@ function writeDense(at: At): void {
       code.i32(0);
       code.op('i32.ne');
       pushBits(s);
-      code.i32(allBits(s));
+      code.i32(allBits(s.plan));
       code.op('i32.ne');
       code.op('i32.and');
       code.op('i32.or');
@@ -216,7 +217,7 @@ function writeDenseShadow(at: At): void {
   else if (hasWords === isInit) pushShadow(at, 'cells');
   else pushHasShadow(at);
   code.open('if');
-  callSome(at, guard.bytes, allBits(s));
+  callSome(at, guard.bytes, allBits(s.plan));
   code.end();
 }
 

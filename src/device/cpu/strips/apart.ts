@@ -51,7 +51,7 @@ export function overBarriers(kernel: Kernel, cfg: Cfg): Set<Value> {
 }
 
 /** Whether an instruction is of a warp. */
-const isOfWarp = (kernel: Kernel, value: Value): boolean => specOf(kernel.insts[value]!.op).effect === 'warp';
+export const isOfWarp = (kernel: Kernel, value: Value): boolean => specOf(kernel.insts[value]!.op).effect === 'warp';
 
 /** Whether a kernel has anything that a warp does together. */
 export const doesTogether = (kernel: Kernel): boolean => kernel.blocks.some(({ body }) => body.some((value) => isOfWarp(kernel, value)));

@@ -5,6 +5,7 @@
  */
 import type { Code } from '../../../wasm/index.ts';
 import { arrivalBytes, flagOf, halfBytes, offsetOf } from './arrival-words.ts';
+import { allBits, pushBits } from './lane-bits.ts';
 import type { StripPlan } from './plan.ts';
 import type { StripShared } from './shared.ts';
 import type { Strip } from './strip.ts';
@@ -14,9 +15,6 @@ export interface Halves {
   readonly starting: number;
   readonly arrived: number;
 }
-
-/** Lanes of a whole strip, as bits. */
-const allLanes = ({ lanes }: StripPlan): number => (lanes === 32 ? -1 : 2 ** lanes - 1);
 
 /** Finds the words at the start of a region's function; `phase` is the place of those that start. */
 export function findHalves({ plan, host, phase }: StripShared, code: Code): Halves {
@@ -60,7 +58,7 @@ export function takeStarting(s: Strip, { starting }: Halves, region: number, lan
 /** Puts on the stack whether a strip is whole. */
 export function isWhole({ code, plan }: Strip, lanes: number): void {
   code.at('local.get', lanes);
-  code.i32(allLanes(plan));
+  code.i32(allBits(plan));
   code.op('i32.eq');
 }
 
@@ -85,25 +83,12 @@ export function arrive(s: Strip, { arrived }: Halves, region: number): void {
   pushWord(s, arrived);
   pushWord(s, arrived);
   code.access('i32.load', 4, at);
-  pushLanes(s);
+  pushBits(s);
   code.op('i32.or');
   code.access('i32.store', 4, at);
   code.at('local.get', arrived);
   code.i32(1);
   code.access('i32.store', 4, plan.arrivals + flagOf(plan, region));
-}
-
-/** Puts the lanes that run on the stack, as bits. */
-function pushLanes({ code, plan, mask }: Strip): void {
-  if (!mask) return code.i32(allLanes(plan));
-  for (const [pack, local] of mask.entries()) {
-    code.at('local.get', local);
-    code.op('i32x4.bitmask');
-    if (pack === 0) continue;
-    code.i32(4 * pack);
-    code.op('i32.shl');
-    code.op('i32.or');
-  }
 }
 
 /** A block of threads: in each round the regions that have lanes to start, until none has. */

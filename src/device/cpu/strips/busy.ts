@@ -2,11 +2,10 @@
  * How many threads of a block have anything to do in a region: in the steps of a reduction, those below a bound. What is behind them is left
  * out, strip by strip, for going through a strip to find that it has nothing to do takes as long as a vector of work.
  */
-import { type Block, type Inst, type InstOf, type Kernel, specOf, type Value } from '../../../ir/index.ts';
+import { type Block, denied, type Inst, type InstOf, type Kernel, specOf, type Value } from '../../../ir/index.ts';
+import { isOfWarp } from './apart.ts';
 import type { StripPlan } from './plan.ts';
 import { behindBarrier, endsInBarrier, type StripRegion } from './split.ts';
-
-type Comparison = InstOf<'icmp'>;
 
 /** Threads of a block, from the first on, behind which none does anything in a region; at least one. */
 export function busyThreads(plan: StripPlan, region: StripRegion): number {
@@ -14,13 +13,12 @@ export function busyThreads(plan: StripPlan, region: StripRegion): number {
   const { body, end } = kernel.blocks[region.entry]!;
   // Where threads come to barriers one by one, each has to come.
   if (shapes.apart || end.op !== 'condbr' || !body.every((value) => isPure(kernel, value))) return threads;
-  const inst = kernel.insts[end.cond]!;
-  if (inst.op !== 'icmp') return threads;
+  const cond = kernel.insts[end.cond]!;
   for (const [edge, holds] of [
-    [end.then, true],
-    [end.else, false],
+    [end.then, cond],
+    [end.else, denied(cond)],
   ] as const) {
-    const first = firstFrom(plan, inst, holds);
+    const first = holds?.op === 'icmp' ? firstFrom(plan, holds) : undefined;
     if (first !== undefined && isNothing(plan, region, edge.block)) return Math.max(1, Math.min(threads, first));
   }
   return threads;
@@ -31,8 +29,8 @@ export function busyThreads(plan: StripPlan, region: StripRegion): number {
  * together takes all lanes, and where threads stand in rows a shorter strip may see other numbers as even.
  */
 export function busyLanes({ kernel, lanes, block, shapes }: StripPlan, { cfg }: StripRegion, busy: number): number {
-  const isCollective = (value: Value): boolean => specOf(kernel.insts[value]!.op).effect === 'warp';
-  if (shapes.apart || block[1] * block[2] > 1 || cfg.order.some((id) => kernel.blocks[id]!.body.some(isCollective))) return lanes;
+  if (shapes.apart || block[1] * block[2] > 1 || cfg.order.some((id) => kernel.blocks[id]!.body.some((value) => isOfWarp(kernel, value))))
+    return lanes;
   let fewer = lanes;
   while (fewer > 4 && fewer / 2 >= busy) fewer /= 2;
   return fewer;
@@ -57,27 +55,14 @@ function isNothing(plan: StripPlan, { cfg }: StripRegion, from: Block): boolean 
   return false;
 }
 
-const negated = {
-  eq: 'ne',
-  ne: 'eq',
-  slt: 'sge',
-  sge: 'slt',
-  sle: 'sgt',
-  sgt: 'sle',
-  ult: 'uge',
-  uge: 'ult',
-  ule: 'ugt',
-  ugt: 'ule',
-} as const;
-
-/** The number of a thread from which on a comparison of it with a constant has an answer; nothing where there is none such. */
-function firstFrom({ kernel, block }: StripPlan, { a, b, pred }: Comparison, holds: boolean): number | undefined {
+/** The number of a thread from which on a comparison of it with a constant holds; nothing where there is none such. */
+function firstFrom({ kernel, block }: StripPlan, { a, b, pred }: InstOf<'icmp'>): number | undefined {
   const bound = kernel.insts[b]!;
   if (!isThread(kernel.insts[a]!, block[1] * block[2]) || bound.op !== 'const' || bound.type !== 'i32') return undefined;
   const number = Number(bound.bits);
   // Threads have small numbers: what is negative as a signed one is not looked into.
   if (number >= 0x7fff_ffff) return undefined;
-  switch (holds ? pred : negated[pred]) {
+  switch (pred) {
     case 'sge':
     case 'uge':
       return number;

@@ -1,18 +1,10 @@
 /** What the lanes of a warp do together, in locals: a strip is a whole warp where a kernel has any of it. */
 import type { InstOf, Value } from '../../../ir/index.ts';
 import { wordOps } from '../compile/word-ops.ts';
+import { bitsAt } from './lane-bits.ts';
 import { longOf, numberOf, type Strip, shapeOf, typeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
 import { shapeName, wordBytes, words } from './vectors.ts';
-
-/** A mask on the stack as bits in their place, joined with those before. */
-function bitsAt(code: Strip['code'], pack: number): void {
-  code.op('i32x4.bitmask');
-  if (pack === 0) return;
-  code.i32(4 * pack);
-  code.op('i32.shl');
-  code.op('i32.or');
-}
 
 /** Takes the number that all lanes get from the stack. */
 function putShared(values: StripValues, value: Value): void {

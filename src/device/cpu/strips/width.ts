@@ -2,19 +2,10 @@
  * How many lanes a strip has: all of a warp where it does things together, else as many as the 16 vector registers of common
  * processors hold the live values of.
  */
-import {
-  cfgOf,
-  elementOf,
-  type Kernel,
-  lanesOf,
-  livenessOf,
-  operandsOf,
-  specOf,
-  terminatorOperands,
-  type Value,
-} from '../../../ir/index.ts';
+import { cfgOf, elementOf, type Kernel, lanesOf, livenessOf, operandsOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 import type { Dim3 } from '../../device.ts';
 import { isFree } from '../compile/plan.ts';
+import { doesTogether } from './apart.ts';
 import type { FmaMode } from './fma-mode.ts';
 import { hasLongRun } from './long-runs.ts';
 import type { Cut, Shapes } from './shapes.ts';
@@ -54,8 +45,7 @@ export function chooseLanes(
   shapesOf: (kernel: Kernel, wide: Uint8Array, cut: Cut, mayPart: boolean) => Shapes,
 ): { readonly lanes: number; readonly shapes: Shapes } {
   const shapesFor = (lanes: number): Shapes => shapesOf(kernel, wide, { block, lanes, local }, mayPart);
-  if (kernel.blocks.some(({ body }) => body.some((value) => specOf(kernel.insts[value]!.op).effect === 'warp')))
-    return { lanes: 32, shapes: shapesFor(32) };
+  if (doesTogether(kernel)) return { lanes: 32, shapes: shapesFor(32) };
   if (fixed !== undefined) return { lanes: fixed, shapes: shapesFor(fixed) };
   const most = rowLanes(block);
   const shapes = shapesFor(most);

@@ -73,8 +73,8 @@ export const whyStop = ({ words }: Control): number => Atomics.load(words, place
 /** Tells all to stop; the first reason counts. */
 export const stopAll = ({ words }: Control, why: number): void => void Atomics.compareExchange(words, place.stop, stops.no, why);
 
-/** By the clock of the world, which threads have in common; milliseconds. */
-export const now = (): number => performance.timeOrigin + performance.now();
+/** By the clock of the world, which threads have in common; milliseconds. `own` is the time by this thread's clock, where it was just asked. */
+export const now = (own = performance.now()): number => performance.timeOrigin + own;
 
 /** Milliseconds from when the first share began to when the last one ended. */
 export const duration = ({ times }: Control): number => (times[startAt] === 0 ? 0 : times[endAt]! - times[startAt]!);
