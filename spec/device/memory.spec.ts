@@ -15,6 +15,19 @@ test('the first page is nobody’s, and blocks are aligned', () => {
   assert.ok(addresses.every((address) => address >= page && address % 256 === 0));
 });
 
+// A load whose address has the same low 12 bits as an earlier store's waits for it on most processors.
+test('blocks of whole pages begin far from each other within a page', () => {
+  for (const size of [4096, 16384, 1 << 20]) {
+    const memory = newMemory();
+    const places = [0, 1, 2].map(() => memory.take(size)! % 4096);
+    for (const [i, a] of places.entries())
+      for (const b of places.slice(i + 1)) {
+        const ahead = (a - b + 4096) % 4096;
+        assert.ok(Math.min(ahead, 4096 - ahead) >= 1024, `${size}: ${places}`);
+      }
+  }
+});
+
 test('a block that was given back is taken again, and its place is kept until then', () => {
   const memory = newMemory();
   const [a, b] = [memory.take(1000)!, memory.take(1000)!];

@@ -6,6 +6,13 @@
 const pageBytes = 65536;
 /** Of every block: a cache line, and more than any type demands. */
 const alignment = 256;
+/**
+ * Bytes after which processors take a load for one of what an earlier store wrote, for they compare the low bits of addresses first: blocks of as
+ * many, or of a multiple, would all begin alike, so that what a kernel reads of one waits for what it writes to another.
+ */
+const looksAlike = 4096;
+/** Bytes between blocks that would begin alike: 16 places in turn, those of three blocks far apart. */
+const apart = 5 * alignment;
 /** Bytes before and behind all blocks that are nobody's: lanes that do not run may read beside those that do, at most 32 of 16 bytes away. */
 export const margin = 512;
 /** Stays below 4 GiB with room for an access that starts at the last byte. */
@@ -45,7 +52,7 @@ export function newMemory(isShared = false): DeviceMemory {
     memory,
     isShared,
     take(bytes) {
-      const size = Math.max(alignment, Math.ceil(bytes / alignment) * alignment);
+      const size = sizeOf(bytes);
       const span = free.find(({ start, end }) => end - start >= size) ?? grow(memory, free, size);
       if (!span) return undefined;
       const address = span.start;
@@ -67,6 +74,12 @@ export function newMemory(isShared = false): DeviceMemory {
       return isLasting ? new Uint8Array(memory.buffer, address, bytes) : undefined;
     },
   };
+}
+
+/** Bytes of a block, with those behind it that stay free. */
+function sizeOf(bytes: number): number {
+  const size = Math.max(alignment, Math.ceil(bytes / alignment) * alignment);
+  return size % looksAlike === 0 ? size + apart : size;
 }
 
 /** With room to grow as far as the engine lets it: for what is shared some set all of that aside at once, and small machines have less. */
