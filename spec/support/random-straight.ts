@@ -75,6 +75,12 @@ function mixture(w: Writer, { pick, length, start, take }: Mixture): Value {
       const [x, y] = [b.sitofp('f32', b.and(word(), i32(0xffff))), b.sitofp('f32', b.and(word(), i32(0xfff)))];
       pools.words.push(b.fptosi('i32', b.fadd(b.fmul(x, y), x)));
     },
+    // With one rounding, of factors that fill their bits.
+    () => {
+      const [x, y, z] = [0xffff, 0xfff, 0xff_ffff].map((mask) => b.sitofp('f32', b.and(word(), i32(mask)))) as [Value, Value, Value];
+      if (pick(4) > 0) return;
+      pools.words.push(b.fptosi('i32', b.fma(b.fmul(x, b.const('f32', 0x3ebd_70a4n)), y, z)));
+    },
   ];
   for (let i = 0; i < length; i++) steps[pick(steps.length)]!();
   return [...pools.words.slice(-4), b.trunc('i32', long())].reduce((sum, value) => b.xor(sum, value));

@@ -136,6 +136,9 @@ function loadShared(s: Strip, values: StripValues, inst: InstOf<'load'>, value: 
     }
 }
 
+/** The offset with which an access reaches so many bytes behind an address that has been made less by the bias. */
+export const denseAt = (bytes: number): number => bias + bytes;
+
 /** Puts one vector of what lies side by side on the stack. */
 export function denseVector({ code }: Strip, inst: InstOf<'load'>, pushBase: () => void, part: number): void {
   const bytes = bytesOf(elementOf(inst.type));

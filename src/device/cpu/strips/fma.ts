@@ -9,6 +9,12 @@ import { type Strip, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
 import { joinHalves, longs, upperHalf, words } from './vectors.ts';
 
+/** Whether a value is such an operation. */
+export function isExactFma(s: Strip, value: Value): boolean {
+  const inst = s.kernel.insts[value]!;
+  return inst.op === 'fma' && inst.type === 'f32' && s.fma === 'exact' && shapeOf(s, value) === 2;
+}
+
 /** Writes a fused operation whose result is vectors. */
 export function exactFma(values: StripValues, inst: InstOf<'fma'>, value: Value): void {
   const scale = powerOfTwo(values.strip, inst.a) ?? powerOfTwo(values.strip, inst.b);
@@ -16,7 +22,7 @@ export function exactFma(values: StripValues, inst: InstOf<'fma'>, value: Value)
   scaledSum(values, inst, value, scale);
 }
 
-interface Scale {
+export interface Scale {
   /** The constant operand. */
   readonly by: Value;
   /** Its exponent. */
@@ -24,7 +30,7 @@ interface Scale {
 }
 
 /** An operand that only scales the other one. */
-function powerOfTwo({ kernel }: Strip, operand: Value): Scale | undefined {
+export function powerOfTwo({ kernel }: Strip, operand: Value): Scale | undefined {
   const inst = kernel.insts[operand]!;
   if (inst.op !== 'const') return undefined;
   const bits = Number(inst.bits & 0x7fff_ffffn);
@@ -60,16 +66,10 @@ function scaledSum(values: StripValues, inst: InstOf<'fma'>, value: Value, { by,
   if (power !== 0) {
     for (const pack of packs) {
       code.at('local.get', scaled[pack]!);
-      code.v128(words(0x7fff_ffff));
-      code.op('v128.and');
-      // Of small ones, less 1 to pass over 0, from the least word on; of large ones, to the largest.
-      code.v128(words(power < 0 ? 1 - least : 0));
-      code.op('i32x4.sub');
+      offsetOfScaled(s, power);
       if (pack > 0) code.op(power < 0 ? 'i32x4.min_s' : 'i32x4.max_s');
     }
-    const normal = (1 - power) << 23;
-    code.v128(words(power < 0 ? least + normal : (255 - power) << 23));
-    code.op(power < 0 ? 'i32x4.lt_s' : 'i32x4.ge_s');
+    doubtOfScaled(s, power);
     code.op('i32x4.bitmask');
     code.openRare();
     const halves = (locals: readonly number[]) => (half: number) => {
@@ -115,6 +115,22 @@ function scaledSum(values: StripValues, inst: InstOf<'fma'>, value: Value, { by,
   }
 }
 
+/** Makes words of a factor that are less than a bound, or no less, where its product with a power of two is no longer exact. */
+export function offsetOfScaled({ code }: Strip, power: number): void {
+  code.v128(words(0x7fff_ffff));
+  code.op('v128.and');
+  // Of small ones, less 1 to pass over 0, from the least word on; of large ones, to the largest.
+  code.v128(words(power < 0 ? 1 - least : 0));
+  code.op('i32x4.sub');
+}
+
+/** Tells by those words, or by the least or largest of some, whether there is doubt: a mask. */
+export function doubtOfScaled({ code }: Strip, power: number): void {
+  const normal = (1 - power) << 23;
+  code.v128(words(power < 0 ? least + normal : (255 - power) << 23));
+  code.op(power < 0 ? 'i32x4.lt_s' : 'i32x4.ge_s');
+}
+
 function byDoubles(values: StripValues, inst: InstOf<'fma'>, value: Value): void {
   const s = values.strip;
   const { code } = s;
@@ -136,7 +152,7 @@ function byDoubles(values: StripValues, inst: InstOf<'fma'>, value: Value): void
       offsetOfDoubt(s);
       if (half > 2 * first) code.op('i32x4.min_s');
     }
-    code.v128(pair(least + 1, least + 0x3810_0000));
+    code.v128(doubtBound);
     code.op('i32x4.lt_s');
     code.op('i32x4.bitmask');
     code.openRare();
@@ -188,11 +204,7 @@ function doublesOf(values: StripValues, operand: Value): Doubles {
   if (shapeOf(s, operand) < 2)
     return {
       begin: () => {},
-      push() {
-        s.scalar(operand);
-        code.op('f64.promote_f32');
-        code.op('f64x2.splat');
-      },
+      push: () => alikeDoubles(s, operand),
     };
   const { locals, isFresh } = values.doubles(operand);
   return {
@@ -212,15 +224,31 @@ function doublesOf(values: StripValues, operand: Value): Doubles {
   };
 }
 
+/** Puts what all lanes share on the stack as doubles. */
+export function alikeDoubles(s: Strip, operand: Value): void {
+  const { code, kernel } = s;
+  const inst = kernel.insts[operand]!;
+  if (inst.op === 'const') {
+    const single = new Float32Array(Uint32Array.of(Number(inst.bits)).buffer)[0]!;
+    // A conversion keeps no NaN for certain; no engine works out what is left to it here.
+    if (!Number.isNaN(single)) return code.v128([...new Uint32Array(Float64Array.of(single, single).buffer)]);
+  }
+  s.scalar(operand);
+  code.op('f64.promote_f32');
+  code.op('f64x2.splat');
+}
+
 /** The least word there is. */
 const least = 0x8000_0000;
 const pair = (low: number, high: number): number[] => longs((BigInt(high >>> 0) << 32n) | BigInt(low >>> 0));
+/** What `offsetOfDoubt` makes is less than this where there is doubt. */
+export const doubtBound = pair(least + 1, least + 0x3810_0000);
 
 /**
  * Makes words of a sum that are less than a bound where it has just the bits of a half below its single, or is of the size of subnormal singles
  * and not 0: what is not of interest is cut off, and what is starts at the least word.
  */
-function offsetOfDoubt({ code }: Strip): void {
+export function offsetOfDoubt({ code }: Strip): void {
   code.v128(pair(0x1fff_ffff, 0x7fff_ffff));
   code.op('v128.and');
   code.v128(pair(0x1000_0000 - least, 1 - least));
@@ -228,7 +256,7 @@ function offsetOfDoubt({ code }: Strip): void {
 }
 
 /** A sum of two doubles cut off towards 0, its last bit set where anything was lost. What it lacks is known exactly. */
-function roundToOdd({ code, temp }: Strip, sum: number, pushProduct: () => void, pushAddend: () => void): void {
+export function roundToOdd({ code, temp }: Strip, sum: number, pushProduct: () => void, pushAddend: () => void): void {
   const [p, rest, e, q] = [temp('v128', product), temp('v128', part), temp('v128', error), temp('v128', sign)];
   const get = (...locals: number[]): void => locals.forEach((local) => void code.at('local.get', local));
   pushProduct();

@@ -1,23 +1,15 @@
 /**
- * Long straight code: written once for one vector of four lanes, in a loop over the vectors of the strip, chunk by chunk. What one chunk hands on
- * to another stands in the record area of memory. Written out for every vector such code is larger than what a processor keeps decoded,
- * so that fetching it takes longer than running it, and has more live values than there are registers.
+ * Long straight code: written once for one vector of four lanes, or for a few, in a loop over the vectors of the strip, chunk by chunk. What one
+ * chunk hands on to another stands in the record area of memory. Written out for every vector such code is larger than what a processor keeps
+ * decoded, so that fetching it takes longer than running it, and has more live values than there are registers. Exact fused operations are long code
+ * each (`chunk.ts`).
  */
-import { bug } from '../../../base/bug.ts';
-import {
-  type Block,
-  bytesOf,
-  elementOf,
-  type InstOf,
-  isVector,
-  operandsOf,
-  specOf,
-  terminatorOperands,
-  type Value,
-} from '../../../ir/index.ts';
+import { type Block, type InstOf, isVector, operandsOf, specOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 import { isFree } from '../compile/plan.ts';
-import { denseVector, firstAddress, isDense } from './access.ts';
-import { fewestRolled, isLongRun } from './long-runs.ts';
+import { firstAddress, isDense } from './access.ts';
+import { isAlike, placeOf, type Rolled, writeChunk } from './chunk.ts';
+import { isExactFma } from './fma.ts';
+import { isLongRun } from './long-runs.ts';
 import { partWriter } from './rules.ts';
 import { longOf, type Strip, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
@@ -33,7 +25,7 @@ interface Run {
 
 /** The stretches of a block that are to be rolled. */
 export function runsOf(s: Strip, { body }: Block): Run[] {
-  if (s.plan.packs === 1 || body.length < fewestRolled) return [];
+  if (s.plan.packs === 1) return [];
   const runs: Run[] = [];
   let [from, values]: [number, Value[]] = [0, []];
   for (let at = 0; at <= body.length; at++) {
@@ -42,11 +34,16 @@ export function runsOf(s: Strip, { body }: Block): Run[] {
       if (isRolled(s, value)) values.push(value);
       continue;
     }
-    if (isLongRun(s.kernel, values)) runs.push({ from, to: at });
+    if (isLongRun(s.kernel, values) || isFusedRun(s, values)) runs.push({ from, to: at });
     [from, values] = [at + 1, []];
   }
   return runs;
 }
+
+/** Exact fused operations from which on a stretch is rolled: they are looked at together, and what is seldom needed is written once. */
+const fewestFused = 8;
+
+const isFusedRun = (s: Strip, values: readonly Value[]): boolean => values.filter((value) => isExactFma(s, value)).length >= fewestFused;
 
 /** What is written for each vector; what lanes share is worked out before. */
 const isRolled = (s: Strip, value: Value): boolean => shapeOf(s, value) === 2 && !isFree(s.kernel.insts[value]!);
@@ -56,35 +53,12 @@ function mayRoll(s: Strip, value: Value): boolean {
   if (isFree(inst) || (inst.op === 'load' && isDenseLoad(s, inst, value))) return true;
   const isPlain = [value, ...operandsOf(inst)].every((each) => !isVector(s.kernel.insts[each]!.type));
   if (specOf(inst.op).effect !== 'pure' || !isPlain) return false;
-  if (inst.op === 'fma' && inst.type === 'f32' && s.fma === 'exact' && shapeOf(s, value) === 2) return false;
-  return shapeOf(s, value) < 2 || partWriter(s, value) !== undefined;
+  return shapeOf(s, value) < 2 || isExactFma(s, value) || partWriter(s, value) !== undefined;
 }
 
 /** Loads read alike before and behind each other; nothing of a stretch writes. */
 const isDenseLoad = (s: Strip, inst: InstOf<'load'>, value: Value): boolean =>
   !inst.volatile && !isVector(inst.type) && (shapeOf(s, value) < 2 || isDense(s, inst.addr, value));
-
-interface Rolled {
-  readonly strip: Strip;
-  /** Offset in the record area of what chunks hand on. */
-  readonly start: number;
-  readonly chunks: readonly (readonly Value[])[];
-  /** By value: the chunk that makes it. */
-  readonly made: ReadonlyMap<Value, number>;
-  /** By value that is handed on: its place. */
-  readonly slots: ReadonlyMap<Value, number>;
-  /** Values of before that chunks take from their places. */
-  readonly inputs: ReadonlySet<Value>;
-  /** Values that are used behind the stretch. */
-  readonly outputs: readonly Value[];
-  /** By load: a local with the address of the first lane. */
-  readonly addresses: ReadonlyMap<Value, number>;
-  /** Locals: bytes of words before the vector at hand, and its place in the first slot. */
-  readonly ahead: number;
-  readonly base: number;
-  /** Locals of vectors, which one chunk has after the other. */
-  readonly locals: number[];
-}
 
 /** Writes a stretch. Gives the bytes of the record area that it takes, from `start` on. */
 export function writeRolled(values: StripValues, block: Block, { from, to }: Run, start: number): number {
@@ -101,6 +75,12 @@ export function writeRolled(values: StripValues, block: Block, { from, to }: Run
       strip.part(value, part);
       code.access('v128.store', 4, placeOf(rolled, value, part));
     }
+  for (const [value, place] of rolled.alike) {
+    records();
+    strip.scalar(value);
+    code.op('f64.promote_f32');
+    code.access('f64.store', 8, place);
+  }
   for (const [load, local] of rolled.addresses) {
     firstAddress(strip, (strip.kernel.insts[load] as InstOf<'load'>).addr);
     code.at('local.set', local);
@@ -115,7 +95,7 @@ export function writeRolled(values: StripValues, block: Block, { from, to }: Run
     code.at('local.set', base);
     writeChunk(rolled, chunk);
     code.at('local.get', ahead);
-    code.i32(16);
+    code.i32(16 * rolled.tile);
     code.op('i32.add');
     code.at('local.tee', ahead);
     code.i32(16 * strip.plan.packs);
@@ -131,78 +111,6 @@ export function writeRolled(values: StripValues, block: Block, { from, to }: Run
     }
   for (const value of body) if (isRolled(strip, value)) values.finish(operandsOf(strip.kernel.insts[value]!));
   return bytes;
-}
-
-/** Where one vector of a value stands: those of one half of long ones, or of all, one behind the other. */
-function placeOf({ strip, slots, start }: Rolled, value: Value, part: number): number {
-  const { packs } = strip.plan;
-  const [pack, half] = longOf(strip, value) ? [part >> 1, part & 1] : [part, 0];
-  return start + 16 * (packs * (slots.get(value)! + half) + pack);
-}
-
-/** One chunk for one vector of lanes. */
-function writeChunk(rolled: Rolled, chunk: readonly Value[]): void {
-  const { strip, base } = rolled;
-  const { code } = strip;
-  const locals = new Map<Value, number[]>();
-  let taken = 0;
-  const localOf = (value: Value, part: number): number => {
-    const own = locals.get(value) ?? [];
-    locals.set(value, own);
-    own[part] ??= rolled.locals[taken++] ??= code.local('v128');
-    return own[part];
-  };
-  const part = (value: Value, half: number): void => {
-    if (!rolled.made.has(value) && !rolled.inputs.has(value)) return strip.part(value, half);
-    const known = locals.get(value)?.[half];
-    if (known !== undefined) return code.at('local.get', known);
-    code.at('local.get', base);
-    code.access('v128.load', 4, placeOf(rolled, value, half));
-    code.at('local.tee', localOf(value, half));
-  };
-  const inner: Strip = Object.assign(Object.create(strip) as Strip, {
-    plan: { ...strip.plan, packs: 1 },
-    mask: undefined,
-    isRolled: true,
-    part,
-    element: (value: Value, _: number, half: number) => part(value, half),
-    lane: () => bug('one lane of code that is rolled'),
-    waits: () => false,
-  });
-  for (const value of chunk) {
-    strip.pool.begin();
-    const inst = strip.kernel.insts[value]!;
-    const write = inst.op === 'load' ? (half: number) => loadAhead(rolled, inst, value, half) : partWriter(inner, value);
-    if (!write) bug('an instruction without vectors in code that is rolled');
-    for (let half = 0; half < (longOf(strip, value) ? 2 : 1); half++) {
-      write(half, 0);
-      code.at('local.set', localOf(value, half));
-      if (!rolled.slots.has(value)) continue;
-      code.at('local.get', base);
-      code.at('local.get', localOf(value, half));
-      code.access('v128.store', 4, placeOf(rolled, value, half));
-    }
-  }
-}
-
-/** Puts what lies side by side from the vector at hand on on the stack. */
-function loadAhead({ strip, addresses, ahead }: Rolled, inst: InstOf<'load'>, value: Value, half: number): void {
-  const { code } = strip;
-  const bytes = bytesOf(elementOf(inst.type));
-  denseVector(
-    strip,
-    inst,
-    () => {
-      code.at('local.get', addresses.get(value)!);
-      code.at('local.get', ahead);
-      if (bytes !== 4) {
-        code.i32(Math.abs(Math.log2(bytes / 4)));
-        code.op(bytes > 4 ? 'i32.shl' : 'i32.shr_u');
-      }
-      code.op('i32.add');
-    },
-    half,
-  );
 }
 
 function planned(values: StripValues, block: Block, { from, to }: Run, start: number): { rolled: Rolled; bytes: number } {
@@ -230,11 +138,19 @@ function planned(values: StripValues, block: Block, { from, to }: Run, start: nu
   const addresses = new Map(
     all.filter((value) => strip.kernel.insts[value]!.op === 'load').map((value) => [value, strip.code.local('i32')]),
   );
+  const alike = alikeOf(strip, all, start + 16 * strip.plan.packs * most);
   const [ahead, base] = [strip.temp('i32', 120), strip.temp('i32', 121)];
   return {
-    rolled: { strip, start, chunks, made, slots, inputs, outputs, addresses, ahead, base, locals: [] },
-    bytes: 16 * strip.plan.packs * most,
+    rolled: { strip, tile: tileOf(strip, all), start, chunks, made, slots, inputs, outputs, alike, addresses, ahead, base, locals: [] },
+    bytes: 16 * strip.plan.packs * most + 8 * alike.size,
   };
+}
+
+/** Places of numbers that lanes share, as doubles for fused operations: what engines hold in registers throughout they would take from all else. */
+function alikeOf(s: Strip, values: readonly Value[], start: number): ReadonlyMap<Value, number> {
+  const operands = values.filter((value) => isExactFma(s, value)).flatMap((value) => operandsOf(s.kernel.insts[value]!));
+  const shared = new Set(operands.filter((operand) => shapeOf(s, operand) === 0 && s.kernel.insts[operand]!.op !== 'const'));
+  return new Map([...shared].map((value, i) => [value, start + 8 * i]));
 }
 
 /** Operands that a rolled instruction takes as vectors. */
@@ -243,8 +159,23 @@ const vectorsTaken = ({ kernel }: Strip, value: Value): readonly Value[] => {
   return inst.op === 'load' ? [] : operandsOf(inst);
 };
 
-/** What every vector has alike. */
-const isAlike = (s: Strip, value: Value): boolean => s.kernel.insts[value]!.op === 'const' || shapeOf(s, value) === 0;
+/** Vectors of one turn where fused operations are done, whose chains leave a processor idle unless there are some side by side. */
+const [tileOfFused, tileOfFew] = [2, 4];
+/** Values live at once, but for loads, up to which more vectors have room in the registers. */
+const fewLive = 2;
+
+function tileOf(s: Strip, values: readonly Value[]): number {
+  if (!isFusedRun(s, values) || isLongRun(s.kernel, values)) return 1;
+  const live = new Set<Value>();
+  let most = 0;
+  for (const value of [...values].reverse()) {
+    live.delete(value);
+    for (const operand of vectorsTaken(s, value))
+      if (shapeOf(s, operand) === 2 && s.kernel.insts[operand]!.op !== 'load') live.add(operand);
+    most = Math.max(most, live.size);
+  }
+  return Math.min(s.plan.packs, most <= fewLive ? tileOfFew : tileOfFused);
+}
 
 /** What the rest of a block uses. */
 const usedBehind = ({ kernel }: Strip, { body, end }: Block, to: number): ReadonlySet<Value> =>

@@ -1,0 +1,177 @@
+/** Exact fused operations of singles in long straight code, which are looked at together and done once more where one is in doubt: against exact integers. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { floatFormats, fmaFloat } from '../../src/base/float-exact.ts';
+import { compileStrips } from '../../src/device/cpu/strips/module.ts';
+import type { Kernel, Value } from '../../src/ir/index.ts';
+import { splitMix64 } from '../../src/runtime/rand.ts';
+import { ranOn } from '../support/both-engines.ts';
+import { type Writer, writeKernel } from '../support/kernel-writer.ts';
+import { pointerParam } from '../support/kernels.ts';
+
+const test = suite('device/rolled-fma');
+
+const draw = splitMix64(11n);
+const below = (count: number): number => Number(draw() % BigInt(count));
+const bitsOf = (value: number): number => new Uint32Array(Float32Array.of(value).buffer)[0]!;
+
+/** A single whose exponent is a power, of random bits. */
+const plain = (power: number): number => ((below(2) << 31) | ((power + 127) << 23) | below(1 << 23)) >>> 0;
+
+/** The same with few bits set, or all, so that sums end half way between singles. */
+function telling(power: number): number {
+  const mantissas = [0, 1, (1 << 23) - 1, 1 << 22, 1 << below(23), below(1 << 23) & ~0xfff, 3 << below(21)];
+  const exponent = Math.max(0, Math.min(254, power + 127));
+  return ((below(2) << 31) | (exponent << 23) | mantissas[below(mantissas.length)]!) >>> 0;
+}
+
+const specials = [0, -0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, 2 ** -149, -(2 ** 127), 1, -2].map(bitsOf);
+const special = (): number => specials[below(specials.length)]!;
+
+type Triple = readonly [number, number, number];
+
+/** Factors and an addend of no doubt. */
+const certain = (): Triple => [plain(below(8) - 4), plain(below(8) - 4), plain(below(8) - 4)];
+
+/** Those of which every kind of doubt comes: ties, subnormal results, too large ones, and what is no number. */
+function doubtful(): Triple {
+  const [x, y] = [below(60) - 30, below(60) - 30];
+  switch (below(6)) {
+    case 0:
+      return [telling(x), telling(y), telling(x + y + below(60) - 30)];
+    case 1:
+      return [telling(x), telling(y), telling(x + y + 22 + below(6))];
+    case 2:
+      return [telling(-60 - below(30)), telling(-60 - below(30)), telling(-127 + below(20))];
+    case 3:
+      return [telling(60 + below(8)), telling(60 + below(8)), telling(120 + below(8))];
+    case 4:
+      return [below(2) ? special() : telling(x), below(2) ? special() : telling(y), below(2) ? special() : telling(x)];
+    default:
+      return [Number(draw() & 0xffff_ffffn), Number(draw() & 0xffff_ffffn), Number(draw() & 0xffff_ffffn)];
+  }
+}
+
+/** A row of numbers for each operation, side by side for the threads: factors a and b, addends c, and results. */
+const operations = 12;
+const place = (w: Writer, threads: number, column: number, k: number): Value => {
+  const index = w.b.add(w.sreg('tid.x'), w.i32(threads * (operations * column + k)));
+  return w.b.ptradd(w.param(0), w.b.mul(w.b.zext('i64', index), w.b.const('i64', 4)));
+};
+const plainAccess = { align: 4, volatile: false };
+const take = (w: Writer, threads: number, column: number, k: number): Value => w.b.load('f32', place(w, threads, column, k), plainAccess);
+const putAll = (w: Writer, threads: number, results: readonly Value[]): void => {
+  for (const [k, value] of results.entries()) w.b.store(place(w, threads, 3, k), value, plainAccess);
+};
+
+/** Operations that do not depend on each other. */
+const apart = (threads: number): Kernel =>
+  writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], (w) => {
+    const number = (column: number, k: number): Value => take(w, threads, column, k);
+    putAll(
+      w,
+      threads,
+      Array.from({ length: operations }, (_, k) => w.b.fma(number(0, k), number(1, k), number(2, k))),
+    );
+  });
+
+/** A chain: the result of each is the addend of the next, as in a matrix product. */
+const chained = (threads: number): Kernel =>
+  writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], (w) => {
+    const results: Value[] = [];
+    for (let k = 0; k < operations; k++)
+      results.push(w.b.fma(take(w, threads, 0, k), take(w, threads, 1, k), results[k - 1] ?? take(w, threads, 2, 0)));
+    putAll(w, threads, results);
+  });
+
+const isNan = (bits: number): boolean => (bits & 0x7fff_ffff) > 0x7f80_0000;
+const exact = (a: number, b: number, c: number): number => Number(fmaFloat(floatFormats.f32, BigInt(a), BigInt(b), BigInt(c)));
+
+/** Runs a kernel on strips and holds what it makes against `wants`, which gets the rows of a thread. */
+function assertMade(
+  make: (threads: number) => Kernel,
+  threads: number,
+  triple: () => Triple,
+  wants: (rows: readonly Triple[], thread: number) => number[],
+): void {
+  const rows = Array.from({ length: threads }, () => Array.from({ length: operations }, triple));
+  const words = new Uint32Array(4 * operations * threads).fill(0xa5a5_a5a5);
+  rows.forEach((own, thread) => {
+    for (const [k, each] of own.entries())
+      for (const [column, bits] of each.entries()) words[threads * (operations * column + k) + thread] = bits;
+  });
+  const { bytes, said, lanes } = ranOn('simd', make(threads), 1, threads, words.byteLength, new Uint8Array(words.buffer));
+  assert.equal(said, []);
+  assert.ok(lanes > 1);
+  const got = new Uint32Array(Uint8Array.from(bytes).buffer);
+  rows.forEach((own, thread) => {
+    for (const [k, want] of wants(own, thread).entries()) {
+      const made = got[threads * (3 * operations + k) + thread]!;
+      const hex = [...own[k]!, made, want].map((bits) => bits.toString(16));
+      assert.ok(made === want || (isNan(made) && isNan(want)), `thread ${thread}, ${k}: ${hex.slice(0, 3)}: ${hex[3]}, not ${hex[4]}`);
+    }
+  });
+}
+
+const each = (rows: readonly Triple[]): number[] => rows.map(([a, b, c]) => exact(a, b, c));
+function chain(rows: readonly Triple[]): number[] {
+  let sum = rows[0]![2];
+  return rows.map(([a, b]) => {
+    sum = exact(a, b, sum);
+    return sum;
+  });
+}
+
+for (const threads of [1, 31, 33, 256, 1024])
+  for (const [name, triple] of [
+    ['no doubt', certain],
+    ['doubt', doubtful],
+    ['doubt now and then', () => (below(200) === 0 ? doubtful() : certain())],
+  ] as const) {
+    test(`${operations} operations of ${threads} threads, with ${name}`, () => assertMade(apart, threads, triple, each));
+    test(`a chain of ${operations} of ${threads} threads, with ${name}`, () => assertMade(chained, threads, triple, chain));
+  }
+
+/** Factors that all threads share, one that is a power of two, and one that was an integer. */
+test('factors of every kind', () => {
+  const threads = 1024;
+  const factors = [0.5, 4, 3, -0.1, 1, 2 ** -20];
+  const kernel = (): Kernel =>
+    writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], (w) => {
+      const shared = w.b.bitcast('f32', w.get(w.param(0), w.i32(threads * operations)));
+      const whole = w.b.sitofp('f32', w.b.and(w.sreg('tid.x'), w.i32(15)));
+      const by = (k: number): Value => (k < factors.length ? w.b.const('f32', BigInt(bitsOf(factors[k]!))) : k < 9 ? shared : whole);
+      putAll(
+        w,
+        threads,
+        Array.from({ length: operations }, (_, k) => w.b.fma(take(w, threads, 0, k), by(k), take(w, threads, 2, k))),
+      );
+    });
+  // The factor that is shared is the first thread's.
+  const shared = bitsOf(0.3);
+  let isFirst = true;
+  const triple = (): Triple => {
+    // Factors are near 1, and addends such that what is lost of products is about half of a unit.
+    const x = below(60) - 30;
+    const [a, b, c] = [doubtful, certain, (): Triple => [telling(x), 0, telling(x + 18 + below(12))]][below(3)]!();
+    if (!isFirst) return [a, b, c];
+    isFirst = false;
+    return [a, shared, c];
+  };
+  assertMade(kernel, threads, triple, (rows, thread) =>
+    rows.map(([a, , c], k) => {
+      const by = k < factors.length ? bitsOf(factors[k]!) : k < 9 ? shared : bitsOf(thread & 15);
+      return exact(a, by, c);
+    }),
+  );
+});
+
+test('such code is written once, however long strips are', () => {
+  const size = (lanes: number): number => {
+    const made = compileStrips(apart(256), [256, 1, 1], { fma: 'exact', lanes });
+    return 'why' in made ? Number.NaN : made.bytes.length;
+  };
+  assert.ok(size(32) < 1.5 * size(16), `${size(32)} bytes for 32 lanes, ${size(16)} for 16`);
+});
+
+test.run();

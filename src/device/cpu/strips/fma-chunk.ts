@@ -1,0 +1,144 @@
+/** Exact fused operations of singles in rolled code (`chunk.ts`): as in `fma.ts`, but what is in doubt is only noted. */
+import type { InstOf, Value } from '../../../ir/index.ts';
+import { doubtBound, doubtOfScaled, offsetOfDoubt, offsetOfScaled, powerOfTwo, roundToOdd, type Scale } from './fma.ts';
+import type { Strip } from './strip.ts';
+import { joinHalves } from './vectors.ts';
+
+/** The vectors that one turn takes. */
+export interface Tile {
+  readonly strip: Strip;
+  /** How many there are, of four lanes. */
+  readonly packs: number;
+  /** Puts a vector of a value on the stack. */
+  part(value: Value, part: number): void;
+  /** The local of a vector of a value that is worked out here. */
+  own(value: Value, part: number): number;
+  /** Puts two numbers of a value on the stack, as doubles: the lower or the upper half of a vector. */
+  double(value: Value, half: number): void;
+  /** The local of the same. */
+  ownDouble(value: Value, half: number): number;
+}
+
+/** What is known of the sums of a chunk: whether any of them may be wrong. */
+export interface Doubt {
+  /** Takes what `offsetOfDoubt` made of a sum from the stack. */
+  note(): void;
+  /** Takes a mask of lanes that are in doubt from the stack. */
+  mark(): void;
+  /** Puts on the stack whether there is any doubt. */
+  push(): void;
+}
+
+/** Scratch locals of these rules: sums from the third on. */
+const [least, marked, firstSum] = [160, 161, 162];
+
+export function newDoubt({ code, temp }: Strip): Doubt {
+  const [offset, mask] = [temp('v128', least), temp('v128', marked)];
+  let [isNoted, isMarked] = [false, false];
+  return {
+    note() {
+      if (isNoted) {
+        code.at('local.get', offset);
+        code.op('i32x4.min_s');
+      }
+      code.at('local.set', offset);
+      isNoted = true;
+    },
+    mark() {
+      if (isMarked) {
+        code.at('local.get', mask);
+        code.op('v128.or');
+      }
+      code.at('local.set', mask);
+      isMarked = true;
+    },
+    push() {
+      if (isNoted) {
+        code.at('local.get', offset);
+        code.v128(doubtBound);
+        code.op('i32x4.lt_s');
+      }
+      if (isMarked) code.at('local.get', mask);
+      if (isNoted && isMarked) code.op('v128.or');
+      if (isNoted || isMarked) code.op('i32x4.bitmask');
+      else code.i32(0);
+    },
+  };
+}
+
+/** Writes a fused operation for all vectors of a turn. Without a doubt to note sums are rounded to odd. */
+export function fused(tile: Tile, inst: InstOf<'fma'>, value: Value, doubt: Doubt | undefined): void {
+  const { strip, packs } = tile;
+  const { code } = strip;
+  const scale = doubt && (powerOfTwo(strip, inst.a) ?? powerOfTwo(strip, inst.b));
+  const isOften = [inst.a, inst.b].some((operand) => seldomFills(strip, operand));
+  const product = (half: number): void => {
+    tile.double(inst.a, half);
+    tile.double(inst.b, half);
+    code.op('f64x2.mul');
+  };
+  if (doubt && scale) return scaledSum(tile, inst, value, scale, doubt);
+  const halves = Array.from({ length: 2 * packs }, (_, half) => half);
+  const sums = halves.map((half) => strip.temp('v128', firstSum + half));
+  for (const half of halves) {
+    product(half);
+    tile.double(inst.c, half);
+    code.op('f64x2.add');
+    code.at('local.set', sums[half]!);
+    if (doubt && !isOften) continue;
+    roundToOdd(
+      strip,
+      sums[half]!,
+      () => product(half),
+      () => tile.double(inst.c, half),
+    );
+  }
+  if (doubt && !isOften) {
+    // Those of one operation first, for what is noted may wait in memory.
+    for (const half of halves) {
+      code.at('local.get', sums[half]!);
+      offsetOfDoubt(strip);
+      if (half > 0) code.op('i32x4.min_s');
+    }
+    doubt.note();
+  }
+  for (const half of halves) {
+    code.at('local.get', sums[half]!);
+    code.op('f32x4.demote_f64x2_zero');
+    code.at('local.tee', sums[half]!);
+    code.op('f64x2.promote_low_f32x4');
+    code.at('local.set', tile.ownDouble(value, half));
+    if (half % 2 === 0) continue;
+    for (const each of [half - 1, half]) code.at('local.get', sums[each]!);
+    joinHalves(strip);
+    code.at('local.set', tile.own(value, half >> 1));
+  }
+}
+
+/** As singles, where a factor is a power of two; with what cannot be exact so in doubt. */
+function scaledSum({ strip, packs, part, own }: Tile, inst: InstOf<'fma'>, value: Value, { by, power }: Scale, doubt: Doubt): void {
+  const { code } = strip;
+  const scaled = by === inst.a ? inst.b : inst.a;
+  for (let pack = 0; pack < packs; pack++) {
+    if (power !== 0) {
+      part(scaled, pack);
+      offsetOfScaled(strip, power);
+      doubtOfScaled(strip, power);
+      doubt.mark();
+    }
+    for (const operand of [scaled, by]) part(operand, pack);
+    code.op('f32x4.mul');
+    part(inst.c, pack);
+    code.op('f32x4.add');
+    code.at('local.set', own(value, pack));
+  }
+}
+
+/**
+ * Whether a factor is a whole number that was one of integers: it has few bits, so that a sum with its product often has one bit more than a single,
+ * as with an exponent times the logarithm of 2. Such sums are rounded to odd at once.
+ */
+const seldomFills = ({ kernel }: Strip, factor: Value): boolean => {
+  const { op } = kernel.insts[factor]!;
+  return op === 'sitofp' || op === 'uitofp' || op === 'frint' || op === 'ffloor' || op === 'fceil' || op === 'ftrunc';
+};
