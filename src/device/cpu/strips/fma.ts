@@ -41,77 +41,92 @@ export function powerOfTwo({ kernel }: Strip, operand: Value): Scale | undefined
 /**
  * Products with a power of two are exact as singles, so that the sum is rounded once; but for numbers that become subnormal or too large by it.
  */
-function scaledSum(values: StripValues, inst: InstOf<'fma'>, value: Value, { by, power }: Scale): void {
+function scaledSum(values: StripValues, inst: InstOf<'fma'>, value: Value, scale: Scale): void {
+  const { packs } = values.strip.plan;
+  const together = togetherOf(packs);
+  for (let first = 0; first < packs; first += together)
+    scaledGroup(
+      values,
+      inst,
+      value,
+      scale,
+      Array.from({ length: Math.min(together, packs - first) }, (_, i) => first + i),
+    );
+}
+
+function scaledGroup(values: StripValues, inst: InstOf<'fma'>, value: Value, { by, power }: Scale, packs: readonly number[]): void {
   const s = values.strip;
   const { code } = s;
-  const packs = [...Array(s.plan.packs).keys()];
   const hold = (operand: Value, first: number): number[] =>
-    packs.map((pack) => {
-      const local = s.temp('v128', first + pack);
+    packs.map((pack, i) => {
+      const local = s.temp('v128', first + i);
       s.part(operand, pack);
       code.at('local.set', local);
       return local;
     });
   const scaled = hold(by === inst.a ? inst.b : inst.a, firstFactor);
   const added = hold(inst.c, firstAddend);
-  const sums = packs.map((pack) => s.temp('v128', firstSum + 2 * s.plan.packs + pack));
-  for (const pack of packs) {
-    code.at('local.get', scaled[pack]!);
+  const sums = packs.map((_, i) => s.temp('v128', firstScaled + i));
+  for (const [i, pack] of packs.entries()) {
+    code.at('local.get', scaled[i]!);
     s.part(by, pack);
     code.op('f32x4.mul');
-    code.at('local.get', added[pack]!);
+    code.at('local.get', added[i]!);
     code.op('f32x4.add');
-    code.at('local.set', sums[pack]!);
+    code.at('local.set', sums[i]!);
   }
   if (power !== 0) {
-    for (const pack of packs) {
-      code.at('local.get', scaled[pack]!);
+    for (const [i, factor] of scaled.entries()) {
+      code.at('local.get', factor);
       offsetOfScaled(s, power);
-      if (pack > 0) code.op(power < 0 ? 'i32x4.min_s' : 'i32x4.max_s');
+      if (i > 0) code.op(power < 0 ? 'i32x4.min_s' : 'i32x4.max_s');
     }
     doubtOfScaled(s, power);
     code.op('i32x4.bitmask');
     code.openRare();
-    const halves = (locals: readonly number[]) => (half: number) => {
-      code.at('local.get', locals[half >> 1]!);
-      if (half % 2 === 1) upperHalf(s);
-      code.op('f64x2.promote_low_f32x4');
-    };
-    const wide = sums.flatMap((_, pack) => [0, 1].map((half) => s.temp('v128', firstSum + 2 * pack + half)));
-    const factor = halves(scaled);
-    const product = (half: number): void => {
-      factor(half);
-      s.scalar(by);
-      code.op('f64.promote_f32');
-      code.op('f64x2.splat');
-      code.op('f64x2.mul');
-    };
-    const addend = halves(added);
-    for (const [half, sum] of wide.entries()) {
-      product(half);
-      addend(half);
-      code.op('f64x2.add');
-      code.at('local.set', sum);
-      roundToOdd(
-        s,
-        sum,
-        () => product(half),
-        () => addend(half),
-      );
-    }
-    for (const pack of packs) {
-      for (const half of [0, 1]) {
-        code.at('local.get', wide[2 * pack + half]!);
-        code.op('f32x4.demote_f64x2_zero');
-      }
-      joinHalves(s);
-      code.at('local.set', sums[pack]!);
-    }
+    scaledWithCare(s, by, { scaled, added, sums });
     code.end();
   }
-  for (const pack of packs) {
-    code.at('local.get', sums[pack]!);
+  for (const [i, pack] of packs.entries()) {
+    code.at('local.get', sums[i]!);
     values.put(value, 0, pack);
+  }
+}
+
+/** Sets sums anew, rounded to odd as doubles first. */
+function scaledWithCare(s: Strip, by: Value, { scaled, added, sums }: Record<'scaled' | 'added' | 'sums', readonly number[]>): void {
+  const { code } = s;
+  const half = (locals: readonly number[], which: number): void => {
+    code.at('local.get', locals[which >> 1]!);
+    if (which % 2 === 1) upperHalf(s);
+    code.op('f64x2.promote_low_f32x4');
+  };
+  const product = (which: number): void => {
+    half(scaled, which);
+    alikeDoubles(s, by);
+    code.op('f64x2.mul');
+  };
+  for (const [i, sum] of sums.entries()) {
+    const wide = [2 * i, 2 * i + 1].map((which) => {
+      const local = s.temp('v128', firstSum + which);
+      product(which);
+      half(added, which);
+      code.op('f64x2.add');
+      code.at('local.set', local);
+      roundToOdd(
+        s,
+        local,
+        () => product(which),
+        () => half(added, which),
+      );
+      return local;
+    });
+    for (const local of wide) {
+      code.at('local.get', local);
+      code.op('f32x4.demote_f64x2_zero');
+    }
+    joinHalves(s);
+    code.at('local.set', sum);
   }
 }
 
@@ -137,6 +152,7 @@ function byDoubles(values: StripValues, inst: InstOf<'fma'>, value: Value): void
   const [a, b, c] = [inst.a, inst.b, inst.c].map((operand) => doublesOf(values, operand)) as [Doubles, Doubles, Doubles];
   const results = values.doubles(value).locals;
   const { packs } = s.plan;
+  const together = togetherOf(packs);
   // Some packs after the others, so that no more is held for the rare case than there are registers.
   for (let first = 0; first < packs; first += together) {
     const halves = Array.from({ length: 2 * Math.min(together, packs - first) }, (_, i) => 2 * first + i);
@@ -183,11 +199,14 @@ function byDoubles(values: StripValues, inst: InstOf<'fma'>, value: Value): void
   }
 }
 
-/** Packs that are looked at together. */
-const together = 2;
+/**
+ * Packs that are looked at together: what is held for the rare case takes registers, of which long strips have none to spare, while short ones
+ * have little else to do meanwhile.
+ */
+const togetherOf = (packs: number): number => (packs > 4 ? 1 : 2);
 
 /** Scratch locals of these rules. */
-const [firstSum, firstFactor, firstAddend, product, part, error, sign] = [110, 140, 150, 105, 106, 107, 108];
+const [firstSum, firstScaled, firstFactor, firstAddend, product, part, error, sign] = [110, 120, 130, 140, 105, 106, 107, 108];
 
 /** An operand as doubles, two vectors for each pack. */
 interface Doubles {
