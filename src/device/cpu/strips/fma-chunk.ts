@@ -29,6 +29,9 @@ export interface Doubt {
   push(): void;
 }
 
+/** Halves of vectors whose steps are written side by side: more take registers from each other, fewer wait for each other. */
+const sideBySide = 4;
+
 /** Scratch locals of these rules: sums from the third on. */
 const [least, marked, firstSum] = [160, 161, 162];
 
@@ -78,40 +81,43 @@ export function fused(tile: Tile, inst: InstOf<'fma'>, value: Value, doubt: Doub
     code.op('f64x2.mul');
   };
   if (doubt && scale) return scaledSum(tile, inst, value, scale, doubt);
-  const halves = Array.from({ length: 2 * packs }, (_, half) => half);
-  const sums = halves.map((half) => strip.temp('v128', firstSum + half));
-  for (const half of halves) {
-    product(half);
-    tile.double(inst.c, half);
-    code.op('f64x2.add');
-    code.at('local.set', sums[half]!);
-    if (doubt && !isOften) continue;
-    roundToOdd(
-      strip,
-      sums[half]!,
-      () => product(half),
-      () => tile.double(inst.c, half),
-    );
-  }
-  if (doubt && !isOften) {
-    // Those of one operation first, for what is noted may wait in memory.
+  const isNoted = doubt !== undefined && !isOften;
+  for (let from = 0; from < 2 * packs; from += sideBySide) {
+    const halves = Array.from({ length: Math.min(sideBySide, 2 * packs - from) }, (_, i) => from + i);
+    const sumOf = (half: number): number => strip.temp('v128', firstSum + half - from);
     for (const half of halves) {
-      code.at('local.get', sums[half]!);
-      offsetOfDoubt(strip);
-      if (half > 0) code.op('i32x4.min_s');
+      product(half);
+      tile.double(inst.c, half);
+      code.op('f64x2.add');
+      code.at('local.set', sumOf(half));
+      if (isNoted) continue;
+      roundToOdd(
+        strip,
+        sumOf(half),
+        () => product(half),
+        () => tile.double(inst.c, half),
+      );
     }
-    doubt.note();
-  }
-  for (const half of halves) {
-    code.at('local.get', sums[half]!);
-    code.op('f32x4.demote_f64x2_zero');
-    code.at('local.tee', sums[half]!);
-    code.op('f64x2.promote_low_f32x4');
-    code.at('local.set', tile.ownDouble(value, half));
-    if (half % 2 === 0) continue;
-    for (const each of [half - 1, half]) code.at('local.get', sums[each]!);
-    joinHalves(strip);
-    code.at('local.set', tile.own(value, half >> 1));
+    if (isNoted) {
+      // Those at hand first, for what is noted may wait in memory.
+      for (const half of halves) {
+        code.at('local.get', sumOf(half));
+        offsetOfDoubt(strip);
+        if (half > from) code.op('i32x4.min_s');
+      }
+      doubt.note();
+    }
+    for (const half of halves) {
+      code.at('local.get', sumOf(half));
+      code.op('f32x4.demote_f64x2_zero');
+      code.at('local.tee', sumOf(half));
+      code.op('f64x2.promote_low_f32x4');
+      code.at('local.set', tile.ownDouble(value, half));
+      if (half % 2 === 0) continue;
+      for (const each of [half - 1, half]) code.at('local.get', sumOf(each));
+      joinHalves(strip);
+      code.at('local.set', tile.own(value, half >> 1));
+    }
   }
 }
 
