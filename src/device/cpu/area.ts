@@ -45,10 +45,13 @@ function newPlaces(): { place(size: number): number; bytes(): number } {
 
 type Place = (size: number) => number;
 
+/** Bytes before and behind shared memory that are nobody else's: of a strip's words, those of lanes that do not run are written as they are. */
+const beside = 128;
+
 function placeOwn(place: Place, { windows, recordBytes, lanes }: CompiledKernel, request: LaunchRequest): Omit<OwnArea, 'bytes'> {
   const threads = product(request.block);
   return {
-    shared: place(alignUp(windows.shared, 16) + sharedParts(request).size),
+    shared: place(beside + alignUp(windows.shared, 16) + sharedParts(request).size + beside) + beside,
     local: place(windows.local * Math.ceil(threads / lanes) * lanes),
     records: place(lanes > 1 ? recordBytes : recordBytes * threads),
     states: place(4 * threads),

@@ -2,11 +2,11 @@
  * Loads and stores of strips: side by side where addresses are, else lane by lane. Lanes that do not run write nothing. They may read beside those
  * that do, where nothing is lost by it: memory has as much room before and behind all blocks (`memory.ts`).
  */
-import { bytesOf, elementOf, type InstOf, lanesOf, type Value } from '../../../ir/index.ts';
+import { bytesOf, elementOf, type InstOf, isPointer, lanesOf, spaceOf, type Value } from '../../../ir/index.ts';
 import { margin } from '../memory.ts';
 import { anyPlaces, evenPlaces, loadEven, loadPieces, type Places, storePieces, strideOf } from './pieces.ts';
 import { bias, biased } from './scalar.ts';
-import { longOf, numberOf, type Strip, shapeOf, typeOf } from './strip.ts';
+import { longOf, maskPart, numberOf, type Strip, shapeOf, typeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
 import { evenWords, oddWords, words } from './vectors.ts';
 
@@ -170,8 +170,27 @@ export function store(s: Strip, inst: InstOf<'store'>): void {
   for (let pack = 0; pack < s.plan.packs; pack++) {
     const dense = (): void => (bytes === 8 ? [2 * pack, 2 * pack + 1] : [pack]).forEach((part) => void storeDense(s, inst, base, part));
     if (!s.mask) dense();
+    else if (bytes === 4 && isOfBlock(s, inst.addr)) storeBlended(s, inst, base, pack);
     else storeWhereRuns(s, inst, pack, dense);
   }
+}
+
+/** Memory that nobody but the thread that runs the block writes, with room beside it for the lanes of a strip (`area.ts`). */
+function isOfBlock(s: Strip, addr: Value): boolean {
+  const type = typeOf(s, addr);
+  return isPointer(type) && spaceOf(type) === 'shared';
+}
+
+/** Words side by side, where lanes that do not run keep what is there: what is read next as a vector has been written as one. */
+function storeBlended(s: Strip, inst: InstOf<'store'>, base: number, pack: number): void {
+  const { code } = s;
+  code.at('local.get', base);
+  s.part(inst.value, pack);
+  code.at('local.get', base);
+  code.access('v128.load', 1, bias + 16 * pack);
+  maskPart(s, pack, false);
+  code.op('v128.bitselect');
+  code.access('v128.store', 1, bias + 16 * pack);
 }
 
 /** All lanes of a pack side by side, or those that run one by one. */

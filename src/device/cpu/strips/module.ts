@@ -5,12 +5,12 @@ import type { Dim3 } from '../../device.ts';
 import { helperTable } from '../compile/helpers.ts';
 import { declareHost } from '../compile/host.ts';
 import { runSignature, writeGrid } from '../compile/kernel-module.ts';
-import { gone } from '../compile/shared.ts';
 import type { Guards } from '../quick/guards.ts';
-import { declareQuick, type QuickState, writeLater, writeQuickBlock } from '../quick/state.ts';
+import { declareQuick } from '../quick/state.ts';
 import { stripGuards } from '../quick/write.ts';
 import { doesTogether } from './apart.ts';
 import { writeRounds } from './arrivals.ts';
+import { writeBlock, writeBlockWhole } from './block.ts';
 import { stripHelperTable } from './helpers.ts';
 import { poolStart, type StripOptions, type StripPlan, stripPlan } from './plan.ts';
 import { newPool, pooledCode } from './pool.ts';
@@ -62,14 +62,19 @@ function compileOnce(kernel: Kernel, block: Dim3, options: StripOptions): Made {
   const plan = stripPlan(kernel, block, options);
   const after = whyNotTogether(plan) ?? (options.guards && whyNotGuarded(plan, options.guards));
   if (after !== undefined) return { why: after };
-  const whole = writeModule(plan, options, false);
-  return 'why' in whole && whole.why === tooMuch ? writeModule(plan, options, true) : whole;
+  const isShort = plan.regions.length > 1 && !options.guards && !plan.shapes.apart;
+  const together = isShort ? writeModule(plan, options, 'together') : undefined;
+  if (together && !('why' in together)) return together;
+  const apart = writeModule(plan, options, 'apart');
+  return 'why' in apart && apart.why === tooMuch ? writeModule(plan, options, 'brief') : apart;
 }
+
+/** Regions together in one function, in functions of their own, or those without what `isBrief` leaves out. */
+type Way = 'together' | 'apart' | 'brief';
 
 const tooMuch = 'too much code';
 
-/** The module of a plan, at length or briefly. */
-function writeModule(plan: StripPlan, options: StripOptions, isBrief: boolean): Made {
+function writeModule(plan: StripPlan, options: StripOptions, way: Way): Made {
   const { kernel } = plan;
   const module = newModule();
   const host = declareHost(module, kernel.params.length, options.isShared);
@@ -93,11 +98,19 @@ function writeModule(plan: StripPlan, options: StripOptions, isBrief: boolean): 
     phase,
     fuel,
     fma: options.fma,
-    isBrief,
+    isBrief: way === 'brief',
     pool,
     guards: quick && stripGuards(module, options.guards!, quick, plan.packs),
     rolled: { bytes: 0 },
   };
+  const finish = (run: number, largest: number): Made => {
+    writeGrid(host, module.fn(runSignature, 'run').code, run);
+    return { bytes: module.finish(), plan, recordBytes: plan.recordBytes + shared.rolled.bytes, pool: shared.pool.bytes(), largest };
+  };
+  if (way === 'together') {
+    const block = writeBlockWhole(shared);
+    return block ? finish(block.index, block.size) : { why: tooMuch };
+  }
   const steps: number[] = [];
   let largest = 0;
   for (const region of plan.regions) {
@@ -107,49 +120,7 @@ function writeModule(plan: StripPlan, options: StripOptions, isBrief: boolean): 
     steps.push(written.index);
     largest = Math.max(largest, written.code.size);
   }
-  const run = plan.shapes.apart ? writeRounds(shared, steps) : writeBlock(shared, steps, quick);
-  writeGrid(host, module.fn(runSignature, 'run').code, run);
-  return { bytes: module.finish(), plan, recordBytes: plan.recordBytes + shared.rolled.bytes, pool: shared.pool.bytes(), largest };
-}
-
-/** A block of threads: one region after the other, as each says. */
-function writeBlock({ module, phase }: StripShared, steps: readonly number[], quick: QuickState | undefined): number {
-  if (steps.length === 1 && !quick) return steps[0]!;
-  const { index, code } = module.fn({ params: [], results: [] });
-  if (quick) writeQuickBlock(quick, code);
-  if (steps.length === 1) {
-    code.at('call', steps[0]!);
-    return index;
-  }
-  code.i32(0);
-  code.at('global.set', phase);
-  code.open('loop');
-  code.open('block');
-  const out = code.depth;
-  for (const _ of steps) code.open('block');
-  code.at('global.get', phase);
-  code.table(
-    steps.map((_, id) => id),
-    steps.length - 1,
-  );
-  for (const [id, step] of steps.entries()) {
-    code.end();
-    // All but the first stand behind a barrier.
-    if (quick && id > 0) writeLater(quick, code);
-    code.at('call', step);
-    code.at('br', code.depth - out);
-  }
-  code.end();
-  writeAgain(code, phase);
-  code.end();
-  return index;
-}
-
-function writeAgain(code: Code, phase: number): void {
-  code.at('global.get', phase);
-  code.i32(gone);
-  code.op('i32.ne');
-  code.at('br_if', 0);
+  return finish(plan.shapes.apart ? writeRounds(shared, steps) : writeBlock(shared, steps, quick), largest);
 }
 
 /** What about a kernel is for the one-lane path, whatever its blocks are. */

@@ -1,6 +1,6 @@
 /**
- * One function per region: a loop over the strips of a block, each of which takes its values from the records, runs to a barrier or to the end,
- * and puts back what the next region needs. The last strip of a block that is no multiple of a strip has a mask of its own.
+ * A region, in a function of its own or with others: a loop over the strips of a block, each of which takes its values from the records, runs to a
+ * barrier or to the end, and puts back what the next region needs. The last strip of a block that is no multiple of a strip has a mask of its own.
  */
 import {
   convergenceOrder,
@@ -42,29 +42,41 @@ interface Region {
   /** Values that are taken from the records. */
   readonly taken: readonly Value[];
   readonly spareMasks: (readonly number[])[];
+  /** Whether each strip says which region comes next. */
+  readonly saysNext: boolean;
   /** Who is where, in blocks whose threads go apart. */
   readonly halves: Halves | undefined;
 }
 
 /** Writes the function of a region; nothing where its blocks cannot be nested. */
 export function writeStripRegion(shared: StripShared, region: StripRegion): { readonly index: number; readonly code: Code } | undefined {
-  const { index, code: plain } = shared.module.fn({ params: [], results: [] });
+  const { index, code } = shared.module.fn({ params: [], results: [] });
+  return writeRegionIn(shared, region, code, true) ? { index, code } : undefined;
+}
+
+/** Writes a region in a function that goes through it once and may have others too; says whether it can be written. Without `saysNext` it is known which region comes behind it. */
+export function writeRegionIn(shared: StripShared, region: StripRegion, plain: Code, saysNext: boolean): boolean {
   const busy = busyThreads(shared.plan, region);
-  const r = newRegion(shared, region, plain, shared.guards ? shared.plan.lanes : busyLanes(shared.plan, region, busy));
+  const r = newRegion(shared, region, plain, { lanes: shared.guards ? shared.plan.lanes : busyLanes(shared.plan, region, busy), saysNext });
   const { code, frame, plan } = r;
   writeEntry(r);
   code.at('global.get', shared.fuel);
   code.at('local.set', frame.fuel);
   writeTurn(r, Math.min(fuelPerTick, (r.cost * plan.threads) / plan.lanes));
   const isWritten = plan.shapes.apart && region.id > 0 ? eachStrip(r, plan.threads, () => writeThoseThere(r)) : writeAll(r, busy);
-  if (!isWritten) return undefined;
+  if (!isWritten) return false;
   code.at('local.get', frame.fuel);
   code.at('global.set', shared.fuel);
-  return { index, code };
+  return true;
 }
 
 /** What a region is written with, in strips of some lanes. */
-function newRegion(shared: StripShared, region: StripRegion, plain: Code, lanes: number): Region {
+function newRegion(
+  shared: StripShared,
+  region: StripRegion,
+  plain: Code,
+  { lanes, saysNext }: { readonly lanes: number; readonly saysNext: boolean },
+): Region {
   const { host, helper, stripHelper, fma, guards, pool, rolled } = shared;
   const plan = { ...shared.plan, lanes, packs: lanes / 4 };
   const { kernel } = plan;
@@ -95,6 +107,7 @@ function newRegion(shared: StripShared, region: StripRegion, plain: Code, lanes:
     cost: Math.min(fuelPerTick, (costOf(kernel, region as never) * lanes) / 2),
     taken: takenOf(plan, region),
     spareMasks: [],
+    saysNext,
     halves: plan.shapes.apart && findHalves(shared, code),
   };
 }
@@ -361,6 +374,7 @@ function leave(r: Region, block: number | undefined): void {
     return;
   }
   if (to !== undefined) keep(r, to);
+  if (!r.saysNext) return;
   code.i32(to === undefined ? gone : regionAt(plan, to));
   code.at('global.set', shared.phase);
 }
@@ -371,7 +385,8 @@ function wait(r: Region, to: number): void {
   arrive(r.values.strip, r.halves!, regionAt(r.plan, to));
 }
 
-const regionAt = ({ regions }: StripPlan, block: number): number => regions.find(({ entry }) => entry === block)!.id;
+/** The region that starts with a block. */
+export const regionAt = ({ regions }: StripPlan, block: number): number => regions.find(({ entry }) => entry === block)!.id;
 
 /** Keeps what a region wants that starts with a block. A value from before this one is in its place already. */
 function keep({ plan, region, values }: Region, to: number): void {
