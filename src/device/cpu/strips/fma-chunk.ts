@@ -1,6 +1,6 @@
 /** Exact fused operations of singles in rolled code (`chunk.ts`): as in `fma.ts`, but what is in doubt is only noted. */
 import type { InstOf, Value } from '../../../ir/index.ts';
-import { doubtBound, doubtOfScaled, offsetOfDoubt, offsetOfScaled, powerOfTwo, roundToOdd, type Scale } from './fma.ts';
+import { doubtBound, doubtOfScaled, offsetOfDoubt, offsetOfScaled, powerOfTwo, roundToOdd, type Scale, toSingle } from './fma.ts';
 import type { Strip } from './strip.ts';
 import { joinHalves } from './vectors.ts';
 
@@ -35,37 +35,41 @@ const sideBySide = 4;
 /** Scratch locals of these rules: sums from the third on. */
 const [least, marked, firstSum] = [160, 161, 162];
 
-export function newDoubt({ code, temp }: Strip): Doubt {
-  const [offset, mask] = [temp('v128', least), temp('v128', marked)];
-  let [isNoted, isMarked] = [false, false];
+export function newDoubt(s: Strip): Doubt {
+  const { code } = s;
+  const [offset, mask] = [folded(s, least, 'i32x4.min_s'), folded(s, marked, 'v128.or')];
   return {
-    note() {
-      if (isNoted) {
-        code.at('local.get', offset);
-        code.op('i32x4.min_s');
-      }
-      code.at('local.set', offset);
-      isNoted = true;
-    },
-    mark() {
-      if (isMarked) {
-        code.at('local.get', mask);
-        code.op('v128.or');
-      }
-      code.at('local.set', mask);
-      isMarked = true;
-    },
+    note: offset.add,
+    mark: mask.add,
     push() {
+      const isNoted = offset.push();
       if (isNoted) {
-        code.at('local.get', offset);
         code.v128(doubtBound);
         code.op('i32x4.lt_s');
       }
-      if (isMarked) code.at('local.get', mask);
+      const isMarked = mask.push();
       if (isNoted && isMarked) code.op('v128.or');
       if (isNoted || isMarked) code.op('i32x4.bitmask');
       else code.i32(0);
     },
+  };
+}
+
+/** A vector into which those on the stack are folded one by one; `push` puts it there if there is any, and says so. */
+function folded({ code, temp }: Strip, which: number, op: string): { add(): void; push(): boolean } {
+  const local = temp('v128', which);
+  let isThere = false;
+  const push = (): boolean => {
+    if (isThere) code.at('local.get', local);
+    return isThere;
+  };
+  return {
+    add() {
+      if (push()) code.op(op);
+      code.at('local.set', local);
+      isThere = true;
+    },
+    push,
   };
 }
 
@@ -108,11 +112,7 @@ export function fused(tile: Tile, inst: InstOf<'fma'>, value: Value, doubt: Doub
       doubt.note();
     }
     for (const half of halves) {
-      code.at('local.get', sumOf(half));
-      code.op('f32x4.demote_f64x2_zero');
-      code.at('local.tee', sumOf(half));
-      code.op('f64x2.promote_low_f32x4');
-      code.at('local.set', tile.ownDouble(value, half));
+      toSingle(strip, sumOf(half), tile.ownDouble(value, half));
       if (half % 2 === 0) continue;
       for (const each of [half - 1, half]) code.at('local.get', sumOf(each));
       joinHalves(strip);

@@ -186,11 +186,7 @@ function byDoubles(values: StripValues, inst: InstOf<'fma'>, value: Value): void
     code.end();
     // To singles, which are kept as doubles too for the next such operation.
     for (const half of halves) {
-      code.at('local.get', sumOf(half));
-      code.op('f32x4.demote_f64x2_zero');
-      code.at('local.tee', sumOf(half));
-      code.op('f64x2.promote_low_f32x4');
-      code.at('local.set', results[half]!);
+      toSingle(s, sumOf(half), results[half]!);
       if (half % 2 === 0) continue;
       for (const each of [half - 1, half]) code.at('local.get', sumOf(each));
       joinHalves(s);
@@ -207,6 +203,15 @@ const togetherOf = (packs: number): number => (packs > 4 ? 1 : 2);
 
 /** Scratch locals of these rules. */
 const [firstSum, firstScaled, firstFactor, firstAddend, product, part, error, sign] = [110, 120, 130, 140, 105, 106, 107, 108];
+
+/** Makes two sums singles, which are kept as doubles too. */
+export function toSingle({ code }: Strip, sum: number, double: number): void {
+  code.at('local.get', sum);
+  code.op('f32x4.demote_f64x2_zero');
+  code.at('local.tee', sum);
+  code.op('f64x2.promote_low_f32x4');
+  code.at('local.set', double);
+}
 
 /** An operand as doubles, two vectors for each pack. */
 interface Doubles {
