@@ -102,6 +102,35 @@ for (const [op, constant, result] of [
   ['umulhi', 1, 0],
 ] as const)
   becomes(`%10 = const i32 ${constant}; %11 = ${op} i32 %i, %10; %11`, `%10 = const i32 ${result}; %10`);
+// A thread's number is below 1024, so that its sign is none: what compilers make of `tid / 16` and `tid % 16`, of `(tid + 128) / 8`, and of others.
+becomes(
+  '%10 = sreg i32 {name: tid.x}; %11 = const i32 31; %12 = ashr i32 %10, %11; %13 = const i32 28; %14 = lshr i32 %12, %13; %15 = add i32 %10, %14; %16 = const i32 4; %17 = ashr i32 %15, %16; %17',
+  '%10 = sreg i32 {name: tid.x}; %16 = const i32 4; %17 = lshr i32 %10, %16; %17',
+);
+becomes(
+  '%10 = sreg i32 {name: tid.y}; %11 = const i32 128; %12 = add i32 %10, %11; %13 = const i32 31; %14 = ashr i32 %12, %13; %14',
+  '%10 = const i32 0; %10',
+);
+becomes('%10 = const i32 255; %11 = and i32 %i, %10; %12 = const i32 8; %13 = lshr i32 %11, %12; %13', '%10 = const i32 0; %10');
+for (const [name, most] of [
+  ['tid.x', 1023],
+  ['tid.linear', 1023],
+  ['laneid', 31],
+] as const) {
+  const bits = Math.log2(most + 1);
+  const shifted = (by: number): string => `%10 = sreg i32 {name: ${name}}; %11 = const i32 ${by}; %12 = lshr i32 %10, %11; %12`;
+  becomes(shifted(bits), '%10 = const i32 0; %10');
+  becomes(shifted(bits - 1), shifted(bits - 1));
+}
+// What may be below 0, or come around, keeps its sign.
+for (const kept of [
+  '%10 = const i32 31; %11 = ashr i32 %i, %10; %11',
+  '%10 = const i32 -256; %11 = and i32 %i, %10; %12 = const i32 31; %13 = ashr i32 %11, %12; %13',
+  '%10 = sreg i32 {name: tid.x}; %11 = const i32 2147483647; %12 = add i32 %10, %11; %13 = const i32 31; %14 = ashr i32 %12, %13; %14',
+  '%10 = sreg i32 {name: tid.x}; %11 = const i32 -1; %12 = add i32 %10, %11; %13 = const i32 31; %14 = ashr i32 %12, %13; %14',
+  '%10 = sreg i32 {name: gid.x}; %11 = const i32 31; %12 = ashr i32 %10, %11; %12',
+])
+  becomes(kept, kept);
 becomes('%10 = sub i32 %i, %i; %10', '%10 = const i32 0; %10');
 becomes('%10 = xor i64 %j, %j; %10', '%10 = const i64 0; %10');
 becomes('%10 = and i32 %i, %i; %10', '%i');

@@ -1,6 +1,6 @@
 /** Identities of integer and float ops. They hold for every bit pattern, NaN and -0 among them; what does not is not here. */
 import { evalOp, isEvaluableInst } from '../eval.ts';
-import type { Inst, InstOf } from '../kernel.ts';
+import type { Inst, InstOf, Value } from '../kernel.ts';
 import type { IcmpPredicate, Op } from '../ops.ts';
 import { bitsOf, type Type } from '../types.ts';
 import { bitsIn, constantOf, defOf, placeConstant, type Rewrite, type RewriteContext, type RewriteRule } from './rewrite.ts';
@@ -103,6 +103,49 @@ const xor: RewriteRule<'xor'> = (inst, c) => {
   return isDenial ? denied(defOf(c, inst.a)) : answer;
 };
 
+/** Operands that a bound is looked for through. */
+const deepest = 6;
+
+/** What special registers are at most. Source: CUDA C++ Programming Guide, technical specifications per compute capability; Metal has no more. */
+const mostOf: Partial<Record<string, bigint>> = { 'tid.x': 1023n, 'tid.y': 1023n, 'tid.z': 1023n, 'tid.linear': 1023n, laneid: 31n };
+
+/** The most that a number of 32 bits is, where it is known to be no less than 0: of threads' numbers and of what is made of them. */
+function mostIn(c: RewriteContext, value: Value, depth = 0): bigint | undefined {
+  const inst = defOf(c, value);
+  if (inst.type !== 'i32' || depth > deepest) return undefined;
+  const [a, b] = 'a' in inst && 'b' in inst ? [mostIn(c, inst.a as Value, depth + 1), mostIn(c, inst.b as Value, depth + 1)] : [];
+  const natural = (most: bigint | undefined): bigint | undefined => (most !== undefined && most < 1n << 31n ? most : undefined);
+  switch (inst.op) {
+    case 'const':
+      return natural(inst.bits);
+    case 'sreg':
+      return mostOf[inst.name];
+    case 'add':
+      return natural(a === undefined || b === undefined ? undefined : a + b);
+    case 'and':
+      return a === undefined || (b !== undefined && b < a) ? b : a;
+    case 'lshr':
+    case 'ashr': {
+      const by = bitsIn(c, inst.b);
+      return a === undefined || by === undefined ? undefined : a >> by;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Compilers divide numbers that may be below 0 by shifts, with what they add to those taken from the sign: of numbers that are not, nothing is added. */
+const ofNatural =
+  (rule: BinaryRule): BinaryRule =>
+  (inst, c) => {
+    const answer = rule(inst, c);
+    const by = answer === undefined ? bitsIn(c, inst.b) : undefined;
+    const most = by === undefined || by >= 32n ? undefined : mostIn(c, inst.a);
+    if (by === undefined || most === undefined) return answer;
+    if (most >> by === 0n) return constantOf(inst.type, 0n);
+    return (inst.op as Op) === 'ashr' ? ({ ...inst, op: 'lshr' } as Inst) : undefined;
+  };
+
 const fneg: RewriteRule<'fneg'> = ({ a }, c) => {
   const inner = defOf(c, a);
   return inner.op === 'fneg' ? inner.a : undefined;
@@ -119,5 +162,7 @@ const binaryRules = Object.fromEntries(Object.entries(binaries).map(([op, identi
   (inst: Inst, c: RewriteContext) => Rewrite
 >;
 
+const shifts = { lshr: ofNatural(binaryRule(binaries.lshr)), ashr: ofNatural(binaryRule(binaries.ashr)) };
+
 /** Rules of arithmetic, comparison and choice. */
-export const arithmeticRules = { ...binaryRules, xor, icmp, select, fneg, fabs };
+export const arithmeticRules = { ...binaryRules, ...shifts, xor, icmp, select, fneg, fabs };
