@@ -46,6 +46,9 @@ export const sregs = [
   'gid.z',
 ] as const;
 
+/** Threads of a block at most, on every target. Source: CUDA C++ Programming Guide, technical specifications per compute capability. */
+export const mostBlockThreads = 1024;
+
 /** What an atomic puts in the place of the old value: of it and the operand. `inc` and `dec` wrap at the operand (PTX ISA 9.7.13). */
 const atomicOps = ['add', 'and', 'or', 'xor', 'exch', 'smin', 'smax', 'umin', 'umax', 'inc', 'dec', 'fadd'] as const;
 export type AtomicOp = (typeof atomicOps)[number];

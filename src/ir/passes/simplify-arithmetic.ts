@@ -1,7 +1,7 @@
 /** Identities of integer and float ops. They hold for every bit pattern, NaN and -0 among them; what does not is not here. */
 import { evalOp, isEvaluableInst } from '../eval.ts';
 import type { Inst, InstOf, Value } from '../kernel.ts';
-import type { IcmpPredicate, Op } from '../ops.ts';
+import { type IcmpPredicate, mostBlockThreads, type Op, type Sreg } from '../ops.ts';
 import { bitsOf, type Type } from '../types.ts';
 import { bitsIn, constantOf, defOf, placeConstant, type Rewrite, type RewriteContext, type RewriteRule } from './rewrite.ts';
 import { associative, denied } from './symmetry.ts';
@@ -106,27 +106,38 @@ const xor: RewriteRule<'xor'> = (inst, c) => {
 /** Operands that a bound is looked for through. */
 const deepest = 6;
 
-/** What special registers are at most. Source: CUDA C++ Programming Guide, technical specifications per compute capability; Metal has no more. */
-const mostOf: Partial<Record<string, bigint>> = { 'tid.x': 1023n, 'tid.y': 1023n, 'tid.z': 1023n, 'tid.linear': 1023n, laneid: 31n };
+const lastThread = BigInt(mostBlockThreads - 1);
+/** What special registers are at most. */
+const mostOf: Partial<Record<Sreg, bigint>> = {
+  'tid.x': lastThread,
+  'tid.y': lastThread,
+  'tid.z': lastThread,
+  'tid.linear': lastThread,
+  laneid: 31n,
+};
 
 /** The most that a number of 32 bits is, where it is known to be no less than 0: of threads' numbers and of what is made of them. */
 function mostIn(c: RewriteContext, value: Value, depth = 0): bigint | undefined {
   const inst = defOf(c, value);
   if (inst.type !== 'i32' || depth > deepest) return undefined;
-  const [a, b] = 'a' in inst && 'b' in inst ? [mostIn(c, inst.a as Value, depth + 1), mostIn(c, inst.b as Value, depth + 1)] : [];
-  const natural = (most: bigint | undefined): bigint | undefined => (most !== undefined && most < 1n << 31n ? most : undefined);
+  const operand = (from: Value): bigint | undefined => mostIn(c, from, depth + 1);
+  const natural = (most: bigint): bigint | undefined => (most < 1n << 31n ? most : undefined);
   switch (inst.op) {
     case 'const':
       return natural(inst.bits);
     case 'sreg':
       return mostOf[inst.name];
-    case 'add':
-      return natural(a === undefined || b === undefined ? undefined : a + b);
-    case 'and':
+    case 'add': {
+      const [a, b] = [operand(inst.a), operand(inst.b)];
+      return a === undefined || b === undefined ? undefined : natural(a + b);
+    }
+    case 'and': {
+      const [a, b] = [operand(inst.a), operand(inst.b)];
       return a === undefined || (b !== undefined && b < a) ? b : a;
+    }
     case 'lshr':
     case 'ashr': {
-      const by = bitsIn(c, inst.b);
+      const [a, by] = [operand(inst.a), bitsIn(c, inst.b)];
       return a === undefined || by === undefined ? undefined : a >> by;
     }
     default:

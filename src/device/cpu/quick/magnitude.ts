@@ -2,7 +2,7 @@
  * How far from their root addresses are, so that their low 32 bits tell where they are: each address is taken apart into numbers whose size
  * is known, and into others of which `within` has to say, while the kernel runs, that they are small enough.
  */
-import { type Block, bitsOf, edgesOf, type InstOf, type Kernel, type Roots, type Value } from '../../../ir/index.ts';
+import { type Block, bitsOf, edgesOf, type InstOf, type Kernel, mostBlockThreads, type Roots, type Value } from '../../../ir/index.ts';
 
 /** What is to be said of a number: it is from minus the limit to the limit, or unsigned below it. */
 export interface Within {
@@ -161,7 +161,8 @@ function mostOf(kernel: Kernel, value: Value, isSigned: boolean): bigint {
   const inst = kernel.insts[value]!;
   const bits = bitsOf(inst.type);
   if (inst.op === 'const') return isSigned ? magnitude(inst.bits, bits) : inst.bits;
-  if (inst.op === 'sreg') return inst.name.startsWith('tid') || inst.name.startsWith('ntid') ? 1024n : BigInt(mostThreads);
+  if (inst.op === 'sreg')
+    return inst.name.startsWith('tid') || inst.name.startsWith('ntid') ? BigInt(mostBlockThreads) : BigInt(mostThreads);
   if (inst.op === 'and') {
     const mask = constantOf(kernel, inst.b);
     if (mask !== undefined && mask < 2n ** BigInt(bits - 1)) return mask;

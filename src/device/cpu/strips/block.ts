@@ -45,13 +45,13 @@ export function writeBlock({ module, phase }: StripShared, steps: readonly numbe
 /** Bytes of code up to which regions stand in one function: what calls take is of no account beside long ones. */
 const mostTogether = 24_000;
 
-/**
- * Writes all regions in one function, if each is always followed by the next; nothing where that is not so, they are too long for it, or one cannot be
- * written. In a loop over regions engines would hold in registers throughout what only one of them wants.
- */
+/** Whether there are several regions, each always followed by the next. In a loop over some engines would hold in registers throughout what only one wants. */
+export const isLine = (plan: StripPlan): boolean =>
+  plan.regions.length > 1 && plan.regions.every((region, id) => soleNext(plan, region) === (id + 1 < plan.regions.length ? id + 1 : gone));
+
+/** Writes all regions of a line in one function; nothing where they are too long for it, or one cannot be written. */
 export function writeBlockWhole(shared: StripShared): { readonly index: number; readonly size: number } | undefined {
   const { regions } = shared.plan;
-  if (!regions.every((region, id) => soleNext(shared.plan, region) === (id + 1 < regions.length ? id + 1 : gone))) return undefined;
   const { index, code } = shared.module.fn({ params: [], results: [] });
   const isWritten = regions.every((region) => writeRegionIn(shared, region, code, false) && code.size <= mostTogether);
   return isWritten ? { index, size: code.size } : undefined;

@@ -10,7 +10,7 @@ import { declareQuick } from '../quick/state.ts';
 import { stripGuards } from '../quick/write.ts';
 import { doesTogether } from './apart.ts';
 import { writeRounds } from './arrivals.ts';
-import { writeBlock, writeBlockWhole } from './block.ts';
+import { isLine, writeBlock, writeBlockWhole } from './block.ts';
 import { stripHelperTable } from './helpers.ts';
 import { poolStart, type StripOptions, type StripPlan, stripPlan } from './plan.ts';
 import { newPool, pooledCode } from './pool.ts';
@@ -62,8 +62,7 @@ function compileOnce(kernel: Kernel, block: Dim3, options: StripOptions): Made {
   const plan = stripPlan(kernel, block, options);
   const after = whyNotTogether(plan) ?? (options.guards && whyNotGuarded(plan, options.guards));
   if (after !== undefined) return { why: after };
-  const isShort = plan.regions.length > 1 && !options.guards && !plan.shapes.apart;
-  const together = isShort ? writeModule(plan, options, 'together') : undefined;
+  const together = !options.guards && !plan.shapes.apart && isLine(plan) ? writeModule(plan, options, 'together') : undefined;
   if (together && !('why' in together)) return together;
   const apart = writeModule(plan, options, 'apart');
   return 'why' in apart && apart.why === tooMuch ? writeModule(plan, options, 'brief') : apart;

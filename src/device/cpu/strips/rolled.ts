@@ -9,7 +9,7 @@ import { isFree } from '../compile/plan.ts';
 import { firstAddress, isDense } from './access.ts';
 import { isAlike, placeOf, type Rolled, writeChunk } from './chunk.ts';
 import { isExactFma } from './fma.ts';
-import { isLongRun } from './long-runs.ts';
+import { fewestRolled, isLongRun } from './long-runs.ts';
 import { partWriter } from './rules.ts';
 import { longOf, type Strip, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
@@ -25,7 +25,8 @@ interface Run {
 
 /** The stretches of a block that are to be rolled. */
 export function runsOf(s: Strip, { body }: Block): Run[] {
-  if (s.plan.packs === 1) return [];
+  // Most blocks are told by that alone.
+  if (s.plan.packs === 1 || (body.length < fewestRolled && !isFusedRun(s, body))) return [];
   const runs: Run[] = [];
   let [from, values]: [number, Value[]] = [0, []];
   for (let at = 0; at <= body.length; at++) {
