@@ -1,6 +1,8 @@
 /**
  * Long straight code made at random, as ciphers and unrolled loops have it: every thread takes words of its own and mixes them in hundreds of
- * instructions on words, long integers, floats and conditions, with loads between. Under a guard that not every lane passes, and in a loop.
+ * instructions on words, long integers, floats and conditions, with loads between. Under a guard that not every lane passes, and in a loop. The lower
+ * half of the buffer has what threads write, one word of every thread behind the other; in the upper half, which nobody writes, words of one thread
+ * may lie side by side too, and some are for all threads.
  */
 import type { Kernel, Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
@@ -24,8 +26,13 @@ export function randomStraight(seed: number, threads: number, length: number): K
     const { b, i32 } = w;
     const thread = w.sreg('tid.linear');
     const place = (word: number): Value => b.add(b.mul(i32(word), i32(threads)), thread);
-    const mix = (start: Value): Value => mixture(w, { pick, length, start, take: () => w.get(w.param(0), place(pick(wordsOfStraight))) });
-    const put = (value: Value): void => w.put(w.param(0), place(pick(wordsOfStraight)), value);
+    const half = wordsOfStraight / 2;
+    const inSteps = (word: number): Value => b.add(b.mul(thread, i32(half)), i32(half * threads + word));
+    const alike = (): Value => i32(half * threads + pick(half * threads));
+    const take = (): Value =>
+      w.get(w.param(0), [() => inSteps(pick(half)), alike, () => place(pick(wordsOfStraight))][Math.min(pick(5), 2)]!());
+    const mix = (start: Value): Value => mixture(w, { pick, length, start, take });
+    const put = (value: Value): void => w.put(w.param(0), place(pick(half)), value);
     w.when(w.is(thread, 'ult', i32(threads - pick(Math.min(threads, 20)))), () => {
       put(mix(thread));
       if (pick(2) === 0) return;

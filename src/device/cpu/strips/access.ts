@@ -87,7 +87,7 @@ export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value:
   if (shapeOf(s, inst.addr) === 0) return loadShared(s, values, inst, value);
   const isSideBySide = isDense(s, inst.addr, value);
   if (!isSideBySide && !isNear(s, inst.addr)) return gather(s, values, inst, value);
-  const places = (base: number, pack: number): Places => evenPlaces(s, inst.addr, base, pack);
+  const places = (base: number, pack: number): Places => evenPlaces(s, inst.addr, () => s.code.at('local.get', base), pack);
   const vector = (base: number, part: number): void => {
     if (isSideBySide) return denseVector(s, inst, () => s.code.at('local.get', base), part);
     loadEven(s, inst.type, places(base, bytesOf(elementOf(inst.type)) === 8 ? part >> 1 : part), part & 1);
@@ -105,7 +105,7 @@ export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value:
 }
 
 /** Whether lanes are in even steps, and those that do not run so near to the others that they may read there. */
-function isNear(s: Strip, addr: Value): boolean {
+export function isNear(s: Strip, addr: Value): boolean {
   const stride = strideOf(s, addr);
   return stride !== undefined && (!s.mask || Math.abs(stride) * s.plan.lanes <= margin);
 }
@@ -248,7 +248,15 @@ function scatterLanes(s: Strip, inst: InstOf<'store'>, pack: number): void {
 function storeEven(s: Strip, inst: InstOf<'store'>): void {
   const base = baseOf(s, inst.addr);
   for (let pack = 0; pack < s.plan.packs; pack++)
-    whereAnyRuns(s, pack, () => storePieces(s, inst.value, pack, evenPlaces(s, inst.addr, base, pack), onlyRunning(s, pack)));
+    whereAnyRuns(s, pack, () =>
+      storePieces(
+        s,
+        inst.value,
+        pack,
+        evenPlaces(s, inst.addr, () => s.code.at('local.get', base), pack),
+        onlyRunning(s, pack),
+      ),
+    );
 }
 
 /** Has lanes of a pack do what they do if they run; nothing where all do. */

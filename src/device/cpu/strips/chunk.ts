@@ -3,12 +3,16 @@
  * in doubt is told once, at the end: then the chunk is run once more, with sums rounded to odd.
  */
 import { bug } from '../../../base/bug.ts';
-import { bytesOf, elementOf, type InstOf, type Value } from '../../../ir/index.ts';
-import { denseAt, denseVector } from './access.ts';
+import { bytesOf, type InstOf, operandsOf, type Value } from '../../../ir/index.ts';
+import type { Code } from '../../../wasm/index.ts';
+import { writeConstant } from '../compile/values.ts';
+import { denseAt, denseVector, isDense } from './access.ts';
 import { alikeDoubles, isExactFma } from './fma.ts';
 import { type Doubt, fused, newDoubt, type Tile } from './fma-chunk.ts';
+import { constantWords } from './free.ts';
+import { evenPlaces, loadEven } from './pieces.ts';
 import { partWriter } from './rules.ts';
-import { longOf, type Strip, shapeOf } from './strip.ts';
+import { longOf, numberOf, type Strip, shapeOf, splat, tempsOf } from './strip.ts';
 import { upperHalf } from './vectors.ts';
 
 export interface Rolled {
@@ -50,16 +54,129 @@ export const isAlike = (s: Strip, value: Value): boolean => s.kernel.insts[value
 /** Where fewer than one in so many instructions is an exact fused operation, rounding each to odd at once takes less than a chunk that is there twice. */
 const seldom = 8;
 
-/** Writes one chunk for the vectors of one turn. */
+/** Writes one chunk for all vectors of a strip. One of several has a function of its own: engines do not optimise what is long. */
 export function writeChunk(rolled: Rolled, chunk: readonly Value[]): void {
+  if (rolled.chunks.length === 1) return eachTurn(rolled, chunk);
+  const { own, call } = inFunction(rolled, chunk);
+  eachTurn(own, chunk);
+  call(() => {});
+}
+
+/** Writes a loop over the vectors of a strip. */
+function eachTurn(rolled: Rolled, chunk: readonly Value[]): void {
+  const { strip, base, ahead, tile } = rolled;
+  const { code } = strip;
+  code.i32(0);
+  code.at('local.set', ahead);
+  code.open('loop');
+  code.at('global.get', strip.host.globals.records);
+  code.at('local.get', ahead);
+  code.op('i32.add');
+  code.at('local.set', base);
+  writeTurn(rolled, chunk);
+  code.at('local.get', ahead);
+  code.i32(16 * tile);
+  code.op('i32.add');
+  code.at('local.tee', ahead);
+  code.i32(16 * strip.plan.packs);
+  code.op('i32.lt_u');
+  code.at('br_if', 0);
+  code.end();
+}
+
+/** Writes a chunk for the vectors of one turn. */
+function writeTurn(rolled: Rolled, chunk: readonly Value[]): void {
   const { strip } = rolled;
   if (chunk.filter((value) => isExactFma(strip, value)).length < chunk.length / seldom) return writeOnce(rolled, chunk);
   const doubt = newDoubt(strip);
   writeOnce(rolled, chunk, doubt);
   doubt.push();
   strip.code.openRare();
-  writeOnce(rolled, chunk);
+  callAgain(rolled, chunk);
   strip.code.end();
+}
+
+/**
+ * Runs a chunk once more, vector by vector, with every sum rounded to odd. A function does it: beside the code that is seldom left it would take
+ * registers from that, and be most of what there is to compile.
+ */
+function callAgain(rolled: Rolled, chunk: readonly Value[]): void {
+  const { strip, tile, base, ahead } = rolled;
+  const { own, call } = inFunction(rolled, chunk, ['base', 'ahead']);
+  writeOnce({ ...own, tile: 1 }, chunk);
+  for (let pack = 0; pack < tile; pack++)
+    call(() => {
+      for (const local of [base, ahead]) {
+        strip.code.at('local.get', local);
+        strip.code.i32(16 * pack);
+        strip.code.op('i32.add');
+      }
+    });
+}
+
+/**
+ * A function for a chunk, which takes from memory what others hand on, and has all else in its parameters, some of which `call` is to put on the stack
+ * itself.
+ */
+function inFunction(
+  { strip, ...rolled }: Rolled,
+  chunk: readonly Value[],
+  given: readonly ('base' | 'ahead')[] = [],
+): { readonly own: Rolled; readonly call: (pushGiven: () => void) => void } {
+  const loads = chunk.filter((value) => rolled.addresses.has(value));
+  const shared = sharedBy({ strip, ...rolled }, chunk);
+  const words = given.length + loads.length;
+  const { index, code } = strip.newFunction([
+    ...Array.from({ length: words }, () => 'i32' as const),
+    ...shared.map((value) => numberOf(strip, value)),
+  ]);
+  const wordOf = (name: 'base' | 'ahead'): number => (given.includes(name) ? given.indexOf(name) : code.local('i32'));
+  const own: Rolled = {
+    ...rolled,
+    strip: alone(strip, code, new Map(shared.map((value, i) => [value, words + i]))),
+    addresses: new Map(loads.map((load, i) => [load, given.length + i])),
+    base: wordOf('base'),
+    ahead: wordOf('ahead'),
+    locals: [],
+  };
+  const call = (pushGiven: () => void): void => {
+    pushGiven();
+    for (const load of loads) strip.code.at('local.get', rolled.addresses.get(load)!);
+    for (const value of shared) strip.scalar(value);
+    strip.code.at('call', index);
+  };
+  return { own, call };
+}
+
+/** Numbers that lanes share and a chunk takes as they are: neither constants, nor there as doubles. */
+function sharedBy({ strip, made, inputs, alike }: Rolled, chunk: readonly Value[]): Value[] {
+  const taken = new Set<Value>();
+  for (const value of chunk) {
+    const inst = strip.kernel.insts[value]!;
+    if (inst.op === 'load') continue;
+    const isFused = isExactFma(strip, value);
+    for (const operand of operandsOf(inst)) {
+      const isThere = made.has(operand) || inputs.has(operand) || strip.kernel.insts[operand]!.op === 'const';
+      if (!isThere && !(isFused && alike.has(operand))) taken.add(operand);
+    }
+  }
+  return [...taken];
+}
+
+/** A strip in a function of its own, which has some numbers in its parameters. */
+function alone(strip: Strip, code: Code, numbers: ReadonlyMap<Value, number>): Strip {
+  const own = Object.create(strip) as Strip;
+  const scalar = (value: Value): void => {
+    const inst = strip.kernel.insts[value]!;
+    if (inst.op === 'const') return writeConstant(code, numberOf(strip, value), inst.bits);
+    code.at('local.get', numbers.get(value) ?? bug(`value ${value} is not handed to a chunk`));
+  };
+  const part = (value: Value): void => {
+    const inst = strip.kernel.insts[value]!;
+    if (inst.op === 'const') return code.v128(constantWords(strip, value, inst));
+    splat(own, value, () => scalar(value));
+  };
+  return Object.assign(own, { code, mask: undefined, scalar, part, temp: tempsOf(code) });
 }
 
 /** The chunk with what is told of doubt, or with every sum rounded to odd. */
@@ -122,7 +239,7 @@ function localsOf(rolled: Rolled, chunk: readonly Value[]): Pick<Tile, 'part' | 
     const known = singles.get(value)?.[which];
     if (known !== undefined) return code.at('local.get', known);
     const load = loadOf(value);
-    if (load) denseVector(strip, load, () => pushAddress(rolled, load, value), which);
+    if (load) loadPart(rolled, load, value, which);
     else {
       code.at('local.get', base);
       code.access('v128.load', 4, placeOf(rolled, value, which));
@@ -131,17 +248,17 @@ function localsOf(rolled: Rolled, chunk: readonly Value[]): Pick<Tile, 'part' | 
   };
   /** Two of a vector's four as doubles: from its local, or from where it stands. */
   const widen = (value: Value, half: number): void => {
-    const single = singles.get(value)?.[half >> 1];
+    const isThere = singles.get(value)?.[half >> 1] !== undefined;
     const load = loadOf(value);
-    if (single !== undefined) {
-      code.at('local.get', single);
-      if (half % 2 === 1) upperHalf(strip);
-    } else if (load) {
+    if (!isThere && load && isDense(strip, load.addr, value)) {
       pushAddress(rolled, load, value);
       code.access('v128.load', 1, denseAt(8 * half));
-    } else {
+    } else if (!isThere && !load) {
       code.at('local.get', base);
       code.access('v128.load', 4, placeOf(rolled, value, half >> 1) + 8 * (half % 2));
+    } else {
+      part(value, half >> 1);
+      if (half % 2 === 1) upperHalf(strip);
     }
     code.op('f64x2.promote_low_f32x4');
   };
@@ -156,19 +273,36 @@ function localsOf(rolled: Rolled, chunk: readonly Value[]): Pick<Tile, 'part' | 
     const known = doubles.get(value)?.[half];
     if (known !== undefined) return code.at('local.get', known);
     widen(value, half);
+    // What others hand on stays where it is: a chunk may take more of it than there are registers.
+    if (!isOfChunk.has(value)) return;
     code.at('local.tee', ownDouble(value, half));
   };
   return { part, own, double, ownDouble };
 }
 
-/** Puts the address of the first lane of the vectors at hand on the stack. */
-function pushAddress({ strip: { code }, addresses, ahead }: Rolled, inst: InstOf<'load'>, value: Value): void {
-  const bytes = bytesOf(elementOf(inst.type));
+/** Puts one vector that a load makes on the stack. */
+function loadPart(rolled: Rolled, inst: InstOf<'load'>, value: Value, which: number): void {
+  const { strip } = rolled;
+  const push = (): void => pushAddress(rolled, inst, value);
+  if (isDense(strip, inst.addr, value)) return denseVector(strip, inst, push, which);
+  const isLong = bytesOf(inst.type) === 8;
+  loadEven(strip, inst.type, evenPlaces(strip, inst.addr, push, isLong ? which >> 1 : which), which & 1);
+}
+
+/** Puts the address of the first lane of the vectors at hand on the stack: `ahead` is by words before it in a strip. */
+function pushAddress({ strip, addresses, ahead }: Rolled, inst: InstOf<'load'>, value: Value): void {
+  const { code } = strip;
+  const stride = strip.plan.shapes.stride[inst.addr]!;
   code.at('local.get', addresses.get(value)!);
   code.at('local.get', ahead);
-  if (bytes !== 4) {
-    code.i32(Math.abs(Math.log2(bytes / 4)));
-    code.op(bytes > 4 ? 'i32.shl' : 'i32.shr_u');
+  if (stride % 4 !== 0) {
+    code.i32(2);
+    code.op('i32.shr_u');
+  }
+  const factor = stride % 4 === 0 ? stride / 4 : stride;
+  if (factor !== 1) {
+    code.i32(factor);
+    code.op('i32.mul');
   }
   code.op('i32.add');
 }

@@ -117,7 +117,8 @@ function strideOfFree({ plan }: Strip, inst: Inst, value: Value): number {
   return sregShape(inst.name, cut) === 1 ? 1 : 0;
 }
 
-function constantWords(s: Pick<Strip, 'plan' | 'kernel'>, value: Value, { bits, type }: InstOf<'const'>): number[] {
+/** A constant as a vector. */
+export function constantWords(s: Pick<Strip, 'plan' | 'kernel'>, value: Value, { bits, type }: InstOf<'const'>): number[] {
   if (elementOf(type) === 'i1') return words(bits === 1n ? -1 : 0);
   const number = numberOf(s, value);
   return number === 'i64' || number === 'f64' ? longs(bits) : words(Number(bits & 0xffff_ffffn));

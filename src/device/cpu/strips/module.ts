@@ -94,6 +94,10 @@ function writeModule(plan: StripPlan, options: StripOptions, way: Way): Made {
     host,
     helper,
     stripHelper: stripHelperTable(module, helper, host.functions, pooled),
+    newFunction(params) {
+      const { index, code } = module.fn({ params, results: [] });
+      return { index, code: pooled(code) };
+    },
     phase,
     fuel,
     fma: options.fma,

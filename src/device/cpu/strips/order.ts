@@ -37,9 +37,9 @@ function ordered(kernel: Kernel, { body, end }: Block): Value[] {
   };
   body.forEach((value, i) => {
     if (!isFixed(kernel.insts[value]!)) return;
+    if (!isGuard(kernel.insts[value]!)) rootsOf(kernel, body.slice(0, i), placed).forEach(place);
     // A region ends with the barrier that ends its last block, and everything else of the block comes before.
     if (kernel.insts[value]!.op === 'barrier') body.slice(0, i).forEach(place);
-    if (!isGuard(kernel.insts[value]!)) rootsOf(kernel, body.slice(0, i), placed).forEach(place);
     place(value);
   });
   for (const value of sorted(terminatorOperands(end).filter((operand) => depths.has(operand)))) place(value);

@@ -31,11 +31,11 @@ function cuttingOf(type: Type): Cutting {
   return { element, count, piece: Math.min(8, element * count) };
 }
 
-/** Places of lanes that follow each other in the steps of `strideOf` from an address in a local. */
-export function evenPlaces(s: Strip, addr: Value, base: number, pack: number): Places {
+/** Places of lanes that follow each other in the steps of `strideOf` from the address that `push` puts on the stack. */
+export function evenPlaces(s: Strip, addr: Value, push: () => void, pack: number): Places {
   const stride = s.plan.shapes.stride[addr]!;
   return {
-    push: () => s.code.at('local.get', base),
+    push,
     offset: (lane) => bias + (4 * pack + lane) * stride,
     stride,
   };

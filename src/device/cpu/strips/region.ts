@@ -77,7 +77,6 @@ function newRegion(
   plain: Code,
   { lanes, saysNext }: { readonly lanes: number; readonly saysNext: boolean },
 ): Region {
-  const { host, helper, stripHelper, fma, guards, pool, rolled } = shared;
   const plan = { ...shared.plan, lanes, packs: lanes / 4 };
   const { kernel } = plan;
   const local = (): number => plain.local('i32');
@@ -91,10 +90,10 @@ function newRegion(
     shared: local(),
     constant: local(),
   };
-  const code = pooledCode(plain, pool, frame.constant, poolStart(plan));
+  const code = pooledCode(plain, shared.pool, frame.constant, poolStart(plan));
   const used = usedFree(kernel, region.cfg.order);
   const starts = startsOf(plan, code, used);
-  const base = { plan, kernel, code, host, helper, stripHelper, frame, fma, guards, pool, isRolled: false, rolled, mask: undefined };
+  const base = { ...shared, plan, kernel, code, frame, isRolled: false, mask: undefined };
   return {
     shared,
     plan,

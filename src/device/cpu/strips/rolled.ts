@@ -6,7 +6,7 @@
  */
 import { type Block, type InstOf, isVector, operandsOf, specOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 import { isFree } from '../compile/plan.ts';
-import { firstAddress, isDense } from './access.ts';
+import { firstAddress, isDense, isNear } from './access.ts';
 import { isAlike, placeOf, type Rolled, writeChunk } from './chunk.ts';
 import { isExactFma } from './fma.ts';
 import { fewestRolled, isLongRun } from './long-runs.ts';
@@ -51,15 +51,15 @@ const isRolled = (s: Strip, value: Value): boolean => shapeOf(s, value) === 2 &&
 
 function mayRoll(s: Strip, value: Value): boolean {
   const inst = s.kernel.insts[value]!;
-  if (isFree(inst) || (inst.op === 'load' && isDenseLoad(s, inst, value))) return true;
+  if (isFree(inst) || (inst.op === 'load' && isEvenLoad(s, inst, value))) return true;
   const isPlain = [value, ...operandsOf(inst)].every((each) => !isVector(s.kernel.insts[each]!.type));
   if (specOf(inst.op).effect !== 'pure' || !isPlain) return false;
   return shapeOf(s, value) < 2 || isExactFma(s, value) || partWriter(s, value) !== undefined;
 }
 
-/** Loads read alike before and behind each other; nothing of a stretch writes. */
-const isDenseLoad = (s: Strip, inst: InstOf<'load'>, value: Value): boolean =>
-  !inst.volatile && !isVector(inst.type) && (shapeOf(s, value) < 2 || isDense(s, inst.addr, value));
+/** Loads of one number, or of numbers in even steps. They read alike before and behind each other, for nothing of a stretch writes. */
+const isEvenLoad = (s: Strip, inst: InstOf<'load'>, value: Value): boolean =>
+  !inst.volatile && !isVector(inst.type) && (shapeOf(s, value) < 2 || isDense(s, inst.addr, value) || isNear(s, inst.addr));
 
 /** Writes a stretch. Gives the bytes of the record area that it takes, from `start` on. */
 export function writeRolled(values: StripValues, block: Block, { from, to }: Run, start: number): number {
@@ -68,7 +68,6 @@ export function writeRolled(values: StripValues, block: Block, { from, to }: Run
   const body = block.body.slice(from, to);
   for (const value of body) if (!isRolled(strip, value)) values.define(value);
   const { rolled, bytes } = planned(values, block, { from, to }, start);
-  const { ahead, base } = rolled;
   const records = (): void => code.at('global.get', strip.host.globals.records);
   for (const value of rolled.inputs)
     for (let part = 0; part < values.parts(value); part++) {
@@ -86,24 +85,7 @@ export function writeRolled(values: StripValues, block: Block, { from, to }: Run
     firstAddress(strip, (strip.kernel.insts[load] as InstOf<'load'>).addr);
     code.at('local.set', local);
   }
-  for (const chunk of rolled.chunks) {
-    code.i32(0);
-    code.at('local.set', ahead);
-    code.open('loop');
-    records();
-    code.at('local.get', ahead);
-    code.op('i32.add');
-    code.at('local.set', base);
-    writeChunk(rolled, chunk);
-    code.at('local.get', ahead);
-    code.i32(16 * rolled.tile);
-    code.op('i32.add');
-    code.at('local.tee', ahead);
-    code.i32(16 * strip.plan.packs);
-    code.op('i32.lt_u');
-    code.at('br_if', 0);
-    code.end();
-  }
+  for (const chunk of rolled.chunks) writeChunk(rolled, chunk);
   for (const value of rolled.outputs)
     for (let part = 0; part < values.parts(value); part++) {
       records();
@@ -162,17 +144,17 @@ const vectorsTaken = ({ kernel }: Strip, value: Value): readonly Value[] => {
 
 /** Vectors of one turn where fused operations are done, whose chains leave a processor idle unless there are some side by side. */
 const [tileOfFused, tileOfFew] = [2, 4];
-/** Values live at once, but for loads, up to which more vectors have room in the registers. */
+/** Values of a stretch live at once, but for loads, up to which more vectors have room in the registers. */
 const fewLive = 2;
 
 function tileOf(s: Strip, values: readonly Value[]): number {
   if (!isFusedRun(s, values) || isLongRun(s.kernel, values)) return 1;
+  const isMade = new Set(values);
   const live = new Set<Value>();
   let most = 0;
   for (const value of [...values].reverse()) {
     live.delete(value);
-    for (const operand of vectorsTaken(s, value))
-      if (shapeOf(s, operand) === 2 && s.kernel.insts[operand]!.op !== 'load') live.add(operand);
+    for (const operand of vectorsTaken(s, value)) if (isMade.has(operand) && s.kernel.insts[operand]!.op !== 'load') live.add(operand);
     most = Math.max(most, live.size);
   }
   return Math.min(s.plan.packs, most <= fewLive ? tileOfFew : tileOfFused);

@@ -6,7 +6,7 @@ import type { FmaMode } from './fma-mode.ts';
 import type { StripHelper } from './helpers.ts';
 import type { StripPlan } from './plan.ts';
 import type { Pool } from './pool.ts';
-import type { StripGuards } from './strip.ts';
+import type { Strip, StripGuards } from './strip.ts';
 
 /** Bytes of code above which a function of strips is not worth compiling. */
 export const mostBytes = 1 << 20;
@@ -17,6 +17,7 @@ export interface StripShared {
   readonly host: Host;
   readonly helper: (name: HelperName) => number;
   readonly stripHelper: (name: StripHelper) => number;
+  readonly newFunction: Strip['newFunction'];
   /** Global: the region that is next. */
   readonly phase: number;
   /** Global: work until the next look at the clock. */

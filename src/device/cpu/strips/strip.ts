@@ -1,13 +1,13 @@
 /** What everything that writes code for a strip shares. */
 import { bitsOf, elementOf, type InstOf, type Kernel, type Type, type Value } from '../../../ir/index.ts';
-import type { Code, NumberType } from '../../../wasm/index.ts';
+import type { Code, NumberType, ValueType } from '../../../wasm/index.ts';
 import type { HelperName } from '../compile/helpers.ts';
 import type { Host } from '../compile/host.ts';
 import type { FmaMode } from './fma-mode.ts';
 import type { StripHelper } from './helpers.ts';
 import { isLong, type StripPlan } from './plan.ts';
 import type { Pool } from './pool.ts';
-import { words } from './vectors.ts';
+import { shapeName, words } from './vectors.ts';
 
 /** Locals of every function that runs strips. */
 export interface StripFrame {
@@ -61,6 +61,18 @@ export interface Strip {
   waits(value: Value): boolean;
   /** A local for the inside of one rule. */
   temp(type: NumberType | 'v128', which: number): number;
+  /** A new function of some parameters, which gives nothing back; its constant vectors stand in the pool too. */
+  newFunction(params: readonly ValueType[]): { readonly index: number; readonly code: Code };
+}
+
+/** Locals for the insides of rules. */
+export function tempsOf(code: Code): Strip['temp'] {
+  const temps = new Map<string, number>();
+  return (type, which) => {
+    const known = temps.get(`${type} ${which}`) ?? code.local(type);
+    temps.set(`${type} ${which}`, known);
+    return known;
+  };
 }
 
 /** Puts one vector of a result on the stack. Takes the same vector of each operand once, where widths are equal. */
@@ -121,4 +133,14 @@ export function cut(s: Strip, type: Type): void {
 export function addStride({ code }: Pick<Strip, 'code'>, stride: number, part: number): void {
   code.v128([0, 1, 2, 3].map((lane) => Math.imul(stride, 4 * part + lane)));
   code.op('i32x4.add');
+}
+
+/** Makes a vector of a number that `push` puts on the stack; a condition is a mask of all ones. */
+export function splat(s: Pick<Strip, 'code' | 'plan' | 'kernel'>, value: Value, push: () => void): void {
+  const { code } = s;
+  const isFlag = elementOf(s.kernel.insts[value]!.type) === 'i1';
+  if (isFlag) code.i32(0);
+  push();
+  if (isFlag) code.op('i32.sub');
+  code.op(`${shapeName[numberOf(s, value)]}.splat`);
 }

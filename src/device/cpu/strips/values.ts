@@ -11,7 +11,7 @@ import { keptOf, type Waiting } from './kept.ts';
 import type { StripPlan } from './plan.ts';
 import { partWriter } from './rules.ts';
 import { writeScalar } from './scalar.ts';
-import { addStride, longOf, maskPart, numberOf, type Strip, shapeOf } from './strip.ts';
+import { addStride, longOf, maskPart, numberOf, type Strip, shapeOf, splat, tempsOf } from './strip.ts';
 import { consumersOf, isCondition } from './uses.ts';
 import { shapeName, words } from './vectors.ts';
 
@@ -71,7 +71,6 @@ interface State {
 
 /** The values of one function. `base` is a strip but for what is here. */
 export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'lane' | 'waits' | 'temp'>, starts: Starts): StripValues {
-  const temps = new Map<string, number>();
   const strip = base as Strip;
   const state: State = {
     plan: base.plan,
@@ -92,11 +91,7 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
     scalar: (value: Value) => pushScalar(state, starts, value),
     lane: (value: Value, element: number, lane: number) => pushLane(state, starts, value, element, lane),
     waits: (value: Value) => state.waiting.has(value),
-    temp(type: NumberType | 'v128', which: number) {
-      const known = temps.get(`${type} ${which}`) ?? base.code.local(type);
-      temps.set(`${type} ${which}`, known);
-      return known;
-    },
+    temp: tempsOf(base.code),
   });
   return {
     strip,
@@ -161,18 +156,8 @@ function pushPart(state: State, starts: Starts, value: Value, element: number, p
     if (waiting) return waiting.write(part);
     return code.at('local.get', vectorsOf(state, value)[element * partsOf(state, value) + part]!);
   }
-  splat(state, starts, value, element);
+  splat(strip, value, () => pushScalar(state, starts, value, element));
   if (shape === 1) addStride(strip, strip.plan.shapes.stride[value]!, part);
-}
-
-/** A condition is a mask of all ones. */
-function splat(state: State, starts: Starts, value: Value, element: number): void {
-  const { strip } = state;
-  const { type } = strip.kernel.insts[value]!;
-  if (elementOf(type) === 'i1') strip.code.i32(0);
-  pushScalar(state, starts, value, element);
-  if (elementOf(type) === 'i1') strip.code.op('i32.sub');
-  strip.code.op(`${shapeName[numberOf(strip, value)]}.splat`);
 }
 
 function pushLane(state: State, starts: Starts, value: Value, element: number, lane: number): void {
