@@ -249,4 +249,25 @@ test('a fault names the first thread of the strip and how many may have been it'
   assert.match(diagnostics.list[0]?.message ?? '', /at thread \(32, 0, 0\) or one of the (7|15|31) behind it$/);
 });
 
+test('words shifted by every count that is known', () => {
+  const counts = Array.from({ length: 32 }, (_, n) => n);
+  const word = (i: number): number => Math.imul(i + 1, 0x9e37_79b1);
+  const kernel = made((w) => {
+    const { b, i32 } = w;
+    const thread = w.sreg('tid.x');
+    const x = b.mul(b.add(thread, i32(1)), i32(0x9e37_79b1));
+    for (const n of counts)
+      for (const [at, shift] of [b.shl, b.lshr, b.ashr].entries())
+        w.put(w.param(0), b.add(thread, i32(64 * (3 * n + at))), shift(x, i32(n)));
+  });
+  const { bytes, lanes } = ranOn('simd', kernel, 1, 64, 4 * 64 * 96);
+  assert.ok(lanes > 1);
+  const threads = Array.from({ length: 64 }, (_, i) => word(i));
+  const expected = counts.flatMap((n) => [threads.map((x) => x << n), threads.map((x) => x >>> n), threads.map((x) => x >> n)]).flat();
+  assert.equal(
+    [...new Int32Array(bytes.slice().buffer)],
+    expected.map((x) => x | 0),
+  );
+});
+
 test.run();

@@ -1,8 +1,9 @@
 /** What is not done vector by vector: memory, atomics, and what a warp does together. */
-import { type Block, type Inst, type InstOf, operandsOf, specOf, type Value } from '../../../ir/index.ts';
+import { type Block, bytesOf, type Inst, type InstOf, operandsOf, specOf, type Value } from '../../../ir/index.ts';
 import { load, store, whereAnyRuns, whereRuns } from './access.ts';
 import { ballot, reduce, shuffle } from './collective.ts';
 import { exactFma } from './fma.ts';
+import { isWithinVariable } from './most.ts';
 import { runsOf, writeRolled } from './rolled.ts';
 import { bias, writeScalar } from './scalar.ts';
 import { mostBytes } from './shared.ts';
@@ -100,6 +101,7 @@ function atomic(values: StripValues, value: Value): void {
   /** Indices of a pack; of addresses in the page that is nobody's, those at which every access traps. */
   const findIndices = (addr: Value, pack: number): void => {
     s.part(addr, pack);
+    if (isWithinVariable(s.kernel, addr, bytesOf(inst.type))) return code.at('local.set', indices!);
     code.at('local.tee', indices!);
     code.v128(words(bias - 1));
     code.at('local.get', indices!);

@@ -121,7 +121,9 @@ export const shift =
     const op = `${isWide ? 'i64x2' : 'i32x4'}.${name}`;
     const count = s.kernel.insts[inst.b]!;
     const known = count.op === 'const' && count.bits < BigInt(width) ? Number(count.bits) : undefined;
-    // JavaScriptCore moves the count of every shift into a vector register by way of two others. A product takes less, but longer.
+    // JavaScriptCore moves the count of every shift into a vector register by way of two others.
+    if (name === 'shl' && (known === 1 || known === 2) && !isWide) return doubled(s, inst, known);
+    // A product takes less, but longer.
     if (name === 'shl' && known !== undefined && !isWide && (s.isRolled || s.plan.packs >= packsForProducts))
       return (part) => {
         s.part(inst.a, part);
@@ -139,6 +141,21 @@ export const shift =
       cut(s, inst.type);
     };
   };
+
+/** Words added to themselves, once or twice. */
+function doubled(s: Strip, inst: Binary, times: number): PartWriter {
+  const { code } = s;
+  const word = s.temp('v128', 0);
+  return (part) => {
+    s.part(inst.a, part);
+    for (let i = 0; i < times; i++) {
+      code.at('local.tee', word);
+      code.at('local.get', word);
+      code.op('i32x4.add');
+    }
+    cut(s, inst.type);
+  };
+}
 
 /** A count as a word, at most the width less one where it decides. */
 function pushCount(s: Strip, count: Value, width: number, isBounded: boolean): void {

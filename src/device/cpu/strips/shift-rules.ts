@@ -2,8 +2,9 @@
  * Shifts of which every lane has a count of its own: WebAssembly shifts all lanes by one. Words are multiplied by powers of two, which are numbers
  * of floats whose exponent is the count. Counts of the width and more give 0, or the sign throughout. Longs take no longer lane by lane.
  */
-import type { Kernel, Value } from '../../../ir/index.ts';
+import type { Value } from '../../../ir/index.ts';
 import type { Binary } from '../compile/emitter.ts';
+import { mostOf } from './most.ts';
 import { cut, longOf, type PartWriter, partSigned, type Strip } from './strip.ts';
 import { oddWords, words } from './vectors.ts';
 
@@ -15,14 +16,6 @@ export function shiftEach(s: Strip, name: Shift, inst: Binary, value: Value): Pa
   return name === 'shl' ? shiftUp(s, inst) : shiftDown(s, name, inst);
 }
 
-/** Whether a count is below a width whatever its operands are. */
-function isBelow(kernel: Kernel, count: Value, width: bigint): boolean {
-  const inst = kernel.insts[count]!;
-  if (inst.op === 'const') return inst.bits < width;
-  if (inst.op === 'and' || inst.op === 'umin') return isBelow(kernel, inst.a, width) || isBelow(kernel, inst.b, width);
-  return (inst.op === 'zext' || inst.op === 'trunc') && isBelow(kernel, inst.a, width);
-}
-
 const exponentUnit = 2 ** 23;
 /** The bits of -1 as a single. */
 const minusOne = 0xbf80_0000;
@@ -30,13 +23,16 @@ const minusOne = 0xbf80_0000;
 /** Scratch locals of these rules. */
 const [counts, factors, powers, products] = [60, 61, 62, 63];
 
+/** Whether a count is below the width of words whatever its operands are. */
+const isBelow32 = ({ kernel }: Strip, count: Value): boolean => (mostOf(kernel, count) ?? 32n) < 32n;
+
 /** -(2^n) for what is on the stack, the bits of a single less n units of its exponent or more: there is a word for -(2^31), and none for 2^31. */
 const powersOfTwo = (s: Strip): void => s.code.op('i32x4.trunc_sat_f32x4_s');
 
 function shiftUp(s: Strip, inst: Binary): PartWriter {
   const { code } = s;
   const count = s.temp('v128', counts);
-  const isBounded = isBelow(s.kernel, inst.b, 32n);
+  const isBounded = isBelow32(s, inst.b);
   return (part) => {
     s.part(inst.a, part);
     s.part(inst.b, part);
@@ -62,7 +58,7 @@ function shiftDown(s: Strip, name: 'shr_u' | 'shr_s', inst: Binary): PartWriter 
     number,
     number,
   ];
-  const isBounded = isBelow(s.kernel, inst.b, 32n);
+  const isBounded = isBelow32(s, inst.b);
   const get = (...locals: number[]): void => locals.forEach((local) => void code.at('local.get', local));
   return (part) => {
     if (name === 'shr_s') partSigned(s, inst.a, part);

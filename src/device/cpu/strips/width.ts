@@ -20,7 +20,7 @@ const ofExactFma = 6;
 /** The most lanes where lanes part on their ways, or are taken one by one: longer strips have more that do not run, and as much code. */
 const mostApart = 16;
 /** The same where lanes change words in memory one by one: a processor learns which store each load meets, and of fewer it learns more. */
-const mostChanging = 8;
+const mostChanging = 4;
 /** One in so many instructions is often. */
 const oftenChanging = 8;
 
