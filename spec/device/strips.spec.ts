@@ -251,11 +251,11 @@ test('a fault names the first thread of the strip and how many may have been it'
 
 test('words shifted by every count that is known', () => {
   const counts = Array.from({ length: 32 }, (_, n) => n);
-  const word = (i: number): number => Math.imul(i + 1, 0x9e37_79b1);
+  const word = (i: number): number => Math.imul(i + 1, i ^ 0x9e37_79b1);
   const kernel = made((w) => {
     const { b, i32 } = w;
     const thread = w.sreg('tid.x');
-    const x = b.mul(b.add(thread, i32(1)), i32(0x9e37_79b1));
+    const x = b.mul(b.add(thread, i32(1)), b.xor(thread, i32(0x9e37_79b1)));
     for (const n of counts)
       for (const [at, shift] of [b.shl, b.lshr, b.ashr].entries())
         w.put(w.param(0), b.add(thread, i32(64 * (3 * n + at))), shift(x, i32(n)));
