@@ -3,7 +3,7 @@
  * in doubt is told once, at the end: then the chunk is run once more, with sums rounded to odd.
  */
 import { bug } from '../../../base/bug.ts';
-import { bytesOf, type InstOf, operandsOf, type Value } from '../../../ir/index.ts';
+import { bytesOf, type InstOf, type Value } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
 import { writeConstant } from '../compile/values.ts';
 import { denseAt, denseVector, isDense } from './access.ts';
@@ -32,9 +32,12 @@ export interface Rolled {
   readonly outputs: readonly Value[];
   /** By number that lanes share and fused operations take: where it stands in the record area, as a double. */
   readonly alike: ReadonlyMap<Value, number>;
+  /** The same of numbers that all else takes, as they are. */
+  readonly numbers: ReadonlyMap<Value, number>;
   /** By load: a local with the address of the first lane. */
   readonly addresses: ReadonlyMap<Value, number>;
-  /** Locals: bytes of words before the vectors at hand, and their place in the first slot. */
+  /** Locals: where the record area starts, bytes of words before the vectors at hand, and the sum of both. */
+  readonly records: number;
   readonly ahead: number;
   readonly base: number;
   /** Locals of vectors, which one chunk has after the other. */
@@ -64,12 +67,12 @@ export function writeChunk(rolled: Rolled, chunk: readonly Value[]): void {
 
 /** Writes a loop over the vectors of a strip. */
 function eachTurn(rolled: Rolled, chunk: readonly Value[]): void {
-  const { strip, base, ahead, tile } = rolled;
+  const { strip, records, base, ahead, tile } = rolled;
   const { code } = strip;
   code.i32(0);
   code.at('local.set', ahead);
   code.open('loop');
-  code.at('global.get', strip.host.globals.records);
+  code.at('local.get', records);
   code.at('local.get', ahead);
   code.op('i32.add');
   code.at('local.set', base);
@@ -114,26 +117,22 @@ function callAgain(rolled: Rolled, chunk: readonly Value[]): void {
     });
 }
 
-/**
- * A function for a chunk, which takes from memory what others hand on, and has all else in its parameters, some of which `call` is to put on the stack
- * itself.
- */
+/** A function for a chunk, which takes all from memory but where it loads, and the parameters that `call` is to put on the stack itself. */
 function inFunction(
   { strip, ...rolled }: Rolled,
   chunk: readonly Value[],
   given: readonly ('base' | 'ahead')[] = [],
 ): { readonly own: Rolled; readonly call: (pushGiven: () => void) => void } {
   const loads = chunk.filter((value) => rolled.addresses.has(value));
-  const shared = sharedBy({ strip, ...rolled }, chunk);
-  const words = given.length + loads.length;
-  const { index, code } = strip.newFunction([
-    ...Array.from({ length: words }, () => 'i32' as const),
-    ...shared.map((value) => numberOf(strip, value)),
-  ]);
+  const { index, code } = strip.newFunction([...given, ...loads].map(() => 'i32'));
   const wordOf = (name: 'base' | 'ahead'): number => (given.includes(name) ? given.indexOf(name) : code.local('i32'));
+  const records = code.local('i32');
+  code.at('global.get', strip.host.globals.records);
+  code.at('local.set', records);
   const own: Rolled = {
     ...rolled,
-    strip: alone(strip, code, new Map(shared.map((value, i) => [value, words + i]))),
+    strip: withNumbers(strip, code, { numbers: rolled.numbers, records }),
+    records,
     addresses: new Map(loads.map((load, i) => [load, given.length + i])),
     base: wordOf('base'),
     ahead: wordOf('ahead'),
@@ -142,41 +141,26 @@ function inFunction(
   const call = (pushGiven: () => void): void => {
     pushGiven();
     for (const load of loads) strip.code.at('local.get', rolled.addresses.get(load)!);
-    for (const value of shared) strip.scalar(value);
     strip.code.at('call', index);
   };
   return { own, call };
 }
 
-/** Numbers that lanes share and a chunk takes as they are: neither constants, nor there as doubles. */
-function sharedBy({ strip, made, inputs, alike }: Rolled, chunk: readonly Value[]): Value[] {
-  const taken = new Set<Value>();
-  for (const value of chunk) {
-    const inst = strip.kernel.insts[value]!;
-    if (inst.op === 'load') continue;
-    const isFused = isExactFma(strip, value);
-    for (const operand of operandsOf(inst)) {
-      const isThere = made.has(operand) || inputs.has(operand) || strip.kernel.insts[operand]!.op === 'const';
-      if (!isThere && !(isFused && alike.has(operand))) taken.add(operand);
-    }
-  }
-  return [...taken];
-}
-
-/** A strip in a function of its own, which has some numbers in its parameters. */
-function alone(strip: Strip, code: Code, numbers: ReadonlyMap<Value, number>): Strip {
+/** A strip for chunks, in a function of its own or not, where the numbers that lanes share stand in memory. */
+export function withNumbers(strip: Strip, code: Code, { numbers, records }: Pick<Rolled, 'numbers' | 'records'>): Strip {
   const own = Object.create(strip) as Strip;
   const scalar = (value: Value): void => {
     const inst = strip.kernel.insts[value]!;
     if (inst.op === 'const') return writeConstant(code, numberOf(strip, value), inst.bits);
-    code.at('local.get', numbers.get(value) ?? bug(`value ${value} is not handed to a chunk`));
+    code.at('local.get', records);
+    code.access(`${numberOf(strip, value)}.load`, 4, numbers.get(value) ?? bug(`value ${value} is not handed to a chunk`));
   };
   const part = (value: Value): void => {
     const inst = strip.kernel.insts[value]!;
     if (inst.op === 'const') return code.v128(constantWords(strip, value, inst));
     splat(own, value, () => scalar(value));
   };
-  return Object.assign(own, { code, mask: undefined, scalar, part, temp: tempsOf(code) });
+  return Object.assign(own, { code, mask: undefined, scalar, part, temp: code === strip.code ? strip.temp : tempsOf(code) });
 }
 
 /** The chunk with what is told of doubt, or with every sum rounded to odd. */
@@ -265,7 +249,7 @@ function localsOf(rolled: Rolled, chunk: readonly Value[]): Pick<Tile, 'part' | 
   const double = (value: Value, half: number): void => {
     const place = rolled.alike.get(value);
     if (place !== undefined) {
-      code.at('global.get', strip.host.globals.records);
+      code.at('local.get', rolled.records);
       code.access('f64.load', 8, place);
       return code.op('f64x2.splat');
     }

@@ -7,11 +7,11 @@
 import { type Block, type InstOf, isVector, operandsOf, specOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 import { isFree } from '../compile/plan.ts';
 import { firstAddress, isDense, isNear } from './access.ts';
-import { isAlike, placeOf, type Rolled, writeChunk } from './chunk.ts';
+import { isAlike, placeOf, type Rolled, withNumbers, writeChunk } from './chunk.ts';
 import { isExactFma } from './fma.ts';
 import { fewestRolled, isLongRun } from './long-runs.ts';
 import { partWriter } from './rules.ts';
-import { longOf, type Strip, shapeOf } from './strip.ts';
+import { longOf, numberOf, type Strip, shapeOf } from './strip.ts';
 import type { StripValues } from './values.ts';
 
 /** Vector instructions of a chunk. */
@@ -68,7 +68,9 @@ export function writeRolled(values: StripValues, block: Block, { from, to }: Run
   const body = block.body.slice(from, to);
   for (const value of body) if (!isRolled(strip, value)) values.define(value);
   const { rolled, bytes } = planned(values, block, { from, to }, start);
-  const records = (): void => code.at('global.get', strip.host.globals.records);
+  const records = (): void => code.at('local.get', rolled.records);
+  code.at('global.get', strip.host.globals.records);
+  code.at('local.set', rolled.records);
   for (const value of rolled.inputs)
     for (let part = 0; part < values.parts(value); part++) {
       records();
@@ -80,6 +82,11 @@ export function writeRolled(values: StripValues, block: Block, { from, to }: Run
     strip.scalar(value);
     code.op('f64.promote_f32');
     code.access('f64.store', 8, place);
+  }
+  for (const [value, place] of rolled.numbers) {
+    records();
+    strip.scalar(value);
+    code.access(`${numberOf(strip, value)}.store`, 4, place);
   }
   for (const [load, local] of rolled.addresses) {
     firstAddress(strip, (strip.kernel.insts[load] as InstOf<'load'>).addr);
@@ -121,19 +128,42 @@ function planned(values: StripValues, block: Block, { from, to }: Run, start: nu
   const addresses = new Map(
     all.filter((value) => strip.kernel.insts[value]!.op === 'load').map((value) => [value, strip.code.local('i32')]),
   );
-  const alike = alikeOf(strip, all, start + 16 * strip.plan.packs * most);
-  const [ahead, base] = [strip.temp('i32', 120), strip.temp('i32', 121)];
+  const shared = sharedBy(strip, all, start + 16 * strip.plan.packs * most);
+  const [ahead, base, records] = [120, 121, 122].map((which) => strip.temp('i32', which)) as [number, number, number];
+  const own = withNumbers(strip, strip.code, { ...shared, records });
   return {
-    rolled: { strip, tile: tileOf(strip, all), start, chunks, made, slots, inputs, outputs, alike, addresses, ahead, base, locals: [] },
-    bytes: 16 * strip.plan.packs * most + 8 * alike.size,
+    rolled: {
+      strip: own,
+      tile: tileOf(strip, all),
+      start,
+      chunks,
+      made,
+      slots,
+      inputs,
+      outputs,
+      ...shared,
+      addresses,
+      records,
+      ahead,
+      base,
+      locals: [],
+    },
+    bytes: 16 * strip.plan.packs * most + 8 * (shared.alike.size + shared.numbers.size),
   };
 }
 
 /** Places of numbers that lanes share, as doubles for fused operations: what engines hold in registers throughout they would take from all else. */
-function alikeOf(s: Strip, values: readonly Value[], start: number): ReadonlyMap<Value, number> {
-  const operands = values.filter((value) => isExactFma(s, value)).flatMap((value) => operandsOf(s.kernel.insts[value]!));
-  const shared = new Set(operands.filter((operand) => shapeOf(s, operand) === 0 && s.kernel.insts[operand]!.op !== 'const'));
-  return new Map([...shared].map((value, i) => [value, start + 8 * i]));
+function sharedBy(s: Strip, values: readonly Value[], start: number): Pick<Rolled, 'alike' | 'numbers'> {
+  const operandsFor = (users: readonly Value[]): Value[] => [
+    ...new Set(
+      users.flatMap((value) => vectorsTaken(s, value)).filter((value) => shapeOf(s, value) === 0 && s.kernel.insts[value]!.op !== 'const'),
+    ),
+  ];
+  const placed = (operands: readonly Value[], from: number): Map<Value, number> =>
+    new Map(operands.map((value, i) => [value, start + 8 * (from + i)]));
+  const alike = operandsFor(values.filter((value) => isExactFma(s, value)));
+  const numbers = operandsFor(values.filter((value) => !isExactFma(s, value)));
+  return { alike: placed(alike, 0), numbers: placed(numbers, alike.length) };
 }
 
 /** Operands that a rolled instruction takes as vectors. */
