@@ -24,9 +24,6 @@ const mostChanging = 4;
 /** One in so many instructions is often. */
 const oftenChanging = 8;
 
-/** The most lanes where long straight code goes through memory. */
-const mostRolled = 16;
-
 interface Wish {
   readonly block: Dim3;
   readonly local: number;
@@ -49,7 +46,8 @@ export function chooseLanes(
   if (fixed !== undefined) return { lanes: fixed, shapes: shapesFor(fixed) };
   const most = rowLanes(block);
   const shapes = shapesFor(most);
-  if (hasLongRun(kernel, shapes)) return { lanes: Math.min(most, mostRolled), shapes: most > mostRolled ? shapesFor(mostRolled) : shapes };
+  // Rolled code holds few vectors at once, however many there are.
+  if (hasLongRun(kernel, shapes)) return { lanes: most, shapes };
   const pressure = pressureOf(kernel, wide, shapes) + (fma === 'exact' && hasFma(kernel, shapes) ? ofExactFma : 0);
   const widest = Math.min(most, changesWords(kernel, shapes) ? mostChanging : goApart(kernel, shapes) ? mostApart : most);
   const fitting = [32, 16, 8, 4].find((lanes) => lanes <= widest && (lanes / 4) * pressure <= registers) ?? 4;
