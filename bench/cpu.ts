@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
 import { compile } from '../src/compile/index.ts';
-import { loadLibrary } from '../src/device/cpu/library.ts';
+import { loadLibrary } from '../src/device/cpu/launch/library.ts';
 import type { Dim3, EngineOptions, Fma, LaunchArgument, LaunchRequest } from '../src/device/device.ts';
 import { openCpuDevice } from '../src/device/index.ts';
 import { type Bar, type Bench, geomean, type Row } from './report.ts';

@@ -4,7 +4,7 @@
  * what is not read costs nothing. `npm install` runs this: `bun scripts/bundle.ts [FOLDER]`.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { BunPlugin } from 'bun';
 import { hashOf, sourcesOf } from './sources.ts';
 
@@ -16,11 +16,17 @@ const room = 'src/cli';
 
 /** All that the program is made from. */
 const sources = ['package.json', ...sourcesOf(`${room}/main.ts`)];
-/** Tells what it compiles from what other builds did (`src/cli/build-id.ts`). */
+/** Tells what it compiles from what other builds did (`src/cli/command/build-id.ts`). */
 const build = hashOf(sources);
 
 /** Files of the command line that are bundled, by name; each dynamic import between them adds one. */
-const parts = ['main'];
+const parts = new Map([['main', `${room}/main.ts`]]);
+
+/** `run` of `run/index.ts`, `check-target` of `check/target.ts`. */
+const partName = (file: string): string =>
+  relative(room, file)
+    .replace(/(\/index)?\.ts$/, '')
+    .replaceAll('/', '-');
 
 /** Leaves `bundled:x` to the file `x.js` beside the one that is made, which is read when it is needed. */
 const bundled: BunPlugin = {
@@ -33,10 +39,11 @@ const bundled: BunPlugin = {
 const parted: BunPlugin = {
   name: 'parted',
   setup(build) {
-    build.onResolve({ filter: /^\.\/[\w-]+\.ts$/ }, ({ path, importer, kind }) => {
-      if (kind !== 'dynamic-import' || !dirname(importer).endsWith(room)) return undefined;
-      const name = basename(path, '.ts');
-      if (!parts.includes(name)) parts.push(name);
+    build.onResolve({ filter: /^\.{1,2}\/[\w/-]+\.ts$/ }, ({ path, importer, kind }) => {
+      const file = relative(process.cwd(), join(dirname(importer), path));
+      if (kind !== 'dynamic-import' || !file.startsWith(`${room}/`)) return undefined;
+      const name = partName(file);
+      parts.set(name, file);
       return { path: name, namespace: 'part' };
     });
     build.onLoad({ filter: /.*/, namespace: 'part' }, ({ path }) => ({
@@ -50,7 +57,7 @@ const parted: BunPlugin = {
 const lazyOhm: BunPlugin = {
   name: 'lazy-ohm',
   setup(build) {
-    build.onResolve({ filter: /^ohm-js$|\/grammar\.recipe\.ts$/ }, ({ path, importer }) =>
+    build.onResolve({ filter: /^ohm-js$|\/grammar\.generated\.ts$/ }, ({ path, importer }) =>
       /grammar\.ts$/.test(importer) ? { path: path === 'ohm-js' ? 'makeRecipe' : 'recipe', namespace: 'lazy' } : undefined,
     );
     build.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path }) => ({
@@ -84,11 +91,11 @@ const lateRows: BunPlugin = {
 const lateExports = (file: string): string[] =>
   [...readFileSync(file, 'utf8').matchAll(/^export const (\w+Rows) = \(\)/gm)].map(([, name]) => name!);
 
-/** `rows-later-float` of `later/float.ts`. */
+/** `rows-later-float` of `src/ptx/table/refused/float.ts`. */
 const lateName = (file: string): string => `rows-${relative('src/ptx/table', file).replace('/', '-').replace('.ts', '')}`;
 
 const ohmText = (): string =>
-  `export { makeRecipe } from '${Bun.resolveSync('ohm-js', import.meta.dir)}';\nexport { recipe } from '${join(import.meta.dir, '../src/ptx/grammar.recipe.ts')}';\n`;
+  `export { makeRecipe } from '${Bun.resolveSync('ohm-js', import.meta.dir)}';\nexport { recipe } from '${join(import.meta.dir, '../src/ptx/syntax/grammar.generated.ts')}';\n`;
 
 /** Makes a bundle that no source is the start of. */
 async function bundleText(name: string, text: string): Promise<void> {
@@ -127,7 +134,7 @@ rmSync(made, { recursive: true, force: true });
 mkdirSync(made, { recursive: true });
 await bundleText('ohm', ohmText());
 // The list grows while it is walked.
-for (const name of parts) await bundle(name, `${room}/${name}.ts`);
+for (const [name, file] of parts) await bundle(name, file);
 for (const file of lateFiles) await bundle(lateName(file), file);
 writeNewer();
 rmSync(folder, { recursive: true, force: true });

@@ -9,8 +9,8 @@ import { readFileSync } from 'node:fs';
 import { Diagnostics } from '../src/base/diagnostic.ts';
 import { type Attribute, type AttributeList, disassemble, type Module, readModule, spell } from '../src/bitcode/index.ts';
 import { attributeNames } from '../src/bitcode/names.ts';
+import { type RawBlock, readStream } from '../src/bitcode/read/stream-reader.ts';
 import { blockName } from '../src/bitcode/records.ts';
-import { type RawBlock, readStream } from '../src/bitcode/stream-reader.ts';
 import { type ByteRange, type LibraryFunction, type ReadLibrary, readMetallib, type Version } from '../src/metallib/index.ts';
 
 type Fields = Map<string, string>;

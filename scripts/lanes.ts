@@ -10,12 +10,12 @@ import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
 import { readModule } from '../src/bitcode/index.ts';
 import { compile } from '../src/compile/index.ts';
-import { expandMatmul } from '../src/device/cpu/compile/matmul.ts';
-import { compileStrips } from '../src/device/cpu/strips/module.ts';
-import { strideOf } from '../src/device/cpu/strips/pieces.ts';
-import type { StripPlan } from '../src/device/cpu/strips/plan.ts';
-import { partWriter } from '../src/device/cpu/strips/rules.ts';
-import type { Strip } from '../src/device/cpu/strips/strip.ts';
+import { expandMatmul } from '../src/engine/scalar/matmul.ts';
+import type { StripPlan } from '../src/engine/simd/analysis/plan.ts';
+import { compileStrips } from '../src/engine/simd/emit/module.ts';
+import { strideOf } from '../src/engine/simd/emit/strided-access.ts';
+import type { Strip } from '../src/engine/simd/lanes/lane-group.ts';
+import { partWriter } from '../src/engine/simd/rules/index.ts';
 import { operandsOf, runPasses, standardPasses, type Value } from '../src/ir/index.ts';
 import { readMetallib } from '../src/metallib/index.ts';
 

@@ -1,6 +1,6 @@
 /** cumetal's public API: compile PTX to a metallib, and run kernels on a device. `cumetal/device` is what is underneath, `cumetal/cuda` CUDA's names. */
 export type { KernelReflection, ParamReflection, Reflection } from './air/abi.ts';
-export type { ConstantValue, GivenConstant } from './air/function-constants.ts';
+export type { ConstantValue, GivenConstant } from './air/raise/function-constants.ts';
 export * from './api/index.ts';
 export { type Diagnostic, Diagnostics } from './base/diagnostic.ts';
 export { SourceFile, type Span } from './base/source.ts';

@@ -1,10 +1,10 @@
 /** `docs/formats/air.md`: the bitcode of a kernel as Metal wants it, a written head and what the tables say. */
 
 import { elementRows } from '../../src/air/functions/index.ts';
-import { shapedFunctions } from '../../src/air/functions/shaped.ts';
 import { groupFunctions } from '../../src/air/functions/simd.ts';
 import { kernelInputs } from '../../src/air/inputs.ts';
 import { allIntrinsics } from '../../src/air/intrinsics.ts';
+import { shapedFunctions } from '../../src/air/raise/shaped-functions.ts';
 import { dataLayout, hasFences, limits, spaces, targets } from '../../src/air/targets.ts';
 import { debugRows } from '../../src/bitcode/debug-info.ts';
 import { spell } from '../../src/bitcode/types.ts';

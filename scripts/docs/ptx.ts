@@ -1,6 +1,7 @@
 /** `docs/ptx.md`: the instructions, special registers and directives of PTX that are supported, from the tables. */
-import { type Row, refusalOf } from '../../src/ptx/row.ts';
-import { specialRegisters } from '../../src/ptx/sregs.ts';
+
+import { type Row, refusalOf } from '../../src/ptx/model/row.ts';
+import { specialRegisters } from '../../src/ptx/model/special-registers.ts';
 import { rowsByName } from '../../src/ptx/table/index.ts';
 
 /** The head of a syntax line with the words of its slots, those of exclusive types in the order of the table. */

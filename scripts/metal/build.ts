@@ -1,5 +1,5 @@
 /**
- * Writes `src/ffi/metal/shim.recipe.ts`: the Metal shim as a library for macOS and as source, in a form that is part of every
+ * Writes `src/ffi/metal/shim.generated.ts`: the Metal shim as a library for macOS and as source, in a form that is part of every
  * bundle and binary. `bun scripts/metal/build.ts` after a change of shim.c; `spec/ffi/dylib.spec.ts` holds it equal.
  */
 import { createHash } from 'node:crypto';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { buildDylib, sourcePath } from './dylib.ts';
 
-const target = join(import.meta.dirname, '../../src/ffi/metal/shim.recipe.ts');
+const target = join(import.meta.dirname, '../../src/ffi/metal/shim.generated.ts');
 const packed = (bytes: Uint8Array): string => gzipSync(bytes, { level: 9 }).toString('base64');
 
 const dylib = buildDylib();

@@ -4,8 +4,8 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { emulateF64 } from '../../src/air/emulate-f64.ts';
-import { pairOps } from '../../src/air/pairs/table.ts';
+import { emulateF64 } from '../../src/air/legalize/emulate-f64.ts';
+import { pairOps } from '../../src/air/legalize/pairs/table.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { f32Bits, f64Bits, f64Value } from '../../src/base/float.ts';
 import { addFloat, divFloat, floatFormats, fmaFloat, mulFloat, sqrtFloat, subFloat } from '../../src/base/float-exact.ts';

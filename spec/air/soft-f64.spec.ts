@@ -4,9 +4,9 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { expandedOps } from '../../src/air/f64/expansions.ts';
 import { computedDoubles, emitKernel, raiseModule, targets } from '../../src/air/index.ts';
-import { legaliseF64 } from '../../src/air/legalise-f64.ts';
+import { expandedOps } from '../../src/air/legalize/f64/expansions.ts';
+import { legaliseF64 } from '../../src/air/legalize/soft-f64.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { f64Bits, f64Value } from '../../src/base/float.ts';
 import {

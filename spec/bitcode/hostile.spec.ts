@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { disassemble, type MetadataNode, readModule, writeModule } from '../../src/bitcode/index.ts';
-import { type StreamWriter, streamWriter } from '../../src/bitcode/stream-writer.ts';
+import { type StreamWriter, streamWriter } from '../../src/bitcode/write/stream-writer.ts';
 import { emptyModule } from '../support/modules.ts';
 
 const test = suite('bitcode hostile');

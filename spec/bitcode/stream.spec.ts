@@ -3,9 +3,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BitReader, BitWriter, OutOfBits } from '../../src/base/bits.ts';
 import { Malformed } from '../../src/bitcode/malformed.ts';
-import type { RawRecord } from '../../src/bitcode/record-reader.ts';
-import { openStream, type RawBlock, readStream } from '../../src/bitcode/stream-reader.ts';
-import { streamWriter } from '../../src/bitcode/stream-writer.ts';
+import type { RawRecord } from '../../src/bitcode/read/record-reader.ts';
+import { openStream, type RawBlock, readStream } from '../../src/bitcode/read/stream-reader.ts';
+import { streamWriter } from '../../src/bitcode/write/stream-writer.ts';
 import { align, block, end, enter, type Field, magic, pack, plain } from '../support/bit-fields.ts';
 
 const test = suite('bitcode stream');

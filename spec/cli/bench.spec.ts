@@ -2,10 +2,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { rowsOfOwn } from '../../src/cli/bench.ts';
+import { rowsOfOwn } from '../../src/cli/bench/index.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { exit } from '../../src/cli/exit.ts';
-import { processTerminal } from '../../src/cli/terminal.ts';
+import { exit } from '../../src/cli/terminal/exit.ts';
+import { processTerminal } from '../../src/cli/terminal/index.ts';
 import type { Device } from '../../src/device/device.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
 

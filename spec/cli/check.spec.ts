@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SourceFile } from '../../src/base/source.ts';
-import { check } from '../../src/cli/check.ts';
-import { sortWords } from '../../src/cli/command.ts';
+import { check } from '../../src/cli/check/index.ts';
+import { sortWords } from '../../src/cli/command/command.ts';
 import { commands } from '../../src/cli/commands.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
-import { type WatchWorld, watchFiles } from '../../src/cli/watch.ts';
+import type { Terminal } from '../../src/cli/terminal/index.ts';
+import { type WatchWorld, watchFiles } from '../../src/cli/terminal/watch.ts';
 
 const test = suite('cli/check');
 

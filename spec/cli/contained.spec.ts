@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sortWords } from '../../src/cli/command.ts';
+import { sortWords } from '../../src/cli/command/command.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { processTerminal } from '../../src/cli/terminal.ts';
+import { processTerminal } from '../../src/cli/terminal/index.ts';
 
 const test = suite('cli/contained');
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { main } from '../../src/cli/main.ts';
-import { processTerminal, type Terminal } from '../../src/cli/terminal.ts';
+import { processTerminal, type Terminal } from '../../src/cli/terminal/index.ts';
 import { readNpy } from '../../src/runtime/index.ts';
 
 const test = suite('cli/diff');

@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { cudaFinding, metalFinding } from '../../src/cli/doctor.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import type { Terminal } from '../../src/cli/terminal/index.ts';
 import { openCudaDevice } from '../../src/device/cuda/index.ts';
 import type { Device } from '../../src/device/index.ts';
 import { openMetalDevice } from '../../src/device/metal/index.ts';

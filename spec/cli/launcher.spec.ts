@@ -58,7 +58,12 @@ function checkout(use: (folder: string) => void): void {
 const started = (folder: string): string => spawnSync(join(folder, 'bin/cumetal'), ['--version'], { encoding: 'utf8' }).stdout.trim();
 
 test('what runs is the bundle until a source changes, of any depth, or of what is read late', () => {
-  for (const file of ['src/device/cpu/launch.ts', 'src/ptx/table/later/texture.ts', 'src/ptx/table/atomic.ts', 'package.json'])
+  for (const file of [
+    'src/device/cpu/launch/launch-blocking.ts',
+    'src/ptx/table/refused/texture.ts',
+    'src/ptx/table/atomic.ts',
+    'package.json',
+  ])
     checkout((folder) => {
       assert.is(started(folder), 'bundle', file);
       const later = new Date(Date.now() + 60_000);

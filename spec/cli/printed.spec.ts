@@ -1,10 +1,10 @@
 /** What `cumetal run` does with what a kernel prints: standard output before the results, a field of the JSON object. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sortWords } from '../../src/cli/command.ts';
+import { sortWords } from '../../src/cli/command/command.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { run } from '../../src/cli/run.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import { run } from '../../src/cli/run/index.ts';
+import type { Terminal } from '../../src/cli/terminal/index.ts';
 import { printCall, printingModule } from '../support/printing.ts';
 
 const test = suite('cli/printed');

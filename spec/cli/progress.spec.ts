@@ -1,7 +1,7 @@
 /** The bar of a long launch: when it is drawn, what it says, and that it goes. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { progressBar } from '../../src/cli/progress-bar.ts';
+import { progressBar } from '../../src/cli/terminal/progress-bar.ts';
 
 const test = suite('cli/progress');
 

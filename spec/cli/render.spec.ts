@@ -2,8 +2,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Diagnostic, Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
-import { githubLine, sarif } from '../../src/cli/formats.ts';
-import { renderAll, renderDiagnostic } from '../../src/cli/render.ts';
+import { githubLine, sarif } from '../../src/cli/terminal/formats.ts';
+import { renderAll, renderDiagnostic } from '../../src/cli/terminal/render.ts';
 
 const test = suite('cli/render');
 

@@ -1,10 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { sortWords } from '../../src/cli/command.ts';
+import { sortWords } from '../../src/cli/command/command.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { finishLaunch, type Report, reportHuman, reportJson } from '../../src/cli/run-report.ts';
-import { readRequest } from '../../src/cli/run-words.ts';
+import { readRequest } from '../../src/cli/run/options.ts';
+import { finishLaunch, type Report, reportHuman, reportJson } from '../../src/cli/run/report.ts';
 import { type Io, launch, splitWords, writeNpy } from '../../src/runtime/index.ts';
 import { fakeDevice, kernel, memoryOf, pointer, scalar } from '../support/fake-device.ts';
 

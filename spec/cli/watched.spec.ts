@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sortWords } from '../../src/cli/command.ts';
+import { sortWords } from '../../src/cli/command/command.ts';
+import { rooflineChoices } from '../../src/cli/command/options.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { rooflineChoices } from '../../src/cli/options.ts';
-import { placeOn, roofs } from '../../src/cli/roofline.ts';
-import { processTerminal } from '../../src/cli/terminal.ts';
+import { placeOn, roofs } from '../../src/cli/run/roofline.ts';
+import { processTerminal } from '../../src/cli/terminal/index.ts';
 import type { Profile } from '../../src/device/profile.ts';
 import { examplesFolder } from '../support/examples.ts';
 import { profileOf } from '../support/profiled.ts';

@@ -3,13 +3,13 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { targets } from '../../src/air/targets.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { badCount, sortWords } from '../../src/cli/command.ts';
+import { badCount, sortWords } from '../../src/cli/command/command.ts';
+import { emitChoices, fp64Choices, mmaChoices, targetChoices } from '../../src/cli/command/options.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { cliMarkdown, commandHelp, generalHelp } from '../../src/cli/help.ts';
-import { jsonText, numberJson } from '../../src/cli/json.ts';
-import { elementLines } from '../../src/cli/numbers.ts';
-import { emitChoices, fp64Choices, mmaChoices, targetChoices } from '../../src/cli/options.ts';
-import { joinWords, readRequest } from '../../src/cli/run-words.ts';
+import { joinWords, readRequest } from '../../src/cli/run/options.ts';
+import { jsonText, numberJson } from '../../src/cli/terminal/json.ts';
+import { elementLines } from '../../src/cli/terminal/numbers.ts';
 import { emits, fp64Modes, mmaModes } from '../../src/compile/options.ts';
 import { initialContents, splitWords } from '../../src/runtime/index.ts';
 

@@ -1,8 +1,8 @@
 /** Blocks of threads in strips: regions from barrier to barrier, in one function or in several, and shared memory where only some lanes write. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ownAreaOf } from '../../src/device/cpu/area.ts';
-import { compileStrips } from '../../src/device/cpu/strips/module.ts';
+import { ownAreaOf } from '../../src/device/cpu/launch/memory-layout.ts';
+import { compileStrips } from '../../src/engine/simd/emit/module.ts';
 import type { Kernel, Value } from '../../src/ir/index.ts';
 import { ranOn } from '../support/both-engines.ts';
 import { plain, sharedVariable, type Writer, writeKernel } from '../support/kernel-writer.ts';

@@ -1,8 +1,8 @@
 /** Regions of which only the first threads of a block have anything to do: what is left out changes nothing, and is left out. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { busyThreads } from '../../src/device/cpu/strips/busy.ts';
-import { compileStrips } from '../../src/device/cpu/strips/module.ts';
+import { busyThreads } from '../../src/engine/simd/analysis/active-threads.ts';
+import { compileStrips } from '../../src/engine/simd/emit/module.ts';
 import type { IcmpPredicate, Kernel } from '../../src/ir/index.ts';
 import { ranOn } from '../support/both-engines.ts';
 import { sharedVariable, type Writer, writeKernel } from '../support/kernel-writer.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { planOf } from '../../src/device/cpu/compile/plan.ts';
+import { planOf } from '../../src/engine/codegen/plan.ts';
 import { addBlock, builder, emptyKernel, type Kernel, printKernel, type Value } from '../../src/ir/index.ts';
 import { interpret, type Thread } from '../../src/ir/interpret.ts';
 import { runOnCpu, words, wordsOf } from '../support/cpu.ts';

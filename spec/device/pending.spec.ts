@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { loadLibrary } from '../../src/device/cpu/library.ts';
+import { loadLibrary } from '../../src/device/cpu/launch/library.ts';
 import type { Engine } from '../../src/device/index.ts';
 import { startEndless } from '../support/endless.ts';
 import { printCall, printingModule } from '../support/printing.ts';

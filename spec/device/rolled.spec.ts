@@ -1,8 +1,8 @@
 /** Long straight code, which strips go through chunk by chunk in loops over their vectors, against the one-lane path. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { compileStrips } from '../../src/device/cpu/strips/module.ts';
-import { orderBlocks } from '../../src/device/cpu/strips/order.ts';
+import { compileStrips } from '../../src/engine/simd/emit/module.ts';
+import { orderBlocks } from '../../src/engine/simd/transform/schedule.ts';
 import type { Kernel, Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { ranOn } from '../support/both-engines.ts';

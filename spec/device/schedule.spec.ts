@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
-import { permutationOf } from '../../src/device/cpu/order/order.ts';
+import { permutationOf } from '../../src/device/cpu/instrument/thread-order/order.ts';
 import type { Order } from '../../src/device/device.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
 import { launch } from '../../src/runtime/index.ts';

@@ -1,7 +1,7 @@
 /** Loads and stores of strips: every type that memory holds, at addresses of every kind, by all lanes and by some. What is moved is told by copying bytes. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { compileStrips } from '../../src/device/cpu/strips/module.ts';
+import { compileStrips } from '../../src/engine/simd/emit/module.ts';
 import { bytesOf, elementOf, lanesOf, type ScalarType, type Type, type Value, vectorOf } from '../../src/ir/index.ts';
 import { ranOn } from '../support/both-engines.ts';
 import { assertSound } from '../support/ir-text.ts';

@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { floatFormats, fmaFloat } from '../../src/base/float-exact.ts';
-import { compileStrips } from '../../src/device/cpu/strips/module.ts';
+import { compileStrips } from '../../src/engine/simd/emit/module.ts';
 import { addBlock, addBlockParam, type Block, type Kernel, type Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { ranOn } from '../support/both-engines.ts';

@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
-import { traceText } from '../../src/cli/trace-text.ts';
+import { traceText } from '../../src/cli/run/trace-text.ts';
 import { type CompileOptions, compile } from '../../src/compile/index.ts';
 import type { Dim3 } from '../../src/device/device.ts';
 import { openCpuDevice } from '../../src/device/index.ts';

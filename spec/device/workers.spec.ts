@@ -5,7 +5,7 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import type { Engine } from '../../src/device/index.ts';
 import { type LaunchArgument, openCpuDevice } from '../../src/device/index.ts';
 import { bindArguments } from '../../src/runtime/bind.ts';
-import { fillPlan } from '../../src/runtime/made-up.ts';
+import { fillPlan } from '../../src/runtime/default-launch.ts';
 import { compileExample, diskIo, exampleNames, launchOnCpu, recordedLaunch } from '../support/examples.ts';
 import { type Rig, rigOf, type Shape, wordsIn } from '../support/workers.ts';
 

@@ -8,7 +8,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildDylib, dylibTools, sourcePath } from '../../scripts/metal/dylib.ts';
 import { flatTypes } from '../../src/ffi/metal/flat.ts';
-import { dylib, source } from '../../src/ffi/metal/shim.recipe.ts';
+import { dylib, source } from '../../src/ffi/metal/shim.generated.ts';
 import { unpackShim } from '../../src/ffi/metal/shim.ts';
 import { need } from '../support/need.ts';
 

@@ -4,7 +4,7 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Row, refusalOf } from '../../src/ptx/row.ts';
+import { type Row, refusalOf } from '../../src/ptx/model/row.ts';
 import { allRows } from '../../src/ptx/table/index.ts';
 import { countedRows, recordedRows } from '../support/sweep/coverage.ts';
 import { formsOf } from '../support/sweep/words.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { looksLikeContainer } from '../../src/cli/input.ts';
+import { looksLikeContainer } from '../../src/cli/input/index.ts';
 import { chooseImage, type Image, imageEntries, imageText, imageWords, isContainer, readContainer } from '../../src/ptx/container/index.ts';
 import { need } from '../support/need.ts';
 

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { syntax } from '../../src/base/catalogue/syntax.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
-import { limits, parse } from '../../src/ptx/parse.ts';
+import { limits, parse } from '../../src/ptx/syntax/parse.ts';
 import { bare, clean, parsed } from './tree.ts';
 
 const test = suite('ptx/failure');

@@ -1,10 +1,10 @@
 /** Every way to write the forms of the table: instructions with registers of the right types, for specs. */
 
-import type { FormMatch } from '../../src/ptx/match.ts';
-import { matchForm } from '../../src/ptx/match.ts';
-import type { ModifierSlot, OperandSlot, Row } from '../../src/ptx/row.ts';
-import { lanesOfSlot, typeOfSlot } from '../../src/ptx/slots.ts';
-import { bitsOfType } from '../../src/ptx/types.ts';
+import type { FormMatch } from '../../src/ptx/check/match.ts';
+import { matchForm } from '../../src/ptx/check/match.ts';
+import { lanesOfSlot, typeOfSlot } from '../../src/ptx/check/slots.ts';
+import type { ModifierSlot, OperandSlot, Row } from '../../src/ptx/model/row.ts';
+import { bitsOfType } from '../../src/ptx/model/types.ts';
 
 /** More combinations of words than this are sampled: every pair of two slots, all other slots being plain. */
 const most = 1500;

@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
-import { renderDiagnostic } from '../../src/cli/render.ts';
+import { renderDiagnostic } from '../../src/cli/terminal/render.ts';
 import { verifies } from '../../src/compile/index.ts';
 import { check, parse } from '../../src/ptx/index.ts';
 import { changes, mutate, random } from '../support/mutate.ts';

@@ -3,10 +3,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
-import { checkOperands } from '../../src/ptx/check-operands.ts';
+import { checkOperands } from '../../src/ptx/check/operands.ts';
+import { flatten, functionScope, moduleScope } from '../../src/ptx/check/scope.ts';
 import { parse } from '../../src/ptx/index.ts';
-import { type Row, row } from '../../src/ptx/row.ts';
-import { flatten, functionScope, moduleScope } from '../../src/ptx/scope.ts';
+import { type Row, row } from '../../src/ptx/model/row.ts';
 
 const test = suite('ptx/notation');
 const common = { since: { ptx: 1, sm: 10 }, doc: '', source: '', status: { refused: 'made for this spec' } } as const;

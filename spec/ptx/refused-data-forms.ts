@@ -1,9 +1,9 @@
 /** How refused forms of arithmetic and data movement are written, with registers of the types that the assembler wants. */
 
-import type { FormMatch } from '../../src/ptx/match.ts';
-import { inOrderOf } from '../../src/ptx/order.ts';
-import type { AnyModifiers, OperandSlot, Row } from '../../src/ptx/row.ts';
-import { lanesOfSlot, typeOfSlot } from '../../src/ptx/slots.ts';
+import type { FormMatch } from '../../src/ptx/check/match.ts';
+import { inOrderOf } from '../../src/ptx/check/modifier-order.ts';
+import { lanesOfSlot, typeOfSlot } from '../../src/ptx/check/slots.ts';
+import type { AnyModifiers, OperandSlot, Row } from '../../src/ptx/model/row.ts';
 
 /** Registers of every type under names that `registerOf` uses. */
 export const declarations = ['pred', 'b8', 'b16', 'b32', 'b64', 'b128', 'f32', 'f64']

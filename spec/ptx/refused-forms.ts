@@ -1,6 +1,6 @@
 /** How refused forms are written: operands of the kinds and numbers that the manual gives, whatever the table says of them. */
-import { inOrderOf } from '../../src/ptx/order.ts';
-import type { OperandSlot, Row } from '../../src/ptx/row.ts';
+import { inOrderOf } from '../../src/ptx/check/modifier-order.ts';
+import type { OperandSlot, Row } from '../../src/ptx/model/row.ts';
 
 /** Registers of every type under names that `registerOf` uses. */
 export const declarations = ['pred', 'b16', 'b32', 'b64', 'b128', 'f32', 'f64']

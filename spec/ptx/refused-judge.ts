@@ -1,7 +1,7 @@
 /** How refused rows are judged: their forms by what NVIDIA's assembler says of them, the rows themselves by what they say. */
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Row, refusalOf } from '../../src/ptx/row.ts';
+import { type Row, refusalOf } from '../../src/ptx/model/row.ts';
 import { ptxasFaults } from '../support/ptxas.ts';
 import { wordsOf } from './forms.ts';
 

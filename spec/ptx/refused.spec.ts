@@ -1,7 +1,7 @@
 /** Rows of what is refused are of legal PTX: NVIDIA's assembler takes their forms, for one version and architecture at least. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { refusedRows } from '../../src/ptx/table/later/index.ts';
+import { refusedRows } from '../../src/ptx/table/refused/index.ts';
 import { need } from '../support/need.ts';
 import { functions } from './forms.ts';
 import { declarations, refusedText } from './refused-forms.ts';

@@ -1,9 +1,9 @@
 /** The notation of syntax lines: what a line says of its operands, and how many operands choose among rows. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type FormMatch, isMatch, matchForm, operandCounts, slotsOf } from '../../src/ptx/match.ts';
-import { row } from '../../src/ptx/row.ts';
-import { lanesOfSlot, typeOfSlot } from '../../src/ptx/slots.ts';
+import { type FormMatch, isMatch, matchForm, operandCounts, slotsOf } from '../../src/ptx/check/match.ts';
+import { lanesOfSlot, typeOfSlot } from '../../src/ptx/check/slots.ts';
+import { row } from '../../src/ptx/model/row.ts';
 
 const test = suite('ptx/row');
 

@@ -1,11 +1,11 @@
 /** The worked cases of the instruction table, each through the whole road: PTX, metallib, CPU device. NaN equals NaN. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type FormMatch, isMatch, matchForm } from '../../src/ptx/match.ts';
-import type { AnyCase, Bits, OperandSlot, Row } from '../../src/ptx/row.ts';
-import { typeOfSlot } from '../../src/ptx/slots.ts';
+import { type FormMatch, isMatch, matchForm } from '../../src/ptx/check/match.ts';
+import { typeOfSlot } from '../../src/ptx/check/slots.ts';
+import type { AnyCase, Bits, OperandSlot, Row } from '../../src/ptx/model/row.ts';
+import { bitsOfType, isFloatType } from '../../src/ptx/model/types.ts';
 import { allRows } from '../../src/ptx/table/index.ts';
-import { bitsOfType, isFloatType } from '../../src/ptx/types.ts';
 import { type Instruction, type Kind, runInstruction } from '../support/one-instruction.ts';
 import { areSame } from '../support/same-float.ts';
 

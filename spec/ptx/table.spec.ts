@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { matchForm } from '../../src/ptx/match.ts';
-import type { AnyCase, OperandSlot, Row } from '../../src/ptx/row.ts';
-import { ptxTypes, refusalOf } from '../../src/ptx/row.ts';
+import { matchForm } from '../../src/ptx/check/match.ts';
+import type { AnyCase, OperandSlot, Row } from '../../src/ptx/model/row.ts';
+import { ptxTypes, refusalOf } from '../../src/ptx/model/row.ts';
 import { allRows, chapters, rowsByName as rowsByOpcode } from '../../src/ptx/table/index.ts';
 import { need } from '../support/need.ts';
 import { ptxasFaults } from '../support/ptxas.ts';
@@ -86,7 +86,7 @@ function areApart(a: Row, b: Row): boolean {
   return a.operands.length < least(b) || b.operands.length < least(a);
 }
 
-/** Calls are told apart by which lists they have (`call-parts.ts`). */
+/** Calls are told apart by which lists they have (`src/ptx/syntax/call-parts.ts`). */
 test('of rows that match a form with as many operands, the first says what it means, and the others are refused', () => {
   const owners = new Map<string, Row[]>();
   for (const row of rows)

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { grammar } from '../../src/ptx/grammar.ts';
-import { Kind, tokenize } from '../../src/ptx/tokens.ts';
+import { grammar } from '../../src/ptx/syntax/grammar.ts';
+import { Kind, tokenize } from '../../src/ptx/syntax/tokens.ts';
 
 const test = suite('ptx/tokens');
 

@@ -1,11 +1,11 @@
 /** One kernel on both paths of the CPU device, lane by lane and in strips: what each leaves in a buffer. */
 import { reflectKernel } from '../../src/air/reflect.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
+import type { CpuBuffer } from '../../src/device/cpu/buffer.ts';
 import { cpuInfo } from '../../src/device/cpu/index.ts';
-import { launchKernel } from '../../src/device/cpu/launch.ts';
-import { loadedKernel } from '../../src/device/cpu/library.ts';
+import { launchKernel } from '../../src/device/cpu/launch/launch-blocking.ts';
+import { loadedKernel } from '../../src/device/cpu/launch/library.ts';
 import { newMemory } from '../../src/device/cpu/memory.ts';
-import type { CpuBuffer } from '../../src/device/cpu/request.ts';
 import type { Dim3, EngineOptions } from '../../src/device/device.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 

@@ -1,12 +1,12 @@
 /** A kernel that does not even look at the clock, as no compiled one is: for who has to do without a worker. */
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { declareHost } from '../../src/device/cpu/compile/host.ts';
-import { runSignature } from '../../src/device/cpu/compile/kernel-module.ts';
 import { cpuInfo } from '../../src/device/cpu/index.ts';
-import { type LoadedKernel, loadLibrary } from '../../src/device/cpu/library.ts';
+import { startKernel } from '../../src/device/cpu/launch/launch-async.ts';
+import { type LoadedKernel, loadLibrary } from '../../src/device/cpu/launch/library.ts';
 import { newMemory } from '../../src/device/cpu/memory.ts';
-import { startKernel } from '../../src/device/cpu/pending.ts';
 import type { LaunchResult } from '../../src/device/index.ts';
+import { declareHost } from '../../src/engine/codegen/host.ts';
+import { runSignature } from '../../src/engine/scalar/kernel-module.ts';
 import { newModule } from '../../src/wasm/index.ts';
 import { libraryOf } from './workers.ts';
 

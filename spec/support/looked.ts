@@ -3,11 +3,11 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
 import { cpuInfo } from '../../src/device/cpu/index.ts';
-import { runHere } from '../../src/device/cpu/launch.ts';
-import { loadLibrary } from '../../src/device/cpu/library.ts';
+import { runHere } from '../../src/device/cpu/launch/launch-blocking.ts';
+import { loadLibrary } from '../../src/device/cpu/launch/library.ts';
+import { prepare } from '../../src/device/cpu/launch/prepare.ts';
 import { newMemory } from '../../src/device/cpu/memory.ts';
-import { prepare } from '../../src/device/cpu/prepare.ts';
-import { newAllocations } from '../../src/device/cpu/sanitize/allocations.ts';
+import { newAllocations } from '../../src/device/cpu/observe/allocations.ts';
 import { type DeviceBuffer, type Dim3, type LaunchArgument, type SanitizeKind, sanitizeKinds } from '../../src/device/device.ts';
 import { messages } from './examples.ts';
 

@@ -1,7 +1,7 @@
 /** Damage to metal libraries and to modules: of bytes, and of single operands of records in a stream that stays well formed. */
 import { BitWriter } from '../../src/base/bits.ts';
-import type { RawRecord } from '../../src/bitcode/record-reader.ts';
-import { type RawBlock, readStream } from '../../src/bitcode/stream-reader.ts';
+import type { RawRecord } from '../../src/bitcode/read/record-reader.ts';
+import { type RawBlock, readStream } from '../../src/bitcode/read/stream-reader.ts';
 
 type Random = () => number;
 

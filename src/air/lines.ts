@@ -6,7 +6,7 @@
 import type { SourceFile, Span } from '../base/source.ts';
 import { debugRowNamed } from '../bitcode/debug-info.ts';
 import type { Attachment, Instruction, Function as LlvmFunction, Metadata, MetadataNode, Module } from '../bitcode/model.ts';
-import { node } from './metadata.ts';
+import { node } from './metadata-values.ts';
 
 /** A place of which only line and column are known. */
 export interface Line extends Span {

@@ -1,5 +1,18 @@
-/** What stands in metadata, as values of this language. */
-import type { Metadata } from '../bitcode/model.ts';
+/** Metadata from and to plain values: strings, integers and tuples. */
+import type { Metadata, MetadataNode } from '../bitcode/model.ts';
+import { i32Constant } from './constants.ts';
+
+export type Item = string | number | Metadata;
+
+/** A tuple from strings (metadata strings), numbers (i32 constants) and metadata. */
+export function node(...items: Item[]): MetadataNode {
+  return { kind: 'node', distinct: false, operands: items.map(metadata) };
+}
+
+function metadata(item: Item): Metadata {
+  if (typeof item === 'string') return { kind: 'string', value: item };
+  return typeof item === 'number' ? { kind: 'value', value: i32Constant(item) } : item;
+}
 
 /** A string of metadata. */
 export const textAt = (m: Metadata | undefined): string | undefined => (m?.kind === 'string' ? m.value : undefined);

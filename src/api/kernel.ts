@@ -1,7 +1,7 @@
 /** Kernels: launched with arguments of the types that they describe, checked before the device is touched. */
 import { Diagnostics } from '../base/diagnostic.ts';
+import { product } from '../base/dim3.ts';
 import type { DeviceModule, Dim3, LaunchRequest, LaunchResult } from '../device/device.ts';
-import { product } from '../device/dim3.ts';
 import { checkRequest } from '../device/request.ts';
 import { checkBlock, type Kernel as Reflection } from '../runtime/index.ts';
 import { type Context, errorWith, mayUse, must, type Owned } from './context.ts';

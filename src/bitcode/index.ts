@@ -1,10 +1,10 @@
 /**
  * LLVM bitcode as a library: modules with typed pointers, written and read at LLVM 14's level. Knows LLVM; knows neither Metal
- * nor PTX. Start at `model.ts` (what a module is) and `records.ts` (how it is numbered), then `write.ts` and `read.ts`.
+ * nor PTX. Start at `model.ts` (what a module is) and `records.ts` (how it is numbered), then `write/index.ts` and `read/index.ts`.
  */
 export * from './model.ts';
 export { operandsOf } from './operands.ts';
-export { readModule } from './read.ts';
+export { readModule } from './read/index.ts';
 export { disassemble } from './text/module.ts';
 export { bitWidth, spell, type Type, type TypeOf, types } from './types.ts';
-export { writeModule } from './write.ts';
+export { writeModule } from './write/index.ts';

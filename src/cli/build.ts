@@ -1,16 +1,16 @@
 /** `cumetal build`: one file in, one stage of the pipeline out. */
 import { Diagnostics } from '../base/diagnostic.ts';
 import { type CompileOptions, type Emit, emit } from '../compile/index.ts';
-import { allValues, type Context, has, lastValue } from './command.ts';
-import { type ExitCode, exit } from './exit.ts';
-import { diagnosticJson } from './formats.ts';
-import { hostHash } from './host-hash.ts';
-import { readInput } from './input.ts';
-import { jsonText } from './json.ts';
-import { renderAll } from './render.ts';
-import { compileOptions } from './run-words.ts';
-import type { Terminal } from './terminal.ts';
-import { wrongWords } from './wrong-words.ts';
+import { allValues, type Context, has, lastValue } from './command/command.ts';
+import { compileOptions } from './command/compile-options.ts';
+import { hostHash } from './command/host-hash.ts';
+import { wrongWords } from './command/usage-error.ts';
+import { readInput } from './input/index.ts';
+import { type ExitCode, exit } from './terminal/exit.ts';
+import { diagnosticJson } from './terminal/formats.ts';
+import type { Terminal } from './terminal/index.ts';
+import { jsonText } from './terminal/json.ts';
+import { renderAll } from './terminal/render.ts';
 
 /** Runs the command. */
 export async function build({ words, terminal }: Context): Promise<ExitCode> {

@@ -1,11 +1,11 @@
 /** `cumetal cache`: where compiled metallibs are kept, which, and doing away with them. */
 import type { StoredEntry } from '../cache/index.ts';
-import { type Context, has } from './command.ts';
-import { storeOf } from './compile-cache.ts';
+import { type Context, has } from './command/command.ts';
+import { storeOf } from './command/compile-cache.ts';
+import { wrongWords } from './command/usage-error.ts';
 import { sizeText } from './devices.ts';
-import { type ExitCode, exit } from './exit.ts';
-import { jsonText } from './json.ts';
-import { wrongWords } from './wrong-words.ts';
+import { type ExitCode, exit } from './terminal/exit.ts';
+import { jsonText } from './terminal/json.ts';
 
 /** Runs the command. */
 export async function cache({ words, terminal }: Context): Promise<ExitCode> {

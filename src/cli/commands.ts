@@ -1,8 +1,8 @@
 /** Every command, one value each; help, `docs/cli.md` and the messages for wrong words derive from this list. */
 import { bug } from '../base/bug.ts';
-import type { Command, Option } from './command.ts';
-import { compiling, emitChoices, fp64, image, json, mma, ptxStrict, target } from './options.ts';
-import { run } from './run-command.ts';
+import type { Command, Option } from './command/command.ts';
+import { compiling, emitChoices, fp64, image, json, mma, ptxStrict, target } from './command/options.ts';
+import { run } from './run/command.ts';
 
 /** Options of `run` that another command takes as well, in the order in which they are named. */
 const ofRun = (...names: readonly string[]): Option[] =>
@@ -38,7 +38,7 @@ thread that wrote it are told, which the CPU device finds by running the launch 
 
 In a folder, launches are launch.json and NAME.launch.json files, and PTX files with comment lines \`//! cumetal:\`.
 Exit code 1 where devices disagree or a launch fails, 4 where a device is not on this machine.`,
-  run: async (context) => (await import('./diff.ts')).diff(context, run),
+  run: async (context) => (await import('./diff/index.ts')).diff(context, run),
 };
 
 const build: Command = {
@@ -96,7 +96,7 @@ const check: Command = {
     { line: 'cumetal check - --stdin-filename kernel.ptx --json', does: 'for an editor, which hands over what was typed' },
     { line: 'cumetal check kernel.ptx --watch', does: 'while writing a kernel' },
   ],
-  run: async (context) => (await import('./check.ts')).check(context),
+  run: async (context) => (await import('./check/index.ts')).check(context),
 };
 
 const inspect: Command = {
@@ -115,7 +115,7 @@ const inspect: Command = {
     { line: 'cumetal inspect two.metallib --function first --disassemble', does: 'those of one function, as a module of LLVM' },
     { line: 'cumetal inspect a.out', does: 'the PTX and SASS in a program that nvcc built' },
   ],
-  run: async (context) => (await import('./inspect.ts')).inspect(context),
+  run: async (context) => (await import('./inspect/index.ts')).inspect(context),
 };
 
 const validate: Command = {
@@ -158,7 +158,7 @@ const explain: Command = {
     { line: 'cumetal explain CM1101', does: 'a diagnostic' },
     { line: 'cumetal explain fma.rn.f32', does: 'a form of an instruction' },
   ],
-  run: async (context) => (await import('./explain.ts')).explain(context),
+  run: async (context) => (await import('./explain/index.ts')).explain(context),
 };
 
 const cache: Command = {
@@ -194,7 +194,7 @@ const bench: Command = {
     { line: 'cumetal bench examples/mandelbrot.ptx', does: 'compile, load and launch that file, as `run` would' },
     { line: 'cumetal bench examples/mandelbrot.ptx --engine lane --json', does: 'on the CPU device one thread after the other' },
   ],
-  run: async (context) => (await import('./bench.ts')).bench(context, run),
+  run: async (context) => (await import('./bench/index.ts')).bench(context, run),
 };
 
 export const commands: readonly Command[] = [run, build, check, inspect, validate, devices, doctor, explain, diff, bench, cache];

@@ -1,9 +1,9 @@
 /** `cumetal devices`: what a launch could run on here. */
 import { targets } from '../air/targets.ts';
 import { type DeviceInfo, devices as listDevices } from '../device/index.ts';
-import { type Context, has } from './command.ts';
-import { type ExitCode, exit } from './exit.ts';
-import { jsonText } from './json.ts';
+import { type Context, has } from './command/command.ts';
+import { type ExitCode, exit } from './terminal/exit.ts';
+import { jsonText } from './terminal/json.ts';
 
 /** Runs the command. */
 export async function devices({ words, terminal }: Context): Promise<ExitCode> {

@@ -13,12 +13,12 @@ import {
   openDevice,
 } from '../device/index.ts';
 import { decodeElements, launch, parseArgument } from '../runtime/index.ts';
-import { type Context, has } from './command.ts';
-import { findCudaCompiler } from './cuda-source.ts';
-import { type ExitCode, exit } from './exit.ts';
-import { jsonText } from './json.ts';
-import type { Terminal } from './terminal.ts';
-import { version } from './version.ts';
+import { type Context, has } from './command/command.ts';
+import { version } from './command/version.ts';
+import { findCudaCompiler } from './input/cuda-source.ts';
+import { type ExitCode, exit } from './terminal/exit.ts';
+import type { Terminal } from './terminal/index.ts';
+import { jsonText } from './terminal/json.ts';
 
 interface Finding {
   readonly what: string;

@@ -1,6 +1,6 @@
 /** Help on the terminal and `docs/cli.md`, both derived from the list of commands. */
-import type { Command, Option } from './command.ts';
-import { commonOptions } from './command.ts';
+import type { Command, Option } from './command/command.ts';
+import { commonOptions } from './command/command.ts';
 import { commands } from './commands.ts';
 
 const firstExample = 'cumetal run examples/vector_add.ptx';

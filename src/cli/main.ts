@@ -5,18 +5,18 @@
  */
 import { InternalError } from '../base/bug.ts';
 import { closest } from '../base/closest.ts';
-import { badCount, has, sortWords } from './command.ts';
+import { badCount, has, sortWords } from './command/command.ts';
+import { wrongWords } from './command/usage-error.ts';
 import { commands } from './commands.ts';
-import { type ExitCode, exit } from './exit.ts';
-import { processTerminal, type Terminal } from './terminal.ts';
-import { wrongWords } from './wrong-words.ts';
+import { type ExitCode, exit } from './terminal/exit.ts';
+import { processTerminal, type Terminal } from './terminal/index.ts';
 
 /** Runs one command line. */
 export async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const [name, ...rest] = argv;
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') return help(rest[0], name === undefined, terminal);
   if (name === '--version' || name === '-V') {
-    terminal.out(`${(await import('./version.ts')).version}\n`);
+    terminal.out(`${(await import('./command/version.ts')).version}\n`);
     return exit.ok;
   }
   const command = commands.find((c) => c.name === name);

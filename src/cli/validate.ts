@@ -3,11 +3,11 @@ import { validateAir } from '../air/index.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { readModule } from '../bitcode/index.ts';
 import { readMetallib, validateMetallib } from '../metallib/index.ts';
-import { type Context, has } from './command.ts';
-import { type ExitCode, exit } from './exit.ts';
-import { diagnosticJson } from './formats.ts';
-import { jsonText } from './json.ts';
-import { wrongWords } from './wrong-words.ts';
+import { type Context, has } from './command/command.ts';
+import { wrongWords } from './command/usage-error.ts';
+import { type ExitCode, exit } from './terminal/exit.ts';
+import { diagnosticJson } from './terminal/formats.ts';
+import { jsonText } from './terminal/json.ts';
 
 /** Runs the command. The violations are the result, so they go to standard output. */
 export async function validate({ words, terminal }: Context): Promise<ExitCode> {

@@ -3,7 +3,7 @@
  * but for parsing: what could be read is checked with the rest.
  */
 
-import { useGridPositions } from '../air/grid-positions.ts';
+import { useGridPositions } from '../air/emit/grid-positions.ts';
 import { emitKernel, type KernelReflection, keepExactDoubles, type Reflection, type Target, targets, validateAir } from '../air/index.ts';
 import { reflectKernel } from '../air/reflect.ts';
 import { bug } from '../base/bug.ts';

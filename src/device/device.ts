@@ -3,14 +3,14 @@
  * of the others, is the exception and takes nothing else (`loadPtx`). Errors of a launch are diagnostics in the result, not exceptions.
  */
 import type { KernelReflection } from '../air/abi.ts';
-import type { GivenConstant } from '../air/function-constants.ts';
+import type { GivenConstant } from '../air/raise/function-constants.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
+import type { Dim3 } from '../base/dim3.ts';
 import type { SourceFile } from '../base/source.ts';
-import type { Dim3 } from './dim3.ts';
 import type { ProfileRequest } from './profile.ts';
 import type { TraceRequest } from './trace.ts';
 
-export type { Dim3 } from './dim3.ts';
+export type { Dim3 } from '../base/dim3.ts';
 
 export interface DeviceLimits {
   readonly maxThreadsPerThreadgroup: number;

@@ -1,6 +1,7 @@
 /** What a launch did, as the CPU device counted it for warps of 32 threads; `docs/profiler.md` says by which model. */
+
+import type { Dim3 } from '../base/dim3.ts';
 import type { SourceFile } from '../base/source.ts';
-import type { Dim3 } from './dim3.ts';
 
 export interface ProfileRequest {
   /** The PTX text that the metallib was made from, for lines of its source. */

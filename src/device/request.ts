@@ -2,8 +2,8 @@
 import type { KernelReflection, ParamReflection } from '../air/abi.ts';
 import { alignUp } from '../base/bytes.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
+import { product } from '../base/dim3.ts';
 import type { DeviceBuffer, DeviceInfo, DeviceLimits, LaunchArgument, LaunchRequest } from './device.ts';
-import { product } from './dim3.ts';
 
 /** What a device says of itself and of a buffer that it is given. */
 export interface Judge {

@@ -1,6 +1,7 @@
 /** What one thread of a launch executed, as the CPU device saw it. */
+
+import type { Dim3 } from '../base/dim3.ts';
 import type { SourceFile } from '../base/source.ts';
-import type { Dim3 } from './dim3.ts';
 
 export interface TraceRequest {
   /** The block, and the thread in it: by three numbers, or by one, x running fastest. */

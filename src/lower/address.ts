@@ -8,9 +8,9 @@ import type { AccessSpace, Address, AddressOperand, Operand } from '../ptx/index
 import { integerConstant, lookUp, type Named, printOperand } from '../ptx/index.ts';
 import { addressOfCell, cellOf } from './cells.ts';
 import { type Context, isEntry, readRegister } from './context.ts';
-import { asInt } from './convert.ts';
 import { layoutOf } from './initialiser.ts';
 import { memoryParam } from './module-memory.ts';
+import { asInt } from './ssa/convert.ts';
 
 /** A symbol with its state space, or an integer. */
 type Base =

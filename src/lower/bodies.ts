@@ -12,7 +12,7 @@ import { exit, flowGraph, leave, type SourceBlock, type SourceEnd } from './flow
 import { guardValue, lowerInstruction } from './instructions.ts';
 import { readIndex } from './operands.ts';
 import { lowerPrint } from './printing.ts';
-import { type Flow, link } from './ssa.ts';
+import { type Flow, link } from './ssa/ssa.ts';
 
 const builtins: Readonly<Record<Builtin, typeof lowerPrint>> = { __assertfail: lowerAssertion, vprintf: lowerPrint };
 

@@ -4,7 +4,6 @@
  */
 import { bug } from '../base/bug.ts';
 import type { Variable as IrVariable, ScalarType, Value } from '../ir/index.ts';
-import type { Variable } from '../ptx/ast.ts';
 import {
   type CheckedCall,
   type CheckedFunction,
@@ -20,14 +19,15 @@ import {
   registerTypes,
   sink,
 } from '../ptx/index.ts';
+import type { Variable } from '../ptx/syntax/ast.ts';
 import { cellOf, copyCell, loadFrom, ownedBy, storeTo } from './cells.ts';
 import { type Context, enter, type Frame, lowerWhen, newFrame, readRegister, registerIn, variableNamed, writeRegister } from './context.ts';
-import { reinterpret } from './convert.ts';
 import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { flowGraph, leavingEdges, type SourceBlock } from './flow-graph.ts';
 import { guardValue } from './instructions.ts';
-import { type Flow, link } from './ssa.ts';
+import { reinterpret } from './ssa/convert.ts';
+import { type Flow, link } from './ssa/ssa.ts';
 
 /** A call whose arguments are handed over. */
 export interface OpenedCall {

@@ -1,12 +1,12 @@
 /**
  * Memory that carries arguments and results: the `.param` variables of bodies, and the parameters of functions. Each is a local
- * variable of the thread, one for all calls of a function, since no function is called while it runs. `passes/promote-cells.ts`
+ * variable of the thread, one for all calls of a function, since no function is called while it runs. `ssa/promote-cells.ts`
  * makes values of those whose address nobody takes.
  */
 import type { Variable as IrVariable, ScalarType, Value } from '../ir/index.ts';
 import { bytesOf } from '../ir/index.ts';
-import type { Variable } from '../ptx/ast.ts';
 import { type CheckedFunction, type CheckedInstruction, lookUp, type Operand, partsOf } from '../ptx/index.ts';
+import type { Variable } from '../ptx/syntax/ast.ts';
 import type { Context } from './context.ts';
 import { layoutFault, layoutOf } from './initialiser.ts';
 import { uniqueName } from './variables.ts';

@@ -3,7 +3,6 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
 import { addBlockParam, type Builder, type Edge, type Variable as IrVariable, type Kernel, type Value } from '../ir/index.ts';
-import type { Variable } from '../ptx/ast.ts';
 import {
   type CheckedFunction,
   type Choices,
@@ -15,9 +14,11 @@ import {
   type RowBuilder,
   type Scope,
 } from '../ptx/index.ts';
+import type { Variable } from '../ptx/syntax/ast.ts';
 import { newFlow } from './flow.ts';
 import type { GlobalMemory } from './module-memory.ts';
-import { type Flow, link, type RegisterFile } from './ssa.ts';
+import type { BarrierNumber } from './passes/barrier-numbers.ts';
+import { type Flow, link, type RegisterFile } from './ssa/ssa.ts';
 import type { Variables } from './variables.ts';
 
 export interface Context {
@@ -64,12 +65,6 @@ export interface Frame {
 export const newFrame = (fn: CheckedFunction, start: Flow): Frame => ({ fn, start, registers: new Map(), cells: new Map() });
 
 export const isEntry = ({ fn }: Frame): boolean => fn.fn.isEntry;
-
-/** The number of a barrier as a value, and where it stands. */
-export interface BarrierNumber {
-  readonly value: Value;
-  readonly node: Operand;
-}
 
 /** What lowering knows beyond the IR and `passes/` need. */
 export interface Evidence {

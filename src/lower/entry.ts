@@ -25,22 +25,23 @@ import {
 } from './context.ts';
 import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
-import { inFlowOrder } from './flow-order.ts';
 import { checkSlots, dropUnusedMemory } from './hidden-params.ts';
 import { lowerParams, pointerParams, slotLimit } from './params.ts';
 import { refuseOtherBarriers } from './passes/barrier-numbers.ts';
 import { classifyParams } from './passes/classify-params.ts';
 import { takeConstantBranches } from './passes/constant-branches.ts';
 import { sumDisjointParts } from './passes/disjoint-sums.ts';
+import { hiddenVariable } from './passes/hidden-variables.ts';
 import { refuseMissingMemory } from './passes/missing-memory.ts';
 import { decideNullComparisons } from './passes/null-comparisons.ts';
 import { packValues } from './passes/pack-values.ts';
 import { useParamOffsets } from './passes/param-offsets.ts';
 import { printedStrings } from './passes/printed-strings.ts';
-import { promoteCells } from './passes/promote-cells.ts';
 import { decideSpaces, resolveSpaces } from './passes/resolve-spaces.ts';
-import { registerFile } from './ssa.ts';
-import { hiddenVariable, variablesOf } from './variables.ts';
+import { inFlowOrder } from './ssa/flow-order.ts';
+import { promoteCells } from './ssa/promote-cells.ts';
+import { registerFile } from './ssa/ssa.ts';
+import { variablesOf } from './variables.ts';
 
 /** What the kernels of a module have in common. */
 export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'globals'> & {

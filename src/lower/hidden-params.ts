@@ -1,7 +1,7 @@
 /** Parameters behind those of the source, which no caller hands over: what they are for stands in the metallib. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { dce, type InstOf, isHidden, type Kernel, type KernelParam, type Value } from '../ir/index.ts';
-import type { PtxFunction } from '../ptx/ast.ts';
+import type { PtxFunction } from '../ptx/syntax/ast.ts';
 import { slotLimit } from './params.ts';
 
 /** Adds a parameter in the first free slot; gives its index. `checkSlots` sees whether there is one. */

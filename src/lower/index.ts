@@ -9,7 +9,7 @@ import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
-export { promoteLocals } from './passes/promote-locals.ts';
+export { promoteLocals } from './ssa/promote-locals.ts';
 
 /** What may be lowered in more ways than one. */
 export interface LowerChoices {

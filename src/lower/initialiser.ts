@@ -4,9 +4,9 @@
  */
 import { bf16Bits, f16Bits, f32Bits, f64Bits } from '../base/float.ts';
 import type { Span } from '../base/source.ts';
-import type { Operand, Variable } from '../ptx/ast.ts';
-import { constantValue, integerConstant } from '../ptx/constant.ts';
-import { lanesOfVariable } from '../ptx/types.ts';
+import { lanesOfVariable } from '../ptx/model/types.ts';
+import type { Operand, Variable } from '../ptx/syntax/ast.ts';
+import { constantValue, integerConstant } from '../ptx/syntax/constant.ts';
 
 /** Bytes of a fundamental type; absent for predicates and opaque types, which have no memory. */
 const typeBytes: Readonly<Record<string, number>> = {

@@ -7,7 +7,7 @@
  * addresses being those of global memory. The `.const` variables of other modules are constants of the kernels.
  */
 import { type Kernel, type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
-import type { Module, Variable } from '../ptx/ast.ts';
+import type { Module, Variable } from '../ptx/syntax/ast.ts';
 import { addHiddenParam } from './hidden-params.ts';
 import { type AddressInside, initialBytes, layoutFault, layoutOf } from './initialiser.ts';
 

@@ -22,7 +22,7 @@ import {
 } from '../ptx/index.ts';
 import { addressOperand, symbolAddress } from './address.ts';
 import { type Context, readRegister, writeRegister } from './context.ts';
-import { reinterpret } from './convert.ts';
+import { reinterpret } from './ssa/convert.ts';
 
 /** The sources of an instruction by the names in its row. */
 export function readSources(c: Context, match: Match): AnySources {

@@ -1,8 +1,8 @@
 /** Parameters of an entry as the kernel's: parameter i is slot i, each by value until `classify-params` finds the pointers. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { KernelParam } from '../ir/index.ts';
-import type { PtxFunction, Variable } from '../ptx/ast.ts';
 import { registerTypes } from '../ptx/index.ts';
+import type { PtxFunction, Variable } from '../ptx/syntax/ast.ts';
 import { layoutFault, layoutOf } from './initialiser.ts';
 
 /** Buffer slots of a pipeline. */

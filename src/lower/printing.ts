@@ -10,7 +10,7 @@ import { type Context, enter, lowerEither, lowerWhen } from './context.ts';
 import { newFlow } from './flow.ts';
 import { addHiddenParam } from './hidden-params.ts';
 import { guardValue } from './instructions.ts';
-import { link } from './ssa.ts';
+import { link } from './ssa/ssa.ts';
 import { storedIn, stringIn, variableAt } from './strings.ts';
 
 /** A call of `vprintf`. Reports CM2051 where the format or its arguments are none that can be printed. */

@@ -1,6 +1,5 @@
 /** Strings that a call hands over, as far as they are variables of the module whose address can be followed through the source. */
 import { addTo } from '../base/group.ts';
-import type { Variable } from '../ptx/ast.ts';
 import {
   type CheckedFunction,
   type CheckedInstruction,
@@ -11,6 +10,7 @@ import {
   type Register,
   type Scope,
 } from '../ptx/index.ts';
+import type { Variable } from '../ptx/syntax/ast.ts';
 import { type Context, variableNamed } from './context.ts';
 import { initialBytes, layoutOf } from './initialiser.ts';
 

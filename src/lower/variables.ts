@@ -2,8 +2,8 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
 import type { Variable as IrVariable, Kernel } from '../ir/index.ts';
-import type { Variable } from '../ptx/ast.ts';
 import { registerTypes } from '../ptx/index.ts';
+import type { Variable } from '../ptx/syntax/ast.ts';
 import { initialBytes, type Layout, layoutFault, layoutOf } from './initialiser.ts';
 
 /** The kernel's variables by their declaration; nothing for one that was refused, which is reported once. */
@@ -70,30 +70,6 @@ const reasons = {
   value: 'its type and that of the variable differ',
   count: 'it has more values than the variable has elements',
 } as const;
-
-/**
- * Shared memory that no name of the source stands for; no name of PTX has such a dot in it. `word` is where the threads of a block work
- * out what they agree on, `reserved` what a GPU keeps for system software: an H200 has 288 bytes there.
- */
-const hidden = {
-  word: { name: 'cumetal.word', size: 4, align: 4, element: 'i32' },
-  reserved: { name: 'cumetal.reserved', size: 288, align: 16, element: undefined },
-} as const;
-
-export type HiddenVariable = keyof typeof hidden;
-
-/** A variable of the kernel's own, made when it is first asked for. */
-export function hiddenVariable(kernel: Kernel, which: HiddenVariable): IrVariable {
-  const { name } = hidden[which];
-  const known = kernel.variables.find((variable) => variable.name === name);
-  if (known) return known;
-  const made = { ...hidden[which], space: 'shared', isDynamic: false, init: undefined } as const;
-  kernel.variables.push(made);
-  return made;
-}
-
-/** Whether a variable is one of the source. */
-export const isOfSource = ({ name }: IrVariable): boolean => Object.values(hidden).every((each) => each.name !== name);
 
 /** By kernel: the names that are taken, with the number that was last put behind each. */
 const taken = new WeakMap<Kernel, Map<string, number>>();

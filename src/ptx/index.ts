@@ -1,24 +1,26 @@
 /**
  * PTX: its syntax (grammar, parser, tree, printer) and its instructions (the table and the checker). This room knows what
- * can be written and what it means; it does not know how it is compiled. Start at `ast.ts`, then `parse.ts`; the syntax
- * itself is `grammar.ohm`.
+ * can be written and what it means; it does not know how it is compiled. Start at `syntax/ast.ts`, then `syntax/parse.ts`; the syntax
+ * itself is `syntax/grammar.ohm`.
  */
-export * from './ast.ts';
-export { callsOf } from './call-graph.ts';
-export { type CheckOptions, check } from './check.ts';
-export { laneOf, sink } from './check-operands.ts';
-export type { Builtin, Checked, CheckedCall, CheckedFunction, CheckedInstruction, CheckedItem, Choices } from './checked.ts';
-export { type Constant, constantValue, integerConstant } from './constant.ts';
+
+export { callsOf } from './check/call-graph.ts';
+export type { Builtin, Checked, CheckedCall, CheckedFunction, CheckedInstruction, CheckedItem, Choices } from './check/checked.ts';
+export { functionNumbers } from './check/function-addresses.ts';
+export { immediateBits } from './check/immediate.ts';
+export { type CheckOptions, check } from './check/index.ts';
+export { isMatch, matchForm } from './check/match.ts';
+export { laneOf, sink } from './check/operands.ts';
+export { type LabelPlace, labelsListed, lookUp, type Named, type Scope } from './check/scope.ts';
 export * from './container/index.ts';
-export { printAst } from './dump.ts';
-export { functionNumbers } from './function-addresses.ts';
-export { immediateBits } from './immediate.ts';
-export { isMatch, matchForm } from './match.ts';
-export { partsOf } from './operand-parts.ts';
-export { type ParseOptions, parse } from './parse.ts';
-export { print, printInstruction, printOperand, printVariable } from './print.ts';
-export type { AccessSpace, AddressOperand, AnyLowered, AnySources, Match, MatchedOperand, PtxType, Row, RowBuilder } from './row.ts';
-export { type LabelPlace, labelsListed, lookUp, type Named, type Register, type Scope } from './scope.ts';
-export { specialRegisters } from './sregs.ts';
+export type { AccessSpace, AddressOperand, AnyLowered, AnySources, Match, MatchedOperand, PtxType, Row, RowBuilder } from './model/row.ts';
+export { specialRegisters } from './model/special-registers.ts';
+export type { Register } from './model/types.ts';
+export { isSignedType, lanesOfVariable, registerTypes } from './model/types.ts';
+export * from './syntax/ast.ts';
+export { type Constant, constantValue, integerConstant } from './syntax/constant.ts';
+export { printAst } from './syntax/dump.ts';
+export { partsOf } from './syntax/operand-parts.ts';
+export { type ParseOptions, parse } from './syntax/parse.ts';
+export { print, printInstruction, printOperand, printVariable } from './syntax/print.ts';
 export { allRows, rowsByName } from './table/index.ts';
-export { isSignedType, lanesOfVariable, registerTypes } from './types.ts';

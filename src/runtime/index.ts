@@ -11,6 +11,7 @@ export type { Comparison } from './compare.ts';
 export { compareElements } from './compare.ts';
 export type { Contents } from './contents.ts';
 export { describe, greyPicture, readContents, writeContents } from './contents.ts';
+export { fillPlan } from './default-launch.ts';
 export type { Difference, Mismatch } from './diff.ts';
 export { compareOutcomes } from './diff.ts';
 export type { ElementType, ElementValue, Kernel, Parameter } from './element.ts';
@@ -31,7 +32,6 @@ export { checkBlock, checkOutput, chooseKernel, launch, lengthOf } from './launc
 export type { LaunchFile } from './launch-file.ts';
 export { readLaunchFile } from './launch-file.ts';
 export { launchWords, splitWords } from './launch-lines.ts';
-export { fillPlan } from './made-up.ts';
 export type { NpyArray } from './npy.ts';
 export { readNpy, writeNpy } from './npy.ts';
 export type { FullPlan, LaunchPlan } from './plan.ts';

@@ -1,15 +1,15 @@
 /** One launch from plan to results: choose the kernel, fill the plan, bind, run, read back, check. */
 import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
+import { product } from '../base/dim3.ts';
 import type { Device, DeviceBuffer, DeviceModule, Dim3, LaunchArgument, LaunchRequest } from '../device/device.ts';
-import { product } from '../device/dim3.ts';
 import type { Expectation } from './argument.ts';
 import { type BoundArgument, bindArguments } from './bind.ts';
 import { type Comparison, compareElements } from './compare.ts';
 import { type Contents, readContents } from './contents.ts';
+import { fillPlan } from './default-launch.ts';
 import { elements, type Kernel } from './element.ts';
 import type { Io } from './io.ts';
-import { fillPlan } from './made-up.ts';
 import type { FullPlan, LaunchPlan } from './plan.ts';
 import { keepSymbols, writeSymbols } from './symbols.ts';
 

@@ -1,4 +1,4 @@
-/** A launch as asked for, wherever the words came from; `made-up.ts` and `launch.ts` fill what is missing. */
+/** A launch as asked for, wherever the words came from; `default-launch.ts` and `launch.ts` fill what is missing. */
 import type { Dim3 } from '../device/device.ts';
 import type { Argument } from './argument.ts';
 import type { SymbolWrite } from './symbols.ts';

@@ -2,7 +2,7 @@
 import { Diagnostics } from '../../../src/base/diagnostic.ts';
 import { cpuInfo } from '../../../src/device/cpu/index.ts';
 import { bindArguments } from '../../../src/runtime/bind.ts';
-import { fillPlan } from '../../../src/runtime/made-up.ts';
+import { fillPlan } from '../../../src/runtime/default-launch.ts';
 import { splitMix64 } from '../../../src/runtime/rand.ts';
 import { assertQuiet, compileExample, diskIo, exampleNames, exampleText, recordedLaunch } from '../examples.ts';
 import { fuzzForms } from '../fuzz.ts';

@@ -7,11 +7,11 @@
  */
 import { CString, dlopen, JSCallback, type Pointer, ptr, toArrayBuffer } from 'bun:ffi';
 import { Diagnostics } from '../../../src/base/diagnostic.ts';
+import type { CpuBuffer } from '../../../src/device/cpu/buffer.ts';
 import { cpuInfo } from '../../../src/device/cpu/index.ts';
-import { launchKernel } from '../../../src/device/cpu/launch.ts';
-import { type LoadedKernel, type LoadedLibrary, loadLibrary } from '../../../src/device/cpu/library.ts';
+import { launchKernel } from '../../../src/device/cpu/launch/launch-blocking.ts';
+import { type LoadedKernel, type LoadedLibrary, loadLibrary } from '../../../src/device/cpu/launch/library.ts';
 import { type DeviceMemory, newMemory } from '../../../src/device/cpu/memory.ts';
-import type { CpuBuffer } from '../../../src/device/cpu/request.ts';
 import type { Dim3, LaunchArgument } from '../../../src/device/device.ts';
 import { printBufferBytes } from '../../../src/ir/index.ts';
 import { readMetallib, validateMetallib } from '../../../src/metallib/index.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Diagnostics } from '../../../src/base/diagnostic.ts';
 import { SourceFile } from '../../../src/base/source.ts';
 import { check, parse } from '../../../src/ptx/index.ts';
-import { type Row, refusalOf } from '../../../src/ptx/row.ts';
+import { type Row, refusalOf } from '../../../src/ptx/model/row.ts';
 import { allRows } from '../../../src/ptx/table/index.ts';
 import { fuzzForms } from '../fuzz.ts';
 import { type Kind, kernelOf } from '../one-instruction.ts';

@@ -3,8 +3,9 @@
  * (`scripts/sweep.ts`, `fixtures/h200/sweep.json`). Rows whose results the manual leaves open within a bound are judged by
  * `spec/h200/scalar.spec.ts`, and what the threads of a warp do together by `warp.spec.ts`.
  */
-import type { Row } from '../../../src/ptx/row.ts';
-import { refusalOf } from '../../../src/ptx/row.ts';
+
+import type { Row } from '../../../src/ptx/model/row.ts';
+import { refusalOf } from '../../../src/ptx/model/row.ts';
 import { allRows } from '../../../src/ptx/table/index.ts';
 import { type Code, kernelAround } from './kernel.ts';
 import { atomicCode, loadCode, passedCode, storeCode } from './memory.ts';

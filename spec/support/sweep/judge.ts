@@ -1,7 +1,7 @@
 /** Tests of the sweep: some forms of each row, against what an NVIDIA H200 left. */
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Row } from '../../../src/ptx/row.ts';
+import type { Row } from '../../../src/ptx/model/row.ts';
 import { someForms } from './forms.ts';
 import { readSweep, sweepDigest } from './run.ts';
 

@@ -2,7 +2,7 @@
  * The PTX around the forms of the sweep: each thread takes values by its number, does what the form says, and leaves up to four
  * results of 8 bytes. Which NaN a float is is left open by the manual, so each becomes the canonical one.
  */
-import { bitsOfType } from '../../../src/ptx/types.ts';
+import { bitsOfType } from '../../../src/ptx/model/types.ts';
 import { placeOf } from './values.ts';
 
 /** Bytes that a thread leaves. */

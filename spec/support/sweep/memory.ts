@@ -1,5 +1,5 @@
 /** Kernels of the sweep that read and write memory: each thread has 32 bytes of its own, in whatever state space the form names. */
-import { bitsOfType, kindOfType } from '../../../src/ptx/types.ts';
+import { bitsOfType, kindOfType } from '../../../src/ptx/model/types.ts';
 import { bytesOfThread, type Code, leave, registerFor, take } from './kernel.ts';
 import { threads } from './values.ts';
 import type { Worded } from './words.ts';

@@ -1,8 +1,8 @@
 /** Kernels of one scalar instruction of the sweep. */
 
-import type { OperandSlot } from '../../../src/ptx/row.ts';
-import { typeOfSlot } from '../../../src/ptx/slots.ts';
-import { bitsOfType, kindOfType } from '../../../src/ptx/types.ts';
+import { typeOfSlot } from '../../../src/ptx/check/slots.ts';
+import type { OperandSlot } from '../../../src/ptx/model/row.ts';
+import { bitsOfType, kindOfType } from '../../../src/ptx/model/types.ts';
 import { type Architecture, type Code, leave, registerFor, take } from './kernel.ts';
 import type { Worded } from './words.ts';
 

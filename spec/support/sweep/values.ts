@@ -3,7 +3,7 @@
  * some drawn. A kernel has 1024 threads, so that two operands meet in all pairs and more operands in as many mixtures.
  */
 
-import { bitsOfType, kindOfType } from '../../../src/ptx/types.ts';
+import { bitsOfType, kindOfType } from '../../../src/ptx/model/types.ts';
 import { splitMix64 } from '../../../src/runtime/rand.ts';
 
 /** Values of each type. */

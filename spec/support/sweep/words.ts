@@ -1,7 +1,7 @@
 /** Which forms of a row the sweep tries: all where they are few, else so many that any two words that go together do so once. */
-import type { FormMatch } from '../../../src/ptx/match.ts';
-import { isMatch, matchForm } from '../../../src/ptx/match.ts';
-import type { Row } from '../../../src/ptx/row.ts';
+import type { FormMatch } from '../../../src/ptx/check/match.ts';
+import { isMatch, matchForm } from '../../../src/ptx/check/match.ts';
+import type { Row } from '../../../src/ptx/model/row.ts';
 import { wordsOf } from '../../ptx/forms.ts';
 
 const few = 32;

@@ -1,6 +1,6 @@
 /** The remainder of a division of floats, exact and without a loop. */
 import { type Builder, bitsOf, type Value } from '../../ir/index.ts';
-import { Refused } from '../raise-types.ts';
+import { Refused } from '../types.ts';
 
 /** Bits of a significand of binary64, and of one that came from binary32. */
 const wideBits = 52;

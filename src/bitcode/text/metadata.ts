@@ -1,8 +1,8 @@
 /** Metadata as LLVM 14 writes it: nodes numbered from named metadata down, in pre-order, then those that functions hang on. */
 
 import type { Attachment, Metadata, MetadataNode, Module, Value } from '../model.ts';
-import { metadataArguments } from '../number-metadata.ts';
 import { spell } from '../types.ts';
+import { metadataArguments } from '../write/number-metadata.ts';
 import { constantText, quoted } from './constants.ts';
 import { debugText } from './debug-info.ts';
 

@@ -1,18 +1,18 @@
 /**
  * The CPU device: runs the bytes of a metallib as WebAssembly. It knows AIR through `src/air` and nothing of PTX. Start at
- * `library.ts` (from bytes to compiled kernels), then `compile/kernel-module.ts`; `launch.ts` runs one.
+ * `launch/library.ts` (from bytes to compiled kernels), then `scalar/kernel-module.ts`; `launch/launch-blocking.ts` runs one.
  */
 import { targets } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Device, DeviceInfo, DeviceModule, EngineOptions, LaunchRequest, LoadOptions } from '../device.ts';
 import { commonProperties } from '../properties.ts';
-import { launchKernel } from './launch.ts';
-import { type CompileChoice, type LoadedKernel, loadLibrary } from './library.ts';
+import type { CpuBuffer } from './buffer.ts';
+import { cancelAll, overAtOnce, startKernel } from './launch/launch-async.ts';
+import { launchKernel } from './launch/launch-blocking.ts';
+import { type CompileChoice, type LoadedKernel, loadLibrary } from './launch/library.ts';
+import { ownMemory } from './launch/module-memory.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
-import { ownMemory } from './own-memory.ts';
-import { cancelAll, overAtOnce, startKernel } from './pending.ts';
-import type { CpuBuffer } from './request.ts';
-import { type Allocations, newAllocations } from './sanitize/allocations.ts';
+import { type Allocations, newAllocations } from './observe/allocations.ts';
 import { forgetMemory } from './workers/pool.ts';
 import { canShare, coreCount } from './workers/spawn.ts';
 

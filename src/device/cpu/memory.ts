@@ -2,6 +2,7 @@
  * The device's memory: one WebAssembly memory that grows, and which parts of it are taken. An index in it is the address that
  * kernels see. The first page is nobody's, so that a null pointer is caught.
  */
+import { margin } from '../../engine/codegen/memory-margin.ts';
 
 const pageBytes = 65536;
 /** Of every block: a cache line, and more than any type demands. */
@@ -13,8 +14,6 @@ const alignment = 256;
 const looksAlike = 4096;
 /** Bytes between blocks that would begin alike: 16 places in turn, those of three blocks far apart. */
 const apart = 5 * alignment;
-/** Bytes before and behind all blocks that are nobody's: lanes that do not run may read beside those that do, at most 32 of 16 bytes away. */
-export const margin = 512;
 /** Stays below 4 GiB with room for an access that starts at the last byte. */
 const mostPages = 65535;
 /** Pages: a memory that cannot become as large is of no use. */

@@ -1,8 +1,8 @@
 /** One launch: limits first, then the arguments where the driver finds them, the kernel between two events, and what it left. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
+import { product } from '../../base/dim3.ts';
 import { captureOutput } from '../../ffi/index.ts';
 import type { Dim3, LaunchRequest, LaunchResult } from '../device.ts';
-import { product } from '../dim3.ts';
 import { checkRequest, type Judge, judgeOfGpu } from '../request.ts';
 import { cudaBuffer } from './buffer.ts';
 import type { Context, CudaKernel } from './context.ts';

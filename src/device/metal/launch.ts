@@ -1,11 +1,11 @@
 /** One launch: limits first, then everything bound to its slot, the commands handed over, waited for, and told of. */
 import { alignUp } from '../../base/bytes.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
+import { product } from '../../base/dim3.ts';
 import type { Handle } from '../../ffi/index.ts';
 import { type KernelParam, printBufferBytes } from '../../ir/index.ts';
-import { handPrinted, reportStop } from '../aftermath.ts';
+import { handPrinted, reportStop } from '../completion.ts';
 import type { LaunchRequest, LaunchResult } from '../device.ts';
-import { product } from '../dim3.ts';
 import { emptyPrintBuffer } from '../printed.ts';
 import { checkRequest, type Judge, judgeOfGpu } from '../request.ts';
 import { metalBuffer, takeMemory } from './buffer.ts';

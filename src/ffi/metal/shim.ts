@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { bunFfi, type Ffi } from '../bun.ts';
 import { bindingOver, type MetalBinding } from './binding.ts';
 import { abi, type Flat, flatTypes } from './flat.ts';
-import { dylib, source } from './shim.recipe.ts';
+import { dylib, source } from './shim.generated.ts';
 import { addressesOf, type SystemLibraries } from './system.ts';
 
 /** The binding over a shim at a path; throws where it cannot be loaded, or is another version's. */

@@ -2,8 +2,13 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Kernel, Value } from '../../ir/index.ts';
 import type { Operand } from '../../ptx/index.ts';
-import type { BarrierNumber } from '../context.ts';
 import { constantBits } from './constant-branches.ts';
+
+/** The number of a barrier as a value, and where it stands. */
+export interface BarrierNumber {
+  readonly value: Value;
+  readonly node: Operand;
+}
 
 /** Refuses the barriers that are reached and not known to be number 0. */
 export function refuseOtherBarriers(kernel: Kernel, numbers: ReadonlyMap<Value, BarrierNumber>, diagnostics: Diagnostics): void {

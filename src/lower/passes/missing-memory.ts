@@ -4,7 +4,7 @@
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { isPointer, type Kernel, type Space, spaceOf } from '../../ir/index.ts';
-import { isOfSource } from '../variables.ts';
+import { isOfSource } from './hidden-variables.ts';
 
 const ownSpaces: readonly Space[] = ['shared', 'local', 'constant'];
 

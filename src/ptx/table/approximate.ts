@@ -5,7 +5,7 @@
  * Source: PTX ISA 9.0, 9.7.3; Metal Shading Language Specification 3.2, 8.1.
  */
 import type { Value } from '../../ir/index.ts';
-import { type RowBuilder, row } from '../row.ts';
+import { type RowBuilder, row } from '../model/row.ts';
 import { flush, orNan } from './compose.ts';
 
 const early = { ptx: 1.4, sm: 10 } as const;

@@ -3,7 +3,7 @@
  * for a copy nobody may look at its destination or write its source, so that nobody can tell.
  */
 import type { Value } from '../../ir/index.ts';
-import { type AddressOperand, type Row, type RowBuilder, row } from '../row.ts';
+import { type AddressOperand, type Row, type RowBuilder, row } from '../model/row.ts';
 import { spaceOf } from './spaces.ts';
 
 const ampere = { ptx: 7, sm: 80 } as const;

@@ -3,7 +3,7 @@
  * 9.7.13.5 and 9.7.13.6.
  */
 import type { Value } from '../../ir/index.ts';
-import { type AddressOperand, type Row, type RowBuilder, row } from '../row.ts';
+import { type AddressOperand, type Row, type RowBuilder, row } from '../model/row.ts';
 import { eachHalf } from './halves.ts';
 import { fenceAround, fenceScopes, ofTheSystem } from './order.ts';
 import { spaceOf } from './spaces.ts';

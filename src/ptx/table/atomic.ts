@@ -1,7 +1,7 @@
 /** Atomics. Source: PTX ISA 9.0, 9.7.13.5 and 9.7.13.6. Without a word for the order they are relaxed. */
 import type { AtomicOp, Value } from '../../ir/index.ts';
-import { type AddressOperand, type Row, type RowBuilder, row } from '../row.ts';
-import { isSignedType } from '../types.ts';
+import { type AddressOperand, type Row, type RowBuilder, row } from '../model/row.ts';
+import { isSignedType } from '../model/types.ts';
 import { fenceAround, fenceScopes, ofTheSystem } from './order.ts';
 import { spaceOf } from './spaces.ts';
 

@@ -1,8 +1,8 @@
 /** Bit counting, bit fields, byte permutation, small products. Source: PTX ISA 9.0, 9.7.1, 9.7.8, 9.7.9. */
 import type { Value } from '../../ir/index.ts';
 import { bitsOf, type IntType } from '../../ir/types.ts';
-import { type Row, type RowBuilder, row } from '../row.ts';
-import { isSignedType } from '../types.ts';
+import { type Row, type RowBuilder, row } from '../model/row.ts';
+import { isSignedType } from '../model/types.ts';
 import { countAs, saturated32 } from './compose.ts';
 
 const fermi = { ptx: 2, sm: 20 } as const;

@@ -4,8 +4,8 @@
  */
 import type { Value } from '../../ir/index.ts';
 import type { IntType } from '../../ir/types.ts';
-import { type RowBuilder, row } from '../row.ts';
-import { isSignedType } from '../types.ts';
+import { type RowBuilder, row } from '../model/row.ts';
+import { isSignedType } from '../model/types.ts';
 
 const types = ['u32', 's32', 'u64', 's64'] as const;
 const halves = ['lo', 'hi'] as const;

@@ -1,6 +1,6 @@
 /** Comparisons of halves, in pairs and into registers (9.7.7). Source: PTX ISA 9.0. */
 import type { Value } from '../../ir/index.ts';
-import { type RowBuilder, row } from '../row.ts';
+import { type RowBuilder, row } from '../model/row.ts';
 import { compare } from './compare.ts';
 import { halfOf, joined, lowAndHigh, type Packed, packed } from './halves.ts';
 

@@ -1,7 +1,7 @@
 /** Comparison and selection: integers and floats (9.7.6), half precision (9.7.7). Source: PTX ISA 9.0. */
 import type { FcmpPredicate, IcmpPredicate, Value } from '../../ir/index.ts';
-import { type RowBuilder, row } from '../row.ts';
-import { isFloatType, isSignedType, kindOfType } from '../types.ts';
+import { type RowBuilder, row } from '../model/row.ts';
+import { isFloatType, isSignedType, kindOfType } from '../model/types.ts';
 import { flush } from './compose.ts';
 
 const always = { ptx: 1, sm: 10 } as const;

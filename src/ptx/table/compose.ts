@@ -1,7 +1,7 @@
 /** What several rows compose of IR ops: flushing, saturation, directed rounding. Every composition is exact. */
 import type { Value } from '../../ir/index.ts';
 import { bitsOf, type FloatType, type IntType, intOf } from '../../ir/types.ts';
-import type { RowBuilder } from '../row.ts';
+import type { RowBuilder } from '../model/row.ts';
 
 /** Field widths of the float formats. */
 const mantissaBits = { f16: 10, bf16: 7, f32: 23, f64: 52 } as const satisfies Record<FloatType, number>;

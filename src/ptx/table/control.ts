@@ -1,6 +1,6 @@
 /** Control flow (9.7.12) and barriers (9.7.13). Source: PTX ISA 9.0. */
 import type { Value } from '../../ir/index.ts';
-import { type RowBuilder, row } from '../row.ts';
+import { type RowBuilder, row } from '../model/row.ts';
 
 const always = { ptx: 1, sm: 10 } as const;
 const fermi = { ptx: 2.1, sm: 20 } as const;

@@ -1,8 +1,8 @@
 /** Conversions with bfloats and to packed halves, and packed integers. Source: PTX ISA 9.0, 9.7.9.21 and 9.7.9.22. */
 import type { Value } from '../../ir/index.ts';
 import type { IntType } from '../../ir/types.ts';
-import { type RowBuilder, row } from '../row.ts';
-import { bitsOfType, isSignedType } from '../types.ts';
+import { type RowBuilder, row } from '../model/row.ts';
+import { bitsOfType, isSignedType } from '../model/types.ts';
 import { doubleToOdd, flush, intToOdd, narrowFloat, type Rounding, rectify, saturateInt, widened } from './compose.ts';
 import { floatToInteger, integerRoundings, integers, roundings, toIntegral } from './convert.ts';
 import { halfOf, joined, packed, type Single } from './halves.ts';

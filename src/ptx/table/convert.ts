@@ -4,8 +4,8 @@
  */
 import type { Value } from '../../ir/index.ts';
 import { bitsOf, type FloatType, type IntType } from '../../ir/types.ts';
-import { type RowBuilder, row } from '../row.ts';
-import { bitsOfType, isSignedType, registerTypes } from '../types.ts';
+import { type RowBuilder, row } from '../model/row.ts';
+import { bitsOfType, isSignedType, registerTypes } from '../model/types.ts';
 import { flush, intToFloat, narrowFloat, rectify, saturate, saturateInt, typeOf, widened } from './compose.ts';
 
 const always = { ptx: 1, sm: 10 } as const;

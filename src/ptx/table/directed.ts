@@ -2,7 +2,8 @@
  * Float arithmetic rounded towards zero, downwards or upwards (9.7.3). A GPU that takes subnormals for zeros does so with operands and
  * results here as it does when it rounds to nearest; no step in between is subnormal. Source: PTX ISA 9.0.
  */
-import { row } from '../row.ts';
+
+import { row } from '../model/row.ts';
 import { arithmetic, lifting } from './compose.ts';
 import { directed, fusedIn, productIn, quotientIn, rootIn, sumIn } from './rounding.ts';
 

@@ -1,6 +1,7 @@
 /** Fences of memory. Source: PTX ISA 9.0, 9.7.13.4. All are made sequentially consistent, which is as strong as any. */
-import type { RowBuilder } from '../row.ts';
-import { type Row, row } from '../row.ts';
+
+import type { RowBuilder } from '../model/row.ts';
+import { type Row, row } from '../model/row.ts';
 import { type FenceWord, fence, ofTheSystem } from './order.ts';
 
 const ordered = { ptx: 6, sm: 70 } as const;

@@ -1,6 +1,6 @@
 /** Float arithmetic: single and double precision (9.7.3), half precision and bfloat (9.7.4). Source: PTX ISA 9.0. */
 import type { Value } from '../../ir/index.ts';
-import { type RowBuilder, row } from '../row.ts';
+import { type RowBuilder, row } from '../model/row.ts';
 import { arithmetic, flush, lifting, orNan } from './compose.ts';
 
 const always = { ptx: 1, sm: 10 } as const;

@@ -1,6 +1,6 @@
 /** Half precision: bfloats that are rounded once, and halves in pairs (9.7.4). Source: PTX ISA 9.0. */
 import type { Value } from '../../ir/index.ts';
-import { type RowBuilder, row } from '../row.ts';
+import { type RowBuilder, row } from '../model/row.ts';
 import { arithmetic, flush, lifting, orNan, rectify } from './compose.ts';
 import { eachHalf, fusedBfloats, type Packed, packed, type Single, singles } from './halves.ts';
 

@@ -1,6 +1,6 @@
 /** What rows of half precision share: two halves in one register, and bfloats that are rounded once. */
 import type { Value } from '../../ir/index.ts';
-import type { RowBuilder } from '../row.ts';
+import type { RowBuilder } from '../model/row.ts';
 import { twoSum } from './rounding.ts';
 
 export const packed = ['f16x2', 'bf16x2'] as const;

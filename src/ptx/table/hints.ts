@@ -1,5 +1,5 @@
 /** Hints to the caches, which change no result: nothing is made of them. Source: PTX ISA 9.0, 9.7.9.15 and 9.7.9.16. */
-import { type Row, row } from '../row.ts';
+import { type Row, row } from '../model/row.ts';
 
 const fermi = { ptx: 2, sm: 20 } as const;
 const ampere = { ptx: 7.4, sm: 80 } as const;

@@ -3,7 +3,7 @@
  * add an instruction, copy the manual's line into a row (see `docs/architecture.md`).
  */
 import { addTo } from '../../base/group.ts';
-import type { Row } from '../row.ts';
+import type { Row } from '../model/row.ts';
 import { approximateRows } from './approximate.ts';
 import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
@@ -21,19 +21,19 @@ import { floatRows } from './float.ts';
 import { halfRows } from './half.ts';
 import { hintRows } from './hints.ts';
 import { integerRows } from './integer.ts';
-import { refusedDataRows } from './later/data.ts';
-import { refusedRows } from './later/index.ts';
 import { logicRows } from './logic.ts';
+import { mmaRows } from './matrix/mma.ts';
+import { tileRows } from './matrix/tiles.ts';
+import { wmmaRows } from './matrix/wmma.ts';
 import { miscRows } from './misc.ts';
-import { mmaRows } from './mma.ts';
 import { moveRows } from './move.ts';
 import { orderedRows } from './ordered.ts';
 import { pairedRows } from './pairs.ts';
+import { refusedDataRows } from './refused/data.ts';
+import { refusedRows } from './refused/index.ts';
 import { smallFloatRows } from './small-floats.ts';
-import { tileRows } from './tiles.ts';
 import { videoRows } from './video.ts';
 import { warpRows } from './warp.ts';
-import { wmmaRows } from './wmma.ts';
 
 /** Rows of forms that are compiled, in a file of their own. */
 interface Chapter {

@@ -1,7 +1,7 @@
 /** Integer arithmetic. Source: PTX ISA 9.0, 9.7.1. */
 import type { Value } from '../../ir/index.ts';
-import { type RowBuilder, row } from '../row.ts';
-import { isSignedType } from '../types.ts';
+import { type RowBuilder, row } from '../model/row.ts';
+import { isSignedType } from '../model/types.ts';
 import { saturated32 } from './compose.ts';
 
 const integers = ['u16', 'u32', 'u64', 's16', 's32', 's64'] as const;

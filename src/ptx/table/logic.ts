@@ -1,7 +1,7 @@
 /** Logic and shifts. Source: PTX ISA 9.0, 9.7.8. */
 import type { IntType } from '../../ir/index.ts';
-import { row } from '../row.ts';
-import { isSignedType } from '../types.ts';
+import { row } from '../model/row.ts';
+import { isSignedType } from '../model/types.ts';
 import { countAs } from './compose.ts';
 
 const bits = ['b16', 'b32', 'b64'] as const;

@@ -1,8 +1,8 @@
 /** Reads and writes of memory, as several rows have them. Source: PTX ISA 9.0, 5.3 and 9.7.9.8. */
 import type { Value } from '../../ir/index.ts';
 import { bytesOf, type ScalarType, vectorOf } from '../../ir/types.ts';
-import type { AddressOperand, RowBuilder } from '../row.ts';
-import { registerTypes } from '../types.ts';
+import type { AddressOperand, RowBuilder } from '../model/row.ts';
+import { registerTypes } from '../model/types.ts';
 import { spaceOf } from './spaces.ts';
 
 /** Types that memory holds. */

@@ -1,5 +1,5 @@
 /** What is left. Source: PTX ISA 9.0, 9.7.19. */
-import { row } from '../row.ts';
+import { row } from '../model/row.ts';
 
 export const miscRows = [
   row({

@@ -1,8 +1,8 @@
 /** Data movement: registers, memory, addresses. Source: PTX ISA 9.0, 9.7.9. */
 import type { Space, Value } from '../../ir/index.ts';
 import { bitsOf, type IntType, intOf } from '../../ir/types.ts';
-import { type RowBuilder, row } from '../row.ts';
-import { registerTypes } from '../types.ts';
+import { type RowBuilder, row } from '../model/row.ts';
+import { registerTypes } from '../model/types.ts';
 import { isList, load, memoryTypes, store, wide } from './memory-access.ts';
 import { spaceOf } from './spaces.ts';
 

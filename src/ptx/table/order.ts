@@ -1,6 +1,6 @@
 /** Orders and scopes of memory, as fences around relaxed accesses. Source: PTX ISA 9.0, 8.9. */
 import type { FenceScope } from '../../ir/index.ts';
-import type { RowBuilder } from '../row.ts';
+import type { RowBuilder } from '../model/row.ts';
 
 /** Scopes as instructions name them; the host and other devices take no part while a kernel runs. */
 const scopes = { cta: 'block', gl: 'device', gpu: 'device', sys: 'device' } as const satisfies Record<string, FenceScope>;

@@ -2,7 +2,8 @@
  * Loads and stores with an order and a scope. An acquire is a relaxed read with a fence behind it, a release a relaxed write with a
  * fence before it, which is as strong as the manual asks for. Source: PTX ISA 9.0, 8.9, 9.7.9.8 and 9.7.9.12.
  */
-import { row } from '../row.ts';
+
+import { row } from '../model/row.ts';
 import { load, memoryTypes, store, wide } from './memory-access.ts';
 import { type FenceWord, fenceAround, fenceScopes, ofTheSystem } from './order.ts';
 

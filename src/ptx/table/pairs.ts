@@ -1,6 +1,6 @@
 /** Pairs in one register: 16-bit integers (9.7.1) and singles (9.7.3); sums of a half and a single (9.7.5). Source: PTX ISA 9.0. */
 import type { Value } from '../../ir/index.ts';
-import { type RowBuilder, row } from '../row.ts';
+import { type RowBuilder, row } from '../model/row.ts';
 import { arithmetic, saturate } from './compose.ts';
 import { joined, type Single, singles } from './halves.ts';
 import { type Directed, fusedIn, productIn, sumIn } from './rounding.ts';

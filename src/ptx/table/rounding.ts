@@ -8,7 +8,7 @@
  */
 import type { Value } from '../../ir/index.ts';
 import { bitsOf, intOf } from '../../ir/types.ts';
-import type { RowBuilder } from '../row.ts';
+import type { RowBuilder } from '../model/row.ts';
 import { typeOf } from './compose.ts';
 
 /** Towards zero, downwards, upwards. */

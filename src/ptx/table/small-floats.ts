@@ -3,7 +3,7 @@
  * rounded to nearest and not beyond the largest number. Source: PTX ISA 9.0, 5.2.3 (the formats), 9.7.9.21.
  */
 import type { Value } from '../../ir/index.ts';
-import { type RowBuilder, row } from '../row.ts';
+import { type RowBuilder, row } from '../model/row.ts';
 import { rectify } from './compose.ts';
 import { joined, lowAndHigh } from './halves.ts';
 

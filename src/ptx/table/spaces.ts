@@ -1,5 +1,5 @@
 /** State spaces by the words of instructions. Source: PTX ISA 9.0, 5.1. */
-import type { AccessSpace } from '../row.ts';
+import type { AccessSpace } from '../model/row.ts';
 
 /** State spaces as instructions name them; without a name the address is generic. */
 const spaces: Readonly<Record<string, AccessSpace>> = {

@@ -3,8 +3,8 @@
  * with exactly and limited with `.sat`. Those on one are refused. Source: PTX ISA 9.0, 9.7.18.
  */
 import type { IcmpPredicate, Value } from '../../ir/index.ts';
-import { type Row, type RowBuilder, row } from '../row.ts';
-import { isSignedType } from '../types.ts';
+import { type Row, type RowBuilder, row } from '../model/row.ts';
+import { isSignedType } from '../model/types.ts';
 import { saturateInt } from './compose.ts';
 
 const words = ['u32', 's32'] as const;

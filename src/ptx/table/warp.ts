@@ -4,7 +4,7 @@
  * of votes is the mask looked at, since threads that are not of it count for nothing.
  */
 import type { Fold, Value } from '../../ir/index.ts';
-import { type RowBuilder, row, type Withdrawn } from '../row.ts';
+import { type RowBuilder, row, type Withdrawn } from '../model/row.ts';
 
 const masked = { ptx: 6, sm: 30 } as const;
 const volta = { ptx: 6, sm: 70 } as const;

@@ -1,5 +1,5 @@
 /** A kernel's module linked with the memory, for launches one after the other. */
-import { hostImports, paramGlobal, type WordGlobal } from '../compile/host.ts';
+import { hostImports, paramGlobal, type WordGlobal } from '../../../engine/codegen/host.ts';
 import type { RunBlocks } from './share.ts';
 
 /** What a launch sets in an instance. */

@@ -2,7 +2,7 @@
 import { type Control, end, isOver, noteEnding, noteWhy, revoke } from './control.ts';
 import { type Handle, spawn } from './spawn.ts';
 import { keptModules, type Task } from './task.ts';
-import { workerText } from './worker.recipe.ts';
+import { workerText } from './worker.generated.ts';
 
 /** A worker, and the share that it was given last. */
 export interface Hand {

@@ -1,5 +1,5 @@
 /**
- * What a worker runs: shares of launches, one after the other. It is bundled as a text (`worker.recipe.ts`), for a worker is started
+ * What a worker runs: shares of launches, one after the other. It is bundled as a text (`worker.generated.ts`), for a worker is started
  * from nothing but a text wherever the package may be, in a single file as in a page.
  */
 import { begin, controlIn, end, endingOfTrap, noteEnding, noteWhy } from './control.ts';

@@ -1,0 +1,254 @@
+/**
+ * One IR kernel as one LLVM module in Apple's conventions: parameters, windows, blocks, then the kernel metadata. What an op
+ * becomes is in `rules.ts`, addresses are in `address.ts`, metadata in `metadata.ts`.
+ */
+import { bug } from '../../base/bug.ts';
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import type { SourceFile } from '../../base/source.ts';
+import type { Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../../bitcode/model.ts';
+import { type Type, types } from '../../bitcode/types.ts';
+import {
+  addressOf,
+  type Block,
+  type Edge,
+  edgesOf,
+  isPointer,
+  type Kernel,
+  optimise,
+  rootsOf,
+  type Sreg,
+  type Value,
+} from '../../ir/index.ts';
+import { emulateF64 } from '../legalize/emulate-f64.ts';
+import { legaliseF64 } from '../legalize/soft-f64.ts';
+import { type LineWriter, lineWriter, type Reach } from '../lines.ts';
+import type { Target } from '../targets.ts';
+import { windowOf } from '../windows.ts';
+import { asInteger, llvmType } from './address.ts';
+import { kernelAttributes, pureCall, pureDefinition } from './attributes.ts';
+import type { KernelEmitter, Signature } from './emitter.ts';
+import { expandAtomics } from './expand-atomics.ts';
+import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
+import { addKernelMetadata, addSoftDoubles } from './metadata.ts';
+import { declareIntrinsic, moduleFor, newFunction } from './module.ts';
+import { pruneUnused } from './prune.ts';
+import { refuse, rules } from './rules.ts';
+import { kernelSignature } from './signature.ts';
+import { windowMaker } from './window-memory.ts';
+
+/** Emits one kernel, which is changed on the way (see `legalize/soft-f64.ts`), with line tables where it is given the source, which is where it is to be watched. Refusals (what this target cannot say) are reported at their source location; the result is then void. */
+export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics, lines?: SourceFile): Module {
+  const doubles = target.allowsCpuOnly ? [] : kernel.params.flatMap(({ element }, i) => (element === 'f64' ? [i] : []));
+  if (!target.allowsCpuOnly) {
+    const legalise = target.emulatesDoubles ? emulateF64 : legaliseF64;
+    if (legalise(kernel, target.name, diagnostics)) optimise(kernel, lines !== undefined);
+    expandAtomics(kernel);
+  }
+  const module = moduleFor(kernel.name, target);
+  const signature = kernelSignature(kernel, module);
+  const functionType = types.function(
+    types.void,
+    signature.args.map((a) => a.type),
+  );
+  const fn = newFunction(kernel.name, functionType, {
+    attributes: kernelAttributes(kernel, signature, target.dialect),
+    args: signature.args,
+  });
+  module.functions.unshift(fn);
+  emitBody(kernel, fn, module, signature, target, diagnostics, lines && lineWriter(module, fn, lines));
+  pruneUnused(fn);
+  addKernelMetadata(module, fn, kernel, signature, target);
+  addSoftDoubles(module, fn, doubles);
+  return module;
+}
+
+function emitBody(
+  kernel: Kernel,
+  fn: LlvmFunction,
+  module: Module,
+  signature: Signature,
+  target: Target,
+  diagnostics: Diagnostics,
+  lines: LineWriter | undefined,
+): void {
+  const blocks = kernel.blocks.map((): LlvmBlock => ({ kind: 'block', name: undefined, body: [] }));
+  fn.blocks.push(...blocks);
+  const e = {
+    ...kernelEmitter(kernel, module, signature, target, diagnostics, functionBuilder(blocks[0]!)),
+    lines,
+    reach: lines && reaches(kernel),
+  };
+  const phis = new Map<Block, LlvmValue[]>();
+  kernel.blocks.forEach((block, id) => {
+    e.b.block = blocks[id]!;
+    const made = block.params.map((p) => e.b.emit('phi', llvmType(kernel.insts[p]!.type), { incoming: [], flags: 0 }));
+    block.params.forEach((p, i) => void e.define(p, made[i]!));
+    phis.set(block, made);
+  });
+  for (const block of reversePostorder(kernel)) emitBlock(e, block, blocks, fn, phis);
+}
+
+type Emitter = KernelEmitter & {
+  define(value: Value, as: LlvmValue): void;
+  readonly lines?: LineWriter | undefined;
+  readonly reach?: Reaches | undefined;
+};
+
+/** What an access may reach: a variable that is not all of its window. */
+type Reaches = (value: Value) => Reach | undefined;
+
+function reaches(kernel: Kernel): Reaches {
+  const roots = rootsOf(kernel);
+  return (value) => {
+    const addr = addressOf(kernel.insts[value]!);
+    const root = addr === undefined ? undefined : roots(addr);
+    const inst = root === undefined ? undefined : kernel.insts[root]!;
+    if (inst?.op !== 'variable') return undefined;
+    const { name, space, size, isDynamic } = kernel.variables.find((each) => each.name === inst.name)!;
+    return isDynamic ? undefined : { name, space, offset: windowOf(kernel, space)!.offsets.get(name)!, size };
+  };
+}
+
+function emitInst(e: Emitter, value: Value): void {
+  const inst = e.kernel.insts[value]!;
+  if (inst.type === 'bf16' && !e.target.dialect.hasBfloat) refuse(e, value, `a ${inst.type}`, 'AIR has bfloat from macOS 14 on');
+  const { block } = e.b;
+  const from = block.body.length;
+  const made = (rules[inst.op] as (e: KernelEmitter, inst: never, value: Value) => LlvmValue | undefined)(e, inst as never, value);
+  if (made) e.define(value, made);
+  // What a rule puts into blocks of its own has no place.
+  e.lines?.mark(block.body.slice(from), e.kernel.locs[value], e.reach?.(value));
+}
+
+function emitBlock(e: Emitter, block: Block, blocks: LlvmBlock[], fn: LlvmFunction, phis: Map<Block, LlvmValue[]>): void {
+  e.b.block = blocks[block.id]!;
+  for (const value of block.body) emitInst(e, value);
+  const end = block.end;
+  if (end.op === 'ret') return void e.b.emit('ret', types.void, { value: undefined });
+  const condition = end.op === 'condbr' ? e.value(end.cond) : undefined;
+  const incoming = edgesOf(end).map((edge) => edge.args.map((arg) => e.value(arg)));
+  const from = e.b.block;
+  const both = end.op === 'condbr' && end.then.block === end.else.block && end.then.args.length > 0;
+  const targets = edgesOf(end).map((edge, i) => {
+    const through = both && i === 1 ? splitEdge(e, edge, blocks, fn) : undefined;
+    phis.get(edge.block)!.forEach((phi, n) => {
+      if (phi.kind === 'instruction' && phi.op === 'phi') phi.incoming.push({ value: incoming[i]![n]!, block: through ?? from });
+    });
+    return through ?? blocks[edge.block.id]!;
+  });
+  if (condition) e.b.emit('condbr', types.void, { condition, ifTrue: targets[0]!, ifFalse: targets[1]! });
+  else e.b.emit('br', types.void, { target: targets[0]! });
+}
+
+/** A block of its own for an edge whose twin goes to the same block with other values: LLVM's phis tell edges by their block. */
+function splitEdge(e: Emitter, edge: Edge, blocks: readonly LlvmBlock[], fn: LlvmFunction): LlvmBlock {
+  const made: LlvmBlock = { kind: 'block', name: undefined, body: [] };
+  fn.blocks.push(made);
+  const back = e.b.block;
+  e.b.block = made;
+  e.b.emit('br', types.void, { target: blocks[edge.block.id]! });
+  e.b.block = back;
+  return made;
+}
+
+/** Definitions before uses: every block after its dominators. */
+function reversePostorder(kernel: Kernel): Block[] {
+  const seen = new Set<Block>([kernel.blocks[0]!]);
+  const order: Block[] = [];
+  const stack = [{ block: kernel.blocks[0]!, next: edgesOf(kernel.blocks[0]!.end).map((edge) => edge.block) }];
+  while (stack.length > 0) {
+    const top = stack[stack.length - 1]!;
+    const to = top.next.pop();
+    if (!to) order.push(stack.pop()!.block);
+    else if (!seen.has(to)) {
+      seen.add(to);
+      stack.push({ block: to, next: edgesOf(to.end).map((edge) => edge.block) });
+    }
+  }
+  if (order.length !== kernel.blocks.length) bug(`unreachable blocks in ${kernel.name} reached AIR emission`);
+  return order.reverse();
+}
+
+function kernelEmitter(
+  kernel: Kernel,
+  module: Module,
+  signature: Signature,
+  target: Target,
+  diagnostics: Diagnostics,
+  b: FunctionBuilder,
+): Emitter {
+  const values = new Map<Value, LlvmValue>();
+  const sregs = new Map<Sreg, LlvmValue>();
+  const windows = windowMaker(kernel, module, signature, b);
+  const e: Emitter = {
+    kernel,
+    target,
+    diagnostics,
+    b,
+    define: (value, as) => void values.set(value, as),
+    value: (value) => {
+      const known = values.get(value);
+      if (known) return known;
+      const inst = kernel.insts[value]!;
+      if (isPointer(inst.type)) return asInteger(e, value);
+      return bug(`value ${value} (${inst.op}) of ${kernel.name} is used before it is made`);
+    },
+    entry: functionBuilder(b.block),
+    call: (intrinsic, args, tail = 'tail') => {
+      const { callee, attributes } = declareIntrinsic(module, intrinsic, target.dialect);
+      return b.emit('call', intrinsic.type.result, {
+        functionType: intrinsic.type,
+        callee,
+        args: [...args],
+        attributes,
+        tail,
+        flags: 0,
+      });
+    },
+    callFunction: (name, args) => {
+      const callee = pureFunction(e, module, name);
+      return b.emit('call', callee.functionType.result, {
+        functionType: callee.functionType,
+        callee,
+        args: [...args],
+        attributes: pureCall(target.dialect),
+        tail: 'tail',
+        flags: 0,
+      });
+    },
+    sreg: (name) => sregs.get(name) ?? bug(`no kernel input for ${name}`),
+    paramRoot: (index) => signature.roots[index] ?? bug(`no parameter ${index}`),
+    ...windows,
+  };
+  for (const [name, make] of signature.sregs) sregs.set(name, make(b));
+  return e;
+}
+
+const noSignature: Signature = {
+  args: [],
+  attributes: [],
+  roots: [],
+  dynamicShared: undefined,
+  inputs: [],
+  sregs: new Map(),
+  widestVector: 0,
+};
+
+/** One of the kernel's own functions, written into the module on first use. */
+function pureFunction({ kernel, target, diagnostics }: KernelEmitter, module: Module, name: string): LlvmFunction {
+  const known = module.functions.find((fn) => fn.name === name);
+  if (known) return known;
+  const { body, result } = kernel.functions?.get(name) ?? bug(`${kernel.name} has no function ${name}`);
+  const block = body.blocks[0]!;
+  const typeOf = (value: Value): Type => llvmType(body.insts[value]!.type);
+  const functionType = types.function(typeOf(result), block.params.map(typeOf));
+  const attributes = pureDefinition(functionType.params.length, target.dialect);
+  const fn = newFunction(name, functionType, { attributes, linkage: 'internal', unnamedAddr: 'unnamed_addr' });
+  fn.blocks.push({ kind: 'block', name: undefined, body: [] });
+  module.functions.push(fn);
+  const e = kernelEmitter(body, module, noSignature, target, diagnostics, functionBuilder(fn.blocks[0]!));
+  block.params.forEach((param, i) => void e.define(param, fn.args[i]!));
+  for (const value of block.body) emitInst(e, value);
+  e.b.emit('ret', types.void, { value: e.value(result) });
+  return fn;
+}

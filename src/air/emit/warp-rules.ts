@@ -1,0 +1,51 @@
+/** What the threads of a warp do together, in AIR: on words, with lanes of 16 bits. Apple's compilers know no such thing of 64 bits. */
+import type { Value as LlvmValue } from '../../bitcode/model.ts';
+import { types } from '../../bitcode/types.ts';
+import { bitsOf, type InstOf, type ScalarType } from '../../ir/index.ts';
+import { i32Constant, intConstant } from '../constants.ts';
+import { barrierOperands, foldFunction, intrinsicFor, intrinsicOf, markName, membersName } from '../intrinsics.ts';
+import { llvmType } from './address.ts';
+import type { KernelEmitter } from './emitter.ts';
+
+/** A value of another lane. Values of 64 bits go in two halves, predicates as words. */
+export function shuffleRule(e: KernelEmitter, inst: InstOf<'shuffle'>): LlvmValue {
+  const lane = e.b.cast('trunc', e.value(inst.b), types.i16);
+  const type = inst.type as ScalarType;
+  const value = e.value(inst.a);
+  if (intrinsicFor('shuffle', type, type)) return shuffled(e, type, value, lane);
+  if (type === 'i1') return e.b.cast('trunc', shuffled(e, 'i32', e.b.cast('zext', value, types.i32), lane), types.i1);
+  const word = type === 'bf16' ? ('i16' as const) : ('i64' as const);
+  const bits = type === word ? value : e.b.cast('bitcast', value, types.int(bitsOf(type)));
+  const moved = word === 'i16' ? shuffled(e, 'i16', bits, lane) : shuffledHalves(e, bits, lane);
+  return type === word ? moved : e.b.cast('bitcast', moved, llvmType(type));
+}
+
+const shuffled = (e: KernelEmitter, type: ScalarType, value: LlvmValue, lane: LlvmValue): LlvmValue =>
+  e.call(intrinsicFor('shuffle', type, type)!, [value, lane]);
+
+function shuffledHalves(e: KernelEmitter, bits: LlvmValue, lane: LlvmValue): LlvmValue {
+  const half = intConstant(types.i64, 32);
+  const low = shuffled(e, 'i32', e.b.cast('trunc', bits, types.i32), lane);
+  const high = shuffled(e, 'i32', e.b.cast('trunc', e.b.binary('lshr', bits, half), types.i32), lane);
+  return e.b.binary('or', e.b.binary('shl', e.b.cast('zext', high, types.i64), half), e.b.cast('zext', low, types.i64));
+}
+
+/** The mask is in the low half of what AIR gives. */
+export const ballotRule = (e: KernelEmitter, { a }: InstOf<'ballot'>): LlvmValue =>
+  e.b.cast('trunc', e.call(intrinsicOf('air.simd_ballot.i64')!, [e.value(a)]), types.i32);
+
+export const reduceRule = (e: KernelEmitter, { a, fold }: InstOf<'reduce'>): LlvmValue => e.call(foldFunction(fold), [e.value(a)]);
+
+export function syncwarpRule(e: KernelEmitter): undefined {
+  e.call(intrinsicOf('air.simdgroup.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(e.target.simdgroupBarrierScope)]);
+}
+
+/** Only compilations for the sanitizer have it, which run on the CPU device. */
+export function membersRule(e: KernelEmitter, { a }: InstOf<'members'>): undefined {
+  e.call(intrinsicOf(membersName)!, [e.value(a)]);
+}
+
+/** Only compilations for the profiler or the trace have it, which run on the CPU device. */
+export function markRule(e: KernelEmitter): undefined {
+  e.call(intrinsicOf(markName)!, []);
+}

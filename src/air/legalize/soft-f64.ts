@@ -1,0 +1,99 @@
+/**
+ * f64 on targets without double precision: every value becomes an i64 with the same bits, and what computes becomes integer
+ * arithmetic that gives the result of IEEE 754 bit for bit, in functions of the kernel where it is long. What has no such form
+ * (atomics, approximate functions) is refused at its line (CM2091). A double is never computed in single precision.
+ */
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import type { Span } from '../../base/source.ts';
+import { builder, type Inst, type Kernel, operandsOf, type PureFunction, type Type, type Value } from '../../ir/index.ts';
+import { computes, type Expansion, fateOf } from './f64/expansions.ts';
+import { functionOf } from './f64/functions.ts';
+import { type Words, words } from './f64/words.ts';
+
+const isDouble = (type: Type): boolean => type.endsWith('f64');
+const asBits = (type: Type): Type => type.replace('f64', 'i64') as Type;
+
+/** Whether a kernel holds doubles anywhere. */
+export const hasDoubles = (kernel: Kernel): boolean =>
+  kernel.insts.some((inst) => isDouble(inst.type)) ||
+  kernel.params.some((param) => param.element === 'f64') ||
+  kernel.variables.some((variable) => variable.element === 'f64');
+
+/** Whether an instruction makes a double or is given one. */
+export const touchesDoubles = (kernel: Kernel, inst: Inst): boolean =>
+  isDouble(inst.type) || operandsOf(inst).some((operand) => isDouble(kernel.insts[operand]!.type));
+
+/** Rewrites a kernel in place, and says whether there were doubles; CM2091 for each instruction that stays without a form. */
+export function legaliseF64(kernel: Kernel, target: string, diagnostics: Diagnostics): boolean {
+  if (!hasDoubles(kernel)) return false;
+  const refuse = refuser(kernel, target, diagnostics);
+  const touching = new Set(
+    kernel.blocks.flatMap(({ body }) => body.filter((value) => touchesDoubles(kernel, kernel.insts[value]!) && !moves(kernel, value))),
+  );
+  retype(kernel);
+  const functions = new Map(kernel.functions);
+  kernel.functions = functions;
+  for (const block of kernel.blocks) {
+    const b = builder(kernel, { ...block, body: [] });
+    const w = words(b);
+    for (const value of block.body) {
+      if (touching.has(value)) expand(w, value, functions, (what) => refuse(value, what));
+      b.block.body.push(value);
+    }
+    block.body = b.block.body;
+  }
+  return true;
+}
+
+/** Reports CM2091 where an instruction stands. */
+export function refuser(kernel: Kernel, target: string, diagnostics: Diagnostics): (value: Value, what: string) => void {
+  return (value, what) => {
+    const span = kernel.locs[value];
+    diagnostics.report('CM2091', { what, target }, span ? { span } : {});
+  };
+}
+
+/** Every double of a kernel becomes an integer of its bits, in memory as well. */
+export function retype(kernel: Kernel): void {
+  for (const inst of kernel.insts) if (isDouble(inst.type)) inst.type = asBits(inst.type);
+  for (const described of [...kernel.params, ...kernel.variables]) if (described.element === 'f64') described.element = 'i64';
+}
+
+const moves = (kernel: Kernel, value: Value): boolean => fateOf(kernel.insts[value]!.op) === 'moves';
+
+/** Appends what computes the value of bits; under its own number it is then a copy, so that its uses stay as they are. */
+export function expand(w: Words, value: Value, functions: Map<string, PureFunction>, refuse: (what: string) => void): void {
+  const { b } = w;
+  const inst = b.kernel.insts[value]!;
+  const expansion = fateOf(inst.op);
+  if (typeof expansion !== 'object') return refuse(inst.op === 'atomic' ? `atomic ${inst.rmw}` : inst.op);
+  b.loc = b.kernel.locs[value];
+  const types = operandsOf(inst).map(b.typeOf);
+  if (expansion.place === 'function' && !types.includes('i1')) {
+    b.kernel.insts[value] = called(inst, types, expansion, functions);
+    return;
+  }
+  const a = expansion.expand(w, inst as never);
+  b.kernel.insts[value] = { op: 'bitcast', type: b.typeOf(a), a };
+}
+
+/** A call of the function that does what an instruction does, in its place. */
+export function called(inst: Inst, types: readonly Type[], expansion: Expansion, functions: Map<string, PureFunction>): Inst {
+  const { name, fn } = functionOf(inst, types, expansion);
+  functions.set(name, fn);
+  const [a, b, c] = operandsOf(inst);
+  const call = { type: inst.type, fn: name, a: a! };
+  if (c !== undefined) return { ...call, op: 'call3', b: b!, c };
+  return b === undefined ? { ...call, op: 'call1' } : { ...call, op: 'call2', b };
+}
+
+/** Where in the source a kernel computes with doubles: one place for each instruction of it that does, in order. */
+export function computedDoubles(kernel: Kernel): Span[] {
+  const found = new Map<number, Span>();
+  for (const { body } of kernel.blocks)
+    for (const value of body) {
+      const [inst, span] = [kernel.insts[value]!, kernel.locs[value]];
+      if (span && computes(inst.op) && touchesDoubles(kernel, inst)) found.set(span.start, span);
+    }
+  return [...found.values()].sort((a, b) => a.start - b.start);
+}

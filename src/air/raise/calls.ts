@@ -1,0 +1,64 @@
+/** Calls in the IR: of the module's own functions, of AIR's and of LLVM's; what is not known is refused by its name. */
+import type { InstructionOf } from '../../bitcode/model.ts';
+import { spell } from '../../bitcode/types.ts';
+import { fenceOperands, hasSignature, type Intrinsic, intrinsicOf, isHint } from '../intrinsics.ts';
+import { type Lanes, Refused } from '../types.ts';
+import { raiseAtomic } from './atomics.ts';
+import { applyOp, raiseElements } from './elements.ts';
+import { raiseMatrix } from './matrices.ts';
+import { shapedFunctionOf } from './shaped-functions.ts';
+import type { RaiseState } from './state.ts';
+import { raiseWarp } from './warp.ts';
+
+/** What a call defines; nothing for one without result. */
+export function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes | undefined {
+  const { callee } = inst;
+  if (callee.kind !== 'function') throw new Refused('an indirect call');
+  if (callee.blocks.length > 0) return state.place.inline(state, inst, callee);
+  const { name } = callee;
+  if (isHint(name)) return undefined;
+  const row = intrinsicOf(name);
+  if (row) return raiseKnown(state, row, inst);
+  const shaped = shapedFunctionOf(name);
+  if (shaped) return shaped(state, inst);
+  return raiseElements(state, inst) ?? refuseFunction(name);
+}
+
+function raiseKnown(state: RaiseState, row: Intrinsic, inst: InstructionOf<'call'>): Lanes | undefined {
+  if (!hasSignature(row, inst.functionType)) throw new Refused(`the function \`${row.name}\` of type ${spell(inst.functionType)}`);
+  if (row.atomic) return raiseAtomic(state, row, inst);
+  if (row.warp) return raiseWarp(state, row, inst);
+  if (row.matrix) return raiseMatrix(state, row, inst);
+  if (row.clock) return [state.b.clock('i64', { name: row.clock })];
+  if (row.op === 'fence') {
+    raiseFence(state, inst);
+    return undefined;
+  }
+  if (row.op === 'members') {
+    state.b.members(state.scalar(valueArguments(inst)[0]!));
+    return undefined;
+  }
+  if (row.op === 'mark') {
+    state.b.mark();
+    return undefined;
+  }
+  if (row.op === 'barrier') {
+    state.b.barrier();
+    return undefined;
+  }
+  return [applyOp(state.b, row, valueArguments(inst).map(state.scalar))];
+}
+
+function refuseFunction(name: string): never {
+  throw new Refused(`the function \`${name}\``);
+}
+
+const valueArguments = ({ args }: InstructionOf<'call'>) =>
+  args.flatMap((arg) => (arg.kind === 'metadata' || arg.type.kind === 'metadata' ? [] : [arg]));
+
+/** A fence of less than the device is taken for one of the block. */
+function raiseFence({ b }: RaiseState, { args }: InstructionOf<'call'>): void {
+  const scope = args[2];
+  const isDevice = scope?.kind === 'constant' && scope.form === 'int' && Number(scope.value) === fenceOperands.scope.device;
+  b.fence({ scope: isDevice ? 'device' : 'block' });
+}

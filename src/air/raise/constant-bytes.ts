@@ -1,0 +1,36 @@
+/** Constants as they lie in memory. */
+import type { Constant } from '../../bitcode/model.ts';
+import { fieldOffset, sizeOf } from '../layout.ts';
+import { Refused } from '../types.ts';
+
+/** Bytes; far more than a GPU has for variables, and little enough for any host. */
+export const largestVariable = 2 ** 26;
+
+/** Writes a constant's bytes as they lie in memory. */
+export function fillConstant(bytes: Uint8Array, at: number, constant: Constant): void {
+  if (constant.kind !== 'constant') throw new Refused('a constant that holds an address');
+  switch (constant.form) {
+    case 'int':
+      return put(bytes, at, constant.value, sizeOf(constant.type));
+    case 'float':
+      return put(bytes, at, constant.bits, sizeOf(constant.type));
+    case 'aggregate': {
+      const { type } = constant;
+      constant.elements.forEach((element, i) => {
+        const offset = type.kind === 'struct' ? fieldOffset(type, i) : i * sizeOf(element.type);
+        fillConstant(bytes, at + offset, element);
+      });
+      return;
+    }
+    case 'null':
+    case 'undef':
+    case 'poison':
+      return;
+    default:
+      throw new Refused(`a constant expression (${constant.form}) in an initialiser`);
+  }
+}
+
+function put(bytes: Uint8Array, at: number, bits: bigint, size: number): void {
+  for (let i = 0; i < size; i++) bytes[at + i] = Number((bits >> BigInt(8 * i)) & 0xffn);
+}

@@ -1,0 +1,138 @@
+/** What raising one kernel carries along: the builder, and what each LLVM value became. */
+import type { Argument, Constant, Instruction, InstructionOf, Function as LlvmFunction, Value as LlvmValue } from '../../bitcode/model.ts';
+import { type Type as LlvmType, spell } from '../../bitcode/types.ts';
+import type { Block, Builder, Kernel, Type, Value } from '../../ir/index.ts';
+import { fieldOffset, hasMemoryForm, sizeOf } from '../layout.ts';
+import { isMatrixType } from '../matrix-functions.ts';
+import { type Lanes, Refused, scalarType, typesOf } from '../types.ts';
+import { raiseBinary, raiseCast, resized, withSign } from './casts.ts';
+
+export interface RaiseState {
+  readonly kernel: Kernel;
+  readonly b: Builder;
+  define(value: LlvmValue, lanes: Lanes): void;
+  lanes(value: LlvmValue): Lanes;
+  /** The one scalar or pointer a value is. */
+  scalar(value: LlvmValue): Value;
+  typesOf(type: LlvmType): Type[];
+  readonly place: Place;
+}
+
+/** Whose body is being raised. */
+export interface Place {
+  /** The functions that are open, from the kernel on. */
+  readonly within: readonly LlvmFunction[];
+  /** The block that a return goes to with what it returns; a kernel's return ends the thread. */
+  readonly returned: Block | undefined;
+  /** How many instructions may still be raised for the kernel. */
+  readonly budget: { left: number };
+  /** By the name of its variable, whether a function constant has a value; of other variables nothing. */
+  readonly isDefined: (variable: string) => boolean | undefined;
+  /** Puts the body of a function in the place of a call. */
+  readonly inline: (state: RaiseState, call: InstructionOf<'call'>, callee: LlvmFunction) => Lanes | undefined;
+}
+
+/** A state in which nothing is defined yet. */
+export function raiseState(kernel: Kernel, b: Builder, place: Place): RaiseState {
+  const known = new Map<LlvmValue, Lanes>();
+  const state: RaiseState = {
+    kernel,
+    b,
+    place,
+    define: (value, lanes) => void known.set(value, lanes),
+    lanes: (value) => known.get(value) ?? constantLanes(state, value),
+    scalar: (value) => {
+      const lanes = state.lanes(value);
+      if (lanes.length !== 1) throw new Refused(`a vector where a scalar was expected (${spell(value.type)})`);
+      return lanes[0]!;
+    },
+    typesOf,
+  };
+  return state;
+}
+
+/** Undefined and poison values are 0, as nothing in the IR is undefined. */
+function constantLanes(state: RaiseState, value: LlvmValue): Lanes {
+  if (value.kind === 'global') return globalAddress(state, value);
+  if (value.kind !== 'constant') throw new Refused(`a use of ${describe(value)} before its definition`);
+  switch (value.form) {
+    case 'int':
+      return [state.b.const(scalarType(value.type), value.value)];
+    case 'float':
+      return [state.b.const(scalarType(value.type), value.bits)];
+    case 'aggregate': {
+      const own = isMatrixType(value.type) ? value.elements.slice(0, 2) : value.elements;
+      return own.flatMap((element) => state.lanes(element));
+    }
+    case 'null':
+    case 'undef':
+    case 'poison':
+      return typesOf(value.type).map((type) =>
+        type.startsWith('ptr.') ? state.b.inttoptr(type, state.b.const('i64', 0n)) : state.b.const(type, 0n),
+      );
+    case 'gep':
+      return [addressOf(state, value.sourceType, state.scalar(value.base), value.indices)];
+    case 'cast':
+      return raiseCast(state.b, value.opcode, state.lanes(value.value), [value.value.type, value.type]);
+    case 'binary':
+      return raiseBinary(state.b, value.opcode, [state.lanes(value.a), state.lanes(value.b)], value.type);
+  }
+}
+
+function globalAddress(state: RaiseState, global: Extract<Constant, { kind: 'global' }>): Lanes {
+  if (!state.kernel.variables.some((v) => v.name === global.name)) throw new Refused(`the variable \`${global.name}\``);
+  return [state.b.variable(scalarType(global.type), { name: global.name })];
+}
+
+function describe(value: Argument | Instruction | Constant): string {
+  if (value.kind !== 'instruction') return value.kind;
+  return value.op === 'call' && value.callee.kind === 'function' ? `what \`${value.callee.name}\` gives` : `\`${value.op}\``;
+}
+
+/** A GEP as one byte offset on the base. */
+export function addressOf(state: RaiseState, sourceType: LlvmType, base: Value, indices: readonly LlvmValue[]): Value {
+  const { b } = state;
+  let type = sourceType;
+  let constant = 0n;
+  let sum: Value | undefined;
+  indices.forEach((index, depth) => {
+    const known = index.kind === 'constant' && index.form === 'int' ? BigInt.asIntN(bitsOfIndex(index.type), index.value) : undefined;
+    if (depth > 0 && type.kind === 'struct') {
+      if (known === undefined) throw new Refused('a struct index that is no constant');
+      constant += BigInt(structOffset(type, Number(known)));
+      type = type.fields?.[Number(known)] ?? refuseType(type);
+      return;
+    }
+    if (depth > 0) type = type.kind === 'array' || type.kind === 'vector' ? type.element : refuseType(type);
+    const size = BigInt(hasMemoryForm(type) && Number.isSafeInteger(sizeOf(type)) ? sizeOf(type) : refuseSize(type));
+    if (known !== undefined) constant += known * size;
+    else {
+      const scaled = scale(b, asI64(state, index), size);
+      sum = sum === undefined ? scaled : b.add(sum, scaled);
+    }
+  });
+  const offset = sum === undefined ? b.const('i64', constant) : constant === 0n ? sum : b.add(sum, b.const('i64', constant));
+  return sum === undefined && constant === 0n ? base : b.ptradd(base, offset);
+}
+
+const bitsOfIndex = (type: LlvmType): number => (type.kind === 'int' ? type.bits : 64);
+const scale = (b: Builder, value: Value, size: bigint): Value => (size === 1n ? value : b.mul(value, b.const('i64', size)));
+
+/** GEP indices are signed and extended to the width of a pointer. */
+function asI64(state: RaiseState, index: LlvmValue): Value {
+  const value = state.scalar(index);
+  return resized(state.b, withSign(state.b, index.type, value), 'i64', 'sext');
+}
+
+function structOffset(type: Extract<LlvmType, { kind: 'struct' }>, index: number): number {
+  if (!hasMemoryForm(type) || index >= (type.fields?.length ?? 0)) refuseType(type);
+  return fieldOffset(type, index);
+}
+
+function refuseType(type: LlvmType): never {
+  throw new Refused(`an address inside ${spell(type)}`);
+}
+
+function refuseSize(type: LlvmType): never {
+  throw new Refused(`an address of ${spell(type)}`);
+}

@@ -1,0 +1,91 @@
+/** Attribute lists of a module that is read. */
+
+import { Malformed } from '../malformed.ts';
+import type { Attribute, AttributeList } from '../model.ts';
+import { blocks } from '../records.ts';
+import { type RawRecord, textOf } from './record-reader.ts';
+import { childBlocks, type RawBlock, records } from './stream-reader.ts';
+import type { TypeTable } from './types.ts';
+
+export interface AttributeTable {
+  /** The list of a 1-based id; 0 is the empty list. */
+  at(id: number | bigint | undefined, bit: number): AttributeList;
+}
+
+const none: AttributeList = { function: [], result: [], params: [] };
+const functionIndex = 0xffffffff;
+/** Where a place has no attributes, floor’s writer names a group that no file has. */
+const noGroup = 0x7fffffff;
+/** Attributes of a parameter take a place for each one before it. */
+const mostParameters = 256;
+
+export function readAttributes(module: RawBlock, types: TypeTable): AttributeTable {
+  const groups = new Map<number, { index: number; attributes: Attribute[] }>();
+  for (const block of childBlocks(module, blocks.paramattrGroup.id))
+    for (const record of records(block))
+      groups.set(Number(record.ops[0]), { index: Number(record.ops[1]), attributes: readGroup(record, types) });
+  const lists = childBlocks(module, blocks.paramattr.id).flatMap((block) =>
+    records(block).map((record) => {
+      const list: { function: Attribute[]; result: Attribute[]; params: Attribute[][] } = { function: [], result: [], params: [] };
+      for (const id of record.ops) if (Number(id) !== noGroup) addGroup(list, groups.get(Number(id)), record.bit);
+      return list;
+    }),
+  );
+  return {
+    at(id, bit) {
+      const n = Number(id ?? 0);
+      if (n === 0) return none;
+      return lists[n - 1] ?? missing(bit, n);
+    },
+  };
+}
+
+function missing(bit: number, id: number): never {
+  throw new Malformed(bit, 'paramattr', `attribute list ${id} does not exist`);
+}
+
+function addGroup(
+  list: { function: Attribute[]; result: Attribute[]; params: Attribute[][] },
+  group: { index: number; attributes: Attribute[] } | undefined,
+  bit: number,
+): void {
+  // Compilers that drop attributes name groups in which none is left, and leave them out; LLVM takes them for empty.
+  if (!group) return;
+  if (group.index === functionIndex) list.function.push(...group.attributes);
+  else if (group.index === 0) list.result.push(...group.attributes);
+  else {
+    if (!(group.index <= mostParameters)) throw new Malformed(bit, 'paramattr', `attributes of parameter ${group.index}`);
+    while (list.params.length < group.index) list.params.push([]);
+    list.params[group.index - 1]!.push(...group.attributes);
+  }
+}
+
+function readGroup(record: RawRecord, types: TypeTable): Attribute[] {
+  const found: Attribute[] = [];
+  const { ops, bit } = record;
+  let at = 2;
+  const text = (): string => {
+    const end = ops.indexOf(0, at);
+    if (end < 0) throw new Malformed(bit, 'paramattrGroup', 'a string attribute without end');
+    const value = textOf(record, at, end);
+    at = end + 1;
+    return value;
+  };
+  const kind = (): number => {
+    const n = Number(ops[at++]);
+    if (!(n < 2 ** 32)) throw new Malformed(bit, 'paramattrGroup', `attribute ${n}`);
+    return n;
+  };
+  while (at < ops.length) {
+    const form = Number(ops[at++]);
+    if (form === 0) found.push({ form: 'enum', kind: kind() });
+    else if (form === 1) found.push({ form: 'int', kind: kind(), value: BigInt(ops[at++] ?? 0) });
+    else if (form === 3) found.push({ form: 'string', key: text(), value: undefined });
+    else if (form === 4) found.push({ form: 'string', key: text(), value: text() });
+    else if (form === 5) found.push({ form: 'type', kind: kind(), type: undefined });
+    else if (form === 6) found.push({ form: 'type', kind: kind(), type: types.at(ops[at++], bit) });
+    else throw new Malformed(bit, 'paramattrGroup', `attribute form ${form}`);
+  }
+  if (at > ops.length) throw new Malformed(bit, 'paramattrGroup', 'an attribute that is cut off');
+  return found;
+}

@@ -1,0 +1,200 @@
+/** Constants of a module or function that is read. They may refer to later ones, so each is made when it is first asked for. */
+
+import { Malformed } from '../malformed.ts';
+import type { Constant } from '../model.ts';
+import { partsOf } from '../operands.ts';
+import { binaryOpcode, blocks, castOpcodes } from '../records.ts';
+import { fromSignedVbr } from '../signed-vbr.ts';
+import { bitWidth, types as llvm, spell, type Type, type TypeOf } from '../types.ts';
+import { constantLimits } from './limits.ts';
+import type { OpenRecord, RawRecord } from './record-reader.ts';
+import type { Stream, UnreadBlock } from './stream-reader.ts';
+import type { TypeTable } from './types.ts';
+
+export interface ConstantSource {
+  /** Ids are below this. */
+  readonly count: number;
+  /** The constant, global or function of an id. */
+  at(id: number | bigint | undefined, bit: number): Constant;
+  /** The constants of these blocks in order. */
+  all(bit: number): Constant[];
+}
+
+/** Where the ids of these constants start, and who knows the ids before. */
+export interface Before {
+  readonly first: number;
+  readonly outer: { at(id: number | bigint | undefined, bit: number): Constant };
+}
+
+const codes = blocks.constants.records;
+/** Constants that wait for those which they hold. */
+const maximumDepth = 200;
+/** One for all: the constants of a function hold those of its module. */
+const limits = constantLimits();
+
+/** What is kept of a constant until it is asked for. */
+interface Pending {
+  readonly type: Type;
+  readonly record: RawRecord;
+}
+
+export function readConstants(
+  stream: Stream,
+  constantBlocks: readonly UnreadBlock[],
+  types: TypeTable,
+  { first, outer }: Before,
+): ConstantSource {
+  // One or the other for each.
+  const made: (Constant | undefined)[] = [];
+  const pending: (Pending | undefined)[] = [];
+  for (const block of constantBlocks) {
+    let type: Type = llvm.i32;
+    stream.walk(block, {
+      block: () => {},
+      record(record, kept) {
+        if (record.code === codes.setType.code) {
+          type = types.at(record.count > 0 ? record.ops[0] : undefined, record.bit);
+          return;
+        }
+        const simple = simpleConstant(type, record);
+        made.push(simple);
+        pending.push(simple ? undefined : { type, record: kept() });
+      },
+    });
+  }
+  const open = new Set<number>();
+  const source: ConstantSource = {
+    count: first + pending.length,
+    at(id, bit) {
+      const n = Number(id);
+      if (n < first) return outer.at(id, bit);
+      const known = made[n - first];
+      if (known) return known;
+      const next = pending[n - first];
+      if (!next || open.has(n)) throw new Malformed(bit, 'constants', `constant ${id} ${next ? 'holds itself' : 'does not exist'}`);
+      if (open.size > maximumDepth) throw new Malformed(bit, 'constants', 'constants are nested too deep');
+      open.add(n);
+      const constant = makeConstant(next.type, next.record, source, types);
+      open.delete(n);
+      if (constant.kind === 'constant') limits.check(constant, partsOf(constant), next.record.bit);
+      made[n - first] = constant;
+      return constant;
+    },
+    all: (bit) => pending.map((_, i) => source.at(first + i, bit)),
+  };
+  return source;
+}
+
+/** A plain number, as most constants are, without keeping its record; nothing for what takes more. */
+function simpleConstant(type: Type, { code, ops, count }: OpenRecord): Constant | undefined {
+  const isExact = count === 1 && ops[0]! <= Number.MAX_SAFE_INTEGER;
+  if (code === codes.null.code) return nullOf(type);
+  if (!isExact) return undefined;
+  if (code === codes.integer.code && type.kind === 'int') return { kind: 'constant', form: 'int', type, value: bitsOf(type.bits, ops[0]!) };
+  if (code === codes.float.code && type.kind === 'float') return number(type, BigInt(ops[0]!), 0);
+  return undefined;
+}
+
+/** The low bits of a number with its sign in the lowest bit; bigints take long, so there is one only of the result where it can be. */
+function bitsOf(bits: number, word: number): bigint {
+  const size = Math.floor(word / 2);
+  if (bits > 52 || size >= 2 ** bits) return BigInt.asUintN(bits, fromSignedVbr(word));
+  return BigInt(word % 2 === 0 || size === 0 ? size : 2 ** bits - size);
+}
+
+function makeConstant(type: Type, record: RawRecord, source: ConstantSource, types: TypeTable): Constant {
+  const { code, ops, bit } = record;
+  const at = (i: number): Constant => source.at(ops[i], bit);
+  switch (code) {
+    case codes.null.code:
+      return nullOf(type);
+    case codes.undef.code:
+      return { kind: 'constant', form: 'undef', type };
+    case codes.poison.code:
+      return { kind: 'constant', form: 'poison', type };
+    case codes.integer.code:
+    case codes.wideInteger.code:
+      return integer(type, ops, bit);
+    case codes.float.code:
+      return number(type, BigInt(ops[0] ?? 0), bit);
+    case codes.aggregate.code:
+      return aggregate(
+        type,
+        ops.map((_, i) => at(i)),
+        bit,
+      );
+    case codes.string.code:
+    case codes.data.code:
+      return data(type, ops, bit);
+    case codes.cstring.code:
+      return data(type, [...ops, 0], bit);
+    case codes.cast.code:
+      return { kind: 'constant', form: 'cast', type, opcode: castOpcodes.get(Number(ops[0])) ?? unknown(bit, 'cast'), value: at(2) };
+    case codes.binop.code: {
+      const opcode = binaryOpcode(Number(ops[0]), type.kind === 'float') ?? unknown(bit, 'operation');
+      return { kind: 'constant', form: 'binary', type, opcode, a: at(1), b: at(2), flags: Number(ops[3] ?? 0) };
+    }
+    case codes.gep.code:
+    case codes.inboundsGep.code:
+      return gep(type, record, source, types);
+    default:
+      throw new Malformed(bit, 'constants', `constant record ${code} is not known`);
+  }
+}
+
+function unknown(bit: number, what: string): never {
+  throw new Malformed(bit, 'constants', `an unknown ${what}`);
+}
+
+/** Zero of plain numbers is a number. */
+function nullOf(type: Type): Constant {
+  if (type.kind === 'int') return { kind: 'constant', form: 'int', type, value: 0n };
+  if (type.kind === 'float') return { kind: 'constant', form: 'float', type, bits: 0n };
+  return { kind: 'constant', form: 'null', type };
+}
+
+function integer(type: Type, ops: readonly (number | bigint)[], bit: number): Constant {
+  if (type.kind !== 'int') return unknown(bit, 'integer type');
+  const value =
+    ops.length === 1
+      ? fromSignedVbr(ops[0]!)
+      : ops.reduce<bigint>((sum, word, i) => sum + (BigInt.asUintN(64, fromSignedVbr(word)) << BigInt(64 * i)), 0n);
+  return { kind: 'constant', form: 'int', type, value: BigInt.asUintN(type.bits, value) };
+}
+
+function number(type: Type, bits: bigint, bit: number): Constant {
+  if (type.kind === 'float') return { kind: 'constant', form: 'float', type, bits: BigInt.asUintN(bitWidth(type), bits) };
+  return unknown(bit, 'float type');
+}
+
+function data(type: Type, ops: readonly (number | bigint)[], bit: number): Constant {
+  if (type.kind !== 'array' && type.kind !== 'vector') return unknown(bit, 'array type');
+  const { element } = type;
+  const elements = ops.map((word): Constant => {
+    const bits = BigInt.asUintN(bitWidth(element), BigInt(word));
+    return element.kind === 'int'
+      ? { kind: 'constant', form: 'int', type: element as TypeOf<'int'>, value: bits }
+      : number(element, bits, bit);
+  });
+  return aggregate(type, elements, bit);
+}
+
+function aggregate(type: Type, elements: Constant[], bit: number): Constant {
+  const count = type.kind === 'array' || type.kind === 'vector' ? type.count : type.kind === 'struct' ? (type.fields?.length ?? 0) : -1;
+  const typeAt = (i: number): Type | undefined =>
+    type.kind === 'struct' ? type.fields?.[i] : type.kind === 'array' || type.kind === 'vector' ? type.element : undefined;
+  if (elements.length !== count || elements.some((element, i) => element.type !== typeAt(i)))
+    throw new Malformed(bit, 'constants', `${elements.length} elements that do not make ${spell(type)}`);
+  return { kind: 'constant', form: 'aggregate', type, elements };
+}
+
+/** `[source type, (type, value)…]`; the source type is missing where the count is even. */
+function gep(type: Type, { code, ops, bit }: RawRecord, source: ConstantSource, types: TypeTable): Constant {
+  const inbounds = code === codes.inboundsGep.code;
+  const hasType = ops.length % 2 === 1;
+  const operands: Constant[] = [];
+  for (let i = hasType ? 2 : 1; i < ops.length; i += 2) operands.push(source.at(ops[i], bit));
+  const [base, ...indices] = operands;
+  if (base?.type.kind !== 'pointer') return unknown(bit, 'base of an address');
+  return { kind: 'constant', form: 'gep', type, sourceType: hasType ? types.at(ops[0], bit) : base.type.pointee, inbounds, base, indices };
+}

@@ -1,0 +1,262 @@
+/**
+ * Function bodies. Operands are distances back; an operand that is defined later gets a placeholder, which is replaced once the
+ * whole body is known.
+ */
+
+import { dbg, type Locations, locations } from '../locations.ts';
+import { Malformed } from '../malformed.ts';
+import type { Constant, Instruction, Function as LlvmFunction, Metadata, MetadataNode, Value } from '../model.ts';
+import { blocks } from '../records.ts';
+import { types as llvm, type Type } from '../types.ts';
+import { type BodyReader, type ModuleTables, valueAt } from './body-reader.ts';
+import { readConstants } from './constants.ts';
+import { readInstruction } from './instruction.ts';
+import { nodeAt, readAttached, readMetadata, type ValueSource } from './metadata.ts';
+import { type OpenRecord, textOf } from './record-reader.ts';
+import { type RawBlock, records, type Stream, type UnreadBlock } from './stream-reader.ts';
+
+const codes = blocks.function.records;
+
+/** Reads the bodies of all defined functions, in their order. */
+export function readFunctions(
+  stream: Stream,
+  bodies: readonly UnreadBlock[],
+  functions: readonly LlvmFunction[],
+  tables: ModuleTables,
+): void {
+  const defined = functions.filter((fn) => fn.blocks.length > 0);
+  if (bodies.length !== defined.length)
+    throw new Malformed(bodies[0]?.bit ?? 0, 'module', `${bodies.length} bodies for ${defined.length} functions`);
+  const scratch: Scratch = { values: Array.from({ length: tables.values.count }, () => undefined), open: [] };
+  bodies.forEach((body, i) => void readBody(stream, body, bodyOf(defined[i]!, tables, scratch)));
+}
+
+interface Placeholder {
+  readonly kind: 'placeholder';
+  readonly id: number;
+  readonly type: Type;
+}
+
+/** Lists that each body uses anew: they have their length then, and do not grow again. */
+interface Scratch {
+  /** Values of the module that were asked for, then those of the body. */
+  readonly values: (Value | undefined)[];
+  /** Instructions of the basic block that is being read. */
+  readonly open: Instruction[];
+}
+
+/** What is known of a body while its items go by. */
+interface Body extends Scratch {
+  readonly fn: LlvmFunction;
+  readonly reader: BodyReader;
+  readonly first: number;
+  metadata: readonly Metadata[];
+  readonly places: Locations;
+  last: Instruction | undefined;
+  /** Instructions that use what is defined later. */
+  readonly waiting: Instruction[];
+  isWaiting: boolean;
+  /** How many basic blocks there are to be, and the number of the one that is being read. */
+  blocks: number;
+  current: number;
+  /** How many instructions of that one there are. */
+  opened: number;
+  place: MetadataNode | undefined;
+}
+
+function readBody(stream: Stream, block: UnreadBlock, body: Body): void {
+  const { fn } = body;
+  // Names and attachments stand behind what they are of.
+  const later: RawBlock[] = [];
+  stream.walk(block, {
+    record: (record) => readRecord(body, record),
+    block(inner) {
+      if (inner.id === blocks.constants.id) addConstants(stream, body, inner);
+      else if (inner.id === blocks.metadata.id) addMetadata(body, stream.read(inner));
+      else if (inner.id !== blocks.useList.id) later.push(stream.read(inner));
+    },
+  });
+  if (body.current !== fn.blocks.length || body.current === 0)
+    throw new Malformed(block.bit, 'function', 'a basic block without terminator');
+  if (body.blocks !== body.current) throw new Malformed(block.bit, 'function', `${body.current} basic blocks of ${body.blocks}`);
+  replacePlaceholders(body.waiting, (id) => localAt(body, id), block.bit);
+  for (const inner of later) {
+    if (inner.id === blocks.metadataAttachment.id) readAttachments(inner, body);
+    if (inner.id === blocks.valueSymtab.id) readNames(inner, body);
+  }
+}
+
+function bodyOf(fn: LlvmFunction, tables: ModuleTables, { values, open }: Scratch): Body {
+  const first = tables.values.count;
+  for (const arg of fn.args) values[first + arg.index] = arg;
+  const placeholders = new Map<number, Placeholder>();
+  fn.blocks = [];
+  const body: Body = {
+    fn,
+    reader: {
+      tables,
+      record: noRecord,
+      at: 0,
+      values,
+      next: first + fn.args.length,
+      other(id, type) {
+        if (!(id < first)) return later(id, type);
+        values[id] = tables.values.at(id, body.reader.record.bit);
+        return values[id];
+      },
+      block(id) {
+        if (!(id < body.blocks)) throw new Malformed(body.reader.record.bit, 'function', `basic block ${id} does not exist`);
+        fn.blocks[id] ??= { kind: 'block', name: undefined, body: [] };
+        return fn.blocks[id];
+      },
+      metadata(id, at) {
+        const found = body.metadata[id] ?? noMetadata(at, id);
+        // A value of the function may be one that is defined later.
+        if (found.kind === 'value') body.isWaiting = true;
+        return found;
+      },
+    },
+    values,
+    open,
+    first,
+    metadata: tables.metadata.list,
+    places: locations(() => body.metadata),
+    last: undefined,
+    waiting: [],
+    isWaiting: false,
+    blocks: 0,
+    current: 0,
+    opened: 0,
+    place: undefined,
+  };
+  const later = (id: number, type: Type | undefined): Value => {
+    if (!type || !(id >= first)) throw new Malformed(body.reader.record.bit, 'function', `value ${id} does not exist`);
+    const placeholder = placeholders.get(id) ?? { kind: 'placeholder', id, type };
+    placeholders.set(id, placeholder);
+    body.isWaiting = true;
+    return placeholder as unknown as Value;
+  };
+  return body;
+}
+
+/** A value of the function that is defined. */
+const localAt = ({ values, first, reader }: Body, id: number): Value | undefined =>
+  id >= first && id < reader.next ? values[id] : undefined;
+
+const noRecord: OpenRecord = { code: 0, count: 0, ops: new Float64Array(0), bit: 0 };
+
+/** Constants of the function, which the instructions behind them refer to. */
+function addConstants(stream: Stream, body: Body, block: UnreadBlock): void {
+  const { reader, values, first } = body;
+  const { tables } = reader;
+  const at = (id: number | bigint | undefined, bit: number): Constant => {
+    const found = Number(id) < first ? tables.values.at(id, bit) : localAt(body, Number(id));
+    return found && found.kind !== 'argument' && found.kind !== 'instruction' ? found : noConstant(bit, id);
+  };
+  const own = readConstants(stream, [block], tables.types, { first: reader.next, outer: { at } });
+  for (const constant of own.all(block.bit)) values[reader.next++] = constant;
+}
+
+/** Metadata of the function alone. */
+function addMetadata(body: Body, block: RawBlock): void {
+  const { reader } = body;
+  const at: ValueSource['at'] = (id, bit, type) => valueAt(reader, Number(id), reader.tables.types.at(type, bit));
+  body.metadata = readMetadata([block], { at }, body.metadata).list;
+}
+
+function noConstant(bit: number, id: unknown): never {
+  throw new Malformed(bit, 'constants', `constant ${id} does not exist`);
+}
+
+function noMetadata(bit: number, id: number): never {
+  throw new Malformed(bit, 'function', `metadata ${id} does not exist`);
+}
+
+function readRecord(body: Body, record: OpenRecord): void {
+  switch (record.code) {
+    case codes.declareBlocks.code:
+      body.blocks = record.count > 0 ? record.ops[0]! : 0;
+      return;
+    case codes.debugLoc.code:
+      body.place = readPlace(body, record);
+      return place(body, record);
+    case codes.debugLocAgain.code:
+      return place(body, record);
+    default:
+      body.reader.record = record;
+      add(body, readInstruction(body.reader));
+  }
+}
+
+const terminators: ReadonlySet<number> = new Set([codes.br.code, codes.switch.code, codes.ret.code, codes.unreachable.code]);
+
+function add(body: Body, inst: Instruction): void {
+  const { reader, values, open } = body;
+  if (body.current >= body.blocks) throw new Malformed(reader.record.bit, 'function', 'instructions behind the last basic block');
+  open[body.opened++] = inst;
+  if (inst.type !== llvm.void) values[reader.next++] = inst;
+  else if (terminators.has(reader.record.code)) {
+    reader.block(body.current++).body = open.slice(0, body.opened);
+    body.opened = 0;
+  }
+  if (body.isWaiting) body.waiting.push(inst);
+  body.isWaiting = false;
+  body.last = inst;
+}
+
+/** Says where the instruction before stands in the source. */
+function place({ last, place }: Body, { bit }: OpenRecord): void {
+  if (!last || !place) throw new Malformed(bit, 'function', 'a place in the source of nothing');
+  last.metadata = [{ kind: dbg, node: place }];
+}
+
+/** `[line, column, scope, inlined at, implicit]`; the scope and what is inlined with 1 added, 0 for none. */
+function readPlace({ reader, places }: Body, { ops, count, bit }: OpenRecord): MetadataNode {
+  const word = (i: number): number => (i < count ? ops[i]! : 0);
+  const at = (i: number): MetadataNode | undefined => (word(i) === 0 ? undefined : nodeAt([reader.metadata(word(i) - 1, bit)], 0, bit));
+  // Lines and columns have 32 bits, what a file has beyond is left out, as LLVM does.
+  return places.at([0, word(0) >>> 0, word(1) >>> 0, 0, 0, word(4) === 0 ? 0 : 1], at(2), at(3));
+}
+
+function replacePlaceholders(instructions: readonly Instruction[], definition: (id: number) => Value | undefined, bit: number): void {
+  const fixed = (field: unknown): unknown => {
+    if (Array.isArray(field)) return field.map(fixed);
+    if (typeof field !== 'object' || field === null) return field;
+    if ('metadata' in field && 'kind' in field && field.kind === 'metadata') return { ...field, metadata: fixed(field.metadata) };
+    if ('value' in field && ('block' in field || ('kind' in field && field.kind === 'value')))
+      return { ...field, value: fixed(field.value) };
+    const placeholder = field as Placeholder;
+    if (placeholder.kind !== 'placeholder') return field;
+    const value = definition(placeholder.id);
+    if (!value || value.type !== placeholder.type)
+      throw new Malformed(bit, 'function', `value ${placeholder.id} is used and never defined`);
+    return value;
+  };
+  for (const inst of instructions) {
+    const fields = inst as unknown as Record<string, unknown>;
+    for (const name of Object.keys(fields)) if (name !== 'type' && name !== 'attributes') fields[name] = fixed(fields[name]);
+  }
+}
+
+/** `[instruction, (kind, node)…]`; without the instruction it is the function's own. */
+function readAttachments(block: RawBlock, { fn, reader }: Body): void {
+  const instructions = fn.blocks.flatMap(({ body }) => body);
+  for (const record of records(block)) {
+    const ofFunction = record.ops.length % 2 === 0;
+    const target = ofFunction ? fn : instructions[Number(record.ops[0])];
+    if (!target) throw new Malformed(record.bit, 'metadataAttachment', `instruction ${record.ops[0]} does not exist`);
+    const node = (id: number): Metadata => reader.metadata(id, record.bit);
+    target.metadata = [...(target.metadata ?? []), ...readAttached(record, ofFunction ? 0 : 1, node, reader.tables.kinds)];
+  }
+}
+
+/** Names of arguments, instructions and basic blocks, where the file kept them. */
+function readNames(block: RawBlock, body: Body): void {
+  const { fn } = body;
+  const { entry, bbEntry } = blocks.valueSymtab.records;
+  for (const record of records(block)) {
+    const id = Number(record.ops[0]);
+    const named = record.code === bbEntry.code ? fn.blocks[id] : record.code === entry.code ? localAt(body, id) : undefined;
+    if (named && named.kind !== 'constant') named.name = textOf(record, 1);
+  }
+}

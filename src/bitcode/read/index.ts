@@ -1,0 +1,91 @@
+/**
+ * Bitcode to a module: the inverse of `write/index.ts`, and tolerant of what other LLVM writers do (abbreviations, VERSION 1 modules
+ * with names in the symbol table, old metadata strings).
+ */
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import { Malformed } from '../malformed.ts';
+import type { Module } from '../model.ts';
+import { blocks } from '../records.ts';
+import { readAttributes } from './attributes.ts';
+import { type ConstantSource, readConstants } from './constants.ts';
+import { readFunctions } from './function.ts';
+import { type MetadataTable, nodeAt, readAttached, readMetadata } from './metadata.ts';
+import { textOf } from './record-reader.ts';
+import { childBlocks, openStream, type RawBlock, records, type Stream, type UnreadBlock } from './stream-reader.ts';
+import { readSymbols } from './symbols.ts';
+import { readTypes } from './types.ts';
+
+/** Reads raw or wrapped bitcode; nothing after reporting CM4002. */
+export function readModule(bytes: Uint8Array, diagnostics: Diagnostics): Module | undefined {
+  try {
+    return moduleFrom(openStream(unwrap(bytes), walked));
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    diagnostics.report('CM4002', { bit: error.bit, block: error.block, why: error.message });
+    return undefined;
+  }
+}
+
+/** Blocks of which there is so much that their records are not kept. */
+const walked: ReadonlySet<number> = new Set([blocks.function.id, blocks.constants.id]);
+
+const unreadBlocks = ({ unread }: RawBlock, id: number): UnreadBlock[] => unread.filter((block) => block.id === id);
+
+/** Takes LLVM's Darwin wrapper off, if there is one. */
+function unwrap(bytes: Uint8Array): Uint8Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < 20 || view.getUint32(0, true) !== 0x0b17c0de) return bytes;
+  const [offset, size] = [view.getUint32(8, true), view.getUint32(12, true)];
+  if (offset + size > bytes.length) throw new Malformed(0, 'the wrapper', 'the wrapped bitcode goes past the end');
+  return bytes.subarray(offset, offset + size);
+}
+
+function moduleFrom(stream: Stream): Module {
+  const { top } = stream;
+  const block = top.find((b) => b.id === blocks.module.id);
+  if (!block) throw new Malformed(0, 'the stream', 'there is no module');
+  const strings = top.find((b) => b.id === blocks.strtab.id);
+  const table = strings && records(strings)[0]?.blob;
+  const names = blocks.module.records;
+  const text = (code: number): string => {
+    const record = records(block).find((r) => r.code === code);
+    return record ? textOf(record) : '';
+  };
+  const sections = records(block)
+    .filter((r) => r.code === names.sectionName.code)
+    .map((r) => textOf(r));
+  const types = readTypes(childBlocks(block, blocks.types.id)[0], block.bit);
+  const attributes = readAttributes(block, types);
+  const symbols = readSymbols(block, { types, attributes, sections, strings: table });
+  const values: ConstantSource = readConstants(stream, unreadBlocks(block, blocks.constants.id), types, symbols.asBefore);
+  symbols.finish(values);
+  const metadata = readMetadata(childBlocks(block, blocks.metadata.id), values);
+  const kinds = new Map<number, string>();
+  for (const kindBlock of childBlocks(block, blocks.metadataKind.id))
+    for (const r of records(kindBlock)) kinds.set(Number(r.ops[0]), textOf(r, 1));
+  attachToSymbols(metadata, kinds, values);
+  readFunctions(stream, unreadBlocks(block, blocks.function.id), symbols.functions, { types, attributes, values, metadata, kinds });
+  const identification = top.find((b) => b.id === blocks.identification.id);
+  const producer = identification && records(identification).find((r) => r.code === blocks.identification.records.string.code);
+  return {
+    identification: producer ? textOf(producer) : '',
+    sourceFilename: text(names.sourceFilename.code),
+    triple: text(names.triple.code),
+    dataLayout: text(names.dataLayout.code),
+    structs: types.structs,
+    globals: symbols.globals,
+    functions: symbols.functions,
+    namedMetadata: metadata.named,
+    sections,
+  };
+}
+
+/** Hangs metadata on variables and declarations. */
+function attachToSymbols(metadata: MetadataTable, kinds: ReadonlyMap<number, string>, values: ConstantSource): void {
+  for (const record of metadata.onSymbols) {
+    const symbol = values.at(record.ops[0], record.bit);
+    if (symbol.kind === 'constant') throw new Malformed(record.bit, 'metadata', 'metadata on what is no symbol');
+    const node = (id: number) => nodeAt(metadata.list, id, record.bit);
+    symbol.metadata = [...(symbol.metadata ?? []), ...readAttached(record, 1, node, kinds)];
+  }
+}

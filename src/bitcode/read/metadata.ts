@@ -1,0 +1,132 @@
+/** Metadata of a module or function that is read: ids are given first, operands filled in afterwards. */
+import { BitReader, OutOfBits } from '../../base/bits.ts';
+import { decoded, Malformed } from '../malformed.ts';
+import type { Argument, Attachment, Constant, Instruction, Metadata, MetadataNode, NamedMetadata } from '../model.ts';
+import { blocks } from '../records.ts';
+import { readDebugNode } from './debug-info.ts';
+import { type RawRecord, textOf } from './record-reader.ts';
+import { type RawBlock, records } from './stream-reader.ts';
+
+export interface MetadataTable {
+  readonly named: NamedMetadata[];
+  /** What hangs on variables and declarations: a value, then kinds and nodes in turn. */
+  readonly onSymbols: readonly RawRecord[];
+  readonly list: readonly Metadata[];
+}
+
+const codes = blocks.metadata.records;
+/** Records that take no id. */
+const withoutId = new Set<number>([
+  codes.name.code,
+  codes.kind.code,
+  codes.namedNode.code,
+  codes.globalDeclAttachment.code,
+  codes.indexOffset.code,
+  codes.index.code,
+]);
+
+/** Values by id; the type is that of a value which is not defined yet. */
+export type ValueSource = {
+  at(id: number | bigint | undefined, bit: number, type?: number | bigint): Constant | Argument | Instruction;
+};
+
+/** Metadata of blocks on top of what is known `before`. */
+export function readMetadata(metadataBlocks: readonly RawBlock[], values: ValueSource, before: readonly Metadata[] = []): MetadataTable {
+  const list: Metadata[] = [...before];
+  const nodes: OpenNode[] = [];
+  const onSymbols: RawRecord[] = [];
+  const named: { name: string; record: RawRecord }[] = [];
+  for (const block of metadataBlocks) {
+    let name = '';
+    for (const record of records(block)) {
+      if (record.code === codes.name.code) name = textOf(record);
+      else if (record.code === codes.namedNode.code) named.push({ name, record });
+      else if (record.code === codes.strings.code) list.push(...readStrings(record));
+      else if (record.code === codes.globalDeclAttachment.code) onSymbols.push(record);
+      else if (!withoutId.has(record.code)) list.push(...make(record, values, nodes));
+    }
+  }
+  for (const { node, references, bit } of nodes)
+    node.operands = references.map((id) => (Number(id) === 0 ? undefined : operand(list, Number(id) - 1, bit)));
+  return {
+    list,
+    onSymbols,
+    named: named.map(({ name, record }) => ({ name, nodes: record.ops.map((id) => nodeAt(list, Number(id), record.bit)) })),
+  };
+}
+
+function at(list: readonly Metadata[], id: number, bit: number): Metadata {
+  return list[id] ?? missing(bit, id);
+}
+
+/** Nodes hold what lives as long as the module; values of a function stand in calls alone. */
+function operand(list: readonly Metadata[], id: number, bit: number): Metadata {
+  const found = at(list, id, bit);
+  if (found.kind !== 'value' || ['constant', 'global', 'function'].includes(found.value.kind)) return found;
+  throw new Malformed(bit, 'metadata', 'a node that holds a value of a function');
+}
+
+/** The node of an id. */
+export function nodeAt(list: readonly Metadata[], id: number, bit: number): MetadataNode {
+  const found = at(list, id, bit);
+  return found.kind === 'node' ? found : missing(bit, id);
+}
+
+/** Kinds and nodes in turn, from an operand on. */
+export function readAttached(
+  { ops, bit }: RawRecord,
+  from: number,
+  metadata: (id: number) => Metadata,
+  kinds: ReadonlyMap<number, string>,
+): Attachment[] {
+  const found: Attachment[] = [];
+  for (let i = from; i + 1 < ops.length; i += 2) {
+    const kind = kinds.get(Number(ops[i])) ?? `kind.${ops[i]}`;
+    found.push({ kind, node: nodeAt([metadata(Number(ops[i + 1]))], 0, bit) });
+  }
+  return found;
+}
+
+function missing(bit: number, id: number): never {
+  throw new Malformed(bit, 'metadata', `metadata node ${id} does not exist`);
+}
+
+/** A node whose operands are not known yet: numbers of metadata with 1 added, 0 for none. */
+interface OpenNode {
+  readonly node: MetadataNode;
+  readonly references: readonly (number | bigint)[];
+  readonly bit: number;
+}
+
+/** What takes the next number; nothing for a record of no known kind, which LLVM passes over too. */
+function make(record: RawRecord, values: ValueSource, nodes: OpenNode[]): Metadata[] {
+  const { code, ops, bit } = record;
+  if (code === codes.oldString.code) return [{ kind: 'string', value: textOf(record) }];
+  if (code === codes.value.code) return [{ kind: 'value', value: values.at(ops[1], bit, ops[0]) }];
+  const isTuple = code === codes.node.code || code === codes.distinctNode.code;
+  const tuple: MetadataNode = { kind: 'node', distinct: code === codes.distinctNode.code, operands: [] };
+  const made = isTuple ? { node: tuple, references: ops } : readDebugNode(record);
+  if (!made) return [];
+  nodes.push({ ...made, bit });
+  return [made.node];
+}
+
+/** `[count, offset of the characters]` and a blob of lengths and characters. */
+function readStrings({ ops, blob, bit }: RawRecord): Metadata[] {
+  const [count, offset] = [Number(ops[0]), Number(ops[1])];
+  if (!blob || !(offset <= blob.length) || count > blob.length * 8)
+    throw new Malformed(bit, 'metadata', 'metadata strings outside their blob');
+  const lengths = new BitReader(blob.subarray(0, offset));
+  let from = offset;
+  try {
+    return Array.from({ length: count }, (): Metadata => {
+      const size = Number(lengths.vbr(6));
+      if (from + size > blob.length) throw new Malformed(bit, 'metadata', 'a metadata string outside its blob');
+      from += size;
+      return { kind: 'string', value: decoded(blob.subarray(from - size, from), bit, 'metadata') };
+    });
+  } catch (error) {
+    if (error instanceof OutOfBits) throw new Malformed(bit, 'metadata', error.message);
+    throw error;
+  }
+}

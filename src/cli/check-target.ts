@@ -1,2 +1,0 @@
-/** What `cumetal check --target` needs beside `check.ts`: the whole compiler, which a check of the PTX alone does without. */
-export { verifies } from '../compile/index.ts';

@@ -1,0 +1,2 @@
+/** What `cumetal check --target` needs beside `index.ts`: the whole compiler, which a check of the PTX alone does without. */
+export { verifies } from '../../compile/index.ts';

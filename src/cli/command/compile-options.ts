@@ -1,0 +1,16 @@
+/** The options of a command that say how PTX is compiled. */
+import type { CompileOptions, Fp64Mode, MmaMode } from '../../compile/index.ts';
+import { has, lastValue, type Words } from './command.ts';
+
+/** `--target`, `--fp64`, `--mma` and `--ptx-strict`; the choices were checked before. */
+export function compileOptions(words: Words): CompileOptions {
+  const target = lastValue(words, 'target');
+  const fp64 = lastValue(words, 'fp64');
+  const mma = lastValue(words, 'mma');
+  return {
+    ...(target ? { target: target as NonNullable<CompileOptions['target']> } : {}),
+    ...(fp64 ? { fp64: fp64 as Fp64Mode } : {}),
+    ...(mma ? { mma: mma as MmaMode } : {}),
+    ...(has(words, 'ptx-strict') ? { ptxStrict: true } : {}),
+  };
+}

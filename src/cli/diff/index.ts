@@ -1,0 +1,164 @@
+/** `cumetal diff`: the same launch on several devices, every buffer compared with that of the first. */
+import { Diagnostics } from '../../base/diagnostic.ts';
+import type { CompileCache } from '../../cache/index.ts';
+import type { Device } from '../../device/device.ts';
+import { compareOutcomes, type LaunchOutcome, launch, launchWords, type Tolerance } from '../../runtime/index.ts';
+import { type Command, type Context, has, lastValue, type Words } from '../command/command.ts';
+import { ownCompileCache } from '../command/compile-cache.ts';
+import { wrongWords } from '../command/usage-error.ts';
+import { findWriter } from '../run/last-writer.ts';
+import { launchFault, loadTask } from '../run/load-task.ts';
+import { readTask, type Task } from '../run/task.ts';
+import { type ExitCode, exit } from '../terminal/exit.ts';
+import { filesIn, type Terminal } from '../terminal/index.ts';
+import { renderAll } from '../terminal/render.ts';
+import { type AskedDevice, readDevices, readTolerance } from './options.ts';
+import { type Compared, type DiffReport, diffJson, diffText, type Ran } from './report.ts';
+
+/** Runs the command. `run` is the command whose words the comment lines of a file are. */
+export async function diff(context: Context, run: Command): Promise<ExitCode> {
+  const { terminal, words } = context;
+  const devices = readDevices(words);
+  const tolerance = readTolerance(words);
+  const launches = launchesOf(words, terminal);
+  const problem = [devices, tolerance, launches].find((each) => typeof each === 'string');
+  if (typeof devices === 'string' || typeof tolerance === 'string' || typeof launches === 'string')
+    return wrongWords(problem as string, 'cumetal diff --help', terminal);
+  const diagnostics = new Diagnostics();
+  const opened = await openAll(devices, diagnostics);
+  terminal.err(renderAll(diagnostics.list, terminal.colour.err));
+  if (!opened) return exit.noDevice;
+  const isFolder = launches.length !== 1;
+  const report: DiffReport = { devices: opened, launches: [], isFolder };
+  try {
+    const cache = has(words, 'no-cache') ? undefined : ownCompileCache(terminal);
+    for (const one of launches) report.launches.push(await compareLaunch(one, { context, run, tolerance, opened, cache }));
+  } finally {
+    for (const { device } of opened) device.close();
+  }
+  terminal.out(has(words, 'json') ? `${diffJson(report)}\n` : diffText(report));
+  const codes = report.launches.map(({ code }) => code);
+  return isFolder ? (codes.every((code) => code === exit.ok) ? exit.ok : exit.failed) : codes[0]!;
+}
+
+/** The words of one launch, and what it is called. */
+interface Asked {
+  readonly path: string;
+  readonly words: Words;
+}
+
+/** Every launch that the words name: a launch file, a file with one of its own, or those in a folder. In words what is wrong. */
+function launchesOf(words: Words, terminal: Terminal): Asked[] | string {
+  const given = lastValue(words, 'launch');
+  const [path] = words.positionals;
+  if (given !== undefined) {
+    const found = path === undefined ? undefined : filesIn(path);
+    return found ? `\`${path}\` is a folder, and does not go with \`--launch\`` : [{ path: given, words }];
+  }
+  if (path === undefined) return '`cumetal diff` needs a launch: `cumetal diff --launch FILE`, or a folder of them';
+  const found = filesIn(path);
+  if (!found) return [{ path, words }];
+  const files = found.filter((file) => isLaunchFile(file) || (isPtx(file) && hasOwnLaunch(file, terminal)));
+  // A launch file beside a module is the launch of the module.
+  const own = files.filter((file) => !isPtx(file) || !found.includes(file.replace(/\.ptx$/, '.launch.json')));
+  if (own.length === 0)
+    return `\`${path}\` holds no launches: neither \`launch.json\` or \`NAME.launch.json\`, nor PTX with \`//! cumetal:\` lines`;
+  return own.map((file) => ({ path: file, words: wordsFor(file, words) }));
+}
+
+const isPtx = (path: string): boolean => path.endsWith('.ptx');
+const isLaunchFile = (path: string): boolean => /(^|\/|\.)launch\.json$/.test(path);
+
+function hasOwnLaunch(path: string, terminal: Terminal): boolean {
+  const bytes = terminal.readFile(path);
+  return bytes instanceof Uint8Array && launchWords(new TextDecoder().decode(bytes), new Diagnostics()) !== undefined;
+}
+
+const wordsFor = (file: string, { options }: Words): Words =>
+  isPtx(file) ? { positionals: [file], options } : { positionals: [], options: new Map([...options, ['launch', [file]]]) };
+
+/** A device that is open, and can be opened again where a launch was too much for it. */
+export interface Opened extends AskedDevice {
+  device: Device;
+  reopen(diagnostics: Diagnostics): void;
+}
+
+async function openAll(asked: readonly AskedDevice[], diagnostics: Diagnostics): Promise<Opened[] | undefined> {
+  const { openDevice } = await import('../../device/index.ts');
+  const opened = asked.flatMap((one): Opened[] => {
+    const device = openDevice(one.kind, diagnostics, one.engine);
+    if (!device) return [];
+    const made: Opened = {
+      ...one,
+      device,
+      reopen(to) {
+        made.device.close();
+        made.device = openDevice(one.kind, to, one.engine) ?? made.device;
+      },
+    };
+    return [made];
+  });
+  if (opened.length === asked.length) return opened;
+  for (const { device } of opened) device.close();
+  return undefined;
+}
+
+interface Setting {
+  readonly context: Context;
+  readonly run: Command;
+  readonly tolerance: Tolerance | undefined;
+  readonly opened: readonly Opened[];
+  readonly cache: CompileCache | undefined;
+}
+
+/** One launch on every device. What is reported goes to standard error at once. */
+async function compareLaunch({ path, words }: Asked, setting: Setting): Promise<Compared> {
+  const { context, run, opened, cache } = setting;
+  const { terminal } = context;
+  const said: Diagnostics[] = [];
+  const notes: string[] = [];
+  const task = await readTask({ command: run, words, terminal }, { diagnostics: newList(said), notes, printed: [] });
+  const ran: Ran[] = [];
+  let code: ExitCode = typeof task === 'number' ? task : exit.ok;
+  for (const one of typeof task === 'number' ? [] : opened) {
+    const diagnostics = newList(said);
+    const result = await runOn(one, task as Task, { terminal, diagnostics, notes, cache });
+    if (typeof result === 'number') {
+      code = result;
+      one.reopen(diagnostics);
+    } else ran.push(result);
+  }
+  const diagnostics = said.flatMap(({ list }) => list);
+  terminal.err(renderAll(diagnostics, terminal.colour.err));
+  const common = { path, diagnostics, notes: [...new Set(notes)] };
+  if (typeof task === 'number' || ran.length < opened.length)
+    return { ...common, code: code === exit.ok ? exit.failed : code, ran, pairs: [] };
+  const [reference, ...others] = ran as [Ran, ...Ran[]];
+  const pairs = others.map((other) => ({ other, differences: compareOutcomes(reference.outcome, other.outcome, setting.tolerance) }));
+  const first = pairs.flatMap(({ differences }) => differences).find(({ mismatch }) => mismatch);
+  if (!first?.mismatch) return { ...common, code: exit.ok, ran, pairs };
+  const place = { argument: first.index, at: first.mismatch.at, element: first.element };
+  return { ...common, code: exit.failed, ran, pairs, writer: await findWriter(task, place, terminal) };
+}
+
+function newList(said: Diagnostics[]): Diagnostics {
+  const made = new Diagnostics();
+  said.push(made);
+  return made;
+}
+
+interface Surroundings {
+  readonly terminal: Terminal;
+  readonly diagnostics: Diagnostics;
+  readonly notes: string[];
+  readonly cache: CompileCache | undefined;
+}
+
+async function runOn({ word, device }: Opened, task: Task, { terminal, diagnostics, notes, cache }: Surroundings): Promise<Ran | ExitCode> {
+  const module = await loadTask(device, task, { diagnostics, notes }, cache);
+  if (typeof module === 'number') return module;
+  const { repeat, timeoutMs } = task.request;
+  const outcome: LaunchOutcome | undefined = launch(device, module, task.plan, { repeat, timeoutMs }, { io: terminal, diagnostics });
+  if (!outcome) return launchFault(diagnostics);
+  return { word, info: device.info, outcome };
+}

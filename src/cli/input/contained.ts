@@ -1,0 +1,96 @@
+/** PTX out of the containers that nvcc makes, and the list of what is in one. */
+import { Diagnostics } from '../../base/diagnostic.ts';
+import { SourceFile } from '../../base/source.ts';
+import { type Container, chooseImage, type Image, imageEntries, imageText, imageWords, readContainer } from '../../ptx/container/index.ts';
+import { wrongWords } from '../command/usage-error.ts';
+import { type ExitCode, exit } from '../terminal/exit.ts';
+import { diagnosticJson } from '../terminal/formats.ts';
+import type { Terminal } from '../terminal/index.ts';
+import { jsonText } from '../terminal/json.ts';
+import { renderAll } from '../terminal/render.ts';
+
+interface Contained {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The PTX of one image, or the exit code after its fault was reported. Says which image was taken where there was a choice. */
+export function readContainedPtx(
+  { path, bytes }: Contained,
+  words: string | undefined,
+  terminal: Terminal,
+  diagnostics: Diagnostics,
+): SourceFile | ExitCode {
+  const choice = words === undefined ? undefined : imageWords(words);
+  if (words !== undefined && !choice)
+    return wrongWords(`\`--image ${words}\`: the number of an image, or its architecture such as sm_80`, 'cumetal check --help', terminal);
+  const own = new Diagnostics(new SourceFile(path, ''));
+  const container = readContainer(bytes, own);
+  const image = own.hasErrors ? undefined : chooseImage(container, choice, own);
+  const text = image && imageText(image, own);
+  diagnostics.addAll(own.list);
+  if (!image || text === undefined)
+    return own.list.some(({ code }) => code === 'CM4062' || code === 'CM4063') ? exit.usage : exit.doesNotCompile;
+  const count = container.images.filter(({ kind }) => kind === 'ptx').length;
+  if (count > 1 && !choice)
+    terminal.err(`note: ${path} holds ${count} PTX images; image ${image.index} (${image.arch}) is taken, and \`--image\` picks another\n`);
+  return new SourceFile(`${path}#${image.index}`, text);
+}
+
+/** Most bytes that are unpacked to list the kernels of images. */
+const mostUnpacked = 512 * 1024 * 1024;
+
+/** `cumetal inspect` on a container: its images. What cannot be read is reported, and the rest is still shown. */
+export function inspectContainer({ path, bytes }: Contained, isJson: boolean, terminal: Terminal): ExitCode {
+  const diagnostics = new Diagnostics(new SourceFile(path, ''));
+  const container = readContainer(bytes, diagnostics);
+  const rows = rowsOf(container);
+  terminal.err(renderAll(diagnostics.list, terminal.colour.err));
+  if (isJson) {
+    const images = rows.map(imageJson);
+    const faults = diagnostics.list.map(diagnosticJson);
+    terminal.out(`${jsonText({ file: path, bytes: bytes.length, format: container.format, images, diagnostics: faults })}\n`);
+  } else terminal.out(containerText(path, bytes, container, rows));
+  return diagnostics.hasErrors ? exit.failed : exit.ok;
+}
+
+interface Row {
+  readonly image: Image;
+  /** Nothing where the image cannot be read, or is one too many. */
+  readonly kernels: readonly string[] | undefined;
+}
+
+function rowsOf({ images }: Container): Row[] {
+  let left = mostUnpacked;
+  return images.map((image) => {
+    left -= image.size;
+    return { image, kernels: left >= 0 ? imageEntries(image) : undefined };
+  });
+}
+
+const imageJson = ({ image, kernels }: Row) => ({
+  image: image.index,
+  kind: image.kind,
+  arch: image.arch,
+  ptx_version: image.kind === 'ptx' ? image.version : undefined,
+  compression: image.compression,
+  bytes: image.size,
+  stored_bytes: image.stored.length,
+  source: image.source,
+  kernels: kernels ?? null,
+});
+
+const formatWords = { fatbinary: 'fatbinary', cubin: 'cubin', elf: 'ELF file' } as const;
+const kindWords = { ptx: 'PTX', sass: 'SASS', lto: 'LTO', other: 'unknown' } as const;
+
+function containerText(path: string, bytes: Uint8Array, { format, images }: Container, rows: readonly Row[]): string {
+  const what = images.length === 0 ? 'no images' : `${images.length} image${images.length === 1 ? '' : 's'}`;
+  return `${[`${path}: ${formatWords[format]}, ${bytes.length} bytes, ${what}`, ...rows.map(imageLine)].join('\n')}\n`;
+}
+
+function imageLine({ image, kernels }: Row): string {
+  const kind = `${kindWords[image.kind]}${image.kind === 'ptx' ? ` ${image.version}` : ''}`;
+  const size = image.compression === 'none' ? `${image.size} bytes` : `${image.size} bytes, ${image.stored.length} in ${image.compression}`;
+  const names = kernels === undefined ? 'kernels unknown' : kernels.length === 0 ? 'no kernels' : kernels.join(' ');
+  return `  ${String(image.index).padStart(2)}  ${kind.padEnd(8)} ${image.arch.padEnd(7)} ${size}: ${names}`;
+}

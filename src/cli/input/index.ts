@@ -1,0 +1,49 @@
+/** The FILE of a command: PTX text or a file with PTX in it, a metallib, standard input, or CUDA C++ through the compiler that is here. */
+
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import { SourceFile } from '../../base/source.ts';
+import { wrongWords } from '../command/usage-error.ts';
+import { type ExitCode, exit } from '../terminal/exit.ts';
+import type { Terminal } from '../terminal/index.ts';
+
+export type Input =
+  | { readonly kind: 'ptx'; readonly path: string; readonly source: SourceFile }
+  | { readonly kind: 'metallib'; readonly path: string; readonly bytes: Uint8Array };
+
+/** The file, or the exit code after its fault was reported or printed. `image` says which of a container's images is meant. */
+export async function readInput(path: string, terminal: Terminal, diagnostics: Diagnostics, image?: string): Promise<Input | ExitCode> {
+  if (path.endsWith('.cu')) {
+    if (image !== undefined) return noImages(path, terminal);
+    const { compileCuda } = await import('./cuda-source.ts');
+    const text = compileCuda(path, terminal);
+    return typeof text === 'string' ? { kind: 'ptx', path, source: new SourceFile(path, text) } : text;
+  }
+  const bytes = (await terminal.readSoon?.(path)) ?? terminal.readFile(path);
+  if (!(bytes instanceof Uint8Array)) {
+    diagnostics.report('CM5030', { path, why: bytes.why });
+    return exit.usage;
+  }
+  if (looksLikeContainer(bytes)) {
+    const { readContainedPtx } = await import('./contained.ts');
+    const source = readContainedPtx({ path, bytes }, image, terminal, diagnostics);
+    return source instanceof SourceFile ? { kind: 'ptx', path, source } : source;
+  }
+  if (image !== undefined) return noImages(path, terminal);
+  // A metallib cut short is no text; telling so beats a syntax error at its first byte.
+  if (startsWith(bytes, 0x4d, 0x54, 0x4c, 0x42) || path.endsWith('.metallib')) return { kind: 'metallib', path, bytes };
+  return { kind: 'ptx', path, source: new SourceFile(path, new TextDecoder().decode(bytes)) };
+}
+
+function noImages(path: string, terminal: Terminal): ExitCode {
+  return wrongWords(
+    `\`${path}\` has no images for \`--image\` to choose from: it is no fatbinary, cubin or ELF file`,
+    'cumetal check --help',
+    terminal,
+  );
+}
+
+const startsWith = (bytes: Uint8Array, ...magic: number[]): boolean => magic.every((byte, i) => bytes[i] === byte);
+
+/** An ELF file or a fatbinary; told here so that what reads them is loaded for them alone. A spec holds this equal to `isContainer`. */
+export const looksLikeContainer = (bytes: Uint8Array): boolean =>
+  startsWith(bytes, 0x7f, 0x45, 0x4c, 0x46) || startsWith(bytes, 0x50, 0xed, 0x55, 0xba);

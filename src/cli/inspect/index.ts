@@ -1,0 +1,147 @@
+/** `cumetal inspect`: what is in a metallib, whoever wrote it, or in a container of PTX. */
+import { type KernelReflection, reflectModule } from '../../air/index.ts';
+import { hexOf } from '../../base/bytes.ts';
+import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
+import { type Module, readModule } from '../../bitcode/index.ts';
+import {
+  type ByteRange,
+  describeTag,
+  type LibraryFunction,
+  type ReadLibrary,
+  readMetallib,
+  type Version,
+  withGaps,
+} from '../../metallib/index.ts';
+import { type Context, has, lastValue } from '../command/command.ts';
+import { wrongWords } from '../command/usage-error.ts';
+import { looksLikeContainer } from '../input/index.ts';
+import { type ExitCode, exit } from '../terminal/exit.ts';
+import { diagnosticJson } from '../terminal/formats.ts';
+import { jsonText } from '../terminal/json.ts';
+import { renderAll } from '../terminal/render.ts';
+
+/** Runs the command. What cannot be read is reported, and the rest is still shown. */
+export async function inspect({ words, terminal }: Context): Promise<ExitCode> {
+  const path = words.positionals[0]!;
+  const bytes = terminal.readFile(path);
+  if (!(bytes instanceof Uint8Array)) return wrongWords(`cannot read \`${path}\`: ${bytes.why}`, 'cumetal inspect --help', terminal);
+  if (looksLikeContainer(bytes)) {
+    const { inspectContainer } = await import('../input/contained.ts');
+    return inspectContainer({ path, bytes }, has(words, 'json'), terminal);
+  }
+  const diagnostics = new Diagnostics();
+  const library = readMetallib(bytes, diagnostics);
+  const name = lastValue(words, 'function');
+  const functions = library?.functions.filter((fn) => name === undefined || fn.name === name) ?? [];
+  if (library && name !== undefined && functions.length === 0)
+    return wrongWords(`\`${path}\` has no function \`${name}\`: ${namesOf(library)}`, 'cumetal inspect --help', terminal);
+  const parts = functions.map((fn) => readPart(fn, diagnostics));
+  terminal.err(renderAll(diagnostics.list, terminal.colour.err));
+  if (has(words, 'json'))
+    terminal.out(`${jsonText({ ...libraryJson(path, bytes, library, parts), diagnostics: diagnostics.list.map(diagnosticJson) })}\n`);
+  else if (library && has(words, 'disassemble')) terminal.out(await disassembly(parts));
+  else if (library) terminal.out(libraryText(path, bytes, library, parts));
+  return library && !diagnostics.hasErrors ? exit.ok : exit.failed;
+}
+
+/** One function of a library, as far as it can be read. */
+interface Part {
+  readonly fn: LibraryFunction;
+  readonly module: Module | undefined;
+  readonly kernels: readonly KernelReflection[];
+  /** Why the CPU device does not run it, which is no fault of the file. */
+  readonly notRun: readonly Diagnostic[];
+}
+
+const namesOf = ({ functions }: ReadLibrary): string =>
+  functions.length === 0 ? 'it has none' : `it has ${functions.map((fn) => `\`${fn.name}\``).join(', ')}`;
+
+function readPart(fn: LibraryFunction, diagnostics: Diagnostics): Part {
+  const module = readModule(fn.bitcode, diagnostics);
+  const notRun = new Diagnostics();
+  const kernels = module && fn.type === 'kernel' ? reflectModule(module, notRun) : [];
+  return { fn, module, kernels, notRun: notRun.list };
+}
+
+async function disassembly(parts: readonly Part[]): Promise<string> {
+  const { disassemble } = await import('../../bitcode/index.ts');
+  return parts.flatMap(({ module }) => (module ? [disassemble(module)] : [])).join('\n');
+}
+
+function libraryText(path: string, bytes: Uint8Array, library: ReadLibrary, parts: readonly Part[]): string {
+  const head = `${path}: metallib ${dotted(library.version)} for ${library.platform}${library.os.major > 0 ? ` ${dotted(library.os)}` : ''}, ${bytes.length} bytes`;
+  const ranges = rangeLines(withGaps(library.ranges, bytes.length), '  ');
+  return `${[head, ...ranges, ...parts.flatMap(partLines)].join('\n')}\n`;
+}
+
+const rangeLines = (ranges: readonly ByteRange[], indent: string): string[] =>
+  ranges.flatMap(({ name, offset, size, parts = [] }) => [
+    `${indent}${name}: ${size} bytes at ${offset}`,
+    ...rangeLines(parts, `${indent}  `),
+  ]);
+
+const dotted = ({ major, minor, patch }: Version): string => (patch > 0 ? `${major}.${minor}.${patch}` : `${major}.${minor}`);
+
+function partLines({ fn, kernels, notRun }: Part): string[] {
+  const lines = [
+    '',
+    `${fn.type} ${fn.name}`,
+    `  AIR ${fn.airVersion.join('.')}, Metal ${fn.metalVersion.join('.')}, ${fn.bitcode.length} bytes of bitcode`,
+  ];
+  for (const tag of [...(fn.publicTags ?? []), ...(fn.privateTags ?? []), ...(fn.otherTags ?? [])]) lines.push(`  ${describeTag(tag)}`);
+  const isListed = fn.publicTags?.some(({ code }) => code === 'CNST') ?? false;
+  for (const kernel of kernels) lines.push(...kernelLines(kernel, isListed));
+  for (const { message } of notRun) lines.push(`  ${message}`);
+  return lines;
+}
+
+/** `isListed`: function constants were shown before, and only what is not said there is left. */
+function kernelLines(kernel: KernelReflection, isListed: boolean): string[] {
+  const width = Math.max(0, ...kernel.params.map((p) => p.name.length));
+  const lines = kernel.params.map(({ slot, offset, name, kind, size, element, access }) => {
+    const what =
+      kind === 'buffer'
+        ? `buffer of ${element ?? `elements of ${size} bytes`}, ${access ?? 'access unknown'}`
+        : `${size} bytes by value${element ? `, ${element}` : ''}${offset === undefined ? '' : `, at byte ${offset}`}`;
+    return `  slot ${String(slot).padStart(2)}  ${name.padEnd(width)}  ${what}`;
+  });
+  const hidden = (slot: number, what: string): void => void lines.push(`  slot ${String(slot).padStart(2)}  ${what}`);
+  if (kernel.memory) {
+    const { slot, size, symbols } = kernel.memory;
+    hidden(slot, `global variables of the module, ${size} bytes: ${symbols.map((symbol) => symbol.name).join(', ')}`);
+  }
+  if (kernel.faults) hidden(kernel.faults.slot, `why the kernel stopped itself: ${kernel.faults.texts.join('; ')}`);
+  if (kernel.printf)
+    hidden(kernel.printf.slot, `what the kernel prints: ${kernel.printf.formats.map((text) => JSON.stringify(text)).join(', ')}`);
+  for (const { name, type, index, isRequired } of (kernel.constants ?? []).filter((each) => !isListed || !each.isRequired))
+    lines.push(`  function constant ${index ?? ''} \`${name}\`  ${type}${isRequired ? '' : ', need not be given'}`);
+  if (kernel.staticSharedBytes > 0) lines.push(`  static shared memory   ${kernel.staticSharedBytes} bytes`);
+  if (kernel.usesDynamicShared) lines.push('  dynamic shared memory  threadgroup slot 0');
+  if (kernel.maxThreads !== undefined) lines.push(`  threads in a block     at most ${kernel.maxThreads}`);
+  return lines;
+}
+
+function libraryJson(path: string, bytes: Uint8Array, library: ReadLibrary | undefined, parts: readonly Part[]): object {
+  if (!library) return { file: path, bytes: bytes.length };
+  const { platform, uuid } = library;
+  const functions = parts.map(({ fn, kernels, notRun }) => ({
+    name: fn.name,
+    type: fn.type,
+    air_version: fn.airVersion,
+    metal_version: fn.metalVersion,
+    bitcode_bytes: fn.bitcode.length,
+    hash: fn.hash && hexOf(fn.hash),
+    kernel: kernels.find((k) => k.name === fn.name) ?? null,
+    not_run: notRun.map(diagnosticJson),
+  }));
+  return {
+    file: path,
+    bytes: bytes.length,
+    version: dotted(library.version),
+    platform,
+    os: dotted(library.os),
+    uuid: uuid && hexOf(uuid),
+    sections: withGaps(library.ranges, bytes.length),
+    functions,
+  };
+}

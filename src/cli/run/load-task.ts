@@ -1,0 +1,99 @@
+/** A task on a device: its module compiled for what the device takes, and loaded. */
+import { targets } from '../../air/targets.ts';
+import { Diagnostics } from '../../base/diagnostic.ts';
+import type { Compile, CompileCache } from '../../cache/index.ts';
+import { beyondTarget } from '../../compile/about-targets.ts';
+import type { Compiled, CompileOptions } from '../../compile/index.ts';
+import type { Device, DeviceModule } from '../../device/device.ts';
+import type { LaunchPlan } from '../../runtime/index.ts';
+import { hostHash } from '../command/host-hash.ts';
+import type { Input } from '../input/index.ts';
+import { type ExitCode, exit } from '../terminal/exit.ts';
+import type { Report } from './report.ts';
+import type { Task } from './task.ts';
+
+/** Where what is said goes. */
+type Notes = Pick<Report, 'diagnostics' | 'notes'>;
+
+/** The module of a task, ready to launch, or the exit code after its fault was reported. */
+export async function loadTask(
+  device: Device,
+  { input, request, plan }: Task,
+  report: Notes,
+  cache?: CompileCache,
+): Promise<DeviceModule | ExitCode> {
+  const { diagnostics } = report;
+  const options = withEntry(request.compile, plan);
+  if (device.loadPtx && input.kind === 'ptx') return loadPtx(device, input, options, diagnostics);
+  const bytes = input.kind === 'metallib' ? input.bytes : await compileFor(device, input, options, { report, plan, cache });
+  if (!bytes) return doesNotCompile(diagnostics);
+  const module = device.load(bytes, diagnostics, {
+    constants: request.constants,
+    ...(plan.kernel === undefined ? {} : { kernels: [plan.kernel] }),
+  });
+  return module ?? exit.failed;
+}
+
+/** A kernel that is not there is a launch that fails, in a PTX file as in a metallib. */
+const doesNotCompile = (diagnostics: Diagnostics): ExitCode =>
+  diagnostics.list.some((d) => d.code === 'CM1120') ? exit.failed : exit.doesNotCompile;
+
+/** The exit code of a launch that was not made or failed: kernels to choose from are for the words to say. */
+export const launchFault = (diagnostics: Diagnostics): ExitCode =>
+  diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
+
+async function loadPtx(
+  device: Device,
+  { source }: Input & { kind: 'ptx' },
+  options: CompileOptions,
+  diagnostics: Diagnostics,
+): Promise<DeviceModule | ExitCode> {
+  const { reflect } = await import('../../compile/index.ts');
+  const own = new Diagnostics(source);
+  const reflection = reflect(source, options, own);
+  const code = reflection ? exit.failed : doesNotCompile(own);
+  const module = reflection && device.loadPtx!({ source, kernels: reflection.kernels }, own);
+  diagnostics.addAll(own.sorted());
+  return module ?? code;
+}
+
+/** A chosen kernel is the only one that needs to compile. */
+const withEntry = (options: CompileOptions, { kernel }: LaunchPlan): CompileOptions =>
+  kernel === undefined ? options : { ...options, entries: [kernel] };
+
+/** The metallib of a PTX file. On the CPU, what no Apple target can say is tried once more for `cpu`, and said. */
+async function compileFor(
+  device: Device,
+  input: Input & { kind: 'ptx' },
+  options: CompileOptions,
+  { report, plan, cache }: { readonly report: Notes; readonly plan: LaunchPlan; readonly cache: CompileCache | undefined },
+): Promise<Uint8Array | undefined> {
+  const load = async (): Promise<Compile> => (await import('../../compile/index.ts')).compile;
+  const compileOnce = async (options: CompileOptions, diagnostics: Diagnostics): Promise<Compiled | undefined> => {
+    const all = { ...hostHash, ...options };
+    return cache ? cache.compiled(input.source, all, diagnostics, load) : (await load())(input.source, all, diagnostics);
+  };
+  const first = new Diagnostics(input.source);
+  const compiled = await compileOnce(options, first);
+  const why = device.info.kind === 'cpu' && options.target === undefined ? beyondApple(compiled, first, plan) : undefined;
+  if (why !== undefined) {
+    const second = new Diagnostics(input.source);
+    const forCpu = await compileOnce({ ...options, target: 'cpu' }, second);
+    if (forCpu) {
+      report.notes.push(`compiled for \`--target cpu\`, because ${why}`);
+      report.diagnostics.addAll(second.sorted());
+      return forCpu.metallib;
+    }
+  }
+  report.diagnostics.addAll(first.sorted());
+  return compiled?.metallib;
+}
+
+/** What no Apple GPU can do of a kernel or its launch; nothing where it is all for them, or at fault otherwise. */
+function beyondApple(compiled: Compiled | undefined, said: Diagnostics, { kernel, sharedBytes }: LaunchPlan): string | undefined {
+  if (!compiled) return beyondTarget(said)?.message;
+  const chosen = compiled.reflection.kernels.find(({ name }) => kernel === undefined || name === kernel);
+  const bytes = (chosen?.staticSharedBytes ?? 0) + sharedBytes;
+  const { total } = targets.macos14.shared;
+  return bytes > total ? `the launch takes ${bytes} bytes of shared memory, and Apple GPUs have ${total}` : undefined;
+}

@@ -1,0 +1,174 @@
+/** What `run` shows after a launch: text for people, one object for programs. */
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import type { DeviceInfo } from '../../device/device.ts';
+import {
+  type Check,
+  checkOutput,
+  decodeElements,
+  describe,
+  formatValue,
+  type Io,
+  type LaunchOutcome,
+  lengthOf,
+  type Output,
+  writeContents,
+} from '../../runtime/index.ts';
+import { diagnosticJson } from '../terminal/formats.ts';
+import { jsonText, numberJson } from '../terminal/json.ts';
+import { elementLines, median, shortNumber } from '../terminal/numbers.ts';
+import type { RunRequest } from './options.ts';
+
+/** What is known so far of a run, however far it got. */
+export interface Report {
+  readonly diagnostics: Diagnostics;
+  /** Sentences that a person should read beside the results. */
+  readonly notes: string[];
+  /** What the kernel printed, in order; shown at once where a person reads. */
+  readonly printed: Uint8Array[];
+  device?: DeviceInfo;
+  compileMs?: number;
+  launched?: Launched;
+  /** What watching the launch adds to the object of `--json`. */
+  watched?: Readonly<Record<string, object>>;
+}
+
+/** A finished launch with everything that was asked of it. */
+export interface Launched {
+  readonly outcome: LaunchOutcome;
+  readonly device: DeviceInfo;
+  readonly compileMs: number;
+  readonly shown: readonly { readonly output: Output; readonly count: number | undefined; readonly isPreview: boolean }[];
+  readonly saved: readonly { readonly output: Output; readonly path: string; readonly words: string }[];
+  readonly checks: readonly Check[];
+}
+
+interface World {
+  readonly device: DeviceInfo;
+  readonly compileMs: number;
+  readonly io: Io;
+  readonly diagnostics: Diagnostics;
+}
+
+/** Elements of a preview, which is shown where nothing was asked for. */
+const previewCount = 16;
+
+/** Saves and checks buffers; faults are reported and leave the rest to be done. */
+export function finishLaunch(outcome: LaunchOutcome, request: RunRequest, { device, compileMs, io, diagnostics }: World): Launched {
+  const find = (word: string, index: number): Output[] => findOutput(outcome, word, index, diagnostics);
+  const asked = request.prints.flatMap(({ index, count }) => find('print', index).map((output) => ({ output, count, isPreview: false })));
+  const save = (output: Output, path: string, more = ''): Launched['saved'] => {
+    const words = writeContents(io, path, output.index, output, diagnostics);
+    return words === undefined ? [] : [{ output, path, words: `${words}${more}` }];
+  };
+  const expected = outcome.outputs.flatMap((output) => (output.expect ? [{ output, expect: output.expect }] : []));
+  const recorded = request.isRecording ? expected : [];
+  const saved = [
+    ...request.outs.flatMap(({ index, path }) => find('out', index).flatMap((output) => save(output, path))),
+    ...recorded.flatMap(({ output, expect }) => save(output, expect.path, `, recorded on ${device.name}`)),
+  ];
+  const wanted = [
+    ...(request.isRecording ? [] : expected),
+    ...request.checks.flatMap(({ index, expect }) => find('check', index).map((output) => ({ output, expect }))),
+  ];
+  const checks = wanted.flatMap(({ output, expect }) => checkOutput(output, expect, io, diagnostics) ?? []);
+  const isSilent = request.prints.length === 0 && request.outs.length === 0 && !request.isRecording;
+  const preview = outcome.outputs.filter((output) => output.isWritten).map((output) => ({ output, count: previewCount, isPreview: true }));
+  return { outcome, device, compileMs, shown: isSilent ? preview : asked, saved, checks };
+}
+
+function findOutput({ outputs, plan }: LaunchOutcome, word: string, index: number, diagnostics: Diagnostics): Output[] {
+  const found = outputs.find((output) => output.index === index);
+  if (found) return [found];
+  const buffers = outputs.map((output) => `${output.index} \`${output.name}\``).join(', ');
+  const why =
+    index < plan.args.length
+      ? `argument ${index} of \`${plan.kernel}\` is a value`
+      : `\`${plan.kernel}\` has ${plan.args.length} arguments`;
+  diagnostics.report('CM5050', { word, index, why }, buffers === '' ? {} : { help: `its buffers are ${buffers}` });
+  return [];
+}
+
+/** The text for people. */
+export function reportHuman({ outcome, device, compileMs, shown, saved, checks }: Launched, notes: readonly string[]): string {
+  const { plan, durationsMs } = outcome;
+  const times = durationsMs.length === 1 ? '' : ` (median of ${durationsMs.length})`;
+  const lines = [
+    `${plan.kernel} on ${device.name}`,
+    `  grid ${plan.grid.join(' x ')}, block ${plan.block.join(' x ')}${plan.sharedBytes > 0 ? `, ${plan.sharedBytes} bytes of shared memory` : ''}`,
+    `  compiled in ${formatMs(compileMs)}, ran in ${formatMs(median(durationsMs))}${times}`,
+    ...notes.map((note) => `  ${note}`),
+    ...(plan.madeUp.length > 0
+      ? ['  this launch is made up, because nothing says how to launch the kernel:', ...plan.madeUp.map((m) => `    ${m}`)]
+      : []),
+  ];
+  for (const { output, count, isPreview } of shown) lines.push('', titleOf(output), ...elementLines(output, count, isPreview));
+  if (saved.length > 0) lines.push('', ...saved.map(({ output, path, words }) => `${titleOf(output)} saved to ${path} (${words})`));
+  if (checks.length > 0) lines.push('', ...checks.map((check) => checkLine(check, outcome)));
+  return `${lines.join('\n')}\n`;
+}
+
+const titleOf = (output: Output): string => `${output.index} ${output.name}: ${describe(output.element, output.shape)}`;
+
+function checkLine(check: Check, { outputs }: LaunchOutcome): string {
+  const { index, name, pass, count, mismatches, firstMismatch, want } = check;
+  const sizes = `max abs ${shortNumber(check.maxAbs)}, rel ${shortNumber(check.maxRel)}, ulp ${shortNumber(check.maxUlp)}`;
+  if (pass || firstMismatch === undefined) return `check ${index} ${name}: pass, ${count} elements (${sizes})`;
+  const got = outputs.find((output) => output.index === index)!;
+  const at = (bytes: Uint8Array) => formatValue(want.element, decodeElements(want.element, bytes, firstMismatch + 1)[firstMismatch]!);
+  const first = `first at ${firstMismatch}: got ${at(got.bytes)}, expected ${at(want.bytes)}`;
+  return `check ${index} ${name}: FAIL, ${mismatches} of ${count} elements differ, ${first} (${sizes})`;
+}
+
+const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(3) : ms.toFixed(1)} ms`;
+
+/** The object of `--json`, by the contract; what a run did not reach is null or empty. */
+export function reportJson({ diagnostics, notes, printed, device, compileMs, launched, watched }: Report): string {
+  const plan = launched?.outcome.plan;
+  return jsonText({
+    kernel: plan?.kernel ?? null,
+    device: device?.kind ?? null,
+    device_name: device?.name ?? null,
+    grid: plan?.grid ?? null,
+    block: plan?.block ?? null,
+    status: launched && !diagnostics.hasErrors ? 'ok' : 'error',
+    compile_ms: compileMs ?? null,
+    duration_ms: launched ? median(launched.outcome.durationsMs) : null,
+    durations_ms: launched?.outcome.durationsMs ?? [],
+    made_up: plan?.madeUp ?? [],
+    notes,
+    printed: textOf(printed),
+    outputs: launched ? outputsJson(launched) : [],
+    checks: launched?.checks.map(checkJson) ?? [],
+    ...watched,
+    diagnostics: diagnostics.list.map(diagnosticJson),
+  });
+}
+
+/** JSON is text: bytes that are no UTF-8 become U+FFFD. */
+function textOf(pieces: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder();
+  return pieces.map((piece) => decoder.decode(piece, { stream: true })).join('') + decoder.decode();
+}
+
+function outputsJson({ shown, saved }: Launched): object[] {
+  const common = ({ index, name, element, shape }: Output) => ({ index, name, dtype: element, shape });
+  return [
+    ...shown.map(({ output, count }) => ({
+      ...common(output),
+      data: decodeElements(output.element, output.bytes, count ?? lengthOf(output)).map(numberJson),
+    })),
+    ...saved.map(({ output, path }) => ({ ...common(output), file: path })),
+  ];
+}
+
+const checkJson = ({ index, name, pass, maxAbs, maxRel, maxUlp, firstMismatch, mismatches, count }: Check): object => ({
+  index,
+  name,
+  pass,
+  max_abs: numberJson(maxAbs),
+  max_rel: numberJson(maxRel),
+  max_ulp: numberJson(maxUlp),
+  first_mismatch: firstMismatch ?? null,
+  mismatches,
+  count,
+});

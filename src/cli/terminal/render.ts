@@ -1,0 +1,115 @@
+/** Diagnostics as people read them: code, sentence, place, the line with its carets, notes and help. */
+import type { Diagnostic, Label, Severity } from '../../base/diagnostic.ts';
+import { addTo } from '../../base/group.ts';
+import type { SourceFile } from '../../base/source.ts';
+
+/** Most diagnostics that are printed; the rest are counted. */
+const mostPrinted = 20;
+
+const tab = '    ';
+/** Columns of a source line that are shown; longer lines are cut around the caret. */
+const widest = 160;
+
+type Paint = (text: string, style: keyof typeof styles) => string;
+
+const styles = { error: '1;31', warning: '1;33', note: '1;36', bold: '1', frame: '1;34' };
+
+const painter = (colour: boolean): Paint => (colour ? (text, style) => `\u001b[${styles[style]}m${text}\u001b[0m` : (text) => text);
+
+/** Every diagnostic, at most `most` of them and then a count; empty for an empty list. */
+export function renderAll(diagnostics: readonly Diagnostic[], colour = false, most = mostPrinted): string {
+  const shown = diagnostics.slice(0, most).map((d) => renderDiagnostic(d, colour));
+  const rest = diagnostics.slice(most);
+  if (rest.length > 0) shown.push(`and ${countWords(rest)} more\n`);
+  return shown.join('\n');
+}
+
+/** `3 errors and 1 warning`. */
+export function countWords(diagnostics: readonly Diagnostic[]): string {
+  const parts = (['error', 'warning', 'note'] as const).map((severity) => {
+    const count = diagnostics.filter((d) => d.severity === severity).length;
+    return count === 0 ? '' : `${count} ${severity}${count === 1 ? '' : 's'}`;
+  });
+  return parts.filter((part) => part !== '').join(' and ');
+}
+
+/** One diagnostic, ending in a line end. */
+export function renderDiagnostic(d: Diagnostic, colour = false): string {
+  const paint = painter(colour);
+  const lines = [`${paint(`${d.severity}[${d.code}]`, d.severity)}${paint(`: ${printable(d.message)}`, 'bold')}`];
+  const width = d.file && d.labels.length > 0 ? gutterWidth(d.file, d.labels) : 1;
+  if (d.file) lines.push(...renderPlaces(d.file, d, width, paint));
+  const margin = ' '.repeat(width + 1);
+  for (const note of d.notes) lines.push(`${margin}${paint('=', 'frame')} ${paint('note', 'bold')}: ${printable(note)}`);
+  if (d.help) lines.push(`${margin}${paint('=', 'frame')} ${paint('help', 'bold')}: ${printable(d.help)}`);
+  return `${lines.join('\n')}\n`;
+}
+
+const gutterWidth = (file: SourceFile, labels: readonly Label[]): number =>
+  String(Math.max(...labels.map((label) => file.position(label.span.start).line))).length;
+
+function renderPlaces(file: SourceFile, d: Diagnostic, width: number, paint: Paint): string[] {
+  const margin = ' '.repeat(width);
+  const main = d.labels[0];
+  if (!main) return [`${margin}${paint('-->', 'frame')} ${file.path}`];
+  const { line, column } = file.position(main.span.start);
+  const lines = [`${margin}${paint('-->', 'frame')} ${file.path}:${line}:${column}`, `${margin} ${paint('|', 'frame')}`];
+  let before: number | undefined;
+  for (const [number, labels] of byLine(file, d.labels)) {
+    if (before !== undefined && number > before + 1) lines.push(`${margin} ${paint('⋮', 'frame')}`);
+    lines.push(...renderLine(file, number, { labels, main, severity: d.severity, width }, paint));
+    before = number;
+  }
+  return lines;
+}
+
+function byLine(file: SourceFile, labels: readonly Label[]): [line: number, labels: Label[]][] {
+  const lines = new Map<number, Label[]>();
+  for (const label of labels) addTo(lines, file.position(label.span.start).line, label);
+  return [...lines].sort(([a], [b]) => a - b);
+}
+
+interface Marks {
+  readonly labels: readonly Label[];
+  readonly main: Label;
+  readonly severity: Severity;
+  readonly width: number;
+}
+
+function renderLine(file: SourceFile, number: number, { labels, main, severity, width }: Marks, paint: Paint): string[] {
+  const text = file.line(number);
+  const start = file.lineStarts[number - 1]!;
+  const anchor = labels.includes(main) ? main : labels[0]!;
+  const cut = cutAround(columnsOf(text.slice(0, anchor.span.start - start)));
+  const lines = [`${paint(`${String(number).padStart(width)} |`, 'frame')} ${windowOf(expand(text), cut)}`.trimEnd()];
+  for (const label of labels) {
+    const from = columnsOf(text.slice(0, label.span.start - start)) - cut;
+    const to = columnsOf(text.slice(0, Math.min(text.length, Math.max(label.span.start, label.span.end) - start))) - cut;
+    if (from < 0 || from > widest) continue;
+    const mark = (label === main ? '^' : '-').repeat(Math.max(1, Math.min(to, widest) - from));
+    const words = label.text === '' ? mark : `${mark} ${printable(label.text)}`;
+    lines.push(`${' '.repeat(width)} ${paint('|', 'frame')} ${' '.repeat(from)}${paint(words, label === main ? severity : 'frame')}`);
+  }
+  return lines;
+}
+
+/** First column of a long line that is shown, so that the caret is in view. */
+const cutAround = (column: number): number => (column < widest - 20 ? 0 : column - 40);
+
+function windowOf(text: string, cut: number): string {
+  const points = [...text];
+  if (points.length <= widest && cut === 0) return text;
+  const end = cut + widest;
+  const shown = points.slice(cut, end);
+  if (cut > 0) shown[0] = '…';
+  return `${shown.join('')}${points.length > end ? '…' : ''}`;
+}
+
+const expand = (text: string): string => printable(text.replaceAll('\t', tab));
+
+/** Columns that a text takes on the screen, tabs as four. */
+const columnsOf = (text: string): number => [...text.replaceAll('\t', tab)].length;
+
+/** Control characters would move the cursor or paint the terminal; each is shown as one replacement character. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not reach a terminal
+const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');

@@ -1,0 +1,38 @@
+/** The module's own memory: the variables that its kernels share and a host reaches by name, from loading on for as long as the device is there. */
+import type { Diagnostics } from '../../../base/diagnostic.ts';
+import type { DeviceSymbol } from '../../device.ts';
+import { fillModuleMemory, findModuleMemory } from '../../module-memory.ts';
+import type { DeviceMemory } from '../memory.ts';
+import type { LoadedKernel } from './library.ts';
+
+export interface OwnMemory {
+  /** Where it starts; 0 where the module has none. */
+  readonly address: number;
+  readonly symbols: readonly DeviceSymbol[];
+}
+
+/** Memory with initial values for the variables of a library's kernels; nothing after reporting CM4053 or CM6012. */
+export function ownMemory(memory: DeviceMemory, kernels: readonly LoadedKernel[], diagnostics: Diagnostics): OwnMemory | undefined {
+  const described = findModuleMemory(kernels, diagnostics);
+  if (described === 'fault') return undefined;
+  if (!described) return { address: 0, symbols: [] };
+  const { size, symbols } = described;
+  const address = memory.take(size);
+  if (address === undefined) {
+    diagnostics.report('CM6012', { bytes: size, what: 'the global variables of a module' });
+    return undefined;
+  }
+  fillModuleMemory(memory.view(address, size), described, BigInt(address));
+  return { address, symbols: symbols.map((symbol) => symbolAt(memory, address + symbol.offset, symbol)) };
+}
+
+const symbolAt = (
+  memory: DeviceMemory,
+  address: number,
+  { name, size }: { readonly name: string; readonly size: number },
+): DeviceSymbol => ({
+  name,
+  size,
+  write: (bytes, offset = 0) => memory.view(address, size).set(bytes, offset),
+  read: () => memory.view(address, size).slice(),
+});

@@ -1,0 +1,211 @@
+/**
+ * When two accesses of a word are no race, in WebAssembly: the long way, taken where the two stamps alone do not settle it.
+ * In a block: a barrier between them, a meeting of the warp (`bar.warp.sync`) that both threads came to, or a fence of the first
+ * thread behind its access and an acquire of the second. Between blocks: a fence behind the first and an acquire in the block of
+ * the second. Source: PTX ISA 9.0, 8.10 (memory consistency: synchronisation, causality order, races).
+ */
+import type { Code, WasmModule } from '../../../../wasm/index.ts';
+import { maskOf, readStampAt, stampFields } from './stamp.ts';
+import { type SanitizerState, threadTimes, writeThreadTimes } from './state.ts';
+
+const strong = maskOf('strong');
+const many = maskOf('manyThreads') | maskOf('manyBlocks');
+/** Thread and time. */
+export const whoMask = maskOf('thread') | maskOf('time');
+
+const i64 = (code: Code, value: bigint): void => code.i64(value);
+
+/** The thread in a stamp, an i32. */
+function pushThread(code: Code, stamp: number): void {
+  code.at('local.get', stamp);
+  i64(code, BigInt(stampFields.thread.at));
+  code.op('i64.shr_u');
+  code.op('i32.wrap_i64');
+  code.i32(2 ** stampFields.thread.bits - 1);
+  code.op('i32.and');
+}
+
+/** Returns from the function where what is on the stack holds. */
+function returnIf(code: Code): void {
+  code.open('if');
+  code.op('return');
+  code.end();
+}
+
+/** `(a & b & mask) == 0` or its opposite, of two locals. */
+function pushCommon(code: Code, a: number, b: number, mask: bigint, isNone: boolean): void {
+  code.at('local.get', a);
+  code.at('local.get', b);
+  code.op('i64.and');
+  i64(code, mask);
+  code.op('i64.and');
+  code.op('i64.eqz');
+  if (!isNone) code.op('i32.eqz');
+}
+
+/** A function of the stamp before, the address and the stamp of now, which reports a race unless the accesses are ordered. */
+export function writeConflict(module: WasmModule, state: SanitizerState): number {
+  const { index, code } = module.fn({ params: ['i64', 'i64', 'i64'], results: [] });
+  const [before, address, now] = [0, 1, 2];
+  const [other, own] = [code.local('i32'), code.local('i32')];
+  pushCommon(code, before, now, strong, false);
+  returnIf(code);
+  pushCommon(code, before, now, maskOf('bytes'), true);
+  returnIf(code);
+  writeThreadTimes(state, code, () => pushThread(code, now));
+  code.at('local.set', own);
+  code.at('local.get', before);
+  code.at('global.get', state.times.block);
+  code.op('i64.ge_u');
+  code.open('if');
+  writeThreadTimes(state, code, () => pushThread(code, before));
+  code.at('local.set', other);
+  returnIfSameThread(code, before, other, own);
+  returnIfMet(code, { before, now, other, own });
+  returnIfReleased(code, before, other, own);
+  // Whoever it was in another block: it may have published.
+  pushCommon(code, before, before, maskOf('manyBlocks'), false);
+  pushHasAcquired(code, state);
+  code.op('i32.and');
+  returnIf(code);
+  code.else();
+  returnIfPublished(code, state, before);
+  code.end();
+  for (const local of [before, address, now]) code.at('local.get', local);
+  code.at('call', state.functions.race);
+  return index;
+}
+
+/** Unless other threads have read as well. */
+function returnIfSameThread(code: Code, before: number, other: number, own: number): void {
+  code.at('local.get', other);
+  code.at('local.get', own);
+  code.op('i32.eq');
+  code.at('local.get', before);
+  i64(code, many);
+  code.op('i64.and');
+  code.op('i64.eqz');
+  code.op('i32.and');
+  returnIf(code);
+}
+
+/** Whether the time of a thread at an address is behind a stamp. */
+function pushIsLater(code: Code, times: number, offset: number, before: number): void {
+  code.at('local.get', times);
+  code.access('i64.load', 8, offset);
+  code.at('local.get', before);
+  code.op('i64.gt_u');
+}
+
+interface Two {
+  readonly before: number;
+  readonly now: number;
+  readonly other: number;
+  readonly own: number;
+}
+
+/** Where both are of one warp and have met since. */
+function returnIfMet(code: Code, { before, now, other, own }: Two): void {
+  code.at('local.get', before);
+  code.at('local.get', now);
+  code.op('i64.xor');
+  // The thread without its lane.
+  i64(code, maskOf('thread') & ~(31n << BigInt(stampFields.thread.at)));
+  code.op('i64.and');
+  code.op('i64.eqz');
+  pushIsLater(code, other, threadTimes.sync, before);
+  code.op('i32.and');
+  pushIsLater(code, own, threadTimes.sync, before);
+  code.op('i32.and');
+  returnIf(code);
+}
+
+/** Where the first has released since, and the second acquired since. */
+function returnIfReleased(code: Code, before: number, other: number, own: number): void {
+  pushIsLater(code, other, threadTimes.release, before);
+  pushIsLater(code, own, threadTimes.acquire, before);
+  code.op('i32.and');
+  returnIf(code);
+}
+
+function pushHasAcquired(code: Code, { times }: SanitizerState): void {
+  code.at('global.get', times.acquired);
+  code.op('i64.eqz');
+  code.op('i32.eqz');
+}
+
+/** Where some thread has put a fence behind the access before this block started, and this block has acquired. */
+function returnIfPublished(code: Code, state: SanitizerState, before: number): void {
+  code.at('global.get', state.times.fencesBefore);
+  code.at('local.get', before);
+  code.op('i64.gt_u');
+  pushHasAcquired(code, state);
+  code.op('i32.and');
+  returnIf(code);
+}
+
+/** A function of the address of a word's stamps, the stamp of the last read and that of this one, which it puts in its place. Shared memory is new in each block. */
+export function writeNoteRead(module: WasmModule, state: SanitizerState, isShared: boolean): number {
+  const { index, code } = module.fn({ params: ['i32', 'i64', 'i64'], results: [] });
+  const [cell, before, now] = [0, 1, 2];
+  const flags = code.local('i64');
+  /** `(before ^ now) & mask` is nothing. */
+  const isSame = (mask: bigint): void => {
+    code.at('local.get', before);
+    code.at('local.get', now);
+    code.op('i64.xor');
+    i64(code, mask);
+    code.op('i64.and');
+    code.op('i64.eqz');
+  };
+  const take = (mask: bigint): void => {
+    code.at('local.get', before);
+    i64(code, mask);
+    code.op('i64.and');
+    code.at('local.get', flags);
+    code.op('i64.or');
+    code.at('local.set', flags);
+  };
+  // The same thread at the same time reads more bytes of the word; all else is told of reads of the same bytes alone.
+  isSame(whoMask);
+  code.open('if');
+  take(maskOf('bytes') | many);
+  code.else();
+  isSame(maskOf('bytes'));
+  code.at('local.get', before);
+  code.op('i64.eqz');
+  code.op('i32.eqz');
+  code.op('i32.and');
+  code.open('if');
+  take(maskOf('manyBlocks'));
+  code.at('local.get', before);
+  code.at('global.get', state.times.block);
+  code.op('i64.lt_u');
+  code.open('if');
+  i64(code, isShared ? 0n : maskOf('manyBlocks'));
+  code.at('local.set', flags);
+  code.else();
+  code.at('local.get', before);
+  code.at('global.get', state.times.barrier);
+  code.op('i64.ge_u');
+  code.open('if');
+  take(maskOf('manyThreads'));
+  isSame(maskOf('thread'));
+  code.op('i32.eqz');
+  code.op('i64.extend_i32_u');
+  i64(code, BigInt(stampFields.manyThreads.at));
+  code.op('i64.shl');
+  code.at('local.get', flags);
+  code.op('i64.or');
+  code.at('local.set', flags);
+  code.end();
+  code.end();
+  code.end();
+  code.end();
+  code.at('local.get', cell);
+  code.at('local.get', now);
+  code.at('local.get', flags);
+  code.op('i64.or');
+  code.access('i64.store', 8, readStampAt);
+  return index;
+}

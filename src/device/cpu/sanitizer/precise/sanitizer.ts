@@ -1,0 +1,248 @@
+/** What an instrumented compilation does besides, behind each hook. */
+
+import type { AccessInst, MeetingLocals, SanitizerHooks, SanitizerWriter } from '../../../../engine/codegen/hooks.ts';
+import type { Host } from '../../../../engine/codegen/host.ts';
+import { eachTaking } from '../../../../engine/codegen/lane-loop.ts';
+import type { Plan } from '../../../../engine/codegen/plan.ts';
+import type { Meeting } from '../../../../engine/codegen/regions.ts';
+import { continuation, stopOf } from '../../../../engine/codegen/split-at-sync-points.ts';
+import { bytesOf, elementOf, type InstOf, type Kernel, lanesOf, type Roots, rootsOf, type Type, type Value } from '../../../../ir/index.ts';
+import type { Code, WasmModule } from '../../../../wasm/index.ts';
+import type { SanitizeKind } from '../../../device.ts';
+import { type Bounds, newSites, type Sites } from '../../observe/sites.ts';
+import { type AccessFunctions, type AccessShape, accessFunctions } from './access-functions.ts';
+import { boundsOf } from './bounds.ts';
+import { writeMeetingCheck } from './collective-check.ts';
+import { readsBeforeAtomics } from './reads-before-atomics.ts';
+import { mostSites, stampFields } from './stamp.ts';
+import { declareState, type SanitizerState, threadTimes, writeAdvance, writeStamp, writeThreadTimes } from './state.ts';
+
+interface Parts {
+  readonly plan: Plan;
+  readonly kernel: Kernel;
+  readonly host: Host;
+  readonly state: SanitizerState;
+  readonly kinds: ReadonlySet<SanitizeKind>;
+  readonly functions: AccessFunctions;
+  readonly roots: Roots;
+  readonly sites: Sites;
+  /** Plain reads that race no more than atomics do. */
+  readonly excused: ReadonlySet<Value>;
+}
+
+/** The checks of one compilation, with the instructions that reports name. */
+export interface Sanitizer extends SanitizerHooks {
+  readonly sites: Sites;
+}
+
+/** Declares what an instrumented module needs; before its first function. */
+export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: ReadonlySet<SanitizeKind>): Sanitizer {
+  const { kernel } = plan;
+  const state = declareState(module, kernel.params.length);
+  const functions = accessFunctions(module, state, kinds);
+  const [roots, sites, excused] = [rootsOf(kernel), newSites(kernel, mostSites), readsBeforeAtomics(kernel)];
+  const parts: Parts = { plan, kernel, host, state, kinds, functions, roots, sites, excused };
+  const barriers = kernel.blocks.filter((block) => isBarrier(kernel, stopOf(kernel, block)));
+  const behindBarrier = new Set(barriers.map((block) => continuation(block).id));
+  for (const block of barriers) parts.sites.of(stopOf(kernel, block)!);
+  const hasMembers = kernel.blocks.some(({ body }) => body.some((value) => kernel.insts[value]!.op === 'members'));
+  const check = hasMembers && kinds.has('sync') ? writeMeetingCheck(module, state) : undefined;
+  return {
+    sites: parts.sites,
+    place: (e, inst, value, lane, pushValue) => writePlace(parts, e, inst, value, lane, pushValue),
+    changed: (e, type, index, old) => writeChanged(parts, e, type, index, old),
+    fence: (e) => writeFence(parts, e.code),
+    members: (e, inst, value) => writeMembers(parts, e, inst, value),
+    regionStart(code, region) {
+      if (plan.regions.schedule === 'block' && behindBarrier.has(region.entry)) writeBarrier(state, code);
+    },
+    threadStart: (code, thread) => writeStamp(state, code, () => code.at('local.get', thread)),
+    blockStart: (code) => writeBlockStart(parts, code),
+    release(code) {
+      if (kinds.has('sync')) code.at('call', state.functions.released);
+      writeBarrier(state, code);
+    },
+    met(code, meeting, locals) {
+      const stop = kernel.insts[meeting.values[0]!]!;
+      if (check !== undefined) writeMeet(check, code, meeting, locals);
+      if (stop.op === 'syncwarp') writeSynced(parts, code, locals);
+    },
+  };
+}
+
+const isBarrier = (kernel: Kernel, stop: Value | undefined): boolean => stop !== undefined && kernel.insts[stop]!.op === 'barrier';
+
+// ── accesses ──
+
+function writePlace(parts: Parts, e: SanitizerWriter, inst: AccessInst, value: Value, lane: number, pushValue?: () => void): void {
+  const { code } = e;
+  const { shape, bounds, pointer } = shapeOf(parts, inst, value, lane);
+  const isStrong = inst.op === 'atomic' || inst.op === 'cas' || inst.volatile;
+  const isExcused = isStrong || parts.excused.has(value);
+  pushValue?.();
+  if (bounds) pushBounds(parts, e, pointer, bounds);
+  code.i32(parts.sites.of(value, { bounds, align: shape.align }) + (isExcused ? 2 ** stampFields.strong.at : 0));
+  code.at('call', parts.functions(shape));
+  if (isStrong && inst.op !== 'store' && parts.kinds.has('race')) writeTime(parts, code, threadTimes.strongRead);
+}
+
+interface Shaped {
+  readonly shape: AccessShape;
+  readonly bounds: Bounds | undefined;
+  readonly pointer: Value;
+}
+
+function shapeOf(parts: Parts, inst: AccessInst, value: Value, lane: number): Shaped {
+  const { kernel, roots } = parts;
+  const pointer = inst.op === 'load' || inst.op === 'store' ? inst.addr : inst.a;
+  const moved: Type = inst.op === 'store' ? kernel.insts[inst.value]!.type : inst.type;
+  const size = bytesOf(elementOf(moved));
+  const given = inst.op === 'load' || inst.op === 'store' ? inst.align : size;
+  const space = kernel.insts[pointer]!.type.slice('ptr.'.length) as AccessShape['space'];
+  const bounds = boundsOf({ kernel, roots, windows: parts.plan.windows }, pointer, value);
+  const what = inst.op === 'load' || inst.op === 'store' ? inst.op : 'atomic';
+  const isOfWord = what === 'atomic' || parts.excused.has(value);
+  const align = lane > 0 ? 1 : Math.min(given, size * lanesOf(moved));
+  return { shape: { what, space, size, align, isBounded: bounds !== undefined, isOfWord }, bounds, pointer };
+}
+
+/** Puts what an access may reach on the stack. */
+function pushBounds(parts: Parts, e: SanitizerWriter, pointer: Value, bounds: Bounds): void {
+  const { code } = e;
+  const { plan, state } = parts;
+  if (bounds.kind === 'param') return pushParameter(parts, code, bounds.index);
+  if (bounds.kind === 'variable') return pushVariable(parts, e, parts.roots(pointer)!, bounds.name);
+  e.window(bounds.space);
+  if (bounds.kind === 'part') {
+    code.i64(BigInt(bounds.offset));
+    code.op('i64.add');
+    code.i64(BigInt(bounds.size));
+  } else if (bounds.space === 'shared') code.at('global.get', state.globals['shared.bytes']);
+  else code.i64(BigInt(plan.windows.local));
+}
+
+function pushParameter({ kernel, host, state }: Parts, code: Code, index: number): void {
+  const param = kernel.params[index]!;
+  code.at('global.get', host.params[index]!);
+  if (param.kind === 'value') code.i64(BigInt(param.size));
+  else code.at('global.get', param.kind === 'threadgroup' ? state.globals['dynamic.bytes'] : state.paramBytes[index]!);
+}
+
+function pushVariable({ kernel, state }: Parts, e: SanitizerWriter, root: Value, name: string): void {
+  const variable = kernel.variables.find((each) => each.name === name)!;
+  e.free(root);
+  if (variable.isDynamic) e.code.at('global.get', state.globals['dynamic.bytes']);
+  else e.code.i64(BigInt(variable.size));
+}
+
+function writeChanged(
+  { state, kinds }: Parts,
+  { code }: SanitizerWriter,
+  type: 'i32' | 'i64' | 'f32' | 'f64',
+  index: number,
+  old: number,
+): void {
+  if (!kinds.has('sync')) return;
+  const word = type.endsWith('64') ? 'i64' : 'i32';
+  code.at('global.get', state.globals.progress);
+  code.at('local.get', index);
+  code.access(`${word}.load`, 1);
+  code.at('local.get', old);
+  if (type !== word) code.op(`${word}.reinterpret_${type}`);
+  code.op(`${word}.ne`);
+  code.op('i32.add');
+  code.at('global.set', state.globals.progress);
+}
+
+// ── order ──
+
+/** Puts the time into one of the times of the running thread. */
+function writeTime({ state, host }: Parts, code: Code, offset: number): void {
+  writeThreadTimes(state, code, () => code.at('global.get', host.globals.thread));
+  code.at('global.get', state.times.now);
+  code.access('i64.store', 8, offset);
+}
+
+/** A fence releases what is before it, and acquires where the thread has read strongly in this block. */
+function writeFence(parts: Parts, code: Code): void {
+  const { state, host, kinds } = parts;
+  if (!kinds.has('race')) return;
+  const pushThread = (): void => code.at('global.get', host.globals.thread);
+  writeAdvance(state, code);
+  writeStamp(state, code, pushThread);
+  writeTime(parts, code, threadTimes.release);
+  code.at('global.get', state.times.now);
+  code.at('global.set', state.times.lastFence);
+  writeThreadTimes(state, code, pushThread);
+  code.access('i64.load', 8, threadTimes.strongRead);
+  code.at('global.get', state.times.block);
+  code.op('i64.ge_u');
+  code.open('if');
+  writeTime(parts, code, threadTimes.acquire);
+  code.at('global.get', state.times.now);
+  code.at('global.set', state.times.acquired);
+  code.end();
+}
+
+function writeBarrier(state: SanitizerState, code: Code): void {
+  writeAdvance(state, code);
+  code.at('global.get', state.times.now);
+  code.at('global.set', state.times.barrier);
+  code.at('global.get', state.times.now);
+  code.at('global.get', state.times.block);
+  code.op('i64.sub');
+  code.at('global.set', state.times.span);
+}
+
+function writeBlockStart({ state, kinds, plan, kernel }: Parts, code: Code): void {
+  const { times } = state;
+  writeAdvance(state, code);
+  for (const time of ['block', 'barrier'] as const) {
+    code.at('global.get', times.now);
+    code.at('global.set', times[time]);
+  }
+  for (const time of ['span', 'acquired'] as const) {
+    code.i64(0n);
+    code.at('global.set', times[time]);
+  }
+  code.at('global.get', times.lastFence);
+  code.at('global.set', times.fencesBefore);
+  const hasShared = plan.windows.shared > 0 || kernel.params.some(({ kind }) => kind === 'threadgroup');
+  if (hasShared && kinds.has('init')) code.at('call', state.functions.emptied);
+}
+
+// ── meetings ──
+
+function writeMembers({ state, host, kinds, sites }: Parts, e: SanitizerWriter, inst: InstOf<'members'>, value: Value): void {
+  if (!kinds.has('sync')) return;
+  const { code } = e;
+  const at = e.values.scratch('i32', 5);
+  code.at('global.get', host.globals.thread);
+  code.i32(3);
+  code.op('i32.shl');
+  code.at('global.get', state.globals['thread.members']);
+  code.op('i32.add');
+  code.at('local.set', at);
+  code.at('local.get', at);
+  e.values.push(inst.a);
+  code.access('i32.store', 4);
+  code.at('local.get', at);
+  code.i32(sites.of(value));
+  code.access('i32.store', 4, 4);
+}
+
+function writeMeet(check: number, code: Code, meeting: Meeting, { base, last, mask }: MeetingLocals): void {
+  for (const local of [base, last, mask]) code.at('local.get', local);
+  code.i32(meeting.id);
+  code.at('call', check);
+}
+
+/** Each thread that takes part has met the others now. */
+function writeSynced({ state }: Parts, code: Code, locals: MeetingLocals): void {
+  writeAdvance(state, code);
+  eachTaking(code, locals, () => {
+    writeThreadTimes(state, code, () => code.at('local.get', locals.thread));
+    code.at('global.get', state.times.now);
+    code.access('i64.store', 8, threadTimes.sync);
+  });
+}

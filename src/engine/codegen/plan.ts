@@ -1,0 +1,135 @@
+/** Where everything of a kernel lives: variables in windows of memory, values across stops in a record per thread. */
+import { alignUp } from '../../base/bytes.ts';
+import {
+  bytesOf,
+  cfgOf,
+  definingBlocks,
+  elementOf,
+  type Inst,
+  type Kernel,
+  lanesOf,
+  livenessOf,
+  operandsOf,
+  type Type,
+  terminatorOperands,
+  type Value,
+  type Variable,
+} from '../../ir/index.ts';
+import { type Regions, regionsOf } from './regions.ts';
+import { splitAtStops } from './split-at-sync-points.ts';
+
+export interface Plan {
+  readonly kernel: Kernel;
+  readonly regions: Regions;
+  /** Block in which each value is defined. */
+  readonly home: Int32Array;
+  /** By value: whether a block other than its own uses it. */
+  readonly crosses: Uint8Array;
+  /** By value: how often its own block uses it. */
+  readonly uses: Int32Array;
+  /** By entry block of a region: the values that threads bring along. */
+  readonly brought: ReadonlyMap<number, readonly Value[]>;
+  /** Byte offset in the thread's record of each value that is brought from region to region. */
+  readonly slots: ReadonlyMap<Value, number>;
+  /** By value of a meeting: its operands, with the byte offset of each in the thread's record. */
+  readonly operandSlots: ReadonlyMap<Value, readonly OperandSlot[]>;
+  /** Bytes of a thread's record. */
+  readonly recordBytes: number;
+  /** Byte offset of each variable in the window of its space. */
+  readonly offsets: ReadonlyMap<string, number>;
+  /** Bytes of each window, without dynamic shared memory; of local memory for one thread. */
+  readonly windows: Readonly<Record<Variable['space'], number>>;
+}
+
+export interface OperandSlot {
+  readonly operand: Value;
+  readonly offset: number;
+}
+
+/** Made again wherever they are used, rather than kept. */
+export const isFree = ({ op }: Inst): boolean => op === 'const' || op === 'param' || op === 'variable' || op === 'sreg';
+
+/** Plans a kernel, whose blocks are split at stops on the way. */
+export function planOf(kernel: Kernel): Plan {
+  splitAtStops(kernel);
+  const regions = regionsOf(kernel);
+  const home = definingBlocks(kernel);
+  const brought = broughtValues(kernel, regions);
+  return { kernel, regions, home, brought, ...countUses(kernel, home), ...recordOf(kernel, regions, brought), ...windowsOf(kernel) };
+}
+
+function broughtValues(kernel: Kernel, regions: Regions): Map<number, Value[]> {
+  const { liveIn } = livenessOf(kernel, cfgOf(kernel));
+  const kept = (entry: number): Value[] => [...liveIn[entry]!].filter((value) => !isFree(kernel.insts[value]!)).sort((a, b) => a - b);
+  return new Map(regions.list.map(({ entry }) => [entry, entry === 0 ? [] : [...kernel.blocks[entry]!.params, ...kept(entry)]]));
+}
+
+/** Which values other blocks use, and how often their own does. */
+export function countUses(kernel: Kernel, home: Int32Array): Pick<Plan, 'crosses' | 'uses'> {
+  const crosses = new Uint8Array(kernel.insts.length);
+  const uses = new Int32Array(kernel.insts.length);
+  for (const block of kernel.blocks) {
+    const use = (value: Value): void => {
+      if (home[value] === block.id) uses[value]!++;
+      else crosses[value] = 1;
+    };
+    for (const value of block.body) operandsOf(kernel.insts[value]!).forEach(use);
+    terminatorOperands(block.end).forEach(use);
+  }
+  return { crosses, uses };
+}
+
+function recordOf(
+  kernel: Kernel,
+  { meetings }: Regions,
+  brought: ReadonlyMap<number, readonly Value[]>,
+): Pick<Plan, 'slots' | 'operandSlots' | 'recordBytes'> {
+  const slots = new Map<Value, number>();
+  let bytes = 0;
+  const place = (value: Value): number => {
+    const at = bytes;
+    bytes += slotBytes(kernel.insts[value]!.type);
+    return at;
+  };
+  for (const values of brought.values()) for (const value of values) if (!slots.has(value)) slots.set(value, place(value));
+  // Apart from where the values themselves are: other threads read them when their own thread may have gone on. A thread is at one meeting at a time.
+  const operandSlots = new Map<Value, readonly OperandSlot[]>();
+  const start = bytes;
+  let recordBytes = start;
+  for (const { values } of meetings) {
+    const offsets = new Map<Value, number>();
+    bytes = start;
+    for (const value of values)
+      operandSlots.set(
+        value,
+        operandsOf(kernel.insts[value]!).map((operand) => slotOf(offsets, operand)),
+      );
+    recordBytes = Math.max(recordBytes, bytes);
+  }
+  return { slots, operandSlots, recordBytes };
+
+  function slotOf(offsets: Map<Value, number>, operand: Value): OperandSlot {
+    const offset = offsets.get(operand) ?? place(operand);
+    offsets.set(operand, offset);
+    return { operand, offset };
+  }
+}
+
+/** Lanes of a vector stand at steps of at least the word they are held in. */
+const slotBytes = (type: Type): number => alignUp(lanesOf(type) * Math.max(4, bytesOf(elementOf(type))), 8);
+
+/** Where variables stand in the windows of their spaces, and how large these are. */
+export function windowsOf(kernel: Kernel): Pick<Plan, 'offsets' | 'windows'> {
+  const offsets = new Map<string, number>();
+  const windows = { shared: 0, constant: 0, local: 0 };
+  for (const variable of kernel.variables) {
+    if (variable.isDynamic) continue;
+    const at = alignUp(windows[variable.space], variable.align);
+    offsets.set(variable.name, at);
+    windows[variable.space] = at + variable.size;
+  }
+  const shared = alignUp(windows.shared, 16);
+  // Dynamic shared memory stands behind the static, as a variable and as a parameter.
+  for (const variable of kernel.variables) if (variable.isDynamic) offsets.set(variable.name, shared);
+  return { offsets, windows: { shared, constant: windows.constant, local: alignUp(windows.local, 16) } };
+}

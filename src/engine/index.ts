@@ -1,0 +1,12 @@
+/**
+ * The engine: compiles a kernel of the IR to WebAssembly. Two compilers share `codegen/`: `scalar/` runs one thread after the other and takes
+ * every kernel, `simd/` vectorizes a block into lane groups. The room knows no container, no launch and no instrument: a device hands in
+ * instrumentation through the interfaces of `codegen/hooks.ts` and `simd/lanes/hooks.ts`. Start at `README.md`.
+ */
+export type { Instrumentation } from './codegen/hooks.ts';
+export { type Plan, windowsOf } from './codegen/plan.ts';
+export { compileKernel } from './scalar/kernel-module.ts';
+export { expandMatmul } from './scalar/matmul.ts';
+export { poolStart } from './simd/analysis/plan.ts';
+export { compileStrips } from './simd/emit/module.ts';
+export { copyOf } from './simd/transform/narrow-integers.ts';

@@ -1,0 +1,96 @@
+/** Conversions between integers, floats and addresses. */
+import { bitsOf, type InstOf, type Type, type Value } from '../../ir/index.ts';
+import {
+  call,
+  computedAs,
+  type Emitter,
+  isNarrow,
+  isShort,
+  mask,
+  narrowFrom,
+  pushFloat,
+  pushPlain,
+  pushSigned,
+  typeOf,
+} from '../codegen/emitter.ts';
+import { heldAs } from '../codegen/values.ts';
+
+/** The low bits. */
+export function truncate(e: Emitter, inst: InstOf<'trunc'>): void {
+  e.values.push(inst.a);
+  if (heldAs(inst.type) === 'i32' && heldAs(typeOf(e, inst.a)) === 'i64') e.code.op('i32.wrap_i64');
+  mask(e, inst.type);
+}
+
+/** The word that a value is held in becomes the two words of a long one, where it has to. */
+function lengthen(e: Emitter, inst: InstOf<'zext'> | InstOf<'sext'>, op: string): void {
+  if (heldAs(inst.type) === 'i64' && heldAs(typeOf(e, inst.a)) === 'i32') e.code.op(op);
+}
+
+/** To a wider integer; narrow ones are zero-extended already. */
+export function zeroExtend(e: Emitter, inst: InstOf<'zext'>): void {
+  e.values.push(inst.a);
+  lengthen(e, inst, 'i64.extend_i32_u');
+}
+
+/** To a wider integer by the sign. */
+export function signExtend(e: Emitter, inst: InstOf<'sext'>): void {
+  pushSigned(e, inst.a);
+  lengthen(e, inst, 'i64.extend_i32_s');
+  mask(e, inst.type);
+}
+
+/** The same bits, held otherwise. */
+export function bitcast(e: Emitter, inst: InstOf<'bitcast'>): void {
+  e.values.push(inst.a);
+  const [from, to] = [heldAs(typeOf(e, inst.a)), heldAs(inst.type)];
+  if (from !== to) e.code.op(`${to}.reinterpret_${from}`);
+}
+
+/** To a wider float: exact. */
+export function widenFloat(e: Emitter, inst: InstOf<'fpext'>): void {
+  pushFloat(e, inst.a);
+  if (inst.type === 'f64') e.code.op('f64.promote_f32');
+}
+
+/** To a narrower float: one rounding. */
+export function narrowFloat(e: Emitter, inst: InstOf<'fptrunc'>): void {
+  pushFloat(e, inst.a);
+  if (inst.type === 'f32') e.code.op('f32.demote_f64');
+  else narrowFrom(e, inst.type, computedAs(typeOf(e, inst.a)));
+}
+
+/** Towards zero and saturating, as WebAssembly does to words; narrower integers are bounded afterwards. */
+export function floatToInt(e: Emitter, inst: InstOf<'fptosi'> | InstOf<'fptoui'>, isSigned: boolean): void {
+  const held = heldAs(inst.type) as 'i32' | 'i64';
+  pushFloat(e, inst.a);
+  e.code.op(`${held}.trunc_sat_${computedAs(typeOf(e, inst.a))}_${isSigned ? 's' : 'u'}`);
+  if (!isNarrow(inst.type)) return;
+  const half = 2 ** (bitsOf(inst.type) - 1);
+  e.code.i32(isSigned ? half - 1 : 2 * half - 1);
+  call(e, isSigned ? 'smin32' : 'umin32');
+  if (!isSigned) return;
+  e.code.i32(-half);
+  call(e, 'smax32');
+  mask(e, inst.type);
+}
+
+/** One rounding: halves and bfloats by way of double, which holds every word, and of long integers by the host. */
+export function intToFloat(e: Emitter, inst: InstOf<'sitofp'> | InstOf<'uitofp'>, isSigned: boolean): void {
+  const held = heldAs(typeOf(e, inst.a));
+  const sign = isSigned ? 's' : 'u';
+  (isSigned ? pushSigned : pushPlain)(e, inst.a);
+  if (!isShort(inst.type)) return e.code.op(`${inst.type}.convert_${held}_${sign}`);
+  if (held === 'i64') return e.code.at('call', e.host.functions[`${inst.type}Of${isSigned ? 'Signed' : 'Unsigned'}`]);
+  e.code.op(`f64.convert_i32_${sign}`);
+  narrowFrom(e, inst.type, 'f64');
+}
+
+/** An address of shared, constant or local memory is, as an integer, its offset in the window. */
+export function convertAddress(e: Emitter, value: Value, pointer: Type, op: 'i64.add' | 'i64.sub'): void {
+  e.values.push(value);
+  const space = pointer.slice('ptr.'.length);
+  if (space !== 'shared' && space !== 'constant' && space !== 'local') return;
+  e.window(space);
+  e.code.op(op);
+}

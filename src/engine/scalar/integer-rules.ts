@@ -1,0 +1,131 @@
+/** Integer ops: narrow integers are held zero-extended in a word, so that signed ops extend them first and all mask their results. */
+import { bitsOf, type InstOf } from '../../ir/index.ts';
+import { type Binary, call, type Emitter, isNarrow, mask, pushPlain, pushSigned, suffix, typeOf } from '../codegen/emitter.ts';
+import { heldAs } from '../codegen/values.ts';
+
+/** An instruction that WebAssembly has, on operands as they are held. */
+export const integer =
+  (name: string) =>
+  (e: Emitter, inst: Binary): void => {
+    e.values.push(inst.a);
+    e.values.push(inst.b);
+    e.code.op(`${heldAs(inst.type)}.${name}`);
+    mask(e, inst.type);
+  };
+
+/** A helper of two operands that are extended by their sign, or not. */
+export const integerCall =
+  (name: 'sdiv' | 'udiv' | 'srem' | 'urem' | 'smin' | 'smax' | 'umin' | 'umax') =>
+  (e: Emitter, inst: Binary): void => {
+    const push = name.startsWith('s') ? pushSigned : pushPlain;
+    push(e, inst.a);
+    push(e, inst.b);
+    call(e, `${name}${suffix(heldAs(inst.type))}`);
+    mask(e, inst.type);
+  };
+
+/** The high half of a product: in a wider type where there is one. */
+export function highProduct(e: Emitter, inst: InstOf<'smulhi'> | InstOf<'umulhi'>, isSigned: boolean): void {
+  const { type } = inst;
+  const push = isSigned ? pushSigned : pushPlain;
+  const isWord = type === 'i32';
+  const widen = isSigned ? 'i64.extend_i32_s' : 'i64.extend_i32_u';
+  for (const operand of [inst.a, inst.b]) {
+    push(e, operand);
+    if (isWord) e.code.op(widen);
+  }
+  if (type === 'i64') return call(e, isSigned ? 'smulhi64' : 'umulhi64');
+  if (isWord) {
+    e.code.op('i64.mul');
+    e.code.i64(32n);
+    e.code.op('i64.shr_u');
+    e.code.op('i32.wrap_i64');
+    return;
+  }
+  e.code.op('i32.mul');
+  e.code.i32(bitsOf(type));
+  e.code.op(isSigned ? 'i32.shr_s' : 'i32.shr_u');
+  mask(e, type);
+}
+
+function pushCount(e: Emitter, type: 'i32' | 'i64', value: number): void {
+  if (type === 'i32') e.code.i32(value);
+  else e.code.i64(BigInt(value));
+}
+
+/** The constant count of a shift, where it is one and below the width. */
+function constantCount(e: Emitter, inst: Binary): number | undefined {
+  const count = e.kernel.insts[inst.b]!;
+  return count.op === 'const' && count.bits < BigInt(bitsOf(inst.type)) ? Number(count.bits) : undefined;
+}
+
+/** Counts of the width and more give 0. */
+export function shift(e: Emitter, inst: Binary, name: 'shl' | 'shr_u'): void {
+  const held = heldAs(inst.type) as 'i32' | 'i64';
+  e.values.push(inst.a);
+  if (constantCount(e, inst) !== undefined) {
+    e.values.push(inst.b);
+    e.code.op(`${held}.${name}`);
+    return mask(e, inst.type);
+  }
+  const count = e.values.scratch(held);
+  e.values.push(inst.b);
+  e.code.at('local.tee', count);
+  e.code.op(`${held}.${name}`);
+  mask(e, inst.type);
+  pushCount(e, held, 0);
+  isBelowWidth(e, held, count, bitsOf(inst.type));
+  e.code.op('select');
+}
+
+/** Counts of the width and more give the sign throughout, as the largest count does. */
+export function shiftSigned(e: Emitter, inst: Binary): void {
+  const held = heldAs(inst.type) as 'i32' | 'i64';
+  const width = bitsOf(inst.type);
+  pushSigned(e, inst.a);
+  e.values.push(inst.b);
+  if (constantCount(e, inst) === undefined) {
+    const count = e.values.scratch(held);
+    e.code.at('local.tee', count);
+    pushCount(e, held, width - 1);
+    isBelowWidth(e, held, count, width);
+    e.code.op('select');
+  }
+  e.code.op(`${held}.shr_s`);
+  mask(e, inst.type);
+}
+
+function isBelowWidth(e: Emitter, held: 'i32' | 'i64', count: number, width: number): void {
+  e.code.at('local.get', count);
+  pushCount(e, held, width);
+  e.code.op(`${held}.lt_u`);
+}
+
+/** Of a narrow integer, less the bits above it. */
+export function leadingZeros(e: Emitter, inst: InstOf<'clz'>): void {
+  const held = heldAs(inst.type);
+  e.values.push(inst.a);
+  e.code.op(`${held}.clz`);
+  if (!isNarrow(inst.type)) return;
+  e.code.i32(32 - bitsOf(inst.type));
+  e.code.op('i32.sub');
+}
+
+/** Of a narrow integer, moved down from the top of its word. */
+export function reverseBits(e: Emitter, inst: InstOf<'bitrev'>): void {
+  e.values.push(inst.a);
+  call(e, inst.type === 'i64' ? 'bitrev64' : 'bitrev32');
+  if (!isNarrow(inst.type)) return;
+  e.code.i32(32 - bitsOf(inst.type));
+  e.code.op('i32.shr_u');
+}
+
+/** Operands extended by their sign where the predicate is signed. */
+export function compareInt(e: Emitter, inst: InstOf<'icmp'>): void {
+  const isSigned = inst.pred.startsWith('s');
+  const push = isSigned ? pushSigned : pushPlain;
+  push(e, inst.a);
+  push(e, inst.b);
+  const name = inst.pred === 'eq' || inst.pred === 'ne' ? inst.pred : `${inst.pred.slice(1)}_${inst.pred[0]}`;
+  e.code.op(`${heldAs(typeOf(e, inst.a))}.${name}`);
+}

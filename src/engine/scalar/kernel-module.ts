@@ -1,0 +1,89 @@
+/**
+ * A kernel as a WebAssembly module: a function per region and per meeting, one that runs a block of threads through them, and
+ * `run`, which goes through some of the grid.
+ */
+
+import type { Kernel } from '../../ir/index.ts';
+import { bodyLimit, type Code, localLimit, newModule, type Signature } from '../../wasm/index.ts';
+import { helperTable } from '../codegen/helpers.ts';
+import type { Instrumentation } from '../codegen/hooks.ts';
+import { declareHost, type Host } from '../codegen/host.ts';
+import type { Shared } from '../codegen/kernel-code.ts';
+import { type Plan, planOf } from '../codegen/plan.ts';
+import { writeMeeting } from './collective-function.ts';
+import { writeRegion } from './region-function.ts';
+import { writeBlock } from './schedule.ts';
+
+export interface KernelModule {
+  readonly bytes: Uint8Array;
+  readonly plan: Plan;
+  /** What about the module is more than engines take, in words. */
+  readonly excess: string | undefined;
+}
+
+/** Compiles a kernel, which is changed on the way, with the instrumentation that is asked for. Workers may share the memory. */
+export function compileKernel(kernel: Kernel, instrumentation: Instrumentation = {}, isShared = false): KernelModule {
+  const plan = planOf(kernel);
+  const module = newModule();
+  const host = declareHost(module, kernel.params.length, isShared);
+  const { isFlushing } = instrumentation;
+  const sanitizer = instrumentation.sanitizer?.(plan, module, host);
+  const order = instrumentation.threadOrder?.(module);
+  const probe = instrumentation.probe?.(plan, module);
+  const phase = module.global('i32');
+  const fuel = module.global('i32');
+  const helper = helperTable(module, host.functions);
+  const shared: Shared = { plan, module, host, helper, phase, fuel, sanitizer, order, probe, isFlushing };
+  const written = plan.regions.list.map((region) => ({ id: region.id, ...writeRegion(shared, region) }));
+  const together = plan.regions.meetings.map((meeting) => ({ id: meeting.id, index: writeMeeting(shared, meeting) }));
+  const steps = [...written, ...together].sort((a, b) => a.id - b.id).map(({ index }) => index);
+  const block = writeBlock(shared, steps);
+  const { code } = module.fn(runSignature, 'run');
+  if (order) order.grid(code, block);
+  else writeGrid(host, code, block);
+  return { bytes: module.finish(), plan, excess: excessOf(written.map((each) => each.code)) };
+}
+
+/** The first block, by its place in the grid, and how many. */
+export const runSignature: Signature = { params: ['i32', 'i32', 'i32', 'i32'], results: [] };
+
+/** Leaves room for the declarations of locals, which belong to a body. */
+function excessOf(bodies: readonly Code[]): string | undefined {
+  const [locals, size] = [Math.max(...bodies.map((code) => code.locals)), Math.max(...bodies.map((code) => code.size))];
+  if (locals > localLimit) return `${locals} values at once, where ${localLimit} are the most`;
+  return size + 4 * localLimit > bodyLimit ? `${size} bytes of code in one piece, where ${bodyLimit} are the most` : undefined;
+}
+
+/** Runs blocks of the grid, at least one, of which x runs fastest. */
+export function writeGrid({ globals }: Host, code: Code, block: number): void {
+  const axes = ['x', 'y', 'z'] as const;
+  const left = axes.length;
+  axes.forEach((axis, param) => {
+    code.at('local.get', param);
+    code.at('global.set', globals[`ctaid.${axis}`]);
+  });
+  code.open('loop');
+  code.at('call', block);
+  code.at('local.get', left);
+  code.i32(1);
+  code.op('i32.sub');
+  code.at('local.tee', left);
+  code.op('i32.eqz');
+  code.open('if');
+  code.op('return');
+  code.end();
+  for (const axis of axes) {
+    const at = globals[`ctaid.${axis}`];
+    code.at('global.get', at);
+    code.i32(1);
+    code.op('i32.add');
+    code.at('global.set', at);
+    code.at('global.get', at);
+    code.at('global.get', globals[`nctaid.${axis}`]);
+    code.op('i32.lt_u');
+    code.at('br_if', 0);
+    code.i32(0);
+    code.at('global.set', at);
+  }
+  code.end();
+}

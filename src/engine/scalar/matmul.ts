@@ -1,0 +1,78 @@
+/**
+ * Products of matrices by a warp as shuffles and sums: each lane asks for the row of a and the two columns of b that its own two
+ * elements need.
+ */
+import {
+  type Block,
+  type Builder,
+  builder,
+  elementOf,
+  type FloatType,
+  type InstOf,
+  type Kernel,
+  matrixLayout,
+  matrixSize,
+  type Value,
+} from '../../ir/index.ts';
+
+/** Takes every `matmul` of a kernel apart, in place. */
+export function expandMatmul(kernel: Kernel): void {
+  for (const block of kernel.blocks) if (block.body.some((value) => kernel.insts[value]!.op === 'matmul')) expandIn(kernel, block);
+}
+
+function expandIn(kernel: Kernel, block: Block): void {
+  const b = builder(kernel, { ...block, body: [] });
+  const lanes = laneMaker(b);
+  for (const value of block.body) {
+    const inst = kernel.insts[value]!;
+    if (inst.op === 'matmul') {
+      b.loc = kernel.locs[value];
+      const [first, second] = product(b, lanes, inst);
+      kernel.insts[value] = { op: 'vec2', type: inst.type, a: first, b: second };
+    }
+    b.block.body.push(value);
+  }
+  block.body = b.block.body;
+}
+
+/** The lane whose bits are those of the asking lane, but for some that are given; each is made once. */
+type Lanes = (given: ReadonlyMap<number, number>) => Value;
+
+function laneMaker(b: Builder): Lanes {
+  const known = new Map<string, Value>();
+  return (given) => {
+    const mask = [...given.keys()].reduce((rest, bit) => rest & ~(1 << bit), 31);
+    const fixed = [...given].reduce((sum, [bit, value]) => sum | (value << bit), 0);
+    const name = `${mask} ${fixed}`;
+    const found = known.get(name) ?? b.or(b.and(b.sreg('i32', { name: 'laneid' }), b.const('i32', mask)), b.const('i32', fixed));
+    known.set(name, found);
+    return found;
+  };
+}
+
+/** Lane bits that are the bits of a number. */
+const placed = (bits: readonly number[], value: number): Map<number, number> => new Map(bits.map((bit, i) => [bit, (value >> i) & 1]));
+
+/** Both elements of a lane as singles. */
+function singles(b: Builder, pair: Value): [Value, Value] {
+  const type = elementOf(b.typeOf(pair));
+  const [first, second] = [0, 1].map((lane) => {
+    const element = b.extract(type, pair, { lane });
+    return type === 'f32' ? element : b.fpext('f32', element);
+  }) as [Value, Value];
+  return [first, second];
+}
+
+function product(b: Builder, lanes: Lanes, inst: InstOf<'matmul'>): [Value, Value] {
+  const [a, right, c] = [inst.a, inst.b, inst.c].map((pair) => singles(b, pair)) as [Value[], Value[], [Value, Value]];
+  const row = Array.from({ length: matrixSize }, (_, k) => b.shuffle(a[k & 1]!, lanes(placed(matrixLayout.column, k >> 1))));
+  const columns = right.map((element) =>
+    Array.from({ length: matrixSize }, (_, k) => b.shuffle(element, lanes(placed(matrixLayout.row, k)))),
+  );
+  const type = elementOf(inst.type) as FloatType;
+  const [first, second] = columns.map((column, i) => {
+    const sum = column.reduce((before, element, k) => b.fma(row[k]!, element, before), c[i]!);
+    return type === 'f32' ? sum : b.fptrunc(type, sum);
+  }) as [Value, Value];
+  return [first, second];
+}

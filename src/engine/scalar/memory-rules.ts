@@ -1,0 +1,134 @@
+/** Loads and stores, bounds first; and choices, which vectors take lane by lane as accesses do. */
+
+import { bytesOf, elementOf, type InstOf, isVector, lanesOf, type Type, type Value } from '../../ir/index.ts';
+import { type Emitter, pushAll, typeOf, writeBits } from '../codegen/emitter.ts';
+import type { SanitizerHooks } from '../codegen/hooks.ts';
+import { heldAs } from '../codegen/values.ts';
+import { isStrong, loadStrong, storeStrong } from './shared-atomics.ts';
+
+/** A choice; the condition of a vector's is worked out once. */
+export function select(e: Emitter, inst: InstOf<'select'>): void {
+  if (!isVector(inst.type)) {
+    pushAll(e, [inst.a, inst.b, inst.cond]);
+    return e.code.op('select');
+  }
+  const cond = e.values.scratch('i32');
+  e.values.push(inst.cond);
+  e.code.at('local.set', cond);
+  for (let lane = 0; lane < lanesOf(inst.type); lane++) {
+    e.values.pushLane(inst.a, lane);
+    e.values.pushLane(inst.b, lane);
+    e.code.at('local.get', cond);
+    e.code.op('select');
+  }
+}
+
+const loads: Record<string, string> = { i8: 'i32.load8_u', i16: 'i32.load16_u', f16: 'i32.load16_u', bf16: 'i32.load16_u' };
+const stores: Record<string, string> = { i8: 'i32.store8', i16: 'i32.store16', f16: 'i32.store16', bf16: 'i32.store16' };
+/** The instruction that reads a scalar or pointer. */
+export const loadOf = (element: Type): string => loads[element] ?? `${heldAs(element)}.load`;
+const storeOf = (element: Type): string => stores[element] ?? `${heldAs(element)}.store`;
+
+/**
+ * The address on the stack as an index of memory. The first page is nobody's, and memory ends below 4 GiB: whatever lies
+ * outside becomes an index at which every access traps, and no atomic does for its alignment.
+ */
+export function wrapAddress(e: Emitter): void {
+  const address = e.values.scratch('i64');
+  e.code.at('local.tee', address);
+  e.code.op('i32.wrap_i64');
+  e.code.i32(-8);
+  e.code.at('local.get', address);
+  e.code.i64(65536n);
+  e.code.op('i64.sub');
+  e.code.i64(0xffff0000n);
+  e.code.op('i64.lt_u');
+  e.code.op('select');
+}
+
+/** Reads lane by lane. */
+export function load(e: Emitter, inst: InstOf<'load'>, value: Value): void {
+  if (e.sanitizer) return watchedLoad(e, e.sanitizer, inst, value);
+  const element = elementOf(inst.type);
+  const name = loadOf(element);
+  const size = bytesOf(element);
+  const read = (offset: number): void => (isStrong(e, inst) ? loadStrong(e, element, offset) : e.code.access(name, 1, offset));
+  e.values.push(inst.addr);
+  wrapAddress(e);
+  e.probe?.accesses(e, value);
+  if (!isVector(inst.type)) return read(0);
+  const base = e.values.scratch('i32');
+  e.code.at('local.set', base);
+  for (let lane = 0; lane < lanesOf(inst.type); lane++) {
+    e.code.at('local.get', base);
+    read(lane * size);
+  }
+}
+
+/** Writes lane by lane. */
+export function store(e: Emitter, inst: InstOf<'store'>, value: Value): void {
+  if (e.sanitizer) return watchedStore(e, e.sanitizer, inst, value);
+  const type = typeOf(e, inst.value);
+  const element = elementOf(type);
+  const name = storeOf(element);
+  const write = (offset: number): void => (isStrong(e, inst) ? storeStrong(e, element, offset) : e.code.access(name, 1, offset));
+  e.values.push(inst.addr);
+  wrapAddress(e);
+  e.probe?.accesses(e, value);
+  if (!isVector(type)) {
+    e.values.push(inst.value);
+    return write(0);
+  }
+  const base = e.values.scratch('i32');
+  e.code.at('local.set', base);
+  for (let lane = 0; lane < lanesOf(type); lane++) {
+    e.code.at('local.get', base);
+    e.values.pushLane(inst.value, lane);
+    write(lane * bytesOf(element));
+  }
+}
+
+// ── of an instrumented compilation ──
+
+/** Every lane with its address on the stack. */
+function eachAddress(e: Emitter, addr: Value, type: Type, act: (lane: number) => void): void {
+  e.values.push(addr);
+  if (!isVector(type)) return act(0);
+  const base = e.values.scratch('i64', 7);
+  e.code.at('local.set', base);
+  for (let lane = 0; lane < lanesOf(type); lane++) {
+    e.code.at('local.get', base);
+    e.code.i64(BigInt(lane * bytesOf(elementOf(type))));
+    e.code.op('i64.add');
+    act(lane);
+  }
+}
+
+function watchedLoad(e: Emitter, sanitizer: SanitizerHooks, inst: InstOf<'load'>, value: Value): void {
+  const element = elementOf(inst.type);
+  eachAddress(e, inst.addr, inst.type, (lane) => {
+    sanitizer.place(e, inst, value, lane);
+    e.code.access(loadOf(element), 1);
+  });
+}
+
+function watchedStore(e: Emitter, sanitizer: SanitizerHooks, inst: InstOf<'store'>, value: Value): void {
+  const type = typeOf(e, inst.value);
+  const element = elementOf(type);
+  const stored = e.values.scratch(heldAs(element), 8);
+  const put = (lane: number): void => {
+    if (isVector(type)) e.values.pushLane(inst.value, lane);
+    else e.values.push(inst.value);
+    e.code.at('local.set', stored);
+  };
+  if (!isVector(type)) put(0);
+  eachAddress(e, inst.addr, type, (lane) => {
+    if (isVector(type)) put(lane);
+    sanitizer.place(e, inst, value, lane, () => {
+      e.code.at('local.get', stored);
+      writeBits(e.code, element);
+    });
+    e.code.at('local.get', stored);
+    e.code.access(storeOf(element), 1);
+  });
+}

@@ -1,0 +1,140 @@
+/** What each op of the IR is in WebAssembly: a total table, with one entry per op. The result is left on the stack. */
+import { bug } from '../../base/bug.ts';
+import type { InstOf, Op, Value } from '../../ir/index.ts';
+import { computesSingles, flushing } from '../codegen/denormals.ts';
+import { call, type Emitter, pushAll, typeOf } from '../codegen/emitter.ts';
+import { heldAs } from '../codegen/values.ts';
+import { atomic, compareAndSwap } from './atomic-rules.ts';
+import {
+  bitcast,
+  convertAddress,
+  floatToInt,
+  intToFloat,
+  narrowFloat,
+  signExtend,
+  truncate,
+  widenFloat,
+  zeroExtend,
+} from './conversion-rules.ts';
+import { approximate, compareFloat, float1, float2, floatChoice, fma, signBit } from './float-rules.ts';
+import { compareInt, highProduct, integer, integerCall, leadingZeros, reverseBits, shift, shiftSigned } from './integer-rules.ts';
+import { load, select, store } from './memory-rules.ts';
+
+const free = (e: Emitter, _: unknown, value: Value): void => e.free(value);
+const noCall = (): never => bug('a call is left, and reading AIR puts the body of a function in its place');
+
+/** The threads of a block are one to the engine, whose accesses do not wait; for those of other blocks they may. */
+function fence(e: Emitter, { scope }: InstOf<'fence'>): void {
+  e.sanitizer?.fence(e);
+  if (e.host.isShared && scope === 'device') e.code.op('atomic.fence');
+}
+
+const rules = {
+  const: free,
+  param: free,
+  variable: free,
+  sreg: free,
+  arg: () => bug('a block parameter in a body'),
+  add: integer('add'),
+  sub: integer('sub'),
+  mul: integer('mul'),
+  smulhi: (e, inst) => highProduct(e, inst, true),
+  umulhi: (e, inst) => highProduct(e, inst, false),
+  sdiv: integerCall('sdiv'),
+  udiv: integerCall('udiv'),
+  srem: integerCall('srem'),
+  urem: integerCall('urem'),
+  and: integer('and'),
+  or: integer('or'),
+  xor: integer('xor'),
+  shl: (e, inst) => shift(e, inst, 'shl'),
+  lshr: (e, inst) => shift(e, inst, 'shr_u'),
+  ashr: shiftSigned,
+  smin: integerCall('smin'),
+  smax: integerCall('smax'),
+  umin: integerCall('umin'),
+  umax: integerCall('umax'),
+  clz: leadingZeros,
+  popcount: (e, inst) => {
+    e.values.push(inst.a);
+    e.code.op(`${heldAs(inst.type)}.popcnt`);
+  },
+  bitrev: reverseBits,
+  icmp: compareInt,
+  fadd: float2('add'),
+  fsub: float2('sub'),
+  fmul: float2('mul'),
+  fdiv: float2('div'),
+  fma,
+  fsqrt: float1('sqrt'),
+  fneg: (e, inst) => signBit(e, inst, 'neg'),
+  fabs: (e, inst) => signBit(e, inst, 'abs'),
+  fmin: floatChoice('fmin'),
+  fmax: floatChoice('fmax'),
+  frint: float1('nearest'),
+  ftrunc: float1('trunc'),
+  ffloor: float1('floor'),
+  fceil: float1('ceil'),
+  fexp2: approximate('exp2'),
+  flog2: approximate('log2'),
+  fsin: approximate('sin'),
+  fcos: approximate('cos'),
+  ftanh: approximate('tanh'),
+  frsqrt: approximate('rsqrt'),
+  fcmp: compareFloat,
+  trunc: truncate,
+  zext: zeroExtend,
+  sext: signExtend,
+  bitcast,
+  fptosi: (e, inst) => floatToInt(e, inst, true),
+  fptoui: (e, inst) => floatToInt(e, inst, false),
+  sitofp: (e, inst) => intToFloat(e, inst, true),
+  uitofp: (e, inst) => intToFloat(e, inst, false),
+  fpext: widenFloat,
+  fptrunc: narrowFloat,
+  call1: noCall,
+  call2: noCall,
+  call3: noCall,
+  select,
+  vec2: (e, inst) => pushAll(e, [inst.a, inst.b]),
+  vec4: (e, inst) => pushAll(e, [inst.a, inst.b, inst.c, inst.d]),
+  extract: (e, inst) => e.values.pushLane(inst.a, inst.lane),
+  ptradd: integer('add'),
+  ptrtoint: (e, inst) => convertAddress(e, inst.a, typeOf(e, inst.a), 'i64.sub'),
+  inttoptr: (e, inst) => convertAddress(e, inst.a, inst.type, 'i64.add'),
+  isspace: () => bug('a question that lowering decides'),
+  load,
+  store,
+  atomic,
+  cas: compareAndSwap,
+  fence,
+  clock: (e, { name }) => e.code.at('call', e.host.functions[name]),
+  // Threads meet between regions; nothing is left to do inside one.
+  barrier: () => {},
+  shuffle: () => {},
+  ballot: () => {},
+  reduce: () => {},
+  matmul: () => bug('a product of matrices that was not taken apart'),
+  syncwarp: () => {},
+  members: (e, inst, value) => e.sanitizer?.members(e, inst, value),
+  // What looks at marks does so block by block.
+  mark: () => {},
+  // Strips alone are guarded.
+  within: () => {},
+  guard: () => {},
+} satisfies { [K in Op]: (e: Emitter, inst: InstOf<K>, value: Value) => void };
+
+/** The rule of an op, which leaves the result on the stack. */
+export const ruleOf = (op: Op): ((e: Emitter, inst: never, value: Value) => void) => rules[op];
+
+/** Writes the instruction that defines a value, or keeps it to be written where it is used. */
+export function writeInstruction(e: Emitter, value: Value): void {
+  const inst = e.kernel.insts[value]!;
+  const isFlushed = e.isFlushing && computesSingles(inst.op);
+  const by = isFlushed ? flushing(e) : e;
+  e.values.define(value, () => {
+    ruleOf(inst.op)(by, inst as never, value);
+    if (isFlushed && inst.type === 'f32') call(e, 'flush32');
+  });
+  e.probe?.wrote(e, value);
+}

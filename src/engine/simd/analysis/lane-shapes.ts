@@ -1,0 +1,162 @@
+/** What the lanes of a strip have in common, for a block of threads of a known shape. */
+
+import type { Dim3 } from '../../../base/dim3.ts';
+import {
+  type Affinity,
+  affinityOf,
+  bitsOf,
+  type Cfg,
+  cfgOf,
+  type DominatorTree,
+  definingBlocks,
+  type Inst,
+  type Kernel,
+  operandsOf,
+  postDominatorsOf,
+  type Sreg,
+  spaceOf,
+  terminatorOperands,
+  type Uniformity,
+  uniformityOf,
+  type Value,
+  type Variance,
+} from '../../../ir/index.ts';
+import { isFree } from '../../codegen/plan.ts';
+import { type Apart, overBarriers, whoIsApart, withoutBarriers } from './barrier-divergence.ts';
+
+/** The strip and the block that it is cut from. */
+export interface Cut {
+  readonly block: Dim3;
+  /** Lanes of a strip: 4 to 32. */
+  readonly lanes: number;
+  /** Bytes of local memory of a thread. */
+  readonly local: number;
+}
+
+export interface Shapes extends Affinity {
+  /** The graph on which lanes part and meet: of the whole kernel, or without edges over barriers where some go apart there. */
+  readonly cfg: Cfg;
+  readonly post: DominatorTree;
+  /** Who goes apart at barriers, if anybody does. */
+  readonly apart: Apart | undefined;
+}
+
+/** How a special register goes through a strip: the same in all lanes (0), by ones (1), or otherwise. */
+export function sregShape(name: Sreg, { block: [nx, ny, nz], lanes }: Cut): 0 | 1 | 2 {
+  const rows = ny * nz === 1 || nx % lanes === 0;
+  switch (name) {
+    case 'tid.linear':
+    case 'laneid':
+      return 1;
+    case 'tid.x':
+    case 'gid.x':
+      return nx === 1 ? 0 : rows ? 1 : 2;
+    case 'tid.y':
+    case 'gid.y':
+      return ny === 1 || rows ? 0 : 2;
+    case 'tid.z':
+    case 'gid.z':
+      return nz === 1 || (nx * ny) % lanes === 0 ? 0 : 2;
+    default:
+      return 0;
+  }
+}
+
+/** The shapes of all values. `wide` says which are held in 64 bits, `mayPart` whether barriers are there that not all threads come to. */
+export function shapesOf(kernel: Kernel, wide: Uint8Array, cut: Cut, mayPart: boolean): Shapes {
+  const cfg = cfgOf(kernel);
+  const { uniformity, ...whole } = shapesOn(kernel, wide, cut, cfg, new Set());
+  if (!mayPart) return { ...whole, apart: undefined };
+  const parts = withoutBarriers(kernel, cfg);
+  const apart = whoIsApart(kernel, cfg, uniformity);
+  if (apart === 'strips') return { ...whole, cfg: parts, post: postDominatorsOf(parts), apart };
+  // Lanes bring over barriers what each had at a time of its own, and go on from there as from the start of a kernel.
+  const { uniformity: _, ...own } = shapesOn(kernel, wide, cut, parts, overBarriers(kernel, cfg));
+  return { ...own, apart };
+}
+
+/** The same on a graph, with values that vary whatever they are. */
+function shapesOn(
+  kernel: Kernel,
+  wide: Uint8Array,
+  cut: Cut,
+  cfg: Cfg,
+  forced: Set<Value>,
+): Omit<Shapes, 'apart'> & { readonly uniformity: Uniformity } {
+  const post = postDominatorsOf(cfg);
+  for (;;) {
+    const source = (inst: Inst, value: Value): Variance => (forced.has(value) ? 2 : sourceOf(kernel, inst, cut));
+    const levels = (inst: Inst, value: Value): boolean => !forced.has(value) && isOfStrip(kernel, inst, cut);
+    const uniformity = uniformityOf(kernel, cfg, post, source, levels);
+    if (findForced(kernel, cfg, uniformity, forced)) continue;
+    const affinity = affinityOf(kernel, cfg, uniformity, {
+      stride: (inst) => strideOf(inst, cut),
+      window: (space) => (space === 'local' ? cut.local : 0),
+      isWord: (value) => !forced.has(value) && isWord(kernel, wide, value),
+    });
+    return { cfg, post, uniformity, ...affinity };
+  }
+}
+
+/** What lanes carry out of a loop that they leave at different turns differs, whatever it was inside. Gives whether there is more of it. */
+function findForced(kernel: Kernel, cfg: Cfg, uniformity: Uniformity, forced: Set<Value>): boolean {
+  const before = forced.size;
+  const home = definingBlocks(kernel);
+  for (const id of cfg.order) {
+    const block = kernel.blocks[id]!;
+    const see = (value: Value): void => {
+      if (home[value] !== id && !forced.has(value) && !isFree(kernel.insts[value]!) && uniformity.leavesUnequally(value, id))
+        forced.add(value);
+    };
+    for (const value of block.body) operandsOf(kernel.insts[value]!).forEach(see);
+    terminatorOperands(block.end).forEach(see);
+  }
+  return forced.size > before;
+}
+
+function sourceOf(kernel: Kernel, inst: Inst, cut: Cut): Variance {
+  switch (inst.op) {
+    case 'atomic':
+    case 'cas':
+    case 'clock':
+      return 2;
+    case 'load':
+      // Lanes that read one place together read one value.
+      return inst.volatile ? 2 : 0;
+    case 'sreg':
+      return sregShape(inst.name, cut) === 0 ? 0 : 2;
+    case 'variable':
+      return inst.type === 'ptr.local' && cut.local > 0 ? 2 : 0;
+    case 'ptrtoint':
+    case 'inttoptr': {
+      const type = inst.op === 'inttoptr' ? inst.type : kernel.insts[inst.a]!.type;
+      return type === 'ptr.local' && cut.local > 0 ? 2 : 0;
+    }
+    default:
+      return 0;
+  }
+}
+
+/**
+ * Whether an instruction cuts off what the lanes of a strip differ by in the number of their thread: of `tid >> 5` a warp has one. Strips start
+ * at multiples of their length.
+ */
+function isOfStrip({ insts }: Kernel, inst: Inst, cut: Cut): boolean {
+  if (inst.op !== 'lshr' && inst.op !== 'and') return false;
+  const [number, by] = [insts[inst.a]!, insts[inst.b]!];
+  const isNumber = number.op === 'sreg' && !number.name.startsWith('gid') && sregShape(number.name, cut) === 1;
+  if (!isNumber || by.op !== 'const') return false;
+  const lost = BigInt(cut.lanes - 1);
+  return inst.op === 'lshr' ? lost >> by.bits === 0n : (by.bits & lost) === 0n;
+}
+
+function strideOf(inst: Inst, cut: Cut): number | undefined {
+  if (inst.op === 'variable') return inst.type.startsWith('ptr.') && spaceOf(inst.type as 'ptr.local') === 'local' ? cut.local : undefined;
+  return inst.op === 'sreg' && sregShape(inst.name, cut) === 1 ? 1 : undefined;
+}
+
+/** Whether a value wraps as words of 32 bits do. */
+const isWord = (kernel: Kernel, wide: Uint8Array, value: Value): boolean => {
+  const { type } = kernel.insts[value]!;
+  return type === 'i32' || (type.startsWith('ptr.') && bitsOf(type) === 64 && wide[value] === 0);
+};

@@ -1,0 +1,134 @@
+/** What is not done vector by vector: memory, atomics, and what a warp does together. */
+import { type Block, bytesOf, type Inst, type InstOf, operandsOf, specOf, type Value } from '../../../ir/index.ts';
+import { isWithinVariable } from '../analysis/value-range.ts';
+import { mostBytes } from '../lanes/kernel-context.ts';
+import { longOf, numberOf, type Strip, shapeOf } from '../lanes/lane-group.ts';
+import type { StripValues } from '../lanes/values.ts';
+import { shapeName, words } from '../lanes/vectors.ts';
+import { exactFma } from '../rules/fma-f32.ts';
+import { bias, writeScalar } from '../rules/scalar.ts';
+import { load, store, whereAnyRuns, whereRuns } from './memory-access.ts';
+import { runsOf, writeRolled } from './reroll.ts';
+import { ballot, reduce, shuffle } from './warp-collectives.ts';
+
+/** Writes the body of a block, its long stretches of straight code rolled. */
+export function writeStripBody(values: StripValues, block: Block): void {
+  const { rolled, plan } = values.strip;
+  let at = 0;
+  for (const run of runsOf(values.strip, block)) {
+    for (; at < run.from; at++) writeStripInstruction(values, block.body[at]!);
+    rolled.bytes = Math.max(rolled.bytes, writeRolled(values, block, run, plan.recordBytes));
+    at = run.to;
+  }
+  for (; at < block.body.length; at++) writeStripInstruction(values, block.body[at]!);
+}
+
+function writeStripInstruction(values: StripValues, value: Value): void {
+  const s = values.strip;
+  // The function is given up then, and what would come is of no use.
+  if (s.code.size > mostBytes) return;
+  s.pool.begin();
+  const inst = s.kernel.insts[value]!;
+  if (isGuard(inst)) {
+    writeGuard(s, inst);
+    return values.finish(operandsOf(inst));
+  }
+  if (inst.op === 'load' ? inst.volatile : specOf(inst.op).effect !== 'pure') values.settle();
+  switch (inst.op) {
+    case 'load':
+      if (shapeOf(s, value) < 2) return values.define(value);
+      load(s, values, inst, value);
+      break;
+    case 'store':
+      store(s, inst);
+      break;
+    case 'atomic':
+    case 'cas':
+      atomic(values, value);
+      break;
+    case 'ballot':
+      ballot(values, inst, value);
+      break;
+    case 'reduce':
+      reduce(values, inst, value);
+      break;
+    case 'shuffle':
+      shuffle(values, inst, value);
+      break;
+    case 'fma':
+      if (inst.type !== 'f32' || s.fma !== 'exact' || shapeOf(s, value) !== 2) return values.define(value);
+      exactFma(values, inst, value);
+      break;
+    case 'fence':
+      // For other blocks, which other workers may run; to the engine the lanes are one.
+      if (s.host.isShared && inst.scope === 'device') s.code.op('atomic.fence');
+      break;
+    case 'barrier':
+    case 'syncwarp':
+      break;
+    default:
+      return values.define(value);
+  }
+  values.finish(operandsOf(inst));
+}
+
+type GuardInst = InstOf<'guard'> | InstOf<'within'> | InstOf<'members'>;
+
+/** What only looks, and leaves memory as it is. */
+const isGuard = (inst: Inst): inst is GuardInst => inst.op === 'guard' || inst.op === 'within' || inst.op === 'members';
+
+function writeGuard(s: Strip, inst: GuardInst): void {
+  if (inst.op === 'guard') s.guards?.guard(s, inst);
+  else if (inst.op === 'within') s.guards?.within(s, inst);
+  else s.guards?.members(s);
+}
+
+/** Lane by lane, by the rule of the one-lane path. */
+function atomic(values: StripValues, value: Value): void {
+  const s = values.strip;
+  const { code, plan } = s;
+  const isUsed = plan.uses[value]! > 0 || plan.crosses[value] === 1;
+  const each = longOf(s, value) ? 2 : 4;
+  const sum = s.temp('v128', 91);
+  const number = s.temp(numberOf(s, value), 92);
+  const inst = s.kernel.insts[value]!;
+  const indices =
+    (inst.op === 'atomic' || inst.op === 'cas') && shapeOf(s, inst.a) === 2 && !longOf(s, inst.a) ? s.temp('v128', 94) : undefined;
+  const indexAt = (lane: number) => () => {
+    code.at('local.get', indices!);
+    code.lane('i32x4.extract_lane', lane & 3);
+  };
+  /** Indices of a pack; of addresses in the page that is nobody's, those at which every access traps. */
+  const findIndices = (addr: Value, pack: number): void => {
+    s.part(addr, pack);
+    if (isWithinVariable(s.kernel, addr, bytesOf(inst.type))) return code.at('local.set', indices!);
+    code.at('local.tee', indices!);
+    code.v128(words(bias - 1));
+    code.at('local.get', indices!);
+    code.op('i32x4.ge_u');
+    // As aligned as they were: an atomic that is not is another fault.
+    code.v128(words(-8));
+    code.op('v128.and');
+    code.op('v128.or');
+    code.at('local.set', indices!);
+  };
+  const one = (lane: number): void => {
+    writeScalar(s, value, lane, indices === undefined ? undefined : indexAt(lane));
+    if (!isUsed) return code.op('drop');
+    code.at('local.set', number);
+    code.at('local.get', sum);
+    code.at('local.get', number);
+    code.lane(`${shapeName[numberOf(s, value)]}.replace_lane`, lane % each);
+    code.at('local.set', sum);
+  };
+  for (let pack = 0; pack < plan.packs; pack++)
+    whereAnyRuns(s, pack, () => {
+      if (indices !== undefined && (inst.op === 'atomic' || inst.op === 'cas')) findIndices(inst.a, pack);
+      for (let lane = 4 * pack; lane < 4 * pack + 4; lane++) {
+        whereRuns(s, lane, () => one(lane));
+        if (!isUsed || lane % each !== each - 1) continue;
+        code.at('local.get', sum);
+        values.put(value, 0, Math.floor(lane / each));
+      }
+    });
+}

@@ -1,0 +1,286 @@
+/**
+ * Loads and stores of strips: side by side where addresses are, else lane by lane. Lanes that do not run write nothing. They may read beside those
+ * that do, where nothing is lost by it: memory has as much room before and behind all blocks (`memory.ts`).
+ */
+
+import { bytesOf, elementOf, type InstOf, isPointer, lanesOf, spaceOf, type Value } from '../../../ir/index.ts';
+import { margin } from '../../codegen/memory-margin.ts';
+import { longOf, maskPart, numberOf, type Strip, shapeOf, typeOf } from '../lanes/lane-group.ts';
+import type { StripValues } from '../lanes/values.ts';
+import { evenWords, oddWords, words } from '../lanes/vectors.ts';
+import { bias, biased } from '../rules/scalar.ts';
+import { anyPlaces, evenPlaces, loadEven, loadPieces, type Places, storePieces, strideOf } from './strided-access.ts';
+
+/** Whether the lanes of an access lie one behind the other, without a gap. */
+export const isDense = (s: Strip, addr: Value, moved: Value): boolean => {
+  const type = typeOf(s, moved);
+  return shapeOf(s, addr) === 1 && lanesOf(type) === 1 && s.plan.shapes.stride[addr] === bytesOf(elementOf(type));
+};
+
+/** Puts on the stack whether all lanes of some masks run. */
+export function allRun({ code }: Pick<Strip, 'code'>, masks: readonly number[]): void {
+  masks.forEach((mask, i) => {
+    code.at('local.get', mask);
+    if (i > 0) code.op('v128.and');
+  });
+  // Engines answer whether all or any are true with twice as many instructions.
+  code.op('i32x4.bitmask');
+  code.i32(0b1111);
+  code.op('i32.eq');
+}
+
+/** The address of the first lane, less the bias, in a local. */
+function baseOf(s: Strip, addr: Value): number {
+  const base = s.temp('i32', 10);
+  firstAddress(s, addr);
+  s.code.at('local.set', base);
+  return base;
+}
+
+/** Puts the address of the first lane, less the bias, on the stack. */
+export function firstAddress(s: Strip, addr: Value): void {
+  s.scalar(addr);
+  biased(s, addr);
+}
+
+/** Puts the addresses of a pack, less the bias, in a local; those of lanes that do not run are of memory that is there. */
+function addressesOf(s: Strip, addr: Value, pack: number): number {
+  const { code } = s;
+  const local = s.temp('v128', 20);
+  if (longOf(s, addr)) lowAddresses(s, addr, pack);
+  else s.part(addr, pack);
+  code.v128(words(bias));
+  code.op('i32x4.sub');
+  if (s.mask) {
+    code.at('local.get', s.mask[pack]!);
+    code.op('v128.and');
+  }
+  code.at('local.set', local);
+  return local;
+}
+
+/** The low halves of addresses; 0, which no access reaches, for those that are above all memory. */
+function lowAddresses(s: Strip, addr: Value, pack: number): void {
+  const { code } = s;
+  const [low, high] = [s.temp('v128', 21), s.temp('v128', 22)];
+  for (const [local, part] of [
+    [low, 2 * pack],
+    [high, 2 * pack + 1],
+  ] as const) {
+    s.part(addr, part);
+    code.at('local.set', local);
+  }
+  code.at('local.get', low);
+  code.at('local.get', high);
+  code.shuffle(evenWords);
+  code.at('local.get', low);
+  code.at('local.get', high);
+  code.shuffle(oddWords);
+  code.v128(words(0));
+  code.op('i32x4.eq');
+  code.op('v128.and');
+}
+
+// ── loads ──
+
+/** A load whose lanes are not all the same. */
+export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
+  if (shapeOf(s, inst.addr) === 0) return loadShared(s, values, inst, value);
+  const isSideBySide = isDense(s, inst.addr, value);
+  if (!isSideBySide && !isNear(s, inst.addr)) return gather(s, values, inst, value);
+  const places = (base: number, pack: number): Places => evenPlaces(s, inst.addr, () => s.code.at('local.get', base), pack);
+  const vector = (base: number, part: number): void => {
+    if (isSideBySide) return denseVector(s, inst, () => s.code.at('local.get', base), part);
+    loadEven(s, inst.type, places(base, bytesOf(elementOf(inst.type)) === 8 ? part >> 1 : part), part & 1);
+  };
+  if (!inst.volatile && values.postpone(value, () => firstAddress(s, inst.addr), vector)) return;
+  const base = baseOf(s, inst.addr);
+  if (lanesOf(inst.type) > 1) {
+    for (let pack = 0; pack < s.plan.packs; pack++) piecesOf(s, values, value, pack, places(base, pack));
+    return;
+  }
+  for (let part = 0; part < values.parts(value); part++) {
+    vector(base, part);
+    values.put(value, 0, part);
+  }
+}
+
+/** Whether lanes are in even steps, and those that do not run so near to the others that they may read there. */
+export function isNear(s: Strip, addr: Value): boolean {
+  const stride = strideOf(s, addr);
+  return stride !== undefined && (!s.mask || Math.abs(stride) * s.plan.lanes <= margin);
+}
+
+/** Loads elements of a pack from places. */
+function piecesOf(s: Strip, values: StripValues, value: Value, pack: number, places: Places): void {
+  const type = typeOf(s, value);
+  const isLong = bytesOf(elementOf(type)) === 8;
+  loadPieces(s, type, places, (element, half) => values.put(value, element, isLong ? 2 * pack + half : pack));
+}
+
+/** One place for all lanes. */
+function loadShared(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
+  const base = baseOf(s, inst.addr);
+  const element = elementOf(inst.type);
+  const splat = ({ 1: 'load8_splat', 2: 'load16_splat', 4: 'load32_splat', 8: 'load64_splat' } as Record<number, string>)[
+    bytesOf(element)
+  ]!;
+  for (let at = 0; at < lanesOf(inst.type); at++)
+    for (let part = 0; part < values.parts(value); part++) {
+      s.code.at('local.get', base);
+      s.code.access(`v128.${splat}`, 1, bias + at * bytesOf(element));
+      if (bytesOf(element) < 4) {
+        s.code.v128(words(bytesOf(element) === 1 ? 0xff : 0xffff));
+        s.code.op('v128.and');
+      }
+      values.put(value, at, part);
+    }
+}
+
+/** The offset with which an access reaches so many bytes behind an address that has been made less by the bias. */
+export const denseAt = (bytes: number): number => bias + bytes;
+
+/** Puts one vector of what lies side by side on the stack. */
+export function denseVector({ code }: Strip, inst: InstOf<'load'>, pushBase: () => void, part: number): void {
+  const bytes = bytesOf(elementOf(inst.type));
+  pushBase();
+  const offset = bias + part * (bytes === 8 ? 16 : 4 * bytes);
+  if (bytes >= 4) return code.access('v128.load', 1, offset);
+  if (bytes === 2) return code.access('v128.load16x4_u', 1, offset);
+  code.access('v128.load32_zero', 1, offset);
+  code.op('i16x8.extend_low_i8x16_u');
+  code.op('i32x4.extend_low_i16x8_u');
+}
+
+function gather(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
+  for (let pack = 0; pack < s.plan.packs; pack++) gatherPack(s, values, inst, value, pack);
+}
+
+function gatherPack(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value, pack: number): void {
+  piecesOf(s, values, value, pack, anyPlaces(s, addressesOf(s, inst.addr, pack)));
+}
+
+// ── stores ──
+
+/** A store by all lanes that run. */
+export function store(s: Strip, inst: InstOf<'store'>): void {
+  if (shapeOf(s, inst.addr) === 0 && shapeOf(s, inst.value) === 0) return storeShared(s, inst);
+  if (!isDense(s, inst.addr, inst.value)) return strideOf(s, inst.addr) === undefined ? scatter(s, inst) : storeEven(s, inst);
+  const base = baseOf(s, inst.addr);
+  const bytes = bytesOf(elementOf(typeOf(s, inst.value)));
+  for (let pack = 0; pack < s.plan.packs; pack++) {
+    const dense = (): void => (bytes === 8 ? [2 * pack, 2 * pack + 1] : [pack]).forEach((part) => void storeDense(s, inst, base, part));
+    if (!s.mask) dense();
+    else if (bytes === 4 && isOfBlock(s, inst.addr)) storeBlended(s, inst, base, pack);
+    else storeWhereRuns(s, inst, pack, dense);
+  }
+}
+
+/** Memory that nobody but the thread that runs the block writes, with room beside it for the lanes of a strip (`launch/memory-layout.ts`). */
+function isOfBlock(s: Strip, addr: Value): boolean {
+  const type = typeOf(s, addr);
+  return isPointer(type) && spaceOf(type) === 'shared';
+}
+
+/** Words side by side, where lanes that do not run keep what is there: what is read next as a vector has been written as one. */
+function storeBlended(s: Strip, inst: InstOf<'store'>, base: number, pack: number): void {
+  const { code } = s;
+  code.at('local.get', base);
+  s.part(inst.value, pack);
+  code.at('local.get', base);
+  code.access('v128.load', 1, bias + 16 * pack);
+  maskPart(s, pack, false);
+  code.op('v128.bitselect');
+  code.access('v128.store', 1, bias + 16 * pack);
+}
+
+/** All lanes of a pack side by side, or those that run one by one. */
+function storeWhereRuns(s: Strip, inst: InstOf<'store'>, pack: number, dense: () => void): void {
+  allRun(s, [s.mask![pack]!]);
+  s.code.open('if');
+  dense();
+  s.code.else();
+  scatterPack(s, inst, pack);
+  s.code.end();
+}
+
+/** One number at one place. */
+function storeShared(s: Strip, inst: InstOf<'store'>): void {
+  const type = typeOf(s, inst.value);
+  const element = elementOf(type);
+  const base = baseOf(s, inst.addr);
+  const bytes = bytesOf(element);
+  const number = numberOf(s, inst.value);
+  for (let at = 0; at < lanesOf(type); at++) {
+    s.code.at('local.get', base);
+    s.lane(inst.value, at, 0);
+    s.code.access(bytes < 4 ? `i32.store${8 * bytes}` : `${number}.store`, 1, bias + at * bytes);
+  }
+}
+
+function storeDense(s: Strip, inst: InstOf<'store'>, base: number, part: number): void {
+  const { code } = s;
+  const bytes = bytesOf(elementOf(typeOf(s, inst.value)));
+  const offset = bias + part * (bytes === 8 ? 16 : 4 * bytes);
+  code.at('local.get', base);
+  s.part(inst.value, part);
+  if (bytes >= 4) return code.access('v128.store', 1, offset);
+  code.v128(words(0));
+  code.op('i16x8.narrow_i32x4_u');
+  if (bytes === 2) return code.accessLane('v128.store64_lane', 1, offset, 0);
+  code.v128(words(0));
+  code.op('i8x16.narrow_i16x8_u');
+  code.accessLane('v128.store32_lane', 1, offset, 0);
+}
+
+function scatter(s: Strip, inst: InstOf<'store'>): void {
+  for (let pack = 0; pack < s.plan.packs; pack++) scatterPack(s, inst, pack);
+}
+
+function scatterPack(s: Strip, inst: InstOf<'store'>, pack: number): void {
+  whereAnyRuns(s, pack, () => scatterLanes(s, inst, pack));
+}
+
+function scatterLanes(s: Strip, inst: InstOf<'store'>, pack: number): void {
+  storePieces(s, inst.value, pack, anyPlaces(s, addressesOf(s, inst.addr, pack)), onlyRunning(s, pack));
+}
+
+/** In even steps from one address. */
+function storeEven(s: Strip, inst: InstOf<'store'>): void {
+  const base = baseOf(s, inst.addr);
+  for (let pack = 0; pack < s.plan.packs; pack++)
+    whereAnyRuns(s, pack, () =>
+      storePieces(
+        s,
+        inst.value,
+        pack,
+        evenPlaces(s, inst.addr, () => s.code.at('local.get', base), pack),
+        onlyRunning(s, pack),
+      ),
+    );
+}
+
+/** Has lanes of a pack do what they do if they run; nothing where all do. */
+function onlyRunning(s: Strip, pack: number): ((lane: number, write: () => void) => void) | undefined {
+  return s.mask && ((lane, write) => whereRuns(s, 4 * pack + lane, write));
+}
+
+/** Writes what the lanes of a pack do, if any of them runs. */
+export function whereAnyRuns(s: Strip, pack: number, write: () => void): void {
+  if (!s.mask) return write();
+  s.code.at('local.get', s.mask[pack]!);
+  s.code.op('i32x4.bitmask');
+  s.code.open('if');
+  write();
+  s.code.end();
+}
+
+/** Writes what one lane does, if it runs. */
+export function whereRuns(s: Strip, lane: number, write: () => void): void {
+  if (!s.mask) return write();
+  s.code.at('local.get', s.mask[lane >> 2]!);
+  s.code.lane('i32x4.extract_lane', lane & 3);
+  s.code.open('if');
+  write();
+  s.code.end();
+}

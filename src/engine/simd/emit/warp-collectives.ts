@@ -1,0 +1,150 @@
+/** What the lanes of a warp do together, in locals: a strip is a whole warp where a kernel has any of it. */
+import type { InstOf, Value } from '../../../ir/index.ts';
+import { wordOps } from '../../codegen/lane-ops.ts';
+import { longOf, numberOf, type Strip, shapeOf, typeOf } from '../lanes/lane-group.ts';
+import { bitsAt } from '../lanes/lane-masks.ts';
+import type { StripValues } from '../lanes/values.ts';
+import { shapeName, wordBytes, words } from '../lanes/vectors.ts';
+
+/** Takes the number that all lanes get from the stack. */
+function putShared(values: StripValues, value: Value): void {
+  const s = values.strip;
+  if (shapeOf(s, value) === 0) return values.setScalar(value, 0);
+  const number = numberOf(s, value);
+  const held = s.temp(number, 93);
+  s.code.at('local.set', held);
+  for (let part = 0; part < values.parts(value); part++) {
+    const isFlag = typeOf(s, value) === 'i1';
+    if (isFlag) s.code.i32(0);
+    s.code.at('local.get', held);
+    if (isFlag) s.code.op('i32.sub');
+    s.code.op(`${shapeName[number]}.splat`);
+    values.put(value, 0, part);
+  }
+}
+
+/** The condition of each lane that runs, as a bit. */
+export function ballot(values: StripValues, inst: InstOf<'ballot'>, value: Value): void {
+  const s = values.strip;
+  for (let pack = 0; pack < s.plan.packs; pack++) {
+    s.part(inst.a, pack);
+    if (s.mask) {
+      s.code.at('local.get', s.mask[pack]!);
+      s.code.op('v128.and');
+    }
+    bitsAt(s.code, pack);
+  }
+  putShared(values, value);
+}
+
+/** What a reduction starts from: of the values of no lane. */
+const neutral = { add: 0, and: -1, or: 0, xor: 0, smin: 0x7fffffff, smax: -0x80000000, umin: -1, umax: 0 } as const;
+
+/** The values of all lanes that run, folded into one. */
+export function reduce(values: StripValues, inst: InstOf<'reduce'>, value: Value): void {
+  const s = values.strip;
+  const { code } = s;
+  const op = wordOps[inst.fold];
+  for (let pack = 0; pack < s.plan.packs; pack++) {
+    s.part(inst.a, pack);
+    if (s.mask) {
+      code.v128(words(neutral[inst.fold]));
+      code.at('local.get', s.mask[pack]!);
+      code.op('v128.bitselect');
+    }
+    if (pack > 0) code.op(op);
+  }
+  const held = s.temp('v128', 0);
+  for (const order of [
+    [2, 3, 0, 1],
+    [1, 0, 3, 2],
+  ]) {
+    code.at('local.tee', held);
+    code.at('local.get', held);
+    code.at('local.get', held);
+    code.shuffle(wordBytes(order));
+    code.op(op);
+  }
+  code.lane('i32x4.extract_lane', 0);
+  putShared(values, value);
+}
+
+/** The value of another lane: by a permutation that is known, of one lane for all, or through memory. */
+export function shuffle(values: StripValues, inst: InstOf<'shuffle'>, value: Value): void {
+  const s = values.strip;
+  if (shapeOf(s, inst.a) === 0) {
+    s.scalar(inst.a);
+    return shapeOf(s, value) === 2 ? putShared(values, value) : values.setScalar(value, 0);
+  }
+  const known = s.plan.permutations.get(value);
+  if (known && shapeOf(s, value) === 2) return permute(values, inst.a, value, known);
+  if (known) {
+    s.lane(inst.a, 0, known[0]!);
+    return putShared(values, value);
+  }
+  keepInMemory(values, inst.a);
+  if (shapeOf(s, value) < 2) {
+    scratchOf(s, () => s.scalar(inst.b), inst.a);
+    s.code.access(`${numberOf(s, value)}.load`, 4, s.plan.scratch);
+    return putShared(values, value);
+  }
+  fromMemory(values, inst, value);
+}
+
+function permute(values: StripValues, from: Value, value: Value, lanes: readonly number[]): void {
+  const s = values.strip;
+  const each = longOf(s, value) ? 2 : 4;
+  for (let part = 0; part < values.parts(value); part++) {
+    const wanted = lanes.slice(part * each, part * each + each);
+    const sources = [...new Set(wanted.map((lane) => Math.floor(lane / each)))];
+    s.part(from, sources[0]!);
+    const isSame = sources.length === 1 && wanted.every((lane, i) => lane % each === i);
+    // Each further source joins what was gathered of those before.
+    for (const [step, source] of (isSame ? [] : sources.length === 1 ? [sources[0]!] : sources.slice(1)).entries()) {
+      s.part(from, source);
+      s.code.shuffle(
+        wanted.flatMap((lane, i) => {
+          const [at, within] = [Math.floor(lane / each), lane % each];
+          const place = at === source ? each + within : at === sources[0] && step === 0 ? within : i;
+          return bytesAt(place, 16 / each);
+        }),
+      );
+    }
+    values.put(value, 0, part);
+  }
+}
+
+const bytesAt = (place: number, size: number): number[] => Array.from({ length: size }, (_, byte) => place * size + byte);
+
+/** Puts the address of a lane's value in the memory that a warp leaves values in; `push` gives the lane. */
+function scratchOf(s: Strip, push: () => void, value: Value): void {
+  push();
+  s.code.i32(31);
+  s.code.op('i32.and');
+  s.code.i32(longOf(s, value) ? 3 : 2);
+  s.code.op('i32.shl');
+  s.code.at('global.get', s.host.globals.records);
+  s.code.op('i32.add');
+}
+
+function keepInMemory(values: StripValues, value: Value): void {
+  const s = values.strip;
+  for (let part = 0; part < values.parts(value); part++) {
+    s.code.at('global.get', s.host.globals.records);
+    s.part(value, part);
+    s.code.access('v128.store', 4, s.plan.scratch + 16 * part);
+  }
+}
+
+function fromMemory(values: StripValues, inst: InstOf<'shuffle'>, value: Value): void {
+  const s = values.strip;
+  const { code } = s;
+  const each = longOf(s, value) ? 2 : 4;
+  const bits = 128 / each;
+  for (let part = 0; part < values.parts(value); part++) {
+    for (let i = each - 1; i >= 0; i--) scratchOf(s, () => s.lane(inst.b, 0, part * each + i), value);
+    code.access(`v128.load${bits}_zero`, 4, s.plan.scratch);
+    for (let i = 1; i < each; i++) code.accessLane(`v128.load${bits}_lane`, 4, s.plan.scratch, i);
+    values.put(value, 0, part);
+  }
+}

@@ -1,0 +1,134 @@
+/** Functions in WebAssembly on vectors, for what is rare; a module gets those that it calls. */
+import type { Code, ValueType, WasmModule } from '../../../wasm/index.ts';
+import { type ApproximateName, hasLargeAngles, largestAngle, writeFunctionOfPair } from '../../codegen/approximate.ts';
+import type { HelperName } from '../../codegen/helpers.ts';
+import type { Host } from '../../codegen/host.ts';
+import { joinHalves, upperHalf, words } from './vectors.ts';
+
+interface Row {
+  readonly params: readonly ValueType[];
+  readonly results: readonly ValueType[];
+  readonly body: (code: Code, helper: (name: HelperName) => number, host: Host['functions']) => void;
+}
+
+/** An approximate function of four singles, two and two as doubles; large angles are for the function of one. */
+const approximate = (name: ApproximateName): Row => ({
+  params: ['v128'],
+  results: ['v128'],
+  body(code, helper) {
+    if (hasLargeAngles(name)) {
+      code.at('local.get', 0);
+      code.op('f32x4.abs');
+      code.v128(words(new Uint32Array(Float32Array.of(largestAngle).buffer)[0]!));
+      code.op('f32x4.gt');
+      code.op('v128.any_true');
+      code.open('if');
+      for (let lane = 0; lane < 4; lane++) {
+        code.at('local.get', 0);
+        code.at('local.get', 0);
+        code.lane('f32x4.extract_lane', lane);
+        code.at('call', helper(name));
+        code.lane('f32x4.replace_lane', lane);
+        code.at('local.set', 0);
+      }
+      code.at('local.get', 0);
+      code.op('return');
+      code.end();
+    }
+    for (const half of [0, 1]) {
+      code.at('local.get', 0);
+      if (half === 1) upperHalf({ code });
+      code.op('f64x2.promote_low_f32x4');
+      writeFunctionOfPair(name, code);
+      code.op('f32x4.demote_f64x2_zero');
+    }
+    joinHalves({ code });
+  },
+});
+
+/** Lanes of a fused operation of two doubles each that another way was not certain of; the others stay as they are. */
+const fused: Row = {
+  params: ['v128', 'v128', 'v128', 'v128', 'v128'],
+  results: ['v128'],
+  body(code, _, host) {
+    const [, , , result, certain] = [0, 1, 2, 3, 4] as const;
+    const [a, b, c] = ['f64', 'f64', 'f64'].map(() => code.local('f64')) as [number, number, number];
+    const get = (...locals: number[]): void => locals.forEach((local) => void code.at('local.get', local));
+    const isFiniteNumber = (of: number): void => {
+      get(of, of);
+      code.op('f64.sub');
+      code.f64(0n);
+      code.op('f64.eq');
+    };
+    for (const lane of [0, 1]) {
+      get(certain);
+      code.lane('i64x2.extract_lane', lane);
+      code.op('i64.eqz');
+      code.open('if');
+      for (const [operand, local] of [a, b, c].entries()) {
+        get(operand);
+        code.lane('f64x2.extract_lane', lane);
+        code.at('local.set', local);
+      }
+      get(result);
+      // A product of 0, and one that is no number or of one that is not finite, is exact.
+      for (const factor of [a, b]) {
+        isFiniteNumber(factor);
+        get(factor);
+        code.f64(0n);
+        code.op('f64.ne');
+        code.op('i32.and');
+        if (factor === b) code.op('i32.and');
+      }
+      code.open('if', 'f64');
+      isFiniteNumber(c);
+      code.open('if', 'f64');
+      get(a, b, c);
+      code.at('call', host.fmaF64);
+      code.else();
+      get(c);
+      code.end();
+      code.else();
+      get(a, b);
+      code.op('f64.mul');
+      get(c);
+      code.op('f64.add');
+      code.end();
+      code.lane('f64x2.replace_lane', lane);
+      code.at('local.set', result);
+      code.end();
+    }
+    get(result);
+  },
+};
+
+const rows = {
+  fma64: fused,
+  exp2: approximate('exp2'),
+  log2: approximate('log2'),
+  sin: approximate('sin'),
+  cos: approximate('cos'),
+  tanh: approximate('tanh'),
+  rsqrt: approximate('rsqrt'),
+} satisfies Record<ApproximateName | 'fma64', Row>;
+
+export type StripHelper = keyof typeof rows;
+
+/** Index of a helper by name, written into the module when first asked for; `pooled` makes its constant vectors loads. */
+export function stripHelperTable(
+  module: WasmModule,
+  helper: (name: HelperName) => number,
+  host: Host['functions'],
+  pooled: (code: Code) => Code,
+): (name: StripHelper) => number {
+  const known = new Map<StripHelper, number>();
+  return (name) => {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const row: Row = rows[name];
+    const { index, code } = module.fn({ params: row.params, results: row.results });
+    row.body(pooled(code), helper, host);
+    known.set(name, index);
+    return index;
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * What each op of the IR is for a strip: a total table. `lanes`: the rule of the one-lane path, lane by lane. `whole`: not
+ * vector by vector (`emit/instructions.ts`). `alone`: kernels with it are run one lane at a time.
+ */
+import type { InstOf, Op, Value } from '../../../ir/index.ts';
+import type { PartWriter, Strip } from '../lanes/lane-group.ts';
+import { leadingZeros, reverseBits } from './bits.ts';
+import { bitcast, floatToInt, intToFloat, narrowFloat, signExtend, truncate, widenFloat, windowed, zeroExtend } from './convert.ts';
+import { approximate, compareFloat, float1, float2, floatChoice, fma, signBit } from './float.ts';
+import { bits, choice, compareInt, divided, highProduct, integer, populated, product, shift } from './integer.ts';
+import { select, vectorOf } from './select.ts';
+
+/** Nothing where a type has no vector form. */
+export type StripRule<K extends Op> = (s: Strip, inst: InstOf<K>, value: Value) => PartWriter | undefined;
+
+const rules: { [K in Op]: StripRule<K> | 'lanes' | 'whole' | 'alone' } = {
+  const: 'whole',
+  param: 'whole',
+  variable: 'whole',
+  sreg: 'whole',
+  arg: 'whole',
+  add: integer('add', 'xor'),
+  sub: integer('sub', 'xor'),
+  mul: product,
+  smulhi: highProduct('s'),
+  umulhi: highProduct('u'),
+  sdiv: divided('s', 'quotient'),
+  udiv: divided('u', 'quotient'),
+  srem: divided('s', 'rest'),
+  urem: divided('u', 'rest'),
+  and: bits('and'),
+  or: bits('or'),
+  xor: bits('xor'),
+  shl: shift('shl'),
+  lshr: shift('shr_u'),
+  ashr: shift('shr_s'),
+  smin: choice('min_s'),
+  smax: choice('max_s'),
+  umin: choice('min_u'),
+  umax: choice('max_u'),
+  clz: leadingZeros,
+  popcount: populated,
+  bitrev: reverseBits,
+  icmp: compareInt,
+  fadd: float2('add'),
+  fsub: float2('sub'),
+  fmul: float2('mul'),
+  fdiv: float2('div'),
+  fma,
+  fsqrt: float1('sqrt'),
+  fneg: signBit('neg'),
+  fabs: signBit('abs'),
+  fmin: floatChoice('min'),
+  fmax: floatChoice('max'),
+  frint: float1('nearest'),
+  ftrunc: float1('trunc'),
+  ffloor: float1('floor'),
+  fceil: float1('ceil'),
+  fexp2: approximate('exp2'),
+  flog2: approximate('log2'),
+  fsin: approximate('sin'),
+  fcos: approximate('cos'),
+  ftanh: approximate('tanh'),
+  frsqrt: approximate('rsqrt'),
+  fcmp: compareFloat,
+  trunc: truncate,
+  zext: zeroExtend,
+  sext: signExtend,
+  bitcast,
+  fptosi: floatToInt('s'),
+  fptoui: floatToInt('u'),
+  sitofp: intToFloat('s'),
+  uitofp: intToFloat('u'),
+  fpext: widenFloat,
+  fptrunc: narrowFloat,
+  call1: 'alone',
+  call2: 'alone',
+  call3: 'alone',
+  select,
+  vec2: vectorOf,
+  vec4: vectorOf,
+  extract: (s, inst) => (part) => s.element(inst.a, inst.lane, part),
+  ptradd: integer('add', 'xor'),
+  ptrtoint: (s, inst) => windowed(s, inst.a, inst.a, 'sub'),
+  inttoptr: (s, inst, value) => windowed(s, inst.a, value, 'add'),
+  isspace: 'alone',
+  load: 'whole',
+  store: 'whole',
+  atomic: 'whole',
+  cas: 'whole',
+  fence: 'whole',
+  clock: 'lanes',
+  barrier: 'whole',
+  shuffle: 'whole',
+  ballot: 'whole',
+  reduce: 'whole',
+  matmul: 'alone',
+  syncwarp: 'whole',
+  members: 'alone',
+  within: 'whole',
+  guard: 'whole',
+  mark: 'alone',
+};
+
+/** How a value is written vector by vector; nothing where it is done lane by lane. */
+export function partWriter(s: Strip, value: Value): PartWriter | undefined {
+  const inst = s.kernel.insts[value]!;
+  const rule = rules[inst.op];
+  return typeof rule === 'string' ? undefined : (rule as unknown as StripRule<never>)(s, inst as never, value);
+}
+
+/** Whether a kernel with an op runs one lane at a time. */
+export const runsAlone = (op: Op): boolean => rules[op] === 'alone';

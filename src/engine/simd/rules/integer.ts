@@ -1,0 +1,277 @@
+/** Integer ops on vectors. Integers of fewer than 32 bits stand zero-extended in lanes of 32; conditions are masks. */
+import { bitsOf, type InstOf, type Value } from '../../../ir/index.ts';
+import type { Binary, Unary } from '../../codegen/emitter.ts';
+import { cut, longOf, type PartWriter, partSigned, type Strip, shapeOf, typeOf } from '../lanes/lane-group.ts';
+import { evenWords, longs, oddWords, upperHalf, words } from '../lanes/vectors.ts';
+import { shiftEach } from './shift.ts';
+
+const top = longs(1n << 63n);
+
+/** An instruction that there is for lanes of 32 and of 64 bits; of conditions, one on bits. */
+export const integer =
+  (name: 'add' | 'sub', ofFlags: 'xor') =>
+  (s: Strip, inst: Binary, value: Value): PartWriter => {
+    const op = inst.type === 'i1' ? `v128.${ofFlags}` : longOf(s, value) ? `i64x2.${name}` : `i32x4.${name}`;
+    return (part) => {
+      s.part(inst.a, part);
+      s.part(inst.b, part);
+      s.code.op(op);
+      cut(s, inst.type);
+    };
+  };
+
+/** The low half of a product. */
+export function product(s: Strip, inst: Binary, value: Value): PartWriter {
+  const op = inst.type === 'i1' ? 'v128.and' : longOf(s, value) ? 'i64x2.mul' : 'i32x4.mul';
+  return (part) => {
+    s.part(inst.a, part);
+    s.part(inst.b, part);
+    s.code.op(op);
+    cut(s, inst.type);
+  };
+}
+
+/** An instruction on bits. */
+export const bits =
+  (name: 'and' | 'or' | 'xor') =>
+  (s: Strip, inst: Binary): PartWriter =>
+  (part) => {
+    s.part(inst.a, part);
+    s.part(inst.b, part);
+    s.code.op(`v128.${name}`);
+  };
+
+/** Of words, by way of products of 64 bits. */
+export const highProduct =
+  (sign: 's' | 'u') =>
+  (s: Strip, inst: Binary): PartWriter | undefined => {
+    if (inst.type !== 'i32') return undefined;
+    return (part) => {
+      const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
+      s.part(inst.a, part);
+      s.part(inst.b, part);
+      s.code.at('local.set', b);
+      s.code.at('local.set', a);
+      for (const half of ['low', 'high']) {
+        s.code.at('local.get', a);
+        s.code.at('local.get', b);
+        s.code.op(`i64x2.extmul_${half}_i32x4_${sign}`);
+      }
+      s.code.shuffle(oddWords);
+    };
+  };
+
+/** Adding this to a double makes the last bits of an integer its own. */
+const rounder = longs(0x4338n << 48n);
+
+/**
+ * Quotients of words, or what is left: a quotient in doubles is less than an integer by so much more than its rounding that cutting it off is right.
+ * Through 0 it is all ones.
+ */
+export const divided =
+  (sign: 's' | 'u', wanted: 'quotient' | 'rest') =>
+  (s: Strip, inst: Binary, value: Value): PartWriter | undefined => {
+    if (longOf(s, value) || inst.type === 'i1') return undefined;
+    const { code } = s;
+    return (part) => {
+      const [a, b, q] = [s.temp('v128', 0), s.temp('v128', 1), s.temp('v128', 2)];
+      for (const operand of [inst.a, inst.b]) {
+        if (sign === 's') partSigned(s, operand, part);
+        else s.part(operand, part);
+      }
+      code.at('local.set', b);
+      code.at('local.set', a);
+      for (const half of [0, 1]) {
+        for (const local of [a, b]) {
+          code.at('local.get', local);
+          if (half === 1) upperHalf(s);
+          code.op(`f64x2.convert_low_i32x4_${sign}`);
+        }
+        code.op('f64x2.div');
+        code.op('f64x2.trunc');
+        code.v128(rounder);
+        code.op('f64x2.add');
+      }
+      code.shuffle(evenWords);
+      code.at('local.get', b);
+      code.v128(words(0));
+      code.op('i32x4.eq');
+      code.op('v128.or');
+      if (wanted === 'rest') {
+        code.at('local.set', q);
+        for (const local of [a, q, b]) code.at('local.get', local);
+        code.op('i32x4.mul');
+        code.op('i32x4.sub');
+      }
+      cut(s, inst.type);
+    };
+  };
+
+/** Vectors that have to be worked on together before it does not matter how long one takes. */
+const packsForProducts = 8;
+
+/** Shifts, here by one count for all lanes; counts of the width and more give 0, or the sign throughout. */
+export const shift =
+  (name: 'shl' | 'shr_u' | 'shr_s') =>
+  (s: Strip, inst: Binary, value: Value): PartWriter | undefined => {
+    const isWide = longOf(s, value);
+    if (inst.type === 'i1') return undefined;
+    if (shapeOf(s, inst.b) !== 0) return shiftEach(s, name, inst, value);
+    const width = bitsOf(inst.type);
+    const op = `${isWide ? 'i64x2' : 'i32x4'}.${name}`;
+    const count = s.kernel.insts[inst.b]!;
+    const known = count.op === 'const' && count.bits < BigInt(width) ? Number(count.bits) : undefined;
+    // JavaScriptCore moves the count of every shift into a vector register by way of two others.
+    if (name === 'shl' && (known === 1 || known === 2) && !isWide) return doubled(s, inst, known);
+    // A product takes less, but longer.
+    if (name === 'shl' && known !== undefined && !isWide && (s.isRolled || s.plan.packs >= packsForProducts))
+      return (part) => {
+        s.part(inst.a, part);
+        s.code.v128(words(2 ** known));
+        s.code.op('i32x4.mul');
+        cut(s, inst.type);
+      };
+    return (part) => {
+      if (name === 'shr_s') partSigned(s, inst.a, part);
+      else s.part(inst.a, part);
+      if (known !== undefined) s.code.i32(known);
+      else pushCount(s, inst.b, width, name === 'shr_s');
+      s.code.op(op);
+      if (known === undefined && name !== 'shr_s') dropWhereLarge(s, inst.b, width);
+      cut(s, inst.type);
+    };
+  };
+
+/** Words added to themselves, once or twice. */
+function doubled(s: Strip, inst: Binary, times: number): PartWriter {
+  const { code } = s;
+  const word = s.temp('v128', 0);
+  return (part) => {
+    s.part(inst.a, part);
+    for (let i = 0; i < times; i++) {
+      code.at('local.tee', word);
+      code.at('local.get', word);
+      code.op('i32x4.add');
+    }
+    cut(s, inst.type);
+  };
+}
+
+/** A count as a word, at most the width less one where it decides. */
+function pushCount(s: Strip, count: Value, width: number, isBounded: boolean): void {
+  const isWide = longOf(s, count);
+  s.scalar(count);
+  if (isWide) s.code.op('i32.wrap_i64');
+  if (!isBounded) return;
+  s.code.i32(width - 1);
+  isBelow(s, count, width);
+  s.code.op('select');
+}
+
+function isBelow(s: Strip, count: Value, width: number): void {
+  s.scalar(count);
+  if (longOf(s, count)) s.code.i64(BigInt(width));
+  else s.code.i32(width);
+  s.code.op(longOf(s, count) ? 'i64.lt_u' : 'i32.lt_u');
+}
+
+function dropWhereLarge(s: Strip, count: Value, width: number): void {
+  s.code.i32(0);
+  isBelow(s, count, width);
+  s.code.op('i32.sub');
+  s.code.op('i32x4.splat');
+  s.code.op('v128.and');
+}
+
+/** The smaller or the larger; of long integers, by comparing. */
+export const choice =
+  (name: 'min_s' | 'max_s' | 'min_u' | 'max_u') =>
+  (s: Strip, inst: Binary, value: Value): PartWriter | undefined => {
+    if (inst.type === 'i1') return undefined;
+    const isSigned = name.endsWith('_s');
+    if (longOf(s, value)) return longChoice(s, inst, name.startsWith('min') ? 'lt_s' : 'gt_s', isSigned);
+    return (part) => {
+      for (const operand of [inst.a, inst.b]) {
+        if (isSigned) partSigned(s, operand, part);
+        else s.part(operand, part);
+      }
+      s.code.op(`i32x4.${name}`);
+      if (isSigned) cut(s, inst.type);
+    };
+  };
+
+function longChoice(s: Strip, inst: Binary, comparison: string, isSigned: boolean): PartWriter {
+  return (part) => {
+    const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
+    s.part(inst.a, part);
+    s.part(inst.b, part);
+    s.code.at('local.set', b);
+    s.code.at('local.set', a);
+    for (const local of [a, b, a]) s.code.at('local.get', local);
+    if (!isSigned) flipTop(s);
+    s.code.at('local.get', b);
+    if (!isSigned) flipTop(s);
+    s.code.op(`i64x2.${comparison}`);
+    s.code.op('v128.bitselect');
+  };
+}
+
+/** Turns the order of unsigned numbers into that of signed ones. */
+function flipTop({ code }: Strip): void {
+  code.v128(top);
+  code.op('v128.xor');
+}
+
+/** Bits that are set, counted in bytes and added up. */
+export function populated(s: Strip, inst: Unary, value: Value): PartWriter | undefined {
+  if (longOf(s, value) || inst.type === 'i1') return undefined;
+  return (part) => {
+    s.part(inst.a, part);
+    s.code.op('i8x16.popcnt');
+    s.code.op('i16x8.extadd_pairwise_i8x16_u');
+    s.code.op('i32x4.extadd_pairwise_i16x8_u');
+  };
+}
+
+/** A mask; of long integers, the halves of two. */
+export function compareInt(s: Strip, inst: InstOf<'icmp'>): PartWriter | undefined {
+  const type = typeOf(s, inst.a);
+  const { pred } = inst;
+  const isEquality = pred === 'eq' || pred === 'ne';
+  if (type === 'i1') return isEquality ? compareFlags(s, inst) : undefined;
+  if (longOf(s, inst.a)) return compareLongs(s, inst);
+  const op = isEquality ? `i32x4.${pred}` : `i32x4.${pred.slice(1)}_${pred[0]}`;
+  return (part) => {
+    for (const operand of [inst.a, inst.b]) {
+      if (pred.startsWith('s')) partSigned(s, operand, part);
+      else s.part(operand, part);
+    }
+    s.code.op(op);
+  };
+}
+
+const compareFlags =
+  (s: Strip, inst: InstOf<'icmp'>): PartWriter =>
+  (part) => {
+    s.part(inst.a, part);
+    s.part(inst.b, part);
+    s.code.op('v128.xor');
+    if (inst.pred === 'eq') s.code.op('v128.not');
+  };
+
+function compareLongs(s: Strip, { pred, a, b }: InstOf<'icmp'>): PartWriter {
+  const isEquality = pred === 'eq' || pred === 'ne';
+  const op = `i64x2.${isEquality ? pred : `${pred.slice(1)}_s`}`;
+  const push = (operand: Value, part: number): void => {
+    s.part(operand, part);
+    if (pred.startsWith('u')) flipTop(s);
+  };
+  return (part) => {
+    for (const half of [0, 1]) {
+      push(a, 2 * part + half);
+      push(b, 2 * part + half);
+      s.code.op(op);
+    }
+    s.code.shuffle(evenWords);
+  };
+}

@@ -1,0 +1,151 @@
+/**
+ * A copy of a kernel in which integers of 64 bits of which only the low half is wanted are words, and which pointers are. A
+ * pointer that is a word takes an offset that is one; in all else the copy is IR as ever.
+ */
+import {
+  addInst,
+  type Block,
+  bitsOf,
+  dce,
+  edgesOf,
+  type Inst,
+  isPointer,
+  type Kernel,
+  mapOperands,
+  operandsOf,
+  type Value,
+  wideValues,
+} from '../../../ir/index.ts';
+import { countInBytes } from './fold-byte-offsets.ts';
+import { cutFromWords } from './match-funnel-shifts.ts';
+import { withoutSlots } from './promote-slots.ts';
+
+export interface Narrowed {
+  readonly kernel: Kernel;
+  /** By value: 1 for a pointer or integer that is held in 64 bits. */
+  readonly wide: Uint8Array;
+}
+
+/** A copy that shares nothing with the kernel that passes change. */
+export function copyOf(kernel: Kernel): Kernel {
+  const blocks = kernel.blocks.map((block): Block => ({ ...block, params: [...block.params], body: [...block.body] }));
+  const edge = (to: { block: Block; args: Value[] }) => ({ block: blocks[to.block.id]!, args: [...to.args] });
+  for (const block of blocks) {
+    const { end } = block;
+    if (end.op === 'br') block.end = { op: 'br', to: edge(end.to) };
+    else if (end.op === 'condbr') block.end = { op: 'condbr', cond: end.cond, then: edge(end.then), else: edge(end.else) };
+  }
+  return { ...kernel, blocks, insts: kernel.insts.map((inst) => ({ ...inst })), locs: [...kernel.locs] };
+}
+
+/** Narrows a copy of a kernel whose block ids are positions. */
+export function narrowed(original: Kernel): Narrowed {
+  const kernel = withoutSlots(copyOf(original));
+  countInBytes(kernel);
+  cutFromWords(kernel);
+  dce(kernel);
+  const wide = wideValues(kernel);
+  const state: State = { kernel, wide: [...wide], was: kernel.insts.map(({ type }) => type), same: new Map(), lows: new Map() };
+  for (const block of kernel.blocks) for (const param of block.params) retype(state, param);
+  for (const block of kernel.blocks) narrowBlock(state, block);
+  const seen = (value: Value): Value => {
+    let at = value;
+    for (let next = state.same.get(at); next !== undefined; next = state.same.get(at)) at = next;
+    return at;
+  };
+  for (const block of kernel.blocks) {
+    for (const value of block.body) mapOperands(kernel.insts[value]!, seen);
+    const { end } = block;
+    if (end.op === 'condbr') end.cond = seen(end.cond);
+    for (const edge of edgesOf(end))
+      edge.args = edge.args.map((arg, i) => {
+        const param = edge.block.params[i]!;
+        return isWord(state, param) && isWide(state, arg) ? seen(lowOf(state, arg)) : seen(arg);
+      });
+  }
+  placeLows(state);
+  return { kernel, wide: Uint8Array.from(state.wide) };
+}
+
+interface State {
+  readonly kernel: Kernel;
+  readonly wide: number[];
+  /** The types before. */
+  readonly was: readonly Inst['type'][];
+  /** Values that are others now. */
+  readonly same: Map<Value, Value>;
+  /** The low halves of values that are wanted whole elsewhere. */
+  readonly lows: Map<Value, Value>;
+}
+
+const isLong = (state: State, value: Value): boolean => state.was[value] === 'i64';
+/** An integer that was long and is a word now. */
+const isWord = (state: State, value: Value): boolean => isLong(state, value) && !state.wide[value];
+const isWide = (state: State, value: Value): boolean => isLong(state, value) && state.wide[value] === 1;
+
+function retype({ kernel, was, wide }: State, value: Value): void {
+  if (was[value] === 'i64' && !wide[value]) kernel.insts[value]!.type = 'i32';
+}
+
+/** The low half of a value that stays long. */
+function lowOf(state: State, value: Value): Value {
+  const known = state.lows.get(value);
+  if (known !== undefined) return known;
+  const inst = state.kernel.insts[value]!;
+  if ((inst.op === 'zext' || inst.op === 'sext') && bitsOf(state.was[inst.a]!) === 32) return inst.a;
+  const low = addInst(state.kernel, { op: 'trunc', type: 'i32', a: value });
+  state.wide[low] = 0;
+  state.lows.set(value, low);
+  return low;
+}
+
+function narrowBlock(state: State, block: Block): void {
+  const { kernel } = state;
+  const body: Value[] = [];
+  for (const value of block.body) {
+    const inst = kernel.insts[value]!;
+    if (isWord(state, value)) narrowInst(state, value, inst);
+    else if (isPointer(inst.type) && !state.wide[value]) takeLows(state, inst);
+    else if (inst.op === 'trunc') narrowTrunc(state, value);
+    if (!state.same.has(value)) body.push(value);
+  }
+  block.body = body;
+}
+
+function takeLows(state: State, inst: Inst): void {
+  if (operandsOf(inst).some((operand) => isWide(state, operand)))
+    mapOperands(inst, (operand) => (isWide(state, operand) ? lowOf(state, operand) : operand));
+}
+
+function narrowInst(state: State, value: Value, inst: Inst): void {
+  retype(state, value);
+  if (inst.op === 'const') inst.bits &= 0xffff_ffffn;
+  else if (inst.op === 'zext' || inst.op === 'sext') {
+    if (bitsOf(state.was[inst.a]!) === 32) state.same.set(value, inst.a);
+  } else if (inst.op !== 'load') takeLows(state, inst);
+}
+
+/** Of a word that was long nothing is cut off, or less. */
+function narrowTrunc(state: State, value: Value): void {
+  const inst = state.kernel.insts[value]!;
+  if (inst.op !== 'trunc') return;
+  if (isWord(state, inst.a) && inst.type === 'i32') state.same.set(value, inst.a);
+}
+
+/** Low halves stand behind what they are of: parameters and stops first. */
+function placeLows({ kernel, lows }: State): void {
+  if (lows.size === 0) return;
+  for (const block of kernel.blocks) {
+    const body: Value[] = [];
+    const place = (value: Value): void => {
+      const low = lows.get(value);
+      if (low !== undefined) body.push(low);
+    };
+    block.params.forEach(place);
+    for (const value of block.body) {
+      body.push(value);
+      place(value);
+    }
+    block.body = body;
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Numbers that take a few steps from what is at hand everywhere are worked out again behind a barrier, where they would be kept in memory and
+ * loaded otherwise: addresses that were moved out of loops, above all.
+ */
+import {
+  addInst,
+  type Block,
+  cfgOf,
+  dce,
+  type Inst,
+  type Kernel,
+  livenessOf,
+  mapOperands,
+  mapTerminator,
+  type Op,
+  operandsOf,
+  reversePostorder,
+  type Value,
+} from '../../../ir/index.ts';
+import { isFree } from '../../codegen/plan.ts';
+import { behindBarrier, endsInBarrier } from '../analysis/regions.ts';
+
+/** Steps that a number may take. */
+const most = 4;
+
+const steps = new Set<Op>(['add', 'sub', 'mul', 'shl', 'and', 'zext', 'sext', 'trunc', 'ptradd', 'ptrtoint', 'inttoptr']);
+
+/** Rewrites a kernel that is split at barriers. `wide` says what takes 64 bits: that stays. */
+export function workOutAgain(kernel: Kernel, wide: Uint8Array): void {
+  const cfg = cfgOf(kernel);
+  const { liveIn } = livenessOf(kernel, cfg);
+  const within = cfg.successors.map((next, id) => (endsInBarrier(kernel, id) ? [] : [...next]));
+  const entries = new Set(cfg.order.filter((id) => endsInBarrier(kernel, id)).map((id) => behindBarrier(kernel, id)));
+  /** By block: what would be brought to it from before a barrier. */
+  const brought = new Map<number, Set<Value>>();
+  for (const entry of entries) {
+    const cheap = [...liveIn[entry]!].filter((value) => stepsTo({ kernel, wide }, value, most) !== undefined);
+    for (const id of reversePostorder(within, entry)) brought.set(id, new Set([...(brought.get(id) ?? []), ...cheap]));
+  }
+  let isChanged = false;
+  for (const [id, values] of brought) if (values.size > 0) isChanged = rewrite(kernel, kernel.blocks[id]!, values) || isChanged;
+  if (isChanged) dce(kernel);
+}
+
+/** Steps from what is free to a value, itself not free; nothing where there are more than `left`, or others. */
+function stepsTo(of: { readonly kernel: Kernel; readonly wide: Uint8Array }, value: Value, left: number): number | undefined {
+  const inst = of.kernel.insts[value]!;
+  if (!steps.has(inst.op) || left === 0 || of.wide[value] === 1) return undefined;
+  let count = 1;
+  for (const operand of operandsOf(inst)) {
+    if (isFree(of.kernel.insts[operand]!)) continue;
+    const more = stepsTo(of, operand, left - count);
+    if (more === undefined) return undefined;
+    count += more;
+  }
+  return count > left ? undefined : count;
+}
+
+/** Has a block work out some values on its own. */
+function rewrite(kernel: Kernel, block: Block, values: ReadonlySet<Value>): boolean {
+  const own = new Set(block.body);
+  const copies = new Map<Value, Value>();
+  const start: Value[] = [];
+  const copyOf = (value: Value): Value => {
+    const inst = kernel.insts[value]!;
+    const known = copies.get(value);
+    if (known !== undefined || isFree(inst)) return known ?? value;
+    const fresh = { ...inst } as Inst;
+    mapOperands(fresh, copyOf);
+    const copy = addInst(kernel, fresh);
+    start.push(copy);
+    copies.set(value, copy);
+    return copy;
+  };
+  const seen = (value: Value): Value => (values.has(value) && !own.has(value) ? copyOf(value) : value);
+  for (const value of block.body) mapOperands(kernel.insts[value]!, seen);
+  mapTerminator(block.end, seen);
+  block.body.unshift(...start);
+  return start.length > 0;
+}

@@ -1,0 +1,26 @@
+/** Shared variables that lowering adds to a kernel, and how a pass recognizes them. */
+import type { Variable as IrVariable, Kernel } from '../../ir/index.ts';
+
+/**
+ * Shared memory that no name of the source stands for; no name of PTX has such a dot in it. `word` is where the threads of a block work
+ * out what they agree on, `reserved` what a GPU keeps for system software: an H200 has 288 bytes there.
+ */
+const hidden = {
+  word: { name: 'cumetal.word', size: 4, align: 4, element: 'i32' },
+  reserved: { name: 'cumetal.reserved', size: 288, align: 16, element: undefined },
+} as const;
+
+export type HiddenVariable = keyof typeof hidden;
+
+/** A variable of the kernel's own, made when it is first asked for. */
+export function hiddenVariable(kernel: Kernel, which: HiddenVariable): IrVariable {
+  const { name } = hidden[which];
+  const known = kernel.variables.find((variable) => variable.name === name);
+  if (known) return known;
+  const made = { ...hidden[which], space: 'shared', isDynamic: false, init: undefined } as const;
+  kernel.variables.push(made);
+  return made;
+}
+
+/** Whether a variable is one of the source. */
+export const isOfSource = ({ name }: IrVariable): boolean => Object.values(hidden).every((each) => each.name !== name);

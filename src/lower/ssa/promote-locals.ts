@@ -1,0 +1,16 @@
+/**
+ * Local variables as values, where each access is at an offset that is known. Lowering itself cannot tell: which accesses are those of a
+ * local variable is seen when generic addresses have their spaces, and addresses that nothing uses are gone.
+ */
+import { dce, type Kernel } from '../../ir/index.ts';
+import { inFlowOrder } from './flow-order.ts';
+import { promoteCells } from './promote-cells.ts';
+
+/** Takes local variables out of memory, in place. */
+export function promoteLocals(kernel: Kernel): void {
+  const names = kernel.variables.flatMap(({ space, name }) => (space === 'local' ? [name] : []));
+  if (names.length === 0) return;
+  dce(kernel);
+  inFlowOrder(kernel);
+  promoteCells(kernel, new Set(names));
+}

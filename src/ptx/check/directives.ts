@@ -1,0 +1,38 @@
+/**
+ * Directives of an entry that change what a launch computes and have no counterpart here. The others between head and body set bounds
+ * or tune. Source: PTX ISA 9.0, 11.4 and 11.7.
+ */
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import type { PtxFunction } from '../syntax/ast.ts';
+
+interface Refused {
+  readonly why: string;
+  readonly instead: string;
+  /** Whether these numbers are the ones that change something; without it all are. */
+  readonly applies?: (values: readonly number[]) => boolean;
+}
+
+const noClusters = 'Metal has no clusters of threadgroups';
+const withoutCluster = 'write the kernel without `__cluster_dims__`, and launch it without a cluster dimension';
+
+const refused: ReadonlyMap<string, Refused> = new Map<string, Refused>([
+  ['blocksareclusters', { why: `the grid counts clusters rather than blocks, and ${noClusters}`, instead: withoutCluster }],
+  ['explicitcluster', { why: `the launch gives the kernel clusters, and ${noClusters}`, instead: withoutCluster }],
+  [
+    'reqnctapercluster',
+    {
+      why: noClusters,
+      instead: `${withoutCluster}; a cluster of one block is fine`,
+      applies: (values) => values.some((each) => each !== 1),
+    },
+  ],
+]);
+
+/** Reports CM2055 for each directive of an entry that cannot be honoured. */
+export function refuseDirectives({ directives }: PtxFunction, diagnostics: Diagnostics): void {
+  for (const { name, values, span } of directives) {
+    const found = refused.get(name);
+    if (!found || found.applies?.(values.map(Number)) === false) continue;
+    diagnostics.report('CM2055', { name, why: found.why }, { span, help: found.instead });
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * Checking: every instruction of the chosen functions is matched with its row, and its operands with what the row wants. The
+ * result is what `src/lower` works on. All faults of a file are reported; an instruction with one is left out of the result.
+ */
+import { closest } from '../../base/closest.ts';
+import { Diagnostics } from '../../base/diagnostic.ts';
+import type { SourceFile, Span } from '../../base/source.ts';
+import { type Row, refusalFor } from '../model/row.ts';
+import { versionText } from '../model/versions.ts';
+import { type Instruction, instructionName, type Module, type PtxFunction } from '../syntax/ast.ts';
+import { callParts } from '../syntax/call-parts.ts';
+import { ownRowsOf } from '../table/index.ts';
+import { checkAddressWidth } from './address.ts';
+import { reachedFunctions } from './call-graph.ts';
+import { checkCall, checkPrototypes, checkTargets, type Functions, functionsOf } from './calls.ts';
+import type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
+import { checkDeclarations } from './declarations.ts';
+import { refuseDirectives } from './directives.ts';
+import { checkHeader, raised, type Stated } from './header.ts';
+import { lintNames, namesOutside } from './lint.ts';
+import { lintFlow } from './lint-flow.ts';
+import { flushing, isMatch, matchForm } from './match.ts';
+import { checkNames, checkOperands, registerAt } from './operands.ts';
+import { newSearches, reportModifiers, reportOpcode, type Searches } from './report-forms.ts';
+import { type Flat, flatten, functionScope, moduleScope, type Scope } from './scope.ts';
+import { conversionHelp, typeDeclared } from './suggest.ts';
+
+export interface CheckOptions {
+  /** Names of the entries to check; all by default. */
+  readonly entries?: readonly string[];
+  /** Functions that no entry calls as well; `faults`: leaving out what is refused in them, since they are not compiled. */
+  readonly functions?: boolean | 'faults';
+  /** Whether what an assembler refuses and what is written here does not depend on is an error and no warning. */
+  readonly isStrict?: boolean;
+  /** Whether to report lints (CM22xx), which change nothing. */
+  readonly lints?: boolean;
+}
+
+/** What every instruction of a module is checked with. */
+interface Context {
+  readonly file: SourceFile;
+  readonly stated: Stated;
+  readonly addressSize: number | undefined;
+  readonly functions: Functions;
+  readonly isStrict: boolean;
+  /** Forms that were said to be too new. */
+  readonly tooNew: Set<Row>;
+  readonly searches: Searches;
+}
+
+/** Checks a module. Reports CM11xx, CM2001, CM2002, CM21xx and, where asked for, CM22xx; entries with errors are incomplete. */
+export function check(module: Module, options: CheckOptions, diagnostics: Diagnostics): Checked {
+  const scope = moduleScope(module, diagnostics);
+  const bodies = module.items.filter((item): item is PtxFunction => item.kind === 'function' && item.body !== undefined);
+  const entries = bodies.filter((fn) => fn.isEntry);
+  for (const name of options.entries ?? [])
+    if (!entries.some((fn) => fn.name === name) && !module.lost?.has(name)) reportNoEntry(name, entries, diagnostics);
+  const chosen = entries.filter((fn) => !options.entries || options.entries.includes(fn.name));
+  const c = contextOf(module, options.isStrict ?? false, diagnostics);
+  checkPrototypes(module, diagnostics);
+  checkDeclarations(module, scope, diagnostics);
+  const outside = options.lints ? namesOutside(module.items) : undefined;
+  const checked = chosen.map((fn) => checkEntry(fn, scope, c, outside, diagnostics));
+  const functions = reachedFunctions(checked, (fn) => checkFunction(fn, scope, c, diagnostics), diagnostics);
+  if (options.functions)
+    for (const fn of bodies) if (!fn.isEntry && !functions.has(fn)) checkDevice(fn, scope, c, options.functions === 'faults', diagnostics);
+  return { module, entries: checked, functions };
+}
+
+const contextOf = (module: Module, isStrict: boolean, diagnostics: Diagnostics): Context => ({
+  file: module.file,
+  stated: checkHeader(module, isStrict, diagnostics),
+  addressSize: module.addressSize,
+  functions: functionsOf(module),
+  isStrict,
+  tooNew: new Set(),
+  searches: newSearches(),
+});
+
+function checkDevice(fn: PtxFunction, scope: Scope, c: Context, faultsOnly: boolean, diagnostics: Diagnostics): void {
+  const own = new Diagnostics(c.file);
+  checkFunction(fn, scope, c, own);
+  diagnostics.addAll(own.list.filter(({ code }) => !faultsOnly || !code.startsWith('CM20')));
+}
+
+/** An entry; with lints where the names that others mention are given. */
+function checkEntry(
+  fn: PtxFunction,
+  scope: Scope,
+  c: Context,
+  outside: ReadonlySet<string> | undefined,
+  diagnostics: Diagnostics,
+): CheckedFunction {
+  const own = new Diagnostics(c.file);
+  refuseDirectives(fn, own);
+  const checked = checkFunction(fn, scope, c, own);
+  diagnostics.addAll(own.list);
+  if (!outside) return checked;
+  lintNames(fn, outside, diagnostics);
+  if (!own.hasErrors) lintFlow(checked, diagnostics);
+  return checked;
+}
+
+function reportNoEntry(name: string, entries: readonly PtxFunction[], diagnostics: Diagnostics): void {
+  const names = entries.map((fn) => fn.name);
+  const near = closest(name, names);
+  const help = near !== undefined ? `did you mean \`${near}\`?` : `the file holds ${names.map((n) => `\`${n}\``).join(', ') || 'no entry'}`;
+  diagnostics.report('CM1120', { name }, { help });
+}
+
+function checkFunction(fn: PtxFunction, module: Scope, c: Context, diagnostics: Diagnostics): CheckedFunction {
+  const scope = functionScope(fn, module, diagnostics);
+  const items: CheckedItem[] = [];
+  const flat = flatten(fn.body ?? [], scope, diagnostics);
+  for (const item of flat) {
+    if (item.kind === 'targets') checkTargets(item.directive, item.scope, diagnostics);
+    if (item.kind === 'label') items.push(item);
+    else if (item.kind === 'instruction') checkInstruction(item, c, items, diagnostics);
+  }
+  return { fn, scope, items };
+}
+
+/** Adds an instruction with what it means; a call that may be of several functions once for each. */
+function checkInstruction(
+  { instruction, scope }: Flat & { kind: 'instruction' },
+  c: Context,
+  items: CheckedItem[],
+  diagnostics: Diagnostics,
+): void {
+  const { file } = c;
+  const guard = instruction.guard && checkGuard(instruction.guard, scope, diagnostics);
+  const found = matchForm(instruction.opcode, instruction.modifiers, instruction.operands.length);
+  const form = found && isMatch(found) && (c.stated.sm ?? 20) < 20 ? flushing(found) : found;
+  if (!form) {
+    reportOpcode(instruction, file, diagnostics);
+    return;
+  }
+  if (!isMatch(form)) {
+    reportModifiers(instruction, form, file, c.searches, diagnostics);
+    return;
+  }
+  checkSince(instruction, form.row, c, diagnostics);
+  if (instruction.opcode === 'call') {
+    const calls = checkCall(instruction, scope, c.functions, diagnostics);
+    if (!calls || (instruction.guard && !guard)) return;
+    const match = { instruction, row: rowOfCall(instruction) ?? form.row, modifiers: form.modifiers, operands: [] };
+    for (const call of calls) items.push({ kind: 'instruction', match, scope, guard, call });
+    return;
+  }
+  const refusal = refusalFor(form.row, c.stated.sm);
+  if (refusal) {
+    const help = refusal.instead === undefined ? {} : { help: refusal.instead };
+    const where = { span: instruction.opcodeSpan, label: refusal.refused, ...help };
+    diagnostics.report('CM2001', { instruction: instructionName(instruction) }, where);
+    checkNames(instruction, scope, diagnostics);
+    return;
+  }
+  const operands = checkOperands(instruction, form, scope, diagnostics);
+  if (!operands || (instruction.guard && !guard)) return;
+  const match = { instruction, row: form.row, modifiers: form.modifiers, operands };
+  if (c.addressSize === 64) checkAddressWidth(match, scope, diagnostics);
+  items.push({ kind: 'instruction', match, scope, guard });
+}
+
+/** Rows of calls differ in what they list, and not in the number of operands. */
+function rowOfCall(instruction: Instruction): Row | undefined {
+  const { results, args, label } = callParts(instruction);
+  const written = [...(results.length > 0 ? ['(d)'] : []), 'f', ...(args.length > 0 ? ['(a)'] : []), ...(label ? ['t'] : [])];
+  return ownRowsOf('call').find(({ syntax }) => syntax === `call{.uni} ${written.join(', ')}`);
+}
+
+/** Each form once: a module whose header is too old uses it many times. */
+function checkSince(instruction: Instruction, row: Row, { stated, tooNew, isStrict }: Context, diagnostics: Diagnostics): void {
+  const { ptx, sm } = row.since;
+  if (tooNew.has(row)) return;
+  const isVersionOld = stated.version !== undefined && stated.version < ptx;
+  const isTargetOld = stated.sm !== undefined && stated.sm < sm;
+  if (!isVersionOld && !isTargetOld) return;
+  tooNew.add(row);
+  const name = instructionName(instruction);
+  const where = { span: instruction.opcodeSpan, ...raised(isStrict) };
+  if (isVersionOld)
+    diagnostics.report('CM2110', { instruction: name, since: versionText(ptx), stated: versionText(stated.version!) }, where);
+  if (isTargetOld) diagnostics.report('CM2111', { instruction: name, since: sm, stated: stated.target }, where);
+}
+
+function checkGuard(guard: NonNullable<Instruction['guard']>, scope: Scope, diagnostics: Diagnostics): CheckedInstruction['guard'] {
+  const start = guard.span.end - guard.register.length;
+  const span: Span = { start, end: guard.span.end };
+  const register = registerAt(guard.register, span, scope, diagnostics);
+  if (!register) return undefined;
+  if (register.declared === 'pred') return { register, negated: guard.negated };
+  const holes = { operand: guard.register, have: register.declared, want: 'pred', form: 'a guard' };
+  diagnostics.report('CM1107', holes, { span, ...typeDeclared(register), ...conversionHelp(register.declared, 'pred') });
+  return undefined;
+}

@@ -1,0 +1,229 @@
+/**
+ * Lints by flow: registers that are read before anything is written to them, and code that nothing leads to.
+ * Writes under a guard count as writes, since what writes and what reads under one guard cannot be told apart from here.
+ */
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import type { Span } from '../../base/source.ts';
+import type { MatchedOperand } from '../model/row.ts';
+import type { Register } from '../model/types.ts';
+import type { Guard, Operand } from '../syntax/ast.ts';
+import { partsOf } from '../syntax/operand-parts.ts';
+import type { CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
+import { laneOf } from './operands.ts';
+import { type LabelPlace, labelsListed, lookUp, type Scope } from './scope.ts';
+
+/** Reports CM2201 to CM2203 for an entry of which every instruction was matched. */
+export function lintFlow(fn: CheckedFunction, diagnostics: Diagnostics): void {
+  const graph = graphOf(fn.items);
+  const reachable = reachableFrom(graph);
+  reportUnreachable(graph, reachable, diagnostics);
+  reportUnwritten(graph, reachable, diagnostics);
+}
+
+/** A basic block: instructions that run one after the other. */
+interface Block {
+  readonly code: CheckedInstruction[];
+  readonly next: number[];
+  /** Whether control falls into the block after it. */
+  falls: boolean;
+}
+
+function graphOf(items: readonly CheckedItem[]): readonly Block[] {
+  const blocks: Block[] = [newBlock()];
+  const places = new Map<LabelPlace, number>();
+  for (const item of items) {
+    if (item.kind === 'label') {
+      if (blocks.at(-1)!.code.length > 0) blocks.push(newBlock());
+      places.set(item.label, blocks.length - 1);
+      continue;
+    }
+    const block = blocks.at(-1)!;
+    block.code.push(item);
+    if (endsBlock(item)) {
+      block.falls = item.guard !== undefined;
+      blocks.push(newBlock());
+    }
+  }
+  for (const [i, block] of blocks.entries()) link(block, i, blocks.length, places);
+  return blocks;
+}
+
+const newBlock = (): Block => ({ code: [], next: [], falls: true });
+
+const endsBlock = ({ match }: CheckedInstruction): boolean => {
+  const { control } = match.row;
+  return control === 'branch' || control === 'return' || control === 'exit' || match.instruction.opcode === 'trap';
+};
+
+function link(block: Block, index: number, count: number, places: ReadonlyMap<LabelPlace, number>): void {
+  if (block.falls && index + 1 < count) block.next.push(index + 1);
+  const last = block.code.at(-1);
+  if (last?.match.row.control !== 'branch') return;
+  for (const { name } of last.match.instruction.operands.filter((operand) => operand.kind === 'name')) {
+    const symbol = lookUp(last.scope, name);
+    if (symbol?.kind !== 'label') continue;
+    for (const label of symbol.label.list ? labelsListed(last.scope, name) : [symbol.label]) {
+      const to = places.get(label);
+      if (to !== undefined) block.next.push(to);
+    }
+  }
+}
+
+function reachableFrom(graph: readonly Block[]): Uint8Array {
+  const seen = new Uint8Array(graph.length);
+  const work = [0];
+  seen[0] = 1;
+  for (let at = work.pop(); at !== undefined; at = work.pop())
+    for (const to of graph[at]!.next)
+      if (!seen[to]) {
+        seen[to] = 1;
+        work.push(to);
+      }
+  return seen;
+}
+
+/** Once for each run of blocks; a `ret` behind an endless loop or a trap is what compilers write. */
+function reportUnreachable(graph: readonly Block[], reachable: Uint8Array, diagnostics: Diagnostics): void {
+  let isReported = false;
+  graph.forEach(({ code }, i) => {
+    if (code.length === 0) return;
+    const first = code.find((item) => !endsBlock(item));
+    if (reachable[i]) isReported = false;
+    else if (!isReported && first) {
+      diagnostics.report('CM2203', {}, { span: first.match.instruction.span });
+      isReported = true;
+    }
+  });
+}
+
+/** Called with each register that is read or written, and where. */
+type Note = (register: Register, span: Span) => void;
+
+function noteReads({ match, guard, scope, call }: CheckedInstruction, note: Note): void {
+  if (guard) note(guard.register, guardSpan(match.instruction.guard!));
+  for (const operand of match.operands) if (!isWritten(operand)) noteOperand(operand, scope, note);
+  for (const arg of call?.args ?? []) noteAll(arg, scope, note);
+}
+
+function noteWrites({ match, scope, call }: CheckedInstruction, note: Note): void {
+  for (const operand of match.operands) if (isWritten(operand)) noteOperand(operand, scope, note);
+  for (const result of call?.results ?? []) noteAll(result, scope, note);
+}
+
+const isWritten = ({ slot, node }: MatchedOperand): boolean => slot.isDestination && node.kind !== 'address';
+
+/** The register of `@!p`. */
+const guardSpan = ({ register, span }: Guard): Span => ({ start: span.end - register.length, end: span.end });
+
+function noteOperand({ node, register }: MatchedOperand, scope: Scope, note: Note): void {
+  if (register) note(register, node.kind === 'address' ? node.base.span : node.span);
+  else if (node.kind !== 'integer' && node.kind !== 'float') noteAll(node, scope, note);
+}
+
+function noteAll(node: Operand, scope: Scope, note: Note): void {
+  if (node.kind === 'name') {
+    const symbol = lookUp(scope, node.name);
+    if (symbol?.kind === 'register') note(symbol.register, node.span);
+    else if (symbol?.kind === 'vector') for (const register of symbol.lanes) note(register, node.span);
+  } else if (node.kind === 'element') {
+    const register = laneOf(node, scope);
+    if (register) note(register, node.span);
+  } else for (const part of partsOf(node)) noteAll(part, scope, note);
+}
+
+/** What a block does to registers that may be unwritten where it starts. */
+interface Summary {
+  /** The first read of each register that no write of the block comes before. */
+  readonly exposed: ReadonlyMap<Register, Span>;
+  readonly written: ReadonlySet<Register>;
+}
+
+function summaryOf({ code }: Block): Summary {
+  const exposed = new Map<Register, Span>();
+  const written = new Set<Register>();
+  const read: Note = (register, span) => {
+    if (!written.has(register) && !exposed.has(register)) exposed.set(register, span);
+  };
+  const write: Note = (register) => void written.add(register);
+  for (const item of code) {
+    noteReads(item, read);
+    noteWrites(item, write);
+  }
+  return { exposed, written };
+}
+
+/** Registers that are handled at a time, which bounds the memory that large kernels take. */
+const atOnce = 1024;
+
+function reportUnwritten(graph: readonly Block[], reachable: Uint8Array, diagnostics: Diagnostics): void {
+  const summaries = graph.map((block, i) => (reachable[i] ? summaryOf(block) : undefined));
+  const exposed = new Set<Register>();
+  for (const summary of summaries) for (const register of summary?.exposed.keys() ?? []) exposed.add(register);
+  const all = [...exposed];
+  for (let from = 0; from < all.length; from += atOnce) reportSome(graph, summaries, all.slice(from, from + atOnce), diagnostics);
+}
+
+function reportSome(
+  graph: readonly Block[],
+  summaries: readonly (Summary | undefined)[],
+  registers: readonly Register[],
+  diagnostics: Diagnostics,
+): void {
+  const bitOf = new Map(registers.map((register, i) => [register, i]));
+  const words = (registers.length + 31) >> 5;
+  const written = summaries.map((summary) => bits(words, summary?.written ?? [], bitOf));
+  // A register is unwritten on some path where it is unwritten at the entry and a path without a write leads there.
+  const unwritten = spread(graph, written, words, true);
+  const reached = spread(graph, written, words, false);
+  const reported = new Set<Register>();
+  summaries.forEach((summary, block) => {
+    for (const [register, span] of summary?.exposed ?? []) {
+      const bit = bitOf.get(register);
+      if (bit === undefined || reported.has(register) || !hasBit(unwritten[block]!, bit)) continue;
+      reported.add(register);
+      diagnostics.report(hasBit(reached[block]!, bit) ? 'CM2202' : 'CM2201', { name: register.name }, { span });
+    }
+  });
+}
+
+function bits(words: number, members: Iterable<Register>, bitOf: ReadonlyMap<Register, number>): Int32Array {
+  const set = new Int32Array(words);
+  for (const member of members) {
+    const bit = bitOf.get(member);
+    if (bit !== undefined) set[bit >> 5]! |= 1 << (bit & 31);
+  }
+  return set;
+}
+
+const hasBit = (set: Int32Array, bit: number): boolean => ((set[bit >> 5]! >> (bit & 31)) & 1) === 1;
+
+/** By block, where it starts: what is unwritten on some path (`isUnwritten`), or written on some path. */
+function spread(graph: readonly Block[], written: readonly Int32Array[], words: number, isUnwritten: boolean): Int32Array[] {
+  const sets = graph.map(() => new Int32Array(words));
+  if (isUnwritten) sets[0]!.fill(-1);
+  const work = [0];
+  const isQueued = new Uint8Array(graph.length);
+  const isSeen = new Uint8Array(graph.length);
+  for (let at = work.pop(); at !== undefined; at = work.pop()) {
+    isQueued[at] = 0;
+    isSeen[at] = 1;
+    const out = sets[at]!.map((set, i) => (isUnwritten ? set & ~written[at]![i]! : set | written[at]![i]!));
+    for (const to of graph[at]!.next) {
+      if (!join(sets[to]!, out) && isSeen[to]) continue;
+      if (!isQueued[to]) work.push(to);
+      isQueued[to] = 1;
+    }
+  }
+  return sets;
+}
+
+/** Adds one set to another; gives whether it grew. */
+function join(into: Int32Array, from: Int32Array): boolean {
+  let grew = false;
+  for (let i = 0; i < into.length; i++) {
+    const sum = into[i]! | from[i]!;
+    if (sum !== into[i]) grew = true;
+    into[i] = sum;
+  }
+  return grew;
+}

@@ -1,0 +1,370 @@
+/** Operands against the slots of a row: their number, their kind, the types of registers, constants that fit. */
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import type { Span } from '../../base/source.ts';
+import type { MatchedOperand, OperandSlot, PtxType } from '../model/row.ts';
+import { insteadOf, isOtherSpecialRegister, specialRegisters } from '../model/special-registers.ts';
+import type { Register } from '../model/types.ts';
+import { agrees, bitsOfType, isFloatType, kindOfType, registerTypes } from '../model/types.ts';
+import { type Instruction, instructionName, type Operand, type Variable } from '../syntax/ast.ts';
+import { constantValue, integerConstant } from '../syntax/constant.ts';
+import { partsOf } from '../syntax/operand-parts.ts';
+import { printOperand } from '../syntax/print.ts';
+import { spaceOf, wrongAccess, wrongBase } from './address.ts';
+import { immediateBits } from './immediate.ts';
+import { type FormMatch, operandCounts, slotsOf } from './match.ts';
+import { isLost, lookUp, type Named, type Scope } from './scope.ts';
+import { asPlain, holdsAddress, lanesOfSlot, needsVector, typeOfSlot, wantedBy } from './slots.ts';
+import { conversionHelp, familyOf, forUndeclared, typeDeclared } from './suggest.ts';
+
+/** The place that takes what is not wanted. */
+export const sink = '_';
+
+interface Place {
+  readonly instruction: Instruction;
+  readonly form: FormMatch;
+  readonly scope: Scope;
+  readonly diagnostics: Diagnostics;
+}
+
+/** The operands with their slots and types; nothing after reporting CM1101 or CM1105 to CM1108. */
+export function checkOperands(
+  instruction: Instruction,
+  form: FormMatch,
+  scope: Scope,
+  diagnostics: Diagnostics,
+): MatchedOperand[] | undefined {
+  const place: Place = { instruction, form, scope, diagnostics };
+  const given = instruction.operands.length;
+  const slots = slotsOf(form, given);
+  if (!slots) {
+    const { least, most } = operandCounts(form);
+    const wanted = `${least === most ? least : `${least} to ${most}`} operand${most === 1 ? '' : 's'}`;
+    const help = `form: ${form.row.syntax}`;
+    diagnostics.report(
+      'CM1105',
+      { form: instructionName(instruction), wanted, given: `${given} ${given === 1 ? 'is' : 'are'}` },
+      { span: instruction.span, help },
+    );
+    return undefined;
+  }
+  const wanted = wantedBy(slots, form);
+  const matched: MatchedOperand[] = [];
+  for (let i = 0; i < given; i++) {
+    const node = instruction.operands[i]!;
+    const operand = asPlain(node, wanted[i]!, scope) ?? checkOperand(place, slots[i]!, node);
+    if (operand) matched.push(operand);
+  }
+  return matched.length === given ? matched : undefined;
+}
+
+function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOperand | undefined {
+  if (slot.parts && node.kind === 'element' && slot.parts.test(node.element)) {
+    const whole = checkOperand(place, slot, { kind: 'name', name: node.name, span: node.span });
+    return whole && { ...whole, part: node.element };
+  }
+  const type = typeOfSlot(slot, place.form);
+  const whole = { slot, node, type, lanes: undefined };
+  if (slot.isAddress) return checkAddress(place, slot, node) ? whole : undefined;
+  // What a list holds is for whoever knows the function: `calls.ts`.
+  if (slot.isList) return node.kind === 'list' ? whole : mismatch(place, node, 'a list in parentheses', kindWords(node));
+  if (type === 'label' || type === 'targets') return checkLabel(place, node, type === 'targets') ? whole : undefined;
+  if (slot.second !== undefined && node.kind === 'pair') {
+    const second = typeOfSlot({ ...slot, type: slot.secondType }, place.form);
+    const isFine = [checkDestination(place, slot, node.first, type), checkDestination(place, slot, node.second, second)].every(Boolean);
+    return isFine ? whole : undefined;
+  }
+  if (slot.needsSecond) return mismatch(place, node, 'a pair', kindWords(node));
+  const lanes = lanesOf(node, place.scope);
+  if (slot.vector === undefined || (lanes === undefined && !needsVector(place.form, slot))) {
+    return (slot.isDestination ? checkDestination : checkSource)(place, slot, node, type) ? whole : undefined;
+  }
+  return checkVector(place, slot, node, type, lanes);
+}
+
+/** Elements of a brace vector or of a register declared as a vector. */
+function lanesOf(node: Operand, scope: Scope): number | undefined {
+  if (node.kind === 'vector') return node.elements.length;
+  const symbol = node.kind === 'name' ? lookUp(scope, node.name) : undefined;
+  return symbol?.kind === 'vector' ? symbol.lanes.length : undefined;
+}
+
+function checkVector(place: Place, slot: OperandSlot, node: Operand, type: PtxType, lanes: number | undefined): MatchedOperand | undefined {
+  const wanted = lanesWanted(place, slot, type, lanes);
+  if (wanted === undefined) return mismatch(place, node, `a register of type .${type}`, 'a vector');
+  // All axes of a special register.
+  if (node.kind === 'name' && isOtherSpecialRegister(node.name)) {
+    reportUndeclared(node.name, node.span, place.scope, place.diagnostics);
+    return undefined;
+  }
+  if (lanes !== wanted) return mismatch(place, node, `a vector of ${wanted}`, lanes === undefined ? 'no vector' : `a vector of ${lanes}`);
+  const element = slot.vector === 'parts' ? (`b${bitsOfType(type) / lanes}` as PtxType) : type;
+  const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
+  // The lanes of a vector register are all of one type.
+  if (symbol?.kind === 'vector')
+    return hasType(place, slot, node, symbol.lanes[0]!.declared, element) ? { slot, node, type: element, lanes } : undefined;
+  const nodes = node.kind === 'vector' ? node.elements : [];
+  const check = slot.isDestination ? checkDestination : checkSource;
+  const isFine = nodes.every((each) => check(place, slot, each, element));
+  return isFine ? { slot, node, type: element, lanes } : undefined;
+}
+
+function lanesWanted({ form }: Place, slot: OperandSlot, type: PtxType, lanes: number | undefined): number | undefined {
+  if (slot.vector === 'parts') return partsWanted(type, lanes);
+  // The row does not say how many where there are `some`.
+  return slot.vector === 'some' ? lanes : lanesOfSlot(slot, form);
+}
+
+/** `mov.b64 {lo, hi}` shares out bits: two or four parts of at least 8 bits. */
+function partsWanted(type: PtxType, lanes: number | undefined): number | undefined {
+  if (kindOfType(type) !== 'b' || lanes === undefined) return undefined;
+  return (lanes === 2 || lanes === 4) && bitsOfType(type) / lanes >= 8 ? lanes : 2;
+}
+
+function checkDestination(place: Place, slot: OperandSlot, node: Operand, type: PtxType): boolean {
+  if (node.kind === 'name' && node.name === sink && (slot.second !== undefined || slot.vector !== undefined)) return true;
+  const register = registerOf(place, node);
+  if (register === undefined) return false;
+  return hasType(place, slot, node, register.declared, type);
+}
+
+/** The register that an operand names; nothing after a report. */
+function registerOf(place: Place, node: Operand): Register | undefined {
+  if (node.kind === 'name') return registerAt(node.name, node.span, place.scope, place.diagnostics);
+  if (node.kind === 'element') {
+    const lane = laneOf(node, place.scope);
+    if (lane) return lane;
+    if (specialRegisters.has(printOperand(node))) mismatch(place, node, 'a register', 'a special register, which cannot be written');
+    else undeclared(place, printOperand(node), node.span);
+    return undefined;
+  }
+  mismatch(place, node, 'a register', kindWords(node));
+  return undefined;
+}
+
+/** `%v.x` of a register declared as a vector. */
+export function laneOf(node: Operand & { kind: 'element' }, scope: Scope): Register | undefined {
+  const symbol = lookUp(scope, node.name);
+  const index = ['x', 'y', 'z', 'w'].indexOf(node.element === 'r' ? 'x' : node.element);
+  return symbol?.kind === 'vector' ? symbol.lanes[index] : undefined;
+}
+
+/** A register by name; nothing after reporting CM1101 or CM1106. */
+export function registerAt(name: string, span: Span, scope: Scope, diagnostics: Diagnostics): Register | undefined {
+  const symbol = lookUp(scope, name);
+  if (symbol?.kind === 'register') return symbol.register;
+  if (!symbol) reportUndeclared(name, span, scope, diagnostics);
+  else diagnostics.report('CM1106', { operand: name, wanted: 'a register', given: symbolWords(symbol) }, { span });
+  return undefined;
+}
+
+/** Reports a name that is not there, once in a function: CM1101, or CM2002 for a special register that is not supported. */
+export function reportUndeclared(name: string, span: Span, scope: Scope, diagnostics: Diagnostics): void {
+  if (isOtherSpecialRegister(name) || specialRegisters.has(name)) {
+    const help = insteadOf(name);
+    diagnostics.report('CM2002', { name }, { span, ...(help === undefined ? {} : { help }) });
+    return;
+  }
+  const family = familyOf(name, scope);
+  if (isLost(scope, name) || scope.missing.said.has(family)) return;
+  scope.missing.said.add(family);
+  diagnostics.report('CM1101', { name }, { span, ...forUndeclared(name, scope) });
+}
+
+/** Names in an instruction that is refused whatever its operands are. Reports CM1101. */
+export function checkNames({ operands }: Instruction, scope: Scope, diagnostics: Diagnostics): void {
+  const work = [...operands];
+  for (let node = work.pop(); node; node = work.pop()) {
+    work.push(...partsOf(node));
+    if (node.kind !== 'name' || node.name === sink || isConstantName(node.name) || lookUp(scope, node.name)) continue;
+    const isSpecial = specialRegisters.has(node.name) || isOtherSpecialRegister(node.name);
+    if (!isSpecial) reportUndeclared(node.name, node.span, scope, diagnostics);
+  }
+}
+
+const undeclared = (place: Place, name: string, span: Span): void => reportUndeclared(name, span, place.scope, place.diagnostics);
+
+function checkSource(place: Place, slot: OperandSlot, node: Operand, type: PtxType): boolean {
+  if (slot.constant) return checkConstant(place, slot.constant, node);
+  if (node.kind === 'not') {
+    if (type === 'pred' && node.operand.kind === 'name') return checkSource(place, slot, node.operand, type);
+    mismatch(place, node, `a value of type .${type}`, 'a negated predicate');
+    return false;
+  }
+  if (node.kind === 'name' || node.kind === 'element') {
+    const special = specialRegisters.get(printOperand(node));
+    if (special) return (special.wasNarrow && isNarrow(type)) || hasType(place, slot, node, special.type, type);
+    if (node.kind === 'element' || !isConstantName(node.name)) return checkNamed(place, slot, node, type);
+  }
+  if (isSymbolic(node, place.scope)) return checkSymbolic(place, node, type);
+  const held = registerTypes[type];
+  if (held !== undefined && suits(node, type) && immediateBits(node, held) !== undefined) return true;
+  const summed = registerInSum(node, place.scope);
+  if (summed) {
+    if (hasType(place, slot, node, summed.declared, type))
+      place.diagnostics.report('CM2049', { operand: printOperand(node), why: 'a sum with a register' }, { span: node.span });
+    return false;
+  }
+  mismatch(
+    place,
+    node,
+    isFloatType(type) ? `a register or a float constant (.${type})` : `a register or a constant (.${type})`,
+    kindWords(node),
+  );
+  return false;
+}
+
+function checkConstant(place: Place, [least, most]: readonly [number, number], node: Operand): boolean {
+  const value = integerConstant(node);
+  if (value !== undefined && value >= least && value <= most) return true;
+  mismatch(place, node, `a constant from ${least} to ${most}`, value === undefined ? kindWords(node) : 'outside');
+  return false;
+}
+
+const isNarrow = (type: PtxType): boolean => bitsOfType(type) === 16 && !isFloatType(type);
+
+/** `%r + 1` where a value is wanted: ptxas takes it, and the manual does not know it. */
+function registerInSum(node: Operand, scope: Scope): Register | undefined {
+  if (node.kind !== 'binary' || node.operator !== '+' || node.left.kind !== 'name') return undefined;
+  const symbol = lookUp(scope, node.left.name);
+  return symbol?.kind === 'register' && integerConstant(node.right) !== undefined ? symbol.register : undefined;
+}
+
+/** Float constants are for floats, and for bits of just their width: `0f3F800000` for `.b32`, `1.0` for `.b64`. Source: ptxas 13.0. */
+function suits(node: Operand, type: PtxType): boolean {
+  if (isFloatType(type) || constantValue(node)?.type !== 'f64') return true;
+  return kindOfType(type) === 'b' && bitsOfType(type) === (node.kind === 'float' && node.format === 'f32' ? 32 : 64);
+}
+
+const isConstantName = (name: string): boolean => name === 'WARP_SZ';
+
+function checkNamed(place: Place, slot: OperandSlot, node: Operand & { kind: 'name' | 'element' }, type: PtxType): boolean {
+  const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
+  if (symbol && isMemory(symbol) && place.form.row.takesAddresses) return checkSymbolic(place, node, type);
+  // Which number stands for it is known when it is lowered.
+  if (symbol?.kind === 'function' && place.form.row.name === 'mov' && bitsOfType(type) === 64) return true;
+  const register = registerOf(place, node);
+  return register !== undefined && hasType(place, slot, node, register.declared, type);
+}
+
+const isMemory = (symbol: Named): boolean => symbol.kind === 'variable' || symbol.kind === 'param';
+
+/** `table+8`, `table[2]`: the address of a variable and a constant. */
+function isSymbolic(node: Operand, scope: Scope): boolean {
+  const base = node.kind === 'binary' ? node.left : node;
+  const name = base.kind === 'name' || base.kind === 'index' ? base.name : undefined;
+  const symbol = name === undefined ? undefined : lookUp(scope, name);
+  return symbol !== undefined && isMemory(symbol);
+}
+
+function checkSymbolic(place: Place, node: Operand, type: PtxType): boolean {
+  const isAddress = place.form.row.takesAddresses && bitsOfType(type) >= 32 && !isFloatType(type);
+  const offset = node.kind === 'binary' ? node.operator === '+' && integerConstant(node.right) !== undefined : true;
+  if (isAddress && offset) return true;
+  mismatch(place, node, `a register or a constant (.${type})`, 'the address of a variable');
+  return false;
+}
+
+function checkAddress(place: Place, slot: OperandSlot, node: Operand): boolean {
+  if (node.kind !== 'address') {
+    const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
+    const operand = printOperand(node);
+    const help = symbol && (isMemory(symbol) || symbol.kind === 'register') ? { help: `did you mean \`[${operand}]\`?` } : {};
+    const holes = { operand, wanted: 'an address in brackets', given: symbol ? symbolWords(symbol) : kindWords(node) };
+    place.diagnostics.report('CM1106', holes, { span: node.span, ...help });
+    return false;
+  }
+  const { base, rest } = node;
+  const { inBrackets } = slot;
+  if (node.isUnified && !mayBeUnified(place)) return mismatch(place, node, 'an address without `.unified`', 'one with it') !== undefined;
+  if (inBrackets.length !== rest.length) mismatch(place, node, `${inBrackets.length + 1} operands in the brackets`, `${rest.length + 1}`);
+  else if (!rest.every((each, i) => checkOperand(place, inBrackets[i]!, each))) return false;
+  else if (base.kind === 'name' || base.kind === 'index') {
+    const symbol = lookUp(place.scope, base.name);
+    if (symbol) return base.kind === 'index' || checkBase(place, slot, base, symbol);
+    undeclared(place, base.name, base.span);
+  } else {
+    const fault = wrongBase(base, slot.space ?? spaceOf(place.form));
+    return fault === undefined || mismatch(place, base, fault.wanted, fault.given) !== undefined;
+  }
+  return false;
+}
+
+/** Source: ptxas 13.0, which takes the word for what reads global memory or any. */
+const mayBeUnified = ({ form, instruction }: Place): boolean =>
+  instruction.opcode !== 'st' && [undefined, 'global'].includes(spaceOf(form));
+
+function checkBase(place: Place, slot: OperandSlot, node: Operand, symbol: Named): boolean {
+  const access = symbol.kind === 'param' ? wrongAccess(place.instruction.opcode, symbol) : undefined;
+  if (access) return mismatch(place, node, access.wanted, access.given) !== undefined;
+  if (symbol.kind === 'variable' || symbol.kind === 'param') return checkSpace(place, slot, node, symbol.variable);
+  if (symbol.kind !== 'register') return mismatch(place, node, 'a register or a variable', symbolWords(symbol)) !== undefined;
+  if (holdsAddress(symbol.register)) return true;
+  mismatch(place, node, 'an address', `a .${symbol.register.declared} register`);
+  return false;
+}
+
+/** A variable is reached through its own space, or generically where it has a generic address. Source: ptxas 13.0. */
+function checkSpace({ form, instruction, diagnostics }: Place, slot: OperandSlot, node: Operand, { name, space }: Variable): boolean {
+  const wanted = slot.space ?? spaceOf(form);
+  if (wanted === undefined && !form.row.slots.some((slot) => slot.name === 'space')) return true;
+  if (wanted === space || (wanted === undefined && space !== 'const' && space !== 'param')) return true;
+  const access = wanted === undefined ? 'generic' : `\`.${wanted}\``;
+  diagnostics.report('CM1118', { name, space, access, instruction: instructionName(instruction) }, { span: node.span });
+  return false;
+}
+
+function checkLabel(place: Place, node: Operand, isOfList: boolean): boolean {
+  const wanted = isOfList ? 'the label of `.branchtargets`' : 'a label';
+  const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
+  if (node.kind !== 'name') mismatch(place, node, wanted, kindWords(node));
+  else if (!symbol) undeclared(place, node.name, node.span);
+  else if (symbol.kind === 'label' && symbol.label.list?.name === (isOfList ? 'branchtargets' : undefined)) return true;
+  else mismatch(place, node, wanted, symbolWords(symbol));
+  return false;
+}
+
+function hasType(place: Place, slot: OperandSlot, node: Operand, have: string, want: PtxType): boolean {
+  if (agrees(have, want, slot.isRelaxed)) return true;
+  const form = `operand \`${slot.name}\` of \`${instructionName(place.instruction)}\``;
+  const symbol = node.kind === 'name' || node.kind === 'element' ? lookUp(place.scope, node.name) : undefined;
+  const register = symbol?.kind === 'register' ? symbol.register : symbol?.kind === 'vector' ? symbol.lanes[0] : undefined;
+  const where = { span: node.span, ...typeDeclared(register), ...(slot.isDestination ? {} : conversionHelp(have, want)) };
+  place.diagnostics.report('CM1107', { operand: printOperand(node), have, want, form }, where);
+  return false;
+}
+
+function mismatch(place: Place, node: Operand, wanted: string, given: string): undefined {
+  place.diagnostics.report('CM1106', { operand: printOperand(node), wanted, given }, { span: node.span });
+  return undefined;
+}
+
+const kinds: Partial<Record<Operand['kind'], string>> = {
+  address: 'an address',
+  vector: 'a vector',
+  pair: 'a pair',
+  list: 'a list',
+  float: 'a float constant',
+  integer: 'an integer constant',
+  not: 'a negated predicate',
+};
+const kindWords = (node: Operand): string => kinds[node.kind] ?? 'something else';
+
+/** What a name stands for, in words. */
+export function symbolWords(symbol: Named): string {
+  switch (symbol.kind) {
+    case 'register':
+      return `a .${symbol.register.declared} register`;
+    case 'vector':
+      return 'a vector register';
+    case 'opaque':
+      return `of type .${symbol.variable.type}, which is not supported`;
+    case 'variable':
+      return `a variable in .${symbol.variable.space} memory`;
+    case 'param':
+      return 'a parameter';
+    case 'label':
+      return symbol.label.list === undefined ? 'a label' : `the label of \`.${symbol.label.list.name}\``;
+    case 'function':
+      return 'a function';
+  }
+}

@@ -1,0 +1,63 @@
+/** One line of PTX as a template sees it: the tokens it is made of, by their number in the line. */
+import type { Code, Holes } from '../../base/catalogue/index.ts';
+import type { Span } from '../../base/source.ts';
+import type { Operand, Variable } from './ast.ts';
+import type { Tokens } from './tokens.ts';
+
+/**
+ * Token `i` of the line is token `index[i]` of the text. The numbers run on over the modifiers of an opcode, which are
+ * not told apart by the grammar, and over the inside of initialiser and parameter lists, whose elements are lines of their
+ * own: they stand ready in `elided` by the token that opens the list.
+ */
+export interface Cursor {
+  readonly tokens: Tokens;
+  index: Int32Array;
+  count: number;
+  readonly elided: Map<number, readonly (Operand | Variable)[]>;
+  readonly report: <C extends Code>(code: C, holes: Holes<C>, span: Span) => void;
+}
+
+/** Builds a piece of the tree from the tokens of a line. */
+export type Make<T> = (c: Cursor) => T;
+
+/** The text of a token. */
+export function textOf(c: Cursor, token: number): string {
+  const at = c.index[token]!;
+  return c.tokens.text.slice(c.tokens.starts[at], c.tokens.ends[at]);
+}
+
+/** The text of a token without its first and last character, or without its first alone. */
+export function innerText(c: Cursor, token: number, fromEnd = 1): string {
+  const at = c.index[token]!;
+  return c.tokens.text.slice(c.tokens.starts[at]! + 1, c.tokens.ends[at]! - fromEnd);
+}
+
+/** From the start of one token to the end of another. */
+export function spanOf(c: Cursor, first: number, last: number): Span {
+  return { start: c.tokens.starts[c.index[first]!]!, end: c.tokens.ends[c.index[last]!]! };
+}
+
+const largest = 2n ** 64n - 1n;
+
+/** The value of an integer token; reports CM1008. */
+export function integerOf(c: Cursor, token: number): bigint {
+  const text = textOf(c, token);
+  const value = integerValue(text);
+  if (value > largest) c.report('CM1008', { text }, spanOf(c, token, token));
+  return value;
+}
+
+/** The value of an integer token as an exact number; reports CM1012 and CM1008. */
+export function numberOf(c: Cursor, token: number): number {
+  const text = textOf(c, token);
+  if (text.length < 10 && text[0] !== '0' && !text.endsWith('U')) return Number(text);
+  const value = Number(integerOf(c, token));
+  if (value > Number.MAX_SAFE_INTEGER && value < 2 ** 64) c.report('CM1012', { text }, spanOf(c, token, token));
+  return value;
+}
+
+/** The value of an integer literal of PTX: decimal, hexadecimal, octal or binary, with an optional `U`. */
+function integerValue(text: string): bigint {
+  const digits = text.endsWith('U') ? text.slice(0, -1) : text;
+  return BigInt(/^0[0-7]/.test(digits) ? `0o${digits.slice(1)}` : digits);
+}

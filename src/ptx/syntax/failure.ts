@@ -1,0 +1,216 @@
+/** Words for a line that does not match: where reading stopped, what could have stood there, and what stands there. */
+import type { MatchResult } from 'ohm-js';
+import { closest } from '../../base/closest.ts';
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import type { Span } from '../../base/source.ts';
+import type { Cursor } from './cursor.ts';
+import { grammar, type LineRule } from './grammar.ts';
+import { afterBareOpcode, startsStatement } from './layout.ts';
+import { layoutOf, matchLine } from './shape.ts';
+import { mayStartLine, opcodeOf, tokenText } from './split.ts';
+import { Kind, type Tokens } from './tokens.ts';
+
+/** Where a match stopped: a token of the line (its count, when the line was too short), and what was expected there. */
+interface Stop {
+  readonly token: number;
+  readonly expected: readonly Expectation[];
+}
+
+interface Expectation {
+  readonly text: string;
+  /** Words of the grammar itself, as opposed to descriptions such as "a name". */
+  readonly isLiteral: boolean;
+}
+
+/**
+ * Reports CM1001 to CM1004 for a line that does not match its rule. Gives the token that starts a row of its own where the line
+ * lacks nothing but the mark that ends it, before that token.
+ */
+export function reportFailure(c: Cursor, rule: LineRule, diagnostics: Diagnostics): number | undefined {
+  const { tokens } = c;
+  const next = rule === 'BodyLine' ? afterBareOpcode(tokens, opcodeOf(tokens, c.index[0]!)) : -1;
+  if (next >= 0) return reportMissing(c, next, ';', '`;`', diagnostics);
+  const { token, expected } = stopOf(c, rule);
+  const at = token < c.count ? c.index[token]! : (c.index[c.count - 1] ?? -1) + 1;
+  const span: Span = { start: tokens.starts[at]!, end: tokens.ends[at]! };
+  const kind = at < tokens.count ? tokens.kinds[at]! : 0;
+  const text = tokenText(tokens, at);
+  if (kind === Kind.badNumber) return void diagnostics.report('CM1003', { text }, { span, ...numberHelp(text) });
+  if (kind === Kind.badString) return void diagnostics.report('CM1004', {}, { span });
+  const literals = expected.filter((e) => e.isLiteral).map((e) => e.text);
+  const near = kind === Kind.dotWord ? closest(text, [...literals, ...hiddenWords(expected)]) : undefined;
+  const help = near ? { help: `did you mean \`${near}\`?` } : missingDot(c, rule);
+  if (token === 0 && kind === Kind.dotWord && isStatement(rule))
+    return void diagnostics.report('CM1002', { name: text }, { span, ...help });
+  const mark = near === undefined && isStatement(rule) && kind !== Kind.bad ? missingMark(c, at, literals) : undefined;
+  if (mark !== undefined)
+    return reportMissing(c, at, mark, listed(closingOf(expected).filter((e) => e.text !== ':' || mark === ':')), diagnostics);
+  diagnostics.report(
+    'CM1001',
+    { expected: token === 0 ? startOf[rule] : listed(shownOf(expected)), found: foundAt(c, at) },
+    { span, ...help },
+  );
+  return undefined;
+}
+
+/** The token where reading stopped, in words. */
+function foundAt({ tokens }: Cursor, at: number): string {
+  const text = tokenText(tokens, at);
+  return at >= tokens.count ? 'the end of the file' : `\`${text.length > 40 ? `${text.slice(0, 37)}...` : text}\``;
+}
+
+/** Reports a mark that is missing before a token; gives the token where a line must have ended there. */
+function reportMissing(c: Cursor, at: number, mark: string, expected: string, diagnostics: Diagnostics): number | undefined {
+  const { tokens } = c;
+  const end = tokens.ends[at - 1]!;
+  const more = at < tokens.count ? [{ span: { start: tokens.starts[at]!, end: tokens.ends[at]! }, text: 'not expected here' }] : [];
+  diagnostics.report('CM1001', { expected, found: foundAt(c, at) }, { span: { start: end, end }, label: `add \`${mark}\` here`, more });
+  return mark === ',' ? undefined : at;
+}
+
+/** What a line starts with, in place of a list of every directive. */
+export const startOf: Record<LineRule, string> = {
+  ModuleLine: 'a directive, a function or a variable',
+  BodyLine: 'an instruction, a label or a declaration',
+  SectionLine: 'a label or data',
+  Initialiser: 'an initial value',
+  Parameter: 'a parameter',
+};
+
+const isStatement = (rule: LineRule): boolean => rule !== 'Initialiser' && rule !== 'Parameter';
+
+function stopOf(c: Cursor, rule: LineRule): Stop {
+  const { text, starts, ends } = layoutOf(c);
+  const match = matchLine(text, rule);
+  const position = failed(match).getRightmostFailurePosition();
+  let token = ends.findIndex((end) => position < end);
+  if (token < 0) token = c.count;
+  const inside = token < c.count && position > starts[token]!;
+  // A keyword that goes on, as in `.entryx`, stops Ohm in the midst of the token: a mark in its place makes it stop before.
+  const stopped = inside ? matchLine(`${text.slice(0, starts[token])}\u00a7`, rule) : match;
+  return { token, expected: [...expectations(stopped), ...enders(stopped, rule)] };
+}
+
+/** What may follow an element of a list, which is matched without it. */
+const afterElement: Partial<Record<LineRule, readonly string[]>> = { Initialiser: [',', '}'], Parameter: [',', ')'] };
+
+/** The same, where the element could have ended. */
+function enders(match: MatchResult, rule: LineRule): Expectation[] {
+  const mayEnd = failed(match)
+    .getRightmostFailures()
+    .some((failure) => failure.toString() === 'end of input');
+  return mayEnd ? (afterElement[rule] ?? []).map((text) => ({ text, isLiteral: true })) : [];
+}
+
+interface Failure {
+  isFluffy(): boolean;
+  type: 'description' | 'string' | 'code';
+  toString(): string;
+}
+
+/** What ohm-js 17 has on a failed match and leaves out of its types. */
+interface FailedMatch {
+  getRightmostFailurePosition(): number;
+  getRightmostFailures(): Failure[];
+}
+
+const failed = (match: MatchResult): FailedMatch => match as unknown as FailedMatch;
+
+function expectations(match: MatchResult): Expectation[] {
+  const failures = failed(match).getRightmostFailures();
+  const seen = new Map<string, Expectation>();
+  for (const failure of failures) {
+    if (failure.type === 'code') continue;
+    const isLiteral = failure.type === 'string';
+    const text = isLiteral ? (JSON.parse(failure.toString()) as string) : failure.toString();
+    if (text !== 'end of input' && !text.startsWith('not ')) seen.set(text, { text, isLiteral });
+  }
+  return [...seen.values()];
+}
+
+/** Descriptions come first, then words of the grammar. */
+const rank = ({ text, isLiteral }: Expectation): number => (isLiteral ? 1 : text === 'an operator' ? 2 : 0);
+
+/** At most five expectations, in one sentence; where a part may end, how it ends says enough. */
+function listed(shown: readonly Expectation[]): string {
+  const most = 5;
+  const kept = [...shown].sort((a, b) => rank(a) - rank(b) || (a.text < b.text ? -1 : 1)).slice(0, most);
+  const words = kept.map(({ text, isLiteral }) => (isLiteral ? `\`${text}\`` : text)).sort();
+  if (shown.length > most) return `${words.join(', ')} or one of ${shown.length - most} more`;
+  if (words.length < 2) return words[0] ?? 'the end of the line';
+  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
+/** The marks that may end a part. */
+const closingOf = (expected: readonly Expectation[]): readonly Expectation[] =>
+  expected.filter((e) => e.isLiteral && ';:,]})'.includes(e.text));
+
+const operand: Expectation = { text: 'an operand', isLiteral: false };
+
+/** What of the expectations says enough: how a part may end, that an operand may start, that a type is missing. */
+function shownOf(expected: readonly Expectation[]): readonly Expectation[] {
+  const isDescribed = (...texts: string[]): boolean => texts.every((text) => expected.some((e) => !e.isLiteral && e.text === text));
+  const closing = closingOf(expected);
+  if (isDescribed('a name', 'an integer')) return [operand, ...closing];
+  if (isDescribed('a type')) return expected.filter((e) => e.text === 'a type');
+  return closing.some((e) => e.text === ',' || e.text === ';') ? closing : expected;
+}
+
+/** The mark that may be missing before a token: one that ends a line, where another one could start with the token. */
+function missingMark({ tokens }: Cursor, at: number, literals: readonly string[]): string | undefined {
+  if (at === 0) return undefined;
+  if (startsStatement(tokens, at)) return [';', ':'].find((each) => literals.includes(each));
+  return literals.includes(',') && startsOperand(tokens, at) ? ',' : undefined;
+}
+
+const operandStarts = new Set<number>([Kind.integer, Kind.decimalFloat, Kind.hexFloat, ...[...'[{'].map((each) => each.charCodeAt(0))]);
+
+/** Whether a token can only be the start of an operand, or of a parameter. */
+function startsOperand(tokens: Tokens, at: number): boolean {
+  const text = tokenText(tokens, at);
+  return (
+    operandStarts.has(tokens.kinds[at]!) || text === '.param' || (tokens.kinds[at] === Kind.word && text.length > 1 && text[0] === '%')
+  );
+}
+
+/** A statement that is a directive but for its dot. */
+function missingDot(c: Cursor, rule: LineRule): { help?: string } {
+  const word = `.${tokenText(c.tokens, c.index[0]!)}`;
+  const isDirective = isStatement(rule) && c.tokens.kinds[c.index[0]!] === Kind.word && c.count > 1 && mayStartLine(word);
+  return isDirective ? { help: `did you mean \`${word}\`?` } : {};
+}
+
+/** What is wrong with digits that are no number. */
+function numberHelp(text: string): { help?: string } {
+  const [, exact, digits = ''] = /^0([fFdD])([0-9a-fA-F]*)$/.exec(text) ?? [];
+  const wanted = exact === undefined ? 0 : exact.toLowerCase() === 'f' ? 8 : 16;
+  if (exact !== undefined && digits.length !== wanted)
+    return { help: `\`0${exact}\` is followed by ${wanted} hexadecimal digits, and here by ${digits.length}` };
+  const [, float, suffix] = /^(\d+\.\d*|\.\d+|\d+)([fFlL]|ul|ull|u|ll)$/.exec(text) ?? [];
+  if (float === undefined || suffix === undefined) return /^0\d+$/.test(text) ? { help: 'a number that starts with `0` is octal' } : {};
+  if (suffix === 'u' && !float.includes('.')) return { help: `did you mean \`${float}U\`?` };
+  return { help: `numbers have no suffix \`${suffix}\`: did you mean \`${float}\`?` };
+}
+
+/** The words that a description stands for: the types, for "a type". */
+function hiddenWords(expected: readonly Expectation[]): string[] {
+  return expected.some((e) => e.text === 'a type') ? literalsOf('type') : [];
+}
+
+interface Expression {
+  readonly obj?: unknown;
+  readonly terms?: readonly Expression[];
+  readonly factors?: readonly Expression[];
+  readonly args?: readonly Expression[];
+}
+
+/** The literals of a rule of the grammar. */
+function literalsOf(rule: string): string[] {
+  const words: string[] = [];
+  const visit = (e: Expression): void => {
+    if (typeof e.obj === 'string') words.push(e.obj);
+    for (const part of [...(e.terms ?? []), ...(e.factors ?? []), ...(e.args ?? [])]) visit(part);
+  };
+  visit((grammar() as unknown as { rules: Record<string, { body: Expression }> }).rules[rule]!.body);
+  return words;
+}

@@ -1,0 +1,35 @@
+/** What one line of a file gives, before it is put into its place in the tree. */
+import type { Span } from '../../base/source.ts';
+import type { Directive, Instruction, Label, Operand, PtxFunction, SectionData, Variable, Word } from './ast.ts';
+
+/** Variables come as a list, since one declaration may name several. */
+export type Line =
+  | readonly Variable[]
+  | Variable
+  | PtxFunction
+  | Instruction
+  | Label
+  | Directive
+  | SectionData
+  | SectionStart
+  | Header
+  | Operand;
+
+export interface SectionStart {
+  readonly kind: 'sectionStart';
+  readonly name: string;
+  readonly span: Span;
+}
+
+/** A directive that becomes a field of the module. */
+export type Header =
+  | { readonly kind: 'version'; readonly text: string; readonly span: Span }
+  | { readonly kind: 'target'; readonly targets: readonly Word[] }
+  | { readonly kind: 'addressSize'; readonly bits: number; readonly span: Span };
+
+/** The directive that a header was, and where it stands. */
+export function headerWord(line: Header): Word {
+  if (line.kind === 'version') return { name: '.version', span: line.span };
+  if (line.kind === 'addressSize') return { name: '.address_size', span: line.span };
+  return { name: '.target', span: { start: line.targets[0]!.span.start, end: line.targets.at(-1)!.span.end } };
+}

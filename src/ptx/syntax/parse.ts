@@ -1,0 +1,400 @@
+/**
+ * The parser: tokens, cut into lines (`split.ts`), each matched by the grammar or by a template of its shape (`shape.ts`),
+ * and put into the scopes that braces open. A line that does not match is reported, left out, and reading goes on after it.
+ */
+import { bug } from '../../base/bug.ts';
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import type { SourceFile, Span } from '../../base/source.ts';
+import type { Block, Item, Label, Module, Operand, PtxFunction, SectionData, Statement, Variable, Version, Word } from './ast.ts';
+import type { Cursor } from './cursor.ts';
+import { reportFailure, startOf } from './failure.ts';
+import { type Ended, type Frame, nameOf, sectionOf } from './frames.ts';
+import type { LineRule } from './grammar.ts';
+import { isFurtherLeft, resumesBody } from './layout.ts';
+import { type Header, headerWord, type Line } from './line.ts';
+import { type BuildLine, buildByMatch, buildByShape } from './shape.ts';
+import { closing, type Level, lineEnd, listAt, opcodeOf, punctuation, startsFunction, tokenText } from './split.ts';
+import { Kind, type Tokens, tokenize } from './tokens.ts';
+
+export interface ParseOptions {
+  /** False matches every line with Ohm, at a tenth of the speed; the tree is the same. Default true. */
+  readonly shapeCache?: boolean;
+}
+
+/**
+ * The most tokens, brackets in brackets, scopes in scopes and statements in a row without their semicolons that are read; all are
+ * far above what compilers write.
+ */
+export const limits = { tokens: 50_000, nesting: 64, scopes: 256, cuts: 20 } as const;
+
+/**
+ * Reads a module; never throws, whatever the text. Reports CM1001 to CM1012, any number of them; a module with
+ * errors holds what could be read.
+ */
+export function parse(file: SourceFile, diagnostics: Diagnostics, options: ParseOptions = {}): Module {
+  return parseBy(options.shapeCache === false ? buildByMatch : buildByShape, file, diagnostics);
+}
+
+/** As `parse`, with lines built in a given way. */
+export const parseBy = (build: BuildLine, file: SourceFile, diagnostics: Diagnostics): Module =>
+  new Parser(file, diagnostics, build).module();
+
+const openBrace = punctuation('{');
+const closeBrace = punctuation('}');
+const comma = punctuation(',');
+/** What a token does to the depth of nesting, by its kind. */
+const depths = new Int8Array(256);
+for (const c of '([{?') depths[punctuation(c)] = 1;
+for (const c of ')]}') depths[punctuation(c)] = -1;
+const prefixes = new Uint8Array(256);
+for (const c of '!~+-') prefixes[punctuation(c)] = 1;
+const openParenthesis = punctuation('(');
+const semicolon = punctuation(';');
+const question = punctuation('?');
+
+const ruleOf: Record<Level, LineRule> = { module: 'ModuleLine', body: 'BodyLine', section: 'SectionLine' };
+
+class Parser {
+  readonly #file: SourceFile;
+  readonly #diagnostics: Diagnostics;
+  readonly #build: BuildLine;
+  readonly #tokens: Tokens;
+  readonly #cursor: Cursor;
+  readonly #items: Item[] = [];
+  readonly #frames: Frame[] = [];
+  readonly #targets: Word[] = [];
+  readonly #headers: Word[] = [];
+  readonly #lost = new Set<string>();
+  #ended: Ended | undefined;
+  /** How often what ends at a token was cut. */
+  #cuts = { end: -1, count: 0 };
+  /** A brace and the one that closes it, which stands further left. */
+  #suspect: { readonly open: number; readonly close: number } | undefined;
+  #version: Version | undefined;
+  #addressSize: number | undefined;
+
+  constructor(file: SourceFile, diagnostics: Diagnostics, build: BuildLine) {
+    this.#file = file;
+    this.#diagnostics = diagnostics;
+    this.#build = build;
+    this.#tokens = tokenize(file.text);
+    this.#cursor = this.#newCursor();
+  }
+
+  #newCursor(): Cursor {
+    return {
+      tokens: this.#tokens,
+      index: new Int32Array(64),
+      count: 0,
+      elided: new Map(),
+      report: (code, holes, span) => this.#diagnostics.report(code, holes, { span }),
+    };
+  }
+
+  module(): Module {
+    const { count } = this.#tokens;
+    for (let at = 0; at < count; ) {
+      const next = this.#step(at);
+      if (next <= at) bug(`the parser stands still at token ${at}`);
+      at = next;
+    }
+    this.#atEnd();
+    return {
+      file: this.#file,
+      version: this.#version,
+      targets: this.#targets,
+      addressSize: this.#addressSize,
+      headers: this.#headers,
+      items: this.#items,
+      ...(this.#lost.size > 0 ? { lost: this.#lost } : {}),
+    };
+  }
+
+  /** Reads one line or brace and gives the token after it. */
+  #step(at: number): number {
+    const kind = this.#tokens.kinds[at];
+    const frame = this.#frames.at(-1);
+    if (kind === closeBrace) return this.#close(at);
+    if (kind === openBrace && (frame?.kind === 'function' || frame?.kind === 'block')) return this.#openBlock(at);
+    if (frame && frame.kind !== 'section' && startsFunction(this.#tokens, at)) this.#abandonFrames(at);
+    else if (!frame && this.#ended && resumesBody(this.#tokens, at)) this.#reopen(this.#ended, at);
+    return this.#line(at);
+  }
+
+  #level(): Level {
+    const frame = this.#frames.at(-1);
+    if (!frame) return 'module';
+    return frame.kind === 'section' ? 'section' : 'body';
+  }
+
+  #line(at: number): number {
+    const level = this.#level();
+    const end = lineEnd(this.#tokens, at, level);
+    const before = this.#diagnostics.list.length;
+    const isGathered = this.#gather(this.#cursor, at, end, ruleOf[level]);
+    const line = isGathered ? this.#build(this.#cursor, ruleOf[level]) : undefined;
+    if (line) {
+      // What a faulty list of parameters declares is not known, nor what may be passed to the function.
+      if (this.#diagnostics.list.length > before) this.#lose(at, end);
+      this.#place(line, end);
+      return end;
+    }
+    const cut = isGathered ? this.#fail(this.#cursor, ruleOf[level]) : undefined;
+    if (cut !== undefined && at < cut && cut < end && this.#mayCut(end)) return this.#cutShort(at, cut, end, before);
+    this.#lose(at, end);
+    if (level === 'module' && this.#tokens.kinds[end - 1] === openBrace) this.#openUnread(end - 1);
+    return end;
+  }
+
+  /** Each cut reads what follows up to the same end once more, so that their number has a bound. */
+  #mayCut(end: number): boolean {
+    this.#cuts = this.#cuts.end === end ? { end, count: this.#cuts.count + 1 } : { end, count: 1 };
+    return this.#cuts.count <= limits.cuts;
+  }
+
+  /** The statement at `at` lacks its semicolon before `cut`: it is read as if the one that ends the line stood there. */
+  #cutShort(at: number, cut: number, end: number, before: number): number {
+    const cursor = this.#cursor;
+    const { list } = this.#diagnostics;
+    const start = this.#tokens.starts[cut]!;
+    // What was said of lists beyond the cut is said again when they are read.
+    list.push(...list.splice(before).filter(({ labels }) => (labels[0]?.span.start ?? 0) < start));
+    while (cursor.count > 0 && cursor.index[cursor.count - 1]! >= cut) cursor.elided.delete(cursor.index[--cursor.count]!);
+    // An opcode alone is left out: all that stands between it and the next token would be its modifiers.
+    const isBare = cursor.index[cursor.count - 1] === opcodeOf(this.#tokens, at);
+    cursor.index[cursor.count++] = end - 1;
+    const line = !isBare && this.#tokens.kinds[end - 1] === semicolon ? this.#build(cursor, ruleOf[this.#level()]) : undefined;
+    if (line) this.#place(line, cut);
+    else this.#lose(at, cut);
+    return cut;
+  }
+
+  /** Builds one element of a list, or reports why not. */
+  #read(cursor: Cursor, from: number, to: number, rule: LineRule): Line | undefined {
+    const line = this.#gather(cursor, from, to, rule) ? this.#build(cursor, rule) : undefined;
+    if (line) return line;
+    if (cursor.count > 0) this.#fail(cursor, rule);
+    this.#lose(from, to);
+    return undefined;
+  }
+
+  /** Says why a line is none. Gives the token before which it lacks its end, if that is all that it lacks. */
+  #fail(cursor: Cursor, rule: LineRule): number | undefined {
+    // The rest of the text is one comment, which was reported; it is no news that the statement before it is cut short.
+    const last = (cursor.index[cursor.count - 1] ?? 0) + 1;
+    if (this.#tokens.openComment >= 0 && last === this.#tokens.count) return undefined;
+    return reportFailure(cursor, rule, this.#diagnostics);
+  }
+
+  /** What stands between two tokens was not read. */
+  #lose(from: number, to: number): void {
+    this.#lost.add(tokenText(this.#tokens, from));
+    for (let i = from; i < to; i++) if (this.#tokens.kinds[i] === Kind.word) this.#lost.add(tokenText(this.#tokens, i));
+  }
+
+  /** Puts the tokens of a line into the cursor, but for modifiers and initialisers; false when the line is beyond the limits. */
+  #gather(cursor: Cursor, from: number, to: number, rule: LineRule): boolean {
+    const { kinds } = this.#tokens;
+    const opcode = rule === 'BodyLine' ? opcodeOf(this.#tokens, from) : -1;
+    if (cursor.elided.size > 0) cursor.elided.clear();
+    let [count, depth, signs, deepest] = [0, 0, 0, 0];
+    for (let i = from; i < to; i++) {
+      const kind = kinds[i]!;
+      if (count >= cursor.index.length) cursor.index = enlarged(cursor.index);
+      cursor.index[count++] = i;
+      if (i === opcode) while (i + 1 < to && kinds[i + 1] === Kind.dotWord) i++;
+      // Names and numbers, which most tokens are, change nothing.
+      if (kind >= Kind.word) {
+        signs = 0;
+        continue;
+      }
+      depth += depths[kind]!;
+      signs = prefixes[kind] === 1 ? signs + 1 : 0;
+      if (depth > deepest) deepest = depth;
+      if (signs > deepest) deepest = signs;
+      if (kind !== openBrace && kind !== openParenthesis) continue;
+      const rule = listAt(this.#tokens, i, from);
+      const close = rule ? closing(this.#tokens, i, to) : to;
+      if (!rule || close >= to || close === i + 1) continue;
+      cursor.elided.set(i, this.#elements(i, close, depth, rule));
+      i = close - 1;
+    }
+    cursor.count = count;
+    const span = this.#spanOf(from);
+    return this.#isWithin('long', count, limits.tokens, span) && this.#isWithin('deeply nested', deepest, limits.nesting, span);
+  }
+
+  #isWithin(what: string, count: number, limit: number, span: Span): boolean {
+    if (count > limit) this.#diagnostics.report('CM1009', { what, count, limit }, { span });
+    return count <= limit;
+  }
+
+  /** The elements of a list, one by one. */
+  #elements(open: number, close: number, depth: number, rule: 'Initialiser' | 'Parameter'): (Operand | Variable)[] {
+    const elements: (Operand | Variable)[] = [];
+    if (!this.#isWithin('deeply nested', depth, limits.nesting, this.#spanOf(open))) return elements;
+    const cursor = this.#newCursor();
+    for (let at = open + 1; at <= close; ) {
+      const end = this.#elementEnd(at, close);
+      const element = at === end ? this.#expectElement(end, rule) : this.#element(cursor, at, end, depth, rule);
+      if (element) elements.push(element);
+      at = end + 1;
+    }
+    return elements;
+  }
+
+  #element(cursor: Cursor, from: number, to: number, depth: number, rule: 'Initialiser' | 'Parameter'): Operand | Variable | undefined {
+    const { kinds, starts, ends } = this.#tokens;
+    if (rule === 'Parameter' || kinds[from] !== openBrace || closing(this.#tokens, from, to) !== to - 1)
+      return this.#read(cursor, from, to, rule) as Operand | Variable | undefined;
+    const elements = to - from === 2 ? [] : this.#elements(from, to - 1, depth + 1, rule);
+    return { kind: 'vector', elements: elements as Operand[], span: { start: starts[from]!, end: ends[to - 1]! } };
+  }
+
+  #expectElement(at: number, rule: LineRule): undefined {
+    const span = this.#spanOf(at);
+    const found = `\`${this.#file.text.slice(span.start, span.end)}\``;
+    this.#diagnostics.report('CM1001', { expected: startOf[rule], found }, { span });
+  }
+
+  #spanOf(token: number): Span {
+    return { start: this.#tokens.starts[token]!, end: this.#tokens.ends[token]! };
+  }
+
+  /** The comma after the element at `at`, or `end`. */
+  #elementEnd(at: number, end: number): number {
+    const { kinds } = this.#tokens;
+    let depth = 0;
+    for (let i = at; i < end; i++) {
+      const kind = kinds[i]!;
+      if (kind === comma && depth <= 0) return i;
+      if (kind !== question) depth += depths[kind]!;
+    }
+    return end;
+  }
+
+  /** Puts a line where it belongs. */
+  #place(line: Line, end: number): void {
+    const isHead = !isList(line) && (line.kind === 'function' || line.kind === 'sectionStart');
+    if (isHead) this.#ended = undefined;
+    if (isList(line)) for (const variable of line) this.#add(variable);
+    else if (line.kind === 'function') this.#placeFunction(line, end);
+    else if (line.kind === 'sectionStart') this.#frames.push({ kind: 'section', head: line, open: end - 1, items: [] });
+    else if (line.kind === 'version' || line.kind === 'target' || line.kind === 'addressSize') this.#placeHeader(line);
+    else this.#add(line as Statement | Label | SectionData);
+  }
+
+  #placeFunction(head: PtxFunction, end: number): void {
+    if (head.body) this.#frames.push({ kind: 'function', head, open: end - 1, body: [] });
+    else this.#items.push(head);
+  }
+
+  #placeHeader(line: Header): void {
+    this.#headers.push(headerWord(line));
+    if (line.kind === 'target') this.#targets.push(...line.targets);
+    else if (line.kind === 'version') this.#placeVersion(line.text, line.span);
+    else if (this.#addressSize !== undefined) this.#diagnostics.report('CM1010', { name: '.address_size' }, { span: line.span });
+    else this.#addressSize = line.bits;
+  }
+
+  #placeVersion(text: string, span: Span): void {
+    const parts = /^(\d{1,9})\.(\d{1,9})$/.exec(text);
+    if (!parts) this.#diagnostics.report('CM1011', { text }, { span });
+    else if (this.#version) this.#diagnostics.report('CM1010', { name: '.version' }, { span });
+    else this.#version = { major: Number(parts[1]), minor: Number(parts[2]), span };
+  }
+
+  #add(node: Item | Statement | SectionData): void {
+    const frame = this.#frames.at(-1);
+    if (!frame) this.#items.push(node as Item);
+    else if (frame.kind === 'section') frame.items.push(node as Label | SectionData);
+    else frame.body.push(node as Statement);
+  }
+
+  /** A body whose head could not be read is read for its errors. */
+  #openUnread(open: number): void {
+    this.#frames.push({ kind: 'function', head: undefined, open, body: [] });
+  }
+
+  #openBlock(at: number): number {
+    if (this.#frames.length <= limits.scopes) {
+      this.#frames.push({ kind: 'block', open: at, body: [] });
+      return at + 1;
+    }
+    const span = this.#spanOf(at);
+    this.#isWithin('deeply nested', this.#frames.length, limits.scopes, span);
+    this.#finishAll(span.end);
+    return this.#tokens.count;
+  }
+
+  #close(at: number): number {
+    const frame = this.#frames.pop();
+    if (!frame) this.#diagnostics.report('CM1007', {}, { span: this.#spanOf(at) });
+    else this.#finish(frame, this.#tokens.ends[at]!);
+    this.#ended = undefined;
+    if (frame?.kind === 'function') this.#ended = { frame, close: at, item: this.#items.length - 1 };
+    if (frame?.kind === 'block' && isFurtherLeft(this.#tokens, at, frame.open)) this.#suspect ??= { open: frame.open, close: at };
+    else if (this.#frames.length === 0) this.#suspect = undefined;
+    return at + 1;
+  }
+
+  /** Statements follow the `}` of a function: it stands there too early, and the body goes on. */
+  #reopen({ frame, close, item }: Ended, at: number): void {
+    const more = [{ span: this.#spanOf(at), text: 'statements follow it' }];
+    this.#diagnostics.report('CM1013', { what: nameOf(frame) }, { span: this.#spanOf(close), more });
+    if (frame.head) this.#items.splice(item, 1);
+    this.#frames.push(frame);
+    this.#ended = undefined;
+  }
+
+  #finish(frame: Frame, end: number): void {
+    const start = this.#tokens.starts[frame.open]!;
+    if (frame.kind === 'block') this.#add({ kind: 'block', body: frame.body, span: { start, end } } satisfies Block);
+    else if (frame.kind === 'section') this.#items.push(sectionOf(frame.head, frame.items, end));
+    else if (frame.head) this.#items.push({ ...frame.head, body: frame.body, span: { start: frame.head.span.start, end } });
+  }
+
+  /** The next function starts at `at`, or the text ends, inside of braces: says so once and closes them all. */
+  #abandonFrames(at: number): void {
+    const outermost = this.#frames[0]!;
+    const opened = { span: this.#spanOf(outermost.open), text: 'opened here' };
+    const found = at < this.#tokens.count ? `\`${tokenText(this.#tokens, at)}\`` : 'the end of the file';
+    const suspect = this.#suspect;
+    const end = this.#tokens.ends[(suspect ? suspect.close : at) - 1]!;
+    const more = suspect
+      ? [
+          { span: this.#spanOf(suspect.open), text: 'this brace may be the one that is not closed' },
+          { span: this.#spanOf(suspect.close), text: 'this one closes it, and stands further left' },
+        ]
+      : [];
+    const label = suspect ? 'a `}` may be missing here' : '`}` expected here';
+    this.#diagnostics.report('CM1006', { what: nameOf(outermost), found }, { span: { start: end, end }, label, more: [opened, ...more] });
+    // Variables that follow the place where the brace is missing belong to the module.
+    for (const each of this.#frames)
+      for (const node of each.kind === 'section' ? [] : each.body)
+        if (node.kind === 'variable' && node.space !== 'reg') this.#lost.add(node.name);
+    this.#suspect = undefined;
+    this.#finishAll(this.#tokens.ends[at - 1]!);
+  }
+
+  #finishAll(end: number): void {
+    for (let frame = this.#frames.pop(); frame; frame = this.#frames.pop()) this.#finish(frame, end);
+  }
+
+  #atEnd(): void {
+    const { openComment, count, ends } = this.#tokens;
+    if (openComment >= 0) {
+      this.#diagnostics.report('CM1005', {}, { span: { start: openComment, end: openComment + 2 } });
+      for (const [word] of this.#file.text.slice(openComment).matchAll(/[\w$%]+/g)) this.#lost.add(word);
+      this.#finishAll(ends[count - 1] ?? 0);
+    } else if (this.#frames.length > 0) this.#abandonFrames(count);
+  }
+}
+
+const isList = (line: Line): line is Extract<Line, readonly unknown[]> => Array.isArray(line);
+
+function enlarged(index: Int32Array): Int32Array {
+  const larger = new Int32Array(index.length * 2);
+  larger.set(index);
+  return larger;
+}

@@ -1,0 +1,76 @@
+/**
+ * `d = a * b + c` by a warp: each thread asks the lanes that hold them for the rows of a and the columns of b of its own elements of d.
+ */
+import type { Value } from '../../../ir/index.ts';
+import type { RowBuilder } from '../../model/row.ts';
+import { addedTo, factorIn, numberIn, packed, type Sum, summed } from './elements.ts';
+import type { Element, Fragment } from './fragments.ts';
+import { bitsOf, type Coordinate, chosen, coordinatesOf, numberOf, once, registerAt, whereabouts } from './lanes.ts';
+
+/** A matrix of a product: how it is laid out, what its elements are, and what the thread holds of it. */
+export interface Matrix {
+  readonly fragment: Fragment;
+  readonly element: Element;
+  readonly registers: readonly Value[];
+}
+
+export interface Product {
+  readonly a: Matrix;
+  readonly b: Matrix;
+  readonly c: Matrix;
+  readonly d: { readonly fragment: Fragment } & Sum;
+  readonly k: number;
+}
+
+/** Rows and columns of the elements that the thread holds, in the order of registers and parts. */
+export function positionsOf({ row, column, registers, bits, registerBits }: Fragment): { row: Coordinate[]; column: Coordinate[] }[] {
+  const parts = registerBits / bits;
+  return Array.from({ length: registers * parts }, (_, i) => {
+    const [register, part] = [Math.floor(i / parts), i % parts];
+    return { row: coordinatesOf(row, register, part), column: coordinatesOf(column, register, part) };
+  });
+}
+
+const reads = { number: numberIn, factor: factorIn };
+
+/** An element of a matrix, for the lane that asks: as a number that is computed with, or as a factor of tiles. */
+export function elementOf(
+  ir: RowBuilder,
+  { fragment, element, registers }: Matrix,
+  row: readonly Coordinate[],
+  column: readonly Coordinate[],
+  as: keyof typeof reads = 'number',
+): Value {
+  const at = whereabouts(fragment, row, column);
+  const register = registerAt(ir, registers, at);
+  const isFixed = at.part.every((bit) => typeof bit === 'number');
+  const name = `${as} ${element} ${register} ${isFixed ? at.part.join('') : JSON.stringify(at.part)}`;
+  return once(ir, name, () =>
+    reads[as](ir, element, register, isFixed ? chosen(ir, at.part, (part) => ir.const('i32', part)) : numberOf(ir, at.part)),
+  );
+}
+
+/** The registers of d. */
+export function product(ir: RowBuilder, { a, b, c, d, k }: Product): Value[] {
+  const depth = Math.log2(k);
+  const elements = positionsOf(d.fragment).map(({ row, column }) => {
+    const pairs = Array.from({ length: k }, (_, at) => {
+      const along = bitsOf(at, depth);
+      return [elementOf(ir, a, row, along), elementOf(ir, b, along, column)] as const;
+    });
+    return summed(ir, d, pairs, elementOf(ir, c, row, column));
+  });
+  return packed(ir, d.element, elements);
+}
+
+/** Of matrices of bits: how many bits of a row and a column differ (`xor`) or are both set (`and`), word by word. */
+export function bitProduct(ir: RowBuilder, { a, b, c, d, k }: Product, op: 'xor' | 'and'): Value[] {
+  const words = Array.from({ length: k / 32 }, (_, at) => bitsOf(32 * at, Math.log2(k)));
+  return positionsOf(d.fragment).map(({ row, column }) => {
+    const counts = words.map((along) => {
+      const [x, y] = [elementOf(ir, a, row, along), elementOf(ir, b, along, column)];
+      return ir.popcount(op === 'xor' ? ir.xor(x, y) : ir.and(x, y));
+    });
+    return addedTo(ir, counts, elementOf(ir, c, row, column), false);
+  });
+}

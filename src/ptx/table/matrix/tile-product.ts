@@ -1,0 +1,95 @@
+/**
+ * `d = a * b + c` by products of 8 by 8 (`matmul`), whose matrices are spread over the warp in one way for all: each thread fetches what
+ * it has of each tile, and from the tiles of d what it is to hold. Products of two such factors are exact in singles, so sums of them in
+ * whatever order, each rounded in whatever way, are as near as the rows promise.
+ */
+import type { Value } from '../../../ir/index.ts';
+import { matrixLayout, matrixSize } from '../../../ir/types.ts';
+import type { RowBuilder } from '../../model/row.ts';
+import { packed } from './elements.ts';
+import type { Fragment, Place } from './fragments.ts';
+import { bitsOf, type Coordinate, coordinatesOf, registerAt, whereabouts } from './lanes.ts';
+import { elementOf, type Matrix, type Product, positionsOf, product } from './product.ts';
+
+const place =
+  (of: Place['of']) =>
+  (bit: number): Place => ({ of, bit });
+/** Rows and columns of a tile as places: of the column the lowest bit tells a thread's two elements. */
+const tileRow = matrixLayout.row.map(place('lane'));
+const tileColumn = (first: Place): Place[] => [first, ...matrixLayout.column.map(place('lane'))];
+
+const sizeOf = (along: readonly Place[]): number => 2 ** along.length;
+
+/** The registers of d: by tiles where that is asked for and can be, else each thread its own elements. */
+export const productOfMatrices = (ir: RowBuilder, matrices: Product): Value[] =>
+  ir.isMmaFast && isOfTiles(matrices) ? tiledProduct(ir, matrices) : product(ir, matrices);
+
+/** Whether a product is one of tiles: of floats, and 8 or more along k. What is left over has the exact form. */
+function isOfTiles({ a, b, d, k }: Product): boolean {
+  const isShort = [a, b].every(({ element }) => ['f16', 'bf16', 'tf32', 'e4m3', 'e5m2'].includes(element));
+  return isShort && (d.element === 'f16' || d.element === 'f32') && k >= matrixSize && (d.rounding ?? 'rn') === 'rn';
+}
+
+function tiledProduct(ir: RowBuilder, matrices: Product): Value[] {
+  const { a, b, c, d, k } = isUpright(matrices) ? matrices : transposed(matrices);
+  const [rows, columns] = [c.fragment.row, c.fragment.column].map((along) => sizeOf(along) / matrixSize) as [number, number];
+  const depth = k / matrixSize;
+  const tiles = Array.from({ length: rows * columns }, (_, at) => {
+    const [row, column] = [Math.floor(at / columns), at % columns];
+    let sum = tileOf(ir, c, 'number', [row, rows], [column, columns]);
+    for (let step = 0; step < depth; step++) {
+      const [left, right] = [
+        tileOf(ir, a, 'factor', [row, rows], [step, depth]),
+        tileOf(ir, b, 'factor', [step, depth], [column, columns]),
+      ];
+      sum = ir.matmul('v2.f32', left, right, sum);
+    }
+    return sum;
+  });
+  return registersOf(ir, tiles, [rows, columns], d);
+}
+
+/** Whether neighbours in a row of c are in one register of a thread, or in two, as they are in tiles. */
+const isUpright = ({ c }: Product): boolean => c.fragment.column[0]!.of !== 'lane';
+
+const turned = <T extends { readonly fragment: Fragment }>(matrix: T): T => ({
+  ...matrix,
+  fragment: { ...matrix.fragment, row: matrix.fragment.column, column: matrix.fragment.row },
+});
+/** The same product of the matrices with rows for columns. */
+const transposed = ({ a, b, c, d, k }: Product): Product => ({ a: turned(b), b: turned(a), c: turned(c), d: turned(d), k });
+
+type Tile = readonly [index: number, count: number];
+
+/** What a thread has of a tile of a matrix. */
+function tileOf(ir: RowBuilder, matrix: Matrix, as: 'number' | 'factor', row: Tile, column: Tile): Value {
+  const along = (places: readonly Place[], part: number, [index, count]: Tile): Coordinate[] => [
+    ...coordinatesOf(places, 0, part),
+    ...bitsOf(index, Math.log2(count)),
+  ];
+  const [first, second] = [0, 1].map((part) => {
+    const columns = along(tileColumn({ of: 'part', bit: 0 }), part, column);
+    return elementOf(ir, matrix, along(tileRow, 0, row), columns, as);
+  }) as [Value, Value];
+  return ir.vec2(ir.typeOf(first) === 'f16' ? 'v2.f16' : 'v2.f32', first, second);
+}
+
+/** The registers of d from its tiles, row after row: their elements are rounded where they are, and then moved. */
+function registersOf(ir: RowBuilder, tiles: readonly Value[], [rows, columns]: readonly [number, number], d: Product['d']): Value[] {
+  const elements = tiles.flatMap((tile) => [0, 1].map((lane) => ir.extract('f32', tile, { lane })));
+  const registers = packed(ir, d.element, elements);
+  // Of halves a register holds both elements of a tile.
+  const inRegister = d.element === 'f16' ? 0 : 1;
+  const first: Place = inRegister === 0 ? { of: 'part', bit: 0 } : { of: 'register', bit: 0 };
+  const further = (from: number, count: number): Place[] => Array.from({ length: count }, (_, i) => ({ of: 'register', bit: from + i }));
+  const [across, down] = [Math.log2(columns), Math.log2(rows)];
+  const laid = {
+    ...d.fragment,
+    row: [...tileRow, ...further(inRegister + across, down)],
+    column: [...tileColumn(first), ...further(inRegister, across)],
+  };
+  const perRegister = 2 - inRegister;
+  return positionsOf(d.fragment)
+    .filter((_, i) => i % perRegister === 0)
+    .map(({ row, column }) => registerAt(ir, registers, whereabouts(laid, row, column)));
+}

@@ -1,0 +1,192 @@
+/** Addresses, caches and matrices in memory: forms that are refused. Source: PTX ISA 9.0, 9.7.9. */
+import { type Row, row } from '../../model/row.ts';
+
+const hopper = { ptx: 7.8, sm: 90 } as const;
+const ampere = { ptx: 7.4, sm: 80 } as const;
+
+const ofCluster = {
+  refused: 'the shared memory of other blocks of a cluster, which no Apple GPU reaches: a threadgroup sees only its own',
+  instead: 'exchange data through device memory, in a kernel without clusters',
+} as const;
+const hint = {
+  refused: 'a hint to the caches: not there yet',
+  instead: 'leave it out: it changes no result',
+} as const;
+const dropped = {
+  refused: 'a promise that memory is not read again, after which its bytes are undefined: not there yet',
+  instead: 'leave it out',
+} as const;
+const tileMoves = {
+  refused: 'matrix tiles spread over the lanes of a warp as NVIDIA tensor cores want them: not there yet',
+  instead: 'load each element with `ld.shared`',
+} as const;
+
+const cacheRows = (): readonly Row[] => [
+  row({
+    syntax: 'prefetch{.space}.tensormap [a]',
+    values: { space: ['const', 'param'] },
+    since: { ptx: 8, sm: 90 },
+    doc: 'Fetches the description of a tensor.',
+    source: '9.7.9.15',
+    status: hint,
+  }),
+  row({
+    syntax: 'discard{.global}.L2 [a], size',
+    types: { size: 'b32' },
+    constants: { size: [128, 128] },
+    since: ampere,
+    doc: 'Drops a line from the cache without writing it back.',
+    source: '9.7.9.17',
+    status: dropped,
+  }),
+  row({
+    syntax: 'createpolicy.fractional.primary{.secondary}.b64 d{, fraction}',
+    values: {
+      primary: ['L2::evict_last', 'L2::evict_normal', 'L2::evict_first', 'L2::evict_unchanged'],
+      secondary: ['L2::evict_first', 'L2::evict_unchanged'],
+    },
+    types: { d: 'b64', fraction: 'f32' },
+    since: ampere,
+    doc: 'Makes a cache policy for a fraction of the accesses.',
+    source: '9.7.9.18',
+    status: hint,
+  }),
+  row({
+    syntax: 'createpolicy.range{.global}.primary{.secondary}.b64 d, [a], first, total',
+    values: {
+      primary: ['L2::evict_last', 'L2::evict_normal', 'L2::evict_first', 'L2::evict_unchanged'],
+      secondary: ['L2::evict_first', 'L2::evict_unchanged'],
+    },
+    types: { d: 'b64', first: 'b32', total: 'b32' },
+    since: ampere,
+    doc: 'Makes a cache policy for a range of addresses.',
+    source: '9.7.9.18',
+    status: hint,
+  }),
+  row({
+    syntax: 'createpolicy.cvt.L2.b64 d, a',
+    types: { d: 'b64', a: 'b64' },
+    since: ampere,
+    doc: "Makes a cache policy of the host's access property.",
+    source: '9.7.9.18',
+    status: hint,
+  }),
+];
+
+const spaceRows = (): readonly Row[] => [
+  row({
+    syntax: 'isspacep.shared::cluster p, a',
+    types: { p: 'pred', a: 'b64' },
+    since: hopper,
+    doc: 'Whether a generic address points into shared memory of the cluster.',
+    source: '9.7.9.19',
+    status: ofCluster,
+  }),
+  row({
+    syntax: 'cvta.shared::cluster.size d, a',
+    values: { size: ['u32', 'u64'] },
+    types: { d: '.size', a: '.size' },
+    since: hopper,
+    doc: 'The generic address of memory of a cluster.',
+    source: '9.7.9.20',
+    status: ofCluster,
+  }),
+  row({
+    syntax: 'cvta.to.shared::cluster.size d, a',
+    values: { size: ['u32', 'u64'] },
+    types: { d: '.size', a: '.size' },
+    since: hopper,
+    doc: 'The address in the memory of a cluster of a generic address.',
+    source: '9.7.9.20',
+    status: ofCluster,
+  }),
+  row({
+    syntax: 'mapa{.shared::cluster}.type d, a, b',
+    values: { type: ['u32', 'u64'] },
+    types: { b: 'u32' },
+    since: hopper,
+    doc: 'The address of the same place in the shared memory of another block.',
+    source: '9.7.9.23',
+    status: ofCluster,
+  }),
+  row({
+    syntax: 'getctarank{.shared::cluster}.type d, a',
+    values: { type: ['u32', 'u64'] },
+    types: { d: 'u32' },
+    since: hopper,
+    doc: 'Which block of the cluster an address belongs to.',
+    source: '9.7.9.24',
+    status: ofCluster,
+  }),
+];
+
+const tileRows = (): readonly Row[] => [
+  row({
+    syntax: 'ldmatrix.sync.aligned.m8n16.num{.space}.b8x16.source d, [a]',
+    values: { num: ['x1', 'x2', 'x4'], space: ['shared', 'shared::cta'], source: ['b6x16_p32', 'b4x16_p64'] },
+    types: { d: 'b32' },
+    vectors: { d: 'elements' },
+    lanes: { d: '.num' },
+    since: { ptx: 8.6, sm: 100 },
+    doc: 'Loads tiles of 8 by 16 small floats, spread over the warp.',
+    source: '9.7.14.5.15',
+    status: tileMoves,
+  }),
+  row({
+    syntax: 'ldmatrix.sync.aligned.m16n16.x1.trans{.space}.b8 d, [a]',
+    values: { space: ['shared', 'shared::cta'] },
+    types: { d: 'b32' },
+    vectors: { d: 'elements' },
+    lanes: { d: 2 },
+    since: { ptx: 8.6, sm: 100 },
+    doc: 'Loads a tile of 16 by 16 bytes, spread over the warp.',
+    source: '9.7.14.5.15',
+    status: tileMoves,
+  }),
+  row({
+    syntax: 'ldmatrix.sync.aligned.m16n16.x2.trans{.space}.b8 d, [a]',
+    values: { space: ['shared', 'shared::cta'] },
+    types: { d: 'b32' },
+    vectors: { d: 'elements' },
+    lanes: { d: 4 },
+    since: { ptx: 8.6, sm: 100 },
+    doc: 'Loads two tiles of 16 by 16 bytes, spread over the warp.',
+    source: '9.7.14.5.15',
+    status: tileMoves,
+  }),
+  row({
+    syntax: 'ldmatrix.sync.aligned.m16n16.x1.trans{.space}.b8x16.source d, [a]',
+    values: { space: ['shared', 'shared::cta'], source: ['b6x16_p32', 'b4x16_p64'] },
+    types: { d: 'b32' },
+    vectors: { d: 'elements' },
+    lanes: { d: 2 },
+    since: { ptx: 8.6, sm: 100 },
+    doc: 'Loads a tile of 16 by 16 small floats, spread over the warp.',
+    source: '9.7.14.5.15',
+    status: tileMoves,
+  }),
+  row({
+    syntax: 'ldmatrix.sync.aligned.m16n16.x2.trans{.space}.b8x16.source d, [a]',
+    values: { space: ['shared', 'shared::cta'], source: ['b6x16_p32', 'b4x16_p64'] },
+    types: { d: 'b32' },
+    vectors: { d: 'elements' },
+    lanes: { d: 4 },
+    since: { ptx: 8.6, sm: 100 },
+    doc: 'Loads two tiles of 16 by 16 small floats, spread over the warp.',
+    source: '9.7.14.5.15',
+    status: tileMoves,
+  }),
+  row({
+    syntax: 'stmatrix.sync.aligned.m16n8.num.trans{.space}.b8 [a], b',
+    values: { num: ['x1', 'x2', 'x4'], space: ['shared', 'shared::cta'] },
+    types: { b: 'b32' },
+    vectors: { b: 'elements' },
+    lanes: { b: '.num' },
+    since: { ptx: 8.6, sm: 100 },
+    doc: 'Stores tiles of 16 by 8 bytes that are spread over the warp.',
+    source: '9.7.14.5.16',
+    status: tileMoves,
+  }),
+];
+
+export const laterAddressRows = (): readonly Row[] => [...cacheRows(), ...spaceRows(), ...tileRows()];

@@ -1,0 +1,331 @@
+/** Atomics (9.7.13.5 to 9.7.13.7). Source: PTX ISA 9.0. */
+import type { Refusal, Row } from '../../model/row.ts';
+import { refusing, scopes } from './refuse.ts';
+
+const instead = 'write one value per thread and combine them in shared memory, or in a second launch';
+const decorated: Refusal = {
+  refused: 'a cache policy on an atomic, or the scope of a cluster: not there yet',
+  instead: 'leave `.L2::cache_hint` and the policy out and write `.gpu` for `.cluster`: that changes no result',
+};
+const small: Refusal = {
+  refused: 'an atomic of a vector, or of halves with a cache policy or the scope of a cluster: not there yet',
+  instead,
+};
+const wide: Refusal = {
+  refused: 'an atomic of 64 bits with a cache policy or the scope of a cluster: AIR has none of 64 bits that gives the value before',
+  instead,
+};
+const huge: Refusal = { refused: 'an atomic of 128 bits: those of AIR have 32', instead };
+const inCluster: Refusal = {
+  refused: 'an atomic in the memory of other blocks: Metal has no clusters of threadgroups',
+  instead: 'use global memory',
+};
+const asynchronous: Refusal = {
+  refused: 'an atomic that is done later and reports to a barrier in memory: AIR has neither',
+  instead: 'use `red` and `bar.sync 0`',
+};
+
+const space = ['global', 'shared', 'shared::cta'] as const;
+const scope = scopes;
+const memory = { a: 'b64' } as const;
+const policy = { ...memory, policy: 'b64' } as const;
+const onlyWith = { policy: 'L2::cache_hint' } as const;
+const words = { space, scope, op: ['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max'], type: ['b32', 'u32', 's32'] } as const;
+const ordering = ['relaxed', 'acquire', 'release', 'acq_rel'] as const;
+/** Which types an operation is not for. */
+const mismatched = [
+  { op: ['and', 'or', 'xor', 'exch'], type: ['u32', 's32', 'u64', 's64'] },
+  { op: ['add', 'inc', 'dec', 'min', 'max'], type: ['b32', 'b64'] },
+  { op: ['inc', 'dec'], type: ['s32', 'u64', 's64'] },
+  { op: ['add'], type: ['s64'] },
+] as const;
+
+/** Only global memory is cached. */
+const sharedHint = { space: ['shared', 'shared::cta', 'shared::cluster'], 'L2::cache_hint': ['L2::cache_hint'] } as const;
+
+const old = { ptx: 1.1, sm: 11 } as const;
+const hopper = { ptx: 8.1, sm: 90 } as const;
+const atom = refusing({ since: old, source: '9.7.13.5', status: decorated });
+
+const atomRows = (): readonly Row[] => [
+  atom({
+    syntax: 'atom{.sem}{.scope}{.space}.op{.L2::cache_hint}.type d, [a], b{, policy}',
+    values: { ...words, op: [...words.op, 'exch'], sem: ordering },
+    excludes: [...mismatched, sharedHint],
+    types: policy,
+    onlyWith,
+    doc: 'Combines a number with one in memory, and gives what was there.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}{.space}.cas.b32 d, [a], b, c',
+    values: { sem: ordering, scope, space },
+    types: { ...memory, d: 'b32', b: 'b32', c: 'b32' },
+    doc: 'Puts `c` where memory holds `b`, and gives what was there.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}{.space}.add{.L2::cache_hint}.f32 d, [a], b{, policy}',
+    values: { sem: ordering, scope, space },
+    excludes: [sharedHint],
+    types: { ...policy, d: 'f32', b: 'f32' },
+    onlyWith,
+    since: { ptx: 2, sm: 20 },
+    doc: 'Adds a float to one in memory, and gives what was there.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}{.space}.add.noftz{.L2::cache_hint}.type d, [a], b{, policy}',
+    values: { sem: ordering, scope, space, type: ['f16', 'f16x2', 'bf16', 'bf16x2'] },
+    excludes: [sharedHint],
+    types: policy,
+    onlyWith,
+    since: { ptx: 6.2, sm: 60 },
+    status: small,
+    doc: 'Adds halves to those in memory, and gives what was there.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}{.space}.cas.b16 d, [a], b, c',
+    values: { sem: ordering, scope, space },
+    types: { a: 'b64', d: 'b16', b: 'b16', c: 'b16' },
+    since: { ptx: 6.3, sm: 70 },
+    status: small,
+    doc: 'Puts `c` where memory holds `b`, in 16 bits, and gives what was there.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}{.space}.op{.L2::cache_hint}.type d, [a], b{, policy}',
+    values: { sem: ordering, scope, space, op: ['and', 'or', 'xor', 'exch', 'add', 'min', 'max'], type: ['b64', 'u64', 's64'] },
+    excludes: [...mismatched, sharedHint],
+    types: policy,
+    onlyWith,
+    since: { ptx: 1.2, sm: 12 },
+    status: wide,
+    doc: 'Combines a number of 64 bits with one in memory, and gives what was there.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}{.space}.cas.b64 d, [a], b, c',
+    values: { sem: ordering, scope, space },
+    types: { ...memory, d: 'b64', b: 'b64', c: 'b64' },
+    since: { ptx: 1.2, sm: 12 },
+    status: wide,
+    doc: 'Puts `c` where memory holds `b`, in 64 bits, and gives what was there.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}{.space}.add{.L2::cache_hint}.f64 d, [a], b{, policy}',
+    values: { sem: ordering, scope, space },
+    excludes: [sharedHint],
+    types: { ...policy, d: 'f64', b: 'f64' },
+    onlyWith,
+    since: { ptx: 5, sm: 60 },
+    status: wide,
+    doc: 'Adds a double to one in memory, and gives what was there.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}{.space}.exch{.L2::cache_hint}.b128 d, [a], b{, policy}',
+    values: { sem: ordering, scope, space },
+    excludes: [sharedHint],
+    types: { ...policy, d: 'b128', b: 'b128' },
+    onlyWith,
+    since: { ptx: 8.3, sm: 90 },
+    status: huge,
+    doc: 'Puts 128 bits into memory, and gives what was there.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}{.space}.cas.b128 d, [a], b, c',
+    values: { sem: ordering, scope, space },
+    types: { ...memory, d: 'b128', b: 'b128', c: 'b128' },
+    since: { ptx: 8.3, sm: 90 },
+    status: huge,
+    doc: 'Puts `c` where memory holds `b`, in 128 bits, and gives what was there.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}{.global}.add{.L2::cache_hint}.vec.f32 d, [a], b{, policy}',
+    values: { sem: ordering, scope, vec: ['v2', 'v4'] },
+    types: { ...policy, d: 'f32', b: 'f32' },
+    vectors: { d: 'elements', b: 'elements' },
+    onlyWith,
+    since: hopper,
+    status: small,
+    doc: 'Adds each float of a vector to one in memory, and gives what was there.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}{.global}.op.noftz{.L2::cache_hint}.vec.type d, [a], b{, policy}',
+    values: { sem: ordering, scope, op: ['add', 'min', 'max'], vec: ['v2', 'v4', 'v8'], type: ['f16', 'bf16', 'f16x2', 'bf16x2'] },
+    excludes: [{ vec: ['v8'], type: ['f16x2', 'bf16x2'] }],
+    types: policy,
+    vectors: { d: 'elements', b: 'elements' },
+    onlyWith,
+    since: hopper,
+    status: small,
+    doc: 'Combines each half of a vector with one in memory, and gives what was there.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}.shared::cluster.op.type d, [a], b',
+    values: { sem: ordering, scope, op: [...words.op, 'exch'], type: ['b32', 'u32', 's32', 'b64', 'u64', 's64'] },
+    excludes: mismatched,
+    types: memory,
+    since: { ptx: 7.8, sm: 90 },
+    status: inCluster,
+    doc: 'Combines a number with one in the memory of a block of the cluster.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}.shared::cluster.cas.type d, [a], b, c',
+    values: { sem: ordering, scope, type: ['b32', 'b64', 'b128'] },
+    types: memory,
+    since: { ptx: 7.8, sm: 90 },
+    status: inCluster,
+    doc: 'Puts `c` where the memory of a block of the cluster holds `b`.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}.shared::cluster.cas.b16 d, [a], b, c',
+    values: { sem: ordering, scope },
+    types: { a: 'b64', d: 'b16', b: 'b16', c: 'b16' },
+    since: { ptx: 7.8, sm: 90 },
+    status: inCluster,
+    doc: 'Puts `c` where the memory of a block of the cluster holds `b`, in 16 bits.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}.shared::cluster.exch.b128 d, [a], b',
+    values: { sem: ordering, scope },
+    types: { ...memory, d: 'b128', b: 'b128' },
+    since: { ptx: 8.3, sm: 90 },
+    status: inCluster,
+    doc: 'Puts 128 bits into the memory of a block of the cluster.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}.shared::cluster.add.type d, [a], b',
+    values: { sem: ordering, scope, type: ['f32', 'f64'] },
+    types: memory,
+    since: { ptx: 7.8, sm: 90 },
+    status: inCluster,
+    doc: 'Adds a float to one in the memory of a block of the cluster.',
+  }),
+  atom({
+    syntax: 'atom{.sem}{.scope}.shared::cluster.add.noftz.type d, [a], b',
+    values: { sem: ordering, scope, type: ['f16', 'f16x2', 'bf16', 'bf16x2'] },
+    types: memory,
+    since: { ptx: 7.8, sm: 90 },
+    status: inCluster,
+    doc: 'Adds halves to those in the memory of a block of the cluster.',
+  }),
+];
+
+const red = refusing({ since: { ptx: 1.2, sm: 20 }, source: '9.7.13.6', status: decorated });
+const sem = ['relaxed', 'release'] as const;
+const every = [...space, 'shared::cluster'] as const;
+
+const redRows = (): readonly Row[] => [
+  red({
+    syntax: 'red{.sem}{.scope}{.space}.op{.L2::cache_hint}.type [a], b{, policy}',
+    values: { ...words, sem },
+    excludes: [...mismatched, sharedHint],
+    types: policy,
+    onlyWith,
+    doc: 'Combines a number with one in memory.',
+  }),
+  red({
+    syntax: 'red{.sem}{.scope}{.space}.op{.L2::cache_hint}.type [a], b{, policy}',
+    values: { sem, scope, space, op: ['and', 'or', 'xor', 'add', 'min', 'max'], type: ['b64', 'u64', 's64'] },
+    excludes: [...mismatched, sharedHint],
+    types: policy,
+    onlyWith,
+    status: wide,
+    doc: 'Combines a number of 64 bits with one in memory.',
+  }),
+  red({
+    syntax: 'red{.sem}{.scope}{.space}.add{.L2::cache_hint}.f32 [a], b{, policy}',
+    values: { sem, scope, space },
+    excludes: [sharedHint],
+    types: { ...policy, b: 'f32' },
+    onlyWith,
+    doc: 'Adds a float to one in memory.',
+  }),
+  red({
+    syntax: 'red{.sem}{.scope}{.space}.add{.L2::cache_hint}.f64 [a], b{, policy}',
+    values: { sem, scope, space },
+    excludes: [sharedHint],
+    types: { ...policy, b: 'f64' },
+    onlyWith,
+    since: { ptx: 5, sm: 60 },
+    status: wide,
+    doc: 'Adds a double to one in memory.',
+  }),
+  red({
+    syntax: 'red{.sem}{.scope}{.space}.add.noftz{.L2::cache_hint}.type [a], b{, policy}',
+    values: { sem, scope, space: every, type: ['f16', 'f16x2', 'bf16', 'bf16x2'] },
+    excludes: [sharedHint],
+    types: policy,
+    onlyWith,
+    since: { ptx: 6.2, sm: 60 },
+    status: small,
+    doc: 'Adds halves to those in memory.',
+  }),
+  red({
+    syntax: 'red{.sem}{.scope}{.global}.add{.L2::cache_hint}.vec.f32 [a], b{, policy}',
+    values: { sem, scope, vec: ['v2', 'v4'] },
+    types: { ...policy, b: 'f32' },
+    vectors: { b: 'elements' },
+    onlyWith,
+    since: hopper,
+    status: small,
+    doc: 'Adds each float of a vector to one in memory.',
+  }),
+  red({
+    syntax: 'red{.sem}{.scope}{.global}.op.noftz{.L2::cache_hint}.vec.type [a], b{, policy}',
+    values: { sem, scope, op: ['add', 'min', 'max'], vec: ['v2', 'v4', 'v8'], type: ['f16', 'bf16', 'f16x2', 'bf16x2'] },
+    excludes: [{ vec: ['v8'], type: ['f16x2', 'bf16x2'] }],
+    types: policy,
+    vectors: { b: 'elements' },
+    onlyWith,
+    since: hopper,
+    status: small,
+    doc: 'Combines each half of a vector with one in memory.',
+  }),
+  red({
+    syntax: 'red{.sem}{.scope}.shared::cluster.op.type [a], b',
+    values: { sem, scope, op: words.op, type: ['b32', 'u32', 's32', 'b64', 'u64', 's64'] },
+    excludes: mismatched,
+    types: memory,
+    since: { ptx: 7.8, sm: 90 },
+    status: inCluster,
+    doc: 'Combines a number with one in the memory of a block of the cluster.',
+  }),
+  red({
+    syntax: 'red{.sem}{.scope}.shared::cluster.add.type [a], b',
+    values: { sem, scope, type: ['f32', 'f64'] },
+    types: memory,
+    since: { ptx: 7.8, sm: 90 },
+    status: inCluster,
+    doc: 'Adds a float to one in the memory of a block of the cluster.',
+  }),
+];
+
+const later = refusing({ since: hopper, source: '9.7.13.7', status: asynchronous });
+const mechanism = { a: 'b64', m: 'b64' } as const;
+
+const asyncRows = (): readonly Row[] => [
+  later({
+    syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type [a], b, [m]',
+    values: { op: ['inc', 'dec', 'add', 'min', 'max'], type: ['u32', 's32'] },
+    excludes: [{ op: ['inc', 'dec'], type: ['s32'] }],
+    types: mechanism,
+    doc: 'Combines a number with one in the memory of a block of the cluster, later.',
+  }),
+  later({
+    syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.b32 [a], b, [m]',
+    values: { op: ['and', 'or', 'xor'] },
+    types: { ...mechanism, b: 'b32' },
+    doc: 'Combines bits with those in the memory of a block of the cluster, later.',
+  }),
+  later({
+    syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.u64 [a], b, [m]',
+    types: { ...mechanism, b: 'u64' },
+    doc: 'Adds 64 bits to those in the memory of a block of the cluster, later.',
+  }),
+  later({
+    syntax: 'red.async{.mmio}.release.gpu{.global}.add.type [a], b',
+    values: { type: ['u32', 's32', 'u64', 's64'] },
+    types: { a: 'b64' },
+    since: { ptx: 8.7, sm: 100 },
+    doc: 'Adds a number to one in global memory, later.',
+  }),
+];
+
+export const atomicRows = (): readonly Row[] => [...atomRows(), ...redRows(), ...asyncRows()];

@@ -1,0 +1,28 @@
+/** Forms of single and double precision that are refused. Source: PTX ISA 9.0, 9.7.3. */
+import { type Row, row } from '../../model/row.ts';
+
+const ofThree = {
+  refused: 'the least or greatest of three floats: not there yet',
+  instead: 'compile for an architecture before sm_100, or take two of them at a time',
+} as const;
+
+const leastRows = (): readonly Row[] => [
+  row({
+    syntax: 'min{.ftz}{.NaN}{.abs}.f32 d, a, b, c',
+    types: { d: 'f32', a: 'f32', b: 'f32', c: 'f32' },
+    since: { ptx: 8.8, sm: 100 },
+    doc: 'The least of three, with `.abs` of their absolute values.',
+    source: '9.7.3.11',
+    status: ofThree,
+  }),
+  row({
+    syntax: 'max{.ftz}{.NaN}{.abs}.f32 d, a, b, c',
+    types: { d: 'f32', a: 'f32', b: 'f32', c: 'f32' },
+    since: { ptx: 8.8, sm: 100 },
+    doc: 'The greatest of three, with `.abs` of their absolute values.',
+    source: '9.7.3.12',
+    status: ofThree,
+  }),
+];
+
+export const laterFloatRows = (): readonly Row[] => leastRows();

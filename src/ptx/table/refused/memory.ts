@@ -1,0 +1,536 @@
+/** Loads, stores and copies that are refused. Source: PTX ISA 9.0, 9.7.9. */
+import { type Row, row } from '../../model/row.ts';
+
+const types = ['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64'] as const;
+const words = ['b32', 'u32', 's32', 'f32'] as const;
+const doubles = ['b64', 'u64', 's64', 'f64'] as const;
+const scopes = ['cta', 'cluster', 'gpu', 'sys'] as const;
+const ordered = ['global', 'shared', 'shared::cta', 'shared::cluster'] as const;
+const evictions = ['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1::evict_last', 'L1::no_allocate'] as const;
+const evictions2 = ['L2::evict_normal', 'L2::evict_first', 'L2::evict_last'] as const;
+const prefetches = ['L2::64B', 'L2::128B', 'L2::256B'] as const;
+const vectors = ['v2', 'v4', 'v8'] as const;
+const notGlobal = ['shared', 'shared::cta', 'shared::cluster', 'local', 'const', 'param'] as const;
+/** Of 256 bits are accesses to global memory alone, and of more none. */
+const tooWide = { vec: ['v8'], type: doubles } as const;
+const tooWideFor128 = [tooWide, { vec: ['v4'], type: doubles }, { vec: ['v8'], type: words }] as const;
+const loadHints = ['ca', 'cg', 'cs', 'lu', 'cv'] as const;
+const storeHints = ['wb', 'cg', 'cs', 'wt'] as const;
+const volta = { ptx: 6, sm: 70 } as const;
+const ampere = { ptx: 7.4, sm: 80 } as const;
+const blackwell = { ptx: 8.8, sm: 100 } as const;
+const wholeRegister = { ptx: 8.3, sm: 70 } as const;
+
+const withOrder = {
+  refused: 'an access in an order that is for the scope of a cluster, has a cache policy, or is of eight elements: not there yet',
+  instead: 'write `.gpu` for `.cluster`, and leave `.L2::cache_hint` and the policy out: that changes no result',
+} as const;
+const withPolicy = {
+  refused: 'an access with a cache policy in a register: not there yet',
+  instead: 'leave `.L2::cache_hint` and the policy out: they change no result',
+} as const;
+const wide = {
+  refused: 'an access of 256 bits at once: not there yet',
+  instead: 'use two accesses of 128 bits, or compile for an architecture before sm_100',
+} as const;
+const eight = { refused: 'an access of eight elements at once: not there yet', instead: 'use two accesses of four elements' } as const;
+const whole = {
+  refused: 'a register of 128 bits: not there yet',
+  instead: 'use two registers of 64 bits',
+} as const;
+const ofCluster = {
+  refused: 'the shared memory of other blocks of a cluster, which no Apple GPU reaches: a threadgroup sees only its own',
+  instead: 'exchange data through device memory, in a kernel without clusters',
+} as const;
+const ofDevices = {
+  refused: 'an access to a device that is mapped into memory, which Metal gives kernels no way to address',
+  instead: 'use `ld.volatile` and `st.volatile` on buffers',
+} as const;
+
+const orderedRows = (): readonly Row[] => [
+  row({
+    syntax: 'ld.order.scope{.space}{.evict}{.prefetch}{.vec}.type d, [a]',
+    values: {
+      order: ['relaxed', 'acquire'],
+      scope: scopes,
+      space: ordered,
+      evict: evictions,
+      prefetch: prefetches,
+      vec: vectors,
+      type: types,
+    },
+    excludes: [
+      { space: notGlobal, evict: evictions },
+      { space: notGlobal, prefetch: prefetches },
+      { space: notGlobal, vec: ['v4'], type: doubles },
+      { space: notGlobal, vec: ['v8'], type: words },
+      tooWide,
+    ],
+    vectors: { d: 'elements' },
+    since: volta,
+    doc: 'Reads memory in an order with what other threads of a scope do.',
+    source: '9.7.9.8',
+    status: withOrder,
+  }),
+  row({
+    syntax: 'st.order.scope{.space}{.evict}{.vec}.type [a], b',
+    values: { order: ['relaxed', 'release'], scope: scopes, space: ordered, evict: evictions, vec: vectors, type: types },
+    excludes: [
+      { space: notGlobal, evict: evictions },
+      { space: notGlobal, vec: ['v4'], type: doubles },
+      { space: notGlobal, vec: ['v8'], type: words },
+      tooWide,
+    ],
+    vectors: { b: 'elements' },
+    since: volta,
+    doc: 'Writes memory in an order with what other threads of a scope do.',
+    source: '9.7.9.11',
+    status: withOrder,
+  }),
+  row({
+    syntax: 'ld.order.scope{.global}{.evict}.L2::cache_hint{.prefetch}{.vec}.type d, [a], policy',
+    values: { order: ['relaxed', 'acquire'], scope: scopes, evict: evictions, prefetch: prefetches, vec: vectors, type: types },
+    excludes: [tooWide],
+    types: { policy: 'b64' },
+    vectors: { d: 'elements' },
+    since: ampere,
+    doc: 'Reads memory in an order, with a cache policy.',
+    source: '9.7.9.8',
+    status: withOrder,
+  }),
+  row({
+    syntax: 'st.order.scope{.global}{.evict}.L2::cache_hint{.vec}.type [a], b, policy',
+    values: { order: ['relaxed', 'release'], scope: scopes, evict: evictions, vec: vectors, type: types },
+    excludes: [tooWide],
+    types: { policy: 'b64' },
+    vectors: { b: 'elements' },
+    since: ampere,
+    doc: 'Writes memory in an order, with a cache policy.',
+    source: '9.7.9.11',
+    status: withOrder,
+  }),
+  row({
+    syntax: 'ld.mmio.relaxed.sys{.global}.type d, [a]',
+    values: { type: types },
+    since: { ptx: 8.2, sm: 70 },
+    doc: 'Reads memory that belongs to a device, once and as wide as written.',
+    source: '9.7.9.8',
+    status: ofDevices,
+  }),
+  row({
+    syntax: 'st.mmio.relaxed.sys{.global}.type [a], b',
+    values: { type: types },
+    since: { ptx: 8.2, sm: 70 },
+    doc: 'Writes memory that belongs to a device, once and as wide as written.',
+    source: '9.7.9.11',
+    status: ofDevices,
+  }),
+  row({
+    syntax: 'ld.volatile{.space}.prefetch{.vec}.type d, [a]',
+    values: { space: ['global'], prefetch: prefetches, vec: vectors, type: types },
+    excludes: [tooWide],
+    vectors: { d: 'elements' },
+    since: ampere,
+    doc: 'Reads memory, neither left out nor merged, and asks for what lies around it.',
+    source: '9.7.9.8',
+    status: { refused: 'a volatile access with a hint to fetch more: not there yet', instead: 'leave the hint out: it changes no result' },
+  }),
+  row({
+    syntax: 'ld.volatile.shared::cluster{.vec}.type d, [a]',
+    values: { vec: vectors, type: types },
+    excludes: tooWideFor128,
+    vectors: { d: 'elements' },
+    since: { ptx: 7.8, sm: 90 },
+    doc: 'Reads shared memory of another block of the cluster, neither left out nor merged.',
+    source: '9.7.9.8',
+    status: ofCluster,
+  }),
+  row({
+    syntax: 'st.volatile.shared::cluster{.vec}.type [a], b',
+    values: { vec: vectors, type: types },
+    excludes: tooWideFor128,
+    vectors: { b: 'elements' },
+    since: { ptx: 7.8, sm: 90 },
+    doc: 'Writes shared memory of another block of the cluster, neither left out nor merged.',
+    source: '9.7.9.11',
+    status: ofCluster,
+  }),
+];
+
+const hintedRows = (): readonly Row[] => [
+  row({
+    syntax: 'ld{.weak}{.global}{.cop}{.evict}.L2::cache_hint{.prefetch}{.vec}.type d, [a], policy',
+    values: { cop: loadHints, evict: evictions, prefetch: prefetches, vec: vectors, type: types },
+    excludes: [{ cop: loadHints, evict: evictions }, tooWide],
+    types: { policy: 'b64' },
+    vectors: { d: 'elements' },
+    since: ampere,
+    doc: 'Reads memory, with a cache policy.',
+    source: '9.7.9.8',
+    status: withPolicy,
+  }),
+  row({
+    syntax: 'ld.global{.cop}.nc{.evict}.L2::cache_hint{.prefetch}{.vec}.type d, [a], policy',
+    values: { cop: ['ca', 'cg', 'cs'], evict: evictions, prefetch: prefetches, vec: vectors, type: types },
+    excludes: [{ cop: ['ca', 'cg', 'cs'], evict: evictions }, tooWide],
+    types: { policy: 'b64' },
+    vectors: { d: 'elements' },
+    since: ampere,
+    doc: 'Reads memory that nobody writes, with a cache policy.',
+    source: '9.7.9.9',
+    status: withPolicy,
+  }),
+  row({
+    syntax: 'st{.weak}{.global}{.cop}{.evict}.L2::cache_hint{.vec}.type [a], b, policy',
+    values: { cop: storeHints, evict: evictions, vec: vectors, type: types },
+    excludes: [{ cop: storeHints, evict: evictions }, tooWide],
+    types: { policy: 'b64' },
+    vectors: { b: 'elements' },
+    since: ampere,
+    doc: 'Writes memory, with a cache policy.',
+    source: '9.7.9.11',
+    status: withPolicy,
+  }),
+];
+
+/** Eight of them are 128 bits at most. */
+const small = ['b8', 'u8', 's8', 'b16', 'u16', 's16'] as const;
+
+const wideRows = (): readonly Row[] => [
+  row({
+    syntax: 'ld.param::func.v8.type d, [a]',
+    values: { type: small },
+    vectors: { d: 'elements' },
+    lanes: { d: 8 },
+    since: { ptx: 8.3, sm: 20 },
+    doc: 'Reads eight elements of a parameter of a function.',
+    source: '9.7.9.8',
+    status: eight,
+  }),
+  row({
+    syntax: 'st.space.v8.type [a], b',
+    values: { space: ['param', 'param::func'], type: small },
+    vectors: { b: 'elements' },
+    lanes: { b: 8 },
+    since: { ptx: 2, sm: 20 },
+    doc: 'Hands over eight elements of an argument of a call, or of a result.',
+    source: '9.7.9.11',
+    status: eight,
+  }),
+  row({
+    syntax: 'ld{.weak}{.space}{.cop}{.evict}{.prefetch}.v8.type d, [a]',
+    values: {
+      space: ['global', 'local', 'const', 'param', 'shared', 'shared::cta'],
+      cop: loadHints,
+      evict: evictions,
+      prefetch: prefetches,
+      type: types,
+    },
+    excludes: [
+      { cop: loadHints, evict: evictions },
+      { space: notGlobal, evict: evictions },
+      { space: notGlobal, prefetch: prefetches },
+      { space: notGlobal, type: words },
+      { type: doubles, v8: ['v8'] },
+    ],
+    vectors: { d: 'elements' },
+    lanes: { d: 8 },
+    since: blackwell,
+    doc: 'Reads eight elements at once.',
+    source: '9.7.9.8',
+    status: wide,
+  }),
+  row({
+    syntax: 'ld.global{.cop}.nc{.evict}{.prefetch}.v8.type d, [a]',
+    values: { cop: ['ca', 'cg', 'cs'], evict: evictions, prefetch: prefetches, type: types },
+    excludes: [
+      { cop: ['ca', 'cg', 'cs'], evict: evictions },
+      { type: doubles, v8: ['v8'] },
+    ],
+    vectors: { d: 'elements' },
+    lanes: { d: 8 },
+    since: blackwell,
+    doc: 'Reads eight elements of memory that nobody writes at once.',
+    source: '9.7.9.9',
+    status: wide,
+  }),
+  row({
+    syntax: 'ld.volatile{.space}.v8.type d, [a]',
+    values: { space: ['global', 'shared', 'shared::cta'], type: types },
+    excludes: [
+      { space: notGlobal, type: words },
+      { type: doubles, v8: ['v8'] },
+    ],
+    vectors: { d: 'elements' },
+    lanes: { d: 8 },
+    since: blackwell,
+    doc: 'Reads eight elements at once, neither left out nor merged.',
+    source: '9.7.9.8',
+    status: wide,
+  }),
+  row({
+    syntax: 'st{.weak}{.space}{.cop}{.evict}.v8.type [a], b',
+    values: { space: ['global', 'local', 'shared', 'shared::cta'], cop: storeHints, evict: evictions, type: types },
+    excludes: [
+      { cop: storeHints, evict: evictions },
+      { space: notGlobal, evict: evictions },
+      { space: notGlobal, type: words },
+      { type: doubles, v8: ['v8'] },
+    ],
+    vectors: { b: 'elements' },
+    lanes: { b: 8 },
+    since: blackwell,
+    doc: 'Writes eight elements at once.',
+    source: '9.7.9.11',
+    status: wide,
+  }),
+  row({
+    syntax: 'st.volatile{.space}.v8.type [a], b',
+    values: { space: ['global', 'shared', 'shared::cta'], type: types },
+    excludes: [
+      { space: notGlobal, type: words },
+      { type: doubles, v8: ['v8'] },
+    ],
+    vectors: { b: 'elements' },
+    lanes: { b: 8 },
+    since: blackwell,
+    doc: 'Writes eight elements at once, neither left out nor merged.',
+    source: '9.7.9.11',
+    status: wide,
+  }),
+  row({
+    syntax: 'ld{.weak}{.global}{.cop}{.nc}{.evict}.evict2{.L2::cache_hint}{.prefetch}.v8.type d, [a]{, policy}',
+    values: { cop: loadHints, evict: evictions, evict2: evictions2, prefetch: prefetches, type: words },
+    excludes: [
+      { cop: loadHints, evict: evictions },
+      { cop: ['lu', 'cv'], nc: ['nc'] },
+      { weak: ['weak'], nc: ['nc'] },
+      { global: [''], nc: ['nc'] },
+    ],
+    types: { policy: 'b64' },
+    vectors: { d: 'elements' },
+    lanes: { d: 8 },
+    onlyWith: { policy: 'L2::cache_hint' },
+    since: blackwell,
+    doc: 'Reads eight words at once, with a priority in the second cache.',
+    source: '9.7.9.8',
+    status: wide,
+  }),
+  row({
+    syntax: 'ld{.weak}{.global}{.cop}{.nc}{.evict}.evict2{.L2::cache_hint}{.prefetch}.v4.type d, [a]{, policy}',
+    values: { cop: loadHints, evict: evictions, evict2: evictions2, prefetch: prefetches, type: doubles },
+    excludes: [
+      { cop: loadHints, evict: evictions },
+      { cop: ['lu', 'cv'], nc: ['nc'] },
+      { weak: ['weak'], nc: ['nc'] },
+      { global: [''], nc: ['nc'] },
+    ],
+    types: { policy: 'b64' },
+    vectors: { d: 'elements' },
+    lanes: { d: 4 },
+    onlyWith: { policy: 'L2::cache_hint' },
+    since: blackwell,
+    doc: 'Reads four doublewords at once, with a priority in the second cache.',
+    source: '9.7.9.8',
+    status: wide,
+  }),
+  row({
+    syntax: 'st{.weak}{.global}{.cop}{.evict}.evict2{.L2::cache_hint}.v8.type [a], b{, policy}',
+    values: { cop: storeHints, evict: evictions, evict2: evictions2, type: words },
+    excludes: [{ cop: storeHints, evict: evictions }],
+    types: { policy: 'b64' },
+    vectors: { b: 'elements' },
+    lanes: { b: 8 },
+    onlyWith: { policy: 'L2::cache_hint' },
+    since: blackwell,
+    doc: 'Writes eight words at once, with a priority in the second cache.',
+    source: '9.7.9.11',
+    status: wide,
+  }),
+  row({
+    syntax: 'st{.weak}{.global}{.cop}{.evict}.evict2{.L2::cache_hint}.v4.type [a], b{, policy}',
+    values: { cop: storeHints, evict: evictions, evict2: evictions2, type: doubles },
+    excludes: [{ cop: storeHints, evict: evictions }],
+    types: { policy: 'b64' },
+    vectors: { b: 'elements' },
+    lanes: { b: 4 },
+    onlyWith: { policy: 'L2::cache_hint' },
+    since: blackwell,
+    doc: 'Writes four doublewords at once, with a priority in the second cache.',
+    source: '9.7.9.11',
+    status: wide,
+  }),
+];
+
+const wholeRows = (): readonly Row[] => [
+  row({
+    syntax: 'mov.b128 d, a',
+    types: { d: 'b128', a: 'b128' },
+    vectors: { d: 'parts', a: 'parts' },
+    since: wholeRegister,
+    doc: 'Copies, packs or unpacks 128 bits.',
+    source: '9.7.9.4',
+    status: whole,
+  }),
+  row({
+    syntax: 'ld{.weak}{.space}{.cop}{.evict}{.L2::cache_hint}{.prefetch}.b128 d, [a]{, policy}',
+    values: {
+      space: ['global', 'local', 'const', 'param', 'shared', 'shared::cta', 'shared::cluster'],
+      cop: loadHints,
+      evict: evictions,
+      prefetch: prefetches,
+    },
+    excludes: [
+      { cop: loadHints, evict: evictions },
+      { space: notGlobal, evict: evictions },
+      { space: notGlobal, prefetch: prefetches },
+      { space: notGlobal, 'L2::cache_hint': ['L2::cache_hint'] },
+    ],
+    types: { d: 'b128', policy: 'b64' },
+    onlyWith: { policy: 'L2::cache_hint' },
+    since: wholeRegister,
+    doc: 'Reads 128 bits.',
+    source: '9.7.9.8',
+    status: whole,
+  }),
+  row({
+    syntax: 'ld.param::func.b128 d, [a]',
+    types: { d: 'b128' },
+    since: wholeRegister,
+    doc: 'Reads 128 bits of a parameter of a function.',
+    source: '9.7.9.8',
+    status: whole,
+  }),
+  row({
+    syntax: 'ld.global{.cop}.nc{.evict}{.L2::cache_hint}{.prefetch}.b128 d, [a]{, policy}',
+    values: { cop: ['ca', 'cg', 'cs'], evict: evictions, prefetch: prefetches },
+    excludes: [{ cop: ['ca', 'cg', 'cs'], evict: evictions }],
+    types: { d: 'b128', policy: 'b64' },
+    onlyWith: { policy: 'L2::cache_hint' },
+    since: wholeRegister,
+    doc: 'Reads 128 bits of memory that nobody writes.',
+    source: '9.7.9.9',
+    status: whole,
+  }),
+  row({
+    syntax: 'ldu{.global}.b128 d, [a]',
+    types: { d: 'b128' },
+    since: wholeRegister,
+    doc: 'Reads 128 bits that are the same for all threads of a warp.',
+    source: '9.7.9.10',
+    status: whole,
+  }),
+  row({
+    syntax: 'ld.volatile{.space}{.prefetch}.b128 d, [a]',
+    values: { space: ordered, prefetch: prefetches },
+    excludes: [{ space: notGlobal, prefetch: prefetches }],
+    types: { d: 'b128' },
+    since: wholeRegister,
+    doc: 'Reads 128 bits, neither left out nor merged.',
+    source: '9.7.9.8',
+    status: whole,
+  }),
+  row({
+    syntax: 'ld.order.scope{.space}{.evict}{.L2::cache_hint}{.prefetch}.b128 d, [a]{, policy}',
+    values: { order: ['relaxed', 'acquire'], scope: scopes, space: ordered, evict: evictions, prefetch: prefetches },
+    excludes: [
+      { space: notGlobal, evict: evictions },
+      { space: notGlobal, prefetch: prefetches },
+      { space: notGlobal, 'L2::cache_hint': ['L2::cache_hint'] },
+    ],
+    types: { d: 'b128', policy: 'b64' },
+    onlyWith: { policy: 'L2::cache_hint' },
+    since: wholeRegister,
+    doc: 'Reads 128 bits in an order.',
+    source: '9.7.9.8',
+    status: whole,
+  }),
+  row({
+    syntax: 'st{.weak}{.space}{.cop}{.evict}{.L2::cache_hint}.b128 [a], b{, policy}',
+    values: { space: ['global', 'local', 'shared', 'shared::cta', 'shared::cluster'], cop: storeHints, evict: evictions },
+    excludes: [
+      { cop: storeHints, evict: evictions },
+      { space: notGlobal, evict: evictions },
+      { space: notGlobal, 'L2::cache_hint': ['L2::cache_hint'] },
+    ],
+    types: { b: 'b128', policy: 'b64' },
+    onlyWith: { policy: 'L2::cache_hint' },
+    since: wholeRegister,
+    doc: 'Writes 128 bits.',
+    source: '9.7.9.11',
+    status: whole,
+  }),
+  row({
+    syntax: 'st.space.b128 [a], b',
+    values: { space: ['param', 'param::func'] },
+    types: { b: 'b128' },
+    since: wholeRegister,
+    doc: 'Hands over 128 bits of an argument of a call, or of a result.',
+    source: '9.7.9.11',
+    status: whole,
+  }),
+  row({
+    syntax: 'ld.mmio.relaxed.sys{.global}.b128 d, [a]',
+    types: { d: 'b128' },
+    since: wholeRegister,
+    doc: 'Reads 128 bits of memory that belongs to a device.',
+    source: '9.7.9.8',
+    status: ofDevices,
+  }),
+  row({
+    syntax: 'st.mmio.relaxed.sys{.global}.b128 [a], b',
+    types: { b: 'b128' },
+    since: wholeRegister,
+    doc: 'Writes 128 bits of memory that belongs to a device.',
+    source: '9.7.9.11',
+    status: ofDevices,
+  }),
+  row({
+    syntax: 'st.volatile{.space}.b128 [a], b',
+    values: { space: ordered },
+    types: { b: 'b128' },
+    since: wholeRegister,
+    doc: 'Writes 128 bits, neither left out nor merged.',
+    source: '9.7.9.11',
+    status: whole,
+  }),
+  row({
+    syntax: 'st.order.scope{.space}{.evict}{.L2::cache_hint}.b128 [a], b{, policy}',
+    values: { order: ['relaxed', 'release'], scope: scopes, space: ordered, evict: evictions },
+    excludes: [
+      { space: notGlobal, evict: evictions },
+      { space: notGlobal, 'L2::cache_hint': ['L2::cache_hint'] },
+    ],
+    types: { b: 'b128', policy: 'b64' },
+    onlyWith: { policy: 'L2::cache_hint' },
+    since: wholeRegister,
+    doc: 'Writes 128 bits in an order.',
+    source: '9.7.9.11',
+    status: whole,
+  }),
+];
+
+const clusterRows = (): readonly Row[] => [
+  row({
+    syntax: 'ld{.weak}.shared::cluster{.vec}.type d, [a]',
+    values: { vec: vectors, type: types },
+    excludes: tooWideFor128,
+    vectors: { d: 'elements' },
+    since: { ptx: 7.8, sm: 90 },
+    doc: 'Reads shared memory of another block of the cluster.',
+    source: '9.7.9.8',
+    status: ofCluster,
+  }),
+  row({
+    syntax: 'st{.weak}.shared::cluster{.vec}.type [a], b',
+    values: { vec: vectors, type: types },
+    excludes: tooWideFor128,
+    vectors: { b: 'elements' },
+    since: { ptx: 7.8, sm: 90 },
+    doc: 'Writes shared memory of another block of the cluster.',
+    source: '9.7.9.11',
+    status: ofCluster,
+  }),
+];
+
+export const laterMemoryRows = (): readonly Row[] => [...orderedRows(), ...hintedRows(), ...wideRows(), ...wholeRows(), ...clusterRows()];
