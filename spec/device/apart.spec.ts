@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { insertGuards } from '../../src/device/cpu/sanitizer/fast/insert-checks.ts';
 import { checkInstrumentation } from '../../src/device/cpu/sanitizer/fast/instrumentation.ts';
 import type { Dim3 } from '../../src/device/index.ts';
-import { compileStrips } from '../../src/engine/simd/emit/module.ts';
+import { compileSimd } from '../../src/engine/simd/emit/module.ts';
 import { addBlock, addBlockParam, type Kernel, type Value } from '../../src/ir/index.ts';
 import { ranOn } from '../support/both-engines.ts';
 import { sharedVariable, type Writer, writeKernel } from '../support/kernel-writer.ts';
@@ -275,7 +275,7 @@ test('barriers stand in branches in loops, several in one', () => {
   );
 });
 
-const compiled = (write: (kit: Kit) => void, threads = 256) => compileStrips(made(threads, write), [threads, 1, 1], { fma: 'exact' });
+const compiled = (write: (kit: Kit) => void, threads = 256) => compileSimd(made(threads, write), [threads, 1, 1], { fma: 'exact' });
 const apartOf = (write: (kit: Kit) => void): string | undefined => {
   const strips = compiled(write);
   return 'why' in strips ? strips.why : strips.plan.shapes.apart;
@@ -318,7 +318,7 @@ test('barriers that all come to are as they were, and guards want such', () => {
   });
   const guards = insertGuards(kernel, new Set(['memory']));
   if ('why' in guards) return assert.unreachable(guards.why);
-  const strips = compileStrips(kernel, [256, 1, 1], { fma: 'exact', checks: checkInstrumentation(guards) });
+  const strips = compileSimd(kernel, [256, 1, 1], { fma: 'exact', checks: checkInstrumentation(guards) });
   assert.is('why' in strips ? strips.why : '', 'a barrier that not all threads may come to');
 });
 

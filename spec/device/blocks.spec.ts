@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ownAreaOf } from '../../src/device/cpu/launch/memory-layout.ts';
-import { compileStrips } from '../../src/engine/simd/emit/module.ts';
+import { compileSimd } from '../../src/engine/simd/emit/module.ts';
 import type { Kernel, Value } from '../../src/ir/index.ts';
 import { ranOn } from '../support/both-engines.ts';
 import { plain, sharedVariable, type Writer, writeKernel } from '../support/kernel-writer.ts';
@@ -52,7 +52,7 @@ const inLoop = turns((w, add) => {
 
 /** Functions of a module. Source: WebAssembly core specification, binary format: the function section has the number 3. */
 function functionsOf(kernel: Kernel): number {
-  const made = compileStrips(kernel, [threads, 1, 1], { fma: 'exact' });
+  const made = compileSimd(kernel, [threads, 1, 1], { fma: 'exact' });
   if ('why' in made) throw new Error(made.why);
   const { bytes } = made;
   let at = 8;

@@ -1,8 +1,8 @@
 /** Regions of which only the first threads of a block have anything to do: what is left out changes nothing, and is left out. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { busyThreads } from '../../src/engine/simd/analysis/active-threads.ts';
-import { compileStrips } from '../../src/engine/simd/emit/module.ts';
+import { activeThreads } from '../../src/engine/simd/analysis/active-threads.ts';
+import { compileSimd } from '../../src/engine/simd/emit/module.ts';
 import type { IcmpPredicate, Kernel } from '../../src/ir/index.ts';
 import { ranOn } from '../support/both-engines.ts';
 import { sharedVariable, type Writer, writeKernel } from '../support/kernel-writer.ts';
@@ -59,9 +59,9 @@ test('threads that pass a bound do their work, in blocks and for bounds of all s
 
 /** By region, the threads that are found to have something to do, in blocks of 256. */
 function busyOf(kernel: Kernel): number[] {
-  const strips = compileStrips(kernel, [256, 1, 1], { fma: 'exact' });
+  const strips = compileSimd(kernel, [256, 1, 1], { fma: 'exact' });
   if ('why' in strips) throw new Error(strips.why);
-  return strips.plan.regions.map((region) => busyThreads(strips.plan, region));
+  return strips.plan.regions.map((region) => activeThreads(strips.plan, region));
 }
 
 test('threads behind a bound are left out, where there is nothing that they do or leave', () => {

@@ -1,7 +1,7 @@
 /** Long straight code, which strips go through chunk by chunk in loops over their vectors, against the one-lane path. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { compileStrips } from '../../src/engine/simd/emit/module.ts';
+import { compileSimd } from '../../src/engine/simd/emit/module.ts';
 import { orderBlocks } from '../../src/engine/simd/transform/schedule.ts';
 import type { Kernel, Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
@@ -70,7 +70,7 @@ for (const lanes of [8, 16, 32])
 
 test('straight code is written once, however long strips are', () => {
   const size = (lanes: number): number => {
-    const made = compileStrips(randomStraight(1, 256, 2000), [256, 1, 1], { fma: 'exact', lanes });
+    const made = compileSimd(randomStraight(1, 256, 2000), [256, 1, 1], { fma: 'exact', lanes });
     return 'why' in made ? Number.NaN : made.bytes.length;
   };
   assert.ok(size(32) < 1.5 * size(8), `${size(32)} bytes for 32 lanes, ${size(8)} for 8`);
@@ -78,7 +78,7 @@ test('straight code is written once, however long strips are', () => {
 
 test('loads in even steps stand in such code', () => {
   const size = (lanes: number): number => {
-    const made = compileStrips(tiles(), [64, 1, 1], { fma: 'exact', lanes });
+    const made = compileSimd(tiles(), [64, 1, 1], { fma: 'exact', lanes });
     return 'why' in made ? Number.NaN : made.bytes.length;
   };
   assert.ok(size(32) < 1.7 * size(8), `${size(32)} bytes for 32 lanes, ${size(8)} for 8`);
@@ -104,7 +104,7 @@ test('sums before a barrier are done one after the other, not step by step all o
 });
 
 test('chunks have functions of their own, so that each is short enough to be optimised', () => {
-  const made = compileStrips(tiles(), [64, 1, 1], { fma: 'exact', lanes: 16 });
+  const made = compileSimd(tiles(), [64, 1, 1], { fma: 'exact', lanes: 16 });
   assert.not('why' in made);
   const sizes = functionSizes((made as Exclude<typeof made, { why: string }>).bytes);
   const all = sizes.reduce((sum, size) => sum + size);
@@ -118,7 +118,7 @@ test('a chain of which each step waits for the one before is written out for eve
     put(param(0), sreg('tid.x'), x);
   });
   const size = (lanes: number): number => {
-    const made = compileStrips(kernel, [256, 1, 1], { fma: 'exact', lanes });
+    const made = compileSimd(kernel, [256, 1, 1], { fma: 'exact', lanes });
     return 'why' in made ? Number.NaN : made.bytes.length;
   };
   assert.ok(size(32) > 3 * size(8), `${size(32)} bytes for 32 lanes, ${size(8)} for 8`);
@@ -132,7 +132,7 @@ test('strips are shorter where that makes code small enough to be optimised', ()
     for (let i = 0; i < 600; i++) put(param(0), place(i % 8), b.mul(get(param(0), place((i + 3) % 8)), i32(2 * i + 1)));
   });
   const of = (lanes?: number) => {
-    const made = compileStrips(kernel, [256, 1, 1], { fma: 'exact', lanes });
+    const made = compileSimd(kernel, [256, 1, 1], { fma: 'exact', lanes });
     assert.not('why' in made);
     return made as Exclude<typeof made, { why: string }>;
   };

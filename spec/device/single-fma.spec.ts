@@ -5,7 +5,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { floatFormats, fmaFloat } from '../../src/base/float-exact.ts';
-import { compileStrips } from '../../src/engine/simd/emit/module.ts';
+import { compileSimd } from '../../src/engine/simd/emit/module.ts';
 import type { Kernel, Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { ranOn } from '../support/both-engines.ts';
@@ -192,7 +192,7 @@ for (const [name, of] of [['all', factors], ...alone] as readonly (readonly [str
 
 test('such code is written once, however long strips are', () => {
   const size = (lanes: number): number => {
-    const made = compileStrips(apart({ threads: 256, operations: 12 }), [256, 1, 1], { fma: 'exact', lanes });
+    const made = compileSimd(apart({ threads: 256, operations: 12 }), [256, 1, 1], { fma: 'exact', lanes });
     return 'why' in made ? Number.NaN : made.bytes.length;
   };
   assert.ok(size(32) < 1.5 * size(16), `${size(32)} bytes for 32 lanes, ${size(16)} for 16`);

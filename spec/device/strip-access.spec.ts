@@ -1,7 +1,7 @@
 /** Loads and stores of strips: every type that memory holds, at addresses of every kind, by all lanes and by some. What is moved is told by copying bytes. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { compileStrips } from '../../src/engine/simd/emit/module.ts';
+import { compileSimd } from '../../src/engine/simd/emit/module.ts';
 import { bytesOf, elementOf, lanesOf, type ScalarType, type Type, type Value, vectorOf } from '../../src/ir/index.ts';
 import { ranOn } from '../support/both-engines.ts';
 import { assertSound } from '../support/ir-text.ts';
@@ -128,7 +128,7 @@ test('atomics that cannot leave a variable are not looked at, and do what they s
   assert.ok(lanes > 1);
   assert.equal([...new Uint32Array(bytes.slice().buffer)], expected);
   const size = (mask: number): number => {
-    const made = compileStrips(counting(mask), [256, 1, 1], { fma: 'exact' });
+    const made = compileSimd(counting(mask), [256, 1, 1], { fma: 'exact' });
     return 'why' in made ? Number.NaN : made.bytes.length;
   };
   // Without a fault, but as far as its mask tells, the second may be at the word behind.

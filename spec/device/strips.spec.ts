@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { floatFormats, fmaFloat } from '../../src/base/float-exact.ts';
-import { compileStrips } from '../../src/engine/simd/emit/module.ts';
+import { compileSimd } from '../../src/engine/simd/emit/module.ts';
 import { addBlock, addBlockParam, type Block, type Kernel, type Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { ranOn } from '../support/both-engines.ts';
@@ -37,7 +37,7 @@ const made = (write: Parameters<typeof writeKernel>[3]) => writeKernel('k', [poi
 test('light kernels have long strips, in rows of the block', () => {
   const kernel = made((w) => w.put(w.param(0), w.sreg('gid.x'), w.sreg('tid.y')));
   const lanesFor = (block: readonly [number, number, number]): number | string => {
-    const strips = compileStrips(kernel, block, { fma: 'exact' });
+    const strips = compileSimd(kernel, block, { fma: 'exact' });
     return 'why' in strips ? strips.why : strips.plan.lanes;
   };
   assert.is(lanesFor([256, 1, 1]), 32);
@@ -48,7 +48,7 @@ test('light kernels have long strips, in rows of the block', () => {
 
 test('what a warp does together takes a whole warp', () => {
   const kernel = made((w) => w.put(w.param(0), w.sreg('gid.x'), w.b.reduce(w.sreg('tid.y'), { fold: 'add' })));
-  const strips = compileStrips(kernel, [8, 8, 1], { fma: 'exact' });
+  const strips = compileSimd(kernel, [8, 8, 1], { fma: 'exact' });
   assert.is('why' in strips ? strips.why : strips.plan.lanes, 32);
 });
 
@@ -60,7 +60,7 @@ test('a loop that may wait for another thread is left to the one-lane path, one 
       (x) => [x!],
     );
   });
-  const strips = compileStrips(waiting, [64, 1, 1], { fma: 'exact' });
+  const strips = compileSimd(waiting, [64, 1, 1], { fma: 'exact' });
   assert.is('why' in strips ? strips.why : '', 'a loop that waits for other threads');
   const trying = made((w) => {
     w.repeat(
@@ -70,7 +70,7 @@ test('a loop that may wait for another thread is left to the one-lane path, one 
     );
   });
   // What it expects is counted up, not read: another thread may have gone past that.
-  assert.ok('why' in compileStrips(trying, [64, 1, 1], { fma: 'exact' }));
+  assert.ok('why' in compileSimd(trying, [64, 1, 1], { fma: 'exact' }));
   const adding = made((w) => {
     w.repeat(
       [w.i32(0)],
@@ -81,7 +81,7 @@ test('a loop that may wait for another thread is left to the one-lane path, one 
       },
     );
   });
-  assert.not('why' in compileStrips(adding, [64, 1, 1], { fma: 'exact' }));
+  assert.not('why' in compileSimd(adding, [64, 1, 1], { fma: 'exact' }));
 });
 
 test('an exchange that is tried again until it succeeds is run in strips, and every thread has its turn', () => {

@@ -127,14 +127,14 @@ test('what computes is lowered by its row and has three worked examples', () => 
   const plain = rows.filter((row) => !isRefused(row) && row.control === undefined);
   assert.equal(named(plain.filter((row) => !row.lower)), []);
   const gives = ({ operands }: Row): boolean => operands.some((slot) => slot.isDestination);
-  const few = plain.filter((row) => row.cases().length < 3 && !hasAddress(row) && gives(row) && !isOfWarp(row));
+  const few = plain.filter((row) => row.cases().length < 3 && !hasAddress(row) && gives(row) && !isWarpCollective(row));
   // Addresses are no bits that a case could hold: spec/lower shows these.
   assert.equal(named(few), ['cvta.space.size d, a', 'cvta.to.space.size d, a', 'isspacep.space d, a', ...roundsToSelf]);
   for (const row of rows.filter(isRefused)) assert.is(row.cases().length, 0, row.syntax);
 });
 
 /** What a whole warp does with matrices is no case of one thread: spec/h200/matrix.spec.ts and spec/lower/matrix.spec.ts show it. */
-const isOfWarp = ({ source }: Row): boolean => source.startsWith('9.7.14.');
+const isWarpCollective = ({ source }: Row): boolean => source.startsWith('9.7.14.');
 
 /** Without cases so far. */
 const roundsToSelf = ['f16', 'f32', 'f64'].map((type) => `cvt.irnd{.ftz}{.sat}.${type}.${type} d, a`);

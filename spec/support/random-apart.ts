@@ -96,16 +96,16 @@ function ofWarp({ w, pick }: Maker): Value {
 }
 
 function branch(m: Maker, { depth, meets }: Place): void {
-  const isOfWarp = m.pick(3) === 0;
-  const within = { depth: depth + 1, meets: meets && (isOfWarp || m.who === 'lanes') };
-  m.w.when(isOfWarp ? ofWarp(m) : condition(m), () => inside(m, within), m.pick(2) === 0 ? () => inside(m, within) : undefined);
+  const isWarpCollective = m.pick(3) === 0;
+  const within = { depth: depth + 1, meets: meets && (isWarpCollective || m.who === 'lanes') };
+  m.w.when(isWarpCollective ? ofWarp(m) : condition(m), () => inside(m, within), m.pick(2) === 0 ? () => inside(m, within) : undefined);
 }
 
 /** Turns in a number of each thread's own, or of its warp's; what it counts and sums up is at hand inside, and the sum behind. */
 function loop(m: Maker, { depth, meets }: Place): void {
   const { b, i32, is, sreg } = m.w;
-  const isOfWarp = m.pick(3) === 0;
-  const turns = isOfWarp ? b.add(i32(1), b.and(sreg(m.pick(2) === 0 ? 'warpid' : 'ctaid.x'), i32(1))) : b.and(get(m), i32(3));
+  const isWarpCollective = m.pick(3) === 0;
+  const turns = isWarpCollective ? b.add(i32(1), b.and(sreg(m.pick(2) === 0 ? 'warpid' : 'ctaid.x'), i32(1))) : b.and(get(m), i32(3));
   const step = taken(m);
   const [, sum] = m.w.repeat(
     [i32(0), taken(m)],
@@ -113,7 +113,7 @@ function loop(m: Maker, { depth, meets }: Place): void {
     (i, sum) => {
       const before = m.pool;
       m.pool = [...before, i!, sum!];
-      inside(m, { depth: depth + 1, meets: meets && (isOfWarp || m.who === 'lanes') });
+      inside(m, { depth: depth + 1, meets: meets && (isWarpCollective || m.who === 'lanes') });
       m.pool = before;
       return [b.add(i!, i32(1)), mixed(m, b.add(sum!, step))];
     },

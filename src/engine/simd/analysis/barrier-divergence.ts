@@ -19,17 +19,17 @@ import {
   uniformityOf,
   type Value,
 } from '../../../ir/index.ts';
-import { isFree } from '../../codegen/plan.ts';
+import { isLeaf } from '../../codegen/plan.ts';
 import { behindBarrier, endsInBarrier } from './regions.ts';
 
 /**
  * `strips`: of a strip's lanes those that have not left the kernel come to every barrier together, but strips go each its way. `lanes`: lanes
  * of one strip may wait at different barriers.
  */
-export type Apart = 'strips' | 'lanes';
+export type BarrierDivergence = 'strips' | 'lanes';
 
 /** Whether threads of a block may come to a barrier of a split kernel at different times, or some of them never. */
-export function isApart(kernel: Kernel): boolean {
+export function hasBarrierDivergence(kernel: Kernel): boolean {
   const cfg = cfgOf(kernel);
   const stops = cfg.order.filter((id) => endsInBarrier(kernel, id));
   if (stops.length === 0) return false;
@@ -38,29 +38,30 @@ export function isApart(kernel: Kernel): boolean {
 }
 
 /** The graph without edges over barriers; every block that can be reached is in its order. */
-export function withoutBarriers(kernel: Kernel, cfg: Cfg): Cfg {
+export function cutAtBarriers(kernel: Kernel, cfg: Cfg): Cfg {
   const successors = cfg.successors.map((targets, id) => (endsInBarrier(kernel, id) ? [] : targets));
   return { ...cfg, successors, predecessors: reversed(successors) };
 }
 
 /** Values that threads bring over some barrier. */
-export function overBarriers(kernel: Kernel, cfg: Cfg): Set<Value> {
+export function liveAcrossBarriers(kernel: Kernel, cfg: Cfg): Set<Value> {
   const { liveIn } = livenessOf(kernel, cfg);
   const behind = cfg.order.filter((id) => endsInBarrier(kernel, id)).map((id) => behindBarrier(kernel, id));
-  return new Set(behind.flatMap((id) => [...liveIn[id]!].filter((value) => !isFree(kernel.insts[value]!))));
+  return new Set(behind.flatMap((id) => [...liveIn[id]!].filter((value) => !isLeaf(kernel.insts[value]!))));
 }
 
 /** Whether an instruction is of a warp. */
-export const isOfWarp = (kernel: Kernel, value: Value): boolean => specOf(kernel.insts[value]!.op).effect === 'warp';
+export const isWarpCollective = (kernel: Kernel, value: Value): boolean => specOf(kernel.insts[value]!.op).effect === 'warp';
 
 /** Whether a kernel has anything that a warp does together. */
-export const doesTogether = (kernel: Kernel): boolean => kernel.blocks.some(({ body }) => body.some((value) => isOfWarp(kernel, value)));
+export const hasWarpCollectives = (kernel: Kernel): boolean =>
+  kernel.blocks.some(({ body }) => body.some((value) => isWarpCollective(kernel, value)));
 
 /**
  * Who goes apart, given what of the whole graph is the same in a strip. Lanes that are on their way out, where they meet nobody any more, are
  * as good as gone: what else they part from is not looked at.
  */
-export function whoIsApart(kernel: Kernel, cfg: Cfg, { branch }: Pick<Uniformity, 'branch'>): Apart {
+export function classifyBarrierDivergence(kernel: Kernel, cfg: Cfg, { branch }: Pick<Uniformity, 'branch'>): BarrierDivergence {
   const isStop = (id: number): boolean => id < kernel.blocks.length && endsInBarrier(kernel, id);
   const { staying, stays } = stayingOf(kernel, cfg);
   const ends = leadingTo(
@@ -82,9 +83,9 @@ export function whoIsApart(kernel: Kernel, cfg: Cfg, { branch }: Pick<Uniformity
  * ways out of loops lead that end there: who stays is not the only one that goes on to an end, and does not meet in a later turn those who wait.
  */
 function stayingOf(kernel: Kernel, cfg: Cfg): { readonly staying: Cfg; readonly stays: Uint8Array } {
-  const isMeeting = (value: Value): boolean => kernel.insts[value]!.op === 'barrier' || isOfWarp(kernel, value);
-  const meetings = cfg.order.filter((id) => kernel.blocks[id]!.body.some(isMeeting));
-  const stays = leadingTo(cfg, meetings);
+  const isMeeting = (value: Value): boolean => kernel.insts[value]!.op === 'barrier' || isWarpCollective(kernel, value);
+  const collectives = cfg.order.filter((id) => kernel.blocks[id]!.body.some(isMeeting));
+  const stays = leadingTo(cfg, collectives);
   const { innermost } = loopsOf(cfg, dominatorsOf(cfg));
   const out = cfg.successors.length;
   const successors = cfg.successors.map((targets, id) => {

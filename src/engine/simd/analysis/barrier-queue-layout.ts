@@ -16,5 +16,5 @@ export const offsetOf = (layout: Layout, region: number): number => 4 * wordsOf(
 export const flagOf = (layout: Layout, region: number): number => offsetOf(layout, region + 1) - 4;
 
 /** Bytes of a half, and of both. */
-export const halfBytes = (layout: Layout): number => Math.ceil(offsetOf(layout, layout.regions.length) / 16) * 16;
-export const arrivalBytes = (layout: Layout): number => 2 * halfBytes(layout);
+export const bufferBytes = (layout: Layout): number => Math.ceil(offsetOf(layout, layout.regions.length) / 16) * 16;
+export const queueBytes = (layout: Layout): number => 2 * bufferBytes(layout);

@@ -6,10 +6,10 @@
 import type { Dim3 } from '../../../base/dim3.ts';
 import { cfgOf, elementOf, type Kernel, lanesOf, livenessOf, operandsOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
-import { isFree } from '../../codegen/plan.ts';
-import { doesTogether } from './barrier-divergence.ts';
+import { isLeaf } from '../../codegen/plan.ts';
+import { hasWarpCollectives } from './barrier-divergence.ts';
 import type { Cut, Shapes } from './lane-shapes.ts';
-import { hasLongRun } from './long-blocks.ts';
+import { hasLongStretch } from './long-blocks.ts';
 
 /**
  * Vectors that may be live at once, of all packs together: more than there are registers, for a spill is less than what starting a strip takes, and
@@ -17,11 +17,11 @@ import { hasLongRun } from './long-blocks.ts';
  */
 const registers = 64;
 /** Vectors of a pack that an exact fused operation works with beside its operands and result. */
-const ofExactFma = 6;
+const exactFmaVectors = 6;
 /** The most lanes where lanes part on their ways, or are taken one by one: longer strips have more that do not run, and as much code. */
 const mostApart = 16;
 /** The same where lanes change words in memory one by one: a processor learns which store each load meets, and of fewer it learns more. */
-const mostChanging = 4;
+const maxAtomicLanes = 4;
 /** One in so many instructions is often. */
 const oftenChanging = 8;
 
@@ -43,14 +43,14 @@ export function chooseLanes(
   shapesOf: (kernel: Kernel, wide: Uint8Array, cut: Cut, mayPart: boolean) => Shapes,
 ): { readonly lanes: number; readonly shapes: Shapes } {
   const shapesFor = (lanes: number): Shapes => shapesOf(kernel, wide, { block, lanes, local }, mayPart);
-  if (doesTogether(kernel)) return { lanes: 32, shapes: shapesFor(32) };
+  if (hasWarpCollectives(kernel)) return { lanes: 32, shapes: shapesFor(32) };
   if (fixed !== undefined) return { lanes: fixed, shapes: shapesFor(fixed) };
   const most = rowLanes(block);
   const shapes = shapesFor(most);
   // Rolled code holds few vectors at once, however many there are.
-  if (hasLongRun(kernel, shapes)) return { lanes: most, shapes };
-  const pressure = pressureOf(kernel, wide, shapes) + (fma === 'exact' && hasFma(kernel, shapes) ? ofExactFma : 0);
-  const widest = Math.min(most, changesWords(kernel, shapes) ? mostChanging : goApart(kernel, shapes) ? mostApart : most);
+  if (hasLongStretch(kernel, shapes)) return { lanes: most, shapes };
+  const pressure = pressureOf(kernel, wide, shapes) + (fma === 'exact' && hasFma(kernel, shapes) ? exactFmaVectors : 0);
+  const widest = Math.min(most, changesWords(kernel, shapes) ? maxAtomicLanes : goApart(kernel, shapes) ? mostApart : most);
   const fitting = [32, 16, 8, 4].find((lanes) => lanes <= widest && (lanes / 4) * pressure <= registers) ?? 4;
   const isLine = block[1] * block[2] === 1 || block[0] % most === 0;
   return { lanes: fitting, shapes: fitting === most || isLine ? shapes : shapesFor(fitting) };
@@ -100,7 +100,7 @@ function pressureOf(kernel: Kernel, wide: Uint8Array, { cfg, shape, apart }: Sha
   const { liveOut } = livenessOf(kernel, apart ? cfgOf(kernel) : cfg);
   const weight = (value: Value): number => {
     const inst = kernel.insts[value]!;
-    if (shape[value] !== 2 || isFree(inst)) return 0;
+    if (shape[value] !== 2 || isLeaf(inst)) return 0;
     return (wide[value] === 1 || elementOf(inst.type) === 'f64' ? 2 : 1) * lanesOf(inst.type);
   };
   let most = 0;

@@ -21,8 +21,8 @@ import {
   type Value,
   type Variance,
 } from '../../../ir/index.ts';
-import { isFree } from '../../codegen/plan.ts';
-import { type Apart, overBarriers, whoIsApart, withoutBarriers } from './barrier-divergence.ts';
+import { isLeaf } from '../../codegen/plan.ts';
+import { type BarrierDivergence, classifyBarrierDivergence, cutAtBarriers, liveAcrossBarriers } from './barrier-divergence.ts';
 
 /** The strip and the block that it is cut from. */
 export interface Cut {
@@ -38,7 +38,7 @@ export interface Shapes extends Affinity {
   readonly cfg: Cfg;
   readonly post: DominatorTree;
   /** Who goes apart at barriers, if anybody does. */
-  readonly apart: Apart | undefined;
+  readonly apart: BarrierDivergence | undefined;
 }
 
 /** How a special register goes through a strip: the same in all lanes (0), by ones (1), or otherwise. */
@@ -67,11 +67,11 @@ export function shapesOf(kernel: Kernel, wide: Uint8Array, cut: Cut, mayPart: bo
   const cfg = cfgOf(kernel);
   const { uniformity, ...whole } = shapesOn(kernel, wide, cut, cfg, new Set());
   if (!mayPart) return { ...whole, apart: undefined };
-  const parts = withoutBarriers(kernel, cfg);
-  const apart = whoIsApart(kernel, cfg, uniformity);
+  const parts = cutAtBarriers(kernel, cfg);
+  const apart = classifyBarrierDivergence(kernel, cfg, uniformity);
   if (apart === 'strips') return { ...whole, cfg: parts, post: postDominatorsOf(parts), apart };
   // Lanes bring over barriers what each had at a time of its own, and go on from there as from the start of a kernel.
-  const { uniformity: _, ...own } = shapesOn(kernel, wide, cut, parts, overBarriers(kernel, cfg));
+  const { uniformity: _, ...own } = shapesOn(kernel, wide, cut, parts, liveAcrossBarriers(kernel, cfg));
   return { ...own, apart };
 }
 
@@ -105,7 +105,7 @@ function findForced(kernel: Kernel, cfg: Cfg, uniformity: Uniformity, forced: Se
   for (const id of cfg.order) {
     const block = kernel.blocks[id]!;
     const see = (value: Value): void => {
-      if (home[value] !== id && !forced.has(value) && !isFree(kernel.insts[value]!) && uniformity.leavesUnequally(value, id))
+      if (home[value] !== id && !forced.has(value) && !isLeaf(kernel.insts[value]!) && uniformity.leavesUnequally(value, id))
         forced.add(value);
     };
     for (const value of block.body) operandsOf(kernel.insts[value]!).forEach(see);

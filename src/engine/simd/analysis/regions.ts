@@ -13,7 +13,7 @@ import {
   reversePostorder,
 } from '../../../ir/index.ts';
 
-export interface StripRegion {
+export interface BarrierRegion {
   /** Place in the list; the first region starts the kernel. */
   readonly id: number;
   readonly entry: number;
@@ -33,7 +33,7 @@ export const endsInBarrier = (kernel: Kernel, id: number): boolean => {
 export const behindBarrier = (kernel: Kernel, id: number): number => edgesOf(kernel.blocks[id]!.end)[0]!.block.id;
 
 /** The regions of a split kernel. */
-export function stripRegions(kernel: Kernel): StripRegion[] {
+export function barrierRegions(kernel: Kernel): BarrierRegion[] {
   const { order } = cfgOf(kernel);
   const entries = [...new Set([0, ...order.filter((id) => endsInBarrier(kernel, id)).map((id) => behindBarrier(kernel, id))])];
   const successors = kernel.blocks.map((block) => (endsInBarrier(kernel, block.id) ? [] : edgesOf(block.end).map((edge) => edge.block.id)));

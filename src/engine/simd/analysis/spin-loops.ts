@@ -5,7 +5,7 @@ import { edgesOf, type Inst, type Kernel, type Loop, operandsOf, type Value } fr
 const isOfOthers = (inst: Inst, _: Value): boolean => inst.op === 'atomic' || inst.op === 'cas' || (inst.op === 'load' && inst.volatile);
 
 /** Whether what a loop branches on may be what another lane does: lanes that go on together could wait for each other for ever. */
-export function waitsForOthers(kernel: Kernel, loop: Loop, isSource = isOfOthers): boolean {
+export function isSpinLoop(kernel: Kernel, loop: Loop, isSource = isOfOthers): boolean {
   const { blocks } = loop;
   if (triesAgain(kernel, loop)) return false;
   const tainted = new Set<Value>();

@@ -2,7 +2,7 @@
 import { addInst, dce, evalOp, isEvaluableInst, type Kernel, operandsOf, type Value } from '../../../ir/index.ts';
 
 /** By shuffle: the lane that each lane reads from. The kernel has something simple of the same shape in the place of what says so. */
-export function knownPermutations(kernel: Kernel): Map<Value, readonly number[]> {
+export function staticShufflesOf(kernel: Kernel): Map<Value, readonly number[]> {
   const found = new Map<Value, readonly number[]>();
   for (const block of kernel.blocks) {
     const body: Value[] = [];

@@ -17,13 +17,13 @@ import {
 } from '../../../ir/index.ts';
 import { type NestContents, type Nested, type Task, writeNest } from '../../codegen/nesting.ts';
 import { endsInBarrier } from '../analysis/regions.ts';
-import { type Strip, shapeOf } from '../lanes/lane-group.ts';
+import { type LaneGroup, shapeOf } from '../lanes/lane-group.ts';
 import type { Flow } from './frame.ts';
-import { writeStripBody } from './instructions.ts';
-import { allRun } from './memory-access.ts';
-import { type Parting, partingOf, writeMasked } from './predication.ts';
-import { runsOf } from './reroll.ts';
-import { isAtHand, mayAgree, quickTests, writeAgreement } from './uniform-branch.ts';
+import { writeBlockBody } from './instructions.ts';
+import { pushAllActive } from './memory-access.ts';
+import { type DivergentRegion, divergentRegionOf, writeLinearized } from './predication.ts';
+import { rerolledStretches } from './reroll.ts';
+import { isAvailable, mayTestUniformity, uniformTests, writeUniformTest } from './uniform-branch.ts';
 
 type Branch = Extract<Block['end'], { op: 'condbr' }>;
 
@@ -33,11 +33,11 @@ const worthLooking = 20;
 const memoryWeight = 10;
 
 /** What a whole kernel may grow by through code for lanes that parted. */
-const mostGrowth = 6;
+const maxGrowth = 6;
 
 interface Graph {
   readonly cfg: Cfg;
-  readonly partings: ReadonlyMap<number, Parting>;
+  readonly partings: ReadonlyMap<number, DivergentRegion>;
   /** Blocks at whose end it is looked first whether all lanes go one way. */
   readonly looked: ReadonlySet<number>;
 }
@@ -56,27 +56,27 @@ export function writeFlow(flow: Flow): boolean {
 function graphOf(flow: Flow): Graph {
   const { kernel, region, strip } = flow;
   const successors: number[][] = kernel.blocks.map(() => []);
-  const partings = new Map<number, Parting>();
+  const partings = new Map<number, DivergentRegion>();
   const looked = new Set<number>();
   const size = (ids: readonly number[]): number => ids.reduce((sum, id) => sum + kernel.blocks[id]!.body.length, 0);
   const weight = (value: Value): number => (specOf(kernel.insts[value]!.op).effect === 'pure' ? 1 : memoryWeight);
   const work = (ids: readonly number[]): number =>
     ids.reduce((sum, id) => sum + kernel.blocks[id]!.body.reduce((all, value) => all + weight(value), 0), 0);
-  let budget = flow.isBrief ? 0 : mostGrowth * size(region.cfg.order) + 400;
+  let budget = flow.omitsUniformPaths ? 0 : maxGrowth * size(region.cfg.order) + 400;
   const stack = [region.entry];
   const seen = new Set(stack);
   for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
     const { end } = kernel.blocks[id]!;
     let next = region.cfg.successors[id]! as number[];
     if (end.op === 'condbr' && shapeOf(strip, end.cond) !== 0 && next.length > 0) {
-      const parting = partingOf(flow, id);
+      const parting = divergentRegionOf(flow, id);
       partings.set(id, parting);
       const cost = size(parting.blocks);
       budget -= cost;
-      const isLong = parting.loops.length > 0 || work(parting.blocks) > worthLooking || mayAgree(strip, end.cond);
-      const isWorth = !strip.mask && budget > 0 && isLong && !isRolledAlone(flow, parting);
+      const isLong = parting.loops.length > 0 || work(parting.blocks) > worthLooking || mayTestUniformity(strip, end.cond);
+      const isWorth = !strip.mask && budget > 0 && isLong && !isRerolledAlone(flow, parting);
       if (isWorth) looked.add(id);
-      next = [...(isWorth ? next : []), ...(parting.meeting < kernel.blocks.length ? [parting.meeting] : [])];
+      next = [...(isWorth ? next : []), ...(parting.reconvergence < kernel.blocks.length ? [parting.reconvergence] : [])];
     }
     successors[id] = [...new Set(next)];
     for (const to of next) {
@@ -94,17 +94,17 @@ function graphOf(flow: Flow): Graph {
 }
 
 /** Whether all there is behind a branch is one block that is rolled: a mask costs it nothing, and another copy of it would be large. */
-const isRolledAlone = ({ kernel, strip }: Flow, { blocks }: Parting): boolean =>
-  blocks.length === 1 && runsOf(strip, kernel.blocks[blocks[0]!]!).length > 0;
+const isRerolledAlone = ({ kernel, strip }: Flow, { blocks }: DivergentRegion): boolean =>
+  blocks.length === 1 && rerolledStretches(strip, kernel.blocks[blocks[0]!]!).length > 0;
 
 /** The part of a condition that lanes share: where it is `decides` it decides for all of them, else the rest does. */
-interface SharedPart {
+interface UniformPart {
   readonly shared: Value;
   readonly rest: Value;
   readonly decides: boolean;
 }
 
-function sharedPart(strip: Strip, cond: Value): SharedPart | undefined {
+function uniformPart(strip: LaneGroup, cond: Value): UniformPart | undefined {
   const inst = strip.kernel.insts[cond]!;
   if (inst.op !== 'and' && inst.op !== 'or') return undefined;
   const [a, b] = [shapeOf(strip, inst.a), shapeOf(strip, inst.b)];
@@ -130,8 +130,8 @@ function writeTree(flow: Flow, { cfg, partings, looked }: Graph, children: reado
     if (!parting) return both;
     return [
       ...(looked.has(id) ? [...both, ...both] : []),
-      ...(looked.has(id) && sharedPart(flow.strip, end.cond) ? both : []),
-      ...(parting.meeting < kernel.blocks.length ? [parting.meeting] : []),
+      ...(looked.has(id) && uniformPart(flow.strip, end.cond) ? both : []),
+      ...(parting.reconvergence < kernel.blocks.length ? [parting.reconvergence] : []),
     ];
   };
   writeNest(flow.code, { ...cfg, children, ways }, region.entry, (nest) => contentsOf(flow, { cfg, partings, looked }, nest));
@@ -143,7 +143,7 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
   const leaf = (id: number): void => {
     const block = kernel.blocks[id]!;
     values.begin(block);
-    writeStripBody(values, block);
+    writeBlockBody(values, block);
     const { end } = block;
     if (end.op === 'ret' || endsInBarrier(kernel, id)) return flow.leave(block);
     if (end.op === 'br') return jump(id, end.to);
@@ -160,7 +160,7 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
       const isUsualTold = goQuickly(id, end, isThen);
       if (goQuickly(id, end, !isThen) && isUsualTold) return part(id, parting, end);
       const answer = strip.temp('i32', 30);
-      writeAgreement(strip, end.cond, answer);
+      writeUniformTest(strip, end.cond, answer);
       const again = values.hold(block);
       return either(
         () => {
@@ -180,11 +180,11 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
   };
 
   /** Whether the ends of the strip may tell of all lanes. */
-  const agrees = ({ end }: Block): boolean => end.op === 'condbr' && mayAgree(strip, end.cond) && isAtHand(strip, end.cond);
+  const agrees = ({ end }: Block): boolean => end.op === 'condbr' && mayTestUniformity(strip, end.cond) && isAvailable(strip, end.cond);
 
   /** That all lanes go the one way or the other is told by few steps each for most guards of bounds; false where it is not. */
   const goQuickly = (id: number, end: Branch, isThen: boolean): boolean => {
-    const tests = quickTests(strip, end.cond, isThen);
+    const tests = uniformTests(strip, end.cond, isThen);
     if (!tests) return false;
     code.open('block');
     for (const test of tests) {
@@ -197,8 +197,8 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
   };
 
   /** Lanes take their ways, all one way where all want the same. */
-  const part = (id: number, parting: Parting, end: Branch): void => {
-    const split = looked.has(id) && !agrees(kernel.blocks[id]!) && strip.waits(end.cond) ? sharedPart(strip, end.cond) : undefined;
+  const part = (id: number, parting: DivergentRegion, end: Branch): void => {
+    const split = looked.has(id) && !agrees(kernel.blocks[id]!) && strip.isDeferred(end.cond) ? uniformPart(strip, end.cond) : undefined;
     if (!split) return partOn(end.cond, id, parting, end);
     const again = values.hold(kernel.blocks[id]!);
     const rest = (): void => {
@@ -211,22 +211,22 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
   };
 
   /** The same where a condition decides that is all of the branch's, or what is left of it. */
-  const partOn = (cond: Value, id: number, parting: Parting, end: Branch): void => {
-    const then = flow.holdingOf(cond, strip.mask);
+  const partOn = (cond: Value, id: number, parting: DivergentRegion, end: Branch): void => {
+    const then = flow.masksWhere(cond, strip.mask);
     const masked = (): void => {
-      const otherwise = flow.othersOf(then, strip.mask);
-      writeMasked(flow, parting, then, otherwise);
+      const otherwise = flow.masksExcept(then, strip.mask);
+      writeLinearized(flow, parting, then, otherwise);
       flow.giveMasks(then);
       flow.giveMasks(otherwise);
-      meet(id, parting.meeting);
+      meet(id, parting.reconvergence);
     };
     // Where the ends of the strip tell of all, what they do not tell of is where lanes part.
     if (!looked.has(id) || agrees(kernel.blocks[id]!)) return masked();
-    allRun(strip, then);
+    pushAllActive(strip, then);
     either(
       () => jump(id, end.then),
       () => {
-        flow.anyRuns(then);
+        flow.pushAnyActive(then);
         code.op('i32.eqz');
         either(() => jump(id, end.else), masked);
       },
@@ -237,7 +237,8 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
     transfer(flow, edge);
     go(from, edge.block.id);
   };
-  const meet = (from: number, meeting: number): void => (meeting >= kernel.blocks.length ? flow.leave(undefined) : go(from, meeting));
+  const meet = (from: number, reconvergence: number): void =>
+    reconvergence >= kernel.blocks.length ? flow.leave(undefined) : go(from, reconvergence);
   return { leaf, turn: () => flow.turn() };
 }
 

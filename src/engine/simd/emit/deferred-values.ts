@@ -5,16 +5,16 @@
 import { bug } from '../../../base/bug.ts';
 import { elementOf, isVector, lanesOf, operandsOf, specOf, type Value } from '../../../ir/index.ts';
 import type { NumberType } from '../../../wasm/index.ts';
-import { isFree } from '../../codegen/plan.ts';
-import type { StripPlan } from '../analysis/plan.ts';
+import { isLeaf } from '../../codegen/plan.ts';
+import type { SimdPlan } from '../analysis/plan.ts';
 import { consumersOf, isCondition } from '../analysis/uses.ts';
-import { addStride, longOf, maskPart, numberOf, type Strip, shapeOf, splat, tempsOf } from '../lanes/lane-group.ts';
-import { pushFreeLane, pushFreePart, pushFreeScalar, type Starts } from '../lanes/leaf-values.ts';
-import type { StripValues } from '../lanes/values.ts';
+import { addStride, type LaneGroup, longOf, maskPart, numberOf, shapeOf, splat, tempsOf } from '../lanes/lane-group.ts';
+import { type LeafLocals, pushLeafLane, pushLeafPart, pushLeafScalar } from '../lanes/leaf-values.ts';
+import type { GroupValues } from '../lanes/values.ts';
 import { shapeName, words } from '../lanes/vectors.ts';
 import { partWriter } from '../rules/index.ts';
 import { writeScalar } from '../rules/scalar.ts';
-import { keptOf, type Waiting } from './value-snapshot.ts';
+import { type Deferred, snapshotOf } from './value-snapshot.ts';
 
 /**
  * Expressions deeper than this are cut by a local: a processor finds what to do while it waits for the steps of one vector in those of the next,
@@ -23,12 +23,12 @@ import { keptOf, type Waiting } from './value-snapshot.ts';
 const deepest = 10;
 
 interface State {
-  readonly plan: StripPlan;
-  readonly strip: Strip;
+  readonly plan: SimdPlan;
+  readonly strip: LaneGroup;
   readonly vectors: Map<Value, number[]>;
   readonly scalars: Map<Value, number[]>;
-  readonly waiting: Map<Value, Waiting>;
-  readonly waitingScalar: Map<Value, { write: () => void; depth: number }>;
+  readonly waiting: Map<Value, Deferred>;
+  readonly deferredScalars: Map<Value, { write: () => void; depth: number }>;
   readonly left: Int32Array;
   readonly spare: Record<NumberType | 'v128', number[]>;
   /** Of this block: singles that are there as doubles too. */
@@ -40,15 +40,18 @@ interface State {
 }
 
 /** The values of one function. `base` is a strip but for what is here. */
-export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'lane' | 'waits' | 'temp'>, starts: Starts): StripValues {
-  const strip = base as Strip;
+export function groupValues(
+  base: Omit<LaneGroup, 'part' | 'element' | 'scalar' | 'lane' | 'isDeferred' | 'temp'>,
+  starts: LeafLocals,
+): GroupValues {
+  const strip = base as LaneGroup;
   const state: State = {
     plan: base.plan,
     strip,
     vectors: new Map(),
     scalars: new Map(),
     waiting: new Map(),
-    waitingScalar: new Map(),
+    deferredScalars: new Map(),
     left: base.plan.uses.slice(),
     spare: { i32: [], i64: [], f32: [], f64: [], v128: [] },
     doubles: new Map(),
@@ -60,7 +63,7 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
     element: (value: Value, element: number, part: number) => pushPart(state, starts, value, element, part),
     scalar: (value: Value) => pushScalar(state, starts, value),
     lane: (value: Value, element: number, lane: number) => pushLane(state, starts, value, element, lane),
-    waits: (value: Value) => state.waiting.has(value),
+    isDeferred: (value: Value) => state.waiting.has(value),
     temp: tempsOf(base.code),
   });
   return {
@@ -72,12 +75,12 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
       for (const value of [...block.params, ...block.body]) {
         state.left[value] = state.plan.uses[value]!;
         state.waiting.delete(value);
-        state.waitingScalar.delete(value);
+        state.deferredScalars.delete(value);
       }
     },
     hold({ body }) {
       const own = body.filter((value) => !isShared(state, value));
-      return keptOf([state.waiting, state.waitingScalar, state.vectors, state.scalars], own);
+      return snapshotOf([state.waiting, state.deferredScalars, state.vectors, state.scalars], own);
     },
     define: (value) => define(state, value),
     set: (value, element, part) => base.code.at('local.set', vectorsOf(state, value)[element * partsOf(state, value) + part]!),
@@ -95,8 +98,8 @@ export function stripValues(base: Omit<Strip, 'part' | 'element' | 'scalar' | 'l
       const elements = lanesOf(base.kernel.insts[value]!.type);
       for (let element = 0; element < elements; element++) for (let part = 0; part < parts; part++) act(element, part);
     },
-    postpone: (value, address, write) => postpone(state, value, address, write),
-    settle: () => settle(state),
+    deferLoad: (value, address, write) => deferLoad(state, value, address, write),
+    flushLoads: () => flushLoads(state),
     doubles: (value) => doublesOf(state, value),
     finish: (operands) => finish(state, operands),
   };
@@ -108,19 +111,19 @@ const isShared = ({ plan }: State, value: Value): boolean => plan.crosses[value]
 
 // ── getting values onto the stack ──
 
-function pushScalar(state: State, starts: Starts, value: Value, element = 0): void {
+function pushScalar(state: State, starts: LeafLocals, value: Value, element = 0): void {
   const { strip } = state;
-  if (isFree(strip.kernel.insts[value]!)) return pushFreeScalar(strip, starts, value);
-  const waiting = state.waitingScalar.get(value);
+  if (isLeaf(strip.kernel.insts[value]!)) return pushLeafScalar(strip, starts, value);
+  const waiting = state.deferredScalars.get(value);
   if (waiting) return waiting.write();
   strip.code.at('local.get', scalarsOf(state, value)[element]!);
 }
 
-function pushPart(state: State, starts: Starts, value: Value, element: number, part: number): void {
+function pushPart(state: State, starts: LeafLocals, value: Value, element: number, part: number): void {
   const { strip } = state;
   const { code } = strip;
   const shape = shapeOf(strip, value);
-  if (isFree(strip.kernel.insts[value]!)) return pushFreePart(strip, starts, value, part);
+  if (isLeaf(strip.kernel.insts[value]!)) return pushLeafPart(strip, starts, value, part);
   if (shape === 2) {
     const waiting = state.waiting.get(value);
     if (waiting) return waiting.write(part);
@@ -130,11 +133,11 @@ function pushPart(state: State, starts: Starts, value: Value, element: number, p
   if (shape === 1) addStride(strip, strip.plan.shapes.stride[value]!, part);
 }
 
-function pushLane(state: State, starts: Starts, value: Value, element: number, lane: number): void {
+function pushLane(state: State, starts: LeafLocals, value: Value, element: number, lane: number): void {
   const { strip } = state;
   const { code } = strip;
   const inst = strip.kernel.insts[value]!;
-  if (isFree(inst)) return pushFreeLane(strip, starts, value, lane);
+  if (isLeaf(inst)) return pushLeafLane(strip, starts, value, lane);
   const shape = shapeOf(strip, value);
   if (shape < 2) {
     pushScalar(state, starts, value, element);
@@ -189,13 +192,13 @@ function scalarsOf(state: State, value: Value): number[] {
 function finish(state: State, operands: readonly Value[]): void {
   for (const value of operands) {
     const inst = state.plan.kernel.insts[value]!;
-    if (isFree(inst) || isShared(state, value)) continue;
+    if (isLeaf(inst) || isShared(state, value)) continue;
     if (--state.left[value]! > 0) continue;
     const waiting = state.waiting.get(value);
     if (waiting) {
       state.waiting.delete(value);
       release(state, waiting);
-    } else if (state.waitingScalar.delete(value)) finish(state, operandsOf(inst));
+    } else if (state.deferredScalars.delete(value)) finish(state, operandsOf(inst));
     else {
       state.spare.v128.push(...(state.vectors.get(value) ?? []));
       state.spare[numberOf(state.strip, value)].push(...(state.scalars.get(value) ?? []));
@@ -206,7 +209,7 @@ function finish(state: State, operands: readonly Value[]): void {
 }
 
 /** What an expression that has been written held. */
-function release(state: State, { operands, base }: Waiting): void {
+function release(state: State, { operands, base }: Deferred): void {
   finish(state, operands);
   if (base !== undefined) state.spare.i32.push(base);
 }
@@ -217,13 +220,13 @@ function define(state: State, value: Value): void {
   const { strip, plan } = state;
   const inst = strip.kernel.insts[value]!;
   const isLone = specOf(inst.op).effect === 'pure' && !isShared(state, value);
-  if (isFree(inst)) return;
+  if (isLeaf(inst)) return;
   if (isLone && plan.uses[value] === 0) return finish(state, operandsOf(inst));
   const mayWait = isLone && plan.uses[value] === 1 && !isVector(inst.type);
   const depth = depthOf(state, value);
   if (shapeOf(strip, value) < 2) {
     const write = (): void => writeScalar(strip, value);
-    if (mayWait && depth < deepest && takesNumber(state, value)) return void state.waitingScalar.set(value, { write, depth });
+    if (mayWait && depth < deepest && takesNumber(state, value)) return void state.deferredScalars.set(value, { write, depth });
     write();
     for (let i = lanesOf(inst.type) - 1; i >= 0; i--) strip.code.at('local.set', scalarsOf(state, value)[i]!);
   } else {
@@ -252,7 +255,7 @@ function heldBy(state: State, operands: readonly Value[]): number {
   for (const operand of new Set(operands)) {
     const waiting = state.waiting.get(operand);
     if (waiting) held += waiting.held;
-    else if (isFree(plan.kernel.insts[operand]!) || plan.crosses[operand] === 1 || state.left[operand]! > 1) continue;
+    else if (isLeaf(plan.kernel.insts[operand]!) || plan.crosses[operand] === 1 || state.left[operand]! > 1) continue;
     else held += shapeOf(strip, operand) === 2 ? weightOf(state, operand) : shareOfScalar;
   }
   return held;
@@ -261,7 +264,7 @@ function heldBy(state: State, operands: readonly Value[]): number {
 /** Vectors of a pack that a value takes. */
 const weightOf = ({ strip, plan }: State, value: Value): number => (longOf(strip, value) ? 2 : 1) * lanesOf(plan.kernel.insts[value]!.type);
 
-function postpone(state: State, value: Value, address: () => void, write: (base: number, part: number) => void): boolean {
+function deferLoad(state: State, value: Value, address: () => void, write: (base: number, part: number) => void): boolean {
   const { plan, strip } = state;
   const inst = plan.kernel.insts[value]!;
   if (isShared(state, value) || plan.uses[value] !== 1 || isVector(inst.type) || !streams(state, value)) return false;
@@ -273,7 +276,7 @@ function postpone(state: State, value: Value, address: () => void, write: (base:
 }
 
 /** What a block branches on waits for code of its own, which may be written after that of blocks behind it. */
-function settle(state: State): void {
+function flushLoads(state: State): void {
   for (const [value, waiting] of [...state.waiting]) {
     if (!waiting.reads || state.plan.home[value] !== state.block || !state.waiting.delete(value)) continue;
     writeParts(state, value, waiting.write);
@@ -284,7 +287,7 @@ function settle(state: State): void {
 function depthOf(state: State, value: Value): number {
   let depth = 0;
   for (const operand of operandsOf(state.plan.kernel.insts[value]!))
-    depth = Math.max(depth, state.waiting.get(operand)?.depth ?? 0, state.waitingScalar.get(operand)?.depth ?? 0);
+    depth = Math.max(depth, state.waiting.get(operand)?.depth ?? 0, state.deferredScalars.get(operand)?.depth ?? 0);
   return depth + 1;
 }
 

@@ -1,21 +1,21 @@
 /** What the code for a region's blocks knows of what stands around them. */
 import type { Block, Kernel, Loop, Value } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
-import type { StripPlan } from '../analysis/plan.ts';
-import type { StripRegion } from '../analysis/regions.ts';
-import type { Strip } from '../lanes/lane-group.ts';
-import type { StripValues } from '../lanes/values.ts';
+import type { SimdPlan } from '../analysis/plan.ts';
+import type { BarrierRegion } from '../analysis/regions.ts';
+import type { LaneGroup } from '../lanes/lane-group.ts';
+import type { GroupValues } from '../lanes/values.ts';
 
 /** What stands around the blocks of a region. */
 export interface Flow {
-  readonly plan: StripPlan;
+  readonly plan: SimdPlan;
   readonly kernel: Kernel;
   readonly code: Code;
-  readonly values: StripValues;
-  readonly strip: Strip;
+  readonly values: GroupValues;
+  readonly strip: LaneGroup;
   /** Whether code for lanes that all go one way is left out. */
-  readonly isBrief: boolean;
-  readonly region: StripRegion;
+  readonly omitsUniformPaths: boolean;
+  readonly region: BarrierRegion;
   /** Place of each block in the order of `predication.ts`, and the loops of the kernel. */
   readonly place: Int32Array;
   readonly loops: readonly Loop[];
@@ -29,9 +29,9 @@ export interface Flow {
   takeMasks(): readonly number[];
   giveMasks(locals: readonly number[]): void;
   /** Puts whether any of some lanes runs on the stack. */
-  anyRuns(masks: readonly number[]): void;
+  pushAnyActive(masks: readonly number[]): void;
   /** Lanes for which a condition holds, of those that run. */
-  holdingOf(cond: Value, lanes: readonly number[] | undefined): readonly number[];
+  masksWhere(cond: Value, lanes: readonly number[] | undefined): readonly number[];
   /** Those that run beside some of them. */
-  othersOf(some: readonly number[], lanes: readonly number[] | undefined): readonly number[];
+  masksExcept(some: readonly number[], lanes: readonly number[] | undefined): readonly number[];
 }

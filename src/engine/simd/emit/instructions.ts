@@ -1,39 +1,39 @@
 /** What is not done vector by vector: memory, atomics, and what a warp does together. */
 import { type Block, bytesOf, type Inst, type InstOf, operandsOf, specOf, type Value } from '../../../ir/index.ts';
 import { isWithinVariable } from '../analysis/value-range.ts';
-import { mostBytes } from '../lanes/kernel-context.ts';
-import { longOf, numberOf, type Strip, shapeOf } from '../lanes/lane-group.ts';
-import type { StripValues } from '../lanes/values.ts';
+import { maxFunctionBytes } from '../lanes/kernel-context.ts';
+import { type LaneGroup, longOf, numberOf, shapeOf } from '../lanes/lane-group.ts';
+import type { GroupValues } from '../lanes/values.ts';
 import { shapeName, words } from '../lanes/vectors.ts';
 import { exactFma } from '../rules/fma-f32.ts';
 import { bias, writeScalar } from '../rules/scalar.ts';
 import { load, store, whereAnyRuns, whereRuns } from './memory-access.ts';
-import { runsOf, writeRolled } from './reroll.ts';
+import { rerolledStretches, writeRerolled } from './reroll.ts';
 import { ballot, reduce, shuffle } from './warp-collectives.ts';
 
 /** Writes the body of a block, its long stretches of straight code rolled. */
-export function writeStripBody(values: StripValues, block: Block): void {
-  const { rolled, plan } = values.strip;
+export function writeBlockBody(values: GroupValues, block: Block): void {
+  const { rerolled, plan } = values.strip;
   let at = 0;
-  for (const run of runsOf(values.strip, block)) {
-    for (; at < run.from; at++) writeStripInstruction(values, block.body[at]!);
-    rolled.bytes = Math.max(rolled.bytes, writeRolled(values, block, run, plan.recordBytes));
+  for (const run of rerolledStretches(values.strip, block)) {
+    for (; at < run.from; at++) writeGroupInstruction(values, block.body[at]!);
+    rerolled.bytes = Math.max(rerolled.bytes, writeRerolled(values, block, run, plan.recordBytes));
     at = run.to;
   }
-  for (; at < block.body.length; at++) writeStripInstruction(values, block.body[at]!);
+  for (; at < block.body.length; at++) writeGroupInstruction(values, block.body[at]!);
 }
 
-function writeStripInstruction(values: StripValues, value: Value): void {
+function writeGroupInstruction(values: GroupValues, value: Value): void {
   const s = values.strip;
   // The function is given up then, and what would come is of no use.
-  if (s.code.size > mostBytes) return;
+  if (s.code.size > maxFunctionBytes) return;
   s.pool.begin();
   const inst = s.kernel.insts[value]!;
-  if (isGuard(inst)) {
-    writeGuard(s, inst);
+  if (isCheck(inst)) {
+    writeCheck(s, inst);
     return values.finish(operandsOf(inst));
   }
-  if (inst.op === 'load' ? inst.volatile : specOf(inst.op).effect !== 'pure') values.settle();
+  if (inst.op === 'load' ? inst.volatile : specOf(inst.op).effect !== 'pure') values.flushLoads();
   switch (inst.op) {
     case 'load':
       if (shapeOf(s, value) < 2) return values.define(value);
@@ -72,19 +72,19 @@ function writeStripInstruction(values: StripValues, value: Value): void {
   values.finish(operandsOf(inst));
 }
 
-type GuardInst = InstOf<'guard'> | InstOf<'within'> | InstOf<'members'>;
+type CheckInst = InstOf<'guard'> | InstOf<'within'> | InstOf<'members'>;
 
 /** What only looks, and leaves memory as it is. */
-const isGuard = (inst: Inst): inst is GuardInst => inst.op === 'guard' || inst.op === 'within' || inst.op === 'members';
+const isCheck = (inst: Inst): inst is CheckInst => inst.op === 'guard' || inst.op === 'within' || inst.op === 'members';
 
-function writeGuard(s: Strip, inst: GuardInst): void {
+function writeCheck(s: LaneGroup, inst: CheckInst): void {
   if (inst.op === 'guard') s.guards?.guard(s, inst);
   else if (inst.op === 'within') s.guards?.within(s, inst);
   else s.guards?.members(s);
 }
 
 /** Lane by lane, by the rule of the one-lane path. */
-function atomic(values: StripValues, value: Value): void {
+function atomic(values: GroupValues, value: Value): void {
   const s = values.strip;
   const { code, plan } = s;
   const isUsed = plan.uses[value]! > 0 || plan.crosses[value] === 1;

@@ -8,14 +8,14 @@ import { type Block, type Edge, edgesOf, influenceOf, type Loop, specOf, type Va
 import { endsInBarrier } from '../analysis/regions.ts';
 import { longOf, maskPart, shapeOf } from '../lanes/lane-group.ts';
 import type { Flow } from './frame.ts';
-import { writeStripBody } from './instructions.ts';
+import { writeBlockBody } from './instructions.ts';
 
 /** A branch at which lanes part. */
-export interface Parting {
+export interface DivergentRegion {
   /** The block that ends in it. */
   readonly from: number;
   /** Where lanes are together again; the number of blocks where that is the end of the kernel. */
-  readonly meeting: number;
+  readonly reconvergence: number;
   /** Blocks between. */
   readonly blocks: readonly number[];
   /** Loops among them whose lanes may come back to the start. */
@@ -23,19 +23,19 @@ export interface Parting {
 }
 
 /** What lies behind a branch. */
-export function partingOf({ plan, place, loops }: Pick<Flow, 'plan' | 'place' | 'loops'>, from: number): Parting {
+export function divergentRegionOf({ plan, place, loops }: Pick<Flow, 'plan' | 'place' | 'loops'>, from: number): DivergentRegion {
   const { cfg, post } = plan.shapes;
-  const meeting = post.parent[from]!;
-  const { region } = influenceOf(cfg, from, meeting);
+  const reconvergence = post.parent[from]!;
+  const { region } = influenceOf(cfg, from, reconvergence);
   const blocks = [...region].sort((a, b) => place[a]! - place[b]!);
   const isBack = (header: number) => (id: number) => region.has(id) && cfg.successors[id]!.includes(header);
   const own = loops.filter(({ header, latches }) => region.has(header) && latches.some(isBack(header)));
-  return { from, meeting, blocks, loops: own };
+  return { from, reconvergence, blocks, loops: own };
 }
 
 interface State {
   readonly flow: Flow;
-  readonly parting: Parting;
+  readonly parting: DivergentRegion;
   /** By block: the lanes that have come to it. */
   readonly masks: ReadonlyMap<number, readonly number[]>;
   readonly inside: ReadonlySet<number>;
@@ -44,7 +44,7 @@ interface State {
 }
 
 /** Writes it; `then` and `otherwise` are locals with the lanes that take either way. */
-export function writeMasked(flow: Flow, parting: Parting, then: readonly number[], otherwise: readonly number[]): void {
+export function writeLinearized(flow: Flow, parting: DivergentRegion, then: readonly number[], otherwise: readonly number[]): void {
   const { strip, code, kernel } = flow;
   const outside = strip.mask;
   const masks = new Map(parting.blocks.map((id) => [id, flow.takeMasks()]));
@@ -77,13 +77,13 @@ function writeOne(state: State, id: number): void {
   const own = masks.get(id)!;
   const isGuarded = inLoop || !isCheap(state, block);
   if (isGuarded) {
-    flow.anyRuns(own);
+    flow.pushAnyActive(own);
     code.open('if');
   }
   const lanes = inLoop ? movedAway(state, own) : own;
   strip.mask = lanes;
   flow.values.begin(block);
-  writeStripBody(flow.values, block);
+  writeBlockBody(flow.values, block);
   leave(state, block, lanes, isGuarded);
   if (inLoop) flow.giveMasks(lanes);
   if (isGuarded) code.end();
@@ -97,7 +97,7 @@ function lastOf({ parting }: State, { blocks }: Loop): number {
 }
 
 function closeLoop({ flow, masks }: State, { header }: Loop): void {
-  flow.anyRuns(masks.get(header)!);
+  flow.pushAnyActive(masks.get(header)!);
   flow.code.at('br_if', 0);
   flow.code.end();
 }
@@ -126,8 +126,8 @@ function leave(state: State, block: Block, lanes: readonly number[], isAny: bool
   if (endsInBarrier(flow.kernel, block.id)) return flow.wait(block);
   if (end.op === 'br') follow(state, block.id, end.to, lanes, isAny);
   if (end.op !== 'condbr') return;
-  const then = flow.holdingOf(end.cond, lanes);
-  const otherwise = flow.othersOf(then, lanes);
+  const then = flow.masksWhere(end.cond, lanes);
+  const otherwise = flow.masksExcept(then, lanes);
   followBoth(state, block.id, end, then, otherwise);
   flow.giveMasks(then);
   flow.giveMasks(otherwise);
@@ -223,9 +223,9 @@ function transferMasked(flow: Flow, { block, args }: Edge, lanes: readonly numbe
 }
 
 /** What all lanes share of a parameter stays what it is where none takes the edge: they may have come by another. */
-function keepUnlessTaken({ values, strip, anyRuns }: Flow, param: Value, element: number, lanes: readonly number[]): void {
+function keepUnlessTaken({ values, strip, pushAnyActive }: Flow, param: Value, element: number, lanes: readonly number[]): void {
   values.pushElement(param, element);
-  anyRuns(lanes);
+  pushAnyActive(lanes);
   strip.code.op('select');
 }
 

@@ -15,30 +15,30 @@ import {
 import type { Code } from '../../../wasm/index.ts';
 import { costOf, fuelPerTick } from '../../codegen/fuel.ts';
 import { gone } from '../../codegen/kernel-code.ts';
-import { busyLanes, busyThreads } from '../analysis/active-threads.ts';
-import { poolStart, type StripPlan } from '../analysis/plan.ts';
-import { behindBarrier, endsInBarrier, type StripRegion } from '../analysis/regions.ts';
+import { activeLanes, activeThreads } from '../analysis/active-threads.ts';
+import { poolStart, type SimdPlan } from '../analysis/plan.ts';
+import { type BarrierRegion, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
 import { pooledCode } from '../lanes/constant-pool.ts';
-import type { StripShared } from '../lanes/kernel-context.ts';
-import type { StripFrame } from '../lanes/lane-group.ts';
-import { type Starts, startsOf, usedFree } from '../lanes/leaf-values.ts';
-import type { StripValues } from '../lanes/values.ts';
+import type { SimdContext } from '../lanes/kernel-context.ts';
+import type { GroupFrame } from '../lanes/lane-group.ts';
+import { type LeafLocals, leafLocalsOf, usedLeaves } from '../lanes/leaf-values.ts';
+import type { GroupValues } from '../lanes/values.ts';
 import { quotient, remainder } from '../rules/divide-by-constant.ts';
-import { arrive, findHalves, type Halves, isWhole, spreadLanes, takeStarting } from './barrier-queues.ts';
+import { expandLaneBits, isFullGroup, locateMasks, markArrived, type PingPongMasks, takeReady } from './barrier-queues.ts';
 import { writeFlow } from './control-flow.ts';
-import { stripValues } from './deferred-values.ts';
+import { groupValues } from './deferred-values.ts';
 import type { Flow } from './frame.ts';
 import { save, startRecords, take } from './spill-area.ts';
 
 interface Region {
-  readonly shared: StripShared;
-  readonly plan: StripPlan;
-  readonly region: StripRegion;
+  readonly shared: SimdContext;
+  readonly plan: SimdPlan;
+  readonly region: BarrierRegion;
   readonly code: Code;
-  readonly frame: StripFrame;
+  readonly frame: GroupFrame;
   readonly sregs: ReadonlySet<Sreg>;
-  readonly starts: Starts;
-  readonly values: StripValues;
+  readonly starts: LeafLocals;
+  readonly values: GroupValues;
   readonly cost: number;
   /** Values that are taken from the records. */
   readonly taken: readonly Value[];
@@ -46,25 +46,31 @@ interface Region {
   /** Whether each strip says which region comes next. */
   readonly saysNext: boolean;
   /** Who is where, in blocks whose threads go apart. */
-  readonly halves: Halves | undefined;
+  readonly halves: PingPongMasks | undefined;
 }
 
 /** Writes the function of a region; nothing where its blocks cannot be nested. */
-export function writeStripRegion(shared: StripShared, region: StripRegion): { readonly index: number; readonly code: Code } | undefined {
+export function writeRegionFunction(
+  shared: SimdContext,
+  region: BarrierRegion,
+): { readonly index: number; readonly code: Code } | undefined {
   const { index, code } = shared.module.fn({ params: [], results: [] });
   return writeRegionIn(shared, region, code, true) ? { index, code } : undefined;
 }
 
 /** Writes a region in a function that goes through it once and may have others too; says whether it can be written. Without `saysNext` it is known which region comes behind it. */
-export function writeRegionIn(shared: StripShared, region: StripRegion, plain: Code, saysNext: boolean): boolean {
-  const busy = busyThreads(shared.plan, region);
-  const r = newRegion(shared, region, plain, { lanes: shared.guards ? shared.plan.lanes : busyLanes(shared.plan, region, busy), saysNext });
+export function writeRegionIn(shared: SimdContext, region: BarrierRegion, plain: Code, saysNext: boolean): boolean {
+  const active = activeThreads(shared.plan, region);
+  const r = newRegion(shared, region, plain, {
+    lanes: shared.guards ? shared.plan.lanes : activeLanes(shared.plan, region, active),
+    saysNext,
+  });
   const { code, frame, plan } = r;
   writeEntry(r);
   code.at('global.get', shared.fuel);
   code.at('local.set', frame.fuel);
   writeTurn(r, Math.min(fuelPerTick, (r.cost * plan.threads) / plan.lanes));
-  const isWritten = plan.shapes.apart && region.id > 0 ? eachStrip(r, plan.threads, () => writeThoseThere(r)) : writeAll(r, busy);
+  const isWritten = plan.shapes.apart && region.id > 0 ? eachGroup(r, plan.threads, () => writeReadyLanes(r)) : writeAll(r, active);
   if (!isWritten) return false;
   code.at('local.get', frame.fuel);
   code.at('global.set', shared.fuel);
@@ -73,15 +79,15 @@ export function writeRegionIn(shared: StripShared, region: StripRegion, plain: C
 
 /** What a region is written with, in strips of some lanes. */
 function newRegion(
-  shared: StripShared,
-  region: StripRegion,
+  shared: SimdContext,
+  region: BarrierRegion,
   plain: Code,
   { lanes, saysNext }: { readonly lanes: number; readonly saysNext: boolean },
 ): Region {
   const plan = { ...shared.plan, lanes, packs: lanes / 4 };
   const { kernel } = plan;
   const local = (): number => plain.local('i32');
-  const frame: StripFrame = {
+  const frame: GroupFrame = {
     first: local(),
     record4: local(),
     record8: local(),
@@ -92,9 +98,9 @@ function newRegion(
     constant: local(),
   };
   const code = pooledCode(plain, shared.pool, frame.constant, poolStart(plan));
-  const used = usedFree(kernel, region.cfg.order);
-  const starts = startsOf(plan, code, used);
-  const base = { ...shared, plan, kernel, code, frame, isRolled: false, mask: undefined };
+  const used = usedLeaves(kernel, region.cfg.order);
+  const starts = leafLocalsOf(plan, code, used);
+  const base = { ...shared, plan, kernel, code, frame, isRerolled: false, mask: undefined };
   return {
     shared,
     plan,
@@ -103,12 +109,12 @@ function newRegion(
     frame,
     sregs: used.sregs,
     starts,
-    values: stripValues(base, starts),
+    values: groupValues(base, starts),
     cost: Math.min(fuelPerTick, (costOf(kernel, region as never) * lanes) / 2),
     taken: takenOf(plan, region),
     spareMasks: [],
     saysNext,
-    halves: plan.shapes.apart && findHalves(shared, code),
+    halves: plan.shapes.apart && locateMasks(shared, code),
   };
 }
 
@@ -130,16 +136,16 @@ function writeEntry({ code, frame, starts, shared: { host } }: Region): void {
 }
 
 /** Writes what all threads do that have anything to do. */
-function writeAll(r: Region, busy: number): boolean {
+function writeAll(r: Region, active: number): boolean {
   const { threads, lanes } = r.plan;
   const whole = threads - (threads % lanes);
-  const full = Math.min(whole, Math.ceil(busy / lanes) * lanes);
-  if (full > 0 && !eachStrip(r, full, () => writeStrip(r))) return false;
-  return busy <= whole || writeTail(r);
+  const full = Math.min(whole, Math.ceil(active / lanes) * lanes);
+  if (full > 0 && !eachGroup(r, full, () => writeGroup(r))) return false;
+  return active <= whole || writeTail(r);
 }
 
 /** Writes a loop over the strips of some threads, at least one. */
-function eachStrip({ code, frame, plan }: Region, threads: number, write: () => boolean): boolean {
+function eachGroup({ code, frame, plan }: Region, threads: number, write: () => boolean): boolean {
   code.open('loop');
   if (!write()) return false;
   code.at('local.get', frame.first);
@@ -154,24 +160,24 @@ function eachStrip({ code, frame, plan }: Region, threads: number, write: () => 
 }
 
 /** Writes what those lanes do that are to start the region: whole strips have code of their own. */
-function writeThoseThere(r: Region): boolean {
+function writeReadyLanes(r: Region): boolean {
   const { code, plan, shared, region } = r;
   const { strip } = r.values;
   const lanes = strip.temp('i32', 40);
-  takeStarting(strip, r.halves!, region.id, lanes);
+  takeReady(strip, r.halves!, region.id, lanes);
   code.open('if');
-  const hasWhole = !shared.isBrief && plan.threads >= plan.lanes;
+  const hasWhole = !shared.omitsUniformPaths && plan.threads >= plan.lanes;
   if (hasWhole) {
-    isWhole(strip, lanes);
+    isFullGroup(strip, lanes);
     code.open('if');
     strip.mask = undefined;
-    if (!writeStrip(r)) return false;
+    if (!writeGroup(r)) return false;
     code.else();
   }
   const masks = masksOf(r).take();
-  spreadLanes(strip, lanes, masks);
+  expandLaneBits(strip, lanes, masks);
   strip.mask = masks;
-  if (!writeStrip(r)) return false;
+  if (!writeGroup(r)) return false;
   if (hasWhole) code.end();
   code.end();
   return true;
@@ -187,11 +193,11 @@ function writeTail(r: Region): boolean {
     r.code.at('local.set', mask);
   });
   strip.mask = masks;
-  return writeStrip(r);
+  return writeGroup(r);
 }
 
 /** Values that are brought, and that this region uses or keeps on. */
-function takenOf(plan: StripPlan, region: StripRegion): Value[] {
+function takenOf(plan: SimdPlan, region: BarrierRegion): Value[] {
   const wanted = new Set<Value>();
   for (const id of region.cfg.order) {
     const block = plan.kernel.blocks[id]!;
@@ -199,10 +205,10 @@ function takenOf(plan: StripPlan, region: StripRegion): Value[] {
     for (const value of block.body) for (const operand of operandsOf(plan.kernel.insts[value]!)) wanted.add(operand);
     for (const value of terminatorOperands(block.end)) wanted.add(value);
   }
-  return plan.brought.get(region.entry)!.filter((value) => wanted.has(value));
+  return plan.liveIns.get(region.entry)!.filter((value) => wanted.has(value));
 }
 
-function writeStrip(r: Region): boolean {
+function writeGroup(r: Region): boolean {
   const { code, values, plan, region } = r;
   code.open('block');
   const out = code.depth;
@@ -215,7 +221,7 @@ function writeStrip(r: Region): boolean {
     code,
     values,
     strip: values.strip,
-    isBrief: r.shared.isBrief,
+    omitsUniformPaths: r.shared.omitsUniformPaths,
     region,
     ...orderOf(r),
     turn: () => writeTurn(r, r.cost),
@@ -226,15 +232,15 @@ function writeStrip(r: Region): boolean {
     wait: (block) => wait(r, behindBarrier(plan.kernel, block.id)),
     takeMasks: masks.take,
     giveMasks: masks.give,
-    anyRuns(lanes) {
+    pushAnyActive(lanes) {
       lanes.forEach((mask, i) => {
         code.at('local.get', mask);
         if (i > 0) code.op('v128.or');
       });
       code.op('i32x4.bitmask');
     },
-    holdingOf: (cond, lanes) => holdingOf(r, cond, lanes),
-    othersOf: (some, lanes) => othersOf(r, some, lanes),
+    masksWhere: (cond, lanes) => masksWhere(r, cond, lanes),
+    masksExcept: (some, lanes) => masksExcept(r, some, lanes),
   };
   const isWritten = writeFlow(flow);
   code.end();
@@ -255,7 +261,7 @@ function masksOf({ code, plan, spareMasks }: Region) {
   };
 }
 
-function holdingOf(r: Region, cond: Value, lanes: readonly number[] | undefined): readonly number[] {
+function masksWhere(r: Region, cond: Value, lanes: readonly number[] | undefined): readonly number[] {
   const { code, values } = r;
   const holding = masksOf(r).take();
   for (const [pack, local] of holding.entries()) {
@@ -269,7 +275,7 @@ function holdingOf(r: Region, cond: Value, lanes: readonly number[] | undefined)
   return holding;
 }
 
-function othersOf(r: Region, some: readonly number[], lanes: readonly number[] | undefined): readonly number[] {
+function masksExcept(r: Region, some: readonly number[], lanes: readonly number[] | undefined): readonly number[] {
   const { code } = r;
   const others = masksOf(r).take();
   for (const [pack, local] of others.entries()) {
@@ -382,13 +388,13 @@ function leave(r: Region, block: number | undefined): void {
 /** Has the lanes that run wait for what is behind a barrier. */
 function wait(r: Region, to: number): void {
   keep(r, to);
-  arrive(r.values.strip, r.halves!, regionAt(r.plan, to));
+  markArrived(r.values.strip, r.halves!, regionAt(r.plan, to));
 }
 
 /** The region that starts with a block. */
-export const regionAt = ({ regions }: StripPlan, block: number): number => regions.find(({ entry }) => entry === block)!.id;
+export const regionAt = ({ regions }: SimdPlan, block: number): number => regions.find(({ entry }) => entry === block)!.id;
 
 /** Keeps what a region wants that starts with a block. A value from before this one is in its place already. */
 function keep({ plan, region, values }: Region, to: number): void {
-  for (const value of plan.brought.get(to)!) if (region.cfg.position[plan.home[value]!]! >= 0) save(values, value);
+  for (const value of plan.liveIns.get(to)!) if (region.cfg.position[plan.home[value]!]! >= 0) save(values, value);
 }

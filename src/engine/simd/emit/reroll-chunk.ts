@@ -6,17 +6,17 @@ import { bug } from '../../../base/bug.ts';
 import { bytesOf, type InstOf, type Value } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
 import { writeConstant } from '../../codegen/values.ts';
-import { longOf, numberOf, type Strip, shapeOf, splat, tempsOf } from '../lanes/lane-group.ts';
+import { type LaneGroup, longOf, numberOf, shapeOf, splat, tempsOf } from '../lanes/lane-group.ts';
 import { constantWords } from '../lanes/leaf-values.ts';
 import { upperHalf } from '../lanes/vectors.ts';
 import { alikeDoubles, isExactFma } from '../rules/fma-f32.ts';
 import { type Doubt, fused, newDoubt, type Tile } from '../rules/fma-f32-rerolled.ts';
 import { partWriter } from '../rules/index.ts';
 import { denseAt, denseVector, isDense } from './memory-access.ts';
-import { evenPlaces, loadEven } from './strided-access.ts';
+import { loadStrided, stridedAddresses } from './strided-access.ts';
 
-export interface Rolled {
-  readonly strip: Strip;
+export interface Rerolled {
+  readonly strip: LaneGroup;
   /** Vectors of four lanes that one turn takes. */
   readonly tile: number;
   /** Offset in the record area of what chunks hand on. */
@@ -45,29 +45,29 @@ export interface Rolled {
 }
 
 /** Where one vector of a value stands: those of one half of long ones, or of all, one behind the other. */
-export function placeOf({ strip, slots, start }: Rolled, value: Value, part: number): number {
+export function placeOf({ strip, slots, start }: Rerolled, value: Value, part: number): number {
   const { packs } = strip.plan;
   const [pack, half] = longOf(strip, value) ? [part >> 1, part & 1] : [part, 0];
   return start + 16 * (packs * (slots.get(value)! + half) + pack);
 }
 
 /** What every vector has alike. */
-export const isAlike = (s: Strip, value: Value): boolean => s.kernel.insts[value]!.op === 'const' || shapeOf(s, value) === 0;
+export const isAlike = (s: LaneGroup, value: Value): boolean => s.kernel.insts[value]!.op === 'const' || shapeOf(s, value) === 0;
 
 /** Where fewer than one in so many instructions is an exact fused operation, rounding each to odd at once takes less than a chunk that is there twice. */
-const seldom = 8;
+const rareFmaRatio = 8;
 
 /** Writes one chunk for all vectors of a strip. One of several has a function of its own: engines do not optimise what is long. */
-export function writeChunk(rolled: Rolled, chunk: readonly Value[]): void {
-  if (rolled.chunks.length === 1) return eachTurn(rolled, chunk);
-  const { own, call } = inFunction(rolled, chunk);
+export function writeChunk(rerolled: Rerolled, chunk: readonly Value[]): void {
+  if (rerolled.chunks.length === 1) return eachTurn(rerolled, chunk);
+  const { own, call } = inFunction(rerolled, chunk);
   eachTurn(own, chunk);
   call(() => {});
 }
 
 /** Writes a loop over the vectors of a strip. */
-function eachTurn(rolled: Rolled, chunk: readonly Value[]): void {
-  const { strip, records, base, ahead, tile } = rolled;
+function eachTurn(rerolled: Rerolled, chunk: readonly Value[]): void {
+  const { strip, records, base, ahead, tile } = rerolled;
   const { code } = strip;
   code.i32(0);
   code.at('local.set', ahead);
@@ -76,7 +76,7 @@ function eachTurn(rolled: Rolled, chunk: readonly Value[]): void {
   code.at('local.get', ahead);
   code.op('i32.add');
   code.at('local.set', base);
-  writeTurn(rolled, chunk);
+  writeTurn(rerolled, chunk);
   code.at('local.get', ahead);
   code.i32(16 * tile);
   code.op('i32.add');
@@ -88,14 +88,14 @@ function eachTurn(rolled: Rolled, chunk: readonly Value[]): void {
 }
 
 /** Writes a chunk for the vectors of one turn. */
-function writeTurn(rolled: Rolled, chunk: readonly Value[]): void {
-  const { strip } = rolled;
-  if (chunk.filter((value) => isExactFma(strip, value)).length < chunk.length / seldom) return writeOnce(rolled, chunk);
+function writeTurn(rerolled: Rerolled, chunk: readonly Value[]): void {
+  const { strip } = rerolled;
+  if (chunk.filter((value) => isExactFma(strip, value)).length < chunk.length / rareFmaRatio) return writeOnce(rerolled, chunk);
   const doubt = newDoubt(strip);
-  writeOnce(rolled, chunk, doubt);
+  writeOnce(rerolled, chunk, doubt);
   doubt.push();
   strip.code.openRare();
-  callAgain(rolled, chunk);
+  callAgain(rerolled, chunk);
   strip.code.end();
 }
 
@@ -103,9 +103,9 @@ function writeTurn(rolled: Rolled, chunk: readonly Value[]): void {
  * Runs a chunk once more, vector by vector, with every sum rounded to odd. A function does it: beside the code that is seldom left it would take
  * registers from that, and be most of what there is to compile.
  */
-function callAgain(rolled: Rolled, chunk: readonly Value[]): void {
-  const { strip, tile, base, ahead } = rolled;
-  const { own, call } = inFunction(rolled, chunk, ['base', 'ahead']);
+function callAgain(rerolled: Rerolled, chunk: readonly Value[]): void {
+  const { strip, tile, base, ahead } = rerolled;
+  const { own, call } = inFunction(rerolled, chunk, ['base', 'ahead']);
   writeOnce({ ...own, tile: 1 }, chunk);
   for (let pack = 0; pack < tile; pack++)
     call(() => {
@@ -119,19 +119,19 @@ function callAgain(rolled: Rolled, chunk: readonly Value[]): void {
 
 /** A function for a chunk, which takes all from memory but where it loads, and the parameters that `call` is to put on the stack itself. */
 function inFunction(
-  { strip, ...rolled }: Rolled,
+  { strip, ...rerolled }: Rerolled,
   chunk: readonly Value[],
   given: readonly ('base' | 'ahead')[] = [],
-): { readonly own: Rolled; readonly call: (pushGiven: () => void) => void } {
-  const loads = chunk.filter((value) => rolled.addresses.has(value));
+): { readonly own: Rerolled; readonly call: (pushGiven: () => void) => void } {
+  const loads = chunk.filter((value) => rerolled.addresses.has(value));
   const { index, code } = strip.newFunction([...given, ...loads].map(() => 'i32'));
   const wordOf = (name: 'base' | 'ahead'): number => (given.includes(name) ? given.indexOf(name) : code.local('i32'));
   const records = code.local('i32');
   code.at('global.get', strip.host.globals.records);
   code.at('local.set', records);
-  const own: Rolled = {
-    ...rolled,
-    strip: withNumbers(strip, code, { numbers: rolled.numbers, records }),
+  const own: Rerolled = {
+    ...rerolled,
+    strip: withNumbers(strip, code, { numbers: rerolled.numbers, records }),
     records,
     addresses: new Map(loads.map((load, i) => [load, given.length + i])),
     base: wordOf('base'),
@@ -140,15 +140,15 @@ function inFunction(
   };
   const call = (pushGiven: () => void): void => {
     pushGiven();
-    for (const load of loads) strip.code.at('local.get', rolled.addresses.get(load)!);
+    for (const load of loads) strip.code.at('local.get', rerolled.addresses.get(load)!);
     strip.code.at('call', index);
   };
   return { own, call };
 }
 
 /** A strip for chunks, in a function of its own or not, where the numbers that lanes share stand in memory. */
-export function withNumbers(strip: Strip, code: Code, { numbers, records }: Pick<Rolled, 'numbers' | 'records'>): Strip {
-  const own = Object.create(strip) as Strip;
+export function withNumbers(strip: LaneGroup, code: Code, { numbers, records }: Pick<Rerolled, 'numbers' | 'records'>): LaneGroup {
+  const own = Object.create(strip) as LaneGroup;
   const scalar = (value: Value): void => {
     const inst = strip.kernel.insts[value]!;
     if (inst.op === 'const') return writeConstant(code, numberOf(strip, value), inst.bits);
@@ -164,18 +164,18 @@ export function withNumbers(strip: Strip, code: Code, { numbers, records }: Pick
 }
 
 /** The chunk with what is told of doubt, or with every sum rounded to odd. */
-function writeOnce(rolled: Rolled, chunk: readonly Value[], doubt?: Doubt): void {
-  const { strip, base, tile: packs } = rolled;
+function writeOnce(rerolled: Rerolled, chunk: readonly Value[], doubt?: Doubt): void {
+  const { strip, base, tile: packs } = rerolled;
   const { code } = strip;
-  const vectors = localsOf(rolled, chunk);
-  const inner: Strip = Object.assign(Object.create(strip) as Strip, {
+  const vectors = localsOf(rerolled, chunk);
+  const inner: LaneGroup = Object.assign(Object.create(strip) as LaneGroup, {
     plan: { ...strip.plan, packs },
     mask: undefined,
-    isRolled: true,
+    isRerolled: true,
     part: vectors.part,
     element: (value: Value, _: number, part: number) => vectors.part(value, part),
     lane: () => bug('one lane of code that is rolled'),
-    waits: () => false,
+    isDeferred: () => false,
   });
   const tile: Tile = { strip: inner, packs, ...vectors };
   for (const value of chunk) {
@@ -189,18 +189,18 @@ function writeOnce(rolled: Rolled, chunk: readonly Value[], doubt?: Doubt): void
         code.at('local.set', vectors.own(value, part));
       }
     }
-    if (!rolled.slots.has(value)) continue;
+    if (!rerolled.slots.has(value)) continue;
     for (let part = 0; part < packs * (longOf(strip, value) ? 2 : 1); part++) {
       code.at('local.get', base);
       vectors.part(value, part);
-      code.access('v128.store', 4, placeOf(rolled, value, part));
+      code.access('v128.store', 4, placeOf(rerolled, value, part));
     }
   }
 }
 
 /** The vectors of a chunk in locals, where those that other chunks or loads make are put when they are asked for. */
-function localsOf(rolled: Rolled, chunk: readonly Value[]): Pick<Tile, 'part' | 'own' | 'double' | 'ownDouble'> {
-  const { strip, base } = rolled;
+function localsOf(rerolled: Rerolled, chunk: readonly Value[]): Pick<Tile, 'part' | 'own' | 'double' | 'ownDouble'> {
+  const { strip, base } = rerolled;
   const { code, kernel } = strip;
   const isOfChunk = new Set(chunk);
   const [singles, doubles] = [new Map<Value, number[]>(), new Map<Value, number[]>()];
@@ -208,12 +208,12 @@ function localsOf(rolled: Rolled, chunk: readonly Value[]): Pick<Tile, 'part' | 
   const localIn = (locals: Map<Value, number[]>, value: Value, part: number): number => {
     const own = locals.get(value) ?? [];
     locals.set(value, own);
-    own[part] ??= rolled.locals[taken++] ??= code.local('v128');
+    own[part] ??= rerolled.locals[taken++] ??= code.local('v128');
     return own[part];
   };
   const own = (value: Value, part: number): number => localIn(singles, value, part);
   const ownDouble = (value: Value, half: number): number => localIn(doubles, value, half);
-  const isMade = (value: Value): boolean => rolled.made.has(value) || rolled.inputs.has(value);
+  const isMade = (value: Value): boolean => rerolled.made.has(value) || rerolled.inputs.has(value);
   const loadOf = (value: Value): InstOf<'load'> | undefined => {
     const inst = kernel.insts[value]!;
     return inst.op === 'load' && isOfChunk.has(value) ? inst : undefined;
@@ -223,10 +223,10 @@ function localsOf(rolled: Rolled, chunk: readonly Value[]): Pick<Tile, 'part' | 
     const known = singles.get(value)?.[which];
     if (known !== undefined) return code.at('local.get', known);
     const load = loadOf(value);
-    if (load) loadPart(rolled, load, value, which);
+    if (load) loadPart(rerolled, load, value, which);
     else {
       code.at('local.get', base);
-      code.access('v128.load', 4, placeOf(rolled, value, which));
+      code.access('v128.load', 4, placeOf(rerolled, value, which));
     }
     code.at('local.tee', own(value, which));
   };
@@ -235,11 +235,11 @@ function localsOf(rolled: Rolled, chunk: readonly Value[]): Pick<Tile, 'part' | 
     const isThere = singles.get(value)?.[half >> 1] !== undefined;
     const load = loadOf(value);
     if (!isThere && load && isDense(strip, load.addr, value)) {
-      pushAddress(rolled, load, value);
+      pushAddress(rerolled, load, value);
       code.access('v128.load', 1, denseAt(8 * half));
     } else if (!isThere && !load) {
       code.at('local.get', base);
-      code.access('v128.load', 4, placeOf(rolled, value, half >> 1) + 8 * (half % 2));
+      code.access('v128.load', 4, placeOf(rerolled, value, half >> 1) + 8 * (half % 2));
     } else {
       part(value, half >> 1);
       if (half % 2 === 1) upperHalf(strip);
@@ -247,9 +247,9 @@ function localsOf(rolled: Rolled, chunk: readonly Value[]): Pick<Tile, 'part' | 
     code.op('f64x2.promote_low_f32x4');
   };
   const double = (value: Value, half: number): void => {
-    const place = rolled.alike.get(value);
+    const place = rerolled.alike.get(value);
     if (place !== undefined) {
-      code.at('local.get', rolled.records);
+      code.at('local.get', rerolled.records);
       code.access('f64.load', 8, place);
       return code.op('f64x2.splat');
     }
@@ -265,16 +265,16 @@ function localsOf(rolled: Rolled, chunk: readonly Value[]): Pick<Tile, 'part' | 
 }
 
 /** Puts one vector that a load makes on the stack. */
-function loadPart(rolled: Rolled, inst: InstOf<'load'>, value: Value, which: number): void {
-  const { strip } = rolled;
-  const push = (): void => pushAddress(rolled, inst, value);
+function loadPart(rerolled: Rerolled, inst: InstOf<'load'>, value: Value, which: number): void {
+  const { strip } = rerolled;
+  const push = (): void => pushAddress(rerolled, inst, value);
   if (isDense(strip, inst.addr, value)) return denseVector(strip, inst, push, which);
   const isLong = bytesOf(inst.type) === 8;
-  loadEven(strip, inst.type, evenPlaces(strip, inst.addr, push, isLong ? which >> 1 : which), which & 1);
+  loadStrided(strip, inst.type, stridedAddresses(strip, inst.addr, push, isLong ? which >> 1 : which), which & 1);
 }
 
 /** Puts the address of the first lane of the vectors at hand on the stack: `ahead` is by words before it in a strip. */
-function pushAddress({ strip, addresses, ahead }: Rolled, inst: InstOf<'load'>, value: Value): void {
+function pushAddress({ strip, addresses, ahead }: Rerolled, inst: InstOf<'load'>, value: Value): void {
   const { code } = strip;
   const stride = strip.plan.shapes.stride[inst.addr]!;
   code.at('local.get', addresses.get(value)!);

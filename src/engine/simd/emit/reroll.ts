@@ -5,17 +5,17 @@
  * each (`reroll-chunk.ts`).
  */
 import { type Block, type InstOf, isVector, operandsOf, specOf, terminatorOperands, type Value } from '../../../ir/index.ts';
-import { isFree } from '../../codegen/plan.ts';
-import { fewestRolled, isLongRun } from '../analysis/long-blocks.ts';
-import { longOf, numberOf, type Strip, shapeOf } from '../lanes/lane-group.ts';
-import type { StripValues } from '../lanes/values.ts';
+import { isLeaf } from '../../codegen/plan.ts';
+import { isLongStretch, minRerolledInstructions } from '../analysis/long-blocks.ts';
+import { type LaneGroup, longOf, numberOf, shapeOf } from '../lanes/lane-group.ts';
+import type { GroupValues } from '../lanes/values.ts';
 import { isExactFma } from '../rules/fma-f32.ts';
 import { partWriter } from '../rules/index.ts';
 import { firstAddress, isDense, isNear } from './memory-access.ts';
-import { isAlike, placeOf, type Rolled, withNumbers, writeChunk } from './reroll-chunk.ts';
+import { isAlike, placeOf, type Rerolled, withNumbers, writeChunk } from './reroll-chunk.ts';
 
 /** Vector instructions of a chunk. */
-const ofChunk = 96;
+const instructionsPerChunk = 96;
 
 /** A stretch of a block's body: from one place to before another. */
 interface Run {
@@ -24,18 +24,18 @@ interface Run {
 }
 
 /** The stretches of a block that are to be rolled. */
-export function runsOf(s: Strip, { body }: Block): Run[] {
+export function rerolledStretches(s: LaneGroup, { body }: Block): Run[] {
   // Most blocks are told by that alone.
-  if (s.plan.packs === 1 || (body.length < fewestRolled && !isFusedRun(s, body))) return [];
+  if (s.plan.packs === 1 || (body.length < minRerolledInstructions && !isFusedRun(s, body))) return [];
   const runs: Run[] = [];
   let [from, values]: [number, Value[]] = [0, []];
   for (let at = 0; at <= body.length; at++) {
     const value = body[at];
-    if (value !== undefined && mayRoll(s, value)) {
-      if (isRolled(s, value)) values.push(value);
+    if (value !== undefined && mayReroll(s, value)) {
+      if (isRerolled(s, value)) values.push(value);
       continue;
     }
-    if (isLongRun(s.kernel, values) || isFusedRun(s, values)) runs.push({ from, to: at });
+    if (isLongStretch(s.kernel, values) || isFusedRun(s, values)) runs.push({ from, to: at });
     [from, values] = [at + 1, []];
   }
   return runs;
@@ -44,69 +44,70 @@ export function runsOf(s: Strip, { body }: Block): Run[] {
 /** Exact fused operations from which on a stretch is rolled: they are looked at together, and what is seldom needed is written once. */
 const fewestFused = 8;
 
-const isFusedRun = (s: Strip, values: readonly Value[]): boolean => values.filter((value) => isExactFma(s, value)).length >= fewestFused;
+const isFusedRun = (s: LaneGroup, values: readonly Value[]): boolean =>
+  values.filter((value) => isExactFma(s, value)).length >= fewestFused;
 
 /** What is written for each vector; what lanes share is worked out before. */
-const isRolled = (s: Strip, value: Value): boolean => shapeOf(s, value) === 2 && !isFree(s.kernel.insts[value]!);
+const isRerolled = (s: LaneGroup, value: Value): boolean => shapeOf(s, value) === 2 && !isLeaf(s.kernel.insts[value]!);
 
-function mayRoll(s: Strip, value: Value): boolean {
+function mayReroll(s: LaneGroup, value: Value): boolean {
   const inst = s.kernel.insts[value]!;
-  if (isFree(inst) || (inst.op === 'load' && isEvenLoad(s, inst, value))) return true;
+  if (isLeaf(inst) || (inst.op === 'load' && isEvenLoad(s, inst, value))) return true;
   const isPlain = [value, ...operandsOf(inst)].every((each) => !isVector(s.kernel.insts[each]!.type));
   if (specOf(inst.op).effect !== 'pure' || !isPlain) return false;
   return shapeOf(s, value) < 2 || isExactFma(s, value) || partWriter(s, value) !== undefined;
 }
 
 /** Loads of one number, or of numbers in even steps. They read alike before and behind each other, for nothing of a stretch writes. */
-const isEvenLoad = (s: Strip, inst: InstOf<'load'>, value: Value): boolean =>
+const isEvenLoad = (s: LaneGroup, inst: InstOf<'load'>, value: Value): boolean =>
   !inst.volatile && !isVector(inst.type) && (shapeOf(s, value) < 2 || isDense(s, inst.addr, value) || isNear(s, inst.addr));
 
 /** Writes a stretch. Gives the bytes of the record area that it takes, from `start` on. */
-export function writeRolled(values: StripValues, block: Block, { from, to }: Run, start: number): number {
+export function writeRerolled(values: GroupValues, block: Block, { from, to }: Run, start: number): number {
   const { strip } = values;
   const { code } = strip;
   const body = block.body.slice(from, to);
-  for (const value of body) if (!isRolled(strip, value)) values.define(value);
-  const { rolled, bytes } = planned(values, block, { from, to }, start);
-  const records = (): void => code.at('local.get', rolled.records);
+  for (const value of body) if (!isRerolled(strip, value)) values.define(value);
+  const { rerolled, bytes } = planned(values, block, { from, to }, start);
+  const records = (): void => code.at('local.get', rerolled.records);
   code.at('global.get', strip.host.globals.records);
-  code.at('local.set', rolled.records);
-  for (const value of rolled.inputs)
+  code.at('local.set', rerolled.records);
+  for (const value of rerolled.inputs)
     for (let part = 0; part < values.parts(value); part++) {
       records();
       strip.part(value, part);
-      code.access('v128.store', 4, placeOf(rolled, value, part));
+      code.access('v128.store', 4, placeOf(rerolled, value, part));
     }
-  for (const [value, place] of rolled.alike) {
+  for (const [value, place] of rerolled.alike) {
     records();
     strip.scalar(value);
     code.op('f64.promote_f32');
     code.access('f64.store', 8, place);
   }
-  for (const [value, place] of rolled.numbers) {
+  for (const [value, place] of rerolled.numbers) {
     records();
     strip.scalar(value);
     code.access(`${numberOf(strip, value)}.store`, 4, place);
   }
-  for (const [load, local] of rolled.addresses) {
+  for (const [load, local] of rerolled.addresses) {
     firstAddress(strip, (strip.kernel.insts[load] as InstOf<'load'>).addr);
     code.at('local.set', local);
   }
-  for (const chunk of rolled.chunks) writeChunk(rolled, chunk);
-  for (const value of rolled.outputs)
+  for (const chunk of rerolled.chunks) writeChunk(rerolled, chunk);
+  for (const value of rerolled.outputs)
     for (let part = 0; part < values.parts(value); part++) {
       records();
-      code.access('v128.load', 4, placeOf(rolled, value, part));
+      code.access('v128.load', 4, placeOf(rerolled, value, part));
       values.put(value, 0, part);
     }
-  for (const value of body) if (isRolled(strip, value)) values.finish(operandsOf(strip.kernel.insts[value]!));
+  for (const value of body) if (isRerolled(strip, value)) values.finish(operandsOf(strip.kernel.insts[value]!));
   return bytes;
 }
 
-function planned(values: StripValues, block: Block, { from, to }: Run, start: number): { rolled: Rolled; bytes: number } {
+function planned(values: GroupValues, block: Block, { from, to }: Run, start: number): { rerolled: Rerolled; bytes: number } {
   const { strip } = values;
-  const all = block.body.slice(from, to).filter((value) => isRolled(strip, value));
-  const count = Math.ceil(all.length / ofChunk);
+  const all = block.body.slice(from, to).filter((value) => isRerolled(strip, value));
+  const count = Math.ceil(all.length / instructionsPerChunk);
   const each = Math.ceil(all.length / count);
   const chunks = Array.from({ length: count }, (_, i) => all.slice(i * each, (i + 1) * each));
   const made = new Map(chunks.flatMap((chunk, i) => chunk.map((value) => [value, i] as const)));
@@ -132,7 +133,7 @@ function planned(values: StripValues, block: Block, { from, to }: Run, start: nu
   const [ahead, base, records] = [120, 121, 122].map((which) => strip.temp('i32', which)) as [number, number, number];
   const own = withNumbers(strip, strip.code, { ...shared, records });
   return {
-    rolled: {
+    rerolled: {
       strip: own,
       tile: tileOf(strip, all),
       start,
@@ -153,7 +154,7 @@ function planned(values: StripValues, block: Block, { from, to }: Run, start: nu
 }
 
 /** Places of numbers that lanes share, as doubles for fused operations: what engines hold in registers throughout they would take from all else. */
-function sharedBy(s: Strip, values: readonly Value[], start: number): Pick<Rolled, 'alike' | 'numbers'> {
+function sharedBy(s: LaneGroup, values: readonly Value[], start: number): Pick<Rerolled, 'alike' | 'numbers'> {
   const operandsFor = (users: readonly Value[]): Value[] => [
     ...new Set(
       users.flatMap((value) => vectorsTaken(s, value)).filter((value) => shapeOf(s, value) === 0 && s.kernel.insts[value]!.op !== 'const'),
@@ -167,7 +168,7 @@ function sharedBy(s: Strip, values: readonly Value[], start: number): Pick<Rolle
 }
 
 /** Operands that a rolled instruction takes as vectors. */
-const vectorsTaken = ({ kernel }: Strip, value: Value): readonly Value[] => {
+const vectorsTaken = ({ kernel }: LaneGroup, value: Value): readonly Value[] => {
   const inst = kernel.insts[value]!;
   return inst.op === 'load' ? [] : operandsOf(inst);
 };
@@ -177,8 +178,8 @@ const [tileOfFused, tileOfFew] = [2, 4];
 /** Values of a stretch live at once, but for loads, up to which more vectors have room in the registers. */
 const fewLive = 2;
 
-function tileOf(s: Strip, values: readonly Value[]): number {
-  if (!isFusedRun(s, values) || isLongRun(s.kernel, values)) return 1;
+function tileOf(s: LaneGroup, values: readonly Value[]): number {
+  if (!isFusedRun(s, values) || isLongStretch(s.kernel, values)) return 1;
   const isMade = new Set(values);
   const live = new Set<Value>();
   let most = 0;
@@ -191,13 +192,13 @@ function tileOf(s: Strip, values: readonly Value[]): number {
 }
 
 /** What the rest of a block uses. */
-const usedBehind = ({ kernel }: Strip, { body, end }: Block, to: number): ReadonlySet<Value> =>
+const usedBehind = ({ kernel }: LaneGroup, { body, end }: Block, to: number): ReadonlySet<Value> =>
   new Set([...body.slice(to).flatMap((value) => operandsOf(kernel.insts[value]!)), ...terminatorOperands(end)]);
 
 /** Places, each given to another value when the last chunk that needs it is through. */
 function placed(
-  s: Strip,
-  { inputs, chunks, last }: Pick<Rolled, 'inputs' | 'chunks'> & { readonly last: ReadonlyMap<Value, number> },
+  s: LaneGroup,
+  { inputs, chunks, last }: Pick<Rerolled, 'inputs' | 'chunks'> & { readonly last: ReadonlyMap<Value, number> },
 ): { readonly slots: Map<Value, number>; readonly most: number } {
   const slots = new Map<Value, number>();
   const spare: Record<1 | 2, number[]> = { 1: [], 2: [] };

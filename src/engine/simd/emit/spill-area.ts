@@ -1,11 +1,11 @@
 /** Values of strips between regions: in the record area, those of one thread beside each other's, and those that a strip shares once for each strip. */
 import { lanesOf, type Value } from '../../../ir/index.ts';
 import { laneBytes } from '../analysis/plan.ts';
-import { longOf, maskPart, numberOf, type Strip, shapeOf } from '../lanes/lane-group.ts';
-import type { StripValues } from '../lanes/values.ts';
+import { type LaneGroup, longOf, maskPart, numberOf, shapeOf } from '../lanes/lane-group.ts';
+import type { GroupValues } from '../lanes/values.ts';
 
 /** Where the records of the strip are. */
-export function startRecords({ code, frame, plan, host: { globals } }: Strip): void {
+export function startRecords({ code, frame, plan, host: { globals } }: LaneGroup): void {
   for (const [local, shift] of [
     [frame.record4, 2],
     [frame.record8, 3],
@@ -33,7 +33,7 @@ interface Place {
 }
 
 /** Where a vector of a value stands in the records, or what a strip shares of it. */
-function placeOf(s: Strip, value: Value, element: number, part: number): Place {
+function placeOf(s: LaneGroup, value: Value, element: number, part: number): Place {
   const { plan, frame } = s;
   const slot = plan.slots.get(value)!;
   if (shapeOf(s, value) < 2) return { local: frame.recordShared, offset: slot + element * 8 * plan.strips };
@@ -41,11 +41,11 @@ function placeOf(s: Strip, value: Value, element: number, part: number): Place {
   return { local: longOf(s, value) ? frame.record8 : frame.record4, offset: slot + element * each + 16 * part };
 }
 
-const accessName = (s: Strip, value: Value, what: 'load' | 'store'): string =>
+const accessName = (s: LaneGroup, value: Value, what: 'load' | 'store'): string =>
   shapeOf(s, value) < 2 ? `${numberOf(s, value)}.${what}` : `v128.${what}`;
 
 /** Takes a value from the records. */
-export function take(values: StripValues, value: Value): void {
+export function take(values: GroupValues, value: Value): void {
   const s = values.strip;
   values.eachPart(value, (element, part) => {
     const { local, offset } = placeOf(s, value, element, part);
@@ -57,7 +57,7 @@ export function take(values: StripValues, value: Value): void {
 }
 
 /** Puts a value into the records. Of a strip whose lanes go apart, other lanes keep what they have there. */
-export function save(values: StripValues, value: Value): void {
+export function save(values: GroupValues, value: Value): void {
   const s = values.strip;
   values.eachPart(value, (element, part) => {
     const { local, offset } = placeOf(s, value, element, part);

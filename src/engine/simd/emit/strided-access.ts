@@ -3,12 +3,12 @@
  * up to 8 bytes, two to a vector, and elements are parted from each other there: a quarter of the accesses of 4 bytes each.
  */
 import { bytesOf, elementOf, lanesOf, type Type, type Value } from '../../../ir/index.ts';
-import { type Strip, shapeOf, typeOf } from '../lanes/lane-group.ts';
+import { type LaneGroup, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import { evenWords, oddWords, wordBytes, words } from '../lanes/vectors.ts';
 import { bias } from '../rules/scalar.ts';
 
 /** Where the lanes of a pack are. */
-export interface Places {
+export interface LaneAddresses {
   /** Puts what the address of a lane is counted from on the stack. */
   push(lane: number): void;
   /** What is to be added for a lane of the pack, 0 to 3. */
@@ -18,21 +18,21 @@ export interface Places {
 }
 
 /** Bytes that a lane has, and how they are cut into pieces. */
-interface Cutting {
+interface Chunking {
   readonly element: number;
   readonly count: number;
   /** Bytes of a piece. */
   readonly piece: number;
 }
 
-function cuttingOf(type: Type): Cutting {
+function chunkingOf(type: Type): Chunking {
   const element = bytesOf(elementOf(type));
   const count = lanesOf(type);
   return { element, count, piece: Math.min(8, element * count) };
 }
 
 /** Places of lanes that follow each other in the steps of `strideOf` from the address that `push` puts on the stack. */
-export function evenPlaces(s: Strip, addr: Value, push: () => void, pack: number): Places {
+export function stridedAddresses(s: LaneGroup, addr: Value, push: () => void, pack: number): LaneAddresses {
   const stride = s.plan.shapes.stride[addr]!;
   return {
     push,
@@ -42,14 +42,14 @@ export function evenPlaces(s: Strip, addr: Value, push: () => void, pack: number
 }
 
 /** Bytes between the addresses of lanes, where all of a strip can be told from the first one's. */
-export function strideOf(s: Strip, addr: Value): number | undefined {
+export function strideOf(s: LaneGroup, addr: Value): number | undefined {
   if (shapeOf(s, addr) !== 1) return undefined;
   const stride = s.plan.shapes.stride[addr]!;
   return Math.abs(stride) * s.plan.lanes < bias ? stride : undefined;
 }
 
 /** Places in a vector of addresses that is in a local. */
-export const anyPlaces = ({ code }: Strip, addresses: number): Places => ({
+export const gatheredAddresses = ({ code }: LaneGroup, addresses: number): LaneAddresses => ({
   push(lane) {
     code.at('local.get', addresses);
     code.lane('i32x4.extract_lane', lane);
@@ -60,8 +60,8 @@ export const anyPlaces = ({ code }: Strip, addresses: number): Places => ({
 // ── loads ──
 
 /** Loads what the lanes of a pack have; `put` takes one vector of an element from the stack, `half` of 0 and 1 where elements have 8 bytes. */
-export function loadPieces(s: Strip, type: Type, places: Places, put: (element: number, half: number) => void): void {
-  const { element, count, piece } = cuttingOf(type);
+export function loadInterleaved(s: LaneGroup, type: Type, places: LaneAddresses, put: (element: number, half: number) => void): void {
+  const { element, count, piece } = chunkingOf(type);
   for (let at = 0; at < element * count; at += piece) {
     const first = at / element;
     if (element === 8) {
@@ -78,17 +78,17 @@ export function loadPieces(s: Strip, type: Type, places: Places, put: (element: 
       for (const [which, bytes] of [evenWords, oddWords].entries()) {
         for (const pair of pairs) s.code.at('local.get', pair);
         s.code.shuffle(bytes);
-        partWord(s, element, 4, (k) => put(first + (which * 4) / element + k, 0));
+        deinterleave(s, element, 4, (k) => put(first + (which * 4) / element + k, 0));
       }
     } else {
       loadWords(s, places, piece);
-      partWord(s, element, piece, (k) => put(first + k, 0));
+      deinterleave(s, element, piece, (k) => put(first + k, 0));
     }
   }
 }
 
 /** Takes a vector of words from the stack apart into its elements. */
-function partWord(s: Strip, element: number, bytes: number, put: (element: number) => void): void {
+function deinterleave(s: LaneGroup, element: number, bytes: number, put: (element: number) => void): void {
   const count = bytes / element;
   if (count === 1) return put(0);
   const whole = s.temp('v128', 26);
@@ -108,7 +108,7 @@ function partWord(s: Strip, element: number, bytes: number, put: (element: numbe
 }
 
 /** Puts 8 bytes of each of two lanes on the stack. */
-function loadPair({ code }: Strip, { push, offset, stride }: Places, at: number, half: number): void {
+function loadPair({ code }: LaneGroup, { push, offset, stride }: LaneAddresses, at: number, half: number): void {
   const [first, second] = [2 * half, 2 * half + 1];
   if (stride === 8) {
     push(first);
@@ -121,7 +121,7 @@ function loadPair({ code }: Strip, { push, offset, stride }: Places, at: number,
 }
 
 /** Puts up to 4 bytes of each of four lanes on the stack, as words. */
-function loadWords({ code }: Strip, { push, offset, stride }: Places, bytes: number): void {
+function loadWords({ code }: LaneGroup, { push, offset, stride }: LaneAddresses, bytes: number): void {
   if (stride === bytes && bytes > 1) {
     push(0);
     return code.access(bytes === 4 ? 'v128.load' : 'v128.load16x4_u', 1, offset(0));
@@ -133,7 +133,7 @@ function loadWords({ code }: Strip, { push, offset, stride }: Places, bytes: num
 }
 
 /** Puts one vector of numbers with a known stride on the stack: of two lanes where they have 8 bytes. */
-export function loadEven(s: Strip, type: Type, places: Places, half: number): void {
+export function loadStrided(s: LaneGroup, type: Type, places: LaneAddresses, half: number): void {
   const bytes = bytesOf(elementOf(type));
   if (bytes === 8) loadPair(s, places, 0, half);
   else loadWords(s, places, bytes);
@@ -142,17 +142,23 @@ export function loadEven(s: Strip, type: Type, places: Places, half: number): vo
 // ── stores ──
 
 /** Stores what the lanes of a pack have; `where` writes what one lane does if it runs, without it all do. */
-export function storePieces(s: Strip, value: Value, pack: number, places: Places, where?: (lane: number, write: () => void) => void): void {
-  const { element, count, piece } = cuttingOf(typeOf(s, value));
+export function storeInterleaved(
+  s: LaneGroup,
+  value: Value,
+  pack: number,
+  places: LaneAddresses,
+  where?: (lane: number, write: () => void) => void,
+): void {
+  const { element, count, piece } = chunkingOf(typeOf(s, value));
   for (let at = 0; at < element * count; at += piece) {
     const first = at / element;
     const held = s.temp('v128', 27);
     for (const half of piece === 8 ? [0, 1] : [0]) {
       if (element === 8) s.element(value, first, 2 * pack + half);
       else if (piece === 8) {
-        for (const which of [0, 1]) joinWord(s, value, first + (which * 4) / element, 4 / element, pack);
+        for (const which of [0, 1]) interleave(s, value, first + (which * 4) / element, 4 / element, pack);
         s.code.shuffle(wordBytes(half === 0 ? [0, 4, 1, 5] : [2, 6, 3, 7]));
-      } else joinWord(s, value, first, count, pack);
+      } else interleave(s, value, first, count, pack);
       s.code.at('local.set', held);
       storeHeld(s, held, { piece, at, half }, places, where);
     }
@@ -160,7 +166,7 @@ export function storePieces(s: Strip, value: Value, pack: number, places: Places
 }
 
 /** Puts words on the stack that are made of elements side by side. */
-function joinWord(s: Strip, value: Value, first: number, count: number, pack: number): void {
+function interleave(s: LaneGroup, value: Value, first: number, count: number, pack: number): void {
   const bits = 8 * bytesOf(elementOf(typeOf(s, value)));
   for (let k = 0; k < count; k++) {
     s.element(value, first + k, pack);
@@ -178,10 +184,10 @@ interface Held {
 }
 
 function storeHeld(
-  { code }: Strip,
+  { code }: LaneGroup,
   held: number,
   { piece, at, half }: Held,
-  { push, offset, stride }: Places,
+  { push, offset, stride }: LaneAddresses,
   where: ((lane: number, write: () => void) => void) | undefined,
 ): void {
   const lanes = piece === 8 ? [2 * half, 2 * half + 1] : [0, 1, 2, 3];

@@ -3,7 +3,7 @@
  * has one answer for all where it has one for both ends and nothing wraps between. Guards of bounds are of this kind.
  */
 import type { InstOf, Value } from '../../../ir/index.ts';
-import { type Strip, shapeOf, typeOf } from '../lanes/lane-group.ts';
+import { type LaneGroup, shapeOf, typeOf } from '../lanes/lane-group.ts';
 
 /** How many comparisons a condition may have to be worth it. */
 const most = 6;
@@ -12,7 +12,7 @@ const most = 6;
 const gentle = 2 ** 24;
 
 /** Comparisons that a condition is made of by `and`, `or` and `xor`; nothing where there is anything else. */
-function leavesOf(s: Strip, cond: Value): InstOf<'icmp'>[] | undefined {
+function leavesOf(s: LaneGroup, cond: Value): InstOf<'icmp'>[] | undefined {
   const leaves: InstOf<'icmp'>[] = [];
   const visit = (value: Value): boolean => {
     const inst = s.kernel.insts[value]!;
@@ -30,19 +30,19 @@ function leavesOf(s: Strip, cond: Value): InstOf<'icmp'>[] | undefined {
 }
 
 /** Whether a value is used for a condition alone, in the block of that. */
-const isOwn = ({ plan }: Strip, cond: Value, value: Value): boolean =>
+const isOwn = ({ plan }: LaneGroup, cond: Value, value: Value): boolean =>
   plan.uses[value] === 1 && plan.crosses[value] === 0 && plan.home[value] === plan.home[cond];
 
 /** Whether `writeAgreement` can say something of a condition. */
-export const mayAgree = (s: Strip, cond: Value): boolean => leavesOf(s, cond) !== undefined;
+export const mayTestUniformity = (s: LaneGroup, cond: Value): boolean => leavesOf(s, cond) !== undefined;
 
 /** Whether the comparisons still wait to be written, so that their operands are there. */
-export function isAtHand(s: Strip, cond: Value): boolean {
+export function isAvailable(s: LaneGroup, cond: Value): boolean {
   const visit = (value: Value): boolean => {
     const inst = s.kernel.insts[value]!;
     if (shapeOf(s, value) === 0) return true;
     return (
-      s.waits(value) &&
+      s.isDeferred(value) &&
       (inst.op === 'icmp' || ((inst.op === 'and' || inst.op === 'or' || inst.op === 'xor') && visit(inst.a) && visit(inst.b)))
     );
   };
@@ -50,13 +50,13 @@ export function isAtHand(s: Strip, cond: Value): boolean {
 }
 
 /** Puts on the stack whether the first and the last lane tell of all; the condition of the first is in the local then. */
-export function writeAgreement(s: Strip, cond: Value, answer: number): void {
+export function writeUniformTest(s: LaneGroup, cond: Value, answer: number): void {
   const { code } = s;
   writeFirst(s, cond);
   code.at('local.set', answer);
   for (const [i, leaf] of leavesOf(s, cond)!.entries()) {
     if (isEquality(leaf)) meetsNone(s, leaf);
-    else endsAgree(s, leaf);
+    else endsMatch(s, leaf);
     if (i > 0) code.op('i32.and');
   }
 }
@@ -65,7 +65,7 @@ export function writeAgreement(s: Strip, cond: Value, answer: number): void {
  * Tests of which none holds where a condition has an answer for all lanes and is told so by few steps, each of which puts a number on the stack;
  * nothing for conditions that take more. What fails a test may have that answer for all lanes nevertheless.
  */
-export function quickTests(s: Strip, cond: Value, answer: boolean): (() => void)[] | undefined {
+export function uniformTests(s: LaneGroup, cond: Value, answer: boolean): (() => void)[] | undefined {
   const tests: (() => void)[] = [];
   const visit = (value: Value): boolean => {
     const inst = s.kernel.insts[value]!;
@@ -90,7 +90,7 @@ const orders = { lt: [0, true], le: [0, false], gt: [1, true], ge: [1, false] } 
 const inverse = { lt: 'ge', le: 'gt', gt: 'le', ge: 'lt' } as const;
 
 /** Of a comparison with numbers that grow on one side only. */
-function orderTests(s: Strip, leaf: InstOf<'icmp'>, answer: boolean): (() => void)[] | undefined {
+function orderTests(s: LaneGroup, leaf: InstOf<'icmp'>, answer: boolean): (() => void)[] | undefined {
   if (isEquality(leaf)) return undefined;
   const { code, plan } = s;
   const sign = leaf.pred[0] as 's' | 'u';
@@ -133,10 +133,10 @@ function orderTests(s: Strip, leaf: InstOf<'icmp'>, answer: boolean): (() => voi
 const isEquality = ({ pred }: InstOf<'icmp'>): boolean => pred === 'eq' || pred === 'ne';
 
 /** Whether one side counts lanes by ones and the other is the same for all. */
-const isCounted = (s: Strip, { a, b }: InstOf<'icmp'>): boolean => strideOf(s, a) === 1 && shapeOf(s, a) === 1 && shapeOf(s, b) === 0;
+const isCounted = (s: LaneGroup, { a, b }: InstOf<'icmp'>): boolean => strideOf(s, a) === 1 && shapeOf(s, a) === 1 && shapeOf(s, b) === 0;
 
 /** Whether none of the lanes' numbers, not even the first, is the other one. */
-function meetsNone(s: Strip, { a, b }: InstOf<'icmp'>): void {
+function meetsNone(s: LaneGroup, { a, b }: InstOf<'icmp'>): void {
   s.scalar(b);
   s.scalar(a);
   s.code.op('i32.sub');
@@ -144,7 +144,7 @@ function meetsNone(s: Strip, { a, b }: InstOf<'icmp'>): void {
   s.code.op('i32.ge_u');
 }
 
-function endsAgree(s: Strip, leaf: InstOf<'icmp'>): void {
+function endsMatch(s: LaneGroup, leaf: InstOf<'icmp'>): void {
   compare(s, leaf, 0);
   compare(s, leaf, s.plan.lanes - 1);
   s.code.op('i32.eq');
@@ -152,7 +152,7 @@ function endsAgree(s: Strip, leaf: InstOf<'icmp'>): void {
 }
 
 /** The condition as the first lane has it. */
-function writeFirst(s: Strip, value: Value): void {
+function writeFirst(s: LaneGroup, value: Value): void {
   const inst = s.kernel.insts[value]!;
   if (shapeOf(s, value) === 0) return s.scalar(value);
   if (inst.op === 'icmp') return compare(s, inst, 0);
@@ -162,15 +162,15 @@ function writeFirst(s: Strip, value: Value): void {
   s.code.op(`i32.${inst.op}`);
 }
 
-function compare(s: Strip, { a, b, pred }: InstOf<'icmp'>, lane: number): void {
+function compare(s: LaneGroup, { a, b, pred }: InstOf<'icmp'>, lane: number): void {
   push(s, a, lane);
   push(s, b, lane);
   s.code.op(pred === 'eq' || pred === 'ne' ? `i32.${pred}` : `i32.${pred.slice(1)}_${pred[0]}`);
 }
 
-const strideOf = (s: Strip, value: Value): number => (shapeOf(s, value) === 1 ? s.plan.shapes.stride[value]! : 0);
+const strideOf = (s: LaneGroup, value: Value): number => (shapeOf(s, value) === 1 ? s.plan.shapes.stride[value]! : 0);
 
-function push(s: Strip, value: Value, lane: number): void {
+function push(s: LaneGroup, value: Value, lane: number): void {
   s.scalar(value);
   const ahead = lane * strideOf(s, value);
   if (ahead === 0) return;
@@ -179,7 +179,7 @@ function push(s: Strip, value: Value, lane: number): void {
 }
 
 /** Joins to what is on the stack that a number does not wrap on its way to the last lane. */
-function runsOn(s: Strip, value: Value, isSigned: boolean): void {
+function runsOn(s: LaneGroup, value: Value, isSigned: boolean): void {
   const stride = strideOf(s, value);
   if (stride === 0) return;
   s.scalar(value);

@@ -2,7 +2,7 @@
 import type { Value } from '../../../ir/index.ts';
 
 /** A vector expression that is written where it is used. */
-export interface Waiting {
+export interface Deferred {
   readonly write: (part: number) => void;
   readonly depth: number;
   /** Vectors of each pack that are held for it and for nothing else. */
@@ -16,7 +16,7 @@ export interface Waiting {
 }
 
 /** Gives maps back what they have of some values now, whatever they come to have. */
-export function keptOf(maps: readonly Map<Value, unknown>[], values: readonly Value[]): () => void {
+export function snapshotOf(maps: readonly Map<Value, unknown>[], values: readonly Value[]): () => void {
   const kept = maps.map((map) => ({ map, known: values.map((value) => [value, map.get(value)] as const) }));
   return () => {
     for (const { map, known } of kept)

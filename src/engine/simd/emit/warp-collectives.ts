@@ -1,13 +1,13 @@
 /** What the lanes of a warp do together, in locals: a strip is a whole warp where a kernel has any of it. */
 import type { InstOf, Value } from '../../../ir/index.ts';
 import { wordOps } from '../../codegen/lane-ops.ts';
-import { longOf, numberOf, type Strip, shapeOf, typeOf } from '../lanes/lane-group.ts';
+import { type LaneGroup, longOf, numberOf, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import { bitsAt } from '../lanes/lane-masks.ts';
-import type { StripValues } from '../lanes/values.ts';
+import type { GroupValues } from '../lanes/values.ts';
 import { shapeName, wordBytes, words } from '../lanes/vectors.ts';
 
 /** Takes the number that all lanes get from the stack. */
-function putShared(values: StripValues, value: Value): void {
+function putUniform(values: GroupValues, value: Value): void {
   const s = values.strip;
   if (shapeOf(s, value) === 0) return values.setScalar(value, 0);
   const number = numberOf(s, value);
@@ -24,7 +24,7 @@ function putShared(values: StripValues, value: Value): void {
 }
 
 /** The condition of each lane that runs, as a bit. */
-export function ballot(values: StripValues, inst: InstOf<'ballot'>, value: Value): void {
+export function ballot(values: GroupValues, inst: InstOf<'ballot'>, value: Value): void {
   const s = values.strip;
   for (let pack = 0; pack < s.plan.packs; pack++) {
     s.part(inst.a, pack);
@@ -34,14 +34,14 @@ export function ballot(values: StripValues, inst: InstOf<'ballot'>, value: Value
     }
     bitsAt(s.code, pack);
   }
-  putShared(values, value);
+  putUniform(values, value);
 }
 
 /** What a reduction starts from: of the values of no lane. */
 const neutral = { add: 0, and: -1, or: 0, xor: 0, smin: 0x7fffffff, smax: -0x80000000, umin: -1, umax: 0 } as const;
 
 /** The values of all lanes that run, folded into one. */
-export function reduce(values: StripValues, inst: InstOf<'reduce'>, value: Value): void {
+export function reduce(values: GroupValues, inst: InstOf<'reduce'>, value: Value): void {
   const s = values.strip;
   const { code } = s;
   const op = wordOps[inst.fold];
@@ -66,32 +66,32 @@ export function reduce(values: StripValues, inst: InstOf<'reduce'>, value: Value
     code.op(op);
   }
   code.lane('i32x4.extract_lane', 0);
-  putShared(values, value);
+  putUniform(values, value);
 }
 
 /** The value of another lane: by a permutation that is known, of one lane for all, or through memory. */
-export function shuffle(values: StripValues, inst: InstOf<'shuffle'>, value: Value): void {
+export function shuffle(values: GroupValues, inst: InstOf<'shuffle'>, value: Value): void {
   const s = values.strip;
   if (shapeOf(s, inst.a) === 0) {
     s.scalar(inst.a);
-    return shapeOf(s, value) === 2 ? putShared(values, value) : values.setScalar(value, 0);
+    return shapeOf(s, value) === 2 ? putUniform(values, value) : values.setScalar(value, 0);
   }
-  const known = s.plan.permutations.get(value);
+  const known = s.plan.staticShuffles.get(value);
   if (known && shapeOf(s, value) === 2) return permute(values, inst.a, value, known);
   if (known) {
     s.lane(inst.a, 0, known[0]!);
-    return putShared(values, value);
+    return putUniform(values, value);
   }
   keepInMemory(values, inst.a);
   if (shapeOf(s, value) < 2) {
     scratchOf(s, () => s.scalar(inst.b), inst.a);
     s.code.access(`${numberOf(s, value)}.load`, 4, s.plan.scratch);
-    return putShared(values, value);
+    return putUniform(values, value);
   }
   fromMemory(values, inst, value);
 }
 
-function permute(values: StripValues, from: Value, value: Value, lanes: readonly number[]): void {
+function permute(values: GroupValues, from: Value, value: Value, lanes: readonly number[]): void {
   const s = values.strip;
   const each = longOf(s, value) ? 2 : 4;
   for (let part = 0; part < values.parts(value); part++) {
@@ -117,7 +117,7 @@ function permute(values: StripValues, from: Value, value: Value, lanes: readonly
 const bytesAt = (place: number, size: number): number[] => Array.from({ length: size }, (_, byte) => place * size + byte);
 
 /** Puts the address of a lane's value in the memory that a warp leaves values in; `push` gives the lane. */
-function scratchOf(s: Strip, push: () => void, value: Value): void {
+function scratchOf(s: LaneGroup, push: () => void, value: Value): void {
   push();
   s.code.i32(31);
   s.code.op('i32.and');
@@ -127,7 +127,7 @@ function scratchOf(s: Strip, push: () => void, value: Value): void {
   s.code.op('i32.add');
 }
 
-function keepInMemory(values: StripValues, value: Value): void {
+function keepInMemory(values: GroupValues, value: Value): void {
   const s = values.strip;
   for (let part = 0; part < values.parts(value); part++) {
     s.code.at('global.get', s.host.globals.records);
@@ -136,7 +136,7 @@ function keepInMemory(values: StripValues, value: Value): void {
   }
 }
 
-function fromMemory(values: StripValues, inst: InstOf<'shuffle'>, value: Value): void {
+function fromMemory(values: GroupValues, inst: InstOf<'shuffle'>, value: Value): void {
   const s = values.strip;
   const { code } = s;
   const each = longOf(s, value) ? 2 : 4;

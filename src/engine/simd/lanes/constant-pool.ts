@@ -5,7 +5,7 @@
  */
 import type { Code } from '../../../wasm/index.ts';
 
-export interface Pool {
+export interface ConstantPool {
   /** The bytes so far. */
   readonly bytes: () => Uint8Array;
   /** Has what follows not share with what was before. */
@@ -18,7 +18,7 @@ export interface Pool {
 const mostApart = 4096;
 
 /** An empty pool. */
-export function newPool(): Pool {
+export function newConstantPool(): ConstantPool {
   const offsets = new Map<string, number>();
   const own = new Map<string, number>();
   const all: number[] = [];
@@ -39,7 +39,7 @@ export function newPool(): Pool {
 }
 
 /** Code whose vectors come from the pool, which starts `offset` bytes behind the address in a local; those of all zeros or all ones are made. */
-export function pooledCode(code: Code, pool: Pool, local: number, offset: number): Code {
+export function pooledCode(code: Code, pool: ConstantPool, local: number, offset: number): Code {
   const v128 = (words: readonly number[]): void => {
     const [first] = words;
     if ((first === 0 || first === -1) && words.every((word) => word === first)) return code.v128(words);

@@ -112,16 +112,16 @@ const rows = {
   rsqrt: approximate('rsqrt'),
 } satisfies Record<ApproximateName | 'fma64', Row>;
 
-export type StripHelper = keyof typeof rows;
+export type SimdHelper = keyof typeof rows;
 
 /** Index of a helper by name, written into the module when first asked for; `pooled` makes its constant vectors loads. */
-export function stripHelperTable(
+export function simdHelperTable(
   module: WasmModule,
   helper: (name: HelperName) => number,
   host: Host['functions'],
   pooled: (code: Code) => Code,
-): (name: StripHelper) => number {
-  const known = new Map<StripHelper, number>();
+): (name: SimdHelper) => number {
+  const known = new Map<SimdHelper, number>();
   return (name) => {
     const found = known.get(name);
     if (found !== undefined) return found;

@@ -3,12 +3,12 @@
  * has inserted into the kernel. The device hands in what implements them, so that the compiler knows no sanitizer.
  */
 import type { Code, WasmModule } from '../../../wasm/index.ts';
-import type { StripPlan } from '../analysis/plan.ts';
+import type { SimdPlan } from '../analysis/plan.ts';
 import type { CheckEmitters } from './lane-group.ts';
 
 export interface CheckInstrumentation {
   /** Why the checks would miss faults in a kernel with this plan; nothing where they would not. */
-  whyNot(plan: StripPlan): string | undefined;
+  whyNot(plan: SimdPlan): string | undefined;
   /** Declares imports and globals; before the first function of the module. */
   declare(module: WasmModule): CheckHooks;
 }

@@ -14,12 +14,12 @@ import {
 import type { Code } from '../../../wasm/index.ts';
 import { writeConstant } from '../../codegen/values.ts';
 import { sregShape } from '../analysis/lane-shapes.ts';
-import type { StripPlan } from '../analysis/plan.ts';
-import { addStride, longOf, numberOf, type Strip, shapeOf } from './lane-group.ts';
+import type { SimdPlan } from '../analysis/plan.ts';
+import { addStride, type LaneGroup, longOf, numberOf, shapeOf } from './lane-group.ts';
 import { longs, shapeName, words } from './vectors.ts';
 
 /** Where special registers start in the strip at hand: of those that its lanes share or count from, a local, and of others vectors. */
-export interface Starts {
+export interface LeafLocals {
   readonly base: ReadonlyMap<Sreg, number>;
   /** Of the block's own: a local, read once for all strips. */
   readonly blocks: ReadonlyMap<Sreg, number>;
@@ -29,7 +29,7 @@ export interface Starts {
 }
 
 /** Puts what all lanes share, or what they are counted from, on the stack. */
-export function pushFreeScalar(s: Strip, starts: Starts, value: Value): void {
+export function pushLeafScalar(s: LaneGroup, starts: LeafLocals, value: Value): void {
   const inst = s.kernel.insts[value]!;
   switch (inst.op) {
     case 'const':
@@ -44,7 +44,7 @@ export function pushFreeScalar(s: Strip, starts: Starts, value: Value): void {
   }
 }
 
-function pushVariable(s: Strip, value: Value, { name, type }: InstOf<'variable'>): void {
+function pushVariable(s: LaneGroup, value: Value, { name, type }: InstOf<'variable'>): void {
   const { code, plan } = s;
   const space = isPointer(type) ? spaceOf(type) : 'shared';
   pushWindow(s, space as 'shared');
@@ -54,12 +54,12 @@ function pushVariable(s: Strip, value: Value, { name, type }: InstOf<'variable'>
 }
 
 /** Where the window of a space starts, for the first lane, as a word. */
-export function pushWindow({ code, frame }: Strip, space: 'shared' | 'constant' | 'local'): void {
+export function pushWindow({ code, frame }: LaneGroup, space: 'shared' | 'constant' | 'local'): void {
   code.at('local.get', frame[space]);
 }
 
 /** Names of special registers that are the same number whatever runs, in a block of a known shape. */
-function knownSreg(name: Sreg, { block: [nx, ny, nz], threads }: StripPlan): number | undefined {
+function knownSreg(name: Sreg, { block: [nx, ny, nz], threads }: SimdPlan): number | undefined {
   switch (name) {
     case 'ntid.x':
       return nx;
@@ -80,7 +80,7 @@ function knownSreg(name: Sreg, { block: [nx, ny, nz], threads }: StripPlan): num
   }
 }
 
-function pushSreg({ code, host, plan }: Strip, { base, blocks }: Starts, name: Sreg): void {
+function pushSreg({ code, host, plan }: LaneGroup, { base, blocks }: LeafLocals, name: Sreg): void {
   const known = knownSreg(name, plan);
   if (known !== undefined) return code.i32(known);
   const local = base.get(name) ?? blocks.get(name);
@@ -89,7 +89,7 @@ function pushSreg({ code, host, plan }: Strip, { base, blocks }: Starts, name: S
 }
 
 /** Puts one vector of it on the stack. */
-export function pushFreePart(s: Strip, starts: Starts, value: Value, part: number): void {
+export function pushLeafPart(s: LaneGroup, starts: LeafLocals, value: Value, part: number): void {
   const { code } = s;
   const inst = s.kernel.insts[value]!;
   if (inst.op === 'const') return code.v128(constantWords(s, value, inst));
@@ -98,7 +98,7 @@ export function pushFreePart(s: Strip, starts: Starts, value: Value, part: numbe
     if (vectors) return code.at('local.get', vectors[part]!);
   }
   const shape = s.plan.shapes.shape[value]!;
-  pushFreeScalar(s, starts, value);
+  pushLeafScalar(s, starts, value);
   code.op(`${shapeName[numberOf(s, value)]}.splat`);
   const stride = strideOfFree(s, inst, value);
   if (stride !== 0 && shape > 0 && !longOf(s, value)) addStride(s, stride, part);
@@ -109,7 +109,7 @@ export function pushFreePart(s: Strip, starts: Starts, value: Value, part: numbe
 }
 
 /** What a value from nowhere grows by from lane to lane; even one that is held as vectors elsewhere does. */
-function strideOfFree({ plan }: Strip, inst: Inst, value: Value): number {
+function strideOfFree({ plan }: LaneGroup, inst: Inst, value: Value): number {
   if (plan.shapes.shape[value] === 1) return plan.shapes.stride[value]!;
   if (inst.op === 'variable') return inst.type === 'ptr.local' ? plan.windows.local : 0;
   if (inst.op !== 'sreg') return 0;
@@ -118,14 +118,14 @@ function strideOfFree({ plan }: Strip, inst: Inst, value: Value): number {
 }
 
 /** A constant as a vector. */
-export function constantWords(s: Pick<Strip, 'plan' | 'kernel'>, value: Value, { bits, type }: InstOf<'const'>): number[] {
+export function constantWords(s: Pick<LaneGroup, 'plan' | 'kernel'>, value: Value, { bits, type }: InstOf<'const'>): number[] {
   if (elementOf(type) === 'i1') return words(bits === 1n ? -1 : 0);
   const number = numberOf(s, value);
   return number === 'i64' || number === 'f64' ? longs(bits) : words(Number(bits & 0xffff_ffffn));
 }
 
 /** Puts one lane of it on the stack. */
-export function pushFreeLane(s: Strip, starts: Starts, value: Value, lane: number): void {
+export function pushLeafLane(s: LaneGroup, starts: LeafLocals, value: Value, lane: number): void {
   const { code } = s;
   const inst = s.kernel.insts[value]!;
   const vectors = inst.op === 'sreg' && shapeOf(s, value) === 2 ? starts.vectors.get(inst.name) : undefined;
@@ -133,7 +133,7 @@ export function pushFreeLane(s: Strip, starts: Starts, value: Value, lane: numbe
     code.at('local.get', vectors[lane >> 2]!);
     return code.lane('i32x4.extract_lane', lane & 3);
   }
-  pushFreeScalar(s, starts, value);
+  pushLeafScalar(s, starts, value);
   const stride = Math.imul(strideOfFree(s, inst, value), lane);
   if (stride === 0) return;
   if (longOf(s, value)) code.i64(BigInt(stride));
@@ -142,7 +142,7 @@ export function pushFreeLane(s: Strip, starts: Starts, value: Value, lane: numbe
 }
 
 /** What some blocks use of special registers and parameters, wherever these stand. */
-export function usedFree(kernel: Kernel, blocks: readonly number[]): { readonly sregs: Set<Sreg>; readonly params: Set<number> } {
+export function usedLeaves(kernel: Kernel, blocks: readonly number[]): { readonly sregs: Set<Sreg>; readonly params: Set<number> } {
   const used = { sregs: new Set<Sreg>(), params: new Set<number>() };
   const see = (value: Value): void => {
     const inst = kernel.insts[value]!;
@@ -158,7 +158,7 @@ export function usedFree(kernel: Kernel, blocks: readonly number[]): { readonly 
 }
 
 /** Locals for what a function uses of special registers and parameters; they are yet to be set. */
-export function startsOf(plan: StripPlan, code: Code, { sregs, params: used }: ReturnType<typeof usedFree>): Starts {
+export function leafLocalsOf(plan: SimdPlan, code: Code, { sregs, params: used }: ReturnType<typeof usedLeaves>): LeafLocals {
   const cut = { block: plan.block, lanes: plan.lanes, local: plan.windows.local };
   const base = new Map<Sreg, number>();
   const vectors = new Map<Sreg, readonly number[]>();

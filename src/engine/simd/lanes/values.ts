@@ -1,9 +1,9 @@
 /** The values of a region while its code is written: what rules and emitters ask of them. `emit/deferred-values.ts` implements it. */
 import type { Block, Value } from '../../../ir/index.ts';
-import type { Strip } from './lane-group.ts';
+import type { LaneGroup } from './lane-group.ts';
 
-export interface StripValues {
-  readonly strip: Strip;
+export interface GroupValues {
+  readonly strip: LaneGroup;
   /** Forgets what the block before left to be written. */
   begin(block: Block): void;
   /** Gives what has a block's own values as they are now, once others have been written, or the same block once more. */
@@ -24,9 +24,9 @@ export interface StripValues {
   /** Visits the vectors of a value, or its elements where lanes share them. */
   eachPart(value: Value, act: (element: number, part: number) => void): void;
   /** Keeps a load whose lanes lie side by side to be written where it is used, if that may be; `write` gets a local with the address. */
-  postpone(value: Value, address: () => void, write: (base: number, part: number) => void): boolean;
+  deferLoad(value: Value, address: () => void, write: (base: number, part: number) => void): boolean;
   /** Writes what waits and reads memory, before something writes there. */
-  settle(): void;
+  flushLoads(): void;
   /** Locals for the same numbers as doubles, two for each vector; fresh ones have to be set. They are good to the end of the block. */
   doubles(value: Value): { readonly locals: readonly number[]; readonly isFresh: boolean };
   /** Says that an instruction has been written, and its operands are used up. */

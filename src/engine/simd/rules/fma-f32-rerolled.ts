@@ -1,12 +1,12 @@
 /** Exact fused operations of singles in rolled code (`emit/reroll-chunk.ts`): as in `fma-f32.ts`, but what is in doubt is only noted. */
 import type { InstOf, Value } from '../../../ir/index.ts';
-import type { Strip } from '../lanes/lane-group.ts';
+import type { LaneGroup } from '../lanes/lane-group.ts';
 import { joinHalves } from '../lanes/vectors.ts';
 import { doubtBound, doubtOfScaled, offsetOfDoubt, offsetOfScaled, powerOfTwo, roundToOdd, type Scale, toSingle } from './fma-f32.ts';
 
 /** The vectors that one turn takes. */
 export interface Tile {
-  readonly strip: Strip;
+  readonly strip: LaneGroup;
   /** How many there are, of four lanes. */
   readonly packs: number;
   /** Puts a vector of a value on the stack. */
@@ -35,7 +35,7 @@ const sideBySide = 4;
 /** Scratch locals of these rules: sums from the third on. */
 const [least, marked, firstSum] = [160, 161, 162];
 
-export function newDoubt(s: Strip): Doubt {
+export function newDoubt(s: LaneGroup): Doubt {
   const { code } = s;
   const [offset, mask] = [folded(s, least, 'i32x4.min_s'), folded(s, marked, 'v128.or')];
   return {
@@ -56,7 +56,7 @@ export function newDoubt(s: Strip): Doubt {
 }
 
 /** A vector into which those on the stack are folded one by one; `push` puts it there if there is any, and says so. */
-function folded({ code, temp }: Strip, which: number, op: string): { add(): void; push(): boolean } {
+function folded({ code, temp }: LaneGroup, which: number, op: string): { add(): void; push(): boolean } {
   const local = temp('v128', which);
   let isThere = false;
   const push = (): boolean => {
@@ -144,7 +144,7 @@ function scaledSum({ strip, packs, part, own }: Tile, inst: InstOf<'fma'>, value
  * Whether a factor is a whole number that was one of integers: it has few bits, so that a sum with its product often has one bit more than a single,
  * as with an exponent times the logarithm of 2. Such sums are rounded to odd at once.
  */
-const seldomFills = ({ kernel }: Strip, factor: Value): boolean => {
+const seldomFills = ({ kernel }: LaneGroup, factor: Value): boolean => {
   const { op } = kernel.insts[factor]!;
   return op === 'sitofp' || op === 'uitofp' || op === 'frint' || op === 'ffloor' || op === 'fceil' || op === 'ftrunc';
 };

@@ -2,7 +2,7 @@
 
 import { whereRuns } from '../../../../engine/simd/emit/memory-access.ts';
 import type { CheckEmitters } from '../../../../engine/simd/lanes/lane-group.ts';
-import { type Strip, shapeOf } from '../../../../engine/simd/lanes/lane-group.ts';
+import { type LaneGroup, shapeOf } from '../../../../engine/simd/lanes/lane-group.ts';
 import { allBits, pushBits } from '../../../../engine/simd/lanes/lane-masks.ts';
 import { pushWindow } from '../../../../engine/simd/lanes/leaf-values.ts';
 import { words } from '../../../../engine/simd/lanes/vectors.ts';
@@ -25,7 +25,7 @@ interface Parts {
 }
 
 /** For strips of so many packs. */
-export function stripGuards(module: WasmModule, guards: Guards, state: QuickState, packs: number): CheckEmitters {
+export function checkEmitters(module: WasmModule, guards: Guards, state: QuickState, packs: number): CheckEmitters {
   const parts: Parts = { guards, state, looks: looksOf(module, state, guards, packs) };
   return {
     guard: (s, inst) => writeGuard(parts, s, inst),
@@ -36,7 +36,7 @@ export function stripGuards(module: WasmModule, guards: Guards, state: QuickStat
 
 /** A guard that is being written. */
 interface At extends Parts {
-  readonly s: Strip;
+  readonly s: LaneGroup;
   readonly guard: Guard;
   readonly reached: Reached;
   readonly index: number;
@@ -45,7 +45,7 @@ interface At extends Parts {
   readonly offset: number;
 }
 
-function writeGuard(parts: Parts, s: Strip, { a, number }: InstOf<'guard'>): void {
+function writeGuard(parts: Parts, s: LaneGroup, { a, number }: InstOf<'guard'>): void {
   const guard = parts.guards.list[number]!;
   const [address, offset] = [s.temp('i32', scratch), s.temp('i32', scratch + 1)];
   const at: At = { ...parts, s, guard, reached: parts.guards.reached[guard.reached]!, index: guard.reached, address, offset };
