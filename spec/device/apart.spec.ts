@@ -278,7 +278,7 @@ test('barriers stand in branches in loops, several in one', () => {
 const compiled = (write: (kit: Kit) => void, threads = 256) => compileSimd(made(threads, write), [threads, 1, 1], { fma: 'exact' });
 const apartOf = (write: (kit: Kit) => void): string | undefined => {
   const strips = compiled(write);
-  return 'why' in strips ? strips.why : strips.plan.shapes.apart;
+  return 'why' in strips ? strips.why : strips.plan.shapes.barrierDivergence;
 };
 
 test('what a warp does together goes with barriers that whole warps come to, but for those who left', () => {
@@ -296,8 +296,8 @@ test('what a warp does together goes with barriers that whole warps come to, but
     k.when(k.is(k.tid, 'ult', k.i32(10)), () => k.b.barrier());
     reduced(k);
   };
-  assert.is(apartOf(leaving), 'strips');
-  assert.is(apartOf(ofWarps), 'strips');
+  assert.is(apartOf(leaving), 'groups');
+  assert.is(apartOf(ofWarps), 'groups');
   assert.is(apartOf(ofLanes), 'lanes of a warp that wait at barriers apart, and do something together');
   const sumOf = (from: number, to: number): number => ((from + to - 1) * (to - from)) / 2;
   const first = (thread: number): number => thread - (thread % 32);

@@ -1,14 +1,14 @@
-/** Which kernels have long straight code, told before strips are planned. */
+/** Which kernels have long straight-line code, decided before lane groups are planned. */
 import { isVector, type Kernel, operandsOf, specOf, type Value } from '../../../ir/index.ts';
 import { isLeaf } from '../../codegen/plan.ts';
 import type { Shapes } from './lane-shapes.ts';
 
-/** Vector instructions from which on straight code is rolled (`emit/reroll.ts`), whatever the strip's length. */
+/** Vector instructions from which straight-line code is re-rolled (`emit/reroll.ts`), whatever the size of a group. */
 export const minRerolledInstructions = 360;
-/** Instructions that have to wait for no other, by mean: where each waits for the one before, one vector alone keeps no processor busy. */
-const leastParallel = 2.5;
+/** The least average parallelism. In a chain of dependent instructions one vector alone cannot keep a processor busy. */
+const minParallelism = 2.5;
 
-/** Whether a stretch of vector instructions is worth being rolled: it is long, and a processor finds enough in it that can be done at once. */
+/** Whether a stretch of vector instructions is worth re-rolling: it is long and has enough instruction-level parallelism. */
 export function isLongStretch({ insts }: Kernel, values: readonly Value[]): boolean {
   if (values.length < minRerolledInstructions) return false;
   const depths = new Map<Value, number>();
@@ -18,10 +18,10 @@ export function isLongStretch({ insts }: Kernel, values: readonly Value[]): bool
     depths.set(value, depth);
     deepest = Math.max(deepest, depth);
   }
-  return values.length >= leastParallel * deepest;
+  return values.length >= minParallelism * deepest;
 }
 
-/** Whether a kernel has code that may be rolled, told without rules: strips are as long as they can be then. */
+/** Whether a kernel has a stretch that may be re-rolled, without asking the rules. Its lane groups are then as large as possible. */
 export function hasLongStretch(kernel: Kernel, { shape }: Shapes): boolean {
   return kernel.blocks.some(({ body }) => {
     let run: Value[] = [];

@@ -69,7 +69,7 @@ function compileOnce(kernel: Kernel, block: Dim3, options: SimdOptions): Made {
   const plan = planKernel(kernel, block, options);
   const after = unsupportedReason(plan) ?? options.checks?.whyNot(plan);
   if (after !== undefined) return { why: after };
-  const together = !options.checks && !plan.shapes.apart && isLine(plan) ? writeModule(plan, options, 'together') : undefined;
+  const together = !options.checks && !plan.shapes.barrierDivergence && isLine(plan) ? writeModule(plan, options, 'together') : undefined;
   if (together && !('why' in together)) return together;
   const apart = writeModule(plan, options, 'apart');
   return 'why' in apart && apart.why === tooMuch ? writeModule(plan, options, 'brief') : apart;
@@ -130,7 +130,7 @@ function writeModule(plan: SimdPlan, options: SimdOptions, way: Way): Made {
     steps.push(written.index);
     largest = Math.max(largest, written.code.size);
   }
-  return finish(plan.shapes.apart ? emitScheduler(shared, steps) : writeBlock(shared, steps, checks), largest);
+  return finish(plan.shapes.barrierDivergence ? emitScheduler(shared, steps) : writeBlock(shared, steps, checks), largest);
 }
 
 /** What about a kernel is for the one-lane path, whatever its blocks are. */
@@ -149,7 +149,7 @@ function unsupportedReason({ kernel, shapes, regions }: SimdPlan): string | unde
   const { loops, isReducible } = loopsOf(cfg, dominatorsOf(cfg));
   if (!isReducible || regions.some((region) => !region.loops.isReducible)) return 'a cycle of two entries';
   // Lanes that wait at a barrier take no part in what others do, where a GPU has these wait for them.
-  if (shapes.apart === 'lanes' && hasWarpCollectives(kernel))
+  if (shapes.barrierDivergence === 'lanes' && hasWarpCollectives(kernel))
     return 'lanes of a warp that wait at barriers apart, and do something together';
   for (const loop of loops) if (isSpinLoop(kernel, loop)) return 'a loop that waits for other threads';
   return undefined;

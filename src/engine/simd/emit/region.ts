@@ -70,7 +70,7 @@ export function writeRegionIn(shared: SimdContext, region: BarrierRegion, plain:
   code.at('global.get', shared.fuel);
   code.at('local.set', frame.fuel);
   writeTurn(r, Math.min(fuelPerTick, (r.cost * plan.threads) / plan.lanes));
-  const isWritten = plan.shapes.apart && region.id > 0 ? eachGroup(r, plan.threads, () => writeReadyLanes(r)) : writeAll(r, active);
+  const isWritten = plan.shapes.barrierDivergence && region.id > 0 ? eachGroup(r, plan.threads, () => writeReadyLanes(r)) : writeAll(r, active);
   if (!isWritten) return false;
   code.at('local.get', frame.fuel);
   code.at('global.set', shared.fuel);
@@ -114,7 +114,7 @@ function newRegion(
     taken: takenOf(plan, region),
     spareMasks: [],
     saysNext,
-    halves: plan.shapes.apart && locateMasks(shared, code),
+    halves: plan.shapes.barrierDivergence && locateMasks(shared, code),
   };
 }
 
@@ -250,7 +250,7 @@ function writeGroup(r: Region): boolean {
 /** The order of blocks for lanes that part, and the loops: of the whole kernel where all threads come to barriers together, else of the region. */
 function orderOf({ plan: { kernel, shapes }, region }: Region): Pick<Flow, 'place' | 'loops'> {
   const count = kernel.blocks.length;
-  if (shapes.apart) return { place: positionsIn(convergenceOrder(region.cfg, region.entry), count), loops: region.loops.loops };
+  if (shapes.barrierDivergence) return { place: positionsIn(convergenceOrder(region.cfg, region.entry), count), loops: region.loops.loops };
   return { place: positionsIn(convergenceOrder(shapes.cfg), count), loops: loopsOf(shapes.cfg, dominatorsOf(shapes.cfg)).loops };
 }
 
@@ -375,7 +375,7 @@ function leave(r: Region, block: number | undefined): void {
   const { plan, code, shared } = r;
   if (plan.regions.length === 1) return;
   const to = block !== undefined && endsInBarrier(plan.kernel, block) ? behindBarrier(plan.kernel, block) : undefined;
-  if (plan.shapes.apart) {
+  if (plan.shapes.barrierDivergence) {
     if (to !== undefined) wait(r, to);
     return;
   }

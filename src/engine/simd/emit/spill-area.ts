@@ -64,7 +64,7 @@ export function save(values: GroupValues, value: Value): void {
     s.code.at('local.get', local);
     if (shapeOf(s, value) < 2) values.pushElement(value, element);
     else s.element(value, element, part);
-    if (s.mask && s.plan.shapes.apart === 'lanes') {
+    if (s.mask && s.plan.shapes.barrierDivergence === 'lanes') {
       s.code.at('local.get', local);
       s.code.access('v128.load', 4, offset);
       maskPart(s, part, longOf(s, value));

@@ -35,7 +35,7 @@ export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed }:
   const { lanes, shapes } = chooseLanes(
     kernel,
     wide,
-    { block, local: windows.local, fixed, fma, mayPart: hasBarrierDivergence(kernel) },
+    { block, local: windows.local, fixed, fma, mayDiverge: hasBarrierDivergence(kernel) },
     shapesOf,
   );
   const regions = barrierRegions(kernel);
@@ -49,7 +49,7 @@ export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed }:
     regions.map(({ entry }) => [entry, entry === 0 ? [] : [...liveIn[entry]!].filter((value) => !isLeaf(kernel.insts[value]!))]),
   );
   const escapes = escapesOf(kernel, home, regions, liveIn);
-  if (shapes.apart) for (const value of madeAgain(home, regions, liveIns)) escapes[value] = 1;
+  if (shapes.barrierDivergence) for (const value of madeAgain(home, regions, liveIns)) escapes[value] = 1;
   return { ...plan, ...countUses(kernel, home), escapes, liveIns, ...placed(plan, liveIns) };
 }
 
@@ -91,5 +91,5 @@ function placed(
     }
   const scratch = Math.ceil(bytes / 16) * 16;
   const queues = scratch + 32 * 8;
-  return { slots, scratch, queues, recordBytes: queues + (plan.shapes.apart ? queueBytes(plan) : 0) };
+  return { slots, scratch, queues, recordBytes: queues + (plan.shapes.barrierDivergence ? queueBytes(plan) : 0) };
 }

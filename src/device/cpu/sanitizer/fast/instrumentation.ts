@@ -22,7 +22,7 @@ export const checkInstrumentation = (guards: Guards): CheckInstrumentation => ({
 /** Why guards would not see what they are to see. */
 function whyNot(plan: SimdPlan, { local, list }: Guards): string | undefined {
   // Barriers are counted for the block as a whole.
-  if (plan.shapes.apart) return 'a barrier that not all threads may come to';
+  if (plan.shapes.barrierDivergence) return 'a barrier that not all threads may come to';
   if (plan.windows.local !== local && list.some(({ space }) => space === 'local')) return 'local variables that are elsewhere';
   const isLong = ({ op, a }: { op: string; a?: Value }): boolean => op === 'guard' && plan.wide[a!] === 1;
   const { blocks, insts } = plan.kernel;
