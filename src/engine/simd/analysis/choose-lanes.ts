@@ -4,7 +4,17 @@
  */
 
 import type { Dim3 } from '../../../base/dim3.ts';
-import { cfgOf, elementOf, type Kernel, lanesOf, livenessOf, operandsOf, terminatorOperands, type Value } from '../../../ir/index.ts';
+import {
+  cfgOf,
+  elementOf,
+  type Kernel,
+  lanesOf,
+  livenessOf,
+  operandsOf,
+  terminatorOperands,
+  type Value,
+  varying,
+} from '../../../ir/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import { isLeaf } from '../../codegen/plan.ts';
 import { hasWarpCollectives } from './barrier-divergence.ts';
@@ -53,20 +63,23 @@ export function chooseLanes(
   // Re-rolled code holds few vectors at once, whatever the number of lanes.
   if (hasLongStretch(kernel, shapes)) return { lanes: maxLanes, shapes };
   const pressure = pressureOf(kernel, wide, shapes) + (fma === 'exact' && hasFma(kernel, shapes) ? exactFmaVectors : 0);
-  const widest = Math.min(maxLanes, hasManyUpdates(kernel, shapes) ? maxAtomicLanes : lanesDiverge(kernel, shapes) ? maxDivergentLanes : maxLanes);
+  const widest = Math.min(
+    maxLanes,
+    hasManyUpdates(kernel, shapes) ? maxAtomicLanes : lanesDiverge(kernel, shapes) ? maxDivergentLanes : maxLanes,
+  );
   const fitting = [32, 16, 8, 4].find((lanes) => lanes <= widest && (lanes / 4) * pressure <= maxLiveVectors) ?? 4;
-  const isLine = block[1] * block[2] === 1 || block[0] % maxLanes === 0;
-  return { lanes: fitting, shapes: fitting === maxLanes || isLine ? shapes : shapesFor(fitting) };
+  const isRegionChain = block[1] * block[2] === 1 || block[0] % maxLanes === 0;
+  return { lanes: fitting, shapes: fitting === maxLanes || isRegionChain ? shapes : shapesFor(fitting) };
 }
 
 const hasFma = (kernel: Kernel, { shape }: Shapes): boolean =>
-  kernel.insts.some(({ op, type }, value) => op === 'fma' && type === 'f32' && shape[value] === 2);
+  kernel.insts.some(({ op, type }, value) => op === 'fma' && type === 'f32' && shape[value] === varying);
 
 /** Whether many instructions are atomic updates at addresses that differ from lane to lane. */
 function hasManyUpdates({ insts, blocks }: Kernel, { shape, cfg }: Shapes): boolean {
-  const varying = cfg.order.flatMap((id) => blocks[id]!.body).filter((value) => shape[value] === 2);
-  const changing = varying.filter((value) => insts[value]!.op === 'atomic');
-  return changing.length * instructionsPerUpdate >= varying.length && changing.length > 0;
+  const candidates = cfg.order.flatMap((id) => blocks[id]!.body).filter((value) => shape[value] === varying);
+  const updates = candidates.filter((value) => insts[value]!.op === 'atomic');
+  return updates.length * instructionsPerUpdate >= candidates.length && updates.length > 0;
 }
 
 /** Whether lanes diverge (exits of the kernel aside) or access memory at addresses without a stride. */
@@ -76,10 +89,11 @@ function lanesDiverge(kernel: Kernel, { cfg, post, shape, barrierDivergence }: S
     id >= kernel.blocks.length || (kernel.blocks[id]!.body.length === 0 && kernel.blocks[id]!.end.op === 'ret');
   return cfg.order.some((id) => {
     const { body, end } = kernel.blocks[id]!;
-    if (end.op === 'condbr' && shape[end.cond] === 2 && !isExit(post.parent[id]!) && !isAffineComparison(kernel, shape, end.cond)) return true;
+    if (end.op === 'condbr' && shape[end.cond] === varying && !isExit(post.parent[id]!) && !isAffineComparison(kernel, shape, end.cond))
+      return true;
     return body.some((value) => {
       const inst = kernel.insts[value]!;
-      if (inst.op === 'load' || inst.op === 'store') return shape[inst.addr] === 2;
+      if (inst.op === 'load' || inst.op === 'store') return shape[inst.addr] === varying;
       return inst.op === 'atomic' || inst.op === 'cas';
     });
   });
@@ -88,7 +102,7 @@ function lanesDiverge(kernel: Kernel, { cfg, post, shape, barrierDivergence }: S
 /** Whether a condition compares affine values. Most lane groups are then on one side of it. */
 function isAffineComparison(kernel: Kernel, shape: Shapes['shape'], cond: Value): boolean {
   const inst = kernel.insts[cond]!;
-  if (inst.op === 'icmp') return shape[inst.a]! < 2 && shape[inst.b]! < 2;
+  if (inst.op === 'icmp') return shape[inst.a] !== varying && shape[inst.b] !== varying;
   return (inst.op === 'and' || inst.op === 'or') && isAffineComparison(kernel, shape, inst.a) && isAffineComparison(kernel, shape, inst.b);
 }
 
@@ -103,7 +117,7 @@ function pressureOf(kernel: Kernel, wide: Uint8Array, { cfg, shape, barrierDiver
   const { liveOut } = livenessOf(kernel, barrierDivergence ? cfgOf(kernel) : cfg);
   const weight = (value: Value): number => {
     const inst = kernel.insts[value]!;
-    if (shape[value] !== 2 || isLeaf(inst)) return 0;
+    if (shape[value] !== varying || isLeaf(inst)) return 0;
     return (wide[value] === 1 || elementOf(inst.type) === 'f64' ? 2 : 1) * lanesOf(inst.type);
   };
   let max = 0;

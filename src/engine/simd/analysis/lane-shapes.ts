@@ -3,6 +3,7 @@
 import type { Dim3 } from '../../../base/dim3.ts';
 import {
   type Affinity,
+  affine,
   affinityOf,
   bitsOf,
   type Cfg,
@@ -13,13 +14,16 @@ import {
   type Kernel,
   operandsOf,
   postDominatorsOf,
+  type Shape,
   type Sreg,
   spaceOf,
   terminatorOperands,
   type Uniformity,
+  uniform,
   uniformityOf,
   type Value,
   type Variance,
+  varying,
 } from '../../../ir/index.ts';
 import { isLeaf } from '../../codegen/plan.ts';
 import { type BarrierDivergence, classifyBarrierDivergence, cutAtBarriers, liveAcrossBarriers } from './barrier-divergence.ts';
@@ -45,23 +49,23 @@ export interface Shapes extends Affinity {
 }
 
 /** The shape of a special register in a lane group; an affine one has stride 1. */
-export function sregShape(name: Sreg, { block: [nx, ny, nz], lanes }: Cut): 0 | 1 | 2 {
+export function sregShape(name: Sreg, { block: [nx, ny, nz], lanes }: Cut): Shape {
   const rows = ny * nz === 1 || nx % lanes === 0;
   switch (name) {
     case 'tid.linear':
     case 'laneid':
-      return 1;
+      return affine;
     case 'tid.x':
     case 'gid.x':
-      return nx === 1 ? 0 : rows ? 1 : 2;
+      return nx === 1 ? uniform : rows ? affine : varying;
     case 'tid.y':
     case 'gid.y':
-      return ny === 1 || rows ? 0 : 2;
+      return ny === 1 || rows ? uniform : varying;
     case 'tid.z':
     case 'gid.z':
-      return nz === 1 || (nx * ny) % lanes === 0 ? 0 : 2;
+      return nz === 1 || (nx * ny) % lanes === 0 ? uniform : varying;
     default:
-      return 0;
+      return uniform;
   }
 }
 
@@ -127,7 +131,7 @@ function sourceOf(kernel: Kernel, inst: Inst, cut: Cut): Variance {
       // A load at a uniform address gives one value for all lanes.
       return inst.volatile ? 2 : 0;
     case 'sreg':
-      return sregShape(inst.name, cut) === 0 ? 0 : 2;
+      return sregShape(inst.name, cut) === uniform ? 0 : 2;
     case 'variable':
       return inst.type === 'ptr.local' && cut.local > 0 ? 2 : 0;
     case 'ptrtoint':
@@ -147,7 +151,7 @@ function sourceOf(kernel: Kernel, inst: Inst, cut: Cut): Variance {
 function dropsLaneBits({ insts }: Kernel, inst: Inst, cut: Cut): boolean {
   if (inst.op !== 'lshr' && inst.op !== 'and') return false;
   const [number, by] = [insts[inst.a]!, insts[inst.b]!];
-  const isNumber = number.op === 'sreg' && !number.name.startsWith('gid') && sregShape(number.name, cut) === 1;
+  const isNumber = number.op === 'sreg' && !number.name.startsWith('gid') && sregShape(number.name, cut) === affine;
   if (!isNumber || by.op !== 'const') return false;
   const lost = BigInt(cut.lanes - 1);
   return inst.op === 'lshr' ? lost >> by.bits === 0n : (by.bits & lost) === 0n;
@@ -155,7 +159,7 @@ function dropsLaneBits({ insts }: Kernel, inst: Inst, cut: Cut): boolean {
 
 function strideOf(inst: Inst, cut: Cut): number | undefined {
   if (inst.op === 'variable') return inst.type.startsWith('ptr.') && spaceOf(inst.type as 'ptr.local') === 'local' ? cut.local : undefined;
-  return inst.op === 'sreg' && sregShape(inst.name, cut) === 1 ? 1 : undefined;
+  return inst.op === 'sreg' && sregShape(inst.name, cut) === affine ? 1 : undefined;
 }
 
 /** Whether a value wraps around at 32 bits. */

@@ -1,5 +1,5 @@
 /** Which kernels have long straight-line code, decided before lane groups are planned. */
-import { isVector, type Kernel, operandsOf, specOf, type Value } from '../../../ir/index.ts';
+import { isVector, type Kernel, operandsOf, specOf, type Value, varying } from '../../../ir/index.ts';
 import { isLeaf } from '../../codegen/plan.ts';
 import type { Shapes } from './lane-shapes.ts';
 
@@ -28,7 +28,7 @@ export function hasLongStretch(kernel: Kernel, { shape }: Shapes): boolean {
     for (const value of body) {
       const inst = kernel.insts[value]!;
       if ((specOf(inst.op).effect === 'pure' || inst.op === 'load') && !isVector(inst.type)) {
-        if (shape[value] === 2 && !isLeaf(inst)) run.push(value);
+        if (shape[value] === varying && !isLeaf(inst)) run.push(value);
         continue;
       }
       if (isLongStretch(kernel, run)) return true;

@@ -14,7 +14,7 @@ export interface SimdPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | 'w
   readonly lanes: number;
   readonly packs: number;
   /** Lane groups of a block, and the threads that they would have if all were full. Slots of the spill area are counted by the latter. */
-  readonly strips: number;
+  readonly groups: number;
   readonly padded: number;
   /** By value: 1 for an integer or pointer that is held in 64 bits. */
   readonly wide: Uint8Array;

@@ -6,7 +6,7 @@ import { doubtBound, doubtOfScaled, offsetOfDoubt, offsetOfScaled, powerOfTwo, r
 
 /** The vectors that one turn takes. */
 export interface Tile {
-  readonly strip: LaneGroup;
+  readonly group: LaneGroup;
   /** How many there are, of four lanes. */
   readonly packs: number;
   /** Puts a vector of a value on the stack. */
@@ -75,10 +75,10 @@ function folded({ code, temp }: LaneGroup, which: number, op: string): { add(): 
 
 /** Writes a fused operation for all vectors of a turn. Without a doubt to note sums are rounded to odd. */
 export function fused(tile: Tile, inst: InstOf<'fma'>, value: Value, doubt: Doubt | undefined): void {
-  const { strip, packs } = tile;
-  const { code } = strip;
-  const scale = doubt && (powerOfTwo(strip, inst.a) ?? powerOfTwo(strip, inst.b));
-  const isOften = [inst.a, inst.b].some((operand) => seldomFills(strip, operand));
+  const { group, packs } = tile;
+  const { code } = group;
+  const scale = doubt && (powerOfTwo(group, inst.a) ?? powerOfTwo(group, inst.b));
+  const isOften = [inst.a, inst.b].some((operand) => seldomFills(group, operand));
   const product = (half: number): void => {
     tile.double(inst.a, half);
     tile.double(inst.b, half);
@@ -88,7 +88,7 @@ export function fused(tile: Tile, inst: InstOf<'fma'>, value: Value, doubt: Doub
   const isNoted = doubt !== undefined && !isOften;
   for (let from = 0; from < 2 * packs; from += sideBySide) {
     const halves = Array.from({ length: Math.min(sideBySide, 2 * packs - from) }, (_, i) => from + i);
-    const sumOf = (half: number): number => strip.temp('v128', firstSum + half - from);
+    const sumOf = (half: number): number => group.temp('v128', firstSum + half - from);
     for (const half of halves) {
       product(half);
       tile.double(inst.c, half);
@@ -96,7 +96,7 @@ export function fused(tile: Tile, inst: InstOf<'fma'>, value: Value, doubt: Doub
       code.at('local.set', sumOf(half));
       if (isNoted) continue;
       roundToOdd(
-        strip,
+        group,
         sumOf(half),
         () => product(half),
         () => tile.double(inst.c, half),
@@ -106,30 +106,30 @@ export function fused(tile: Tile, inst: InstOf<'fma'>, value: Value, doubt: Doub
       // Those at hand first, for what is noted may wait in memory.
       for (const half of halves) {
         code.at('local.get', sumOf(half));
-        offsetOfDoubt(strip);
+        offsetOfDoubt(group);
         if (half > from) code.op('i32x4.min_s');
       }
       doubt.note();
     }
     for (const half of halves) {
-      toSingle(strip, sumOf(half), tile.ownDouble(value, half));
+      toSingle(group, sumOf(half), tile.ownDouble(value, half));
       if (half % 2 === 0) continue;
       for (const each of [half - 1, half]) code.at('local.get', sumOf(each));
-      joinHalves(strip);
+      joinHalves(group);
       code.at('local.set', tile.own(value, half >> 1));
     }
   }
 }
 
 /** As singles, where a factor is a power of two; with what cannot be exact so in doubt. */
-function scaledSum({ strip, packs, part, own }: Tile, inst: InstOf<'fma'>, value: Value, { by, power }: Scale, doubt: Doubt): void {
-  const { code } = strip;
+function scaledSum({ group, packs, part, own }: Tile, inst: InstOf<'fma'>, value: Value, { by, power }: Scale, doubt: Doubt): void {
+  const { code } = group;
   const scaled = by === inst.a ? inst.b : inst.a;
   for (let pack = 0; pack < packs; pack++) {
     if (power !== 0) {
       part(scaled, pack);
-      offsetOfScaled(strip, power);
-      doubtOfScaled(strip, power);
+      offsetOfScaled(group, power);
+      doubtOfScaled(group, power);
       doubt.mark();
     }
     for (const operand of [scaled, by]) part(operand, pack);

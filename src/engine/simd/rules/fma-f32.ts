@@ -4,7 +4,7 @@
  * the sums are rounded to odd. No function is called, for engines keep no vector in a register over a call, even one that is never made.
  * Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008); TwoSum after Knuth.
  */
-import type { InstOf, Value } from '../../../ir/index.ts';
+import { type InstOf, type Value, varying } from '../../../ir/index.ts';
 import { type LaneGroup, shapeOf } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
 import { joinHalves, longs, upperHalf, words } from '../lanes/vectors.ts';
@@ -12,12 +12,12 @@ import { joinHalves, longs, upperHalf, words } from '../lanes/vectors.ts';
 /** Whether a value is such an operation. */
 export function isExactFma(s: LaneGroup, value: Value): boolean {
   const inst = s.kernel.insts[value]!;
-  return inst.op === 'fma' && inst.type === 'f32' && s.fma === 'exact' && shapeOf(s, value) === 2;
+  return inst.op === 'fma' && inst.type === 'f32' && s.fma === 'exact' && shapeOf(s, value) === varying;
 }
 
 /** Writes a fused operation whose result is vectors. */
 export function exactFma(values: GroupValues, inst: InstOf<'fma'>, value: Value): void {
-  const scale = powerOfTwo(values.strip, inst.a) ?? powerOfTwo(values.strip, inst.b);
+  const scale = powerOfTwo(values.group, inst.a) ?? powerOfTwo(values.group, inst.b);
   if (scale === undefined) return byDoubles(values, inst, value);
   scaledSum(values, inst, value, scale);
 }
@@ -42,7 +42,7 @@ export function powerOfTwo({ kernel }: LaneGroup, operand: Value): Scale | undef
  * Products with a power of two are exact as singles, so that the sum is rounded once; but for numbers that become subnormal or too large by it.
  */
 function scaledSum(values: GroupValues, inst: InstOf<'fma'>, value: Value, scale: Scale): void {
-  const { packs } = values.strip.plan;
+  const { packs } = values.group.plan;
   const together = togetherOf(packs);
   for (let first = 0; first < packs; first += together)
     scaledGroup(
@@ -55,7 +55,7 @@ function scaledSum(values: GroupValues, inst: InstOf<'fma'>, value: Value, scale
 }
 
 function scaledGroup(values: GroupValues, inst: InstOf<'fma'>, value: Value, { by, power }: Scale, packs: readonly number[]): void {
-  const s = values.strip;
+  const s = values.group;
   const { code } = s;
   const hold = (operand: Value, first: number): number[] =>
     packs.map((pack, i) => {
@@ -147,7 +147,7 @@ export function doubtOfScaled({ code }: LaneGroup, power: number): void {
 }
 
 function byDoubles(values: GroupValues, inst: InstOf<'fma'>, value: Value): void {
-  const s = values.strip;
+  const s = values.group;
   const { code } = s;
   const [a, b, c] = [inst.a, inst.b, inst.c].map((operand) => doublesOf(values, operand)) as [Doubles, Doubles, Doubles];
   const results = values.doubles(value).locals;
@@ -223,9 +223,9 @@ interface Doubles {
 
 /** An operand as doubles, which its block works out once. */
 function doublesOf(values: GroupValues, operand: Value): Doubles {
-  const s = values.strip;
+  const s = values.group;
   const { code } = s;
-  if (shapeOf(s, operand) < 2)
+  if (shapeOf(s, operand) !== varying)
     return {
       begin: () => {},
       push: () => alikeDoubles(s, operand),

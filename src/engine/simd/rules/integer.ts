@@ -1,5 +1,5 @@
 /** Integer ops on vectors. Integers of fewer than 32 bits stand zero-extended in lanes of 32; conditions are masks. */
-import { bitsOf, type InstOf, type Value } from '../../../ir/index.ts';
+import { bitsOf, type InstOf, uniform, type Value } from '../../../ir/index.ts';
 import type { Binary, Unary } from '../../codegen/emitter.ts';
 import { cut, type LaneGroup, longOf, type PartWriter, partSigned, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import { evenWords, longs, oddWords, upperHalf, words } from '../lanes/vectors.ts';
@@ -116,7 +116,7 @@ export const shift =
   (s: LaneGroup, inst: Binary, value: Value): PartWriter | undefined => {
     const isWide = longOf(s, value);
     if (inst.type === 'i1') return undefined;
-    if (shapeOf(s, inst.b) !== 0) return shiftEach(s, name, inst, value);
+    if (shapeOf(s, inst.b) !== uniform) return shiftEach(s, name, inst, value);
     const width = bitsOf(inst.type);
     const op = `${isWide ? 'i64x2' : 'i32x4'}.${name}`;
     const count = s.kernel.insts[inst.b]!;

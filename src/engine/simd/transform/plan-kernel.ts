@@ -1,7 +1,17 @@
 /** What is known of a kernel before strips are written: its narrowed copy, shapes, regions, and where values wait between regions. */
 
 import type { Dim3 } from '../../../base/dim3.ts';
-import { cfgOf, definingBlocks, type Kernel, lanesOf, livenessOf, operandsOf, terminatorOperands, type Value } from '../../../ir/index.ts';
+import {
+  cfgOf,
+  definingBlocks,
+  type Kernel,
+  lanesOf,
+  livenessOf,
+  operandsOf,
+  terminatorOperands,
+  type Value,
+  varying,
+} from '../../../ir/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import { countUses, isLeaf, windowsOf } from '../../codegen/plan.ts';
 import { hasBarrierDivergence } from '../analysis/barrier-divergence.ts';
@@ -41,8 +51,8 @@ export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed }:
   const regions = barrierRegions(kernel);
   const home = definingBlocks(kernel);
   const threads = block[0] * block[1] * block[2];
-  const strips = Math.ceil(threads / lanes);
-  const counts = { block, threads, lanes, packs: lanes / 4, strips, padded: strips * lanes };
+  const groups = Math.ceil(threads / lanes);
+  const counts = { block, threads, lanes, packs: lanes / 4, groups, padded: groups * lanes };
   const plan = { kernel, ...counts, wide, shapes, regions, home, staticShuffles, offsets, windows };
   const { liveIn } = livenessOf(kernel, cfgOf(kernel));
   const liveIns = new Map(
@@ -77,7 +87,7 @@ function escapesOf(kernel: Kernel, home: Int32Array, regions: readonly BarrierRe
 
 /** Values of one thread beside each other's, those that a strip shares once for each strip. */
 function placed(
-  plan: Pick<SimdPlan, 'kernel' | 'wide' | 'shapes' | 'threads' | 'lanes' | 'strips' | 'padded' | 'regions'>,
+  plan: Pick<SimdPlan, 'kernel' | 'wide' | 'shapes' | 'threads' | 'lanes' | 'groups' | 'padded' | 'regions'>,
   liveIns: ReadonlyMap<number, readonly Value[]>,
 ): Pick<SimdPlan, 'slots' | 'scratch' | 'queues' | 'recordBytes'> {
   const slots = new Map<Value, number>();
@@ -86,8 +96,8 @@ function placed(
     for (const value of values) {
       if (slots.has(value)) continue;
       slots.set(value, bytes);
-      const isVarying = plan.shapes.shape[value] === 2;
-      bytes += isVarying ? plan.padded * laneBytes(plan, value) : plan.strips * 8 * lanesOf(plan.kernel.insts[value]!.type);
+      const isVarying = plan.shapes.shape[value] === varying;
+      bytes += isVarying ? plan.padded * laneBytes(plan, value) : plan.groups * 8 * lanesOf(plan.kernel.insts[value]!.type);
     }
   const scratch = Math.ceil(bytes / 16) * 16;
   const queues = scratch + 32 * 8;
