@@ -4,7 +4,7 @@
  * use one vector at a time.
  */
 import { bug } from '../../../base/bug.ts';
-import { affine, elementOf, isVector, lanesOf, operandsOf, specOf, uniform, type Value, varying } from '../../../ir/index.ts';
+import { affine, type Block, elementOf, isVector, lanesOf, operandsOf, specOf, uniform, type Value, varying } from '../../../ir/index.ts';
 import type { NumberType } from '../../../wasm/index.ts';
 import { isLeaf } from '../../codegen/plan.ts';
 import type { SimdPlan } from '../analysis/plan.ts';
@@ -36,18 +36,16 @@ interface State {
   /** By value with one use in its block: the instruction that uses it; undefined where the block's terminator does. */
   readonly consumer: Map<Value, Value>;
   /** The block that is being emitted. */
-  block: number;
+  readonly current: { block: number };
 }
 
-/** The values of one function. `base` is a lane group without the members that this function adds. */
-export function groupValues(
-  base: Omit<LaneGroup, 'part' | 'element' | 'scalar' | 'lane' | 'isDeferred' | 'temp'>,
-  starts: LeafLocals,
-): GroupValues {
-  const group = base as LaneGroup;
-  const state: State = {
+/** What a view adds to a lane group. */
+type Added = 'part' | 'element' | 'scalar' | 'lane' | 'isDeferred' | 'temp' | 'mask';
+
+/** The values of one function, with all lanes active. `base` is a lane group without the members that this function adds. */
+export function groupValues(base: Omit<LaneGroup, Added>, starts: LeafLocals): GroupValues {
+  const shared: Omit<State, 'group'> = {
     plan: base.plan,
-    group,
     vectors: new Map(),
     scalars: new Map(),
     deferred: new Map(),
@@ -56,41 +54,47 @@ export function groupValues(
     freeLocals: { i32: [], i64: [], f32: [], f64: [], v128: [] },
     doubles: new Map(),
     consumer: consumersOf(base.plan),
-    block: 0,
+    current: { block: 0 },
   };
-  Object.assign(group, {
-    part: (value: Value, part: number) => pushPart(state, starts, value, 0, part),
-    element: (value: Value, element: number, part: number) => pushPart(state, starts, value, element, part),
-    scalar: (value: Value) => pushScalar(state, starts, value),
-    lane: (value: Value, element: number, lane: number) => pushLane(state, starts, value, element, lane),
-    isDeferred: (value: Value) => state.deferred.has(value),
-    temp: tempsOf(base.code),
-  });
+  return viewOf(shared, { ...base, temp: tempsOf(base.code) }, starts, undefined);
+}
+
+/** A view of the values under an execution mask. */
+function viewOf(
+  shared: Omit<State, 'group'>,
+  base: Omit<LaneGroup, Exclude<Added, 'temp'>>,
+  starts: LeafLocals,
+  mask: LaneGroup['mask'],
+): GroupValues {
+  const group: LaneGroup = {
+    ...base,
+    mask,
+    part: (value, part) => pushPart(state, starts, value, 0, part),
+    element: (value, element, part) => pushPart(state, starts, value, element, part),
+    scalar: (value) => pushScalar(state, starts, value),
+    lane: (value, element, lane) => pushLane(state, starts, value, element, lane),
+    isDeferred: (value) => shared.deferred.has(value),
+  };
+  const state: State = { ...shared, group };
+  const { code } = base;
+  const localOf = (value: Value, element: number, part: number): number => vectorsOf(state, value)[element * partsOf(state, value) + part]!;
   return {
     group,
-    beginBlock(block) {
-      for (const locals of state.doubles.values()) state.freeLocals.v128.push(...locals);
-      state.doubles.clear();
-      state.block = block.id;
-      for (const value of [...block.params, ...block.body]) {
-        state.remainingUses[value] = state.plan.uses[value]!;
-        state.deferred.delete(value);
-        state.deferredScalars.delete(value);
-      }
-    },
+    under: (other) => viewOf(shared, base, starts, other),
+    beginBlock: (block) => beginBlock(state, block),
     snapshot({ body }) {
       const own = body.filter((value) => !crossesBlocks(state, value));
       return snapshotOf([state.deferred, state.deferredScalars, state.vectors, state.scalars], own);
     },
     define: (value) => define(state, value),
-    set: (value, element, part) => base.code.at('local.set', vectorsOf(state, value)[element * partsOf(state, value) + part]!),
-    setScalar: (value, element) => base.code.at('local.set', scalarsOf(state, value)[element]!),
+    set: (value, element, part) => code.at('local.set', localOf(value, element, part)),
+    setScalar: (value, element) => code.at('local.set', scalarsOf(state, value)[element]!),
     put(value, element, part) {
-      const local = vectorsOf(state, value)[element * partsOf(state, value) + part]!;
+      const local = localOf(value, element, part);
       blend(state, value, local, part);
-      base.code.at('local.set', local);
+      code.at('local.set', local);
     },
-    get: (value, element, part) => base.code.at('local.get', vectorsOf(state, value)[element * partsOf(state, value) + part]!),
+    get: (value, element, part) => code.at('local.get', localOf(value, element, part)),
     pushElement: (value, element) => pushScalar(state, starts, value, element),
     parts: (value) => partsOf(state, value),
     eachPart(value, act) {
@@ -103,6 +107,17 @@ export function groupValues(
     doubles: (value) => doublesOf(state, value),
     finish: (operands) => finish(state, operands),
   };
+}
+
+function beginBlock(state: State, block: Block): void {
+  for (const locals of state.doubles.values()) state.freeLocals.v128.push(...locals);
+  state.doubles.clear();
+  state.current.block = block.id;
+  for (const value of [...block.params, ...block.body]) {
+    state.remainingUses[value] = state.plan.uses[value]!;
+    state.deferred.delete(value);
+    state.deferredScalars.delete(value);
+  }
 }
 
 const partsOf = ({ group, plan }: State, value: Value): number => plan.packs * (longOf(group, value) ? 2 : 1);
@@ -279,7 +294,7 @@ function deferLoad(state: State, value: Value, address: () => void, write: (base
 /** The condition of a branch stays deferred: it may be emitted in several copies, after blocks behind it. */
 function flushLoads(state: State): void {
   for (const [value, deferred] of [...state.deferred]) {
-    if (!deferred.reads || state.plan.home[value] !== state.block || !state.deferred.delete(value)) continue;
+    if (!deferred.reads || state.plan.home[value] !== state.current.block || !state.deferred.delete(value)) continue;
     writeParts(state, value, deferred.write);
     release(state, deferred);
   }

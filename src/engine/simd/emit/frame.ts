@@ -24,7 +24,7 @@ export interface Flow {
   /** Leaves the region at a barrier or a return. Ends with a jump. */
   leave(block: Block | undefined): void;
   /** Marks the active lanes as arrived at the barrier that ends a block, where other lanes go on without them. */
-  arrive(block: Block): void;
+  arrive(values: GroupValues, block: Block): void;
   /** Locals for the masks of all packs. */
   takeMasks(): readonly number[];
   giveMasks(locals: readonly number[]): void;
@@ -34,4 +34,10 @@ export interface Flow {
   masksWhere(cond: Value, lanes: readonly number[] | undefined): readonly number[];
   /** The active lanes outside of a mask. */
   masksExcept(some: readonly number[], lanes: readonly number[] | undefined): readonly number[];
+}
+
+/** The same surroundings under another execution mask. */
+export function underMask(flow: Flow, mask: readonly number[]): Flow {
+  const values = flow.values.under(mask);
+  return { ...flow, values, group: values.group };
 }

@@ -7,7 +7,7 @@
 import { type Block, type Edge, edgesOf, influenceOf, type Loop, specOf, type Value, varying } from '../../../ir/index.ts';
 import { endsInBarrier } from '../analysis/regions.ts';
 import { longOf, maskPart, shapeOf } from '../lanes/lane-group.ts';
-import type { Flow } from './frame.ts';
+import { type Flow, underMask } from './frame.ts';
 import { writeBlockBody } from './instructions.ts';
 
 /** The region of a divergent branch. */
@@ -45,8 +45,7 @@ interface State {
 
 /** Emits a divergent region; `then` and `otherwise` are locals with the masks of both successors. */
 export function writeLinearized(flow: Flow, divergent: DivergentRegion, then: readonly number[], otherwise: readonly number[]): void {
-  const { group, code, kernel } = flow;
-  const outside = group.mask;
+  const { code, kernel } = flow;
   const masks = new Map(divergent.blocks.map((id) => [id, flow.takeMasks()]));
   const state: State = { flow, divergent, masks, inside: new Set(divergent.blocks), written: new Map() };
   for (const locals of masks.values())
@@ -58,7 +57,6 @@ export function writeLinearized(flow: Flow, divergent: DivergentRegion, then: re
   if (end.op === 'condbr') emitBothEdges(state, divergent.from, end, then, otherwise);
   for (const id of divergent.blocks) writeOne(state, id);
   for (const locals of masks.values()) flow.giveMasks(locals);
-  group.mask = outside;
 }
 
 /** Loops of the region that contain a block. */
@@ -66,7 +64,7 @@ const loopsAround = ({ divergent }: State, id: number): Loop[] => divergent.loop
 
 function writeOne(state: State, id: number): void {
   const { flow, divergent, masks } = state;
-  const { code, group, kernel } = flow;
+  const { code, kernel } = flow;
   const block = kernel.blocks[id]!;
   for (const loop of divergent.loops)
     if (loop.header === id) {
@@ -81,10 +79,10 @@ function writeOne(state: State, id: number): void {
     code.open('if');
   }
   const lanes = inLoop ? moveMask(state, own) : own;
-  group.mask = lanes;
-  flow.values.beginBlock(block);
-  writeBlockBody(flow.values, block);
-  leave(state, block, lanes, isGuarded);
+  const masked = underMask(flow, lanes);
+  masked.values.beginBlock(block);
+  writeBlockBody(masked.values, block);
+  leave({ ...state, flow: masked }, block, lanes, isGuarded);
   if (inLoop) flow.giveMasks(lanes);
   if (isGuarded) code.end();
   for (const loop of [...divergent.loops].reverse()) if (lastOf(state, loop) === id) closeLoop(state, loop);
@@ -123,7 +121,7 @@ function mayRunInactive({ flow }: State, { body }: Block): boolean {
 function leave(state: State, block: Block, lanes: readonly number[], isAny: boolean): void {
   const { flow } = state;
   const { end } = block;
-  if (endsInBarrier(flow.kernel, block.id)) return flow.arrive(block);
+  if (endsInBarrier(flow.kernel, block.id)) return flow.arrive(flow.values, block);
   if (end.op === 'br') emitEdge(state, block.id, end.to, lanes, isAny);
   if (end.op !== 'condbr') return;
   const then = flow.masksWhere(end.cond, lanes);
@@ -195,9 +193,7 @@ interface ParamUpdate {
 
 /** All arguments are read before any parameter is set. */
 function transferMasked(flow: Flow, { block, args }: Edge, lanes: readonly number[], { isDead, isTaken }: ParamUpdate): void {
-  const { values, group } = flow;
-  const outside = group.mask;
-  group.mask = lanes;
+  const { values, group } = underMask(flow, lanes);
   const sets: (() => void)[] = [];
   for (const [i, arg] of args.entries()) {
     const param = block.params[i]!;
@@ -219,7 +215,6 @@ function transferMasked(flow: Flow, { block, args }: Edge, lanes: readonly numbe
     });
   }
   for (const set of sets.reverse()) set();
-  group.mask = outside;
 }
 
 /** Keeps a uniform parameter where no lane takes the edge: the lanes may have arrived by another one. */

@@ -24,11 +24,11 @@ import type { SimdContext } from '../lanes/kernel-context.ts';
 import type { GroupFrame } from '../lanes/lane-group.ts';
 import { type LeafLocals, leafLocalsOf, usedLeaves } from '../lanes/leaf-values.ts';
 import type { GroupValues } from '../lanes/values.ts';
-import { quotient, remainder } from '../rules/divide-by-constant.ts';
 import { expandLaneBits, isFullGroup, locateMasks, markArrived, type PingPongMasks, takeReady } from './barrier-queues.ts';
 import { writeFlow } from './control-flow.ts';
 import { groupValues } from './deferred-values.ts';
 import type { Flow } from './frame.ts';
+import { setSpecialRegister } from './special-registers.ts';
 import { save, setSlotBases, take } from './spill-area.ts';
 
 interface Region {
@@ -105,7 +105,7 @@ function newRegion(
   const code = pooledCode(plain, context.pool, frame.constant, poolStart(plan));
   const used = usedLeaves(kernel, region.cfg.order);
   const starts = leafLocalsOf(plan, code, used);
-  const base = { ...context, plan, kernel, code, frame, isRerolled: false, mask: undefined };
+  const base = { ...context, plan, kernel, code, frame, isRerolled: false };
   return {
     context,
     plan,
@@ -175,14 +175,12 @@ function writeReadyLanes(r: Region): boolean {
   if (hasWhole) {
     isFullGroup(group, lanes);
     code.open('if');
-    group.mask = undefined;
     if (!writeGroup(r)) return false;
     code.else();
   }
   const masks = masksOf(r).take();
   expandLaneBits(group, lanes, masks);
-  group.mask = masks;
-  if (!writeGroup(r)) return false;
+  if (!writeGroup(underMask(r, masks))) return false;
   if (hasWhole) code.end();
   code.end();
   return true;
@@ -190,16 +188,17 @@ function writeReadyLanes(r: Region): boolean {
 
 /** The last group, with a mask of the lanes that are threads. */
 function writeTail(r: Region): boolean {
-  const { group } = r.values;
   const left = r.plan.threads % r.plan.lanes;
   const masks = masksOf(r).take();
   masks.forEach((mask, pack) => {
     r.code.v128([0, 1, 2, 3].map((lane) => (4 * pack + lane < left ? -1 : 0)));
     r.code.at('local.set', mask);
   });
-  group.mask = masks;
-  return writeGroup(r);
+  return writeGroup(underMask(r, masks));
 }
+
+/** The same region under an execution mask. */
+const underMask = (r: Region, mask: readonly number[]): Region => ({ ...r, values: r.values.under(mask) });
 
 /** Live-in values that the region uses. */
 function usedLiveIns(plan: SimdPlan, region: BarrierRegion): Value[] {
@@ -234,7 +233,7 @@ function writeGroup(r: Region): boolean {
       leave(r, block?.id);
       code.at('br', code.depth - out);
     },
-    arrive: (block) => arrive(r, behindBarrier(plan.kernel, block.id)),
+    arrive: (view, block) => arrive({ ...r, values: view }, behindBarrier(plan.kernel, block.id)),
     takeMasks: masks.take,
     giveMasks: masks.give,
     pushAnyActive(lanes) {
@@ -324,55 +323,7 @@ function writePrologue(r: Region): void {
     code.op('i32.add');
     code.at('local.set', frame.local);
   }
-  for (const name of r.sregs) setSreg(r, name);
-}
-
-/** Sets the locals of a special register. */
-function setSreg(r: Region, name: Sreg): void {
-  const { code, starts, frame } = r;
-  const base = starts.base.get(name);
-  if (base !== undefined) {
-    code.at('local.get', frame.first);
-    pushSregOfThread(r, name);
-    code.at('local.set', base);
-  }
-  const vectors = starts.vectors.get(name) ?? [];
-  for (const [pack, vector] of vectors.entries()) {
-    code.v128([0, 0, 0, 0]);
-    for (let lane = 0; lane < 4; lane++) {
-      code.at('local.get', frame.first);
-      code.i32(4 * pack + lane);
-      code.op('i32.add');
-      pushSregOfThread(r, name);
-      code.lane('i32x4.replace_lane', lane);
-    }
-    code.at('local.set', vector);
-  }
-}
-
-/** Pushes a special register of the thread whose number is on the stack. */
-function pushSregOfThread(r: Region, name: Sreg): void {
-  const { code, plan } = r;
-  const [nx, ny] = plan.block;
-  const by = (op: string, count: number): void => {
-    code.i32(count);
-    code.op(op);
-  };
-  const [what, axis] = name.split('.');
-  if (what === 'laneid') return by('i32.and', 31);
-  if (what === 'warpid') return by('i32.shr_u', 5);
-  if (name === 'tid.linear') return;
-  if (axis === 'x' && plan.block[1] * plan.block[2] > 1) remainder(code, nx);
-  if (axis === 'y') {
-    quotient(code, nx);
-    if (plan.block[2] > 1) remainder(code, ny);
-  }
-  if (axis === 'z') quotient(code, nx * ny);
-  if (what !== 'gid') return;
-  code.at('local.get', r.starts.blocks.get(`ctaid.${axis}` as Sreg)!);
-  code.i32(plan.block['xyz'.indexOf(axis!)]!);
-  code.op('i32.mul');
-  code.op('i32.add');
+  for (const name of r.sregs) setSpecialRegister(r, name);
 }
 
 // ── its end ──
@@ -386,7 +337,7 @@ function leave(r: Region, block: number | undefined): void {
     if (to !== undefined) arrive(r, to);
     return;
   }
-  if (to !== undefined) keep(r, to);
+  if (to !== undefined) spillLiveIns(r, to);
   if (!r.storesNext) return;
   code.i32(to === undefined ? gone : regionAt(plan, to));
   code.at('global.set', context.phase);
@@ -394,7 +345,7 @@ function leave(r: Region, block: number | undefined): void {
 
 /** Marks the active lanes as arrived at a barrier. */
 function arrive(r: Region, to: number): void {
-  keep(r, to);
+  spillLiveIns(r, to);
   markArrived(r.values.group, r.queues!, regionAt(r.plan, to));
 }
 
@@ -402,6 +353,6 @@ function arrive(r: Region, to: number): void {
 export const regionAt = ({ regions }: SimdPlan, block: number): number => regions.find(({ entry }) => entry === block)!.id;
 
 /** Spills the live-in values of the region that starts with a block. A value from before this region already has its slot filled. */
-function keep({ plan, region, values }: Region, to: number): void {
+function spillLiveIns({ plan, region, values }: Region, to: number): void {
   for (const value of plan.liveIns.get(to)!) if (region.cfg.position[plan.home[value]!]! >= 0) save(values, value);
 }

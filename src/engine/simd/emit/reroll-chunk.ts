@@ -159,19 +159,20 @@ export function withUniformsInMemory(
   code: Code,
   { uniforms, spillArea }: Pick<Rerolled, 'uniforms' | 'spillArea'>,
 ): LaneGroup {
-  const own = Object.create(group) as LaneGroup;
   const scalar = (value: Value): void => {
     const inst = group.kernel.insts[value]!;
     if (inst.op === 'const') return writeConstant(code, numberOf(group, value), inst.bits);
     code.at('local.get', spillArea);
-    code.access(`${numberOf(group, value)}.load`, 4, uniforms.get(value) ?? bug(`value ${value} is not handed to a chunk`));
+    code.access(`${numberOf(group, value)}.load`, 4, uniforms.get(value) ?? bug(`value ${value} is not passed to a chunk`));
   };
   const part = (value: Value): void => {
     const inst = group.kernel.insts[value]!;
     if (inst.op === 'const') return code.v128(constantWords(group, value, inst));
     splat(own, value, () => scalar(value));
   };
-  return Object.assign(own, { code, mask: undefined, scalar, part, temp: code === group.code ? group.temp : tempsOf(code) });
+  const temp = code === group.code ? group.temp : tempsOf(code);
+  const own: LaneGroup = { ...group, code, mask: undefined, scalar, part, temp };
+  return own;
 }
 
 /** Emits the chunk, collecting doubt or with every sum rounded to odd. */
@@ -179,22 +180,23 @@ function emitChunk(rerolled: Rerolled, chunk: readonly Value[], doubt?: Doubt): 
   const { group, base, tile: packs } = rerolled;
   const { code } = group;
   const vectors = localsOf(rerolled, chunk);
-  const inner: LaneGroup = Object.assign(Object.create(group) as LaneGroup, {
+  const inner: LaneGroup = {
+    ...group,
     plan: { ...group.plan, packs },
     mask: undefined,
     isRerolled: true,
     part: vectors.part,
-    element: (value: Value, _: number, part: number) => vectors.part(value, part),
-    lane: () => bug('one lane of code that is rolled'),
+    element: (value, _, part) => vectors.part(value, part),
+    lane: () => bug('a single lane in re-rolled code'),
     isDeferred: () => false,
-  });
+  };
   const tile: Tile = { group: inner, packs, ...vectors };
   for (const value of chunk) {
     group.pool.begin();
     const inst = group.kernel.insts[value]!;
     if (inst.op === 'fma' && isExactFma(group, value)) fused(tile, inst, value, doubt);
     else if (inst.op !== 'load') {
-      const write = partWriter(inner, value) ?? bug('an instruction without vectors in code that is rolled');
+      const write = partWriter(inner, value) ?? bug('an instruction without a vector form in re-rolled code');
       for (let part = 0; part < packs * (longOf(group, value) ? 2 : 1); part++) {
         write(part, 0);
         code.at('local.set', vectors.own(value, part));

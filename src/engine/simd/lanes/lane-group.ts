@@ -51,7 +51,7 @@ export interface LaneGroup {
   /** Bytes of the spill area, behind those of the plan, that re-rolled code uses. */
   readonly rerolled: { bytes: number };
   /** The execution mask: a local for each pack; undefined where all lanes are active. */
-  mask: readonly number[] | undefined;
+  readonly mask: readonly number[] | undefined;
   /** Pushes one vector of a value: 4 lanes, or 2 lanes of 64 bits. */
   part(value: Value, part: number): void;
   /** Pushes one vector of an element of a vector-typed value. */

@@ -4,6 +4,8 @@ import type { LaneGroup } from './lane-group.ts';
 
 export interface GroupValues {
   readonly group: LaneGroup;
+  /** The same values under another execution mask: a view that shares all locals and deferred expressions. */
+  under(mask: LaneGroup['mask']): GroupValues;
   /** Starts a block: expressions that earlier blocks deferred are dropped. */
   beginBlock(block: Block): void;
   /** Takes a snapshot of a block's own values. The returned function restores it, so that a second path can emit the block's end again. */
