@@ -1,5 +1,5 @@
 /** The faults that `npm run mutants` plants: what each kind makes of a line, what has none, their names and order, the probes, the report. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -236,10 +236,12 @@ test('a spec that passes, fails, goes on for ever, or takes all memory', async (
   // As soon as one test fails: what comes after it is not waited for.
   assert.is(await judged("console.log('• ✘'); for (;;) {}"), 'failed');
   assert.is(await judged('for (;;) {}', { seconds: 1, bytes: 2 ** 32 }), 'out of time');
-  assert.is(
-    await judged('const all = []; for (;;) all.push(new Uint8Array(1e6).fill(1));', { seconds: 20, bytes: 2 ** 29 }),
-    'out of memory',
-  );
+  // Where the system does not say what a process holds, there is no such limit.
+  if (existsSync('/proc/self/statm'))
+    assert.is(
+      await judged('const all = []; for (;;) all.push(new Uint8Array(1e6).fill(1));', { seconds: 20, bytes: 2 ** 29 }),
+      'out of memory',
+    );
   rmSync(folder, { recursive: true });
 });
 
