@@ -183,7 +183,7 @@ const ofStatement: Mutator = (node, source) => {
 };
 
 /** Calls whose result does not know the order of what they are given. */
-const commutative = /(^|\.)(add|mul|and|or|xor|min|max|eq|ne|fadd|fmul|is|equal)$/;
+const commutative = /(^|\.)(add|mul|and|or|xor|any|all|min|max|eq|ne|fadd|fmul|is|equal)$/;
 
 const ofArguments: Mutator = (node, source) => {
   if (node.kind !== SyntaxKind.CallExpression) return [];
@@ -221,6 +221,13 @@ const functions: ReadonlySet<SyntaxKind> = new Set([
 const isBug = (node: Node, source: SourceFile): boolean =>
   node.kind === SyntaxKind.CallExpression && textOf((node as CallExpression).expression, source) === 'bug';
 
+/** Whether a node is the alignment of an access of WebAssembly, which is a hint. */
+function isHint(node: Node, source: SourceFile): boolean {
+  const call = node.parent as CallExpression | undefined;
+  if (call?.kind !== SyntaxKind.CallExpression || call.arguments[1] !== node) return false;
+  return /\.access(Lane)?$/.test(textOf(call.expression, source));
+}
+
 /** Whether a node is no expression where one could stand: the key of a property, the path of an import, the text behind a tag. */
 function isName(node: Node): boolean {
   const { parent } = node as LiteralExpression;
@@ -235,7 +242,7 @@ export function mutableOf(source: SourceFile): Mutable {
   const mutations: Mutation[] = [];
   const bodies: Mutable['bodies'][number][] = [];
   const visit = (node: Node, depth: number): void => {
-    if (skipped.has(node.kind) || isTypeNode(node) || isName(node) || isBug(node, source)) return;
+    if (skipped.has(node.kind) || isTypeNode(node) || isName(node) || isHint(node, source) || isBug(node, source)) return;
     for (const mutator of mutators)
       for (const change of mutator(node, source)) if (isOneLine(source, change)) mutations.push({ ...change, isOuter: depth === 0 });
     const body = functions.has(node.kind) ? (node as { body?: Node }).body : undefined;

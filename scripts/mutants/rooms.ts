@@ -16,7 +16,12 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   lower: {
     sources: ['src/lower/**/*.ts'],
-    specs: ['spec/{lower,compile}/**/*.spec.ts', 'spec/ptx/{rows,refuse-calls,constant,declarations,carry}.spec.ts', ...recorded],
+    specs: [
+      'spec/{lower,compile}/**/*.spec.ts',
+      'spec/ptx/{rows,refuse-calls,constant,declarations,carry}.spec.ts',
+      'spec/device/many-params.spec.ts',
+      ...recorded,
+    ],
   },
   air: {
     sources: ['src/air/**/*.ts'],

@@ -248,6 +248,16 @@ const cases: Case[] = [
     code: 'CM6110',
   },
   {
+    what: 'indices side by side from -2^31 on, of which the low half of 4 times as much is in the buffer',
+    body: 'sub.u32 %i, %g, 0x80000000; mul.wide.s32 %w, %i, 4; add.s64 %at, %a, %w; ld.global.u32 %x, [%at];',
+    code: 'CM6101',
+  },
+  {
+    what: 'an index of all threads, 2^30, of which the low half of 4 times as much is in the buffer',
+    body: 'or.b32 %i, %n, 1073741824; mul.wide.u32 %w, %i, 4; add.s64 %at, %a, %w; ld.global.u32 %x, [%at];',
+    code: 'CM6101',
+  },
+  {
     // 31 steps of 138547332 are -4 modulo 2^32, and 124 of them -16: every offset is in the buffer modulo 2^32, and the last thread's index is small.
     what: 'indices that are far from each other and near again at the last of 32 threads',
     body: 'mul.lo.s32 %i, %t, 138547332; mul.wide.s32 %w, %i, 124; add.s64 %at, %a, %w; ld.global.u32 %x, [%at+496];',

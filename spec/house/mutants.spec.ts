@@ -61,6 +61,8 @@ const cases: Readonly<Record<MutatorName, readonly (readonly [line: string, ...m
     ['x = 5n;', 'x = 6n;', 'x = 0n;'],
     ['x = true;', 'x = false;'],
     ['x = { one: false };', 'x = { one: true };'],
+    // How an access of WebAssembly is aligned is a hint.
+    ["code.access('i32.load', 4, 8);", "code.access('i32.load', 4, 9);", "code.access('i32.load', 4, 0);"],
   ],
   word: [
     ["f('i32.lt_u');", "f('i32.lt_s');"],
