@@ -221,7 +221,15 @@ test('a metallib without marks is traced by what it has', () => {
 });
 
 test('a thread that is not there is refused', () => {
-  for (const how of [{ thread: 32 }, { block: 1 }, { thread: [0, 1, 0] as const }]) {
+  for (const how of [
+    { thread: 32 },
+    { block: 1 },
+    { thread: [0, 1, 0] as const },
+    { thread: [0, 0, 1] as const },
+    { thread: [32, 0, 0] as const },
+    { block: [0, 0, 3] as const, grid: [2, 2, 3] as const },
+    { block: 12, grid: [2, 2, 3] as const },
+  ]) {
     const { diagnostics } = trace('  st.global.u32 [%rd3], %r1;', how);
     assert.equal(
       diagnostics.list.map(({ code }) => code),
