@@ -25,7 +25,14 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   air: {
     sources: ['src/air/**/*.ts'],
-    specs: ['spec/{air,compile}/**/*.spec.ts', 'spec/{metallib,oracle}/**/*.spec.ts', 'spec/ptx/rows.spec.ts', ...recorded],
+    specs: [
+      'spec/{air,compile}/**/*.spec.ts',
+      'spec/{metallib,oracle}/**/*.spec.ts',
+      'spec/bitcode/llvm.spec.ts',
+      'spec/device/many-params.spec.ts',
+      'spec/ptx/rows.spec.ts',
+      ...recorded,
+    ],
   },
 };
 

@@ -15,7 +15,7 @@ Prints the mutants that all of these specs let pass, and exits 1 where one of th
   --specs GLOB      which specs look for them, in place of those of the rooms (may be repeated)
   --file PATH       only mutants of this file (may be repeated)
   --only ID         only mutants of this name (may be repeated)
-  --budget SECONDS  how much of a processor's time the specs of one mutant may take (default 60)
+  --budget SECONDS  how much of a processor's time the specs of one mutant may take (default 120)
   --jobs N          how many at once (default: one for each core)
   --json            the result as JSON, for programs
   --list            prints the mutants and runs nothing`;
@@ -40,7 +40,7 @@ const options = {
   specs: { type: 'string', multiple: true },
   file: { type: 'string', multiple: true },
   only: { type: 'string', multiple: true },
-  budget: { type: 'string', default: '60' },
+  budget: { type: 'string', default: '120' },
   jobs: { type: 'string', default: String(availableParallelism()) },
   json: { type: 'boolean', default: false },
   list: { type: 'boolean', default: false },

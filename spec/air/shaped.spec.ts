@@ -199,6 +199,27 @@ need(test, ['llvm-as-14'], 'values of structs and arrays, of which large ones ar
   assert.match(String(arrayValue(257)), /values of type \[257 x i32\]/);
 });
 
+need(test, ['llvm-as-14'], 'a truth value is a byte in memory', () => {
+  const text = airModule(
+    [buffer],
+    `  %word = load i32, i32 addrspace(1)* %p0, align 4
+  %is = icmp ugt i32 %word, 4
+  %flags = bitcast i32 addrspace(1)* %p0 to i1 addrspace(1)*
+  %second = getelementptr i1, i1 addrspace(1)* %flags, i64 1
+  store i1 %is, i1 addrspace(1)* %second, align 1
+  %again = load i1, i1 addrspace(1)* %second, align 1
+  %wide = select i1 %again, i32 10, i32 20
+  %to = getelementptr i32, i32 addrspace(1)* %p0, i64 1
+  store i32 %wide, i32 addrspace(1)* %to, align 4`,
+  );
+  const left = (first: number): number[] => {
+    const [after] = launchMetallib(airLibrary(text), { kernel: 'k', blocks: 1, threads: 1, args: [Uint32Array.of(first, 0)] });
+    return [...new Uint32Array(after!.slice().buffer)];
+  };
+  assert.equal(left(5), [0x0105, 10]);
+  assert.equal(left(4), [0x0004, 20]);
+});
+
 const operations = { add: (x: bigint, y: bigint) => x + y, sub: (x: bigint, y: bigint) => x - y, mul: (x: bigint, y: bigint) => x * y };
 for (const [operation, of] of Object.entries(operations))
   for (const sign of ['s', 'u'] as const)

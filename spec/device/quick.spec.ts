@@ -253,6 +253,36 @@ const cases: Case[] = [
     code: 'CM6101',
   },
   {
+    what: 'every other word of a buffer',
+    body: 'mul.wide.s32 %w, %g, 8; add.s64 %at, %a, %w; ld.global.u32 %x, [%at];',
+    launch: { grid: [1, 1, 1], block: [32, 1, 1], args: [new Uint8Array(252), bufferOf(), bufferOf()] },
+  },
+  {
+    what: 'every other word of a buffer, of which the last is behind its end',
+    body: 'mul.wide.s32 %w, %g, 8; add.s64 %at, %a, %w; ld.global.u32 %x, [%at];',
+    launch: { grid: [1, 1, 1], block: [32, 1, 1], args: [new Uint8Array(248), bufferOf(), bufferOf()] },
+    code: 'CM6101',
+  },
+  {
+    what: 'every other word from the end of a buffer back, of which the last is before its start',
+    body: 'mul.wide.s32 %w, %g, -8; add.s64 %at, %a, %w; ld.global.u32 %x, [%at+244];',
+    launch: { grid: [1, 1, 1], block: [32, 1, 1], args: [new Uint8Array(248), bufferOf(), bufferOf()] },
+    code: 'CM6101',
+  },
+  {
+    what: 'every other word of a buffer of which the last words are not written',
+    body: 'mul.wide.s32 %w, %g, 8; add.s64 %at, %b, %w; ld.global.u32 %x, [%at];',
+    launch: { grid: [1, 1, 1], block: [32, 1, 1], args: [bufferOf(), { bytes: 256, written: new Uint8Array(240) }, bufferOf()] },
+    code: 'CM6110',
+  },
+  {
+    what: 'every other word, and the words between them by the threads of the other half',
+    body: `mul.wide.s32 %w, %g, 8; add.s64 %at, %a, %w; st.global.u32 [%at], %g;
+  xor.b32 %i, %g, 16; mul.wide.s32 %w, %i, 8; add.s64 %at, %a, %w; ld.global.u32 %x, [%at];`,
+    launch: { grid: [1, 1, 1], block: [32, 1, 1] },
+    code: 'CM6120',
+  },
+  {
     what: 'an index of all threads, 2^30, of which the low half of 4 times as much is in the buffer',
     body: 'or.b32 %i, %n, 1073741824; mul.wide.u32 %w, %i, 4; add.s64 %at, %a, %w; ld.global.u32 %x, [%at];',
     code: 'CM6101',
