@@ -110,6 +110,21 @@ for (const [name, { kernel, shape }] of Object.entries(endless))
     assert.ok(took > 50 && took < 600, `${took} ms`);
   });
 
+test('time that is up between blocks is told with a block of the grid', () => {
+  const kernel = simple((w) => w.put(w.param(0), w.i32(0), w.sreg('ctaid.x')));
+  const grid = [3, 5, 50_000_000] as const;
+  const { diagnostics, ended } = tryOnCpu(kernel, [new Uint8Array(4)], { grid, timeoutMs: 30 });
+  assert.not(ended);
+  assert.equal(codesOf(diagnostics), ['CM6010']);
+  const block = /in block \((\d+), (\d+), (\d+)\)/.exec(diagnostics.list[0]!.message)!.slice(1).map(Number);
+  // Some hundred blocks have run, so not only those of the first row.
+  assert.ok(block[2]! > 0, `${block}`);
+  assert.ok(
+    block.every((at, i) => at < grid[i]!),
+    `${block}`,
+  );
+});
+
 test('without a limit a kernel runs as long as it takes', () => {
   const kernel = simple((w) => {
     const [n] = w.repeat(

@@ -76,6 +76,31 @@ for (const pred of predicates)
       for (const limit of places) for (const isSwapped of [false, true]) check([{ pred, isSwapped, base, limit }], 'and');
   });
 
+/** Bounds at every distance from the first thread that two groups of lanes can have, each in a block of its own. */
+const distances = 70;
+
+for (const pred of predicates)
+  test(`\`${pred}\` of a number and a bound at every distance from the first thread`, () => {
+    for (const base of [0, -20, 0x7fff_ffc0])
+      for (const isSwapped of [false, true]) {
+        const kernel = writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], ({ b, i32, is, when, put, sreg, param }) => {
+          const place = b.add(b.mul(sreg('ctaid.x'), i32(threads)), sreg('tid.x'));
+          const [x, bound] = [b.add(sreg('tid.x'), i32(base)), b.add(sreg('ctaid.x'), i32(base - 2))];
+          const say = (word: number) => () => put(param(0), place, i32(word));
+          when(isSwapped ? is(bound, pred, x) : is(x, pred, bound), say(1), say(2));
+        });
+        const { bytes, said, lanes } = ranOn('simd', kernel, distances, threads, 4 * distances * threads);
+        assert.equal(said, []);
+        assert.is(lanes, 32);
+        const words = new Uint32Array(bytes.buffer, bytes.byteOffset, distances * threads);
+        for (let block = 0; block < distances; block++) {
+          const guard = { pred, isSwapped, base, limit: (base - 2 + block) | 0 };
+          const found = [...words.subarray(block * threads, (block + 1) * threads)];
+          assert.equal(found, expected([guard], 'and'), JSON.stringify(guard));
+        }
+      }
+  });
+
 test('several guards, of which all have to hold or one', () => {
   for (let i = 0; i < 100; i++) {
     const guards = [0, 1, 2].slice(0, 2 + (i % 2)).map((at) => ({

@@ -208,6 +208,92 @@ const cases: Case[] = [
     body: 'mul.wide.s32 %w, %g, 4; and.b64 %w, %w, -8; add.s64 %at, %a, %w; setp.eq.u32 %p, %t, 0; @%p st.global.v2.u32 [%at], {%g, %g}; setp.eq.u32 %q, %t, 1; @%q ld.global.u32 %x, [%at+4];',
     code: 'CM6120',
   },
+  {
+    what: 'bytes of shared memory that are written, and read by others',
+    body: `mov.u32 %k, cells; add.u32 %i, %k, %t; cvt.u16.u32 %h, %t; st.shared.u8 [%i], %h; bar.sync 0;
+  xor.b32 %y, %t, 1; add.u32 %i, %k, %y; ld.shared.u8 %h, [%i]; cvt.u32.u16 %x, %h;`,
+    shared: '.shared .align 4 .b8 cells[64];',
+  },
+  {
+    what: 'bytes of shared memory between those that are written',
+    body: `mov.u32 %k, cells; shl.b32 %i, %t, 1; add.u32 %k, %k, %i; cvt.u16.u32 %h, %t; st.shared.u8 [%k], %h; bar.sync 0;
+  ld.shared.u8 %h, [%k+1]; cvt.u32.u16 %x, %h;`,
+    shared: '.shared .align 4 .b8 cells[128];',
+    code: 'CM6110',
+  },
+  {
+    what: 'halves of words of shared memory that are written, and read by others',
+    body: `mov.u32 %k, cells; shl.b32 %i, %t, 1; add.u32 %i, %k, %i; cvt.u16.u32 %h, %t; st.shared.u16 [%i], %h; bar.sync 0;
+  xor.b32 %y, %t, 1; shl.b32 %y, %y, 1; add.u32 %i, %k, %y; ld.shared.u16 %h, [%i]; cvt.u32.u16 %x, %h;`,
+    shared: '.shared .align 4 .b8 cells[128];',
+  },
+  {
+    what: 'halves of words of shared memory whose other half is written',
+    body: `mov.u32 %k, cells; shl.b32 %i, %t, 2; add.u32 %k, %k, %i; cvt.u16.u32 %h, %t; st.shared.u16 [%k], %h; bar.sync 0;
+  ld.shared.u16 %h, [%k+2]; cvt.u32.u16 %x, %h;`,
+    shared: '.shared .align 4 .b8 cells[256];',
+    code: 'CM6110',
+  },
+  {
+    what: 'halves of words of shared memory of which one byte is written',
+    body: `mov.u32 %k, cells; shl.b32 %i, %t, 2; add.u32 %k, %k, %i; cvt.u16.u32 %h, %t; st.shared.u8 [%k], %h; bar.sync 0;
+  ld.shared.u16 %h, [%k]; cvt.u32.u16 %x, %h;`,
+    shared: '.shared .align 4 .b8 cells[256];',
+    code: 'CM6110',
+  },
+  {
+    what: 'a byte of a buffer behind those that are written',
+    body: 'cvt.u64.u32 %w, %g; add.s64 %at, %b, %w; ld.global.u8 %h, [%at]; cvt.u32.u16 %x, %h;',
+    launch: { args: [bufferOf(), { bytes: 512, written: new Uint8Array(127) }, bufferOf()] },
+    code: 'CM6110',
+  },
+  {
+    what: 'indices side by side from -2^31 on, of which the low half of 4 times as much is in the buffer',
+    body: 'sub.u32 %i, %g, 0x80000000; mul.wide.s32 %w, %i, 4; add.s64 %at, %a, %w; ld.global.u32 %x, [%at];',
+    code: 'CM6101',
+  },
+  {
+    what: 'every other word of a buffer',
+    body: 'mul.wide.s32 %w, %g, 8; add.s64 %at, %a, %w; ld.global.u32 %x, [%at];',
+    launch: { grid: [1, 1, 1], block: [32, 1, 1], args: [new Uint8Array(252), bufferOf(), bufferOf()] },
+  },
+  {
+    what: 'every other word of a buffer, of which the last is behind its end',
+    body: 'mul.wide.s32 %w, %g, 8; add.s64 %at, %a, %w; ld.global.u32 %x, [%at];',
+    launch: { grid: [1, 1, 1], block: [32, 1, 1], args: [new Uint8Array(248), bufferOf(), bufferOf()] },
+    code: 'CM6101',
+  },
+  {
+    what: 'every other word from the end of a buffer back, of which the last is before its start',
+    body: 'mul.wide.s32 %w, %g, -8; add.s64 %at, %a, %w; ld.global.u32 %x, [%at+244];',
+    launch: { grid: [1, 1, 1], block: [32, 1, 1], args: [new Uint8Array(248), bufferOf(), bufferOf()] },
+    code: 'CM6101',
+  },
+  {
+    what: 'every other word of a buffer of which the last words are not written',
+    body: 'mul.wide.s32 %w, %g, 8; add.s64 %at, %b, %w; ld.global.u32 %x, [%at];',
+    launch: { grid: [1, 1, 1], block: [32, 1, 1], args: [bufferOf(), { bytes: 256, written: new Uint8Array(240) }, bufferOf()] },
+    code: 'CM6110',
+  },
+  {
+    what: 'every other word, and the words between them by the threads of the other half',
+    body: `mul.wide.s32 %w, %g, 8; add.s64 %at, %a, %w; st.global.u32 [%at], %g;
+  xor.b32 %i, %g, 16; mul.wide.s32 %w, %i, 8; add.s64 %at, %a, %w; ld.global.u32 %x, [%at];`,
+    launch: { grid: [1, 1, 1], block: [32, 1, 1] },
+    code: 'CM6120',
+  },
+  {
+    what: 'an index of all threads, 2^30, of which the low half of 4 times as much is in the buffer',
+    body: 'or.b32 %i, %n, 1073741824; mul.wide.u32 %w, %i, 4; add.s64 %at, %a, %w; ld.global.u32 %x, [%at];',
+    code: 'CM6101',
+  },
+  {
+    // 31 steps of 138547332 are -4 modulo 2^32, and 124 of them -16: every offset is in the buffer modulo 2^32, and the last thread's index is small.
+    what: 'indices that are far from each other and near again at the last of 32 threads',
+    body: 'mul.lo.s32 %i, %t, 138547332; mul.wide.s32 %w, %i, 124; add.s64 %at, %a, %w; ld.global.u32 %x, [%at+496];',
+    launch: { block: [32, 1, 1] },
+    code: 'CM6101',
+  },
 ];
 
 cases.push({

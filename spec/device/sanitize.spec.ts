@@ -5,6 +5,7 @@ import { type Diagnostic, Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
 import { type SanitizeKind, sanitizeKinds } from '../../src/device/device.ts';
+import { openCpuDevice } from '../../src/device/index.ts';
 import { launchMetallib } from '../support/launch.ts';
 import { markedLines, planted, runPlanted } from '../support/planted.ts';
 
@@ -55,6 +56,34 @@ test('what is not looked for is not reported', () => {
   const others = (kind: SanitizeKind) => sanitizeKinds.filter((each) => each !== kind);
   for (const kernel of ['misaligned_word', 'shared_partial', 'one_word', 'mask_without_self'])
     assert.equal(runPlanted(named(kernel), others(named(kernel).file)), []);
+});
+
+test('what the host writes is written, byte by byte, and no byte around it', () => {
+  const source = new SourceFile(
+    'k.ptx',
+    text('  cvt.u64.u32 %rd4, %r1; add.u64 %rd5, %rd1, %rd4; ld.global.u8 %r2, [%rd5]; st.global.u8 [%rd5+64], %r2;'),
+  );
+  const { metallib } = compile(source, { target: 'cpu', sanitize: true }, new Diagnostics(source))!;
+  const device = openCpuDevice();
+  const module = device.load(metallib, new Diagnostics())!;
+  const unwritten = (from: number, count: number): number => {
+    const diagnostics = new Diagnostics();
+    const buffer = device.allocate(128, diagnostics)!;
+    buffer.write(new Uint8Array(count), from);
+    const shape = { grid: [1, 1, 1], block: [64, 1, 1], dynamicSharedBytes: 0 } as const;
+    const sanitize = { kinds: new Set(['init'] as const), limit: 100, source };
+    const request = { kernel: 'k', ...shape, args: [{ kind: 'buffer', buffer }], timeoutMs: 20_000, sanitize } as const;
+    module.launch(request, diagnostics);
+    const [first] = diagnostics.list;
+    if (!first) return 0;
+    assert.is(first.code, 'CM6110');
+    return Number(/^(\d+) times in all$/.exec(first.notes.find((note) => note.endsWith('times in all')) ?? '')?.[1] ?? 1);
+  };
+  for (const from of [0, 3, 8, 15])
+    for (const count of [1, 4, 13]) assert.is(unwritten(from, count), 64 - count, `${count} bytes from ${from} on`);
+  assert.is(unwritten(0, 63), 1);
+  assert.is(unwritten(0, 64), 0);
+  device.close();
 });
 
 test('a report names the address by the buffer, and counts', () => {

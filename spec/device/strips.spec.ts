@@ -7,7 +7,7 @@ import { addBlock, addBlockParam, type Block, type Kernel, type Value } from '..
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { ranOn } from '../support/both-engines.ts';
 import { runOnCpu, tryOnCpu } from '../support/cpu.ts';
-import { plain, writeKernel } from '../support/kernel-writer.ts';
+import { plain, type Writer, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
 import { allAgree, apartDifferenceOf, differenceOf } from '../support/strips.ts';
 
@@ -50,6 +50,35 @@ test('what a warp does together takes a whole warp', () => {
   const kernel = made((w) => w.put(w.param(0), w.sreg('gid.x'), w.b.reduce(w.sreg('tid.y'), { fold: 'add' })));
   const strips = compileSimd(kernel, [8, 8, 1], { fma: 'exact' });
   assert.is('why' in strips ? strips.why : strips.plan.lanes, 32);
+});
+
+test('a shuffle reads the lane that its number says, whatever that is made of', () => {
+  const sources: Readonly<
+    Record<string, readonly [of: (w: Writer, lane: Value) => Value, is: (lane: number, block: number, warp: number) => number]>
+  > = {
+    'the lane alone': [({ b, i32 }, lane) => b.xor(lane, i32(5)), (lane) => lane ^ 5],
+    'the lane and the block': [
+      ({ b, sreg }, lane) => b.and(b.add(lane, sreg('ctaid.x')), b.const('i32', 31)),
+      (lane, block) => (lane + block) & 31,
+    ],
+    'the block alone': [({ sreg }) => sreg('ctaid.x'), (_, block) => block],
+    'the size of the block': [({ b, sreg, i32 }) => b.sub(sreg('ntid.x'), i32(60)), () => 4],
+    'the warp': [({ sreg }) => sreg('warpid'), (_, __, warp) => warp],
+  };
+  for (const [name, [of, is]] of Object.entries(sources)) {
+    const kernel = made((w) => {
+      const { b, sreg } = w;
+      const thread = b.add(b.mul(sreg('ctaid.x'), w.i32(64)), sreg('tid.x'));
+      w.put(w.param(0), thread, b.shuffle(b.mul(thread, w.i32(3)), of(w, sreg('laneid'))));
+    });
+    const { bytes, lanes } = ranOn('simd', kernel, 3, 64, 4 * 3 * 64);
+    assert.ok(lanes > 1, name);
+    const expected = Array.from({ length: 3 * 64 }, (_, i) => {
+      const [lane, warp, block] = [i % 32, Math.floor(i / 32), Math.floor(i / 64)];
+      return 3 * (32 * warp + is(lane, block, warp % 2));
+    });
+    assert.equal([...new Uint32Array(bytes.buffer, bytes.byteOffset, 3 * 64)], expected, name);
+  }
 });
 
 test('a loop that may wait for another thread is left to the one-lane path, one that only adds up is not', () => {
