@@ -1,8 +1,8 @@
 /** Function constants: values that a caller gives by name or number, what constructors make of them, and parameters that depend on them. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bytesOfConstant } from '../../src/air/function-constants.ts';
 import { type GivenConstant, reflectModule } from '../../src/air/index.ts';
+import { bytesOfConstant } from '../../src/air/raise/function-constants.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { readModule } from '../../src/bitcode/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';

@@ -8,7 +8,7 @@ import { assertSound } from '../support/ir-text.ts';
 import { sharedVariable, type Writer, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
 
-const test = suite('device/strip-access');
+const test = suite('engine/memory-access');
 
 const elements: readonly ScalarType[] = ['i8', 'i16', 'i32', 'i64', 'f16', 'bf16', 'f32', 'f64'];
 const types: readonly Type[] = elements.flatMap((element) => [element, vectorOf(element as 'i32', 2), vectorOf(element as 'i32', 4)]);

@@ -11,7 +11,7 @@ import { pointerParam } from '../support/kernels.ts';
 import { randomFlow } from '../support/random-flow.ts';
 import { inputSize, outputSize, randomKernel } from '../support/random-kernel.ts';
 
-const test = suite('device/flow');
+const test = suite('engine/predication');
 
 /**
  * A kernel of `out` and blocks, in whose entry %1 is the address of this thread's word, %2 the thread in the block as i32, and

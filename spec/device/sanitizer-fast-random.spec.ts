@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { sanitizeKinds } from '../../src/device/device.ts';
 import { look } from '../support/looked.ts';
 
-const test = suite('device/quick-random');
+const test = suite('device/sanitizer-fast-random');
 
 const count = Number(process.env.CUMETAL_PROGRAMS ?? 150);
 const firstSeed = Number(process.env.CUMETAL_SEED ?? 1);

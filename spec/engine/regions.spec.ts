@@ -8,7 +8,7 @@ import { ranOn } from '../support/both-engines.ts';
 import { plain, sharedVariable, type Writer, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
 
-const test = suite('device/blocks');
+const test = suite('engine/regions');
 
 const threads = 64;
 const out = [pointerParam('out', 0, undefined, 'read_write')];

@@ -8,7 +8,7 @@ import { startEndless } from '../support/endless.ts';
 import { printCall, printingModule } from '../support/printing.ts';
 import { libraryOf, rigOf, wordsIn } from '../support/workers.ts';
 
-const test = suite('device/pending');
+const test = suite('device/launch-async');
 
 const text = `.visible .entry endless(.param .u64 out)
 {

@@ -11,7 +11,7 @@ import { writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
 import { randomStraight, wordsOfStraight } from '../support/random-straight.ts';
 
-const test = suite('device/rolled');
+const test = suite('engine/reroll');
 
 const bytesOf = (threads: number): Uint8Array =>
   new Uint8Array(Uint32Array.from({ length: wordsOfStraight * threads }, (_, i) => Math.imul(i + 1, 0x9e3779b1)).buffer);

@@ -9,7 +9,7 @@ import { openCpuDevice } from '../../src/device/index.ts';
 import { launchMetallib } from '../support/launch.ts';
 import { markedLines, planted, runPlanted } from '../support/planted.ts';
 
-const test = suite('device/sanitize');
+const test = suite('device/sanitizer');
 
 const named = (kernel: string) => planted.find((each) => each.kernel === kernel)!;
 

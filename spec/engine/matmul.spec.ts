@@ -9,7 +9,7 @@ import { runOnCpu } from '../support/cpu.ts';
 import { kernelOf } from '../support/ir-text.ts';
 import { bytes, coordinates, type Element, elements, expected, numbers, packed, unpacked } from '../support/matrices.ts';
 
-const test = suite('device/matmul');
+const test = suite('engine/matmul');
 
 type Types = readonly [d: Element, a: Element, b: Element, c: Element];
 

@@ -7,7 +7,7 @@ import { compile } from '../../src/compile/index.ts';
 import type { Denormals, LaunchArgument } from '../../src/device/device.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
 
-const test = suite('device/denormals');
+const test = suite('engine/denormals');
 
 const text = (body: string): string => `.version 8.0
 .target sm_80

@@ -8,7 +8,7 @@ import type { Dim3 } from '../../src/device/device.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { ranOn } from './both-engines.ts';
-import { randomApart, wordsOfApart } from './random-apart.ts';
+import { randomApart, wordsOfApart } from './random-barriers.ts';
 import { randomBlock } from './random-block.ts';
 import { randomFlow } from './random-flow.ts';
 import { bytesOfLane, randomLanes } from './random-lanes.ts';

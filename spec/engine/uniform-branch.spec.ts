@@ -9,7 +9,7 @@ import { ranOn } from '../support/both-engines.ts';
 import { writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
 
-const test = suite('device/guards');
+const test = suite('engine/uniform-branch');
 
 const threads = 128;
 const held: Record<IcmpPredicate, (a: number, b: number) => boolean> = {

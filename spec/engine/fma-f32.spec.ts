@@ -12,7 +12,7 @@ import { ranOn } from '../support/both-engines.ts';
 import { type Writer, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
 
-const test = suite('device/single-fma');
+const test = suite('engine/fma-f32');
 
 const draw = splitMix64(11n);
 const below = (count: number): number => Number(draw() % BigInt(count));

@@ -8,7 +8,7 @@ import { runOnCpu } from '../support/cpu.ts';
 import { writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
 
-const test = suite('device/strip-fma');
+const test = suite('engine/fma-simd');
 
 type Triple = readonly [bigint, bigint, bigint];
 

@@ -12,7 +12,7 @@ import { root } from '../support/examples.ts';
 import { type LookedLaunch, look } from '../support/looked.ts';
 import { contentsOf, planted } from '../support/planted.ts';
 
-const test = suite('device/quick');
+const test = suite('device/sanitizer-fast');
 
 // ── faults ──
 

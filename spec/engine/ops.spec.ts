@@ -31,7 +31,7 @@ import { runOnCpu } from '../support/cpu.ts';
 import { assertSound } from '../support/ir-text.ts';
 import { oneBlock, pointerParam } from '../support/kernels.ts';
 
-const test = suite('device/ops');
+const test = suite('engine/ops');
 
 // ── operands ──
 

@@ -7,13 +7,13 @@ import { addBlock, addBlockParam, type Block, type Kernel, type Value } from '..
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { ranOn } from '../support/both-engines.ts';
 import { runOnCpu, tryOnCpu } from '../support/cpu.ts';
+import { allAgree, apartDifferenceOf, differenceOf } from '../support/engine-difference.ts';
 import { plain, type Writer, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
-import { allAgree, apartDifferenceOf, differenceOf } from '../support/strips.ts';
 
-const test = suite('device/strips');
+const test = suite('engine/lane-groups');
 
-// `bun scripts/strips.ts` runs 2000; here are those of every size of block and of every kind.
+// `bun scripts/compare-engines.ts` runs 2000; here are those of every size of block and of every kind.
 const count = 60;
 
 test(`${count} kernels made at random leave in strips what they leave lane by lane`, () => {

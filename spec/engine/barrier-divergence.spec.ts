@@ -10,12 +10,12 @@ import type { Dim3 } from '../../src/device/index.ts';
 import { compileSimd } from '../../src/engine/simd/emit/module.ts';
 import { addBlock, addBlockParam, type Kernel, type Value } from '../../src/ir/index.ts';
 import { ranOn } from '../support/both-engines.ts';
+import { allAgree, apartDifferenceOf } from '../support/engine-difference.ts';
 import { sharedVariable, type Writer, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
-import { allAgree, apartDifferenceOf } from '../support/strips.ts';
 import { rigOf, wordsIn } from '../support/workers.ts';
 
-const test = suite('device/apart');
+const test = suite('engine/barrier-divergence');
 
 const poison = 0xa5a5_a5a5;
 const shapes: readonly Dim3[] = [...[1, 31, 32, 33, 256, 1024].map((size): Dim3 => [size, 1, 1]), [8, 8, 1], [33, 3, 1], [4, 4, 4]];

@@ -12,7 +12,7 @@ import { checkOutput, launch } from '../../src/runtime/index.ts';
 import { diskIo, exampleNames, exampleText, messages, recordedLaunch, root } from '../support/examples.ts';
 import { type Launched, launchMetallib } from '../support/launch.ts';
 
-const test = suite('device/sanitize-clean');
+const test = suite('device/sanitizer-clean');
 
 function watchedLibrary(name: string, text: string): { metallib: Uint8Array; sanitize: SanitizeRequest } {
   const source = new SourceFile(`${name}.ptx`, text);

@@ -6,7 +6,7 @@ import { ranOn } from '../support/both-engines.ts';
 import { plain, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
 
-const test = suite('device/functions');
+const test = suite('engine/approximate');
 
 const functions = {
   fexp2: (x: number) => 2 ** x,

@@ -8,7 +8,7 @@ import { ranOn } from '../support/both-engines.ts';
 import { sharedVariable, type Writer, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
 
-const test = suite('device/busy');
+const test = suite('engine/active-threads');
 
 const out = [pointerParam('out', 0, undefined, 'read_write')];
 const poison = 0xdead_beef;

@@ -1,14 +1,14 @@
 /**
- * Kernels made at random, on both paths of the CPU device: `bun scripts/strips.ts [COUNT] [FROM] [--apart]` (2000 from 0). Each goes lane by lane
+ * Kernels made at random, on both paths of the CPU device: `bun scripts/compare-engines.ts [COUNT] [FROM] [--apart]` (2000 from 0). Each goes lane by lane
  * and in strips, in blocks of 1 to 1024 threads; those that leave something else are named, and the script exits 1. With `--apart`, kernels
  * whose threads come to barriers on ways of their own.
  */
-import { apartDifferenceOf, type Difference, differenceOf } from '../spec/support/strips.ts';
+import { apartDifferenceOf, type Difference, differenceOf } from '../spec/support/engine-difference.ts';
 
 const words = process.argv.slice(2);
 const [count = 2000, from = 0, ...more] = words.filter((word) => word !== '--apart').map(Number);
 if (more.length > 0 || !Number.isInteger(count) || !Number.isInteger(from))
-  throw new Error('usage: bun scripts/strips.ts [COUNT] [FROM] [--apart]');
+  throw new Error('usage: bun scripts/compare-engines.ts [COUNT] [FROM] [--apart]');
 const compare = words.includes('--apart') ? apartDifferenceOf : differenceOf;
 const wrong: Difference[] = [];
 const alone = new Map<string, number>();
