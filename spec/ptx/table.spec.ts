@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isMatch, matchForm } from '../../src/ptx/check/match.ts';
 import type { AnyCase, OperandSlot, Row } from '../../src/ptx/model/row.ts';
 import { ptxTypes, refusalOf } from '../../src/ptx/model/row.ts';
 import { allRows, chapters, rowsByName as rowsByOpcode } from '../../src/ptx/table/index.ts';
@@ -99,6 +100,23 @@ test('of rows that match a form with as many operands, the first says what it me
       `${form}: ${named(others)}`,
     );
   assert.ok(owners.size > 3000);
+});
+
+/** The numbers of operands that a row takes. */
+function countsOf({ operands }: Row): number[] {
+  const least = operands.filter(({ isOptional }) => !isOptional).length;
+  return Array.from({ length: operands.length - least + 1 }, (_, i) => least + i);
+}
+
+test('a refused row refuses something: one whose forms are all exact by now is gone', () => {
+  const refuses = (row: Row): boolean =>
+    wordsOf(row).some((words) =>
+      countsOf(row).some((count) => {
+        const found = matchForm(row.name, words, count);
+        return found !== undefined && isMatch(found) && isRefused(found.row);
+      }),
+    );
+  assert.equal(named(rows.filter((row) => isRefused(row) && !refuses(row))), []);
 });
 
 /** The opcodes of PTX ISA 9.0, chapter 9, and those that it withdrew. */
