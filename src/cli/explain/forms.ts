@@ -10,16 +10,29 @@ export interface ExplainedForm {
   readonly text: string;
 }
 
-/** The form of an instruction (`add.s32`), or all forms of an opcode (`add`), or why there are none. */
+/** Every form with the words of an instruction (`min.f32`), or all forms of an opcode (`min`), or why there are none. */
 export function explainForms(word: string): ExplainedForm[] | string {
   const [name = word, ...modifiers] = word.split('.');
-  const form = modifiers.length > 0 ? matchForm(name, modifiers) : undefined;
-  if (form && isMatch(form)) return [explainRow(form.row)];
   const rows = rowsByName().get(name);
-  if (rows) return rows.map(explainRow);
+  if (rows) return overloads(rows, modifiers).map(explainRow);
   const near = closest(name, rowsByName().keys());
   return `\`${word}\` is neither a code nor an instruction of the table${near === undefined ? '' : `: did you mean \`${near}\`?`}`;
 }
+
+/** The rows that an instruction with these modifiers may be of, by its operands; all rows where no row has the modifiers. */
+function overloads(rows: readonly Row[], modifiers: readonly string[]): readonly Row[] {
+  if (modifiers.length === 0) return rows;
+  const forms = operandCounts(rows).map((count) => matchForm(rows[0]!.name, modifiers, count));
+  const found = new Set(forms.flatMap((form) => (form && isMatch(form) ? wordsOf(form.row) : [])));
+  return found.size === 0 ? rows : rows.filter((row) => found.has(wordsOf(row)));
+}
+
+/** The numbers of operands that any of these rows takes. */
+const operandCounts = (rows: readonly Row[]): number[] =>
+  Array.from({ length: Math.max(...rows.map(({ operands }) => operands.length)) + 1 }, (_, count) => count);
+
+/** What is equal for rows that take the same modifiers, like those of calls, which differ in the lists of their operands. */
+const wordsOf = ({ slots }: Row): string => JSON.stringify(slots);
 
 function explainRow(row: Row): ExplainedForm {
   const status = statusText(row.status);
