@@ -1,6 +1,6 @@
 /**
- * a * b + c in float with one rounding. The product is exact in double; the sum is rounded to odd there, after which rounding
- * to float is right. Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008); TwoSum after Knuth.
+ * The scalar helper for f32 fused multiply-add: a * b + c with one rounding. The product is exact in f64; the sum is rounded to odd there, after
+ * which rounding to f32 is correct. Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008); TwoSum after Knuth.
  */
 import type { Code } from '../../wasm/index.ts';
 
@@ -9,13 +9,13 @@ interface Sum {
   readonly product: number;
   readonly addend: number;
   readonly sum: number;
-  /** What the sum lacks, exactly. */
+  /** The exact rounding error of the sum. */
   readonly error: number;
   /** The bits of the sum. */
   readonly bits: number;
 }
 
-/** Writes the body of a function of three floats. */
+/** Writes the body of a function (f32, f32, f32) -> f32. */
 export function writeFma(code: Code): void {
   const f64 = (): number => code.local('f64');
   const s: Sum = { code, product: f64(), addend: f64(), sum: f64(), error: f64(), bits: code.local('i64') };
@@ -30,15 +30,15 @@ export function writeFma(code: Code): void {
 }
 
 function writeSum({ code, product, addend, sum }: Sum): void {
-  const double = (param: number): void => {
+  const promote = (param: number): void => {
     code.at('local.get', param);
     code.op('f64.promote_f32');
   };
-  double(0);
-  double(1);
+  promote(0);
+  promote(1);
   code.op('f64.mul');
   code.at('local.tee', product);
-  double(2);
+  promote(2);
   code.at('local.tee', addend);
   code.op('f64.add');
   code.at('local.set', sum);
@@ -58,7 +58,7 @@ function writeError({ code, product, addend, sum, error }: Sum): void {
   code.at('local.set', error);
 }
 
-/** Below or above 0, which a NaN is not, and the last bit of the sum 0. */
+/** Whether the error is not 0 (false of a NaN) and the last bit of the sum is 0. */
 function writeIsEvenAndInexact({ code, sum, error, bits }: Sum): void {
   for (const comparison of ['f64.lt', 'f64.gt']) {
     code.at('local.get', error);
@@ -76,7 +76,7 @@ function writeIsEvenAndInexact({ code, sum, error, bits }: Sum): void {
   code.op('i32.and');
 }
 
-/** One step of the sum towards the error makes it odd: away from zero where their signs agree. */
+/** Moves the sum by one ulp toward the error, which makes it odd: away from zero where both have the same sign. */
 function writeStep({ code, sum, error, bits }: Sum): void {
   code.at('local.get', bits);
   code.i64(1n);

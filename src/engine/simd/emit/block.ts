@@ -1,6 +1,6 @@
 /** A block of threads: one region after the other, as each says. Each has a function of its own, or all stand in one, where calls would be most of it. */
 
-import { gone } from '../../codegen/kernel-code.ts';
+import { exited } from '../../codegen/kernel-code.ts';
 import type { SimdPlan } from '../analysis/plan.ts';
 import { type BarrierRegion, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
 import type { CheckHooks } from '../lanes/hooks.ts';
@@ -36,7 +36,7 @@ export function writeBlock({ module, phase }: SimdContext, steps: readonly numbe
   }
   code.end();
   code.at('global.get', phase);
-  code.i32(gone);
+  code.i32(exited);
   code.op('i32.ne');
   code.at('br_if', 0);
   code.end();
@@ -48,7 +48,8 @@ const maxFusedBytes = 24_000;
 
 /** Whether there are several regions, each always followed by the next. In a loop over some engines would hold in registers throughout what only one wants. */
 export const isLine = (plan: SimdPlan): boolean =>
-  plan.regions.length > 1 && plan.regions.every((region, id) => soleNext(plan, region) === (id + 1 < plan.regions.length ? id + 1 : gone));
+  plan.regions.length > 1 &&
+  plan.regions.every((region, id) => soleNext(plan, region) === (id + 1 < plan.regions.length ? id + 1 : exited));
 
 /** Writes all regions of a line in one function; nothing where they are too long for it, or one cannot be written. */
 export function writeBlockWhole(shared: SimdContext): { readonly index: number; readonly size: number } | undefined {
@@ -58,13 +59,13 @@ export function writeBlockWhole(shared: SimdContext): { readonly index: number; 
   return isWritten ? { index, size: code.size } : undefined;
 }
 
-/** The region behind every way out of one, or `gone`; nothing where it depends. */
+/** The region behind every way out of one, or `exited`; nothing where it depends. */
 function soleNext(plan: SimdPlan, { cfg }: BarrierRegion): number | undefined {
   const { kernel } = plan;
   const nexts = new Set<number>();
   for (const id of cfg.order) {
     if (endsInBarrier(kernel, id)) nexts.add(regionAt(plan, behindBarrier(kernel, id)));
-    else if (kernel.blocks[id]!.end.op === 'ret') nexts.add(gone);
+    else if (kernel.blocks[id]!.end.op === 'ret') nexts.add(exited);
   }
   return nexts.size === 1 ? [...nexts][0] : undefined;
 }

@@ -14,7 +14,7 @@ import {
 } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
 import { costOf, fuelPerTick } from '../../codegen/fuel.ts';
-import { gone } from '../../codegen/kernel-code.ts';
+import { exited } from '../../codegen/kernel-code.ts';
 import { activeLanes, activeThreads } from '../analysis/active-threads.ts';
 import { poolStart, type SimdPlan } from '../analysis/plan.ts';
 import { type BarrierRegion, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
@@ -381,7 +381,7 @@ function leave(r: Region, block: number | undefined): void {
   }
   if (to !== undefined) keep(r, to);
   if (!r.saysNext) return;
-  code.i32(to === undefined ? gone : regionAt(plan, to));
+  code.i32(to === undefined ? exited : regionAt(plan, to));
   code.at('global.set', shared.phase);
 }
 

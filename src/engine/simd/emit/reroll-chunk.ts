@@ -9,8 +9,8 @@ import { writeConstant } from '../../codegen/values.ts';
 import { type LaneGroup, longOf, numberOf, shapeOf, splat, tempsOf } from '../lanes/lane-group.ts';
 import { constantWords } from '../lanes/leaf-values.ts';
 import { upperHalf } from '../lanes/vectors.ts';
-import { alikeDoubles, isExactFma } from '../rules/fma-f32.ts';
-import { type Doubt, fused, newDoubt, type Tile } from '../rules/fma-f32-rerolled.ts';
+import { isExactFma, splatF64 } from '../rules/fma-f32.ts';
+import { exactFmaOfTile, type HardCases, newHardCases, type Tile } from '../rules/fma-f32-rerolled.ts';
 import { partWriter } from '../rules/index.ts';
 import { denseAt, denseVector, isDense } from './memory-access.ts';
 import { loadStrided, stridedAddresses } from './strided-access.ts';
@@ -91,9 +91,9 @@ function eachTurn(rerolled: Rerolled, chunk: readonly Value[]): void {
 function writeTurn(rerolled: Rerolled, chunk: readonly Value[]): void {
   const { strip } = rerolled;
   if (chunk.filter((value) => isExactFma(strip, value)).length < chunk.length / rareFmaRatio) return writeOnce(rerolled, chunk);
-  const doubt = newDoubt(strip);
-  writeOnce(rerolled, chunk, doubt);
-  doubt.push();
+  const hardCases = newHardCases(strip);
+  writeOnce(rerolled, chunk, hardCases);
+  hardCases.push();
   strip.code.openRare();
   callAgain(rerolled, chunk);
   strip.code.end();
@@ -164,7 +164,7 @@ export function withNumbers(strip: LaneGroup, code: Code, { numbers, records }: 
 }
 
 /** The chunk with what is told of doubt, or with every sum rounded to odd. */
-function writeOnce(rerolled: Rerolled, chunk: readonly Value[], doubt?: Doubt): void {
+function writeOnce(rerolled: Rerolled, chunk: readonly Value[], hardCases?: HardCases): void {
   const { strip, base, tile: packs } = rerolled;
   const { code } = strip;
   const vectors = localsOf(rerolled, chunk);
@@ -181,7 +181,7 @@ function writeOnce(rerolled: Rerolled, chunk: readonly Value[], doubt?: Doubt): 
   for (const value of chunk) {
     strip.pool.begin();
     const inst = strip.kernel.insts[value]!;
-    if (inst.op === 'fma' && isExactFma(strip, value)) fused(tile, inst, value, doubt);
+    if (inst.op === 'fma' && isExactFma(strip, value)) exactFmaOfTile(tile, inst, value, hardCases);
     else if (inst.op !== 'load') {
       const write = partWriter(inner, value) ?? bug('an instruction without vectors in code that is rolled');
       for (let part = 0; part < packs * (longOf(strip, value) ? 2 : 1); part++) {
@@ -253,7 +253,7 @@ function localsOf(rerolled: Rerolled, chunk: readonly Value[]): Pick<Tile, 'part
       code.access('f64.load', 8, place);
       return code.op('f64x2.splat');
     }
-    if (!isMade(value)) return alikeDoubles(strip, value);
+    if (!isMade(value)) return splatF64(strip, value);
     const known = doubles.get(value)?.[half];
     if (known !== undefined) return code.at('local.get', known);
     widen(value, half);

@@ -1,4 +1,4 @@
-/** Float ops on vectors of singles and doubles. */
+/** Vector rules of float ops. f16 and bf16 values are computed in f32 (`f16-conversions.ts`). */
 import { bug } from '../../../base/bug.ts';
 import type { FcmpPredicate, InstOf } from '../../../ir/index.ts';
 import type { ApproximateName } from '../../codegen/approximate.ts';
@@ -8,10 +8,10 @@ import { evenWords } from '../lanes/vectors.ts';
 import { isShortFloat, onShorts, widenShort } from './f16-conversions.ts';
 import { fusedDoubles, fusedHalves } from './fma-f64-f16.ts';
 
-/** The shape that a float type is computed in; halves have none. */
+/** The vector shape of a float type; f16 and bf16 have none. */
 const shapeOfFloat = (type: string): 'f32x4' | 'f64x2' | undefined => (type === 'f32' ? 'f32x4' : type === 'f64' ? 'f64x2' : undefined);
 
-/** An instruction of two operands. */
+/** A float op with two operands. */
 export const float2 =
   (name: string) =>
   (s: LaneGroup, inst: Binary): PartWriter | undefined => {
@@ -27,7 +27,7 @@ export const float2 =
     };
   };
 
-/** An instruction of one operand. */
+/** A float op with one operand. */
 export const float1 =
   (name: string) =>
   (s: LaneGroup, inst: Unary): PartWriter | undefined => {
@@ -40,7 +40,7 @@ export const float1 =
     };
   };
 
-/** An approximate function; of doubles the host's, lane by lane. */
+/** An approximate function; of f64 the host's, emitted per lane. */
 export const approximate =
   (name: ApproximateName) =>
   (s: LaneGroup, inst: Unary): PartWriter | undefined => {
@@ -53,7 +53,7 @@ export const approximate =
     };
   };
 
-/** Negation and absolute value act on the sign bit, of NaN too. */
+/** Negation and absolute value change the sign bit only, also of a NaN. */
 export const signBit =
   (name: 'neg' | 'abs') =>
   (s: LaneGroup, inst: Unary): PartWriter => {
@@ -67,7 +67,7 @@ export const signBit =
     };
   };
 
-/** The smaller or the larger; WebAssembly's have -0 below +0 but spread NaN, so the other operand is taken where one is a NaN. */
+/** min or max that gives the other operand where one is a NaN. WebAssembly's own order -0 below +0 but propagate NaN. */
 export const floatChoice =
   (name: 'min' | 'max') =>
   (s: LaneGroup, inst: Binary): PartWriter | undefined => {
@@ -82,7 +82,7 @@ export const floatChoice =
     };
   };
 
-/** Where a is a NaN b, else where b is one a, else the instruction. */
+/** b where a is a NaN, a where b is one, else the instruction's result. */
 function chosen(s: LaneGroup, shape: string, name: 'min' | 'max'): void {
   const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
   const get = (...locals: number[]): void => locals.forEach((local) => void s.code.at('local.get', local));
@@ -98,12 +98,12 @@ function chosen(s: LaneGroup, shape: string, name: 'min' | 'max'): void {
   s.code.op('v128.bitselect');
 }
 
-/** a * b + c of singles in one operation of the machine, or with two roundings where that was asked for; `exactFma` is the third way. */
+/** Fused multiply-add. For f32 the relaxed instruction or, in the mode `fast`, two roundings; `exactFma` implements the mode `exact`. */
 export function fma(s: LaneGroup, inst: InstOf<'fma'>): PartWriter | undefined {
   if (inst.type === 'f64') return fusedDoubles(s, inst);
   if (inst.type !== 'f32') return fusedHalves(s, inst);
   return (part) => {
-    if (s.fma === 'exact') bug('an exact fused operation is written for all vectors together');
+    if (s.fma === 'exact') bug('an exact f32 FMA is emitted for all vectors together');
     s.part(inst.a, part);
     s.part(inst.b, part);
     if (s.fma === 'fast') s.code.op('f32x4.mul');
@@ -124,7 +124,7 @@ const comparisons: Record<FcmpPredicate, Comparison> = {
   ole: { ops: ['le'], isNegated: false },
   ogt: { ops: ['gt'], isNegated: false },
   oge: { ops: ['ge'], isNegated: false },
-  // Ordered where one compares in either way.
+  // Ordered operands satisfy one of the two comparisons.
   ord: { ops: ['le', 'gt'], isNegated: false },
   ueq: { ops: ['lt', 'gt'], isNegated: true },
   une: { ops: ['ne'], isNegated: false },
@@ -135,7 +135,7 @@ const comparisons: Record<FcmpPredicate, Comparison> = {
   uno: { ops: ['le', 'gt'], isNegated: true },
 };
 
-/** A mask; of doubles, the halves of two. */
+/** A float comparison, which gives a mask; the masks of two f64 vectors are joined into one. */
 export function compareFloat(s: LaneGroup, inst: InstOf<'fcmp'>): PartWriter | undefined {
   const type = typeOf(s, inst.a);
   const shape = isShortFloat(type) ? 'f32x4' : shapeOfFloat(type);

@@ -1,31 +1,31 @@
 /**
- * a * b + c of doubles and of halves with one rounding, vector by vector.
+ * Exact f64 and f16 fused multiply-add, vector by vector.
  *
- * Doubles: the product is a double and an error that is one too (Dekker), as long as neither is too small; the sum of the double and c is a double
- * and an error again (Knuth). The two errors are added with rounding to odd, so that the last sum rounds once: what it lies between, halves of a
- * unit of the result, are even numbers where the errors end. Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008);
- * their second sum is only for products that the addend cancels, and then the errors' sum is exact. Products that are 0 or too small, and
- * results that are no number, are for a helper.
+ * f64: TwoProduct (Dekker) gives the product as an f64 and its exact error, unless either is too small; TwoSum (Knuth) gives the sum of the product
+ * and c as an f64 and its exact error. The two errors are added with rounding to odd, so that the last sum rounds once: the midpoints between
+ * results are even where the errors' sum ends. Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008); their second sum
+ * is only for products that the addend cancels, and then the errors' sum is exact. Products that are 0 or too small, and results that are not
+ * finite, are left to a helper.
  *
- * Halves: the product is exact as a single; the sum is rounded to odd there, and a single has more than two bits more than a half.
+ * f16: the product is exact in f32; the sum is rounded to odd there, and f32 has more than two bits more than f16.
  */
 import { type InstOf, isPointer, type Value } from '../../../ir/index.ts';
 import { type LaneGroup, type PartWriter, typeOf } from '../lanes/lane-group.ts';
 import { longs, words } from '../lanes/vectors.ts';
 import { narrowShort, widenShort } from './f16-conversions.ts';
 
-/** The least product whose error is a double for certain: 2^-900. */
-const leastProduct = longs(123n << 52n);
-/** Half a unit of the upper half of a double's 52 bits, and what that leaves. */
-const halfOfLow = 1n << 26n;
-const lowBits = (1n << 27n) - 1n;
+/** The smallest product whose error is sure to be an f64: 2^-900, with the exponent field 1023 - 900. */
+const minProduct = longs(123n << 52n);
+/** The low 27 bits of an f64 significand, and half of their range, which rounds the upper 26 bits. */
+const splitMask = (1n << 27n) - 1n;
+const splitHalf = 1n << 26n;
 
 /** Scratch locals of these rules. */
 const first = 170;
 
 type Push = () => void;
 
-/** Writes a fused operation of doubles for one vector. */
+/** Writes an f64 FMA for one vector. */
 export function fusedDoubles(s: LaneGroup, inst: InstOf<'fma'>): PartWriter {
   const { code } = s;
   const local = (which: number): number => s.temp('v128', first + which);
@@ -44,7 +44,7 @@ export function fusedDoubles(s: LaneGroup, inst: InstOf<'fma'>): PartWriter {
   const op = (name: string): void => code.op(`f64x2.${name}`);
   const scale = scaleOf(s, inst.a) ?? scaleOf(s, inst.b);
   return (part) => {
-    // An operand may be an expression of the same kind, whose locals are the same.
+    // An operand may be a deferred expression of the same rule, which uses the same locals.
     for (const operand of [inst.a, inst.b, inst.c]) s.part(operand, part);
     for (const to of [c, b, a]) set(to);
     get(a, b);
@@ -55,9 +55,9 @@ export function fusedDoubles(s: LaneGroup, inst: InstOf<'fma'>): PartWriter {
       op('add');
       set(result);
     } else {
-      // What the product lacks: al * bl - (((p - ah * bh) - al * bh) - ah * bl).
-      const [aHigh, aLow] = halves(s, inst.a, a, 8);
-      const [bHigh, bLow] = halves(s, inst.b, b, 10);
+      // The error of the product: al * bl - (((p - ah * bh) - al * bh) - ah * bl).
+      const [aHigh, aLow] = split(s, inst.a, a, 8);
+      const [bHigh, bLow] = split(s, inst.b, b, 10);
       const times = (x: Push, y: Push): void => {
         x();
         y();
@@ -97,12 +97,12 @@ export function fusedDoubles(s: LaneGroup, inst: InstOf<'fma'>): PartWriter {
     get(result);
   };
 
-  /** Where nothing was lost that the result depends on: a product that is large enough, or no smaller than what it scales; and a number. */
+  /** Pushes the lanes whose result is certain: the product is large enough, or scaled up and so exact, and the sum is finite. */
   function isCertain(sum: number, product: number): void {
     if (scale === undefined || scale < 0) {
       get(product);
       op('abs');
-      code.v128(leastProduct);
+      code.v128(minProduct);
       op('ge');
     }
     get(sum, sum);
@@ -113,7 +113,7 @@ export function fusedDoubles(s: LaneGroup, inst: InstOf<'fma'>): PartWriter {
   }
 }
 
-/** The exponent of an operand that is a power of two: products with it are exact. */
+/** The exponent of an operand that is a constant power of two, whose products are exact. */
 function scaleOf({ kernel }: LaneGroup, operand: Value): number | undefined {
   const inst = kernel.insts[operand]!;
   if (inst.op !== 'const') return undefined;
@@ -121,12 +121,12 @@ function scaleOf({ kernel }: LaneGroup, operand: Value): number | undefined {
   return (inst.bits & ((1n << 52n) - 1n)) === 0n && Math.abs(power) <= 900 ? power : undefined;
 }
 
-/** A double as two of 26 bits, the second with a sign of its own. */
-function halves(s: LaneGroup, operand: Value, local: number, which: number): [Push, Push] {
+/** Splits an f64 operand into a high and a low part of at most 26 bits each (after Veltkamp and Dekker); the low part has a sign of its own. */
+function split(s: LaneGroup, operand: Value, local: number, which: number): [Push, Push] {
   const { code } = s;
   const inst = s.kernel.insts[operand]!;
   if (inst.op === 'const' && !isPointer(inst.type)) {
-    const bits = BigInt.asUintN(64, (inst.bits + halfOfLow) & ~lowBits);
+    const bits = BigInt.asUintN(64, (inst.bits + splitHalf) & ~splitMask);
     const rest = new Float64Array(new BigUint64Array([inst.bits, bits]).buffer);
     const low = new BigUint64Array(Float64Array.of(rest[0]! - rest[1]!).buffer)[0]!;
     return [() => code.v128(longs(bits)), () => code.v128(longs(low))];
@@ -134,9 +134,9 @@ function halves(s: LaneGroup, operand: Value, local: number, which: number): [Pu
   const [high, low] = [s.temp('v128', first + which), s.temp('v128', first + which + 1)];
   code.at('local.get', local);
   code.at('local.get', local);
-  code.v128(longs(halfOfLow));
+  code.v128(longs(splitHalf));
   code.op('i64x2.add');
-  code.v128(longs(BigInt.asUintN(64, ~lowBits)));
+  code.v128(longs(BigInt.asUintN(64, ~splitMask)));
   code.op('v128.and');
   code.at('local.tee', high);
   code.op('f64x2.sub');
@@ -144,7 +144,7 @@ function halves(s: LaneGroup, operand: Value, local: number, which: number): [Pu
   return [() => code.at('local.get', high), () => code.at('local.get', low)];
 }
 
-/** Sets the sum of two floats and leaves what it lacks, exactly: (x - (sum - y')) + (y - y') with y' = sum - x. */
+/** TwoSum: sets the sum of two floats and leaves its exact error, (x - (sum - y')) + (y - y') with y' = sum - x. */
 function errorOfSum({ code }: LaneGroup, shape: 'f32x4' | 'f64x2', x: number, y: number, sum: number, rest: number): void {
   const get = (...locals: number[]): void => locals.forEach((each) => void code.at('local.get', each));
   get(x, y);
@@ -160,7 +160,7 @@ function errorOfSum({ code }: LaneGroup, shape: 'f32x4' | 'f64x2', x: number, y:
   code.op(`${shape}.add`);
 }
 
-/** A sum cut off towards 0, its last bit set where anything was lost: an error of another sign says that it was too large. */
+/** Pushes a sum rounded to odd: truncated toward zero, with the last bit set if inexact. If the error has the other sign, the sum is too large. */
 function toOdd({ code }: LaneGroup, shape: 'i32x4' | 'i64x2', sum: number, error: number): void {
   const get = (...locals: number[]): void => locals.forEach((each) => void code.at('local.get', each));
   const float = shape === 'i32x4' ? 'f32x4' : 'f64x2';
@@ -185,7 +185,7 @@ function toOdd({ code }: LaneGroup, shape: 'i32x4' | 'i64x2', sum: number, error
   code.op('v128.or');
 }
 
-/** Writes a fused operation of halves for one vector. */
+/** Writes an f16 FMA for one vector; undefined for bf16. */
 export function fusedHalves(s: LaneGroup, inst: InstOf<'fma'>): PartWriter | undefined {
   if (typeOf(s, inst.a) !== 'f16') return undefined;
   const { code } = s;

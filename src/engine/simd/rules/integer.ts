@@ -1,4 +1,4 @@
-/** Integer ops on vectors. Integers of fewer than 32 bits stand zero-extended in lanes of 32; conditions are masks. */
+/** Vector rules of integer ops. Integers of fewer than 32 bits are held zero-extended in 32-bit lanes; conditions are masks. */
 import { bitsOf, type InstOf, type Value } from '../../../ir/index.ts';
 import type { Binary, Unary } from '../../codegen/emitter.ts';
 import { cut, type LaneGroup, longOf, type PartWriter, partSigned, shapeOf, typeOf } from '../lanes/lane-group.ts';
@@ -7,7 +7,7 @@ import { shiftEach } from './shift.ts';
 
 const top = longs(1n << 63n);
 
-/** An instruction that there is for lanes of 32 and of 64 bits; of conditions, one on bits. */
+/** An op with an instruction for 32-bit and for 64-bit lanes; for conditions a bitwise one. */
 export const integer =
   (name: 'add' | 'sub', ofFlags: 'xor') =>
   (s: LaneGroup, inst: Binary, value: Value): PartWriter => {
@@ -31,7 +31,7 @@ export function product(s: LaneGroup, inst: Binary, value: Value): PartWriter {
   };
 }
 
-/** An instruction on bits. */
+/** A bitwise op. */
 export const bits =
   (name: 'and' | 'or' | 'xor') =>
   (s: LaneGroup, inst: Binary): PartWriter =>
@@ -41,7 +41,7 @@ export const bits =
     s.code.op(`v128.${name}`);
   };
 
-/** Of words, by way of products of 64 bits. */
+/** The high half of a product of 32-bit integers, from the 64-bit products. */
 export const highProduct =
   (sign: 's' | 'u') =>
   (s: LaneGroup, inst: Binary): PartWriter | undefined => {
@@ -61,15 +61,15 @@ export const highProduct =
     };
   };
 
-/** Adding this to a double makes the last bits of an integer its own. */
+/** The bits of 1.5 * 2^52: added to an f64, it makes the low bits of the sum those of the integer. */
 const rounder = longs(0x4338n << 48n);
 
 /**
- * Quotients of words, or what is left: a quotient in doubles is less than an integer by so much more than its rounding that cutting it off is right.
- * Through 0 it is all ones.
+ * Quotient or remainder of integers of up to 32 bits, by f64 division: a quotient that is not an integer differs from the next integer by more
+ * than the rounding error, so truncation is exact. A quotient by 0 is all ones.
  */
 export const divided =
-  (sign: 's' | 'u', wanted: 'quotient' | 'rest') =>
+  (sign: 's' | 'u', wanted: 'quotient' | 'remainder') =>
   (s: LaneGroup, inst: Binary, value: Value): PartWriter | undefined => {
     if (longOf(s, value) || inst.type === 'i1') return undefined;
     const { code } = s;
@@ -97,7 +97,7 @@ export const divided =
       code.v128(words(0));
       code.op('i32x4.eq');
       code.op('v128.or');
-      if (wanted === 'rest') {
+      if (wanted === 'remainder') {
         code.at('local.set', q);
         for (const local of [a, q, b]) code.at('local.get', local);
         code.op('i32x4.mul');
@@ -107,10 +107,10 @@ export const divided =
     };
   };
 
-/** Vectors that have to be worked on together before it does not matter how long one takes. */
-const packsForProducts = 8;
+/** Packs of a lane group from which throughput matters more than latency, so that a shift is emitted as a multiplication. */
+const minPacksForMultiply = 8;
 
-/** Shifts, here by one count for all lanes; counts of the width and more give 0, or the sign throughout. */
+/** Shifts, here by a uniform count; a count of the width or more gives 0, or copies of the sign. */
 export const shift =
   (name: 'shl' | 'shr_u' | 'shr_s') =>
   (s: LaneGroup, inst: Binary, value: Value): PartWriter | undefined => {
@@ -121,10 +121,10 @@ export const shift =
     const op = `${isWide ? 'i64x2' : 'i32x4'}.${name}`;
     const count = s.kernel.insts[inst.b]!;
     const known = count.op === 'const' && count.bits < BigInt(width) ? Number(count.bits) : undefined;
-    // JavaScriptCore moves the count of every shift into a vector register by way of two others.
+    // JavaScriptCore moves the count of every shift into a vector register through two other registers.
     if (name === 'shl' && (known === 1 || known === 2) && !isWide) return doubled(s, inst, known);
-    // A product takes less, but longer.
-    if (name === 'shl' && known !== undefined && !isWide && (s.isRerolled || s.plan.packs >= packsForProducts))
+    // A multiplication is fewer instructions, but has a longer latency.
+    if (name === 'shl' && known !== undefined && !isWide && (s.isRerolled || s.plan.packs >= minPacksForMultiply))
       return (part) => {
         s.part(inst.a, part);
         s.code.v128(words(2 ** known));
@@ -142,7 +142,7 @@ export const shift =
     };
   };
 
-/** Words added to themselves, once or twice. */
+/** A shift left by 1 or 2 of 32-bit lanes, by additions. */
 function doubled(s: LaneGroup, inst: Binary, times: number): PartWriter {
   const { code } = s;
   const word = s.temp('v128', 0);
@@ -157,7 +157,7 @@ function doubled(s: LaneGroup, inst: Binary, times: number): PartWriter {
   };
 }
 
-/** A count as a word, at most the width less one where it decides. */
+/** Pushes a uniform shift count as an i32, clamped to the width minus 1 if `isBounded`. */
 function pushCount(s: LaneGroup, count: Value, width: number, isBounded: boolean): void {
   const isWide = longOf(s, count);
   s.scalar(count);
@@ -183,13 +183,13 @@ function dropWhereLarge(s: LaneGroup, count: Value, width: number): void {
   s.code.op('v128.and');
 }
 
-/** The smaller or the larger; of long integers, by comparing. */
+/** min or max; of 64-bit integers by a comparison. */
 export const choice =
   (name: 'min_s' | 'max_s' | 'min_u' | 'max_u') =>
   (s: LaneGroup, inst: Binary, value: Value): PartWriter | undefined => {
     if (inst.type === 'i1') return undefined;
     const isSigned = name.endsWith('_s');
-    if (longOf(s, value)) return longChoice(s, inst, name.startsWith('min') ? 'lt_s' : 'gt_s', isSigned);
+    if (longOf(s, value)) return choice64(s, inst, name.startsWith('min') ? 'lt_s' : 'gt_s', isSigned);
     return (part) => {
       for (const operand of [inst.a, inst.b]) {
         if (isSigned) partSigned(s, operand, part);
@@ -200,7 +200,7 @@ export const choice =
     };
   };
 
-function longChoice(s: LaneGroup, inst: Binary, comparison: string, isSigned: boolean): PartWriter {
+function choice64(s: LaneGroup, inst: Binary, comparison: string, isSigned: boolean): PartWriter {
   return (part) => {
     const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
     s.part(inst.a, part);
@@ -216,13 +216,13 @@ function longChoice(s: LaneGroup, inst: Binary, comparison: string, isSigned: bo
   };
 }
 
-/** Turns the order of unsigned numbers into that of signed ones. */
+/** Flips the top bit, which maps the order of unsigned integers to that of signed ones. */
 function flipTop({ code }: LaneGroup): void {
   code.v128(top);
   code.op('v128.xor');
 }
 
-/** Bits that are set, counted in bytes and added up. */
+/** Population count: by bytes, then added up. */
 export function populated(s: LaneGroup, inst: Unary, value: Value): PartWriter | undefined {
   if (longOf(s, value) || inst.type === 'i1') return undefined;
   return (part) => {
@@ -233,7 +233,7 @@ export function populated(s: LaneGroup, inst: Unary, value: Value): PartWriter |
   };
 }
 
-/** A mask; of long integers, the halves of two. */
+/** An integer comparison, which gives a mask; the masks of two vectors of 64-bit lanes are joined into one. */
 export function compareInt(s: LaneGroup, inst: InstOf<'icmp'>): PartWriter | undefined {
   const type = typeOf(s, inst.a);
   const { pred } = inst;

@@ -1,6 +1,6 @@
 /**
- * One number of a strip: what its lanes share, or what one lane has. The rules are those of the one-lane path; here is what differs where
- * addresses are words.
+ * Scalars of a lane group: uniform values, and ops without a vector rule, which are emitted per lane. The rules are those of the scalar compiler;
+ * this file has the differences for 32-bit addresses.
  */
 import { bytesOf, elementOf, type InstOf, isPointer, isVector, lanesOf, spaceOf, type Value } from '../../../ir/index.ts';
 import type { Emitter } from '../../codegen/emitter.ts';
@@ -9,13 +9,16 @@ import { ruleOf } from '../../scalar/rules.ts';
 import { type LaneGroup, longOf, numberOf, typeOf } from '../lanes/lane-group.ts';
 import { pushWindow } from '../lanes/leaf-values.ts';
 
-/** Memory that is nobody's, at its start. An index below it, less this, is so large that with the same offset every access traps. */
+/**
+ * Bytes at the start of memory that are unmapped by convention. Accesses subtract this bias from the address and add it as the static offset, so
+ * an address below it wraps to an index at which every access traps.
+ */
 export const bias = 65536;
 
-/** Scratch locals of the rules of the one-lane path are apart from those of the strips. */
+/** The first scratch local of the scalar compiler's rules. */
 const ofRules = 200;
 
-/** Puts a value on the stack, worked out from its operands: for all lanes, or for one, where `index` pushes the index that an atomic is at. */
+/** Emits the instruction of a value as a scalar: for all lanes, or for one lane. `index` pushes the memory index of an atomic. */
 export function writeScalar(s: LaneGroup, value: Value, lane?: number, index?: () => void): void {
   const inst = s.kernel.insts[value]!;
   const push = (operand: Value): void => (lane === undefined ? s.scalar(operand) : s.lane(operand, 0, lane));
@@ -49,13 +52,13 @@ export function writeScalar(s: LaneGroup, value: Value, lane?: number, index?: (
   ruleOf(inst.op)({ ...emitterFor(s, lane), index }, inst as never, value);
 }
 
-/** What the rules of the one-lane path see of a strip. */
+/** The emitter through which a rule of the scalar compiler sees a lane group, or one lane of it. */
 export function emitterFor(s: LaneGroup, lane?: number): Emitter {
   const push = (value: Value, element: number): void => {
     if (lane === undefined && isVector(typeOf(s, value))) return s.lane(value, element, 0);
     if (lane === undefined) s.scalar(value);
     else s.lane(value, element, lane);
-    // The rules take addresses of 64 bits.
+    // The scalar compiler's rules take 64-bit addresses.
     if (isPointer(typeOf(s, value)) && !longOf(s, value)) s.code.op('i64.extend_i32_u');
   };
   return {
@@ -63,7 +66,7 @@ export function emitterFor(s: LaneGroup, lane?: number): Emitter {
     code: s.code,
     host: s.host,
     helper: s.helper,
-    free: (value) => push(value, 0),
+    leaf: (value) => push(value, 0),
     window: (space) => {
       pushWindow(s, space);
       s.code.op('i64.extend_i32_u');
@@ -78,7 +81,7 @@ export function emitterFor(s: LaneGroup, lane?: number): Emitter {
   };
 }
 
-/** An address of shared, constant or local memory is, as an integer, its offset in the window. */
+/** Converts between pointers and integers: as an integer, an address of shared, constant or local memory is its offset in the window. */
 function addWindow(s: LaneGroup, pointer: Value, op: 'add' | 'sub', lane: number | undefined): void {
   const type = typeOf(s, pointer);
   const space = isPointer(type) ? spaceOf(type) : 'global';
@@ -92,7 +95,7 @@ function addWindow(s: LaneGroup, pointer: Value, op: 'add' | 'sub', lane: number
   s.code.op(`${longOf(s, pointer) ? 'i64' : 'i32'}.${op}`);
 }
 
-/** What is on the stack, an address in words or longs, less the bias: to be accessed with that as the offset. */
+/** Subtracts the bias from the 32-bit or 64-bit address on the stack; the access has to add it as the static offset. */
 export function biased(s: LaneGroup, addr: Value): void {
   if (longOf(s, addr)) {
     const address = s.temp('i64', 1);
@@ -108,7 +111,7 @@ export function biased(s: LaneGroup, addr: Value): void {
   s.code.op('i32.sub');
 }
 
-/** One load for all lanes, element by element. */
+/** A uniform load, element by element. */
 function loadScalar(s: LaneGroup, inst: InstOf<'load'>, push: () => void): void {
   const element = elementOf(inst.type);
   const name = loadOf(element);

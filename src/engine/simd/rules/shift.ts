@@ -1,6 +1,7 @@
 /**
- * Shifts of which every lane has a count of its own: WebAssembly shifts all lanes by one. Words are multiplied by powers of two, which are numbers
- * of floats whose exponent is the count. Counts of the width and more give 0, or the sign throughout. Longs take no longer lane by lane.
+ * Vector rules of shifts by varying counts; WebAssembly's shifts take one count for all lanes. 32-bit lanes are multiplied by powers of two, which
+ * are built as f32 values with the count as exponent. A count of the width or more gives 0, or copies of the sign. 64-bit lanes are shifted per
+ * lane, which takes no longer.
  */
 import type { Value } from '../../../ir/index.ts';
 import type { Binary } from '../../codegen/emitter.ts';
@@ -10,23 +11,24 @@ import { oddWords, words } from '../lanes/vectors.ts';
 
 type Shift = 'shl' | 'shr_u' | 'shr_s';
 
-/** Shifts by counts that differ from lane to lane; nothing for longs. */
+/** A shift by a varying count; undefined for 64-bit lanes. */
 export function shiftEach(s: LaneGroup, name: Shift, inst: Binary, value: Value): PartWriter | undefined {
   if (longOf(s, value)) return undefined;
   return name === 'shl' ? shiftUp(s, inst) : shiftDown(s, name, inst);
 }
 
+/** One in the exponent field of an f32. */
 const exponentUnit = 2 ** 23;
-/** The bits of -1 as a single. */
+/** The bits of -1 as an f32. */
 const minusOne = 0xbf80_0000;
 
 /** Scratch locals of these rules. */
 const [counts, factors, powers, products] = [60, 61, 62, 63];
 
-/** Whether a count is below the width of words whatever its operands are. */
+/** Whether value-range analysis bounds a count below 32. */
 const isBelow32 = ({ kernel }: LaneGroup, count: Value): boolean => (mostOf(kernel, count) ?? 32n) < 32n;
 
-/** -(2^n) for what is on the stack, the bits of a single less n units of its exponent or more: there is a word for -(2^31), and none for 2^31. */
+/** Converts -(2^n) on the stack from f32 to i32; the powers are negative since -(2^31) is an i32 and 2^31 is not. */
 const powersOfTwo = (s: LaneGroup): void => s.code.op('i32x4.trunc_sat_f32x4_s');
 
 function shiftUp(s: LaneGroup, inst: Binary): PartWriter {
@@ -49,7 +51,7 @@ function shiftUp(s: LaneGroup, inst: Binary): PartWriter {
   };
 }
 
-/** a * 2^(31 - n) of 64 bits, doubled, has the shifted word as its upper half. */
+/** A shift right by n: the upper half of the 64-bit product a * 2^(31 - n), doubled. */
 function shiftDown(s: LaneGroup, name: 'shr_u' | 'shr_s', inst: Binary): PartWriter {
   const { code } = s;
   const [count, factor, power, product] = [counts, factors, powers, products].map((which) => s.temp('v128', which)) as [

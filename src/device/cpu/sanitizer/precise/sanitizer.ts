@@ -2,7 +2,7 @@
 
 import type { AccessInst, CollectiveLocals, SanitizerHooks, SanitizerWriter } from '../../../../engine/codegen/hooks.ts';
 import type { Host } from '../../../../engine/codegen/host.ts';
-import { eachTaking } from '../../../../engine/codegen/lane-loop.ts';
+import { eachParticipant } from '../../../../engine/codegen/lane-loop.ts';
 import type { Plan } from '../../../../engine/codegen/plan.ts';
 import type { Collective } from '../../../../engine/codegen/regions.ts';
 import { continuation, syncPointOf } from '../../../../engine/codegen/split-at-sync-points.ts';
@@ -62,7 +62,7 @@ export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: 
       if (kinds.has('sync')) code.at('call', state.functions.released);
       writeBarrier(state, code);
     },
-    met(code, meeting, locals) {
+    atCollective(code, meeting, locals) {
       const stop = kernel.insts[meeting.values[0]!]!;
       if (check !== undefined) writeMeet(check, code, meeting, locals);
       if (stop.op === 'syncwarp') writeSynced(parts, code, locals);
@@ -130,7 +130,7 @@ function pushParameter({ kernel, host, state }: Parts, code: Code, index: number
 
 function pushVariable({ kernel, state }: Parts, e: SanitizerWriter, root: Value, name: string): void {
   const variable = kernel.variables.find((each) => each.name === name)!;
-  e.free(root);
+  e.leaf(root);
   if (variable.isDynamic) e.code.at('global.get', state.globals['dynamic.bytes']);
   else e.code.i64(BigInt(variable.size));
 }
@@ -240,7 +240,7 @@ function writeMeet(check: number, code: Code, meeting: Collective, { base, last,
 /** Each thread that takes part has met the others now. */
 function writeSynced({ state }: Parts, code: Code, locals: CollectiveLocals): void {
   writeAdvance(state, code);
-  eachTaking(code, locals, () => {
+  eachParticipant(code, locals, () => {
     writeThreadTimes(state, code, () => code.at('local.get', locals.thread));
     code.at('global.get', state.times.now);
     code.access('i64.store', 8, threadTimes.sync);
