@@ -5,6 +5,7 @@ import type { Code, ValueType } from '../../wasm/index.ts';
 import type { HelperName } from './helpers.ts';
 import type { Probe, SanitizerHooks } from './hooks.ts';
 import type { Host } from './host.ts';
+import type { Scratch } from './scratch.ts';
 import { heldAs, type Values } from './values.ts';
 
 export interface Emitter {
@@ -12,6 +13,8 @@ export interface Emitter {
   readonly code: Code;
   readonly host: Host;
   readonly values: Values;
+  /** The scratch locals of the function that is being written. */
+  readonly scratch: Scratch;
   helper(name: HelperName): number;
   /** Pushes a leaf value (`isLeaf`), which is rematerialized at every use. */
   leaf(value: Value): void;

@@ -3,6 +3,7 @@
  * `tick` when the fuel is used up, so that a launch can check its time limit neither too often nor too late.
  */
 import { type Inst, type Kernel, type Op, operandsOf, type Type } from '../../ir/index.ts';
+import type { Code } from '../../wasm/index.ts';
 import type { Region } from './regions.ts';
 
 /** Fuel between two calls of `tick`, in units of about a nanosecond: some milliseconds. */
@@ -26,4 +27,20 @@ function workOf(kernel: Kernel, inst: Inst): number {
   const isShort = (type: Type): boolean => type === 'f16' || type === 'bf16';
   if (!isShort(inst.type) && !operandsOf(inst).some((operand) => isShort(kernel.insts[operand]!.type))) return plainCost;
   return inst.op === 'load' || inst.op === 'store' ? plainCost : inst.op.endsWith('itofp') ? hostExactCost : hostCallCost;
+}
+
+/** Takes a cost from the fuel in a local; calls the function `tick` when the fuel is used up, and fills it again. `isHinted`: with a branch hint. */
+export function writeFuelCheck(code: Code, fuel: number, tick: number, cost: number, isHinted: boolean): void {
+  code.at('local.get', fuel);
+  code.i32(cost);
+  code.op('i32.sub');
+  code.at('local.tee', fuel);
+  code.i32(0);
+  code.op('i32.le_s');
+  if (isHinted) code.openRare();
+  else code.open('if');
+  code.at('call', tick);
+  code.i32(fuelPerTick);
+  code.at('local.set', fuel);
+  code.end();
 }

@@ -7,6 +7,7 @@ import type { Code, WasmModule } from '../../wasm/index.ts';
 import type { Host } from './host.ts';
 import type { Plan } from './plan.ts';
 import type { Collective, Region } from './regions.ts';
+import type { Scratch } from './scratch.ts';
 import type { Values } from './values.ts';
 
 /** The instruments of a compilation. Each function declares its imports and globals in the module, before the module's first function. */
@@ -35,7 +36,8 @@ export interface ThreadOrderHooks {
 /** The part of a region's emitter that sanitizer hooks use. */
 export interface SanitizerWriter {
   readonly code: Code;
-  readonly values: Pick<Values, 'push' | 'scratch'>;
+  readonly scratch: Scratch;
+  readonly values: Pick<Values, 'push'>;
   leaf(value: Value): void;
   window(space: Variable['space']): void;
 }
@@ -71,7 +73,8 @@ export interface CollectiveLocals {
 /** The part of a region's emitter that a probe uses. */
 export interface ProbeWriter {
   readonly code: Code;
-  readonly values: Pick<Values, 'push' | 'pushLane' | 'scratch'>;
+  readonly scratch: Scratch;
+  readonly values: Pick<Values, 'push' | 'pushLane'>;
 }
 
 export interface Probe {

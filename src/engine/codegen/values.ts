@@ -4,7 +4,7 @@
  */
 import { bug } from '../../base/bug.ts';
 import { bitsOf, elementOf, isVector, type Kernel, lanesOf, specOf, type Type, type Value } from '../../ir/index.ts';
-import type { Code, NumberType, ValueType } from '../../wasm/index.ts';
+import type { Code, NumberType } from '../../wasm/index.ts';
 import { isLeaf, type Plan } from './plan.ts';
 
 /** The WebAssembly type that holds a scalar or pointer: narrow integers zero-extended, f16 and bf16 as their bits. */
@@ -39,8 +39,6 @@ export interface Values {
   define(value: Value, write: () => void): void;
   /** Pops the elements of a live-in value or a block parameter into its locals. */
   set(value: Value): void;
-  /** A scratch local for the inside of one rule. */
-  scratch(type: ValueType, which?: number): number;
 }
 
 interface State {
@@ -54,7 +52,6 @@ interface State {
   readonly freeLocals: Record<NumberType, number[]>;
   /** Expressions that are not emitted yet, with their depth. */
   readonly deferred: Map<Value, { write: () => void; depth: number }>;
-  readonly scratch: Map<string, number>;
 }
 
 /** The values of one region's function; `pushLeaf` pushes a leaf value. */
@@ -68,7 +65,6 @@ export function regionValues(plan: Plan, code: Code, pushLeaf: (value: Value) =>
     usesLeft: plan.uses.slice(),
     freeLocals: { i32: [], i64: [], f32: [], f64: [] },
     deferred: new Map(),
-    scratch: new Map(),
   };
   const push = (value: Value): void => {
     if (isLeaf(kernel.insts[value]!)) return pushLeaf(value);
@@ -81,11 +77,6 @@ export function regionValues(plan: Plan, code: Code, pushLeaf: (value: Value) =>
     pushLane: (value, lane) => pushLocal(state, value, lane),
     define: (value, write) => define(state, value, write),
     set: (value) => popLocals(state, value),
-    scratch(type, which = 0) {
-      const known = state.scratch.get(`${type} ${which}`) ?? code.local(type);
-      state.scratch.set(`${type} ${which}`, known);
-      return known;
-    },
   };
 }
 

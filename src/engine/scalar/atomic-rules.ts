@@ -1,31 +1,33 @@
 /**
  * Atomics of the scalar compiler. Where one worker runs the kernel, a load and a store are atomic; `shared-atomics.ts` has the atomics on memory
- * that workers share. Address and operand are saved first, in scratch locals that no other rule uses, since evaluating them may use the others.
+ * that workers share. Address and operand are saved in scratch locals first.
  */
 import { type AtomicOp, flushesSubnormals, type InstOf, type Value } from '../../ir/index.ts';
 import { call, type Emitter, suffix } from '../codegen/emitter.ts';
 import { wordOpOf } from '../codegen/lane-ops.ts';
+import { withScratch } from '../codegen/scratch.ts';
 import { heldAs } from '../codegen/values.ts';
 import { wrapAddress } from './memory-rules.ts';
 import { type AtomicLocals, directAtomic, isShared, writeDirect, writeOneSwap, writeSwaps } from './shared-atomics.ts';
 
-/** Saves the address and the operand in locals. */
-function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>, value: Value): AtomicLocals {
+/** Saves the address and the operand in locals, and runs `body` with them. */
+function withAtomicLocals(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>, value: Value, body: (locals: AtomicLocals) => void): void {
   const type = heldAs(inst.type);
-  const operand = e.values.scratch(type, 1);
-  const address = e.values.scratch('i32', 2);
-  const old = e.values.scratch(type, 3);
-  e.values.push(inst.b);
-  e.code.at('local.set', operand);
-  if (e.index) e.index();
-  else {
-    e.values.push(inst.a);
-    if (e.sanitizer) e.sanitizer.place(e, inst, value, 0);
-    else wrapAddress(e);
-  }
-  e.probe?.accesses(e, value);
-  e.code.at('local.set', address);
-  return { type, address, old, operand };
+  withScratch(e, type, 2, ([operand, old]) =>
+    withScratch(e, 'i32', 1, ([address]) => {
+      e.values.push(inst.b);
+      e.code.at('local.set', operand);
+      if (e.index) e.index();
+      else {
+        e.values.push(inst.a);
+        if (e.sanitizer) e.sanitizer.place(e, inst, value, 0);
+        else wrapAddress(e);
+      }
+      e.probe?.accesses(e, value);
+      e.code.at('local.set', address);
+      body({ type, address, old, operand });
+    }),
+  );
 }
 
 /** Loads the old value, in memory that no other worker accesses. */
@@ -37,7 +39,10 @@ function readOld({ code }: Emitter, { type, address, old }: AtomicLocals): void 
 
 /** An atomic read-modify-write; leaves the old value on the stack. */
 export function atomic(e: Emitter, inst: InstOf<'atomic'>, value: Value): void {
-  const locals = prepare(e, inst, value);
+  withAtomicLocals(e, inst, value, (locals) => readModifyWrite(e, inst, locals));
+}
+
+function readModifyWrite(e: Emitter, inst: InstOf<'atomic'>, locals: AtomicLocals): void {
   const isFlushed = flushesSubnormals(e.kernel, inst) || (e.isFlushing && inst.rmw === 'fadd' && inst.type === 'f32');
   const pushNew = (): void => (isFlushed ? addFlushed(e, locals) : writeNew(e, inst.rmw, locals));
   if (isShared(e, inst.a)) {
@@ -61,21 +66,23 @@ export function atomic(e: Emitter, inst: InstOf<'atomic'>, value: Value): void {
  * general register (memory renaming). A kernel with more than a few such pairs is mispredicted, and each pair then costs up to fourteen times as
  * much. Loads into vector registers are not predicted. An f32 load and store move the bits unchanged, with one instruction each.
  */
-function inOneLane({ code, values }: Emitter, name: string, { address, operand }: AtomicLocals): void {
-  const word = values.scratch('v128', 4);
-  code.at('local.get', address);
-  code.access('f32.load', 1);
-  code.op('f32x4.splat');
-  code.at('local.set', word);
-  code.at('local.get', address);
-  code.at('local.get', word);
-  code.at('local.get', operand);
-  code.op('i32x4.splat');
-  code.op(name);
-  code.lane('f32x4.extract_lane', 0);
-  code.access('f32.store', 1);
-  code.at('local.get', word);
-  code.lane('i32x4.extract_lane', 0);
+function inOneLane(e: Emitter, name: string, { address, operand }: AtomicLocals): void {
+  const { code } = e;
+  withScratch(e, 'v128', 1, ([word]) => {
+    code.at('local.get', address);
+    code.access('f32.load', 1);
+    code.op('f32x4.splat');
+    code.at('local.set', word);
+    code.at('local.get', address);
+    code.at('local.get', word);
+    code.at('local.get', operand);
+    code.op('i32x4.splat');
+    code.op(name);
+    code.lane('f32x4.extract_lane', 0);
+    code.access('f32.store', 1);
+    code.at('local.get', word);
+    code.lane('i32x4.extract_lane', 0);
+  });
 }
 
 /** Pushes the new value. */
@@ -119,12 +126,15 @@ function writeWrapping({ code }: Emitter, rmw: 'inc' | 'dec', { old, operand }: 
 
 /** An atomic compare-and-swap; leaves the old value on the stack. */
 export function compareAndSwap(e: Emitter, inst: InstOf<'cas'>, value: Value): void {
-  const type = heldAs(inst.type);
-  const replacement = e.values.scratch(type, 4);
-  e.values.push(inst.c);
-  e.code.at('local.set', replacement);
-  const locals = prepare(e, inst, value);
-  const { address, old, operand } = locals;
+  withScratch(e, heldAs(inst.type), 1, ([replacement]) => {
+    e.values.push(inst.c);
+    e.code.at('local.set', replacement);
+    withAtomicLocals(e, inst, value, (locals) => swapIfEqual(e, inst, locals, replacement));
+  });
+}
+
+function swapIfEqual(e: Emitter, inst: InstOf<'cas'>, locals: AtomicLocals, replacement: number): void {
+  const { type, address, old, operand } = locals;
   if (isShared(e, inst.a)) {
     writeOneSwap(e, locals, replacement);
     return e.code.at('local.get', old);

@@ -1,6 +1,7 @@
 /** Scalar rules of integer ops. Narrow integers are held zero-extended in an i32: signed ops sign-extend them first, all ops mask their results. */
 import { bitsOf, type InstOf } from '../../ir/index.ts';
 import { type Binary, call, type Emitter, isNarrow, mask, pushPlain, pushSigned, suffix, typeOf } from '../codegen/emitter.ts';
+import { withScratch } from '../codegen/scratch.ts';
 import { heldAs } from '../codegen/values.ts';
 
 /** An integer op that is a WebAssembly instruction on zero-extended operands. */
@@ -68,14 +69,15 @@ export function shift(e: Emitter, inst: Binary, name: 'shl' | 'shr_u'): void {
     e.code.op(`${held}.${name}`);
     return mask(e, inst.type);
   }
-  const count = e.values.scratch(held);
   e.values.push(inst.b);
-  e.code.at('local.tee', count);
-  e.code.op(`${held}.${name}`);
-  mask(e, inst.type);
-  pushCount(e, held, 0);
-  isBelowWidth(e, held, count, bitsOf(inst.type));
-  e.code.op('select');
+  withScratch(e, held, 1, ([count]) => {
+    e.code.at('local.tee', count);
+    e.code.op(`${held}.${name}`);
+    mask(e, inst.type);
+    pushCount(e, held, 0);
+    isBelowWidth(e, held, count, bitsOf(inst.type));
+    e.code.op('select');
+  });
 }
 
 /** A signed shift right; a count of the width or more gives copies of the sign, as the largest valid count does. */
@@ -84,13 +86,13 @@ export function shiftSigned(e: Emitter, inst: Binary): void {
   const width = bitsOf(inst.type);
   pushSigned(e, inst.a);
   e.values.push(inst.b);
-  if (constantCount(e, inst) === undefined) {
-    const count = e.values.scratch(held);
-    e.code.at('local.tee', count);
-    pushCount(e, held, width - 1);
-    isBelowWidth(e, held, count, width);
-    e.code.op('select');
-  }
+  if (constantCount(e, inst) === undefined)
+    withScratch(e, held, 1, ([count]) => {
+      e.code.at('local.tee', count);
+      pushCount(e, held, width - 1);
+      isBelowWidth(e, held, count, width);
+      e.code.op('select');
+    });
   e.code.op(`${held}.shr_s`);
   mask(e, inst.type);
 }

@@ -3,6 +3,7 @@
 import { bytesOf, elementOf, type InstOf, isVector, lanesOf, type Type, type Value } from '../../ir/index.ts';
 import { type Emitter, pushAll, typeOf, writeBits } from '../codegen/emitter.ts';
 import type { SanitizerHooks } from '../codegen/hooks.ts';
+import { withScratch } from '../codegen/scratch.ts';
 import { heldAs } from '../codegen/values.ts';
 import { isStrong, loadStrong, storeStrong } from './shared-atomics.ts';
 
@@ -12,15 +13,16 @@ export function select(e: Emitter, inst: InstOf<'select'>): void {
     pushAll(e, [inst.a, inst.b, inst.cond]);
     return e.code.op('select');
   }
-  const cond = e.values.scratch('i32');
-  e.values.push(inst.cond);
-  e.code.at('local.set', cond);
-  for (let lane = 0; lane < lanesOf(inst.type); lane++) {
-    e.values.pushLane(inst.a, lane);
-    e.values.pushLane(inst.b, lane);
-    e.code.at('local.get', cond);
-    e.code.op('select');
-  }
+  withScratch(e, 'i32', 1, ([cond]) => {
+    e.values.push(inst.cond);
+    e.code.at('local.set', cond);
+    for (let lane = 0; lane < lanesOf(inst.type); lane++) {
+      e.values.pushLane(inst.a, lane);
+      e.values.pushLane(inst.b, lane);
+      e.code.at('local.get', cond);
+      e.code.op('select');
+    }
+  });
 }
 
 const loads: Record<string, string> = { i8: 'i32.load8_u', i16: 'i32.load16_u', f16: 'i32.load16_u', bf16: 'i32.load16_u' };
@@ -34,16 +36,17 @@ const storeOf = (element: Type): string => stores[element] ?? `${heldAs(element)
  * address outside becomes an index at which every access traps. The index is a multiple of 8, so an atomic does not trap for its alignment.
  */
 export function wrapAddress(e: Emitter): void {
-  const address = e.values.scratch('i64');
-  e.code.at('local.tee', address);
-  e.code.op('i32.wrap_i64');
-  e.code.i32(-8);
-  e.code.at('local.get', address);
-  e.code.i64(65536n);
-  e.code.op('i64.sub');
-  e.code.i64(0xffff0000n);
-  e.code.op('i64.lt_u');
-  e.code.op('select');
+  withScratch(e, 'i64', 1, ([address]) => {
+    e.code.at('local.tee', address);
+    e.code.op('i32.wrap_i64');
+    e.code.i32(-8);
+    e.code.at('local.get', address);
+    e.code.i64(65536n);
+    e.code.op('i64.sub');
+    e.code.i64(0xffff0000n);
+    e.code.op('i64.lt_u');
+    e.code.op('select');
+  });
 }
 
 /** A load, element by element. */
@@ -57,12 +60,13 @@ export function load(e: Emitter, inst: InstOf<'load'>, value: Value): void {
   wrapAddress(e);
   e.probe?.accesses(e, value);
   if (!isVector(inst.type)) return read(0);
-  const base = e.values.scratch('i32');
-  e.code.at('local.set', base);
-  for (let lane = 0; lane < lanesOf(inst.type); lane++) {
-    e.code.at('local.get', base);
-    read(lane * size);
-  }
+  withScratch(e, 'i32', 1, ([base]) => {
+    e.code.at('local.set', base);
+    for (let lane = 0; lane < lanesOf(inst.type); lane++) {
+      e.code.at('local.get', base);
+      read(lane * size);
+    }
+  });
 }
 
 /** A store, element by element. */
@@ -79,13 +83,14 @@ export function store(e: Emitter, inst: InstOf<'store'>, value: Value): void {
     e.values.push(inst.value);
     return write(0);
   }
-  const base = e.values.scratch('i32');
-  e.code.at('local.set', base);
-  for (let lane = 0; lane < lanesOf(type); lane++) {
-    e.code.at('local.get', base);
-    e.values.pushLane(inst.value, lane);
-    write(lane * bytesOf(element));
-  }
+  withScratch(e, 'i32', 1, ([base]) => {
+    e.code.at('local.set', base);
+    for (let lane = 0; lane < lanesOf(type); lane++) {
+      e.code.at('local.get', base);
+      e.values.pushLane(inst.value, lane);
+      write(lane * bytesOf(element));
+    }
+  });
 }
 
 // ── accesses that a sanitizer checks ──
@@ -94,14 +99,15 @@ export function store(e: Emitter, inst: InstOf<'store'>, value: Value): void {
 function eachAddress(e: Emitter, addr: Value, type: Type, act: (lane: number) => void): void {
   e.values.push(addr);
   if (!isVector(type)) return act(0);
-  const base = e.values.scratch('i64', 7);
-  e.code.at('local.set', base);
-  for (let lane = 0; lane < lanesOf(type); lane++) {
-    e.code.at('local.get', base);
-    e.code.i64(BigInt(lane * bytesOf(elementOf(type))));
-    e.code.op('i64.add');
-    act(lane);
-  }
+  withScratch(e, 'i64', 1, ([base]) => {
+    e.code.at('local.set', base);
+    for (let lane = 0; lane < lanesOf(type); lane++) {
+      e.code.at('local.get', base);
+      e.code.i64(BigInt(lane * bytesOf(elementOf(type))));
+      e.code.op('i64.add');
+      act(lane);
+    }
+  });
 }
 
 function checkedLoad(e: Emitter, sanitizer: SanitizerHooks, inst: InstOf<'load'>, value: Value): void {
@@ -115,20 +121,21 @@ function checkedLoad(e: Emitter, sanitizer: SanitizerHooks, inst: InstOf<'load'>
 function checkedStore(e: Emitter, sanitizer: SanitizerHooks, inst: InstOf<'store'>, value: Value): void {
   const type = typeOf(e, inst.value);
   const element = elementOf(type);
-  const stored = e.values.scratch(heldAs(element), 8);
-  const saveStored = (lane: number): void => {
-    if (isVector(type)) e.values.pushLane(inst.value, lane);
-    else e.values.push(inst.value);
-    e.code.at('local.set', stored);
-  };
-  if (!isVector(type)) saveStored(0);
-  eachAddress(e, inst.addr, type, (lane) => {
-    if (isVector(type)) saveStored(lane);
-    sanitizer.place(e, inst, value, lane, () => {
+  withScratch(e, heldAs(element), 1, ([stored]) => {
+    const saveStored = (lane: number): void => {
+      if (isVector(type)) e.values.pushLane(inst.value, lane);
+      else e.values.push(inst.value);
+      e.code.at('local.set', stored);
+    };
+    if (!isVector(type)) saveStored(0);
+    eachAddress(e, inst.addr, type, (lane) => {
+      if (isVector(type)) saveStored(lane);
+      sanitizer.place(e, inst, value, lane, () => {
+        e.code.at('local.get', stored);
+        writeBits(e.code, element);
+      });
       e.code.at('local.get', stored);
-      writeBits(e.code, element);
+      e.code.access(storeOf(element), 1);
     });
-    e.code.at('local.get', stored);
-    e.code.access(storeOf(element), 1);
   });
 }

@@ -17,10 +17,11 @@ import {
 } from '../../ir/index.ts';
 import type { Code } from '../../wasm/index.ts';
 import type { Emitter } from '../codegen/emitter.ts';
-import { costOf, fuelPerTick } from '../codegen/fuel.ts';
+import { costOf, writeFuelCheck } from '../codegen/fuel.ts';
 import type { ThreadOrderHooks } from '../codegen/hooks.ts';
 import { atBarrier, exited, type KernelContext, writeStateAddress } from '../codegen/kernel-code.ts';
 import type { Region } from '../codegen/regions.ts';
+import { newScratch } from '../codegen/scratch.ts';
 import { continuation, syncPointOf, syncPointsOf } from '../codegen/split-at-sync-points.ts';
 import { heldAs, regionValues, type Values, writeConstant } from '../codegen/values.ts';
 import { writeInstruction } from './rules.ts';
@@ -121,7 +122,7 @@ function writeThreadStart(frame: Frame, region: Region): void {
   code.at('local.get', thread);
   code.at('global.set', host.globals.thread);
   context.sanitizer?.threadStart(code, thread);
-  writeFuelCheck(frame);
+  checkFuel(frame);
   if (plan.regions.schedule === 'warp') {
     writeStateAddress(context, code, thread);
     code.access('i32.load', 4);
@@ -182,6 +183,7 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
     code,
     host,
     values,
+    scratch: newScratch(code),
     helper,
     leaf,
     window: (space) => writeWindow(frame, space),
@@ -258,7 +260,7 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
     leave,
     isLast: (block) => syncPointOf(kernel, block) !== undefined,
     leaveBy,
-    turn: () => writeFuelCheck(frame),
+    turn: () => checkFuel(frame),
   });
 }
 
@@ -298,20 +300,7 @@ function writeState({ context, code, thread }: Frame, state: number): void {
   code.access('i32.store', 4);
 }
 
-/** Takes the region's cost from the fuel, and calls `tick` when it is used up. */
-function writeFuelCheck({ context, code, fuel, cost }: Frame): void {
-  code.at('local.get', fuel);
-  code.i32(cost);
-  code.op('i32.sub');
-  code.at('local.tee', fuel);
-  code.i32(0);
-  code.op('i32.le_s');
-  code.open('if');
-  code.at('call', context.host.tick);
-  code.i32(fuelPerTick);
-  code.at('local.set', fuel);
-  code.end();
-}
+const checkFuel = ({ context, code, fuel, cost }: Frame): void => writeFuelCheck(code, fuel, context.host.tick, cost, false);
 
 // ── leaf values ──
 

@@ -4,6 +4,7 @@
  */
 import { bytesOf, type InstOf, isPointer, type ScalarType, spaceOf } from '../../ir/index.ts';
 import { type Emitter, typeOf } from '../codegen/emitter.ts';
+import { withScratch } from '../codegen/scratch.ts';
 
 /** The locals of an atomic, and the type that holds its value. */
 export interface AtomicLocals {
@@ -68,33 +69,34 @@ export function writeSwaps(e: Emitter, locals: AtomicLocals, pushNew: () => void
   const { code } = e;
   const { type, address, old } = locals;
   const bits = bitsType(type);
-  const [before, seen] = [e.values.scratch(bits, 5), e.values.scratch(bits, 6)];
-  code.at('local.get', address);
-  code.access(`${bits}.load`, 1);
-  code.at('local.set', before);
-  code.open('block');
-  code.open('loop');
-  code.at('local.get', before);
-  if (isFloat(type)) code.op(`${type}.reinterpret_${bits}`);
-  code.at('local.set', old);
-  if (pushCondition) {
-    pushCondition();
-    code.op('i32.eqz');
-    code.at('br_if', 1);
-  }
-  code.at('local.get', address);
-  code.at('local.get', before);
-  pushNew();
-  if (isFloat(type)) code.op(`${bits}.reinterpret_${type}`);
-  code.access(`${bits}.atomic.rmw.cmpxchg`, bytesIn(type));
-  code.at('local.tee', seen);
-  code.at('local.get', before);
-  code.at('local.get', seen);
-  code.at('local.set', before);
-  code.op(`${bits}.ne`);
-  code.at('br_if', 0);
-  code.end();
-  code.end();
+  withScratch(e, bits, 2, ([before, seen]) => {
+    code.at('local.get', address);
+    code.access(`${bits}.load`, 1);
+    code.at('local.set', before);
+    code.open('block');
+    code.open('loop');
+    code.at('local.get', before);
+    if (isFloat(type)) code.op(`${type}.reinterpret_${bits}`);
+    code.at('local.set', old);
+    if (pushCondition) {
+      pushCondition();
+      code.op('i32.eqz');
+      code.at('br_if', 1);
+    }
+    code.at('local.get', address);
+    code.at('local.get', before);
+    pushNew();
+    if (isFloat(type)) code.op(`${bits}.reinterpret_${type}`);
+    code.access(`${bits}.atomic.rmw.cmpxchg`, bytesIn(type));
+    code.at('local.tee', seen);
+    code.at('local.get', before);
+    code.at('local.get', seen);
+    code.at('local.set', before);
+    code.op(`${bits}.ne`);
+    code.at('br_if', 0);
+    code.end();
+    code.end();
+  });
 }
 
 const accesses: Record<number, readonly [load: string, store: string]> = {

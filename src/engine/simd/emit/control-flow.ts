@@ -159,12 +159,13 @@ function contentsOf(flow: Flow, { partings, looked }: Graph, { go, either }: Nes
       const isThen = usualWay(kernel, end) === end.then;
       const isUsualTold = goQuickly(id, end, isThen);
       if (goQuickly(id, end, !isThen) && isUsualTold) return part(id, parting, end);
-      const answer = strip.temp('i32', 30);
+      const answer = strip.scratch.take('i32');
       writeUniformTest(strip, end.cond, answer);
       const again = values.hold(block);
       return either(
         () => {
           code.at('local.get', answer);
+          strip.scratch.give(answer);
           either(
             () => jump(id, end.then),
             () => jump(id, end.else),

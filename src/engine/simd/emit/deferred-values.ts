@@ -2,13 +2,15 @@
  * Values of a strip in locals: one number where its lanes share it, else vectors of four lanes, of two where they have 64 bits. A pure value that
  * its own block uses once is an expression, written for one vector at a time where it is used.
  */
+
 import { bug } from '../../../base/bug.ts';
 import { elementOf, isVector, lanesOf, operandsOf, specOf, type Value } from '../../../ir/index.ts';
 import type { NumberType } from '../../../wasm/index.ts';
 import { isLeaf } from '../../codegen/plan.ts';
+import { newScratch, withScratch } from '../../codegen/scratch.ts';
 import type { SimdPlan } from '../analysis/plan.ts';
 import { consumersOf, isCondition } from '../analysis/uses.ts';
-import { addStride, type LaneGroup, longOf, maskPart, numberOf, shapeOf, splat, tempsOf } from '../lanes/lane-group.ts';
+import { addStride, type LaneGroup, longOf, maskPart, numberOf, shapeOf, splat } from '../lanes/lane-group.ts';
 import { type LeafLocals, pushLeafLane, pushLeafPart, pushLeafScalar } from '../lanes/leaf-values.ts';
 import type { GroupValues } from '../lanes/values.ts';
 import { shapeName, words } from '../lanes/vectors.ts';
@@ -41,7 +43,7 @@ interface State {
 
 /** The values of one function. `base` is a strip but for what is here. */
 export function groupValues(
-  base: Omit<LaneGroup, 'part' | 'element' | 'scalar' | 'lane' | 'isDeferred' | 'temp'>,
+  base: Omit<LaneGroup, 'part' | 'element' | 'scalar' | 'lane' | 'isDeferred' | 'scratch'>,
   starts: LeafLocals,
 ): GroupValues {
   const strip = base as LaneGroup;
@@ -64,7 +66,7 @@ export function groupValues(
     scalar: (value: Value) => pushScalar(state, starts, value),
     lane: (value: Value, element: number, lane: number) => pushLane(state, starts, value, element, lane),
     isDeferred: (value: Value) => state.waiting.has(value),
-    temp: tempsOf(base.code),
+    scratch: newScratch(base.code),
   });
   return {
     strip,
@@ -335,21 +337,22 @@ function writeLanes(state: State, value: Value): void {
   const type = numberOf(strip, value);
   const each = longOf(strip, value) ? 2 : 4;
   const isFlag = strip.kernel.insts[value]!.type === 'i1';
-  const sum = strip.temp('v128', 90);
-  for (let part = 0; part < partsOf(state, value); part++) {
-    code.v128(words(0));
-    code.at('local.set', sum);
-    for (let lane = 0; lane < each; lane++) {
-      code.at('local.get', sum);
-      if (isFlag) code.i32(0);
-      writeScalar(strip, value, part * each + lane);
-      if (isFlag) code.op('i32.sub');
-      code.lane(`${shapeName[type]}.replace_lane`, lane);
+  withScratch(strip, 'v128', 1, ([sum]) => {
+    for (let part = 0; part < partsOf(state, value); part++) {
+      code.v128(words(0));
       code.at('local.set', sum);
+      for (let lane = 0; lane < each; lane++) {
+        code.at('local.get', sum);
+        if (isFlag) code.i32(0);
+        writeScalar(strip, value, part * each + lane);
+        if (isFlag) code.op('i32.sub');
+        code.lane(`${shapeName[type]}.replace_lane`, lane);
+        code.at('local.set', sum);
+      }
+      const local = vectorsOf(state, value)[part]!;
+      code.at('local.get', sum);
+      blend(state, value, local, part);
+      code.at('local.set', local);
     }
-    const local = vectorsOf(state, value)[part]!;
-    code.at('local.get', sum);
-    blend(state, value, local, part);
-    code.at('local.set', local);
-  }
+  });
 }

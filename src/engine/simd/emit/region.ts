@@ -2,6 +2,7 @@
  * A region, in a function of its own or with others: a loop over the strips of a block, each of which takes its values from the records, runs to a
  * barrier or to the end, and puts back what the next region needs. The last strip of a block that is no multiple of a strip has a mask of its own.
  */
+
 import {
   convergenceOrder,
   dominatorsOf,
@@ -13,8 +14,9 @@ import {
   type Value,
 } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
-import { costOf, fuelPerTick } from '../../codegen/fuel.ts';
+import { costOf, fuelPerTick, writeFuelCheck } from '../../codegen/fuel.ts';
 import { exited } from '../../codegen/kernel-code.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { activeLanes, activeThreads } from '../analysis/active-threads.ts';
 import { poolStart, type SimdPlan } from '../analysis/plan.ts';
 import { type BarrierRegion, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
@@ -161,9 +163,12 @@ function eachGroup({ code, frame, plan }: Region, threads: number, write: () => 
 
 /** Writes what those lanes do that are to start the region: whole strips have code of their own. */
 function writeReadyLanes(r: Region): boolean {
+  return withScratch(r.values.strip, 'i32', 1, ([lanes]) => writeReadyGroup(r, lanes));
+}
+
+function writeReadyGroup(r: Region, lanes: number): boolean {
   const { code, plan, shared, region } = r;
   const { strip } = r.values;
-  const lanes = strip.temp('i32', 40);
   takeReady(strip, r.halves!, region.id, lanes);
   code.open('if');
   const hasWhole = !shared.omitsUniformPaths && plan.threads >= plan.lanes;
@@ -287,19 +292,7 @@ function masksExcept(r: Region, some: readonly number[], lanes: readonly number[
   return others;
 }
 
-function writeTurn({ code, frame, shared }: Region, cost: number): void {
-  code.at('local.get', frame.fuel);
-  code.i32(cost);
-  code.op('i32.sub');
-  code.at('local.tee', frame.fuel);
-  code.i32(0);
-  code.op('i32.le_s');
-  code.openRare();
-  code.at('call', shared.host.tick);
-  code.i32(fuelPerTick);
-  code.at('local.set', frame.fuel);
-  code.end();
-}
+const writeTurn = ({ code, frame, shared }: Region, cost: number): void => writeFuelCheck(code, frame.fuel, shared.host.tick, cost, true);
 
 // ── the start of a strip ──
 

@@ -2,15 +2,17 @@
  * One chunk of rolled code, for the few vectors that one turn of its loop takes. Exact fused operations are done in doubles, and whether any of them is
  * in doubt is told once, at the end: then the chunk is run once more, with sums rounded to odd.
  */
+
 import { bug } from '../../../base/bug.ts';
 import { bytesOf, type InstOf, type Value } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
+import { newScratch } from '../../codegen/scratch.ts';
 import { writeConstant } from '../../codegen/values.ts';
-import { type LaneGroup, longOf, numberOf, shapeOf, splat, tempsOf } from '../lanes/lane-group.ts';
+import { type LaneGroup, longOf, numberOf, shapeOf, splat } from '../lanes/lane-group.ts';
 import { constantWords } from '../lanes/leaf-values.ts';
 import { upperHalf } from '../lanes/vectors.ts';
 import { isExactFma, splatF64 } from '../rules/fma-f32.ts';
-import { exactFmaOfTile, type HardCases, newHardCases, type Tile } from '../rules/fma-f32-rerolled.ts';
+import { exactFmaOfTile, type HardCases, type Tile, withHardCases } from '../rules/fma-f32-rerolled.ts';
 import { partWriter } from '../rules/index.ts';
 import { denseAt, denseVector, isDense } from './memory-access.ts';
 import { loadStrided, stridedAddresses } from './strided-access.ts';
@@ -91,9 +93,10 @@ function eachTurn(rerolled: Rerolled, chunk: readonly Value[]): void {
 function writeTurn(rerolled: Rerolled, chunk: readonly Value[]): void {
   const { strip } = rerolled;
   if (chunk.filter((value) => isExactFma(strip, value)).length < chunk.length / rareFmaRatio) return writeOnce(rerolled, chunk);
-  const hardCases = newHardCases(strip);
-  writeOnce(rerolled, chunk, hardCases);
-  hardCases.push();
+  withHardCases(strip, (hardCases) => {
+    writeOnce(rerolled, chunk, hardCases);
+    hardCases.push();
+  });
   strip.code.openRare();
   callAgain(rerolled, chunk);
   strip.code.end();
@@ -160,7 +163,7 @@ export function withNumbers(strip: LaneGroup, code: Code, { numbers, records }: 
     if (inst.op === 'const') return code.v128(constantWords(strip, value, inst));
     splat(own, value, () => scalar(value));
   };
-  return Object.assign(own, { code, mask: undefined, scalar, part, temp: code === strip.code ? strip.temp : tempsOf(code) });
+  return Object.assign(own, { code, mask: undefined, scalar, part, scratch: code === strip.code ? strip.scratch : newScratch(code) });
 }
 
 /** The chunk with what is told of doubt, or with every sum rounded to odd. */

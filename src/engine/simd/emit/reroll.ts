@@ -4,8 +4,10 @@
  * decoded, so that fetching it takes longer than running it, and has more live values than there are registers. Exact fused operations are long code
  * each (`reroll-chunk.ts`).
  */
+
 import { type Block, type InstOf, isVector, operandsOf, specOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 import { isLeaf } from '../../codegen/plan.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { isLongStretch, minRerolledInstructions } from '../analysis/long-blocks.ts';
 import { type LaneGroup, longOf, numberOf, shapeOf } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
@@ -63,12 +65,18 @@ const isEvenLoad = (s: LaneGroup, inst: InstOf<'load'>, value: Value): boolean =
   !inst.volatile && !isVector(inst.type) && (shapeOf(s, value) < 2 || isDense(s, inst.addr, value) || isNear(s, inst.addr));
 
 /** Writes a stretch. Gives the bytes of the record area that it takes, from `start` on. */
-export function writeRerolled(values: GroupValues, block: Block, { from, to }: Run, start: number): number {
+export function writeRerolled(values: GroupValues, block: Block, run: Run, start: number): number {
+  return withScratch(values.strip, 'i32', 3, ([ahead, base, records]) => writeRun(values, block, run, start, { ahead, base, records }));
+}
+
+type LoopLocals = Pick<Rerolled, 'ahead' | 'base' | 'records'>;
+
+function writeRun(values: GroupValues, block: Block, { from, to }: Run, start: number, locals: LoopLocals): number {
   const { strip } = values;
   const { code } = strip;
   const body = block.body.slice(from, to);
   for (const value of body) if (!isRerolled(strip, value)) values.define(value);
-  const { rerolled, bytes } = planned(values, block, { from, to }, start);
+  const { rerolled, bytes } = planned(values, block, { from, to }, start, locals);
   const records = (): void => code.at('local.get', rerolled.records);
   code.at('global.get', strip.host.globals.records);
   code.at('local.set', rerolled.records);
@@ -104,7 +112,13 @@ export function writeRerolled(values: GroupValues, block: Block, { from, to }: R
   return bytes;
 }
 
-function planned(values: GroupValues, block: Block, { from, to }: Run, start: number): { rerolled: Rerolled; bytes: number } {
+function planned(
+  values: GroupValues,
+  block: Block,
+  { from, to }: Run,
+  start: number,
+  { ahead, base, records }: LoopLocals,
+): { rerolled: Rerolled; bytes: number } {
   const { strip } = values;
   const all = block.body.slice(from, to).filter((value) => isRerolled(strip, value));
   const count = Math.ceil(all.length / instructionsPerChunk);
@@ -130,7 +144,7 @@ function planned(values: GroupValues, block: Block, { from, to }: Run, start: nu
     all.filter((value) => strip.kernel.insts[value]!.op === 'load').map((value) => [value, strip.code.local('i32')]),
   );
   const shared = sharedBy(strip, all, start + 16 * strip.plan.packs * most);
-  const [ahead, base, records] = [120, 121, 122].map((which) => strip.temp('i32', which)) as [number, number, number];
+
   const own = withNumbers(strip, strip.code, { ...shared, records });
   return {
     rerolled: {

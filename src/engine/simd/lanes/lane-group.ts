@@ -4,6 +4,7 @@ import type { Code, NumberType, ValueType } from '../../../wasm/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import type { HelperName } from '../../codegen/helpers.ts';
 import type { Host } from '../../codegen/host.ts';
+import type { Scratch } from '../../codegen/scratch.ts';
 import { isLong, type SimdPlan } from '../analysis/plan.ts';
 import type { ConstantPool } from './constant-pool.ts';
 import type { SimdHelper } from './helpers.ts';
@@ -59,20 +60,10 @@ export interface LaneGroup {
   lane(value: Value, element: number, lane: number): void;
   /** Whether a value is an expression that is written where it is used. */
   isDeferred(value: Value): boolean;
-  /** A local for the inside of one rule. */
-  temp(type: NumberType | 'v128', which: number): number;
+  /** The scratch locals of the function that is being written. */
+  readonly scratch: Scratch;
   /** A new function of some parameters, which gives nothing back; its constant vectors stand in the pool too. */
   newFunction(params: readonly ValueType[]): { readonly index: number; readonly code: Code };
-}
-
-/** Locals for the insides of rules. */
-export function tempsOf(code: Code): LaneGroup['temp'] {
-  const temps = new Map<string, number>();
-  return (type, which) => {
-    const known = temps.get(`${type} ${which}`) ?? code.local(type);
-    temps.set(`${type} ${which}`, known);
-    return known;
-  };
 }
 
 /** Puts one vector of a result on the stack. Takes the same vector of each operand once, where widths are equal. */

@@ -1,5 +1,6 @@
 /** Vector rules of bit counting and bit reversal. */
 import { bitsOf, type InstOf, type Value } from '../../../ir/index.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, longOf, type PartWriter } from '../lanes/lane-group.ts';
 import { longs, words } from '../lanes/vectors.ts';
 
@@ -23,12 +24,13 @@ export function leadingZeros(s: LaneGroup, inst: InstOf<'clz'>, value: Value): P
 
 function leadingZeros32(s: LaneGroup): void {
   const { code } = s;
-  const word = s.temp('v128', 64);
   // 158 is the biased exponent of 2^31: 158 - exponent is 0 of 2^31 and 31 of 1.
-  code.at('local.set', word);
-  code.v128(words(158));
-  code.at('local.get', word);
-  code.at('local.get', word);
+  withScratch(s, 'v128', 1, ([word]) => {
+    code.at('local.set', word);
+    code.v128(words(158));
+    code.at('local.get', word);
+    code.at('local.get', word);
+  });
   code.i32(1);
   code.op('i32x4.shr_u');
   code.op('v128.andnot');
@@ -45,16 +47,17 @@ function leadingZeros32(s: LaneGroup): void {
 /** Leading zeros of 64 bits from those of both 32-bit halves: the upper half's, plus the lower half's where the upper half is 0. */
 function joinZeros64(s: LaneGroup): void {
   const { code } = s;
-  const [both, upper] = [s.temp('v128', 64), s.temp('v128', 65)];
-  code.at('local.tee', both);
-  code.i32(32);
-  code.op('i64x2.shr_u');
-  code.at('local.tee', upper);
-  code.at('local.get', upper);
-  code.v128(longs(32n));
-  code.op('i64x2.eq');
-  code.at('local.get', both);
-  code.op('v128.and');
+  withScratch(s, 'v128', 2, ([both, upper]) => {
+    code.at('local.tee', both);
+    code.i32(32);
+    code.op('i64x2.shr_u');
+    code.at('local.tee', upper);
+    code.at('local.get', upper);
+    code.v128(longs(32n));
+    code.op('i64x2.eq');
+    code.at('local.get', both);
+    code.op('v128.and');
+  });
   code.v128(longs(0xffff_ffffn));
   code.op('v128.and');
   code.op('i64x2.add');
@@ -70,27 +73,28 @@ export function reverseBits(s: LaneGroup, inst: InstOf<'bitrev'>, value: Value):
   if (inst.type === 'i1') return undefined;
   const { code } = s;
   const bytes = longOf(s, value) ? 8 : bitsOf(inst.type) / 8;
-  const given = s.temp('v128', 64);
   return (part) => {
     s.part(inst.a, part);
-    code.at('local.set', given);
-    code.v128(wordsOf(reversedNibbles.map((nibble) => nibble << 4)));
-    code.at('local.get', given);
-    code.v128(words(0x0f0f_0f0f));
-    code.op('v128.and');
-    code.op('i8x16.swizzle');
-    code.v128(wordsOf(reversedNibbles));
-    code.at('local.get', given);
-    code.i32(4);
-    code.op('i32x4.shr_u');
-    code.v128(words(0x0f0f_0f0f));
-    code.op('v128.and');
-    code.op('i8x16.swizzle');
-    code.op('v128.or');
-    if (bytes === 1) return;
-    code.at('local.tee', given);
-    code.at('local.get', given);
-    // The upper two bytes of a lane with a 16-bit integer are 0 and stay in place.
-    code.shuffle(Array.from({ length: 16 }, (_, i) => (bytes === 2 && i % 4 >= 2 ? i : i - (i % bytes) + bytes - 1 - (i % bytes))));
+    withScratch(s, 'v128', 1, ([given]) => {
+      code.at('local.set', given);
+      code.v128(wordsOf(reversedNibbles.map((nibble) => nibble << 4)));
+      code.at('local.get', given);
+      code.v128(words(0x0f0f_0f0f));
+      code.op('v128.and');
+      code.op('i8x16.swizzle');
+      code.v128(wordsOf(reversedNibbles));
+      code.at('local.get', given);
+      code.i32(4);
+      code.op('i32x4.shr_u');
+      code.v128(words(0x0f0f_0f0f));
+      code.op('v128.and');
+      code.op('i8x16.swizzle');
+      code.op('v128.or');
+      if (bytes === 1) return;
+      code.at('local.tee', given);
+      code.at('local.get', given);
+      // The upper two bytes of a lane with a 16-bit integer are 0 and stay in place.
+      code.shuffle(Array.from({ length: 16 }, (_, i) => (bytes === 2 && i % 4 >= 2 ? i : i - (i % bytes) + bytes - 1 - (i % bytes))));
+    });
   };
 }

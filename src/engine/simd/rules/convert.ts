@@ -1,5 +1,6 @@
 /** Vector rules of conversions. Four lanes are one vector of 32-bit lanes and two vectors of 64-bit lanes. */
 import { bitsOf, type InstOf, isPointer, spaceOf, type Value } from '../../../ir/index.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { addStride, cut, type LaneGroup, longOf, type PartWriter, partSigned, typeOf } from '../lanes/lane-group.ts';
 import { pushWindow } from '../lanes/leaf-values.ts';
 import { evenWords, joinHalves, longs, upperHalf, words } from '../lanes/vectors.ts';
@@ -94,19 +95,21 @@ const [twoTo52, twoTo84] = [0x4330n << 48n, 0x4530n << 48n];
  * Converts the 64-bit integers on the stack to f64: each 32-bit half becomes the low bits of 2^52 or 2^84, the excess is subtracted exactly, and
  * the sum of both is rounded once.
  */
-function longsToDoubles({ code, temp }: LaneGroup, sign: 's' | 'u'): void {
-  const given = temp('v128', 44);
+function int64ToF64(s: LaneGroup, sign: 's' | 'u'): void {
+  const { code } = s;
   // Signed: flipping the sign bit adds 2^31 units of the upper half.
   const signBias = sign === 's' ? 1n << 31n : 0n;
-  code.at('local.tee', given);
-  code.i32(32);
-  code.op('i64x2.shr_u');
-  code.v128(longs(twoTo84 | signBias));
-  code.op('v128.xor');
-  // 2^84 + 2^52, and 2^63 more for signed integers.
-  code.v128(longs(twoTo84 | signBias | (1n << 20n)));
-  code.op('f64x2.sub');
-  code.at('local.get', given);
+  withScratch(s, 'v128', 1, ([given]) => {
+    code.at('local.tee', given);
+    code.i32(32);
+    code.op('i64x2.shr_u');
+    code.v128(longs(twoTo84 | signBias));
+    code.op('v128.xor');
+    // 2^84 + 2^52, and 2^63 more for signed integers.
+    code.v128(longs(twoTo84 | signBias | (1n << 20n)));
+    code.op('f64x2.sub');
+    code.at('local.get', given);
+  });
   code.v128(longs(0xffff_ffffn));
   code.op('v128.and');
   code.v128(longs(twoTo52));
@@ -122,7 +125,7 @@ export const intToFloat =
     if (inst.type === 'f64' && longOf(s, inst.a) && !isPointer(from))
       return (part) => {
         s.part(inst.a, part);
-        longsToDoubles(s, sign);
+        int64ToF64(s, sign);
       };
     // An integer within the range of f16 converts to f32 without rounding, so rounding to f16 is the only one; not so for bf16.
     if (inst.type === 'bf16' || longOf(s, inst.a) || from === 'i1') return undefined;

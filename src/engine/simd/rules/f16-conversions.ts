@@ -2,6 +2,7 @@
  * f16 and bf16 values in 32-bit lanes: conversion to f32, which is exact, and back with one rounding to nearest even. The bits of an f16, shifted
  * to the fields of an f32, are an f32 that is too small by the factor 2^112, subnormals included. Source: IEEE 754-2019, 3.4 and 4.3.1.
  */
+import { withScratch } from '../../codegen/scratch.ts';
 import type { LaneGroup, PartWriter } from '../lanes/lane-group.ts';
 import { words } from '../lanes/vectors.ts';
 
@@ -28,21 +29,21 @@ export const isShortFloat = (type: string): type is 'f16' | 'bf16' => type === '
 export function widenShort(s: LaneGroup, type: 'f16' | 'bf16'): void {
   const { code } = s;
   if (type === 'bf16') return shifted(s, 'shl', 16);
-  const half = s.temp('v128', 40);
-  const magnitude = s.temp('v128', 41);
-  code.at('local.tee', half);
-  mask(s, 0x7fff);
-  shifted(s, 'shl', 13);
-  code.at('local.tee', magnitude);
-  code.v128(words(twoTo112));
-  code.op('f32x4.mul');
-  // Infinity and NaN get all bits of the exponent.
-  code.at('local.get', magnitude);
-  code.v128(words(shiftedMax));
-  code.op('i32x4.gt_s');
-  mask(s, f32Infinity);
-  code.op('v128.or');
-  code.at('local.get', half);
+  withScratch(s, 'v128', 2, ([half, magnitude]) => {
+    code.at('local.tee', half);
+    mask(s, 0x7fff);
+    shifted(s, 'shl', 13);
+    code.at('local.tee', magnitude);
+    code.v128(words(twoTo112));
+    code.op('f32x4.mul');
+    // Infinity and NaN get all bits of the exponent.
+    code.at('local.get', magnitude);
+    code.v128(words(shiftedMax));
+    code.op('i32x4.gt_s');
+    mask(s, f32Infinity);
+    code.op('v128.or');
+    code.at('local.get', half);
+  });
   mask(s, 0x8000);
   shifted(s, 'shl', 16);
   code.op('v128.or');
@@ -56,12 +57,13 @@ export function narrowShort(s: LaneGroup, type: 'f16' | 'bf16'): void {
 
 function narrowToBfloat(s: LaneGroup): void {
   const { code } = s;
-  const f32 = s.temp('v128', 42);
-  code.at('local.tee', f32);
-  roundAt(s, f32, 16);
-  code.v128(words(shortNan));
-  code.at('local.get', f32);
-  code.at('local.get', f32);
+  withScratch(s, 'v128', 1, ([f32]) => {
+    code.at('local.tee', f32);
+    roundAt(s, f32, 16);
+    code.v128(words(shortNan));
+    code.at('local.get', f32);
+    code.at('local.get', f32);
+  });
   code.op('f32x4.eq');
   code.op('v128.bitselect');
 }
@@ -80,35 +82,36 @@ function roundAt(s: LaneGroup, f32: number, bits: number): void {
 
 function narrowToHalf(s: LaneGroup): void {
   const { code } = s;
-  const [f32, magnitude] = [s.temp('v128', 42), s.temp('v128', 43)];
-  code.at('local.tee', f32);
-  mask(s, 0x7fff_ffff);
-  code.at('local.tee', magnitude);
-  // Normal results: the exponent is rebiased, and values that are too large become infinity.
-  code.v128(words(biasDifference));
-  code.op('i32x4.add');
-  roundAt(s, magnitude, 13);
-  code.v128(words(f16Infinity));
-  code.op('i32x4.min_u');
-  // Subnormal results: adding 0.5 rounds to the unit of subnormal f16 values.
-  code.at('local.get', magnitude);
-  code.v128(words(half32));
-  code.op('f32x4.add');
-  code.v128(words(half32));
-  code.op('i32x4.sub');
-  code.at('local.get', magnitude);
-  code.v128(words(minNormal));
-  code.op('i32x4.ge_s');
-  code.op('v128.bitselect');
-  code.v128(words(shortNan));
-  code.at('local.get', f32);
-  code.at('local.get', f32);
-  code.op('f32x4.eq');
-  code.op('v128.bitselect');
-  code.at('local.get', f32);
-  shifted(s, 'shr_u', 16);
-  mask(s, 0x8000);
-  code.op('v128.or');
+  withScratch(s, 'v128', 2, ([f32, magnitude]) => {
+    code.at('local.tee', f32);
+    mask(s, 0x7fff_ffff);
+    code.at('local.tee', magnitude);
+    // Normal results: the exponent is rebiased, and values that are too large become infinity.
+    code.v128(words(biasDifference));
+    code.op('i32x4.add');
+    roundAt(s, magnitude, 13);
+    code.v128(words(f16Infinity));
+    code.op('i32x4.min_u');
+    // Subnormal results: adding 0.5 rounds to the unit of subnormal f16 values.
+    code.at('local.get', magnitude);
+    code.v128(words(half32));
+    code.op('f32x4.add');
+    code.v128(words(half32));
+    code.op('i32x4.sub');
+    code.at('local.get', magnitude);
+    code.v128(words(minNormal));
+    code.op('i32x4.ge_s');
+    code.op('v128.bitselect');
+    code.v128(words(shortNan));
+    code.at('local.get', f32);
+    code.at('local.get', f32);
+    code.op('f32x4.eq');
+    code.op('v128.bitselect');
+    code.at('local.get', f32);
+    shifted(s, 'shr_u', 16);
+    mask(s, 0x8000);
+    code.op('v128.or');
+  });
 }
 
 function mask({ code }: LaneGroup, bits: number): void {

@@ -3,6 +3,7 @@ import { bug } from '../../../base/bug.ts';
 import type { FcmpPredicate, InstOf } from '../../../ir/index.ts';
 import type { ApproximateName } from '../../codegen/approximate.ts';
 import type { Binary, Unary } from '../../codegen/emitter.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, type PartWriter, typeOf } from '../lanes/lane-group.ts';
 import { evenWords } from '../lanes/vectors.ts';
 import { isShortFloat, onShorts, widenShort } from './f16-conversions.ts';
@@ -84,18 +85,19 @@ export const floatChoice =
 
 /** b where a is a NaN, a where b is one, else the instruction's result. */
 function chosen(s: LaneGroup, shape: string, name: 'min' | 'max'): void {
-  const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
   const get = (...locals: number[]): void => locals.forEach((local) => void s.code.at('local.get', local));
-  s.code.at('local.set', b);
-  s.code.at('local.set', a);
-  get(b, a, a, b);
-  s.code.op(`${shape}.${name}`);
-  get(b, b);
-  s.code.op(`${shape}.ne`);
-  s.code.op('v128.bitselect');
-  get(a, a);
-  s.code.op(`${shape}.ne`);
-  s.code.op('v128.bitselect');
+  withScratch(s, 'v128', 2, ([a, b]) => {
+    s.code.at('local.set', b);
+    s.code.at('local.set', a);
+    get(b, a, a, b);
+    s.code.op(`${shape}.${name}`);
+    get(b, b);
+    s.code.op(`${shape}.ne`);
+    s.code.op('v128.bitselect');
+    get(a, a);
+    s.code.op(`${shape}.ne`);
+    s.code.op('v128.bitselect');
+  });
 }
 
 /** Fused multiply-add. For f32 the relaxed instruction or, in the mode `fast`, two roundings; `exactFma` implements the mode `exact`. */
@@ -161,13 +163,14 @@ export function compareFloat(s: LaneGroup, inst: InstOf<'fcmp'>): PartWriter | u
 
 function compareOn(s: LaneGroup, shape: string, [first, second]: Comparison['ops']): void {
   if (second === undefined) return s.code.op(`${shape}.${first}`);
-  const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
-  s.code.at('local.set', b);
-  s.code.at('local.set', a);
-  for (const op of [first, second]) {
-    s.code.at('local.get', a);
-    s.code.at('local.get', b);
-    s.code.op(`${shape}.${op}`);
-  }
-  s.code.op('v128.or');
+  withScratch(s, 'v128', 2, ([a, b]) => {
+    s.code.at('local.set', b);
+    s.code.at('local.set', a);
+    for (const op of [first, second]) {
+      s.code.at('local.get', a);
+      s.code.at('local.get', b);
+      s.code.op(`${shape}.${op}`);
+    }
+    s.code.op('v128.or');
+  });
 }

@@ -3,6 +3,7 @@
  * one is executed again by a variant that rounds every sum to odd.
  */
 import type { InstOf, Value } from '../../../ir/index.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import type { LaneGroup } from '../lanes/lane-group.ts';
 import { joinHalves } from '../lanes/vectors.ts';
 import { hardCaseBound, hardCaseKey, isScaledHardCase, powerOfTwo, roundToF32, roundToOdd, type Scale, scaledKey } from './fma-f32.ts';
@@ -35,33 +36,31 @@ export interface HardCases {
 /** Halves of vectors whose steps are interleaved: with more of them registers spill, with fewer latency is exposed. */
 const interleavedHalves = 4;
 
-/** Scratch locals of these rules: sums from the third on. */
-const [minKey, anyMask, firstSum] = [160, 161, 162];
-
-/** An empty record of hard cases, in two locals of the function at hand. */
-export function newHardCases(s: LaneGroup): HardCases {
+/** Runs `body` with an empty record of hard cases, which is kept in two scratch locals. */
+export function withHardCases(s: LaneGroup, body: (hardCases: HardCases) => void): void {
   const { code } = s;
-  const [key, mask] = [accumulator(s, minKey, 'i32x4.min_s'), accumulator(s, anyMask, 'v128.or')];
-  return {
-    addKey: key.add,
-    addMask: mask.add,
-    push() {
-      const hasKey = key.push();
-      if (hasKey) {
-        code.v128(hardCaseBound);
-        code.op('i32x4.lt_s');
-      }
-      const hasMask = mask.push();
-      if (hasKey && hasMask) code.op('v128.or');
-      if (hasKey || hasMask) code.op('i32x4.bitmask');
-      else code.i32(0);
-    },
-  };
+  withScratch(s, 'v128', 2, ([minKey, anyMask]) => {
+    const [key, mask] = [accumulator(s, minKey, 'i32x4.min_s'), accumulator(s, anyMask, 'v128.or')];
+    body({
+      addKey: key.add,
+      addMask: mask.add,
+      push() {
+        const hasKey = key.push();
+        if (hasKey) {
+          code.v128(hardCaseBound);
+          code.op('i32x4.lt_s');
+        }
+        const hasMask = mask.push();
+        if (hasKey && hasMask) code.op('v128.or');
+        if (hasKey || hasMask) code.op('i32x4.bitmask');
+        else code.i32(0);
+      },
+    });
+  });
 }
 
-/** A local into which vectors from the stack are folded by an instruction; `push` pushes it if there was any, and returns whether there was. */
-function accumulator({ code, temp }: LaneGroup, which: number, op: string): { add(): void; push(): boolean } {
-  const local = temp('v128', which);
+/** Folds vectors from the stack into a local by an instruction; `push` pushes the local if there was any vector, and returns whether there was. */
+function accumulator({ code }: LaneGroup, local: number, op: string): { add(): void; push(): boolean } {
   let isSet = false;
   const push = (): boolean => {
     if (isSet) code.at('local.get', local);
@@ -80,49 +79,58 @@ function accumulator({ code, temp }: LaneGroup, which: number, op: string): { ad
 /** Writes an FMA for all vectors of an iteration. Hard cases are recorded; without a record of them every sum is rounded to odd. */
 export function exactFmaOfTile(tile: Tile, inst: InstOf<'fma'>, value: Value, hardCases: HardCases | undefined): void {
   const { strip, packs } = tile;
-  const { code } = strip;
   const scale = hardCases && (powerOfTwo(strip, inst.a) ?? powerOfTwo(strip, inst.b));
-  const isOftenHard = [inst.a, inst.b].some((operand) => hasFewBits(strip, operand));
-  const product = (half: number): void => {
-    tile.double(inst.a, half);
-    tile.double(inst.b, half);
-    code.op('f64x2.mul');
-  };
   if (hardCases && scale) return scaledSum(tile, inst, value, scale, hardCases);
-  const isRecorded = hardCases !== undefined && !isOftenHard;
+  const isOftenHard = [inst.a, inst.b].some((operand) => hasFewBits(strip, operand));
   for (let from = 0; from < 2 * packs; from += interleavedHalves) {
     const halves = Array.from({ length: Math.min(interleavedHalves, 2 * packs - from) }, (_, i) => from + i);
-    const sumOf = (half: number): number => strip.temp('v128', firstSum + half - from);
-    for (const half of halves) {
-      product(half);
-      tile.double(inst.c, half);
-      code.op('f64x2.add');
-      code.at('local.set', sumOf(half));
-      if (isRecorded) continue;
-      roundToOdd(
-        strip,
-        sumOf(half),
-        () => product(half),
-        () => tile.double(inst.c, half),
-      );
-    }
-    if (isRecorded) {
-      // The keys of these sums are folded first, since the accumulator may be spilled to memory.
-      for (const half of halves) {
-        code.at('local.get', sumOf(half));
-        hardCaseKey(strip);
-        if (half > from) code.op('i32x4.min_s');
+    withScratch(strip, 'v128', halves.length, (sums) => {
+      writeSums(tile, inst, { halves, sums }, isOftenHard ? undefined : hardCases);
+      for (const [i, half] of halves.entries()) {
+        roundToF32(strip, sums[i]!, tile.ownDouble(value, half));
+        if (half % 2 === 0) continue;
+        for (const each of [i - 1, i]) strip.code.at('local.get', sums[each]!);
+        joinHalves(strip);
+        strip.code.at('local.set', tile.own(value, half >> 1));
       }
-      hardCases.addKey();
-    }
-    for (const half of halves) {
-      roundToF32(strip, sumOf(half), tile.ownDouble(value, half));
-      if (half % 2 === 0) continue;
-      for (const each of [half - 1, half]) code.at('local.get', sumOf(each));
-      joinHalves(strip);
-      code.at('local.set', tile.own(value, half >> 1));
-    }
+    });
   }
+}
+
+/** Sets the f64 sums of some halves: with their hard cases recorded, or rounded to odd. */
+function writeSums(
+  { strip, double }: Tile,
+  inst: InstOf<'fma'>,
+  { halves, sums }: Record<'halves' | 'sums', readonly number[]>,
+  hardCases: HardCases | undefined,
+): void {
+  const { code } = strip;
+  const product = (half: number): void => {
+    double(inst.a, half);
+    double(inst.b, half);
+    code.op('f64x2.mul');
+  };
+  for (const [i, half] of halves.entries()) {
+    product(half);
+    double(inst.c, half);
+    code.op('f64x2.add');
+    code.at('local.set', sums[i]!);
+    if (hardCases) continue;
+    roundToOdd(
+      strip,
+      sums[i]!,
+      () => product(half),
+      () => double(inst.c, half),
+    );
+  }
+  if (!hardCases) return;
+  // The keys of these sums are folded first, since the accumulator may be spilled to memory.
+  for (const [i, sum] of sums.entries()) {
+    code.at('local.get', sum);
+    hardCaseKey(strip);
+    if (i > 0) code.op('i32x4.min_s');
+  }
+  hardCases.addKey();
 }
 
 /** An FMA with a power of two as a factor, in f32; products that become subnormal or overflow are hard cases. */

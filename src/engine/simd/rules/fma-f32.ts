@@ -5,6 +5,8 @@
  * Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008); TwoSum after Knuth.
  */
 import type { InstOf, Value } from '../../../ir/index.ts';
+import { pushRoundedToOddByProduct, pushTwoSumError } from '../../codegen/error-free.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, shapeOf } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
 import { joinHalves, longs, upperHalf, words } from '../lanes/vectors.ts';
@@ -55,44 +57,56 @@ function scaledSum(values: GroupValues, inst: InstOf<'fma'>, value: Value, scale
 function scaledPacks(values: GroupValues, inst: InstOf<'fma'>, value: Value, { by, power }: Scale, packs: readonly number[]): void {
   const s = values.strip;
   const { code } = s;
-  const hold = (operand: Value, first: number): number[] =>
-    packs.map((pack, i) => {
-      const local = s.temp('v128', first + i);
+  const save = (operand: Value, locals: readonly number[]): void => {
+    for (const [i, pack] of packs.entries()) {
       s.part(operand, pack);
-      code.at('local.set', local);
-      return local;
-    });
-  const scaled = hold(by === inst.a ? inst.b : inst.a, firstFactor);
-  const added = hold(inst.c, firstAddend);
-  const sums = packs.map((_, i) => s.temp('v128', firstScaled + i));
-  for (const [i, pack] of packs.entries()) {
-    code.at('local.get', scaled[i]!);
-    s.part(by, pack);
-    code.op('f32x4.mul');
-    code.at('local.get', added[i]!);
-    code.op('f32x4.add');
-    code.at('local.set', sums[i]!);
-  }
-  if (power !== 0) {
-    for (const [i, factor] of scaled.entries()) {
-      code.at('local.get', factor);
-      scaledKey(s, power);
-      if (i > 0) code.op(power < 0 ? 'i32x4.min_s' : 'i32x4.max_s');
+      code.at('local.set', locals[i]!);
     }
-    isScaledHardCase(s, power);
-    code.op('i32x4.bitmask');
-    code.openRare();
-    scaledInF64(s, by, { scaled, added, sums });
-    code.end();
+  };
+  withScratch(s, 'v128', 3 * packs.length, (locals) => {
+    const [scaled, added, sums] = [0, 1, 2].map((i) => locals.slice(i * packs.length, (i + 1) * packs.length)) as [
+      number[],
+      number[],
+      number[],
+    ];
+    save(by === inst.a ? inst.b : inst.a, scaled);
+    save(inst.c, added);
+    for (const [i, pack] of packs.entries()) {
+      code.at('local.get', scaled[i]!);
+      s.part(by, pack);
+      code.op('f32x4.mul');
+      code.at('local.get', added[i]!);
+      code.op('f32x4.add');
+      code.at('local.set', sums[i]!);
+    }
+    if (power !== 0) replaceHardCases(s, { by, power }, { scaled, added, sums });
+    for (const [i, pack] of packs.entries()) {
+      code.at('local.get', sums[i]!);
+      values.put(value, 0, pack);
+    }
+  });
+}
+
+/** The locals of scaled sums, by pack. */
+type ScaledLocals = Record<'scaled' | 'added' | 'sums', readonly number[]>;
+
+/** Recomputes the sums in f64 if any of them is a hard case. */
+function replaceHardCases(s: LaneGroup, { by, power }: Scale, locals: ScaledLocals): void {
+  const { code } = s;
+  for (const [i, factor] of locals.scaled.entries()) {
+    code.at('local.get', factor);
+    scaledKey(s, power);
+    if (i > 0) code.op(power < 0 ? 'i32x4.min_s' : 'i32x4.max_s');
   }
-  for (const [i, pack] of packs.entries()) {
-    code.at('local.get', sums[i]!);
-    values.put(value, 0, pack);
-  }
+  isScaledHardCase(s, power);
+  code.op('i32x4.bitmask');
+  code.openRare();
+  scaledInF64(s, by, locals);
+  code.end();
 }
 
 /** Recomputes sums in f64, rounded to odd. */
-function scaledInF64(s: LaneGroup, by: Value, { scaled, added, sums }: Record<'scaled' | 'added' | 'sums', readonly number[]>): void {
+function scaledInF64(s: LaneGroup, by: Value, { scaled, added, sums }: ScaledLocals): void {
   const { code } = s;
   const half = (locals: readonly number[], which: number): void => {
     code.at('local.get', locals[which >> 1]!);
@@ -105,24 +119,25 @@ function scaledInF64(s: LaneGroup, by: Value, { scaled, added, sums }: Record<'s
     code.op('f64x2.mul');
   };
   for (const [i, sum] of sums.entries()) {
-    const wide = [2 * i, 2 * i + 1].map((which) => {
-      const local = s.temp('v128', firstSum + which);
-      product(which);
-      half(added, which);
-      code.op('f64x2.add');
-      code.at('local.set', local);
-      roundToOdd(
-        s,
-        local,
-        () => product(which),
-        () => half(added, which),
-      );
-      return local;
+    withScratch(s, 'v128', 2, (wide) => {
+      for (const [j, local] of wide.entries()) {
+        const which = 2 * i + j;
+        product(which);
+        half(added, which);
+        code.op('f64x2.add');
+        code.at('local.set', local);
+        roundToOdd(
+          s,
+          local,
+          () => product(which),
+          () => half(added, which),
+        );
+      }
+      for (const local of wide) {
+        code.at('local.get', local);
+        code.op('f32x4.demote_f64x2_zero');
+      }
     });
-    for (const local of wide) {
-      code.at('local.get', local);
-      code.op('f32x4.demote_f64x2_zero');
-    }
     joinHalves(s);
     code.at('local.set', sum);
   }
@@ -152,58 +167,65 @@ export function isScaledHardCase({ code }: LaneGroup, power: number): void {
 
 function emulateInF64(values: GroupValues, inst: InstOf<'fma'>, value: Value): void {
   const s = values.strip;
-  const { code } = s;
-  const [a, b, c] = [inst.a, inst.b, inst.c].map((operand) => f64Operand(values, operand)) as [F64Operand, F64Operand, F64Operand];
+  const operands = [inst.a, inst.b, inst.c].map((operand) => f64Operand(values, operand)) as [F64Operand, F64Operand, F64Operand];
   const results = values.doubles(value).locals;
   const { packs } = s.plan;
   const perTest = packsPerTest(packs);
   // A few packs per test, so that the values that the rare case needs fit in registers.
   for (let first = 0; first < packs; first += perTest) {
     const halves = Array.from({ length: 2 * Math.min(perTest, packs - first) }, (_, i) => 2 * first + i);
-    const sumOf = (half: number): number => s.temp('v128', firstSum + half - 2 * first);
-    for (const half of halves) {
-      if (half % 2 === 0) for (const operand of [a, b, c]) operand.convert(half >> 1);
-      a.push(half);
-      b.push(half);
-      code.op('f64x2.mul');
-      c.push(half);
-      code.op('f64x2.add');
-      code.at('local.tee', sumOf(half));
-      hardCaseKey(s);
-      if (half > 2 * first) code.op('i32x4.min_s');
-    }
-    code.v128(hardCaseBound);
-    code.op('i32x4.lt_s');
-    code.op('i32x4.bitmask');
-    code.openRare();
-    for (const half of halves)
-      roundToOdd(
-        s,
-        sumOf(half),
-        () => {
-          a.push(half);
-          b.push(half);
-          code.op('f64x2.mul');
-        },
-        () => c.push(half),
-      );
-    code.end();
-    // Rounds to f32, and keeps the results as f64 too for the next FMA.
-    for (const half of halves) {
-      roundToF32(s, sumOf(half), results[half]!);
-      if (half % 2 === 0) continue;
-      for (const each of [half - 1, half]) code.at('local.get', sumOf(each));
-      joinHalves(s);
-      values.put(value, 0, half >> 1);
-    }
+    withScratch(s, 'v128', halves.length, (sums) => {
+      sumsInF64(s, operands, halves, sums);
+      // Rounds to f32, and keeps the results as f64 too for the next FMA.
+      for (const [i, half] of halves.entries()) {
+        roundToF32(s, sums[i]!, results[half]!);
+        if (half % 2 === 0) continue;
+        for (const each of [i - 1, i]) s.code.at('local.get', sums[each]!);
+        joinHalves(s);
+        values.put(value, 0, half >> 1);
+      }
+    });
   }
+}
+
+/** Sets the f64 sums of some halves; all of them are rounded to odd if any is a hard case. */
+function sumsInF64(
+  s: LaneGroup,
+  [a, b, c]: readonly [F64Operand, F64Operand, F64Operand],
+  halves: readonly number[],
+  sums: readonly number[],
+): void {
+  const { code } = s;
+  const product = (half: number): void => {
+    a.push(half);
+    b.push(half);
+    code.op('f64x2.mul');
+  };
+  for (const [i, half] of halves.entries()) {
+    if (half % 2 === 0) for (const operand of [a, b, c]) operand.convert(half >> 1);
+    product(half);
+    c.push(half);
+    code.op('f64x2.add');
+    code.at('local.tee', sums[i]!);
+    hardCaseKey(s);
+    if (i > 0) code.op('i32x4.min_s');
+  }
+  code.v128(hardCaseBound);
+  code.op('i32x4.lt_s');
+  code.op('i32x4.bitmask');
+  code.openRare();
+  for (const [i, half] of halves.entries())
+    roundToOdd(
+      s,
+      sums[i]!,
+      () => product(half),
+      () => c.push(half),
+    );
+  code.end();
 }
 
 /** Packs that share one test for hard cases: the operands that the rare case needs take registers, which only short lane groups have to spare. */
 const packsPerTest = (packs: number): number => (packs > 4 ? 1 : 2);
-
-/** Scratch locals of these rules. */
-const [firstSum, firstScaled, firstFactor, firstAddend, product, part, error, sign] = [110, 120, 130, 140, 105, 106, 107, 108];
 
 /** Rounds the two f64 sums in a local to f32, in the same local, and sets the local `asF64` to the results as f64. */
 export function roundToF32({ code }: LaneGroup, sum: number, asF64: number): void {
@@ -235,12 +257,13 @@ function f64Operand(values: GroupValues, operand: Value): F64Operand {
   return {
     convert(pack) {
       if (!isFresh) return;
-      const single = s.temp('v128', product);
       s.part(operand, pack);
-      code.at('local.tee', single);
-      code.op('f64x2.promote_low_f32x4');
-      code.at('local.set', locals[2 * pack]!);
-      code.at('local.get', single);
+      withScratch(s, 'v128', 1, ([f32]) => {
+        code.at('local.tee', f32);
+        code.op('f64x2.promote_low_f32x4');
+        code.at('local.set', locals[2 * pack]!);
+        code.at('local.get', f32);
+      });
       upperHalf(s);
       code.op('f64x2.promote_low_f32x4');
       code.at('local.set', locals[2 * pack + 1]!);
@@ -254,9 +277,9 @@ export function splatF64(s: LaneGroup, operand: Value): void {
   const { code, kernel } = s;
   const inst = kernel.insts[operand]!;
   if (inst.op === 'const') {
-    const single = new Float32Array(Uint32Array.of(Number(inst.bits)).buffer)[0]!;
+    const number = new Float32Array(Uint32Array.of(Number(inst.bits)).buffer)[0]!;
     // Folding a conversion of a NaN here might change its payload, so that one is left to the engine.
-    if (!Number.isNaN(single)) return code.v128([...new Uint32Array(Float64Array.of(single, single).buffer)]);
+    if (!Number.isNaN(number)) return code.v128([...new Uint32Array(Float64Array.of(number, number).buffer)]);
   }
   s.scalar(operand);
   code.op('f64.promote_f32');
@@ -292,39 +315,14 @@ export function hardCaseKey({ code }: LaneGroup): void {
   code.op('i32x4.sub');
 }
 
-/** Rounds the sum of two f64 vectors to odd: truncated toward zero, with the last bit set where it is inexact. Its rounding error is an exact f64. */
-export function roundToOdd({ code, temp }: LaneGroup, sum: number, pushProduct: () => void, pushAddend: () => void): void {
-  const [p, rest, e, q] = [temp('v128', product), temp('v128', part), temp('v128', error), temp('v128', sign)];
-  const get = (...locals: number[]): void => locals.forEach((local) => void code.at('local.get', local));
-  pushProduct();
-  code.at('local.set', p);
-  // e = (p - (sum - rest)) + (c - rest), where rest = sum - p.
-  get(p, sum, sum, p);
-  code.op('f64x2.sub');
-  code.at('local.tee', rest);
-  code.op('f64x2.sub');
-  code.op('f64x2.sub');
-  pushAddend();
-  get(rest);
-  code.op('f64x2.sub');
-  code.op('f64x2.add');
-  code.at('local.tee', e);
-  // The sign of error * sum: negative where the sum is too large in magnitude. Of f32 operands no such product underflows; it is a NaN where one is.
-  get(sum);
-  code.op('f64x2.mul');
-  code.at('local.tee', q);
-  code.v128([0, 0, 0, 0]);
-  code.op('f64x2.lt');
-  code.at('local.tee', rest);
-  get(sum);
-  code.op('i64x2.add');
-  get(q);
-  code.v128([0, 0, 0, 0]);
-  code.op('f64x2.gt');
-  get(rest);
-  code.op('v128.or');
-  code.v128(longs(1n));
-  code.op('v128.and');
-  code.op('v128.or');
-  code.at('local.set', sum);
+/** Rounds the sum of two f64 vectors to odd, in its local; the operands are products of f32 values and f32 values. */
+export function roundToOdd(s: LaneGroup, sum: number, pushProduct: () => void, pushAddend: () => void): void {
+  const { code } = s;
+  withScratch(s, 'v128', 3, ([product, rest, signs]) => {
+    pushProduct();
+    code.at('local.set', product);
+    pushTwoSumError(code, 'f64x2', [product, pushAddend], sum, rest);
+    pushRoundedToOddByProduct(code, sum, [rest, signs]);
+    code.at('local.set', sum);
+  });
 }

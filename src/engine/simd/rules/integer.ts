@@ -1,6 +1,7 @@
 /** Vector rules of integer ops. Integers of fewer than 32 bits are held zero-extended in 32-bit lanes; conditions are masks. */
 import { bitsOf, type InstOf, type Value } from '../../../ir/index.ts';
 import type { Binary, Unary } from '../../codegen/emitter.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { cut, type LaneGroup, longOf, type PartWriter, partSigned, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import { evenWords, longs, oddWords, upperHalf, words } from '../lanes/vectors.ts';
 import { shiftEach } from './shift.ts';
@@ -47,16 +48,17 @@ export const highProduct =
   (s: LaneGroup, inst: Binary): PartWriter | undefined => {
     if (inst.type !== 'i32') return undefined;
     return (part) => {
-      const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
       s.part(inst.a, part);
       s.part(inst.b, part);
-      s.code.at('local.set', b);
-      s.code.at('local.set', a);
-      for (const half of ['low', 'high']) {
-        s.code.at('local.get', a);
-        s.code.at('local.get', b);
-        s.code.op(`i64x2.extmul_${half}_i32x4_${sign}`);
-      }
+      withScratch(s, 'v128', 2, ([a, b]) => {
+        s.code.at('local.set', b);
+        s.code.at('local.set', a);
+        for (const half of ['low', 'high']) {
+          s.code.at('local.get', a);
+          s.code.at('local.get', b);
+          s.code.op(`i64x2.extmul_${half}_i32x4_${sign}`);
+        }
+      });
       s.code.shuffle(oddWords);
     };
   };
@@ -72,40 +74,45 @@ export const divided =
   (sign: 's' | 'u', wanted: 'quotient' | 'remainder') =>
   (s: LaneGroup, inst: Binary, value: Value): PartWriter | undefined => {
     if (longOf(s, value) || inst.type === 'i1') return undefined;
-    const { code } = s;
     return (part) => {
-      const [a, b, q] = [s.temp('v128', 0), s.temp('v128', 1), s.temp('v128', 2)];
       for (const operand of [inst.a, inst.b]) {
         if (sign === 's') partSigned(s, operand, part);
         else s.part(operand, part);
       }
-      code.at('local.set', b);
-      code.at('local.set', a);
-      for (const half of [0, 1]) {
-        for (const local of [a, b]) {
-          code.at('local.get', local);
-          if (half === 1) upperHalf(s);
-          code.op(`f64x2.convert_low_i32x4_${sign}`);
-        }
-        code.op('f64x2.div');
-        code.op('f64x2.trunc');
-        code.v128(rounder);
-        code.op('f64x2.add');
-      }
-      code.shuffle(evenWords);
-      code.at('local.get', b);
-      code.v128(words(0));
-      code.op('i32x4.eq');
-      code.op('v128.or');
-      if (wanted === 'remainder') {
-        code.at('local.set', q);
-        for (const local of [a, q, b]) code.at('local.get', local);
-        code.op('i32x4.mul');
-        code.op('i32x4.sub');
-      }
+      writeDivision(s, sign, wanted);
       cut(s, inst.type);
     };
   };
+
+/** Replaces the dividends and divisors on the stack by quotients or remainders. */
+function writeDivision(s: LaneGroup, sign: 's' | 'u', wanted: 'quotient' | 'remainder'): void {
+  const { code } = s;
+  withScratch(s, 'v128', 3, ([a, b, q]) => {
+    code.at('local.set', b);
+    code.at('local.set', a);
+    for (const half of [0, 1]) {
+      for (const local of [a, b]) {
+        code.at('local.get', local);
+        if (half === 1) upperHalf(s);
+        code.op(`f64x2.convert_low_i32x4_${sign}`);
+      }
+      code.op('f64x2.div');
+      code.op('f64x2.trunc');
+      code.v128(rounder);
+      code.op('f64x2.add');
+    }
+    code.shuffle(evenWords);
+    code.at('local.get', b);
+    code.v128(words(0));
+    code.op('i32x4.eq');
+    code.op('v128.or');
+    if (wanted === 'quotient') return;
+    code.at('local.set', q);
+    for (const local of [a, q, b]) code.at('local.get', local);
+    code.op('i32x4.mul');
+    code.op('i32x4.sub');
+  });
+}
 
 /** Packs of a lane group from which throughput matters more than latency, so that a shift is emitted as a multiplication. */
 const minPacksForMultiply = 8;
@@ -145,14 +152,15 @@ export const shift =
 /** A shift left by 1 or 2 of 32-bit lanes, by additions. */
 function doubled(s: LaneGroup, inst: Binary, times: number): PartWriter {
   const { code } = s;
-  const word = s.temp('v128', 0);
   return (part) => {
     s.part(inst.a, part);
-    for (let i = 0; i < times; i++) {
-      code.at('local.tee', word);
-      code.at('local.get', word);
-      code.op('i32x4.add');
-    }
+    withScratch(s, 'v128', 1, ([word]) => {
+      for (let i = 0; i < times; i++) {
+        code.at('local.tee', word);
+        code.at('local.get', word);
+        code.op('i32x4.add');
+      }
+    });
     cut(s, inst.type);
   };
 }
@@ -202,17 +210,18 @@ export const choice =
 
 function choice64(s: LaneGroup, inst: Binary, comparison: string, isSigned: boolean): PartWriter {
   return (part) => {
-    const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
     s.part(inst.a, part);
     s.part(inst.b, part);
-    s.code.at('local.set', b);
-    s.code.at('local.set', a);
-    for (const local of [a, b, a]) s.code.at('local.get', local);
-    if (!isSigned) flipTop(s);
-    s.code.at('local.get', b);
-    if (!isSigned) flipTop(s);
-    s.code.op(`i64x2.${comparison}`);
-    s.code.op('v128.bitselect');
+    withScratch(s, 'v128', 2, ([a, b]) => {
+      s.code.at('local.set', b);
+      s.code.at('local.set', a);
+      for (const local of [a, b, a]) s.code.at('local.get', local);
+      if (!isSigned) flipTop(s);
+      s.code.at('local.get', b);
+      if (!isSigned) flipTop(s);
+      s.code.op(`i64x2.${comparison}`);
+      s.code.op('v128.bitselect');
+    });
   };
 }
 

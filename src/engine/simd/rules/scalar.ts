@@ -4,6 +4,7 @@
  */
 import { bytesOf, elementOf, type InstOf, isPointer, isVector, lanesOf, spaceOf, type Value } from '../../../ir/index.ts';
 import type { Emitter } from '../../codegen/emitter.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { loadOf } from '../../scalar/memory-rules.ts';
 import { ruleOf } from '../../scalar/rules.ts';
 import { type LaneGroup, longOf, numberOf, typeOf } from '../lanes/lane-group.ts';
@@ -14,9 +15,6 @@ import { pushWindow } from '../lanes/leaf-values.ts';
  * an address below it wraps to an index at which every access traps.
  */
 export const bias = 65536;
-
-/** The first scratch local of the scalar compiler's rules. */
-const ofRules = 200;
 
 /** Emits the instruction of a value as a scalar: for all lanes, or for one lane. `index` pushes the memory index of an atomic. */
 export function writeScalar(s: LaneGroup, value: Value, lane?: number, index?: () => void): void {
@@ -66,6 +64,7 @@ export function emitterFor(s: LaneGroup, lane?: number): Emitter {
     code: s.code,
     host: s.host,
     helper: s.helper,
+    scratch: s.scratch,
     leaf: (value) => push(value, 0),
     window: (space) => {
       pushWindow(s, space);
@@ -76,7 +75,6 @@ export function emitterFor(s: LaneGroup, lane?: number): Emitter {
       pushLane: push,
       define: (_, write) => write(),
       set: () => {},
-      scratch: (type, which = 0) => s.temp(type, ofRules + which),
     },
   };
 }
@@ -97,16 +95,16 @@ function addWindow(s: LaneGroup, pointer: Value, op: 'add' | 'sub', lane: number
 
 /** Subtracts the bias from the 32-bit or 64-bit address on the stack; the access has to add it as the static offset. */
 export function biased(s: LaneGroup, addr: Value): void {
-  if (longOf(s, addr)) {
-    const address = s.temp('i64', 1);
-    s.code.at('local.tee', address);
-    s.code.op('i32.wrap_i64');
-    s.code.i32(0);
-    s.code.at('local.get', address);
-    s.code.i64(0xffff_0000n);
-    s.code.op('i64.lt_u');
-    s.code.op('select');
-  }
+  if (longOf(s, addr))
+    withScratch(s, 'i64', 1, ([address]) => {
+      s.code.at('local.tee', address);
+      s.code.op('i32.wrap_i64');
+      s.code.i32(0);
+      s.code.at('local.get', address);
+      s.code.i64(0xffff_0000n);
+      s.code.op('i64.lt_u');
+      s.code.op('select');
+    });
   s.code.i32(bias);
   s.code.op('i32.sub');
 }
@@ -119,10 +117,11 @@ function loadScalar(s: LaneGroup, inst: InstOf<'load'>, push: () => void): void 
   biased(s, inst.addr);
   const lanes = lanesOf(inst.type);
   if (lanes === 1) return s.code.access(name, 1, bias);
-  const base = s.temp('i32', 2);
-  s.code.at('local.set', base);
-  for (let lane = 0; lane < lanes; lane++) {
-    s.code.at('local.get', base);
-    s.code.access(name, 1, bias + lane * bytesOf(element));
-  }
+  withScratch(s, 'i32', 1, ([base]) => {
+    s.code.at('local.set', base);
+    for (let lane = 0; lane < lanes; lane++) {
+      s.code.at('local.get', base);
+      s.code.access(name, 1, bias + lane * bytesOf(element));
+    }
+  });
 }

@@ -5,6 +5,7 @@ import type { Host } from '../../../../engine/codegen/host.ts';
 import { eachParticipant } from '../../../../engine/codegen/lane-loop.ts';
 import type { Plan } from '../../../../engine/codegen/plan.ts';
 import type { Collective } from '../../../../engine/codegen/regions.ts';
+import { withScratch } from '../../../../engine/codegen/scratch.ts';
 import { continuation, syncPointOf } from '../../../../engine/codegen/split-at-sync-points.ts';
 import { bytesOf, elementOf, type InstOf, type Kernel, lanesOf, type Roots, rootsOf, type Type, type Value } from '../../../../ir/index.ts';
 import type { Code, WasmModule } from '../../../../wasm/index.ts';
@@ -216,19 +217,20 @@ function writeBlockStart({ state, kinds, plan, kernel }: Parts, code: Code): voi
 function writeMembers({ state, host, kinds, sites }: Parts, e: SanitizerWriter, inst: InstOf<'members'>, value: Value): void {
   if (!kinds.has('sync')) return;
   const { code } = e;
-  const at = e.values.scratch('i32', 5);
-  code.at('global.get', host.globals.thread);
-  code.i32(3);
-  code.op('i32.shl');
-  code.at('global.get', state.globals['thread.members']);
-  code.op('i32.add');
-  code.at('local.set', at);
-  code.at('local.get', at);
-  e.values.push(inst.a);
-  code.access('i32.store', 4);
-  code.at('local.get', at);
-  code.i32(sites.of(value));
-  code.access('i32.store', 4, 4);
+  withScratch(e, 'i32', 1, ([at]) => {
+    code.at('global.get', host.globals.thread);
+    code.i32(3);
+    code.op('i32.shl');
+    code.at('global.get', state.globals['thread.members']);
+    code.op('i32.add');
+    code.at('local.set', at);
+    code.at('local.get', at);
+    e.values.push(inst.a);
+    code.access('i32.store', 4);
+    code.at('local.get', at);
+    code.i32(sites.of(value));
+    code.access('i32.store', 4, 4);
+  });
 }
 
 function writeMeet(check: number, code: Code, meeting: Collective, { base, last, mask }: CollectiveLocals): void {
