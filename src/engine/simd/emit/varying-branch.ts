@@ -56,12 +56,13 @@ export function writeVaryingBranch(branch: VaryingBranch): void {
   const isThen = likelySuccessor(kernel, end) === end.then;
   const hasLikelyTest = emitCheapTest(branch, isThen);
   if (emitCheapTest(branch, !isThen) && hasLikelyTest) return writeMaskBranch(branch);
-  const answer = group.temp('i32', 30);
+  const answer = group.scratch.take('i32');
   writeUniformTest(group, end.cond, answer);
   const restore = values.snapshot(kernel.blocks[id]!);
   branch.nest.either(
     () => {
       code.at('local.get', answer);
+      group.scratch.give(answer);
       branch.nest.either(
         () => branch.jump(id, end.then),
         () => branch.jump(id, end.else),

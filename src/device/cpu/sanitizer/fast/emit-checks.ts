@@ -1,5 +1,6 @@
 /** Writes guards into the code of strips: once for all lanes where these access one place or lie side by side, else lane by lane. */
 
+import { withScratch } from '../../../../engine/codegen/scratch.ts';
 import { ifActive } from '../../../../engine/simd/emit/memory-access.ts';
 import type { CheckEmitters } from '../../../../engine/simd/lanes/lane-group.ts';
 import { type LaneGroup, shapeOf } from '../../../../engine/simd/lanes/lane-group.ts';
@@ -14,9 +15,6 @@ import type { Guard, Guards, Reached } from './insert-checks.ts';
 import { giveUpIfAny, giveUpIfOf } from './lane-checks.ts';
 import { writeBelow, writeMembers, writeWithin } from './range-checks.ts';
 import { cellBits, giveUpIf, type QuickState } from './shadow-state.ts';
-
-/** Scratch locals of guards are apart from those of others. */
-const scratch = 400;
 
 interface Parts {
   readonly guards: Guards;
@@ -45,9 +43,17 @@ interface At extends Parts {
   readonly offset: number;
 }
 
-function writeGuard(parts: Parts, s: LaneGroup, { a, number }: InstOf<'guard'>): void {
+function writeGuard(parts: Parts, s: LaneGroup, inst: InstOf<'guard'>): void {
+  withScratch(s, 'i32', 2, ([address, offset]) => writeGuardWith(parts, s, inst, { address, offset }));
+}
+
+function writeGuardWith(
+  parts: Parts,
+  s: LaneGroup,
+  { a, number }: InstOf<'guard'>,
+  { address, offset }: Pick<At, 'address' | 'offset'>,
+): void {
   const guard = parts.guards.list[number]!;
-  const [address, offset] = [s.temp('i32', scratch), s.temp('i32', scratch + 1)];
   const at: At = { ...parts, s, guard, reached: parts.guards.reached[guard.reached]!, index: guard.reached, address, offset };
   const [shape, stride] = [shapeOf(s, a), s.plan.shapes.stride[a]!];
   const isLocal = guard.space === 'local';
@@ -225,54 +231,62 @@ function writeDenseShadow(at: At): void {
 
 /** Lanes in places of their own; `step` is from each to the next, where that is the same. */
 function writeApart(at: At, a: Value, step: number | undefined): void {
-  const { s, guard, looks } = at;
+  const { s, guard } = at;
   const { code } = s;
   pushBytes(at);
   code.i32(guard.bytes);
   code.op('i32.lt_u');
   giveUpIfAny(s);
-  const addresses = s.temp('v128', scratch);
-  for (let pack = 0; pack < s.plan.packs; pack++) {
-    s.part(a, pack);
-    code.at('local.set', addresses);
-    pushOffsets(at, addresses, pack);
-    pushBytes(at);
-    code.i32(guard.bytes);
-    code.op('i32.sub');
-    code.op('i32x4.splat');
-    code.op('i32x4.gt_u');
-    if (guard.align > 1) {
-      code.at('local.get', addresses);
-      code.v128(words(guard.align - 1));
-      code.op('v128.and');
-      code.v128(words(0));
-      code.op('i32x4.ne');
-      code.op('v128.or');
+  withScratch(s, 'v128', 1, ([addresses]) => {
+    for (let pack = 0; pack < s.plan.packs; pack++) {
+      s.part(a, pack);
+      code.at('local.set', addresses);
+      writePackApart(at, addresses, pack, step === undefined);
     }
-    giveUpIfOf(s, pack);
-    if (!needsShadow(at) || step !== undefined) continue;
-    pushHasShadow(at);
-    code.open('if');
-    for (let lane = 0; lane < 4; lane++)
-      ifActive(s, 4 * pack + lane, () => {
-        code.at('local.get', addresses);
-        code.lane('i32x4.extract_lane', lane);
-        code.at('local.set', at.address);
-        const isShort = skipAlike(at);
-        code.at('local.get', at.address);
-        code.at('local.get', s.frame.first);
-        code.i32(4 * pack + lane);
-        code.op('i32.add');
-        pushReached(at);
-        code.at('call', looks.one(guard));
-        if (isShort) code.end();
-      });
-    code.end();
-  }
+  });
   if (!needsShadow(at) || step === undefined) return;
   pushHasShadow(at);
   code.open('if');
   callSome(at, step, undefined);
+  code.end();
+}
+
+/** The addresses of one pack, in a local; each lane's shadow is looked at by itself where `byLane` says so. */
+function writePackApart(at: At, addresses: number, pack: number, byLane: boolean): void {
+  const { s, guard, looks } = at;
+  const { code } = s;
+  pushOffsets(at, addresses, pack);
+  pushBytes(at);
+  code.i32(guard.bytes);
+  code.op('i32.sub');
+  code.op('i32x4.splat');
+  code.op('i32x4.gt_u');
+  if (guard.align > 1) {
+    code.at('local.get', addresses);
+    code.v128(words(guard.align - 1));
+    code.op('v128.and');
+    code.v128(words(0));
+    code.op('i32x4.ne');
+    code.op('v128.or');
+  }
+  giveUpIfOf(s, pack);
+  if (!needsShadow(at) || !byLane) return;
+  pushHasShadow(at);
+  code.open('if');
+  for (let lane = 0; lane < 4; lane++)
+    ifActive(s, 4 * pack + lane, () => {
+      code.at('local.get', addresses);
+      code.lane('i32x4.extract_lane', lane);
+      code.at('local.set', at.address);
+      const isShort = skipAlike(at);
+      code.at('local.get', at.address);
+      code.at('local.get', s.frame.first);
+      code.i32(4 * pack + lane);
+      code.op('i32.add');
+      pushReached(at);
+      code.at('call', looks.one(guard));
+      if (isShort) code.end();
+    });
   code.end();
 }
 

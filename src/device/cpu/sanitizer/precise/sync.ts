@@ -1,6 +1,6 @@
 /** What is wrong where threads wait for each other: barriers that part of them is at, masks that do not name who comes. */
 
-import { gone, waiting } from '../../../../engine/codegen/kernel-code.ts';
+import { atBarrier, exited } from '../../../../engine/codegen/kernel-code.ts';
 import type { Plan } from '../../../../engine/codegen/plan.ts';
 import { continuation, syncPointsOf } from '../../../../engine/codegen/split-at-sync-points.ts';
 import type { Site } from '../../observe/sites.ts';
@@ -14,7 +14,7 @@ export interface SyncMemory {
 }
 
 export interface SyncWatch {
-  /** Every thread of the block waits or is gone. */
+  /** Every thread of the block waits or has exited. */
   released(threads: number): void;
   /** The lanes of a mask, of the warp from `base` to `last`, have come to a meeting. */
   meet(base: number, last: number, mask: number): void;
@@ -38,11 +38,11 @@ export function watchSync(around: Around): SyncWatch {
   return {
     released(threads) {
       const { states } = around.memory;
-      let [first, isOne] = [gone, true];
+      let [first, isOne] = [exited, true];
       for (let thread = 0; thread < threads && isOne; thread++) {
         const state = states[thread]!;
-        if (first === gone) first = state;
-        isOne = state === gone || state === first;
+        if (first === exited) first = state;
+        isOne = state === exited || state === first;
       }
       if (isOne) return;
       const parted = partedThreads(states);
@@ -71,7 +71,7 @@ interface Parted {
 
 /** Two threads that wait at different barriers, of one warp where there are such. */
 function partedThreads(states: Int32Array): Parted | undefined {
-  const waits = (thread: number): boolean => states[thread] !== gone;
+  const waits = (thread: number): boolean => states[thread] !== exited;
   const lanes = Array.from(states.keys()).filter(waits);
   const differs = (a: number, b: number): boolean => states[a] !== states[b];
   for (const [i, there] of lanes.entries()) {
@@ -83,7 +83,7 @@ function partedThreads(states: Int32Array): Parted | undefined {
 }
 
 function reportParted(around: Around, barriers: ReadonlyMap<number, number>, states: Int32Array, { here, there, isInWarp }: Parted): void {
-  const siteAt = (thread: number): Site | undefined => around.siteOf(barriers.get(states[thread]! & ~waiting)!);
+  const siteAt = (thread: number): Site | undefined => around.siteOf(barriers.get(states[thread]! & ~atBarrier)!);
   const [first, second] = [siteAt(here), siteAt(there)];
   const count = (thread: number): number => states.filter((state) => state === states[thread]).length;
   const say = (thread: number): string => `${count(thread)} at one, ${describeOther(thread, around.about.blockShape)} among them`;
@@ -105,7 +105,7 @@ function checkMembers(around: Around, base: number, last: number, taking: number
   const states = around.plan.regions.schedule === 'warp' ? around.memory.states : undefined;
   const isThere = (lane: number): boolean => ((taking >>> lane) & 1) === 1;
   /** Threads that are not in the block have left it as those have that returned. */
-  const hasLeft = (lane: number): boolean => base + lane >= last || (states !== undefined && states[base + lane] === gone);
+  const hasLeft = (lane: number): boolean => base + lane >= last || (states !== undefined && states[base + lane] === exited);
   const maskOf = (lane: number): number => members[2 * (base + lane)]!;
   const siteNumber = (lane: number): number => members[2 * (base + lane) + 1]!;
   for (let lane = 0; lane < last - base; lane++) {
