@@ -60,7 +60,7 @@ test('devices that disagree are told so', () => {
   assert.match(out, /^0 vector_add_param_0: f32\[1024\] same$/m);
   assert.match(
     out,
-    /2 .* DIFFERS in 1024 of 1024 elements, first at 0: cuda 0, cpu 0\.5, .*, written by thread \(0, 0, 0\) of block \(0, 0, 0\) in line \d+/,
+    /2 .* DIFFERS in 1024 of 1024 elements, first at 0: cuda 0, cpu 0\.5, .*, written by thread \(0, 0, 0\) of block \(0, 0, 0\) at line \d+/,
   );
 });
 

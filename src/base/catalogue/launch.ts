@@ -174,7 +174,7 @@ export const launch = entries({
   CM5050: {
     severity: 'error',
     title: 'no such buffer',
-    message: '`--{word} {index}` names no buffer: {why}',
+    message: '`--{option} {index}` names no buffer: {why}',
     page: 'Arguments are counted from 0 in the order of the kernel parameters; only buffers can be printed, saved or checked.',
   },
   CM5051: {

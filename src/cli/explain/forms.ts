@@ -1,4 +1,4 @@
-/** What the instruction table says of an opcode, for people. */
+/** The rows of an opcode in the instruction table, as text. */
 import { closest } from '../../base/closest.ts';
 import { isMatch, matchForm, type Row, rowsByName } from '../../ptx/index.ts';
 
@@ -10,7 +10,7 @@ export interface ExplainedForm {
   readonly text: string;
 }
 
-/** The form of an instruction (`add.s32`), or all forms of an opcode (`add`), or why there are none. */
+/** The form of an instruction (`add.s32`) or all forms of an opcode (`add`); an error message if there are none. */
 export function explainForms(word: string): ExplainedForm[] | string {
   const [name = word, ...modifiers] = word.split('.');
   const form = modifiers.length > 0 ? matchForm(name, modifiers) : undefined;
@@ -18,7 +18,7 @@ export function explainForms(word: string): ExplainedForm[] | string {
   const rows = rowsByName().get(name);
   if (rows) return rows.map(explainRow);
   const near = closest(name, rowsByName().keys());
-  return `\`${word}\` is neither a code nor an instruction of the table${near === undefined ? '' : `: did you mean \`${near}\`?`}`;
+  return `\`${word}\` is neither a diagnostic code nor a PTX instruction${near === undefined ? '' : `; did you mean \`${near}\`?`}`;
 }
 
 function explainRow(row: Row): ExplainedForm {
@@ -36,7 +36,7 @@ function explainRow(row: Row): ExplainedForm {
   return { syntax: row.syntax, doc: row.doc, source: row.source, status, text: lines.join('\n') };
 }
 
-/** A status in a few words. */
+/** A status as a phrase. */
 function statusText(status: Row['status']): string {
   if (status === 'exact') return 'Exact';
   return 'refused' in status ? `Not supported: ${status.refused}` : `Approximate: ${status.approximate}`;
