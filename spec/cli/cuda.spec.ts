@@ -67,7 +67,7 @@ test('devices that disagree are told so', () => {
 test('without a driver, exit code 4', () => {
   const { code, out, err } = cli(['run', join(examples, 'saxpy.ptx'), '--device', 'cuda'], '/nowhere/libcuda.so.1');
   assert.equal([code, out], [4, '']);
-  assert.match(err, /device `cuda` is not on this machine\n.*there is no CUDA driver here \(\/nowhere\/libcuda\.so\.1\)/);
+  assert.match(err, /device `cuda` is not available on this machine\n.*there is no CUDA driver here \(\/nowhere\/libcuda\.so\.1\)/);
 });
 
 all.run();

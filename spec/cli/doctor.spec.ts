@@ -34,7 +34,7 @@ test('one that does not is broken, with what Metal said', async () => {
   fake.set('no pipeline', 1);
   const { state: is, detail, next } = await metalFinding(state, terminal, open);
   assert.is(is, 'broken');
-  assert.match(detail, /^Fake M1, by the shim: Metal makes no pipeline of kernel `doctor`: Compiler encountered an internal error/);
+  assert.match(detail, /^Fake M1, by the shim: Metal cannot create a pipeline for kernel `doctor`: Compiler encountered an internal error/);
   assert.match(next!, /report it/);
   checkFake(fake);
 });

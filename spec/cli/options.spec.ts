@@ -138,7 +138,10 @@ for (const [argv, words] of unsorted)
 test('too few and too many arguments', () => {
   const none = { positionals: [], options: new Map() };
   assert.match(positionalCountProblem(command('build'), none)!, /`cumetal build` requires a file/);
-  assert.match(positionalCountProblem(command('build'), { ...none, positionals: ['a', 'b'] })!, /unexpected argument `b` for `cumetal build`/);
+  assert.match(
+    positionalCountProblem(command('build'), { ...none, positionals: ['a', 'b'] })!,
+    /unexpected argument `b` for `cumetal build`/,
+  );
 });
 
 test('typed options override the launch lines of a file, and lists are appended to', () => {

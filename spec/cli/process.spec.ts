@@ -122,8 +122,8 @@ const codes: [code: number, words: string[], where: 'out' | 'err', says: RegExp]
   [0, ['run', 'affine.ptx', ...overrun, '--sanitize=race'], 'out', /affine/],
   [0, ['run', 'affine.ptx', ...args, '--sanitize'], 'out', /affine/],
   [0, ['explain', 'CM6120'], 'out', /race in a block/],
-  [0, ['explain', 'CM5012'], 'out', /kind of argument/],
-  [0, ['explain', 'W-GPU-4040'], 'out', /\[CM2210\]: barrier in divergent flow/],
+  [0, ['explain', 'CM5012'], 'out', /argument kind mismatch/],
+  [0, ['explain', 'W-GPU-4040'], 'out', /\[CM2210\]: barrier in divergent control flow/],
   [0, ['explain', 'add.s32'], 'out', /add/],
   [0, ['explain'], 'out', /CM1101/],
   [0, ['devices'], 'out', /^cpu: /m],
@@ -137,7 +137,7 @@ const codes: [code: number, words: string[], where: 'out' | 'err', says: RegExp]
   [1, ['validate', 'cut.metallib'], 'out', /CM40/],
   [1, ['inspect', 'cut.metallib'], 'err', /error\[CM40/],
   [1, ['run', 'cut.metallib'], 'err', /error\[CM40/],
-  [4, ['run', 'affine.ptx', '--device', 'cuda'], 'err', /device `cuda` is not on this machine/],
+  [4, ['run', 'affine.ptx', '--device', 'cuda'], 'err', /device `cuda` is not available on this machine/],
   [0, ['run', 'affine.ptx', ...args, '--print', '0'], 'out', /0 \| {1,2}5 {1,2}7 {1,2}9 11/],
   [0, ['run', 'affine.ptx', ...args, '--check', '0=want.bin'], 'out', /check 0 .*: pass/],
   [0, ['run', 'lines.ptx'], 'out', /100 102 104 106 108 110 112 114/],
@@ -150,7 +150,7 @@ const codes: [code: number, words: string[], where: 'out' | 'err', says: RegExp]
   [1, ['run', 'affine.ptx', '--kernel', 'afine', ...args], 'err', /afine/],
 ];
 if (process.platform !== 'darwin')
-  codes.push([4, ['run', 'affine.ptx', '--device', 'metal'], 'err', /device `metal` is not on this machine/]);
+  codes.push([4, ['run', 'affine.ptx', '--device', 'metal'], 'err', /device `metal` is not available on this machine/]);
 for (const [code, words, where, says] of codes) {
   test(`exit ${code}: cumetal ${words.join(' ')}`, () => {
     const ran = cli(words);
@@ -275,10 +275,10 @@ test('more shared memory than Apple GPUs have, declared or given by the launch, 
   const given = cli(['run', 'given.ptx', '--shared', '232448', ...launch]);
   assert.match(given.out, /compiled for `--target cpu`, because the launch needs 232448 bytes of shared memory, and Apple GPUs have 32768/);
   assert.match(given.out, /u32\[4\]\n.* 3 +2 +1 +0\n/);
-  assert.match(cli(['run', 'given.ptx', '--shared', '232452', ...launch]).err, /232452 bytes of shared memory are more than the 232448/);
+  assert.match(cli(['run', 'given.ptx', '--shared', '232452', ...launch]).err, /232452 bytes of shared memory exceed the device limit of 232448/);
   assert.match(
     cli(['run', 'given.ptx', '--shared', '32772', '--target', 'macos14', ...launch]).err,
-    /32772 bytes of shared memory are more than the 32768/,
+    /32772 bytes of shared memory exceed the device limit of 32768/,
   );
   assert.is(cli(['build', 'declared.ptx', '--target', 'cpu', '-o', 'declared.metallib']).code, 0);
   assert.match(cli(['run', 'declared.metallib', ...launch]).out, /u32\[4\]\n.* 3 +2 +1 +0\n/);

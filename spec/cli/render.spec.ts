@@ -77,7 +77,7 @@ test('no file at all', () => {
   diagnostics.report('CM6001', { name: 'cuda' });
   assert.is(
     renderDiagnostic(diagnostics.list[0]!),
-    'error[CM6001]: device `cuda` is not on this machine\n  = help: `cumetal devices` lists what is here\n',
+    'error[CM6001]: device `cuda` is not available on this machine\n  = help: `cumetal devices` lists the available devices\n',
   );
 });
 

@@ -108,7 +108,10 @@ test('files are written, and what cannot be shown is said', () => {
   assert.equal(written['a.bin'], Uint8Array.from([1, 2, 3, 4]));
   assert.equal(
     got.diagnostics.list.map((d) => d.message),
-    ['`--print 1` names no buffer: argument 1 of `increment` is a value', '`--print 7` names no buffer: `increment` has 2 arguments'],
+    [
+      '`--print 1` does not name a buffer: argument 1 of `increment` is a value',
+      '`--print 7` does not name a buffer: `increment` has 2 arguments',
+    ],
   );
 });
 

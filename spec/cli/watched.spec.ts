@@ -47,7 +47,10 @@ test('a table of lines, with what each costs', async () => {
   assert.is(code, 0);
   // 16 blocks of 8 warps; 4000 of 4096 threads compute, so that the last warp with work is whole and three have none.
   assert.match(out, /grid 16 x 1 x 1, block 256 x 1 x 1, 128 warps/);
-  assert.match(out, /global loads: 250 requests, 4 sectors and 1 cache lines per request \(minimum 4 sectors\), 100 % of the fetched bytes used/);
+  assert.match(
+    out,
+    /global loads: 250 requests, 4 sectors and 1 cache lines per request \(minimum 4 sectors\), 100 % of the fetched bytes used/,
+  );
   assert.match(out, /floating-point operations: 8000 f32/);
   assert.match(out, /32000 distinct bytes read, 16000 written; 48000 bytes of sectors requested; 0\.167 to 0\.167 operations per byte/);
   // A sixth of 4.8 TB/s.
