@@ -275,7 +275,10 @@ test('more shared memory than Apple GPUs have, declared or given by the launch, 
   const given = cli(['run', 'given.ptx', '--shared', '232448', ...launch]);
   assert.match(given.out, /compiled for `--target cpu`, because the launch needs 232448 bytes of shared memory, and Apple GPUs have 32768/);
   assert.match(given.out, /u32\[4\]\n.* 3 +2 +1 +0\n/);
-  assert.match(cli(['run', 'given.ptx', '--shared', '232452', ...launch]).err, /232452 bytes of shared memory exceed the device limit of 232448/);
+  assert.match(
+    cli(['run', 'given.ptx', '--shared', '232452', ...launch]).err,
+    /232452 bytes of shared memory exceed the device limit of 232448/,
+  );
   assert.match(
     cli(['run', 'given.ptx', '--shared', '32772', '--target', 'macos14', ...launch]).err,
     /32772 bytes of shared memory exceed the device limit of 32768/,
