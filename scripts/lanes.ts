@@ -11,10 +11,10 @@ import { SourceFile } from '../src/base/source.ts';
 import { readModule } from '../src/bitcode/index.ts';
 import { compile } from '../src/compile/index.ts';
 import { expandMatmul } from '../src/engine/scalar/matmul.ts';
-import type { StripPlan } from '../src/engine/simd/analysis/plan.ts';
-import { compileStrips } from '../src/engine/simd/emit/module.ts';
+import type { SimdPlan } from '../src/engine/simd/analysis/plan.ts';
+import { compileSimd } from '../src/engine/simd/emit/module.ts';
 import { strideOf } from '../src/engine/simd/emit/strided-access.ts';
-import type { Strip } from '../src/engine/simd/lanes/lane-group.ts';
+import type { LaneGroup } from '../src/engine/simd/lanes/lane-group.ts';
 import { partWriter } from '../src/engine/simd/rules/index.ts';
 import { operandsOf, runPasses, standardPasses, type Value } from '../src/ir/index.ts';
 import { readMetallib } from '../src/metallib/index.ts';
@@ -70,7 +70,7 @@ function readEntry(file: SourceFile, entry: string): void {
       if (!raised) continue;
       runPasses(raised.kernel, standardPasses);
       expandMatmul(raised.kernel);
-      const made = compileStrips(raised.kernel, [256, 1, 1], { fma: 'exact' });
+      const made = compileSimd(raised.kernel, [256, 1, 1], { fma: 'exact' });
       if ('why' in made) see(alone, made.why, name);
       else {
         totals.strips++;
@@ -83,9 +83,9 @@ function readEntry(file: SourceFile, entry: string): void {
   }
 }
 
-function readPlan(plan: StripPlan, name: string): void {
+function readPlan(plan: SimdPlan, name: string): void {
   const { kernel, shapes: known } = plan;
-  const s = { plan, kernel, fma: 'exact', temp: () => 0 } as unknown as Strip;
+  const s = { plan, kernel, fma: 'exact', temp: () => 0 } as unknown as LaneGroup;
   for (const id of known.cfg.order)
     for (const value of kernel.blocks[id]!.body) {
       const what = laneByLane(s, value);
@@ -94,7 +94,7 @@ function readPlan(plan: StripPlan, name: string): void {
 }
 
 /** What an instruction is called that is done lane by lane. */
-function laneByLane(s: Strip, value: Value): string | undefined {
+function laneByLane(s: LaneGroup, value: Value): string | undefined {
   const inst = s.kernel.insts[value]!;
   const shape = (of: Value): number => s.plan.shapes.shape[of]!;
   if (inst.op === 'atomic' || inst.op === 'cas') return `${inst.op} ${inst.type}`;
@@ -105,7 +105,7 @@ function laneByLane(s: Strip, value: Value): string | undefined {
     return strideOf(s, inst.addr) === undefined ? `${inst.op} ${type}, anywhere` : undefined;
   }
   if (shape(value) < 2) return undefined;
-  if (inst.op === 'shuffle') return s.plan.permutations.has(value) ? undefined : `shuffle ${inst.type} through memory`;
+  if (inst.op === 'shuffle') return s.plan.staticShuffles.has(value) ? undefined : `shuffle ${inst.type} through memory`;
   if (inst.op === 'fma' && inst.type === 'f32') return undefined;
   if (['ballot', 'reduce', 'fence', 'barrier', 'syncwarp', 'const', 'param', 'variable', 'sreg'].includes(inst.op)) return undefined;
   if (partWriter(s, value) !== undefined) return undefined;

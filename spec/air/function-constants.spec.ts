@@ -2,6 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type GivenConstant, reflectModule } from '../../src/air/index.ts';
+import { bytesOfConstant } from '../../src/air/raise/function-constants.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { readModule } from '../../src/bitcode/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
@@ -108,6 +109,35 @@ need(test, ['llvm-as-14'], 'what is missing, unknown, or not of its type is said
   assert.match(wrong('flag', 2), /^CM4055 .*`true` or `false`/);
   assert.match(wrong('steps', [1, 2]), /^CM4055 .*3 values, and 2/);
   assert.match(wrong('scale', true), /^CM4055 .*a number/);
+});
+
+test('integers from the least to the most of their type, and no others', () => {
+  for (const [name, bits] of Object.entries({ char: 8, short: 16, int: 32, long: 64 })) {
+    const half = 1n << BigInt(bits - 1);
+    for (const [type, least] of [
+      [name, -half],
+      [`u${name}`, 0n],
+    ] as const) {
+      const bytesOf = (value: bigint): string => {
+        const bytes = bytesOfConstant(type, value);
+        return 'why' in bytes ? bytes.why : Buffer.from(bytes).reverse().toString('hex');
+      };
+      const most = least + 2n * half - 1n;
+      for (const value of [least, least + 1n, 1n, most])
+        assert.is(
+          bytesOf(value),
+          BigInt.asUintN(bits, value)
+            .toString(16)
+            .padStart(bits / 4, '0'),
+          `${type} ${value}`,
+        );
+      for (const value of [least - 1n, most + 1n]) assert.is(bytesOf(value), `it is from ${least} to ${most}`, type);
+    }
+  }
+  assert.equal(bytesOfConstant('float', 1.5), Uint8Array.of(0, 0, 0xc0, 0x3f));
+  assert.equal(bytesOfConstant('half', -2), Uint8Array.of(0, 0xc0));
+  assert.equal(bytesOfConstant('bfloat', 1), Uint8Array.of(0x80, 0x3f));
+  assert.equal(bytesOfConstant('ushort3', [1, 258, 65535]), Uint8Array.of(1, 0, 2, 1, 0xff, 0xff));
 });
 
 need(test, ['llvm-as-14'], 'they are described without any being given', () => {

@@ -6,12 +6,16 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { emitKernel, reflectModule, targets } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { writeModule } from '../../src/bitcode/index.ts';
 import type { Metadata, MetadataNode, Module } from '../../src/bitcode/model.ts';
 import { spell } from '../../src/bitcode/types.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 import { oneBlock, pointerParam, valueParam, vectorAdd } from '../support/kernels.ts';
+import { llvmText, scratch } from '../support/llvm.ts';
+import { need } from '../support/need.ts';
 
 const test = suite('air metadata');
+const keep = scratch();
 
 const leaf = (m: Metadata | undefined): string => {
   if (!m) return 'null';
@@ -41,6 +45,31 @@ test('kernel node: Apple’s fields, one by one', () => {
     buffer(2, 'air.read_write', 'c'),
     '{i32 3, !"air.buffer", !"air.buffer_size", i32 4, !"air.location_index", i32 3, i32 1, !"air.read", !"air.address_space", i32 2, !"air.arg_type_size", i32 4, !"air.arg_type_align_size", i32 4, !"air.arg_type_name", !"uint", !"air.arg_name", !"n"}',
     '{i32 4, !"air.thread_position_in_grid", !"air.arg_type_name", !"uint", !"air.arg_name", !"gid"}',
+  ]);
+});
+
+test('places of threads along y and z: a vector of three, of which what is wanted is a part', () => {
+  const kernel = oneBlock('places', [pointerParam('out', 0, 'i32', 'write')], (b) => {
+    const sum = b.add(b.sreg('i32', { name: 'tid.y' }), b.add(b.sreg('i32', { name: 'ctaid.z' }), b.sreg('i32', { name: 'laneid' })));
+    b.store(b.param('ptr.global', { index: 0 }), sum, { align: 4, volatile: false });
+  });
+  const args = named(emitKernel(kernel, targets.macos14, new Diagnostics()), 'air.kernel')[0]!.operands[2] as MetadataNode;
+  assert.equal(args.operands.slice(1).map(leaf), [
+    '{i32 1, !"air.thread_position_in_threadgroup", !"air.arg_type_name", !"uint3", !"air.arg_name", !"tid"}',
+    '{i32 2, !"air.threadgroup_position_in_grid", !"air.arg_type_name", !"uint3", !"air.arg_name", !"ctaid"}',
+    '{i32 3, !"air.thread_index_in_simdgroup", !"air.arg_type_name", !"uint", !"air.arg_name", !"laneid"}',
+  ]);
+});
+
+need(test, ['llvm-dis-14'], 'attributes of parameters, as LLVM reads them: who reads and writes, and that a value is there whole', () => {
+  const text = llvmText(keep('vector_add.bc', writeModule(emit())));
+  const [, params] = /define void @vector_add\((.*)\) /.exec(text)!;
+  assert.equal(params!.split(', '), [
+    'float addrspace(1)* noundef readonly %0',
+    'float addrspace(1)* noundef readonly %1',
+    'float addrspace(1)* noundef writeonly %2',
+    'i32 addrspace(2)* nocapture noundef readonly align 4 dereferenceable(4) %3',
+    'i32 noundef %4',
   ]);
 });
 

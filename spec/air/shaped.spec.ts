@@ -168,6 +168,58 @@ function overflowing(name: string): [number, number][] {
   return pairs.map((_, i) => [words[2 * i]!, words[2 * i + 1]!]);
 }
 
+/** What a kernel with an array of so many words as a value leaves, whose last word is 9; or what is said of it. */
+function arrayValue(count: number): number[] | string {
+  const type = `{ i32, [${count} x i32] }`;
+  const text = airModule(
+    [buffer],
+    `  %a = insertvalue ${type} undef, i32 7, 0
+  %b = insertvalue ${type} %a, i32 9, 1, ${count - 1}
+  %c = insertvalue ${type} %b, i32 8, 1, 0
+  %array = extractvalue ${type} %c, 1
+  %last = extractvalue [${count} x i32] %array, ${count - 1}
+  %first = extractvalue [${count} x i32] %array, 0
+  %head = extractvalue ${type} %c, 0
+  %sum = add i32 %head, %first
+  store i32 %sum, i32 addrspace(1)* %p0, align 4
+  %to = getelementptr i32, i32 addrspace(1)* %p0, i64 1
+  store i32 %last, i32 addrspace(1)* %to, align 4`,
+  );
+  try {
+    const [after] = launchMetallib(airLibrary(text), { kernel: 'k', blocks: 1, threads: 1, args: [new Uint32Array(2)] });
+    return [...new Uint32Array(after!.slice().buffer)];
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+need(test, ['llvm-as-14'], 'values of structs and arrays, of which large ones are refused', () => {
+  assert.equal(arrayValue(2), [15, 9]);
+  assert.equal(arrayValue(16), [15, 9]);
+  assert.match(String(arrayValue(257)), /values of type \[257 x i32\]/);
+});
+
+need(test, ['llvm-as-14'], 'a truth value is a byte in memory', () => {
+  const text = airModule(
+    [buffer],
+    `  %word = load i32, i32 addrspace(1)* %p0, align 4
+  %is = icmp ugt i32 %word, 4
+  %flags = bitcast i32 addrspace(1)* %p0 to i1 addrspace(1)*
+  %second = getelementptr i1, i1 addrspace(1)* %flags, i64 1
+  store i1 %is, i1 addrspace(1)* %second, align 1
+  %again = load i1, i1 addrspace(1)* %second, align 1
+  %wide = select i1 %again, i32 10, i32 20
+  %to = getelementptr i32, i32 addrspace(1)* %p0, i64 1
+  store i32 %wide, i32 addrspace(1)* %to, align 4`,
+  );
+  const left = (first: number): number[] => {
+    const [after] = launchMetallib(airLibrary(text), { kernel: 'k', blocks: 1, threads: 1, args: [Uint32Array.of(first, 0)] });
+    return [...new Uint32Array(after!.slice().buffer)];
+  };
+  assert.equal(left(5), [0x0105, 10]);
+  assert.equal(left(4), [0x0004, 20]);
+});
+
 const operations = { add: (x: bigint, y: bigint) => x + y, sub: (x: bigint, y: bigint) => x - y, mul: (x: bigint, y: bigint) => x * y };
 for (const [operation, of] of Object.entries(operations))
   for (const sign of ['s', 'u'] as const)

@@ -92,7 +92,7 @@ need(test, tools, 'a buffer that is too small is seen by the oracle, and by the 
   assert.match(complaints, /argument 2/);
 });
 
-const withoutBarriers = (name: string): Uint8Array => {
+const cutAtBarriers = (name: string): Uint8Array => {
   const source = new SourceFile(`${name}.ptx`, exampleText(name).replace(/^\s*bar\.sync.*$/gm, ''));
   const compiled = compile(source, {}, new Diagnostics(source));
   return compiled!.metallib;
@@ -101,7 +101,7 @@ const withoutBarriers = (name: string): Uint8Array => {
 need(test, tools, 'a missing barrier is seen by one of the orders', () => {
   const plan = recordedLaunch('scan');
   const right = launchOnCpu(compileExample('scan').metallib, plan).outputs.find((output) => output.expect)!;
-  const runs = ['fwd', 'rev'].map((order) => runOracle(withoutBarriers('scan'), plan, order).buffers.get(right.index)!);
+  const runs = ['fwd', 'rev'].map((order) => runOracle(cutAtBarriers('scan'), plan, order).buffers.get(right.index)!);
   assert.ok(runs.some((bytes) => Buffer.compare(bytes, right.bytes) !== 0));
 });
 

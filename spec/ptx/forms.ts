@@ -1,9 +1,9 @@
 /** Every way to write the forms of the table: instructions with registers of the right types, for specs. */
 
 import type { FormMatch } from '../../src/ptx/check/match.ts';
-import { matchForm } from '../../src/ptx/check/match.ts';
+import { isMatch, matchForm } from '../../src/ptx/check/match.ts';
 import { lanesOfSlot, typeOfSlot } from '../../src/ptx/check/slots.ts';
-import type { ModifierSlot, OperandSlot, Row } from '../../src/ptx/model/row.ts';
+import type { AnyCase, ModifierSlot, OperandSlot, Row } from '../../src/ptx/model/row.ts';
 import { bitsOfType } from '../../src/ptx/model/types.ts';
 
 /** More combinations of words than this are sampled: every pair of two slots, all other slots being plain. */
@@ -40,6 +40,17 @@ function pairs(sets: readonly Words[]): Words[] {
           out.push(words);
         }
   return out;
+}
+
+/** The operands that a case of a row gives. Rows may share words, and then the number of operands says which row is meant. */
+export const givenOperands = ({ operands }: Row, one: AnyCase): OperandSlot[] =>
+  operands.filter(({ isOptional, name }) => !isOptional || one[name] !== undefined);
+
+/** The form that a case is of; nothing where the table has no such form. */
+export function formOfCase(row: Row, one: AnyCase): FormMatch | undefined {
+  const [opcode = '', ...modifiers] = one.form.split('.');
+  const found = matchForm(opcode, modifiers, givenOperands(row, one).length);
+  return found && isMatch(found) ? found : undefined;
 }
 
 /** Registers of every type under names that `operandText` uses, and a variable that carries an argument. */

@@ -1,12 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { matchForm } from '../../src/ptx/check/match.ts';
+import { isMatch, matchForm } from '../../src/ptx/check/match.ts';
 import type { AnyCase, OperandSlot, Row } from '../../src/ptx/model/row.ts';
 import { ptxTypes, refusalOf } from '../../src/ptx/model/row.ts';
 import { allRows, chapters, rowsByName as rowsByOpcode } from '../../src/ptx/table/index.ts';
 import { need } from '../support/need.ts';
 import { ptxasFaults } from '../support/ptxas.ts';
-import { declarations, functions, instructionText, wordsOf } from './forms.ts';
+import { declarations, formOfCase, functions, instructionText, wordsOf } from './forms.ts';
 
 const test = suite('ptx/table');
 const rows = allRows();
@@ -102,6 +102,23 @@ test('of rows that match a form with as many operands, the first says what it me
   assert.ok(owners.size > 3000);
 });
 
+/** The numbers of operands that a row takes. */
+function countsOf({ operands }: Row): number[] {
+  const least = operands.filter(({ isOptional }) => !isOptional).length;
+  return Array.from({ length: operands.length - least + 1 }, (_, i) => least + i);
+}
+
+test('a refused row refuses something: one whose forms are all exact by now is gone', () => {
+  const refuses = (row: Row): boolean =>
+    wordsOf(row).some((words) =>
+      countsOf(row).some((count) => {
+        const found = matchForm(row.name, words, count);
+        return found !== undefined && isMatch(found) && isRefused(found.row);
+      }),
+    );
+  assert.equal(named(rows.filter((row) => isRefused(row) && !refuses(row))), []);
+});
+
 /** The opcodes of PTX ISA 9.0, chapter 9, and those that it withdrew. */
 const opcodes = `abs activemask add addc alloca and applypriority atom bar barrier bfe bfi bfind bmsk bra brev brkpt brx call clusterlaunchcontrol
   clz cnot copysign cos cp createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit fence fma fns getctarank griddepcontrol isspacep istypep
@@ -127,14 +144,14 @@ test('what computes is lowered by its row and has three worked examples', () => 
   const plain = rows.filter((row) => !isRefused(row) && row.control === undefined);
   assert.equal(named(plain.filter((row) => !row.lower)), []);
   const gives = ({ operands }: Row): boolean => operands.some((slot) => slot.isDestination);
-  const few = plain.filter((row) => row.cases().length < 3 && !hasAddress(row) && gives(row) && !isOfWarp(row));
+  const few = plain.filter((row) => row.cases().length < 3 && !hasAddress(row) && gives(row) && !isWarpCollective(row));
   // Addresses are no bits that a case could hold: spec/lower shows these.
   assert.equal(named(few), ['cvta.space.size d, a', 'cvta.to.space.size d, a', 'isspacep.space d, a', ...roundsToSelf]);
   for (const row of rows.filter(isRefused)) assert.is(row.cases().length, 0, row.syntax);
 });
 
 /** What a whole warp does with matrices is no case of one thread: spec/h200/matrix.spec.ts and spec/lower/matrix.spec.ts show it. */
-const isOfWarp = ({ source }: Row): boolean => source.startsWith('9.7.14.');
+const isWarpCollective = ({ source }: Row): boolean => source.startsWith('9.7.14.');
 
 /** Without cases so far. */
 const roundsToSelf = ['f16', 'f32', 'f64'].map((type) => `cvt.irnd{.ftz}{.sat}.${type}.${type} d, a`);
@@ -142,12 +159,19 @@ const roundsToSelf = ['f16', 'f32', 'f64'].map((type) => `cvt.irnd{.ftz}{.sat}.$
 test('a case is of its own row, gives every operand, and says why', () => {
   for (const row of rows)
     for (const each of row.cases()) {
-      const [opcode = '', ...words] = each.form.split('.');
-      const match = matchForm(opcode, words);
-      assert.is(match && 'row' in match ? match.row.syntax : undefined, row.syntax, each.form);
+      assert.is(formOfCase(row, each)?.row.syntax, row.syntax, each.form);
       assert.ok(each.why.length > 0, each.form);
       for (const slot of row.operands) assert.ok(slot.isOptional || isGiven(each, slot), `${each.form}: ${slot.name}`);
     }
+});
+
+test('a case of words that several rows share is of the row that takes its operands', () => {
+  const [two, three] = ['min{.ftz}{.NaN}.type d, a, b', 'min{.ftz}{.NaN}{.abs}.f32 d, a, b, c'].map(
+    (line) => rows.find(({ syntax }) => syntax === line)!,
+  );
+  const one = { form: 'min.f32', why: '', a: 0, b: 0, c: 0, d: 0 };
+  assert.is(formOfCase(two!, one)?.row.syntax, two!.syntax);
+  assert.is(formOfCase(three!, one)?.row.syntax, three!.syntax);
 });
 
 const isGiven = (each: AnyCase, { name, second }: OperandSlot): boolean =>

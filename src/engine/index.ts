@@ -8,5 +8,5 @@ export { type Plan, windowsOf } from './codegen/plan.ts';
 export { compileKernel } from './scalar/kernel-module.ts';
 export { expandMatmul } from './scalar/matmul.ts';
 export { poolStart } from './simd/analysis/plan.ts';
-export { compileStrips } from './simd/emit/module.ts';
+export { compileSimd } from './simd/emit/module.ts';
 export { copyOf } from './simd/transform/narrow-integers.ts';

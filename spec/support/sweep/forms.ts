@@ -36,8 +36,8 @@ function codeOf(form: Worded, at: number): Code | undefined {
   if (row.name === 'ld' || row.name === 'ldu') return loadCode(form, at);
   if (row.name === 'st') return storeCode(form, at);
   // What warps do together, and fragments of matrices, have recordings of their own.
-  const isOfWarp = (row.isCollective && !row.withdrawn) || row.operands.some(({ vector }) => vector === 'some');
-  if (row.control || isOfWarp || row.operands.some(({ isAddress }) => isAddress)) return undefined;
+  const isWarpCollective = (row.isCollective && !row.withdrawn) || row.operands.some(({ vector }) => vector === 'some');
+  if (row.control || isWarpCollective || row.operands.some(({ isAddress }) => isAddress)) return undefined;
   return scalarCode(form, at);
 }
 

@@ -6,7 +6,7 @@ import type { Block, InstOf, Value, Variable } from '../../ir/index.ts';
 import type { Code, WasmModule } from '../../wasm/index.ts';
 import type { Host } from './host.ts';
 import type { Plan } from './plan.ts';
-import type { Meeting, Region } from './regions.ts';
+import type { Collective, Region } from './regions.ts';
 import type { Values } from './values.ts';
 
 /** What a kernel is compiled with besides itself. Each function declares what the module needs, before the module's first function. */
@@ -55,12 +55,12 @@ export interface SanitizerHooks {
   /** Every thread of the block waits or is gone. */
   release(code: Code): void;
   /** A warp from `base` on has come together: those of the mask. */
-  met(code: Code, meeting: Meeting, locals: MeetingLocals): void;
+  met(code: Code, meeting: Collective, locals: CollectiveLocals): void;
 }
 
 export type AccessInst = InstOf<'load'> | InstOf<'store'> | InstOf<'atomic'> | InstOf<'cas'>;
 
-export interface MeetingLocals {
+export interface CollectiveLocals {
   readonly base: number;
   readonly last: number;
   readonly mask: number;

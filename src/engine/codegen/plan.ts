@@ -16,7 +16,7 @@ import {
   type Variable,
 } from '../../ir/index.ts';
 import { type Regions, regionsOf } from './regions.ts';
-import { splitAtStops } from './split-at-sync-points.ts';
+import { splitAtSyncPoints } from './split-at-sync-points.ts';
 
 export interface Plan {
   readonly kernel: Kernel;
@@ -28,7 +28,7 @@ export interface Plan {
   /** By value: how often its own block uses it. */
   readonly uses: Int32Array;
   /** By entry block of a region: the values that threads bring along. */
-  readonly brought: ReadonlyMap<number, readonly Value[]>;
+  readonly liveIns: ReadonlyMap<number, readonly Value[]>;
   /** Byte offset in the thread's record of each value that is brought from region to region. */
   readonly slots: ReadonlyMap<Value, number>;
   /** By value of a meeting: its operands, with the byte offset of each in the thread's record. */
@@ -47,20 +47,20 @@ export interface OperandSlot {
 }
 
 /** Made again wherever they are used, rather than kept. */
-export const isFree = ({ op }: Inst): boolean => op === 'const' || op === 'param' || op === 'variable' || op === 'sreg';
+export const isLeaf = ({ op }: Inst): boolean => op === 'const' || op === 'param' || op === 'variable' || op === 'sreg';
 
 /** Plans a kernel, whose blocks are split at stops on the way. */
 export function planOf(kernel: Kernel): Plan {
-  splitAtStops(kernel);
+  splitAtSyncPoints(kernel);
   const regions = regionsOf(kernel);
   const home = definingBlocks(kernel);
-  const brought = broughtValues(kernel, regions);
-  return { kernel, regions, home, brought, ...countUses(kernel, home), ...recordOf(kernel, regions, brought), ...windowsOf(kernel) };
+  const liveIns = liveInValues(kernel, regions);
+  return { kernel, regions, home, liveIns, ...countUses(kernel, home), ...recordOf(kernel, regions, liveIns), ...windowsOf(kernel) };
 }
 
-function broughtValues(kernel: Kernel, regions: Regions): Map<number, Value[]> {
+function liveInValues(kernel: Kernel, regions: Regions): Map<number, Value[]> {
   const { liveIn } = livenessOf(kernel, cfgOf(kernel));
-  const kept = (entry: number): Value[] => [...liveIn[entry]!].filter((value) => !isFree(kernel.insts[value]!)).sort((a, b) => a - b);
+  const kept = (entry: number): Value[] => [...liveIn[entry]!].filter((value) => !isLeaf(kernel.insts[value]!)).sort((a, b) => a - b);
   return new Map(regions.list.map(({ entry }) => [entry, entry === 0 ? [] : [...kernel.blocks[entry]!.params, ...kept(entry)]]));
 }
 
@@ -81,8 +81,8 @@ export function countUses(kernel: Kernel, home: Int32Array): Pick<Plan, 'crosses
 
 function recordOf(
   kernel: Kernel,
-  { meetings }: Regions,
-  brought: ReadonlyMap<number, readonly Value[]>,
+  { collectives }: Regions,
+  liveIns: ReadonlyMap<number, readonly Value[]>,
 ): Pick<Plan, 'slots' | 'operandSlots' | 'recordBytes'> {
   const slots = new Map<Value, number>();
   let bytes = 0;
@@ -91,12 +91,12 @@ function recordOf(
     bytes += slotBytes(kernel.insts[value]!.type);
     return at;
   };
-  for (const values of brought.values()) for (const value of values) if (!slots.has(value)) slots.set(value, place(value));
+  for (const values of liveIns.values()) for (const value of values) if (!slots.has(value)) slots.set(value, place(value));
   // Apart from where the values themselves are: other threads read them when their own thread may have gone on. A thread is at one meeting at a time.
   const operandSlots = new Map<Value, readonly OperandSlot[]>();
   const start = bytes;
   let recordBytes = start;
-  for (const { values } of meetings) {
+  for (const { values } of collectives) {
     const offsets = new Map<Value, number>();
     bytes = start;
     for (const value of values)

@@ -19,7 +19,7 @@ import {
   uniformityOf,
   type Value,
 } from '../../ir/index.ts';
-import { continuation, stopOf, stopsOf } from './split-at-sync-points.ts';
+import { continuation, syncPointOf, syncPointsOf } from './split-at-sync-points.ts';
 
 export interface Region {
   /** The number that a thread's state holds while this is what it does next. */
@@ -32,7 +32,7 @@ export interface Region {
   readonly isReducible: boolean;
 }
 
-export interface Meeting {
+export interface Collective {
   /** As of a region, and in the same count. */
   readonly id: number;
   /** Block that ends in it. */
@@ -51,33 +51,33 @@ export type Schedule = 'once' | 'block' | 'warp';
 
 export interface Regions {
   readonly list: readonly Region[];
-  readonly meetings: readonly Meeting[];
+  readonly collectives: readonly Collective[];
   /** Region by the block it starts with. */
   readonly byEntry: ReadonlyMap<number, Region>;
   /** Meeting by the block that ends in it. */
-  readonly byBlock: ReadonlyMap<number, Meeting>;
+  readonly byBlock: ReadonlyMap<number, Collective>;
   readonly schedule: Schedule;
 }
 
 /** The regions of a kernel that was split at stops. */
 export function regionsOf(kernel: Kernel): Regions {
   const cfg = cfgOf(kernel);
-  const stops = cfg.order.filter((id) => stopOf(kernel, kernel.blocks[id]!) !== undefined);
+  const stops = cfg.order.filter((id) => syncPointOf(kernel, kernel.blocks[id]!) !== undefined);
   const divergence = stops.length > 0 ? uniformityOf(kernel, cfg).divergence : new Uint8Array(0);
-  const isMeeting = (id: number): boolean => kernel.insts[stopOf(kernel, kernel.blocks[id]!)!]!.op !== 'barrier';
-  const meetings = stops.filter(isMeeting);
-  const joins = meetings.some((id) => divergence[id] === 2) ? joinsOf(cfg) : [];
+  const isMeeting = (id: number): boolean => kernel.insts[syncPointOf(kernel, kernel.blocks[id]!)!]!.op !== 'barrier';
+  const collectives = stops.filter(isMeeting);
+  const joins = collectives.some((id) => divergence[id] === 2) ? joinsOf(cfg) : [];
   const entries = [...new Set([0, ...stops.map((id) => continuation(kernel.blocks[id]!).id), ...joins])];
   const position = positionsIn(convergenceOrder(cfg), kernel.blocks.length);
-  const ids = numbered(entries, meetings, position);
+  const ids = numbered(entries, collectives, position);
   const list = partsOf(kernel, entries, ids.regions);
-  const together = meetings.map((block): Meeting => {
-    const values = stopsOf(kernel, kernel.blocks[block]!);
-    return { id: ids.meetings.get(block)!, block, values, to: continuation(kernel.blocks[block]!).id };
+  const together = collectives.map((block): Collective => {
+    const values = syncPointsOf(kernel, kernel.blocks[block]!);
+    return { id: ids.collectives.get(block)!, block, values, to: continuation(kernel.blocks[block]!).id };
   });
   return {
     list,
-    meetings: together,
+    collectives: together,
     byEntry: new Map(list.map((region) => [region.entry, region])),
     byBlock: new Map(together.map((meeting) => [meeting.block, meeting])),
     schedule: list.length === 1 ? 'once' : stops.every((id) => divergence[id] === 0) ? 'block' : 'warp',
@@ -100,17 +100,17 @@ function joinsOf(cfg: Cfg): number[] {
 
 interface Ids {
   readonly regions: ReadonlyMap<number, number>;
-  readonly meetings: ReadonlyMap<number, number>;
+  readonly collectives: ReadonlyMap<number, number>;
 }
 
 /** Numbers in the order in which threads are to be let on: a meeting comes behind the block that ends in it. */
-function numbered(entries: readonly number[], meetings: readonly number[], position: Int32Array): Ids {
+function numbered(entries: readonly number[], collectives: readonly number[], position: Int32Array): Ids {
   const places = [
     ...entries.map((block) => ({ block, isMeeting: false, at: 2 * position[block]! })),
-    ...meetings.map((block) => ({ block, isMeeting: true, at: 2 * position[block]! + 1 })),
+    ...collectives.map((block) => ({ block, isMeeting: true, at: 2 * position[block]! + 1 })),
   ].sort((a, b) => a.at - b.at);
-  const ids = { regions: new Map<number, number>(), meetings: new Map<number, number>() };
-  for (const [id, { block, isMeeting }] of places.entries()) (isMeeting ? ids.meetings : ids.regions).set(block, id);
+  const ids = { regions: new Map<number, number>(), collectives: new Map<number, number>() };
+  for (const [id, { block, isMeeting }] of places.entries()) (isMeeting ? ids.collectives : ids.regions).set(block, id);
   return ids;
 }
 
@@ -118,7 +118,7 @@ function partsOf(kernel: Kernel, entries: readonly number[], ids: ReadonlyMap<nu
   const isEntry = new Set(entries);
   const inside = (to: number): boolean => !isEntry.has(to);
   const successors = kernel.blocks.map((block) =>
-    stopOf(kernel, block) === undefined
+    syncPointOf(kernel, block) === undefined
       ? edgesOf(block.end)
           .map((edge) => edge.block.id)
           .filter(inside)

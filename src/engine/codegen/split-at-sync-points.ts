@@ -5,7 +5,7 @@
 import { addBlock, type Block, edgesOf, type Kernel, operandsOf, renumber, specOf, type Value } from '../../ir/index.ts';
 
 /** Splits in place, so that stops are the last instructions of their block; block ids are positions afterwards. */
-export function splitAtStops(kernel: Kernel): void {
+export function splitAtSyncPoints(kernel: Kernel): void {
   for (let at = 0; at < kernel.blocks.length; at++) splitFirst(kernel, kernel.blocks[at]!);
   renumber(kernel);
 }
@@ -51,14 +51,14 @@ function isStop(kernel: Kernel, value: Value): boolean {
 }
 
 /** The stop that a block of a split kernel ends in; the one block that follows is where threads go on. */
-export function stopOf(kernel: Kernel, block: Block): Value | undefined {
+export function syncPointOf(kernel: Kernel, block: Block): Value | undefined {
   const last = block.body.at(-1);
   return last !== undefined && isStop(kernel, last) ? last : undefined;
 }
 
 /** All stops that a block of a split kernel ends in, the last of which is its stop: one, or shuffles. */
-export function stopsOf(kernel: Kernel, block: Block): Value[] {
-  const stop = stopOf(kernel, block);
+export function syncPointsOf(kernel: Kernel, block: Block): Value[] {
+  const stop = syncPointOf(kernel, block);
   if (stop === undefined) return [];
   let from = block.body.length - 1;
   while (from > 0 && isShuffle(kernel, stop) && isShuffle(kernel, block.body[from - 1]!)) from--;

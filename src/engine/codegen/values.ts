@@ -5,7 +5,7 @@
 import { bug } from '../../base/bug.ts';
 import { bitsOf, elementOf, isVector, type Kernel, lanesOf, specOf, type Type, type Value } from '../../ir/index.ts';
 import type { Code, NumberType, ValueType } from '../../wasm/index.ts';
-import { isFree, type Plan } from './plan.ts';
+import { isLeaf, type Plan } from './plan.ts';
 
 /** How a scalar or pointer is held: narrow integers zero-extended, halves and bfloats as their bits. */
 export function heldAs(type: Type): NumberType {
@@ -70,7 +70,7 @@ export function regionValues(plan: Plan, code: Code, writeFree: (value: Value) =
     scratch: new Map(),
   };
   const push = (value: Value): void => {
-    if (isFree(kernel.insts[value]!)) return writeFree(value);
+    if (isLeaf(kernel.insts[value]!)) return writeFree(value);
     const waiting = state.waiting.get(value);
     if (waiting) return waiting.write();
     pushHeld(state, value, 0);

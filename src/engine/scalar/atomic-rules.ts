@@ -7,10 +7,10 @@ import { call, type Emitter, suffix } from '../codegen/emitter.ts';
 import { wordOpOf } from '../codegen/lane-ops.ts';
 import { heldAs } from '../codegen/values.ts';
 import { wrapAddress } from './memory-rules.ts';
-import { directAtomic, isForAll, type AtomicPlaces as Places, writeDirect, writeOneSwap, writeSwaps } from './shared-atomics.ts';
+import { directAtomic, isForAll, type AtomicPlaces as LaneAddresses, writeDirect, writeOneSwap, writeSwaps } from './shared-atomics.ts';
 
 /** Puts the address and the operand aside. */
-function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>, value: Value): Places {
+function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>, value: Value): LaneAddresses {
   const type = heldAs(inst.type);
   const operand = e.values.scratch(type, 1);
   const address = e.values.scratch('i32', 2);
@@ -29,7 +29,7 @@ function prepare(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>, value: Valu
 }
 
 /** Reads the old value, where nobody else writes it meanwhile. */
-function readOld({ code }: Emitter, { type, address, old }: Places): void {
+function readOld({ code }: Emitter, { type, address, old }: LaneAddresses): void {
   code.at('local.get', address);
   code.access(`${type}.load`, 1);
   code.at('local.set', old);
@@ -61,7 +61,7 @@ export function atomic(e: Emitter, inst: InstOf<'atomic'>, value: Value): void {
  * meets; where a kernel has more than some such pairs it guesses wrong, and each then costs up to fourteen times as much. It does not guess for
  * vectors. As floats words go there and back by one instruction each, with their bits as they are.
  */
-function inOneLane({ code, values }: Emitter, name: string, { address, operand }: Places): void {
+function inOneLane({ code, values }: Emitter, name: string, { address, operand }: LaneAddresses): void {
   const word = values.scratch('v128', 4);
   code.at('local.get', address);
   code.access('f32.load', 1);
@@ -78,7 +78,7 @@ function inOneLane({ code, values }: Emitter, name: string, { address, operand }
   code.lane('i32x4.extract_lane', 0);
 }
 
-function writeNew(e: Emitter, rmw: AtomicOp, { type, old, operand }: Places): void {
+function writeNew(e: Emitter, rmw: AtomicOp, { type, old, operand }: LaneAddresses): void {
   const { code } = e;
   if (rmw === 'exch') return code.at('local.get', operand);
   if (rmw === 'inc' || rmw === 'dec') return writeWrapping(e, rmw, { old, operand });
@@ -88,7 +88,7 @@ function writeNew(e: Emitter, rmw: AtomicOp, { type, old, operand }: Places): vo
   else code.op(`${type}.${rmw === 'fadd' ? 'add' : rmw}`);
 }
 
-function addFlushed(e: Emitter, { old, operand }: Places): void {
+function addFlushed(e: Emitter, { old, operand }: LaneAddresses): void {
   for (const local of [old, operand]) {
     e.code.at('local.get', local);
     call(e, 'flush32');
@@ -98,7 +98,7 @@ function addFlushed(e: Emitter, { old, operand }: Places): void {
 }
 
 /** `old >= b ? 0 : old + 1`, or `old == 0 || old > b ? b : old - 1`, of words. */
-function writeWrapping({ code }: Emitter, rmw: 'inc' | 'dec', { old, operand }: Pick<Places, 'old' | 'operand'>): void {
+function writeWrapping({ code }: Emitter, rmw: 'inc' | 'dec', { old, operand }: Pick<LaneAddresses, 'old' | 'operand'>): void {
   if (rmw === 'inc') code.i32(0);
   else code.at('local.get', operand);
   code.at('local.get', old);

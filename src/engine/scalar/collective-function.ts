@@ -6,14 +6,14 @@ import type { InstOf, Kernel, Value } from '../../ir/index.ts';
 import type { Code } from '../../wasm/index.ts';
 import { type Shared, writeStateAddress, writeWarpEnd } from '../codegen/kernel-code.ts';
 import { eachTaking, eachThread, writeHolds } from '../codegen/lane-loop.ts';
-import type { Meeting } from '../codegen/regions.ts';
+import type { Collective } from '../codegen/regions.ts';
 import { heldAs } from '../codegen/values.ts';
 
 interface Frame {
   readonly shared: Shared;
   readonly code: Code;
   readonly kernel: Kernel;
-  readonly meeting: Meeting;
+  readonly meeting: Collective;
   /** Parameter: the end of the threads that are looked at. */
   readonly end: number;
   /** First thread of the warp, the thread at hand, and the first of the next warp. */
@@ -27,7 +27,7 @@ interface Frame {
 }
 
 /** Writes the function of a meeting, for threads from its first parameter to its second. */
-export function writeMeeting(shared: Shared, meeting: Meeting): number {
+export function writeCollective(shared: Shared, meeting: Collective): number {
   const { index, code } = shared.module.fn({ params: ['i32', 'i32'], results: [] });
   const [thread, last, mask, sum] = [code.local('i32'), code.local('i32'), code.local('i32'), code.local('i32')];
   const frame: Frame = { shared, code, kernel: shared.plan.kernel, meeting, end: 1, base: 0, thread, last, mask, sum };

@@ -10,7 +10,7 @@ import type { Instrumentation } from '../codegen/hooks.ts';
 import { declareHost, type Host } from '../codegen/host.ts';
 import type { Shared } from '../codegen/kernel-code.ts';
 import { type Plan, planOf } from '../codegen/plan.ts';
-import { writeMeeting } from './collective-function.ts';
+import { writeCollective } from './collective-function.ts';
 import { writeRegion } from './region-function.ts';
 import { writeBlock } from './schedule.ts';
 
@@ -35,7 +35,7 @@ export function compileKernel(kernel: Kernel, instrumentation: Instrumentation =
   const helper = helperTable(module, host.functions);
   const shared: Shared = { plan, module, host, helper, phase, fuel, sanitizer, order, probe, isFlushing };
   const written = plan.regions.list.map((region) => ({ id: region.id, ...writeRegion(shared, region) }));
-  const together = plan.regions.meetings.map((meeting) => ({ id: meeting.id, index: writeMeeting(shared, meeting) }));
+  const together = plan.regions.collectives.map((meeting) => ({ id: meeting.id, index: writeCollective(shared, meeting) }));
   const steps = [...written, ...together].sort((a, b) => a.id - b.id).map(({ index }) => index);
   const block = writeBlock(shared, steps);
   const { code } = module.fn(runSignature, 'run');

@@ -21,7 +21,7 @@ import { costOf, fuelPerTick } from '../codegen/fuel.ts';
 import type { ThreadOrderHooks } from '../codegen/hooks.ts';
 import { gone, type Shared, waiting, writeStateAddress } from '../codegen/kernel-code.ts';
 import type { Region } from '../codegen/regions.ts';
-import { continuation, stopOf, stopsOf } from '../codegen/split-at-sync-points.ts';
+import { continuation, syncPointOf, syncPointsOf } from '../codegen/split-at-sync-points.ts';
 import { heldAs, regionValues, type Values, writeConstant } from '../codegen/values.ts';
 import { writeInstruction } from './rules.ts';
 import { writeStructure } from './structure.ts';
@@ -191,7 +191,7 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
   };
   const inRegion = (value: Value): boolean => region.cfg.position[plan.home[value]!]! >= 0;
 
-  for (const value of plan.brought.get(region.entry)!) {
+  for (const value of plan.liveIns.get(region.entry)!) {
     eachLane(kernel, value, (_, name, offset) => {
       code.at('local.get', record);
       code.access(`${name}.load`, 4, plan.slots.get(value)! + offset);
@@ -210,10 +210,10 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
     });
   };
   const saveFor = (entry: Block, except: readonly Value[]): void => {
-    for (const value of plan.brought.get(entry.id)!) if (!except.includes(value)) save(value);
+    for (const value of plan.liveIns.get(entry.id)!) if (!except.includes(value)) save(value);
   };
   const leave = (block: Block): void => {
-    const stops = stopsOf(kernel, block);
+    const stops = syncPointsOf(kernel, block);
     if (stops.length === 0) writeState(frame, gone);
     else {
       const to = continuation(block);
@@ -243,7 +243,7 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
   };
   writeStructure(kernel, region, code, {
     body: (block) => {
-      const computed = block.body.length - stopsOf(kernel, block).length;
+      const computed = block.body.length - syncPointsOf(kernel, block).length;
       at = block;
       probe?.enter(e, block);
       for (const value of block.body.slice(0, computed)) writeInstruction(e, value);
@@ -255,7 +255,7 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
       probe?.decide(e, at);
     },
     leave,
-    isLast: (block) => stopOf(kernel, block) !== undefined,
+    isLast: (block) => syncPointOf(kernel, block) !== undefined,
     leaveBy,
     turn: () => writeTurn(frame),
   });

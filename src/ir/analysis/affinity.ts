@@ -7,9 +7,6 @@ import { bitsOf, isPointer } from '../types.ts';
 import type { Cfg } from './cfg.ts';
 import type { Uniformity } from './uniformity.ts';
 
-/** 0: one number for all lanes; 1: that and a stride; 2: any numbers. */
-export type Shape = 0 | 1 | 2;
-
 export interface Affinity {
   /** By value. */
   readonly shape: Uint8Array;

@@ -30,7 +30,7 @@ export function reportFailure(c: Cursor, rule: LineRule, diagnostics: Diagnostic
   const { tokens } = c;
   const next = rule === 'BodyLine' ? afterBareOpcode(tokens, opcodeOf(tokens, c.index[0]!)) : -1;
   if (next >= 0) return reportMissing(c, next, ';', '`;`', diagnostics);
-  const { token, expected } = stopOf(c, rule);
+  const { token, expected } = syncPointOf(c, rule);
   const at = token < c.count ? c.index[token]! : (c.index[c.count - 1] ?? -1) + 1;
   const span: Span = { start: tokens.starts[at]!, end: tokens.ends[at]! };
   const kind = at < tokens.count ? tokens.kinds[at]! : 0;
@@ -79,7 +79,7 @@ export const startOf: Record<LineRule, string> = {
 
 const isStatement = (rule: LineRule): boolean => rule !== 'Initialiser' && rule !== 'Parameter';
 
-function stopOf(c: Cursor, rule: LineRule): Stop {
+function syncPointOf(c: Cursor, rule: LineRule): Stop {
   const { text, starts, ends } = layoutOf(c);
   const match = matchLine(text, rule);
   const position = failed(match).getRightmostFailurePosition();

@@ -9,7 +9,7 @@ import {
 } from '../../../air/index.ts';
 import { Diagnostics } from '../../../base/diagnostic.ts';
 import { readModule } from '../../../bitcode/index.ts';
-import { compileKernel, compileStrips, copyOf, expandMatmul, type Plan, poolStart, windowsOf } from '../../../engine/index.ts';
+import { compileKernel, compileSimd, copyOf, expandMatmul, type Plan, poolStart, windowsOf } from '../../../engine/index.ts';
 import { type Kernel, type Pass, runPasses, standardPasses } from '../../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../../metallib/index.ts';
 import type { Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../../device.ts';
@@ -192,7 +192,7 @@ function compileVectors(
   guards?: Guards,
 ): CompiledKernel | { readonly why: string } {
   const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
-  const made = compileStrips(kernel, block, {
+  const made = compileSimd(kernel, block, {
     fma: isFusing ? fmaMode(fma) : 'exact',
     lanes,
     isShared,

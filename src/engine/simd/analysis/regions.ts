@@ -13,11 +13,11 @@ import {
   reversePostorder,
 } from '../../../ir/index.ts';
 
-export interface StripRegion {
-  /** Place in the list; the first region starts the kernel. */
+export interface BarrierRegion {
+  /** Index in the list; region 0 starts the kernel. */
   readonly id: number;
   readonly entry: number;
-  /** The graph without edges over barriers; `order` holds the region's blocks. */
+  /** The graph without edges across barriers; `order` holds the blocks of the region. */
   readonly cfg: Cfg;
   readonly dominators: DominatorTree;
   readonly loops: Loops;
@@ -29,11 +29,11 @@ export const endsInBarrier = (kernel: Kernel, id: number): boolean => {
   return last !== undefined && kernel.insts[last]!.op === 'barrier';
 };
 
-/** The block behind the barrier that a block ends in. */
+/** The block behind the barrier that ends a block. */
 export const behindBarrier = (kernel: Kernel, id: number): number => edgesOf(kernel.blocks[id]!.end)[0]!.block.id;
 
 /** The regions of a split kernel. */
-export function stripRegions(kernel: Kernel): StripRegion[] {
+export function barrierRegions(kernel: Kernel): BarrierRegion[] {
   const { order } = cfgOf(kernel);
   const entries = [...new Set([0, ...order.filter((id) => endsInBarrier(kernel, id)).map((id) => behindBarrier(kernel, id))])];
   const successors = kernel.blocks.map((block) => (endsInBarrier(kernel, block.id) ? [] : edgesOf(block.end).map((edge) => edge.block.id)));

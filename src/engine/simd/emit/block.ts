@@ -1,14 +1,17 @@
-/** A block of threads: one region after the other, as each says. Each has a function of its own, or all stand in one, where calls would be most of it. */
+/**
+ * The function of a block of threads: runs one region after the other. Each region has a function of its own, or all share one where calls
+ * would take most of the time.
+ */
 
 import { gone } from '../../codegen/kernel-code.ts';
-import type { StripPlan } from '../analysis/plan.ts';
-import { behindBarrier, endsInBarrier, type StripRegion } from '../analysis/regions.ts';
+import type { SimdPlan } from '../analysis/plan.ts';
+import { type BarrierRegion, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
 import type { CheckHooks } from '../lanes/hooks.ts';
-import type { StripShared } from '../lanes/kernel-context.ts';
+import type { SimdContext } from '../lanes/kernel-context.ts';
 import { regionAt, writeRegionIn } from './region.ts';
 
-/** Writes the function of a block whose regions are functions. */
-export function writeBlock({ module, phase }: StripShared, steps: readonly number[], checks: CheckHooks | undefined): number {
+/** Emits the function of a block whose regions are functions. */
+export function writeBlock({ module, phase }: SimdContext, steps: readonly number[], checks: CheckHooks | undefined): number {
   if (steps.length === 1 && !checks) return steps[0]!;
   const { index, code } = module.fn({ params: [], results: [] });
   checks?.blockStart(code);
@@ -29,7 +32,7 @@ export function writeBlock({ module, phase }: StripShared, steps: readonly numbe
   );
   for (const [id, step] of steps.entries()) {
     code.end();
-    // All but the first stand behind a barrier.
+    // Every region but the first is behind a barrier.
     if (id > 0) checks?.barrier(code);
     code.at('call', step);
     code.at('br', code.depth - out);
@@ -43,23 +46,27 @@ export function writeBlock({ module, phase }: StripShared, steps: readonly numbe
   return index;
 }
 
-/** Bytes of code up to which regions stand in one function: what calls take is of no account beside long ones. */
-const mostTogether = 24_000;
+/** Maximal bytes of code of fused regions. In longer ones the calls do not matter. */
+const maxFusedBytes = 24_000;
 
-/** Whether there are several regions, each always followed by the next. In a loop over some engines would hold in registers throughout what only one wants. */
-export const isLine = (plan: StripPlan): boolean =>
-  plan.regions.length > 1 && plan.regions.every((region, id) => soleNext(plan, region) === (id + 1 < plan.regions.length ? id + 1 : gone));
+/**
+ * Whether there are several regions and each always leads to the next. In a fused loop some engines would keep values in registers
+ * throughout that only one region needs.
+ */
+export const isRegionChain = (plan: SimdPlan): boolean =>
+  plan.regions.length > 1 &&
+  plan.regions.every((region, id) => onlySuccessor(plan, region) === (id + 1 < plan.regions.length ? id + 1 : gone));
 
-/** Writes all regions of a line in one function; nothing where they are too long for it, or one cannot be written. */
-export function writeBlockWhole(shared: StripShared): { readonly index: number; readonly size: number } | undefined {
-  const { regions } = shared.plan;
-  const { index, code } = shared.module.fn({ params: [], results: [] });
-  const isWritten = regions.every((region) => writeRegionIn(shared, region, code, false) && code.size <= mostTogether);
+/** Emits all regions of a line in one function; undefined where they are too long for it, or one of them cannot be nested. */
+export function writeFusedBlock(context: SimdContext): { readonly index: number; readonly size: number } | undefined {
+  const { regions } = context.plan;
+  const { index, code } = context.module.fn({ params: [], results: [] });
+  const isWritten = regions.every((region) => writeRegionIn(context, region, code, false) && code.size <= maxFusedBytes);
   return isWritten ? { index, size: code.size } : undefined;
 }
 
-/** The region behind every way out of one, or `gone`; nothing where it depends. */
-function soleNext(plan: StripPlan, { cfg }: StripRegion): number | undefined {
+/** The only region that can follow a region, or `gone`; undefined where that depends on the data. */
+function onlySuccessor(plan: SimdPlan, { cfg }: BarrierRegion): number | undefined {
   const { kernel } = plan;
   const nexts = new Set<number>();
   for (const id of cfg.order) {

@@ -1,50 +1,58 @@
 /**
- * Loads and stores of strips: side by side where addresses are, else lane by lane. Lanes that do not run write nothing. They may read beside those
- * that do, where nothing is lost by it: memory has as much room before and behind all blocks (`memory.ts`).
+ * Loads and stores of a lane group: dense, strided or interleaved where the addresses allow it, else gathered and scattered lane by lane.
+ * Inactive lanes write nothing. They may load next to the active lanes, because memory is padded on both sides (`memory-margin.ts`).
  */
 
-import { bytesOf, elementOf, type InstOf, isPointer, lanesOf, spaceOf, type Value } from '../../../ir/index.ts';
+import { affine, bytesOf, elementOf, type InstOf, isPointer, lanesOf, spaceOf, uniform, type Value } from '../../../ir/index.ts';
 import { margin } from '../../codegen/memory-margin.ts';
-import { longOf, maskPart, numberOf, type Strip, shapeOf, typeOf } from '../lanes/lane-group.ts';
-import type { StripValues } from '../lanes/values.ts';
+import { type LaneGroup, longOf, maskPart, numberOf, shapeOf, typeOf } from '../lanes/lane-group.ts';
+import type { GroupValues } from '../lanes/values.ts';
 import { evenWords, oddWords, words } from '../lanes/vectors.ts';
 import { bias, biased } from '../rules/scalar.ts';
-import { anyPlaces, evenPlaces, loadEven, loadPieces, type Places, storePieces, strideOf } from './strided-access.ts';
+import {
+  gatheredAddresses,
+  type LaneAddresses,
+  loadInterleaved,
+  loadStrided,
+  storeInterleaved,
+  stridedAddresses,
+  strideOf,
+} from './strided-access.ts';
 
-/** Whether the lanes of an access lie one behind the other, without a gap. */
-export const isDense = (s: Strip, addr: Value, moved: Value): boolean => {
+/** Whether the lanes of an access are contiguous. */
+export const isDense = (s: LaneGroup, addr: Value, moved: Value): boolean => {
   const type = typeOf(s, moved);
-  return shapeOf(s, addr) === 1 && lanesOf(type) === 1 && s.plan.shapes.stride[addr] === bytesOf(elementOf(type));
+  return shapeOf(s, addr) === affine && lanesOf(type) === 1 && s.plan.shapes.stride[addr] === bytesOf(elementOf(type));
 };
 
-/** Puts on the stack whether all lanes of some masks run. */
-export function allRun({ code }: Pick<Strip, 'code'>, masks: readonly number[]): void {
+/** Pushes whether all lanes of some masks are active. */
+export function pushAllActive({ code }: Pick<LaneGroup, 'code'>, masks: readonly number[]): void {
   masks.forEach((mask, i) => {
     code.at('local.get', mask);
     if (i > 0) code.op('v128.and');
   });
-  // Engines answer whether all or any are true with twice as many instructions.
+  // Engines compile `all_true` and `any_true` to twice as many instructions.
   code.op('i32x4.bitmask');
   code.i32(0b1111);
   code.op('i32.eq');
 }
 
-/** The address of the first lane, less the bias, in a local. */
-function baseOf(s: Strip, addr: Value): number {
+/** The address of the first lane, minus the bias, in a local. */
+function baseAddress(s: LaneGroup, addr: Value): number {
   const base = s.temp('i32', 10);
-  firstAddress(s, addr);
+  pushFirstAddress(s, addr);
   s.code.at('local.set', base);
   return base;
 }
 
-/** Puts the address of the first lane, less the bias, on the stack. */
-export function firstAddress(s: Strip, addr: Value): void {
+/** Pushes the address of the first lane, minus the bias. */
+export function pushFirstAddress(s: LaneGroup, addr: Value): void {
   s.scalar(addr);
   biased(s, addr);
 }
 
-/** Puts the addresses of a pack, less the bias, in a local; those of lanes that do not run are of memory that is there. */
-function addressesOf(s: Strip, addr: Value, pack: number): number {
+/** Puts the addresses of a pack, minus the bias, in a local; inactive lanes get an address that is mapped. */
+function packAddresses(s: LaneGroup, addr: Value, pack: number): number {
   const { code } = s;
   const local = s.temp('v128', 20);
   if (longOf(s, addr)) lowAddresses(s, addr, pack);
@@ -59,8 +67,8 @@ function addressesOf(s: Strip, addr: Value, pack: number): number {
   return local;
 }
 
-/** The low halves of addresses; 0, which no access reaches, for those that are above all memory. */
-function lowAddresses(s: Strip, addr: Value, pack: number): void {
+/** The low halves of addresses; 0, which no access may touch, for those beyond all memory. */
+function lowAddresses(s: LaneGroup, addr: Value, pack: number): void {
   const { code } = s;
   const [low, high] = [s.temp('v128', 21), s.temp('v128', 22)];
   for (const [local, part] of [
@@ -83,20 +91,20 @@ function lowAddresses(s: Strip, addr: Value, pack: number): void {
 
 // ── loads ──
 
-/** A load whose lanes are not all the same. */
-export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
-  if (shapeOf(s, inst.addr) === 0) return loadShared(s, values, inst, value);
-  const isSideBySide = isDense(s, inst.addr, value);
-  if (!isSideBySide && !isNear(s, inst.addr)) return gather(s, values, inst, value);
-  const places = (base: number, pack: number): Places => evenPlaces(s, inst.addr, () => s.code.at('local.get', base), pack);
+/** A load whose result varies. */
+export function load(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, value: Value): void {
+  if (shapeOf(s, inst.addr) === uniform) return loadUniform(s, values, inst, value);
+  const isContiguous = isDense(s, inst.addr, value);
+  if (!isContiguous && !isStridedInPadding(s, inst.addr)) return gather(s, values, inst, value);
+  const addresses = (base: number, pack: number): LaneAddresses => stridedAddresses(s, inst.addr, () => s.code.at('local.get', base), pack);
   const vector = (base: number, part: number): void => {
-    if (isSideBySide) return denseVector(s, inst, () => s.code.at('local.get', base), part);
-    loadEven(s, inst.type, places(base, bytesOf(elementOf(inst.type)) === 8 ? part >> 1 : part), part & 1);
+    if (isContiguous) return denseVector(s, inst, () => s.code.at('local.get', base), part);
+    loadStrided(s, inst.type, addresses(base, bytesOf(elementOf(inst.type)) === 8 ? part >> 1 : part), part & 1);
   };
-  if (!inst.volatile && values.postpone(value, () => firstAddress(s, inst.addr), vector)) return;
-  const base = baseOf(s, inst.addr);
+  if (!inst.volatile && values.deferLoad(value, () => pushFirstAddress(s, inst.addr), vector)) return;
+  const base = baseAddress(s, inst.addr);
   if (lanesOf(inst.type) > 1) {
-    for (let pack = 0; pack < s.plan.packs; pack++) piecesOf(s, values, value, pack, places(base, pack));
+    for (let pack = 0; pack < s.plan.packs; pack++) loadPieces(s, values, value, pack, addresses(base, pack));
     return;
   }
   for (let part = 0; part < values.parts(value); part++) {
@@ -105,22 +113,22 @@ export function load(s: Strip, values: StripValues, inst: InstOf<'load'>, value:
   }
 }
 
-/** Whether lanes are in even steps, and those that do not run so near to the others that they may read there. */
-export function isNear(s: Strip, addr: Value): boolean {
+/** Whether an access is strided, and its inactive lanes stay within the padding. */
+export function isStridedInPadding(s: LaneGroup, addr: Value): boolean {
   const stride = strideOf(s, addr);
   return stride !== undefined && (!s.mask || Math.abs(stride) * s.plan.lanes <= margin);
 }
 
-/** Loads elements of a pack from places. */
-function piecesOf(s: Strip, values: StripValues, value: Value, pack: number, places: Places): void {
+/** Loads the elements of a pack. */
+function loadPieces(s: LaneGroup, values: GroupValues, value: Value, pack: number, addresses: LaneAddresses): void {
   const type = typeOf(s, value);
   const isLong = bytesOf(elementOf(type)) === 8;
-  loadPieces(s, type, places, (element, half) => values.put(value, element, isLong ? 2 * pack + half : pack));
+  loadInterleaved(s, type, addresses, (element, half) => values.put(value, element, isLong ? 2 * pack + half : pack));
 }
 
-/** One place for all lanes. */
-function loadShared(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
-  const base = baseOf(s, inst.addr);
+/** A load at a uniform address. */
+function loadUniform(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, value: Value): void {
+  const base = baseAddress(s, inst.addr);
   const element = elementOf(inst.type);
   const splat = ({ 1: 'load8_splat', 2: 'load16_splat', 4: 'load32_splat', 8: 'load64_splat' } as Record<number, string>)[
     bytesOf(element)
@@ -137,11 +145,11 @@ function loadShared(s: Strip, values: StripValues, inst: InstOf<'load'>, value: 
     }
 }
 
-/** The offset with which an access reaches so many bytes behind an address that has been made less by the bias. */
+/** The offset of an access that many bytes behind an address from which the bias was subtracted. */
 export const denseAt = (bytes: number): number => bias + bytes;
 
-/** Puts one vector of what lies side by side on the stack. */
-export function denseVector({ code }: Strip, inst: InstOf<'load'>, pushBase: () => void, part: number): void {
+/** Pushes one vector of a dense load. */
+export function denseVector({ code }: LaneGroup, inst: InstOf<'load'>, pushBase: () => void, part: number): void {
   const bytes = bytesOf(elementOf(inst.type));
   pushBase();
   const offset = bias + part * (bytes === 8 ? 16 : 4 * bytes);
@@ -152,38 +160,41 @@ export function denseVector({ code }: Strip, inst: InstOf<'load'>, pushBase: () 
   code.op('i32x4.extend_low_i16x8_u');
 }
 
-function gather(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value): void {
+function gather(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, value: Value): void {
   for (let pack = 0; pack < s.plan.packs; pack++) gatherPack(s, values, inst, value, pack);
 }
 
-function gatherPack(s: Strip, values: StripValues, inst: InstOf<'load'>, value: Value, pack: number): void {
-  piecesOf(s, values, value, pack, anyPlaces(s, addressesOf(s, inst.addr, pack)));
+function gatherPack(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, value: Value, pack: number): void {
+  loadPieces(s, values, value, pack, gatheredAddresses(s, packAddresses(s, inst.addr, pack)));
 }
 
 // ── stores ──
 
-/** A store by all lanes that run. */
-export function store(s: Strip, inst: InstOf<'store'>): void {
-  if (shapeOf(s, inst.addr) === 0 && shapeOf(s, inst.value) === 0) return storeShared(s, inst);
-  if (!isDense(s, inst.addr, inst.value)) return strideOf(s, inst.addr) === undefined ? scatter(s, inst) : storeEven(s, inst);
-  const base = baseOf(s, inst.addr);
+/** A store by all active lanes. */
+export function store(s: LaneGroup, inst: InstOf<'store'>): void {
+  if (shapeOf(s, inst.addr) === uniform && shapeOf(s, inst.value) === uniform) return storeUniform(s, inst);
+  if (!isDense(s, inst.addr, inst.value)) return strideOf(s, inst.addr) === undefined ? scatter(s, inst) : storeStrided(s, inst);
+  const base = baseAddress(s, inst.addr);
   const bytes = bytesOf(elementOf(typeOf(s, inst.value)));
   for (let pack = 0; pack < s.plan.packs; pack++) {
     const dense = (): void => (bytes === 8 ? [2 * pack, 2 * pack + 1] : [pack]).forEach((part) => void storeDense(s, inst, base, part));
     if (!s.mask) dense();
-    else if (bytes === 4 && isOfBlock(s, inst.addr)) storeBlended(s, inst, base, pack);
-    else storeWhereRuns(s, inst, pack, dense);
+    else if (bytes === 4 && isSharedMemory(s, inst.addr)) storeBlended(s, inst, base, pack);
+    else storeActive(s, inst, pack, dense);
   }
 }
 
-/** Memory that nobody but the thread that runs the block writes, with room beside it for the lanes of a strip (`launch/memory-layout.ts`). */
-function isOfBlock(s: Strip, addr: Value): boolean {
+/** Shared memory: only the thread that runs the block writes it, and it is padded for lane groups (`launch/memory-layout.ts`). */
+function isSharedMemory(s: LaneGroup, addr: Value): boolean {
   const type = typeOf(s, addr);
   return isPointer(type) && spaceOf(type) === 'shared';
 }
 
-/** Words side by side, where lanes that do not run keep what is there: what is read next as a vector has been written as one. */
-function storeBlended(s: Strip, inst: InstOf<'store'>, base: number, pack: number): void {
+/**
+ * A dense store of 32-bit lanes in which inactive lanes rewrite the old value. A later vector load then hits one vector store in the store
+ * buffer.
+ */
+function storeBlended(s: LaneGroup, inst: InstOf<'store'>, base: number, pack: number): void {
   const { code } = s;
   code.at('local.get', base);
   s.part(inst.value, pack);
@@ -194,9 +205,9 @@ function storeBlended(s: Strip, inst: InstOf<'store'>, base: number, pack: numbe
   code.access('v128.store', 1, bias + 16 * pack);
 }
 
-/** All lanes of a pack side by side, or those that run one by one. */
-function storeWhereRuns(s: Strip, inst: InstOf<'store'>, pack: number, dense: () => void): void {
-  allRun(s, [s.mask![pack]!]);
+/** A dense store where all lanes of the pack are active, else lane by lane. */
+function storeActive(s: LaneGroup, inst: InstOf<'store'>, pack: number, dense: () => void): void {
+  pushAllActive(s, [s.mask![pack]!]);
   s.code.open('if');
   dense();
   s.code.else();
@@ -204,11 +215,11 @@ function storeWhereRuns(s: Strip, inst: InstOf<'store'>, pack: number, dense: ()
   s.code.end();
 }
 
-/** One number at one place. */
-function storeShared(s: Strip, inst: InstOf<'store'>): void {
+/** A uniform value at a uniform address. */
+function storeUniform(s: LaneGroup, inst: InstOf<'store'>): void {
   const type = typeOf(s, inst.value);
   const element = elementOf(type);
-  const base = baseOf(s, inst.addr);
+  const base = baseAddress(s, inst.addr);
   const bytes = bytesOf(element);
   const number = numberOf(s, inst.value);
   for (let at = 0; at < lanesOf(type); at++) {
@@ -218,7 +229,7 @@ function storeShared(s: Strip, inst: InstOf<'store'>): void {
   }
 }
 
-function storeDense(s: Strip, inst: InstOf<'store'>, base: number, part: number): void {
+function storeDense(s: LaneGroup, inst: InstOf<'store'>, base: number, part: number): void {
   const { code } = s;
   const bytes = bytesOf(elementOf(typeOf(s, inst.value)));
   const offset = bias + part * (bytes === 8 ? 16 : 4 * bytes);
@@ -233,40 +244,40 @@ function storeDense(s: Strip, inst: InstOf<'store'>, base: number, part: number)
   code.accessLane('v128.store32_lane', 1, offset, 0);
 }
 
-function scatter(s: Strip, inst: InstOf<'store'>): void {
+function scatter(s: LaneGroup, inst: InstOf<'store'>): void {
   for (let pack = 0; pack < s.plan.packs; pack++) scatterPack(s, inst, pack);
 }
 
-function scatterPack(s: Strip, inst: InstOf<'store'>, pack: number): void {
-  whereAnyRuns(s, pack, () => scatterLanes(s, inst, pack));
+function scatterPack(s: LaneGroup, inst: InstOf<'store'>, pack: number): void {
+  ifAnyActive(s, pack, () => scatterLanes(s, inst, pack));
 }
 
-function scatterLanes(s: Strip, inst: InstOf<'store'>, pack: number): void {
-  storePieces(s, inst.value, pack, anyPlaces(s, addressesOf(s, inst.addr, pack)), onlyRunning(s, pack));
+function scatterLanes(s: LaneGroup, inst: InstOf<'store'>, pack: number): void {
+  storeInterleaved(s, inst.value, pack, gatheredAddresses(s, packAddresses(s, inst.addr, pack)), activeOnly(s, pack));
 }
 
-/** In even steps from one address. */
-function storeEven(s: Strip, inst: InstOf<'store'>): void {
-  const base = baseOf(s, inst.addr);
+/** A store with a constant stride. */
+function storeStrided(s: LaneGroup, inst: InstOf<'store'>): void {
+  const base = baseAddress(s, inst.addr);
   for (let pack = 0; pack < s.plan.packs; pack++)
-    whereAnyRuns(s, pack, () =>
-      storePieces(
+    ifAnyActive(s, pack, () =>
+      storeInterleaved(
         s,
         inst.value,
         pack,
-        evenPlaces(s, inst.addr, () => s.code.at('local.get', base), pack),
-        onlyRunning(s, pack),
+        stridedAddresses(s, inst.addr, () => s.code.at('local.get', base), pack),
+        activeOnly(s, pack),
       ),
     );
 }
 
-/** Has lanes of a pack do what they do if they run; nothing where all do. */
-function onlyRunning(s: Strip, pack: number): ((lane: number, write: () => void) => void) | undefined {
-  return s.mask && ((lane, write) => whereRuns(s, 4 * pack + lane, write));
+/** Wraps the code of one lane in a test of its mask; undefined where all lanes are active. */
+function activeOnly(s: LaneGroup, pack: number): ((lane: number, write: () => void) => void) | undefined {
+  return s.mask && ((lane, write) => ifActive(s, 4 * pack + lane, write));
 }
 
-/** Writes what the lanes of a pack do, if any of them runs. */
-export function whereAnyRuns(s: Strip, pack: number, write: () => void): void {
+/** Emits code of a pack under a test that any of its lanes is active. */
+export function ifAnyActive(s: LaneGroup, pack: number, write: () => void): void {
   if (!s.mask) return write();
   s.code.at('local.get', s.mask[pack]!);
   s.code.op('i32x4.bitmask');
@@ -275,8 +286,8 @@ export function whereAnyRuns(s: Strip, pack: number, write: () => void): void {
   s.code.end();
 }
 
-/** Writes what one lane does, if it runs. */
-export function whereRuns(s: Strip, lane: number, write: () => void): void {
+/** Emits code of one lane under a test that it is active. */
+export function ifActive(s: LaneGroup, lane: number, write: () => void): void {
   if (!s.mask) return write();
   s.code.at('local.get', s.mask[lane >> 2]!);
   s.code.lane('i32x4.extract_lane', lane & 3);

@@ -1,4 +1,7 @@
-/** A kernel as a WebAssembly module that runs strips of lanes, for blocks of one shape; where that cannot be, the one-lane path has it. */
+/**
+ * The SIMD compiler: a kernel as a WebAssembly module that runs lane groups, for blocks of one size. Where it cannot vectorize a kernel it
+ * says why, and the scalar compiler takes over.
+ */
 
 import type { Dim3 } from '../../../base/dim3.ts';
 import { cfgOf, dominatorsOf, type Kernel, loopsOf } from '../../../ir/index.ts';
@@ -6,81 +9,84 @@ import { type Code, newModule } from '../../../wasm/index.ts';
 import { helperTable } from '../../codegen/helpers.ts';
 import { declareHost } from '../../codegen/host.ts';
 import { runSignature, writeGrid } from '../../scalar/kernel-module.ts';
-import { doesTogether } from '../analysis/barrier-divergence.ts';
-import { poolStart, type StripPlan } from '../analysis/plan.ts';
-import { waitsForOthers } from '../analysis/spin-loops.ts';
-import { newPool, pooledCode } from '../lanes/constant-pool.ts';
-import { stripHelperTable } from '../lanes/helpers.ts';
+import { hasWarpCollectives } from '../analysis/barrier-divergence.ts';
+import { poolStart, type SimdPlan } from '../analysis/plan.ts';
+import { isSpinLoop } from '../analysis/spin-loops.ts';
+import { newConstantPool, pooledCode } from '../lanes/constant-pool.ts';
+import { simdHelperTable } from '../lanes/helpers.ts';
 import type { CheckInstrumentation } from '../lanes/hooks.ts';
-import { mostBytes, type StripShared } from '../lanes/kernel-context.ts';
-import { runsAlone } from '../rules/index.ts';
-import { type PlanOptions, stripPlan } from '../transform/plan-kernel.ts';
-import { writeRounds } from './barrier-queues.ts';
-import { isLine, writeBlock, writeBlockWhole } from './block.ts';
-import { writeStripRegion } from './region.ts';
+import { maxFunctionBytes, type SimdContext } from '../lanes/kernel-context.ts';
+import { needsScalarPath } from '../rules/index.ts';
+import { type PlanOptions, planKernel } from '../transform/plan-kernel.ts';
+import { emitScheduler } from './barrier-queues.ts';
+import { isRegionChain, writeBlock, writeFusedBlock } from './block.ts';
+import { writeRegionFunction } from './region.ts';
 
-export interface StripOptions extends PlanOptions {
+export interface SimdOptions extends PlanOptions {
   /** Whether workers share the memory. */
   readonly isShared?: boolean | undefined;
   /** Checks that a sanitizer has inserted into the kernel. */
   readonly checks?: CheckInstrumentation | undefined;
 }
 
-export interface StripModule {
+export interface SimdModule {
   readonly bytes: Uint8Array;
-  readonly plan: StripPlan;
-  /** Bytes of the record area of a block. */
+  readonly plan: SimdPlan;
+  /** Bytes of the spill area of a block. */
   readonly recordBytes: number;
-  /** What stands in constant memory from `poolStart` on. */
+  /** The constant pool, in constant memory from `poolStart` on. */
   readonly pool: Uint8Array;
 }
 
-const mostLocals = 20_000;
+const maxLocals = 20_000;
 
 /**
- * Bytes of code up to which JavaScriptCore optimises a function; of more it keeps its first, quick translation for good.
+ * Maximal bytes of code of a function that JavaScriptCore optimizes; a larger one stays in the baseline tier for good.
  * Source: WebKit, `maximumOMGCandidateCost` in runtime/OptionsList.h.
  */
-const mostOptimised = 100_000;
+const maxOptimizedBytes = 100_000;
 
 /**
- * A module for blocks of a shape, or why there is none. The kernel stays as it is. Strips are shorter than would be chosen where that makes
- * functions small enough to be optimised.
+ * Compiles a kernel for blocks of one size, or says why it cannot. The kernel stays unchanged. Groups get fewer lanes than chosen where
+ * that makes functions small enough for the optimizing tier.
  */
-export function compileStrips(kernel: Kernel, block: Dim3, options: StripOptions): StripModule | { readonly why: string } {
-  const before = whyAlone(kernel, options);
+export function compileSimd(kernel: Kernel, block: Dim3, options: SimdOptions): SimdModule | { readonly why: string } {
+  const before = scalarReason(kernel, options);
   if (before !== undefined) return { why: before };
   const first = compileOnce(kernel, block, options);
-  if ('why' in first || first.largest <= mostOptimised || options.lanes !== undefined) return first;
+  if ('why' in first || first.largest <= maxOptimizedBytes || options.lanes !== undefined) return first;
   for (let lanes = first.plan.lanes / 2; lanes >= 4; lanes /= 2) {
     const made = compileOnce(kernel, block, { ...options, lanes });
-    // What a warp does together takes a whole warp.
+    // Warp collectives need a whole warp.
     if ('why' in made || made.plan.lanes !== lanes) break;
-    if (made.largest <= mostOptimised) return made;
+    if (made.largest <= maxOptimizedBytes) return made;
   }
   return first;
 }
 
-/** A module with the bytes of its largest function, or why there is none. */
-type Made = (StripModule & { readonly largest: number }) | { readonly why: string };
+/** A module with the bytes of its largest function, or the reason why there is none. */
+type Made = (SimdModule & { readonly largest: number }) | { readonly why: string };
 
-/** Where code for lanes that go together and for those that part is too much, the first is left out. */
-function compileOnce(kernel: Kernel, block: Dim3, options: StripOptions): Made {
-  const plan = stripPlan(kernel, block, options);
-  const after = whyNotTogether(plan) ?? options.checks?.whyNot(plan);
+/** Leaves out the uniform paths where the code would be too large with them. */
+function compileOnce(kernel: Kernel, block: Dim3, options: SimdOptions): Made {
+  const plan = planKernel(kernel, block, options);
+  const after = unsupportedReason(plan) ?? options.checks?.whyNot(plan);
   if (after !== undefined) return { why: after };
-  const together = !options.checks && !plan.shapes.apart && isLine(plan) ? writeModule(plan, options, 'together') : undefined;
-  if (together && !('why' in together)) return together;
-  const apart = writeModule(plan, options, 'apart');
-  return 'why' in apart && apart.why === tooMuch ? writeModule(plan, options, 'brief') : apart;
+  const fused = !options.checks && !plan.shapes.barrierDivergence && isRegionChain(plan) ? writeModule(plan, options, 'fused') : undefined;
+  if (fused && !('why' in fused)) return fused;
+  const outlined = writeModule(plan, options, 'outlined');
+  return 'why' in outlined && outlined.why === tooMuch ? writeModule(plan, options, 'no-uniform-paths') : outlined;
 }
 
-/** Regions together in one function, in functions of their own, or those without what `isBrief` leaves out. */
-type Way = 'together' | 'apart' | 'brief';
+/**
+ * The layout of the code: all regions fused in one function, each outlined in its own, or outlined without the fast paths for uniform
+ * branches.
+ */
+type CodeLayout = 'fused' | 'outlined' | 'no-uniform-paths';
 
 const tooMuch = 'too much code';
 
-function writeModule(plan: StripPlan, options: StripOptions, way: Way): Made {
+function writeModule(plan: SimdPlan, options: SimdOptions, layout: CodeLayout): Made {
   const { kernel } = plan;
   const module = newModule();
   const host = declareHost(module, kernel.params.length, options.isShared);
@@ -88,19 +94,19 @@ function writeModule(plan: StripPlan, options: StripOptions, way: Way): Made {
   const phase = module.global('i32');
   const fuel = module.global('i32');
   const helper = helperTable(module, host.functions);
-  const pool = newPool();
+  const pool = newConstantPool();
   const pooled = (code: Code): Code => {
     const base = code.local('i32');
     code.at('global.get', host.globals.constant);
     code.at('local.set', base);
     return pooledCode(code, pool, base, poolStart(plan));
   };
-  const shared: StripShared = {
+  const context: SimdContext = {
     plan,
     module,
     host,
     helper,
-    stripHelper: stripHelperTable(module, helper, host.functions, pooled),
+    simdHelper: simdHelperTable(module, helper, host.functions, pooled),
     newFunction(params) {
       const { index, code } = module.fn({ params, results: [] });
       return { index, code: pooled(code) };
@@ -108,48 +114,49 @@ function writeModule(plan: StripPlan, options: StripOptions, way: Way): Made {
     phase,
     fuel,
     fma: options.fma,
-    isBrief: way === 'brief',
+    omitsUniformPaths: layout === 'no-uniform-paths',
     pool,
     guards: checks?.emitters(plan.packs),
-    rolled: { bytes: 0 },
+    rerolled: { bytes: 0 },
   };
   const finish = (run: number, largest: number): Made => {
     writeGrid(host, module.fn(runSignature, 'run').code, run);
-    return { bytes: module.finish(), plan, recordBytes: plan.recordBytes + shared.rolled.bytes, pool: shared.pool.bytes(), largest };
+    return { bytes: module.finish(), plan, recordBytes: plan.recordBytes + context.rerolled.bytes, pool: context.pool.bytes(), largest };
   };
-  if (way === 'together') {
-    const block = writeBlockWhole(shared);
+  if (layout === 'fused') {
+    const block = writeFusedBlock(context);
     return block ? finish(block.index, block.size) : { why: tooMuch };
   }
   const steps: number[] = [];
   let largest = 0;
   for (const region of plan.regions) {
-    const written = writeStripRegion(shared, region);
+    const written = writeRegionFunction(context, region);
     if (!written) return { why: 'blocks that cannot be nested' };
-    if (written.code.size > mostBytes || written.code.locals > mostLocals) return { why: tooMuch };
+    if (written.code.size > maxFunctionBytes || written.code.locals > maxLocals) return { why: tooMuch };
     steps.push(written.index);
     largest = Math.max(largest, written.code.size);
   }
-  return finish(plan.shapes.apart ? writeRounds(shared, steps) : writeBlock(shared, steps, checks), largest);
+  return finish(plan.shapes.barrierDivergence ? emitScheduler(context, steps) : writeBlock(context, steps, checks), largest);
 }
 
-/** What about a kernel is for the one-lane path, whatever its blocks are. */
-function whyAlone(kernel: Kernel, { checks }: StripOptions): string | undefined {
+/** Why a kernel needs the scalar compiler, whatever its blocks are; undefined where it does not. */
+function scalarReason(kernel: Kernel, { checks }: SimdOptions): string | undefined {
   if (kernel.params.some(({ formats }) => formats)) return 'what it prints is in the order of threads';
   for (const { body } of kernel.blocks)
     for (const value of body) {
       const { op } = kernel.insts[value]!;
-      if (runsAlone(op) && !(checks && op === 'members')) return `\`${op}\``;
+      if (needsScalarPath(op) && !(checks && op === 'members')) return `\`${op}\``;
     }
   return undefined;
 }
 
-function whyNotTogether({ kernel, shapes, regions }: StripPlan): string | undefined {
+function unsupportedReason({ kernel, shapes, regions }: SimdPlan): string | undefined {
   const cfg = cfgOf(kernel);
   const { loops, isReducible } = loopsOf(cfg, dominatorsOf(cfg));
   if (!isReducible || regions.some((region) => !region.loops.isReducible)) return 'a cycle of two entries';
-  // Lanes that wait at a barrier take no part in what others do, where a GPU has these wait for them.
-  if (shapes.apart === 'lanes' && doesTogether(kernel)) return 'lanes of a warp that wait at barriers apart, and do something together';
-  for (const loop of loops) if (waitsForOthers(kernel, loop)) return 'a loop that waits for other threads';
+  // On a GPU a collective waits for the lanes of the warp that wait at another barrier.
+  if (shapes.barrierDivergence === 'lanes' && hasWarpCollectives(kernel))
+    return 'lanes of a warp that wait at barriers apart, and do something together';
+  for (const loop of loops) if (isSpinLoop(kernel, loop)) return 'a loop that waits for other threads';
   return undefined;
 }

@@ -1,38 +1,38 @@
 /**
- * Accesses of lanes that do not lie side by side element by element: vectors of the kernel, and strides. What a lane has is taken in pieces of
- * up to 8 bytes, two to a vector, and elements are parted from each other there: a quarter of the accesses of 4 bytes each.
+ * Strided and interleaved access: lanes that are not contiguous, and vector-typed values. A lane moves chunks of up to 8 bytes, two to a
+ * vector, and shuffles separate the elements. That takes a quarter of the accesses of 4 bytes each.
  */
-import { bytesOf, elementOf, lanesOf, type Type, type Value } from '../../../ir/index.ts';
-import { type Strip, shapeOf, typeOf } from '../lanes/lane-group.ts';
+import { affine, bytesOf, elementOf, lanesOf, type Type, type Value } from '../../../ir/index.ts';
+import { type LaneGroup, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import { evenWords, oddWords, wordBytes, words } from '../lanes/vectors.ts';
 import { bias } from '../rules/scalar.ts';
 
-/** Where the lanes of a pack are. */
-export interface Places {
-  /** Puts what the address of a lane is counted from on the stack. */
+/** The addresses of the lanes of a pack. */
+export interface LaneAddresses {
+  /** Pushes the base address of a lane. */
   push(lane: number): void;
-  /** What is to be added for a lane of the pack, 0 to 3. */
+  /** The byte offset of a lane of the pack, 0 to 3, to its base. */
   offset(lane: number): number;
-  /** Bytes from lane to lane, where that is known. */
+  /** Bytes from lane to lane, where that is constant. */
   readonly stride?: number;
 }
 
-/** Bytes that a lane has, and how they are cut into pieces. */
-interface Cutting {
+/** The bytes of a lane, and the chunks that they are moved in. */
+interface Chunking {
   readonly element: number;
   readonly count: number;
-  /** Bytes of a piece. */
+  /** Bytes of a chunk. */
   readonly piece: number;
 }
 
-function cuttingOf(type: Type): Cutting {
+function chunkingOf(type: Type): Chunking {
   const element = bytesOf(elementOf(type));
   const count = lanesOf(type);
   return { element, count, piece: Math.min(8, element * count) };
 }
 
-/** Places of lanes that follow each other in the steps of `strideOf` from the address that `push` puts on the stack. */
-export function evenPlaces(s: Strip, addr: Value, push: () => void, pack: number): Places {
+/** Addresses with the constant stride of `strideOf`, from the base that `push` puts on the stack. */
+export function stridedAddresses(s: LaneGroup, addr: Value, push: () => void, pack: number): LaneAddresses {
   const stride = s.plan.shapes.stride[addr]!;
   return {
     push,
@@ -41,15 +41,15 @@ export function evenPlaces(s: Strip, addr: Value, push: () => void, pack: number
   };
 }
 
-/** Bytes between the addresses of lanes, where all of a strip can be told from the first one's. */
-export function strideOf(s: Strip, addr: Value): number | undefined {
-  if (shapeOf(s, addr) !== 1) return undefined;
+/** The stride of an address in bytes, where the first lane and the stride give the addresses of all lanes. */
+export function strideOf(s: LaneGroup, addr: Value): number | undefined {
+  if (shapeOf(s, addr) !== affine) return undefined;
   const stride = s.plan.shapes.stride[addr]!;
   return Math.abs(stride) * s.plan.lanes < bias ? stride : undefined;
 }
 
-/** Places in a vector of addresses that is in a local. */
-export const anyPlaces = ({ code }: Strip, addresses: number): Places => ({
+/** Addresses in a vector local. */
+export const gatheredAddresses = ({ code }: LaneGroup, addresses: number): LaneAddresses => ({
   push(lane) {
     code.at('local.get', addresses);
     code.lane('i32x4.extract_lane', lane);
@@ -59,36 +59,36 @@ export const anyPlaces = ({ code }: Strip, addresses: number): Places => ({
 
 // ── loads ──
 
-/** Loads what the lanes of a pack have; `put` takes one vector of an element from the stack, `half` of 0 and 1 where elements have 8 bytes. */
-export function loadPieces(s: Strip, type: Type, places: Places, put: (element: number, half: number) => void): void {
-  const { element, count, piece } = cuttingOf(type);
+/** Loads the elements of a pack. `put` pops one vector of an element; `half` is 0 or 1 where elements have 8 bytes. */
+export function loadInterleaved(s: LaneGroup, type: Type, addresses: LaneAddresses, put: (element: number, half: number) => void): void {
+  const { element, count, piece } = chunkingOf(type);
   for (let at = 0; at < element * count; at += piece) {
     const first = at / element;
     if (element === 8) {
       for (const half of [0, 1]) {
-        loadPair(s, places, at, half);
+        loadPair(s, addresses, at, half);
         put(first, half);
       }
     } else if (piece === 8) {
       const pairs = [24, 25].map((which) => s.temp('v128', which)) as [number, number];
       for (const half of [0, 1]) {
-        loadPair(s, places, at, half);
+        loadPair(s, addresses, at, half);
         s.code.at('local.set', pairs[half]!);
       }
       for (const [which, bytes] of [evenWords, oddWords].entries()) {
         for (const pair of pairs) s.code.at('local.get', pair);
         s.code.shuffle(bytes);
-        partWord(s, element, 4, (k) => put(first + (which * 4) / element + k, 0));
+        deinterleave(s, element, 4, (k) => put(first + (which * 4) / element + k, 0));
       }
     } else {
-      loadWords(s, places, piece);
-      partWord(s, element, piece, (k) => put(first + k, 0));
+      loadWords(s, addresses, piece);
+      deinterleave(s, element, piece, (k) => put(first + k, 0));
     }
   }
 }
 
-/** Takes a vector of words from the stack apart into its elements. */
-function partWord(s: Strip, element: number, bytes: number, put: (element: number) => void): void {
+/** Splits a vector of 32-bit chunks on the stack into its elements. */
+function deinterleave(s: LaneGroup, element: number, bytes: number, put: (element: number) => void): void {
   const count = bytes / element;
   if (count === 1) return put(0);
   const whole = s.temp('v128', 26);
@@ -107,8 +107,8 @@ function partWord(s: Strip, element: number, bytes: number, put: (element: numbe
   }
 }
 
-/** Puts 8 bytes of each of two lanes on the stack. */
-function loadPair({ code }: Strip, { push, offset, stride }: Places, at: number, half: number): void {
+/** Pushes 8 bytes of each of two lanes. */
+function loadPair({ code }: LaneGroup, { push, offset, stride }: LaneAddresses, at: number, half: number): void {
   const [first, second] = [2 * half, 2 * half + 1];
   if (stride === 8) {
     push(first);
@@ -120,8 +120,8 @@ function loadPair({ code }: Strip, { push, offset, stride }: Places, at: number,
   code.accessLane('v128.load64_lane', 1, offset(second) + at, 1);
 }
 
-/** Puts up to 4 bytes of each of four lanes on the stack, as words. */
-function loadWords({ code }: Strip, { push, offset, stride }: Places, bytes: number): void {
+/** Pushes up to 4 bytes of each of four lanes, zero-extended. */
+function loadWords({ code }: LaneGroup, { push, offset, stride }: LaneAddresses, bytes: number): void {
   if (stride === bytes && bytes > 1) {
     push(0);
     return code.access(bytes === 4 ? 'v128.load' : 'v128.load16x4_u', 1, offset(0));
@@ -132,35 +132,41 @@ function loadWords({ code }: Strip, { push, offset, stride }: Places, bytes: num
   for (let lane = bytes === 4 ? 1 : 0; lane < 4; lane++) code.accessLane(`v128.load${8 * bytes}_lane`, 1, offset(lane), (lane * 4) / bytes);
 }
 
-/** Puts one vector of numbers with a known stride on the stack: of two lanes where they have 8 bytes. */
-export function loadEven(s: Strip, type: Type, places: Places, half: number): void {
+/** Pushes one vector of a strided load: two lanes where they have 8 bytes. */
+export function loadStrided(s: LaneGroup, type: Type, addresses: LaneAddresses, half: number): void {
   const bytes = bytesOf(elementOf(type));
-  if (bytes === 8) loadPair(s, places, 0, half);
-  else loadWords(s, places, bytes);
+  if (bytes === 8) loadPair(s, addresses, 0, half);
+  else loadWords(s, addresses, bytes);
 }
 
 // ── stores ──
 
-/** Stores what the lanes of a pack have; `where` writes what one lane does if it runs, without it all do. */
-export function storePieces(s: Strip, value: Value, pack: number, places: Places, where?: (lane: number, write: () => void) => void): void {
-  const { element, count, piece } = cuttingOf(typeOf(s, value));
+/** Stores the elements of a pack; `where` wraps the code of one lane in the test of its mask. */
+export function storeInterleaved(
+  s: LaneGroup,
+  value: Value,
+  pack: number,
+  addresses: LaneAddresses,
+  where?: (lane: number, write: () => void) => void,
+): void {
+  const { element, count, piece } = chunkingOf(typeOf(s, value));
   for (let at = 0; at < element * count; at += piece) {
     const first = at / element;
-    const held = s.temp('v128', 27);
+    const heldChunk = s.temp('v128', 27);
     for (const half of piece === 8 ? [0, 1] : [0]) {
       if (element === 8) s.element(value, first, 2 * pack + half);
       else if (piece === 8) {
-        for (const which of [0, 1]) joinWord(s, value, first + (which * 4) / element, 4 / element, pack);
+        for (const which of [0, 1]) interleave(s, value, first + (which * 4) / element, 4 / element, pack);
         s.code.shuffle(wordBytes(half === 0 ? [0, 4, 1, 5] : [2, 6, 3, 7]));
-      } else joinWord(s, value, first, count, pack);
-      s.code.at('local.set', held);
-      storeHeld(s, held, { piece, at, half }, places, where);
+      } else interleave(s, value, first, count, pack);
+      s.code.at('local.set', heldChunk);
+      storeHeld(s, heldChunk, { piece, at, half }, addresses, where);
     }
   }
 }
 
-/** Puts words on the stack that are made of elements side by side. */
-function joinWord(s: Strip, value: Value, first: number, count: number, pack: number): void {
+/** Pushes 32-bit chunks joined of adjacent elements. */
+function interleave(s: LaneGroup, value: Value, first: number, count: number, pack: number): void {
   const bits = 8 * bytesOf(elementOf(typeOf(s, value)));
   for (let k = 0; k < count; k++) {
     s.element(value, first + k, pack);
@@ -171,29 +177,29 @@ function joinWord(s: Strip, value: Value, first: number, count: number, pack: nu
   }
 }
 
-interface Held {
+interface HeldChunk {
   readonly piece: number;
   readonly at: number;
   readonly half: number;
 }
 
 function storeHeld(
-  { code }: Strip,
-  held: number,
-  { piece, at, half }: Held,
-  { push, offset, stride }: Places,
+  { code }: LaneGroup,
+  heldChunk: number,
+  { piece, at, half }: HeldChunk,
+  { push, offset, stride }: LaneAddresses,
   where: ((lane: number, write: () => void) => void) | undefined,
 ): void {
   const lanes = piece === 8 ? [2 * half, 2 * half + 1] : [0, 1, 2, 3];
   if (!where && stride === piece && piece >= 4) {
     push(lanes[0]!);
-    code.at('local.get', held);
+    code.at('local.get', heldChunk);
     return code.access('v128.store', 1, offset(lanes[0]!) + at);
   }
   for (const [i, lane] of lanes.entries()) {
     const write = (): void => {
       push(lane);
-      code.at('local.get', held);
+      code.at('local.get', heldChunk);
       code.accessLane(`v128.store${8 * piece}_lane`, 1, offset(lane) + at, piece < 4 ? (i * 4) / piece : i);
     };
     if (where) where(lane, write);

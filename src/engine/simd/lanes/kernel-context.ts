@@ -1,33 +1,33 @@
-/** What the functions of one kernel share. */
+/** The context that all functions of one vectorized kernel share. */
 import type { WasmModule } from '../../../wasm/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import type { HelperName } from '../../codegen/helpers.ts';
 import type { Host } from '../../codegen/host.ts';
-import type { StripPlan } from '../analysis/plan.ts';
-import type { Pool } from './constant-pool.ts';
-import type { StripHelper } from './helpers.ts';
-import type { CheckEmitters, Strip } from './lane-group.ts';
+import type { SimdPlan } from '../analysis/plan.ts';
+import type { ConstantPool } from './constant-pool.ts';
+import type { SimdHelper } from './helpers.ts';
+import type { CheckEmitters, LaneGroup } from './lane-group.ts';
 
-/** Bytes of code above which a function of strips is not worth compiling. */
-export const mostBytes = 1 << 20;
+/** Bytes of code above which a function is not worth compiling. */
+export const maxFunctionBytes = 1 << 20;
 
-export interface StripShared {
-  readonly plan: StripPlan;
+export interface SimdContext {
+  readonly plan: SimdPlan;
   readonly module: WasmModule;
   readonly host: Host;
   readonly helper: (name: HelperName) => number;
-  readonly stripHelper: (name: StripHelper) => number;
-  readonly newFunction: Strip['newFunction'];
-  /** Global: the region that is next. */
+  readonly simdHelper: (name: SimdHelper) => number;
+  readonly newFunction: LaneGroup['newFunction'];
+  /** Global: the region to run next. */
   readonly phase: number;
-  /** Global: work until the next look at the clock. */
+  /** Global: fuel until the next check of the clock. */
   readonly fuel: number;
   readonly fma: FmaMode;
-  /** Whether code is to be short: once for lanes that part, and not for those too that go together. */
-  readonly isBrief: boolean;
-  readonly pool: Pool;
-  /** Of strips that are looked at quickly. */
+  /** Whether the fast paths for uniform branches are left out to keep the code short. */
+  readonly omitsUniformPaths: boolean;
+  readonly pool: ConstantPool;
+  /** Emitters of the fast sanitizer's checks, where the kernel has them. */
   readonly guards?: CheckEmitters | undefined;
-  /** Bytes of the record area, behind those of the plan, that rolled code takes. */
-  readonly rolled: { bytes: number };
+  /** Bytes of the spill area, behind those of the plan, that re-rolled code uses. */
+  readonly rerolled: { bytes: number };
 }

@@ -1,11 +1,11 @@
-/** The lanes of a strip as the bits of a word. */
-import type { Strip } from './lane-group.ts';
+/** Execution masks as the bits of an i32. */
+import type { LaneGroup } from './lane-group.ts';
 
 /** The bits of all lanes. */
-export const allBits = ({ lanes }: Pick<Strip['plan'], 'lanes'>): number => (lanes === 32 ? -1 : 2 ** lanes - 1);
+export const allBits = ({ lanes }: Pick<LaneGroup['plan'], 'lanes'>): number => (lanes === 32 ? -1 : 2 ** lanes - 1);
 
-/** Puts a bit for each lane that runs on the stack. */
-export function pushBits({ code, plan, mask }: Strip): void {
+/** Pushes a bit for each active lane. */
+export function pushBits({ code, plan, mask }: LaneGroup): void {
   if (!mask) return code.i32(allBits(plan));
   for (const [pack, local] of mask.entries()) {
     code.at('local.get', local);
@@ -13,8 +13,8 @@ export function pushBits({ code, plan, mask }: Strip): void {
   }
 }
 
-/** Makes the mask of a pack on the stack bits in their place, joined with those of the packs before. */
-export function bitsAt(code: Strip['code'], pack: number): void {
+/** Converts the mask of a pack on the stack to bits at their position, combined with those of the packs before. */
+export function bitsAt(code: LaneGroup['code'], pack: number): void {
   code.op('i32x4.bitmask');
   if (pack === 0) return;
   code.i32(4 * pack);

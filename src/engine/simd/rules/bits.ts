@@ -1,13 +1,13 @@
 /** Leading zeros, and bits in reverse order. */
 import { bitsOf, type InstOf, type Value } from '../../../ir/index.ts';
-import { longOf, type PartWriter, type Strip } from '../lanes/lane-group.ts';
+import { type LaneGroup, longOf, type PartWriter } from '../lanes/lane-group.ts';
 import { longs, words } from '../lanes/vectors.ts';
 
 /**
  * Leading zeros by the exponent of a single. A set bit behind the first one is cleared, so that rounding never comes to the next power of two;
  * of numbers that are negative as words the sign makes what is left of 158 negative.
  */
-export function leadingZeros(s: Strip, inst: InstOf<'clz'>, value: Value): PartWriter | undefined {
+export function leadingZeros(s: LaneGroup, inst: InstOf<'clz'>, value: Value): PartWriter | undefined {
   if (inst.type === 'i1') return undefined;
   const isLong = longOf(s, value);
   return (part) => {
@@ -21,7 +21,7 @@ export function leadingZeros(s: Strip, inst: InstOf<'clz'>, value: Value): PartW
   };
 }
 
-function zerosOfWords(s: Strip): void {
+function zerosOfWords(s: LaneGroup): void {
   const { code } = s;
   const word = s.temp('v128', 64);
   // 158 - exponent: of 1 it is 31.
@@ -43,7 +43,7 @@ function zerosOfWords(s: Strip): void {
 }
 
 /** Of two words the upper one's, and where that is 0 the lower one's too. */
-function joinZeros(s: Strip): void {
+function joinZeros(s: LaneGroup): void {
   const { code } = s;
   const [both, upper] = [s.temp('v128', 64), s.temp('v128', 65)];
   code.at('local.tee', both);
@@ -66,7 +66,7 @@ const wordsOf = (bytes: readonly number[]): number[] =>
   [0, 4, 8, 12].map((at) => bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24));
 
 /** Bytes in reverse order, and in each of them both nibbles by a table. */
-export function reverseBits(s: Strip, inst: InstOf<'bitrev'>, value: Value): PartWriter | undefined {
+export function reverseBits(s: LaneGroup, inst: InstOf<'bitrev'>, value: Value): PartWriter | undefined {
   if (inst.type === 'i1') return undefined;
   const { code } = s;
   const bytes = longOf(s, value) ? 8 : bitsOf(inst.type) / 8;

@@ -1,12 +1,12 @@
 /** Conversions on vectors. A vector of long lanes is one of two for each of short ones. */
 import { bitsOf, type InstOf, isPointer, spaceOf, type Value } from '../../../ir/index.ts';
-import { addStride, cut, longOf, type PartWriter, partSigned, type Strip, typeOf } from '../lanes/lane-group.ts';
+import { addStride, cut, type LaneGroup, longOf, type PartWriter, partSigned, typeOf } from '../lanes/lane-group.ts';
 import { pushWindow } from '../lanes/leaf-values.ts';
 import { evenWords, joinHalves, longs, upperHalf, words } from '../lanes/vectors.ts';
 import { isShortFloat, narrowShort, widenShort } from './f16-conversions.ts';
 
 /** The low bits. */
-export function truncate(s: Strip, inst: InstOf<'trunc'>, value: Value): PartWriter {
+export function truncate(s: LaneGroup, inst: InstOf<'trunc'>, value: Value): PartWriter {
   const isWide = longOf(s, inst.a);
   return (part) => {
     s.part(inst.a, isWide && !longOf(s, value) ? 2 * part : part);
@@ -27,7 +27,7 @@ export function truncate(s: Strip, inst: InstOf<'trunc'>, value: Value): PartWri
 const half = (part: number): 'low' | 'high' => (part % 2 === 0 ? 'low' : 'high');
 
 /** Zero extension; conditions become 0 or 1. */
-export function zeroExtend(s: Strip, inst: InstOf<'zext'>, value: Value): PartWriter {
+export function zeroExtend(s: LaneGroup, inst: InstOf<'zext'>, value: Value): PartWriter {
   const isWide = longOf(s, value) && !longOf(s, inst.a);
   return (part) => {
     s.part(inst.a, isWide ? part >> 1 : part);
@@ -40,7 +40,7 @@ export function zeroExtend(s: Strip, inst: InstOf<'zext'>, value: Value): PartWr
 }
 
 /** Sign extension; conditions are so already. */
-export function signExtend(s: Strip, inst: InstOf<'sext'>, value: Value): PartWriter {
+export function signExtend(s: LaneGroup, inst: InstOf<'sext'>, value: Value): PartWriter {
   const isWide = longOf(s, value) && !longOf(s, inst.a);
   return (part) => {
     partSigned(s, inst.a, isWide ? part >> 1 : part);
@@ -50,14 +50,14 @@ export function signExtend(s: Strip, inst: InstOf<'sext'>, value: Value): PartWr
 }
 
 /** The same bits. */
-export function bitcast(s: Strip, inst: InstOf<'bitcast'>): PartWriter {
+export function bitcast(s: LaneGroup, inst: InstOf<'bitcast'>): PartWriter {
   return (part) => s.part(inst.a, part);
 }
 
 /** Towards zero and saturating; narrower integers are bounded afterwards. */
 export const floatToInt =
   (sign: 's' | 'u') =>
-  (s: Strip, inst: InstOf<'fptosi'> | InstOf<'fptoui'>, value: Value): PartWriter | undefined => {
+  (s: LaneGroup, inst: InstOf<'fptosi'> | InstOf<'fptoui'>, value: Value): PartWriter | undefined => {
     const from = typeOf(s, inst.a);
     if (longOf(s, value) || inst.type === 'i1') return undefined;
     return (part) => {
@@ -76,7 +76,7 @@ export const floatToInt =
     };
   };
 
-function bound(s: Strip, type: 'i8' | 'i16' | string, sign: 's' | 'u'): void {
+function bound(s: LaneGroup, type: 'i8' | 'i16' | string, sign: 's' | 'u'): void {
   if (type !== 'i8' && type !== 'i16') return;
   const most = 2 ** bitsOf(type) - 1;
   s.code.v128(words(sign === 's' ? most >> 1 : most));
@@ -94,7 +94,7 @@ const [lowWord, highWord] = [0x4330n << 48n, 0x4530n << 48n];
  * Long integers on the stack as doubles: both words are put where they are bits of a double of known size, and what that is too much is taken away;
  * the sum of both is rounded once.
  */
-function longsToDoubles({ code, temp }: Strip, sign: 's' | 'u'): void {
+function longsToDoubles({ code, temp }: LaneGroup, sign: 's' | 'u'): void {
   const given = temp('v128', 44);
   // What is negative is more by 2^31 units of the upper word.
   const above = sign === 's' ? 1n << 31n : 0n;
@@ -117,7 +117,7 @@ function longsToDoubles({ code, temp }: Strip, sign: 's' | 'u'): void {
 /** From words and less, and from long integers to doubles; to floats of less these are converted lane by lane. */
 export const intToFloat =
   (sign: 's' | 'u') =>
-  (s: Strip, inst: InstOf<'sitofp'> | InstOf<'uitofp'>): PartWriter | undefined => {
+  (s: LaneGroup, inst: InstOf<'sitofp'> | InstOf<'uitofp'>): PartWriter | undefined => {
     const from = typeOf(s, inst.a);
     // A word that a half can hold is a single without rounding; of bfloats that is not so.
     if (inst.type === 'f64' && longOf(s, inst.a) && !isPointer(from))
@@ -140,7 +140,7 @@ export const intToFloat =
   };
 
 /** To singles or doubles. */
-export function widenFloat(s: Strip, inst: InstOf<'fpext'>): PartWriter | undefined {
+export function widenFloat(s: LaneGroup, inst: InstOf<'fpext'>): PartWriter | undefined {
   const from = typeOf(s, inst.a);
   if (inst.type !== 'f64')
     return (part) => {
@@ -156,7 +156,7 @@ export function widenFloat(s: Strip, inst: InstOf<'fpext'>): PartWriter | undefi
 }
 
 /** To singles and less; doubles are made halves lane by lane, for that is one rounding. */
-export function narrowFloat(s: Strip, inst: InstOf<'fptrunc'>): PartWriter | undefined {
+export function narrowFloat(s: LaneGroup, inst: InstOf<'fptrunc'>): PartWriter | undefined {
   const { type } = inst;
   if (isShortFloat(type)) {
     if (typeOf(s, inst.a) !== 'f32') return undefined;
@@ -175,7 +175,7 @@ export function narrowFloat(s: Strip, inst: InstOf<'fptrunc'>): PartWriter | und
 }
 
 /** An address of shared, constant or local memory is, as an integer, its offset in the window. */
-export function windowed(s: Strip, operand: Value, pointer: Value, op: 'add' | 'sub'): PartWriter {
+export function windowed(s: LaneGroup, operand: Value, pointer: Value, op: 'add' | 'sub'): PartWriter {
   const type = typeOf(s, pointer);
   const space = isPointer(type) ? spaceOf(type) : 'global';
   const isWide = longOf(s, pointer);
@@ -191,7 +191,7 @@ export function windowed(s: Strip, operand: Value, pointer: Value, op: 'add' | '
 }
 
 /** Local memory of the lanes of a part, one thread's behind the other's. */
-function addLocal(s: Strip, part: number, isWide: boolean): void {
+function addLocal(s: LaneGroup, part: number, isWide: boolean): void {
   const bytes = s.plan.windows.local;
   if (!isWide) return addStride(s, bytes, part);
   s.code.v128(longs(0n).map((_, i) => (i % 2 === 0 ? (2 * part + i / 2) * bytes : 0)));

@@ -2,13 +2,13 @@
  * Halves and bfloats in lanes of 32 bits, made singles and back, exact and with one rounding to nearest even. A half's bits moved into the place of
  * a single's are a single that is 2^112 too small, subnormals included. Source: IEEE 754-2019, 3.4 and 4.3.1.
  */
-import type { PartWriter, Strip } from '../lanes/lane-group.ts';
+import type { LaneGroup, PartWriter } from '../lanes/lane-group.ts';
 import { words } from '../lanes/vectors.ts';
 
 export const isShortFloat = (type: string): type is 'f16' | 'bf16' => type === 'f16' || type === 'bf16';
 
 /** Four halves on the stack become singles. */
-export function widenShort(s: Strip, type: 'f16' | 'bf16'): void {
+export function widenShort(s: LaneGroup, type: 'f16' | 'bf16'): void {
   const { code } = s;
   if (type === 'bf16') return shifted(s, 'shl', 16);
   const half = s.temp('v128', 40);
@@ -32,12 +32,12 @@ export function widenShort(s: Strip, type: 'f16' | 'bf16'): void {
 }
 
 /** Four singles on the stack become halves. */
-export function narrowShort(s: Strip, type: 'f16' | 'bf16'): void {
+export function narrowShort(s: LaneGroup, type: 'f16' | 'bf16'): void {
   if (type === 'bf16') narrowToBfloat(s);
   else narrowToHalf(s);
 }
 
-function narrowToBfloat(s: Strip): void {
+function narrowToBfloat(s: LaneGroup): void {
   const { code } = s;
   const single = s.temp('v128', 42);
   code.at('local.tee', single);
@@ -50,7 +50,7 @@ function narrowToBfloat(s: Strip): void {
 }
 
 /** Adds to what is on the stack what rounds it to nearest even when its last bits are cut off, and cuts them. */
-function roundAt(s: Strip, single: number, bits: number): void {
+function roundAt(s: LaneGroup, single: number, bits: number): void {
   const { code } = s;
   code.v128(words(2 ** (bits - 1) - 1));
   code.op('i32x4.add');
@@ -61,7 +61,7 @@ function roundAt(s: Strip, single: number, bits: number): void {
   shifted(s, 'shr_u', bits);
 }
 
-function narrowToHalf(s: Strip): void {
+function narrowToHalf(s: LaneGroup): void {
   const { code } = s;
   const [single, magnitude] = [s.temp('v128', 42), s.temp('v128', 43)];
   code.at('local.tee', single);
@@ -94,18 +94,18 @@ function narrowToHalf(s: Strip): void {
   code.op('v128.or');
 }
 
-function mask({ code }: Strip, bits: number): void {
+function mask({ code }: LaneGroup, bits: number): void {
   code.v128(words(bits));
   code.op('v128.and');
 }
 
-function shifted({ code }: Strip, how: 'shl' | 'shr_u', count: number): void {
+function shifted({ code }: LaneGroup, how: 'shl' | 'shr_u', count: number): void {
   code.i32(count);
   code.op(`i32x4.${how}`);
 }
 
 /** An operation on singles, done on halves: each result has bits enough that rounding it once more is harmless. */
-export function onShorts(s: Strip, type: 'f16' | 'bf16', operands: readonly ((part: number) => void)[], act: () => void): PartWriter {
+export function onShorts(s: LaneGroup, type: 'f16' | 'bf16', operands: readonly ((part: number) => void)[], act: () => void): PartWriter {
   return (part) => {
     for (const push of operands) {
       push(part);

@@ -3,7 +3,7 @@ import { bug } from '../../../base/bug.ts';
 import type { FcmpPredicate, InstOf } from '../../../ir/index.ts';
 import type { ApproximateName } from '../../codegen/approximate.ts';
 import type { Binary, Unary } from '../../codegen/emitter.ts';
-import { type PartWriter, type Strip, typeOf } from '../lanes/lane-group.ts';
+import { type LaneGroup, type PartWriter, typeOf } from '../lanes/lane-group.ts';
 import { evenWords } from '../lanes/vectors.ts';
 import { isShortFloat, onShorts, widenShort } from './f16-conversions.ts';
 import { fusedDoubles, fusedHalves } from './fma-f64-f16.ts';
@@ -14,7 +14,7 @@ const shapeOfFloat = (type: string): 'f32x4' | 'f64x2' | undefined => (type === 
 /** An instruction of two operands. */
 export const float2 =
   (name: string) =>
-  (s: Strip, inst: Binary): PartWriter | undefined => {
+  (s: LaneGroup, inst: Binary): PartWriter | undefined => {
     const shape = shapeOfFloat(inst.type);
     const { a, b, type } = inst;
     if (isShortFloat(type))
@@ -30,7 +30,7 @@ export const float2 =
 /** An instruction of one operand. */
 export const float1 =
   (name: string) =>
-  (s: Strip, inst: Unary): PartWriter | undefined => {
+  (s: LaneGroup, inst: Unary): PartWriter | undefined => {
     const shape = shapeOfFloat(inst.type);
     if (isShortFloat(inst.type)) return onShorts(s, inst.type, [(part) => s.part(inst.a, part)], () => s.code.op(`f32x4.${name}`));
     if (!shape) return undefined;
@@ -43,8 +43,8 @@ export const float1 =
 /** An approximate function; of doubles the host's, lane by lane. */
 export const approximate =
   (name: ApproximateName) =>
-  (s: Strip, inst: Unary): PartWriter | undefined => {
-    const act = (): void => s.code.at('call', s.stripHelper(name));
+  (s: LaneGroup, inst: Unary): PartWriter | undefined => {
+    const act = (): void => s.code.at('call', s.simdHelper(name));
     if (isShortFloat(inst.type)) return onShorts(s, inst.type, [(part) => s.part(inst.a, part)], act);
     if (inst.type !== 'f32') return undefined;
     return (part) => {
@@ -56,7 +56,7 @@ export const approximate =
 /** Negation and absolute value act on the sign bit, of NaN too. */
 export const signBit =
   (name: 'neg' | 'abs') =>
-  (s: Strip, inst: Unary): PartWriter => {
+  (s: LaneGroup, inst: Unary): PartWriter => {
     const shape = shapeOfFloat(inst.type);
     return (part) => {
       s.part(inst.a, part);
@@ -70,7 +70,7 @@ export const signBit =
 /** The smaller or the larger; WebAssembly's have -0 below +0 but spread NaN, so the other operand is taken where one is a NaN. */
 export const floatChoice =
   (name: 'min' | 'max') =>
-  (s: Strip, inst: Binary): PartWriter | undefined => {
+  (s: LaneGroup, inst: Binary): PartWriter | undefined => {
     const shape = shapeOfFloat(inst.type);
     if (isShortFloat(inst.type))
       return onShorts(s, inst.type, [(part) => s.part(inst.a, part), (part) => s.part(inst.b, part)], () => chosen(s, 'f32x4', name));
@@ -83,7 +83,7 @@ export const floatChoice =
   };
 
 /** Where a is a NaN b, else where b is one a, else the instruction. */
-function chosen(s: Strip, shape: string, name: 'min' | 'max'): void {
+function chosen(s: LaneGroup, shape: string, name: 'min' | 'max'): void {
   const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
   const get = (...locals: number[]): void => locals.forEach((local) => void s.code.at('local.get', local));
   s.code.at('local.set', b);
@@ -99,7 +99,7 @@ function chosen(s: Strip, shape: string, name: 'min' | 'max'): void {
 }
 
 /** a * b + c of singles in one operation of the machine, or with two roundings where that was asked for; `exactFma` is the third way. */
-export function fma(s: Strip, inst: InstOf<'fma'>): PartWriter | undefined {
+export function fma(s: LaneGroup, inst: InstOf<'fma'>): PartWriter | undefined {
   if (inst.type === 'f64') return fusedDoubles(s, inst);
   if (inst.type !== 'f32') return fusedHalves(s, inst);
   return (part) => {
@@ -136,7 +136,7 @@ const comparisons: Record<FcmpPredicate, Comparison> = {
 };
 
 /** A mask; of doubles, the halves of two. */
-export function compareFloat(s: Strip, inst: InstOf<'fcmp'>): PartWriter | undefined {
+export function compareFloat(s: LaneGroup, inst: InstOf<'fcmp'>): PartWriter | undefined {
   const type = typeOf(s, inst.a);
   const shape = isShortFloat(type) ? 'f32x4' : shapeOfFloat(type);
   if (!shape) return undefined;
@@ -159,7 +159,7 @@ export function compareFloat(s: Strip, inst: InstOf<'fcmp'>): PartWriter | undef
   };
 }
 
-function compareOn(s: Strip, shape: string, [first, second]: Comparison['ops']): void {
+function compareOn(s: LaneGroup, shape: string, [first, second]: Comparison['ops']): void {
   if (second === undefined) return s.code.op(`${shape}.${first}`);
   const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
   s.code.at('local.set', b);

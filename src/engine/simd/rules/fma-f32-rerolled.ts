@@ -1,12 +1,12 @@
 /** Exact fused operations of singles in rolled code (`emit/reroll-chunk.ts`): as in `fma-f32.ts`, but what is in doubt is only noted. */
 import type { InstOf, Value } from '../../../ir/index.ts';
-import type { Strip } from '../lanes/lane-group.ts';
+import type { LaneGroup } from '../lanes/lane-group.ts';
 import { joinHalves } from '../lanes/vectors.ts';
 import { doubtBound, doubtOfScaled, offsetOfDoubt, offsetOfScaled, powerOfTwo, roundToOdd, type Scale, toSingle } from './fma-f32.ts';
 
 /** The vectors that one turn takes. */
 export interface Tile {
-  readonly strip: Strip;
+  readonly group: LaneGroup;
   /** How many there are, of four lanes. */
   readonly packs: number;
   /** Puts a vector of a value on the stack. */
@@ -35,7 +35,7 @@ const sideBySide = 4;
 /** Scratch locals of these rules: sums from the third on. */
 const [least, marked, firstSum] = [160, 161, 162];
 
-export function newDoubt(s: Strip): Doubt {
+export function newDoubt(s: LaneGroup): Doubt {
   const { code } = s;
   const [offset, mask] = [folded(s, least, 'i32x4.min_s'), folded(s, marked, 'v128.or')];
   return {
@@ -56,7 +56,7 @@ export function newDoubt(s: Strip): Doubt {
 }
 
 /** A vector into which those on the stack are folded one by one; `push` puts it there if there is any, and says so. */
-function folded({ code, temp }: Strip, which: number, op: string): { add(): void; push(): boolean } {
+function folded({ code, temp }: LaneGroup, which: number, op: string): { add(): void; push(): boolean } {
   const local = temp('v128', which);
   let isThere = false;
   const push = (): boolean => {
@@ -75,10 +75,10 @@ function folded({ code, temp }: Strip, which: number, op: string): { add(): void
 
 /** Writes a fused operation for all vectors of a turn. Without a doubt to note sums are rounded to odd. */
 export function fused(tile: Tile, inst: InstOf<'fma'>, value: Value, doubt: Doubt | undefined): void {
-  const { strip, packs } = tile;
-  const { code } = strip;
-  const scale = doubt && (powerOfTwo(strip, inst.a) ?? powerOfTwo(strip, inst.b));
-  const isOften = [inst.a, inst.b].some((operand) => seldomFills(strip, operand));
+  const { group, packs } = tile;
+  const { code } = group;
+  const scale = doubt && (powerOfTwo(group, inst.a) ?? powerOfTwo(group, inst.b));
+  const isOften = [inst.a, inst.b].some((operand) => seldomFills(group, operand));
   const product = (half: number): void => {
     tile.double(inst.a, half);
     tile.double(inst.b, half);
@@ -88,7 +88,7 @@ export function fused(tile: Tile, inst: InstOf<'fma'>, value: Value, doubt: Doub
   const isNoted = doubt !== undefined && !isOften;
   for (let from = 0; from < 2 * packs; from += sideBySide) {
     const halves = Array.from({ length: Math.min(sideBySide, 2 * packs - from) }, (_, i) => from + i);
-    const sumOf = (half: number): number => strip.temp('v128', firstSum + half - from);
+    const sumOf = (half: number): number => group.temp('v128', firstSum + half - from);
     for (const half of halves) {
       product(half);
       tile.double(inst.c, half);
@@ -96,7 +96,7 @@ export function fused(tile: Tile, inst: InstOf<'fma'>, value: Value, doubt: Doub
       code.at('local.set', sumOf(half));
       if (isNoted) continue;
       roundToOdd(
-        strip,
+        group,
         sumOf(half),
         () => product(half),
         () => tile.double(inst.c, half),
@@ -106,30 +106,30 @@ export function fused(tile: Tile, inst: InstOf<'fma'>, value: Value, doubt: Doub
       // Those at hand first, for what is noted may wait in memory.
       for (const half of halves) {
         code.at('local.get', sumOf(half));
-        offsetOfDoubt(strip);
+        offsetOfDoubt(group);
         if (half > from) code.op('i32x4.min_s');
       }
       doubt.note();
     }
     for (const half of halves) {
-      toSingle(strip, sumOf(half), tile.ownDouble(value, half));
+      toSingle(group, sumOf(half), tile.ownDouble(value, half));
       if (half % 2 === 0) continue;
       for (const each of [half - 1, half]) code.at('local.get', sumOf(each));
-      joinHalves(strip);
+      joinHalves(group);
       code.at('local.set', tile.own(value, half >> 1));
     }
   }
 }
 
 /** As singles, where a factor is a power of two; with what cannot be exact so in doubt. */
-function scaledSum({ strip, packs, part, own }: Tile, inst: InstOf<'fma'>, value: Value, { by, power }: Scale, doubt: Doubt): void {
-  const { code } = strip;
+function scaledSum({ group, packs, part, own }: Tile, inst: InstOf<'fma'>, value: Value, { by, power }: Scale, doubt: Doubt): void {
+  const { code } = group;
   const scaled = by === inst.a ? inst.b : inst.a;
   for (let pack = 0; pack < packs; pack++) {
     if (power !== 0) {
       part(scaled, pack);
-      offsetOfScaled(strip, power);
-      doubtOfScaled(strip, power);
+      offsetOfScaled(group, power);
+      doubtOfScaled(group, power);
       doubt.mark();
     }
     for (const operand of [scaled, by]) part(operand, pack);
@@ -144,7 +144,7 @@ function scaledSum({ strip, packs, part, own }: Tile, inst: InstOf<'fma'>, value
  * Whether a factor is a whole number that was one of integers: it has few bits, so that a sum with its product often has one bit more than a single,
  * as with an exponent times the logarithm of 2. Such sums are rounded to odd at once.
  */
-const seldomFills = ({ kernel }: Strip, factor: Value): boolean => {
+const seldomFills = ({ kernel }: LaneGroup, factor: Value): boolean => {
   const { op } = kernel.insts[factor]!;
   return op === 'sitofp' || op === 'uitofp' || op === 'frint' || op === 'ffloor' || op === 'fceil' || op === 'ftrunc';
 };

@@ -4,20 +4,20 @@
  * the sums are rounded to odd. No function is called, for engines keep no vector in a register over a call, even one that is never made.
  * Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008); TwoSum after Knuth.
  */
-import type { InstOf, Value } from '../../../ir/index.ts';
-import { type Strip, shapeOf } from '../lanes/lane-group.ts';
-import type { StripValues } from '../lanes/values.ts';
+import { type InstOf, type Value, varying } from '../../../ir/index.ts';
+import { type LaneGroup, shapeOf } from '../lanes/lane-group.ts';
+import type { GroupValues } from '../lanes/values.ts';
 import { joinHalves, longs, upperHalf, words } from '../lanes/vectors.ts';
 
 /** Whether a value is such an operation. */
-export function isExactFma(s: Strip, value: Value): boolean {
+export function isExactFma(s: LaneGroup, value: Value): boolean {
   const inst = s.kernel.insts[value]!;
-  return inst.op === 'fma' && inst.type === 'f32' && s.fma === 'exact' && shapeOf(s, value) === 2;
+  return inst.op === 'fma' && inst.type === 'f32' && s.fma === 'exact' && shapeOf(s, value) === varying;
 }
 
 /** Writes a fused operation whose result is vectors. */
-export function exactFma(values: StripValues, inst: InstOf<'fma'>, value: Value): void {
-  const scale = powerOfTwo(values.strip, inst.a) ?? powerOfTwo(values.strip, inst.b);
+export function exactFma(values: GroupValues, inst: InstOf<'fma'>, value: Value): void {
+  const scale = powerOfTwo(values.group, inst.a) ?? powerOfTwo(values.group, inst.b);
   if (scale === undefined) return byDoubles(values, inst, value);
   scaledSum(values, inst, value, scale);
 }
@@ -30,7 +30,7 @@ export interface Scale {
 }
 
 /** An operand that only scales the other one. */
-export function powerOfTwo({ kernel }: Strip, operand: Value): Scale | undefined {
+export function powerOfTwo({ kernel }: LaneGroup, operand: Value): Scale | undefined {
   const inst = kernel.insts[operand]!;
   if (inst.op !== 'const') return undefined;
   const bits = Number(inst.bits & 0x7fff_ffffn);
@@ -41,8 +41,8 @@ export function powerOfTwo({ kernel }: Strip, operand: Value): Scale | undefined
 /**
  * Products with a power of two are exact as singles, so that the sum is rounded once; but for numbers that become subnormal or too large by it.
  */
-function scaledSum(values: StripValues, inst: InstOf<'fma'>, value: Value, scale: Scale): void {
-  const { packs } = values.strip.plan;
+function scaledSum(values: GroupValues, inst: InstOf<'fma'>, value: Value, scale: Scale): void {
+  const { packs } = values.group.plan;
   const together = togetherOf(packs);
   for (let first = 0; first < packs; first += together)
     scaledGroup(
@@ -54,8 +54,8 @@ function scaledSum(values: StripValues, inst: InstOf<'fma'>, value: Value, scale
     );
 }
 
-function scaledGroup(values: StripValues, inst: InstOf<'fma'>, value: Value, { by, power }: Scale, packs: readonly number[]): void {
-  const s = values.strip;
+function scaledGroup(values: GroupValues, inst: InstOf<'fma'>, value: Value, { by, power }: Scale, packs: readonly number[]): void {
+  const s = values.group;
   const { code } = s;
   const hold = (operand: Value, first: number): number[] =>
     packs.map((pack, i) => {
@@ -94,7 +94,7 @@ function scaledGroup(values: StripValues, inst: InstOf<'fma'>, value: Value, { b
 }
 
 /** Sets sums anew, rounded to odd as doubles first. */
-function scaledWithCare(s: Strip, by: Value, { scaled, added, sums }: Record<'scaled' | 'added' | 'sums', readonly number[]>): void {
+function scaledWithCare(s: LaneGroup, by: Value, { scaled, added, sums }: Record<'scaled' | 'added' | 'sums', readonly number[]>): void {
   const { code } = s;
   const half = (locals: readonly number[], which: number): void => {
     code.at('local.get', locals[which >> 1]!);
@@ -131,7 +131,7 @@ function scaledWithCare(s: Strip, by: Value, { scaled, added, sums }: Record<'sc
 }
 
 /** Makes words of a factor that are less than a bound, or no less, where its product with a power of two is no longer exact. */
-export function offsetOfScaled({ code }: Strip, power: number): void {
+export function offsetOfScaled({ code }: LaneGroup, power: number): void {
   code.v128(words(0x7fff_ffff));
   code.op('v128.and');
   // Of small ones, less 1 to pass over 0, from the least word on; of large ones, to the largest.
@@ -140,14 +140,14 @@ export function offsetOfScaled({ code }: Strip, power: number): void {
 }
 
 /** Tells by those words, or by the least or largest of some, whether there is doubt: a mask. */
-export function doubtOfScaled({ code }: Strip, power: number): void {
+export function doubtOfScaled({ code }: LaneGroup, power: number): void {
   const normal = (1 - power) << 23;
   code.v128(words(power < 0 ? least + normal : (255 - power) << 23));
   code.op(power < 0 ? 'i32x4.lt_s' : 'i32x4.ge_s');
 }
 
-function byDoubles(values: StripValues, inst: InstOf<'fma'>, value: Value): void {
-  const s = values.strip;
+function byDoubles(values: GroupValues, inst: InstOf<'fma'>, value: Value): void {
+  const s = values.group;
   const { code } = s;
   const [a, b, c] = [inst.a, inst.b, inst.c].map((operand) => doublesOf(values, operand)) as [Doubles, Doubles, Doubles];
   const results = values.doubles(value).locals;
@@ -205,7 +205,7 @@ const togetherOf = (packs: number): number => (packs > 4 ? 1 : 2);
 const [firstSum, firstScaled, firstFactor, firstAddend, product, part, error, sign] = [110, 120, 130, 140, 105, 106, 107, 108];
 
 /** Makes two sums singles, which are kept as doubles too. */
-export function toSingle({ code }: Strip, sum: number, double: number): void {
+export function toSingle({ code }: LaneGroup, sum: number, double: number): void {
   code.at('local.get', sum);
   code.op('f32x4.demote_f64x2_zero');
   code.at('local.tee', sum);
@@ -222,10 +222,10 @@ interface Doubles {
 }
 
 /** An operand as doubles, which its block works out once. */
-function doublesOf(values: StripValues, operand: Value): Doubles {
-  const s = values.strip;
+function doublesOf(values: GroupValues, operand: Value): Doubles {
+  const s = values.group;
   const { code } = s;
-  if (shapeOf(s, operand) < 2)
+  if (shapeOf(s, operand) !== varying)
     return {
       begin: () => {},
       push: () => alikeDoubles(s, operand),
@@ -249,7 +249,7 @@ function doublesOf(values: StripValues, operand: Value): Doubles {
 }
 
 /** Puts what all lanes share on the stack as doubles. */
-export function alikeDoubles(s: Strip, operand: Value): void {
+export function alikeDoubles(s: LaneGroup, operand: Value): void {
   const { code, kernel } = s;
   const inst = kernel.insts[operand]!;
   if (inst.op === 'const') {
@@ -272,7 +272,7 @@ export const doubtBound = pair(least + 1, least + 0x3810_0000);
  * Makes words of a sum that are less than a bound where it has just the bits of a half below its single, or is of the size of subnormal singles
  * and not 0: what is not of interest is cut off, and what is starts at the least word.
  */
-export function offsetOfDoubt({ code }: Strip): void {
+export function offsetOfDoubt({ code }: LaneGroup): void {
   code.v128(pair(0x1fff_ffff, 0x7fff_ffff));
   code.op('v128.and');
   code.v128(pair(0x1000_0000 - least, 1 - least));
@@ -280,7 +280,7 @@ export function offsetOfDoubt({ code }: Strip): void {
 }
 
 /** A sum of two doubles cut off towards 0, its last bit set where anything was lost. What it lacks is known exactly. */
-export function roundToOdd({ code, temp }: Strip, sum: number, pushProduct: () => void, pushAddend: () => void): void {
+export function roundToOdd({ code, temp }: LaneGroup, sum: number, pushProduct: () => void, pushAddend: () => void): void {
   const [p, rest, e, q] = [temp('v128', product), temp('v128', part), temp('v128', error), temp('v128', sign)];
   const get = (...locals: number[]): void => locals.forEach((local) => void code.at('local.get', local));
   pushProduct();

@@ -10,7 +10,7 @@
  * Halves: the product is exact as a single; the sum is rounded to odd there, and a single has more than two bits more than a half.
  */
 import { type InstOf, isPointer, type Value } from '../../../ir/index.ts';
-import { type PartWriter, type Strip, typeOf } from '../lanes/lane-group.ts';
+import { type LaneGroup, type PartWriter, typeOf } from '../lanes/lane-group.ts';
 import { longs, words } from '../lanes/vectors.ts';
 import { narrowShort, widenShort } from './f16-conversions.ts';
 
@@ -26,7 +26,7 @@ const first = 170;
 type Push = () => void;
 
 /** Writes a fused operation of doubles for one vector. */
-export function fusedDoubles(s: Strip, inst: InstOf<'fma'>): PartWriter {
+export function fusedDoubles(s: LaneGroup, inst: InstOf<'fma'>): PartWriter {
   const { code } = s;
   const local = (which: number): number => s.temp('v128', first + which);
   const [a, b, c, p, sum, sumError, low, result] = [0, 1, 2, 3, 4, 5, 6, 7].map(local) as [
@@ -91,7 +91,7 @@ export function fusedDoubles(s: Strip, inst: InstOf<'fma'>): PartWriter {
     code.op('i32.eqz');
     code.open('if');
     get(a, b, c, result, certain);
-    code.at('call', s.stripHelper('fma64'));
+    code.at('call', s.simdHelper('fma64'));
     set(result);
     code.end();
     get(result);
@@ -114,7 +114,7 @@ export function fusedDoubles(s: Strip, inst: InstOf<'fma'>): PartWriter {
 }
 
 /** The exponent of an operand that is a power of two: products with it are exact. */
-function scaleOf({ kernel }: Strip, operand: Value): number | undefined {
+function scaleOf({ kernel }: LaneGroup, operand: Value): number | undefined {
   const inst = kernel.insts[operand]!;
   if (inst.op !== 'const') return undefined;
   const power = Number((inst.bits >> 52n) & 0x7ffn) - 1023;
@@ -122,7 +122,7 @@ function scaleOf({ kernel }: Strip, operand: Value): number | undefined {
 }
 
 /** A double as two of 26 bits, the second with a sign of its own. */
-function halves(s: Strip, operand: Value, local: number, which: number): [Push, Push] {
+function halves(s: LaneGroup, operand: Value, local: number, which: number): [Push, Push] {
   const { code } = s;
   const inst = s.kernel.insts[operand]!;
   if (inst.op === 'const' && !isPointer(inst.type)) {
@@ -145,7 +145,7 @@ function halves(s: Strip, operand: Value, local: number, which: number): [Push, 
 }
 
 /** Sets the sum of two floats and leaves what it lacks, exactly: (x - (sum - y')) + (y - y') with y' = sum - x. */
-function errorOfSum({ code }: Strip, shape: 'f32x4' | 'f64x2', x: number, y: number, sum: number, rest: number): void {
+function errorOfSum({ code }: LaneGroup, shape: 'f32x4' | 'f64x2', x: number, y: number, sum: number, rest: number): void {
   const get = (...locals: number[]): void => locals.forEach((each) => void code.at('local.get', each));
   get(x, y);
   code.op(`${shape}.add`);
@@ -161,7 +161,7 @@ function errorOfSum({ code }: Strip, shape: 'f32x4' | 'f64x2', x: number, y: num
 }
 
 /** A sum cut off towards 0, its last bit set where anything was lost: an error of another sign says that it was too large. */
-function toOdd({ code }: Strip, shape: 'i32x4' | 'i64x2', sum: number, error: number): void {
+function toOdd({ code }: LaneGroup, shape: 'i32x4' | 'i64x2', sum: number, error: number): void {
   const get = (...locals: number[]): void => locals.forEach((each) => void code.at('local.get', each));
   const float = shape === 'i32x4' ? 'f32x4' : 'f64x2';
   const isInexact = (): void => {
@@ -186,7 +186,7 @@ function toOdd({ code }: Strip, shape: 'i32x4' | 'i64x2', sum: number, error: nu
 }
 
 /** Writes a fused operation of halves for one vector. */
-export function fusedHalves(s: Strip, inst: InstOf<'fma'>): PartWriter | undefined {
+export function fusedHalves(s: LaneGroup, inst: InstOf<'fma'>): PartWriter | undefined {
   if (typeOf(s, inst.a) !== 'f16') return undefined;
   const { code } = s;
   const [p, c, sum, error, rest] = [0, 1, 2, 3, 4].map((which) => s.temp('v128', first + which)) as [

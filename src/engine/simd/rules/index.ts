@@ -3,7 +3,7 @@
  * vector by vector (`emit/instructions.ts`). `alone`: kernels with it are run one lane at a time.
  */
 import type { InstOf, Op, Value } from '../../../ir/index.ts';
-import type { PartWriter, Strip } from '../lanes/lane-group.ts';
+import type { LaneGroup, PartWriter } from '../lanes/lane-group.ts';
 import { leadingZeros, reverseBits } from './bits.ts';
 import { bitcast, floatToInt, intToFloat, narrowFloat, signExtend, truncate, widenFloat, windowed, zeroExtend } from './convert.ts';
 import { approximate, compareFloat, float1, float2, floatChoice, fma, signBit } from './float.ts';
@@ -11,9 +11,9 @@ import { bits, choice, compareInt, divided, highProduct, integer, populated, pro
 import { select, vectorOf } from './select.ts';
 
 /** Nothing where a type has no vector form. */
-export type StripRule<K extends Op> = (s: Strip, inst: InstOf<K>, value: Value) => PartWriter | undefined;
+export type SimdRule<K extends Op> = (s: LaneGroup, inst: InstOf<K>, value: Value) => PartWriter | undefined;
 
-const rules: { [K in Op]: StripRule<K> | 'lanes' | 'whole' | 'alone' } = {
+const rules: { [K in Op]: SimdRule<K> | 'lanes' | 'whole' | 'alone' } = {
   const: 'whole',
   param: 'whole',
   variable: 'whole',
@@ -103,11 +103,11 @@ const rules: { [K in Op]: StripRule<K> | 'lanes' | 'whole' | 'alone' } = {
 };
 
 /** How a value is written vector by vector; nothing where it is done lane by lane. */
-export function partWriter(s: Strip, value: Value): PartWriter | undefined {
+export function partWriter(s: LaneGroup, value: Value): PartWriter | undefined {
   const inst = s.kernel.insts[value]!;
   const rule = rules[inst.op];
-  return typeof rule === 'string' ? undefined : (rule as unknown as StripRule<never>)(s, inst as never, value);
+  return typeof rule === 'string' ? undefined : (rule as unknown as SimdRule<never>)(s, inst as never, value);
 }
 
 /** Whether a kernel with an op runs one lane at a time. */
-export const runsAlone = (op: Op): boolean => rules[op] === 'alone';
+export const needsScalarPath = (op: Op): boolean => rules[op] === 'alone';

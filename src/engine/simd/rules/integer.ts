@@ -1,7 +1,7 @@
 /** Integer ops on vectors. Integers of fewer than 32 bits stand zero-extended in lanes of 32; conditions are masks. */
-import { bitsOf, type InstOf, type Value } from '../../../ir/index.ts';
+import { bitsOf, type InstOf, uniform, type Value } from '../../../ir/index.ts';
 import type { Binary, Unary } from '../../codegen/emitter.ts';
-import { cut, longOf, type PartWriter, partSigned, type Strip, shapeOf, typeOf } from '../lanes/lane-group.ts';
+import { cut, type LaneGroup, longOf, type PartWriter, partSigned, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import { evenWords, longs, oddWords, upperHalf, words } from '../lanes/vectors.ts';
 import { shiftEach } from './shift.ts';
 
@@ -10,7 +10,7 @@ const top = longs(1n << 63n);
 /** An instruction that there is for lanes of 32 and of 64 bits; of conditions, one on bits. */
 export const integer =
   (name: 'add' | 'sub', ofFlags: 'xor') =>
-  (s: Strip, inst: Binary, value: Value): PartWriter => {
+  (s: LaneGroup, inst: Binary, value: Value): PartWriter => {
     const op = inst.type === 'i1' ? `v128.${ofFlags}` : longOf(s, value) ? `i64x2.${name}` : `i32x4.${name}`;
     return (part) => {
       s.part(inst.a, part);
@@ -21,7 +21,7 @@ export const integer =
   };
 
 /** The low half of a product. */
-export function product(s: Strip, inst: Binary, value: Value): PartWriter {
+export function product(s: LaneGroup, inst: Binary, value: Value): PartWriter {
   const op = inst.type === 'i1' ? 'v128.and' : longOf(s, value) ? 'i64x2.mul' : 'i32x4.mul';
   return (part) => {
     s.part(inst.a, part);
@@ -34,7 +34,7 @@ export function product(s: Strip, inst: Binary, value: Value): PartWriter {
 /** An instruction on bits. */
 export const bits =
   (name: 'and' | 'or' | 'xor') =>
-  (s: Strip, inst: Binary): PartWriter =>
+  (s: LaneGroup, inst: Binary): PartWriter =>
   (part) => {
     s.part(inst.a, part);
     s.part(inst.b, part);
@@ -44,7 +44,7 @@ export const bits =
 /** Of words, by way of products of 64 bits. */
 export const highProduct =
   (sign: 's' | 'u') =>
-  (s: Strip, inst: Binary): PartWriter | undefined => {
+  (s: LaneGroup, inst: Binary): PartWriter | undefined => {
     if (inst.type !== 'i32') return undefined;
     return (part) => {
       const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
@@ -70,7 +70,7 @@ const rounder = longs(0x4338n << 48n);
  */
 export const divided =
   (sign: 's' | 'u', wanted: 'quotient' | 'rest') =>
-  (s: Strip, inst: Binary, value: Value): PartWriter | undefined => {
+  (s: LaneGroup, inst: Binary, value: Value): PartWriter | undefined => {
     if (longOf(s, value) || inst.type === 'i1') return undefined;
     const { code } = s;
     return (part) => {
@@ -113,10 +113,10 @@ const packsForProducts = 8;
 /** Shifts, here by one count for all lanes; counts of the width and more give 0, or the sign throughout. */
 export const shift =
   (name: 'shl' | 'shr_u' | 'shr_s') =>
-  (s: Strip, inst: Binary, value: Value): PartWriter | undefined => {
+  (s: LaneGroup, inst: Binary, value: Value): PartWriter | undefined => {
     const isWide = longOf(s, value);
     if (inst.type === 'i1') return undefined;
-    if (shapeOf(s, inst.b) !== 0) return shiftEach(s, name, inst, value);
+    if (shapeOf(s, inst.b) !== uniform) return shiftEach(s, name, inst, value);
     const width = bitsOf(inst.type);
     const op = `${isWide ? 'i64x2' : 'i32x4'}.${name}`;
     const count = s.kernel.insts[inst.b]!;
@@ -124,7 +124,7 @@ export const shift =
     // JavaScriptCore moves the count of every shift into a vector register by way of two others.
     if (name === 'shl' && (known === 1 || known === 2) && !isWide) return doubled(s, inst, known);
     // A product takes less, but longer.
-    if (name === 'shl' && known !== undefined && !isWide && (s.isRolled || s.plan.packs >= packsForProducts))
+    if (name === 'shl' && known !== undefined && !isWide && (s.isRerolled || s.plan.packs >= packsForProducts))
       return (part) => {
         s.part(inst.a, part);
         s.code.v128(words(2 ** known));
@@ -143,7 +143,7 @@ export const shift =
   };
 
 /** Words added to themselves, once or twice. */
-function doubled(s: Strip, inst: Binary, times: number): PartWriter {
+function doubled(s: LaneGroup, inst: Binary, times: number): PartWriter {
   const { code } = s;
   const word = s.temp('v128', 0);
   return (part) => {
@@ -158,7 +158,7 @@ function doubled(s: Strip, inst: Binary, times: number): PartWriter {
 }
 
 /** A count as a word, at most the width less one where it decides. */
-function pushCount(s: Strip, count: Value, width: number, isBounded: boolean): void {
+function pushCount(s: LaneGroup, count: Value, width: number, isBounded: boolean): void {
   const isWide = longOf(s, count);
   s.scalar(count);
   if (isWide) s.code.op('i32.wrap_i64');
@@ -168,14 +168,14 @@ function pushCount(s: Strip, count: Value, width: number, isBounded: boolean): v
   s.code.op('select');
 }
 
-function isBelow(s: Strip, count: Value, width: number): void {
+function isBelow(s: LaneGroup, count: Value, width: number): void {
   s.scalar(count);
   if (longOf(s, count)) s.code.i64(BigInt(width));
   else s.code.i32(width);
   s.code.op(longOf(s, count) ? 'i64.lt_u' : 'i32.lt_u');
 }
 
-function dropWhereLarge(s: Strip, count: Value, width: number): void {
+function dropWhereLarge(s: LaneGroup, count: Value, width: number): void {
   s.code.i32(0);
   isBelow(s, count, width);
   s.code.op('i32.sub');
@@ -186,7 +186,7 @@ function dropWhereLarge(s: Strip, count: Value, width: number): void {
 /** The smaller or the larger; of long integers, by comparing. */
 export const choice =
   (name: 'min_s' | 'max_s' | 'min_u' | 'max_u') =>
-  (s: Strip, inst: Binary, value: Value): PartWriter | undefined => {
+  (s: LaneGroup, inst: Binary, value: Value): PartWriter | undefined => {
     if (inst.type === 'i1') return undefined;
     const isSigned = name.endsWith('_s');
     if (longOf(s, value)) return longChoice(s, inst, name.startsWith('min') ? 'lt_s' : 'gt_s', isSigned);
@@ -200,7 +200,7 @@ export const choice =
     };
   };
 
-function longChoice(s: Strip, inst: Binary, comparison: string, isSigned: boolean): PartWriter {
+function longChoice(s: LaneGroup, inst: Binary, comparison: string, isSigned: boolean): PartWriter {
   return (part) => {
     const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
     s.part(inst.a, part);
@@ -217,13 +217,13 @@ function longChoice(s: Strip, inst: Binary, comparison: string, isSigned: boolea
 }
 
 /** Turns the order of unsigned numbers into that of signed ones. */
-function flipTop({ code }: Strip): void {
+function flipTop({ code }: LaneGroup): void {
   code.v128(top);
   code.op('v128.xor');
 }
 
 /** Bits that are set, counted in bytes and added up. */
-export function populated(s: Strip, inst: Unary, value: Value): PartWriter | undefined {
+export function populated(s: LaneGroup, inst: Unary, value: Value): PartWriter | undefined {
   if (longOf(s, value) || inst.type === 'i1') return undefined;
   return (part) => {
     s.part(inst.a, part);
@@ -234,7 +234,7 @@ export function populated(s: Strip, inst: Unary, value: Value): PartWriter | und
 }
 
 /** A mask; of long integers, the halves of two. */
-export function compareInt(s: Strip, inst: InstOf<'icmp'>): PartWriter | undefined {
+export function compareInt(s: LaneGroup, inst: InstOf<'icmp'>): PartWriter | undefined {
   const type = typeOf(s, inst.a);
   const { pred } = inst;
   const isEquality = pred === 'eq' || pred === 'ne';
@@ -251,7 +251,7 @@ export function compareInt(s: Strip, inst: InstOf<'icmp'>): PartWriter | undefin
 }
 
 const compareFlags =
-  (s: Strip, inst: InstOf<'icmp'>): PartWriter =>
+  (s: LaneGroup, inst: InstOf<'icmp'>): PartWriter =>
   (part) => {
     s.part(inst.a, part);
     s.part(inst.b, part);
@@ -259,7 +259,7 @@ const compareFlags =
     if (inst.pred === 'eq') s.code.op('v128.not');
   };
 
-function compareLongs(s: Strip, { pred, a, b }: InstOf<'icmp'>): PartWriter {
+function compareLongs(s: LaneGroup, { pred, a, b }: InstOf<'icmp'>): PartWriter {
   const isEquality = pred === 'eq' || pred === 'ne';
   const op = `i64x2.${isEquality ? pred : `${pred.slice(1)}_s`}`;
   const push = (operand: Value, part: number): void => {

@@ -6,7 +6,7 @@ import { bytesOf, elementOf, type InstOf, isPointer, isVector, lanesOf, spaceOf,
 import type { Emitter } from '../../codegen/emitter.ts';
 import { loadOf } from '../../scalar/memory-rules.ts';
 import { ruleOf } from '../../scalar/rules.ts';
-import { longOf, numberOf, type Strip, typeOf } from '../lanes/lane-group.ts';
+import { type LaneGroup, longOf, numberOf, typeOf } from '../lanes/lane-group.ts';
 import { pushWindow } from '../lanes/leaf-values.ts';
 
 /** Memory that is nobody's, at its start. An index below it, less this, is so large that with the same offset every access traps. */
@@ -16,7 +16,7 @@ export const bias = 65536;
 const ofRules = 200;
 
 /** Puts a value on the stack, worked out from its operands: for all lanes, or for one, where `index` pushes the index that an atomic is at. */
-export function writeScalar(s: Strip, value: Value, lane?: number, index?: () => void): void {
+export function writeScalar(s: LaneGroup, value: Value, lane?: number, index?: () => void): void {
   const inst = s.kernel.insts[value]!;
   const push = (operand: Value): void => (lane === undefined ? s.scalar(operand) : s.lane(operand, 0, lane));
   switch (inst.op) {
@@ -50,7 +50,7 @@ export function writeScalar(s: Strip, value: Value, lane?: number, index?: () =>
 }
 
 /** What the rules of the one-lane path see of a strip. */
-export function emitterFor(s: Strip, lane?: number): Emitter {
+export function emitterFor(s: LaneGroup, lane?: number): Emitter {
   const push = (value: Value, element: number): void => {
     if (lane === undefined && isVector(typeOf(s, value))) return s.lane(value, element, 0);
     if (lane === undefined) s.scalar(value);
@@ -79,7 +79,7 @@ export function emitterFor(s: Strip, lane?: number): Emitter {
 }
 
 /** An address of shared, constant or local memory is, as an integer, its offset in the window. */
-function addWindow(s: Strip, pointer: Value, op: 'add' | 'sub', lane: number | undefined): void {
+function addWindow(s: LaneGroup, pointer: Value, op: 'add' | 'sub', lane: number | undefined): void {
   const type = typeOf(s, pointer);
   const space = isPointer(type) ? spaceOf(type) : 'global';
   if (space !== 'shared' && space !== 'constant' && space !== 'local') return;
@@ -93,7 +93,7 @@ function addWindow(s: Strip, pointer: Value, op: 'add' | 'sub', lane: number | u
 }
 
 /** What is on the stack, an address in words or longs, less the bias: to be accessed with that as the offset. */
-export function biased(s: Strip, addr: Value): void {
+export function biased(s: LaneGroup, addr: Value): void {
   if (longOf(s, addr)) {
     const address = s.temp('i64', 1);
     s.code.at('local.tee', address);
@@ -109,7 +109,7 @@ export function biased(s: Strip, addr: Value): void {
 }
 
 /** One load for all lanes, element by element. */
-function loadScalar(s: Strip, inst: InstOf<'load'>, push: () => void): void {
+function loadScalar(s: LaneGroup, inst: InstOf<'load'>, push: () => void): void {
   const element = elementOf(inst.type);
   const name = loadOf(element);
   push();

@@ -1,12 +1,11 @@
 /** Choices between values, and vectors of the kernel put together. */
-import type { InstOf } from '../../../ir/index.ts';
-import { operandsOf } from '../../../ir/index.ts';
-import { flag, longOf, type PartWriter, type Strip, shapeOf } from '../lanes/lane-group.ts';
+import { type InstOf, operandsOf, uniform } from '../../../ir/index.ts';
+import { flag, type LaneGroup, longOf, type PartWriter, shapeOf } from '../lanes/lane-group.ts';
 
 /** A choice, element by element. */
-export function select(s: Strip, inst: InstOf<'select'>): PartWriter {
+export function select(s: LaneGroup, inst: InstOf<'select'>): PartWriter {
   const isWide = longOf(s, inst.a);
-  const isShared = shapeOf(s, inst.cond) === 0;
+  const isShared = shapeOf(s, inst.cond) === uniform;
   return (part, element) => {
     s.element(inst.a, element, part);
     s.element(inst.b, element, part);
@@ -20,7 +19,7 @@ export function select(s: Strip, inst: InstOf<'select'>): PartWriter {
 }
 
 /** Each element is one of the operands. */
-export function vectorOf(s: Strip, inst: InstOf<'vec2'> | InstOf<'vec4'>): PartWriter {
+export function vectorOf(s: LaneGroup, inst: InstOf<'vec2'> | InstOf<'vec4'>): PartWriter {
   const operands = operandsOf(inst);
   return (part, element) => s.part(operands[element]!, part);
 }

@@ -5,13 +5,13 @@
 import type { Value } from '../../../ir/index.ts';
 import type { Binary } from '../../codegen/emitter.ts';
 import { mostOf } from '../analysis/value-range.ts';
-import { cut, longOf, type PartWriter, partSigned, type Strip } from '../lanes/lane-group.ts';
+import { cut, type LaneGroup, longOf, type PartWriter, partSigned } from '../lanes/lane-group.ts';
 import { oddWords, words } from '../lanes/vectors.ts';
 
 type Shift = 'shl' | 'shr_u' | 'shr_s';
 
 /** Shifts by counts that differ from lane to lane; nothing for longs. */
-export function shiftEach(s: Strip, name: Shift, inst: Binary, value: Value): PartWriter | undefined {
+export function shiftEach(s: LaneGroup, name: Shift, inst: Binary, value: Value): PartWriter | undefined {
   if (longOf(s, value)) return undefined;
   return name === 'shl' ? shiftUp(s, inst) : shiftDown(s, name, inst);
 }
@@ -24,12 +24,12 @@ const minusOne = 0xbf80_0000;
 const [counts, factors, powers, products] = [60, 61, 62, 63];
 
 /** Whether a count is below the width of words whatever its operands are. */
-const isBelow32 = ({ kernel }: Strip, count: Value): boolean => (mostOf(kernel, count) ?? 32n) < 32n;
+const isBelow32 = ({ kernel }: LaneGroup, count: Value): boolean => (mostOf(kernel, count) ?? 32n) < 32n;
 
 /** -(2^n) for what is on the stack, the bits of a single less n units of its exponent or more: there is a word for -(2^31), and none for 2^31. */
-const powersOfTwo = (s: Strip): void => s.code.op('i32x4.trunc_sat_f32x4_s');
+const powersOfTwo = (s: LaneGroup): void => s.code.op('i32x4.trunc_sat_f32x4_s');
 
-function shiftUp(s: Strip, inst: Binary): PartWriter {
+function shiftUp(s: LaneGroup, inst: Binary): PartWriter {
   const { code } = s;
   const count = s.temp('v128', counts);
   const isBounded = isBelow32(s, inst.b);
@@ -50,7 +50,7 @@ function shiftUp(s: Strip, inst: Binary): PartWriter {
 }
 
 /** a * 2^(31 - n) of 64 bits, doubled, has the shifted word as its upper half. */
-function shiftDown(s: Strip, name: 'shr_u' | 'shr_s', inst: Binary): PartWriter {
+function shiftDown(s: LaneGroup, name: 'shr_u' | 'shr_s', inst: Binary): PartWriter {
   const { code } = s;
   const [count, factor, power, product] = [counts, factors, powers, products].map((which) => s.temp('v128', which)) as [
     number,
@@ -92,7 +92,7 @@ function shiftDown(s: Strip, name: 'shr_u' | 'shr_s', inst: Binary): PartWriter 
   };
 }
 
-function dropWhereLarge({ code }: Strip, count: number): void {
+function dropWhereLarge({ code }: LaneGroup, count: number): void {
   code.at('local.get', count);
   code.v128(words(32));
   code.op('i32x4.lt_u');

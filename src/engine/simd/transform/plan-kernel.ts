@@ -1,16 +1,26 @@
 /** What is known of a kernel before strips are written: its narrowed copy, shapes, regions, and where values wait between regions. */
 
 import type { Dim3 } from '../../../base/dim3.ts';
-import { cfgOf, definingBlocks, type Kernel, lanesOf, livenessOf, operandsOf, terminatorOperands, type Value } from '../../../ir/index.ts';
+import {
+  cfgOf,
+  definingBlocks,
+  type Kernel,
+  lanesOf,
+  livenessOf,
+  operandsOf,
+  terminatorOperands,
+  type Value,
+  varying,
+} from '../../../ir/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
-import { countUses, isFree, windowsOf } from '../../codegen/plan.ts';
-import { isApart } from '../analysis/barrier-divergence.ts';
-import { arrivalBytes } from '../analysis/barrier-queue-layout.ts';
+import { countUses, isLeaf, windowsOf } from '../../codegen/plan.ts';
+import { hasBarrierDivergence } from '../analysis/barrier-divergence.ts';
+import { queueBytes } from '../analysis/barrier-queue-layout.ts';
 import { chooseLanes } from '../analysis/choose-lanes.ts';
 import { shapesOf } from '../analysis/lane-shapes.ts';
-import { laneBytes, type StripPlan } from '../analysis/plan.ts';
-import { behindBarrier, endsInBarrier, type StripRegion, stripRegions } from '../analysis/regions.ts';
-import { knownPermutations } from '../analysis/static-shuffles.ts';
+import { laneBytes, type SimdPlan } from '../analysis/plan.ts';
+import { type BarrierRegion, barrierRegions, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
+import { staticShufflesOf } from '../analysis/static-shuffles.ts';
 import { narrowed } from './narrow-integers.ts';
 import { workOutAgain } from './rematerialize.ts';
 import { orderBlocks } from './schedule.ts';
@@ -23,36 +33,41 @@ export interface PlanOptions {
 }
 
 /** Plans a kernel for blocks of a shape; the kernel itself stays as it is. */
-export function stripPlan(original: Kernel, block: Dim3, { fma, lanes: fixed }: PlanOptions): StripPlan {
+export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed }: PlanOptions): SimdPlan {
   const { kernel, wide: before } = narrowed(original);
-  const permutations = knownPermutations(kernel);
+  const staticShuffles = staticShufflesOf(kernel);
   splitAtBarriers(kernel);
   workOutAgain(kernel, before);
   orderBlocks(kernel);
   const wide = new Uint8Array(kernel.insts.length);
   wide.set(before);
   const { offsets, windows } = windowsOf(kernel);
-  const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, fixed, fma, mayPart: isApart(kernel) }, shapesOf);
-  const regions = stripRegions(kernel);
+  const { lanes, shapes } = chooseLanes(
+    kernel,
+    wide,
+    { block, local: windows.local, fixed, fma, mayDiverge: hasBarrierDivergence(kernel) },
+    shapesOf,
+  );
+  const regions = barrierRegions(kernel);
   const home = definingBlocks(kernel);
   const threads = block[0] * block[1] * block[2];
-  const strips = Math.ceil(threads / lanes);
-  const counts = { block, threads, lanes, packs: lanes / 4, strips, padded: strips * lanes };
-  const plan = { kernel, ...counts, wide, shapes, regions, home, permutations, offsets, windows };
+  const groups = Math.ceil(threads / lanes);
+  const counts = { block, threads, lanes, packs: lanes / 4, groups, padded: groups * lanes };
+  const plan = { kernel, ...counts, wide, shapes, regions, home, staticShuffles, offsets, windows };
   const { liveIn } = livenessOf(kernel, cfgOf(kernel));
-  const brought = new Map(
-    regions.map(({ entry }) => [entry, entry === 0 ? [] : [...liveIn[entry]!].filter((value) => !isFree(kernel.insts[value]!))]),
+  const liveIns = new Map(
+    regions.map(({ entry }) => [entry, entry === 0 ? [] : [...liveIn[entry]!].filter((value) => !isLeaf(kernel.insts[value]!))]),
   );
   const escapes = escapesOf(kernel, home, regions, liveIn);
-  if (shapes.apart) for (const value of madeAgain(home, regions, brought)) escapes[value] = 1;
-  return { ...plan, ...countUses(kernel, home), escapes, brought, ...placed(plan, brought) };
+  if (shapes.barrierDivergence) for (const value of madeAgain(home, regions, liveIns)) escapes[value] = 1;
+  return { ...plan, ...countUses(kernel, home), escapes, liveIns, ...placed(plan, liveIns) };
 }
 
 /** Values that some lanes bring to a region, and that others may make again in it meanwhile. */
-const madeAgain = (home: Int32Array, regions: readonly StripRegion[], brought: ReadonlyMap<number, readonly Value[]>): Value[] =>
-  regions.flatMap(({ entry, cfg }) => brought.get(entry)!.filter((value) => cfg.position[home[value]!]! >= 0));
+const madeAgain = (home: Int32Array, regions: readonly BarrierRegion[], liveIns: ReadonlyMap<number, readonly Value[]>): Value[] =>
+  regions.flatMap(({ entry, cfg }) => liveIns.get(entry)!.filter((value) => cfg.position[home[value]!]! >= 0));
 
-function escapesOf(kernel: Kernel, home: Int32Array, regions: readonly StripRegion[], liveIn: readonly ReadonlySet<Value>[]): Uint8Array {
+function escapesOf(kernel: Kernel, home: Int32Array, regions: readonly BarrierRegion[], liveIn: readonly ReadonlySet<Value>[]): Uint8Array {
   const escapes = new Uint8Array(kernel.insts.length);
   for (const { cfg, loops } of regions)
     for (const id of cfg.order) {
@@ -72,19 +87,19 @@ function escapesOf(kernel: Kernel, home: Int32Array, regions: readonly StripRegi
 
 /** Values of one thread beside each other's, those that a strip shares once for each strip. */
 function placed(
-  plan: Pick<StripPlan, 'kernel' | 'wide' | 'shapes' | 'threads' | 'lanes' | 'strips' | 'padded' | 'regions'>,
-  brought: ReadonlyMap<number, readonly Value[]>,
-): Pick<StripPlan, 'slots' | 'scratch' | 'arrivals' | 'recordBytes'> {
+  plan: Pick<SimdPlan, 'kernel' | 'wide' | 'shapes' | 'threads' | 'lanes' | 'groups' | 'padded' | 'regions'>,
+  liveIns: ReadonlyMap<number, readonly Value[]>,
+): Pick<SimdPlan, 'slots' | 'scratch' | 'queues' | 'recordBytes'> {
   const slots = new Map<Value, number>();
   let bytes = 0;
-  for (const values of brought.values())
+  for (const values of liveIns.values())
     for (const value of values) {
       if (slots.has(value)) continue;
       slots.set(value, bytes);
-      const isVarying = plan.shapes.shape[value] === 2;
-      bytes += isVarying ? plan.padded * laneBytes(plan, value) : plan.strips * 8 * lanesOf(plan.kernel.insts[value]!.type);
+      const isVarying = plan.shapes.shape[value] === varying;
+      bytes += isVarying ? plan.padded * laneBytes(plan, value) : plan.groups * 8 * lanesOf(plan.kernel.insts[value]!.type);
     }
   const scratch = Math.ceil(bytes / 16) * 16;
-  const arrivals = scratch + 32 * 8;
-  return { slots, scratch, arrivals, recordBytes: arrivals + (plan.shapes.apart ? arrivalBytes(plan) : 0) };
+  const queues = scratch + 32 * 8;
+  return { slots, scratch, queues, recordBytes: queues + (plan.shapes.barrierDivergence ? queueBytes(plan) : 0) };
 }

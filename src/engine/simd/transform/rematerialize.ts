@@ -17,7 +17,7 @@ import {
   reversePostorder,
   type Value,
 } from '../../../ir/index.ts';
-import { isFree } from '../../codegen/plan.ts';
+import { isLeaf } from '../../codegen/plan.ts';
 import { behindBarrier, endsInBarrier } from '../analysis/regions.ts';
 
 /** Steps that a number may take. */
@@ -32,13 +32,13 @@ export function workOutAgain(kernel: Kernel, wide: Uint8Array): void {
   const within = cfg.successors.map((next, id) => (endsInBarrier(kernel, id) ? [] : [...next]));
   const entries = new Set(cfg.order.filter((id) => endsInBarrier(kernel, id)).map((id) => behindBarrier(kernel, id)));
   /** By block: what would be brought to it from before a barrier. */
-  const brought = new Map<number, Set<Value>>();
+  const liveIns = new Map<number, Set<Value>>();
   for (const entry of entries) {
     const cheap = [...liveIn[entry]!].filter((value) => stepsTo({ kernel, wide }, value, most) !== undefined);
-    for (const id of reversePostorder(within, entry)) brought.set(id, new Set([...(brought.get(id) ?? []), ...cheap]));
+    for (const id of reversePostorder(within, entry)) liveIns.set(id, new Set([...(liveIns.get(id) ?? []), ...cheap]));
   }
   let isChanged = false;
-  for (const [id, values] of brought) if (values.size > 0) isChanged = rewrite(kernel, kernel.blocks[id]!, values) || isChanged;
+  for (const [id, values] of liveIns) if (values.size > 0) isChanged = rewrite(kernel, kernel.blocks[id]!, values) || isChanged;
   if (isChanged) dce(kernel);
 }
 
@@ -48,7 +48,7 @@ function stepsTo(of: { readonly kernel: Kernel; readonly wide: Uint8Array }, val
   if (!steps.has(inst.op) || left === 0 || of.wide[value] === 1) return undefined;
   let count = 1;
   for (const operand of operandsOf(inst)) {
-    if (isFree(of.kernel.insts[operand]!)) continue;
+    if (isLeaf(of.kernel.insts[operand]!)) continue;
     const more = stepsTo(of, operand, left - count);
     if (more === undefined) return undefined;
     count += more;
@@ -64,7 +64,7 @@ function rewrite(kernel: Kernel, block: Block, values: ReadonlySet<Value>): bool
   const copyOf = (value: Value): Value => {
     const inst = kernel.insts[value]!;
     const known = copies.get(value);
-    if (known !== undefined || isFree(inst)) return known ?? value;
+    if (known !== undefined || isLeaf(inst)) return known ?? value;
     const fresh = { ...inst } as Inst;
     mapOperands(fresh, copyOf);
     const copy = addInst(kernel, fresh);

@@ -6,7 +6,7 @@
 import { type Block, type Inst, type Kernel, operandsOf, specOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 
 /** What only looks: loads may pass it. */
-const isGuard = ({ op }: Inst): boolean => op === 'guard' || op === 'within';
+const isCheck = ({ op }: Inst): boolean => op === 'guard' || op === 'within';
 
 /** Orders all blocks in place. */
 export function orderBlocks(kernel: Kernel): void {
@@ -37,7 +37,7 @@ function ordered(kernel: Kernel, { body, end }: Block): Value[] {
   };
   body.forEach((value, i) => {
     if (!isFixed(kernel.insts[value]!)) return;
-    if (!isGuard(kernel.insts[value]!)) rootsOf(kernel, body.slice(0, i), placed).forEach(place);
+    if (!isCheck(kernel.insts[value]!)) rootsOf(kernel, body.slice(0, i), placed).forEach(place);
     // A region ends with the barrier that ends its last block, and everything else of the block comes before.
     if (kernel.insts[value]!.op === 'barrier') body.slice(0, i).forEach(place);
     place(value);

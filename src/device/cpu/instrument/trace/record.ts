@@ -2,8 +2,8 @@
 
 import { writeBits } from '../../../../engine/codegen/emitter.ts';
 import type { Probe, ProbeWriter } from '../../../../engine/codegen/hooks.ts';
-import { isFree, type Plan } from '../../../../engine/codegen/plan.ts';
-import { continuation, stopsOf } from '../../../../engine/codegen/split-at-sync-points.ts';
+import { isLeaf, type Plan } from '../../../../engine/codegen/plan.ts';
+import { continuation, syncPointsOf } from '../../../../engine/codegen/split-at-sync-points.ts';
 import { elementOf, type Kernel, lanesOf, type Value } from '../../../../ir/index.ts';
 import type { Code, Signature, WasmModule } from '../../../../wasm/index.ts';
 
@@ -41,19 +41,19 @@ export function newTraceProbe(plan: Plan, module: WasmModule): Probe {
       code.at('global.set', parts.isOn);
     },
     resumed(e, { entry }) {
-      const before = kernel.blocks.filter((block) => stopsOf(kernel, block).length > 0 && continuation(block).id === entry);
-      const brought = plan.brought.get(entry)!;
+      const before = kernel.blocks.filter((block) => syncPointsOf(kernel, block).length > 0 && continuation(block).id === entry);
+      const brought = plan.liveIns.get(entry)!;
       tell(
         parts,
         e,
-        before.flatMap((block) => stopsOf(kernel, block)).filter((value) => brought.includes(value)),
+        before.flatMap((block) => syncPointsOf(kernel, block)).filter((value) => brought.includes(value)),
       );
     },
     regionEnd: () => {},
     enter: (e, block) => tell(parts, e, block.params),
     wrote(e, value) {
       const { op, type } = kernel.insts[value]!;
-      if (isFree(kernel.insts[value]!)) return;
+      if (isLeaf(kernel.insts[value]!)) return;
       if (op !== 'mark' && type !== 'void') return tell(parts, e, [value]);
       whenOn(parts, e.code, () => {
         e.code.i32(value);
@@ -73,7 +73,7 @@ export function newTraceProbe(plan: Plan, module: WasmModule): Probe {
   };
 }
 
-const isTold = (kernel: Kernel, value: Value): boolean => !isFree(kernel.insts[value]!) && kernel.insts[value]!.type !== 'void';
+const isTold = (kernel: Kernel, value: Value): boolean => !isLeaf(kernel.insts[value]!) && kernel.insts[value]!.type !== 'void';
 
 function whenOn({ isOn }: Parts, code: Code, body: () => void): void {
   code.at('global.get', isOn);

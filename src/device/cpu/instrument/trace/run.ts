@@ -1,7 +1,7 @@
 /** The host's half of a trace: what the thread computes becomes steps, with operands and places looked up. */
 import { lineOf } from '../../../../air/index.ts';
 import { paramGlobal } from '../../../../engine/codegen/host.ts';
-import { isFree } from '../../../../engine/codegen/plan.ts';
+import { isLeaf } from '../../../../engine/codegen/plan.ts';
 import { type Inst, type InstOf, isPointer, operandsOf, type Type, type Value } from '../../../../ir/index.ts';
 import type { Dim3 } from '../../../device.ts';
 import type { Trace, TraceOperation, TraceRequest, TraceStep, TraceValue } from '../../../trace.ts';
@@ -141,7 +141,7 @@ function placeOf(run: Run, address: bigint): string {
 function heldBy(run: Run, value: Value): TraceValue {
   const { kernel } = run.observed.compiled.watched!.plan;
   const inst = kernel.insts[value]!;
-  return shown(run, inst.type, isFree(inst) ? [freeBits(run, inst)] : (run.known.get(value) ?? []));
+  return shown(run, inst.type, isLeaf(inst) ? [freeBits(run, inst)] : (run.known.get(value) ?? []));
 }
 
 /** A value that is made anew wherever it is used. */

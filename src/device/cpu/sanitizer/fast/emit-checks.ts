@@ -1,12 +1,12 @@
 /** Writes guards into the code of strips: once for all lanes where these access one place or lie side by side, else lane by lane. */
 
-import { whereRuns } from '../../../../engine/simd/emit/memory-access.ts';
+import { ifActive } from '../../../../engine/simd/emit/memory-access.ts';
 import type { CheckEmitters } from '../../../../engine/simd/lanes/lane-group.ts';
-import { type Strip, shapeOf } from '../../../../engine/simd/lanes/lane-group.ts';
+import { type LaneGroup, shapeOf } from '../../../../engine/simd/lanes/lane-group.ts';
 import { allBits, pushBits } from '../../../../engine/simd/lanes/lane-masks.ts';
 import { pushWindow } from '../../../../engine/simd/lanes/leaf-values.ts';
 import { words } from '../../../../engine/simd/lanes/vectors.ts';
-import type { InstOf, Value } from '../../../../ir/index.ts';
+import { affine, type InstOf, uniform, type Value } from '../../../../ir/index.ts';
 import type { WasmModule } from '../../../../wasm/index.ts';
 import { nearBytes } from './address-range.ts';
 import { type Looks, looksOf, pushCellOffset, pushIsMisaligned, pushIsOutside } from './check-functions.ts';
@@ -25,7 +25,7 @@ interface Parts {
 }
 
 /** For strips of so many packs. */
-export function stripGuards(module: WasmModule, guards: Guards, state: QuickState, packs: number): CheckEmitters {
+export function checkEmitters(module: WasmModule, guards: Guards, state: QuickState, packs: number): CheckEmitters {
   const parts: Parts = { guards, state, looks: looksOf(module, state, guards, packs) };
   return {
     guard: (s, inst) => writeGuard(parts, s, inst),
@@ -36,7 +36,7 @@ export function stripGuards(module: WasmModule, guards: Guards, state: QuickStat
 
 /** A guard that is being written. */
 interface At extends Parts {
-  readonly s: Strip;
+  readonly s: LaneGroup;
   readonly guard: Guard;
   readonly reached: Reached;
   readonly index: number;
@@ -45,22 +45,22 @@ interface At extends Parts {
   readonly offset: number;
 }
 
-function writeGuard(parts: Parts, s: Strip, { a, number }: InstOf<'guard'>): void {
+function writeGuard(parts: Parts, s: LaneGroup, { a, number }: InstOf<'guard'>): void {
   const guard = parts.guards.list[number]!;
   const [address, offset] = [s.temp('i32', scratch), s.temp('i32', scratch + 1)];
   const at: At = { ...parts, s, guard, reached: parts.guards.reached[guard.reached]!, index: guard.reached, address, offset };
   const [shape, stride] = [shapeOf(s, a), s.plan.shapes.stride[a]!];
   const isLocal = guard.space === 'local';
   // Each lane has local memory of its own.
-  const isSame = isLocal ? shape === 1 && stride === s.plan.windows.local : shape === 0;
-  if (isSame || (shape === 1 && !isLocal)) {
+  const isSame = isLocal ? shape === affine && stride === s.plan.windows.local : shape === uniform;
+  if (isSame || (shape === affine && !isLocal)) {
     s.scalar(a);
     s.code.at('local.set', address);
   }
   if (guard.what === 'near') writeNear(at, a);
   else if (isSame) writeSame(at);
-  else if (shape === 1 && !isLocal && stride === guard.bytes) writeDense(at);
-  else writeApart(at, a, shape === 1 && !isLocal ? stride : undefined);
+  else if (shape === affine && !isLocal && stride === guard.bytes) writeDense(at);
+  else writeApart(at, a, shape === affine && !isLocal ? stride : undefined);
 }
 
 // ── what is reached ──
@@ -254,7 +254,7 @@ function writeApart(at: At, a: Value, step: number | undefined): void {
     pushHasShadow(at);
     code.open('if');
     for (let lane = 0; lane < 4; lane++)
-      whereRuns(s, 4 * pack + lane, () => {
+      ifActive(s, 4 * pack + lane, () => {
         code.at('local.get', addresses);
         code.lane('i32x4.extract_lane', lane);
         code.at('local.set', at.address);
@@ -284,8 +284,8 @@ function skipAlike(at: At): boolean {
   const { s, guard, state, looks, address } = at;
   const { code } = s;
   const grain = looks.grain(guard);
-  const isAlike = guard.what === 'atomic' || (guard.what === 'load' && guard.space === 'shared');
-  if (!isAlike || !looks.races(guard) || guard.bytes !== 2 ** grain) return false;
+  const isUniformVector = guard.what === 'atomic' || (guard.what === 'load' && guard.space === 'shared');
+  if (!isUniformVector || !looks.races(guard) || guard.bytes !== 2 ** grain) return false;
   pushCellOffset(code, address, grain);
   pushShadow(at, 'cells');
   code.op('i32.add');

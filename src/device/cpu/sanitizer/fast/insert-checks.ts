@@ -5,7 +5,7 @@
  */
 
 import { windowsOf } from '../../../../engine/codegen/plan.ts';
-import { waitsForOthers } from '../../../../engine/simd/analysis/spin-loops.ts';
+import { isSpinLoop } from '../../../../engine/simd/analysis/spin-loops.ts';
 import {
   accessOf,
   addInst,
@@ -202,7 +202,7 @@ function waitsAnywhere({ kernel, before, list, reached }: State): boolean {
     return guard !== undefined && reached[guard.reached]!.isWritten;
   };
   const cfg = cfgOf(kernel);
-  return loopsOf(cfg, dominatorsOf(cfg)).loops.some((loop) => waitsForOthers(kernel, loop, isSource));
+  return loopsOf(cfg, dominatorsOf(cfg)).loops.some((loop) => isSpinLoop(kernel, loop, isSource));
 }
 
 // ── places ──

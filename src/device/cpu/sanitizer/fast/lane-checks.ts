@@ -1,11 +1,11 @@
 /** Lanes that run, for guards: giving up for those alone. */
 
-import type { Strip } from '../../../../engine/simd/lanes/lane-group.ts';
+import type { LaneGroup } from '../../../../engine/simd/lanes/lane-group.ts';
 import { pushBits } from '../../../../engine/simd/lanes/lane-masks.ts';
 import { giveUpIf } from './shadow-state.ts';
 
 /** Gives up where the condition on the stack holds, if any lane runs. */
-export function giveUpIfAny(s: Strip): void {
+export function giveUpIfAny(s: LaneGroup): void {
   s.code.open('if');
   if (s.mask) {
     pushBits(s);
@@ -17,7 +17,7 @@ export function giveUpIfAny(s: Strip): void {
 }
 
 /** Gives up where what is on the stack holds for a lane of a pack that runs. */
-export function giveUpIfOf(s: Strip, pack: number): void {
+export function giveUpIfOf(s: LaneGroup, pack: number): void {
   if (s.mask) {
     s.code.at('local.get', s.mask[pack]!);
     s.code.op('v128.and');

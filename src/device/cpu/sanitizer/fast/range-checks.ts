@@ -1,9 +1,9 @@
 /** Numbers that addresses are made of are small enough, and masks name all lanes: guards that touch no memory. */
 
-import { longOf, maskPart, type Strip, shapeOf } from '../../../../engine/simd/lanes/lane-group.ts';
+import { type LaneGroup, longOf, maskPart, shapeOf } from '../../../../engine/simd/lanes/lane-group.ts';
 import { allBits, pushBits } from '../../../../engine/simd/lanes/lane-masks.ts';
 import { longs, words } from '../../../../engine/simd/lanes/vectors.ts';
-import type { InstOf, Value } from '../../../../ir/index.ts';
+import { type InstOf, uniform, type Value, varying } from '../../../../ir/index.ts';
 import { giveUpIfAny, giveUpIfOf } from './lane-checks.ts';
 import { giveUpIf } from './shadow-state.ts';
 
@@ -11,12 +11,12 @@ import { giveUpIf } from './shadow-state.ts';
 const gentle = 2 ** 18;
 
 /** Whether the first and the last lane tell of all. */
-const areEndsEnough = (s: Strip, value: Value): boolean =>
-  shapeOf(s, value) < 2 && (shapeOf(s, value) === 0 || Math.abs(s.plan.shapes.stride[value]!) < gentle);
+const areEndsEnough = (s: LaneGroup, value: Value): boolean =>
+  shapeOf(s, value) !== varying && (shapeOf(s, value) === uniform || Math.abs(s.plan.shapes.stride[value]!) < gentle);
 
 /** Gives up where a word of a lane that runs, with `shift` added, is not below a limit; `push` may take something from it first. */
 export function writeBelow(
-  s: Strip,
+  s: LaneGroup,
   value: Value,
   { shift, limit }: { shift: number; limit: number },
   from?: { scalar(): void; part(pack: number): void },
@@ -24,7 +24,7 @@ export function writeBelow(
   const { code } = s;
   const ends = areEndsEnough(s, value);
   if (ends) {
-    for (const ahead of shapeOf(s, value) === 0 ? [0] : [0, (s.plan.lanes - 1) * s.plan.shapes.stride[value]!]) {
+    for (const ahead of shapeOf(s, value) === uniform ? [0] : [0, (s.plan.lanes - 1) * s.plan.shapes.stride[value]!]) {
       s.scalar(value);
       from?.scalar();
       code.i32((shift + ahead) | 0);
@@ -49,11 +49,11 @@ export function writeBelow(
 }
 
 /** A number is as small as is said. */
-export function writeWithin(s: Strip, { a, limit, isSigned }: InstOf<'within'>): void {
+export function writeWithin(s: LaneGroup, { a, limit, isSigned }: InstOf<'within'>): void {
   if (!longOf(s, a)) return writeBelow(s, a, isSigned ? { shift: limit, limit: 2 * limit } : { shift: 0, limit });
   const { code } = s;
   const [least, most] = [BigInt(isSigned ? -limit : 0), BigInt(limit)];
-  if (shapeOf(s, a) === 0) {
+  if (shapeOf(s, a) === uniform) {
     s.scalar(a);
     code.i64(-least);
     code.op('i64.add');
@@ -81,7 +81,7 @@ export function writeWithin(s: Strip, { a, limit, isSigned }: InstOf<'within'>):
 }
 
 /** All threads that the warp has come to its mask, which names all. */
-export function writeMembers(s: Strip): void {
+export function writeMembers(s: LaneGroup): void {
   if (!s.mask) return;
   const { code, plan } = s;
   const left = plan.threads % plan.lanes;

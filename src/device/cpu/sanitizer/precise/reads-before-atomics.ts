@@ -3,7 +3,7 @@
  * or a test that spares an atomic. That others change the word meanwhile is what the atomic is for.
  */
 import { addTo } from '../../../../base/group.ts';
-import { stopOf } from '../../../../engine/codegen/split-at-sync-points.ts';
+import { syncPointOf } from '../../../../engine/codegen/split-at-sync-points.ts';
 import { edgesOf, type Kernel, type Value } from '../../../../ir/index.ts';
 
 /** The reads of a kernel that was split at stops, up to whose barrier an atomic has the same address. */
@@ -33,7 +33,7 @@ function blocksBehind(kernel: Kernel, from: number): Set<number> {
   const work = [from];
   for (let id = work.pop(); id !== undefined; id = work.pop()) {
     const block = kernel.blocks[id]!;
-    const stop = stopOf(kernel, block);
+    const stop = syncPointOf(kernel, block);
     if (stop !== undefined && kernel.insts[stop]!.op === 'barrier') continue;
     for (const { block: to } of edgesOf(block.end)) {
       if (!seen.has(to.id)) work.push(to.id);

@@ -1,11 +1,11 @@
 /** What an instrumented compilation does besides, behind each hook. */
 
-import type { AccessInst, MeetingLocals, SanitizerHooks, SanitizerWriter } from '../../../../engine/codegen/hooks.ts';
+import type { AccessInst, CollectiveLocals, SanitizerHooks, SanitizerWriter } from '../../../../engine/codegen/hooks.ts';
 import type { Host } from '../../../../engine/codegen/host.ts';
 import { eachTaking } from '../../../../engine/codegen/lane-loop.ts';
 import type { Plan } from '../../../../engine/codegen/plan.ts';
-import type { Meeting } from '../../../../engine/codegen/regions.ts';
-import { continuation, stopOf } from '../../../../engine/codegen/split-at-sync-points.ts';
+import type { Collective } from '../../../../engine/codegen/regions.ts';
+import { continuation, syncPointOf } from '../../../../engine/codegen/split-at-sync-points.ts';
 import { bytesOf, elementOf, type InstOf, type Kernel, lanesOf, type Roots, rootsOf, type Type, type Value } from '../../../../ir/index.ts';
 import type { Code, WasmModule } from '../../../../wasm/index.ts';
 import type { SanitizeKind } from '../../../device.ts';
@@ -42,9 +42,9 @@ export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: 
   const functions = accessFunctions(module, state, kinds);
   const [roots, sites, excused] = [rootsOf(kernel), newSites(kernel, mostSites), readsBeforeAtomics(kernel)];
   const parts: Parts = { plan, kernel, host, state, kinds, functions, roots, sites, excused };
-  const barriers = kernel.blocks.filter((block) => isBarrier(kernel, stopOf(kernel, block)));
+  const barriers = kernel.blocks.filter((block) => isBarrier(kernel, syncPointOf(kernel, block)));
   const behindBarrier = new Set(barriers.map((block) => continuation(block).id));
-  for (const block of barriers) parts.sites.of(stopOf(kernel, block)!);
+  for (const block of barriers) parts.sites.of(syncPointOf(kernel, block)!);
   const hasMembers = kernel.blocks.some(({ body }) => body.some((value) => kernel.insts[value]!.op === 'members'));
   const check = hasMembers && kinds.has('sync') ? writeMeetingCheck(module, state) : undefined;
   return {
@@ -231,14 +231,14 @@ function writeMembers({ state, host, kinds, sites }: Parts, e: SanitizerWriter, 
   code.access('i32.store', 4, 4);
 }
 
-function writeMeet(check: number, code: Code, meeting: Meeting, { base, last, mask }: MeetingLocals): void {
+function writeMeet(check: number, code: Code, meeting: Collective, { base, last, mask }: CollectiveLocals): void {
   for (const local of [base, last, mask]) code.at('local.get', local);
   code.i32(meeting.id);
   code.at('call', check);
 }
 
 /** Each thread that takes part has met the others now. */
-function writeSynced({ state }: Parts, code: Code, locals: MeetingLocals): void {
+function writeSynced({ state }: Parts, code: Code, locals: CollectiveLocals): void {
   writeAdvance(state, code);
   eachTaking(code, locals, () => {
     writeThreadTimes(state, code, () => code.at('local.get', locals.thread));

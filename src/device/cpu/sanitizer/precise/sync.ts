@@ -2,7 +2,7 @@
 
 import { gone, waiting } from '../../../../engine/codegen/kernel-code.ts';
 import type { Plan } from '../../../../engine/codegen/plan.ts';
-import { continuation, stopsOf } from '../../../../engine/codegen/split-at-sync-points.ts';
+import { continuation, syncPointsOf } from '../../../../engine/codegen/split-at-sync-points.ts';
 import type { Site } from '../../observe/sites.ts';
 import { type AboutLaunch, describeOther, type Findings, type Who } from './findings.ts';
 
@@ -56,7 +56,7 @@ export function watchSync(around: Around): SyncWatch {
 function barriersOf({ kernel, regions }: Plan): Map<number, number> {
   const found = new Map<number, number>();
   for (const block of kernel.blocks) {
-    const [stop] = stopsOf(kernel, block);
+    const [stop] = syncPointsOf(kernel, block);
     if (stop === undefined || kernel.insts[stop]!.op !== 'barrier') continue;
     found.set(regions.byEntry.get(continuation(block).id)!.id, stop);
   }
