@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sortWords } from '../../src/cli/command/command.ts';
+import { parseArguments } from '../../src/cli/command/command.ts';
 import { rooflineChoices } from '../../src/cli/command/options.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { placeOn, roofs } from '../../src/cli/run/roofline.ts';
@@ -22,13 +22,13 @@ interface Seen {
 
 async function run(...line: string[]): Promise<Seen> {
   const command = commands.find(({ name }) => name === 'run')!;
-  const words = sortWords(command, [join(examplesFolder, 'saxpy.ptx'), ...line]);
-  if (typeof words === 'string') throw new Error(words);
+  const parsed = parseArguments(command, [join(examplesFolder, 'saxpy.ptx'), ...line]);
+  if (typeof parsed === 'string') throw new Error(parsed);
   let [out, err] = ['', ''];
   const files: Record<string, string> = {};
   const terminal = {
     ...processTerminal(),
-    colour: { out: false, err: false },
+    color: { out: false, err: false },
     out: (text: string): void => {
       out += text;
     },
@@ -39,17 +39,20 @@ async function run(...line: string[]): Promise<Seen> {
       files[path] = new TextDecoder().decode(bytes);
     },
   };
-  return { code: await command.run({ command, words, terminal }), out, err, files };
+  return { code: await command.run({ command, parsed, terminal }), out, err, files };
 }
 
 test('a table of lines, with what each costs', async () => {
   const { code, out } = await run('--profile', '--roofline', 'h200');
   assert.is(code, 0);
   // 16 blocks of 8 warps; 4000 of 4096 threads compute, so that the last warp with work is whole and three have none.
-  assert.match(out, /128 warps, grid 16 x 1 x 1, block 256 x 1 x 1/);
-  assert.match(out, /global loads: 250 of warps, 4 sectors in 1 lines each \(4 sectors would do\), 100 % of the bytes used/);
-  assert.match(out, /floating-point operations: 8000 of 32 bits/);
-  assert.match(out, /32000 bytes read and 16000 written at all, 48000 bytes of sectors asked for; 0\.167 to 0\.167 operations a byte/);
+  assert.match(out, /grid 16 x 1 x 1, block 256 x 1 x 1, 128 warps/);
+  assert.match(
+    out,
+    /global loads: 250 requests, 4 sectors and 1 cache lines per request \(minimum 4 sectors\), 100 % of the fetched bytes used/,
+  );
+  assert.match(out, /floating-point operations: 8000 f32/);
+  assert.match(out, /32000 distinct bytes read, 16000 written; 48000 bytes of sectors requested; 0\.167 to 0\.167 operations per byte/);
   // A sixth of 4.8 TB/s.
   assert.match(out, /roofline of NVIDIA H200 .* at most 800 GFLOP\/s/);
   assert.match(out, /\n +\d+ +125 +32 +8000 +fma\.rn\.f32 %f4, %f2, %f1, %f3;\n/);
@@ -88,7 +91,7 @@ test('JSON in a file, and in the object of the run', async () => {
 test('a trace beside the results, in a file, and in the object of the run', async () => {
   const beside = await run('--trace-thread', '0,5', '--trace-limit', '4');
   assert.match(beside.err, /^trace of thread \(5, 0, 0\) of block \(0, 0, 0\) of `saxpy`: 20 instructions\n/);
-  assert.match(beside.err, /… 16 more, which --trace-limit leaves out/);
+  assert.match(beside.err, /… 16 more beyond --trace-limit/);
   assert.match(beside.out, /saxpy_param_2: f32\[4000\]/);
   const inFile = await run('--trace-thread', '0,5.0.0', '--trace-out', 't.txt');
   assert.is(inFile.err, '');
@@ -108,7 +111,7 @@ test('what does not go together, and where it does not go', async () => {
   assert.match(nobody.err, /CM5028/);
   const metal = await run('--profile', '--device', 'metal');
   assert.is(metal.code, 2);
-  assert.match(metal.err, /`--profile` is for the CPU device/);
+  assert.match(metal.err, /`--profile` requires the CPU device/);
   const wrong = await run('--profile=p.txt');
   assert.is(wrong.code, 2);
 });

@@ -219,7 +219,7 @@ test('local memory of all threads together may be too much', () => {
   const { diagnostics, ended } = tryOnCpu(kernel(), [words([0])], { block: [1024, 1, 1] });
   assert.equal(codesOf(diagnostics), ['CM6012']);
   assert.not(ended);
-  assert.match(diagnostics.list[0]!.message, /^the device has no 687\d{8} bytes left for a launch of `k`$/);
+  assert.match(diagnostics.list[0]!.message, /^the device cannot allocate 687\d{8} bytes for a launch of `k`$/);
 });
 
 /** A kernel with so many values that live in several blocks. */
@@ -437,8 +437,8 @@ test('messages of refused arguments say which, and what was wanted', () => {
     return diagnostics.list[0]!.message;
   };
   assert.is(say(args.slice(0, 1)), 'kernel `vector_add` takes 4 arguments (`a`, `b`, `c`, `n`), and 1 argument is given');
-  assert.is(say([args[3]!, ...args.slice(1)]), 'parameter 0 `a` of `vector_add` is a buffer, and argument `bytes` is bytes by value');
-  assert.is(say([...args.slice(0, 3), bytes([1, 2])]), 'parameter 3 `n` of `vector_add` holds 4 bytes, and argument `bytes` has 8');
+  assert.is(say([args[3]!, ...args.slice(1)]), 'parameter 0 `a` of `vector_add` is a buffer, but argument `bytes` is bytes by value');
+  assert.is(say([...args.slice(0, 3), bytes([1, 2])]), 'parameter 3 `n` of `vector_add` has 4 bytes, but argument `bytes` has 8');
 });
 
 test('buffers: zero at first, written in parts, of limited size, free once', () => {

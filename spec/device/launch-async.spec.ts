@@ -99,7 +99,7 @@ test('a launch is cancelled, and the device goes on', async () => {
   const pending = rig.start('endless', { blocks: 9, threads: 32, timeoutMs: 0 }, out);
   setTimeout(() => pending.cancel(), 100);
   assert.is(await pending.done, undefined);
-  assert.match(rig.said().join(), /^CM6016: the launch of `endless` was cancelled, when 0 of its 9 blocks had ended$/);
+  assert.match(rig.said().join(), /^CM6016: the launch of `endless` was canceled after 0 of 9 blocks$/);
   // Once more does nothing.
   pending.cancel();
   const early = rig.start('endless', one, out);

@@ -121,7 +121,7 @@ test('a launch writes symbols from files, and starts from there each time it is 
   assert.is(run('cuont', 'count.bin'), undefined);
   assert.equal(
     diagnostics.list.map(({ code, message }) => `${code} ${message}`),
-    ['CM5025 symbol `count` has 4 bytes, and `short.bin` 3', 'CM5023 the module has no symbol `cuont` that can be written'],
+    ['CM5025 symbol `count` has 4 bytes, but `short.bin` has 3', 'CM5023 the module has no writable symbol `cuont`'],
   );
 });
 

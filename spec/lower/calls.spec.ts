@@ -323,13 +323,13 @@ const kernel = (body: string): string =>
 
 test('CM2041: a function that calls itself', () => {
   assert.equal(said(`.func f () {\ncall f; ret; }\n${kernel('call f;')}`), [
-    'CM2041 5:6 functions that call themselves are not supported: `f` -> `f`',
+    'CM2041 5:6 recursive functions are not supported: `f` -> `f`',
   ]);
 });
 
 test('CM2041: functions that call one another', () => {
   const text = `.func c ();\n.func b () { call c; ret; }\n.func a () { call b; ret; }\n.func c () { call b; ret; }\n${kernel('call a;')}`;
-  assert.equal(said(text), ['CM2041 7:19 functions that call themselves are not supported: `b` -> `c` -> `b`']);
+  assert.equal(said(text), ['CM2041 7:19 recursive functions are not supported: `b` -> `c` -> `b`']);
 });
 
 test('what no entry calls is not compiled', () => {
@@ -354,7 +354,7 @@ test('CM2060: functions that grow with every level', () => {
   const text = `.func f0 () { bar.sync 0; }\n${levels.join('\n')}\n${kernel('call f3;\ncall f40;')}`;
   assert.equal(
     withinCpuSeconds(2, () => said(text)),
-    ['CM2060 127:6 kernel `k` has more than 200000 instructions with the bodies of the functions that it calls; `f40` has most of them'],
+    ['CM2060 127:6 kernel `k` has more than 200000 instructions after inlining; `f40` contributes most of them'],
   );
 });
 

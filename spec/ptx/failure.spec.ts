@@ -13,7 +13,7 @@ const test = suite('ptx/failure');
 type Faulty = readonly [text: string, code: keyof typeof syntax, message: string, help?: string];
 
 const inBody = (line: string): string => `.func f ()\n{\n  ${line}\n}\n`;
-const early = 'take it out, or add the `{` that belongs to it';
+const early = 'remove it, or add the matching `{`';
 const long = '1, '.repeat(limits.tokens / 2);
 
 const faults: readonly Faulty[] = [
@@ -49,10 +49,10 @@ const faults: readonly Faulty[] = [
   [inBody('^+ a;'), 'CM1001', 'expected an instruction, a label or a declaration, found `+`'],
   [inBody(`mov.u32 a, b ^${'c'.repeat(60)};`), 'CM1001', `expected \`,\` or \`;\`, found \`${'c'.repeat(37)}...\``],
   // CM1002
-  ['^.globl .u32 a;', 'CM1002', '`.globl` is not a directive that can stand here', 'did you mean `.global`?'],
-  [inBody('^.rg .u32 a;'), 'CM1002', '`.rg` is not a directive that can stand here', 'did you mean `.reg`?'],
-  [inBody('^.version 8.0'), 'CM1002', '`.version` is not a directive that can stand here'],
-  ['^.xyzzyx .u32 a;', 'CM1002', '`.xyzzyx` is not a directive that can stand here'],
+  ['^.globl .u32 a;', 'CM1002', 'unexpected directive `.globl`', 'did you mean `.global`?'],
+  [inBody('^.rg .u32 a;'), 'CM1002', 'unexpected directive `.rg`', 'did you mean `.reg`?'],
+  [inBody('^.version 8.0'), 'CM1002', 'unexpected directive `.version`'],
+  ['^.xyzzyx .u32 a;', 'CM1002', 'unexpected directive `.xyzzyx`'],
   // CM1003: in every radix; columns count characters, not UTF-16 units.
   [inBody('mov.u32 a, ^089;'), 'CM1003', '`089` is not a number', 'a number that starts with `0` is octal'],
   ['.global .u32 a = ^0x;', 'CM1003', '`0x` is not a number'],
@@ -70,21 +70,21 @@ const faults: readonly Faulty[] = [
   ['.global .u32 a[2] = {1, ^12ab};', 'CM1003', '`12ab` is not a number'],
   ['/* \u{1f600} */ .global .u32 a = ^0x;', 'CM1003', '`0x` is not a number'],
   // CM1004
-  ['.file 1 ^"abc', 'CM1004', 'this string does not end on its line'],
-  [inBody('.pragma ^"abc;\n  ret;'), 'CM1004', 'this string does not end on its line'],
-  ['.func f ()\n.pragma "a", ^"b;\n c";;\n', 'CM1004', 'this string does not end on its line'],
+  ['.file 1 ^"abc', 'CM1004', 'this string is not terminated on its line'],
+  [inBody('.pragma ^"abc;\n  ret;'), 'CM1004', 'this string is not terminated on its line'],
+  ['.func f ()\n.pragma "a", ^"b;\n c";;\n', 'CM1004', 'this string is not terminated on its line'],
   // CM1005
-  ['.version 8.0 ^/* never', 'CM1005', 'this comment is never closed'],
-  ['.func f ()\n{\n  ret; ^/* } /* }\n', 'CM1005', 'this comment is never closed'],
-  ['.global .u32 a = ^/* 5;', 'CM1005', 'this comment is never closed'],
+  ['.version 8.0 ^/* never', 'CM1005', 'this comment is not terminated'],
+  ['.func f ()\n{\n  ret; ^/* } /* }\n', 'CM1005', 'this comment is not terminated'],
+  ['.global .u32 a = ^/* 5;', 'CM1005', 'this comment is not terminated'],
   // CM1006
   ['.func f () { ret;^ ', 'CM1006', '`f` is not closed before the end of the file'],
   ['.func f () { { ret; }^\n.visible .func g () { }', 'CM1006', '`f` is not closed before `.visible`'],
   ['.func f () {\n  {\n  ret;^\n}\n.visible .func g () { }', 'CM1006', '`f` is not closed before `.visible`'],
   ['.section .debug_info\n{ .b8 1^', 'CM1006', '`.debug_info` is not closed before the end of the file'],
   // CM1007
-  ['^}', 'CM1007', 'this `}` closes nothing'],
-  ['.func f () { ret; }\n ^}', 'CM1007', 'this `}` closes nothing'],
+  ['^}', 'CM1007', 'unexpected `}`'],
+  ['.func f () { ret; }\n ^}', 'CM1007', 'unexpected `}`'],
   // CM1013
   ['.func f () { ret; ^}\nL: ret;\n}', 'CM1013', 'this `}` closes `f` before its end', early],
   ['.func f () { ret; ^}\n@p ret;\n}\n.func g () { }', 'CM1013', 'this `}` closes `f` before its end', early],
@@ -99,24 +99,16 @@ const faults: readonly Faulty[] = [
   ['.global .u64 a = ^18446744073709551616;', 'CM1008', '`18446744073709551616` does not fit in 64 bits'],
   [inBody('mov.b64 a, -^0x10000000000000000U;'), 'CM1008', '`0x10000000000000000U` does not fit in 64 bits'],
   // CM1009
-  [
-    `^.global .u32 a = ${'('.repeat(65)}1${')'.repeat(65)};`,
-    'CM1009',
-    'this statement is too deeply nested to be read: 65, and the limit is 64',
-  ],
-  [inBody(`^mov.b32 a, ${'-'.repeat(65)}1;`), 'CM1009', 'this statement is too deeply nested to be read: 65, and the limit is 64'],
-  [inBody(`^call f, (${long}1);`), 'CM1009', 'this statement is too long to be read: 50007, and the limit is 50000'],
-  [
-    `.func f () ${'{'.repeat(257)}^{${'}'.repeat(258)}`,
-    'CM1009',
-    'this statement is too deeply nested to be read: 257, and the limit is 256',
-  ],
+  [`^.global .u32 a = ${'('.repeat(65)}1${')'.repeat(65)};`, 'CM1009', 'this statement is too deeply nested: 65, and the limit is 64'],
+  [inBody(`^mov.b32 a, ${'-'.repeat(65)}1;`), 'CM1009', 'this statement is too deeply nested: 65, and the limit is 64'],
+  [inBody(`^call f, (${long}1);`), 'CM1009', 'this statement is too long: 50007, and the limit is 50000'],
+  [`.func f () ${'{'.repeat(257)}^{${'}'.repeat(258)}`, 'CM1009', 'this statement is too deeply nested: 257, and the limit is 256'],
   // CM1010
-  ['.global .align 4 ^.align 8 .u32 a;', 'CM1010', '`.align 8` is given twice'],
-  ['.global .v2 ^.v4 .u32 a;', 'CM1010', '`.v4` is given twice'],
-  ['.global .attribute(.managed) ^.attribute(.managed) .u32 a;', 'CM1010', '`.attribute(.managed)` is given twice'],
-  ['.version 8.0\n^.version 8.1', 'CM1010', '`.version` is given twice'],
-  ['.address_size 64\n^.address_size 64', 'CM1010', '`.address_size` is given twice'],
+  ['.global .align 4 ^.align 8 .u32 a;', 'CM1010', '`.align 8` is repeated'],
+  ['.global .v2 ^.v4 .u32 a;', 'CM1010', '`.v4` is repeated'],
+  ['.global .attribute(.managed) ^.attribute(.managed) .u32 a;', 'CM1010', '`.attribute(.managed)` is repeated'],
+  ['.version 8.0\n^.version 8.1', 'CM1010', '`.version` is repeated'],
+  ['.address_size 64\n^.address_size 64', 'CM1010', '`.address_size` is repeated'],
   // CM1011
   ['^.version 1e1', 'CM1011', '`1e1` is not a PTX version', 'write a major and a minor number, as in `.version 8.4`'],
   ['^.version .5', 'CM1011', '`.5` is not a PTX version', 'write a major and a minor number, as in `.version 8.4`'],
@@ -124,8 +116,8 @@ const faults: readonly Faulty[] = [
   [
     '.global .b8 a[^9007199254740992];',
     'CM1012',
-    '`9007199254740992` is more than can be counted here',
-    'counts, extents, alignments and places in files are at most 2^53 - 1',
+    '`9007199254740992` is too large',
+    'counts, extents, alignments and file positions are at most 2^53 - 1',
   ],
 ];
 

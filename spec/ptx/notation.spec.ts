@@ -35,7 +35,7 @@ const fragments = row({ ...common, syntax: 'op d, a', types: { d: 'b32', a: 'b32
 test('some registers are any number of one type, with or without braces', () => {
   for (const line of ['op %r1, %r2;', 'op {%r1}, {%r2, %r3, %r4};', 'op {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, %r0;'])
     assert.equal(said(fragments, line), [], line);
-  assert.equal(said(fragments, 'op {%r1, %rd1}, %r2;'), ['CM1107 `%rd1` is of type .b64, and operand `d` of `op` wants .b32']);
+  assert.equal(said(fragments, 'op {%r1, %rd1}, %r2;'), ['CM1107 `%rd1` has type .b64, but operand `d` of `op` expects .b32']);
 });
 
 const bracketed = row({
@@ -47,7 +47,7 @@ const bracketed = row({
 test('brackets hold more than an address, and what may be left out may stand in the middle', () => {
   assert.equal(said(bracketed, 'op %r1|%p1, [%rd1, %r2], %r3;'), []);
   assert.equal(said(bracketed, 'op %r1|%p1, [%rd1, %r2], %r3, %r4;'), []);
-  assert.equal(said(bracketed, 'op %r1|%p1, [%rd1, %rd2], %r3;'), ['CM1107 `%rd2` is of type .b64, and operand `c` of `op` wants .b32']);
+  assert.equal(said(bracketed, 'op %r1|%p1, [%rd1, %rd2], %r3;'), ['CM1107 `%rd2` has type .b64, but operand `c` of `op` expects .b32']);
   assert.is(said(bracketed, 'op %r1|%p1, [%rd1], %r3;')[0]!.slice(0, 6), 'CM1106');
   assert.is(said(bracketed, 'op %r1|%p1, [%rd1, %r2];')[0]!.slice(0, 6), 'CM1105');
 });

@@ -85,7 +85,7 @@ test('vprintf is taken as CUDA declares it, and refused otherwise', () => {
 test('what is wrong with a result is said all the same', () => {
   const found = said(direct.replace('ld.param.b32 %r2', 'ld.param.b64 %r2'));
   assert.is(found.length, 2, found.join('\n'));
-  assert.match(found[1]!, /^13 CM1107 `%r2` is of type \.b32/);
+  assert.match(found[1]!, /^13 CM1107 `%r2` has type \.b32/);
 });
 
 need(test, ['ptxas'], 'ptxas takes these calls', () => {

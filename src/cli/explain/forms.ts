@@ -1,4 +1,4 @@
-/** What the instruction table says of an opcode, for people. */
+/** The rows of an opcode in the instruction table, as text. */
 import { closest } from '../../base/closest.ts';
 import { isMatch, matchForm, type Row, rowsByName } from '../../ptx/index.ts';
 
@@ -10,29 +10,29 @@ export interface ExplainedForm {
   readonly text: string;
 }
 
-/** Every form with the words of an instruction (`min.f32`), or all forms of an opcode (`min`), or why there are none. */
+/** The forms of an instruction (`min.f32`) or all forms of an opcode (`min`); an error message if there are none. */
 export function explainForms(word: string): ExplainedForm[] | string {
   const [name = word, ...modifiers] = word.split('.');
   const rows = rowsByName().get(name);
   if (rows) return overloads(rows, modifiers).map(explainRow);
   const near = closest(name, rowsByName().keys());
-  return `\`${word}\` is neither a code nor an instruction of the table${near === undefined ? '' : `: did you mean \`${near}\`?`}`;
+  return `\`${word}\` is neither a diagnostic code nor a PTX instruction${near === undefined ? '' : `; did you mean \`${near}\`?`}`;
 }
 
-/** The rows that an instruction with these modifiers may be of, by its operands; all rows where no row has the modifiers. */
+/** The rows with these modifiers, for any number of operands; all rows if none has the modifiers. */
 function overloads(rows: readonly Row[], modifiers: readonly string[]): readonly Row[] {
   if (modifiers.length === 0) return rows;
   const forms = operandCounts(rows).map((count) => matchForm(rows[0]!.name, modifiers, count));
-  const found = new Set(forms.flatMap((form) => (form && isMatch(form) ? wordsOf(form.row) : [])));
-  return found.size === 0 ? rows : rows.filter((row) => found.has(wordsOf(row)));
+  const found = new Set(forms.flatMap((form) => (form && isMatch(form) ? modifiersOf(form.row) : [])));
+  return found.size === 0 ? rows : rows.filter((row) => found.has(modifiersOf(row)));
 }
 
-/** The numbers of operands that any of these rows takes. */
+/** The possible numbers of operands of these rows. */
 const operandCounts = (rows: readonly Row[]): number[] =>
   Array.from({ length: Math.max(...rows.map(({ operands }) => operands.length)) + 1 }, (_, count) => count);
 
-/** What is equal for rows that take the same modifiers, like those of calls, which differ in the lists of their operands. */
-const wordsOf = ({ slots }: Row): string => JSON.stringify(slots);
+/** A key that is equal for rows with the same modifiers, such as those of calls, which differ only in their operands. */
+const modifiersOf = ({ slots }: Row): string => JSON.stringify(slots);
 
 function explainRow(row: Row): ExplainedForm {
   const status = statusText(row.status);
@@ -49,7 +49,7 @@ function explainRow(row: Row): ExplainedForm {
   return { syntax: row.syntax, doc: row.doc, source: row.source, status, text: lines.join('\n') };
 }
 
-/** A status in a few words. */
+/** A status as a phrase. */
 function statusText(status: Row['status']): string {
   if (status === 'exact') return 'Exact';
   return 'refused' in status ? `Not supported: ${status.refused}` : `Approximate: ${status.approximate}`;

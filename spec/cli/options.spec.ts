@@ -3,30 +3,30 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { targets } from '../../src/air/targets.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { badCount, sortWords } from '../../src/cli/command/command.ts';
+import { parseArguments, positionalCountProblem } from '../../src/cli/command/command.ts';
 import { emitChoices, fp64Choices, mmaChoices, targetChoices } from '../../src/cli/command/options.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { cliMarkdown, commandHelp, generalHelp } from '../../src/cli/help.ts';
-import { joinWords, readRequest } from '../../src/cli/run/options.ts';
+import { mergeArguments, readRequest } from '../../src/cli/run/options.ts';
 import { jsonText, numberJson } from '../../src/cli/terminal/json.ts';
 import { elementLines } from '../../src/cli/terminal/numbers.ts';
 import { emits, fp64Modes, mmaModes } from '../../src/compile/options.ts';
 import { initialContents, splitWords } from '../../src/runtime/index.ts';
 
-const test = suite('cli/words');
+const test = suite('cli/options');
 
 const command = (name: string) => commands.find((c) => c.name === name)!;
-const sorted = (line: string) => {
-  const words = sortWords(command('run'), splitWords(line) as string[]);
-  if (typeof words === 'string') throw new Error(words);
-  return words;
+const parsedLine = (line: string) => {
+  const parsed = parseArguments(command('run'), splitWords(line) as string[]);
+  if (typeof parsed === 'string') throw new Error(parsed);
+  return parsed;
 };
 const request = (line: string) => {
   const diagnostics = new Diagnostics();
-  return { request: readRequest(sorted(line), diagnostics), diagnostics };
+  return { request: readRequest(parsedLine(line), diagnostics), diagnostics };
 };
 
-test('every word of run', () => {
+test('every option of run', () => {
   const { request: got } = request(
     'k.ptx --kernel k --grid 4,2 --block=256 --shared 64 --arg i32=-1 --arg f32:4 --print 1 --print 1:8 --out 1=a.npy' +
       ' --check 1=b.npy:1e-3 --device cpu --repeat 3 --timeout .5 --threads 3 --target cpu --constant a=1.5 --constant 3=-4 --constant b=true,0x10,-inf',
@@ -76,7 +76,7 @@ const devicesOf: [line: string, device: string][] = [
   ['--device cuda', 'cuda'],
 ];
 for (const [line, device] of devicesOf)
-  test(`the device of ${line || 'no words'}`, () => {
+  test(`the device of ${line || 'no options'}`, () => {
     const { request: got } = request(`k.ptx ${line}`);
     assert.is(typeof got !== 'string' && got.device, device);
   });
@@ -96,13 +96,13 @@ for (const [word, path, rtol, atol] of checks) {
 }
 
 const wrong: [line: string, words: RegExp][] = [
-  ['--trace-thread 3', /`--trace-thread 3`: B,T is wanted/],
-  ['--trace-thread 1.2,3', /B,T is wanted/],
-  ['--schedule random', /`--schedule random`: the orders are in-order, reverse, rand:SEED/],
-  ['--schedule rand:4294967296', /the orders are/],
-  ['--denormals flush --device metal', /`--denormals` is for the CPU device, and not for `metal`/],
-  ['--sanitize --device cuda', /`--sanitize` is for the CPU device, and not for `cuda`/],
-  ['--grid 0', /`--grid 0`: X\[,Y\[,Z\]\] of integers of at least 1/],
+  ['--trace-thread 3', /invalid value `3` for `--trace-thread`: expected B,T/],
+  ['--trace-thread 1.2,3', /expected B,T/],
+  ['--schedule random', /invalid value `random` for `--schedule`: expected one of in-order, reverse, rand:SEED/],
+  ['--schedule rand:4294967296', /expected one of in-order/],
+  ['--denormals flush --device metal', /`--denormals` requires the CPU device, but `--device` is `metal`/],
+  ['--sanitize --device cuda', /`--sanitize` requires the CPU device, but `--device` is `cuda`/],
+  ['--grid 0', /invalid value `0` for `--grid`: expected X\[,Y\[,Z\]\], integers of at least 1/],
   ['--grid 1,2,3,4', /X\[,Y\[,Z\]\]/],
   ['--block 4x4', /X\[,Y\[,Z\]\]/],
   ['--shared -4', /an integer of at least 0/],
@@ -123,27 +123,30 @@ test('a malformed argument is a diagnostic', () => {
 });
 
 const unsorted: [argv: string[], words: RegExp][] = [
-  [['--gird', '4'], /`--gird` is not an option of `cumetal run`, did you mean `--grid`\?/],
-  [['--frobnicate'], /`--frobnicate` is not an option of `cumetal run`$/],
-  [['--grid'], /`--grid` needs a value: `--grid X\[,Y\[,Z\]\]`/],
-  [['--grid', '--block', '4'], /`--grid` needs a value/],
-  [['--json=yes'], /`--json` takes no value, and `yes` was given/],
-  [['--fp64', 'hard'], /`--fp64 hard`: the choices are soft, warn, emulate, native/],
-  [['--mma', 'quick'], /`--mma quick`: the choices are exact, fast/],
-  [['--device', 'gpu'], /`--device gpu`: the choices are auto, metal, cpu, cuda; did you mean `cpu`\?/],
+  [['--gird', '4'], /unexpected option `--gird` for `cumetal run`; did you mean `--grid`\?/],
+  [['--frobnicate'], /unexpected option `--frobnicate` for `cumetal run`$/],
+  [['--grid'], /`--grid` requires a value: `--grid X\[,Y\[,Z\]\]`/],
+  [['--grid', '--block', '4'], /`--grid` requires a value/],
+  [['--json=yes'], /unexpected value `yes` for `--json`, which takes none/],
+  [['--fp64', 'hard'], /invalid value `hard` for `--fp64`: expected one of soft, warn, emulate, native/],
+  [['--mma', 'quick'], /invalid value `quick` for `--mma`: expected one of exact, fast/],
+  [['--device', 'gpu'], /invalid value `gpu` for `--device`: expected one of auto, metal, cpu, cuda; did you mean `cpu`\?/],
 ];
 for (const [argv, words] of unsorted)
-  test(`refused: ${argv.join(' ')}`, () => assert.match(sortWords(command('run'), argv) as string, words));
+  test(`refused: ${argv.join(' ')}`, () => assert.match(parseArguments(command('run'), argv) as string, words));
 
-test('too few and too many words', () => {
+test('too few and too many arguments', () => {
   const none = { positionals: [], options: new Map() };
-  assert.match(badCount(command('build'), none)!, /`cumetal build` needs a file/);
-  assert.match(badCount(command('build'), { ...none, positionals: ['a', 'b'] })!, /`b` is one word too many/);
+  assert.match(positionalCountProblem(command('build'), none)!, /`cumetal build` requires a file/);
+  assert.match(
+    positionalCountProblem(command('build'), { ...none, positionals: ['a', 'b'] })!,
+    /unexpected argument `b` for `cumetal build`/,
+  );
 });
 
-test('typed words win over the launch lines of a file, and lists grow', () => {
+test('typed options override the launch lines of a file, and lists are appended to', () => {
   const { request: got } = {
-    request: readRequest(joinWords(sorted('--grid 4 --print 0'), sorted('k.ptx --grid 8 --print 1')), new Diagnostics()),
+    request: readRequest(mergeArguments(parsedLine('--grid 4 --print 0'), parsedLine('k.ptx --grid 8 --print 1')), new Diagnostics()),
   };
   assert.equal(typeof got !== 'string' && [got.plan.grid, got.prints.map((p) => p.index)], [
     [8, 1, 1],
@@ -168,14 +171,14 @@ test('help names every command and option, and starts with an example', () => {
   }
 });
 
-test('the examples of help are words that the commands take', () => {
+test('the examples of help are valid command lines', () => {
   for (const c of commands) {
     for (const { line } of c.examples) {
       const [, name, ...argv] = splitWords(line.replace(/ [>|].*$/, '')) as string[];
       assert.is(name, c.name);
-      const words = sortWords(c, argv);
+      const words = parseArguments(c, argv);
       assert.type(words, 'object', `${line}: ${words}`);
-      if (typeof words !== 'string') assert.is(badCount(c, words), undefined);
+      if (typeof words !== 'string') assert.is(positionalCountProblem(c, words), undefined);
     }
   }
 });
@@ -204,7 +207,7 @@ const output = (shape: number[]) => ({
   expect: undefined,
 });
 
-test('numbers stand in columns, and the rest is counted', () => {
+test('numbers are aligned in columns, and the rest is counted', () => {
   assert.equal(elementLines(output([20]), 10, false), ['  0 | 0 1 2 3 4 5 6 7', '  8 | 8 9', '  … 10 more']);
   assert.equal(elementLines(output([2, 10]), undefined, false), [
     '  0 |  0  1  2  3  4  5  6  7 …',
