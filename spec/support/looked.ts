@@ -87,7 +87,7 @@ export function look(
   });
   const sanitize = { kinds: new Set(kinds), source };
   const request = { kernel: kernel.reflection.name, grid, block, dynamicSharedBytes: shared, args: given, timeoutMs: 20_000, sanitize };
-  const prepared = prepare(memory, { limits: cpuInfo.limits, ownMemory: 0, allocations, isExact }, kernel, request, diagnostics);
+  const prepared = prepare(memory, { info: cpuInfo, ownMemory: 0, allocations, isExact }, kernel, request, diagnostics);
   let isGivenUp = false;
   if (prepared && 'work' in prepared) {
     const { quick } = prepared;

@@ -38,13 +38,13 @@ export const launch = entries({
   CM5012: {
     severity: 'error',
     title: 'kind of argument',
-    message: 'parameter {index} `{name}` of `{kernel}` is {wanted}, and argument `{spec}` is {given}',
+    message: 'parameter {index} `{name}` of `{kernel}` is {wanted}, and {argument} is {given}',
     page: 'A pointer parameter takes a buffer. A parameter passed by value takes a scalar or, for a struct, raw bytes.',
   },
   CM5013: {
     severity: 'error',
     title: 'size of an argument',
-    message: 'parameter {index} `{name}` of `{kernel}` holds {wanted} bytes, and argument `{spec}` has {given}',
+    message: 'parameter {index} `{name}` of `{kernel}` holds {wanted} bytes, and {argument} has {given}',
     page: 'A value is passed byte by byte, so its size must be the size of the parameter.',
   },
   CM5014: {

@@ -92,7 +92,7 @@ function load(
   const { kernels, refused } = library;
   const size = kernels.flatMap(({ params }) => params.flatMap((param) => param.memory?.size ?? []))[0] ?? 0;
   if (size > 0) allocations.add(own.address, size, 'the global variables of the module', 'all');
-  const surroundings = { limits: cpuInfo.limits, ownMemory: own.address, allocations, threads: options.threads ?? 1 };
+  const surroundings = { info: cpuInfo, ownMemory: own.address, allocations, threads: options.threads ?? 1 };
   const kernelOf = ({ kernel: name }: LaunchRequest, to: Diagnostics): LoadedKernel | undefined => {
     const kernel = kernels.find((each) => each.reflection.name === name);
     if (kernel) return kernel;

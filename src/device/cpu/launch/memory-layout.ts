@@ -3,8 +3,9 @@ import { alignUp } from '../../../base/bytes.ts';
 import { product } from '../../../base/dim3.ts';
 import { printBufferBytes } from '../../../ir/index.ts';
 import type { Dim3, LaunchRequest } from '../../device.ts';
+import { bufferOfSlot, writeValuesOfSlot } from '../../launch-arguments.ts';
 import { emptyPrintBuffer } from '../../printed.ts';
-import { sharedParts } from '../../request.ts';
+import { sharedParts } from '../../validate-launch.ts';
 import { addressOf } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
 import type { Globals } from '../workers/instance.ts';
@@ -86,11 +87,9 @@ export function fillArea(memory: DeviceMemory, start: number, area: Area, kernel
   view.fill(0);
   view.set(kernel.constants, area.constant);
   if (area.printedBytes > 0) emptyPrintBuffer(view.subarray(area.printed, area.printed + area.printedBytes));
-  kernel.reflection.params.forEach((param, i) => {
-    const arg = request.args[i]!;
-    if (arg.kind !== 'bytes') return;
-    const start = area.values[kernel.params.findIndex((p) => p.kind !== 'threadgroup' && p.slot === param.slot)]!;
-    view.set(arg.bytes, start + (param.offset ?? 0));
+  kernel.params.forEach(({ kind, slot, size }, i) => {
+    const at = area.values[i]!;
+    if (kind === 'value') writeValuesOfSlot(kernel.reflection, request.args, slot, view.subarray(at, at + size));
   });
 }
 
@@ -117,8 +116,8 @@ export function globalsOf({ start, own, ownMemory, bound }: Starts, area: Area, 
     if (param.formats) return BigInt(start + area.printed);
     if (param.kind === 'threadgroup') return BigInt(own.start + own.area.shared + windows.shared + parts.starts[part++]!);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);
-    const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
-    return arg?.kind === 'buffer' ? BigInt((addressOf(arg.buffer) ?? 0) + (arg.offset ?? 0)) : 0n;
+    const argument = bufferOfSlot(kernel.reflection, request.args, param.slot);
+    return argument ? BigInt((addressOf(argument.buffer) ?? 0) + (argument.offset ?? 0)) : 0n;
   });
   const words = {
     ...dims('ntid', request.block),

@@ -2,9 +2,9 @@
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { product } from '../../../base/dim3.ts';
 import { handPrinted, reportStop } from '../../completion.ts';
-import type { DeviceLimits, LaunchRequest, LaunchResult } from '../../device.ts';
-import { checkRequest } from '../../request.ts';
-import { judgeOf } from '../buffer.ts';
+import type { DeviceInfo, LaunchRequest, LaunchResult } from '../../device.ts';
+import { validateLaunch, validatorOf } from '../../validate-launch.ts';
+import { bufferIn } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
 import { type Allocations, newAllocations } from '../observe/allocations.ts';
 import type { Observer } from '../observe/observer.ts';
@@ -18,7 +18,7 @@ import { areaOf, fillArea, globalsOf, ownAreaOf } from './memory-layout.ts';
 import { canWatch, instrumentsOf, startObservers } from './observers.ts';
 
 export interface Surroundings {
-  readonly limits: DeviceLimits;
+  readonly info: DeviceInfo;
   /** Address of the module's own memory. */
   readonly ownMemory: number;
   /** Threads that may take part; 1 where nothing is said. */
@@ -67,8 +67,9 @@ export function prepare(
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): Prepared | LaunchResult | undefined {
-  const { limits, ownMemory, bound, allocations, threads = 1 } = surroundings;
-  if (!checkRequest(judgeOf(memory, limits, given.reflection), given.reflection, request, diagnostics)) return undefined;
+  const { info, ownMemory, bound, allocations, threads = 1 } = surroundings;
+  const validator = validatorOf(info, (buffer) => bufferIn(memory, buffer));
+  if (!validateLaunch(validator, given.reflection, request, diagnostics)) return undefined;
   if (!canWatch(request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
   const guarded = surroundings.isExact || !allocations || bound ? undefined : guardedKernel(given, request);

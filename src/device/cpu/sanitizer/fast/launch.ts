@@ -1,6 +1,8 @@
 /** A launch that is looked at quickly: its shadow, and what memory held before, for the case that it has to be watched lane by lane. */
 import type { LaunchRequest, SanitizeRequest } from '../../../device.ts';
-import { sharedParts } from '../../../request.ts';
+import { bufferOfSlot } from '../../../launch-arguments.ts';
+import { sharedParts } from '../../../validate-launch.ts';
+import { addressOf } from '../../buffer.ts';
 import type { Allocation } from '../../observe/allocations.ts';
 import type { Observed } from '../../observe/observer.ts';
 import { mostThreads } from './address-range.ts';
@@ -96,11 +98,11 @@ function placeOf({ kernel, compiled, area, request, own, allocations }: Looked, 
   if (param.kind === 'value') return place(area.start + area.values[bounds.index]!, param.size);
   const at = (address: number): Allocation | undefined => [...allocations.list].find((each) => each.address === address && !each.isFree);
   if (param.memory) return place(own.address, own.bytes, at(own.address));
-  const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
-  if (arg?.kind !== 'buffer' || !('address' in arg.buffer)) return place(0, 0);
-  const address = arg.buffer.address as number;
-  const offset = arg.offset ?? 0;
-  return place(address + offset, arg.buffer.size - offset, at(address));
+  const argument = bufferOfSlot(kernel.reflection, request.args, param.slot);
+  const address = argument && addressOf(argument.buffer);
+  if (address === undefined) return place(0, 0);
+  const { buffer, offset = 0 } = argument!;
+  return place(address + offset, buffer.size - offset, at(address));
 
   function sizeOf(): number {
     return bounds.kind === 'variable' ? dynamic : compiled.windows.shared + dynamic;

@@ -3,7 +3,8 @@ import type { Diagnostics } from '../../../../base/diagnostic.ts';
 import { product } from '../../../../base/dim3.ts';
 import { printBufferBytes } from '../../../../ir/index.ts';
 import type { LaunchRequest, SanitizeRequest } from '../../../device.ts';
-import { sharedParts } from '../../../request.ts';
+import { bufferOfSlot } from '../../../launch-arguments.ts';
+import { sharedParts } from '../../../validate-launch.ts';
 import type { DeviceMemory } from '../../memory.ts';
 import { type Allocations, setBits } from '../../observe/allocations.ts';
 import { bytesAt, hex, type Places, placeIn, placeOf, regionAt } from '../../observe/describe-address.ts';
@@ -184,8 +185,8 @@ function bytesOfParam({ kernel, request, own }: Watched, slot: number, index: nu
   if (param.faults) return 4;
   if (param.formats) return printBufferBytes;
   if (param.kind !== 'pointer') return 0;
-  const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === slot)];
-  return arg?.kind === 'buffer' ? arg.buffer.size - (arg.offset ?? 0) : 0;
+  const argument = bufferOfSlot(kernel.reflection, request.args, slot);
+  return argument ? argument.buffer.size - (argument.offset ?? 0) : 0;
 }
 
 // ── what is found ──
