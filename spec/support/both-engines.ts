@@ -49,5 +49,5 @@ export function ranOn(
   const request = { kernel: kernel.name, ...shape, dynamicSharedBytes: 0, args: [{ kind: 'buffer', buffer }], timeoutMs: 20_000 } as const;
   launchKernel(memory, { info: cpuInfo, ownMemory: 0 }, loaded, request, diagnostics);
   const compiled = loaded.compiled(shape.block);
-  return { bytes: bytes(), said: diagnostics.list.map(({ message }) => message), lanes: compiled.lanes, alone: compiled.alone };
+  return { bytes: bytes(), said: diagnostics.list.map(({ message }) => message), lanes: compiled.lanes, alone: compiled.scalarReason };
 }

@@ -42,5 +42,5 @@ function endless(kernel: LoadedKernel): LoadedKernel {
   code.at('br', 0);
   code.end();
   const compiled = { ...kernel.compiled([1, 1, 1]), wasm: new WebAssembly.Module(module.finish() as BufferSource) };
-  return Object.create(kernel, { compiled: { value: () => compiled } }) as LoadedKernel;
+  return { ...kernel, compiled: () => compiled };
 }

@@ -4,7 +4,7 @@ import type { Diagnostics } from '../../base/diagnostic.ts';
 import { product } from '../../base/dim3.ts';
 import type { Handle } from '../../ffi/index.ts';
 import { type KernelParam, printBufferBytes } from '../../ir/index.ts';
-import { handPrinted, reportStop } from '../completion.ts';
+import { reportPrinted, reportStop } from '../completion.ts';
 import type { LaunchRequest, LaunchResult } from '../device.ts';
 import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
 import { emptyPrintBuffer } from '../printed.ts';
@@ -42,7 +42,7 @@ export function launchKernel(
 
 /** Hands over what the kernel printed; whether it stopped itself, which is reported. */
 function tellOf({ reflection }: MetalKernel, { printed, faults }: Placed, request: LaunchRequest, diagnostics: Diagnostics): boolean {
-  if (printed) handPrinted(printed.view, reflection, request, diagnostics);
+  if (printed) reportPrinted(printed.view, reflection, request, diagnostics);
   return faults !== undefined && reportStop(faults.view, reflection, diagnostics);
 }
 

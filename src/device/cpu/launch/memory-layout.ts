@@ -82,10 +82,18 @@ export function areaOf(compiled: CompiledKernel, kernel: LoadedKernel, request: 
 }
 
 /** Puts constants and values where the kernel finds them. */
-export function fillArea(memory: DeviceMemory, start: number, area: Area, kernel: LoadedKernel, request: LaunchRequest): void {
+export function fillArea(
+  memory: DeviceMemory,
+  start: number,
+  area: Area,
+  { pool, windows }: CompiledKernel,
+  kernel: LoadedKernel,
+  request: LaunchRequest,
+): void {
   const view = memory.view(start, area.bytes);
   view.fill(0);
   view.set(kernel.constants, area.constant);
+  if (pool) view.set(pool, area.constant + windows.constant - pool.length);
   if (area.printedBytes > 0) emptyPrintBuffer(view.subarray(area.printed, area.printed + area.printedBytes));
   kernel.params.forEach(({ kind, slot, size }, i) => {
     const at = area.values[i]!;
@@ -104,12 +112,17 @@ export interface Starts {
 }
 
 /** What the globals of a kernel are set to, for one of those who run its blocks. */
-export function globalsOf({ start, own, ownMemory, bound }: Starts, area: Area, kernel: LoadedKernel, request: LaunchRequest): Globals {
-  const { windows } = kernel.compiled(request.block);
+export function globalsOf(
+  { start, own, ownMemory, bound }: Starts,
+  area: Area,
+  { windows }: CompiledKernel,
+  kernel: LoadedKernel,
+  request: LaunchRequest,
+): Globals {
   const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
   const parts = sharedParts(request);
   let part = 0;
-  const params = kernel.params.map((param, i): bigint => {
+  const paramAddresses = kernel.params.map((param, i): bigint => {
     if (bound && param.kind !== 'threadgroup') return bound(param.slot);
     if (param.memory) return BigInt(ownMemory);
     if (param.faults) return BigInt(start + area.faults);
@@ -129,5 +142,5 @@ export function globalsOf({ start, own, ownMemory, bound }: Starts, area: Area, 
     records: own.start + own.area.records,
     states: own.start + own.area.states,
   };
-  return { words, params };
+  return { words, paramAddresses };
 }

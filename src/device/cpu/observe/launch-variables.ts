@@ -4,10 +4,10 @@ import { sharedParts } from '../../validate-launch.ts';
 import { addressOf } from '../buffer.ts';
 import type { Allocation } from './allocations.ts';
 import type { Places, Region } from './describe-address.ts';
-import type { Observed } from './observer.ts';
+import type { ObservedLaunch } from './observer.ts';
 
 /** The buffers and variables of a launch. */
-export function placesOf(watched: Observed): Places {
+export function placesOf(watched: ObservedLaunch): Places {
   const { kernel, compiled, area, request, own, allocations } = watched;
   const named = new Map<number, string>();
   kernel.reflection.params.forEach((param, i) => {
@@ -22,7 +22,7 @@ export function placesOf(watched: Observed): Places {
     isFree,
   });
   const { windows } = compiled;
-  const plan = compiled.watched!.plan;
+  const plan = compiled.instrumented!.plan;
   const region = (name: string, start: number, bytes: number): Region => ({
     name: `${name} (${bytes} bytes)`,
     start,
