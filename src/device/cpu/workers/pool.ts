@@ -2,7 +2,7 @@
 import { type Control, end, isOver, noteEnding, noteWhy, revoke } from './control.ts';
 import { type SpawnedWorker, spawn } from './spawn.ts';
 import { keptModules, type Task } from './task.ts';
-import { workerText } from './worker.generated.ts';
+import { workerSource } from './worker-source.ts';
 
 /** A worker and its latest share. */
 export interface WorkerHandle {
@@ -103,7 +103,7 @@ class WorkerPool {
 
   #start(): WorkerHandle | undefined {
     let isNew = true;
-    const worker = spawn(workerText, {
+    const worker = spawn(workerSource(), {
       message: () => {
         isNew = false;
         this.#hasAnswered = true;

@@ -1,4 +1,5 @@
-/** Starts workers from a source text, in Bun, in Node and in a page. */
+/** Starts workers in Bun, in Node and in a page. */
+import type { WorkerSource } from './worker-source.ts';
 
 /** A running worker. */
 export interface SpawnedWorker {
@@ -49,9 +50,9 @@ export function coreCount(): number {
 }
 
 /** Starts a worker, which does not keep the program alive; undefined where there are no workers. */
-export function spawn(text: string, listener: Listener): SpawnedWorker | undefined {
+export function spawn(source: WorkerSource, listener: Listener): SpawnedWorker | undefined {
   try {
-    return scope.Worker ? spawnInPage(scope.Worker, text, listener) : spawnInNode(text, listener);
+    return scope.Worker ? spawnInPage(scope.Worker, source, listener) : spawnInNode(source, listener);
   } catch {
     return undefined;
   }
@@ -60,7 +61,9 @@ export function spawn(text: string, listener: Listener): SpawnedWorker | undefin
 /** URLs of texts, for the life of the program. */
 const urls = new Map<string, string>();
 
-function urlOf(text: string): string {
+function urlOf(source: WorkerSource): string {
+  if ('url' in source) return source.url;
+  const { text } = source;
   const url = urls.get(text) ?? URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
   urls.set(text, url);
   return url;
@@ -69,9 +72,9 @@ function urlOf(text: string): string {
 /** Milliseconds after which a terminated worker of a page has certainly ended: pages have no event for it. */
 const terminatedMs = 1000;
 
-function spawnInPage(Worker: NonNullable<Scope['Worker']>, text: string, listener: Listener): SpawnedWorker {
+function spawnInPage(Worker: NonNullable<Scope['Worker']>, source: WorkerSource, listener: Listener): SpawnedWorker {
   // Deno has module workers only.
-  const worker = new Worker(urlOf(text), { type: 'module' });
+  const worker = new Worker(urlOf(source), { type: 'module' });
   worker.addEventListener('message', ({ data }) => listener.message(data));
   worker.addEventListener('error', ({ message }) => listener.ended(message ?? 'an error'));
   // Bun has this event; pages do not.
@@ -86,10 +89,11 @@ function spawnInPage(Worker: NonNullable<Scope['Worker']>, text: string, listene
   };
 }
 
-function spawnInNode(text: string, listener: Listener): SpawnedWorker | undefined {
-  const threads = builtin<{ Worker: new (text: string, options: { eval: true }) => NodeWorker }>('node:worker_threads');
+function spawnInNode(source: WorkerSource, listener: Listener): SpawnedWorker | undefined {
+  const threads = builtin<{ Worker: new (source: string | URL, options: { eval: boolean }) => NodeWorker }>('node:worker_threads');
   if (!threads) return undefined;
-  const worker = new threads.Worker(text, { eval: true });
+  const worker =
+    'url' in source ? new threads.Worker(new URL(source.url), { eval: false }) : new threads.Worker(source.text, { eval: true });
   worker.on('message', (data) => listener.message(data));
   worker.on('error', () => {});
   worker.on('exit', () => listener.ended('it has ended'));

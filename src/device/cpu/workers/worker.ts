@@ -1,6 +1,6 @@
 /**
- * The program of a worker: it runs shares of launches, one after the other. It is bundled as a text (`worker.generated.ts`), because a worker
- * is started from a text in every form of the package: sources, a program in one file, a page.
+ * The program of a worker: it runs shares of launches, one after the other. It is a module of its own, which
+ * bundles contain as text (`worker-source.ts`).
  */
 import { begin, controlIn, end, endingOfTrap, noteEnding, noteWhy } from './control.ts';
 import { currentPlace, type KernelInstance, newInstance } from './instance.ts';
