@@ -27,7 +27,7 @@ export function fillConstant(bytes: Uint8Array, at: number, constant: Constant):
     case 'poison':
       return;
     default:
-      throw new Refused(`a constant expression (${constant.form}) in an initialiser`);
+      throw new Refused(`a constant expression (${constant.form}) in an initializer`);
   }
 }
 
