@@ -1,7 +1,7 @@
 /**
- * AIR: LLVM by Apple's conventions, in both directions. Knows the kernel ABI, the `air.*` functions, kernel metadata, what each
- * target can say, and what drivers reject. Knows neither PTX nor the container. Start at `emit/index.ts` (IR to AIR) and `raise/index.ts`
- * (AIR to IR); the tables are `inputs.ts`, `intrinsics.ts` and `targets.ts`.
+ * AIR: LLVM in Apple's conventions, in both directions. Knows the kernel ABI, the `air.*` functions, kernel metadata, the features of each
+ * target, and what drivers reject. Knows neither PTX nor the container. Start at `emit/index.ts` (IR to AIR) and `raise/index.ts` (AIR to
+ * IR); the tables are `inputs.ts`, `intrinsics.ts` and `targets.ts`.
  */
 export * from './abi.ts';
 export { emitKernel } from './emit/index.ts';
