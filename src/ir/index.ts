@@ -4,12 +4,14 @@
  */
 export * from './analysis/index.ts';
 export * from './build.ts';
+export * from './dialect.ts';
 export * from './eval.ts';
 export * from './kernel.ts';
 export * from './memory.ts';
 export * from './operands.ts';
 export * from './ops.ts';
 export { parseModule } from './parse.ts';
+export { type AfterPass, observers, type Pass } from './pass.ts';
 export {
   carryShuffles,
   cleanupCfg,
@@ -20,9 +22,9 @@ export {
   dropMembers,
   flattenBranches,
   hoistInvariants,
-  optimise,
-  type Pass,
+  optimize,
   recoverPointers,
+  runPass,
   runPasses,
   simplify,
   standardPasses,
@@ -30,4 +32,4 @@ export {
 export * from './print.ts';
 export * from './print-buffer.ts';
 export * from './types.ts';
-export { verify, verifyModule } from './verify/index.ts';
+export { verify, verifyAfterPass, verifyModule } from './verify/index.ts';

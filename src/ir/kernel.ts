@@ -144,6 +144,11 @@ export interface Kernel {
   requiredThreads: readonly [number, number, number] | undefined;
   /** By name; AIR emission alone makes them, and reading AIR puts their bodies in the place of the calls. */
   functions?: ReadonlyMap<string, PureFunction>;
+  /**
+   * Its presence puts the kernel in the narrowed dialect (`dialect.ts`): the pointers that have 64 bits all the same. It is part of the kernel
+   * and no side array of an analysis, since it decides what `ptradd`, `ptrtoint` and `inttoptr` mean.
+   */
+  widePointers?: ReadonlySet<Value>;
 }
 
 export interface Module {

@@ -8,27 +8,25 @@ import type { SourceFile } from '../../base/source.ts';
 import type { Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../../bitcode/model.ts';
 import { type Type, types } from '../../bitcode/types.ts';
 import {
+  type AfterPass,
   addressOf,
   type Block,
   type Edge,
   edgesOf,
   isPointer,
   type Kernel,
-  optimise,
   rootsOf,
   type Sreg,
   type Value,
 } from '../../ir/index.ts';
-import { emulateF64 } from '../legalize/emulate-f64.ts';
-import { legaliseF64 } from '../legalize/soft-f64.ts';
 import { type LineWriter, lineWriter, type Reach } from '../lines.ts';
 import type { Target } from '../targets.ts';
 import { windowOf } from '../windows.ts';
 import { asInteger, llvmType } from './address.ts';
 import { kernelAttributes, pureCall, pureDefinition } from './attributes.ts';
 import type { KernelEmitter, Signature } from './emitter.ts';
-import { expandAtomics } from './expand-atomics.ts';
 import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
+import { legalize } from './legalize.ts';
 import { addKernelMetadata, addSoftDoubles } from './metadata.ts';
 import { declareIntrinsic, moduleFor, newFunction } from './module.ts';
 import { pruneUnused } from './prune.ts';
@@ -36,14 +34,20 @@ import { refuse, rules } from './rules.ts';
 import { kernelSignature } from './signature.ts';
 import { windowMaker } from './window-memory.ts';
 
-/** Emits one kernel, which is changed on the way (see `legalize/soft-f64.ts`), with line tables where it is given the source, which is where it is to be watched. Refusals (what this target cannot say) are reported at their source location; the result is then void. */
-export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics, lines?: SourceFile): Module {
+export interface EmitOptions {
+  /** The source, where the module is to have line tables: for kernels that are instrumented. */
+  readonly lines?: SourceFile | undefined;
+  /** Observes the kernel after each pass of its legalization. */
+  readonly afterPass?: AfterPass | undefined;
+}
+
+/**
+ * Emits one kernel, which is changed on the way (see `legalize.ts`). Refusals (what this target cannot express) are reported at their source
+ * location; the result is then void.
+ */
+export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics, { lines, afterPass }: EmitOptions = {}): Module {
   const doubles = target.allowsCpuOnly ? [] : kernel.params.flatMap(({ element }, i) => (element === 'f64' ? [i] : []));
-  if (!target.allowsCpuOnly) {
-    const legalise = target.emulatesDoubles ? emulateF64 : legaliseF64;
-    if (legalise(kernel, target.name, diagnostics)) optimise(kernel, lines !== undefined);
-    expandAtomics(kernel);
-  }
+  legalize(kernel, target, diagnostics, { isWatched: lines !== undefined, afterPass });
   const module = moduleFor(kernel.name, target);
   const signature = kernelSignature(kernel, module);
   const functionType = types.function(

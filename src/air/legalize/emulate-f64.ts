@@ -88,9 +88,9 @@ export function emulateF64(kernel: Kernel, target: string, diagnostics: Diagnost
 /**
  * Makes what has to stay exact calls of the functions that are: of the instructions at places where `isExact` holds, say those that
  * round in a direction, which are composed of operations that round to nearest; and of what stands at none. Before passes merge them
- * with others.
+ * with others. Returns whether there were any.
  */
-export function keepExactDoubles(kernel: Kernel, isExact: (span: Span) => boolean): void {
+export function keepExactDoubles(kernel: Kernel, isExact: (span: Span) => boolean): boolean {
   const functions = new Map(kernel.functions);
   for (const block of kernel.blocks) {
     const b = builder(kernel, { ...block, body: [] });
@@ -108,6 +108,7 @@ export function keepExactDoubles(kernel: Kernel, isExact: (span: Span) => boolea
     block.body = b.block.body;
   }
   if (functions.size > 0) kernel.functions = functions;
+  return functions.size > 0;
 }
 
 function exactCall(inst: Inst, kernel: Kernel, functions: Map<string, PureFunction>): Inst {

@@ -10,13 +10,14 @@ import {
 import { Diagnostics } from '../../../base/diagnostic.ts';
 import { readModule } from '../../../bitcode/index.ts';
 import { compileKernel, compileStrips, copyOf, expandMatmul, type Plan, poolStart, windowsOf } from '../../../engine/index.ts';
-import { type Kernel, type Pass, runPasses, standardPasses } from '../../../ir/index.ts';
+import { type Kernel, type Pass, runPass, runPasses, standardPasses } from '../../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../../metallib/index.ts';
 import type { Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../../device.ts';
 import { fmaMode } from '../fma-support.ts';
 import type { Site } from '../observe/sites.ts';
 import { type Guards, insertGuards } from '../sanitizer/fast/insert-checks.ts';
 import { checkInstrumentation } from '../sanitizer/fast/instrumentation.ts';
+import { devicePassObserver } from '../verify-passes.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
 import { newKernelCache } from './kernel-cache.ts';
 
@@ -111,6 +112,8 @@ function unknownConstants(functions: readonly LibraryFunction[], given: readonly
   return left;
 }
 
+const matmulPass: Pass = { name: 'expand-matmul', run: expandMatmul };
+
 /** A kernel made ready to launch; passes run before it is compiled first. */
 export function loadedKernel(
   { kernel, reflection }: RaisedKernel,
@@ -125,8 +128,9 @@ export function loadedKernel(
   const ready = (): Kernel => {
     if (isReady) return kernel;
     isReady = true;
-    runPasses(kernel, passes);
-    expandMatmul(kernel);
+    const afterPass = devicePassObserver();
+    runPasses(kernel, passes, afterPass);
+    runPass(kernel, matmulPass, afterPass);
     return kernel;
   };
   const flush = options.denormals === 'flush' ? { isFlushing: true } : undefined;
@@ -197,6 +201,7 @@ function compileVectors(
     lanes,
     isShared,
     checks: guards && checkInstrumentation(guards),
+    afterPass: devicePassObserver(),
   });
   if ('why' in made) return made;
   const { bytes, plan, recordBytes, pool } = made;
@@ -226,6 +231,7 @@ function compileGuarded(
   const kernel = copyOf(original);
   const guards = insertGuards(kernel, kinds);
   if ('why' in guards) return undefined;
+  devicePassObserver()?.('insert-checks', kernel);
   const compiled = compileVectors(kernel, block, options, guards);
   return 'why' in compiled ? undefined : { ...compiled, guards };
 }

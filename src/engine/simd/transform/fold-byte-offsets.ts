@@ -4,18 +4,20 @@
  */
 import { bitsOf, edgesOf, type Inst, type Kernel, mapBlock, type Value } from '../../../ir/index.ts';
 
-/** Rewrites such products in place. */
-export function countInBytes(kernel: Kernel): void {
+/** Rewrites such products in place; returns whether there were any. */
+export function foldByteOffsets(kernel: Kernel): boolean {
   const zeros = trailingZeros(kernel);
   const same = new Map<Value, Value>();
+  let changed = false;
   for (const { body } of kernel.blocks)
     for (const value of body) {
       const found = restored(kernel, kernel.insts[value]!);
       if (!found) continue;
+      changed = true;
       if (zeros[found.from]! >= found.count) same.set(value, found.from);
       else cutBits(kernel, value, found);
     }
-  if (same.size === 0) return;
+  if (same.size === 0) return changed;
   const seen = (value: Value): Value => {
     let at = value;
     for (let next = same.get(at); next !== undefined; next = same.get(at)) at = next;
@@ -25,6 +27,7 @@ export function countInBytes(kernel: Kernel): void {
     block.body = block.body.filter((value) => !same.has(value));
     mapBlock(kernel.insts, block, seen);
   }
+  return changed;
 }
 
 interface Restored {

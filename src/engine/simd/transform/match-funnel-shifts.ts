@@ -9,17 +9,20 @@ interface Pair {
   readonly low: Value;
 }
 
-/** Rewrites such cuts in place. */
-export function cutFromWords(kernel: Kernel): void {
+/** Rewrites such cuts in place; returns whether there were any. */
+export function matchFunnelShifts(kernel: Kernel): boolean {
+  let changed = false;
   for (const block of kernel.blocks) {
     const body: Value[] = [];
     for (const value of block.body) {
       const found = cutOf(kernel, kernel.insts[value]!);
       if (found) body.push(...joined(kernel, value, found));
+      changed ||= found !== undefined;
       body.push(value);
     }
     block.body = body;
   }
+  return changed;
 }
 
 interface Cut {

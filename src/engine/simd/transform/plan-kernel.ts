@@ -1,7 +1,19 @@
 /** What is known of a kernel before strips are written: its narrowed copy, shapes, regions, and where values wait between regions. */
 
 import type { Dim3 } from '../../../base/dim3.ts';
-import { cfgOf, definingBlocks, type Kernel, lanesOf, livenessOf, operandsOf, terminatorOperands, type Value } from '../../../ir/index.ts';
+import {
+  type AfterPass,
+  cfgOf,
+  definingBlocks,
+  type Kernel,
+  lanesOf,
+  livenessOf,
+  operandsOf,
+  type Pass,
+  terminatorOperands,
+  type Value,
+  wideFlags,
+} from '../../../ir/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import { countUses, isFree, windowsOf } from '../../codegen/plan.ts';
 import { isApart } from '../analysis/barrier-divergence.ts';
@@ -11,26 +23,29 @@ import { shapesOf } from '../analysis/lane-shapes.ts';
 import { laneBytes, type StripPlan } from '../analysis/plan.ts';
 import { behindBarrier, endsInBarrier, type StripRegion, stripRegions } from '../analysis/regions.ts';
 import { knownPermutations } from '../analysis/static-shuffles.ts';
-import { narrowed } from './narrow-integers.ts';
-import { workOutAgain } from './rematerialize.ts';
-import { orderBlocks } from './schedule.ts';
-import { splitAtBarriers } from './split-at-barriers.ts';
+import { copyOf } from './narrow-integers.ts';
+import { narrowingTransforms, narrowTransforms } from './transforms.ts';
 
 export interface PlanOptions {
   readonly fma: FmaMode;
   /** Lanes of a strip, where they are not to be chosen. */
   readonly lanes?: number | undefined;
+  /** Observes the kernel after each transform of `transforms.ts`. */
+  readonly afterPass?: AfterPass | undefined;
 }
 
 /** Plans a kernel for blocks of a shape; the kernel itself stays as it is. */
-export function stripPlan(original: Kernel, block: Dim3, { fma, lanes: fixed }: PlanOptions): StripPlan {
-  const { kernel, wide: before } = narrowed(original);
+export function stripPlan(original: Kernel, block: Dim3, { fma, lanes: fixed, afterPass }: PlanOptions): StripPlan {
+  const kernel = copyOf(original);
+  const run = ({ name, run }: Pass): void => {
+    run(kernel);
+    afterPass?.(name, kernel);
+  };
+  narrowingTransforms.forEach(run);
   const permutations = knownPermutations(kernel);
-  splitAtBarriers(kernel);
-  workOutAgain(kernel, before);
-  orderBlocks(kernel);
-  const wide = new Uint8Array(kernel.insts.length);
-  wide.set(before);
+  afterPass?.('static-shuffles', kernel);
+  narrowTransforms.forEach(run);
+  const wide = wideFlags(kernel);
   const { offsets, windows } = windowsOf(kernel);
   const { lanes, shapes } = chooseLanes(kernel, wide, { block, local: windows.local, fixed, fma, mayPart: isApart(kernel) }, shapesOf);
   const regions = stripRegions(kernel);

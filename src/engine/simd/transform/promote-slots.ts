@@ -4,10 +4,10 @@
  */
 import { type Kernel, mapBlock, operandsOf, spaceOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 
-/** The kernel without such variables; its instructions are changed in place. */
-export function withoutSlots(kernel: Kernel): Kernel {
+/** Takes such variables out of a kernel, in place; returns whether there were any. */
+export function promoteSlots(kernel: Kernel): boolean {
   const names = slotNames(kernel);
-  if (names.size === 0) return kernel;
+  if (names.size === 0) return false;
   const nameOf = (value: Value): string | undefined => {
     const inst = kernel.insts[value]!;
     return inst.op === 'variable' && names.has(inst.name) ? inst.name : undefined;
@@ -25,7 +25,8 @@ export function withoutSlots(kernel: Kernel): Kernel {
     });
   }
   for (const block of kernel.blocks) mapBlock(kernel.insts, block, (value) => same.get(value) ?? value);
-  return { ...kernel, variables: kernel.variables.filter(({ name }) => !names.has(name)) };
+  kernel.variables = kernel.variables.filter(({ name }) => !names.has(name));
+  return true;
 }
 
 /** Names of variables that are written before they are read, whole and as one type. */
