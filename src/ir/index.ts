@@ -20,14 +20,19 @@ export {
   dce,
   denied,
   dropMembers,
+  dropParams,
   flattenBranches,
   hoistInvariants,
   optimize,
   recoverPointers,
+  replaceAll,
   runPass,
   runPasses,
+  type Substitution,
   simplify,
   standardPasses,
+  substitute,
+  substitution,
 } from './passes/index.ts';
 export * from './print.ts';
 export * from './print-buffer.ts';

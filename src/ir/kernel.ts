@@ -157,6 +157,11 @@ export interface Module {
 
 /** The instruction that defines a value. */
 export const instOf = (kernel: Kernel, value: Value): Inst => kernel.insts[value]!;
+/** The bits of a constant; nothing of what is none. */
+export function constantOf({ insts }: Kernel, value: Value): bigint | undefined {
+  const inst = insts[value]!;
+  return inst.op === 'const' ? inst.bits : undefined;
+}
 /** The type of a value. */
 export const typeOf = (kernel: Kernel, value: Value): Type => kernel.insts[value]!.type;
 

@@ -9,3 +9,4 @@ export * from './liveness.ts';
 export * from './loops.ts';
 export { type Roots, rootsOf } from './roots.ts';
 export * from './uniformity.ts';
+export * from './value-range.ts';

@@ -4,7 +4,7 @@
  */
 import type { Value } from '../../../ir/index.ts';
 import type { Binary } from '../../codegen/emitter.ts';
-import { mostOf } from '../analysis/value-range.ts';
+import { unsignedMax } from '../analysis/value-range.ts';
 import { cut, longOf, type PartWriter, partSigned, type Strip } from '../lanes/lane-group.ts';
 import { oddWords, words } from '../lanes/vectors.ts';
 
@@ -24,7 +24,7 @@ const minusOne = 0xbf80_0000;
 const [counts, factors, powers, products] = [60, 61, 62, 63];
 
 /** Whether a count is below the width of words whatever its operands are. */
-const isBelow32 = ({ kernel }: Strip, count: Value): boolean => (mostOf(kernel, count) ?? 32n) < 32n;
+const isBelow32 = ({ kernel }: Strip, count: Value): boolean => (unsignedMax(kernel, count) ?? 32n) < 32n;
 
 /** -(2^n) for what is on the stack, the bits of a single less n units of its exponent or more: there is a word for -(2^31), and none for 2^31. */
 const powersOfTwo = (s: Strip): void => s.code.op('i32x4.trunc_sat_f32x4_s');

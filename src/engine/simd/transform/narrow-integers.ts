@@ -12,6 +12,8 @@ import {
   type Kernel,
   mapOperands,
   operandsOf,
+  type Substitution,
+  substitution,
   type Value,
   wideValues,
 } from '../../../ir/index.ts';
@@ -31,14 +33,10 @@ export function copyOf(kernel: Kernel): Kernel {
 /** Narrows in place a kernel whose block ids are positions. */
 export function narrowIntegers(kernel: Kernel): boolean {
   const wide = wideValues(kernel);
-  const state: State = { kernel, wide, was: kernel.insts.map(({ type }) => type), same: new Map(), lows: new Map() };
+  const state: State = { kernel, wide, was: kernel.insts.map(({ type }) => type), same: substitution(), lows: new Map() };
   for (const block of kernel.blocks) for (const param of block.params) retype(state, param);
   for (const block of kernel.blocks) narrowBlock(state, block);
-  const seen = (value: Value): Value => {
-    let at = value;
-    for (let next = state.same.get(at); next !== undefined; next = state.same.get(at)) at = next;
-    return at;
-  };
+  const seen = state.same.of;
   for (const block of kernel.blocks) {
     for (const value of block.body) mapOperands(kernel.insts[value]!, seen);
     const { end } = block;
@@ -63,7 +61,7 @@ interface State {
   /** The types before. */
   readonly was: readonly Inst['type'][];
   /** Values that are others now. */
-  readonly same: Map<Value, Value>;
+  readonly same: Substitution;
   /** The low halves of values that are wanted whole elsewhere. */
   readonly lows: Map<Value, Value>;
 }
@@ -110,7 +108,7 @@ function narrowInst(state: State, value: Value, inst: Inst): void {
   retype(state, value);
   if (inst.op === 'const') inst.bits &= 0xffff_ffffn;
   else if (inst.op === 'zext' || inst.op === 'sext') {
-    if (bitsOf(state.was[inst.a]!) === 32) state.same.set(value, inst.a);
+    if (bitsOf(state.was[inst.a]!) === 32) state.same.replace(value, inst.a);
   } else if (inst.op !== 'load') takeLows(state, inst);
 }
 
@@ -118,7 +116,7 @@ function narrowInst(state: State, value: Value, inst: Inst): void {
 function narrowTrunc(state: State, value: Value): void {
   const inst = state.kernel.insts[value]!;
   if (inst.op !== 'trunc') return;
-  if (isWord(state, inst.a) && inst.type === 'i32') state.same.set(value, inst.a);
+  if (isWord(state, inst.a) && inst.type === 'i32') state.same.replace(value, inst.a);
 }
 
 /** Low halves stand behind what they are of: parameters and stops first. */

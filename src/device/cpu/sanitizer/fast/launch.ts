@@ -3,7 +3,7 @@ import type { LaunchRequest, SanitizeRequest } from '../../../device.ts';
 import { sharedParts } from '../../../request.ts';
 import type { Allocation } from '../../observe/allocations.ts';
 import type { Observed } from '../../observe/observer.ts';
-import { mostThreads } from './address-range.ts';
+import { maxGridThreads } from './address-range.ts';
 import type { Guards, Reached } from './insert-checks.ts';
 import { cellBits, oldTime, quickName, type ReachedGlobal, reachedName } from './shadow-state.ts';
 
@@ -32,7 +32,7 @@ export interface Quick {
 /** Makes it ready; nothing where there is no memory for it, or where it would not see everything. */
 export function startQuick(looked: Looked, guards: Guards): Quick | undefined {
   const { memory, request, allocations } = looked;
-  if (request.grid.some((blocks, axis) => blocks * request.block[axis]! > mostThreads)) return undefined;
+  if (request.grid.some((blocks, axis) => blocks * request.block[axis]! > maxGridThreads)) return undefined;
   allocations.keepFreed();
   const places = guards.reached.map((reached) => placeOf(looked, reached));
   if (places.some(({ bytes }) => bytes >= 2 ** 31)) return undefined;

@@ -48,7 +48,7 @@ export function writeBelow(
   if (ends) code.end();
 }
 
-/** A number is as small as is said. */
+/** Gives up where a number is above its limit. The limit itself is refused too: one comparison then checks both ends. */
 export function writeWithin(s: Strip, { a, limit, isSigned }: InstOf<'within'>): void {
   if (!longOf(s, a)) return writeBelow(s, a, isSigned ? { shift: limit, limit: 2 * limit } : { shift: 0, limit });
   const { code } = s;
