@@ -16,11 +16,12 @@ import {
   type Value,
 } from '../../ir/index.ts';
 
-/** Expands in place. The rules refuse the remaining ones (64 bits). */
-export function expandAtomics(kernel: Kernel): void {
+/** Expands in place; returns whether there was any. The rules refuse the remaining ones (64 bits). */
+export function expandAtomics(kernel: Kernel): boolean {
   const count = kernel.blocks.length;
   for (let at = 0; at < kernel.blocks.length; at++) expandFirst(kernel, kernel.blocks[at]!);
   if (kernel.blocks.length > count) renumber(kernel);
+  return kernel.blocks.length > count;
 }
 
 const needsLoop = (kernel: Kernel, inst: InstOf<'atomic'>): boolean =>

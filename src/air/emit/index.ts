@@ -8,27 +8,25 @@ import type { SourceFile } from '../../base/source.ts';
 import type { Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../../bitcode/model.ts';
 import { type Type, types } from '../../bitcode/types.ts';
 import {
+  type AfterPass,
   addressOf,
   type Block,
   type Edge,
   edgesOf,
   isPointer,
   type Kernel,
-  optimise,
   rootsOf,
   type Sreg,
   type Value,
 } from '../../ir/index.ts';
-import { emulateF64 } from '../legalize/emulate-f64.ts';
-import { legalizeF64 } from '../legalize/soft-f64.ts';
 import { type LineWriter, lineWriter, type Reach } from '../lines.ts';
 import type { Target } from '../targets.ts';
 import { windowOf } from '../windows.ts';
 import { asInteger, llvmType } from './address.ts';
 import { kernelAttributes, pureCall, pureDefinition } from './attributes.ts';
 import type { KernelEmitter, Signature } from './emitter.ts';
-import { expandAtomics } from './expand-atomics.ts';
 import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
+import { legalize } from './legalize.ts';
 import { addKernelMetadata, addSoftDoubles } from './metadata.ts';
 import { declareIntrinsic, moduleFor, newFunction } from './module.ts';
 import { pruneUnused } from './prune.ts';
@@ -36,17 +34,20 @@ import { refuse, rules } from './rules.ts';
 import { kernelSignature } from './signature.ts';
 import { windowMaker } from './window-memory.ts';
 
+export interface EmitOptions {
+  /** The source, if the module gets line tables for instrumented launches. */
+  readonly lines?: SourceFile | undefined;
+  /** Observes the kernel after each pass of its legalization. */
+  readonly afterPass?: AfterPass | undefined;
+}
+
 /**
- * Emits one kernel and modifies it in the process (see `legalize/soft-f64.ts`). Line tables are written if the source is given, for
- * instrumented launches. Constructs that the target lacks are reported at their source location; the result is then void.
+ * Emits one kernel and modifies it in the process (see `legalize.ts`). Constructs that the target lacks are reported at their source
+ * location; the result is then void.
  */
-export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics, lines?: SourceFile): Module {
+export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics, { lines, afterPass }: EmitOptions = {}): Module {
   const doubles = target.allowsCpuOnly ? [] : kernel.params.flatMap(({ element }, i) => (element === 'f64' ? [i] : []));
-  if (!target.allowsCpuOnly) {
-    const legalize = target.emulatesDoubles ? emulateF64 : legalizeF64;
-    if (legalize(kernel, target.name, diagnostics)) optimise(kernel, lines !== undefined);
-    expandAtomics(kernel);
-  }
+  legalize(kernel, target, diagnostics, { isWatched: lines !== undefined, afterPass });
   const module = moduleFor(kernel.name, target);
   const signature = kernelSignature(kernel, module);
   const functionType = types.function(

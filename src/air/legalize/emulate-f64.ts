@@ -87,9 +87,9 @@ export function emulateF64(kernel: Kernel, target: string, diagnostics: Diagnost
 /**
  * Turns instructions that must stay exact into calls of the exact functions: the instructions with a source location for which `isExact`
  * holds, such as directed rounding, which is composed of operations that round to nearest; and instructions without a location. It runs
- * before passes merge instructions.
+ * before passes merge instructions. Returns whether there were any.
  */
-export function keepExactDoubles(kernel: Kernel, isExact: (span: Span) => boolean): void {
+export function keepExactDoubles(kernel: Kernel, isExact: (span: Span) => boolean): boolean {
   const functions = new Map(kernel.functions);
   for (const block of kernel.blocks) {
     const b = builder(kernel, { ...block, body: [] });
@@ -107,6 +107,7 @@ export function keepExactDoubles(kernel: Kernel, isExact: (span: Span) => boolea
     block.body = b.block.body;
   }
   if (functions.size > 0) kernel.functions = functions;
+  return functions.size > 0;
 }
 
 function exactCall(inst: Inst, kernel: Kernel, functions: Map<string, PureFunction>): Inst {
