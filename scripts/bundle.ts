@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { dirname, join, relative } from 'node:path';
 import type { BunPlugin } from 'bun';
 import { hashOf, sourcesOf } from './sources.ts';
+import { embeddedWorker } from './worker.ts';
 
 /** Where the bundle goes: the place that is named, as a package has it, else a cache, safe to delete. */
 const folder = process.argv[2] ?? 'node_modules/.cache/cumetal';
@@ -15,7 +16,7 @@ const made = `${folder}.new`;
 const room = 'src/cli';
 
 /** All that the program is made from. */
-const sources = ['package.json', ...sourcesOf(`${room}/main.ts`)];
+const sources = ['package.json', ...sourcesOf(`${room}/main.ts`), ...sourcesOf('src/device/cpu/workers/worker.ts')];
 /** Tells what it compiles from what other builds did (`src/cli/command/build-id.ts`). */
 const build = hashOf(sources);
 
@@ -105,6 +106,8 @@ async function bundleText(name: string, text: string): Promise<void> {
   rmSync(entry);
 }
 
+const worker = await embeddedWorker();
+
 async function bundle(name: string, entry: string): Promise<void> {
   const result = await Bun.build({
     entrypoints: [entry],
@@ -114,7 +117,7 @@ async function bundle(name: string, entry: string): Promise<void> {
     minify: true,
     bytecode: true,
     define: { CUMETAL_BUILD: JSON.stringify(build) },
-    plugins: [bundled, parted, lazyOhm, lateRows],
+    plugins: [bundled, parted, lazyOhm, lateRows, worker],
   });
   if (result.success) return;
   for (const log of result.logs) console.error(String(log));

@@ -437,8 +437,12 @@ test('messages of refused arguments say which, and what was wanted', () => {
     return diagnostics.list[0]!.message;
   };
   assert.is(say(args.slice(0, 1)), 'kernel `vector_add` takes 4 arguments (`a`, `b`, `c`, `n`), and 1 argument is given');
-  assert.is(say([args[3]!, ...args.slice(1)]), 'parameter 0 `a` of `vector_add` is a buffer, but argument `bytes` is bytes by value');
-  assert.is(say([...args.slice(0, 3), bytes([1, 2])]), 'parameter 3 `n` of `vector_add` has 4 bytes, but argument `bytes` has 8');
+  assert.is(say([args[3]!, ...args.slice(1)]), 'parameter 0 `a` of `vector_add` is a pointer to f32, but the argument is 4 bytes by value');
+  assert.is(
+    say([{ ...args[3]!, label: 'u32=5' }, ...args.slice(1)]),
+    'parameter 0 `a` of `vector_add` is a pointer to f32, but argument `u32=5` is 4 bytes by value',
+  );
+  assert.is(say([...args.slice(0, 3), bytes([1, 2])]), 'parameter 3 `n` of `vector_add` has 4 bytes, but the argument has 8');
 });
 
 test('buffers: zero at first, written in parts, of limited size, free once', () => {

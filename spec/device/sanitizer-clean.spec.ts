@@ -35,7 +35,7 @@ for (const name of exampleNames)
       device,
       module,
       recordedLaunch(name),
-      { repeat: 1, timeoutMs: 0, watch: { sanitize } },
+      { repeat: 1, timeoutMs: 0, observe: { sanitize } },
       { io: diskIo, diagnostics },
     );
     assert.equal(messages(diagnostics), []);

@@ -272,7 +272,7 @@ for (const name of exampleNames)
     const module = device.load(metallib, diagnostics)!;
     const traces: Trace[] = [];
     const watch = { trace: { block: 0, thread: 1, take: (each: Trace) => void traces.push(each) } };
-    const outcome = launch(device, module, recordedLaunch(name), { repeat: 1, timeoutMs: 0, watch }, { io: diskIo, diagnostics })!;
+    const outcome = launch(device, module, recordedLaunch(name), { repeat: 1, timeoutMs: 0, observe: watch }, { io: diskIo, diagnostics })!;
     device.close();
     for (const output of outcome.outputs) if (output.expect) assert.ok(checkOutput(output, output.expect, diskIo, diagnostics)!.pass);
     assertQuiet(diagnostics);

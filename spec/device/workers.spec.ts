@@ -275,8 +275,8 @@ async function onWorkers(name: string, count: number): Promise<Uint8Array[]> {
   const buffers: ReturnType<typeof device.allocate>[] = [];
   const args = bound.map((each): LaunchArgument => {
     if (each.kind === 'bytes') return each;
-    const buffer = device.allocate(each.contents.bytes.length, diagnostics)!;
-    buffer.write(each.contents.bytes);
+    const buffer = device.allocate(each.buffer.bytes.length, diagnostics)!;
+    buffer.write(each.buffer.bytes);
     buffers.push(buffer);
     return { kind: 'buffer', buffer };
   });

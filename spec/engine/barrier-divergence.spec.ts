@@ -4,7 +4,7 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { insertGuards } from '../../src/device/cpu/sanitizer/fast/insert-checks.ts';
+import { insertChecks } from '../../src/device/cpu/sanitizer/fast/insert-checks.ts';
 import { checkInstrumentation } from '../../src/device/cpu/sanitizer/fast/instrumentation.ts';
 import type { Dim3 } from '../../src/device/index.ts';
 import { compileSimd } from '../../src/engine/simd/emit/module.ts';
@@ -316,7 +316,7 @@ test('barriers that all come to are as they were, and guards want such', () => {
     k.when(isOdd(k), () => k.b.barrier());
     k.out(k.tid);
   });
-  const guards = insertGuards(kernel, new Set(['memory']));
+  const guards = insertChecks(kernel, new Set(['memory']));
   if ('why' in guards) return assert.unreachable(guards.why);
   const strips = compileSimd(kernel, [256, 1, 1], { fma: 'exact', checks: checkInstrumentation(guards) });
   assert.is('why' in strips ? strips.why : '', 'a barrier that not all threads may come to');

@@ -2,8 +2,8 @@
 import { Diagnostics } from '../base/diagnostic.ts';
 import { product } from '../base/dim3.ts';
 import type { DeviceModule, Dim3, LaunchRequest, LaunchResult } from '../device/device.ts';
-import { checkRequest } from '../device/request.ts';
-import { checkBlock, type Kernel as Reflection } from '../runtime/index.ts';
+import { validateLaunch } from '../device/validate-launch.ts';
+import type { Kernel as Reflection } from '../runtime/index.ts';
 import { assertUsable, type Context, errorWith, type Owned, orThrow } from './context.ts';
 import { errorOf } from './failures.ts';
 import { estimate, type Occupancy } from './occupancy.ts';
@@ -71,7 +71,8 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
       ...(progress ? { progress } : {}),
       ...watch,
     };
-    orThrow((diagnostics) => isValidLaunch(context, this.reflection, request, diagnostics) || undefined);
+    // What only a pipeline knows is found when the launch runs.
+    orThrow((diagnostics) => validateLaunch({ info: context.low.info }, this.reflection, request, diagnostics) || undefined);
     return enqueue(to, () => run(context, low, request), { uses: packed.uses });
   }
 
@@ -98,14 +99,6 @@ export interface KernelModule extends Owned {
 
 /** All three dimensions. */
 export const extent = (given: Extent): Dim3 => (typeof given === 'number' ? [given, 1, 1] : [given[0], given[1] ?? 1, given[2] ?? 1]);
-
-/** Whether a launch is valid for the device and the kernel. Limits of a pipeline are checked when it runs. */
-function isValidLaunch({ low }: Context, kernel: Reflection, request: LaunchRequest, diagnostics: Diagnostics): boolean {
-  const { limits, name, kind } = low.info;
-  const maxSharedBytes = kernel.maxSharedBytes ?? limits.maxThreadgroupBytes;
-  const judge = { limits, who: name, maxSharedBytes, canWatch: kind === 'cpu', whyNot: () => undefined };
-  return checkRequest(judge, kernel, request, diagnostics) && checkBlock(kernel, request.block, diagnostics);
-}
 
 function run(context: Context, low: DeviceModule, request: LaunchRequest): Settled<LaunchReport> | Promise<Settled<LaunchReport>> {
   const diagnostics = new Diagnostics();

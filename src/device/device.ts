@@ -65,11 +65,22 @@ export interface DeviceBuffer {
   free(): void;
 }
 
-/** One argument by kernel parameter, in the order of the parameters. */
-export type LaunchArgument =
-  /** `offset`: the byte of the buffer that the kernel sees as its start, 0 where nothing is said. */
-  | { readonly kind: 'buffer'; readonly buffer: DeviceBuffer; readonly offset?: number }
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
+/**
+ * The argument for one kernel parameter; a launch has one for each parameter, in their order. `Buffer` is where the memory of a
+ * buffer is: on the device when the kernel is launched, on the host before that.
+ */
+export type LaunchArgument<Buffer = DeviceBuffer> = {
+  /** The argument as the user wrote it (`f32:1024`), for messages. */
+  readonly label?: string;
+} & (
+  | {
+      readonly kind: 'buffer';
+      readonly buffer: Buffer;
+      /** The byte of the buffer that the kernel sees as its start; 0 by default. */
+      readonly offset?: number;
+    }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+);
 
 /** What the CPU device can look for while a kernel runs. */
 export const sanitizeKinds = ['memory', 'race', 'init', 'sync'] as const;

@@ -249,7 +249,7 @@ function run(memory: DeviceMemory, kernel: LoadedKernel, what: Dispatch, fake: F
     timeoutMs: fake.limitMs,
   };
   const bound = (slot: number): bigint => BigInt(values[slot] ?? what.slots[slot]!.address);
-  const result = launchKernel(memory, { limits: cpuInfo.limits, ownMemory: 0, bound }, kernel, request, diagnostics);
+  const result = launchKernel(memory, { info: cpuInfo, ownMemory: 0, bound }, kernel, request, diagnostics);
   for (const value of values) if (value !== undefined) memory.give(value);
   if (result) return 0;
   const [first] = diagnostics.list;

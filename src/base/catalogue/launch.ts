@@ -38,13 +38,13 @@ export const launch = entries({
   CM5012: {
     severity: 'error',
     title: 'argument kind mismatch',
-    message: 'parameter {index} `{name}` of `{kernel}` is {wanted}, but argument `{spec}` is {given}',
+    message: 'parameter {index} `{name}` of `{kernel}` is {wanted}, but {argument} is {given}',
     page: 'A pointer parameter takes a buffer. A parameter passed by value takes a scalar or, for a struct, raw bytes.',
   },
   CM5013: {
     severity: 'error',
     title: 'argument size mismatch',
-    message: 'parameter {index} `{name}` of `{kernel}` has {wanted} bytes, but argument `{spec}` has {given}',
+    message: 'parameter {index} `{name}` of `{kernel}` has {wanted} bytes, but {argument} has {given}',
     page: 'The size of a value argument must equal the size of the parameter.',
   },
   CM5014: {

@@ -127,7 +127,7 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   const isJson = has(parsed, 'json');
   const source: { readonly source?: SourceFile } = input.kind === 'ptx' ? { source: input.source } : {};
   const wanted = request.profile;
-  const watch = {
+  const observe = {
     ...(request.sanitize ? { sanitize: { ...request.sanitize, ...source } } : {}),
     ...(request.trace ? { trace: { ...request.trace, ...source, take: (trace: Trace) => takeTrace(observed, trace) } } : {}),
     ...(wanted
@@ -138,7 +138,7 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   const options = {
     repeat: request.repeat,
     timeoutMs: request.timeoutMs,
-    watch,
+    observe,
     ...(request.schedule ? { schedule: request.schedule } : {}),
     ...(bar ? { progress: bar.update } : {}),
     print(text: Uint8Array) {

@@ -24,7 +24,7 @@ export async function findWriter(
   };
   const { size } = elements[element];
   const sanitize = { kinds: new Set(['writer'] as const), writer: { argument, offset: at * size, size, tell } };
-  launch(device, module, plan, { repeat: 1, timeoutMs: request.timeoutMs || maxMs, watch: { sanitize } }, { io, diagnostics });
+  launch(device, module, plan, { repeat: 1, timeoutMs: request.timeoutMs || maxMs, observe: { sanitize } }, { io, diagnostics });
   device.close();
   return found;
 }

@@ -15,7 +15,7 @@ import {
   sanitizeKinds,
 } from '../../device/device.ts';
 import type { TraceRequest } from '../../device/trace.ts';
-import { type Argument, type Expectation, type LaunchPlan, parseArgument } from '../../runtime/index.ts';
+import { type ArgumentSpec, type Expectation, type LaunchPlan, parseArgument } from '../../runtime/index.ts';
 import { allValues, has, lastValue, type ParsedArguments } from '../command/command.ts';
 import { compileOptions } from '../command/compile-options.ts';
 
@@ -109,7 +109,7 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
       ...(kernel === undefined ? {} : { kernel }),
       ...(grid ? { grid } : {}),
       ...(block ? { block } : {}),
-      ...(args ? { args: args.filter((a): a is Argument => a !== undefined) } : {}),
+      ...(args ? { args: args.filter((a): a is ArgumentSpec => a !== undefined) } : {}),
     },
     prints: present(prints),
     outs: present(outs),

@@ -97,8 +97,8 @@ export function reportHuman({ outcome, device, compileMs, shown, saved, checks }
     `  grid ${plan.grid.join(' x ')}, block ${plan.block.join(' x ')}${plan.sharedBytes > 0 ? `, ${plan.sharedBytes} bytes of shared memory` : ''}`,
     `  compiled in ${formatMs(compileMs)}, ran in ${formatMs(median(durationsMs))}${times}`,
     ...notes.map((note) => `  ${note}`),
-    ...(plan.madeUp.length > 0
-      ? ['  default launch, because neither the command line nor the file specifies one:', ...plan.madeUp.map((m) => `    ${m}`)]
+    ...(plan.defaults.length > 0
+      ? ['  default launch, because neither the command line nor the file specifies one:', ...plan.defaults.map((m) => `    ${m}`)]
       : []),
   ];
   for (const { output, count, isPreview } of shown) lines.push('', titleOf(output), ...elementLines(output, count, isPreview));
@@ -134,7 +134,7 @@ export function reportJson({ diagnostics, notes, printed, device, compileMs, lau
     compile_ms: compileMs ?? null,
     duration_ms: launched ? median(launched.outcome.durationsMs) : null,
     durations_ms: launched?.outcome.durationsMs ?? [],
-    made_up: plan?.madeUp ?? [],
+    made_up: plan?.defaults ?? [],
     notes,
     printed: textOf(printed),
     outputs: launched ? outputsJson(launched) : [],

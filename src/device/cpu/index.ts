@@ -7,13 +7,13 @@ import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Device, DeviceInfo, DeviceModule, EngineOptions, LaunchRequest, LoadOptions } from '../device.ts';
 import { commonProperties } from '../properties.ts';
 import type { CpuBuffer } from './buffer.ts';
-import { cancelAll, overAtOnce, startKernel } from './launch/launch-async.ts';
+import { cancelAll, endedLaunch, startKernel } from './launch/launch-async.ts';
 import { launchKernel } from './launch/launch-blocking.ts';
 import { type CompileChoice, type LoadedKernel, loadLibrary } from './launch/library.ts';
 import { ownMemory } from './launch/module-memory.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
 import { type Allocations, newAllocations } from './observe/allocations.ts';
-import { forgetMemory } from './workers/pool.ts';
+import { workerPool } from './workers/pool.ts';
 import { canShare, coreCount } from './workers/spawn.ts';
 
 /** What the device is and how large launches may be; threadgroup limits are those of Apple GPUs, but for kernels that are for this device alone. */
@@ -41,7 +41,7 @@ export function openCpuDevice(options: EngineOptions = {}): Device {
     load: (metallib, diagnostics, what) => load({ memory, allocations }, metallib, diagnostics, { ...choice, ...what }),
     close() {
       cancelAll(memory);
-      forgetMemory(memory.memory);
+      workerPool.forgetMemory(memory.memory);
     },
   };
 }
@@ -92,7 +92,7 @@ function load(
   const { kernels, refused } = library;
   const size = kernels.flatMap(({ params }) => params.flatMap((param) => param.memory?.size ?? []))[0] ?? 0;
   if (size > 0) allocations.add(own.address, size, 'the global variables of the module', 'all');
-  const surroundings = { limits: cpuInfo.limits, ownMemory: own.address, allocations, threads: options.threads ?? 1 };
+  const environment = { info: cpuInfo, ownMemory: own.address, allocations, threads: options.threads ?? 1 };
   const kernelOf = ({ kernel: name }: LaunchRequest, to: Diagnostics): LoadedKernel | undefined => {
     const kernel = kernels.find((each) => each.reflection.name === name);
     if (kernel) return kernel;
@@ -107,11 +107,11 @@ function load(
     symbols: own.symbols,
     launch(request, to) {
       const kernel = kernelOf(request, to);
-      return kernel && launchKernel(memory, surroundings, kernel, request, to);
+      return kernel && launchKernel(memory, environment, kernel, request, to);
     },
     start(request, to) {
       const kernel = kernelOf(request, to);
-      return kernel ? startKernel(memory, surroundings, kernel, request, to) : overAtOnce(undefined);
+      return kernel ? startKernel(memory, environment, kernel, request, to) : endedLaunch(undefined);
     },
   };
 }

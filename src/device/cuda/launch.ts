@@ -3,7 +3,7 @@ import type { Diagnostics } from '../../base/diagnostic.ts';
 import { product } from '../../base/dim3.ts';
 import { captureOutput } from '../../ffi/index.ts';
 import type { Dim3, LaunchRequest, LaunchResult } from '../device.ts';
-import { checkRequest, type Judge, judgeOfGpu } from '../request.ts';
+import { validateLaunch, validatorOf } from '../validate-launch.ts';
 import { cudaBuffer } from './buffer.ts';
 import type { Context, CudaKernel } from './context.ts';
 import { faultText, reportFault, reportLost } from './faults.ts';
@@ -16,7 +16,8 @@ export function launchKernel(
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
-  if (!checkRequest(judgeOf(context), kernel.reflection, request, diagnostics)) return undefined;
+  const validator = validatorOf(context.info, (buffer) => cudaBuffer(context, buffer));
+  if (!validateLaunch(validator, kernel.reflection, request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
   if (context.lost !== undefined) {
     reportLost(request.kernel, context.lost, diagnostics);
@@ -26,8 +27,6 @@ export function launchKernel(
   fillArguments(context, kernel, request);
   return run(context, kernel, request, diagnostics);
 }
-
-const judgeOf = (context: Context): Judge => judgeOfGpu(context.info, (buffer) => cudaBuffer(context, buffer));
 
 /** What only the driver knows: registers leave room for fewer threads, and grids and blocks have a limit in each dimension. */
 function fitsKernel({ info }: Context, { facts }: CudaKernel, request: LaunchRequest, diagnostics: Diagnostics): boolean {

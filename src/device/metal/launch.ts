@@ -4,10 +4,11 @@ import type { Diagnostics } from '../../base/diagnostic.ts';
 import { product } from '../../base/dim3.ts';
 import type { Handle } from '../../ffi/index.ts';
 import { type KernelParam, printBufferBytes } from '../../ir/index.ts';
-import { handPrinted, reportStop } from '../completion.ts';
+import { reportPrinted, reportStop } from '../completion.ts';
 import type { LaunchRequest, LaunchResult } from '../device.ts';
+import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
 import { emptyPrintBuffer } from '../printed.ts';
-import { checkRequest, type Judge, judgeOfGpu } from '../request.ts';
+import { validateLaunch, validatorOf } from '../validate-launch.ts';
 import { metalBuffer, takeMemory } from './buffer.ts';
 import type { Context, Memory, MetalKernel, MetalLibrary, Pipeline } from './context.ts';
 import { faultText, reportCommandFault } from './faults.ts';
@@ -21,7 +22,8 @@ export function launchKernel(
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
-  if (!checkRequest(judgeOf(context), kernel.reflection, request, diagnostics)) return undefined;
+  const validator = validatorOf(context.info, (buffer) => metalBuffer(context, buffer));
+  if (!validateLaunch(validator, kernel.reflection, request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
   if (context.lost !== undefined) {
     diagnostics.report('CM6029', { kernel: request.kernel, why: context.lost });
@@ -40,11 +42,9 @@ export function launchKernel(
 
 /** Hands over what the kernel printed; whether it stopped itself, which is reported. */
 function tellOf({ reflection }: MetalKernel, { printed, faults }: Placed, request: LaunchRequest, diagnostics: Diagnostics): boolean {
-  if (printed) handPrinted(printed.view, reflection, request, diagnostics);
+  if (printed) reportPrinted(printed.view, reflection, request, diagnostics);
   return faults !== undefined && reportStop(faults.view, reflection, diagnostics);
 }
-
-const judgeOf = (context: Context): Judge => judgeOfGpu(context.info, (buffer) => metalBuffer(context, buffer));
 
 /** Bytes of each threadgroup argument. */
 const sharedSizes = ({ dynamicSharedBytes, dynamicSharedParts = [dynamicSharedBytes] }: LaunchRequest): number[] =>
@@ -147,17 +147,14 @@ function ownBytes({ kind, size, faults, formats }: KernelParam): number | undefi
 /** The bytes of a slot that is filled by value: those of one parameter, or of several, each at its offset. */
 function valueBytes({ slot, size }: KernelParam, { reflection }: MetalKernel, request: LaunchRequest): Uint8Array {
   const bytes = new Uint8Array(size);
-  reflection.params.forEach((param, i) => {
-    const arg = request.args[i]!;
-    if (param.slot === slot && arg.kind === 'bytes') bytes.set(arg.bytes, param.offset ?? 0);
-  });
+  writeValuesOfSlot(reflection, request.args, slot, bytes);
   return bytes;
 }
 
 function bufferAt(context: Context, { reflection }: MetalKernel, request: LaunchRequest, slot: number): Place | undefined {
-  const arg = request.args[reflection.params.findIndex((param) => param.slot === slot)];
-  const buffer = arg?.kind === 'buffer' ? metalBuffer(context, arg.buffer) : undefined;
-  return buffer && arg?.kind === 'buffer' ? { handle: buffer.handle, offset: arg.offset ?? 0 } : undefined;
+  const argument = bufferOfSlot(reflection, request.args, slot);
+  const buffer = argument && metalBuffer(context, argument.buffer);
+  return buffer && { handle: buffer.handle, offset: argument.offset ?? 0 };
 }
 
 interface Task {

@@ -3,8 +3,9 @@ import { alignUp } from '../../../base/bytes.ts';
 import { product } from '../../../base/dim3.ts';
 import { printBufferBytes } from '../../../ir/index.ts';
 import type { Dim3, LaunchRequest } from '../../device.ts';
+import { bufferOfSlot, writeValuesOfSlot } from '../../launch-arguments.ts';
 import { emptyPrintBuffer } from '../../printed.ts';
-import { sharedParts } from '../../request.ts';
+import { sharedParts } from '../../validate-launch.ts';
 import { addressOf } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
 import type { Globals } from '../workers/instance.ts';
@@ -81,16 +82,22 @@ export function areaOf(compiled: CompiledKernel, kernel: LoadedKernel, request: 
 }
 
 /** Puts constants and values where the kernel finds them. */
-export function fillArea(memory: DeviceMemory, start: number, area: Area, kernel: LoadedKernel, request: LaunchRequest): void {
+export function fillArea(
+  memory: DeviceMemory,
+  start: number,
+  area: Area,
+  { pool, windows }: CompiledKernel,
+  kernel: LoadedKernel,
+  request: LaunchRequest,
+): void {
   const view = memory.view(start, area.bytes);
   view.fill(0);
   view.set(kernel.constants, area.constant);
+  if (pool) view.set(pool, area.constant + windows.constant - pool.length);
   if (area.printedBytes > 0) emptyPrintBuffer(view.subarray(area.printed, area.printed + area.printedBytes));
-  kernel.reflection.params.forEach((param, i) => {
-    const arg = request.args[i]!;
-    if (arg.kind !== 'bytes') return;
-    const start = area.values[kernel.params.findIndex((p) => p.kind !== 'threadgroup' && p.slot === param.slot)]!;
-    view.set(arg.bytes, start + (param.offset ?? 0));
+  kernel.params.forEach(({ kind, slot, size }, i) => {
+    const at = area.values[i]!;
+    if (kind === 'value') writeValuesOfSlot(kernel.reflection, request.args, slot, view.subarray(at, at + size));
   });
 }
 
@@ -105,20 +112,25 @@ export interface Starts {
 }
 
 /** What the globals of a kernel are set to, for one of those who run its blocks. */
-export function globalsOf({ start, own, ownMemory, bound }: Starts, area: Area, kernel: LoadedKernel, request: LaunchRequest): Globals {
-  const { windows } = kernel.compiled(request.block);
+export function globalsOf(
+  { start, own, ownMemory, bound }: Starts,
+  area: Area,
+  { windows }: CompiledKernel,
+  kernel: LoadedKernel,
+  request: LaunchRequest,
+): Globals {
   const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
   const parts = sharedParts(request);
   let part = 0;
-  const params = kernel.params.map((param, i): bigint => {
+  const paramAddresses = kernel.params.map((param, i): bigint => {
     if (bound && param.kind !== 'threadgroup') return bound(param.slot);
     if (param.memory) return BigInt(ownMemory);
     if (param.faults) return BigInt(start + area.faults);
     if (param.formats) return BigInt(start + area.printed);
     if (param.kind === 'threadgroup') return BigInt(own.start + own.area.shared + windows.shared + parts.starts[part++]!);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);
-    const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
-    return arg?.kind === 'buffer' ? BigInt((addressOf(arg.buffer) ?? 0) + (arg.offset ?? 0)) : 0n;
+    const argument = bufferOfSlot(kernel.reflection, request.args, param.slot);
+    return argument ? BigInt((addressOf(argument.buffer) ?? 0) + (argument.offset ?? 0)) : 0n;
   });
   const words = {
     ...dims('ntid', request.block),
@@ -130,5 +142,5 @@ export function globalsOf({ start, own, ownMemory, bound }: Starts, area: Area, 
     records: own.start + own.area.records,
     states: own.start + own.area.states,
   };
-  return { words, params };
+  return { words, paramAddresses };
 }

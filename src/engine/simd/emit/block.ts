@@ -3,7 +3,7 @@
  * would take most of the time.
  */
 
-import { gone } from '../../codegen/kernel-code.ts';
+import { exited } from '../../codegen/kernel-code.ts';
 import type { SimdPlan } from '../analysis/plan.ts';
 import { type BarrierRegion, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
 import type { CheckHooks } from '../lanes/hooks.ts';
@@ -39,7 +39,7 @@ export function writeBlock({ module, phase }: SimdContext, steps: readonly numbe
   }
   code.end();
   code.at('global.get', phase);
-  code.i32(gone);
+  code.i32(exited);
   code.op('i32.ne');
   code.at('br_if', 0);
   code.end();
@@ -55,7 +55,7 @@ const maxFusedBytes = 24_000;
  */
 export const isRegionChain = (plan: SimdPlan): boolean =>
   plan.regions.length > 1 &&
-  plan.regions.every((region, id) => onlySuccessor(plan, region) === (id + 1 < plan.regions.length ? id + 1 : gone));
+  plan.regions.every((region, id) => onlySuccessor(plan, region) === (id + 1 < plan.regions.length ? id + 1 : exited));
 
 /** Emits all regions of a line in one function; undefined where they are too long for it, or one of them cannot be nested. */
 export function writeFusedBlock(context: SimdContext): { readonly index: number; readonly size: number } | undefined {
@@ -65,13 +65,13 @@ export function writeFusedBlock(context: SimdContext): { readonly index: number;
   return isWritten ? { index, size: code.size } : undefined;
 }
 
-/** The only region that can follow a region, or `gone`; undefined where that depends on the data. */
+/** The only region that can follow a region, or `exited`; undefined where that depends on the data. */
 function onlySuccessor(plan: SimdPlan, { cfg }: BarrierRegion): number | undefined {
   const { kernel } = plan;
   const nexts = new Set<number>();
   for (const id of cfg.order) {
     if (endsInBarrier(kernel, id)) nexts.add(regionAt(plan, behindBarrier(kernel, id)));
-    else if (kernel.blocks[id]!.end.op === 'ret') nexts.add(gone);
+    else if (kernel.blocks[id]!.end.op === 'ret') nexts.add(exited);
   }
   return nexts.size === 1 ? [...nexts][0] : undefined;
 }

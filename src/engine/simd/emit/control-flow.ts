@@ -3,11 +3,9 @@
  * behind a run-time test for uniformity where that pays.
  */
 import {
-  type Block,
   type Cfg,
   dominatorsOf,
   type Edge,
-  type Kernel,
   loopsOf,
   positionsIn,
   reversed,
@@ -19,15 +17,13 @@ import {
 } from '../../../ir/index.ts';
 import { type NestContents, type Nested, type Task, writeNest } from '../../codegen/nesting.ts';
 import { endsInBarrier } from '../analysis/regions.ts';
-import { type LaneGroup, shapeOf } from '../lanes/lane-group.ts';
+import { shapeOf } from '../lanes/lane-group.ts';
 import type { Flow } from './frame.ts';
 import { writeBlockBody } from './instructions.ts';
-import { pushAllActive } from './memory-access.ts';
-import { type DivergentRegion, divergentRegionOf, writeLinearized } from './predication.ts';
+import { type DivergentRegion, divergentRegionOf } from './predication.ts';
 import { rerolledStretches } from './reroll.ts';
-import { isAvailable, mayTestUniformity, uniformTests, writeUniformTest } from './uniform-branch.ts';
-
-type Branch = Extract<Block['end'], { op: 'condbr' }>;
+import { mayTestUniformity } from './uniform-branch.ts';
+import { uniformPart, type VaryingBranch, writeVaryingBranch } from './varying-branch.ts';
 
 /** Instructions in a divergent region from which on a test for uniformity pays, counted in pure instructions. */
 const minTestedWork = 20;
@@ -102,27 +98,6 @@ function graphOf(flow: Flow): Graph {
 const isRerolledAlone = ({ kernel, group }: Flow, { blocks }: DivergentRegion): boolean =>
   blocks.length === 1 && rerolledStretches(group, kernel.blocks[blocks[0]!]!).length > 0;
 
-/** The uniform operand of a varying condition: where it equals `decides` it decides for all lanes, else `rest` does. */
-interface UniformPart {
-  readonly shared: Value;
-  readonly rest: Value;
-  readonly decides: boolean;
-}
-
-function uniformPart(group: LaneGroup, cond: Value): UniformPart | undefined {
-  const inst = group.kernel.insts[cond]!;
-  if (inst.op !== 'and' && inst.op !== 'or') return undefined;
-  const [a, b] = [shapeOf(group, inst.a), shapeOf(group, inst.b)];
-  if ((a === 0) === (b === 0)) return undefined;
-  return { shared: a === 0 ? inst.a : inst.b, rest: a === 0 ? inst.b : inst.a, decides: inst.op === 'or' };
-}
-
-/** The successor with more work. */
-function likelySuccessor({ blocks }: Kernel, { then, else: otherwise }: Branch): Edge {
-  const size = ({ block }: Edge): number => (block.end.op === 'ret' ? 0 : 1e6) + blocks[block.id]!.body.length;
-  return size(then) >= size(otherwise) ? then : otherwise;
-}
-
 function writeTree(flow: Flow, { cfg, divergentRegions, tested }: Graph, children: readonly (readonly number[])[]): void {
   const { kernel, region } = flow;
   /** A block may be the target of more jumps than it has incoming edges: a branch may reach it on three paths. */
@@ -143,111 +118,35 @@ function writeTree(flow: Flow, { cfg, divergentRegions, tested }: Graph, childre
 }
 
 /** Emits the blocks and the jumps between them. */
-function contentsOf(flow: Flow, { divergentRegions, tested }: Graph, { go, either }: Nested): NestContents {
-  const { code, kernel, values, group } = flow;
+function contentsOf(flow: Flow, graph: Graph, nest: Nested): NestContents {
+  const { kernel, values } = flow;
+  const jumps = jumpsOf(flow, nest);
   const leaf = (id: number): void => {
     const block = kernel.blocks[id]!;
     values.beginBlock(block);
     writeBlockBody(values, block);
     const { end } = block;
     if (end.op === 'ret' || endsInBarrier(kernel, id)) return flow.leave(block);
-    if (end.op === 'br') return jump(id, end.to);
-    const divergent = divergentRegions.get(id);
-    if (!divergent) {
-      group.scalar(end.cond);
-      return either(
-        () => jump(id, end.then),
-        () => jump(id, end.else),
-      );
-    }
-    if (tested.has(id) && decidedByEnds(block)) {
-      const isThen = likelySuccessor(kernel, end) === end.then;
-      const isUsualTold = emitCheapTest(id, end, isThen);
-      if (emitCheapTest(id, end, !isThen) && isUsualTold) return part(id, divergent, end);
-      const answer = group.temp('i32', 30);
-      writeUniformTest(group, end.cond, answer);
-      const restore = values.snapshot(block);
-      return either(
-        () => {
-          code.at('local.get', answer);
-          either(
-            () => jump(id, end.then),
-            () => jump(id, end.else),
-          );
-        },
-        () => {
-          restore();
-          part(id, divergent, end);
-        },
-      );
-    }
-    part(id, divergent, end);
-  };
-
-  /** Whether the first and the last lane can decide for all. */
-  const decidedByEnds = ({ end }: Block): boolean =>
-    end.op === 'condbr' && mayTestUniformity(group, end.cond) && isAvailable(group, end.cond);
-
-  /** Emits the cheap test for one outcome and the jump that it allows; false where the condition has no cheap test. */
-  const emitCheapTest = (id: number, end: Branch, isThen: boolean): boolean => {
-    const tests = uniformTests(group, end.cond, isThen);
-    if (!tests) return false;
-    code.open('block');
-    for (const test of tests) {
-      test();
-      code.at('br_if', 0);
-    }
-    jump(id, isThen ? end.then : end.else);
-    code.end();
-    return true;
-  };
-
-  /** Emits a varying branch: real jumps where all lanes agree, else linearized code. */
-  const part = (id: number, divergent: DivergentRegion, end: Branch): void => {
-    const split =
-      tested.has(id) && !decidedByEnds(kernel.blocks[id]!) && group.isDeferred(end.cond) ? uniformPart(group, end.cond) : undefined;
-    if (!split) return branchOn(end.cond, id, divergent, end);
-    const restore = values.snapshot(kernel.blocks[id]!);
-    const rest = (): void => {
-      restore();
-      branchOn(split.rest, id, divergent, end);
-    };
-    group.scalar(split.shared);
-    if (split.decides) either(() => jump(id, end.then), rest);
-    else either(rest, () => jump(id, end.else));
-  };
-
-  /** The same for a condition that is the whole of the branch's, or what is left of it. */
-  const branchOn = (cond: Value, id: number, divergent: DivergentRegion, end: Branch): void => {
-    const then = flow.masksWhere(cond, group.mask);
-    const masked = (): void => {
-      const otherwise = flow.masksExcept(then, group.mask);
-      writeLinearized(flow, divergent, then, otherwise);
-      flow.giveMasks(then);
-      flow.giveMasks(otherwise);
-      reconverge(id, divergent.reconvergence);
-    };
-    // Where the test on the first and the last lane was emitted before, its failure means divergence.
-    if (!tested.has(id) || decidedByEnds(kernel.blocks[id]!)) return masked();
-    pushAllActive(group, then);
-    either(
-      () => jump(id, end.then),
-      () => {
-        flow.pushAnyActive(then);
-        code.op('i32.eqz');
-        either(() => jump(id, end.else), masked);
-      },
+    if (end.op === 'br') return jumps.jump(id, end.to);
+    const divergent = graph.divergentRegions.get(id);
+    if (divergent) return writeVaryingBranch({ flow, nest, ...jumps, id, end, divergent, isTested: graph.tested.has(id) });
+    flow.group.scalar(end.cond);
+    nest.either(
+      () => jumps.jump(id, end.then),
+      () => jumps.jump(id, end.else),
     );
   };
-
-  const jump = (from: number, edge: Edge): void => {
-    transfer(flow, edge);
-    go(from, edge.block.id);
-  };
-  const reconverge = (from: number, reconvergence: number): void =>
-    reconvergence >= kernel.blocks.length ? flow.leave(undefined) : go(from, reconvergence);
   return { leaf, turn: () => flow.spendFuel() };
 }
+
+/** Jumps along an edge, and to a reconvergence point. */
+const jumpsOf = (flow: Flow, { go }: Nested): Pick<VaryingBranch, 'jump' | 'reconverge'> => ({
+  jump(from, edge) {
+    transfer(flow, edge);
+    go(from, edge.block.id);
+  },
+  reconverge: (from, to) => (to >= flow.kernel.blocks.length ? flow.leave(undefined) : go(from, to)),
+});
 
 /** All arguments are read before any parameter is set. */
 function transfer({ values, group }: Flow, { block, args }: Edge): void {

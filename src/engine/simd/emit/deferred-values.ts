@@ -3,13 +3,15 @@
  * local for each vector of four lanes (two lanes of 64 bits). A pure value with one use in its own block is an expression, emitted at that
  * use one vector at a time.
  */
+
 import { bug } from '../../../base/bug.ts';
 import { affine, type Block, elementOf, isVector, lanesOf, operandsOf, specOf, uniform, type Value, varying } from '../../../ir/index.ts';
 import type { NumberType } from '../../../wasm/index.ts';
 import { isLeaf } from '../../codegen/plan.ts';
+import { newScratch, withScratch } from '../../codegen/scratch.ts';
 import type { SimdPlan } from '../analysis/plan.ts';
 import { consumersOf, isCondition } from '../analysis/uses.ts';
-import { addStride, type LaneGroup, longOf, maskPart, numberOf, shapeOf, splat, tempsOf } from '../lanes/lane-group.ts';
+import { addStride, type LaneGroup, longOf, maskPart, numberOf, shapeOf, splat } from '../lanes/lane-group.ts';
 import { type LeafLocals, pushLeafLane, pushLeafPart, pushLeafScalar } from '../lanes/leaf-values.ts';
 import type { GroupValues } from '../lanes/values.ts';
 import { shapeName, words } from '../lanes/vectors.ts';
@@ -40,7 +42,7 @@ interface State {
 }
 
 /** What a view adds to a lane group. */
-type Added = 'part' | 'element' | 'scalar' | 'lane' | 'isDeferred' | 'temp' | 'mask';
+type Added = 'part' | 'element' | 'scalar' | 'lane' | 'isDeferred' | 'scratch' | 'mask';
 
 /** The values of one function, with all lanes active. `base` is a lane group without the members that this function adds. */
 export function groupValues(base: Omit<LaneGroup, Added>, starts: LeafLocals): GroupValues {
@@ -56,13 +58,13 @@ export function groupValues(base: Omit<LaneGroup, Added>, starts: LeafLocals): G
     consumer: consumersOf(base.plan),
     current: { block: 0 },
   };
-  return viewOf(shared, { ...base, temp: tempsOf(base.code) }, starts, undefined);
+  return viewOf(shared, { ...base, scratch: newScratch(base.code) }, starts, undefined);
 }
 
 /** A view of the values under an execution mask. */
 function viewOf(
   shared: Omit<State, 'group'>,
-  base: Omit<LaneGroup, Exclude<Added, 'temp'>>,
+  base: Omit<LaneGroup, Exclude<Added, 'scratch'>>,
   starts: LeafLocals,
   mask: LaneGroup['mask'],
 ): GroupValues {
@@ -353,21 +355,22 @@ function writeLanes(state: State, value: Value): void {
   const type = numberOf(group, value);
   const each = longOf(group, value) ? 2 : 4;
   const isFlag = group.kernel.insts[value]!.type === 'i1';
-  const sum = group.temp('v128', 90);
-  for (let part = 0; part < partsOf(state, value); part++) {
-    code.v128(words(0));
-    code.at('local.set', sum);
-    for (let lane = 0; lane < each; lane++) {
-      code.at('local.get', sum);
-      if (isFlag) code.i32(0);
-      writeScalar(group, value, part * each + lane);
-      if (isFlag) code.op('i32.sub');
-      code.lane(`${shapeName[type]}.replace_lane`, lane);
+  withScratch(group, 'v128', 1, ([sum]) => {
+    for (let part = 0; part < partsOf(state, value); part++) {
+      code.v128(words(0));
       code.at('local.set', sum);
+      for (let lane = 0; lane < each; lane++) {
+        code.at('local.get', sum);
+        if (isFlag) code.i32(0);
+        writeScalar(group, value, part * each + lane);
+        if (isFlag) code.op('i32.sub');
+        code.lane(`${shapeName[type]}.replace_lane`, lane);
+        code.at('local.set', sum);
+      }
+      const local = vectorsOf(state, value)[part]!;
+      code.at('local.get', sum);
+      blend(state, value, local, part);
+      code.at('local.set', local);
     }
-    const local = vectorsOf(state, value)[part]!;
-    code.at('local.get', sum);
-    blend(state, value, local, part);
-    code.at('local.set', local);
-  }
+  });
 }

@@ -1,5 +1,6 @@
 /** Instructions that are not emitted vector by vector: memory accesses, atomics, warp collectives, checks. */
 import { type Block, bytesOf, type Inst, type InstOf, operandsOf, specOf, type Value, varying } from '../../../ir/index.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { isWithinVariable } from '../analysis/value-range.ts';
 import { maxFunctionBytes } from '../lanes/kernel-context.ts';
 import { type LaneGroup, longOf, numberOf, shapeOf } from '../lanes/lane-group.ts';
@@ -86,14 +87,30 @@ function writeCheck(s: LaneGroup, inst: CheckInst): void {
 /** Lane by lane, with the rule of the scalar compiler. */
 function atomic(values: GroupValues, value: Value): void {
   const s = values.group;
+  const inst = s.kernel.insts[value]!;
+  const hasIndices = (inst.op === 'atomic' || inst.op === 'cas') && shapeOf(s, inst.a) === varying && !longOf(s, inst.a);
+  withScratch(s, 'v128', 2, ([sum, indices]) =>
+    withScratch(s, numberOf(s, value), 1, ([number]) =>
+      atomicPacks(values, value, { sum, number, indices: hasIndices ? indices : undefined }),
+    ),
+  );
+}
+
+interface AtomicScratch {
+  /** The vector of old values. */
+  readonly sum: number;
+  /** One lane's old value. */
+  readonly number: number;
+  /** The memory indices of a pack, where they are computed as a vector. */
+  readonly indices: number | undefined;
+}
+
+function atomicPacks(values: GroupValues, value: Value, { sum, number, indices }: AtomicScratch): void {
+  const s = values.group;
   const { code, plan } = s;
   const isUsed = plan.uses[value]! > 0 || plan.crosses[value] === 1;
   const each = longOf(s, value) ? 2 : 4;
-  const sum = s.temp('v128', 91);
-  const number = s.temp(numberOf(s, value), 92);
   const inst = s.kernel.insts[value]!;
-  const indices =
-    (inst.op === 'atomic' || inst.op === 'cas') && shapeOf(s, inst.a) === varying && !longOf(s, inst.a) ? s.temp('v128', 94) : undefined;
   const indexAt = (lane: number) => () => {
     code.at('local.get', indices!);
     code.lane('i32x4.extract_lane', lane & 3);

@@ -5,6 +5,7 @@
 
 import { affine, bytesOf, elementOf, type InstOf, isPointer, lanesOf, spaceOf, uniform, type Value } from '../../../ir/index.ts';
 import { margin } from '../../codegen/memory-margin.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, longOf, maskPart, numberOf, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
 import { evenWords, oddWords, words } from '../lanes/vectors.ts';
@@ -37,12 +38,13 @@ export function pushAllActive({ code }: Pick<LaneGroup, 'code'>, masks: readonly
   code.op('i32.eq');
 }
 
-/** The address of the first lane, minus the bias, in a local. */
-function baseAddress(s: LaneGroup, addr: Value): number {
-  const base = s.temp('i32', 10);
+/** Runs `body` with the address of the first lane, minus the bias, in a local. */
+function withBase(s: LaneGroup, addr: Value, body: (base: number) => void): void {
   pushFirstAddress(s, addr);
-  s.code.at('local.set', base);
-  return base;
+  withScratch(s, 'i32', 1, ([base]) => {
+    s.code.at('local.set', base);
+    body(base);
+  });
 }
 
 /** Pushes the address of the first lane, minus the bias. */
@@ -51,10 +53,9 @@ export function pushFirstAddress(s: LaneGroup, addr: Value): void {
   biased(s, addr);
 }
 
-/** Puts the addresses of a pack, minus the bias, in a local; inactive lanes get an address that is mapped. */
-function packAddresses(s: LaneGroup, addr: Value, pack: number): number {
+/** Runs `body` with the addresses of a pack, minus the bias, in a local; inactive lanes get an address that is mapped. */
+function withAddresses(s: LaneGroup, addr: Value, pack: number, body: (addresses: number) => void): void {
   const { code } = s;
-  const local = s.temp('v128', 20);
   if (longOf(s, addr)) lowAddresses(s, addr, pack);
   else s.part(addr, pack);
   code.v128(words(bias));
@@ -63,27 +64,30 @@ function packAddresses(s: LaneGroup, addr: Value, pack: number): number {
     code.at('local.get', s.mask[pack]!);
     code.op('v128.and');
   }
-  code.at('local.set', local);
-  return local;
+  withScratch(s, 'v128', 1, ([addresses]) => {
+    code.at('local.set', addresses);
+    body(addresses);
+  });
 }
 
 /** The low halves of addresses; 0, which no access may touch, for those beyond all memory. */
 function lowAddresses(s: LaneGroup, addr: Value, pack: number): void {
   const { code } = s;
-  const [low, high] = [s.temp('v128', 21), s.temp('v128', 22)];
-  for (const [local, part] of [
-    [low, 2 * pack],
-    [high, 2 * pack + 1],
-  ] as const) {
-    s.part(addr, part);
-    code.at('local.set', local);
-  }
-  code.at('local.get', low);
-  code.at('local.get', high);
-  code.shuffle(evenWords);
-  code.at('local.get', low);
-  code.at('local.get', high);
-  code.shuffle(oddWords);
+  withScratch(s, 'v128', 2, ([low, high]) => {
+    for (const [local, part] of [
+      [low, 2 * pack],
+      [high, 2 * pack + 1],
+    ] as const) {
+      s.part(addr, part);
+      code.at('local.set', local);
+    }
+    code.at('local.get', low);
+    code.at('local.get', high);
+    code.shuffle(evenWords);
+    code.at('local.get', low);
+    code.at('local.get', high);
+    code.shuffle(oddWords);
+  });
   code.v128(words(0));
   code.op('i32x4.eq');
   code.op('v128.and');
@@ -102,15 +106,16 @@ export function load(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, va
     loadStrided(s, inst.type, addresses(base, bytesOf(elementOf(inst.type)) === 8 ? part >> 1 : part), part & 1);
   };
   if (!inst.volatile && values.deferLoad(value, () => pushFirstAddress(s, inst.addr), vector)) return;
-  const base = baseAddress(s, inst.addr);
-  if (lanesOf(inst.type) > 1) {
-    for (let pack = 0; pack < s.plan.packs; pack++) loadPieces(s, values, value, pack, addresses(base, pack));
-    return;
-  }
-  for (let part = 0; part < values.parts(value); part++) {
-    vector(base, part);
-    values.put(value, 0, part);
-  }
+  withBase(s, inst.addr, (base) => {
+    if (lanesOf(inst.type) > 1) {
+      for (let pack = 0; pack < s.plan.packs; pack++) loadPieces(s, values, value, pack, addresses(base, pack));
+      return;
+    }
+    for (let part = 0; part < values.parts(value); part++) {
+      vector(base, part);
+      values.put(value, 0, part);
+    }
+  });
 }
 
 /** Whether an access is strided, and its inactive lanes stay within the padding. */
@@ -128,21 +133,22 @@ function loadPieces(s: LaneGroup, values: GroupValues, value: Value, pack: numbe
 
 /** A load at a uniform address. */
 function loadUniform(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, value: Value): void {
-  const base = baseAddress(s, inst.addr);
   const element = elementOf(inst.type);
   const splat = ({ 1: 'load8_splat', 2: 'load16_splat', 4: 'load32_splat', 8: 'load64_splat' } as Record<number, string>)[
     bytesOf(element)
   ]!;
-  for (let at = 0; at < lanesOf(inst.type); at++)
-    for (let part = 0; part < values.parts(value); part++) {
-      s.code.at('local.get', base);
-      s.code.access(`v128.${splat}`, 1, bias + at * bytesOf(element));
-      if (bytesOf(element) < 4) {
-        s.code.v128(words(bytesOf(element) === 1 ? 0xff : 0xffff));
-        s.code.op('v128.and');
+  withBase(s, inst.addr, (base) => {
+    for (let at = 0; at < lanesOf(inst.type); at++)
+      for (let part = 0; part < values.parts(value); part++) {
+        s.code.at('local.get', base);
+        s.code.access(`v128.${splat}`, 1, bias + at * bytesOf(element));
+        if (bytesOf(element) < 4) {
+          s.code.v128(words(bytesOf(element) === 1 ? 0xff : 0xffff));
+          s.code.op('v128.and');
+        }
+        values.put(value, at, part);
       }
-      values.put(value, at, part);
-    }
+  });
 }
 
 /** The offset of an access that many bytes behind an address from which the bias was subtracted. */
@@ -165,7 +171,7 @@ function gather(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, value: 
 }
 
 function gatherPack(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, value: Value, pack: number): void {
-  loadPieces(s, values, value, pack, gatheredAddresses(s, packAddresses(s, inst.addr, pack)));
+  withAddresses(s, inst.addr, pack, (addresses) => loadPieces(s, values, value, pack, gatheredAddresses(s, addresses)));
 }
 
 // ── stores ──
@@ -174,14 +180,15 @@ function gatherPack(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, val
 export function store(s: LaneGroup, inst: InstOf<'store'>): void {
   if (shapeOf(s, inst.addr) === uniform && shapeOf(s, inst.value) === uniform) return storeUniform(s, inst);
   if (!isDense(s, inst.addr, inst.value)) return strideOf(s, inst.addr) === undefined ? scatter(s, inst) : storeStrided(s, inst);
-  const base = baseAddress(s, inst.addr);
   const bytes = bytesOf(elementOf(typeOf(s, inst.value)));
-  for (let pack = 0; pack < s.plan.packs; pack++) {
-    const dense = (): void => (bytes === 8 ? [2 * pack, 2 * pack + 1] : [pack]).forEach((part) => void storeDense(s, inst, base, part));
-    if (!s.mask) dense();
-    else if (bytes === 4 && isSharedMemory(s, inst.addr)) storeBlended(s, inst, base, pack);
-    else storeActive(s, inst, pack, dense);
-  }
+  withBase(s, inst.addr, (base) => {
+    for (let pack = 0; pack < s.plan.packs; pack++) {
+      const dense = (): void => (bytes === 8 ? [2 * pack, 2 * pack + 1] : [pack]).forEach((part) => void storeDense(s, inst, base, part));
+      if (!s.mask) dense();
+      else if (bytes === 4 && isSharedMemory(s, inst.addr)) storeBlended(s, inst, base, pack);
+      else storeActive(s, inst, pack, dense);
+    }
+  });
 }
 
 /** Shared memory: only the thread that runs the block writes it, and it is padded for lane groups (`launch/memory-layout.ts`). */
@@ -219,14 +226,15 @@ function storeActive(s: LaneGroup, inst: InstOf<'store'>, pack: number, dense: (
 function storeUniform(s: LaneGroup, inst: InstOf<'store'>): void {
   const type = typeOf(s, inst.value);
   const element = elementOf(type);
-  const base = baseAddress(s, inst.addr);
   const bytes = bytesOf(element);
   const number = numberOf(s, inst.value);
-  for (let at = 0; at < lanesOf(type); at++) {
-    s.code.at('local.get', base);
-    s.lane(inst.value, at, 0);
-    s.code.access(bytes < 4 ? `i32.store${8 * bytes}` : `${number}.store`, 1, bias + at * bytes);
-  }
+  withBase(s, inst.addr, (base) => {
+    for (let at = 0; at < lanesOf(type); at++) {
+      s.code.at('local.get', base);
+      s.lane(inst.value, at, 0);
+      s.code.access(bytes < 4 ? `i32.store${8 * bytes}` : `${number}.store`, 1, bias + at * bytes);
+    }
+  });
 }
 
 function storeDense(s: LaneGroup, inst: InstOf<'store'>, base: number, part: number): void {
@@ -253,22 +261,25 @@ function scatterPack(s: LaneGroup, inst: InstOf<'store'>, pack: number): void {
 }
 
 function scatterLanes(s: LaneGroup, inst: InstOf<'store'>, pack: number): void {
-  storeInterleaved(s, inst.value, pack, gatheredAddresses(s, packAddresses(s, inst.addr, pack)), activeOnly(s, pack));
+  withAddresses(s, inst.addr, pack, (addresses) =>
+    storeInterleaved(s, inst.value, pack, gatheredAddresses(s, addresses), activeOnly(s, pack)),
+  );
 }
 
 /** A store with a constant stride. */
 function storeStrided(s: LaneGroup, inst: InstOf<'store'>): void {
-  const base = baseAddress(s, inst.addr);
-  for (let pack = 0; pack < s.plan.packs; pack++)
-    ifAnyActive(s, pack, () =>
-      storeInterleaved(
-        s,
-        inst.value,
-        pack,
-        stridedAddresses(s, inst.addr, () => s.code.at('local.get', base), pack),
-        activeOnly(s, pack),
-      ),
-    );
+  withBase(s, inst.addr, (base) => {
+    for (let pack = 0; pack < s.plan.packs; pack++)
+      ifAnyActive(s, pack, () =>
+        storeInterleaved(
+          s,
+          inst.value,
+          pack,
+          stridedAddresses(s, inst.addr, () => s.code.at('local.get', base), pack),
+          activeOnly(s, pack),
+        ),
+      );
+  });
 }
 
 /** Wraps the code of one lane in a test of its mask; undefined where all lanes are active. */

@@ -3,6 +3,7 @@
  * values from the spill area, runs to a barrier or to the exit, and spills what later regions need. The last group runs under a mask where
  * the block is no multiple of a group.
  */
+
 import {
   convergenceOrder,
   dominatorsOf,
@@ -14,8 +15,9 @@ import {
   type Value,
 } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
-import { costOf, fuelPerTick } from '../../codegen/fuel.ts';
-import { gone } from '../../codegen/kernel-code.ts';
+import { costOf, fuelPerTick, writeFuelCheck } from '../../codegen/fuel.ts';
+import { exited } from '../../codegen/kernel-code.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { activeLanes, activeThreads } from '../analysis/active-threads.ts';
 import { poolStart, type SimdPlan } from '../analysis/plan.ts';
 import { type BarrierRegion, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
@@ -166,9 +168,12 @@ function eachGroup({ code, frame, plan }: Region, threads: number, write: () => 
 
 /** Emits the code for the ready lanes of a region; full groups have a copy without masks. */
 function writeReadyLanes(r: Region): boolean {
+  return withScratch(r.values.group, 'i32', 1, ([lanes]) => writeReadyGroup(r, lanes));
+}
+
+function writeReadyGroup(r: Region, lanes: number): boolean {
   const { code, plan, context, region } = r;
   const { group } = r.values;
-  const lanes = group.temp('i32', 40);
   takeReady(group, r.queues!, region.id, lanes);
   code.open('if');
   const hasWhole = !context.omitsUniformPaths && plan.threads >= plan.lanes;
@@ -293,19 +298,7 @@ function masksExcept(r: Region, some: readonly number[], lanes: readonly number[
   return others;
 }
 
-function spendFuel({ code, frame, context }: Region, cost: number): void {
-  code.at('local.get', frame.fuel);
-  code.i32(cost);
-  code.op('i32.sub');
-  code.at('local.tee', frame.fuel);
-  code.i32(0);
-  code.op('i32.le_s');
-  code.openRare();
-  code.at('call', context.host.tick);
-  code.i32(fuelPerTick);
-  code.at('local.set', frame.fuel);
-  code.end();
-}
+const spendFuel = ({ code, frame, context }: Region, cost: number): void => writeFuelCheck(code, frame.fuel, context.host.tick, cost, true);
 
 // ── the start of a strip ──
 
@@ -339,7 +332,7 @@ function leave(r: Region, block: number | undefined): void {
   }
   if (to !== undefined) spillLiveIns(r, to);
   if (!r.storesNext) return;
-  code.i32(to === undefined ? gone : regionAt(plan, to));
+  code.i32(to === undefined ? exited : regionAt(plan, to));
   code.at('global.set', context.phase);
 }
 

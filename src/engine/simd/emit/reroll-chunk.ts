@@ -2,15 +2,17 @@
  * One chunk of re-rolled code, for the few vectors of one iteration. Exact FMAs are computed in f64 and only collect whether any result is
  * in doubt. If one is, the chunk runs again with sums rounded to odd.
  */
+
 import { bug } from '../../../base/bug.ts';
 import { bytesOf, type InstOf, uniform, type Value } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
+import { newScratch } from '../../codegen/scratch.ts';
 import { writeConstant } from '../../codegen/values.ts';
-import { type LaneGroup, longOf, numberOf, shapeOf, splat, tempsOf } from '../lanes/lane-group.ts';
+import { type LaneGroup, longOf, numberOf, shapeOf, splat } from '../lanes/lane-group.ts';
 import { constantWords } from '../lanes/leaf-values.ts';
 import { upperHalf } from '../lanes/vectors.ts';
-import { alikeDoubles, isExactFma } from '../rules/fma-f32.ts';
-import { type Doubt, fused, newDoubt, type Tile } from '../rules/fma-f32-rerolled.ts';
+import { isExactFma, splatF64 } from '../rules/fma-f32.ts';
+import { exactFmaOfTile, type HardCases, type Tile, withHardCases } from '../rules/fma-f32-rerolled.ts';
 import { partWriter } from '../rules/index.ts';
 import { denseAt, denseVector, isDense } from './memory-access.ts';
 import { loadStrided, stridedAddresses } from './strided-access.ts';
@@ -95,9 +97,10 @@ function writeTileLoop(rerolled: Rerolled, chunk: readonly Value[]): void {
 function spendFuel(rerolled: Rerolled, chunk: readonly Value[]): void {
   const { group } = rerolled;
   if (chunk.filter((value) => isExactFma(group, value)).length < chunk.length / rareFmaRatio) return emitChunk(rerolled, chunk);
-  const doubt = newDoubt(group);
-  emitChunk(rerolled, chunk, doubt);
-  doubt.push();
+  withHardCases(group, (hardCases) => {
+    emitChunk(rerolled, chunk, hardCases);
+    hardCases.push();
+  });
   group.code.openRare();
   callRoundToOdd(rerolled, chunk);
   group.code.end();
@@ -170,13 +173,13 @@ export function withUniformsInMemory(
     if (inst.op === 'const') return code.v128(constantWords(group, value, inst));
     splat(own, value, () => scalar(value));
   };
-  const temp = code === group.code ? group.temp : tempsOf(code);
-  const own: LaneGroup = { ...group, code, mask: undefined, scalar, part, temp };
+  const scratch = code === group.code ? group.scratch : newScratch(code);
+  const own: LaneGroup = { ...group, code, mask: undefined, scalar, part, scratch };
   return own;
 }
 
 /** Emits the chunk, collecting doubt or with every sum rounded to odd. */
-function emitChunk(rerolled: Rerolled, chunk: readonly Value[], doubt?: Doubt): void {
+function emitChunk(rerolled: Rerolled, chunk: readonly Value[], hardCases?: HardCases): void {
   const { group, base, tile: packs } = rerolled;
   const { code } = group;
   const vectors = localsOf(rerolled, chunk);
@@ -194,7 +197,7 @@ function emitChunk(rerolled: Rerolled, chunk: readonly Value[], doubt?: Doubt): 
   for (const value of chunk) {
     group.pool.begin();
     const inst = group.kernel.insts[value]!;
-    if (inst.op === 'fma' && isExactFma(group, value)) fused(tile, inst, value, doubt);
+    if (inst.op === 'fma' && isExactFma(group, value)) exactFmaOfTile(tile, inst, value, hardCases);
     else if (inst.op !== 'load') {
       const write = partWriter(inner, value) ?? bug('an instruction without a vector form in re-rolled code');
       for (let part = 0; part < packs * (longOf(group, value) ? 2 : 1); part++) {
@@ -266,7 +269,7 @@ function localsOf(rerolled: Rerolled, chunk: readonly Value[]): Pick<Tile, 'part
       code.access('f64.load', 8, place);
       return code.op('f64x2.splat');
     }
-    if (!isMade(value)) return alikeDoubles(group, value);
+    if (!isMade(value)) return splatF64(group, value);
     const known = doubles.get(value)?.[half];
     if (known !== undefined) return code.at('local.get', known);
     widen(value, half);

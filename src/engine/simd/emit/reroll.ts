@@ -3,6 +3,7 @@
  * chunk passes values to another one through the spill area. Unrolled for every vector such code exceeds the processor's cache of decoded
  * instructions, and has more live values than registers. An exact FMA counts as long code (`reroll-chunk.ts`).
  */
+
 import {
   type Block,
   type InstOf,
@@ -15,6 +16,7 @@ import {
   varying,
 } from '../../../ir/index.ts';
 import { isLeaf } from '../../codegen/plan.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { isLongStretch, minRerolledInstructions } from '../analysis/long-blocks.ts';
 import { type LaneGroup, longOf, numberOf, shapeOf } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
@@ -73,12 +75,20 @@ const isReorderableLoad = (s: LaneGroup, inst: InstOf<'load'>, value: Value): bo
   (shapeOf(s, value) !== varying || isDense(s, inst.addr, value) || isStridedInPadding(s, inst.addr));
 
 /** Emits a stretch. Returns the bytes of the spill area that it uses, from `start` on. */
-export function writeRerolled(values: GroupValues, block: Block, { from, to }: Stretch, start: number): number {
+export function writeRerolled(values: GroupValues, block: Block, stretch: Stretch, start: number): number {
+  return withScratch(values.group, 'i32', 3, ([tileOffset, base, spillArea]) =>
+    writeStretch(values, block, stretch, start, { tileOffset, base, spillArea }),
+  );
+}
+
+type LoopLocals = Pick<Rerolled, 'tileOffset' | 'base' | 'spillArea'>;
+
+function writeStretch(values: GroupValues, block: Block, { from, to }: Stretch, start: number, locals: LoopLocals): number {
   const { group } = values;
   const { code } = group;
   const body = block.body.slice(from, to);
   for (const value of body) if (!isRerolled(group, value)) values.define(value);
-  const { rerolled, bytes } = planStretch(values, block, { from, to }, start);
+  const { rerolled, bytes } = planStretch(values, block, { from, to }, start, locals);
   const spillArea = (): void => code.at('local.get', rerolled.spillArea);
   code.at('global.get', group.host.globals.records);
   code.at('local.set', rerolled.spillArea);
@@ -114,7 +124,13 @@ export function writeRerolled(values: GroupValues, block: Block, { from, to }: S
   return bytes;
 }
 
-function planStretch(values: GroupValues, block: Block, { from, to }: Stretch, start: number): { rerolled: Rerolled; bytes: number } {
+function planStretch(
+  values: GroupValues,
+  block: Block,
+  { from, to }: Stretch,
+  start: number,
+  { tileOffset, base, spillArea }: LoopLocals,
+): { rerolled: Rerolled; bytes: number } {
   const { group } = values;
   const all = block.body.slice(from, to).filter((value) => isRerolled(group, value));
   const count = Math.ceil(all.length / instructionsPerChunk);
@@ -140,7 +156,7 @@ function planStretch(values: GroupValues, block: Block, { from, to }: Stretch, s
     all.filter((value) => group.kernel.insts[value]!.op === 'load').map((value) => [value, group.code.local('i32')]),
   );
   const shared = uniformOffsets(group, all, start + 16 * group.plan.packs * most);
-  const [tileOffset, base, spillArea] = [120, 121, 122].map((which) => group.temp('i32', which)) as [number, number, number];
+
   const own = withUniformsInMemory(group, group.code, { ...shared, spillArea });
   return {
     rerolled: {

@@ -2,7 +2,9 @@
  * Strided and interleaved access: lanes that are not contiguous, and vector-typed values. A lane moves chunks of up to 8 bytes, two to a
  * vector, and shuffles separate the elements. That takes a quarter of the accesses of 4 bytes each.
  */
+
 import { affine, bytesOf, elementOf, lanesOf, type Type, type Value } from '../../../ir/index.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import { evenWords, oddWords, wordBytes, words } from '../lanes/vectors.ts';
 import { bias } from '../rules/scalar.ts';
@@ -70,16 +72,17 @@ export function loadInterleaved(s: LaneGroup, type: Type, addresses: LaneAddress
         put(first, half);
       }
     } else if (piece === 8) {
-      const pairs = [24, 25].map((which) => s.temp('v128', which)) as [number, number];
-      for (const half of [0, 1]) {
-        loadPair(s, addresses, at, half);
-        s.code.at('local.set', pairs[half]!);
-      }
-      for (const [which, bytes] of [evenWords, oddWords].entries()) {
-        for (const pair of pairs) s.code.at('local.get', pair);
-        s.code.shuffle(bytes);
-        deinterleave(s, element, 4, (k) => put(first + (which * 4) / element + k, 0));
-      }
+      withScratch(s, 'v128', 2, (pairs) => {
+        for (const half of [0, 1]) {
+          loadPair(s, addresses, at, half);
+          s.code.at('local.set', pairs[half]!);
+        }
+        for (const [which, bytes] of [evenWords, oddWords].entries()) {
+          for (const pair of pairs) s.code.at('local.get', pair);
+          s.code.shuffle(bytes);
+          deinterleave(s, element, 4, (k) => put(first + (which * 4) / element + k, 0));
+        }
+      });
     } else {
       loadWords(s, addresses, piece);
       deinterleave(s, element, piece, (k) => put(first + k, 0));
@@ -91,20 +94,21 @@ export function loadInterleaved(s: LaneGroup, type: Type, addresses: LaneAddress
 function deinterleave(s: LaneGroup, element: number, bytes: number, put: (element: number) => void): void {
   const count = bytes / element;
   if (count === 1) return put(0);
-  const whole = s.temp('v128', 26);
-  s.code.at('local.set', whole);
-  for (let k = 0; k < count; k++) {
-    s.code.at('local.get', whole);
-    if (k > 0) {
-      s.code.i32(8 * element * k);
-      s.code.op('i32x4.shr_u');
+  withScratch(s, 'v128', 1, ([whole]) => {
+    s.code.at('local.set', whole);
+    for (let k = 0; k < count; k++) {
+      s.code.at('local.get', whole);
+      if (k > 0) {
+        s.code.i32(8 * element * k);
+        s.code.op('i32x4.shr_u');
+      }
+      if (k < count - 1 || bytes < 4) {
+        s.code.v128(words(2 ** (8 * element) - 1));
+        s.code.op('v128.and');
+      }
+      put(k);
     }
-    if (k < count - 1 || bytes < 4) {
-      s.code.v128(words(2 ** (8 * element) - 1));
-      s.code.op('v128.and');
-    }
-    put(k);
-  }
+  });
 }
 
 /** Pushes 8 bytes of each of two lanes. */
@@ -152,15 +156,16 @@ export function storeInterleaved(
   const { element, count, piece } = chunkingOf(typeOf(s, value));
   for (let at = 0; at < element * count; at += piece) {
     const first = at / element;
-    const heldChunk = s.temp('v128', 27);
     for (const half of piece === 8 ? [0, 1] : [0]) {
       if (element === 8) s.element(value, first, 2 * pack + half);
       else if (piece === 8) {
         for (const which of [0, 1]) interleave(s, value, first + (which * 4) / element, 4 / element, pack);
         s.code.shuffle(wordBytes(half === 0 ? [0, 4, 1, 5] : [2, 6, 3, 7]));
       } else interleave(s, value, first, count, pack);
-      s.code.at('local.set', heldChunk);
-      storeHeld(s, heldChunk, { piece, at, half }, addresses, where);
+      withScratch(s, 'v128', 1, ([heldChunk]) => {
+        s.code.at('local.set', heldChunk);
+        storeHeld(s, heldChunk, { piece, at, half }, addresses, where);
+      });
     }
   }
 }

@@ -1,6 +1,7 @@
 /** Warp collectives on locals. In a kernel that has any, a lane group is a whole warp. */
 import { type InstOf, uniform, type Value, varying } from '../../../ir/index.ts';
 import { wordOps } from '../../codegen/lane-ops.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, longOf, numberOf, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import { bitsAt } from '../lanes/lane-masks.ts';
 import type { GroupValues } from '../lanes/values.ts';
@@ -11,16 +12,17 @@ function putUniform(values: GroupValues, value: Value): void {
   const s = values.group;
   if (shapeOf(s, value) === uniform) return values.setScalar(value, 0);
   const number = numberOf(s, value);
-  const held = s.temp(number, 93);
-  s.code.at('local.set', held);
-  for (let part = 0; part < values.parts(value); part++) {
-    const isFlag = typeOf(s, value) === 'i1';
-    if (isFlag) s.code.i32(0);
-    s.code.at('local.get', held);
-    if (isFlag) s.code.op('i32.sub');
-    s.code.op(`${shapeName[number]}.splat`);
-    values.put(value, 0, part);
-  }
+  withScratch(s, number, 1, ([held]) => {
+    s.code.at('local.set', held);
+    for (let part = 0; part < values.parts(value); part++) {
+      const isFlag = typeOf(s, value) === 'i1';
+      if (isFlag) s.code.i32(0);
+      s.code.at('local.get', held);
+      if (isFlag) s.code.op('i32.sub');
+      s.code.op(`${shapeName[number]}.splat`);
+      values.put(value, 0, part);
+    }
+  });
 }
 
 /** The condition of each active lane, as a bit. */
@@ -54,17 +56,18 @@ export function reduce(values: GroupValues, inst: InstOf<'reduce'>, value: Value
     }
     if (pack > 0) code.op(op);
   }
-  const held = s.temp('v128', 0);
-  for (const order of [
-    [2, 3, 0, 1],
-    [1, 0, 3, 2],
-  ]) {
-    code.at('local.tee', held);
-    code.at('local.get', held);
-    code.at('local.get', held);
-    code.shuffle(wordBytes(order));
-    code.op(op);
-  }
+  withScratch(s, 'v128', 1, ([held]) => {
+    for (const order of [
+      [2, 3, 0, 1],
+      [1, 0, 3, 2],
+    ]) {
+      code.at('local.tee', held);
+      code.at('local.get', held);
+      code.at('local.get', held);
+      code.shuffle(wordBytes(order));
+      code.op(op);
+    }
+  });
   code.lane('i32x4.extract_lane', 0);
   putUniform(values, value);
 }

@@ -4,6 +4,7 @@ import type { Code, NumberType, ValueType } from '../../../wasm/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import type { HelperName } from '../../codegen/helpers.ts';
 import type { Host } from '../../codegen/host.ts';
+import type { Scratch } from '../../codegen/scratch.ts';
 import { isLong, type SimdPlan } from '../analysis/plan.ts';
 import type { ConstantPool } from './constant-pool.ts';
 import type { SimdHelper } from './helpers.ts';
@@ -62,20 +63,10 @@ export interface LaneGroup {
   lane(value: Value, element: number, lane: number): void;
   /** Whether a value is a deferred expression, which is emitted at its use. */
   isDeferred(value: Value): boolean;
-  /** A scratch local of a rule. */
-  temp(type: NumberType | 'v128', which: number): number;
+  /** The scratch locals of the function that is being written. */
+  readonly scratch: Scratch;
   /** A new function with parameters and no result. Its vector constants come from the pool too. */
   newFunction(params: readonly ValueType[]): { readonly index: number; readonly code: Code };
-}
-
-/** Scratch locals of the rules. */
-export function tempsOf(code: Code): LaneGroup['temp'] {
-  const temps = new Map<string, number>();
-  return (type, which) => {
-    const known = temps.get(`${type} ${which}`) ?? code.local(type);
-    temps.set(`${type} ${which}`, known);
-    return known;
-  };
 }
 
 /** Pushes one vector of a result. It reads the same vector of each operand once, where widths are equal. */

@@ -1,6 +1,6 @@
 /** What is counted while a launch runs: by basic block, and by the accesses of each. */
 import type { AccessKind, GlobalAccesses, SharedAccesses } from '../../../profile.ts';
-import type { Observed } from '../../observe/observer.ts';
+import type { ObservedLaunch } from '../../observe/observer.ts';
 import { type WatchedAccess, watchedAccess } from './classes.ts';
 
 export interface Counts {
@@ -25,8 +25,8 @@ export const noShared = (): SharedAccesses => ({ requests: 0, lanes: 0, wavefron
 export const byKind = <T>(make: () => T): Record<AccessKind, T> => ({ load: make(), store: make(), atomic: make() });
 
 /** Nothing yet. */
-export function newCounts({ compiled, memory }: Observed): Counts {
-  const { kernel } = compiled.watched!.plan;
+export function newCounts({ compiled, memory }: ObservedLaunch): Counts {
+  const { kernel } = compiled.instrumented!.plan;
   const perBlock = () => new Float64Array(kernel.blocks.length);
   const accesses = kernel.blocks.map(({ body }) =>
     body.flatMap((value): CountedAccess[] => {

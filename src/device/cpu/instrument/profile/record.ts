@@ -5,6 +5,7 @@
 
 import type { Probe, ProbeWriter } from '../../../../engine/codegen/hooks.ts';
 import type { Plan } from '../../../../engine/codegen/plan.ts';
+import { withScratch } from '../../../../engine/codegen/scratch.ts';
 import type { Block, Kernel } from '../../../../ir/index.ts';
 import type { Code, Signature, WasmModule } from '../../../../wasm/index.ts';
 import { watchedAccess } from './classes.ts';
@@ -66,21 +67,23 @@ export function newProfileProbe({ kernel }: Plan, module: WasmModule): Probe {
     wrote: () => {},
     accesses(e, value) {
       if (!watchedAccess(kernel, kernel.insts[value]!)) return;
-      const index = e.values.scratch('i32', 9);
-      e.code.at('local.set', index);
-      put(e, () => e.code.at('local.get', index));
-      e.code.at('local.get', index);
+      withScratch(e, 'i32', 1, ([index]) => {
+        e.code.at('local.set', index);
+        put(e, () => e.code.at('local.get', index));
+        e.code.at('local.get', index);
+      });
     },
     leave: (e, block) => close(e, () => e.code.i32(2 * block.id)),
     decide(e, block) {
-      const condition = e.values.scratch('i32', 9);
-      e.code.at('local.set', condition);
-      close(e, () => {
+      withScratch(e, 'i32', 1, ([condition]) => {
+        e.code.at('local.set', condition);
+        close(e, () => {
+          e.code.at('local.get', condition);
+          e.code.i32(2 * block.id);
+          e.code.op('i32.add');
+        });
         e.code.at('local.get', condition);
-        e.code.i32(2 * block.id);
-        e.code.op('i32.add');
       });
-      e.code.at('local.get', condition);
     },
   };
 }

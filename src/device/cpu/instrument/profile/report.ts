@@ -12,7 +12,7 @@ import {
   type ProfileLine,
   type ProfileRequest,
 } from '../../../profile.ts';
-import type { Observed } from '../../observe/observer.ts';
+import type { ObservedLaunch } from '../../observe/observer.ts';
 import { sourceLine } from '../../source-text.ts';
 import { classOf, flopsOf, watchedAccess } from './classes.ts';
 import { byKind, type CountedAccess, type Counts, noGlobal, noShared } from './counts.ts';
@@ -41,8 +41,8 @@ interface Tally {
 }
 
 /** The profile of a launch that has ended. */
-export function profileOf(observed: Observed, { source }: ProfileRequest, counts: Counts): Profile {
-  const { kernel } = observed.compiled.watched!.plan;
+export function profileOf(observed: ObservedLaunch, { source }: ProfileRequest, counts: Counts): Profile {
+  const { kernel } = observed.compiled.instrumented!.plan;
   const lines = new Map<string, ProfileLine>();
   const at = (line: Line | undefined): ProfileCounts => {
     const key = line ? `${line.file}:${line.line}` : '';

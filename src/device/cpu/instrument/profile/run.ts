@@ -2,7 +2,7 @@
 import type { Diagnostics } from '../../../../base/diagnostic.ts';
 import { product } from '../../../../base/dim3.ts';
 import type { ProfileRequest } from '../../../profile.ts';
-import type { Observed, Observer } from '../../observe/observer.ts';
+import type { ObservedLaunch, Observer } from '../../observe/observer.ts';
 import { countGlobal, countShared } from './coalesce.ts';
 import { type Counts, newCounts } from './counts.ts';
 import { mostBlockBytes, type ProfileImport, streamGlobals } from './record.ts';
@@ -19,9 +19,9 @@ const mostWords = 2 ** 28;
 export class TooLong extends Error {}
 
 /** Makes the profile of a launch ready; nothing after reporting CM6012. */
-export function startProfile(observed: Observed, request: ProfileRequest, diagnostics: Diagnostics): Observer | undefined {
+export function startProfile(observed: ObservedLaunch, request: ProfileRequest, diagnostics: Diagnostics): Observer | undefined {
   const { memory, compiled, request: launch } = observed;
-  const { kernel } = compiled.watched!.plan;
+  const { kernel } = compiled.instrumented!.plan;
   const bytes = Math.max(roomBytes, mostBlockBytes(kernel));
   const room = memory.take(bytes);
   if (room === undefined) {
@@ -77,8 +77,8 @@ interface Follower {
   followAll(): void;
 }
 
-function newFollower({ compiled, area }: Observed, counts: Counts, threads: number): Follower {
-  const paths = pathsOf(compiled.watched!.plan.kernel);
+function newFollower({ compiled, area }: ObservedLaunch, counts: Counts, threads: number): Follower {
+  const paths = pathsOf(compiled.instrumented!.plan.kernel);
   const streams = Array.from({ length: threads }, newStream);
   const listener = listenerOf(counts, area.start + area.shared);
   let warps: Warp[] = [];

@@ -3,6 +3,7 @@
 import { writeBits } from '../../../../engine/codegen/emitter.ts';
 import type { Probe, ProbeWriter } from '../../../../engine/codegen/hooks.ts';
 import { isLeaf, type Plan } from '../../../../engine/codegen/plan.ts';
+import { withScratch } from '../../../../engine/codegen/scratch.ts';
 import { continuation, syncPointsOf } from '../../../../engine/codegen/split-at-sync-points.ts';
 import { elementOf, type Kernel, lanesOf, type Value } from '../../../../ir/index.ts';
 import type { Code, Signature, WasmModule } from '../../../../wasm/index.ts';
@@ -63,11 +64,12 @@ export function newTraceProbe(plan: Plan, module: WasmModule): Probe {
     accesses: () => {},
     leave: () => {},
     decide(e) {
-      const condition = e.values.scratch('i32', 9);
-      e.code.at('local.tee', condition);
-      whenOn(parts, e.code, () => {
-        e.code.at('local.get', condition);
-        e.code.at('call', functions.decided);
+      withScratch(e, 'i32', 1, ([condition]) => {
+        e.code.at('local.tee', condition);
+        whenOn(parts, e.code, () => {
+          e.code.at('local.get', condition);
+          e.code.at('call', functions.decided);
+        });
       });
     },
   };

@@ -7,14 +7,14 @@ import type { Dim3 } from '../../../device.ts';
 import type { Trace, TraceOperation, TraceRequest, TraceStep, TraceValue } from '../../../trace.ts';
 import { hex, type Places, placeIn, regionAt } from '../../observe/describe-address.ts';
 import { placesOf } from '../../observe/launch-variables.ts';
-import type { Observed, Observer } from '../../observe/observer.ts';
+import type { ObservedLaunch, Observer } from '../../observe/observer.ts';
 import { instructionAt } from '../../source-text.ts';
 import type { TraceImport } from './record.ts';
 
 const defaultLimit = 5000;
 
 interface Run {
-  readonly observed: Observed;
+  readonly observed: ObservedLaunch;
   readonly request: TraceRequest;
   /** The numbers of block and thread. */
   readonly at: { readonly block: number; readonly thread: number };
@@ -31,10 +31,10 @@ interface Run {
 type Step = TraceStep & { readonly operations: TraceOperation[] };
 
 /** Makes ready the trace of one thread. */
-export function startTrace(observed: Observed, request: TraceRequest): Observer {
+export function startTrace(observed: ObservedLaunch, request: TraceRequest): Observer {
   const { grid, block } = observed.request;
   const at = { block: linear(request.block, grid)!, thread: linear(request.thread, block)! };
-  const { kernel } = observed.compiled.watched!.plan;
+  const { kernel } = observed.compiled.instrumented!.plan;
   const hasMarks = kernel.insts.some(({ op }) => op === 'mark');
   const places = placesOf(observed);
   const run: Run = { observed, request, at, places, known: new Map(), steps: [], hasMarks, count: 0, global: undefined };
@@ -86,7 +86,7 @@ function traceOf({ observed, at, steps, count }: Run): Trace {
 // ── steps ──
 
 function computed(run: Run, value: Value, lane: number, bits: bigint): void {
-  const { kernel } = run.observed.compiled.watched!.plan;
+  const { kernel } = run.observed.compiled.instrumented!.plan;
   const inst = kernel.insts[value]!;
   const lanes = lane === 0 ? [] : run.known.get(value)!;
   lanes.push(bits);
@@ -99,7 +99,7 @@ function computed(run: Run, value: Value, lane: number, bits: bigint): void {
 /** Adds what was done to the step of its line, or begins one: passes may move what is computed away from where its line starts. */
 function operate(run: Run, value: Value, result: bigint[] | undefined): void {
   if (run.hasMarks && !isKept(run)) return;
-  const { kernel } = run.observed.compiled.watched!.plan;
+  const { kernel } = run.observed.compiled.instrumented!.plan;
   const inst = kernel.insts[value]!;
   const line = lineOf(kernel.locs[value]);
   const last = run.steps.at(-1);
@@ -115,7 +115,7 @@ function operate(run: Run, value: Value, result: bigint[] | undefined): void {
 function startStep(run: Run, value: Value, isStart: boolean): void {
   if (isStart) run.count++;
   if (!isKept(run)) return;
-  const line = lineOf(run.observed.compiled.watched!.plan.kernel.locs[value]);
+  const line = lineOf(run.observed.compiled.instrumented!.plan.kernel.locs[value]);
   const text = line && run.request.source ? instructionAt(run.request.source, line) : '';
   run.steps.push({ line: line?.line ?? 0, column: line?.column ?? 0, file: line?.file ?? '', text, isStart, operations: [] });
 }
@@ -139,7 +139,7 @@ function placeOf(run: Run, address: bigint): string {
 }
 
 function heldBy(run: Run, value: Value): TraceValue {
-  const { kernel } = run.observed.compiled.watched!.plan;
+  const { kernel } = run.observed.compiled.instrumented!.plan;
   const inst = kernel.insts[value]!;
   return shown(run, inst.type, isLeaf(inst) ? [freeBits(run, inst)] : (run.known.get(value) ?? []));
 }
@@ -153,7 +153,7 @@ function freeBits(run: Run, inst: Inst): bigint {
 }
 
 function variableAddress(run: Run, name: string): bigint {
-  const { plan } = run.observed.compiled.watched!;
+  const { plan } = run.observed.compiled.instrumented!;
   const { space } = plan.kernel.variables.find((variable) => variable.name === name)!;
   const own = space === 'local' ? plan.windows.local * run.at.thread : 0;
   return BigInt(word(run, space) + own + plan.offsets.get(name)!);

@@ -1,6 +1,6 @@
 /** Whether those who come together are those that their masks name, in WebAssembly; where it is not plain, the host looks closer. */
 
-import { eachTaking, type WarpLocals } from '../../../../engine/codegen/lane-loop.ts';
+import { eachParticipant, type WarpLocals } from '../../../../engine/codegen/lane-loop.ts';
 import type { Code, WasmModule } from '../../../../wasm/index.ts';
 import type { SanitizerState } from './state.ts';
 
@@ -75,7 +75,7 @@ interface Locals extends WarpLocals {
 }
 
 function eachTakingAt(code: Code, { globals }: SanitizerState, { at, ...warp }: Locals, body: () => void): void {
-  eachTaking(code, warp, () => {
+  eachParticipant(code, warp, () => {
     code.at('local.get', warp.thread);
     code.i32(3);
     code.op('i32.shl');

@@ -2,9 +2,10 @@
 
 import type { AccessInst, CollectiveLocals, SanitizerHooks, SanitizerWriter } from '../../../../engine/codegen/hooks.ts';
 import type { Host } from '../../../../engine/codegen/host.ts';
-import { eachTaking } from '../../../../engine/codegen/lane-loop.ts';
+import { eachParticipant } from '../../../../engine/codegen/lane-loop.ts';
 import type { Plan } from '../../../../engine/codegen/plan.ts';
 import type { Collective } from '../../../../engine/codegen/regions.ts';
+import { withScratch } from '../../../../engine/codegen/scratch.ts';
 import { continuation, syncPointOf } from '../../../../engine/codegen/split-at-sync-points.ts';
 import { bytesOf, elementOf, type InstOf, type Kernel, lanesOf, type Roots, rootsOf, type Type, type Value } from '../../../../ir/index.ts';
 import type { Code, WasmModule } from '../../../../wasm/index.ts';
@@ -62,7 +63,7 @@ export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: 
       if (kinds.has('sync')) code.at('call', state.functions.released);
       writeBarrier(state, code);
     },
-    met(code, meeting, locals) {
+    atCollective(code, meeting, locals) {
       const stop = kernel.insts[meeting.values[0]!]!;
       if (check !== undefined) writeMeet(check, code, meeting, locals);
       if (stop.op === 'syncwarp') writeSynced(parts, code, locals);
@@ -130,7 +131,7 @@ function pushParameter({ kernel, host, state }: Parts, code: Code, index: number
 
 function pushVariable({ kernel, state }: Parts, e: SanitizerWriter, root: Value, name: string): void {
   const variable = kernel.variables.find((each) => each.name === name)!;
-  e.free(root);
+  e.leaf(root);
   if (variable.isDynamic) e.code.at('global.get', state.globals['dynamic.bytes']);
   else e.code.i64(BigInt(variable.size));
 }
@@ -216,19 +217,20 @@ function writeBlockStart({ state, kinds, plan, kernel }: Parts, code: Code): voi
 function writeMembers({ state, host, kinds, sites }: Parts, e: SanitizerWriter, inst: InstOf<'members'>, value: Value): void {
   if (!kinds.has('sync')) return;
   const { code } = e;
-  const at = e.values.scratch('i32', 5);
-  code.at('global.get', host.globals.thread);
-  code.i32(3);
-  code.op('i32.shl');
-  code.at('global.get', state.globals['thread.members']);
-  code.op('i32.add');
-  code.at('local.set', at);
-  code.at('local.get', at);
-  e.values.push(inst.a);
-  code.access('i32.store', 4);
-  code.at('local.get', at);
-  code.i32(sites.of(value));
-  code.access('i32.store', 4, 4);
+  withScratch(e, 'i32', 1, ([at]) => {
+    code.at('global.get', host.globals.thread);
+    code.i32(3);
+    code.op('i32.shl');
+    code.at('global.get', state.globals['thread.members']);
+    code.op('i32.add');
+    code.at('local.set', at);
+    code.at('local.get', at);
+    e.values.push(inst.a);
+    code.access('i32.store', 4);
+    code.at('local.get', at);
+    code.i32(sites.of(value));
+    code.access('i32.store', 4, 4);
+  });
 }
 
 function writeMeet(check: number, code: Code, meeting: Collective, { base, last, mask }: CollectiveLocals): void {
@@ -240,7 +242,7 @@ function writeMeet(check: number, code: Code, meeting: Collective, { base, last,
 /** Each thread that takes part has met the others now. */
 function writeSynced({ state }: Parts, code: Code, locals: CollectiveLocals): void {
   writeAdvance(state, code);
-  eachTaking(code, locals, () => {
+  eachParticipant(code, locals, () => {
     writeThreadTimes(state, code, () => code.at('local.get', locals.thread));
     code.at('global.get', state.times.now);
     code.access('i64.store', 8, threadTimes.sync);
