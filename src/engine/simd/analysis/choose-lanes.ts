@@ -1,6 +1,6 @@
 /**
  * Chooses the lanes of a group: a whole warp where the kernel has warp collectives, else as many lanes as keep the live values in the 16
- * vector tuning.maxLiveVectors of common processors.
+ * vector registers of common processors.
  */
 
 import type { Dim3 } from '../../../base/dim3.ts';
@@ -52,8 +52,8 @@ export function chooseLanes(
     hasManyUpdates(kernel, shapes) ? tuning.maxAtomicLanes : lanesDiverge(kernel, shapes) ? tuning.maxDivergentLanes : maxLanes,
   );
   const fitting = [32, 16, 8, 4].find((lanes) => lanes <= widest && (lanes / 4) * pressure <= tuning.maxLiveVectors) ?? 4;
-  const isRegionChain = block[1] * block[2] === 1 || block[0] % maxLanes === 0;
-  return { lanes: fitting, shapes: fitting === maxLanes || isRegionChain ? shapes : shapesFor(fitting) };
+  const isOneRow = block[1] * block[2] === 1 || block[0] % maxLanes === 0;
+  return { lanes: fitting, shapes: fitting === maxLanes || isOneRow ? shapes : shapesFor(fitting) };
 }
 
 const hasFma = (kernel: Kernel, { shape }: Shapes): boolean =>
