@@ -4,7 +4,7 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import { type ElementType, type ElementValue, elementCount, elements, elementTypes, integerRange, isElementType } from './element.ts';
 import type { Init } from './rand.ts';
 
-/** What a buffer must hold after the launch. Tolerances of 0 ask for equal bits. */
+/** The expected contents of a buffer after the launch. Tolerances of 0 demand equal bits. */
 export interface Expectation extends Tolerance {
   readonly path: string;
 }
@@ -26,17 +26,17 @@ export type ArgumentSpec = { readonly label: string; readonly name?: string; rea
   | { readonly kind: 'zero-bytes'; readonly size: number }
 );
 
-/** A fault in words, where a value was wanted. */
+/** Why a text could not be read. */
 export interface Problem {
   readonly problem: string;
 }
 
 const problem = (text: string): Problem => ({ problem: text });
 
-/** Whether a reading failed. */
+/** Whether a text could not be read. */
 export const isProblem = (value: unknown): value is Problem => typeof value === 'object' && value !== null && 'problem' in value;
 
-/** Reads one `--arg`; nothing after reporting CM5010. */
+/** Parses one `--arg`; undefined after reporting CM5010. */
 export function parseArgument(spec: string, diagnostics: Diagnostics): ArgumentSpec | undefined {
   const argument = read(spec);
   if (!isProblem(argument)) return argument;
@@ -75,7 +75,7 @@ function readBuffer(spec: string, element: ElementType, rest: string): ArgumentS
   return isProblem(init) ? init : { label: spec, kind: 'buffer', element, shape, init };
 }
 
-/** What follows `=` behind a shape. `rand` alone is `rand(0)`. */
+/** Parses the text after `=` behind a shape. `rand` alone is `rand(0)`. */
 function parseInit(element: ElementType, word: string): Init | Problem {
   if (word === 'zeros' || word === 'ones' || word === 'iota') return { kind: word };
   if (word === 'rand') return { kind: 'rand', seed: 0n };
@@ -89,7 +89,7 @@ function parseInit(element: ElementType, word: string): Init | Problem {
   return isProblem(seed) ? seed : { kind: 'rand', seed: BigInt(seed) };
 }
 
-/** A scalar in words: decimal, 0x hex, nan, inf, -inf; a hexadecimal integer may also be the bits of a signed type. */
+/** Parses a scalar: decimal, 0x hex, nan, inf, -inf; a hexadecimal integer may also be the bits of a signed type. */
 export function parseValue(type: ElementType, word: string): ElementValue | Problem {
   return elements[type].kind === 'float' ? parseFloatWord(word) : parseIntegerWord(type, word);
 }
@@ -120,7 +120,7 @@ function parseFloatWord(word: string): number | Problem {
   if (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(word)) return Number(word);
   const hex = /^([+-]?)0[xX]([0-9a-fA-F]{1,13})(?:\.([0-9a-fA-F]{0,12}))?[pP]([+-]?\d{1,5})$/.exec(word);
   if (hex) return hexFloat(hex[1] === '-' ? -1 : 1, hex[2]!, hex[3] ?? '', Number(hex[4]));
-  // 0xff could be the value 255 or the bits of a tiny number: neither is guessed.
+  // 0xff could be the value 255 or the bits of a tiny number: refused.
   if (/^[+-]?0[xX]/.test(word))
     return problem(`\`${word}\` could be a value or bits: write it in decimal, or as a hexadecimal float such as 0x1.8p3`);
   return problem(`\`${word}\` is not a number`);

@@ -1,4 +1,4 @@
-/** `launch.json`: a launch as data, checked by hand against the contract's schema so that messages name the place. */
+/** `launch.json`: a launch as data. It is checked by hand against its schema, so that messages name the place. */
 import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Dim3 } from '../device/device.ts';
@@ -14,7 +14,7 @@ export interface LaunchFile extends LaunchPlan {
   readonly module: string;
 }
 
-/** Reads the text of a launch file; nothing after reporting CM5040 or CM5041, one for each fault. */
+/** Reads the text of a launch file; undefined after reporting CM5040, or CM5041 for each fault. */
 export function readLaunchFile(path: string, text: string, diagnostics: Diagnostics): LaunchFile | undefined {
   let json: unknown;
   try {
@@ -34,7 +34,7 @@ interface Fault {
   readonly why: string;
 }
 
-/** Where in the file the reading is, and what was wrong so far. */
+/** The current place in the file, and the faults so far. */
 interface Place {
   readonly at: string;
   readonly folder: string;
@@ -159,7 +159,7 @@ function readTolerance(json: unknown, place: Place): number | undefined {
   return fault(place, `must be a number of at least 0, found ${kindOf(json)}`);
 }
 
-/** A number of the type, from a JSON number or from words for what JSON cannot hold. */
+/** A number of the type, from a JSON number or from a string for numbers that JSON cannot hold. */
 function readNumber(element: ElementType, json: unknown, place: Place): ElementValue | undefined {
   if (typeof json !== 'number' && typeof json !== 'string') return fault(place, `must be a number or a string, found ${kindOf(json)}`);
   const isInexact =
@@ -194,9 +194,9 @@ function readElement(json: unknown, place: Place): ElementType | undefined {
   );
 }
 
-function readInteger(json: unknown, least: number, place: Place): number | undefined {
-  if (typeof json === 'number' && Number.isSafeInteger(json) && json >= least) return json;
-  return fault(place, `must be an integer${least === Number.MIN_SAFE_INTEGER ? '' : ` of at least ${least}`}, found ${kindOf(json)}`);
+function readInteger(json: unknown, min: number, place: Place): number | undefined {
+  if (typeof json === 'number' && Number.isSafeInteger(json) && json >= min) return json;
+  return fault(place, `must be an integer${min === Number.MIN_SAFE_INTEGER ? '' : ` of at least ${min}`}, found ${kindOf(json)}`);
 }
 
 function readText(json: unknown, place: Place): string | undefined {

@@ -10,7 +10,7 @@ import { fillPlan } from './default-launch.ts';
 import { elements, type Kernel } from './element.ts';
 import type { Io } from './io.ts';
 import type { FullPlan, LaunchPlan } from './plan.ts';
-import { keepSymbols, writeSymbols } from './symbols.ts';
+import { saveSymbols, writeSymbols } from './symbols.ts';
 
 export interface LaunchOptions {
   /** How often the kernel runs, at least 1; its buffers are written anew each time. */
@@ -134,7 +134,7 @@ interface Run extends Arguments {
 function runTimes(run: Run, repeat: number, diagnostics: Diagnostics): number[] | undefined {
   const { module, host, args } = run;
   const durations: number[] = [];
-  const restoreSymbols = keepSymbols(module);
+  const restoreSymbols = saveSymbols(module);
   for (let i = 0; i < repeat; i++) {
     if (i > 0) restoreSymbols();
     args.forEach((argument, index) => {

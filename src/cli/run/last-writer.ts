@@ -19,11 +19,11 @@ export async function findWriter(
   const module = await loadTask(device, { input, request: instrumented, plan }, { diagnostics, notes: [] });
   if (typeof module === 'number') return undefined;
   let found: Writer | undefined;
-  const tell = (writer: Writer): void => {
+  const take = (writer: Writer): void => {
     found = writer;
   };
   const { size } = elements[element];
-  const sanitize = { kinds: new Set(['writer'] as const), writer: { argument, offset: at * size, size, tell } };
+  const sanitize = { kinds: new Set(['writer'] as const), writer: { argument, offset: at * size, size, take } };
   launch(device, module, plan, { repeat: 1, timeoutMs: request.timeoutMs || maxMs, observe: { sanitize } }, { io, diagnostics });
   device.close();
   return found;

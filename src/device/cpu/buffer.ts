@@ -11,7 +11,7 @@ export interface CpuBuffer extends DeviceBuffer {
 
 const isCpuBuffer = (buffer: DeviceBuffer): buffer is CpuBuffer => 'owner' in buffer && 'address' in buffer;
 
-/** Where a buffer of the CPU device starts. */
+/** The address of a buffer of the CPU device; undefined for one of another device. */
 export const addressOf = (buffer: DeviceBuffer): number | undefined => (isCpuBuffer(buffer) ? buffer.address : undefined);
 
 /** A buffer that was allocated in a memory; undefined for one of another device. */

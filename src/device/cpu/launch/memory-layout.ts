@@ -1,4 +1,4 @@
-/** What a launch needs besides its buffers: where everything stands, and what a kernel's globals say of it. */
+/** The memory of a launch paddingBytess its buffers: its layout, its initial contents, and the globals that hold its addresses. */
 import { alignUp } from '../../../base/bytes.ts';
 import { product } from '../../../base/dim3.ts';
 import { printBufferBytes } from '../../../ir/index.ts';
@@ -11,7 +11,7 @@ import type { DeviceMemory } from '../memory.ts';
 import type { Globals } from '../workers/instance.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 
-/** Offsets of what each of those has who run blocks of a launch. */
+/** Offsets of the memory of one share of a launch. */
 export interface OwnArea {
   readonly shared: number;
   readonly local: number;
@@ -20,15 +20,15 @@ export interface OwnArea {
   readonly bytes: number;
 }
 
-/** Offsets of what a launch has, with the own area of the thread that calls. */
+/** Offsets of the memory of a launch, with the area of its first share. */
 export interface Area extends OwnArea {
   readonly constant: number;
-  /** The word in which the kernel says that it stopped itself. */
+  /** The fault word, by which the kernel stops itself. */
   readonly faults: number;
-  /** What the kernel prints. */
+  /** The print buffer. */
   readonly printed: number;
   readonly printedBytes: number;
-  /** By parameter: where its bytes stand, for those passed by value. */
+  /** The offset of each parameter by value. */
   readonly values: readonly number[];
 }
 
@@ -46,27 +46,27 @@ function newPlaces(): { place(size: number): number; bytes(): number } {
 
 type Place = (size: number) => number;
 
-/** Bytes before and behind shared memory that are nobody else's: of a strip's words, those of lanes that do not run are written as they are. */
-const beside = 128;
+/** Unused bytes before and behind shared memory: a masked store of a lane group rewrites the words of inactive lanes. */
+const paddingBytes = 128;
 
 function placeOwn(place: Place, { windows, recordBytes, lanes }: CompiledKernel, request: LaunchRequest): Omit<OwnArea, 'bytes'> {
   const threads = product(request.block);
   return {
-    shared: place(beside + alignUp(windows.shared, 16) + sharedParts(request).size + beside) + beside,
+    shared: place(paddingBytes + alignUp(windows.shared, 16) + sharedParts(request).size + paddingBytes) + paddingBytes,
     local: place(windows.local * Math.ceil(threads / lanes) * lanes),
     records: place(lanes > 1 ? recordBytes : recordBytes * threads),
     states: place(4 * threads),
   };
 }
 
-/** What one more has that runs blocks. */
+/** The area of an additional share. */
 export function ownAreaOf(compiled: CompiledKernel, request: LaunchRequest): OwnArea {
   const { place, bytes } = newPlaces();
   const own = placeOwn(place, compiled, request);
   return { ...own, bytes: bytes() };
 }
 
-/** What a launch has. */
+/** The area of a launch. */
 export function areaOf(compiled: CompiledKernel, kernel: LoadedKernel, request: LaunchRequest): Area {
   const { place, bytes } = newPlaces();
   const printedBytes = kernel.reflection.printf ? printBufferBytes : 0;
@@ -81,7 +81,7 @@ export function areaOf(compiled: CompiledKernel, kernel: LoadedKernel, request: 
   return { ...area, bytes: bytes() };
 }
 
-/** Puts constants and values where the kernel finds them. */
+/** Writes constants, values and the header of the print buffer. */
 export function fillArea(
   memory: DeviceMemory,
   start: number,
@@ -101,17 +101,18 @@ export function fillArea(
   });
 }
 
+/** Start addresses of a share. */
 export interface Starts {
-  /** Of the area. */
+  /** The area of the launch. */
   readonly start: number;
-  /** Of the own area of who runs blocks, and where things stand in it. */
+  /** The area of the share, with its offsets. */
   readonly own: { readonly start: number; readonly area: OwnArea };
   readonly ownMemory: number;
-  /** What the kernel sees of a slot, for a caller that has bound all of them itself. */
+  /** The address that is bound to a slot, for a caller that has bound all of them itself. */
   readonly bound: ((slot: number) => bigint) | undefined;
 }
 
-/** What the globals of a kernel are set to, for one of those who run its blocks. */
+/** The globals of the instance that runs a share. */
 export function globalsOf(
   { start, own, ownMemory, bound }: Starts,
   area: Area,

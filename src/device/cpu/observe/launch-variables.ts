@@ -7,8 +7,8 @@ import type { Places, Region } from './describe-address.ts';
 import type { ObservedLaunch } from './observer.ts';
 
 /** The buffers and variables of a launch. */
-export function placesOf(watched: ObservedLaunch): Places {
-  const { kernel, compiled, area, request, own, allocations } = watched;
+export function placesOf(launch: ObservedLaunch): Places {
+  const { kernel, compiled, area, request, own, allocations } = launch;
   const named = new Map<number, string>();
   kernel.reflection.params.forEach((param, i) => {
     const arg = request.args[i];

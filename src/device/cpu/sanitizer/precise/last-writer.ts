@@ -38,7 +38,7 @@ export function newWriterQuery({ compiled, request }: QueriedLaunch): LastWriter
       const { site, thread, block } = last;
       const [nx, ny] = request.block;
       const number = site & (2 ** stampFields.site.bits - 1);
-      writer.tell({
+      writer.take({
         block,
         thread: [thread % nx, Math.floor(thread / nx) % ny, Math.floor(thread / (nx * ny))],
         line: compiled.instrumented?.sites[number - 1]?.line?.line,
@@ -56,7 +56,7 @@ interface Access {
 }
 
 /** Calls the host for a write of some bytes if one of them is in the place of the query. */
-export function writeWatched({ code, state, address, site }: Access, size: number): void {
+export function writeWriterQuery({ code, state, address, site }: Access, size: number): void {
   const before = BigInt(size - 1);
   code.at('local.get', address);
   code.at('global.get', state.globals['watched.start']);
