@@ -2,7 +2,7 @@
  * How many threads of a block have anything to do in a region: in the steps of a reduction, those below a bound. What is behind them is left
  * out, strip by strip, for going through a strip to find that it has nothing to do takes as long as a vector of work.
  */
-import { type Block, denied, type Inst, type InstOf, type Kernel, specOf, type Value } from '../../../ir/index.ts';
+import { type Block, type Inst, type InstOf, invertComparison, type Kernel, specOf, type Value } from '../../../ir/index.ts';
 import { isOfWarp } from './barrier-divergence.ts';
 import type { StripPlan } from './plan.ts';
 import { behindBarrier, endsInBarrier, type StripRegion } from './regions.ts';
@@ -16,7 +16,7 @@ export function busyThreads(plan: StripPlan, region: StripRegion): number {
   const cond = kernel.insts[end.cond]!;
   for (const [edge, holds] of [
     [end.then, cond],
-    [end.else, denied(cond)],
+    [end.else, invertComparison(cond)],
   ] as const) {
     const first = holds?.op === 'icmp' ? firstFrom(plan, holds) : undefined;
     if (first !== undefined && isNothing(plan, region, edge.block)) return Math.max(1, Math.min(threads, first));
