@@ -24,7 +24,7 @@ export interface PassChoices {
   readonly emulatesDoubles: boolean;
   readonly isMmaFast: boolean;
   /** Whether instruments need branches and loops as they are in the source. */
-  readonly isWatched: boolean;
+  readonly isInstrumented: boolean;
   readonly afterPass?: AfterPass | undefined;
 }
 
@@ -39,7 +39,7 @@ const exactDoubles = (text: string): Pass => ({
 
 /** Runs in place the passes that a lowered kernel goes through on every target. */
 export function optimizeLowered(kernel: Kernel, choices: PassChoices): void {
-  const { afterPass, isWatched } = choices;
+  const { afterPass, isInstrumented } = choices;
   runPass(kernel, locals, afterPass);
   if (!choices.keepsMembers) runPass(kernel, members, afterPass);
   if (choices.emulatesDoubles) runPass(kernel, exactDoubles(choices.text), afterPass);
@@ -47,7 +47,7 @@ export function optimizeLowered(kernel: Kernel, choices: PassChoices): void {
     runPasses(kernel, standardPasses, afterPass);
     runPass(kernel, shuffles, afterPass);
   }
-  optimize(kernel, isWatched, afterPass);
+  optimize(kernel, isInstrumented, afterPass);
   runPass(kernel, positions, afterPass);
 }
 

@@ -79,7 +79,7 @@ const targetOf = (options: CompileOptions): Target => {
 };
 
 /** Whether the metallib says what only the CPU device reads, which looks at how a kernel runs. */
-const isWatched = ({ sanitize, marks }: CompileOptions): boolean => Boolean(sanitize || marks);
+const isInstrumented = ({ sanitize, marks }: CompileOptions): boolean => Boolean(sanitize || marks);
 
 /** What observes the passes: the verifier first, where it is asked for. */
 const afterPassOf = ({ verifiesPasses, afterPass }: CompileOptions): AfterPass | undefined =>
@@ -113,7 +113,7 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
       keepsMembers: options.sanitize ?? false,
       emulatesDoubles: emulatesDoubles === true && !allowsCpuOnly,
       isMmaFast: options.mma === 'fast',
-      isWatched: isWatched(options),
+      isInstrumented: isInstrumented(options),
       afterPass: afterPassOf(options),
     });
   if (options.lints) for (const kernel of ir.kernels) lintBarriers(kernel, diagnostics);
@@ -137,12 +137,12 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
     for (const kernel of ir.kernels) warnOfDoubles(kernel, source, target.name, diagnostics);
   if (target.emulatesDoubles && !target.allowsCpuOnly) noteEmulation(ir.kernels, target.name, diagnostics);
   const said = new Diagnostics(diagnostics.file);
-  const lines = isWatched(options) ? source : undefined;
+  const lines = isInstrumented(options) ? source : undefined;
   const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said, { lines, afterPass: afterPassOf(options) }));
   diagnostics.addNew(said.list);
   if (diagnostics.hasErrors) return undefined;
   // What the CPU device alone wants to know is said by functions that no Apple GPU has.
-  if (!target.allowsCpuOnly && !isWatched(options) && !air.every((module) => validateAir(module, diagnostics)))
+  if (!target.allowsCpuOnly && !isInstrumented(options) && !air.every((module) => validateAir(module, diagnostics)))
     bug(`emitted AIR breaks a rule: ${diagnostics.list.map((d) => d.message).join('; ')}`);
   return { air, reflection: { abi: 1, target: options.target ?? 'macos14', kernels } };
 }

@@ -1,6 +1,6 @@
 /**
  * The IR: typed SSA with block parameters, between PTX and AIR in both directions. This room knows neither PTX nor LLVM.
- * Start at `ops.ts` (what can be said), then `kernel.ts` (how it is held); `docs/ir.md` says what it means.
+ * Start at `ops.ts` (the operations), then `kernel.ts` (the data structures); `docs/ir.md` defines their meaning.
  */
 export * from './analysis/index.ts';
 export * from './build.ts';
@@ -18,11 +18,11 @@ export {
   costPasses,
   cse,
   dce,
-  denied,
   dropMembers,
   dropParams,
   flattenBranches,
   hoistInvariants,
+  invertComparison,
   optimize,
   recoverPointers,
   replaceAll,

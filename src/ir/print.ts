@@ -41,7 +41,7 @@ function numbersOf(kernel: Kernel): Map<Value, number> {
   return numbers;
 }
 
-/** A value by its number in print order; one that stands nowhere by its index, in a form that cannot be parsed. */
+/** A value by its number in print order; one that no block holds by its index, in a form that cannot be parsed. */
 const name = (p: Printer, value: Value): string => (p.numbers.has(value) ? `%${p.numbers.get(value)}` : `%?${value}`);
 
 const paramText = (param: KernelParam): string =>
@@ -104,7 +104,7 @@ function rightSide(p: Printer, inst: Inst): string[] {
   return [...(operands.length > 0 ? [operands.join(', ')] : []), ...(attrs.length > 0 ? [`{${attrs.join(', ')}}`] : [])];
 }
 
-/** A name that reads as one word stands without quotes. */
+/** A name that is one word has no quotes. */
 const attributeText = (value: unknown): string =>
   typeof value === 'string' && /^[A-Za-z_][\w.]*$/.test(value) ? value : JSON.stringify(value);
 

@@ -13,14 +13,14 @@ import { hiddenVariable } from './passes/hidden-variables.ts';
 import { registerFile } from './ssa/ssa.ts';
 import { variablesOf } from './variables.ts';
 
-/** What the kernels of a module have in common. */
+/** The context that the kernels of a module share. */
 export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'globals'> & {
   readonly isMmaFast: boolean;
   readonly hasMarks: boolean;
   readonly afterPass?: AfterPass | undefined;
 };
 
-/** The kernel of an entry with what it calls; incomplete after reports of CM20xx. */
+/** The kernel of an entry with its calls inlined; incomplete after reports of CM20xx. */
 export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Kernel {
   const before = diagnostics.list.length;
   const { fn } = entry;
@@ -31,7 +31,7 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   const lowering: Lowering = { c, entry, diagnostics, isClean: () => diagnostics.list.length === before };
   for (const { name, run } of lowerPasses) {
     run(kernel, lowering);
-    // What was refused stays in the kernel in some form.
+    // A kernel with refused code may break promises.
     if (lowering.isClean()) around.afterPass?.(name, kernel);
   }
   checkSlots(kernel, fn, diagnostics);

@@ -1,6 +1,6 @@
 /**
- * PTX to IR: control flow, registers to values, parameters and variables, functions in place of their calls. What a single
- * instruction means is said by its row in `src/ptx/table`; this room hands rows their operands. Start at `entry.ts`.
+ * PTX to IR: control flow, registers to values, parameters and variables, functions in place of their calls. The meaning
+ * of an instruction is in its row in `src/ptx/table`; this room gives rows their operands. Start at `entry.ts`.
  */
 import { Diagnostics } from '../base/diagnostic.ts';
 import { type AfterPass, emptyKernel, type Module } from '../ir/index.ts';
@@ -12,7 +12,7 @@ import { globalMemoryOf } from './module-memory.ts';
 export { lowerPasses } from './lower-passes.ts';
 export { promoteLocals } from './ssa/promote-locals.ts';
 
-/** What may be lowered in more ways than one. */
+/** The choices of lowering. */
 export interface LowerChoices {
   /** Whether products of matrices may be of tiles that the GPU multiplies. */
   readonly isMmaFast?: boolean;
@@ -22,7 +22,7 @@ export interface LowerChoices {
   readonly afterPass?: AfterPass | undefined;
 }
 
-/** The kernels of a checked module. Reports CM20xx for what has no exact form; then the kernels are not to be used. */
+/** The kernels of a checked module. Reports CM20xx for code without an exact form; then the kernels are not to be used. */
 export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices: LowerChoices = {}): Module {
   if (checked.module.addressSize === 32) {
     const span = checked.module.version?.span ?? checked.entries[0]?.fn.nameSpan;

@@ -1,6 +1,6 @@
 /**
- * The steps of lowering one entry, in order: its body as SSA first, then the passes that know PTX. Each leaves a kernel that keeps what the
- * verifier promises, unless something was refused.
+ * The steps of lowering one entry, in order: its body as SSA first, then the passes that know PTX. Each keeps the promises of the
+ * verifier, unless code was refused.
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { type Kernel, recoverPointers, type Value } from '../ir/index.ts';
@@ -35,7 +35,7 @@ export interface LowerPass {
   run(kernel: Kernel, lowering: Lowering): void;
 }
 
-/** A pass that would report what follows from another fault, or that needs a kernel which is whole. */
+/** A pass that would report consequences of another fault, or that needs a complete kernel. */
 const ifClean = (run: LowerPass['run']): LowerPass['run'] => {
   return (kernel, lowering) => {
     if (lowering.isClean()) run(kernel, lowering);
@@ -88,7 +88,7 @@ export const lowerPasses: readonly LowerPass[] = [
   { name: 'pack-values', run: ifClean((kernel) => packValues(kernel, slotLimit)) },
 ];
 
-/** Rounds after which what is still decided is left to the passes of the IR. */
+/** Rounds after which decided branches are left to the passes of the IR. */
 const maxRounds = 8;
 
 /** Drops unreachable code, as far as it bears on the memory that an address is in; each branch that is decided may decide others. */
@@ -100,7 +100,7 @@ function dropUnreachable(kernel: Kernel, { generic }: Evidence, isCalling: boole
   }
 }
 
-/** Moves what is known of values to the values that replace them. */
+/** Moves the facts about values to the values that replace them. */
 function useReplaced({ addresses, strings, barriers }: Evidence, final: (value: Value) => Value): void {
   for (const [barrier, { value, node }] of barriers) barriers.set(barrier, { value: final(value), node });
   for (const known of [addresses, strings]) {

@@ -47,7 +47,7 @@ export interface EmitOptions {
  */
 export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics, { lines, afterPass }: EmitOptions = {}): Module {
   const doubles = target.allowsCpuOnly ? [] : kernel.params.flatMap(({ element }, i) => (element === 'f64' ? [i] : []));
-  legalize(kernel, target, diagnostics, { isWatched: lines !== undefined, afterPass });
+  legalize(kernel, target, diagnostics, { isInstrumented: lines !== undefined, afterPass });
   const module = moduleFor(kernel.name, target);
   const signature = kernelSignature(kernel, module);
   const functionType = types.function(

@@ -33,18 +33,18 @@ export const legalPasses: readonly LegalPass[] = [
 
 export interface LegalizeOptions {
   /** Whether instruments need branches and loops as they are in the source. */
-  readonly isWatched: boolean;
+  readonly isInstrumented: boolean;
   readonly afterPass?: AfterPass | undefined;
 }
 
 /** Legalizes in place. What has no form is reported (CM2091), and the kernel is then not to be emitted. */
-export function legalize(kernel: Kernel, target: Target, diagnostics: Diagnostics, { isWatched, afterPass }: LegalizeOptions): void {
+export function legalize(kernel: Kernel, target: Target, diagnostics: Diagnostics, { isInstrumented, afterPass }: LegalizeOptions): void {
   if (target.allowsCpuOnly) return;
   // A kernel that was refused in part breaks promises.
   const observe: AfterPass = (pass, seen) => (diagnostics.hasErrors ? undefined : afterPass?.(pass, seen));
   for (const { name, isFor, run, isLong } of legalPasses) {
     if (!isFor(target)) continue;
     const changed = runPass(kernel, { name, run: () => run(kernel, target, diagnostics) }, observe);
-    if (changed && isLong) optimize(kernel, isWatched, observe);
+    if (changed && isLong) optimize(kernel, isInstrumented, observe);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Affinity: which values are, in the lanes of a strip, a number that they share plus the lane times a constant stride. Addresses
- * of `a[i]` are, where i counts threads: what lies side by side is then known before any lane is looked at.
+ * Affinity: which values are, in the lanes of a lane group, a uniform number plus the lane times a constant stride. Addresses of `a[i]` are
+ * affine where i counts threads, so that consecutive accesses are known when the kernel is compiled.
  */
 import { constantOf, edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
 import { bitsOf, isPointer } from '../types.ts';
@@ -10,11 +10,11 @@ import type { Uniformity } from './uniformity.ts';
 export interface Affinity {
   /** By value. */
   readonly shape: Uint8Array;
-  /** By value of shape 1: what it grows by from lane to lane, modulo 2^32. */
+  /** By value of shape 1: its stride from lane to lane, modulo 2^32. */
   readonly stride: Int32Array;
 }
 
-/** What the caller knows. */
+/** The facts that the caller provides. */
 export interface AffinitySources {
   /** The stride of a value from nowhere (a special register, a variable) that is not uniform; nothing where it has none. */
   stride(inst: Inst): number | undefined;

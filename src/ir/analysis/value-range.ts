@@ -1,6 +1,6 @@
 /**
  * Value-range and known-bits analysis: bounds of integers and their trailing zeros, from the instructions that make them. Every claim holds for
- * all operands of `evalOp`; all bounds are inclusive. The analysis is on demand: it looks through a number of operands and asks nothing of loops.
+ * all operands of `evalOp`; all bounds are inclusive. The analysis is on demand: it follows operands to a depth, and does not follow loops.
  */
 import { constantOf, edgesOf, type Inst, type InstOf, type Kernel, type Value } from '../kernel.ts';
 import { maxBlockThreads, type Op, type Sreg } from '../ops.ts';
@@ -32,7 +32,7 @@ export const sregMax = {
 export interface RangeOptions {
   /** How many operands deep a bound is looked for. */
   readonly depth?: number;
-  /** The ops that are looked through; the result of another is not bounded by its operands. */
+  /** The ops whose operands are followed; the result of another op is not bounded by its operands. */
   readonly through?: ReadonlySet<Op>;
   /** The most that special registers hold, where something is known of them. */
   readonly sregs?: Readonly<Partial<Record<Sreg, bigint>>>;
@@ -49,7 +49,7 @@ export interface ValueRanges {
   signedMagnitude(value: Value): bigint | undefined;
 }
 
-/** Operands that a bound is looked for through. */
+/** The depth to which operands are followed. */
 const usualDepth = 6;
 
 const ones = (bits: number): bigint => (1n << BigInt(bits)) - 1n;
@@ -76,7 +76,7 @@ interface Bounds {
 type Binary = InstOf<'add'>;
 type MaxRule<K extends Op> = (inst: InstOf<K>, bounds: Bounds) => bigint | undefined;
 
-/** A bound of what does not wrap. */
+/** A bound, where the result cannot wrap. */
 const unwrapped = (bound: bigint, bits: number): bigint | undefined => (bound <= ones(bits) ? bound : undefined);
 const isNatural = (bound: bigint, bits: number): boolean => bound < 1n << BigInt(bits - 1);
 
@@ -140,7 +140,7 @@ const maxRules: { readonly [K in Op]?: MaxRule<K> } = {
   popcount: count,
 };
 
-/** The ranges of a kernel's values as they are now; a change of an instruction that keeps its value keeps what was said. */
+/** The ranges of a kernel's values as they are now; a rewrite that keeps the value of an instruction keeps its claims. */
 export function valueRanges(kernel: Kernel, options: RangeOptions = {}): ValueRanges {
   const { depth: deepest = usualDepth, through, usesWidths = true, ceiling } = options;
   const sregs: NonNullable<RangeOptions['sregs']> = options.sregs ?? sregMax;
@@ -164,7 +164,7 @@ export function valueRanges(kernel: Kernel, options: RangeOptions = {}): ValueRa
     return bound !== undefined && ceiling !== undefined && bound > ceiling ? undefined : bound;
   }
 
-  /** What is beyond the depth is bounded by its type alone. Keyed by the depth too, so that the answer does not depend on what was asked before. */
+  /** Beyond the depth the type alone is a bound. The depth is part of the key, so that a claim does not depend on earlier queries. */
   function maxOf(value: Value, depth: number): bigint | undefined {
     const { type } = kernel.insts[value]!;
     if (depth > deepest) return usesWidths && isInt(type) ? ones(bitsOf(type)) : undefined;
@@ -203,7 +203,7 @@ const zerosIn = (bits: bigint): number => (bits === 0n ? allZeros : bitLength(bi
 
 /**
  * How many of the last bits of a value are 0 for certain, by those of its operands: a value of n bits is a multiple of 2^min(n, zeros).
- * `alignOf` says how the addresses of variables are aligned, in bytes.
+ * `alignOf` gives the alignment of a variable in bytes.
  */
 export function zerosOf(
   kernel: Kernel,
@@ -231,7 +231,7 @@ export function zerosOf(
       return Math.min(allZeros, zeros(inst.a) + Number(lesser(constantOf(kernel, inst.b) ?? 0n, BigInt(allZeros))));
     case 'zext':
     case 'sext':
-      // All bits of a narrower 0 are 0; of a negative number the sign comes in above.
+      // A narrower 0 extends to 0.
       return zeros(inst.a) >= bitsOf(kernel.insts[inst.a]!.type) ? allZeros : zeros(inst.a);
     case 'trunc':
     case 'ptrtoint':

@@ -1,6 +1,6 @@
 /**
- * Passes: functions that change a kernel in place and say whether they did. Each keeps what `verify` promises and what the kernel computes,
- * bit for bit. A value that a pass takes out of its block stays in `Kernel.insts`, dead, so that numbers and locations of all others hold.
+ * Passes: functions that change a kernel in place and return whether they did. Each keeps the promises of `verify` and the results of the
+ * kernel, bit for bit. A value that a pass removes from its block stays in `Kernel.insts`, dead, so that the numbers of all others hold.
  */
 import type { Kernel } from '../kernel.ts';
 import type { AfterPass, Pass } from '../pass.ts';
@@ -13,14 +13,14 @@ import { flattenBranches } from './flatten.ts';
 import { hoistInvariants } from './hoist.ts';
 import { recoverPointers } from './recover-pointers.ts';
 import { simplify } from './simplify.ts';
-import { denied } from './symmetry.ts';
+import { invertComparison } from './symmetry.ts';
 
 export { dropParams, replaceAll, type Substitution, substitute, substitution } from './substitution.ts';
-export { carryShuffles, cleanupCfg, cse, dce, denied, dropMembers, flattenBranches, hoistInvariants, recoverPointers, simplify };
+export { carryShuffles, cleanupCfg, cse, dce, dropMembers, flattenBranches, hoistInvariants, invertComparison, recoverPointers, simplify };
 
 const cleanup: Pass = { name: 'cleanup-cfg', run: cleanupCfg };
 
-/** What every kernel goes through. */
+/** The passes that every kernel goes through. */
 export const standardPasses: readonly Pass[] = [
   cleanup,
   { name: 'simplify', run: simplify },
@@ -29,10 +29,10 @@ export const standardPasses: readonly Pass[] = [
   cleanup,
 ];
 
-/** What moves instructions to where they cost less; for kernels on their way to AIR, once, since what is read from AIR has been through it. */
+/** Passes that move instructions to where they cost less. They run once, for kernels on their way to AIR: kernels read from AIR went through them. */
 export const costPasses: readonly Pass[] = [{ name: 'flatten', run: flattenBranches }, cleanup, { name: 'hoist', run: hoistInvariants }];
 
-/** Rounds after which what is left to gain is not worth the time. */
+/** Rounds after which the remaining gain is not worth the time. */
 const maxRounds = 8;
 
 /**
@@ -56,12 +56,12 @@ export function runPass(kernel: Kernel, { name, run }: Pass, afterPass?: AfterPa
 }
 
 /**
- * What a kernel on its way to AIR goes through. All of the above: the standard passes, those that weigh costs, and the standard ones again for
- * what they made plain. Who watches a kernel wants its branches and loops as they are written, so then it is the standard passes alone.
+ * Optimizes a kernel on its way to AIR: the standard passes, the cost passes, and the standard passes again for what those expose. A kernel
+ * that is to be instrumented keeps its branches and loops as in the source, so only the standard passes run.
  */
-export function optimize(kernel: Kernel, isWatched = false, afterPass?: AfterPass): void {
+export function optimize(kernel: Kernel, isInstrumented = false, afterPass?: AfterPass): void {
   runPasses(kernel, standardPasses, afterPass);
-  if (isWatched) return;
+  if (isInstrumented) return;
   let changed = false;
   for (const pass of costPasses) changed = runPass(kernel, pass, afterPass) || changed;
   if (changed) runPasses(kernel, standardPasses, afterPass);

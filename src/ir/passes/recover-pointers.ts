@@ -1,6 +1,6 @@
 /**
  * Pointers out of integer arithmetic: `inttoptr (ptrtoint p + x)` becomes `ptradd p, x`, through sums, differences, selections
- * and block parameters. What is an address only on some ways stays an integer.
+ * and block parameters. A value that is an address on some paths only stays an integer.
  */
 import { addTo } from '../../base/group.ts';
 import { type Base, basesOf } from '../analysis/bases.ts';
@@ -14,9 +14,9 @@ interface State {
   readonly bases: readonly (Base | undefined)[];
   /** By integer: the pointer that has its address. */
   readonly pointers: Map<Value, Value>;
-  /** By integer: the block that defines it, and after which of its values the pointer is to stand. */
+  /** By integer: the block that defines it. */
   readonly home: Map<Value, Block>;
-  /** By block: pointer instructions to be placed right behind the integer they mirror. */
+  /** By block: the pointer instructions to be placed after the integer that each mirrors. */
   readonly placed: Map<Block, Map<Value, Value[]>>;
   /** Block parameters whose arguments are still to be handed over. */
   readonly pending: { readonly param: Value; readonly block: Block; readonly index: number; readonly type: PointerType }[];
@@ -48,7 +48,7 @@ function isRecoverable({ kernel, bases }: State, value: Value): boolean {
   return inst.op === 'inttoptr' && isPointer(inst.type) && bases[inst.a] === spaceOf(inst.type);
 }
 
-/** The pointer that a cast stands for. */
+/** The pointer that replaces a cast. */
 function recoverCast(state: State, cast: Value): Value {
   const inst = state.kernel.insts[cast]!;
   return inst.op === 'inttoptr' ? pointerOf(state, inst.a, inst.type as PointerType) : cast;
@@ -122,7 +122,7 @@ function edgesByTarget({ blocks }: Kernel): Map<Block, Edge[]> {
   return edges;
 }
 
-/** Adds an instruction to stand right behind a value. */
+/** Adds an instruction to be placed after a value. */
 function behind(state: State, value: Value, inst: Inst): Value {
   const made = addInst(state.kernel, inst, state.kernel.locs[value]);
   const block = state.home.get(value)!;

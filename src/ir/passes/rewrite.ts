@@ -1,10 +1,10 @@
-/** What a rule of `simplify` sees and says. */
+/** The interface of the rules of `simplify`. */
 import { addInst } from '../build.ts';
 import { constantOf, type Inst, type InstOf, type Kernel, type Value } from '../kernel.ts';
 import type { Op } from '../ops.ts';
 import { bitsOf, type Type } from '../types.ts';
 
-/** The value an instruction amounts to, or the instruction to put in its place; undefined where the rule has nothing to say. */
+/** The value that an instruction equals, or the instruction that replaces it; undefined where the rule does not apply. */
 export type Rewrite = Value | Inst | undefined;
 export type RewriteRule<K extends Op> = (inst: InstOf<K>, c: RewriteContext) => Rewrite;
 

@@ -1,11 +1,11 @@
-/** Identities of integer and float ops. They hold for every bit pattern, NaN and -0 among them; what does not is not here. */
+/** Identities of integer and float ops. They hold for every bit pattern, NaN and -0 among them. */
 import { type RangeOptions, threadNumberMax, valueRanges } from '../analysis/value-range.ts';
 import { evalOp, isEvaluableInst } from '../eval.ts';
 import type { Inst, InstOf } from '../kernel.ts';
 import type { IcmpPredicate, Op } from '../ops.ts';
 import { bitsOf, type Type } from '../types.ts';
 import { bitsIn, constant, defOf, placeConstant, type Rewrite, type RewriteContext, type RewriteRule } from './rewrite.ts';
-import { associative, denied } from './symmetry.ts';
+import { associative, invertComparison } from './symmetry.ts';
 
 type Binary = InstOf<'add'>;
 type BinaryRule = (inst: Binary, c: RewriteContext) => Rewrite;
@@ -84,7 +84,7 @@ const icmp: RewriteRule<'icmp'> = ({ a, b, pred }, c) => {
   if (a === b) return constant('i1', reflexive.has(pred) ? 1n : 0n);
   const isFlag = defOf(c, a).type === 'i1';
   const bits = bitsIn(c, b);
-  // A flag compared with a flag is often what is left of a negated or widened predicate.
+  // A comparison of two flags is often the rest of a negated or widened predicate.
   return isFlag && ((pred === 'ne' && bits === 0n) || (pred === 'eq' && bits === 1n)) ? a : undefined;
 };
 
@@ -97,16 +97,16 @@ const select: RewriteRule<'select'> = ({ cond, a, b, type }, c) => {
 
 const exclusiveOr = binaryRule(binaries.xor);
 
-/** A flag xor 1 is its denial, which comparisons can say by themselves. */
+/** A comparison xor 1 is the inverse comparison. */
 const xor: RewriteRule<'xor'> = (inst, c) => {
   const answer = exclusiveOr(inst as unknown as Binary, c);
-  const isDenial = answer === undefined && inst.type === 'i1' && bitsIn(c, inst.b) === 1n;
-  return isDenial ? denied(defOf(c, inst.a)) : answer;
+  const isInverse = answer === undefined && inst.type === 'i1' && bitsIn(c, inst.b) === 1n;
+  return isInverse ? invertComparison(defOf(c, inst.a)) : answer;
 };
 
 /**
- * What shifts use of the value-range analysis: thread numbers and what is made of them by these ops, as 32-bit numbers that are not negative.
- * Every metallib depends on it.
+ * The facts that shifts use of the value-range analysis: thread numbers and the results of these ops on them, as 32-bit numbers that are not
+ * negative. Every metallib depends on them.
  */
 const ofThreads: RangeOptions = {
   through: new Set<Op>(['add', 'and', 'lshr', 'ashr']),
@@ -115,7 +115,7 @@ const ofThreads: RangeOptions = {
   ceiling: (1n << 31n) - 1n,
 };
 
-/** Compilers divide numbers that may be below 0 by shifts, with what they add to those taken from the sign: of numbers that are not, nothing is added. */
+/** Compilers divide signed numbers by shifts, after adding a bias that they take from the sign; of a number that is not negative the bias is 0. */
 const ofNatural =
   (rule: BinaryRule): BinaryRule =>
   (inst, c) => {

@@ -1,22 +1,22 @@
 /**
- * The verifier: what every kernel promises. Each broken promise is a CM3001 that names it by its number; all are reported, not the first.
+ * The verifier: the promises that every kernel keeps. Each broken promise is a CM3001 that names it by its number; all are reported, not the first.
  * A kernel that passes may still be refused by a back-end, but never crashes one.
  *
  * Blocks
  *  B1  there is an entry block, without parameters, and no edge leads to it
  *  B2  a block's id is its position
  *  B3  edges lead to blocks of the kernel
- *  B4  an edge brings one argument for each parameter of its target, of the same type
+ *  B4  an edge passes one argument for each parameter of its target, of the same type
  *  B5  a branch's condition is an i1
  * Values
- *  V1  a value stands in one place; `arg` only among block parameters, all else only in bodies
+ *  V1  a value is in one place; `arg` only among block parameters, all else only in bodies
  *  V2  every use is dominated by its definition
  *  V3  a value used is not void
  *  V4  there is a location slot for each instruction
  * Types
  *  T1  operands are in the domain that the op table states, `=a` operands of the type of `a`
  *  T2  the result type follows the op table's rule
- *  T3  a stated result type fits the op: conversions widen, narrow or keep the width as their names say; addresses and offsets are i64, in the
+ *  T3  a stated result type fits the op: conversions widen, narrow or keep the width by their names; addresses and offsets are i64, in the
  *      narrowed dialect i32 where the pointer has 32 bits
  *  T4  vectors have two or four elements of one type with a memory form, and lanes exist
  *  T5  attributes hold values of their closed sets, and constant bits fit their type

@@ -21,17 +21,17 @@ export function checkInst(kernel: Kernel, value: Value, report: Report): void {
   const inst = kernel.insts[value]!;
   const loc = kernel.locs[value];
   const types = argsOf(inst.op).map((name) => typeOfArg(kernel, inst, name));
-  const say: Report = (rule, why) => report(rule, `${inst.op}: ${why}`, loc);
-  if (!checkOperands(inst, types, say)) return;
-  checkResult(inst, types, say);
+  const reportHere: Report = (rule, why) => report(rule, `${inst.op}: ${why}`, loc);
+  if (!checkOperands(inst, types, reportHere)) return;
+  checkResult(inst, types, reportHere);
   const broken = extra[inst.op]?.(inst as never, types, kernel, value);
-  for (const [rule, why] of broken ?? []) say(rule, why);
+  for (const [rule, why] of broken ?? []) reportHere(rule, why);
 }
 
 const typeOfArg = (kernel: Kernel, inst: Inst, name: string): Type =>
   kernel.insts[(inst as unknown as Record<string, Value>)[name]!]?.type ?? 'void';
 
-function checkOperands(inst: Inst, types: readonly Type[], say: Report): boolean {
+function checkOperands(inst: Inst, types: readonly Type[], report: Report): boolean {
   // A void is V3's to report.
   if (types.includes('void')) return false;
   let isSound = true;
@@ -39,16 +39,16 @@ function checkOperands(inst: Inst, types: readonly Type[], say: Report): boolean
     const domain = specOf(inst.op).args[name]!;
     const wanted = domain === '=a' ? types[argsOf(inst.op).indexOf('a')]! : domain;
     if (domain === '=a' ? types[i] === wanted : domains[domain](types[i]!)) return;
-    say('T1', `operand ${name} is ${types[i]}, not ${wanted}`);
+    report('T1', `operand ${name} is ${types[i]}, not ${wanted}`);
     isSound = false;
   });
   return isSound;
 }
 
-function checkResult(inst: Inst, types: readonly Type[], say: Report): void {
+function checkResult(inst: Inst, types: readonly Type[], report: Report): void {
   const of = (name: string): Type | undefined => types[argsOf(inst.op).indexOf(name)];
   const wanted = resultType(inst.op, inst.type, of('a'), of('b'));
-  if (inst.type !== wanted) say('T2', `the result is ${inst.type}, not ${wanted}`);
+  if (inst.type !== wanted) report('T2', `the result is ${inst.type}, not ${wanted}`);
 }
 
 type Broken = readonly (readonly [rule: Rule, why: string])[];
@@ -72,7 +72,7 @@ const vector =
       'T4',
       `${lanes} ${a} do not make ${type}`,
     );
-/** A lane's part of a matrix: two floats that are no doubles. */
+/** A lane's share of a matrix: two floats other than f64. */
 const isSpread = (type: Type): boolean => isVector(type) && lanesOf(type) === 2 && isFloat(elementOf(type)) && elementOf(type) !== 'f64';
 const oneOf = (word: string, words: readonly string[]): Broken => when(!words.includes(word), 'T5', `there is no \`${word}\``);
 

@@ -4,7 +4,7 @@
  */
 import { constantOf, type Kernel, type Op, type RangeOptions, type Value, type ValueRanges, valueRanges, zerosOf } from '../../ir/index.ts';
 
-/** What this pass uses of the value-range analysis: offsets are masked, shifted and widened. Every metallib depends on it. */
+/** The facts that this pass uses of the value-range analysis: offsets are masked, shifted and widened. Every metallib depends on them. */
 const offsets: RangeOptions = { through: new Set<Op>(['and', 'zext', 'shl', 'lshr']), sregs: {}, depth: 64 };
 
 interface Search {
@@ -12,11 +12,11 @@ interface Search {
   readonly ranges: ValueRanges;
   /** The alignment of each variable in bytes, by name. */
   readonly alignments: ReadonlyMap<string, number>;
-  /** By value: the trailing zeros of the address of a variable, or of what lies a constant behind one; nothing for other values. */
+  /** By value: the trailing zeros of the address of a variable, or of a constant offset from one; nothing for other values. */
   readonly zeros: Map<Value, number>;
 }
 
-/** Makes sums of those `or` of which one side is an aligned address and the other is below its alignment; blocks stand in order. */
+/** Makes sums of those `or` of which one side is an aligned address and the other is below its alignment; blocks are in the order in which control reaches them. */
 export function sumDisjointParts(kernel: Kernel): void {
   const alignments = new Map(kernel.variables.map(({ name, align }) => [name, align]));
   if (alignments.size === 0) return;
@@ -36,7 +36,7 @@ function isDisjoint({ ranges, zeros }: Search, address: Value, offset: Value): b
   return free !== undefined && max !== undefined && max < 1n << BigInt(free);
 }
 
-/** Notes a value that is the address of a variable, or that lies a constant behind one. */
+/** Notes a value that is the address of a variable, or a constant offset from one. */
 function noteAddress({ kernel, alignments, zeros }: Search, value: Value): void {
   if (!isAddress(kernel, value, zeros)) return;
   const constantZeros = (operand: Value): number => zerosOf(kernel, kernel.insts[operand]!, () => 0);

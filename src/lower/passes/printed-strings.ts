@@ -1,6 +1,6 @@
 /**
- * Strings that are printed: their addresses go through the list of arguments, which is memory of the thread. What the source stores
- * where such an address is loaded from is an address, so that a parameter that does nothing else is known for a pointer.
+ * Strings that are printed: their addresses go through the list of arguments, which is memory of the thread. A value that is
+ * stored where such an address is loaded from is an address, so that a parameter with no other use is known to be a pointer.
  */
 import { bytesOf, constantOf, elementOf, type Inst, type Kernel, operandsOf, type Value } from '../../ir/index.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Local variables as values, where each access is at an offset that is known. Lowering itself cannot tell: which accesses are those of a
- * local variable is seen when generic addresses have their spaces, and addresses that nothing uses are gone.
+ * Local variables as values, where each access is at a known offset. This runs after lowering: the accesses of a local variable are known
+ * when generic addresses have their spaces and unused addresses are removed.
  */
 import { dce, type Kernel } from '../../ir/index.ts';
 import { inFlowOrder } from './flow-order.ts';

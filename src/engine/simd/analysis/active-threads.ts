@@ -2,7 +2,7 @@
  * The active-thread bound: how many threads of a block have work in a region. A step of a reduction has work only for the threads below a
  * bound. Lane groups above the bound are skipped, because a group takes as long to find that it has no work as a vector of work takes.
  */
-import { type Block, denied, type Inst, type InstOf, type Kernel, specOf, type Value } from '../../../ir/index.ts';
+import { type Block, type Inst, type InstOf, invertComparison, type Kernel, specOf, type Value } from '../../../ir/index.ts';
 import { isWarpCollective } from './barrier-divergence.ts';
 import type { SimdPlan } from './plan.ts';
 import { type BarrierRegion, behindBarrier, endsInBarrier } from './regions.ts';
@@ -16,7 +16,7 @@ export function activeThreads(plan: SimdPlan, region: BarrierRegion): number {
   const cond = kernel.insts[end.cond]!;
   for (const [edge, holds] of [
     [end.then, cond],
-    [end.else, denied(cond)],
+    [end.else, invertComparison(cond)],
   ] as const) {
     const first = holds?.op === 'icmp' ? firstHolding(plan, holds) : undefined;
     if (first !== undefined && isNoOp(plan, region, edge.block)) return Math.max(1, Math.min(threads, first));

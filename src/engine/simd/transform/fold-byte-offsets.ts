@@ -1,6 +1,6 @@
 /**
- * Offsets that AIR counts in elements: `(x >> 2) * 4`. Where x is known to be a multiple of 4 that is x, else x without its last bits; either way
- * lanes that lie side by side are seen to.
+ * Byte offsets: AIR counts offsets in elements, so that `(x >> 2) * 4` is common. Where x is known to be a multiple of 4 it is x, else x without
+ * its last bits; either way affine addresses stay affine.
  */
 import {
   addInst,
@@ -33,10 +33,8 @@ export function foldByteOffsets(kernel: Kernel): boolean {
 
 interface Restored {
   readonly from: Value;
-  /** Bits that are cut off and zeros that come in their places. */
+  /** The number of low bits that are cleared. */
   readonly count: number;
-  /** The operand that says by how much is multiplied or shifted: it becomes the mask. */
-  readonly by: Value;
 }
 
 /** The value that is shifted to the right and back again. */
@@ -47,10 +45,10 @@ function restored(kernel: Kernel, inst: Inst): Restored | undefined {
   if (by === undefined || (shifted.op !== 'lshr' && shifted.op !== 'ashr')) return undefined;
   const count = constantOf(kernel, shifted.b);
   if (count === undefined || count >= BigInt(bitsOf(inst.type)) || by !== (inst.op === 'mul' ? 1n << count : count)) return undefined;
-  return { from: shifted.a, count: Number(count), by: inst.b };
+  return { from: shifted.a, count: Number(count) };
 }
 
-/** The mask is a constant of its own, which stands before. */
+/** Replaces a product by a mask, a constant that is placed before it. */
 function cutBits(kernel: Kernel, value: Value, { from, count }: Restored): void {
   const { type } = kernel.insts[value]!;
   const bits = BigInt.asUintN(bitsOf(type), -1n << BigInt(count));

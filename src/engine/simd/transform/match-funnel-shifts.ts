@@ -1,6 +1,6 @@
 /**
- * Words cut out of two words side by side, which is what rotations and funnel shifts are lowered to: `trunc ((h:l << n) >> 32)` is `h << n | l >> 32 - n`, and
- * lanes of 32 bits are half as wide as those of 64.
+ * Funnel shifts: rotations and funnel shifts are lowered to 32 bits cut out of two 32-bit integers side by side. `trunc ((h:l << n) >> 32)`
+ * becomes `h << n | l >> 32 - n`, which needs no lanes of 64 bits.
  */
 import { addInst, constantOf, type Inst, type Kernel, type Value } from '../../../ir/index.ts';
 
@@ -9,7 +9,7 @@ interface Pair {
   readonly low: Value;
 }
 
-/** Rewrites such cuts in place; returns whether there were any. */
+/** Rewrites funnel shifts in place; returns whether there were any. */
 export function matchFunnelShifts(kernel: Kernel): boolean {
   let changed = false;
   for (const block of kernel.blocks) {
@@ -27,7 +27,7 @@ export function matchFunnelShifts(kernel: Kernel): boolean {
 
 interface Cut {
   readonly pair: Pair;
-  /** The bit of the pair at which the word starts: 1 to 31. */
+  /** The first bit of the pair that is taken: 1 to 31. */
   readonly from: number;
 }
 
@@ -44,7 +44,7 @@ function cutOf(kernel: Kernel, inst: Inst): Cut | undefined {
   return pair && by !== undefined ? { pair, from: 32 - by } : undefined;
 }
 
-/** Two words as one long integer. */
+/** Two 32-bit integers as one of 64 bits. */
 function pairOf(kernel: Kernel, value: Value): Pair | undefined {
   const inst = kernel.insts[value]!;
   if (inst.op !== 'or' && inst.op !== 'xor' && inst.op !== 'add') return undefined;
@@ -69,7 +69,7 @@ function countOf(kernel: Kernel, value: Value): number | undefined {
   return bits === undefined ? undefined : Number(bits);
 }
 
-/** Makes the value a join of two shifted words; gives what stands before it. */
+/** Makes the value the or of two shifted integers; returns the instructions to be placed before it. */
 function joined(kernel: Kernel, value: Value, { pair, from }: Cut): Value[] {
   const word = (bits: number): Value => addInst(kernel, { op: 'const', type: 'i32', bits: BigInt(bits) });
   const [right, left] = [word(from), word(32 - from)];

@@ -44,7 +44,7 @@ export function narrowIntegers(kernel: Kernel): boolean {
     for (const edge of edgesOf(end))
       edge.args = edge.args.map((arg, i) => {
         const param = edge.block.params[i]!;
-        return isWord(state, param) && isWide(state, arg) ? seen(lowOf(state, arg)) : seen(arg);
+        return isNarrowedInt(state, param) && isWide(state, arg) ? seen(lowOf(state, arg)) : seen(arg);
       });
   }
   placeLows(state);
@@ -60,15 +60,15 @@ interface State {
   readonly wide: Uint8Array;
   /** The types before. */
   readonly was: readonly Inst['type'][];
-  /** Values that are others now. */
+  /** Values that others replace. */
   readonly same: Substitution;
-  /** The low halves of values that are wanted whole elsewhere. */
+  /** The low halves of values that are demanded whole elsewhere. */
   readonly lows: Map<Value, Value>;
 }
 
 const isLong = (state: State, value: Value): boolean => state.was[value] === 'i64';
-/** An integer that was long and is a word now. */
-const isWord = (state: State, value: Value): boolean => isLong(state, value) && !state.wide[value];
+/** An integer that had 64 bits and has 32 now. */
+const isNarrowedInt = (state: State, value: Value): boolean => isLong(state, value) && !state.wide[value];
 const isWide = (state: State, value: Value): boolean => isLong(state, value) && state.wide[value] === 1;
 
 function retype({ kernel, was, wide }: State, value: Value): void {
@@ -91,7 +91,7 @@ function narrowBlock(state: State, block: Block): void {
   const body: Value[] = [];
   for (const value of block.body) {
     const inst = kernel.insts[value]!;
-    if (isWord(state, value)) narrowInst(state, value, inst);
+    if (isNarrowedInt(state, value)) narrowInst(state, value, inst);
     else if (isPointer(inst.type) && !state.wide[value]) takeLows(state, inst);
     else if (inst.op === 'trunc') narrowTrunc(state, value);
     if (!state.same.has(value)) body.push(value);
@@ -112,14 +112,14 @@ function narrowInst(state: State, value: Value, inst: Inst): void {
   } else if (inst.op !== 'load') takeLows(state, inst);
 }
 
-/** Of a word that was long nothing is cut off, or less. */
+/** A truncation of a narrowed integer to its new width is that integer. */
 function narrowTrunc(state: State, value: Value): void {
   const inst = state.kernel.insts[value]!;
   if (inst.op !== 'trunc') return;
-  if (isWord(state, inst.a) && inst.type === 'i32') state.same.replace(value, inst.a);
+  if (isNarrowedInt(state, inst.a) && inst.type === 'i32') state.same.replace(value, inst.a);
 }
 
-/** Low halves stand behind what they are of: parameters and stops first. */
+/** Places low halves after their whole values, those of parameters first. */
 function placeLows({ kernel, lows }: State): void {
   if (lows.size === 0) return;
   for (const block of kernel.blocks) {

@@ -25,7 +25,7 @@ export const narrowTransforms: readonly Pass[] = [
   { name: 'schedule', run: scheduleBlocks },
 ];
 
-/** Shuffles whose lanes are known; between the two lists, since the plan keeps what is found. */
+/** Shuffles whose lanes are known; between the two lists, since the plan keeps the lanes that it finds. */
 const staticShuffles: Pass = { name: 'static-shuffles', run: (kernel) => staticShufflesOf(kernel).size > 0 };
 
 /** All of them. */

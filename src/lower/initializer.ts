@@ -1,6 +1,6 @@
 /**
- * Initial values of variables as bytes, little-endian, rows of arrays after one another; what is not written is 0.
- * Source: PTX ISA 9.0, 5.4.4 (initialisers), 5.4.3 (arrays), 4.5 (constants).
+ * Initial values of variables as bytes, little-endian, rows of arrays after one another; bytes that are not written are 0.
+ * Source: PTX ISA 9.0, 5.4.4 (initializers), 5.4.3 (arrays), 4.5 (constants).
  */
 import { bf16Bits, f16Bits, f32Bits, f64Bits } from '../base/float.ts';
 import type { Span } from '../base/source.ts';
@@ -36,7 +36,7 @@ export interface Layout {
   /** Bytes of one element, all lanes of a vector. */
   readonly element: number;
   readonly lane: number;
-  /** Elements in each dimension; an open first dimension counts what its initialiser lists, else 0. */
+  /** Elements in each dimension; an open first dimension counts what its initializer lists, else 0. */
   readonly dims: readonly number[];
   readonly size: number;
   readonly align: number;
@@ -54,21 +54,21 @@ export function layoutOf(variable: Variable): Layout | undefined {
 }
 
 /** Bytes that one variable may have. Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
-const mostBytes: Readonly<Record<string, number>> = { const: 65_536, local: 524_288, param: 32_764 };
+const maxBytes: Readonly<Record<string, number>> = { const: 65_536, local: 524_288, param: 32_764 };
 
 /** All of a threadgroup's memory: nothing is aligned to more. */
-const mostAlign = 32_768;
+const maxAlign = 32_768;
 
 /** Why a variable or parameter of bytes cannot lie in memory, in words; shared memory is bounded by the target. */
 export function layoutFault({ space, linkage }: Variable, { size, align }: Layout): string | undefined {
-  if (align < 1 || align > mostAlign || (align & (align - 1)) !== 0)
-    return `its alignment, ${align}, is not a power of two of at most ${mostAlign}`;
+  if (align < 1 || align > maxAlign || (align & (align - 1)) !== 0)
+    return `its alignment, ${align}, is not a power of two of at most ${maxAlign}`;
   if (size === 0 && linkage !== 'extern') return 'it has no bytes';
-  const most = mostBytes[space] ?? Number.MAX_SAFE_INTEGER;
+  const most = maxBytes[space] ?? Number.MAX_SAFE_INTEGER;
   return size > most ? `it has ${size} bytes, and \`.${space}\` memory has ${most}` : undefined;
 }
 
-/** Why an initialiser has no bytes, and where. */
+/** Why an initializer has no bytes, and where. */
 export interface Unusable {
   readonly span: Span;
   readonly why: 'address' | 'value' | 'count';
@@ -83,7 +83,7 @@ export interface AddressInside {
 }
 
 /**
- * The bytes of a variable; all 0 without an initialiser. Addresses of other variables are put in `addresses`; where none is handed over
+ * The bytes of a variable; all 0 without an initializer. Addresses of other variables are put in `addresses`; where none is handed over
  * they have no bytes.
  */
 export function initialBytes(variable: Variable, layout: Layout, addresses?: AddressInside[]): Uint8Array | Unusable {
@@ -155,7 +155,7 @@ interface AddressPiece extends AddressInside {
   readonly byte: number | undefined;
 }
 
-/** What an element holds; nothing where it is no address, or has no room for one. */
+/** The address that an element holds; nothing where it is none, or has no room for one. */
 function addressPiece(init: Operand, { at, lane }: Part): AddressPiece | undefined {
   const isMasked = init.kind === 'apply' && init.operator.kind === 'integer';
   const found = sumOf(isMasked ? init.operand : init);
@@ -183,7 +183,7 @@ function sumOf(init: Operand): Pick<AddressInside, 'name' | 'plus'> | undefined 
   return { name: base.name, plus: base.plus + Number(init.operator === '+' ? more : -more) };
 }
 
-/** Eight bytes of one address in their order are that address; what is left over has no bytes. */
+/** Eight bytes of one address in their order are that address; an incomplete rest is refused. */
 function joinPieces(pieces: readonly AddressPiece[], addresses: AddressInside[] | undefined): Unusable | undefined {
   for (let i = 0; i < pieces.length; ) {
     const { at, name, plus, byte, span } = pieces[i]!;
