@@ -1,4 +1,4 @@
-/** Fences of memory. Source: PTX ISA 9.0, 9.7.13.4. All are made sequentially consistent, which is as strong as any. */
+/** Memory fences. Source: PTX ISA 9.0, 9.7.13.4. All of them are sequentially consistent, the strongest order. */
 
 import type { RowBuilder } from '../model/row.ts';
 import { type Row, row } from '../model/row.ts';
