@@ -5,13 +5,13 @@
 import type { Value } from '../../ir/index.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../model/row.ts';
 import { eachHalf } from './halves.ts';
-import { fenceAround, fenceScopes, ofTheSystem } from './order.ts';
+import { fenceAround, fenceScopes, systemScopeNote } from './order.ts';
 import { spaceOf } from './spaces.ts';
 
 const sem = ['relaxed', 'acquire', 'release', 'acq_rel'] as const;
 const scope = fenceScopes;
 const space = ['global', 'shared', 'shared::cta'] as const;
-const inOrder = `Memory orders need fences, which Apple GPUs have from macOS 15 on. ${ofTheSystem}`;
+const inOrder = `Memory orders need fences, which Apple GPUs have from macOS 15 on. ${systemScopeNote}`;
 
 /** Packed and scalar half-precision types. */
 const forms = [

@@ -2,7 +2,7 @@
 import type { AtomicOp, Value } from '../../ir/index.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../model/row.ts';
 import { isSignedType } from '../model/types.ts';
-import { fenceAround, fenceScopes, ofTheSystem } from './order.ts';
+import { fenceAround, fenceScopes, systemScopeNote } from './order.ts';
 import { spaceOf } from './spaces.ts';
 
 const since = { ptx: 1.2, sm: 20 } as const;
@@ -13,7 +13,7 @@ const order = ['acquire', 'release', 'acq_rel'] as const;
 const scope = fenceScopes;
 const space = ['global', 'shared', 'shared::cta'] as const;
 const apple = 'Apple GPUs have 32-bit atomics only; wider ones run only on the CPU device.';
-const inOrder = `Memory orders need fences, which Apple GPUs have from macOS 15 on. ${ofTheSystem}`;
+const inOrder = `Memory orders need fences, which Apple GPUs have from macOS 15 on. ${systemScopeNote}`;
 
 /** The IR's name of an operation on a type. */
 function rmwOf(op: string, type: string): AtomicOp {

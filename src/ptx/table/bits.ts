@@ -14,7 +14,7 @@ const word = ['u32', 's32'] as const;
 const i32 = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
 const isZero = (ir: RowBuilder, a: Value): Value => ir.icmp(a, ir.const(ir.typeOf(a), 0), { pred: 'eq' });
 /** A bit count as the 32-bit result of the manual. */
-const asWord = (ir: RowBuilder, a: Value): Value => (ir.typeOf(a) === 'i64' ? ir.trunc('i32', a) : a);
+const asResult32 = (ir: RowBuilder, a: Value): Value => (ir.typeOf(a) === 'i64' ? ir.trunc('i32', a) : a);
 /** A position or length: the low eight bits, as the manual says. For 64-bit fields GPUs use all bits, as recorded. */
 const placeIn = (ir: RowBuilder, a: Value, of: IntType): Value => countAs(ir, of === 'i64' ? a : ir.and(a, i32(ir, 255)), of);
 /** A mask of the lowest `count` bits; all bits if the count is the width or more. */
@@ -34,7 +34,7 @@ function findNth(ir: RowBuilder, mask: Value, base: Value, offset: Value): Value
   // The number of set bits to skip.
   const count = ir.smax(offset, ir.sub(i32(ir, 0), offset));
   let left = ir.sub(ir.umax(count, i32(ir, 1)), i32(ir, 1));
-  const isThere = ir.icmp(left, ir.popcount(bits), { pred: 'ult' });
+  const hasBit = ir.icmp(left, ir.popcount(bits), { pred: 'ult' });
   let place = i32(ir, 0);
   for (const width of [16, 8, 4, 2, 1]) {
     const below = ir.popcount(ir.and(ir.lshr(bits, place), i32(ir, 2 ** width - 1)));
@@ -43,8 +43,8 @@ function findNth(ir: RowBuilder, mask: Value, base: Value, offset: Value): Value
     place = ir.select(isAbove, ir.add(place, i32(ir, width)), place);
   }
   // Recorded on an H200: for an n of -2^31, which no word can satisfy, the result is bit 0.
-  const isLeast = ir.icmp(offset, i32(ir, -0x80000000), { pred: 'eq' });
-  return ir.select(isThere, turned(place), ir.select(isLeast, i32(ir, 0), i32(ir, -1)));
+  const isMinimum = ir.icmp(offset, i32(ir, -0x80000000), { pred: 'eq' });
+  return ir.select(hasBit, turned(place), ir.select(isMinimum, i32(ir, 0), i32(ir, -1)));
 }
 
 /** Sign-extends a field from its highest bit, by shifts to the top and down again. */
@@ -57,9 +57,9 @@ function signExtendField(ir: RowBuilder, field: Value, length: Value): Value {
 
 /** The low 24 bits of an operand, extended to 64 bits by the sign of the type. */
 function low24(ir: RowBuilder, a: Value, type: string): Value {
-  const eight = i32(ir, 8);
-  const top = ir.shl(a, eight);
-  return isSignedType(type) ? ir.sext('i64', ir.ashr(top, eight)) : ir.zext('i64', ir.lshr(top, eight));
+  const low8 = i32(ir, 8);
+  const top = ir.shl(a, low8);
+  return isSignedType(type) ? ir.sext('i64', ir.ashr(top, low8)) : ir.zext('i64', ir.lshr(top, low8));
 }
 
 /** Bits 0 to 31 or 16 to 47 of the product of two 24-bit operands. */
@@ -78,13 +78,14 @@ function partOf(ir: RowBuilder, a: Value, index: number, width: 8 | 16, type: st
 const sum = (ir: RowBuilder, values: readonly Value[]): Value => values.reduce((a, b) => ir.add(a, b));
 
 /** Any function of three bits, from the table of its results: a, b and c are bits 2, 1 and 0 of the index. */
-function byTable(ir: RowBuilder, a: Value, b: Value, c: Value, table: number): Value {
+function lookUpTable(ir: RowBuilder, a: Value, b: Value, c: Value, table: number): Value {
   const ones = i32(ir, -1);
   const not = (x: Value): Value => ir.xor(x, ones);
-  const ofC = (pair: number): Value => [i32(ir, 0), not(c), c, ones][pair]!;
+  const valueOfC = (pair: number): Value => [i32(ir, 0), not(c), c, ones][pair]!;
   const choose = (bit: Value, whenSet: Value, whenClear: Value): Value => ir.or(ir.and(bit, whenSet), ir.and(not(bit), whenClear));
-  const ofBC = (four: number): Value => (four >> 2 === (four & 3) ? ofC(four & 3) : choose(b, ofC(four >> 2), ofC(four & 3)));
-  return table >> 4 === (table & 15) ? ofBC(table & 15) : choose(a, ofBC(table >> 4), ofBC(table & 15));
+  const valueOfBC = (four: number): Value =>
+    four >> 2 === (four & 3) ? valueOfC(four & 3) : choose(b, valueOfC(four >> 2), valueOfC(four & 3));
+  return table >> 4 === (table & 15) ? valueOfBC(table & 15) : choose(a, valueOfBC(table >> 4), valueOfBC(table & 15));
 }
 
 /** The selectors of each `prmt` mode for the four values of c, byte 0 in the lowest digit. */
@@ -132,7 +133,7 @@ export const bitRows = (): readonly Row[] => [
     doc: 'The number of set bits.',
     source: '9.7.1.15',
     status: 'exact',
-    lower: ({ a }, _, ir) => asWord(ir, ir.popcount(a)),
+    lower: ({ a }, _, ir) => asResult32(ir, ir.popcount(a)),
     cases: () => [
       { form: 'popc.b32', a: 0, d: 0, why: 'none' },
       { form: 'popc.b32', a: 0xffffffff, d: 32, why: 'all' },
@@ -147,7 +148,7 @@ export const bitRows = (): readonly Row[] => [
     doc: 'The number of leading zero bits; the width for 0.',
     source: '9.7.1.16',
     status: 'exact',
-    lower: ({ a }, _, ir) => asWord(ir, ir.clz(a)),
+    lower: ({ a }, _, ir) => asResult32(ir, ir.clz(a)),
     cases: () => [
       { form: 'clz.b32', a: 1, d: 31, why: 'the lowest bit' },
       { form: 'clz.b32', a: 0, d: 32, why: 'of 0' },
@@ -167,8 +168,8 @@ export const bitRows = (): readonly Row[] => [
       const last = ir.const(of, bitsOf(of) - 1);
       const magnitude = isSignedType(type) ? ir.xor(a, ir.ashr(a, last)) : a;
       const zeros = ir.clz(magnitude);
-      if (!shiftamt) return asWord(ir, ir.sub(last, zeros));
-      return ir.select(isZero(ir, magnitude), i32(ir, -1), asWord(ir, zeros));
+      if (!shiftamt) return asResult32(ir, ir.sub(last, zeros));
+      return ir.select(isZero(ir, magnitude), i32(ir, -1), asResult32(ir, zeros));
     },
     cases: () => [
       { form: 'bfind.u32', a: 0x00010000, d: 16, why: 'bit 16' },
@@ -388,7 +389,7 @@ export const bitRows = (): readonly Row[] => [
     status: 'exact',
     lower({ a, b, c, table }, _, ir) {
       const known = ir.kernel.insts[table]!;
-      return byTable(ir, a, b, c, known.op === 'const' ? Number(known.bits) : 0);
+      return lookUpTable(ir, a, b, c, known.op === 'const' ? Number(known.bits) : 0);
     },
     cases: () => [
       { form: 'lop3.b32', a: 0xf0f0f0f0, b: 0xcccccccc, c: 0xaaaaaaaa, table: 0x96, d: 0x96969696, why: 'the parity of three bits' },
@@ -407,7 +408,7 @@ export const bitRows = (): readonly Row[] => [
     status: 'exact',
     lower({ a, b, c, table, q }, { op }, ir) {
       const known = ir.kernel.insts[table]!;
-      const d = byTable(ir, a, b, c, known.op === 'const' ? Number(known.bits) : 0);
+      const d = lookUpTable(ir, a, b, c, known.op === 'const' ? Number(known.bits) : 0);
       return { d, p: ir[op](ir.icmp(d, i32(ir, 0), { pred: 'ne' }), q) };
     },
     cases: () => [

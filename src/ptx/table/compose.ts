@@ -83,8 +83,8 @@ function flushTiny(
   const [bits, bias] = [mantissaBits[type], Number(one[type] >> BigInt(mantissaBits[type]))];
   const power = (exponent: number): Value => ir.const(type, BigInt(exponent + bias) << BigInt(bits));
   const lifted = compute(...inputs.map((a, i) => (lifts[i] ? ir.fmul(a, power(lifts[i] * (bits + 1))) : a)));
-  const isLeast = ir.fcmp(ir.fabs(result), power(1 - bias), { pred: 'oeq' });
-  const isTiny = ir.and(isLeast, ir.fcmp(ir.fabs(lifted), power(bits + 2 - bias), { pred: 'olt' }));
+  const isMinNormal = ir.fcmp(ir.fabs(result), power(1 - bias), { pred: 'oeq' });
+  const isTiny = ir.and(isMinNormal, ir.fcmp(ir.fabs(lifted), power(bits + 2 - bias), { pred: 'olt' }));
   const { int, bits: pattern } = bitsAs(ir, result);
   const zero = ir.bitcast(type, ir.and(pattern, ir.const(int, 1n << BigInt(bitsOf(type) - 1))));
   return ir.select(isTiny, zero, flush(ir, result, true));
@@ -171,8 +171,8 @@ export function widened(ir: RowBuilder, a: Value, isSigned: boolean): Value {
 }
 
 /** The minimum and maximum of an integer type. */
-export const boundsOf = (bits: number, isSigned: boolean): { readonly least: bigint; readonly most: bigint } =>
-  isSigned ? { least: -(1n << BigInt(bits - 1)), most: (1n << BigInt(bits - 1)) - 1n } : { least: 0n, most: (1n << BigInt(bits)) - 1n };
+export const rangeOf = (bits: number, isSigned: boolean): { readonly min: bigint; readonly max: bigint } =>
+  isSigned ? { min: -(1n << BigInt(bits - 1)), max: (1n << BigInt(bits - 1)) - 1n } : { min: 0n, max: (1n << BigInt(bits)) - 1n };
 
 /** The nearest value of another integer type. */
 export function saturateInt(
@@ -182,12 +182,12 @@ export function saturateInt(
   to: { bits: number; isSigned: boolean },
 ): Value {
   const type = ir.typeOf(a) as IntType;
-  const [have, want] = [boundsOf(from.bits, from.isSigned), boundsOf(to.bits, to.isSigned)];
+  const [have, want] = [rangeOf(from.bits, from.isSigned), rangeOf(to.bits, to.isSigned)];
   let value = a;
-  if (want.least > have.least) value = ir.smax(value, ir.const(type, want.least));
-  if (want.most < have.most) {
-    const most = ir.const(type, want.most);
-    value = from.isSigned ? ir.smin(value, most) : ir.umin(value, most);
+  if (want.min > have.min) value = ir.smax(value, ir.const(type, want.min));
+  if (want.max < have.max) {
+    const max = ir.const(type, want.max);
+    value = from.isSigned ? ir.smin(value, max) : ir.umin(value, max);
   }
   return value;
 }

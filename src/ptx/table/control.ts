@@ -13,7 +13,7 @@ const inlined = 'The body must be in the module and is inlined. Recursive functi
 /** Barriers of the whole block; `src/lower` refuses all others. */
 const wholeBlock = 'Only barrier 0 without a thread count is supported.';
 const count = 'Waits for all threads of the block and counts those for which a predicate holds (`__syncthreads_count()`).';
-const judge =
+const reduce =
   'Waits for all threads of the block. The result is whether a predicate holds for all (`__syncthreads_and()`) or for any (`__syncthreads_or()`).';
 const inWord = 'Threads that have exited neither wait nor count. Uses a 32-bit word of the kernel’s shared memory and two more barriers.';
 
@@ -23,13 +23,13 @@ const votes = [
   { name: 'barrier', aligned: '{.aligned}', since: { ptx: 6, sm: 30 } },
 ] as const;
 
-type Together = 'popc' | 'and' | 'or';
+type Reduction = 'popc' | 'and' | 'or';
 
 /**
  * Reduces a predicate over the block in a word of shared memory: every thread stores the neutral value, the threads that matter change it,
  * and every thread loads it. After the last barrier the word is free for the next reduction.
  */
-function overBlock(ir: RowBuilder, how: Together, c: Value): Value {
+function overBlock(ir: RowBuilder, how: Reduction, c: Value): Value {
   const [word, one] = [ir.blockWord(), ir.const('i32', 1)];
   const plain = { align: 4, volatile: false } as const;
   ir.store(word, how === 'and' ? one : ir.const('i32', 0), plain);
@@ -178,7 +178,7 @@ export const controlRows = [
       values: { op: ['and', 'or'] },
       types: { a: 'u32', b: 'u32', c: 'pred', d: 'pred' },
       since,
-      doc: `${judge} ${inWord} ${wholeBlock}`,
+      doc: `${reduce} ${inWord} ${wholeBlock}`,
       source: '9.7.13.1',
       status: 'exact',
       control: 'barrier',

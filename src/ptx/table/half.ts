@@ -16,7 +16,7 @@ const sums = [
 ] as const;
 
 /** Two packed halves, the upper first. */
-const two = (high: number, low: number): number => high * 0x10000 + low;
+const packedHalves = (high: number, low: number): number => high * 0x10000 + low;
 
 const sumRows = sums.flatMap(({ name, op, doc, of12, of21, section }) => [
   row({
@@ -32,13 +32,25 @@ const sumRows = sums.flatMap(({ name, op, doc, of12, of21, section }) => [
         arithmetic(ir, [x!, y!], m, (p, q) => ir[op](p!, q!), op === 'fmul' ? lifting.product : undefined),
       ),
     cases: () => [
-      { form: `${name}.f16x2`, a: two(0x3c00, 0x3c00), b: two(0x4000, 0x4000), d: two(of12, of12), why: '1 and 2, twice' },
-      { form: `${name}.f16x2`, a: two(0x3c00, 0), b: two(0x4000, 0), d: two(of12, 0), why: 'the halves are independent' },
-      { form: `${name}.sat.f16x2`, a: two(0x7e00, 0), b: two(0, 0x7c01), d: 0, why: 'a NaN is +0' },
+      {
+        form: `${name}.f16x2`,
+        a: packedHalves(0x3c00, 0x3c00),
+        b: packedHalves(0x4000, 0x4000),
+        d: packedHalves(of12, of12),
+        why: '1 and 2, twice',
+      },
+      {
+        form: `${name}.f16x2`,
+        a: packedHalves(0x3c00, 0),
+        b: packedHalves(0x4000, 0),
+        d: packedHalves(of12, 0),
+        why: 'the halves are independent',
+      },
+      { form: `${name}.sat.f16x2`, a: packedHalves(0x7e00, 0), b: packedHalves(0, 0x7c01), d: 0, why: 'a NaN is +0' },
       {
         form: `${name}.ftz.f16x2`,
         a: 0x80008001,
-        b: two(0x8000, 0x8001),
+        b: packedHalves(0x8000, 0x8001),
         d: name === 'add' ? 0x80008000 : 0,
         why: 'subnormals are treated as 0',
       },
@@ -54,9 +66,27 @@ const sumRows = sums.flatMap(({ name, op, doc, of12, of21, section }) => [
     status: 'exact',
     lower: ({ a, b }, _, ir) => eachHalf(ir, 'bf16x2', [a, b], (x, y) => ir[op](x!, y!)),
     cases: () => [
-      { form: `${name}.bf16x2`, a: two(0x4000, 0x4000), b: two(0x3f80, 0x3f80), d: two(of21, of21), why: '2 and 1, twice' },
-      { form: `${name}.rn.bf16x2`, a: two(0x4000, 0), b: two(0x3f80, 0), d: two(of21, 0), why: 'the halves are independent' },
-      { form: `${name}.bf16x2`, a: two(0x7fc0, 0), b: two(0x3f80, 0), d: two(0x7fff, 0), why: 'a NaN affects only its half' },
+      {
+        form: `${name}.bf16x2`,
+        a: packedHalves(0x4000, 0x4000),
+        b: packedHalves(0x3f80, 0x3f80),
+        d: packedHalves(of21, of21),
+        why: '2 and 1, twice',
+      },
+      {
+        form: `${name}.rn.bf16x2`,
+        a: packedHalves(0x4000, 0),
+        b: packedHalves(0x3f80, 0),
+        d: packedHalves(of21, 0),
+        why: 'the halves are independent',
+      },
+      {
+        form: `${name}.bf16x2`,
+        a: packedHalves(0x7fc0, 0),
+        b: packedHalves(0x3f80, 0),
+        d: packedHalves(0x7fff, 0),
+        why: 'a NaN affects only its half',
+      },
     ],
   }),
 ]);
@@ -136,8 +166,8 @@ const signRows = signs.flatMap(({ name, op, doc, section, flip }) => [
     lower: ({ a }, { ftz, type }, ir) => eachHalf(ir, type, [a], (x) => ir[op](flush(ir, x!, ftz))),
     cases: () => [
       { form: `${name}.f16`, a: 0xbc00, d: 0x3c00, why: 'of -1' },
-      { form: `${name}.f16x2`, a: two(0x3c00, 0xbc00), d: two(0x3c00 + flip, 0x3c00), why: '1 and -1' },
-      { form: `${name}.ftz.f16x2`, a: two(1, 0x8001), d: two(flip, 0), why: 'subnormals are flushed to 0' },
+      { form: `${name}.f16x2`, a: packedHalves(0x3c00, 0xbc00), d: packedHalves(0x3c00 + flip, 0x3c00), why: '1 and -1' },
+      { form: `${name}.ftz.f16x2`, a: packedHalves(1, 0x8001), d: packedHalves(flip, 0), why: 'subnormals are flushed to 0' },
     ],
   }),
   row({
@@ -151,7 +181,12 @@ const signRows = signs.flatMap(({ name, op, doc, section, flip }) => [
     cases: () => [
       { form: `${name}.bf16`, a: 0xbf80, d: 0x3f80, why: 'of -1' },
       { form: `${name}.bf16`, a: 0, d: flip, why: 'of 0' },
-      { form: `${name}.bf16x2`, a: two(0x7f80, 0x8001), d: two(0x7f80 + flip, 1), why: 'infinity, and a subnormal, which is unchanged' },
+      {
+        form: `${name}.bf16x2`,
+        a: packedHalves(0x7f80, 0x8001),
+        d: packedHalves(0x7f80 + flip, 1),
+        why: 'infinity, and a subnormal, which is unchanged',
+      },
     ],
   }),
 ]);
@@ -162,16 +197,16 @@ interface Choice {
 }
 
 /** The minimum or maximum; with `.NaN`, NaN if one operand is. */
-function chosen(ir: RowBuilder, op: 'fmin' | 'fmax', a: Value, b: Value, m: Choice): Value {
+function selectExtreme(ir: RowBuilder, op: 'fmin' | 'fmax', a: Value, b: Value, m: Choice): Value {
   const [x, y] = [flush(ir, a, m.ftz), flush(ir, b, m.ftz)];
   return m.NaN ? orNan(ir, x, y, ir[op](x, y)) : ir[op](x, y);
 }
 
 /** The minimum or maximum of the absolute values, with the sign of the product. */
-function chosenSize(ir: RowBuilder, op: 'fmin' | 'fmax', a: Value, b: Value, m: Choice): Value {
+function selectMagnitude(ir: RowBuilder, op: 'fmin' | 'fmax', a: Value, b: Value, m: Choice): Value {
   const type = ir.typeOf(a) as 'f32' | Single;
   const [int, sign] = type === 'f32' ? (['i32', 0x80000000] as const) : (['i16', 0x8000] as const);
-  const size = chosen(ir, op, ir.fabs(a), ir.fabs(b), m);
+  const size = selectExtreme(ir, op, ir.fabs(a), ir.fabs(b), m);
   const signs = ir.and(ir.xor(ir.bitcast(int, a), ir.bitcast(int, b)), ir.const(int, sign));
   return ir.bitcast(type, ir.or(ir.bitcast(int, size), signs));
 }
@@ -192,7 +227,7 @@ const choiceRows = choices.flatMap(({ name, op, which, section, single }) => {
       doc: `The ${which} of halves, scalar or packed. If one operand is NaN, the other one, or NaN with \`.NaN\`. -0 is less than +0.`,
       source: section,
       status: 'exact',
-      lower: ({ a, b }, m, ir) => eachHalf(ir, m.type, [a, b], (x, y) => chosen(ir, op, x!, y!, m)),
+      lower: ({ a, b }, m, ir) => eachHalf(ir, m.type, [a, b], (x, y) => selectExtreme(ir, op, x!, y!, m)),
       cases: () => [
         { form: `${name}.f16`, a: 0x8000, b: 0, d: pick(0x8000, 0), why: '-0 and +0' },
         { form: `${name}.NaN.bf16`, a: 0x3f80, b: 0x7fc0, d: 0x7fff, why: 'NaN is propagated' },
@@ -209,7 +244,7 @@ const choiceRows = choices.flatMap(({ name, op, which, section, single }) => {
       doc: `The ${which} of the absolute values of halves, with the sign of the product.`,
       source: section,
       status: 'exact',
-      lower: ({ a, b }, m, ir) => eachHalf(ir, m.type, [a, b], (x, y) => chosenSize(ir, op, x!, y!, m)),
+      lower: ({ a, b }, m, ir) => eachHalf(ir, m.type, [a, b], (x, y) => selectMagnitude(ir, op, x!, y!, m)),
       cases: () => [
         { form: `${name}.xorsign.abs.f16`, a: 0xbc00, b: 0x4000, d: pick(0xbc00, 0xc000), why: '-1 and 2' },
         { form: `${name}.xorsign.abs.bf16`, a: 0xbf80, b: 0xc000, d: pick(0x3f80, 0x4000), why: '-1 and -2' },
@@ -223,7 +258,7 @@ const choiceRows = choices.flatMap(({ name, op, which, section, single }) => {
       doc: `The ${which} of the absolute values, with the sign of the product.`,
       source: single,
       status: 'exact',
-      lower: ({ a, b }, m, ir) => chosenSize(ir, op, a, b, m),
+      lower: ({ a, b }, m, ir) => selectMagnitude(ir, op, a, b, m),
       cases: () => [
         { form: `${name}.xorsign.abs.f32`, a: 0xbf800000, b: 0x40000000, d: pick(0xbf800000, 0xc0000000), why: '-1 and 2' },
         { form: `${name}.xorsign.abs.f32`, a: 0x7fc00000, b: 0xc0000000, d: 0xc0000000, why: 'the number, if the other is NaN' },
@@ -234,7 +269,7 @@ const choiceRows = choices.flatMap(({ name, op, which, section, single }) => {
 });
 
 /** An f32 function applied to halves, with the result rounded to the half type. */
-const bySingles = (ir: RowBuilder, type: Packed | Single, a: Value, compute: (a: Value) => Value): Value =>
+const viaF32 = (ir: RowBuilder, type: Packed | Single, a: Value, compute: (a: Value) => Value): Value =>
   eachHalf(ir, type, [a], (x) => ir.fptrunc(ir.typeOf(x!) as Single, compute(ir.fpext('f32', x!))));
 
 const estimateRows = [
@@ -245,7 +280,7 @@ const estimateRows = [
     doc: 'The hyperbolic tangent of halves.',
     source: '9.7.4.9',
     status: { approximate: '2^-10.987 absolute for halves and 2^-8 for bfloats in PTX; the rounded single-precision result here' },
-    lower: ({ a }, { type }, ir) => bySingles(ir, type, a, (x) => ir.ftanh(x)),
+    lower: ({ a }, { type }, ir) => viaF32(ir, type, a, (x) => ir.ftanh(x)),
     cases: () => [
       { form: 'tanh.approx.f16', a: 0x7c00, d: 0x3c00, why: 'of infinity' },
       { form: 'tanh.approx.bf16', a: 0x8000, d: 0x8000, why: 'of -0' },
@@ -259,7 +294,7 @@ const estimateRows = [
     doc: '2 to the power of halves.',
     source: '9.7.4.10',
     status: { approximate: '2^-9.9 relative in PTX; the rounded single-precision result here' },
-    lower: ({ a }, { type }, ir) => bySingles(ir, type, a, (x) => ir.fexp2(x)),
+    lower: ({ a }, { type }, ir) => viaF32(ir, type, a, (x) => ir.fexp2(x)),
     cases: () => [
       { form: 'ex2.approx.f16', a: 0x4200, d: 0x4800, why: '2^3' },
       { form: 'ex2.approx.f16', a: 0x4c00, d: 0x7c00, why: '2^16 exceeds halves' },
@@ -273,7 +308,7 @@ const estimateRows = [
     doc: '2 to the power of bfloats. Subnormals are treated as 0.',
     source: '9.7.4.10',
     status: { approximate: '2^-7 relative in PTX; the rounded single-precision result here' },
-    lower: ({ a }, { type }, ir) => bySingles(ir, type, a, (x) => flush(ir, ir.fexp2(x), true)),
+    lower: ({ a }, { type }, ir) => viaF32(ir, type, a, (x) => flush(ir, ir.fexp2(x), true)),
     cases: () => [
       { form: 'ex2.approx.ftz.bf16', a: 0x4040, d: 0x4100, why: '2^3' },
       { form: 'ex2.approx.ftz.bf16', a: 0xc300, d: 0, why: '2^-128 is subnormal' },

@@ -10,7 +10,7 @@ export type FenceWord = keyof typeof scopes;
 export const fenceScopes = ['cta', 'gpu', 'sys'] as const;
 
 /** The documentation of `.sys`. */
-export const ofTheSystem = 'The system scope is the device: the host sees memory when the kernel has ended.';
+export const systemScopeNote = 'The system scope is the device: the host sees memory when the kernel has ended.';
 
 /** A fence of a scope; the default is the device. */
 export const fence = (ir: RowBuilder, scope: FenceWord = 'gpu'): void => void ir.fence({ scope: scopes[scope] });

@@ -5,7 +5,7 @@
 
 import { row } from '../model/row.ts';
 import { load, memoryTypes, store, wide } from './memory-access.ts';
-import { type FenceWord, fenceAround, fenceScopes, ofTheSystem } from './order.ts';
+import { type FenceWord, fenceAround, fenceScopes, systemScopeNote } from './order.ts';
 
 const since = { ptx: 6, sm: 70 } as const;
 const space = ['global', 'shared', 'shared::cta'] as const;
@@ -14,7 +14,7 @@ const evict = ['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1
 const prefetch = ['L2::64B', 'L2::128B', 'L2::256B'] as const;
 const shared = ['shared', 'shared::cta'] as const;
 const scope = fenceScopes;
-const apple = `Apple GPUs support 32 bits of device memory, and any width of shared memory. ${ofTheSystem}`;
+const apple = `Apple GPUs support 32 bits of device memory, and any width of shared memory. ${systemScopeNote}`;
 
 export const orderedRows = [
   row({

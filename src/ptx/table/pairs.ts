@@ -19,7 +19,7 @@ function eachShort(ir: RowBuilder, a: Value, b: Value, compute: (a: Value, b: Va
 }
 
 /** Clamps to 0 from below, if requested. */
-const notBelow = (ir: RowBuilder, a: Value, relu: true | undefined): Value => (relu ? ir.smax(a, ir.const(ir.typeOf(a), 0)) : a);
+const clampToZero = (ir: RowBuilder, a: Value, relu: true | undefined): Value => (relu ? ir.smax(a, ir.const(ir.typeOf(a), 0)) : a);
 
 const extremes = [
   { name: 'min', ops: { s: 'smin', u: 'umin' }, which: 'smaller', source: '9.7.1.13' },
@@ -54,7 +54,7 @@ const shortRows = [
         doc: `The ${which} of packed 16-bit integers. \`.relu\` clamps negative results to 0.`,
         source,
         status: 'exact',
-        lower: ({ a, b }, { relu, type }, ir) => eachShort(ir, a, b, (x, y) => notBelow(ir, ir[ops[type[0] as 's' | 'u']](x, y), relu)),
+        lower: ({ a, b }, { relu, type }, ir) => eachShort(ir, a, b, (x, y) => clampToZero(ir, ir[ops[type[0] as 's' | 'u']](x, y), relu)),
         cases: () => [
           {
             form: `${name}.u16x2`,
@@ -74,7 +74,7 @@ const shortRows = [
         doc: `The ${which}, with negative results clamped to 0.`,
         source,
         status: 'exact',
-        lower: ({ a, b }, _, ir) => notBelow(ir, ir[ops.s](a, b), true),
+        lower: ({ a, b }, _, ir) => clampToZero(ir, ir[ops.s](a, b), true),
         cases: () => [
           { form: `${name}.relu.s32`, a: 5, b: 7, d: pick(5, 7), why: '5 and 7' },
           { form: `${name}.relu.s32`, a: 0xffffffff, b: 7, d: pick(0, 7), why: '-1 and 7' },
@@ -97,7 +97,7 @@ const fused = (ir: RowBuilder, rounding: Rounding, a: Value, b: Value, c: Value)
   rounding === 'rn' ? ir.fma(a, b, c) : fusedIn(ir, rounding, a, b, c);
 
 /** Applies a function to both f32 values of 64-bit registers. */
-function eachSingle(ir: RowBuilder, operands: readonly Value[], compute: (...singles: Value[]) => Value): Value {
+function eachFloat(ir: RowBuilder, operands: readonly Value[], compute: (...singles: Value[]) => Value): Value {
   const upper = ir.const('i64', 32);
   const low = compute(...operands.map((a) => ir.bitcast('f32', ir.trunc('i32', a))));
   const high = compute(...operands.map((a) => ir.bitcast('f32', ir.trunc('i32', ir.lshr(a, upper)))));
@@ -106,7 +106,7 @@ function eachSingle(ir: RowBuilder, operands: readonly Value[], compute: (...sin
 }
 
 /** Two packed f32 values, the upper first. */
-const two = (high: number, low: number): bigint => (BigInt(high) << 32n) | BigInt(low);
+const packedFloats = (high: number, low: number): bigint => (BigInt(high) << 32n) | BigInt(low);
 const f = { one: 0x3f800000, two: 0x40000000, three: 0x40400000, tiny: 1 } as const;
 
 const pairRows = [
@@ -126,13 +126,25 @@ const pairRows = [
       source,
       status: 'exact',
       lower: ({ a, b }, m, ir) =>
-        eachSingle(ir, [a, b], (x, y) =>
+        eachFloat(ir, [a, b], (x, y) =>
           arithmetic(ir, [x!, y!], m.ftz ? { ftz: m.ftz } : {}, (p, q) => compute(ir, m.rnd ?? 'rn', p!, q!)),
         ),
       cases: () => [
-        { form: `${name}.f32x2`, a: two(f.one, 0), b: two(f.two, 0), d: two(plain, 0), why: '1 and 2, and zeros' },
-        { form: `${name}.rp.f32x2`, a: two(0, f.one), b: two(0, f.tiny), d: two(0, above), why: '1 and the smallest float, upwards' },
-        { form: `${name}.ftz.f32x2`, a: two(f.tiny, f.tiny), b: 0n, d: 0n, why: 'subnormals are treated as 0' },
+        {
+          form: `${name}.f32x2`,
+          a: packedFloats(f.one, 0),
+          b: packedFloats(f.two, 0),
+          d: packedFloats(plain, 0),
+          why: '1 and 2, and zeros',
+        },
+        {
+          form: `${name}.rp.f32x2`,
+          a: packedFloats(0, f.one),
+          b: packedFloats(0, f.tiny),
+          d: packedFloats(0, above),
+          why: '1 and the smallest float, upwards',
+        },
+        { form: `${name}.ftz.f32x2`, a: packedFloats(f.tiny, f.tiny), b: 0n, d: 0n, why: 'subnormals are treated as 0' },
       ],
     }),
   ),
@@ -145,25 +157,25 @@ const pairRows = [
     source: '9.7.3.6',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) =>
-      eachSingle(ir, [a, b, c], (...each) => arithmetic(ir, each, m.ftz ? { ftz: m.ftz } : {}, (x, y, z) => fused(ir, m.rnd, x!, y!, z!))),
+      eachFloat(ir, [a, b, c], (...each) => arithmetic(ir, each, m.ftz ? { ftz: m.ftz } : {}, (x, y, z) => fused(ir, m.rnd, x!, y!, z!))),
     cases: () => [
       {
         form: 'fma.rn.f32x2',
-        a: two(f.two, f.one),
-        b: two(f.three, f.one),
-        c: two(f.one, f.one),
-        d: two(0x40e00000, f.two),
+        a: packedFloats(f.two, f.one),
+        b: packedFloats(f.three, f.one),
+        c: packedFloats(f.one, f.one),
+        d: packedFloats(0x40e00000, f.two),
         why: '2 * 3 + 1 and 1 * 1 + 1',
       },
       {
         form: 'fma.rp.f32x2',
-        a: two(f.tiny, 0),
-        b: two(f.tiny, 0),
-        c: two(f.one, f.one),
-        d: two(0x3f800001, f.one),
+        a: packedFloats(f.tiny, 0),
+        b: packedFloats(f.tiny, 0),
+        c: packedFloats(f.one, f.one),
+        d: packedFloats(0x3f800001, f.one),
         why: 'above 1, and 1',
       },
-      { form: 'fma.rz.ftz.f32x2', a: two(f.tiny, 0), b: two(f.one, 0), c: 0n, d: 0n, why: 'a subnormal is treated as 0' },
+      { form: 'fma.rz.ftz.f32x2', a: packedFloats(f.tiny, 0), b: packedFloats(f.one, 0), c: 0n, d: 0n, why: 'a subnormal is treated as 0' },
     ],
   }),
 ];

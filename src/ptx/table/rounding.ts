@@ -41,7 +41,7 @@ function inDirection(
  * The next float in a direction from the nearest one, by the sign of its error. A zero or NaN error changes nothing. A zero is never
  * farther from zero than the exact value, and has its sign.
  */
-function stepped(ir: RowBuilder, way: Way, nearest: Value, error: Value): Value {
+function stepFrom(ir: RowBuilder, way: Way, nearest: Value, error: Value): Value {
   const type = typeOf(ir, nearest);
   const int = intOf(bitsOf(type));
   const zero = ir.const(type, 0);
@@ -79,9 +79,9 @@ const powerOf = (ir: RowBuilder, type: Wide, exponent: number): Value =>
   ir.const(type, BigInt(exponent + layouts[type].bias) << BigInt(layouts[type].mantissaBits));
 
 /** The scale factor: a power of two if a magnitude is below another, else 1. */
-function scaleBelow(ir: RowBuilder, a: Value, least: number, scale: number): Value {
+function scaleBelow(ir: RowBuilder, a: Value, min: number, scale: number): Value {
   const type = typeOf(ir, a) as Wide;
-  const isSmall = ir.fcmp(ir.fabs(a), powerOf(ir, type, least), { pred: 'olt' });
+  const isSmall = ir.fcmp(ir.fabs(a), powerOf(ir, type, min), { pred: 'olt' });
   return ir.select(isSmall, powerOf(ir, type, scale), powerOf(ir, type, 0));
 }
 
@@ -93,7 +93,7 @@ export function sumIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): V
     const { large, small } = ordered(ir, x!, y!);
     const by = scaleBelow(ir, large, limits.sum, limits.scale);
     const excess = ir.fsub(ir.fmul(sum, by), ir.fmul(large, by));
-    return stepped(ir, way, sum, ir.fsub(ir.fmul(small, by), excess));
+    return stepFrom(ir, way, sum, ir.fsub(ir.fmul(small, by), excess));
   });
 }
 
@@ -105,26 +105,26 @@ export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value
     const { large, small } = ordered(ir, x!, b);
     const by = scaleBelow(ir, product, limits.product, limits.scale);
     const scaled = (value: Value): Value => ir.fmul(ir.fmul(value, by), by);
-    return stepped(ir, way, product, ir.fma(scaled(small), large, ir.fneg(scaled(product))));
+    return stepFrom(ir, way, product, ir.fma(scaled(small), large, ir.fneg(scaled(product))));
   });
 }
 
 /** The square root. A small operand is scaled by a square, and so is its root. */
 export function rootIn(ir: RowBuilder, rounding: Directed, a: Value): Value {
   const type = typeOf(ir, a) as Wide;
-  const least = type === 'f32' ? -48 : -400;
-  const isSmall = ir.fcmp(a, powerOf(ir, type, least), { pred: 'olt' });
-  const scaled = ir.fmul(a, ir.select(isSmall, powerOf(ir, type, -2 * least), powerOf(ir, type, 0)));
+  const min = type === 'f32' ? -48 : -400;
+  const isSmall = ir.fcmp(a, powerOf(ir, type, min), { pred: 'olt' });
+  const scaled = ir.fmul(a, ir.select(isSmall, powerOf(ir, type, -2 * min), powerOf(ir, type, 0)));
   const root = ir.fsqrt(scaled);
   // Roots are non-negative, so that rounding down is rounding towards zero.
-  const exact = stepped(ir, rounding === 'rp' ? 'up' : 'zero', root, ir.fma(ir.fneg(root), root, scaled));
-  return ir.fmul(exact, ir.select(isSmall, powerOf(ir, type, least), powerOf(ir, type, 0)));
+  const exact = stepFrom(ir, rounding === 'rp' ? 'up' : 'zero', root, ir.fma(ir.fneg(root), root, scaled));
+  return ir.fmul(exact, ir.select(isSmall, powerOf(ir, type, min), powerOf(ir, type, 0)));
 }
 
 /** Ranges of exponents without overflow, underflow or subnormal errors. */
 const safe = {
-  f32: { factor: 60, product: -78, most: 126 },
-  f64: { factor: 400, product: -900, most: 1000 },
+  f32: { factor: 60, product: -78, max: 126 },
+  f64: { factor: 400, product: -900, max: 1000 },
 } as const;
 
 /** a / b, from the sign of the remainder; outside of the safe range from the significands, which are then scaled. */
@@ -135,7 +135,7 @@ export function quotientIn(ir: RowBuilder, rounding: Directed, a: Value, b: Valu
     const isSafe = ir.and(isBetween(ir, x!, -factor, factor), isBetween(ir, b, -factor, factor));
     return ir.either(
       isSafe,
-      () => stepped(ir, way, nearest, remainder(ir, x!, b, nearest)),
+      () => stepFrom(ir, way, nearest, remainder(ir, x!, b, nearest)),
       () => quotientOfSignificands(ir, way, x!, b, nearest),
     );
   });
@@ -147,10 +147,10 @@ function remainder(ir: RowBuilder, a: Value, b: Value, quotient: Value): Value {
 }
 
 /** Whether a magnitude is between two powers of two. */
-function isBetween(ir: RowBuilder, a: Value, least: number, most: number): Value {
+function isBetween(ir: RowBuilder, a: Value, min: number, max: number): Value {
   const [type, size] = [typeOf(ir, a) as Wide, ir.fabs(a)];
-  const above = ir.fcmp(size, powerOf(ir, type, least), { pred: 'oge' });
-  return ir.and(above, ir.fcmp(size, powerOf(ir, type, most), { pred: 'ole' }));
+  const above = ir.fcmp(size, powerOf(ir, type, min), { pred: 'oge' });
+  return ir.and(above, ir.fcmp(size, powerOf(ir, type, max), { pred: 'ole' }));
 }
 
 /** a * b + c with a single rounding, from the sign of its error; outside of the safe range from the significands, which are then scaled. */
@@ -160,7 +160,7 @@ export function fusedIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value, 
     const product = ir.fmul(x!, b);
     return ir.either(
       isFusedSafe(ir, x!, b, z!, product),
-      () => stepped(ir, way, nearest, fusedError(ir, x!, b, z!, product, nearest)),
+      () => stepFrom(ir, way, nearest, fusedError(ir, x!, b, z!, product, nearest)),
       () => fusedOfSignificands(ir, way, x!, b, z!, nearest),
     );
   });
@@ -172,8 +172,8 @@ function isFusedSafe(ir: RowBuilder, a: Value, b: Value, c: Value, product: Valu
   const limits = safe[type];
   const zero = ir.const(type, 0);
   const isZero = ir.or(ir.fcmp(a, zero, { pred: 'oeq' }), ir.fcmp(b, zero, { pred: 'oeq' }));
-  const isSmall = ir.fcmp(ir.fabs(c), powerOf(ir, type, limits.most), { pred: 'ole' });
-  return ir.and(ir.or(isBetween(ir, product, limits.product, limits.most), isZero), isSmall);
+  const isSmall = ir.fcmp(ir.fabs(c), powerOf(ir, type, limits.max), { pred: 'ole' });
+  return ir.and(ir.or(isBetween(ir, product, limits.product, limits.max), isZero), isSmall);
 }
 
 /** The sign of the error of a fused multiply-add. */
@@ -208,7 +208,8 @@ interface Parts {
 }
 
 /** The bits below the sign. */
-const sizeOf = (ir: RowBuilder, { int }: Layout, bits: Value): Value => ir.and(bits, ir.const(int, (1n << BigInt(bitsOf(int) - 1)) - 1n));
+const magnitudeBits = (ir: RowBuilder, { int }: Layout, bits: Value): Value =>
+  ir.and(bits, ir.const(int, (1n << BigInt(bitsOf(int) - 1)) - 1n));
 const asI32 = (ir: RowBuilder, a: Value): Value => (ir.typeOf(a) === 'i32' ? a : ir.trunc('i32', a));
 const fromI32 = (ir: RowBuilder, { int }: Layout, a: Value): Value => (int === 'i32' ? a : ir.sext(int, a));
 
@@ -217,7 +218,7 @@ function partsOf(ir: RowBuilder, a: Value): Parts {
   const { int, mantissaBits, bias } = layout;
   const constant = (value: number | bigint): Value => ir.const(int, value);
   const bits = ir.bitcast(int, a);
-  const size = sizeOf(ir, layout, bits);
+  const size = magnitudeBits(ir, layout, bits);
   // A normal float has its leading bit in the exponent field; a subnormal one is shifted until its leading bit is there.
   const above = bitsOf(int) - 1 - mantissaBits;
   const up = ir.sub(ir.umax(ir.clz(size), constant(above)), constant(above));
@@ -241,7 +242,7 @@ function scaledIn(ir: RowBuilder, way: Way, a: Value, exponent: Value): Value {
   const { int, mantissaBits, bias } = layout;
   const constant = (value: number | bigint): Value => ir.const(int, value);
   const bits = ir.bitcast(int, a);
-  const size = sizeOf(ir, layout, bits);
+  const size = magnitudeBits(ir, layout, bits);
   const implied = 1n << BigInt(mantissaBits);
   const mantissa = ir.or(ir.and(size, constant(implied - 1n)), constant(implied));
   const field = ir.add(asI32(ir, ir.lshr(size, constant(mantissaBits))), exponent);
@@ -255,15 +256,15 @@ function scaledIn(ir: RowBuilder, way: Way, a: Value, exponent: Value): Value {
   const isNegative = ir.icmp(bits, constant(0), { pred: 'slt' });
   const isAway = way === 'zero' ? ir.const('i1', 0) : ir.and(isInexact, ir.xor(isNegative, ir.const('i1', 1)));
   const infinity = infinityOf(layout);
-  const most = way === 'zero' ? constant(infinity - 1n) : ir.select(isNegative, constant(infinity - 1n), constant(infinity));
-  return ir.bitcast(type, ir.or(ir.umin(ir.add(cut, ir.zext(int, isAway)), most), ir.xor(bits, size)));
+  const max = way === 'zero' ? constant(infinity - 1n) : ir.select(isNegative, constant(infinity - 1n), constant(infinity));
+  return ir.bitcast(type, ir.or(ir.umin(ir.add(cut, ir.zext(int, isAway)), max), ir.xor(bits, size)));
 }
 
 /** The quotient of finite nonzero floats; for others `other`, which is exact. */
 function quotientOfSignificands(ir: RowBuilder, way: Way, a: Value, b: Value, other: Value): Value {
   const [x, y] = [partsOf(ir, a), partsOf(ir, b)];
   const nearest = ir.fdiv(x.significand, y.significand);
-  const exact = stepped(ir, way, nearest, remainder(ir, x.significand, y.significand, nearest));
+  const exact = stepFrom(ir, way, nearest, remainder(ir, x.significand, y.significand, nearest));
   const value = scaledIn(ir, way, exact, ir.sub(x.exponent, y.exponent));
   return ir.select(ir.and(x.isPlain, y.isPlain), value, other);
 }
@@ -287,7 +288,7 @@ function fusedOfSignificands(ir: RowBuilder, way: Way, a: Value, b: Value, c: Va
   const addend = ir.select(z.isZero, c, ir.bitcast(type, ir.add(ir.bitcast(layout.int, z.significand), moved)));
   const [p, q] = [x.significand, y.significand];
   const [nearest, product] = [ir.fma(p, q, addend), ir.fmul(p, q)];
-  const exact = stepped(ir, way, nearest, fusedError(ir, p, q, addend, product, nearest));
+  const exact = stepFrom(ir, way, nearest, fusedError(ir, p, q, addend, product, nearest));
   const value = scaledIn(ir, way, exact, ir.smax(exponent, ir.sub(ofAddend, i32(ir, above))));
   const isPlain = ir.and(ir.and(x.isPlain, y.isPlain), ir.or(z.isPlain, z.isZero));
   return ir.select(ir.and(isPlain, ir.fcmp(exact, ir.const(type, 0), { pred: 'one' })), value, other);

@@ -13,16 +13,16 @@ interface Format {
   /** The size in bits without the sign. */
   readonly bits: number;
   /** The largest number. */
-  readonly most: number;
+  readonly max: number;
   /** The result for NaN: a NaN, or the largest number if the format has none. */
   readonly nan: number;
 }
 
 const formats = {
-  e4m3: { mantissaBits: 3, bias: 7, bits: 7, most: 448, nan: 0x7f },
-  e5m2: { mantissaBits: 2, bias: 15, bits: 7, most: 57344, nan: 0x7f },
-  e2m3: { mantissaBits: 3, bias: 1, bits: 5, most: 7.5, nan: 0x1f },
-  e3m2: { mantissaBits: 2, bias: 3, bits: 5, most: 28, nan: 0x1f },
+  e4m3: { mantissaBits: 3, bias: 7, bits: 7, max: 448, nan: 0x7f },
+  e5m2: { mantissaBits: 2, bias: 15, bits: 7, max: 57344, nan: 0x7f },
+  e2m3: { mantissaBits: 3, bias: 1, bits: 5, max: 7.5, nan: 0x1f },
+  e3m2: { mantissaBits: 2, bias: 3, bits: 5, max: 28, nan: 0x1f },
 } as const satisfies Record<string, Format>;
 export type SmallFloat = keyof typeof formats;
 type Name = SmallFloat;
@@ -36,24 +36,24 @@ const nameOf = (type: `${Name}x2`): Name => type.slice(0, -2) as Name;
 const i32 = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
 /** The f32 bits of a power of two. */
 const power = (exponent: number): number => (exponent + 127) * 2 ** 23;
-const bitsOfSingle = (value: number): number => new Uint32Array(Float32Array.of(value).buffer)[0]!;
+const bitsOfFloat = (value: number): number => new Uint32Array(Float32Array.of(value).buffer)[0]!;
 
 /** An f32 in a small format, as an i32. */
 function encoded(ir: RowBuilder, name: Name, a: Value, relu: true | undefined): Value {
-  const { mantissaBits, bias, bits, most, nan } = formats[name];
+  const { mantissaBits, bias, bits, max, nan } = formats[name];
   const value = rectify(ir, a, relu);
   const size = ir.fabs(value);
-  const isBeyond = ir.fcmp(size, ir.const('f32', bitsOfSingle(most)), { pred: 'ogt' });
-  const limited = ir.select(isBeyond, ir.const('f32', bitsOfSingle(most)), size);
+  const isBeyond = ir.fcmp(size, ir.const('f32', bitsOfFloat(max)), { pred: 'ogt' });
+  const limited = ir.select(isBeyond, ir.const('f32', bitsOfFloat(max)), size);
   const sign = ir.shl(ir.lshr(ir.bitcast('i32', value), i32(ir, 31)), i32(ir, bits));
-  const small = ir.or(roundedSize(ir, limited, mantissaBits, bias), sign);
+  const small = ir.or(roundedMagnitude(ir, limited, mantissaBits, bias), sign);
   return ir.select(ir.fcmp(a, a, { pred: 'uno' }), i32(ir, nan), small);
 }
 
 /**
  * A magnitude rounded to `mantissaBits`, ties to even: on its bits, or for a subnormal result by adding a number with the same last place.
  */
-function roundedSize(ir: RowBuilder, size: Value, mantissaBits: number, bias: number): Value {
+function roundedMagnitude(ir: RowBuilder, size: Value, mantissaBits: number, bias: number): Value {
   const dropped = 23 - mantissaBits;
   const word = ir.bitcast('i32', size);
   const last = ir.and(ir.lshr(word, i32(ir, dropped)), i32(ir, 1));
@@ -107,7 +107,7 @@ function decodedPair(ir: RowBuilder, name: Name, a: Value, relu: true | undefine
 }
 
 /** The halves of a register as f32, the upper first. */
-function asSingles(ir: RowBuilder, a: Value): readonly [Value, Value] {
+function asFloats(ir: RowBuilder, a: Value): readonly [Value, Value] {
   const [low, high] = lowAndHigh(ir, 'f16x2', a);
   return [ir.fpext('f32', high), ir.fpext('f32', low)];
 }
@@ -155,7 +155,7 @@ export const smallFloatRows = [
     doc: 'Two halves as 8-bit floats.',
     source,
     status: 'exact',
-    lower: ({ a }, { type, relu }, ir) => encodedPair(ir, nameOf(type), ...asSingles(ir, a), relu),
+    lower: ({ a }, { type, relu }, ir) => encodedPair(ir, nameOf(type), ...asFloats(ir, a), relu),
     cases: () => [
       { form: 'cvt.rn.satfinite.e4m3x2.f16x2', a: 0x3c00c000, d: 0x38c0, why: '1 above -2' },
       { form: 'cvt.rn.satfinite.e4m3x2.f16x2', a: 0xfc000400, d: 0xfe00, why: '-infinity, and 2^-14, below half of the smallest' },

@@ -59,7 +59,7 @@ const shapes: readonly Shape[] = [
 ];
 
 /** The part indices of a selector, lowest first; the default selects those of a, or of b. */
-function chosen(word: string | undefined, { count }: Shape, isB: boolean): readonly number[] {
+function selectedParts(word: string | undefined, { count }: Shape, isB: boolean): readonly number[] {
   if (word === undefined) return Array.from({ length: count }, (_, i) => i + (isB ? count : 0));
   return [...word.slice(1)].reverse().map(Number);
 }
@@ -67,17 +67,19 @@ function chosen(word: string | undefined, { count }: Shape, isB: boolean): reado
 /** The parts of one operand, from both registers, by its selector. */
 function partsOf(ir: RowBuilder, shape: Shape, name: 'a' | 'b', a: Value, b: Value, type: string): readonly Value[] {
   const { bits, count } = shape;
-  return chosen(ir.part(name), shape, name === 'b').map((i) => extended(ir, i < count ? a : b, type, { bits, from: bits * (i % count) }));
+  return selectedParts(ir.part(name), shape, name === 'b').map((i) =>
+    extended(ir, i < count ? a : b, type, { bits, from: bits * (i % count) }),
+  );
 }
 
 /** The result parts that are written. */
-const counting = (ir: RowBuilder, { count }: Shape): readonly boolean[] =>
+const writtenParts = (ir: RowBuilder, { count }: Shape): readonly boolean[] =>
   Array.from({ length: count }, (_, i) => ir.part('d')?.slice(1).includes(String(i)) ?? true);
 
 /** The packed results; c supplies the parts that are not written. */
 function sideBySide(ir: RowBuilder, shape: Shape, results: readonly Value[], c: Value): Value {
   const { bits } = shape;
-  const counts = counting(ir, shape);
+  const counts = writtenParts(ir, shape);
   const field = (i: number): number => (2 ** bits - 1) * 2 ** (bits * i);
   const others = counts.reduce((sum, holds, i) => (holds ? sum : sum + field(i)), 0);
   return results.reduce(
@@ -92,7 +94,7 @@ function sideBySide(ir: RowBuilder, shape: Shape, results: readonly Value[], c: 
 
 /** c plus the written results. */
 const summed = (ir: RowBuilder, shape: Shape, results: readonly Value[], c: Value): Value =>
-  results.filter((_, i) => counting(ir, shape)[i]).reduce((sum, result) => ir.add(sum, ir.trunc('i32', result)), c);
+  results.filter((_, i) => writtenParts(ir, shape)[i]).reduce((sum, result) => ir.add(sum, ir.trunc('i32', result)), c);
 
 interface Lanewise {
   readonly name: 'vadd' | 'vsub' | 'vavrg' | 'vabsdiff' | 'vmin' | 'vmax';

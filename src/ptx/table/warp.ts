@@ -9,7 +9,7 @@ import { type RowBuilder, row, type Withdrawn } from '../model/row.ts';
 const masked = { ptx: 6, sm: 30 } as const;
 const volta = { ptx: 6, sm: 70 } as const;
 /** Instructions without `.sync`: from sm_70 on no hardware guarantees which threads of a warp execute together. */
-const parted = (instead: string): Withdrawn => ({
+const withdrawnWithoutSync = (instead: string): Withdrawn => ({
   sm: 70,
   refused: 'it applies to the threads of a warp that execute together, which no hardware guarantees from sm_70 on',
   instead,
@@ -24,9 +24,9 @@ const not = (ir: RowBuilder, predicate: Value): Value => ir.xor(predicate, ir.co
 const votes = (ir: RowBuilder, predicate: Value, mask: Value): Value => ir.and(ir.ballot('i32', predicate), mask);
 const isNone = (ir: RowBuilder, lanes: Value): Value => ir.icmp(lanes, word(ir, 0), { pred: 'eq' });
 /** The threads of a mask that have not exited. */
-const present = (ir: RowBuilder, mask: Value): Value => votes(ir, ir.const('i1', 1), mask);
+const activeLanes = (ir: RowBuilder, mask: Value): Value => votes(ir, ir.const('i1', 1), mask);
 /** The index of the lowest lane in a mask. */
-const lowest = (ir: RowBuilder, lanes: Value): Value => ir.clz(ir.bitrev(lanes));
+const lowestLane = (ir: RowBuilder, lanes: Value): Value => ir.clz(ir.bitrev(lanes));
 
 /** The source lane, and whether it is valid; the names are the manual's. */
 function sourceLane(ir: RowBuilder, mode: 'up' | 'down' | 'bfly' | 'idx', b: Value, c: Value): { j: Value; p: Value } {
@@ -52,7 +52,7 @@ function exchange(ir: RowBuilder, mode: 'up' | 'down' | 'bfly' | 'idx', a: Value
 }
 
 /** The vote of the threads of a mask. */
-function judge(ir: RowBuilder, mode: 'all' | 'any' | 'uni', a: Value, mask: Value): Value {
+function vote(ir: RowBuilder, mode: 'all' | 'any' | 'uni', a: Value, mask: Value): Value {
   const none = isNone(ir, votes(ir, a, mask));
   if (mode === 'any') return not(ir, none);
   const all = isNone(ir, votes(ir, not(ir, a), mask));
@@ -60,9 +60,9 @@ function judge(ir: RowBuilder, mode: 'all' | 'any' | 'uni', a: Value, mask: Valu
 }
 
 /** The lanes with the same bits as this one, by one vote per bit. */
-function sameAs(ir: RowBuilder, a: Value, mask: Value): Value {
+function matchingLanes(ir: RowBuilder, a: Value, mask: Value): Value {
   const type = ir.typeOf(a);
-  let lanes = present(ir, mask);
+  let lanes = activeLanes(ir, mask);
   for (let bit = 0; bit < (type === 'i64' ? 64 : 32); bit++) {
     const isSet = ir.icmp(ir.and(a, ir.const(type, 1n << BigInt(bit))), ir.const(type, 0), { pred: 'ne' });
     const set = ir.ballot('i32', isSet);
@@ -72,8 +72,8 @@ function sameAs(ir: RowBuilder, a: Value, mask: Value): Value {
 }
 
 /** Whether all lanes have the bits of the lowest lane, 32 bits at a time. */
-function agree(ir: RowBuilder, a: Value, mask: Value): Value {
-  const first = lowest(ir, present(ir, mask));
+function isUniform(ir: RowBuilder, a: Value, mask: Value): Value {
+  const first = lowestLane(ir, activeLanes(ir, mask));
   const words = ir.typeOf(a) === 'i64' ? [ir.trunc('i32', a), ir.trunc('i32', ir.lshr(a, ir.const('i64', 32)))] : [a];
   const differs = words.map((each) => ir.icmp(each, ir.shuffle(each, first), { pred: 'ne' }));
   return isNone(ir, votes(ir, differs.length > 1 ? ir.or(differs[0]!, differs[1]!) : differs[0]!, mask));
@@ -107,7 +107,7 @@ export const warpRows = [
     values: { mode: ['up', 'down', 'bfly', 'idx'] },
     types: { d: 'b32', p: 'pred', a: 'b32', b: 'b32', c: 'b32' },
     since: { ptx: 3, sm: 30 },
-    withdrawn: parted('name the threads by a mask: `shfl.sync`, which is `__shfl_sync()`'),
+    withdrawn: withdrawnWithoutSync('name the threads by a mask: `shfl.sync`, which is `__shfl_sync()`'),
     doc: `The value of another lane of the warp, as for \`shfl.sync\`. ${inStep}`,
     source: '9.7.9.5',
     status: 'exact',
@@ -144,7 +144,7 @@ export const warpRows = [
     isCollective: true,
     lower({ a, b }, { mode }, ir) {
       ir.members(b);
-      return judge(ir, mode, a, b);
+      return vote(ir, mode, a, b);
     },
     cases: () => [
       { form: 'vote.sync.all.pred', a: 1, b: 1, d: 1, why: 'true for the only thread' },
@@ -175,12 +175,12 @@ export const warpRows = [
     values: { mode: ['all', 'any', 'uni'] },
     types: { d: 'pred', a: 'pred' },
     since: { ptx: 1.2, sm: 12 },
-    withdrawn: parted('name the threads by a mask: `vote.sync`, which is `__all_sync()` or `__any_sync()`'),
+    withdrawn: withdrawnWithoutSync('name the threads by a mask: `vote.sync`, which is `__all_sync()` or `__any_sync()`'),
     doc: `Whether a predicate holds for all threads, for any, or is the same for all. ${inStep}`,
     source: '9.7.13.8',
     status: 'exact',
     isCollective: true,
-    lower: ({ a }, { mode }, ir) => judge(ir, mode, a, word(ir, -1)),
+    lower: ({ a }, { mode }, ir) => vote(ir, mode, a, word(ir, -1)),
     cases: () => [
       { form: 'vote.all.pred', a: 1, d: 1, why: 'true for the only thread' },
       { form: 'vote.any.pred', a: 0, d: 0, why: 'true for none' },
@@ -191,7 +191,7 @@ export const warpRows = [
     syntax: 'vote.ballot.b32 d, {!}a',
     types: { d: 'b32', a: 'pred' },
     since: { ptx: 2, sm: 20 },
-    withdrawn: parted('name the threads by a mask: `vote.sync.ballot`, which is `__ballot_sync()`'),
+    withdrawn: withdrawnWithoutSync('name the threads by a mask: `vote.sync.ballot`, which is `__ballot_sync()`'),
     doc: `A mask of the threads for which a predicate holds. ${inStep}`,
     source: '9.7.13.8',
     status: 'exact',
@@ -214,7 +214,7 @@ export const warpRows = [
     isCollective: true,
     lower({ a, b }, _, ir) {
       ir.members(b);
-      return sameAs(ir, a, b);
+      return matchingLanes(ir, a, b);
     },
     cases: () => [
       { form: 'match.any.sync.b32', a: 5, b: 1, d: 1, why: 'a thread matches itself' },
@@ -233,8 +233,8 @@ export const warpRows = [
     isCollective: true,
     lower({ a, b }, _, ir) {
       ir.members(b);
-      const p = agree(ir, a, b);
-      return { d: ir.select(p, present(ir, b), word(ir, 0)), p };
+      const p = isUniform(ir, a, b);
+      return { d: ir.select(p, activeLanes(ir, b), word(ir, 0)), p };
     },
     cases: () => [
       { form: 'match.all.sync.b32', a: 5, b: 1, d: 1, p: 1, why: 'uniform in a single thread' },
@@ -305,7 +305,7 @@ export const warpRows = [
     isCollective: true,
     lower({ a }, _, ir) {
       ir.members(a);
-      const d = lowest(ir, present(ir, a));
+      const d = lowestLane(ir, activeLanes(ir, a));
       return { d, p: ir.icmp(d, laneOf(ir), { pred: 'eq' }) };
     },
     cases: () => [

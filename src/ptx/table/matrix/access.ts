@@ -10,7 +10,7 @@ import type { Fragment, Place } from './fragments.ts';
 import { type Coordinate, coordinatesOf, numberOf } from './lanes.ts';
 
 /** The type of a fragment's register. */
-export type Held = 'f32' | 'f64' | 'i32';
+export type RegisterType = 'f32' | 'f64' | 'i32';
 
 export interface Image {
   readonly pointer: Value;
@@ -58,7 +58,7 @@ function addresses(ir: RowBuilder, fragment: Fragment, { pointer, layout, stride
 const offsetBy = (ir: RowBuilder, pointer: Value, bytes: number): Value => (bytes === 0 ? pointer : ir.ptradd(pointer, i64(ir, bytes)));
 
 /** Loads the registers of a fragment. Registers with the same content are loaded once. */
-export function loadFragment(ir: RowBuilder, fragment: Fragment, image: Image, type: Held): Value[] {
+export function loadFragment(ir: RowBuilder, fragment: Fragment, image: Image, type: RegisterType): Value[] {
   const places = addresses(ir, fragment, image);
   const known = new Map<Value, Value>();
   return Array.from({ length: fragment.registers }, (_, register) => {
@@ -69,7 +69,7 @@ export function loadFragment(ir: RowBuilder, fragment: Fragment, image: Image, t
   });
 }
 
-const whole = (type: Held): { align: number; volatile: boolean } => ({ align: type === 'f64' ? 8 : 4, volatile: false });
+const whole = (type: RegisterType): { align: number; volatile: boolean } => ({ align: type === 'f64' ? 8 : 4, volatile: false });
 
 function loadParts(ir: RowBuilder, { bits }: Fragment, places: Addresses, register: number): Value {
   const access = { align: bits / 8, volatile: false };

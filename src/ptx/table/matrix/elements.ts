@@ -61,7 +61,7 @@ export interface Sum {
 }
 
 /** The dot product plus an element of c. */
-export function summed(
+export function addProducts(
   ir: RowBuilder,
   { element, rounding = 'rn', isSaturated }: Sum,
   pairs: readonly (readonly [Value, Value])[],

@@ -10,7 +10,7 @@ import type { Fragment, Place } from './fragments.ts';
 export type Coordinate = 0 | 1 | { readonly lane: number };
 
 /** The location of an element, for the reading lane. */
-export interface Whereabouts {
+export interface Location {
   readonly lane: readonly Coordinate[];
   readonly register: readonly Coordinate[];
   readonly part: readonly Coordinate[];
@@ -28,7 +28,7 @@ export function coordinatesOf(along: readonly Place[], register: number, part: n
 }
 
 /** The location of an element. Lane bits without an element bit are those of the reading lane. */
-export function whereabouts(fragment: Fragment, row: readonly Coordinate[], column: readonly Coordinate[]): Whereabouts {
+export function locationOf(fragment: Fragment, row: readonly Coordinate[], column: readonly Coordinate[]): Location {
   const lane = Array.from({ length: 5 }, (_, i) => own(i));
   const register: Coordinate[] = [];
   const part: Coordinate[] = [];
@@ -45,14 +45,14 @@ export function whereabouts(fragment: Fragment, row: readonly Coordinate[], colu
 const filled = (bits: readonly (Coordinate | undefined)[]): Coordinate[] => Array.from(bits, (bit) => bit ?? 0);
 
 /** A per-block cache of values by key. Threads do not diverge within a block, so that one value per block is enough. */
-const known = new WeakMap<object, Map<string, Value>>();
+const blockCache = new WeakMap<object, Map<string, Value>>();
 
 /** The cached value of a block, computed on first use. */
-export function once(ir: RowBuilder, name: string, make: () => Value): Value {
-  let values = known.get(ir.block);
+export function cached(ir: RowBuilder, name: string, make: () => Value): Value {
+  let values = blockCache.get(ir.block);
   if (!values) {
     values = new Map();
-    known.set(ir.block, values);
+    blockCache.set(ir.block, values);
   }
   const found = values.get(name) ?? make();
   values.set(name, found);
@@ -60,13 +60,13 @@ export function once(ir: RowBuilder, name: string, make: () => Value): Value {
 }
 
 const word = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
-export const laneOf = (ir: RowBuilder): Value => once(ir, 'lane', () => ir.sreg('i32', { name: 'laneid' }));
+export const laneOf = (ir: RowBuilder): Value => cached(ir, 'lane', () => ir.sreg('i32', { name: 'laneid' }));
 
 const textOf = (bits: readonly Coordinate[]): string => bits.map((bit) => (typeof bit === 'number' ? bit : `l${bit.lane}`)).join(' ');
 
 /** The number formed by some bits; adjacent lane bits are moved together. */
 export function numberOf(ir: RowBuilder, bits: readonly Coordinate[]): Value {
-  return once(ir, `number ${textOf(bits)}`, () => {
+  return cached(ir, `number ${textOf(bits)}`, () => {
     const masks = new Map<number, number>();
     let fixed = 0;
     for (const [to, bit] of bits.entries()) {
@@ -85,24 +85,24 @@ function shifted(ir: RowBuilder, by: number): Value {
 }
 
 /** Whether a bit of the lane is set. */
-export function holds(ir: RowBuilder, bit: number): Value {
-  return once(ir, `bit ${bit}`, () => ir.icmp(ir.and(laneOf(ir), word(ir, 1 << bit)), word(ir, 0), { pred: 'ne' }));
+export function isLaneBitSet(ir: RowBuilder, bit: number): Value {
+  return cached(ir, `bit ${bit}`, () => ir.icmp(ir.and(laneOf(ir), word(ir, 1 << bit)), word(ir, 0), { pred: 'ne' }));
 }
 
 const isOwn = (lane: readonly Coordinate[]): boolean => lane.every((bit, i) => typeof bit !== 'number' && bit.lane === i);
 
 /** A per-block record of shuffles: the source value and the source lane of each result. */
-const asked = new WeakMap<object, Map<Value, { readonly value: Value; readonly lane: readonly Coordinate[] }>>();
+const shuffles = new WeakMap<object, Map<Value, { readonly value: Value; readonly lane: readonly Coordinate[] }>>();
 
 /** Reads a value of another lane. If that value is a shuffle result itself, reads from the original lane. */
 export function fromLane(ir: RowBuilder, value: Value, lane: readonly Coordinate[]): Value {
-  const known = asked.get(ir.block)?.get(unwrapped(ir, value));
-  if (known && ir.typeOf(known.value) === ir.typeOf(value)) return fromLane(ir, known.value, through(known.lane, lane));
+  const known = shuffles.get(ir.block)?.get(unwrapped(ir, value));
+  if (known && ir.typeOf(known.value) === ir.typeOf(value)) return fromLane(ir, known.value, composeLanes(known.lane, lane));
   if (isOwn(lane)) return value;
   const from = numberOf(ir, lane);
-  const told = once(ir, `${value} of ${textOf(lane)}`, () => ir.shuffle(value, from));
-  asked.set(ir.block, (asked.get(ir.block) ?? new Map()).set(told, { value, lane }));
-  return told;
+  const shuffled = cached(ir, `${value} of ${textOf(lane)}`, () => ir.shuffle(value, from));
+  shuffles.set(ir.block, (shuffles.get(ir.block) ?? new Map()).set(shuffled, { value, lane }));
+  return shuffled;
 }
 
 /** The value behind bit casts. */
@@ -113,24 +113,24 @@ function unwrapped(ir: RowBuilder, value: Value): Value {
 }
 
 /** Composes two lane mappings. */
-const through = (asked: readonly Coordinate[], lane: readonly Coordinate[]): Coordinate[] =>
+const composeLanes = (asked: readonly Coordinate[], lane: readonly Coordinate[]): Coordinate[] =>
   asked.map((bit) => (typeof bit === 'number' ? bit : lane[bit.lane]!));
 
 /** Selects one of several values by the bits of an index; bits of the lane select at run time. */
-export function chosen(ir: RowBuilder, bits: readonly Coordinate[], pick: (index: number) => Value): Value {
+export function selectByIndex(ir: RowBuilder, bits: readonly Coordinate[], pick: (index: number) => Value): Value {
   const at = bits.findIndex((bit) => typeof bit !== 'number');
   if (at < 0) return pick(bits.reduce<number>((sum, bit, i) => sum + (bit === 1 ? 2 ** i : 0), 0));
   const { lane } = bits[at] as { lane: number };
   const [no, yes] = ([0, 1] as const).map((bit) =>
-    chosen(
+    selectByIndex(
       ir,
       bits.map((each, i) => (i === at ? bit : each)),
       pick,
     ),
   ) as [Value, Value];
-  return once(ir, `${yes} or ${no} by ${lane}`, () => ir.select(holds(ir, lane), yes, no));
+  return cached(ir, `${yes} or ${no} by ${lane}`, () => ir.select(isLaneBitSet(ir, lane), yes, no));
 }
 
 /** The register of a fragment that contains an element. */
-export const registerAt = (ir: RowBuilder, registers: readonly Value[], { lane, register }: Whereabouts): Value =>
-  chosen(ir, register, (index) => fromLane(ir, registers[index]!, lane));
+export const registerAt = (ir: RowBuilder, registers: readonly Value[], { lane, register }: Location): Value =>
+  selectByIndex(ir, register, (index) => fromLane(ir, registers[index]!, lane));

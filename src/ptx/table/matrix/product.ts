@@ -1,9 +1,9 @@
 /** `d = a * b + c` by a warp: each thread reads the rows of a and the columns of b for its elements of d from the lanes that hold them. */
 import type { Value } from '../../../ir/index.ts';
 import type { RowBuilder } from '../../model/row.ts';
-import { addedTo, factorIn, numberIn, packed, type Sum, summed } from './elements.ts';
+import { addedTo, addProducts, factorIn, numberIn, packed, type Sum } from './elements.ts';
 import type { Element, Fragment } from './fragments.ts';
-import { bitsOf, type Coordinate, chosen, coordinatesOf, numberOf, once, registerAt, whereabouts } from './lanes.ts';
+import { bitsOf, type Coordinate, cached, coordinatesOf, locationOf, numberOf, registerAt, selectByIndex } from './lanes.ts';
 
 /** A matrix of a product: its layout, its element type, and the thread's registers. */
 export interface Matrix {
@@ -29,7 +29,7 @@ export function positionsOf({ row, column, registers, bits, registerBits }: Frag
   });
 }
 
-const reads = { number: numberIn, factor: factorIn };
+const readElement = { number: numberIn, factor: factorIn };
 
 /** An element for the reading lane, as a number or as a tile factor. */
 export function elementOf(
@@ -37,14 +37,14 @@ export function elementOf(
   { fragment, element, registers }: Matrix,
   row: readonly Coordinate[],
   column: readonly Coordinate[],
-  as: keyof typeof reads = 'number',
+  as: keyof typeof readElement = 'number',
 ): Value {
-  const at = whereabouts(fragment, row, column);
+  const at = locationOf(fragment, row, column);
   const register = registerAt(ir, registers, at);
   const isFixed = at.part.every((bit) => typeof bit === 'number');
   const name = `${as} ${element} ${register} ${isFixed ? at.part.join('') : JSON.stringify(at.part)}`;
-  return once(ir, name, () =>
-    reads[as](ir, element, register, isFixed ? chosen(ir, at.part, (part) => ir.const('i32', part)) : numberOf(ir, at.part)),
+  return cached(ir, name, () =>
+    readElement[as](ir, element, register, isFixed ? selectByIndex(ir, at.part, (part) => ir.const('i32', part)) : numberOf(ir, at.part)),
   );
 }
 
@@ -56,7 +56,7 @@ export function product(ir: RowBuilder, { a, b, c, d, k }: Product): Value[] {
       const along = bitsOf(at, depth);
       return [elementOf(ir, a, row, along), elementOf(ir, b, along, column)] as const;
     });
-    return summed(ir, d, pairs, elementOf(ir, c, row, column));
+    return addProducts(ir, d, pairs, elementOf(ir, c, row, column));
   });
   return packed(ir, d.element, elements);
 }

@@ -8,7 +8,7 @@ import { matrixLayout, matrixSize } from '../../../ir/types.ts';
 import type { RowBuilder } from '../../model/row.ts';
 import { packed } from './elements.ts';
 import type { Fragment, Place } from './fragments.ts';
-import { bitsOf, type Coordinate, coordinatesOf, registerAt, whereabouts } from './lanes.ts';
+import { bitsOf, type Coordinate, coordinatesOf, locationOf, registerAt } from './lanes.ts';
 import { elementOf, type Matrix, type Product, positionsOf, product } from './product.ts';
 
 const place =
@@ -22,10 +22,10 @@ const sizeOf = (along: readonly Place[]): number => 2 ** along.length;
 
 /** The registers of d: by tile products if they are enabled and applicable, else each thread computes its own elements. */
 export const productOfMatrices = (ir: RowBuilder, matrices: Product): Value[] =>
-  ir.isMmaFast && isOfTiles(matrices) ? tiledProduct(ir, matrices) : product(ir, matrices);
+  ir.isMmaFast && isTileable(matrices) ? tiledProduct(ir, matrices) : product(ir, matrices);
 
 /** Whether a product is suitable for tiles: floats, with k a multiple of 8. All others use the exact form. */
-function isOfTiles({ a, b, d, k }: Product): boolean {
+function isTileable({ a, b, d, k }: Product): boolean {
   const isShort = [a, b].every(({ element }) => ['f16', 'bf16', 'tf32', 'e4m3', 'e5m2'].includes(element));
   return isShort && (d.element === 'f16' || d.element === 'f32') && k >= matrixSize && (d.rounding ?? 'rn') === 'rn';
 }
@@ -52,12 +52,18 @@ function tiledProduct(ir: RowBuilder, matrices: Product): Value[] {
 /** Whether neighbors in a row of c are in one register of a thread or in two, as they are in tiles. */
 const isUpright = ({ c }: Product): boolean => c.fragment.column[0]!.of !== 'lane';
 
-const turned = <T extends { readonly fragment: Fragment }>(matrix: T): T => ({
+const transposedMatrix = <T extends { readonly fragment: Fragment }>(matrix: T): T => ({
   ...matrix,
   fragment: { ...matrix.fragment, row: matrix.fragment.column, column: matrix.fragment.row },
 });
 /** The transposed product. */
-const transposed = ({ a, b, c, d, k }: Product): Product => ({ a: turned(b), b: turned(a), c: turned(c), d: turned(d), k });
+const transposed = ({ a, b, c, d, k }: Product): Product => ({
+  a: transposedMatrix(b),
+  b: transposedMatrix(a),
+  c: transposedMatrix(c),
+  d: transposedMatrix(d),
+  k,
+});
 
 type Tile = readonly [index: number, count: number];
 
@@ -91,5 +97,5 @@ function registersOf(ir: RowBuilder, tiles: readonly Value[], [rows, columns]: r
   const perRegister = 2 - inRegister;
   return positionsOf(d.fragment)
     .filter((_, i) => i % perRegister === 0)
-    .map(({ row, column }) => registerAt(ir, registers, whereabouts(laid, row, column)));
+    .map(({ row, column }) => registerAt(ir, registers, locationOf(laid, row, column)));
 }

@@ -3,7 +3,7 @@ import type { Value } from '../../../ir/index.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../../model/row.ts';
 import { joined } from '../halves.ts';
 import { mmaFragment, type Place } from './fragments.ts';
-import { type Coordinate, coordinatesOf, fromLane, numberOf, registerAt, whereabouts } from './lanes.ts';
+import { type Coordinate, coordinatesOf, fromLane, locationOf, numberOf, registerAt } from './lanes.ts';
 
 /** The layout of a tile: that of the factor a in a product of halves. */
 const tile = mmaFragment('a', 'm8n8k8', 'f16');
@@ -96,7 +96,7 @@ export const tileRows = (): readonly Row[] => [
     isCollective: true,
     lower({ a }, _, ir) {
       const [low, high] = [0, 1].map((part) => {
-        const from = whereabouts(tile, placesOf(tile.column, part), placesOf(tile.row, part));
+        const from = locationOf(tile, placesOf(tile.column, part), placesOf(tile.row, part));
         return halfOf(ir, registerAt(ir, [a], from), numberOf(ir, from.part));
       }) as [Value, Value];
       return joined(ir, low, high);

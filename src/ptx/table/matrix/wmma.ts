@@ -3,7 +3,7 @@ import type { Value } from '../../../ir/index.ts';
 import { type AddressOperand, type AnyModifiers, type Row, type RowBuilder, row, type Since } from '../../model/row.ts';
 import type { Rounding } from '../compose.ts';
 import { spaceOf } from '../spaces.ts';
-import { type Held, loadFragment, storeFragment } from './access.ts';
+import { loadFragment, type RegisterType, storeFragment } from './access.ts';
 import { type Element, type Fragment, type Role, sizesOf, wmmaFragment } from './fragments.ts';
 import {
   ampere,
@@ -76,7 +76,7 @@ function imageOf(ir: RowBuilder, role: Role, { p, stride }: Access, m: AnyModifi
   return { pointer, layout, stride: stride ?? ir.const('i32', layout === 'row' ? columns : rows) };
 }
 
-const heldAs = (held: Kind['held']): Held => (held === 'f32' || held === 'f64' ? held : 'i32');
+const heldAs = (held: Kind['held']): RegisterType => (held === 'f32' || held === 'f64' ? held : 'i32');
 
 const loadRow = (role: Role, { shape, type, since, what, held, layout }: Kind) =>
   row({

@@ -297,29 +297,29 @@ const redRows = (): readonly Row[] => [
   }),
 ];
 
-const later = refusedGroup({ since: hopper, source: '9.7.13.7', status: asynchronous });
+const asynchronousAtomic = refusedGroup({ since: hopper, source: '9.7.13.7', status: asynchronous });
 const mechanism = { a: 'b64', m: 'b64' } as const;
 
 const asyncRows = (): readonly Row[] => [
-  later({
+  asynchronousAtomic({
     syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type [a], b, [m]',
     values: { op: ['inc', 'dec', 'add', 'min', 'max'], type: ['u32', 's32'] },
     excludes: [{ op: ['inc', 'dec'], type: ['s32'] }],
     types: mechanism,
     doc: 'Asynchronously combines memory of a block of the cluster with a number.',
   }),
-  later({
+  asynchronousAtomic({
     syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.b32 [a], b, [m]',
     values: { op: ['and', 'or', 'xor'] },
     types: { ...mechanism, b: 'b32' },
     doc: 'Asynchronously combines memory of a block of the cluster with bits.',
   }),
-  later({
+  asynchronousAtomic({
     syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.u64 [a], b, [m]',
     types: { ...mechanism, b: 'u64' },
     doc: 'Asynchronously adds 64 bits to memory of a block of the cluster.',
   }),
-  later({
+  asynchronousAtomic({
     syntax: 'red.async{.mmio}.release.gpu{.global}.add.type [a], b',
     values: { type: ['u32', 's32', 'u64', 's64'] },
     types: { a: 'b64' },

@@ -2,19 +2,19 @@
 import type { Refusal, Row } from '../../model/row.ts';
 import { refusedGroup } from './refuse.ts';
 
-const ofAPart: Refusal = {
+const partialBarrier: Refusal = {
   refused: 'AIR only has barriers at which all threads of a threadgroup wait',
   instead: 'wait with `bar.sync 0`, which is `__syncthreads()`',
 };
-const ofAClusters: Refusal = {
+const clusterBarrier: Refusal = {
   refused: 'Metal has no clusters of threadgroups, and so no barrier of a cluster',
   instead: 'end the kernel where blocks wait for each other, and launch another one',
 };
 
 const old = { ptx: 2, sm: 20 } as const;
 const recent = { ptx: 6, sm: 30 } as const;
-const arrival = refusedGroup({ since: old, source: '9.7.13.1', status: ofAPart });
-const cluster = refusedGroup({ since: { ptx: 7.8, sm: 90 }, source: '9.7.13.3', status: ofAClusters });
+const arrival = refusedGroup({ since: old, source: '9.7.13.1', status: partialBarrier });
+const cluster = refusedGroup({ since: { ptx: 7.8, sm: 90 }, source: '9.7.13.3', status: clusterBarrier });
 const numbers = { a: 'u32', b: 'u32' } as const;
 
 export const refusedBarrierRows = (): readonly Row[] => [
