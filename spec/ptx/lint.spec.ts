@@ -1,4 +1,4 @@
-/** Lints: each by a body in which `^` marks where the caret must stand; and none where a compiler wrote the code. */
+/** Lints: one body each, with `^` at the position of the caret; none in compiler output. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -26,7 +26,7 @@ function said(text: string, options: CompileOptions = { lints: true }): string[]
   });
 }
 
-/** Kernels with a mark, and what must be said there and nowhere else. */
+/** Kernels with a mark, and the only diagnostic expected, at the mark. */
 const lints: readonly (readonly [why: string, text: string, code: string, message: string])[] = [
   [
     'never written',

@@ -1,4 +1,6 @@
-/** Refused forms of arithmetic and data movement are legal PTX: NVIDIA's assembler takes each, for one version and architecture at least. */
+/**
+ * Refused forms of arithmetic and data movement are legal PTX: NVIDIA's assembler accepts each for at least one version and architecture.
+ */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { need } from '../support/need.ts';
@@ -8,7 +10,7 @@ import { refusedByAll, sampled, type Trial, testReasons } from './refused-judge.
 const test = suite('ptx/refused-data');
 
 const trial: Trial = {
-  most: 60,
+  max: 60,
   textsOf: refusedTexts,
   functions: '',
   declarations,

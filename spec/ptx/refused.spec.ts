@@ -1,4 +1,4 @@
-/** Rows of what is refused are of legal PTX: NVIDIA's assembler takes their forms, for one version and architecture at least. */
+/** Refused rows are legal PTX: NVIDIA's assembler accepts their forms for at least one version and architecture. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Row } from '../../src/ptx/model/row.ts';
@@ -18,7 +18,7 @@ const otherRows = (): readonly Row[] => {
 };
 
 const trial: Trial = {
-  most: 400,
+  max: 400,
   textsOf: refusedText,
   functions,
   declarations: `${declarations}\nL:`,
