@@ -1,4 +1,4 @@
-/** What others' compilers have kernels say of themselves: inputs that no register holds, and what is refused by name. */
+/** Kernel metadata of other compilers: inputs that are no special register, and refusals by name. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { raiseModule, validateAir } from '../../src/air/index.ts';

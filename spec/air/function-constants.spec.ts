@@ -1,4 +1,4 @@
-/** Function constants: values that a caller gives by name or number, what constructors make of them, and parameters that depend on them. */
+/** Function constants: values by name or number, constructors that derive others from them, and conditional parameters. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type GivenConstant, reflectModule } from '../../src/air/index.ts';
@@ -11,7 +11,7 @@ import { need } from '../support/need.ts';
 
 const test = suite('air function constants');
 
-const initialised = 'internal unnamed_addr addrspace(2) externally_initialized constant';
+const initialized = 'internal unnamed_addr addrspace(2) externally_initialized constant';
 const section = 'section "air.fc_initializer"';
 
 /** A kernel as Apple's compiler writes it: constants of several types, of which one need not be given. */
@@ -31,10 +31,10 @@ const text = `${airModule(
   %twice = load i32, i32 addrspace(2)* @sum
   %a3 = getelementptr i32, i32 addrspace(1)* %p0, i64 3
   store i32 %twice, i32 addrspace(1)* %a3, align 4`,
-  `@scale.MTL_FC_INIT_3_f = ${initialised} float undef, ${section}, align 4
-@count.MTL_FC_INIT_4_s = ${initialised} i16 undef, ${section}, align 2
-@flag.MTL_FC_INIT_5_b = ${initialised} i8 undef, ${section}, align 1
-@steps.MTL_FC_INIT_6_Dv3_j = ${initialised} <3 x i32> undef, ${section}, align 16
+  `@scale.MTL_FC_INIT_3_f = ${initialized} float undef, ${section}, align 4
+@count.MTL_FC_INIT_4_s = ${initialized} i16 undef, ${section}, align 2
+@flag.MTL_FC_INIT_5_b = ${initialized} i8 undef, ${section}, align 1
+@steps.MTL_FC_INIT_6_Dv3_j = ${initialized} <3 x i32> undef, ${section}, align 16
 @scale = internal unnamed_addr addrspace(2) global float undef, align 4
 @count = internal unnamed_addr addrspace(2) global i16 undef, align 2
 @flag_defined = internal unnamed_addr addrspace(2) global i8 undef, align 1
@@ -73,7 +73,7 @@ out:
 !53 = !{<3 x i32> addrspace(2)* @steps.MTL_FC_INIT_6_Dv3_j, !"uint3", !"steps", i32 6, i1 true}
 `;
 
-/** What four words hold afterwards, or what was said. */
+/** The four result integers, or the diagnostics. */
 function launched(metallib: Uint8Array, constants: readonly GivenConstant[], words = 4): number[] | string {
   const diagnostics = new Diagnostics();
   const device = openCpuDevice();
@@ -163,7 +163,7 @@ end:`;
   const conditional = airModule(
     [buffer, buffer],
     body,
-    `@on.MTL_FC_INIT_0_b = ${initialised} i8 undef, ${section}, align 1
+    `@on.MTL_FC_INIT_0_b = ${initialized} i8 undef, ${section}, align 1
 @pred = internal addrspace(2) global i8 0, align 1
 @llvm.global_ctors = appending global [1 x { i32, void ()*, i8* }] [{ i32, void ()*, i8* } { i32 65535, void ()* @init, i8* null }]
 declare i8 @air.normalize_function_constant_predicate.i8(i8)

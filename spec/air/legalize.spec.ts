@@ -1,6 +1,6 @@
 /**
- * What others learnt on real drivers, rule by rule: PTX before, AIR after, line by line. Each row says where the rule is from; the
- * rules that a finished module is held against, whoever made it, are in `rules.spec.ts`.
+ * Lessons from real drivers, one rule each: PTX, and the AIR emitted for it, line by line. Each row cites the source of its rule;
+ * `rules.spec.ts` has the rules for finished modules.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -14,7 +14,7 @@ const test = suite('air legalisation');
 interface Case {
   readonly rule: string;
   readonly source: string;
-  /** Statements of a kernel whose parameter is in `p`, declarations in front of them, and what stands before the kernel. */
+  /** Statements of a kernel with its parameter in `p`, its declarations, and the text before the kernel. */
   readonly ptx: string;
   readonly declared?: string;
   readonly before?: string;
@@ -238,7 +238,7 @@ function shown(text: string): string {
   return lines.map((line) => line.replace(/ local_unnamed_addr.*| #\d+$| +; preds = .*/, '')).join('\n');
 }
 
-/** AIR as text, or the codes and words of what was reported. */
+/** AIR as text, or the codes and messages of the diagnostics. */
 function airOf(text: string, name = 'k.ptx'): string {
   const source = new SourceFile(name, text);
   const diagnostics = new Diagnostics(source);

@@ -1,6 +1,6 @@
 /**
- * The kernel metadata against what Apple's compiler writes for the same kernel in MSL (metalfe 32023, macOS 14):
- * `kernel void vector_add(device const float *a, device const float *b, device float *c, constant uint &n, uint gid)`.
+ * The kernel metadata compared with the output of Apple's compiler for the same kernel in MSL (metalfe 32023, macOS 14): `kernel void
+ * vector_add(device const float *a, device const float *b, device float *c, constant uint &n, uint gid)`.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -92,7 +92,7 @@ test('module flags, versions and options, in Apple’s order', () => {
   ]);
   assert.equal(named(module, 'air.version').map(leaf), ['{i32 2, i32 6, i32 0}']);
   assert.equal(named(module, 'air.language_version').map(leaf), ['{!"Metal", i32 3, i32 1, i32 0}']);
-  // Precise math: PTX says where a multiply and an add may be fused.
+  // Precise math: PTX determines where a multiply and an add may be fused.
   assert.equal(named(module, 'air.compile_options').map(leaf), [
     '{!"air.compile.denorms_disable"}',
     '{!"air.compile.fast_math_disable"}',

@@ -141,7 +141,7 @@ for (const [form, widths, isSigned, word] of packs)
 const edges = [0, 1, 2, 0x7f, 0x80, 0xff, 0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0xfffffffe, 0x12345678, 0xdeadbeef, 65536, 46341];
 const pairs = edges.flatMap((x) => edges.map((y) => [x, y] as const));
 
-/** What a function of words with a struct for its result gives: sum and flag. */
+/** Sum and flag of a function that returns a struct. */
 function overflowing(name: string): [number, number][] {
   const text = airModule(
     [buffer, buffer, buffer, { type: 'i32', kind: 'air.thread_position_in_grid' }],
@@ -274,7 +274,7 @@ need(test, ['llvm-as-14'], 'llvm.fshl and fshr by 0 and the width', () => {
     }
 });
 
-/** Moves bytes within a buffer of 512 whose bytes are their own numbers, with lengths known and not. */
+/** Moves bytes within a 512-byte buffer that holds byte indices, with constant and run-time lengths. */
 function moved(call: string, declared: string, length: number): number[] {
   const text = airModule(
     [{ type: 'i8 addrspace(1)*', kind: 'air.buffer' }, buffer],
@@ -342,7 +342,7 @@ need(test, ['llvm-as-14'], 'conversions: to bool, between kinds, narrower and wi
   assert.equal([...new Int32Array(ints.buffer)], [-1, 2, -128, 127]);
 });
 
-/** The half on the wanted side of a float, by trying those next to it. */
+/** The neighboring f16 in the rounding direction, by trial. */
 function halfTowards(x: number, isFit: (half: number) => boolean): number {
   const near = f16Bits(x);
   const candidates = [near - 1, near, near + 1].filter((bits) => bits >= 0 && (bits & 0x7fff) <= 0x7c00 && isFit(f16Value(bits)));

@@ -1,6 +1,6 @@
 /**
- * C's `printf`, formats and what they print. What is expected was recorded from the GNU C library 2.36: a C program with one
- * `printf` for each row of the table, compiled by gcc. Where gcc is there, random formats are held against it as well.
+ * C's `printf`. Expected texts were recorded from the GNU C library 2.36: a C program with one `printf` per row of the table, compiled by
+ * gcc. If gcc is present, random formats are compared as well.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -164,7 +164,7 @@ for (const [format, why] of refused)
     assert.match(fault.why, why);
   });
 
-/** Reads a format, how many of two numbers come before the value, and the value, and prints it. */
+/** Reads a format, the number of leading arguments, and the value, and prints it. */
 const program = `#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +194,7 @@ interface Case {
   readonly args: readonly Argument[];
 }
 
-/** Random conversions. Flags that C leaves open for a conversion are among them; `#` with `g` is not, where the library errs. */
+/** Random conversions, including flags that C leaves undefined for a conversion, but without `#` on `g`, where the library has a bug. */
 function cases(count: number): Case[] {
   const draw = splitMix64(11n);
   const below = (n: number): number => Number(draw() % BigInt(n));

@@ -95,7 +95,7 @@ test('what was used longest ago goes, and what was read stays', () => {
     keys.map((key) => store.read(key) !== undefined),
     [true, false, true, true, false],
   );
-  // Other folders have room of their own, and what is larger than that is not kept.
+  // Other folders have a limit of their own, and larger entries are not stored.
   store.write(keyIn('b', 1), bytesOf(1000));
   store.write(keyIn('b', 2), bytesOf(3200));
   assert.is(store.read(keyIn('b', 2)), undefined);
@@ -179,7 +179,7 @@ test('a folder that may not be written is no fault', () => {
   chmodSync(shard, 0o700);
 });
 
-/** A process that writes keys, each with as many bytes of its number as `sizes` says. */
+/** A process that writes keys, each with as many bytes of its number as `sizes` has. */
 const writer = (place: string, sizes: readonly number[]): string => `
   import { createHash } from 'node:crypto';
   import { openStore } from ${JSON.stringify(join(import.meta.dirname, '../../src/cache/index.ts'))};
@@ -234,7 +234,7 @@ test('a process that is killed while it writes leaves nothing half done', async 
 test('a disk that is full is no fault, and leaves nothing half written', () => {
   const place = placeOf();
   const sizes = [100_000, 1000, 200_000, 2000];
-  // Files of at most 8 KiB, as a stand-in: what is beyond is an error of the write, behind a part that was written.
+  // Files of at most 8 KiB, by ulimit: a longer write fails after a part was written.
   const limited = `trap '' XFSZ; ulimit -f 8; exec "$0" -e "$1"`;
   const { status, stderr } = spawnSync('bash', ['-c', limited, process.execPath, writer(place, sizes)], { encoding: 'utf8' });
   assert.is(stderr, '');

@@ -1,4 +1,4 @@
-/** The container at exact byte offsets, and what breaks its rules. */
+/** The container at exact byte offsets, and violations of its rules. */
 import { createHash } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,7 +7,7 @@ import { isMetallib, type Library, readMetallib, validateMetallib, wrapBitcode, 
 
 const test = suite('metallib container');
 
-/** Bytes that stand for bitcode; the container does not look inside. */
+/** Bytes in place of bitcode; the container does not look inside. */
 const stuff = (length: number, seed: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 7 + seed) & 0xff);
 const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash('sha256').update(bytes).digest());
 
@@ -177,7 +177,7 @@ test('isMetallib looks at the magic alone', () => {
   assert.equal([foo(), new Uint8Array(), stuff(100, 0), foo().subarray(0, 4)].map(isMetallib), [true, false, false, true]);
 });
 
-// ── what is wrong ──
+// ── violations ──
 
 function problems(bytes: Uint8Array): string[] {
   const diagnostics = new Diagnostics();

@@ -1,4 +1,4 @@
-/** Damaged libraries: whatever is cut off or flipped, all that reads them gives a result or says what is wrong, and soon. */
+/** Damaged libraries: for any truncation or flipped bit, every reader returns a result or a diagnostic, and quickly. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { emitKernel, raiseModule, targets } from '../../src/air/index.ts';
@@ -26,7 +26,7 @@ function random(seed: number): (n: number) => number {
   return (n) => Math.floor(next() * n);
 }
 
-/** Reads as far as it goes; gives how far that was. */
+/** Reads as far as possible; returns the stage reached. */
 function readsSafely(what: string, read: (diagnostics: Diagnostics) => string): string {
   const diagnostics = new Diagnostics();
   let outcome = '';

@@ -1,4 +1,4 @@
-/** Libraries of every container version, with every tag and section: what is read is written back byte for byte. */
+/** Libraries of every container version, with every tag and section, are written back byte for byte. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -56,7 +56,7 @@ function read(bytes: Uint8Array): ReadLibrary {
   return found!;
 }
 
-/** What a file says that its parts do not: hashes, blobs and ranges, which follow. */
+/** The fields of a file that follow from others: hashes, blobs and ranges. */
 function parts({ ranges, ...rest }: ReadLibrary): Library {
   return { ...rest, functions: rest.functions.map(({ hash, blob, ...plain }) => plain) };
 }

@@ -1,4 +1,4 @@
-/** What the checker says: each fault by a line of PTX in which `^` marks where the caret must stand. */
+/** The checker's diagnostics: each fault in a line of PTX, with `^` at the position of the caret. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { types } from '../../src/base/catalogue/types.ts';
@@ -15,7 +15,7 @@ const registers = `.reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<4>; .reg .b64
 const head = `.version 8.0\n.target sm_90\n.address_size 64\n.global .align 4 .b32 table[4];\n.shared .f32 tile[8];\n.func f () { ret; }\n`;
 const kernel = (line: string): string => `${head}.visible .entry k (.param .u64 a, .param .u32 n)\n{\n${registers}\n${line}\nL: ret;\n}\n`;
 
-/** `CODE line:column message`, then notes and the help; all in the order of the text. */
+/** `CODE line:column message`, then notes and the help, in source order. */
 function said(text: string, options: CheckOptions = {}): string[][] {
   const file = new SourceFile('a.ptx', text);
   const diagnostics = new Diagnostics(file);
@@ -33,7 +33,7 @@ function said(text: string, options: CheckOptions = {}): string[][] {
 
 type Fault = readonly [line: string, code: string, message: string, ...more: string[]];
 
-/** What ptxas refuses too. */
+/** Faults that ptxas rejects too. */
 const faults: readonly Fault[] = [
   // CM1101: names.
   ['add.s32 %r1, %r2, ^%r9;', 'CM1101', '`%r9` is not declared', '`%r<4>` declares `%r0` to `%r3`'],
@@ -65,7 +65,7 @@ const faults: readonly Fault[] = [
   ['abs.ftz.^f64 %fd1, %fd2;', 'CM1103', 'unexpected modifier `.f64` in `abs.ftz.f64`', '`.ftz` and `.f64` do not go together'],
   ['min.ftz.^f64 %fd1, %fd2, %fd3;', 'CM1103', 'unexpected modifier `.f64` in `min.ftz.f64`', '`.ftz` and `.f64` do not go together'],
   ['set.lo.u32.^s32 %r1, %r2, %r3;', 'CM1103', 'unexpected modifier `.s32` in `set.lo.u32.s32`', '`.lo` and `.s32` do not go together'],
-  // CM1104: what is missing.
+  // CM1104: missing modifiers.
   ['ad^d %r1, %r2, %r3;', 'CM1104', '`add` is incomplete: one of .u16 .u32 .u64 .s16 .s32 .s64 .sat .cc .rn .ftz .f32 .f64 … must follow'],
   ['mul.l^o %r1, %r2, %r3;', 'CM1104', '`mul.lo` is incomplete: one of .u16 .u32 .u64 .s16 .s32 .s64 must follow'],
   ['setp.l^t %p1, %r2, %r3;', 'CM1104', '`setp.lt` is incomplete'],
@@ -76,7 +76,7 @@ const faults: readonly Fault[] = [
   ['mul.lo.^wide.u32 %r1, %r2, %r3;', 'CM1103', 'unexpected modifier `.wide` in `mul.lo.wide.u32`', '`.lo` and `.wide` do not go together'],
   ['add.rn.^u32 %r1, %r2, %r3;', 'CM1103', 'unexpected modifier `.u32` in `add.rn.u32`', '`.rn` and `.u32` do not go together'],
   ['shl.^u32 %r1, %r2, %r3;', 'CM1103', 'unexpected modifier `.u32` in `shl.u32`', 'did you mean `.b32`?'],
-  // CM1105: how many operands.
+  // CM1105: the number of operands.
   ['^add.s32 %r1, %r2;', 'CM1105', '`add.s32` takes 3 operands, and 2 are given', 'form: add.type d, a, b'],
   ['^@%p1 not.b32 %r1, %r2, %r3;', 'CM1105', '`not.b32` takes 2 operands, and 3 are given', 'form: not.type d, a'],
   ['^bar.sync;', 'CM1105', '`bar.sync` takes 1 to 2 operands, and 0 are given', 'form: bar{.cta}.sync a{, b}'],
@@ -165,7 +165,7 @@ const refusals: readonly Fault[] = [
   ['.reg .v4 .u32 v;\nmov.v4.u32 v, ^%tid;', 'CM2002', 'special register `%tid` is not supported', 'from `.x` on'],
 ];
 
-/** The text without its `^`, and the place where it stood. */
+/** The text without its `^`, and the position of the mark. */
 function unmark(line: string): { readonly text: string; readonly at: string } {
   const marked = kernel(line);
   const before = marked.slice(0, marked.indexOf('^')).split('\n');
@@ -228,7 +228,7 @@ test('only the chosen entries are checked, and functions where asked for', () =>
   assert.is(said(text, { entries: ['good'], functions: true })[0]![0], 'CM1102 7:14 `foo` is not a PTX instruction');
 });
 
-/** What is fine, with what it would be confused with. */
+/** Valid text, beside similar faults. */
 const fine: readonly string[] = [
   'mov.b32 %r1, 0f3F800000;',
   'mov.b64 %rd1, 1.5;',
@@ -291,7 +291,7 @@ test('every code of operands is provoked here; `declarations.spec.ts` has those 
   );
 });
 
-/** What ptxas takes against the manual: a lane that a vector does not have, and a half in a register of 32 bits. */
+/** Text that ptxas accepts against the manual: a missing lane of a vector, and a half in a 32-bit register. */
 const laxer = new Set(['mov.b32 %r1, ^%v.z;']);
 
 const ptxasSays = (line: string): number => ptxasFaults(kernel(line.replace('^', ''))).size;

@@ -26,7 +26,7 @@ const f64 = (value: number): Constant => ({ type: 'f64', value });
 const lowest = -(2n ** 63n);
 const top = 2n ** 64n;
 
-// Source: PTX ISA 9.0, 4.5.1 and 4.5.5; the comments quote the rule. What ptxas makes of the same texts is compared below.
+// Source: PTX ISA 9.0, 4.5.1 and 4.5.5; the comments quote the rule. The results of ptxas for the same texts are compared below.
 const integers: Record<string, Constant> = {
   // Literals: decimal, hexadecimal, octal, binary; "signed unless unsigned is needed to prevent overflow, or U".
   '42': s64(42n),

@@ -1,6 +1,6 @@
 /**
- * PTX out of containers. What is expected of the committed files comes from the words that nvcc was called with
- * (`fixtures/container/make.sh`) and from the PTX in `examples/`; nvcc makes more of them where it is installed.
+ * PTX in containers. Expectations for the committed files come from nvcc's command lines (`fixtures/container/make.sh`) and from the PTX in
+ * `examples/`; nvcc produces more of them if it is installed.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -188,7 +188,7 @@ const bytes = (...parts: (number | string)[]): Uint8Array =>
 const lz4 = 0x2011;
 const zstd = 0x8011;
 
-// Worked out by hand from the description of LZ4 blocks.
+// Derived by hand from the description of LZ4 blocks.
 const blocks: [what: string, block: Uint8Array, text: string][] = [
   ['literals', bytes(0x30, 'abc'), 'abc'],
   ['a match that overlaps itself', bytes(0x11, 'a', 1, 0, 0x10, 'b'), 'aaaaaab'],
@@ -197,7 +197,7 @@ const blocks: [what: string, block: Uint8Array, text: string][] = [
 ];
 for (const [what, block, text] of blocks) test(`LZ4: ${what}`, () => assert.is(unpacked(block, lz4, text.length), text));
 
-// A frame whose block repeats matches of 65539 bytes or more 98047 times.
+// A frame whose block repeats matches of at least 65539 bytes 98047 times.
 const bomb = bytes(0x28, 0xb5, 0x2f, 0xfd, 0x60, 0x37, 2, 0x55, 0, 0, 9, 65, 255, 255, 255, 0x54, 0, 0, 52, 1);
 
 const damaged: [what: string, payload: Uint8Array, flags: number, size: number, says: RegExp][] = [
@@ -268,7 +268,7 @@ test('2000 damaged files: no exception, no hang', () => {
   for (let i = 0; i < 2000; i++) {
     const file = files[i % files.length]!.slice();
     const flips = 1 + Math.floor(next() * 8);
-    // Headers are a small part of a file, and most of what can go wrong.
+    // Headers are a small part of a file and the most sensitive one.
     for (let k = 0; k < flips; k++) file[Math.floor((next() < 0.5 ? next() ** 4 : next()) * file.length)]! ^= 1 << Math.floor(next() * 8);
     readAll(next() < 0.3 ? file.subarray(0, Math.floor(next() * file.length)) : file);
   }
@@ -293,7 +293,7 @@ function nvcc(...words: string[]): void {
   assert.is(exitCode, 0, String(stderr));
 }
 
-/** The PTX of every image in what nvcc makes. */
+/** The PTX of every image in nvcc's output. */
 function made(...words: string[]): string[] {
   const path = join(folder, 'made');
   nvcc(...words, '-o', path);

@@ -64,7 +64,7 @@ for (let seed = 0; seed < rounds; seed++) {
       assert.ok(span && span.start >= 0 && span.start <= span.end && span.end <= damaged.length, JSON.stringify(labels));
     }
     if (diagnostics.hasErrors) faulty++;
-    // What could be read is whole: it can be printed, and is read again as it is.
+    // The parsed part is consistent: it prints and parses to an equal tree.
     const again = parsed(print(module));
     assert.equal(again.said, []);
     assert.equal(bare(again.module), bare(module));
@@ -72,7 +72,7 @@ for (let seed = 0; seed < rounds; seed++) {
 }
 
 test('most damage is seen', () => {
-  // Damage in a name or a number gives other PTX without a fault; a grammar that took anything would see none.
+  // Damage in a name or a number gives other valid PTX; a grammar that accepts everything would report nothing.
   assert.ok(faulty > rounds / 4, `${faulty} of ${rounds} are faulty`);
 });
 

@@ -1,4 +1,4 @@
-/** Declarations, prototypes and calls: what is wrong with each, and that `ptxas` says so too. `^` marks where the caret must stand. */
+/** Faults of declarations, prototypes and calls, which `ptxas` rejects too. `^` marks the position of the caret. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { types } from '../../src/base/catalogue/types.ts';
@@ -13,13 +13,13 @@ const test = suite('ptx/declarations');
 const head = '.version 9.0\n.target sm_90\n.address_size 64\n';
 const registers = '.reg .pred %p<4>; .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .f32 %f<4>;';
 
-/** Lines of the module, and after `~` what the entry holds. */
+/** Lines of the module, and after `~` the body of the entry. */
 function textOf(line: string): string {
   const [module = '', body] = line.split('~');
   return `${head}${module}\n.entry k (.param .u64 a, .param .u32 n)\n{\n${registers}\n${body ?? ''}\nL: ret;\n}\n`;
 }
 
-/** `CODE line:column message`; refusals are no faults, and are left out. */
+/** `CODE line:column message`; refusals are not faults and are omitted. */
 function said(text: string): string[] {
   const file = new SourceFile('a.ptx', text);
   const diagnostics = new Diagnostics(file);

@@ -9,7 +9,7 @@ import { bare, clean, parsed } from './tree.ts';
 
 const test = suite('ptx/failure');
 
-/** A text whose `^` marks where the one caret must stand; the mark itself is no part of the text. */
+/** A text with `^` at the position of the only caret; the mark is not part of the text. */
 type Faulty = readonly [text: string, code: keyof typeof syntax, message: string, help?: string];
 
 const inBody = (line: string): string => `.func f ()\n{\n  ${line}\n}\n`;
@@ -17,7 +17,7 @@ const early = 'remove it, or add the matching `{`';
 const long = '1, '.repeat(limits.tokens / 2);
 
 const faults: readonly Faulty[] = [
-  // CM1001: what could stand where reading stopped.
+  // CM1001: the expectations at the failure.
   ['^x;', 'CM1001', 'expected a directive, a function or a variable, found `x`'],
   ['.version ^8', 'CM1001', 'expected a decimal number, found `8`'],
   ['.version 8.0\n.target sm_80,^', 'CM1001', 'expected a name, found the end of the file'],
@@ -112,7 +112,7 @@ const faults: readonly Faulty[] = [
   // CM1011
   ['^.version 1e1', 'CM1011', '`1e1` is not a PTX version', 'write a major and a minor number, as in `.version 8.4`'],
   ['^.version .5', 'CM1011', '`.5` is not a PTX version', 'write a major and a minor number, as in `.version 8.4`'],
-  // CM1012: 2^53 is the first whole number that a double does not tell from the next.
+  // CM1012: 2^53 is the first integer that a double cannot distinguish from the next.
   [
     '.global .b8 a[^9007199254740992];',
     'CM1012',
@@ -138,7 +138,7 @@ for (const [marked, code, message, help] of faults) {
     assert.is(only?.help, help);
     assert.is(only?.severity, 'error');
     const span = only!.labels[0]!.span;
-    // An empty caret stands where a mark is to be added, and says which.
+    // An empty caret marks a missing terminator, and the message names it.
     const isForMore = /^add |^`}` expected|^a `}` may be missing/.test(only!.labels[0]!.text);
     assert.is(span.start === span.end, isForMore || span.start === text.length);
   });
@@ -149,7 +149,7 @@ test('every code of the catalogue is provoked above', () => {
   assert.equal([...provoked].sort(), Object.keys(syntax).sort());
 });
 
-// What stands at the limits is read.
+// Input at the limits is parsed.
 test('statements at the limits are no faults', () => {
   clean(`.global .u32 a = ${'('.repeat(64)}1${')'.repeat(64)};`);
   clean(inBody(`call f, (${'1, '.repeat(limits.tokens / 2 - 4)}1);`));

@@ -11,7 +11,7 @@ const most = 1500;
 
 const choices = (slot: ModifierSlot): readonly (string | undefined)[] => (slot.isOptional ? [undefined, ...slot.words] : slot.words);
 
-/** The words of a row, each combination once (see `most`); `excluded`: those that its `excludes` takes away instead. */
+/** The modifiers of a row, each combination once (see `most`); `excluded`: the combinations that `excludes` removes. */
 export function wordsOf(row: Row, which: 'legal' | 'excluded' = 'legal'): string[][] {
   const sets = row.slots.map(choices);
   const count = sets.reduce((product, set) => product * set.length, 1);
@@ -75,7 +75,7 @@ export const directCalls: Readonly<Record<string, string>> = {
   'f, t': '%b64_1, protoh',
 };
 
-/** Where an operand takes no wider registers, 8 bits want a register of 8. */
+/** If an operand accepts no wider registers, 8 bits need an 8-bit register. */
 function registerOf(type: string, index: number, isRelaxed = true): string {
   if (!isRelaxed && bitsOfType(type) === 8) return `%b8_${index}`;
   if (type === 'pred' || type === 'f32' || type === 'f64') return `%${type}_${index}`;
@@ -97,7 +97,7 @@ function operandText(slot: OperandSlot, index: number, form: FormMatch): string 
   if (form.row.control === 'barrier' && /^[ab]$/.test(slot.name)) return '0';
   const register = registerOf(type, index, slot.isRelaxed);
   if (!slot.needsSecond) return register;
-  // Of the other names none comes to as many.
+  // No other name reaches this number.
   return `${register}|${registerOf(typeOfSlot({ ...slot, type: slot.secondType }, form), 8)}`;
 }
 
@@ -108,7 +108,7 @@ function addressText({ row, modifiers }: FormMatch): string {
   return row.name === 'st' || space === 'param::func' ? '[cell]' : '[entry]';
 }
 
-/** Words by slot: an optional slot takes a word that is one of its own. */
+/** Modifiers by slot: an optional slot takes the next word if it has it. */
 function modifiersOf({ slots }: Row, words: readonly string[]): Record<string, string | true> {
   const left = [...words];
   const found = slots.map((slot) => [slot.name, slot.words.includes(left[0] ?? '') ? left.shift()! : undefined] as const);

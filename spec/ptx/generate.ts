@@ -1,4 +1,4 @@
-/** PTX texts for properties, made up of the pieces of the language rather than of what the parser knows of it. */
+/** PTX texts for property tests, generated from the language and independent of the parser. */
 import fc from 'fast-check';
 import { binaryOperators } from '../../src/ptx/index.ts';
 
@@ -58,7 +58,7 @@ const { operand } = fc.letrec<{ operand: string; list: string }>((tie) => ({
   operand: fc.oneof(
     { maxDepth: 3 },
     name,
-    // An expression that starts with a name and `|` reads as a pair, so it stands in parentheses.
+    // An expression that starts with a name and `|` would parse as a pair, so it is parenthesized.
     expression.map((text) => (/^[\w$%]+ \| /.test(text) ? `+(${text})` : text)),
     template`[${tie('list')}]`,
     template`[${name}${pick('+', '-', '+-')}${count}]`,

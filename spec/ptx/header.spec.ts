@@ -1,4 +1,4 @@
-/** The header of a module, versions and targets: what is said, strictly and not, and that `ptxas` draws the same lines. */
+/** The header of a module, versions and targets: the diagnostics, strict and not, and agreement with `ptxas`. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -22,7 +22,7 @@ function said(text: string, isStrict = false): string[] {
   });
 }
 
-/** Headers without their entry, what is said, and whether ptxas takes them. */
+/** Headers without their entry, the diagnostics, and whether ptxas accepts them. */
 const headers: readonly (readonly [header: string, takes: boolean, ...said: string[]])[] = [
   ['.version 8.0\n.target sm_90\n.address_size 64\n', true],
   ['.version 8.0\n.target sm_90\n.target sm_80\n', true],
@@ -103,7 +103,7 @@ test('CM2110 and CM2111: an instruction that came later than the module says, ea
   assert.equal(said(uses('2.0', 'sm_13, sm_20')), [], 'the newest of several');
 });
 
-/** The manual computes them as floats; 1.1 + 3.3 is 4.4 as a double on an H200 whose driver compiled such a module. */
+/** The manual computes them in single precision; 1.1 + 3.3 is 4.4 in double precision on an H200 whose driver compiled such a module. */
 test('doubles that are to be computed as floats are refused, though ptxas takes them', () => {
   const header = '.version 1.4\n.target sm_11, map_f64_to_f32\n.func d () { .reg .f64 a; { add.f64 a, a, a; } ret; }';
   assert.equal(said(header + entry), [
@@ -119,7 +119,7 @@ need(test, ['ptxas'], 'ptxas takes and refuses the same headers', async () => {
   );
 });
 
-/** Around where each architecture came in: the version, and one before it. */
+/** The version that introduced each architecture, and the one before it. */
 const arrivals =
   'sm_20 2.0 1.5, sm_30 3.0 2.3, sm_50 4.0 3.2, sm_53 4.2 4.1, sm_60 5.0 4.3, sm_70 5.1 5.0, sm_75 6.3 6.2, sm_80 7.0 6.5, sm_86 7.1 7.0, sm_87 7.4 7.3, sm_89 7.8 7.7, sm_90 7.8 7.7'
     .split(', ')

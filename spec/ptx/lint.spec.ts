@@ -1,4 +1,4 @@
-/** Lints: each by a body in which `^` marks where the caret must stand; and none where a compiler wrote the code. */
+/** Lints: one body each, with `^` at the position of the caret; none in compiler output. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -26,7 +26,7 @@ function said(text: string, options: CompileOptions = { lints: true }): string[]
   });
 }
 
-/** Kernels with a mark, and what must be said there and nowhere else. */
+/** Kernels with a mark, and the only diagnostic expected, at the mark. */
 const lints: readonly (readonly [why: string, text: string, code: string, message: string])[] = [
   ['never written', kernel('add.s32 %r2, ^%r3, 1;\nst.global.u32 [%rd1], %r2;'), 'CM2201', '`%r3` is read but never written before'],
   ['a guard', kernel('@^%p1 st.global.u32 [%rd1], %r1;'), 'CM2201', '`%p1` is read'],

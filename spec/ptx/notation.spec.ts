@@ -1,4 +1,4 @@
-/** What a syntax line says of operands: lists, more operands in brackets, and vectors of a number that the line does not say. */
+/** Operands in syntax lines: lists, further operands in brackets, and vectors of a number that the line does not determine. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -11,7 +11,7 @@ import { type Row, row } from '../../src/ptx/model/row.ts';
 const test = suite('ptx/notation');
 const common = { since: { ptx: 1, sm: 10 }, doc: '', source: '', status: { refused: 'made for this spec' } } as const;
 
-/** What is said of an instruction as a form of a row without modifiers. */
+/** The diagnostics of an instruction as a form of a row without modifiers. */
 function said(row: Row, line: string): string[] {
   const text = `.version 8.0\n.target sm_90\n.entry k () {\n.reg .b32 %r<9>; .reg .pred %p<4>; .reg .b64 %rd<4>;\n${line}\n}\n`;
   const diagnostics = new Diagnostics(new SourceFile('a.ptx', text));

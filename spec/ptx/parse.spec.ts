@@ -616,7 +616,7 @@ test('the directives of a head', () => {
     { name: 'reqnctapercluster', values: [2, 1, 1] },
     { name: 'maxclusterrank', values: [8] },
   ]);
-  // A directive without numbers ends with its word, whatever stands after it.
+  // A directive without numbers ends with its word, whatever follows.
   const text = '.func f ()\n.noreturn // c\n.pragma "p" ;\n.abi_preserve 1\n;';
   assert.equal(
     func(text).directives.map(({ span: { start, end } }) => text.slice(start, end)),
@@ -663,9 +663,9 @@ start:
   );
 });
 
-// ---- what all trees have in common
+// ---- properties of all trees
 
-/** All nodes with a place, and the place that each lies in. */
+/** All nodes with a span, and the span that contains each. */
 function placed(module: Module): { inner: Span; outer: Span; what: string }[] {
   const found: { inner: Span; outer: Span; what: string }[] = [];
   const visit = (value: unknown, outer: Span): void => {

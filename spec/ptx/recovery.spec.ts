@@ -1,4 +1,4 @@
-/** Texts with several faults: each is told once, where a reader would look, and none of them begets another. */
+/** Texts with several faults: each is reported once, at the expected position, and causes no follow-up errors. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -18,7 +18,7 @@ function errors(text: string): string[] {
   });
 }
 
-/** A text in which `«CODE»` stands where each error must be told; the marks are no part of the text. */
+/** A text with `«CODE»` at the position of each error; the marks are not part of the text. */
 function expectErrors(what: string, marked: string): void {
   test(what, () => {
     const expected: string[] = [];

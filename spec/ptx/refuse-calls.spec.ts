@@ -1,4 +1,4 @@
-/** What is said of calls that are not compiled: one refusal at each, with the name of the function, and nothing of what only carries arguments. */
+/** Refused calls: one diagnostic per call, with the name of the function, and none for instructions that only pass arguments. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';

@@ -1,4 +1,4 @@
-/** The notation of syntax lines: what a line says of its operands, and how many operands choose among rows. */
+/** The notation of syntax lines: operands, and the selection of rows by operand count. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type FormMatch, isMatch, matchForm, operandCounts, slotsOf } from '../../src/ptx/check/match.ts';

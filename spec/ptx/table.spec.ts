@@ -69,7 +69,7 @@ test('slots hold different words once each, and exclusions speak of slots and th
 test('operand types are types, or name a slot of types', () => {
   for (const { syntax, slots, operands } of rows.filter((row) => !isRefused(row)))
     for (const { type, isList } of operands) {
-      // What a list holds is for whoever knows the function.
+      // The elements of a list depend on the callee.
       if (isList) continue;
       const slot = /^(?:wide )?\.(\w+)$/.exec(type)?.[1];
       const words = slot === undefined ? [type] : slots.find(({ name }) => name === slot)?.words;
@@ -86,7 +86,7 @@ function areApart(a: Row, b: Row): boolean {
   return a.operands.length < least(b) || b.operands.length < least(a);
 }
 
-/** Calls are told apart by which lists they have (`src/ptx/syntax/call-parts.ts`). */
+/** Calls are distinguished by their lists (`src/ptx/syntax/call-parts.ts`). */
 test('of rows that match a form with as many operands, the first says what it means, and the others are refused', () => {
   const owners = new Map<string, Row[]>();
   for (const row of rows)
@@ -131,11 +131,11 @@ test('every opcode of the manual has rows', () => {
   assert.equal([...rowsByName.keys()].sort(), opcodes.split(/\s+/));
 });
 
-test('opcodes whose rows are made late are those of these rows, and of no others', () => {
+test('a lazy chapter declares exactly its opcodes, and no other chapter has them', () => {
   const named = chapters.map(({ rows, opcodes }) => ({ names: [...new Set(rows().map(({ name }) => name))].sort(), opcodes }));
   for (const { names, opcodes } of named) {
     if (opcodes === undefined) continue;
-    assert.equal(names, opcodes.split(' ').sort());
+    assert.equal(names, [...opcodes].sort());
     for (const name of names) assert.is(named.filter((other) => other.names.includes(name)).length, 1, name);
   }
 });
@@ -150,7 +150,7 @@ test('what computes is lowered by its row and has three worked examples', () => 
   for (const row of rows.filter(isRefused)) assert.is(row.cases().length, 0, row.syntax);
 });
 
-/** What a whole warp does with matrices is no case of one thread: spec/h200/matrix.spec.ts and spec/lower/matrix.spec.ts show it. */
+/** Warp matrix instructions have no single-thread cases: spec/h200/matrix.spec.ts and spec/lower/matrix.spec.ts test them. */
 const isWarpCollective = ({ source }: Row): boolean => source.startsWith('9.7.14.');
 
 /** Without cases so far. */
@@ -177,7 +177,7 @@ test('a case of words that several rows share is of the row that takes its opera
 const isGiven = (each: AnyCase, { name, second }: OperandSlot): boolean =>
   each[name] !== undefined && (second === undefined || each[second] !== undefined);
 
-/** What the assembler says of forms, for the versions of PTX and architectures given. */
+/** The assembler's diagnostics of forms, for the given versions of PTX and architectures. */
 function refusedByPtxas(forms: readonly string[], version: string, architecture: string, target = architecture): Set<string> {
   const head = `.version ${version}\n.target ${target}\n.address_size 64\n${functions}.visible .entry k (.param .u64 entry)\n{ ${declarations} L:\n`;
   const first = head.split('\n').length;
@@ -186,7 +186,7 @@ function refusedByPtxas(forms: readonly string[], version: string, architecture:
   return new Set([...faults.keys()].map((line) => forms[line - first] ?? `line ${line}`));
 }
 
-/** Forms that no assembler takes: neither one of 2022 nor one of 2025. */
+/** Forms that no assembler accepts: neither one of 2022 nor one of 2025. */
 function refused(forms: readonly string[]): string[] {
   const early = refusedByPtxas(forms, '8.0', 'sm_90');
   return [...refusedByPtxas([...forms], '9.0', 'sm_100a')].filter((form) => early.has(form));

@@ -58,7 +58,6 @@ let writeCount = 0;
 export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOptions): Store {
   const shardOf = (key: string): string => `${folder}/${key[0]}`;
   const pathOf = (key: string): string => `${shardOf(key)}/${key}`;
-  const remove = (path: string): void => void attempt(() => fs().unlinkSync(path));
   const limit = Math.floor(maxBytes / shards.length);
 
   function read(key: string): Uint8Array | undefined {
@@ -89,20 +88,7 @@ export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOpt
       return true;
     });
     if (!isWritten) remove(partial);
-    trim(shard);
-  }
-
-  /** Evicts entries until the folder is within its limit, and removes temporary files older than an hour, which dead writers left. */
-  function trim(shard: string): void {
-    const files = filesOf(shard);
-    for (const { path, name, stats } of files) if (isPartial(name) && stats.mtimeMs < now() - hour) remove(path);
-    const entries = files.filter(({ name }) => isKey(name)).sort((a, b) => a.stats.mtimeMs - b.stats.mtimeMs);
-    let size = entries.reduce((sum, { stats }) => sum + stats.size, 0);
-    for (const { path, stats } of entries) {
-      if (size <= limit) return;
-      remove(path);
-      size -= stats.size;
-    }
+    trim({ shard, limit, time: now() });
   }
 
   const all = (): FoundFile[] => shards.flatMap((shard) => filesOf(`${folder}/${shard}`));
@@ -122,6 +108,27 @@ export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOpt
       return entriesOf(files);
     },
   };
+}
+
+const remove = (path: string): void => void attempt(() => fs().unlinkSync(path));
+
+interface Trim {
+  readonly shard: string;
+  readonly limit: number;
+  readonly time: number;
+}
+
+/** Evicts entries until the folder is within its limit, and removes temporary files older than an hour, which dead writers left. */
+function trim({ shard, limit, time }: Trim): void {
+  const files = filesOf(shard);
+  for (const { path, name, stats } of files) if (isPartial(name) && stats.mtimeMs < time - hour) remove(path);
+  const entries = files.filter(({ name }) => isKey(name)).sort((a, b) => a.stats.mtimeMs - b.stats.mtimeMs);
+  let size = entries.reduce((sum, { stats }) => sum + stats.size, 0);
+  for (const { path, stats } of entries) {
+    if (size <= limit) return;
+    remove(path);
+    size -= stats.size;
+  }
 }
 
 interface FoundFile {

@@ -20,7 +20,7 @@ export const fakeLibraries = (fake: string): SystemLibraries => ({
   dependencies: ['libm.so.6'],
 });
 
-/** Fails where the fake saw a rule broken, or something is still held. */
+/** Fails if the fake recorded a violation, or an object is unreleased. */
 export function checkFake(fake: Fake): void {
   fake.endAll();
   const found = { violations: fake.violations(), live: fake.live(), pools: fake.openPools() };
@@ -29,7 +29,7 @@ export function checkFake(fake: Fake): void {
   assert.equal(found, { violations: [], live: 0, pools: 0 }, record.join('\n'));
 }
 
-/** The ways that this machine can go; without the shim only arm64 can. */
+/** The ways that work on this machine; messages without the shim need arm64. */
 export function waysTo(folder: string): MetalBinding[] {
   const [fake, shim] = [join(folder, 'libfakemetal.so'), join(folder, 'libcumetal.so')];
   const ways = [openShim(shim), compileShim(fakeLibraries(fake))];
@@ -59,7 +59,7 @@ export function fakeCandidates(folder: string): Candidate[] {
       if (typeof device === 'string') throw new Error(device);
       return device;
     },
-    // A GPU whose watchdog sleeps, so that the deadline of a launch is what ends it.
+    // A GPU with a disabled watchdog, so that the deadline of a launch ends it.
     willHang() {
       fake.limitMs = 100;
       fake.whenOver = 'never ends';

@@ -1,6 +1,6 @@
 /**
  * The flat functions without C, by messages to Metal's objects. Blocks cannot be built this way, so that no completion stores a status and
- * the caller polls.
+ * the caller polls. The texts of faults are those of shim.c.
  */
 import { bunFfi } from '../bun.ts';
 import { bindingOver, type MetalBinding } from './binding.ts';
@@ -148,7 +148,7 @@ const deviceFunctions = ({ runtime, pooled, pointer, integer, textOf, owned, ret
     },
     cm_supports_family: (device, family) => pooled(() => Number(runtime.send(device, 'supportsFamily:', family))),
     cm_queue: (device, count) =>
-      owned('the device returned no command queue', () => pointer(device, 'newCommandQueueWithMaxCommandBufferCount:', count)),
+      owned('the device gives no command queue', () => pointer(device, 'newCommandQueueWithMaxCommandBufferCount:', count)),
   }) satisfies Partial<Flat>;
 
 const libraryFunctions = ({ runtime, pooled, pointer, integer, nsString, withError, owned, readIntegers }: Messenger) =>
@@ -156,7 +156,7 @@ const libraryFunctions = ({ runtime, pooled, pointer, integer, nsString, withErr
     cm_library: (device, bytes, length) =>
       pooled(() => {
         const data = runtime.dataOf(bytes, length, null, null);
-        const library = withError('the device cannot load a library from these bytes', (error) =>
+        const library = withError('the device takes no library of these bytes', (error) =>
           pointer(device, 'newLibraryWithData:error:', data, error),
         );
         runtime.send(data, 'release');
@@ -167,7 +167,7 @@ const libraryFunctions = ({ runtime, pooled, pointer, integer, nsString, withErr
       owned('the library has no such function', () => pointer(library, 'newFunctionWithName:', nsString(name))),
     cm_pipeline: (device, of) =>
       pooled(() =>
-        withError('the device cannot create a pipeline for the function', (error) =>
+        withError('the device makes no pipeline of the function', (error) =>
           pointer(device, 'newComputePipelineStateWithFunction:error:', of, error),
         ),
       ),
@@ -186,14 +186,14 @@ const bufferFunctions = ({ pooled, pointer, integer, owned }: Messenger) =>
     cm_buffer_address: (buffer) => pooled(() => integer(buffer, 'gpuAddress')),
   }) satisfies Partial<Flat>;
 
-const noEncoder = 'the command buffer returned no encoder';
+const noEncoder = 'the command buffer gives no encoder';
 
 /** `MTLCommandBufferStatus`. */
 const statusError = 5;
 
 const commandFunctions = ({ runtime, pooled, pointer, integer, failWith, owned, retained, sender }: Messenger) =>
   ({
-    cm_commands: (queue) => owned('the queue returned no command buffer', () => retained(pointer(queue, 'commandBuffer'))),
+    cm_commands: (queue) => owned('the queue gives no command buffer', () => retained(pointer(queue, 'commandBuffer'))),
     cm_compute: (commands) => owned(noEncoder, () => retained(pointer(commands, 'computeCommandEncoder'))),
     cm_blit: (commands) => owned(noEncoder, () => retained(pointer(commands, 'blitCommandEncoder'))),
     cm_end: sender('endEncoding'),
@@ -229,7 +229,7 @@ const encoderFunctions = ({ runtime, pooled, sender }: Messenger) =>
 
 const eventFunctions = ({ runtime, pooled, pointer, integer, owned, sender }: Messenger) =>
   ({
-    cm_event: (device) => owned('the device returned no shared event', () => pointer(device, 'newSharedEvent')),
+    cm_event: (device) => owned('the device gives no shared event', () => pointer(device, 'newSharedEvent')),
     cm_event_value: (event) => pooled(() => integer(event, 'signaledValue')),
     cm_event_set: sender('setSignaledValue:'),
     cm_event_wait: (event, value, milliseconds) =>
@@ -257,7 +257,7 @@ function captureFunctions({ runtime: { send, classOf }, pooled, pointer, nsStrin
         const error = new BigUint64Array(1);
         const isStarted = send(manager(), 'startCaptureWithDescriptor:error:', descriptor, error) as boolean;
         send(descriptor, 'release');
-        if (!isStarted) failWith(Number(error[0]), 'the capture did not start');
+        if (!isStarted) failWith(Number(error[0]), 'the capture could not be started');
         return isStarted ? 1 : 0;
       }),
     cm_capture_stop: () => pooled(() => void send(manager(), 'stopCapture')),

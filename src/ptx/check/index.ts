@@ -9,7 +9,7 @@ import { type Row, refusalFor } from '../model/row.ts';
 import { versionText } from '../model/versions.ts';
 import { type Instruction, instructionName, type Module, type PtxFunction } from '../syntax/ast.ts';
 import { callParts } from '../syntax/call-parts.ts';
-import { ownRowsOf } from '../table/index.ts';
+import { compiledRowsOf } from '../table/index.ts';
 import { checkAddressWidth } from './address.ts';
 import { reachedFunctions } from './call-graph.ts';
 import { checkCall, checkPrototypes, checkTargets, type Functions, functionsOf } from './calls.ts';
@@ -166,7 +166,7 @@ function checkInstruction(
 function rowOfCall(instruction: Instruction): Row | undefined {
   const { results, args, label } = callParts(instruction);
   const written = [...(results.length > 0 ? ['(d)'] : []), 'f', ...(args.length > 0 ? ['(a)'] : []), ...(label ? ['t'] : [])];
-  return ownRowsOf('call').find(({ syntax }) => syntax === `call{.uni} ${written.join(', ')}`);
+  return compiledRowsOf('call').find(({ syntax }) => syntax === `call{.uni} ${written.join(', ')}`);
 }
 
 /** Reports each form once, because a module with an outdated header may use it many times. */

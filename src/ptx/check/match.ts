@@ -5,7 +5,7 @@
  */
 
 import { type AnyModifiers, type OperandSlot, type Row, refusalOf } from '../model/row.ts';
-import { ownRowsOf, rowsByName } from '../table/index.ts';
+import { compiledRowsOf, rowsByName } from '../table/index.ts';
 import { inOrderOf } from './modifier-order.ts';
 
 export interface FormMatch {
@@ -50,7 +50,7 @@ export const tryForm = (opcode: string, modifiers: readonly string[]): FormMatch
 
 /** Compiled rows come first, then all rows. */
 function matchOpcode(opcode: string, modifiers: readonly string[], count: number | undefined): Found | undefined {
-  const compiled = matchRows(ownRowsOf(opcode), modifiers, count);
+  const compiled = matchRows(compiledRowsOf(opcode), modifiers, count);
   if (isMatch(compiled) && (count === undefined || slotsOf(compiled, count))) return compiled;
   const rows = rowsByName().get(opcode);
   return rows && matchAnyOrder(rows, modifiers, count);
