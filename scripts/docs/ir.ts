@@ -76,7 +76,8 @@ A module holds kernels. A kernel holds parameters, variables and basic blocks; t
 predecessors. A block has parameters in place of phis, a body, and one of three ends: \`ret\`, \`br\` to an edge, \`condbr\` on an i1 to one
 of two. An edge names a block and brings one value for each of its parameters, all read before any parameter is set. A value is the
 instruction that defines it and is used only where that dominates. \`src/ir/verify/index.ts\` lists every promise by number; every pass
-keeps them.
+keeps them: \`CUMETAL_VERIFY=1\` verifies each kernel after each pass of the compiler and of the CPU device, and a broken promise ends the
+program with a message that names the pass.
 
 The text form numbers values in print order, writes constants as signed decimals (integers) or bits (floats), attributes in braces, and the
 place in the source as \`@start:end\`. What is printed reads back equal.
@@ -109,6 +110,40 @@ definition; constant folding and the reference interpreter use it, and the specs
 - A load or store outside of the memory it points into is the program's fault; passes never add one.
 - Non-volatile loads may be dropped when unused, and merged where the space is never written. Stores, volatile loads, reads of clocks and barriers stay, in order.
 
+## Dialects
+
+The standard dialect is the one above: an address has 64 bits, and \`ptradd\`, \`ptrtoint\` and \`inttoptr\` take and give i64. PTX is lowered to it,
+AIR is written from it and read into it.
+
+The **narrowed dialect** is for the vectorizer of the CPU device, whose memory is below 4 GiB. \`narrow-integers\` makes it: 64-bit integers of
+which only the low half is demanded become i32, and a pointer has 32 bits. Three things differ:
+
+- A pointer has 32 bits unless \`Kernel.widePointers\` names it. That set is part of the kernel, since it decides what an op means; a kernel
+  without it is in the standard dialect. The text form has the line \`dialect narrow\` and the word \`wide\` behind the type of such a pointer.
+- The offset of \`ptradd\`, the result of \`ptrtoint\` and the operand of \`inttoptr\` are i32 where the pointer has 32 bits, i64 where it is wide.
+  Addresses are counted modulo 2^32, so an offset needs no sign extension.
+- A pointer is as wide as the pointers that it is made of by \`ptradd\`, by \`select\` and by the edges into its block (promise T6).
+
+\`\`\`
+kernel "narrow" {
+  dialect narrow
+  param "data" pointer global size 4 align 4 slot 0 element f32 access read_write
+b0:
+  %0 = param ptr.global {index: 0}
+  %1 = sreg i32 {name: gid.x}
+  %2 = const i32 2
+  %3 = shl i32 %1, %2
+  %4 = ptradd ptr.global %0, %3
+  %5 = load f32 %4 {align: 4, volatile: false}
+  %6 = fadd f32 %5, %5
+  store %4, %6 {align: 4, volatile: false}
+  ret
+}
+\`\`\`
+
+Everything else is the same in both: an i64 has 64 bits wherever it stands, and every other promise holds. The passes of \`src/ir/passes\` run on the
+standard dialect; \`src/engine/simd/transform/transforms.ts\` lists the transforms that make and keep the narrowed one.
+
 ## Ops
 
 \`same\` is the type of operand a; a \`stated\` result type is written with the instruction.
@@ -124,8 +159,12 @@ Special registers: ${code(sregs)}.
 ## Passes
 
 \`src/ir/passes/\`: \`cleanup-cfg\` (unreachable, empty and straight-line blocks), \`simplify\` (constants, identities that hold bit for bit,
-parameters that are one value), \`cse\` (down the dominator tree), \`dce\`. They run in this order until none changes anything.
+parameters that are one value), \`cse\` (down the dominator tree), \`dce\`. They run in this order, and again while the last changed something.
+\`flatten\` (if-conversion) and \`hoist\` (loop-invariant motion) weigh costs and run once, before AIR.
 With \`--mma=fast\` also \`carry-shuffles\`: what goes round a loop in an order of lanes that each turn undoes goes round as the turn wants it.
+
+\`cumetal build FILE --print-after PASS\` prints the IR after a pass, by the names in \`src/lower/lower-passes.ts\`, \`src/compile/passes.ts\`,
+\`src/ir/passes/index.ts\` and \`src/air/emit/legalize.ts\`; \`all\` prints it after each.
 `;
 
 export const irPage = { path: 'docs/ir.md', text };

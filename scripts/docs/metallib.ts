@@ -43,7 +43,7 @@ A module is wrapped as LLVM does it for Darwin: \`0x${wrapper.magic.toString(16)
 
 ## Metadata groups
 
-A group is its size, tags, \`ENDT\`. From container 1.2.${since.ownSizes} on the size counts itself, before it does not. An empty group is there for each function that has none.
+A group is its size, tags, \`ENDT\`. From container 1.2.${since.inclusiveSizes} on the size counts itself, before it does not. An empty group is there for each function that has none.
 
 ## Sections
 
@@ -79,7 +79,7 @@ ${table(['number', 'platform'], systems)}
 
 ${table(['tag', 'stands in', 'payload', 'says'], rows)}
 
-Of a function, up to container 1.2.${since.ownSizes - 1}: ${order(functionOrder.old)}; from 1.2.${since.ownSizes} on: ${order(functionOrder.new)}. Of the extension: sections in the order of the file, then \`UUID\`, which is there from 1.2.${since.ownSizes} on.
+Of a function, up to container 1.2.${since.inclusiveSizes - 1}: ${order(functionOrder.old)}; from 1.2.${since.inclusiveSizes} on: ${order(functionOrder.new)}. Of the extension: sections in the order of the file, then \`UUID\`, which is there from 1.2.${since.inclusiveSizes} on.
 
 ${table(['`TYPE`', 'kind'], kinds)}
 

@@ -19,7 +19,7 @@ export interface Limits {
 }
 
 /** Milliseconds between two looks at how much a file has used. */
-const poll = 500;
+const poll = 1000;
 
 export const limits: Limits = { cpu: 300, wall: 900 };
 

@@ -107,7 +107,7 @@ need(test, ['llvm-as-14'], 'what is missing, unknown, or not of its type is said
   assert.match(wrong('count', 40_000), /^CM4055 .*`count` of type short: .*from -32768 to 32767/);
   assert.match(wrong('count', 1.5), /^CM4055 .*an integer/);
   assert.match(wrong('flag', 2), /^CM4055 .*`true` or `false`/);
-  assert.match(wrong('steps', [1, 2]), /^CM4055 .*3 values, and 2/);
+  assert.match(wrong('steps', [1, 2]), /^CM4055 .*3 values, but 2/);
   assert.match(wrong('scale', true), /^CM4055 .*a number/);
 });
 

@@ -211,7 +211,7 @@ const refused: readonly (readonly [what: string, text: string, words: RegExp])[]
   [
     'a matrix that is transposed or not',
     module([{ ...oldLoad(pair(0, 0), '%flag'), text: `  %flag = trunc i32 %p1 to i1\n${oldLoad(pair(0, 0), '%flag').text}` }], 1),
-    /CM4053.*is known at run time/,
+    /CM4053.*that is not constant/,
   ],
   [
     'a matrix in the memory of all',
@@ -224,7 +224,7 @@ const refused: readonly (readonly [what: string, text: string, words: RegExp])[]
       ],
       1,
     ),
-    /CM4053.*memory of all threads that holds <64 x float>/,
+    /CM4053.*memory of all threads that contains <64 x float>/,
   ],
   [
     'an element that is another lane’s, moved',

@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { computedDoubles, emitKernel, raiseModule, targets } from '../../src/air/index.ts';
 import { expandedOps } from '../../src/air/legalize/f64/expansions.ts';
-import { legaliseF64 } from '../../src/air/legalize/soft-f64.ts';
+import { legalizeF64 } from '../../src/air/legalize/soft-f64.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { f64Bits, f64Value } from '../../src/base/float.ts';
 import {
@@ -418,7 +418,7 @@ test('expansions stay short, and in one block', () => {
 test('a kernel without doubles is left alone', () => {
   const kernel = kernelOf({ op: 'fadd', types: ['f32', 'f32'], result: 'f32' });
   const before = structuredClone(kernel.insts);
-  assert.is(legaliseF64(kernel, 'macos14', new Diagnostics()), false);
+  assert.is(legalizeF64(kernel, 'macos14', new Diagnostics()), false);
   assert.equal(kernel.insts, before);
   assert.equal(computedDoubles(kernel), []);
 });

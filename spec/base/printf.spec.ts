@@ -140,22 +140,22 @@ test('what a format takes from the list of arguments', () => {
 });
 
 const refused: readonly (readonly [format: string, why: RegExp])[] = [
-  ['%d %', /`%` at its end is not complete/],
-  ['%5.', /`%5.` at its end is not complete/],
-  ['%ll', /`%ll` at its end is not complete/],
-  ['a %n', /`%n` is none that is supported/],
-  ['%q', /`%q` is none/],
-  ['%5%', /`%5%` is none/],
-  ['%1$d', /`%1\$` is none/],
-  ["%'d", /`%'` is none/],
-  ['%\n', /`%\?` is none/],
-  ['%Lf', /`%L` is none/],
-  ['%ls', /the length of the conversion `%ls`/],
-  ['%lc', /the length of the conversion `%lc`/],
-  ['%hf', /the length of the conversion `%hf`/],
-  ['%hp', /the length of the conversion `%hp`/],
-  ['%5000d', /`%5000d` is of more than 4095 characters/],
-  ['%.99999f', /`%.99999f` is of more than 4095 characters/],
+  ['%d %', /`%` at the end is incomplete/],
+  ['%5.', /`%5.` at the end is incomplete/],
+  ['%ll', /`%ll` at the end is incomplete/],
+  ['a %n', /`%n` is not supported/],
+  ['%q', /`%q` is not supported/],
+  ['%5%', /`%5%` is not supported/],
+  ['%1$d', /`%1\$` is not supported/],
+  ["%'d", /`%'` is not supported/],
+  ['%\n', /`%\?` is not supported/],
+  ['%Lf', /`%L` is not supported/],
+  ['%ls', /the length modifier of the conversion `%ls`/],
+  ['%lc', /the length modifier of the conversion `%lc`/],
+  ['%hf', /the length modifier of the conversion `%hf`/],
+  ['%hp', /the length modifier of the conversion `%hp`/],
+  ['%5000d', /`%5000d` is wider than 4095 characters/],
+  ['%.99999f', /`%.99999f` is wider than 4095 characters/],
 ];
 for (const [format, why] of refused)
   test(`refused: ${JSON.stringify(format)}`, () => {

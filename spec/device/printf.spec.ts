@@ -280,9 +280,9 @@ const callLine = 'call.uni (retval0), vprintf, (param0, param1);';
 test('formats that are not understood are refused at the call', () => {
   const why = (format: string): string[] => refused(printingModule({ format }, printCall('format', 'list')));
   const words = 'CM2051 this call of `printf` is not supported:';
-  assert.equal(why('%d %n'), [`${words} the conversion \`%n\` is none that is supported | ${callLine}`]);
-  assert.equal(why('%d%'), [`${words} the conversion \`%\` at its end is not complete | ${callLine}`]);
-  assert.equal(why('%ls'), [`${words} the length of the conversion \`%ls\` is none that is supported | ${callLine}`]);
+  assert.equal(why('%d %n'), [`${words} the conversion \`%n\` is not supported | ${callLine}`]);
+  assert.equal(why('%d%'), [`${words} the conversion \`%\` at the end is incomplete | ${callLine}`]);
+  assert.equal(why('%ls'), [`${words} the length modifier of the conversion \`%ls\` is not supported | ${callLine}`]);
 });
 
 test('formats that are not known are refused at the call', () => {

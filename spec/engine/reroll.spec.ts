@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compileSimd } from '../../src/engine/simd/emit/module.ts';
-import { orderBlocks } from '../../src/engine/simd/transform/schedule.ts';
+import { scheduleBlocks } from '../../src/engine/simd/transform/schedule.ts';
 import type { Kernel, Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { ranOn } from '../support/both-engines.ts';
@@ -97,7 +97,7 @@ test('sums before a barrier are done one after the other, not step by step all o
     b.barrier();
     for (const [i, sum] of now.entries()) put(param(0), b.add(sreg('tid.x'), i32(64 * i)), b.bitcast('i32', sum));
   });
-  orderBlocks(kernel);
+  scheduleBlocks(kernel);
   const places = new Map(kernel.blocks.flatMap(({ body }) => body).map((value, at) => [value, at]));
   const [last, first] = [places.get(sums.at(-1)![0]!)!, places.get(sums[0]![1]!)!];
   assert.ok(last < first, `the first sum ends at ${last}, the second starts at ${first}`);

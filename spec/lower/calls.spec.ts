@@ -340,7 +340,7 @@ test('CM2040: functions without a body, by name', () => {
   const text = `.extern .func (.param .b64 r) malloc (.param .b64 n);\n.func other ();\n.func f () {\ncall other; }\n${kernel('call (%rd1), malloc, (8);\ncall f;')}`;
   assert.equal(said(text), [
     'CM2040 7:6 a call of `other` is not supported: its body is not in this module, and modules are not linked',
-    'CM2040 9:14 a call of `malloc` is not supported: it takes memory from a heap, which kernels have not here',
+    'CM2040 9:14 a call of `malloc` is not supported: it allocates from a heap, and kernels have no heap here',
   ]);
 });
 
@@ -393,7 +393,7 @@ const refused: readonly (readonly [name: string, functions: string, body: string
     'CM2040: any number of arguments',
     '.func f (.param .b32 a, .param .align 8 .b8 more[]) { ret; }',
     '.param .align 8 .b8 p[8];\ncall f, (1, p);',
-    'CM2040 7:6 a call of `f` is not supported: it takes any number of arguments',
+    'CM2040 7:6 a call of `f` is not supported: it is variadic',
   ],
 ];
 for (const [name, functions, body, ...expected] of refused) test(name, () => assert.equal(said(`${functions}\n${kernel(body)}`), expected));

@@ -92,7 +92,7 @@ test('addresses of functions are told apart from one another and from null', () 
 });
 
 test('CM2040: no function that it may be of', () => {
-  const why = 'the module takes the address of no function with these parameters and results';
+  const why = 'the module does not take the address of any function with these parameters and results';
   assert.equal(compiled(twice + kernel(`mov.u64 f, 1; ${called()}`)).said, [
     `CM2040 a call through the pointer \`f\` is not supported: ${why}`,
   ]);

@@ -71,8 +71,8 @@ const faults: readonly Fault[] = [
   ['setp.l^t %p1, %r2, %r3;', 'CM1104', '`setp.lt` is incomplete'],
   ['ld.globa^l %r1, [table];', 'CM1104', '`ld.global` is incomplete'],
   ['sel^p %r1, %r2, %r3, %p1;', 'CM1104', '`selp` is incomplete'],
-  ['mul.^u32 %r1, %r2, %r3;', 'CM1104', '`mul.u32` is incomplete: one of .lo .hi .wide must stand before `.u32`'],
-  ['cvt.^f32.u32 %f1, %r1;', 'CM1104', '`cvt.f32.u32` is incomplete: one of .rn .rz .rm .rp must stand before `.f32`'],
+  ['mul.^u32 %r1, %r2, %r3;', 'CM1104', '`mul.u32` is incomplete: one of .lo .hi .wide must precede `.u32`'],
+  ['cvt.^f32.u32 %f1, %r1;', 'CM1104', '`cvt.f32.u32` is incomplete: one of .rn .rz .rm .rp must precede `.f32`'],
   ['mul.lo.^wide.u32 %r1, %r2, %r3;', 'CM1103', 'unexpected modifier `.wide` in `mul.lo.wide.u32`', '`.lo` and `.wide` do not go together'],
   ['add.rn.^u32 %r1, %r2, %r3;', 'CM1103', 'unexpected modifier `.u32` in `add.rn.u32`', '`.rn` and `.u32` do not go together'],
   ['shl.^u32 %r1, %r2, %r3;', 'CM1103', 'unexpected modifier `.u32` in `shl.u32`', 'did you mean `.b32`?'],
@@ -94,13 +94,13 @@ const faults: readonly Fault[] = [
   ['mov.b32 ^table, %r1;', 'CM1106', '`table` must be a register, and is a variable in .global memory'],
   ['add.s32 %r1, %r2, ^[table];', 'CM1106', '`[table]` must be a register or a constant (.s32), and is an address'],
   ['ld.global.b32 %r1, ^%rd1;', 'CM1106', '`%rd1` must be an address in brackets, and is a .b64 register', 'did you mean `[%rd1]`?'],
-  ['ld.global.b32 %r1, [^%rd1+%r1];', 'CM1106', '`%rd1 + %r1` must be a register or a variable, or one plus a constant'],
-  ['ld.global.b32 %r1, [^%rd1*4];', 'CM1106', '`%rd1 * 4` must be a register or a variable, or one plus a constant'],
-  ['ld.global.b32 %r1, [^4+%rd1];', 'CM1106', '`4 + %rd1` must be a register or a variable, or one plus a constant'],
-  ['ld.global.b32 %r1, [^(%rd1)];', 'CM1106', '`(%rd1)` must be a register or a variable, or one plus a constant'],
-  ['ld.global.b32 %r1, [^%tid.x];', 'CM1106', '`%tid.x` must be a register or a variable, or one plus a constant'],
-  ['ld.shared.b32 %r1, [^1.0];', 'CM1106', '`1.0` must be a register or a variable, or one plus a constant'],
-  ['st.shared.b32 [^4], %r1;', 'CM1106', '`4` must be a register or a variable, and is a constant, which only `.local` accesses take'],
+  ['ld.global.b32 %r1, [^%rd1+%r1];', 'CM1106', '`%rd1 + %r1` must be a register or a variable, optionally plus a constant'],
+  ['ld.global.b32 %r1, [^%rd1*4];', 'CM1106', '`%rd1 * 4` must be a register or a variable, optionally plus a constant'],
+  ['ld.global.b32 %r1, [^4+%rd1];', 'CM1106', '`4 + %rd1` must be a register or a variable, optionally plus a constant'],
+  ['ld.global.b32 %r1, [^(%rd1)];', 'CM1106', '`(%rd1)` must be a register or a variable, optionally plus a constant'],
+  ['ld.global.b32 %r1, [^%tid.x];', 'CM1106', '`%tid.x` must be a register or a variable, optionally plus a constant'],
+  ['ld.shared.b32 %r1, [^1.0];', 'CM1106', '`1.0` must be a register or a variable, optionally plus a constant'],
+  ['st.shared.b32 [^4], %r1;', 'CM1106', '`4` must be a register or a variable, and is a constant, which only `.local` accesses accept'],
   ['ld.global.b32 %r1, [^%f1];', 'CM1106', '`%f1` must be an address, and is a .f32 register'],
   ['ld.global.b32 %r1, [^%p1];', 'CM1106', '`%p1` must be an address, and is a .pred register'],
   ['ld.global.b32 %r1, [^L];', 'CM1106', '`L` must be a register or a variable, and is a label'],
@@ -161,7 +161,7 @@ const refusals: readonly Fault[] = [
   ['mov.u64 %rd1, ^%gridid;', 'CM2002', 'special register `%gridid` is not supported'],
   ['mov.u32 %r1, ^%smid;', 'CM2002', 'special register `%smid` is not supported'],
   ['mov.u32 %r1, ^%nsmid;', 'CM2002', 'special register `%nsmid` is not supported'],
-  ['mov.u32 %r1, ^%envreg2;', 'CM2002', 'special register `%envreg2` is not supported', 'launch one kernel for each part between'],
+  ['mov.u32 %r1, ^%envreg2;', 'CM2002', 'special register `%envreg2` is not supported', 'Launch one kernel for each part between'],
   ['.reg .v4 .u32 v;\nmov.v4.u32 v, ^%tid;', 'CM2002', 'special register `%tid` is not supported', 'from `.x` on'],
 ];
 
@@ -198,7 +198,7 @@ test('every fault of a file is reported, each at its place', () => {
 
 test('forms are listed where there are few, and what could stand there where nothing is near', () => {
   const [found = []] = said(kernel('xor.qqqq %r1, %r2, %r3;'));
-  assert.equal(found.slice(1), ['form: xor.type d, a, b', 'what can stand here: .pred .b16 .b32 .b64']);
+  assert.equal(found.slice(1), ['form: xor.type d, a, b', 'expected here: .pred .b16 .b32 .b64']);
 });
 
 test('CM1109: parameters, variables and kernels', () => {

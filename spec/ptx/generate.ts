@@ -77,16 +77,16 @@ const qualifiers = sequence(
   maybe(template`.align ${words('1 2 4 8 16')}`),
   maybe(words('.v2 .v4 .v8')),
 );
-const { initialiser } = fc.letrec<{ initialiser: string }>((tie) => ({
-  initialiser: fc.oneof(
+const { initializer } = fc.letrec<{ initializer: string }>((tie) => ({
+  initializer: fc.oneof(
     { maxDepth: 3 },
     expression,
-    template`{${joined(', ', tie('initialiser'), 0, 4)}}`,
+    template`{${joined(', ', tie('initializer'), 0, 4)}}`,
     template`${name} = ${expression}`,
   ),
 }));
 const extents = joined('', pick('[]', '[4]', '[0x10]', '[WARP_SZ]'), 0, 2);
-const declarator = fc.oneof(template`${name}${extents}`, template`${name}<${count}>`, template`${name}${extents} = ${initialiser}`);
+const declarator = fc.oneof(template`${name}${extents}`, template`${name}<${count}>`, template`${name}${extents} = ${initializer}`);
 const variable = template`${maybe(words('.extern .visible .weak .common'))} .${spaces} ${qualifiers} .${types} ${joined(', ', declarator, 1, 3)};`;
 
 const text = fc.stringMatching(/^[ -!#-~]{0,12}$/);

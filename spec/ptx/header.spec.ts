@@ -107,7 +107,7 @@ test('CM2110 and CM2111: an instruction that came later than the module says, ea
 test('doubles that are to be computed as floats are refused, though ptxas takes them', () => {
   const header = '.version 1.4\n.target sm_11, map_f64_to_f32\n.func d () { .reg .f64 a; { add.f64 a, a, a; } ret; }';
   assert.equal(said(header + entry), [
-    'CM2104 error 2:16 `map_f64_to_f32` is invalid in this `.target`: the module has doubles, which the manual and GPUs compute differently then',
+    'CM2104 error 2:16 `map_f64_to_f32` is invalid in this `.target`: the module uses f64, which the manual and GPUs then compute differently',
   ]);
 });
 

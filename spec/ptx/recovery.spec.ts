@@ -111,8 +111,8 @@ test('the opening brace is shown beside the place where its partner is missing',
     [
       '4 a `}` may be missing here',
       '2 opened here',
-      '3 this brace may be the one that is not closed',
-      '5 this one closes it, and stands further left',
+      '3 this brace may be the unclosed one',
+      '5 closed by this one, which is indented less',
     ],
   );
 });

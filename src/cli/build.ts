@@ -1,6 +1,8 @@
 /** `cumetal build`: compiles one file to one stage of the pipeline. */
+import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
-import { type CompileOptions, type Emit, emit } from '../compile/index.ts';
+import { type CompileOptions, type Emit, emit, passNames } from '../compile/index.ts';
+import { type AfterPass, printKernel } from '../ir/index.ts';
 import { allValues, type Context, has, lastValue } from './command/command.ts';
 import { compileOptions } from './command/compile-options.ts';
 import { hostHash } from './command/host-hash.ts';
@@ -22,7 +24,15 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   const from = parsed.positionals[0]!;
   const what = (lastValue(parsed, 'emit') ?? 'metallib') as Emit;
   const entries = allValues(parsed, 'entry');
-  const options: CompileOptions = { ...hostHash, ...compileOptions(parsed), ...(entries.length > 0 ? { entries } : {}) };
+  const printed = allValues(parsed, 'print-after');
+  const unknown = printed.find((name) => name !== 'all' && !passNames.includes(name));
+  if (unknown !== undefined) return usageError(unknownPass(unknown), 'cumetal build --help', terminal);
+  const options: CompileOptions = {
+    ...hostHash,
+    ...compileOptions(parsed),
+    ...(entries.length > 0 ? { entries } : {}),
+    ...(printed.length > 0 ? { afterPass: passPrinter(printed, terminal) } : {}),
+  };
   const diagnostics = new Diagnostics();
   const start = performance.now();
   const { code, size } = await buildTo(to, { from, image: lastValue(parsed, 'image'), what, options }, terminal, diagnostics);
@@ -35,6 +45,18 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
     );
   else if (code === exit.ok && to !== '-') terminal.out(`${to}: ${what}, ${size} bytes\n`);
   return code;
+}
+
+function unknownPass(name: string): string {
+  const near = closest(name, passNames);
+  return `\`--print-after ${name}\`: the passes are ${passNames.join(', ')}, or all of them: all${near ? `; did you mean \`${near}\`?` : ''}`;
+}
+
+/** `--print-after`: an observer that prints the IR after passes of these names, or after all of them. */
+function passPrinter(names: readonly string[], terminal: Terminal): AfterPass {
+  return (pass, kernel) => {
+    if (names.includes('all') || names.includes(pass)) terminal.err(`; after ${pass}\n${printKernel(kernel)}\n`);
+  };
 }
 
 interface Work {

@@ -55,6 +55,12 @@ const build: Command = {
       doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`.',
     },
     { name: 'entry', value: 'NAME', many: true, doc: 'Compile only this entry; can be repeated.' },
+    {
+      name: 'print-after',
+      value: 'PASS',
+      many: true,
+      doc: 'Print the IR to standard error after each run of this pass, or of `all`; can be repeated. An unknown name lists the passes.',
+    },
     ...compiling,
     json,
   ],
@@ -62,6 +68,7 @@ const build: Command = {
     { line: 'cumetal build examples/vector_add.ptx -o vector_add.metallib', does: 'compile to a metallib' },
     { line: 'cumetal build examples/vector_add.ptx --emit air-ll -o -', does: 'print the AIR' },
     { line: 'cumetal build a.out --image sm_80 -o kernels.metallib', does: 'compile the PTX inside a program' },
+    { line: 'cumetal build examples/vector_add.ptx --print-after simplify -o /dev/null', does: 'show the effect of a pass' },
   ],
   run: async (context) => (await import('./build.ts')).build(context),
 };

@@ -4,12 +4,14 @@
  */
 export * from './analysis/index.ts';
 export * from './build.ts';
+export * from './dialect.ts';
 export * from './eval.ts';
 export * from './kernel.ts';
 export * from './memory.ts';
 export * from './operands.ts';
 export * from './ops.ts';
 export { parseModule } from './parse.ts';
+export { type AfterPass, observers, type Pass } from './pass.ts';
 export {
   carryShuffles,
   cleanupCfg,
@@ -18,16 +20,21 @@ export {
   dce,
   denied,
   dropMembers,
+  dropParams,
   flattenBranches,
   hoistInvariants,
-  optimise,
-  type Pass,
+  optimize,
   recoverPointers,
+  replaceAll,
+  runPass,
   runPasses,
+  type Substitution,
   simplify,
   standardPasses,
+  substitute,
+  substitution,
 } from './passes/index.ts';
 export * from './print.ts';
 export * from './print-buffer.ts';
 export * from './types.ts';
-export { verify, verifyModule } from './verify/index.ts';
+export { verify, verifyAfterPass, verifyModule } from './verify/index.ts';

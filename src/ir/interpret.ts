@@ -3,6 +3,7 @@
  * for the specs; it is not how kernels are run. A barrier passes at once, and a warp is
  * the one thread, as in a block of one thread.
  */
+import { isWide } from './dialect.ts';
 import { evalOp, isEvaluableInst, type PureOp } from './eval.ts';
 import type { Block, Edge, Inst, InstOf, Kernel, Value } from './kernel.ts';
 import { flushesSubnormals } from './memory.ts';
@@ -158,7 +159,7 @@ function windowOf(state: State, address: Value, size: number): Uint8Array {
   const type = state.kernel.insts[address]!.type;
   const space = isPointer(type) ? spaceOf(type) : fault(`an access through ${type}`);
   const bytes = state.thread.memory[space] ?? fault(`there is no ${space} memory`);
-  const start = state.bits[address]!;
+  const start = isWide(state.kernel, address) ? state.bits[address]! : BigInt.asUintN(32, state.bits[address]!);
   if (start + BigInt(size) > BigInt(bytes.length)) return fault(`${size} bytes at ${start} of ${space} memory`);
   return bytes.subarray(Number(start), Number(start) + size);
 }

@@ -144,6 +144,11 @@ export interface Kernel {
   requiredThreads: readonly [number, number, number] | undefined;
   /** By name; AIR emission alone makes them, and reading AIR puts their bodies in the place of the calls. */
   functions?: ReadonlyMap<string, PureFunction>;
+  /**
+   * Its presence puts the kernel in the narrowed dialect (`dialect.ts`): the pointers that have 64 bits all the same. It is part of the kernel
+   * and no side array of an analysis, since it decides what `ptradd`, `ptrtoint` and `inttoptr` mean.
+   */
+  widePointers?: ReadonlySet<Value>;
 }
 
 export interface Module {
@@ -152,6 +157,11 @@ export interface Module {
 
 /** The instruction that defines a value. */
 export const instOf = (kernel: Kernel, value: Value): Inst => kernel.insts[value]!;
+/** The bits of a constant; nothing of what is none. */
+export function constantOf({ insts }: Kernel, value: Value): bigint | undefined {
+  const inst = insts[value]!;
+  return inst.op === 'const' ? inst.bits : undefined;
+}
 /** The type of a value. */
 export const typeOf = (kernel: Kernel, value: Value): Type => kernel.insts[value]!.type;
 

@@ -47,7 +47,7 @@ export const sregs = [
 ] as const;
 
 /** Threads of a block at most, on every target. Source: CUDA C++ Programming Guide, technical specifications per compute capability. */
-export const mostBlockThreads = 1024;
+export const maxBlockThreads = 1024;
 
 /** What an atomic puts in the place of the old value: of it and the operand. `inc` and `dec` wrap at the operand (PTX ISA 9.7.13). */
 const atomicOps = ['add', 'and', 'or', 'xor', 'exch', 'smin', 'smax', 'umin', 'umax', 'inc', 'dec', 'fadd'] as const;
@@ -325,7 +325,7 @@ export const ops = {
     attrs: { limit: 0 as number, isSigned: true as boolean, isWhole: false as boolean },
     type: 'void',
     effect: 'volatile',
-    doc: 'Says that a is from minus `limit` to `limit`, or unsigned below it. The CPU device makes it for the sanitizer, which gives up its quick look where that is not so. Of 64 bits that are no address the low half is looked at, unless `isWhole`.',
+    doc: 'Asserts that a is from minus `limit` to `limit`, or unsigned at most `limit`. The CPU device makes it for the sanitizer, which gives up its quick look where that is not so. Of 64 bits that are no address the low half is looked at, unless `isWhole`.',
   },
   guard: {
     args: { a: 'pointer' },

@@ -43,6 +43,8 @@ interface KernelReader extends Reader {
   readonly defined: Set<Block>;
   /** Uses of blocks that may come later. */
   readonly jumps: Token[];
+  /** The pointers that are marked `wide`. */
+  readonly wide: Set<Value>;
   block: Block | undefined;
 }
 
@@ -69,6 +71,7 @@ function parseKernel(r: Reader): Kernel {
     blocks: new Map(),
     defined: new Set(),
     jumps: [],
+    wide: new Set(),
     block: undefined,
   };
   while (!isAt(k, '}') && peek(k).kind !== 'end') guarded(k, () => parseLine(k));
@@ -82,6 +85,10 @@ function parseKernel(r: Reader): Kernel {
 // ── lines ──
 
 const headerRules: Record<string, (k: KernelReader) => void> = {
+  dialect: (k) => {
+    oneOf(k, ['narrow']);
+    k.kernel.widePointers = k.wide;
+  },
   maxthreads: (k) => {
     k.kernel.maxThreads = number(k);
   },
@@ -175,19 +182,34 @@ function parseBlock(k: KernelReader): void {
 function parseBlockParam(k: KernelReader, block: Block): void {
   const token = expectKind(k, 'value', 'a value');
   expect(k, ':');
-  block.params.push(define(k, token, { op: 'arg', type: type(k) }, location(k)));
+  const [inst, isWide] = [{ op: 'arg', type: type(k) } as const, takeWidth(k)];
+  block.params.push(mark(k, define(k, token, inst, location(k)), isWide));
 }
 
 function parseDefinition(k: KernelReader): void {
   const token = next(k);
   expect(k, '=');
   const op = expectKind(k, 'word', 'an op');
-  place(k, token, parseInst(k, op, type(k)));
+  const [result, isWide] = [type(k), takeWidth(k)];
+  place(k, token, parseInst(k, op, result), isWide);
 }
 
-function place(k: KernelReader, token: Token, inst: Inst): void {
+/** Whether `wide` follows, as it does behind the type of a pointer that has 64 bits in the narrowed dialect. */
+function takeWidth(k: KernelReader): boolean {
+  const token = peek(k);
+  const isMarked = takeWord(k, 'wide');
+  if (isMarked && k.kernel.widePointers === undefined) fail(k, token, '`wide` belongs to the narrowed dialect: `dialect narrow`');
+  return isMarked;
+}
+
+function mark(k: KernelReader, value: Value, isWide: boolean): Value {
+  if (isWide) k.wide.add(value);
+  return value;
+}
+
+function place(k: KernelReader, token: Token, inst: Inst, isWide = false): void {
   if (!k.block) fail(k, token, 'an instruction stands in a block');
-  k.block.body.push(define(k, token, inst, location(k)));
+  k.block.body.push(mark(k, define(k, token, inst, location(k)), isWide));
 }
 
 function define(k: KernelReader, token: Token, inst: Inst, loc: Span | undefined): Value {

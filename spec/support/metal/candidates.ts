@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { openMetalDevice } from '../../../src/device/metal/index.ts';
 import type { MetalBinding } from '../../../src/ffi/index.ts';
-import { openMessages } from '../../../src/ffi/metal/messages.ts';
 import { macWays } from '../../../src/ffi/metal/open.ts';
 import { compileShim, openShim } from '../../../src/ffi/metal/shim.ts';
 import type { SystemLibraries } from '../../../src/ffi/metal/system.ts';
+import { openMessages } from '../../../src/ffi/metal/without-shim.ts';
 import type { Candidate } from '../device-contract.ts';
 import { type Fake, loadFake } from './harness.ts';
 
@@ -17,7 +17,7 @@ export const fakeLibraries = (fake: string): SystemLibraries => ({
   dispatch: fake,
   system: 'libc.so.6',
   // As macOS has some; any other library will do.
-  also: ['libm.so.6'],
+  dependencies: ['libm.so.6'],
 });
 
 /** Fails where the fake saw a rule broken, or something is still held. */

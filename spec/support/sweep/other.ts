@@ -1,4 +1,5 @@
 /** Kernels of the sweep for what neither computes nor just reads and writes: addresses, hints, fences, copies, control flow. */
+
 import { type Code, leave, registerFor, take } from './kernel.ts';
 import { copyBytes, generic, output, type Place, places } from './memory.ts';
 import { threads } from './values.ts';

@@ -2,7 +2,7 @@
 import type { CompileOptions, Fp64Mode, MmaMode } from '../../compile/index.ts';
 import { has, lastValue, type ParsedArguments } from './command.ts';
 
-/** `--target`, `--fp64`, `--mma` and `--ptx-strict`; the parser has checked the choices. */
+/** `--target`, `--fp64`, `--mma` and `--ptx-strict`; the parser has checked the choices. `CUMETAL_VERIFY` comes from the environment. */
 export function compileOptions(parsed: ParsedArguments): CompileOptions {
   const target = lastValue(parsed, 'target');
   const fp64 = lastValue(parsed, 'fp64');
@@ -12,5 +12,6 @@ export function compileOptions(parsed: ParsedArguments): CompileOptions {
     ...(fp64 ? { fp64: fp64 as Fp64Mode } : {}),
     ...(mma ? { mma: mma as MmaMode } : {}),
     ...(has(parsed, 'ptx-strict') ? { ptxStrict: true } : {}),
+    ...(process.env.CUMETAL_VERIFY === '1' ? { verifiesPasses: true } : {}),
   };
 }

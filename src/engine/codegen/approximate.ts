@@ -185,7 +185,11 @@ function log2(m: Machine): void {
   m.op('add');
   const y = m.local('number');
   set(m, y);
-  // Infinity and NaN pass through; zero gives -Infinity, a negative number gives NaN.
+  replaceSpecialLogarithms(m, x, y);
+}
+
+/** Pushes the logarithm of x, which is in y unless x is special: infinity and NaN pass through, zero gives -Infinity, a negative number NaN. */
+function replaceSpecialLogarithms(m: Machine, x: number, y: number): void {
   get(m, y, x, x);
   m.number(Number.POSITIVE_INFINITY);
   m.op('lt');

@@ -4,13 +4,12 @@
  */
 import { type Inst, type Kernel, type Op, operandsOf, type Type } from '../../ir/index.ts';
 import type { Code } from '../../wasm/index.ts';
+import { tuning } from '../tuning.ts';
 import type { Region } from './regions.ts';
 
-/** Fuel between two calls of `tick`, in units of about a nanosecond: some milliseconds. */
-export const fuelPerTick = 1 << 22;
-
-/** Nanoseconds of an ordinary instruction, of one that calls the host, and of one that the host computes in exact arithmetic; roughly. */
-const [plainCost, hostCallCost, hostExactCost] = [2, 50, 500];
+/** Fuel between two calls of `tick`, and the fuel that instructions take. */
+export const { fuelPerTick } = tuning;
+const { plainCost, hostCallCost, hostExactCost } = tuning;
 
 /** The fuel that all blocks of a region take, each run once; at most that between two ticks. */
 export function costOf(kernel: Kernel, region: Region): number {

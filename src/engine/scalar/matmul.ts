@@ -15,9 +15,11 @@ import {
   type Value,
 } from '../../ir/index.ts';
 
-/** Expands every `matmul` of a kernel in place. */
-export function expandMatmul(kernel: Kernel): void {
-  for (const block of kernel.blocks) if (block.body.some((value) => kernel.insts[value]!.op === 'matmul')) expandIn(kernel, block);
+/** Expands every `matmul` of a kernel in place; returns whether there was any. */
+export function expandMatmul(kernel: Kernel): boolean {
+  const blocks = kernel.blocks.filter(({ body }) => body.some((value) => kernel.insts[value]!.op === 'matmul'));
+  for (const block of blocks) expandIn(kernel, block);
+  return blocks.length > 0;
 }
 
 function expandIn(kernel: Kernel, block: Block): void {

@@ -171,18 +171,55 @@ function writeNextThread({ context, code, x, y, z, turn, end }: Frame): void {
   code.at('br_if', 0);
 }
 
+/** A region's function while the code of its blocks is written. */
+interface Body {
+  readonly frame: Frame;
+  readonly region: Region;
+  readonly e: Emitter;
+  /** Jumps to the next thread. */
+  nextThread(): void;
+}
+
 function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
-  const { context, code, record } = frame;
-  const { plan } = context;
-  const { kernel } = plan;
+  const { context, code } = frame;
+  const { kernel } = context.plan;
+  const e = emitterOf(frame);
+  const body: Body = { frame, region, e, nextThread };
+  loadLiveIns(body);
+  context.probe?.resumed(e, region);
+  let at = kernel.blocks[region.entry]!;
+  writeStructure(kernel, region, code, {
+    body: (block) => {
+      const computed = block.body.length - syncPointsOf(kernel, block).length;
+      at = block;
+      e.probe?.enter(e, block);
+      for (const value of block.body.slice(0, computed)) writeInstruction(e, value);
+      if (block.end.op !== 'condbr' || computed < block.body.length) e.probe?.leave(e, block);
+    },
+    transfer: ({ block, args }) => {
+      for (const [i, arg] of args.entries()) pushWhole(e, arg, block.params[i]!);
+      for (const param of [...block.params].reverse()) e.values.set(param);
+    },
+    condition: (value) => {
+      e.values.push(value);
+      e.probe?.decide(e, at);
+    },
+    leave: (block) => leaveAtEnd(body, block),
+    isLast: (block) => syncPointOf(kernel, block) !== undefined,
+    leaveBy: (edge) => leaveByEdge(body, edge),
+    turn: () => checkFuel(frame),
+  });
+}
+
+function emitterOf(frame: Frame): Emitter {
+  const { context, code } = frame;
+  const { plan, host, helper, sanitizer, probe, isFlushing } = context;
   const leaf = (value: Value): void => writeLeaf(frame, value);
-  const values = regionValues(plan, code, leaf);
-  const { host, helper, sanitizer, probe, isFlushing } = context;
-  const e: Emitter = {
-    kernel,
+  return {
+    kernel: plan.kernel,
     code,
     host,
-    values,
+    values: regionValues(plan, code, leaf),
     scratch: newScratch(code),
     helper,
     leaf,
@@ -191,77 +228,66 @@ function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
     probe,
     isFlushing,
   };
-  const inRegion = (value: Value): boolean => region.cfg.position[plan.home[value]!]! >= 0;
+}
 
+/** Loads the region's live-in values from the thread record. */
+function loadLiveIns({ frame: { code, record, context }, region, e }: Body): void {
+  const { plan } = context;
   for (const value of plan.liveIns.get(region.entry)!) {
-    eachLane(kernel, value, (_, name, offset) => {
+    eachLane(plan.kernel, value, (_, name, offset) => {
       code.at('local.get', record);
       code.access(`${name}.load`, 4, plan.slots.get(value)! + offset);
     });
-    values.set(value);
+    e.values.set(value);
   }
-  probe?.resumed(e, region);
-  let at = kernel.blocks[region.entry]!;
-  const save = (value: Value): void => {
-    // A value that was live into this region is in its slot already.
-    if (!inRegion(value)) return;
-    eachLane(kernel, value, (lane, name, offset) => {
+}
+
+/** Spills the live-in values of a region that follows, except some. */
+function spillFor({ frame: { code, record, context }, region, e }: Body, entry: Block, except: readonly Value[]): void {
+  const { plan } = context;
+  // A value that was live into this region is in its slot already.
+  const isOwn = (value: Value): boolean => region.cfg.position[plan.home[value]!]! >= 0;
+  for (const value of plan.liveIns.get(entry.id)!.filter((each) => !except.includes(each) && isOwn(each)))
+    eachLane(plan.kernel, value, (lane, name, offset) => {
       code.at('local.get', record);
-      values.pushLane(value, lane);
+      e.values.pushLane(value, lane);
       code.access(`${name}.store`, 4, plan.slots.get(value)! + offset);
     });
-  };
-  const saveFor = (entry: Block, except: readonly Value[]): void => {
-    for (const value of plan.liveIns.get(entry.id)!) if (!except.includes(value)) save(value);
-  };
-  const leave = (block: Block): void => {
-    const syncPoints = syncPointsOf(kernel, block);
-    if (syncPoints.length === 0) writeState(frame, exited);
-    else {
-      const to = continuation(block);
-      const slots = syncPoints.flatMap((value) => plan.operandSlots.get(value) ?? []);
-      const operands = new Map(slots.map(({ operand, offset }) => [operand, offset]));
-      for (const [operand, offset] of operands) writeOperand(frame, values, operand, offset);
-      saveFor(to, syncPoints);
-      const next = plan.regions.byEntry.get(to.id)!.id;
-      writeState(frame, plan.regions.byBlock.get(block.id)?.id ?? next | atBarrier);
-    }
-    nextThread();
-  };
-  const leaveBy = ({ block, args }: Edge): void => {
-    for (const [i, arg] of args.entries())
-      eachLane(kernel, block.params[i]!, (lane, name, offset) => {
-        code.at('local.get', record);
-        if (isVector(kernel.insts[arg]!.type)) values.pushLane(arg, lane);
-        else values.push(arg);
-        code.access(`${name}.store`, 4, plan.slots.get(block.params[i]!)! + offset);
-      });
-    saveFor(block, block.params);
-    writeState(frame, plan.regions.byEntry.get(block.id)!.id);
-    nextThread();
-  };
-  const transfer = ({ block, args }: Edge): void => {
-    for (const [i, arg] of args.entries()) pushWhole(e, arg, block.params[i]!);
-    for (const param of [...block.params].reverse()) values.set(param);
-  };
-  writeStructure(kernel, region, code, {
-    body: (block) => {
-      const computed = block.body.length - syncPointsOf(kernel, block).length;
-      at = block;
-      probe?.enter(e, block);
-      for (const value of block.body.slice(0, computed)) writeInstruction(e, value);
-      if (block.end.op !== 'condbr' || computed < block.body.length) probe?.leave(e, block);
-    },
-    transfer,
-    condition: (value) => {
-      values.push(value);
-      probe?.decide(e, at);
-    },
-    leave,
-    isLast: (block) => syncPointOf(kernel, block) !== undefined,
-    leaveBy,
-    turn: () => checkFuel(frame),
-  });
+}
+
+/** Leaves the region at the end of a block: at a return or a sync point. */
+function leaveAtEnd(body: Body, block: Block): void {
+  const { frame, e } = body;
+  const { plan } = frame.context;
+  const syncPoints = syncPointsOf(plan.kernel, block);
+  if (syncPoints.length === 0) writeState(frame, exited);
+  else {
+    const to = continuation(block);
+    const slots = syncPoints.flatMap((value) => plan.operandSlots.get(value) ?? []);
+    const operands = new Map(slots.map(({ operand, offset }) => [operand, offset]));
+    for (const [operand, offset] of operands) writeOperand(frame, e.values, operand, offset);
+    spillFor(body, to, syncPoints);
+    const next = plan.regions.byEntry.get(to.id)!.id;
+    writeState(frame, plan.regions.byBlock.get(block.id)?.id ?? next | atBarrier);
+  }
+  body.nextThread();
+}
+
+/** Leaves the region by an edge into the entry of a region, whose arguments are spilled as well. */
+function leaveByEdge(body: Body, { block, args }: Edge): void {
+  const { frame, e } = body;
+  const { code, record } = frame;
+  const { plan } = frame.context;
+  for (const [i, arg] of args.entries())
+    eachLane(plan.kernel, block.params[i]!, (lane, name, offset) => {
+      code.at('local.get', record);
+      if (isVector(plan.kernel.insts[arg]!.type)) e.values.pushLane(arg, lane);
+      else e.values.push(arg);
+      code.access(`${name}.store`, 4, plan.slots.get(block.params[i]!)! + offset);
+    });
+  spillFor(body, block, block.params);
+  writeState(frame, plan.regions.byEntry.get(block.id)!.id);
+  body.nextThread();
 }
 
 function pushWhole(e: Emitter, value: Value, as: Value): void {

@@ -8,6 +8,7 @@ import { edgesOf } from '../kernel.ts';
 import { argsOf } from '../operands.ts';
 import type { Op } from '../ops.ts';
 import { bitsOf, isPointer, isVector } from '../types.ts';
+import { type RangeOptions, valueRanges } from './value-range.ts';
 
 /** Ops whose result has a form of 32 bits that is its low half. */
 const narrowable = new Set<Op>(
@@ -22,7 +23,6 @@ const isLong = (kernel: Kernel, value: Value): boolean => {
 /** By value: 1 for an integer or pointer of 64 bits of which more than the low 32 are wanted, or that no narrower op gives. */
 export function wideValues(kernel: Kernel): Uint8Array {
   const wide = new Uint8Array(kernel.insts.length);
-  const users: Inst[][] = kernel.insts.map(() => []);
   const stack: Value[] = [];
   const widen = (value: Value): void => {
     if (wide[value] || !isLong(kernel, value)) return;
@@ -36,9 +36,8 @@ export function wideValues(kernel: Kernel): Uint8Array {
   for (const { body, end } of kernel.blocks) {
     for (const value of body) {
       const inst = kernel.insts[value]!;
-      if (!narrowable.has(inst.op) || (inst.op === 'load' && inst.volatile)) widen(value);
+      if (!narrowable.has(inst.op) || (inst.op === 'load' && inst.volatile) || isLongShift(kernel, inst)) widen(value);
       for (const [name, operand] of operandsByName(inst)) {
-        users[operand]!.push(inst);
         if (wantsWhole(kernel, inst, name, operand)) widen(operand);
         if (isPointer(kernel.insts[operand]!.type) && isLong(kernel, value)) addTo(onward, operand, value);
       }
@@ -69,6 +68,7 @@ function wantsWhole(kernel: Kernel, inst: Inst, name: string, operand: Value): b
     case 'add':
     case 'sub':
     case 'mul':
+    case 'shl':
     case 'and':
     case 'or':
     case 'xor':
@@ -78,8 +78,6 @@ function wantsWhole(kernel: Kernel, inst: Inst, name: string, operand: Value): b
     case 'inttoptr':
     case 'trunc':
       return false;
-    case 'shl':
-      return !isSmallCount(kernel, inst.b);
     case 'load':
     case 'guard':
       return false;
@@ -95,9 +93,12 @@ function wantsWhole(kernel: Kernel, inst: Inst, name: string, operand: Value): b
   }
 }
 
-/** Whether a count is below 2^32 for certain, so that its low half says it all. */
-function isSmallCount(kernel: Kernel, count: Value): boolean {
-  const inst = kernel.insts[count]!;
-  if (inst.op === 'const') return inst.bits < 2n ** 32n;
-  return inst.op === 'zext' || bitsOf(inst.type) < 64;
+/** Whether a shift to the left may have a count whose low half is not the whole count; the low half of its result does not follow then. */
+function isLongShift(kernel: Kernel, inst: Inst): boolean {
+  if (inst.op !== 'shl') return false;
+  const max = valueRanges(kernel, counts).unsignedMax(inst.b);
+  return max === undefined || max >= 2n ** 32n;
 }
+
+/** What is used of the value-range analysis: constants and zero extensions. */
+const counts: RangeOptions = { through: new Set<Op>(['zext']), sregs: {}, depth: 1 };

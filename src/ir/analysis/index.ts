@@ -10,3 +10,4 @@ export * from './loops.ts';
 export { type Roots, rootsOf } from './roots.ts';
 export * from './shape.ts';
 export * from './uniformity.ts';
+export * from './value-range.ts';

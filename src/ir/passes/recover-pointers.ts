@@ -6,8 +6,8 @@ import { addTo } from '../../base/group.ts';
 import { type Base, basesOf } from '../analysis/bases.ts';
 import { addBlockParam, addInst } from '../build.ts';
 import { type Block, type Edge, edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
-import { mapBlock } from '../operands.ts';
 import { isPointer, type PointerType, spaceOf } from '../types.ts';
+import { replaceAll, substitution } from './substitution.ts';
 
 interface State {
   readonly kernel: Kernel;
@@ -34,20 +34,12 @@ export function recoverPointers(kernel: Kernel): boolean {
   };
   for (const block of kernel.blocks) for (const value of [...block.params, ...block.body]) state.home.set(value, block);
   const casts = kernel.blocks.flatMap(({ body }) => body.filter((value) => isRecoverable(state, value)));
-  const replaced = new Map(casts.map((cast) => [cast, recoverCast(state, cast)]));
+  const replaced = substitution();
+  for (const cast of casts) replaced.replace(cast, recoverCast(state, cast));
   const edges = state.pending.length > 0 ? edgesByTarget(kernel) : new Map<Block, Edge[]>();
   for (let next = state.pending.pop(); next; next = state.pending.pop()) handOver(state, next, edges);
   for (const [block, behind] of state.placed) place(block, behind);
-  // What a cast stands for may be a cast that is replaced itself.
-  const final = (value: Value): Value => {
-    let at = value;
-    for (let next = replaced.get(at); next !== undefined; next = replaced.get(at)) at = next;
-    return at;
-  };
-  for (const block of casts.length > 0 ? kernel.blocks : []) {
-    block.body = block.body.filter((value) => !replaced.has(value));
-    mapBlock(kernel.insts, block, final);
-  }
+  replaceAll(kernel, replaced);
   return casts.length > 0;
 }
 

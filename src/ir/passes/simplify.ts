@@ -8,7 +8,7 @@ import type { Block, Inst, Kernel, Value } from '../kernel.ts';
 import { argsOf, mapOperands, mapTerminator, operandsOf } from '../operands.ts';
 import { isScalar } from '../types.ts';
 import { dropRedundantParams } from './redundant-params.ts';
-import { bitsIn, constantOf, type Rewrite, type RewriteContext, typeIn } from './rewrite.ts';
+import { bitsIn, constant, type Rewrite, type RewriteContext, typeIn } from './rewrite.ts';
 import { arithmeticRules } from './simplify-arithmetic.ts';
 import { conversionRules } from './simplify-conversions.ts';
 import { type Substitution, substitute, substitution } from './substitution.ts';
@@ -75,7 +75,7 @@ function folded(inst: Inst, c: RewriteContext): Inst | undefined {
     bits.push(known);
   }
   const types = operandsOf(inst).map((operand) => typeIn(c, operand));
-  return constantOf(inst.type, evalOp(inst, bits, types));
+  return constant(inst.type, evalOp(inst, bits, types));
 }
 
 /** A lone constant stands second, where the rules look for it. */

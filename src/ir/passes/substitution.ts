@@ -40,6 +40,13 @@ export function substitute(kernel: Kernel, { of, count }: Substitution): void {
   for (const block of kernel.blocks) mapBlock(kernel.insts, block, of);
 }
 
+/** Removes from their blocks the instructions that a substitution replaces, and writes it into every use. */
+export function replaceAll(kernel: Kernel, s: Substitution): void {
+  if (s.count() === 0) return;
+  for (const block of kernel.blocks) block.body = block.body.filter((value) => !s.has(value));
+  substitute(kernel, s);
+}
+
 /** Removes the block parameters that `isKept` denies, with the arguments that edges bring for them; true where there were any. */
 export function dropParams(kernel: Kernel, isKept: (param: Value) => boolean): boolean {
   const narrowed = new Set(kernel.blocks.filter((block) => !block.params.every(isKept)));

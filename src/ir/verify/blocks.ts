@@ -1,4 +1,5 @@
-/** Promises B1 to B5: blocks and edges. */
+/** Promises B1 to B5, and T6 of edges: blocks and edges. */
+import { isWide } from '../dialect.ts';
 import { type Block, type Edge, edgesOf, type Kernel } from '../kernel.ts';
 import type { Report } from './report.ts';
 
@@ -25,7 +26,7 @@ function checkTargets(block: Block, known: ReadonlySet<Block>, entry: Block, rep
   return strangers.length === 0;
 }
 
-/** B4 and B5. */
+/** B4, B5 and T6. */
 export function checkEdges(kernel: Kernel, report: Report): void {
   for (const block of kernel.blocks) {
     for (const edge of edgesOf(block.end)) checkEdge(kernel, block, edge, report);
@@ -43,5 +44,7 @@ function checkEdge(kernel: Kernel, from: Block, { block: to, args }: Edge, repor
   args.forEach((arg, i) => {
     const [given, wanted] = [kernel.insts[arg]?.type, kernel.insts[to.params[i]!]?.type];
     if (given !== wanted) report('B4', `${where} brings a ${given} for parameter ${i}, a ${wanted}`, from.endLoc);
+    else if (isWide(kernel, arg) !== isWide(kernel, to.params[i]!))
+      report('T6', `${where} brings a pointer of another width for parameter ${i}`, from.endLoc);
   });
 }

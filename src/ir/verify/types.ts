@@ -1,4 +1,5 @@
-/** Promises T1 to T5: operand domains and result types, from the op table and one rule for each op that states its type. */
+/** Promises T1 to T6: operand domains and result types, from the op table and one rule for each op that states its type. */
+import { isWide } from '../dialect.ts';
 import type { Inst, Kernel, Value } from '../kernel.ts';
 import { argsOf } from '../operands.ts';
 import { clocks, type Domain, fcmpPredicates, fenceScopes, folds, icmpPredicates, type Op, resultType, specOf, sregs } from '../ops.ts';
@@ -15,7 +16,7 @@ const domains: Record<Domain, (type: Type) => boolean> = {
   any: (type) => type !== 'void',
 };
 
-/** T1 to T5 of one instruction, and the M promises of those that touch memory. */
+/** T1 to T6 of one instruction, and the M promises of those that touch memory. */
 export function checkInst(kernel: Kernel, value: Value, report: Report): void {
   const inst = kernel.insts[value]!;
   const loc = kernel.locs[value];
@@ -23,7 +24,7 @@ export function checkInst(kernel: Kernel, value: Value, report: Report): void {
   const say: Report = (rule, why) => report(rule, `${inst.op}: ${why}`, loc);
   if (!checkOperands(inst, types, say)) return;
   checkResult(inst, types, say);
-  const broken = extra[inst.op]?.(inst as never, types, kernel);
+  const broken = extra[inst.op]?.(inst as never, types, kernel, value);
   for (const [rule, why] of broken ?? []) say(rule, why);
 }
 
@@ -51,7 +52,7 @@ function checkResult(inst: Inst, types: readonly Type[], say: Report): void {
 }
 
 type Broken = readonly (readonly [rule: Rule, why: string])[];
-type Extra<K extends Op> = (inst: Extract<Inst, { op: K }>, types: readonly Type[], kernel: Kernel) => Broken;
+type Extra<K extends Op> = (inst: Extract<Inst, { op: K }>, types: readonly Type[], kernel: Kernel, value: Value) => Broken;
 
 const when = (isBroken: boolean, rule: Rule, why: string): Broken => (isBroken ? [[rule, why]] : []);
 
@@ -87,6 +88,15 @@ const call = ({ type, fn }: { type: Type; fn: string }, types: readonly Type[], 
   ];
 };
 
+/** The integer type that the address of a pointer has. */
+const addressType = (kernel: Kernel, pointer: Value): Type => (isWide(kernel, pointer) ? 'i64' : 'i32');
+const asWide = (kernel: Kernel, value: Value, ...operands: readonly Value[]): Broken =>
+  when(
+    operands.some((operand) => isWide(kernel, operand) !== isWide(kernel, value)),
+    'T6',
+    'an operand is a pointer of another width',
+  );
+
 const extra: { [K in Op]?: Extra<K> } = {
   call1: call,
   call2: call,
@@ -115,10 +125,15 @@ const extra: { [K in Op]?: Extra<K> } = {
   uitofp: conversion(isFloat, anyWidth),
   fpext: conversion(isFloat, (from, to) => to > from),
   fptrunc: conversion(isFloat, (from, to) => to < from),
-  ptrtoint: conversion((type) => type === 'i64', anyWidth),
-  inttoptr: conversion(isPointer, (from) => from === 64),
+  select: ({ a, b }, _, kernel, value) => asWide(kernel, value, a, b),
+  ptrtoint: ({ type, a: pointer }, [a], kernel) => when(type !== addressType(kernel, pointer), 'T3', `${a} does not convert to ${type}`),
+  inttoptr: ({ type }, [a], kernel, value) =>
+    when(!isPointer(type) || a !== addressType(kernel, value), 'T3', `${a} does not convert to ${type}`),
   isspace: ({ space }, [a]) => [...when(a !== 'i64', 'T3', `an address of type ${a}`), ...oneOf(space, spaces)],
-  ptradd: (_, [, b]) => when(b !== 'i64', 'T3', `the offset is ${b}, not i64`),
+  ptradd: ({ a }, [, b], kernel, value) => {
+    const wanted = addressType(kernel, value);
+    return [...when(b !== wanted, 'T3', `the offset is ${b}, not ${wanted}`), ...asWide(kernel, value, a)];
+  },
   vec2: vector(2),
   vec4: vector(4),
   extract: ({ type, lane }, [a]) => [

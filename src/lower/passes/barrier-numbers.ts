@@ -16,7 +16,7 @@ export function refuseOtherBarriers(kernel: Kernel, numbers: ReadonlyMap<Value, 
   for (const { body } of kernel.blocks)
     for (const value of body) {
       const number = numbers.get(value);
-      if (number && constantOf(kernel, number.value) !== 0n) refuseBarrier(number.node, undefined, diagnostics);
+      if (number && numberOf(kernel, number.value) !== 0n) refuseBarrier(number.node, undefined, diagnostics);
     }
 }
 
@@ -27,5 +27,5 @@ export function refuseBarrier({ span }: Operand, why: string | undefined, diagno
 }
 
 /** What a value is, where constants decide it within a few steps. */
-const constantOf = (kernel: Kernel, value: Value, steps = 17): bigint | undefined =>
-  steps === 0 ? undefined : constantBits(kernel, kernel.insts[value]!, (operand) => constantOf(kernel, operand, steps - 1));
+const numberOf = (kernel: Kernel, value: Value, steps = 17): bigint | undefined =>
+  steps === 0 ? undefined : constantBits(kernel, kernel.insts[value]!, (operand) => numberOf(kernel, operand, steps - 1));

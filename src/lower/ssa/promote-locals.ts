@@ -6,11 +6,12 @@ import { dce, type Kernel } from '../../ir/index.ts';
 import { inFlowOrder } from './flow-order.ts';
 import { promoteCells } from './promote-cells.ts';
 
-/** Takes local variables out of memory, in place. */
-export function promoteLocals(kernel: Kernel): void {
+/** Takes local variables out of memory, in place; returns whether there were any to look at. */
+export function promoteLocals(kernel: Kernel): boolean {
   const names = kernel.variables.flatMap(({ space, name }) => (space === 'local' ? [name] : []));
-  if (names.length === 0) return;
+  if (names.length === 0) return false;
   dce(kernel);
   inFlowOrder(kernel);
   promoteCells(kernel, new Set(names));
+  return true;
 }

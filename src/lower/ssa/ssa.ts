@@ -12,11 +12,12 @@ import {
   addBlockParam,
   addInst,
   type Block,
+  dropParams,
   type Edge,
-  type Inst,
   type Kernel,
-  mapBlock,
   type ScalarType,
+  substitute,
+  substitution,
   type Value,
 } from '../../ir/index.ts';
 import type { Register } from '../../ptx/index.ts';
@@ -140,30 +141,30 @@ function removeTrivialParams(kernel: Kernel, flows: readonly Flow[]): (value: Va
   const places = new Map<Value, { readonly edges: Flow['edges']; readonly index: number }>();
   for (const { block, edges } of new Set(flows)) block.params.forEach((param, index) => void places.set(param, { edges, index }));
   const uses = usesOf(kernel, places);
-  const replaced = new Int32Array(kernel.insts.length).fill(none);
-  const final = (value: Value): Value => followReplacements(replaced, value);
+  const replaced = substitution();
   const work = [...places.keys()];
   for (let param = work.pop(); param !== undefined; param = work.pop()) {
-    if (replaced[param] !== none) continue;
+    if (replaced.has(param)) continue;
     const { edges, index } = places.get(param)!;
     let only: number = none;
     for (const { edge } of edges) {
-      const arg = final(edge.args[index]!);
+      const arg = replaced.of(edge.args[index]!);
       if (arg === param || arg === only) continue;
       only = only === none ? arg : several;
       if (only === several) break;
     }
     if (only < 0) continue;
-    replaced[param] = only;
+    replaced.replace(param, only as Value);
     moveUses(uses, param, only as Value, (user) => {
       // Those that are replaced themselves are left behind, lest lists grow along a chain of replacements.
-      if (replaced[user] !== none) return false;
+      if (replaced.has(user)) return false;
       work.push(user);
       return true;
     });
   }
-  dropReplaced(kernel, replaced, final);
-  return final;
+  substitute(kernel, replaced);
+  dropParams(kernel, (param) => !replaced.has(param));
+  return replaced.of;
 }
 
 const none = -1;
@@ -198,30 +199,4 @@ function moveUses({ first, next, users }: Uses, from: Value, to: Value, isKept: 
     use = after;
   }
   first[from] = none;
-}
-
-function dropReplaced(kernel: Kernel, replaced: Int32Array, final: (value: Value) => Value): void {
-  const isKept = (param: Value): boolean => replaced[param] === none;
-  for (const block of kernel.blocks) {
-    for (const edge of edgesFrom(block)) {
-      const { params } = edge.block;
-      if (!params.every(isKept)) edge.args = edge.args.filter((_, index) => isKept(params[index]!));
-    }
-    mapBlock(kernel.insts as readonly Inst[], block, final);
-  }
-  for (const block of kernel.blocks) block.params = block.params.filter(isKept);
-}
-
-const edgesFrom = ({ end }: Block): Edge[] => (end.op === 'br' ? [end.to] : end.op === 'condbr' ? [end.then, end.else] : []);
-
-/** The end of a chain of replacements, shortening it on the way. */
-function followReplacements(replaced: Int32Array, value: Value): Value {
-  let end: number = value;
-  for (let next = replaced[end]!; next >= 0; next = replaced[end]!) end = next;
-  for (let at: number = value; at !== end; ) {
-    const next = replaced[at]!;
-    replaced[at] = end;
-    at = next;
-  }
-  return end as Value;
 }

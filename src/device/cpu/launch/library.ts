@@ -10,13 +10,14 @@ import {
 import { Diagnostics } from '../../../base/diagnostic.ts';
 import { readModule } from '../../../bitcode/index.ts';
 import { compileKernel, compileSimd, copyOf, expandMatmul, type Plan, poolStart, windowsOf } from '../../../engine/index.ts';
-import { type Kernel, type Pass, runPasses, standardPasses } from '../../../ir/index.ts';
+import { type Kernel, type Pass, runPass, runPasses, standardPasses } from '../../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../../metallib/index.ts';
 import type { Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../../device.ts';
 import { fmaMode } from '../fma-support.ts';
 import type { Instrumented } from '../observe/observer.ts';
 import { type AccessChecks, insertChecks } from '../sanitizer/fast/insert-checks.ts';
 import { checkInstrumentation } from '../sanitizer/fast/instrumentation.ts';
+import { devicePassObserver } from '../verify-passes.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
 import { newKernelCache } from './kernel-cache.ts';
 
@@ -110,6 +111,8 @@ function unknownConstants(functions: readonly LibraryFunction[], given: readonly
   return left;
 }
 
+const matmulPass: Pass = { name: 'expand-matmul', run: expandMatmul };
+
 /** A kernel that is compiled on demand; passes run before the first compilation. */
 export function loadedKernel(
   { kernel, reflection }: RaisedKernel,
@@ -124,8 +127,9 @@ export function loadedKernel(
   const ready = (): Kernel => {
     if (isReady) return kernel;
     isReady = true;
-    runPasses(kernel, passes);
-    expandMatmul(kernel);
+    const afterPass = devicePassObserver();
+    runPasses(kernel, passes, afterPass);
+    runPass(kernel, matmulPass, afterPass);
     return kernel;
   };
   const flush = options.denormals === 'flush' ? { isFlushing: true } : undefined;
@@ -199,6 +203,7 @@ function compileVectorized(
     lanes,
     isShared,
     checks: checks && checkInstrumentation(checks),
+    afterPass: devicePassObserver(),
   });
   if ('why' in made) return made;
   const { bytes, plan, recordBytes, pool } = made;
@@ -228,6 +233,7 @@ function compileChecked(
   const kernel = copyOf(original);
   const checks = insertChecks(kernel, kinds);
   if ('why' in checks) return undefined;
+  devicePassObserver()?.('insert-checks', kernel);
   const compiled = compileVectorized(kernel, block, options, checks);
   return 'why' in compiled ? undefined : { ...compiled, checks };
 }

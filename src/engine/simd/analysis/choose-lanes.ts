@@ -1,6 +1,6 @@
 /**
  * Chooses the lanes of a group: a whole warp where the kernel has warp collectives, else as many lanes as keep the live values in the 16
- * vector maxLiveVectors of common processors.
+ * vector registers of common processors.
  */
 
 import type { Dim3 } from '../../../base/dim3.ts';
@@ -17,26 +17,10 @@ import {
 } from '../../../ir/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import { isLeaf } from '../../codegen/plan.ts';
+import { tuning } from '../../tuning.ts';
 import { hasWarpCollectives } from './barrier-divergence.ts';
 import type { Cut, Shapes } from './lane-shapes.ts';
 import { hasLongStretch } from './long-blocks.ts';
-
-/**
- * Vectors that may be live at once over all packs. There are fewer maxLiveVectors, but a spill costs less than the start of a lane group, and
- * independent packs keep the processor busy.
- */
-const maxLiveVectors = 64;
-/** Vectors per pack that an exact FMA uses besides its operands and result. */
-const exactFmaVectors = 6;
-/** Maximal lanes of a group whose lanes diverge or access memory one by one: a larger group has more inactive lanes and as much code. */
-const maxDivergentLanes = 16;
-/**
- * Maximal lanes where many instructions update memory atomically, lane by lane. The processor predicts which store each load depends on,
- * and predicts better with fewer pairs.
- */
-const maxAtomicLanes = 4;
-/** Updates count as frequent from one in this many instructions. */
-const instructionsPerUpdate = 8;
 
 interface LaneRequest {
   readonly block: Dim3;
@@ -62,14 +46,14 @@ export function chooseLanes(
   const shapes = shapesFor(maxLanes);
   // Re-rolled code holds few vectors at once, whatever the number of lanes.
   if (hasLongStretch(kernel, shapes)) return { lanes: maxLanes, shapes };
-  const pressure = pressureOf(kernel, wide, shapes) + (fma === 'exact' && hasFma(kernel, shapes) ? exactFmaVectors : 0);
+  const pressure = pressureOf(kernel, wide, shapes) + (fma === 'exact' && hasFma(kernel, shapes) ? tuning.exactFmaVectors : 0);
   const widest = Math.min(
     maxLanes,
-    hasManyUpdates(kernel, shapes) ? maxAtomicLanes : lanesDiverge(kernel, shapes) ? maxDivergentLanes : maxLanes,
+    hasManyUpdates(kernel, shapes) ? tuning.maxAtomicLanes : lanesDiverge(kernel, shapes) ? tuning.maxDivergentLanes : maxLanes,
   );
-  const fitting = [32, 16, 8, 4].find((lanes) => lanes <= widest && (lanes / 4) * pressure <= maxLiveVectors) ?? 4;
-  const isRegionChain = block[1] * block[2] === 1 || block[0] % maxLanes === 0;
-  return { lanes: fitting, shapes: fitting === maxLanes || isRegionChain ? shapes : shapesFor(fitting) };
+  const fitting = [32, 16, 8, 4].find((lanes) => lanes <= widest && (lanes / 4) * pressure <= tuning.maxLiveVectors) ?? 4;
+  const isOneRow = block[1] * block[2] === 1 || block[0] % maxLanes === 0;
+  return { lanes: fitting, shapes: fitting === maxLanes || isOneRow ? shapes : shapesFor(fitting) };
 }
 
 const hasFma = (kernel: Kernel, { shape }: Shapes): boolean =>
@@ -79,7 +63,7 @@ const hasFma = (kernel: Kernel, { shape }: Shapes): boolean =>
 function hasManyUpdates({ insts, blocks }: Kernel, { shape, cfg }: Shapes): boolean {
   const candidates = cfg.order.flatMap((id) => blocks[id]!.body).filter((value) => shape[value] === varying);
   const updates = candidates.filter((value) => insts[value]!.op === 'atomic');
-  return updates.length * instructionsPerUpdate >= candidates.length && updates.length > 0;
+  return updates.length * tuning.instructionsPerUpdate >= candidates.length && updates.length > 0;
 }
 
 /** Whether lanes diverge (exits of the kernel aside) or access memory at addresses without a stride. */

@@ -1,16 +1,12 @@
 /** Which kernels have long straight-line code, decided before lane groups are planned. */
 import { isVector, type Kernel, operandsOf, specOf, type Value, varying } from '../../../ir/index.ts';
 import { isLeaf } from '../../codegen/plan.ts';
+import { tuning } from '../../tuning.ts';
 import type { Shapes } from './lane-shapes.ts';
-
-/** Vector instructions from which straight-line code is re-rolled (`emit/reroll.ts`), whatever the size of a group. */
-export const minRerolledInstructions = 360;
-/** The least average parallelism. In a chain of dependent instructions one vector alone cannot keep a processor busy. */
-const minParallelism = 2.5;
 
 /** Whether a stretch of vector instructions is worth re-rolling: it is long and has enough instruction-level parallelism. */
 export function isLongStretch({ insts }: Kernel, values: readonly Value[]): boolean {
-  if (values.length < minRerolledInstructions) return false;
+  if (values.length < tuning.minRerolledInstructions) return false;
   const depths = new Map<Value, number>();
   let deepest = 0;
   for (const value of values) {
@@ -18,7 +14,7 @@ export function isLongStretch({ insts }: Kernel, values: readonly Value[]): bool
     depths.set(value, depth);
     deepest = Math.max(deepest, depth);
   }
-  return values.length >= minParallelism * deepest;
+  return values.length >= tuning.minParallelism * deepest;
 }
 
 /** Whether a kernel has a stretch that may be re-rolled, without asking the rules. Its lane groups are then as large as possible. */

@@ -4,6 +4,7 @@
  */
 
 import { exited } from '../../codegen/kernel-code.ts';
+import { tuning } from '../../tuning.ts';
 import type { SimdPlan } from '../analysis/plan.ts';
 import { type BarrierRegion, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
 import type { CheckHooks } from '../lanes/hooks.ts';
@@ -46,9 +47,6 @@ export function writeBlock({ module, phase }: SimdContext, steps: readonly numbe
   return index;
 }
 
-/** Maximal bytes of code of fused regions. In longer ones the calls do not matter. */
-const maxFusedBytes = 24_000;
-
 /**
  * Whether there are several regions and each always leads to the next. In a fused loop some engines would keep values in registers
  * throughout that only one region needs.
@@ -61,7 +59,7 @@ export const isRegionChain = (plan: SimdPlan): boolean =>
 export function writeFusedBlock(context: SimdContext): { readonly index: number; readonly size: number } | undefined {
   const { regions } = context.plan;
   const { index, code } = context.module.fn({ params: [], results: [] });
-  const isWritten = regions.every((region) => writeRegionIn(context, region, code, false) && code.size <= maxFusedBytes);
+  const isWritten = regions.every((region) => writeRegionIn(context, region, code, false) && code.size <= tuning.maxFusedBytes);
   return isWritten ? { index, size: code.size } : undefined;
 }
 

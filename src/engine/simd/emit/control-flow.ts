@@ -16,6 +16,7 @@ import {
   varying,
 } from '../../../ir/index.ts';
 import { type NestContents, type Nested, type Task, writeNest } from '../../codegen/nesting.ts';
+import { tuning } from '../../tuning.ts';
 import { endsInBarrier } from '../analysis/regions.ts';
 import { shapeOf } from '../lanes/lane-group.ts';
 import type { Flow } from './frame.ts';
@@ -24,14 +25,6 @@ import { type DivergentRegion, divergentRegionOf } from './predication.ts';
 import { rerolledStretches } from './reroll.ts';
 import { mayTestUniformity } from './uniform-branch.ts';
 import { uniformPart, type VaryingBranch, writeVaryingBranch } from './varying-branch.ts';
-
-/** Instructions in a divergent region from which on a test for uniformity pays, counted in pure instructions. */
-const minTestedWork = 20;
-/** Weight of a masked memory access in the same unit. */
-const memoryWeight = 10;
-
-/** Factor by which the uniform paths may enlarge a kernel. */
-const maxGrowth = 6;
 
 interface Graph {
   readonly cfg: Cfg;
@@ -60,10 +53,10 @@ function graphOf(flow: Flow): Graph {
   const divergentRegions = new Map<number, DivergentRegion>();
   const tested = new Set<number>();
   const size = (ids: readonly number[]): number => ids.reduce((sum, id) => sum + kernel.blocks[id]!.body.length, 0);
-  const weight = (value: Value): number => (specOf(kernel.insts[value]!.op).effect === 'pure' ? 1 : memoryWeight);
+  const weight = (value: Value): number => (specOf(kernel.insts[value]!.op).effect === 'pure' ? 1 : tuning.memoryWeight);
   const work = (ids: readonly number[]): number =>
     ids.reduce((sum, id) => sum + kernel.blocks[id]!.body.reduce((all, value) => all + weight(value), 0), 0);
-  let budget = flow.omitsUniformPaths ? 0 : maxGrowth * size(region.cfg.order) + 400;
+  let budget = flow.omitsUniformPaths ? 0 : tuning.maxGrowth * size(region.cfg.order) + 400;
   const stack = [region.entry];
   const seen = new Set(stack);
   for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
@@ -74,7 +67,7 @@ function graphOf(flow: Flow): Graph {
       divergentRegions.set(id, divergent);
       const cost = size(divergent.blocks);
       budget -= cost;
-      const isLong = divergent.loops.length > 0 || work(divergent.blocks) > minTestedWork || mayTestUniformity(group, end.cond);
+      const isLong = divergent.loops.length > 0 || work(divergent.blocks) > tuning.minTestedWork || mayTestUniformity(group, end.cond);
       const isWorth = !group.mask && budget > 0 && isLong && !isRerolledAlone(flow, divergent);
       if (isWorth) tested.add(id);
       next = [...(isWorth ? next : []), ...(divergent.reconvergence < kernel.blocks.length ? [divergent.reconvergence] : [])];

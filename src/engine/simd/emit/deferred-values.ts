@@ -9,6 +9,7 @@ import { affine, type Block, elementOf, isVector, lanesOf, operandsOf, specOf, u
 import type { NumberType } from '../../../wasm/index.ts';
 import { isLeaf } from '../../codegen/plan.ts';
 import { newScratch, withScratch } from '../../codegen/scratch.ts';
+import { tuning } from '../../tuning.ts';
 import type { SimdPlan } from '../analysis/plan.ts';
 import { consumersOf, isCondition } from '../analysis/uses.ts';
 import { addStride, type LaneGroup, longOf, maskPart, numberOf, shapeOf, splat } from '../lanes/lane-group.ts';
@@ -18,11 +19,6 @@ import { shapeName, words } from '../lanes/vectors.ts';
 import { partWriter } from '../rules/index.ts';
 import { writeScalar } from '../rules/scalar.ts';
 import { type Deferred, snapshotOf } from './value-snapshot.ts';
-
-/**
- * Maximal depth of a deferred expression. A processor overlaps the steps of one vector with those of the next, but its window is limited.
- */
-const maxExpressionDepth = 10;
 
 interface State {
   readonly plan: SimdPlan;
@@ -243,13 +239,13 @@ function define(state: State, value: Value): void {
   const depth = depthOf(state, value);
   if (shapeOf(group, value) !== varying) {
     const write = (): void => writeScalar(group, value);
-    if (mayWait && depth < maxExpressionDepth && readsScalarOnce(state, value))
+    if (mayWait && depth < tuning.maxDeferredDepth && readsScalarOnce(state, value))
       return void state.deferredScalars.set(value, { write, depth });
     write();
     for (let i = lanesOf(inst.type) - 1; i >= 0; i--) group.code.at('local.set', scalarsOf(state, value)[i]!);
   } else {
     const write = partWriter(group, value);
-    if (write && mayWait && depth < maxExpressionDepth && readsVectorsOnce(state, value)) {
+    if (write && mayWait && depth < tuning.maxDeferredDepth && readsVectorsOnce(state, value)) {
       const operands = operandsOf(inst);
       const held = vectorsHeldBy(state, operands);
       if (held <= weightOf(state, value)) {
@@ -263,9 +259,6 @@ function define(state: State, value: Value): void {
   finish(state, operandsOf(inst));
 }
 
-/** Weight of a scalar local that all packs share, against a vector local that each pack has. */
-const scalarWeight = 0.2;
-
 /** Vectors per pack that only these operands keep alive. */
 function vectorsHeldBy(state: State, operands: readonly Value[]): number {
   const { plan, group } = state;
@@ -274,7 +267,7 @@ function vectorsHeldBy(state: State, operands: readonly Value[]): number {
     const deferred = state.deferred.get(operand);
     if (deferred) held += deferred.held;
     else if (isLeaf(plan.kernel.insts[operand]!) || plan.crosses[operand] === 1 || state.remainingUses[operand]! > 1) continue;
-    else held += shapeOf(group, operand) === varying ? weightOf(state, operand) : scalarWeight;
+    else held += shapeOf(group, operand) === varying ? weightOf(state, operand) : tuning.scalarWeight;
   }
   return held;
 }
@@ -289,7 +282,7 @@ function deferLoad(state: State, value: Value, address: () => void, write: (base
   const base = state.freeLocals.i32.pop() ?? group.code.local('i32');
   address();
   group.code.at('local.set', base);
-  state.deferred.set(value, { write: (part) => write(base, part), depth: 1, held: scalarWeight, operands: [], reads: true, base });
+  state.deferred.set(value, { write: (part) => write(base, part), depth: 1, held: tuning.scalarWeight, operands: [], reads: true, base });
   return true;
 }
 

@@ -8,6 +8,7 @@ import { bytesOf, type InstOf, uniform, type Value } from '../../../ir/index.ts'
 import type { Code } from '../../../wasm/index.ts';
 import { newScratch } from '../../codegen/scratch.ts';
 import { writeConstant } from '../../codegen/values.ts';
+import { tuning } from '../../tuning.ts';
 import { type LaneGroup, longOf, numberOf, shapeOf, splat } from '../lanes/lane-group.ts';
 import { constantWords } from '../lanes/leaf-values.ts';
 import { upperHalf } from '../lanes/vectors.ts';
@@ -57,9 +58,6 @@ export function placeOf({ group, slots, start }: Rerolled, value: Value, part: n
 export const isUniformVector = (s: LaneGroup, value: Value): boolean =>
   s.kernel.insts[value]!.op === 'const' || shapeOf(s, value) === uniform;
 
-/** Ratio of instructions to FMAs from which on rounding each FMA to odd right away costs less than a second copy of the chunk. */
-const rareFmaRatio = 8;
-
 /**
  * Emits one chunk for all vectors of a group. One of several chunks has a function of its own, because engines do not optimize long
  * functions.
@@ -96,7 +94,7 @@ function writeTileLoop(rerolled: Rerolled, chunk: readonly Value[]): void {
 /** Emits a chunk for the vectors of one iteration. */
 function spendFuel(rerolled: Rerolled, chunk: readonly Value[]): void {
   const { group } = rerolled;
-  if (chunk.filter((value) => isExactFma(group, value)).length < chunk.length / rareFmaRatio) return emitChunk(rerolled, chunk);
+  if (chunk.filter((value) => isExactFma(group, value)).length < chunk.length / tuning.rareFmaRatio) return emitChunk(rerolled, chunk);
   withHardCases(group, (hardCases) => {
     emitChunk(rerolled, chunk, hardCases);
     hardCases.push();

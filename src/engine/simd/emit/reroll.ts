@@ -17,16 +17,14 @@ import {
 } from '../../../ir/index.ts';
 import { isLeaf } from '../../codegen/plan.ts';
 import { withScratch } from '../../codegen/scratch.ts';
-import { isLongStretch, minRerolledInstructions } from '../analysis/long-blocks.ts';
+import { tuning } from '../../tuning.ts';
+import { isLongStretch } from '../analysis/long-blocks.ts';
 import { type LaneGroup, longOf, numberOf, shapeOf } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
 import { isExactFma } from '../rules/fma-f32.ts';
 import { partWriter } from '../rules/index.ts';
 import { isDense, isStridedInPadding, pushFirstAddress } from './memory-access.ts';
 import { isUniformVector, placeOf, type Rerolled, withUniformsInMemory, writeChunk } from './reroll-chunk.ts';
-
-/** Maximal vector instructions of a chunk. */
-const instructionsPerChunk = 96;
 
 /** A stretch of a block's body, as a half-open interval of positions. */
 interface Stretch {
@@ -37,7 +35,7 @@ interface Stretch {
 /** The stretches of a block that are re-rolled. */
 export function rerolledStretches(s: LaneGroup, { body }: Block): Stretch[] {
   // This test alone settles most blocks.
-  if (s.plan.packs === 1 || (body.length < minRerolledInstructions && !isFmaStretch(s, body))) return [];
+  if (s.plan.packs === 1 || (body.length < tuning.minRerolledInstructions && !isFmaStretch(s, body))) return [];
   const runs: Stretch[] = [];
   let [from, values]: [number, Value[]] = [0, []];
   for (let at = 0; at <= body.length; at++) {
@@ -52,10 +50,8 @@ export function rerolledStretches(s: LaneGroup, { body }: Block): Stretch[] {
   return runs;
 }
 
-/** Exact FMAs from which on a stretch is re-rolled: they share one check for doubt, and the rare path is emitted once. */
-const minFmas = 8;
-
-const isFmaStretch = (s: LaneGroup, values: readonly Value[]): boolean => values.filter((value) => isExactFma(s, value)).length >= minFmas;
+const isFmaStretch = (s: LaneGroup, values: readonly Value[]): boolean =>
+  values.filter((value) => isExactFma(s, value)).length >= tuning.minRerolledFmas;
 
 /** Whether a value is computed for each vector; uniform values are computed before the loop. */
 const isRerolled = (s: LaneGroup, value: Value): boolean => shapeOf(s, value) === varying && !isLeaf(s.kernel.insts[value]!);
@@ -133,7 +129,7 @@ function planStretch(
 ): { rerolled: Rerolled; bytes: number } {
   const { group } = values;
   const all = block.body.slice(from, to).filter((value) => isRerolled(group, value));
-  const count = Math.ceil(all.length / instructionsPerChunk);
+  const count = Math.ceil(all.length / tuning.instructionsPerChunk);
   const each = Math.ceil(all.length / count);
   const chunks = Array.from({ length: count }, (_, i) => all.slice(i * each, (i + 1) * each));
   const definingChunk = new Map(chunks.flatMap((chunk, i) => chunk.map((value) => [value, i] as const)));
@@ -201,11 +197,6 @@ const vectorOperands = ({ kernel }: LaneGroup, value: Value): readonly Value[] =
   return inst.op === 'load' ? [] : operandsOf(inst);
 };
 
-/** Vectors per iteration for stretches with FMAs, whose dependence chains need several vectors side by side. */
-const [tileForFma, tileForFewLive] = [2, 4];
-/** Live values, loads aside, up to which more vectors fit in the registers. */
-const maxFewLive = 2;
-
 function tileOf(s: LaneGroup, values: readonly Value[]): number {
   if (!isFmaStretch(s, values) || isLongStretch(s.kernel, values)) return 1;
   const isMade = new Set(values);
@@ -216,7 +207,7 @@ function tileOf(s: LaneGroup, values: readonly Value[]): number {
     for (const operand of vectorOperands(s, value)) if (isMade.has(operand) && s.kernel.insts[operand]!.op !== 'load') live.add(operand);
     most = Math.max(most, live.size);
   }
-  return Math.min(s.plan.packs, most <= maxFewLive ? tileForFewLive : tileForFma);
+  return Math.min(s.plan.packs, most <= tuning.maxFewLive ? tuning.tileForFewLive : tuning.tileForFma);
 }
 
 /** Values that the rest of a block uses. */

@@ -4,10 +4,8 @@
  * superword condition code.)
  */
 import { affine, type InstOf, uniform, type Value, varying } from '../../../ir/index.ts';
+import { tuning } from '../../tuning.ts';
 import { type LaneGroup, shapeOf, typeOf } from '../lanes/lane-group.ts';
-
-/** Maximal comparisons of a condition for which the test pays. */
-const maxComparisons = 6;
 
 /** Strides below this reach the last lane with less than half of the 32-bit range. */
 const maxStride = 2 ** 24;
@@ -21,14 +19,14 @@ function leavesOf(s: LaneGroup, cond: Value): InstOf<'icmp'>[] | undefined {
     if (shapeOf(s, value) === uniform) return true;
     // The operands of a value from elsewhere may be out of date.
     if (!isUsedHereOnly(s, cond, value)) return false;
-    if ((inst.op === 'and' || inst.op === 'or' || inst.op === 'xor') && leaves.length < maxComparisons)
+    if ((inst.op === 'and' || inst.op === 'or' || inst.op === 'xor') && leaves.length < tuning.maxComparisons)
       return visit(inst.a) && visit(inst.b);
     if (inst.op !== 'icmp' || typeOf(s, inst.a) !== 'i32') return false;
     leaves.push(inst);
     if (isEquality(inst)) return isCounted(s, inst);
     return [inst.a, inst.b].every((operand) => shapeOf(s, operand) !== varying && Math.abs(strideOf(s, operand)) < maxStride);
   };
-  return visit(cond) && leaves.length > 0 && leaves.length <= maxComparisons ? leaves : undefined;
+  return visit(cond) && leaves.length > 0 && leaves.length <= tuning.maxComparisons ? leaves : undefined;
 }
 
 /** Whether the only use of a value is this condition, in its own block. */

@@ -4,6 +4,7 @@
  */
 import type { InstOf, Value } from '../../../ir/index.ts';
 import { withScratch } from '../../codegen/scratch.ts';
+import { tuning } from '../../tuning.ts';
 import type { LaneGroup } from '../lanes/lane-group.ts';
 import { joinHalves } from '../lanes/vectors.ts';
 import { hardCaseBound, hardCaseKey, isScaledHardCase, powerOfTwo, roundToF32, roundToOdd, type Scale, scaledKey } from './fma-f32.ts';
@@ -32,9 +33,6 @@ export interface HardCases {
   /** Pushes whether there was any hard case. */
   push(): void;
 }
-
-/** Halves of vectors whose steps are interleaved: with more of them registers spill, with fewer latency is exposed. */
-const interleavedHalves = 4;
 
 /** Runs `body` with an empty record of hard cases, which is kept in two scratch locals. */
 export function withHardCases(s: LaneGroup, body: (hardCases: HardCases) => void): void {
@@ -79,11 +77,12 @@ function accumulator({ code }: LaneGroup, local: number, op: string): { add(): v
 /** Writes an FMA for all vectors of an iteration. Hard cases are recorded; without a record of them every sum is rounded to odd. */
 export function exactFmaOfTile(tile: Tile, inst: InstOf<'fma'>, value: Value, hardCases: HardCases | undefined): void {
   const { group, packs } = tile;
+  const { interleavedFmaHalves } = tuning;
   const scale = hardCases && (powerOfTwo(group, inst.a) ?? powerOfTwo(group, inst.b));
   if (hardCases && scale) return scaledSum(tile, inst, value, scale, hardCases);
   const isOftenHard = [inst.a, inst.b].some((operand) => hasFewBits(group, operand));
-  for (let from = 0; from < 2 * packs; from += interleavedHalves) {
-    const halves = Array.from({ length: Math.min(interleavedHalves, 2 * packs - from) }, (_, i) => from + i);
+  for (let from = 0; from < 2 * packs; from += interleavedFmaHalves) {
+    const halves = Array.from({ length: Math.min(interleavedFmaHalves, 2 * packs - from) }, (_, i) => from + i);
     withScratch(group, 'v128', halves.length, (sums) => {
       writeSums(tile, inst, { halves, sums }, isOftenHard ? undefined : hardCases);
       for (const [i, half] of halves.entries()) {

@@ -7,6 +7,7 @@
 import { type InstOf, type Value, varying } from '../../../ir/index.ts';
 import { pushRoundedToOddByProduct, pushTwoSumError } from '../../codegen/error-free.ts';
 import { withScratch } from '../../codegen/scratch.ts';
+import { tuning } from '../../tuning.ts';
 import { type LaneGroup, shapeOf } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
 import { joinHalves, longs, upperHalf, words } from '../lanes/vectors.ts';
@@ -225,7 +226,7 @@ function sumsInF64(
 }
 
 /** Packs that share one test for hard cases: the operands that the rare case needs take registers, which only short lane groups have to spare. */
-const packsPerTest = (packs: number): number => (packs > 4 ? 1 : 2);
+const packsPerTest = (packs: number): number => (packs > tuning.maxPacksForSharedFmaTest ? 1 : tuning.packsPerFmaTest);
 
 /** Rounds the two f64 sums in a local to f32, in the same local, and sets the local `asF64` to the results as f64. */
 export function roundToF32({ code }: LaneGroup, sum: number, asF64: number): void {

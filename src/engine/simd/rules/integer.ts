@@ -2,6 +2,7 @@
 import { bitsOf, type InstOf, uniform, type Value } from '../../../ir/index.ts';
 import type { Binary, Unary } from '../../codegen/emitter.ts';
 import { withScratch } from '../../codegen/scratch.ts';
+import { tuning } from '../../tuning.ts';
 import { cut, type LaneGroup, longOf, type PartWriter, partSigned, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import { evenWords, longs, oddWords, upperHalf, words } from '../lanes/vectors.ts';
 import { shiftEach } from './shift.ts';
@@ -114,9 +115,6 @@ function writeDivision(s: LaneGroup, sign: 's' | 'u', wanted: 'quotient' | 'rema
   });
 }
 
-/** Packs of a lane group from which throughput matters more than latency, so that a shift is emitted as a multiplication. */
-const minPacksForMultiply = 8;
-
 /** Shifts, here by a uniform count; a count of the width or more gives 0, or copies of the sign. */
 export const shift =
   (name: 'shl' | 'shr_u' | 'shr_s') =>
@@ -129,9 +127,9 @@ export const shift =
     const count = s.kernel.insts[inst.b]!;
     const known = count.op === 'const' && count.bits < BigInt(width) ? Number(count.bits) : undefined;
     // JavaScriptCore moves the count of every shift into a vector register through two other registers.
-    if (name === 'shl' && (known === 1 || known === 2) && !isWide) return doubled(s, inst, known);
+    if (name === 'shl' && known && known <= tuning.maxShiftByAddition && !isWide) return doubled(s, inst, known);
     // A multiplication is fewer instructions, but has a longer latency.
-    if (name === 'shl' && known !== undefined && !isWide && (s.isRerolled || s.plan.packs >= minPacksForMultiply))
+    if (name === 'shl' && known !== undefined && !isWide && (s.isRerolled || s.plan.packs >= tuning.minPacksForMultiply))
       return (part) => {
         s.part(inst.a, part);
         s.code.v128(words(2 ** known));
@@ -149,7 +147,7 @@ export const shift =
     };
   };
 
-/** A shift left by 1 or 2 of 32-bit lanes, by additions. */
+/** A shift left of 32-bit lanes by a few bits, by additions. */
 function doubled(s: LaneGroup, inst: Binary, times: number): PartWriter {
   const { code } = s;
   return (part) => {

@@ -6,7 +6,7 @@
 import type { Value } from '../../../ir/index.ts';
 import type { Binary } from '../../codegen/emitter.ts';
 import { withScratch } from '../../codegen/scratch.ts';
-import { mostOf } from '../analysis/value-range.ts';
+import { unsignedMax } from '../analysis/value-range.ts';
 import { cut, type LaneGroup, longOf, type PartWriter, partSigned } from '../lanes/lane-group.ts';
 import { oddWords, words } from '../lanes/vectors.ts';
 
@@ -24,7 +24,7 @@ const exponentUnit = 2 ** 23;
 const minusOne = 0xbf80_0000;
 
 /** Whether value-range analysis bounds a count below 32. */
-const isBelow32 = ({ kernel }: LaneGroup, count: Value): boolean => (mostOf(kernel, count) ?? 32n) < 32n;
+const isBelow32 = ({ kernel }: LaneGroup, count: Value): boolean => (unsignedMax(kernel, count) ?? 32n) < 32n;
 
 /** Converts -(2^n) on the stack from f32 to i32; the powers are negative since -(2^31) is an i32 and 2^31 is not. */
 const powersOfTwo = (s: LaneGroup): void => s.code.op('i32x4.trunc_sat_f32x4_s');

@@ -2,15 +2,18 @@
 
 import type { Dim3 } from '../../../base/dim3.ts';
 import {
+  type AfterPass,
   cfgOf,
   definingBlocks,
   type Kernel,
   lanesOf,
   livenessOf,
   operandsOf,
+  type Pass,
   terminatorOperands,
   type Value,
   varying,
+  wideFlags,
 } from '../../../ir/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import { countUses, isLeaf, windowsOf } from '../../codegen/plan.ts';
@@ -21,26 +24,29 @@ import { shapesOf } from '../analysis/lane-shapes.ts';
 import { laneBytes, type SimdPlan } from '../analysis/plan.ts';
 import { type BarrierRegion, barrierRegions, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
 import { staticShufflesOf } from '../analysis/static-shuffles.ts';
-import { narrowed } from './narrow-integers.ts';
-import { workOutAgain } from './rematerialize.ts';
-import { orderBlocks } from './schedule.ts';
-import { splitAtBarriers } from './split-at-barriers.ts';
+import { copyOf } from './narrow-integers.ts';
+import { narrowingTransforms, narrowTransforms } from './transforms.ts';
 
 export interface PlanOptions {
   readonly fma: FmaMode;
   /** Lanes of a strip, where they are not to be chosen. */
   readonly lanes?: number | undefined;
+  /** Observes the kernel after each transform of `transforms.ts`. */
+  readonly afterPass?: AfterPass | undefined;
 }
 
 /** Plans a kernel for blocks of a shape; the kernel itself stays as it is. */
-export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed }: PlanOptions): SimdPlan {
-  const { kernel, wide: before } = narrowed(original);
+export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed, afterPass }: PlanOptions): SimdPlan {
+  const kernel = copyOf(original);
+  const run = ({ name, run }: Pass): void => {
+    run(kernel);
+    afterPass?.(name, kernel);
+  };
+  narrowingTransforms.forEach(run);
   const staticShuffles = staticShufflesOf(kernel);
-  splitAtBarriers(kernel);
-  workOutAgain(kernel, before);
-  orderBlocks(kernel);
-  const wide = new Uint8Array(kernel.insts.length);
-  wide.set(before);
+  afterPass?.('static-shuffles', kernel);
+  narrowTransforms.forEach(run);
+  const wide = wideFlags(kernel);
   const { offsets, windows } = windowsOf(kernel);
   const { lanes, shapes } = chooseLanes(
     kernel,

@@ -2,30 +2,31 @@
  * Local variables that a block always writes before it reads them, as AIR has for what an exchange expects: what is read is what was
  * written, and no memory is wanted.
  */
-import { type Kernel, mapBlock, operandsOf, spaceOf, terminatorOperands, type Value } from '../../../ir/index.ts';
+import { type Kernel, operandsOf, spaceOf, substitute, substitution, terminatorOperands, type Value } from '../../../ir/index.ts';
 
-/** The kernel without such variables; its instructions are changed in place. */
-export function withoutSlots(kernel: Kernel): Kernel {
+/** Takes such variables out of a kernel, in place; returns whether there were any. */
+export function promoteSlots(kernel: Kernel): boolean {
   const names = slotNames(kernel);
-  if (names.size === 0) return kernel;
+  if (names.size === 0) return false;
   const nameOf = (value: Value): string | undefined => {
     const inst = kernel.insts[value]!;
     return inst.op === 'variable' && names.has(inst.name) ? inst.name : undefined;
   };
-  const same = new Map<Value, Value>();
+  const loaded = substitution();
   for (const block of kernel.blocks) {
     const held = new Map<string, Value>();
     block.body = block.body.filter((value) => {
       const inst = kernel.insts[value]!;
       const name = inst.op === 'load' || inst.op === 'store' ? nameOf(inst.addr) : undefined;
       if (name === undefined) return nameOf(value) === undefined;
-      if (inst.op === 'store') held.set(name, same.get(inst.value) ?? inst.value);
-      else same.set(value, held.get(name)!);
+      if (inst.op === 'store') held.set(name, loaded.of(inst.value));
+      else loaded.replace(value, held.get(name)!);
       return false;
     });
   }
-  for (const block of kernel.blocks) mapBlock(kernel.insts, block, (value) => same.get(value) ?? value);
-  return { ...kernel, variables: kernel.variables.filter(({ name }) => !names.has(name)) };
+  substitute(kernel, loaded);
+  kernel.variables = kernel.variables.filter(({ name }) => !names.has(name));
+  return true;
 }
 
 /** Names of variables that are written before they are read, whole and as one type. */

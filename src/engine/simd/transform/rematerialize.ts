@@ -8,6 +8,7 @@ import {
   cfgOf,
   dce,
   type Inst,
+  isWide,
   type Kernel,
   livenessOf,
   mapOperands,
@@ -25,8 +26,8 @@ const most = 4;
 
 const steps = new Set<Op>(['add', 'sub', 'mul', 'shl', 'and', 'zext', 'sext', 'trunc', 'ptradd', 'ptrtoint', 'inttoptr']);
 
-/** Rewrites a kernel that is split at barriers. `wide` says what takes 64 bits: that stays. */
-export function workOutAgain(kernel: Kernel, wide: Uint8Array): void {
+/** Rewrites a kernel that is split at barriers, in place; returns whether it changed. Values of 64 bits stay. */
+export function rematerialize(kernel: Kernel): boolean {
   const cfg = cfgOf(kernel);
   const { liveIn } = livenessOf(kernel, cfg);
   const within = cfg.successors.map((next, id) => (endsInBarrier(kernel, id) ? [] : [...next]));
@@ -34,22 +35,23 @@ export function workOutAgain(kernel: Kernel, wide: Uint8Array): void {
   /** By block: what would be brought to it from before a barrier. */
   const liveIns = new Map<number, Set<Value>>();
   for (const entry of entries) {
-    const cheap = [...liveIn[entry]!].filter((value) => stepsTo({ kernel, wide }, value, most) !== undefined);
+    const cheap = [...liveIn[entry]!].filter((value) => stepsTo(kernel, value, most) !== undefined);
     for (const id of reversePostorder(within, entry)) liveIns.set(id, new Set([...(liveIns.get(id) ?? []), ...cheap]));
   }
   let isChanged = false;
   for (const [id, values] of liveIns) if (values.size > 0) isChanged = rewrite(kernel, kernel.blocks[id]!, values) || isChanged;
   if (isChanged) dce(kernel);
+  return isChanged;
 }
 
 /** Steps from what is free to a value, itself not free; nothing where there are more than `left`, or others. */
-function stepsTo(of: { readonly kernel: Kernel; readonly wide: Uint8Array }, value: Value, left: number): number | undefined {
-  const inst = of.kernel.insts[value]!;
-  if (!steps.has(inst.op) || left === 0 || of.wide[value] === 1) return undefined;
+function stepsTo(kernel: Kernel, value: Value, left: number): number | undefined {
+  const inst = kernel.insts[value]!;
+  if (!steps.has(inst.op) || left === 0 || isWide(kernel, value)) return undefined;
   let count = 1;
   for (const operand of operandsOf(inst)) {
-    if (isLeaf(of.kernel.insts[operand]!)) continue;
-    const more = stepsTo(of, operand, left - count);
+    if (isLeaf(kernel.insts[operand]!)) continue;
+    const more = stepsTo(kernel, operand, left - count);
     if (more === undefined) return undefined;
     count += more;
   }

@@ -8,9 +8,16 @@ import { type Block, type Inst, type Kernel, operandsOf, specOf, terminatorOpera
 /** What only looks: loads may pass it. */
 const isCheck = ({ op }: Inst): boolean => op === 'guard' || op === 'within';
 
-/** Orders all blocks in place. */
-export function orderBlocks(kernel: Kernel): void {
-  for (const block of kernel.blocks) if (block.body.length > 2) block.body = ordered(kernel, block);
+/** Schedules all blocks in place; returns whether the order of one changed. */
+export function scheduleBlocks(kernel: Kernel): boolean {
+  let changed = false;
+  for (const block of kernel.blocks) {
+    if (block.body.length <= 2) continue;
+    const order = ordered(kernel, block);
+    changed ||= order.some((value, i) => value !== block.body[i]);
+    block.body = order;
+  }
+  return changed;
 }
 
 /** What keeps its place among others of the kind; plain loads and what computes go where they are wanted. */

@@ -231,7 +231,7 @@ function writeContiguousShadow(at: Emission): void {
 
 /** Each lane accesses an address of its own; `step` is the stride, if it is constant. */
 function writeScattered(at: Emission, a: Value, step: number | undefined): void {
-  const { s, check, functions } = at;
+  const { s, check } = at;
   const { code } = s;
   pushBytes(at);
   code.i32(check.bytes);

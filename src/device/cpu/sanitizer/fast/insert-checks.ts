@@ -27,7 +27,7 @@ import type { SanitizeKind } from '../../../device.ts';
 import type { Bounds } from '../../observe/sites.ts';
 import { boundsOf, boundsOfRoot } from '../precise/bounds.ts';
 import { readsBeforeAtomics } from '../precise/reads-before-atomics.ts';
-import { type Magnitudes, magnitudesOf } from './address-range.ts';
+import { type AddressRanges, addressRanges } from './address-range.ts';
 
 export type CheckedSpace = 'global' | 'shared' | 'constant' | 'local';
 
@@ -71,7 +71,7 @@ interface State {
   readonly kernel: Kernel;
   readonly windows: ReturnType<typeof windowsOf>;
   readonly roots: ReturnType<typeof rootsOf>;
-  readonly magnitudes: Magnitudes;
+  readonly ranges: AddressRanges;
   readonly excused: ReadonlySet<Value>;
   readonly targets: Target[];
   readonly list: AccessCheck[];
@@ -89,7 +89,7 @@ export function insertChecks(kernel: Kernel, kinds: ReadonlySet<SanitizeKind>): 
     kernel,
     windows: windowsOf(kernel),
     roots,
-    magnitudes: magnitudesOf(kernel, roots),
+    ranges: addressRanges(kernel, roots),
     excused: readsBeforeAtomics(kernel),
     targets: [],
     list: [],
@@ -147,7 +147,7 @@ function checkAccess(state: State, value: Value): string | undefined {
   const check = { what, space, bytes, align, target: targetOf(state, bounds, space) } as const;
   if (access.writes) state.targets[check.target]!.isWritten = true;
   if (isKnown(state, access.addr, check)) return undefined;
-  if (!state.magnitudes.reach(access.addr, reachBytes)) return 'an address without a known range';
+  if (!state.ranges.reach(access.addr, reachBytes)) return 'an address without a known range';
   state.before.set(value, state.list.push(check) - 1);
   return undefined;
 }
@@ -208,9 +208,9 @@ function waitsAnywhere({ kernel, before, list, targets }: State): boolean {
 // ── insertion ──
 
 /** AccessChecks of addresses that come around in loops; nothing where one has no root. */
-function nearsOf({ kernel, roots, magnitudes, list, targets, windows }: State): Map<Value, number> | undefined {
+function nearsOf({ kernel, roots, ranges, list, targets, windows }: State): Map<Value, number> | undefined {
   const nears = new Map<Value, number>();
-  for (const value of magnitudes.nears) {
+  for (const value of ranges.nears) {
     const root = roots(value);
     const { type } = kernel.insts[root ?? value]!;
     const space = isPointer(type) ? (spaceOf(type) as CheckedSpace) : undefined;
@@ -222,10 +222,10 @@ function nearsOf({ kernel, roots, magnitudes, list, targets, windows }: State): 
   return nears;
 }
 
-function place({ kernel, magnitudes, before, list }: State, nears: ReadonlyMap<Value, number>): void {
+function place({ kernel, ranges, before, list }: State, nears: ReadonlyMap<Value, number>): void {
   const check = (a: Value, number: number): Value => addInst(kernel, { op: 'guard', type: 'void', a, number });
   const within = (a: Value): Value[] => {
-    const asked = magnitudes.numbers.get(a);
+    const asked = ranges.numbers.get(a);
     if (!asked) return [];
     return [addInst(kernel, { op: 'within', type: 'void', a, ...asked, limit: Number(asked.limit) })];
   };

@@ -4,7 +4,7 @@
  */
 import type { Allocation } from '../../observe/allocations.ts';
 import type { Observer, SanitizedLaunch } from '../../observe/observer.ts';
-import { mostThreads as maxThreadsPerAxis } from './address-range.ts';
+import { maxGridThreads } from './address-range.ts';
 import type { AccessChecks } from './insert-checks.ts';
 import { compactCells, newShadow, type Shadow, storeWritten } from './shadow.ts';
 import { checkGlobal, oldTime, type TargetGlobal, targetGlobal } from './shadow-state.ts';
@@ -23,7 +23,7 @@ export interface FastSanitizer extends Observer {
 /** Starts the checks; undefined if there is no memory for their shadow, or if the launch is too large for them. */
 export function startFastSanitizer(launch: SanitizedLaunch, checks: AccessChecks): FastSanitizer | undefined {
   const { memory, request, allocations } = launch;
-  if (request.grid.some((blocks, axis) => blocks * request.block[axis]! > maxThreadsPerAxis)) return undefined;
+  if (request.grid.some((blocks, axis) => blocks * request.block[axis]! > maxGridThreads)) return undefined;
   allocations.keepFreed();
   const ranges = checks.targets.map((target) => rangeOfTarget(launch, target));
   if (ranges.some(({ bytes }) => bytes >= 2 ** 31)) return undefined;

@@ -47,7 +47,7 @@ export function writeBelow(
   if (ends) code.end();
 }
 
-/** Checks the range of a number. */
+/** Bails out if a number exceeds its limit. The limit itself fails too, so that one comparison checks both ends. */
 export function writeWithin(s: LaneGroup, { a, limit, isSigned }: InstOf<'within'>): void {
   if (!longOf(s, a)) return writeBelow(s, a, isSigned ? { shift: limit, limit: 2 * limit } : { shift: 0, limit });
   const { code } = s;

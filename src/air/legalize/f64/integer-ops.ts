@@ -1,4 +1,4 @@
-/** Arithmetic on words of one width in short: what the expansions of f64 are written in. A bigint among the operands is a constant. */
+/** A short notation for integer arithmetic of one width, for the expansions of f64. A bigint operand is a constant. */
 import type { Builder, IcmpPredicate, IntType, Value } from '../../../ir/index.ts';
 
 export type Operand = Value | bigint;
@@ -6,23 +6,23 @@ export type Operand = Value | bigint;
 const binaries = ['add', 'sub', 'mul', 'umulhi', 'and', 'or', 'xor', 'shl', 'lshr', 'ashr', 'smin', 'smax', 'umin', 'umax'] as const;
 type Binaries = Record<(typeof binaries)[number], (a: Operand, b: Operand) => Value>;
 
-/** Shifts are total, as in the IR: a count of 64 and more, or a negative one, leaves zeros (of `ashr` signs). */
-export interface Words extends Binaries {
+/** Shifts are total, as in the IR: a count of 64 or more, or a negative one, gives zeros (for `ashr` signs). */
+export interface IntegerOps extends Binaries {
   readonly b: Builder;
   word(a: Operand): Value;
   clz(a: Operand): Value;
   /** An i1. */
   is(a: Operand, pred: IcmpPredicate, b: Operand): Value;
-  /** An i1 of i1s: all of them, any of them. */
+  /** The conjunction or disjunction of i1 values. */
   all(...flags: readonly [Value, ...Value[]]): Value;
   any(...flags: readonly [Value, ...Value[]]): Value;
   select(cond: Value, a: Operand, b: Operand): Value;
-  /** 1 where a flag holds, else 0. */
+  /** 1 if a flag holds, else 0. */
   flag(cond: Value): Value;
 }
 
-/** Words that are appended where the builder stands, for one block: a constant is made once. They are of 64 bits unless said otherwise. */
-export function words(b: Builder, type: IntType = 'i64'): Words {
+/** Arithmetic that appends at the builder's position, for one block; each constant is created once. The default width is 64 bits. */
+export function integerOps(b: Builder, type: IntType = 'i64'): IntegerOps {
   const constants = new Map<bigint, Value>();
   const word = (a: Operand): Value => {
     if (typeof a !== 'bigint') return a;

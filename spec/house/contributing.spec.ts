@@ -1,11 +1,15 @@
-/** What the workflows of GitHub and the settings of editors promise: pinned actions, one run for each branch, the style of Biome. */
-import { readdirSync, readFileSync } from 'node:fs';
+/**
+ * What contributors are told is so: the paths and commands of CONTRIBUTING.md exist, actions of workflows are pinned and run once for each
+ * branch, and editors have the style of Biome.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Glob } from 'bun';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { root } from '../support/examples.ts';
 
-const test = suite('house/workflows');
+const test = suite('house/contributing');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 interface Workflow {
@@ -52,6 +56,28 @@ test('editors are told what Biome formats', () => {
   assert.is(settings.get('indent_style'), formatter.indentStyle);
   assert.is(settings.get('indent_size'), String(formatter.indentWidth));
   assert.is(settings.get('max_line_length'), String(formatter.lineWidth));
+});
+
+const guide = read('CONTRIBUTING.md');
+
+test('every path that CONTRIBUTING.md names is there', () => {
+  const paths = [...guide.matchAll(/\b(?:src|spec|scripts|docs)\/[\w./-]*\w/g)]
+    .map(([path]) => path)
+    .filter((path) => path !== 'src/cli/NAME.ts');
+  assert.ok(paths.length > 15);
+  assert.equal(
+    paths.filter((path) => !existsSync(join(root, path))),
+    [],
+  );
+});
+
+test('every command that CONTRIBUTING.md names runs something', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const specs = [...new Glob('spec/**/*.spec.ts').scanSync(root)];
+  for (const [, name] of guide.matchAll(/npm run (\w+)/g)) assert.ok(scripts[name!], name);
+  for (const [, words] of guide.matchAll(/npm test -- ([\w/ ]+)/g))
+    for (const word of words!.trim().split(' '))
+      assert.ok(word === 'quick' || word === 'WORD' || specs.some((spec) => spec.includes(word)), `npm test -- ${word}`);
 });
 
 test.run();
