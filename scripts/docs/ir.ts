@@ -112,7 +112,7 @@ Constant folding and the reference interpreter use it, and specs compare it with
 
 - Integer arithmetic wraps. Division by zero, overflow of division, and shifts by the width or more have the results in the table.
 - Floats are IEEE 754 binary formats (and bfloat16), rounded to nearest even, with subnormals, never contracted or reassociated. Only the
-  payload of a NaN result is unspecified. \`fneg\`, \`fabs\` and \`bitcast\` operate on bits and keep a NaN.
+  sign and payload of a NaN result are unspecified. \`fneg\`, \`fabs\` and \`bitcast\` operate on bits and keep a NaN.
 - Where PTX differs, lowering emits additional ops: for rounding modes, \`.ftz\` and \`.sat\`; for \`rem\` by zero, which gives all ones on
   the GPU; and for a NaN converted to an integer through 64 bits, which gives the top bit alone.
 - A load or store out of bounds is an error of the program; passes never add one.
