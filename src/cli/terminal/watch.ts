@@ -26,7 +26,7 @@ const processWorld: WatchWorld = {
 export async function watchFiles(paths: readonly string[], recheck: () => Promise<void>, world = processWorld): Promise<ExitCode> {
   const stopped = new Promise<void>((resolve) => world.onInterrupt(resolve));
   const again = settled(recheck, world.settleMs);
-  // Watched before the first check, so that no change falls between the two.
+  // The watch starts before the first check, so that no change is missed in between.
   const closers = [...byFolder(paths)].map(([folder, names]) =>
     world.watch(folder, (name) => {
       if (name === undefined || names.has(name)) again.ask();

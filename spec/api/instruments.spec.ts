@@ -7,7 +7,7 @@ import type { Profile } from '../../src/device/profile.ts';
 import type { Trace } from '../../src/device/trace.ts';
 import { kernels } from '../support/api-contract.ts';
 
-const test = suite('api/watched');
+const test = suite('api/instruments');
 
 test('saxpy of a thousand, counted', async () => {
   const device = Device.open('cpu');

@@ -11,7 +11,7 @@ import type { Profile } from '../../src/device/profile.ts';
 import { examplesFolder } from '../support/examples.ts';
 import { profileOf } from '../support/profiled.ts';
 
-const test = suite('cli/watched');
+const test = suite('cli/instruments');
 
 interface Seen {
   readonly code: number;
