@@ -22,7 +22,7 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   if (isJson && to === '-')
     return usageError('`--json` conflicts with `-o -`: both write to standard output', 'cumetal build --help', terminal);
   const from = parsed.positionals[0]!;
-  const what = (lastValue(parsed, 'emit') ?? 'metallib') as Emit;
+  const what = (lastValue(parsed, 'emit') ?? 'metallib') as Output;
   const entries = allValues(parsed, 'entry');
   const printed = allValues(parsed, 'print-after');
   const unknown = printed.find((name) => name !== 'all' && !passNames.includes(name));
@@ -59,10 +59,13 @@ function passPrinter(names: readonly string[], terminal: Terminal): AfterPass {
   };
 }
 
+/** What is written: a stage of the pipeline, or the modules of the CPU device. */
+type Output = Emit | 'wat' | 'wat:simd';
+
 interface Work {
   readonly from: string;
   readonly image: string | undefined;
-  readonly what: Emit;
+  readonly what: Output;
   readonly options: CompileOptions;
 }
 
@@ -79,7 +82,10 @@ async function buildTo(
     return { code: exit.usage };
   }
   const own = new Diagnostics(input.source);
-  const result = emit(input.source, what, options, own);
+  const result =
+    what === 'wat' || what === 'wat:simd'
+      ? (await import('./build-wat.ts')).watOf(input.source, what === 'wat:simd', options, own)
+      : emit(input.source, what, options, own);
   diagnostics.addAll(own.sorted());
   if (result === undefined) return { code: exit.doesNotCompile };
   const bytes = typeof result === 'string' ? new TextEncoder().encode(result) : result;

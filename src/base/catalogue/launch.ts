@@ -191,4 +191,11 @@ export const launch = entries({
     help: 'select one with `--entry NAME`',
     page: 'A metallib contains one bitcode module per kernel. `--emit metallib` compiles any number of entries.',
   },
+  CM5091: {
+    severity: 'error',
+    title: 'not vectorized',
+    message: 'the SIMD compiler does not vectorize `{kernel}` for blocks of {block} threads: {why}',
+    help: '`--emit wat` prints the module of the scalar compiler, which compiles every kernel',
+    page: 'A few kernels cannot run in lane groups. The CPU device runs them with the scalar compiler. `cumetal build --emit wat:simd` prints only modules of the SIMD compiler.',
+  },
 });

@@ -23,7 +23,8 @@ export const rooflineChoices = [
   'm4-max',
   'h200',
 ];
-export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection'];
+/** The stages of the pipeline, and the modules of the CPU device, which the pipeline does not compile. */
+export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection', 'wat', 'wat:simd'];
 
 export const target: Option = {
   name: 'target',

@@ -84,9 +84,8 @@ export function loadLibrary(
   for (const fn of wanted.length > 0 ? wanted : all) {
     const own = new Diagnostics();
     const kernel = cached(fn.bitcode, fn.name, options, () => {
-      const module = readModule(fn.bitcode, own);
-      const raised = module && raiseModule(module, own, constants).find((each) => each.reflection.name === fn.name);
-      return raised && own.list.length === 0 ? loadedKernel(raised, options, standardPasses) : undefined;
+      const raised = raiseFunction(fn, own, constants);
+      return raised && loadedKernel(raised, options, standardPasses);
     });
     if (own.list.length > 0) refused.set(fn.name, own);
     if (kernel) kernels.push(kernel);
@@ -97,6 +96,17 @@ export function loadLibrary(
   if (kernels.length > 0 || refused.size === 0) return { kernels, refused };
   for (const own of refused.values()) diagnostics.addAll(own.list);
   return undefined;
+}
+
+/** The IR of a kernel's function; undefined after reporting why it cannot be raised. */
+export function raiseFunction(
+  { bitcode, name }: LibraryFunction,
+  diagnostics: Diagnostics,
+  constants: readonly GivenConstant[] = [],
+): RaisedKernel | undefined {
+  const module = readModule(bitcode, diagnostics);
+  const raised = module && raiseModule(module, diagnostics, constants).find(({ reflection }) => reflection.name === name);
+  return diagnostics.list.length === 0 ? raised : undefined;
 }
 
 /** Values for function constants that no function has. */
@@ -113,6 +123,13 @@ function unknownConstants(functions: readonly LibraryFunction[], given: readonly
 
 const matmulPass: Pass = { name: 'expand-matmul', run: expandMatmul };
 
+/** Runs the passes that precede both compilers. */
+export function prepareKernel(kernel: Kernel, passes: readonly Pass[]): void {
+  const afterPass = devicePassObserver();
+  runPasses(kernel, passes, afterPass);
+  runPass(kernel, matmulPass, afterPass);
+}
+
 /** A kernel that is compiled on demand; passes run before the first compilation. */
 export function loadedKernel(
   { kernel, reflection }: RaisedKernel,
@@ -127,9 +144,7 @@ export function loadedKernel(
   const ready = (): Kernel => {
     if (isReady) return kernel;
     isReady = true;
-    const afterPass = devicePassObserver();
-    runPasses(kernel, passes, afterPass);
-    runPass(kernel, matmulPass, afterPass);
+    prepareKernel(kernel, passes);
     return kernel;
   };
   const flush = options.denormals === 'flush' ? { isFlushing: true } : undefined;
@@ -191,20 +206,30 @@ function compileScalar(
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, scalarReason, instrumented };
 }
 
-function compileVectorized(
+/** The SIMD compiler's module for blocks of a shape, or the reason why there is none. */
+export function simdModule(
   kernel: Kernel,
   block: Dim3,
   { fma = 'exact', lanes, isShared = false }: CompileChoice,
   checks?: AccessChecks,
-): CompiledKernel | { readonly why: string } {
+): ReturnType<typeof compileSimd> {
   const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
-  const made = compileSimd(kernel, block, {
+  return compileSimd(kernel, block, {
     fma: isFusing ? fmaMode(fma) : 'exact',
     lanes,
     isShared,
     checks: checks && checkInstrumentation(checks),
     afterPass: devicePassObserver(),
   });
+}
+
+function compileVectorized(
+  kernel: Kernel,
+  block: Dim3,
+  choice: CompileChoice,
+  checks?: AccessChecks,
+): CompiledKernel | { readonly why: string } {
+  const made = simdModule(kernel, block, choice, checks);
   if ('why' in made) return made;
   const { bytes, plan, recordBytes, pool } = made;
   const { wasm, excess } = moduleOf(bytes);
