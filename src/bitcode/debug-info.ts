@@ -1,5 +1,5 @@
 /**
- * The nodes of debug information, once: the number of their record, what stands in it, and how LLVM’s text spells it. Reading,
+ * The nodes of debug information, once: the number of their record, what is in it, and how LLVM’s text spells it. Reading,
  * writing and the disassembler derive from these rows.
  * Source: `llvm/lib/Bitcode/Writer/BitcodeWriter.cpp`, `llvm/lib/IR/AsmWriter.cpp` of LLVM 14.
  */
@@ -9,16 +9,16 @@ export type DebugStyle =
   /** A number, left out where it is 0; one below may have a sign. */
   | 'int'
   | 'signed'
-  /** A node or string by number, `null` where there is none; left out then. */
+  /** A node or string by number, `null` if there is none; left out then. */
   | 'ref'
   /** A string between quotes, left out where it is empty. */
   | 'text'
   | 'bool'
   | 'flags'
   | 'spFlags'
-  /** A number or a constant, which is spelled as a number; left out where there is none. */
+  /** A number or a constant, which is spelled as a number; left out if there is none. */
   | 'bound'
-  /** An address space and 1; 0 where there is none. */
+  /** An address space and 1; 0 if there is none. */
   | 'space'
   | 'tag'
   | 'language'

@@ -17,7 +17,7 @@ const functionIndex = 0xffffffff;
 /** Where a place has no attributes, floor’s writer names a group that no file has. */
 const noGroup = 0x7fffffff;
 /** Attributes of a parameter take a place for each one before it. */
-const mostParameters = 256;
+const maxParameters = 256;
 
 export function readAttributes(module: RawBlock, types: TypeTable): AttributeTable {
   const groups = new Map<number, { index: number; attributes: Attribute[] }>();
@@ -54,7 +54,7 @@ function addGroup(
   if (group.index === functionIndex) list.function.push(...group.attributes);
   else if (group.index === 0) list.result.push(...group.attributes);
   else {
-    if (!(group.index <= mostParameters)) throw new Malformed(bit, 'paramattr', `attributes of parameter ${group.index}`);
+    if (!(group.index <= maxParameters)) throw new Malformed(bit, 'paramattr', `attributes of parameter ${group.index}`);
     while (list.params.length < group.index) list.params.push([]);
     list.params[group.index - 1]!.push(...group.attributes);
   }

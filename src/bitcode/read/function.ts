@@ -66,7 +66,7 @@ interface Body extends Scratch {
 
 function readBody(stream: Stream, block: UnreadBlock, body: Body): void {
   const { fn } = body;
-  // Names and attachments stand behind what they are of.
+  // Names and attachments are behind what they are of.
   const later: RawBlock[] = [];
   stream.walk(block, {
     record: (record) => readRecord(body, record),
@@ -204,7 +204,7 @@ function add(body: Body, inst: Instruction): void {
   body.last = inst;
 }
 
-/** Says where the instruction before stands in the source. */
+/** Says where the instruction before is in the source. */
 function place({ last, place }: Body, { bit }: OpenRecord): void {
   if (!last || !place) throw new Malformed(bit, 'function', 'a place in the source of nothing');
   last.metadata = [{ kind: dbg, node: place }];

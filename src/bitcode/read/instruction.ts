@@ -1,4 +1,4 @@
-/** One instruction record to one instruction, with the type of its result worked out. */
+/** One instruction record to one instruction, with the type of its result computed. */
 
 import { Malformed } from '../malformed.ts';
 import type { CastOpcode, Instruction, InstructionOf, MetadataArgument, Value } from '../model.ts';

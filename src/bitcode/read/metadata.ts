@@ -59,7 +59,7 @@ function at(list: readonly Metadata[], id: number, bit: number): Metadata {
   return list[id] ?? missing(bit, id);
 }
 
-/** Nodes hold what lives as long as the module; values of a function stand in calls alone. */
+/** Nodes hold what lives as long as the module; values of a function are in calls alone. */
 function operand(list: readonly Metadata[], id: number, bit: number): Metadata {
   const found = at(list, id, bit);
   if (found.kind !== 'value' || ['constant', 'global', 'function'].includes(found.value.kind)) return found;

@@ -87,7 +87,7 @@ function nameFrom(strings: Uint8Array | undefined, record: RawRecord): string {
   return decoded(strings.subarray(offset, offset + size), record.bit, 'strtab');
 }
 
-/** VERSION 1: names stand in the module's own symbol table. */
+/** VERSION 1: names are in the module's own symbol table. */
 function nameFromSymtab(module: RawBlock, values: (GlobalVariable | LlvmFunction)[]): void {
   const { entry, fnEntry } = blocks.valueSymtab.records;
   for (const block of childBlocks(module, blocks.valueSymtab.id))

@@ -8,7 +8,7 @@ import { commentText, type Groups, inlineAttributes } from './attributes.ts';
 import { constantText, quoted } from './constants.ts';
 import type { MetadataText } from './metadata.ts';
 
-/** What stands in the module around a function. */
+/** What is in the module around a function. */
 export interface Around {
   readonly groups: Groups;
   readonly metadata: MetadataText;
