@@ -7,6 +7,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { embeddedWorker } from '../scripts/worker.ts';
 import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
 import { compile } from '../src/compile/index.ts';
@@ -171,6 +172,7 @@ async function inNode(node: string, at: string, metallib: Uint8Array): Promise<r
     target: 'node',
     naming: 'in-node.mjs',
     external: ['bun:ffi'],
+    plugins: [await embeddedWorker()],
   });
   if (!success) throw new Error(logs.join('\n'));
   const library = join(at, 'eleven.metallib');

@@ -3,10 +3,12 @@
  * most of a short run is reading code. Each command is a file of its own, and so is what a command only sometimes needs, for
  * what is not read costs nothing. `npm install` runs this: `bun scripts/bundle.ts [FOLDER]`.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { BunPlugin } from 'bun';
+import { lazyFiles } from '../src/ptx/table/lazy-rows.ts';
 import { hashOf, sourcesOf } from './sources.ts';
+import { embeddedWorker } from './worker.ts';
 
 /** Where the bundle goes: the place that is named, as a package has it, else a cache, safe to delete. */
 const folder = process.argv[2] ?? 'node_modules/.cache/cumetal';
@@ -15,7 +17,7 @@ const made = `${folder}.new`;
 const room = 'src/cli';
 
 /** All that the program is made from. */
-const sources = ['package.json', ...sourcesOf(`${room}/main.ts`)];
+const sources = ['package.json', ...sourcesOf(`${room}/main.ts`), ...sourcesOf('src/device/cpu/workers/worker.ts')];
 /** Tells what it compiles from what other builds did (`src/cli/command/build-id.ts`). */
 const build = hashOf(sources);
 
@@ -67,32 +69,38 @@ const lazyOhm: BunPlugin = {
   },
 };
 
-/** Files of the table whose rows are made when one of them is asked for; each is a bundle of its own, read then. */
-const lateFiles = new Set<string>();
+const tableFolder = join(process.cwd(), 'src/ptx/table');
 
-const lateRows: BunPlugin = {
-  name: 'late-rows',
+/** Bundles each file of `lazyFiles` separately; the bundle of the table loads it on first use. */
+const lazyTable: BunPlugin = {
+  name: 'lazy-table',
   setup(build) {
-    build.onResolve({ filter: /^\.\/.*\.ts$/ }, ({ path, importer }) => {
-      if (!importer.endsWith('ptx/table/index.ts')) return undefined;
-      const file = join(dirname(importer), path);
-      if (lateExports(file).length === 0) return undefined;
-      lateFiles.add(file);
-      return { path: relative(process.cwd(), file), namespace: 'late' };
+    build.onResolve({ filter: /^\.\/.*\.ts$/ }, async ({ path, importer }) => {
+      if (importer !== join(tableFolder, 'index.ts')) return undefined;
+      const file = relative(tableFolder, join(dirname(importer), path));
+      await checkRowFile(file);
+      return file in lazyFiles ? { path: file, namespace: 'lazy-rows' } : undefined;
     });
-    build.onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => {
-      const contents = lateExports(path).map((name) => `export const ${name} = () => require('bundled:${lateName(path)}').${name}();`);
-      return { contents: contents.join('\n'), loader: 'js' };
-    });
+    build.onLoad({ filter: /.*/, namespace: 'lazy-rows' }, ({ path }) => ({
+      contents: `export const ${lazyFiles[path]} = () => require('bundled:${lazyName(path)}').${lazyFiles[path]}();`,
+      loader: 'js',
+    }));
   },
 };
 
-/** Functions that make rows. */
-const lateExports = (file: string): string[] =>
-  [...readFileSync(file, 'utf8').matchAll(/^export const (\w+Rows) = \(\)/gm)].map(([, name]) => name!);
+/** Whether the form of a file's rows is the declared one: a single function if the file is lazy, constants if not. */
+async function checkRowFile(file: string): Promise<void> {
+  const exports: Record<string, unknown> = await import(join(tableFolder, file));
+  const functions = Object.keys(exports).filter((name) => name.endsWith('Rows') && typeof exports[name] === 'function');
+  const declared = file in lazyFiles ? [lazyFiles[file]!] : [];
+  if (functions.join() === declared.join()) return;
+  throw new Error(
+    `src/ptx/table/${file} exports ${functions.join(', ') || 'no rows'} as a function, but lazy-rows.ts has ${declared.join() || 'none'}`,
+  );
+}
 
-/** `rows-later-float` of `src/ptx/table/refused/float.ts`. */
-const lateName = (file: string): string => `rows-${relative('src/ptx/table', file).replace('/', '-').replace('.ts', '')}`;
+/** `rows-refused-index` of `refused/index.ts`. */
+const lazyName = (file: string): string => `rows-${file.replace('/', '-').replace('.ts', '')}`;
 
 const ohmText = (): string =>
   `export { makeRecipe } from '${Bun.resolveSync('ohm-js', import.meta.dir)}';\nexport { recipe } from '${join(import.meta.dir, '../src/ptx/syntax/grammar.generated.ts')}';\n`;
@@ -105,6 +113,8 @@ async function bundleText(name: string, text: string): Promise<void> {
   rmSync(entry);
 }
 
+const worker = await embeddedWorker();
+
 async function bundle(name: string, entry: string): Promise<void> {
   const result = await Bun.build({
     entrypoints: [entry],
@@ -114,7 +124,7 @@ async function bundle(name: string, entry: string): Promise<void> {
     minify: true,
     bytecode: true,
     define: { CUMETAL_BUILD: JSON.stringify(build) },
-    plugins: [bundled, parted, lazyOhm, lateRows],
+    plugins: [bundled, parted, lazyOhm, lazyTable, worker],
   });
   if (result.success) return;
   for (const log of result.logs) console.error(String(log));
@@ -135,7 +145,7 @@ mkdirSync(made, { recursive: true });
 await bundleText('ohm', ohmText());
 // The list grows while it is walked.
 for (const [name, file] of parts) await bundle(name, file);
-for (const file of lateFiles) await bundle(lateName(file), file);
+for (const file of Object.keys(lazyFiles)) await bundle(lazyName(file), join(tableFolder, file));
 writeNewer();
 rmSync(folder, { recursive: true, force: true });
 renameSync(made, folder);

@@ -12,19 +12,21 @@ import { parseArgs } from 'node:util';
 import { signatureFault } from './macho-signature.ts';
 import { isSystem, otherBun, type System, systems } from './other-bun.ts';
 import { hashOf, sourcesOf } from './sources.ts';
+import { embeddedWorker } from './worker.ts';
 
 const root = join(import.meta.dirname, '..');
 const main = 'src/cli/main.ts';
 
 /** Builds the program of a system at a path; throws with what the bundler says. */
 async function build(system: System, outfile: string): Promise<void> {
-  const id = hashOf(['package.json', ...sourcesOf(main)]);
+  const id = hashOf(['package.json', ...sourcesOf(main), ...sourcesOf('src/device/cpu/workers/worker.ts')]);
   const { success, logs } = await Bun.build({
     entrypoints: [join(root, main)],
     target: 'bun',
     minify: true,
     bytecode: true,
     define: { CUMETAL_BUILD: JSON.stringify(id) },
+    plugins: [await embeddedWorker()],
     compile: { outfile, executablePath: otherBun(system), target: `bun-${system}` as never },
   });
   if (!success) throw new Error(logs.map(String).join('\n'));

@@ -5,6 +5,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BunPlugin } from 'bun';
+import { embeddedWorker } from '../worker.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -39,7 +40,7 @@ export async function buildForPages(): Promise<Built[]> {
     splitting: true,
     minify: true,
     naming: { entry: '[dir]/[name].js', chunk: 'part-[hash].js' },
-    plugins: [withoutLibraries],
+    plugins: [withoutLibraries, await embeddedWorker()],
   });
   return Promise.all(
     outputs.map(async (output) => ({ path: output.path.replace(/^\.\//, ''), bytes: new Uint8Array(await output.arrayBuffer()) })),

@@ -1,10 +1,10 @@
-/** `docs/ptx.md`: the instructions, special registers and directives of PTX that are supported, from the tables. */
+/** `docs/ptx.md`: the supported instructions, special registers and directives of PTX, from the tables. */
 
 import { type Row, refusalOf } from '../../src/ptx/model/row.ts';
 import { specialRegisters } from '../../src/ptx/model/special-registers.ts';
 import { rowsByName } from '../../src/ptx/table/index.ts';
 
-/** The head of a syntax line with the words of its slots, those of exclusive types in the order of the table. */
+/** The head of a syntax line with the modifiers of its slots, in the order of the table. */
 function formOf({ name, syntax, slots }: Row): string {
   const parts = slots.map((slot) => {
     const words = slot.words.length > 1 ? slot.words.join('\\|') : slot.words[0]!;
@@ -23,7 +23,7 @@ function section(rows: readonly Row[]): string[] {
   return rows.map((row) => `| ${formOf(row)} | ${statusOf(row)} |`);
 }
 
-/** Refused forms by what is refused, with the slots of the manual's lines in place of all their words. */
+/** Unsupported forms grouped by reason, with slots instead of the modifiers that they expand to. */
 function refusals(rows: readonly Row[]): string[] {
   const groups = new Map<string, Set<string>>();
   for (const row of rows) {
@@ -38,37 +38,37 @@ function refusals(rows: readonly Row[]): string[] {
 const directives: readonly (readonly [names: string, what: string])[] = [
   [
     '`.version` `.target`',
-    'read; what is compiled depends on neither, but that modules for architectures before sm_20 have no subnormal singles: all that may have `.ftz` is as with it, as GPUs do (and `map_f64_to_f32` is taken where there are no doubles). A form that is newer than the module states is a warning (CM2110, CM2111), and so is a target that is newer than the version (CM2106); `--ptx-strict` makes errors of them.',
+    'read. They affect only modules for architectures before sm_20, which have no single-precision subnormals: every instruction that supports `.ftz` behaves as with it, as on GPUs. `map_f64_to_f32` is accepted in modules without doubles. A form that is newer than the declared version or target is a warning (CM2110, CM2111), and so is a target that is newer than the version (CM2106); `--ptx-strict` makes these errors.',
   ],
-  ['`.address_size`', 'read; 32-bit addresses are refused.'],
+  ['`.address_size`', 'read; 32-bit addresses are not supported.'],
   [
     '`.entry` `.func` `.param` `.reg` `.alias`',
-    'read; the body of a `.func` comes in place of each call of it, functions that no entry calls are not compiled. Recursion (CM2041), also where a call through a register may come back, and calls of functions without a body (CM2040) are refused.',
+    'read; calls of a `.func` are inlined, and functions that no entry calls are not compiled. Recursion (CM2041), also through a register, and calls of functions without a body (CM2040) are not supported.',
   ],
   [
     '`.branchtargets` `.calltargets` `.callprototype`',
-    'read and checked; jumps by an index and calls through a register are compiled. Each function has a number for its address, and a call is of one of the functions listed, or of those with the parameters of the prototype whose address the module takes.',
+    'read and checked; indexed branches and calls through a register are compiled. The address of a function is a number. The possible callees are the listed functions, or the functions that match the prototype and whose address the module takes.',
   ],
   ['`.shared` `.local` `.align` `.extern .shared x[]`', 'read.'],
   [
     '`.global` variables',
-    'one block of memory that the kernels of the module share, with initial values, which may be addresses in it (of 64 bits); the host writes it by name (`cudaMemcpyToSymbol`, the `constants` of a launch file).',
+    'one block of memory shared by the kernels of the module. Initial values may be 64-bit addresses in it. The host writes variables by name (`cudaMemcpyToSymbol`, the `constants` of a launch file).',
   ],
   [
     '`.const` variables',
-    'where a module has any without initial value, or that are `.visible` or `.weak`, or that hold addresses, its `.const` memory is a part of that block, and the host writes all of it by name. Otherwise they are constants of the kernels.',
+    'part of that block, and writable by name, if any of them has no initial value, is `.visible` or `.weak`, or holds an address. Otherwise they are constants of the kernels.',
   ],
-  ['`.tex`, `.surfref`, `.extern` variables', 'refused where they are used.'],
-  ['`.reqntid` `.maxntid`', 'honoured: the shape or size of a threadgroup.'],
+  ['`.tex`, `.surfref`, `.extern` variables', 'not supported; an error at each use.'],
+  ['`.reqntid` `.maxntid`', 'enforced: the shape or the maximum size of a threadgroup.'],
   [
     '`.reqnctapercluster` `.explicitcluster` `.blocksareclusters`',
-    'refused (CM2055), but for a cluster of one block: Metal has no clusters of threadgroups.',
+    'not supported (CM2055) except for clusters of one block: Metal has no clusters of threadgroups.',
   ],
   [
     '`.minnctapersm` `.maxnctapersm` `.maxnreg` `.maxclusterrank` `.pragma` `.noreturn`',
-    'ignored: they change no result. A pragma that is not known is a warning (CM2112).',
+    'ignored: they do not affect results. An unknown pragma is a warning (CM2112).',
   ],
-  ['`.loc` `.file` `.section`', 'read; places of messages are those of the PTX text.'],
+  ['`.loc` `.file` `.section`', 'read; diagnostics refer to the PTX text.'],
 ];
 
 const sregLines = (): string[] => [...specialRegisters.values()].map(({ name, type, doc }) => `| \`${name}\` | .${type} | ${doc} |`);
@@ -78,13 +78,13 @@ export const ptxPage = {
   text(): string {
     const all = [...rowsByName().values()].flat();
     const [done, refused] = [all.filter((row) => !refusalOf(row)), all.filter(refusalOf)];
-    return `# PTX that is supported
+    return `# Supported PTX
 
-Generated by \`npm run generate\` from \`src/ptx/table/\`. \`cumetal explain OPCODE\` says more of one instruction.
+Generated by \`npm run generate\` from \`src/ptx/table/\`. \`cumetal explain OPCODE\` explains an instruction.
 
-A line is a form of the PTX manual: \`{.word}\` may be left out, words between slashes are alternatives, \`[a]\` is an address, \`p[|q]\` takes one
-destination or two. *exact* forms give the bits that NVIDIA hardware gives (NaN payloads aside); *approximate* ones meet the bound named.
-Words of one line may exclude each other, as in the manual (CM1103). What is not listed is refused, never guessed.
+Each line is a form of the PTX manual: \`{.word}\` is optional, slashes separate alternatives, \`[a]\` is an address, and \`p[|q]\` is one or two
+destinations. *exact* forms give the same bits as NVIDIA hardware, except for NaN payloads. *approximate* forms are within the stated bound.
+Modifiers of one line may exclude each other, as in the manual (CM1103). Every form that is not listed is rejected.
 
 ## Forms
 
@@ -92,12 +92,12 @@ Words of one line may exclude each other, as in the manual (CM1103). What is not
 | --- | --- |
 ${section(done).join('\n')}
 
-## Legal forms that are refused
+## Unsupported forms
 
-Every other form of PTX ISA 9.0 has a row as well, and is refused with these words (CM2001). The lines are grouped by reason, and name the slots of
-a form rather than the words that they hold; \`cumetal explain OPCODE\` lists those.
+Every other form of PTX ISA 9.0 has a row as well, and is rejected with this reason (CM2001). The lines are grouped by reason, and name the slots of
+a form instead of its modifiers; \`cumetal explain OPCODE\` lists the modifiers.
 
-| forms | what it is, and why not | what to do instead |
+| forms | reason | alternative |
 | --- | --- | --- |
 ${refusals(refused).join('\n')}
 
@@ -107,11 +107,11 @@ ${refusals(refused).join('\n')}
 | --- | --- | --- |
 ${sregLines().join('\n')}
 
-All others are refused (CM2002).
+All others are not supported (CM2002).
 
 ## Directives
 
-| directive | what becomes of it |
+| directive | support |
 | --- | --- |
 ${directives.map(([names, what]) => `| ${names} | ${what} |`).join('\n')}
 `;

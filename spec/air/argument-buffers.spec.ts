@@ -1,4 +1,4 @@
-/** Pointers in memory: argument buffers, whose structs hold addresses that the host puts there, and chains of them. */
+/** Pointers in memory: argument buffers with addresses that the host stores, and chains of them. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -25,7 +25,7 @@ const typed = (type: string, text: string): string => text.replace('\ndefine', `
 interface Room {
   /** Puts words in a new buffer and gives its address. */
   put(words: readonly number[]): bigint;
-  /** What the buffer at an address holds. */
+  /** The content of the buffer at an address. */
   words(address: bigint): number[];
   launch(args: readonly (bigint | Uint8Array)[], threads?: number): string;
 }

@@ -1,6 +1,6 @@
 /**
- * Functions of AIR that are only read, on scalars and vectors: the CPU device gives what the Metal Shading Language
- * Specification says, worked out here in exact arithmetic.
+ * Scalar and vector functions of AIR that are only raised: the CPU device follows the Metal Shading Language Specification; expected
+ * results are computed here in exact arithmetic.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -15,7 +15,10 @@ const threads = 64;
 /** Operand `which` of a thread. */
 const operand = (thread: number, which: number): number => words[(thread * (which + 1) + which * 5 + (thread >> 3)) % words.length]!;
 
-/** What a function of words gives on the operands of each thread; a vector of two has the operands of the thread and of the next. */
+/**
+ * The results of a function of 32-bit integers on each thread's operands; a vector of two has the operands of the thread and of the next
+ * one.
+ */
 function run(name: string, operands: number, fixed: readonly number[], isVector: boolean): Uint32Array {
   const type = isVector ? '<2 x i32>' : 'i32';
   const params = [...Array.from({ length: operands }, () => type), ...fixed.map(() => 'i32')];

@@ -1,4 +1,4 @@
-/** What others' compilers have kernels say of themselves: inputs that no register holds, and what is refused by name. */
+/** Kernel metadata of other compilers: inputs that are no special register, and refusals by name. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { raiseModule, validateAir } from '../../src/air/index.ts';
@@ -88,7 +88,7 @@ need(test, ['llvm-as-14'], 'a library with a kernel that is not run: the others 
   assert.equal([...after!], [7, 0, 0, 0]);
   assert.throws(
     () => launchMetallib(metallib, { kernel: 't', blocks: 1, threads: 1, args: [new Uint32Array(1)] }),
-    /`t` cannot be run here: a parameter of the kind `air\.texture`/,
+    /`t` cannot run on this device: a parameter of the kind `air\.texture`/,
   );
 });
 
@@ -216,7 +216,7 @@ need(test, ['llvm-as-14'], 'two threadgroup arguments lie side by side, and are 
   const launch = (shared: number | number[]): Uint8Array[] =>
     launchMetallib(metallib, { kernel: 'k', blocks: 1, threads: 5, shared, args: [new Uint32Array(5)] });
   assert.equal([...new Uint32Array(launch([20, 20])[0]!.slice().buffer)], [2108, 2106, 2104, 2102, 2100]);
-  assert.throws(() => launch(40), /2 threadgroup arguments, and sizes for 1 are given/);
+  assert.throws(() => launch(40), /2 threadgroup arguments, but the launch has 1 sizes/);
   assert.throws(() => launch([20_000, 20_000]), /40000 bytes of shared memory/);
 });
 

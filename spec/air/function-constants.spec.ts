@@ -1,7 +1,8 @@
-/** Function constants: values that a caller gives by name or number, what constructors make of them, and parameters that depend on them. */
+/** Function constants: values by name or number, constructors that derive others from them, and conditional parameters. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type GivenConstant, reflectModule } from '../../src/air/index.ts';
+import { bytesOfConstant } from '../../src/air/raise/function-constants.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { readModule } from '../../src/bitcode/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
@@ -10,7 +11,7 @@ import { need } from '../support/need.ts';
 
 const test = suite('air function constants');
 
-const initialised = 'internal unnamed_addr addrspace(2) externally_initialized constant';
+const initialized = 'internal unnamed_addr addrspace(2) externally_initialized constant';
 const section = 'section "air.fc_initializer"';
 
 /** A kernel as Apple's compiler writes it: constants of several types, of which one need not be given. */
@@ -30,10 +31,10 @@ const text = `${airModule(
   %twice = load i32, i32 addrspace(2)* @sum
   %a3 = getelementptr i32, i32 addrspace(1)* %p0, i64 3
   store i32 %twice, i32 addrspace(1)* %a3, align 4`,
-  `@scale.MTL_FC_INIT_3_f = ${initialised} float undef, ${section}, align 4
-@count.MTL_FC_INIT_4_s = ${initialised} i16 undef, ${section}, align 2
-@flag.MTL_FC_INIT_5_b = ${initialised} i8 undef, ${section}, align 1
-@steps.MTL_FC_INIT_6_Dv3_j = ${initialised} <3 x i32> undef, ${section}, align 16
+  `@scale.MTL_FC_INIT_3_f = ${initialized} float undef, ${section}, align 4
+@count.MTL_FC_INIT_4_s = ${initialized} i16 undef, ${section}, align 2
+@flag.MTL_FC_INIT_5_b = ${initialized} i8 undef, ${section}, align 1
+@steps.MTL_FC_INIT_6_Dv3_j = ${initialized} <3 x i32> undef, ${section}, align 16
 @scale = internal unnamed_addr addrspace(2) global float undef, align 4
 @count = internal unnamed_addr addrspace(2) global i16 undef, align 2
 @flag_defined = internal unnamed_addr addrspace(2) global i8 undef, align 1
@@ -72,7 +73,7 @@ out:
 !53 = !{<3 x i32> addrspace(2)* @steps.MTL_FC_INIT_6_Dv3_j, !"uint3", !"steps", i32 6, i1 true}
 `;
 
-/** What four words hold afterwards, or what was said. */
+/** The four result integers, or the diagnostics. */
 function launched(metallib: Uint8Array, constants: readonly GivenConstant[], words = 4): number[] | string {
   const diagnostics = new Diagnostics();
   const device = openCpuDevice();
@@ -103,11 +104,40 @@ need(test, ['llvm-as-14'], 'what is missing, unknown, or not of its type is said
   );
   const wrong = (...pair: [string, GivenConstant['value']]): string =>
     String(launched(metallib, [...given(['scale', 1]), ...rest, ...given(pair)]));
-  assert.match(wrong('count', 40_000), /^CM4055 .*`count` of type short .* from -32768 to 32767/);
+  assert.match(wrong('count', 40_000), /^CM4055 .*`count` of type short: .*from -32768 to 32767/);
   assert.match(wrong('count', 1.5), /^CM4055 .*an integer/);
   assert.match(wrong('flag', 2), /^CM4055 .*`true` or `false`/);
-  assert.match(wrong('steps', [1, 2]), /^CM4055 .*3 values, and 2/);
+  assert.match(wrong('steps', [1, 2]), /^CM4055 .*3 values, but 2/);
   assert.match(wrong('scale', true), /^CM4055 .*a number/);
+});
+
+test('integers from the least to the most of their type, and no others', () => {
+  for (const [name, bits] of Object.entries({ char: 8, short: 16, int: 32, long: 64 })) {
+    const half = 1n << BigInt(bits - 1);
+    for (const [type, least] of [
+      [name, -half],
+      [`u${name}`, 0n],
+    ] as const) {
+      const bytesOf = (value: bigint): string => {
+        const bytes = bytesOfConstant(type, value);
+        return 'why' in bytes ? bytes.why : Buffer.from(bytes).reverse().toString('hex');
+      };
+      const most = least + 2n * half - 1n;
+      for (const value of [least, least + 1n, 1n, most])
+        assert.is(
+          bytesOf(value),
+          BigInt.asUintN(bits, value)
+            .toString(16)
+            .padStart(bits / 4, '0'),
+          `${type} ${value}`,
+        );
+      for (const value of [least - 1n, most + 1n]) assert.is(bytesOf(value), `it is from ${least} to ${most}`, type);
+    }
+  }
+  assert.equal(bytesOfConstant('float', 1.5), Uint8Array.of(0, 0, 0xc0, 0x3f));
+  assert.equal(bytesOfConstant('half', -2), Uint8Array.of(0, 0xc0));
+  assert.equal(bytesOfConstant('bfloat', 1), Uint8Array.of(0x80, 0x3f));
+  assert.equal(bytesOfConstant('ushort3', [1, 258, 65535]), Uint8Array.of(1, 0, 2, 1, 0xff, 0xff));
 });
 
 need(test, ['llvm-as-14'], 'they are described without any being given', () => {
@@ -133,7 +163,7 @@ end:`;
   const conditional = airModule(
     [buffer, buffer],
     body,
-    `@on.MTL_FC_INIT_0_b = ${initialised} i8 undef, ${section}, align 1
+    `@on.MTL_FC_INIT_0_b = ${initialized} i8 undef, ${section}, align 1
 @pred = internal addrspace(2) global i8 0, align 1
 @llvm.global_ctors = appending global [1 x { i32, void ()*, i8* }] [{ i32, void ()*, i8* } { i32 65535, void ()* @init, i8* null }]
 declare i8 @air.normalize_function_constant_predicate.i8(i8)

@@ -1,7 +1,7 @@
 /**
- * Math functions of AIR on the CPU device. The approximate ones are held to the double-precision functions of the host, which are
- * made of other expressions, within the unit in the last place that the table promises (Metal allows 4 to 16); edges are C's (annex
- * F.10), worked out by hand. The exact ones are held to what the Metal Shading Language Specification says they are.
+ * Math functions of AIR on the CPU device. Approximate ones are compared with the host's double-precision functions, which use other
+ * formulas, within the bound of the table (Metal allows 4 to 16 ulp). Edge cases follow C (annex F.10) and were derived by hand. Exact
+ * functions are compared with the definitions of the Metal Shading Language Specification.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,7 +11,7 @@ import { need } from '../support/need.ts';
 
 const test = suite('air math');
 
-/** Every magnitude that a float has, both signs, borders of the functions, and what is no number. */
+/** Every float magnitude with both signs, borders of the functions, and NaNs. */
 function sweep(): number[] {
   const special = [
     0,
@@ -38,7 +38,7 @@ function sweep(): number[] {
   return [...positive, ...positive.map((x) => -x), Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN];
 }
 
-/** Units in the last place of a float between a result and what it should be, in double precision. */
+/** The distance between a result and the expected value in units in the last place, in double precision. */
 function ulps(found: number, exact: number): number {
   const rounded = Math.fround(exact);
   if (Object.is(found, rounded) || (Number.isNaN(found) && Number.isNaN(rounded))) return 0;
@@ -102,9 +102,9 @@ for (const [name, f] of Object.entries(one))
         });
   });
 
-/** C's, where the host's differs: the power of -1 to an infinity is 1, of 1 to a NaN as well. */
+/** C's result where the host's differs: -1 to the power of an infinity is 1, and so is 1 to the power of NaN. */
 const pow = (x: number, y: number): number => (x === 1 || (Math.abs(x) === 1 && Math.abs(y) === Number.POSITIVE_INFINITY) ? 1 : x ** y);
-/** IEEE 754, 9.2.1: none of a negative base, and none where the logarithm times the exponent has no value. */
+/** IEEE 754, 9.2.1: undefined for a negative base, and if the logarithm times the exponent has no value. */
 const powr = (x: number, y: number): number => {
   if (x < 0 || Number.isNaN(x) || Number.isNaN(y)) return Number.NaN;
   if ((x === 0 || x === Number.POSITIVE_INFINITY) && y === 0) return Number.NaN;
@@ -135,7 +135,7 @@ for (const [name, { f, ulp }] of Object.entries(two))
     }
   });
 
-/** Worked out by hand; a tangent of no whole quarter turn, whose host function does not exist, among them. */
+/** Derived by hand, including tangents of angles that are no whole quarter turn, for which the host has no function. */
 const rows: readonly (readonly [name: string, args: readonly number[], wanted: number])[] = [
   ['tanpi', [0.25], 1],
   ['tanpi', [-0.75], 1],

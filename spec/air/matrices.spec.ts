@@ -1,6 +1,6 @@
 /**
- * Matrices of simdgroups, as Apple's compilers write them: on the CPU device they are what the Metal Shading Language Specification says
- * (6.7), each lane's own elements are those that MLX takes them for, and sums are worked out here in exact arithmetic.
+ * Simdgroup matrices in the form of Apple's compilers. The CPU device follows the Metal Shading Language Specification (6.7), each lane's
+ * elements are those that MLX assumes, and sums are computed here in exact arithmetic.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -80,7 +80,7 @@ const module = (moves: readonly Move[], buffers: number, more = ''): string =>
     [...new Set(moves.map(({ declared }) => declared))].join('\n'),
   );
 
-/** What the buffers hold after one simdgroup. */
+/** The buffers after one simdgroup. */
 const after = (text: string, args: readonly ArrayBufferView[]): Uint8Array[] =>
   launchMetallib(airLibrary(text), { kernel: 'k', blocks: 1, threads: 32, args });
 
@@ -99,7 +99,7 @@ for (const d of elements)
         });
     }
 
-/** Stores what a lane has as its own, one pair behind the other. */
+/** Stores each lane's own elements, one pair after the other. */
 const ownElements = (from: string, param: number, which: readonly [number, number] = [0, 1]): string =>
   `${pointerTo('own', param, 'f32')}  %first = mul i32 %p${param + 1}, 2
 ${which
@@ -114,7 +114,7 @@ ${which
   .join('')}`;
 
 const iota = Float32Array.from({ length: 256 }, (_, i) => i);
-/** The elements of all lanes where element (row, column) of the matrix is a number. */
+/** The elements of all lanes, if element (row, column) of the matrix is a known number. */
 const spread = (number: (row: number, column: number) => number): number[] =>
   Array.from({ length: 64 }, (_, i) => {
     const [row, column] = coordinates(i >> 1);
@@ -211,7 +211,7 @@ const refused: readonly (readonly [what: string, text: string, words: RegExp])[]
   [
     'a matrix that is transposed or not',
     module([{ ...oldLoad(pair(0, 0), '%flag'), text: `  %flag = trunc i32 %p1 to i1\n${oldLoad(pair(0, 0), '%flag').text}` }], 1),
-    /CM4053.*is known at run time/,
+    /CM4053.*that is not constant/,
   ],
   [
     'a matrix in the memory of all',
@@ -224,7 +224,7 @@ const refused: readonly (readonly [what: string, text: string, words: RegExp])[]
       ],
       1,
     ),
-    /CM4053.*memory of all threads that holds <64 x float>/,
+    /CM4053.*memory of all threads that contains <64 x float>/,
   ],
   [
     'an element that is another lane’s, moved',

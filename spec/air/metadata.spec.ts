@@ -1,17 +1,21 @@
 /**
- * The kernel metadata against what Apple's compiler writes for the same kernel in MSL (metalfe 32023, macOS 14):
- * `kernel void vector_add(device const float *a, device const float *b, device float *c, constant uint &n, uint gid)`.
+ * The kernel metadata compared with the output of Apple's compiler for the same kernel in MSL (metalfe 32023, macOS 14): `kernel void
+ * vector_add(device const float *a, device const float *b, device float *c, constant uint &n, uint gid)`.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { emitKernel, reflectModule, targets } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { writeModule } from '../../src/bitcode/index.ts';
 import type { Metadata, MetadataNode, Module } from '../../src/bitcode/model.ts';
 import { spell } from '../../src/bitcode/types.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 import { oneBlock, pointerParam, valueParam, vectorAdd } from '../support/kernels.ts';
+import { llvmText, scratch } from '../support/llvm.ts';
+import { need } from '../support/need.ts';
 
 const test = suite('air metadata');
+const keep = scratch();
 
 const leaf = (m: Metadata | undefined): string => {
   if (!m) return 'null';
@@ -44,6 +48,31 @@ test('kernel node: Apple’s fields, one by one', () => {
   ]);
 });
 
+test('places of threads along y and z: a vector of three, of which what is wanted is a part', () => {
+  const kernel = oneBlock('places', [pointerParam('out', 0, 'i32', 'write')], (b) => {
+    const sum = b.add(b.sreg('i32', { name: 'tid.y' }), b.add(b.sreg('i32', { name: 'ctaid.z' }), b.sreg('i32', { name: 'laneid' })));
+    b.store(b.param('ptr.global', { index: 0 }), sum, { align: 4, volatile: false });
+  });
+  const args = named(emitKernel(kernel, targets.macos14, new Diagnostics()), 'air.kernel')[0]!.operands[2] as MetadataNode;
+  assert.equal(args.operands.slice(1).map(leaf), [
+    '{i32 1, !"air.thread_position_in_threadgroup", !"air.arg_type_name", !"uint3", !"air.arg_name", !"tid"}',
+    '{i32 2, !"air.threadgroup_position_in_grid", !"air.arg_type_name", !"uint3", !"air.arg_name", !"ctaid"}',
+    '{i32 3, !"air.thread_index_in_simdgroup", !"air.arg_type_name", !"uint", !"air.arg_name", !"laneid"}',
+  ]);
+});
+
+need(test, ['llvm-dis-14'], 'attributes of parameters, as LLVM reads them: who reads and writes, and that a value is there whole', () => {
+  const text = llvmText(keep('vector_add.bc', writeModule(emit())));
+  const [, params] = /define void @vector_add\((.*)\) /.exec(text)!;
+  assert.equal(params!.split(', '), [
+    'float addrspace(1)* noundef readonly %0',
+    'float addrspace(1)* noundef readonly %1',
+    'float addrspace(1)* noundef writeonly %2',
+    'i32 addrspace(2)* nocapture noundef readonly align 4 dereferenceable(4) %3',
+    'i32 noundef %4',
+  ]);
+});
+
 test('module flags, versions and options, in Apple’s order', () => {
   const module = emit();
   assert.equal(
@@ -63,7 +92,7 @@ test('module flags, versions and options, in Apple’s order', () => {
   ]);
   assert.equal(named(module, 'air.version').map(leaf), ['{i32 2, i32 6, i32 0}']);
   assert.equal(named(module, 'air.language_version').map(leaf), ['{!"Metal", i32 3, i32 1, i32 0}']);
-  // Precise math: PTX says where a multiply and an add may be fused.
+  // Precise math: PTX determines where a multiply and an add may be fused.
   assert.equal(named(module, 'air.compile_options').map(leaf), [
     '{!"air.compile.denorms_disable"}',
     '{!"air.compile.fast_math_disable"}',

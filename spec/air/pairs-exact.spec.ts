@@ -1,7 +1,4 @@
-/**
- * What is exact where doubles are emulated by pairs of floats (`--fp64=emulate`): what moves, compares and converts, what rounds in
- * a direction, and integers.
- */
+/** Exact operations under `--fp64=emulate`: moves, comparisons, conversions, directed rounding, and integers. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { f64Bits, f64Value } from '../../src/base/float.ts';
@@ -23,7 +20,7 @@ import { randomDoubles } from '../support/random-doubles.ts';
 const test = suite('air/pairs-exact');
 const { f64 } = floatFormats;
 
-// ── what is exact ──
+// ── exact operations ──
 
 test('integers up to 2^46 are added and multiplied exactly, and so are their quotients and roots that are integers', () => {
   const draw = drawer(9n);
@@ -53,7 +50,7 @@ const anyRows = (seed: bigint): Row[] => {
   ];
 };
 
-/** All 64 bits, of NaNs too. */
+/** All 64 bits, including those of NaNs. */
 function assertBits(body: string, rows: readonly Row[], wanted: (...row: bigint[]) => bigint): void {
   assert.equal(
     results(body, rows),
@@ -122,7 +119,7 @@ test('comparisons and extremes of loaded values look at every bit', () => {
 test('computed values compare as the doubles that they are stored as', () => {
   const draw = drawer(15n);
   const held48 = held(draw);
-  // Sums that are halfway between two floats, come to from both sides, and by rounding.
+  // Sums halfway between two floats, reached from both sides and by rounding.
   const halves = Array.from({ length: 2000 }, () => {
     const high = 1 + draw.below(2 ** 23) * 2 ** -23;
     return [high, 2 ** -24 - draw.below(4) * 2 ** -48, 2 ** -24 * (draw.below(3) - 1) - 2 ** -23 * draw.below(2)].map(f64Bits);
@@ -185,7 +182,7 @@ test('directed rounding, and what rounds by a large constant, are exact', () => 
   assertExact(`fma.rn.f64 %d5, %d1, %d2, ${shift}; sub.f64 %d4, %d5, ${shift};`, numbers, (a) => f64Bits(evenOf(f64Value(a) * 1.5)));
 });
 
-/** The nearest integer, ties to even; +0 for what rounds to nothing. */
+/** The nearest integer, ties to even; +0 if the result rounds to zero. */
 function evenOf(value: number): number {
   const down = Math.floor(value);
   const rest = value - down;

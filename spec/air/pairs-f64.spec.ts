@@ -1,6 +1,6 @@
 /**
- * Doubles as pairs of floats (`--fp64=emulate`), from PTX through the metallib on the CPU device: how far results are off, against
- * exact arithmetic and the bounds that the table states, and what is no number, against IEEE 754.
+ * `--fp64=emulate` from PTX through the metallib on the CPU device: errors against exact arithmetic and the bounds of the table, and
+ * special values against IEEE 754.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -58,10 +58,10 @@ const { f64 } = floatFormats;
 interface Judged {
   readonly body: string;
   readonly arity: number;
-  /** The exact result, and the sizes of what it is a sum of. */
+  /** The exact result, and the magnitudes of its terms. */
   readonly exact: (a: Exact, b: Exact, c: Exact) => Exact;
   readonly terms: (a: Exact, b: Exact, c: Exact) => Exact[];
-  /** By IEEE 754, where the operands are special. */
+  /** The IEEE 754 result for special operands. */
   readonly ieee: (a: bigint, b: bigint, c: bigint) => bigint;
 }
 
@@ -91,11 +91,11 @@ const judged: Partial<Record<keyof typeof pairOps, Judged>> = {
   },
 };
 
-/** What a subnormal operand is off by is a part of the least number that is none. */
+/** The error of a subnormal operand is relative to the smallest normal number. */
 const leastNormal: Exact = { over: 1n, under: 1n, power: -1022 };
 const atLeast = (a: Exact): Exact => (isWithin(leastNormal, magnitude(a)) ? a : leastNormal);
 
-/** Fails where a result is off by more than the table says, and `more` units of every term. */
+/** Fails if the error of a result exceeds the bound of the table plus `more` units of every term. */
 function assertBounded(op: keyof typeof pairOps, rows: readonly Row[], more: number): void {
   const { body, exact, terms } = judged[op]!;
   const bound: { readonly result: number; readonly product?: number } = pairOps[op].bound;
@@ -157,7 +157,7 @@ test('every op that pairs are computed with is judged here', () => {
   assert.ok(rows.every(([, { bound }]) => bound.result >= 4 && bound.result <= 6));
 });
 
-// ── what is no number, and the ends of the range ──
+// ── special values, and the ends of the range ──
 
 test('zeros, infinities and NaN are those of IEEE 754, zeros with their sign', () => {
   for (const { body, ieee } of Object.values(judged)) {
@@ -207,7 +207,7 @@ L: ${step} add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 140000; @%p1 bra L; add.f6
   assertExact(loop('mul.f64 %d4, %d4, %d2;'), rows, wanted);
   assertExact(loop('fma.rn.f64 %d4, %d4, %d2, %d4;'), rows, wanted);
   assertExact(loop('div.rn.f64 %d4, %d4, %d2;'), rows, wanted);
-  // What leaves the range of registers is infinite, or zero, and stays it.
+  // A value outside the range of registers becomes infinite or zero and stays so.
   const grown = [
     [f64Bits(1), f64Bits(2 ** 1000), one],
     [f64Bits(1), f64Bits(2 ** -1000), one],
@@ -271,7 +271,7 @@ function pairKernel(op: 'fadd' | 'fmul' | 'fdiv' | 'fma'): { kernel: Kernel; inp
 
 const flushed = (type: string, bits: bigint): bigint => (type === 'f32' && (bits & 0x7f800000n) === 0n ? bits & 0x80000000n : bits);
 
-/** The result by the definition of the ops; where subnormal floats are flushed, as operands and as results. */
+/** The result by the definition of the ops, also if subnormal floats are flushed as operands and results. */
 function evaluated({ kernel, inputs, result }: ReturnType<typeof pairKernel>, row: Row, isFlushing: boolean): bigint {
   const values = new Map<Value, bigint>(inputs.map((input, i) => [input, row[i]!]));
   for (const value of kernel.blocks[0]!.body) {

@@ -11,7 +11,7 @@ const test = suite('air refusals');
 const int = (type: Type, value: bigint): Constant => ({ kind: 'constant', form: 'int', type, value }) as Constant;
 const zero = (type: Type): Constant => ({ kind: 'constant', form: 'null', type });
 
-/** What raising says of `vector_add` with something added: a global, or instructions in front of its first. */
+/** The diagnostics of raising `vector_add` with an added global or added instructions. */
 function refusal(change: (module: Module, put: (inst: Record<string, unknown>) => Value) => void): string {
   const module = emitKernel(vectorAdd(), targets.macos14, new Diagnostics());
   const { body } = module.functions[0]!.blocks[0]!;

@@ -32,7 +32,7 @@ end:`);
 const barrier = (attributes: string): string =>
   kernel('  call void @air.wg.barrier(i32 2, i32 1)', `declare void @air.wg.barrier(i32, i32) ${attributes}`);
 
-/** What breaks a rule, and what is next to it and breaks none. */
+/** Violations of each rule, and similar valid modules. */
 const files: Readonly<Record<string, { readonly bad: readonly string[]; readonly good?: readonly string[] }>> = {
   triple: {
     bad: [

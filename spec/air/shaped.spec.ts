@@ -141,7 +141,7 @@ for (const [form, widths, isSigned, word] of packs)
 const edges = [0, 1, 2, 0x7f, 0x80, 0xff, 0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0xfffffffe, 0x12345678, 0xdeadbeef, 65536, 46341];
 const pairs = edges.flatMap((x) => edges.map((y) => [x, y] as const));
 
-/** What a function of words with a struct for its result gives: sum and flag. */
+/** Sum and flag of a function that returns a struct. */
 function overflowing(name: string): [number, number][] {
   const text = airModule(
     [buffer, buffer, buffer, { type: 'i32', kind: 'air.thread_position_in_grid' }],
@@ -167,6 +167,58 @@ function overflowing(name: string): [number, number][] {
   const words = new Uint32Array(after!.slice().buffer);
   return pairs.map((_, i) => [words[2 * i]!, words[2 * i + 1]!]);
 }
+
+/** What a kernel with an array of so many words as a value leaves, whose last word is 9; or what is said of it. */
+function arrayValue(count: number): number[] | string {
+  const type = `{ i32, [${count} x i32] }`;
+  const text = airModule(
+    [buffer],
+    `  %a = insertvalue ${type} undef, i32 7, 0
+  %b = insertvalue ${type} %a, i32 9, 1, ${count - 1}
+  %c = insertvalue ${type} %b, i32 8, 1, 0
+  %array = extractvalue ${type} %c, 1
+  %last = extractvalue [${count} x i32] %array, ${count - 1}
+  %first = extractvalue [${count} x i32] %array, 0
+  %head = extractvalue ${type} %c, 0
+  %sum = add i32 %head, %first
+  store i32 %sum, i32 addrspace(1)* %p0, align 4
+  %to = getelementptr i32, i32 addrspace(1)* %p0, i64 1
+  store i32 %last, i32 addrspace(1)* %to, align 4`,
+  );
+  try {
+    const [after] = launchMetallib(airLibrary(text), { kernel: 'k', blocks: 1, threads: 1, args: [new Uint32Array(2)] });
+    return [...new Uint32Array(after!.slice().buffer)];
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+need(test, ['llvm-as-14'], 'values of structs and arrays, of which large ones are refused', () => {
+  assert.equal(arrayValue(2), [15, 9]);
+  assert.equal(arrayValue(16), [15, 9]);
+  assert.match(String(arrayValue(257)), /values of type \[257 x i32\]/);
+});
+
+need(test, ['llvm-as-14'], 'a truth value is a byte in memory', () => {
+  const text = airModule(
+    [buffer],
+    `  %word = load i32, i32 addrspace(1)* %p0, align 4
+  %is = icmp ugt i32 %word, 4
+  %flags = bitcast i32 addrspace(1)* %p0 to i1 addrspace(1)*
+  %second = getelementptr i1, i1 addrspace(1)* %flags, i64 1
+  store i1 %is, i1 addrspace(1)* %second, align 1
+  %again = load i1, i1 addrspace(1)* %second, align 1
+  %wide = select i1 %again, i32 10, i32 20
+  %to = getelementptr i32, i32 addrspace(1)* %p0, i64 1
+  store i32 %wide, i32 addrspace(1)* %to, align 4`,
+  );
+  const left = (first: number): number[] => {
+    const [after] = launchMetallib(airLibrary(text), { kernel: 'k', blocks: 1, threads: 1, args: [Uint32Array.of(first, 0)] });
+    return [...new Uint32Array(after!.slice().buffer)];
+  };
+  assert.equal(left(5), [0x0105, 10]);
+  assert.equal(left(4), [0x0004, 20]);
+});
 
 const operations = { add: (x: bigint, y: bigint) => x + y, sub: (x: bigint, y: bigint) => x - y, mul: (x: bigint, y: bigint) => x * y };
 for (const [operation, of] of Object.entries(operations))
@@ -222,7 +274,7 @@ need(test, ['llvm-as-14'], 'llvm.fshl and fshr by 0 and the width', () => {
     }
 });
 
-/** Moves bytes within a buffer of 512 whose bytes are their own numbers, with lengths known and not. */
+/** Moves bytes within a 512-byte buffer that holds byte indices, with constant and run-time lengths. */
 function moved(call: string, declared: string, length: number): number[] {
   const text = airModule(
     [{ type: 'i8 addrspace(1)*', kind: 'air.buffer' }, buffer],
@@ -290,7 +342,7 @@ need(test, ['llvm-as-14'], 'conversions: to bool, between kinds, narrower and wi
   assert.equal([...new Int32Array(ints.buffer)], [-1, 2, -128, 127]);
 });
 
-/** The half on the wanted side of a float, by trying those next to it. */
+/** The neighboring f16 in the rounding direction, by trial. */
 function halfTowards(x: number, isFit: (half: number) => boolean): number {
   const near = f16Bits(x);
   const candidates = [near - 1, near, near + 1].filter((bits) => bits >= 0 && (bits & 0x7fff) <= 0x7c00 && isFit(f16Value(bits)));

@@ -1,6 +1,6 @@
 /**
- * What simdgroups and quadgroups do together, on the CPU device: all threads, and only some of them behind a branch. What each
- * gets is worked out here from the lanes that take part, by the words of the Metal Shading Language Specification, 6.9.
+ * Simdgroup and quadgroup functions on the CPU device, with all threads and with some of them in a branch. Expected results are computed
+ * here from the active lanes, after the Metal Shading Language Specification, 6.9.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -18,7 +18,7 @@ interface Function {
   readonly type: string;
   /** Behind the value: constants, or `%fill` for another value of the type. */
   readonly more?: readonly string[];
-  /** What the thread of a lane gets, from those of its group that take part; nothing where that is not specified. */
+  /** The expected result of a lane from the active lanes of its group; undefined if it is not specified. */
   readonly expected: (own: Lane, group: readonly Lane[]) => number | undefined;
 }
 
@@ -40,7 +40,7 @@ const asWord: Readonly<Record<string, readonly [to: string, from: string]>> = {
   half: ['uitofp i32 %word to half', 'fptosi half %r to i32'],
 };
 
-/** A kernel in which the threads call the function behind a branch whose flags are its second buffer. */
+/** A kernel in which threads call the function in a branch on the flags of the second buffer. */
 function libraryOf({ name, type, more = [] }: Function): Uint8Array {
   const [to, from] = asWord[type]!;
   const kinds = more.map((each) => (each === '%fill' ? type : 'i16'));
@@ -69,7 +69,7 @@ end:`;
   return airLibrary(text);
 }
 
-/** What each thread got, 9999 where it did not take part: those do for which `taking` holds. */
+/** The result of each thread, 9999 for inactive ones; threads for which `taking` holds are active. */
 function run(library: Uint8Array, taking: (thread: number) => boolean): Int32Array {
   const flags = Uint32Array.from({ length: threads }, (_, thread) => Number(taking(thread)));
   const before = new Int32Array(threads).fill(9999);
@@ -187,7 +187,7 @@ for (const [group, size] of [
   }
 }
 
-/** Vectors of 8 lanes: what comes in from beyond one end is of the other value, from its other end. */
+/** Vectors of 8 lanes: lanes shifted in come from the opposite end of the other value. */
 for (const [name, by] of [
   ['simd_shuffle_and_fill_up', -3],
   ['simd_shuffle_and_fill_down', 3],
@@ -203,7 +203,7 @@ for (const [name, by] of [
     }
   });
 
-/** Votes: a bit of each of what a thread may ask, by the lanes of its group that take part and those for which a condition holds. */
+/** Votes: one result bit per question, from the active lanes of the group and those for which a condition holds. */
 const asked: readonly (readonly [call: string, declared: string, result: string])[] = [
   ['i1 @air.simd_all(i1 %odd)', 'i1 @air.simd_all(i1)', 'i1'],
   ['i1 @air.simd_any(i1 %odd)', 'i1 @air.simd_any(i1)', 'i1'],
@@ -221,7 +221,7 @@ const asked: readonly (readonly [call: string, declared: string, result: string]
   ['i1 @air.quad_vote_any(i16 16)', 'i1 @air.quad_vote_any(i16)', 'i1'],
 ];
 
-/** What a thread of a block of 72 is told: the last simdgroup has 8 threads. */
+/** The inputs of a thread in a block of 72: the last simdgroup has 8 threads. */
 function told(thread: number, taking: (thread: number) => boolean): number[] {
   const group = (size: number): { lane: number; members: number[]; odd: number[]; present: number } => {
     const first = thread - (thread % size);

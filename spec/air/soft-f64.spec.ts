@@ -1,12 +1,12 @@
 /**
- * Doubles in integer arithmetic: each expansion, run on the CPU device, against exact BigInt arithmetic rounded once, and for
- * what JavaScript has against its own doubles. NaN equals NaN; all else is compared bit for bit.
+ * Doubles in integer arithmetic: each expansion on the CPU device against exact BigInt arithmetic with a single rounding, and against
+ * JavaScript's doubles where it has the operation. All NaNs are equal; other results are compared bit by bit.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { computedDoubles, emitKernel, raiseModule, targets } from '../../src/air/index.ts';
 import { expandedOps } from '../../src/air/legalize/f64/expansions.ts';
-import { legaliseF64 } from '../../src/air/legalize/soft-f64.ts';
+import { legalizeF64 } from '../../src/air/legalize/soft-f64.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { f64Bits, f64Value } from '../../src/base/float.ts';
 import {
@@ -66,7 +66,7 @@ function drawer(seed: bigint): Draw {
   return { below, bits, of: (list) => list[below(list.length)]! };
 }
 
-/** A double with a power of two near `power`, any power where none is given. Few bits at the ends of the significand make ties. */
+/** A double with an exponent near `power`, or any exponent. Few bits at the ends of the significand produce ties. */
 function double({ below, bits, of }: Draw, power = below(2047) - 1023): bigint {
   const place = BigInt(below(52));
   const shapes = [0n, 1n, ones(52), 1n << 51n, bits() & ones(52), 1n << place, ones(52) ^ ones(Number(place)), bits() & (ones(26) << 26n)];
@@ -74,7 +74,7 @@ function double({ below, bits, of }: Draw, power = below(2047) - 1023): bigint {
   return (BigInt(below(2)) << 63n) | (exponent << 52n) | of(shapes);
 }
 
-/** Rows of doubles for an op that combines them: anything, and numbers whose sizes make their bits meet. */
+/** Rows of doubles for an op: arbitrary ones, and ones whose significands overlap. */
 function combined(draw: Draw, arity: number): Row {
   const { below, of } = draw;
   if (below(8) === 0) return Array.from({ length: arity }, () => (below(3) === 0 ? of(edges) : draw.bits()));
@@ -92,7 +92,7 @@ function combined(draw: Draw, arity: number): Row {
     [Math.trunc(a / 3), Math.trunc(b / 3)],
   ]);
   const [first, second] = [double(draw, x), double(draw, y)];
-  // The addend meets the product, or cancels what the product is without its lowest places.
+  // The addend overlaps the product, or cancels all but its lowest places.
   const third =
     below(3) === 0 ? (f64Bits(f64Value(first) * f64Value(second)) ^ sign) + BigInt(below(5) - 2) : double(draw, near(x! + y!, 120));
   return [first, second, BigInt.asUintN(64, third)].slice(0, arity);
@@ -146,7 +146,7 @@ function kernelOf(c: Case): Kernel {
   });
 }
 
-/** The kernel as AIR without doubles says it, with what it calls in place. */
+/** The kernel as AIR without doubles, with its helper functions inlined. */
 function softened(given: Kernel): Kernel {
   const diagnostics = new Diagnostics();
   const [raised] = raiseModule(emitKernel(given, targets.macos14, diagnostics), diagnostics);
@@ -193,7 +193,7 @@ function canonical(type: ScalarType, bits: bigint): bigint | string {
 
 const hex = (bits: bigint | string): string => (typeof bits === 'string' ? bits : `0x${bits.toString(16)}`);
 
-/** Runs every row and compares it with exact arithmetic, and with what else the op is judged by. */
+/** Runs every row and compares it with exact arithmetic and with the op's other reference. */
 function check(c: Case, rows: readonly Row[], native?: (...x: number[]) => number): void {
   const columns = c.types.map((type, i) =>
     packed(
@@ -377,7 +377,7 @@ test('to narrower floats, rounded once', () => {
   }
 });
 
-// ── bits that only move, and what a kernel is left with ──
+// ── bits that only move, and the remaining kernel ──
 
 test('signs are changed in the bits, of NaN too', () => {
   const rows = rowsOf(1, 500, 16n);
@@ -418,7 +418,7 @@ test('expansions stay short, and in one block', () => {
 test('a kernel without doubles is left alone', () => {
   const kernel = kernelOf({ op: 'fadd', types: ['f32', 'f32'], result: 'f32' });
   const before = structuredClone(kernel.insts);
-  assert.is(legaliseF64(kernel, 'macos14', new Diagnostics()), false);
+  assert.is(legalizeF64(kernel, 'macos14', new Diagnostics()), false);
   assert.equal(kernel.insts, before);
   assert.equal(computedDoubles(kernel), []);
 });

@@ -254,7 +254,7 @@ for (const [what, change] of Object.entries(beyond))
     for (const name of names.slice(1)) assert.is(complaints(change, name), '');
   });
 
-// ── Apple's own files, where there are any ──
+// ── Apple's own files, if present ──
 
 for (const { name, bytes } of realFiles()) {
   const target = /_kernel\.(13|14|15|26)\.metallib$/.exec(name)?.[1];
@@ -292,7 +292,7 @@ for (const [end, target] of ofIos)
         const { bitcode, airVersion, metalVersion } = library.functions.find(({ type }) => type === 'kernel')!;
         const lines = disassemble(readModule(bitcode, new Diagnostics())!).split('\n');
         const told = lines.filter((line) => /^target|"SDK Version"|"wchar_size"|"frame-pointer", i32|!"air\.max_|!"Metal"/.test(line));
-        // All but the smaller number of the system.
+        // All but the minor version of the system.
         const words = told.map((line) => line.replace(/(ios\d+)\.\d+\.\d+/, '$1').replace(/^!\d+ = /, ''));
         return { head: [...each.subarray(0, 13)], airVersion, metalVersion, words };
       });

@@ -1,6 +1,6 @@
 /**
- * C's `printf`, formats and what they print. What is expected was recorded from the GNU C library 2.36: a C program with one
- * `printf` for each row of the table, compiled by gcc. Where gcc is there, random formats are held against it as well.
+ * C's `printf`. Expected texts were recorded from the GNU C library 2.36: a C program with one `printf` per row of the table, compiled by
+ * gcc. If gcc is present, random formats are compared as well.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -140,22 +140,22 @@ test('what a format takes from the list of arguments', () => {
 });
 
 const refused: readonly (readonly [format: string, why: RegExp])[] = [
-  ['%d %', /`%` at its end is not complete/],
-  ['%5.', /`%5.` at its end is not complete/],
-  ['%ll', /`%ll` at its end is not complete/],
-  ['a %n', /`%n` is none that is supported/],
-  ['%q', /`%q` is none/],
-  ['%5%', /`%5%` is none/],
-  ['%1$d', /`%1\$` is none/],
-  ["%'d", /`%'` is none/],
-  ['%\n', /`%\?` is none/],
-  ['%Lf', /`%L` is none/],
-  ['%ls', /the length of the conversion `%ls`/],
-  ['%lc', /the length of the conversion `%lc`/],
-  ['%hf', /the length of the conversion `%hf`/],
-  ['%hp', /the length of the conversion `%hp`/],
-  ['%5000d', /`%5000d` is of more than 4095 characters/],
-  ['%.99999f', /`%.99999f` is of more than 4095 characters/],
+  ['%d %', /`%` at the end is incomplete/],
+  ['%5.', /`%5.` at the end is incomplete/],
+  ['%ll', /`%ll` at the end is incomplete/],
+  ['a %n', /`%n` is not supported/],
+  ['%q', /`%q` is not supported/],
+  ['%5%', /`%5%` is not supported/],
+  ['%1$d', /`%1\$` is not supported/],
+  ["%'d", /`%'` is not supported/],
+  ['%\n', /`%\?` is not supported/],
+  ['%Lf', /`%L` is not supported/],
+  ['%ls', /the length modifier of the conversion `%ls`/],
+  ['%lc', /the length modifier of the conversion `%lc`/],
+  ['%hf', /the length modifier of the conversion `%hf`/],
+  ['%hp', /the length modifier of the conversion `%hp`/],
+  ['%5000d', /`%5000d` is wider than 4095 characters/],
+  ['%.99999f', /`%.99999f` is wider than 4095 characters/],
 ];
 for (const [format, why] of refused)
   test(`refused: ${JSON.stringify(format)}`, () => {
@@ -164,7 +164,7 @@ for (const [format, why] of refused)
     assert.match(fault.why, why);
   });
 
-/** Reads a format, how many of two numbers come before the value, and the value, and prints it. */
+/** Reads a format, the number of leading arguments, and the value, and prints it. */
 const program = `#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +194,7 @@ interface Case {
   readonly args: readonly Argument[];
 }
 
-/** Random conversions. Flags that C leaves open for a conversion are among them; `#` with `g` is not, where the library errs. */
+/** Random conversions, including flags that C leaves undefined for a conversion, but without `#` on `g`, where the library has a bug. */
 function cases(count: number): Case[] {
   const draw = splitMix64(11n);
   const below = (n: number): number => Number(draw() % BigInt(n));

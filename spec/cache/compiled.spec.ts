@@ -1,4 +1,4 @@
-/** When a compilation is taken from the cache, and when it must not be. */
+/** Hits and misses of the compilation cache. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -31,7 +31,7 @@ interface Asked {
   readonly build?: string;
 }
 
-/** Compiles by way of the cache: what came, whether the compiler was asked, and what was said. */
+/** Compiles through the cache: the result, whether the compiler ran, and the diagnostics. */
 async function ask(store: Store, { text = plain, path = 'k.ptx', options = {}, build = '1' }: Asked = {}) {
   const source = new SourceFile(path, text);
   const diagnostics = new Diagnostics(source);

@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { rowsOfOwn } from '../../src/cli/bench/index.ts';
+import { rowsOfBuiltIn } from '../../src/cli/bench/index.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { exit } from '../../src/cli/terminal/exit.ts';
 import { processTerminal } from '../../src/cli/terminal/index.ts';
@@ -45,9 +45,9 @@ for (const [what, from] of [
   test(`ends at ${what}, if that fails`, async () => {
     const { device, launches } = failing(from);
     const report = { diagnostics: new Diagnostics(), notes: [], printed: [] };
-    const words = { positionals: [], options: new Map([['repeat', ['2']]]) };
+    const parsed = { positionals: [], options: new Map([['repeat', ['2']]]) };
     assert.is(
-      await rowsOfOwn(device, { command: called('bench'), words, terminal: processTerminal() }, called('run'), report),
+      await rowsOfBuiltIn(device, { command: called('bench'), parsed, terminal: processTerminal() }, called('run'), report),
       exit.failed,
     );
     assert.is(launches(), from);

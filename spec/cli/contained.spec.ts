@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sortWords } from '../../src/cli/command/command.ts';
+import { parseArguments } from '../../src/cli/command/command.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { processTerminal } from '../../src/cli/terminal/index.ts';
 
@@ -16,12 +16,12 @@ test.after(() => rmSync(folder, { recursive: true, force: true }));
 
 async function cli(name: string, ...argv: string[]) {
   const command = commands.find((one) => one.name === name)!;
-  const words = sortWords(command, argv);
-  if (typeof words === 'string') throw new Error(words);
+  const parsed = parseArguments(command, argv);
+  if (typeof parsed === 'string') throw new Error(parsed);
   let [out, err] = ['', ''];
   const terminal = {
     ...processTerminal(),
-    colour: { out: false, err: false },
+    color: { out: false, err: false },
     out: (text: string) => {
       out += text;
     },
@@ -29,7 +29,7 @@ async function cli(name: string, ...argv: string[]) {
       err += text;
     },
   };
-  return { code: await command.run({ command, words, terminal }), out, err };
+  return { code: await command.run({ command, parsed, terminal }), out, err };
 }
 
 // n of saxpy is 4: y = 2 * x + y.
@@ -45,7 +45,7 @@ test('run takes the only PTX image in silence', async () => {
 test('run of several says which it takes, and --image picks another', async () => {
   const several = await cli('run', fixture('several.fatbin'), ...saxpy, '--device', 'cpu');
   assert.is(several.code, 0);
-  assert.match(several.err, /^note: .*several\.fatbin holds 2 PTX images; image 3 \(sm_90\) is taken, and `--image` picks another\n$/);
+  assert.match(several.err, /^note: .*several\.fatbin contains 2 PTX images; using image 3 \(sm_90\); `--image` selects another\n$/);
   const picked = await cli('run', fixture('several.fatbin'), '--image', 'sm_75', ...saxpy, '--device', 'cpu');
   assert.equal([picked.code, picked.err], [0, '']);
 });
@@ -57,15 +57,15 @@ test('build writes the same for a container as for its PTX', async () => {
   assert.equal(readFileSync(at('a.metallib')), readFileSync(at('b.metallib')));
 });
 
-const refused: [file: string, words: string[], code: number, says: RegExp][] = [
+const refused: [file: string, args: string[], code: number, says: RegExp][] = [
   ['linked.so', [], 2, /^error\[CM4062\].*\n +--> .*linked\.so\n.*--image N/],
   ['linked.so', ['--image', '0'], 2, /^error\[CM4063\]/],
-  ['linked.so', ['--image', 'best'], 2, /^error: `--image best`: the number of an image, or its architecture/],
+  ['linked.so', ['--image', 'best'], 2, /^error: invalid value `best` for `--image`: expected the number of an image, or an architecture/],
   ['sass.so', [], 3, /^error\[CM4061\].*\n.*\n.*nvcc -gencode arch=compute_80,code=compute_80/],
 ];
-for (const [file, words, code, says] of refused)
-  test(`check ${file} ${words.join(' ')}`, async () => {
-    const got = await cli('check', fixture(file), ...words);
+for (const [file, args, code, says] of refused)
+  test(`check ${file} ${args.join(' ')}`, async () => {
+    const got = await cli('check', fixture(file), ...args);
     assert.is(got.code, code);
     assert.match(got.err, says);
   });
@@ -82,7 +82,7 @@ test('--image is of no use with text', async () => {
   const path = join(import.meta.dirname, '../../examples/saxpy.ptx');
   const { code, err } = await cli('check', path, '--image', '0');
   assert.is(code, 2);
-  assert.match(err, /has no images for `--image`/);
+  assert.match(err, /`--image` requires a fatbinary, cubin or ELF file/);
 });
 
 test('inspect lists the images', async () => {

@@ -60,14 +60,14 @@ test('devices that disagree are told so', () => {
   assert.match(out, /^0 vector_add_param_0: f32\[1024\] same$/m);
   assert.match(
     out,
-    /2 .* DIFFERS in 1024 of 1024 elements, first at 0: cuda 0, cpu 0\.5, .*, written by thread \(0, 0, 0\) of block \(0, 0, 0\) in line \d+/,
+    /2 .* DIFFERS in 1024 of 1024 elements, first at 0: cuda 0, cpu 0\.5, .*, written by thread \(0, 0, 0\) of block \(0, 0, 0\) at line \d+/,
   );
 });
 
 test('without a driver, exit code 4', () => {
   const { code, out, err } = cli(['run', join(examples, 'saxpy.ptx'), '--device', 'cuda'], '/nowhere/libcuda.so.1');
   assert.equal([code, out], [4, '']);
-  assert.match(err, /device `cuda` is not on this machine\n.*there is no CUDA driver here \(\/nowhere\/libcuda\.so\.1\)/);
+  assert.match(err, /device `cuda` is not available on this machine\n.*there is no CUDA driver here \(\/nowhere\/libcuda\.so\.1\)/);
 });
 
 all.run();

@@ -30,7 +30,7 @@ async function cli(...words: string[]): Promise<Ran> {
     err: (text) => {
       err += text;
     },
-    colour: { out: false, err: false },
+    color: { out: false, err: false },
   };
   const code = await main(words, terminal);
   return { code, out, err };
@@ -102,7 +102,7 @@ test('the first mismatch is told with both values, their distance, and the threa
   assert.is(code, 1);
   const found = `0 out: f32[8x8] DIFFERS in ${count} of 64 elements, first at ${first}: cpu `;
   assert.ok(out.includes(found), out);
-  assert.ok(out.includes(`, 1 ulp apart, written by thread (${first}, 0, 0) of block (0, 0, 0) in line 21 (max abs `), out);
+  assert.ok(out.includes(`, 1 ulp apart, written by thread (${first}, 0, 0) of block (0, 0, 0) at line 21 (max abs `), out);
   assert.match(out, /^1 count: u32\[64\] same$/m);
 });
 
@@ -206,20 +206,20 @@ test('a folder: a line for each launch, what differs at length, and a sum', asyn
   assert.is(json.launches[1].diagnostics[0].code, 'CM5011');
 });
 
-test('words that are wrong give exit code 2 and say what is meant', async () => {
+test('a usage error has exit code 2 and names the expected value', async () => {
   const path = file('same.ptx', fused(lines));
   const cases: [RegExp, ...string[]][] = [
-    [/needs devices to compare/, path],
+    [/requires devices/, path],
     [/at least two devices/, path, '--devices', 'cpu'],
-    [/`cpu` stands there twice/, path, '--devices', 'cpu,cpu:lane,cpu'],
-    [/`cuba` is not one of .*did you mean `cuda`/, path, '--devices', 'cpu,cuba'],
+    [/`cpu` is repeated/, path, '--devices', 'cpu,cpu:lane,cpu'],
+    [/unknown device `cuba`, expected one of .*did you mean `cuda`/, path, '--devices', 'cpu,cuba'],
     [/`cpu:lanes`: the options of the CPU device are lane, simd/, path, '--devices', 'cpu:lanes,cpu'],
     [/only the CPU device has options/, path, '--devices', 'cuda:fast,cpu'],
-    [/`--ulp 1.5`: a whole number/, path, '--devices', 'cpu,cpu:lane', '--ulp', '1.5'],
-    [/`--rtol -1`: a number/, path, '--devices', 'cpu,cpu:lane', '--rtol=-1'],
-    [/needs a launch/, '--devices', 'cpu,cpu:lane'],
-    [/holds no launches/, join(file('empty/x.txt', ''), '..'), '--devices', 'cpu,cpu:lane'],
-    [/is a folder/, folder, '--launch', 'l.json', '--devices', 'cpu,cpu:lane'],
+    [/invalid value `1.5` for `--ulp`: expected an integer/, path, '--devices', 'cpu,cpu:lane', '--ulp', '1.5'],
+    [/invalid value `-1` for `--rtol`: expected a number/, path, '--devices', 'cpu,cpu:lane', '--rtol=-1'],
+    [/requires a launch/, '--devices', 'cpu,cpu:lane'],
+    [/contains no launches/, join(file('empty/x.txt', ''), '..'), '--devices', 'cpu,cpu:lane'],
+    [/`--launch` conflicts with the folder/, folder, '--launch', 'l.json', '--devices', 'cpu,cpu:lane'],
   ];
   for (const [message, ...words] of cases) {
     const { code, out, err } = await cli('diff', ...words);
@@ -278,7 +278,7 @@ test('`run --record` says what it lacks', async () => {
   const path = file('same.ptx', fused(lines));
   const unsaid = await cli('run', path, '--record');
   assert.is(unsaid.code, 2);
-  assert.match(unsaid.err, /`--record` needs `--device`/);
+  assert.match(unsaid.err, /`--record` requires `--device`/);
   const nothing = await cli('run', path, '--record', '--device', 'cpu');
   assert.is(nothing.code, 2);
   assert.match(nothing.err, /CM5051/);

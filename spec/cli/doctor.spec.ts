@@ -22,19 +22,19 @@ test('a GPU that gives the right numbers works', async () => {
   assert.equal(await metalFinding(state, terminal, open), {
     what: 'Metal device',
     state: 'works',
-    words: 'a kernel gives the right numbers on Fake M1, by the shim',
+    detail: 'a kernel computes the right results on Fake M1, by the shim',
   });
   checkFake(fake);
   const second = await metalFinding({ ...state, way: 'Objective-C, without the shim', failures: ['the shim: not signed'] }, terminal, open);
-  assert.match(second.words, /, by Objective-C, without the shim \(the shim: not signed\)$/);
+  assert.match(second.detail, /, by Objective-C, without the shim \(the shim: not signed\)$/);
 });
 
 test('one that does not is broken, with what Metal said', async () => {
   fake.reset();
   fake.set('no pipeline', 1);
-  const { state: is, words, next } = await metalFinding(state, terminal, open);
+  const { state: is, detail, next } = await metalFinding(state, terminal, open);
   assert.is(is, 'broken');
-  assert.match(words, /^Fake M1, by the shim: Metal makes no pipeline of kernel `doctor`: Compiler encountered an internal error/);
+  assert.match(detail, /^Fake M1, by the shim: Metal cannot create a pipeline for kernel `doctor`: Compiler encountered an internal error/);
   assert.match(next!, /report it/);
   checkFake(fake);
 });
@@ -45,10 +45,10 @@ test('a Mac without a device says why, another machine needs none', async () => 
   assert.equal(await metalFinding(none, terminal, unused), {
     what: 'Metal device',
     state: 'absent',
-    words: 'the system has no Metal device',
-    next: 'the CPU device runs the same metallib',
+    detail: 'the system has no Metal device',
+    next: 'use the CPU device, which runs the same metallib',
   });
-  assert.is((await metalFinding({ ...none, failures: [] }, terminal, unused)).words, 'needs a Mac');
+  assert.is((await metalFinding({ ...none, failures: [] }, terminal, unused)).detail, 'requires a Mac');
 });
 
 const { test: onCuda, fake: cuda } = openFakeCuda(all);
@@ -57,14 +57,14 @@ onCuda('an NVIDIA GPU is judged by its numbers, and this one computes none', asy
   cuda.reset();
   const found = await cudaFinding({ name: 'Fake GPU 0', failures: [] }, terminal, () => openCudaDevice(cuda.open()) as Device);
   assert.is(found.state, 'broken');
-  assert.is(found.words, 'Fake GPU 0: a kernel gave 0 1 2 3 where 1 3 5 7 is right');
+  assert.is(found.detail, 'Fake GPU 0: a kernel computed 0 1 2 3, expected 1 3 5 7');
   assert.equal([cuda.violations(), cuda.live()], [[], 0]);
 });
 
 test('a machine without an NVIDIA GPU says why, and works without', async () => {
   const unused = (): never => assert.unreachable() as never;
   const found = await cudaFinding({ name: undefined, failures: ['there is no CUDA driver here (libcuda.so.1)'] }, terminal, unused);
-  assert.equal([found.state, found.words], ['absent', 'there is no CUDA driver here (libcuda.so.1)']);
+  assert.equal([found.state, found.detail], ['absent', 'there is no CUDA driver here (libcuda.so.1)']);
 });
 
 all.run();

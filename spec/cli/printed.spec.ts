@@ -1,7 +1,7 @@
 /** What `cumetal run` does with what a kernel prints: standard output before the results, a field of the JSON object. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sortWords } from '../../src/cli/command/command.ts';
+import { parseArguments } from '../../src/cli/command/command.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { run } from '../../src/cli/run/index.ts';
 import type { Terminal } from '../../src/cli/terminal/index.ts';
@@ -23,14 +23,14 @@ async function runOn(ptx: string, argv: readonly string[]): Promise<{ code: numb
     err(text) {
       err += text;
     },
-    colour: { out: false, err: false },
+    color: { out: false, err: false },
     env: {},
     readFile: () => new TextEncoder().encode(ptx),
     writeFile: () => assert.unreachable('nothing is saved') as never,
   };
-  const words = sortWords(command, ['k.ptx', '--grid', '1', '--block', '2', '--arg', 'u32:2', ...argv]);
-  if (typeof words === 'string') throw new Error(words);
-  return { code: await run({ command, words, terminal }), out, err };
+  const parsed = parseArguments(command, ['k.ptx', '--grid', '1', '--block', '2', '--arg', 'u32:2', ...argv]);
+  if (typeof parsed === 'string') throw new Error(parsed);
+  return { code: await run({ command, parsed, terminal }), out, err };
 }
 
 const hello = printingModule({ format: 'hello %d \xe9\n' }, `  st.local.u32 [depot], t;\n${printCall('format', 'list')}`);

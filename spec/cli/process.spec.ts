@@ -98,37 +98,37 @@ const codes: [code: number, words: string[], where: 'out' | 'err', says: RegExp]
   [0, ['run', '--help'], 'out', /--grid/],
   [0, ['help', 'build'], 'out', /-o, --output/],
   [2, [], 'err', /Commands:/],
-  [2, ['rnu'], 'err', /`rnu` is not a command, did you mean `run`\?/],
-  [2, ['--frob'], 'err', /not an option of `cumetal`/],
-  [2, ['run'], 'err', /needs a file/],
-  [2, ['run', 'a.ptx', 'b.ptx'], 'err', /one word too many/],
+  [2, ['rnu'], 'err', /unknown command `rnu`; did you mean `run`\?/],
+  [2, ['--frob'], 'err', /unexpected option `--frob` for `cumetal`/],
+  [2, ['run'], 'err', /requires a file/],
+  [2, ['run', 'a.ptx', 'b.ptx'], 'err', /unexpected argument `b\.ptx`/],
   [2, ['run', 'affine.ptx', '--gird', '4'], 'err', /did you mean `--grid`\?/],
-  [2, ['run', 'affine.ptx', '--sanitize=memory,rase'], 'err', /the kinds are memory, race, init, sync; did you mean `race`\?/],
-  [2, ['run', 'affine.ptx', '--sanitize', '--device', 'metal'], 'err', /for the CPU device/],
+  [2, ['run', 'affine.ptx', '--sanitize=memory,rase'], 'err', /expected memory, race, init, sync; did you mean `race`\?/],
+  [2, ['run', 'affine.ptx', '--sanitize', '--device', 'metal'], 'err', /requires the CPU device/],
   [2, ['run', 'affine.ptx', '--arg', 'f33:4'], 'err', /error\[CM5010\]/],
-  [2, ['run', '--launch', 'good.json', '--grid', '4'], 'err', /`--grid` does not go with `--launch`/],
+  [2, ['run', '--launch', 'good.json', '--grid', '4'], 'err', /`--grid` conflicts with `--launch`/],
   [2, ['run', 'missing.ptx'], 'err', /error\[CM5030\]: cannot read `missing.ptx`: no such file or folder/],
   [2, ['build', 'affine.ptx'], 'err', /`-o OUT`/],
-  [2, ['build', 'affine.ptx', '-o', 'x', '--emit', 'asm'], 'err', /the choices are metallib/],
+  [2, ['build', 'affine.ptx', '-o', 'x', '--emit', 'asm'], 'err', /expected one of metallib/],
   [0, ['diff', '--launch', 'good.json', '--devices', 'cpu:lane,cpu:simd'], 'out', /0 data: .* same/],
   [0, ['bench', 'affine.ptx', '--arg', 'u32:4', '--arg', 'u32=1', '--arg', 'u32=2', '--json'], 'out', /"unit":"ms"/],
-  [2, ['bench', 'affine.ptx', '--repeat', 'often'], 'err', /--repeat often/],
-  [2, ['cache', 'lists'], 'err', /`lists`: path, list or clear is wanted/],
+  [2, ['bench', 'affine.ptx', '--repeat', 'often'], 'err', /invalid value `often` for `--repeat`/],
+  [2, ['cache', 'lists'], 'err', /unexpected argument `lists`: expected one of path, list, clear/],
   [1, ['run', 'affine.ptx', ...overrun, '--sanitize', '--trace-thread', '0,0'], 'err', /error\[CM5027\]/],
-  [2, ['explain', 'CM9999'], 'err', /there is no diagnostic CM9999/],
+  [2, ['explain', 'CM9999'], 'err', /unknown diagnostic `CM9999`/],
   [2, ['explain', 'frobnicate.f32'], 'err', /`frobnicate/],
   [1, ['run', 'affine.ptx', ...overrun, '--sanitize'], 'err', /error\[CM6101\]: .*\(argument 0, 8 bytes\)\n {2}--> affine\.ptx:\d+:/],
   [1, ['run', 'affine.ptx', ...overrun, '--sanitize=race,memory', '--json'], 'out', /"code": ?"CM6101"/],
   [0, ['run', 'affine.ptx', ...overrun, '--sanitize=race'], 'out', /affine/],
   [0, ['run', 'affine.ptx', ...args, '--sanitize'], 'out', /affine/],
   [0, ['explain', 'CM6120'], 'out', /race in a block/],
-  [0, ['explain', 'CM5012'], 'out', /kind of argument/],
-  [0, ['explain', 'W-GPU-4040'], 'out', /\[CM2210\]: barrier in divergent flow/],
+  [0, ['explain', 'CM5012'], 'out', /argument kind mismatch/],
+  [0, ['explain', 'W-GPU-4040'], 'out', /\[CM2210\]: barrier in divergent control flow/],
   [0, ['explain', 'add.s32'], 'out', /add/],
   [0, ['explain'], 'out', /CM1101/],
   [0, ['devices'], 'out', /^cpu: /m],
   [0, ['doctor'], 'out', /works {3}compiler and CPU device/],
-  [0, ['check', 'affine.ptx'], 'out', /1 file checked: no faults/],
+  [0, ['check', 'affine.ptx'], 'out', /1 file checked: no problems/],
   [3, ['check', 'bad.ptx'], 'err', /--> bad\.ptx:23:/],
   [3, ['check', 'affine.ptx', 'bad.ptx'], 'err', /--> bad\.ptx:23:/],
   [3, ['build', 'bad.ptx', '-o', 'bad.metallib'], 'err', /--> bad\.ptx:23:/],
@@ -137,12 +137,12 @@ const codes: [code: number, words: string[], where: 'out' | 'err', says: RegExp]
   [1, ['validate', 'cut.metallib'], 'out', /CM40/],
   [1, ['inspect', 'cut.metallib'], 'err', /error\[CM40/],
   [1, ['run', 'cut.metallib'], 'err', /error\[CM40/],
-  [4, ['run', 'affine.ptx', '--device', 'cuda'], 'err', /device `cuda` is not on this machine/],
+  [4, ['run', 'affine.ptx', '--device', 'cuda'], 'err', /device `cuda` is not available on this machine/],
   [0, ['run', 'affine.ptx', ...args, '--print', '0'], 'out', /0 \| {1,2}5 {1,2}7 {1,2}9 11/],
   [0, ['run', 'affine.ptx', ...args, '--check', '0=want.bin'], 'out', /check 0 .*: pass/],
   [0, ['run', 'lines.ptx'], 'out', /100 102 104 106 108 110 112 114/],
-  [0, ['run', 'beside.ptx'], 'out', /launched as beside\.launch\.json says/],
-  [0, ['run', 'affine.ptx'], 'out', /this launch is made up/],
+  [0, ['run', 'beside.ptx'], 'out', /launch from beside\.launch\.json/],
+  [0, ['run', 'affine.ptx'], 'out', /default launch, because/],
   [0, ['run', '--launch', 'good.json'], 'out', /check 0 data: pass/],
   [1, ['run', '--launch', 'wrong.json'], 'out', /check 0 data: FAIL, 2 of 4 elements differ, first at 2/],
   [1, ['run', '--launch', 'broken.json'], 'err', /error\[CM5040\]/],
@@ -150,7 +150,7 @@ const codes: [code: number, words: string[], where: 'out' | 'err', says: RegExp]
   [1, ['run', 'affine.ptx', '--kernel', 'afine', ...args], 'err', /afine/],
 ];
 if (process.platform !== 'darwin')
-  codes.push([4, ['run', 'affine.ptx', '--device', 'metal'], 'err', /device `metal` is not on this machine/]);
+  codes.push([4, ['run', 'affine.ptx', '--device', 'metal'], 'err', /device `metal` is not available on this machine/]);
 for (const [code, words, where, says] of codes) {
   test(`exit ${code}: cumetal ${words.join(' ')}`, () => {
     const ran = cli(words);
@@ -273,12 +273,15 @@ test('more shared memory than Apple GPUs have, declared or given by the launch, 
   assert.match(cli(['run', 'declared.ptx', '--target', 'macos14', ...launch]).err, /^error\[CM2093\]/);
   writeFileSync(at('given.ptx'), handingOn('.extern .shared .align 4 .b8 cells[];', 232444));
   const given = cli(['run', 'given.ptx', '--shared', '232448', ...launch]);
-  assert.match(given.out, /compiled for `--target cpu`, because the launch takes 232448 bytes of shared memory, and Apple GPUs have 32768/);
+  assert.match(given.out, /compiled for `--target cpu`, because the launch needs 232448 bytes of shared memory, and Apple GPUs have 32768/);
   assert.match(given.out, /u32\[4\]\n.* 3 +2 +1 +0\n/);
-  assert.match(cli(['run', 'given.ptx', '--shared', '232452', ...launch]).err, /232452 bytes of shared memory are more than the 232448/);
+  assert.match(
+    cli(['run', 'given.ptx', '--shared', '232452', ...launch]).err,
+    /232452 bytes of shared memory exceed the device limit of 232448/,
+  );
   assert.match(
     cli(['run', 'given.ptx', '--shared', '32772', '--target', 'macos14', ...launch]).err,
-    /32772 bytes of shared memory are more than the 32768/,
+    /32772 bytes of shared memory exceed the device limit of 32768/,
   );
   assert.is(cli(['build', 'declared.ptx', '--target', 'cpu', '-o', 'declared.metallib']).code, 0);
   assert.match(cli(['run', 'declared.metallib', ...launch]).out, /u32\[4\]\n.* 3 +2 +1 +0\n/);
@@ -296,7 +299,7 @@ test('a kernel that reads a clock is for the CPU device', () => {
   assert.match(cli(['run', 'clock.ptx', '--target', 'macos15', ...launch]).err, /^error\[CM2090\]: the time .*\n.*clock\.ptx:\d+:3/);
   assert.is(cli(['build', 'clock.ptx', '--target', 'cpu', '-o', 'clock.metallib']).code, 0);
   const validated = cli(['validate', 'clock.metallib']);
-  assert.match(validated.out + validated.err, /`cumetal\.clock\.time` runs on the CPU device alone/);
+  assert.match(validated.out + validated.err, /`cumetal\.clock\.time` runs only on the CPU device/);
 });
 
 test('every stage can be written to standard output', () => {
@@ -321,7 +324,7 @@ test('check in the forms for machines', () => {
   assert.match(cli(['check', 'bad.ptx', '--format', 'github']).out, /^::error file=bad\.ptx,line=23,/);
 });
 
-test('no colour where the stream is no terminal', () => {
+test('no color where the stream is no terminal', () => {
   assert.not.match(cli(['check', 'bad.ptx']).err, '\u001b');
 });
 
@@ -337,7 +340,7 @@ test('a file may be a pipe, as `<(…)` of a shell is', () => {
   const script = 'cat "$1" | { "$2" check /dev/fd/3 </dev/null; } 3<&0';
   const { status, stdout, stderr } = spawnSync('sh', ['-c', script, 'sh', at('affine.ptx'), launcher], { encoding: 'utf8' });
   assert.is(stderr, '');
-  assert.is(stdout, '1 file checked: no faults\n');
+  assert.is(stdout, '1 file checked: no problems\n');
   assert.is(status, 0);
 });
 

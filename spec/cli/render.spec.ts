@@ -77,7 +77,7 @@ test('no file at all', () => {
   diagnostics.report('CM6001', { name: 'cuda' });
   assert.is(
     renderDiagnostic(diagnostics.list[0]!),
-    'error[CM6001]: device `cuda` is not on this machine\n  = help: `cumetal devices` lists what is here\n',
+    'error[CM6001]: device `cuda` is not available on this machine\n  = help: `cumetal devices` lists the available devices\n',
   );
 });
 
@@ -108,11 +108,11 @@ test('control characters of the input do not reach the terminal', () => {
   assert.match(got, 'found \ufffd[2J');
 });
 
-test('colour is there when asked for, and changes nothing else', () => {
+test('color is there when asked for, and changes nothing else', () => {
   const one = error({ labels: [{ span: spanOf('%r2'), text: 'here' }], notes: ['n'], help: 'h' });
   const painted = renderDiagnostic(one, true);
   assert.match(painted, '\u001b[1;31merror[CM1101]\u001b[0m');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: removing the colour codes
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: removing the color codes
   assert.is(painted.replace(/\u001b\[[\d;]*m/g, ''), renderDiagnostic(one));
 });
 

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { sortWords } from '../../src/cli/command/command.ts';
+import { parseArguments } from '../../src/cli/command/command.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { readRequest } from '../../src/cli/run/options.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from '../../src/cli/run/report.ts';
@@ -15,7 +15,7 @@ const increment = kernel('increment', [pointer('data', 'u8'), scalar('n', 4, 'u3
 /** Runs a command line on a kernel that adds one to each byte. */
 function report(line: string, files: Record<string, Uint8Array> = {}): { report: Report; written: Record<string, Uint8Array> } {
   const diagnostics = new Diagnostics();
-  const words = sortWords(commands[0]!, splitWords(line) as string[]);
+  const words = parseArguments(commands[0]!, splitWords(line) as string[]);
   const request = typeof words === 'string' ? words : readRequest(words, diagnostics);
   if (typeof request === 'string') throw new Error(request);
   const { device, module } = fakeDevice([increment], (r) => {
@@ -74,7 +74,7 @@ test('nothing asked for: the written buffers are shown', () => {
 
 test('a made-up launch says so', () => {
   const text = human('k.ptx');
-  assert.match(text, 'this launch is made up');
+  assert.match(text, 'default launch, because');
   assert.match(text, '    data: u8:1024=iota\n    n: u32=1024\n    grid and block: to cover 1024 elements\n');
 });
 
@@ -108,7 +108,10 @@ test('files are written, and what cannot be shown is said', () => {
   assert.equal(written['a.bin'], Uint8Array.from([1, 2, 3, 4]));
   assert.equal(
     got.diagnostics.list.map((d) => d.message),
-    ['`--print 1` names no buffer: argument 1 of `increment` is a value', '`--print 7` names no buffer: `increment` has 2 arguments'],
+    [
+      '`--print 1` does not name a buffer: argument 1 of `increment` is a value',
+      '`--print 7` does not name a buffer: `increment` has 2 arguments',
+    ],
   );
 });
 

@@ -170,7 +170,7 @@ for (const [line, own] of [
     assert.is(validateAir(readModule(functions[0]!.bitcode, diagnostics)!, diagnostics), false);
     assert.equal(
       diagnostics.list.map(({ code, message }) => [code, /`.*$/.exec(message)?.[0]]),
-      [['CM4050', `\`cumetal.${own}\` runs on the CPU device alone`]],
+      [['CM4050', `\`cumetal.${own}\` runs only on the CPU device`]],
     );
   });
 

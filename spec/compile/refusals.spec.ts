@@ -46,8 +46,8 @@ test('CM2097: what computes with doubles, where a warning is asked for: each for
   assert.equal(
     diagnostics.sorted().map((d) => d.message),
     [
-      '`add.f64` is done in integer arithmetic for macos14: 2 places in kernel `k`',
-      '`mul.rn.f64` is done in integer arithmetic for macos14: 1 place in kernel `k`',
+      '`add.f64` is compiled to integer arithmetic for macos14: 2 places in kernel `k`',
+      '`mul.rn.f64` is compiled to integer arithmetic for macos14: 1 place in kernel `k`',
     ],
   );
 });

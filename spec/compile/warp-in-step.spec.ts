@@ -164,7 +164,7 @@ for (const architecture of ['sm_70', 'sm_75', 'sm_90a'])
       diagnostics.list.map(({ code, message, help }) => [code, message, /`(\w+\.sync)/.exec(help ?? '')?.[1]]),
       forms.map((form) => ['CM2001', `\`${form.split(' ')[0]}\` is not supported`, form.startsWith('vote') ? 'vote.sync' : 'shfl.sync']),
     );
-    assert.match(diagnostics.list[0]!.labels[0]!.text, /which is no set that can be told from sm_70 on$/);
+    assert.match(diagnostics.list[0]!.labels[0]!.text, /which no hardware guarantees from sm_70 on$/);
   });
 
 test('compiled in modules for architectures that had them', () => {

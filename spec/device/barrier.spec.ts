@@ -406,8 +406,18 @@ test('a sum of both floats and wide integers runs on over 10 barriers', () => {
 
 // ── shapes ──
 
-for (const hasBarrier of [false, true])
-  test(`all special registers in blocks and grids of three dimensions${hasBarrier ? ', behind a barrier' : ''}`, () => {
+const blockShapes = [
+  [5, 4, 3],
+  [64, 1, 1],
+  [16, 4, 1],
+  [8, 1, 4],
+  [1, 33, 2],
+  [32, 1, 2],
+  [1, 1, 64],
+] as const;
+
+for (const [[nx, ny, nz], hasBarrier] of blockShapes.flatMap((shape) => [false, true].map((each) => [shape, each] as const)))
+  test(`all special registers in blocks of ${nx}, ${ny}, ${nz}${hasBarrier ? ', behind a barrier' : ''}`, () => {
     const kernel = writeKernel('k', [out], [], (w) => {
       if (hasBarrier) w.b.barrier();
       const values = sregs.map((name) => w.sreg(name));
@@ -415,11 +425,10 @@ for (const hasBarrier of [false, true])
         w.sreg('ctaid.x'),
         w.b.mul(w.sreg('nctaid.x'), w.b.add(w.sreg('ctaid.y'), w.b.mul(w.sreg('nctaid.y'), w.sreg('ctaid.z')))),
       );
-      const first = w.b.mul(w.b.add(w.b.mul(blockNumber, w.i32(60)), w.sreg('tid.linear')), w.i32(sregs.length));
+      const first = w.b.mul(w.b.add(w.b.mul(blockNumber, w.i32(nx * ny * nz)), w.sreg('tid.linear')), w.i32(sregs.length));
       for (const [i, value] of values.entries()) w.put(w.param(0), w.b.add(first, w.i32(i)), value);
     });
     assertSound(kernel);
-    const [nx, ny, nz] = [5, 4, 3];
     const [gx, gy, gz] = [2, 3, 2];
     const expected: number[] = [];
     for (const cz of range(gz))
@@ -444,7 +453,7 @@ for (const hasBarrier of [false, true])
                   'nctaid.z': gz,
                   laneid: linear % 32,
                   warpid: linear >> 5,
-                  nwarpid: 2,
+                  nwarpid: Math.ceil((nx * ny * nz) / 32),
                   'tid.linear': linear,
                   'gid.x': cx * nx + x,
                   'gid.y': cy * ny + y,

@@ -207,7 +207,7 @@ test('registers leave room for fewer threads', () => {
   const args = [{ kind: 'buffer', buffer: device.allocate(4, diagnostics)! }] as const;
   const request = { kernel: 'plain', grid: [1, 1, 1], block: [257, 1, 1], dynamicSharedBytes: 0, timeoutMs: 0, args } as const;
   assert.is(module.launch(request, diagnostics), undefined);
-  assert.match(diagnostics.list[0]!.message, /257 threads is more than the 256 that `plain` on Fake GPU 0 allows/);
+  assert.match(diagnostics.list[0]!.message, /257 threads exceeds 256, the limit of `plain` on Fake GPU 0/);
   device.close();
 });
 
@@ -257,7 +257,7 @@ test('what the compiler says of PTX that it takes is a warning', () => {
   assert.ok(load(device, plain, diagnostics));
   assert.equal(
     diagnostics.list.map(({ code, severity, message }) => [code, severity, message]),
-    [['CM6044', 'warning', 'the CUDA driver says of this PTX: ptxas warning : something about the stack']],
+    [['CM6044', 'warning', 'the CUDA driver reports for this PTX: ptxas warning : something about the stack']],
   );
   device.close();
 });

@@ -108,7 +108,7 @@ test('kernels that have slots enough keep one for each value', () => {
 test('CM2092: buffers have a slot each', () => {
   const params = Array.from({ length: 32 }, (_, i) => `.param .u64 .ptr .global p${i}`).join(', ');
   assert.equal(compiled(`${head}.visible .entry k(${params}) { ret; }`).said, [
-    'CM2092 kernel `k` needs 32 buffers, and a pipeline has 31 slots',
+    'CM2092 kernel `k` needs 32 buffers, but a pipeline has 31 slots',
   ]);
 });
 

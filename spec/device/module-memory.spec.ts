@@ -110,7 +110,7 @@ test('a launch writes symbols from files, and starts from there each time it is 
   const diagnostics = new Diagnostics();
   const files: Record<string, Uint8Array> = { 'count.bin': new Uint8Array(Uint32Array.of(10).buffer), 'short.bin': new Uint8Array(3) };
   const io = { readFile: (path: string) => files[path] ?? { why: 'no such file' }, writeFile: () => undefined };
-  const plan = { kernel: 'bump', sharedBytes: 0, args: [{ spec: 'u32=5', kind: 'scalar', element: 'u32', value: 5n }] } as const;
+  const plan = { kernel: 'bump', sharedBytes: 0, args: [{ label: 'u32=5', kind: 'scalar', element: 'u32', value: 5n }] } as const;
   const options = { repeat: 3, timeoutMs: 0 };
   const one = { grid: [1, 1, 1], block: [1, 1, 1] } as const;
   const run = (name: string, path: string) =>
@@ -121,7 +121,7 @@ test('a launch writes symbols from files, and starts from there each time it is 
   assert.is(run('cuont', 'count.bin'), undefined);
   assert.equal(
     diagnostics.list.map(({ code, message }) => `${code} ${message}`),
-    ['CM5025 symbol `count` has 4 bytes, and `short.bin` 3', 'CM5023 the module has no symbol `cuont` that can be written'],
+    ['CM5025 symbol `count` has 4 bytes, but `short.bin` has 3', 'CM5023 the module has no writable symbol `cuont`'],
   );
 });
 

@@ -23,7 +23,7 @@ async function works(): Promise<void> {
   second.cancel();
   assert.ok(await first.done, rig.said().join());
   assert.is(await second.done, undefined);
-  assert.match(rig.said().join(), /^CM6016: the launch of `count` was cancelled, when 0 of its 3000 blocks had ended$/);
+  assert.match(rig.said().join(), /^CM6016: the launch of `count` was canceled after 0 of 3000 blocks$/);
   assert.is(wordsIn(out)[0], 2 * 3000 * 64);
   rig.device.close();
 }

@@ -238,7 +238,7 @@ ${printCall('format', 'list')}
   const room = Math.floor((2 ** 18 - 3) / 3);
   const { text, said } = both(flood, { threads: 32, blocks: 3 });
   assert.is(text.split('\n').length - 1, room);
-  assert.equal(said, [`CM6015 kernel \`k\` printed more than there is room for: ${96_000 - room} calls of \`printf\` are lost`]);
+  assert.equal(said, [`CM6015 kernel \`k\` filled the printf buffer: ${96_000 - room} calls of \`printf\` are lost`]);
   const lines = new Set(text.split('\n'));
   assert.ok(lines.has('31 999') && lines.has('0 0'));
   assert.is(both(printingModule({ format: 'once\n' }, printCall('format')), { launches: 3 }).text, 'once\nonce\nonce\n');
@@ -280,9 +280,9 @@ const callLine = 'call.uni (retval0), vprintf, (param0, param1);';
 test('formats that are not understood are refused at the call', () => {
   const why = (format: string): string[] => refused(printingModule({ format }, printCall('format', 'list')));
   const words = 'CM2051 this call of `printf` is not supported:';
-  assert.equal(why('%d %n'), [`${words} the conversion \`%n\` is none that is supported | ${callLine}`]);
-  assert.equal(why('%d%'), [`${words} the conversion \`%\` at its end is not complete | ${callLine}`]);
-  assert.equal(why('%ls'), [`${words} the length of the conversion \`%ls\` is none that is supported | ${callLine}`]);
+  assert.equal(why('%d %n'), [`${words} the conversion \`%n\` is not supported | ${callLine}`]);
+  assert.equal(why('%d%'), [`${words} the conversion \`%\` at the end is incomplete | ${callLine}`]);
+  assert.equal(why('%ls'), [`${words} the length modifier of the conversion \`%ls\` is not supported | ${callLine}`]);
 });
 
 test('formats that are not known are refused at the call', () => {

@@ -424,7 +424,7 @@ for (const name of exampleNames)
     const module = device.load(metallib, diagnostics)!;
     const profiles: Profile[] = [];
     const watch = { profile: { source, take: (each: Profile) => void profiles.push(each) } };
-    const outcome = launch(device, module, recordedLaunch(name), { repeat: 1, timeoutMs: 0, watch }, { io: diskIo, diagnostics })!;
+    const outcome = launch(device, module, recordedLaunch(name), { repeat: 1, timeoutMs: 0, observe: watch }, { io: diskIo, diagnostics })!;
     device.close();
     assertQuiet(diagnostics);
     for (const output of outcome.outputs) if (output.expect) assert.ok(checkOutput(output, output.expect, diskIo, diagnostics)!.pass);

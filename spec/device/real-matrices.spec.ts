@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
 import { readMetallib } from '../../src/metallib/index.ts';
+import { randomFractions } from '../support/lcg.ts';
 import { needRealFiles, realFiles } from '../support/real.ts';
 
 const test = suite('real kernels with matrices');
@@ -18,11 +19,8 @@ const files = realFiles().map((file) => ({
 
 /** Whole numbers from -9 to 9, the same each time. */
 function numbers(count: number, seed: number): number[] {
-  let state = seed;
-  return Array.from({ length: count }, () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * 19) - 9;
-  });
+  const next = randomFractions(seed);
+  return Array.from({ length: count }, () => Math.floor(next() * 19) - 9);
 }
 
 const sum = (count: number, term: (i: number) => number): number =>

@@ -8,6 +8,7 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { f16Bits, f16Value } from '../../src/base/float.ts';
 import { readMetallib } from '../../src/metallib/index.ts';
 import { type Launched, launchMetallib } from '../support/launch.ts';
+import { randomWords } from '../support/lcg.ts';
 import { needRealFiles, realFiles } from '../support/real.ts';
 
 const test = suite('real kernels of models');
@@ -23,11 +24,8 @@ const long = (x: number): Args[number] => bytes(BigInt64Array.of(BigInt(x)));
 
 /** Numbers from -1 to 1, the same each time. */
 function numbers(count: number, seed: number, scale = 1): Float32Array {
-  let state = seed;
-  return Float32Array.from({ length: count }, () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return (state / 2 ** 31 - 1) * scale;
-  });
+  const next = randomWords(seed);
+  return Float32Array.from({ length: count }, () => (next() / 2 ** 31 - 1) * scale);
 }
 
 /** Launches a kernel of each file that has it; `check` is given what the buffer `out` holds afterwards. */

@@ -9,6 +9,7 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { readModule } from '../../src/bitcode/index.ts';
 import { readMetallib } from '../../src/metallib/index.ts';
 import { launchMetallib } from '../support/launch.ts';
+import { randomFractions } from '../support/lcg.ts';
 import { needRealFiles, type RealFile, realFiles } from '../support/real.ts';
 
 const test = suite('real kernels');
@@ -62,11 +63,7 @@ function step(positions: Float32Array, velocities: Float32Array, seconds: number
 
 overKernel('simplified_nbody', ({ bytes }) => {
   const count = 512;
-  let state = 1;
-  const random = (): number => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
+  const random = randomFractions(1);
   const positions = Float32Array.from({ length: 4 * count }, (_, i) => (i % 4 === 3 ? 0.5 + random() : 20 * random() - 10));
   const velocities = Float32Array.from({ length: 3 * count }, () => random() - 0.5);
   const expected = step(positions, velocities, 0.05);

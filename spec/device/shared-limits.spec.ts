@@ -45,7 +45,7 @@ function launched(target: 'macos14' | 'macos15' | 'cpu', declared: number, given
 }
 
 const tooMuch = (given: number, limit: number): string[] => [
-  `CM5022 ${given} bytes of shared memory are more than the ${limit} that the device has for a threadgroup`,
+  `CM5022 ${given} bytes of shared memory exceed the device limit of ${limit} bytes`,
 ];
 
 for (const target of ['macos14', 'macos15'] as const)

@@ -142,6 +142,18 @@ test('floats of all sizes, vectors and negative numbers read as such', () => {
     assert.ok(text.includes(part), `${part} in ${text}`);
 });
 
+test('a vector is one step, whatever it has of elements', () => {
+  const { trace: got } = trace(`  .reg .u32 %v<5>;
+  ld.global.v4.u32 {%v1, %v2, %v3, %v4}, [%rd1+16]; add.u32 %v1, %v1, %v4;
+  st.global.v2.u32 [%rd1], {%v1, %v3};`);
+  const of = (word: string) => got.steps.flatMap(({ operations }) => operations.filter(({ what }) => what.startsWith(word)));
+  const last = (word: string) => of(word).at(-1)!;
+  assert.equal(last('load').result, { type: 'v4.i32', bits: [40n, 50n, 60n, 70n] });
+  assert.is(of('load v4').length, 1);
+  assert.equal(last('store').operands[1], { type: 'v2.i32', bits: [110n, 60n] });
+  assert.is(of('store').length, 1);
+});
+
 test('what threads do together, and shared memory', () => {
   const { trace: got } = trace(`  mov.u32 %r2, s; shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3;
   st.shared.u32 [%r4], %r1;
@@ -195,7 +207,7 @@ test('instructions beyond the limit are counted', () => {
   });
   assert.is(got.count, 5 + 1 + 3000 + 1);
   assert.is(got.steps.filter(({ isStart }) => isStart).length, 10);
-  assert.match(traceText(got), /… 2997 more, which --trace-limit leaves out/);
+  assert.match(traceText(got), /… 2997 more beyond --trace-limit/);
 });
 
 test('a launch that fails leaves the trace up to there', () => {
@@ -221,7 +233,15 @@ test('a metallib without marks is traced by what it has', () => {
 });
 
 test('a thread that is not there is refused', () => {
-  for (const how of [{ thread: 32 }, { block: 1 }, { thread: [0, 1, 0] as const }]) {
+  for (const how of [
+    { thread: 32 },
+    { block: 1 },
+    { thread: [0, 1, 0] as const },
+    { thread: [0, 0, 1] as const },
+    { thread: [32, 0, 0] as const },
+    { block: [0, 0, 3] as const, grid: [2, 2, 3] as const },
+    { block: 12, grid: [2, 2, 3] as const },
+  ]) {
     const { diagnostics } = trace('  st.global.u32 [%rd3], %r1;', how);
     assert.equal(
       diagnostics.list.map(({ code }) => code),
@@ -252,7 +272,7 @@ for (const name of exampleNames)
     const module = device.load(metallib, diagnostics)!;
     const traces: Trace[] = [];
     const watch = { trace: { block: 0, thread: 1, take: (each: Trace) => void traces.push(each) } };
-    const outcome = launch(device, module, recordedLaunch(name), { repeat: 1, timeoutMs: 0, watch }, { io: diskIo, diagnostics })!;
+    const outcome = launch(device, module, recordedLaunch(name), { repeat: 1, timeoutMs: 0, observe: watch }, { io: diskIo, diagnostics })!;
     device.close();
     for (const output of outcome.outputs) if (output.expect) assert.ok(checkOutput(output, output.expect, diskIo, diagnostics)!.pass);
     assertQuiet(diagnostics);

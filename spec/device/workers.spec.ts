@@ -93,6 +93,36 @@ for (const [name, { line, from = [], to }] of Object.entries(cases))
       }
   });
 
+test('volatile accesses of every width, of which narrow ones are extended by their sign or by zeros', () => {
+  const text = `.visible .entry k(.param .u64 out)
+{
+  .reg .b16 h; .reg .b32 a; .reg .b64 p, l; .reg .f32 f; .reg .f64 d;
+  ld.param.u64 p, [out];
+  ld.volatile.global.u8 a, [p]; st.volatile.global.u32 [p+16], a;
+  ld.volatile.global.s8 a, [p]; st.volatile.global.u32 [p+20], a;
+  ld.volatile.global.u16 a, [p+2]; st.volatile.global.u32 [p+24], a;
+  ld.volatile.global.s16 a, [p+2]; st.volatile.global.u32 [p+28], a;
+  ld.volatile.global.u64 l, [p+8]; st.volatile.global.u64 [p+32], l;
+  ld.volatile.global.f32 f, [p]; st.volatile.global.f32 [p+40], f;
+  ld.volatile.global.f64 d, [p+8]; st.volatile.global.f64 [p+48], d;
+  ld.volatile.global.u8 h, [p+1]; st.volatile.global.u8 [p+57], h;
+  ld.volatile.global.u16 h, [p+2]; st.volatile.global.u16 [p+62], h;
+  ret;
+}`;
+  for (const engine of engines)
+    for (const count of [1, 2]) {
+      const rig = rigOf(text, { engine, threads: count });
+      const buffer = rig.words(16, 0xfedc_ba98, 0, 0x8123_4567, 0x4009_21fb);
+      assert.ok(rig.launch('k', { blocks: 1, threads: 1 }, buffer), rig.said().join());
+      assert.equal(
+        [...wordsIn(buffer).subarray(4)],
+        [0x98, 0xffff_ff98, 0xfedc, 0xffff_fedc, 0x8123_4567, 0x4009_21fb, 0xfedc_ba98, 0, 0x8123_4567, 0x4009_21fb, 0xba00, 0xfedc_0000],
+        `${engine} ${count}`,
+      );
+      rig.device.close();
+    }
+});
+
 /** The last block to come sums what all have left. */
 const lastBlock = `.visible .entry k(.param .u64 parts, .param .u64 ticket, .param .u64 out)
 {
@@ -245,8 +275,8 @@ async function onWorkers(name: string, count: number): Promise<Uint8Array[]> {
   const buffers: ReturnType<typeof device.allocate>[] = [];
   const args = bound.map((each): LaunchArgument => {
     if (each.kind === 'bytes') return each;
-    const buffer = device.allocate(each.contents.bytes.length, diagnostics)!;
-    buffer.write(each.contents.bytes);
+    const buffer = device.allocate(each.buffer.bytes.length, diagnostics)!;
+    buffer.write(each.buffer.bytes);
     buffers.push(buffer);
     return { kind: 'buffer', buffer };
   });

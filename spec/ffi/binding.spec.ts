@@ -2,9 +2,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openMetal } from '../../src/ffi/index.ts';
-import { openMessages } from '../../src/ffi/metal/messages.ts';
 import { firstOf } from '../../src/ffi/metal/open.ts';
 import { compileShim, openShim } from '../../src/ffi/metal/shim.ts';
+import { openMessages } from '../../src/ffi/metal/without-shim.ts';
 import { bindingContract } from '../support/metal/binding-contract.ts';
 import { fakeLibraries, waysTo } from '../support/metal/candidates.ts';
 import { openFake } from '../support/metal/open.ts';
@@ -21,7 +21,7 @@ test('the first way that opens is taken, and what is said of those before it is 
     { name: 'compiled', open: () => compileShim(fakeLibraries(built.fake)) },
   ];
   const { binding, failures } = firstOf(ways);
-  assert.is(binding?.way, 'the shim, compiled here');
+  assert.is(binding?.way, 'the shim, compiled at run time');
   assert.equal(
     failures.map((failure) => failure.split(':')[0]),
     ['a library', 'no C'],

@@ -1,4 +1,4 @@
-/** The cores of a Mac’s GPU: asked of a registry of devices that stands in for IOKit, and minds what it is handed. */
+/** The number of GPU cores of a Mac, from a registry library that replaces IOKit and checks its arguments. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,10 @@ const test = needing(all, ['fake-metal']);
 const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
 all.after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** `count` below 0: the registry has no such property; `hasService`: whether there is a GPU. What is held at the end is `held`. */
+/**
+ * `count` below 0: the registry has no such property; `hasService`: whether there is a GPU. `held` is the number of unreleased objects at
+ * the end.
+ */
 function registry(name: string, count: string, hasService = 1): { ioKit: string; coreFoundation: string } {
   const source = join(folder, `${name}.c`);
   writeFileSync(

@@ -1,4 +1,4 @@
-/** The shim for macOS that is part of the program: made of shim.c and of nothing else, whole, and safely unpacked. */
+/** The shim for macOS in the program: built from shim.c only, complete, and safely unpacked. */
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -123,7 +123,7 @@ test('the usual folder is the user’s alone', () => {
     chmodSync(folder, 0o777);
     unpackShim();
     assert.is(statSync(folder).mode & 0o777, 0o700);
-    // A file has taken the name: another folder is made.
+    // A file has the same name: another folder is created.
     rmSync(folder, { recursive: true });
     writeFileSync(folder, '');
     const other = unpackShim();

@@ -1,4 +1,4 @@
-/** The list of tests for ways to Metal, all three of them, under an emulated arm64 Bun, whose calls are those of Macs. */
+/** The tests of all three ways to Metal under an emulated arm64 Bun, whose calling convention is that of Macs. */
 import { suite } from 'uvu';
 import { emulated } from '../support/metal/emulate.ts';
 

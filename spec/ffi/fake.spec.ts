@@ -13,7 +13,7 @@ import { openFake } from '../support/metal/open.ts';
 
 const all = suite('ffi/fake');
 const { test, fake, binding: metal, built, folder } = openFake(all);
-/** The functions beneath, for what the binding does not let one do. */
+/** The flat functions, for calls that the binding does not allow. */
 const flat = (folder ? dlopen(built.shim, flatTypes as never).symbols : {}) as unknown as Flat;
 const pools = folder
   ? dlopen(built.fake, {
@@ -42,7 +42,7 @@ interface Rig {
 const four = Uint8Array.of(1, 2, 3, 4);
 const one = [1, 1, 1] as const;
 
-/** What the fake says of something that is done with an open encoder; things are left as they are afterwards. */
+/** The fake's report for an operation with an open encoder; the state is restored afterwards. */
 function said(body: (rig: Rig) => void): string[] {
   fake.reset();
   const device = metal.device()!;
@@ -57,7 +57,7 @@ function said(body: (rig: Rig) => void): string[] {
   return found;
 }
 
-/** A test that one thing and no more is said. */
+/** Tests that exactly one violation is reported. */
 const breaks = (what: string, message: RegExp, body: (rig: Rig) => void): void =>
   test(what, () => {
     const found = said(body);
@@ -160,7 +160,7 @@ test('times of commands that have not ended, of which there are four', () => {
   assert.equal(found, new Array(4).fill('a time of commands that have not ended'));
 });
 
-// ── what is bound ──
+// ── bound resources ──
 
 breaks('a slot beyond the last', /slot 31, and there are 31/, ({ encoder, buffer }) => metal.setBuffer(encoder, buffer, 0, 31));
 breaks('an offset beyond the end', /offset 64 of a buffer of 64/, ({ encoder, buffer }) => metal.setBuffer(encoder, buffer, 64, 0));

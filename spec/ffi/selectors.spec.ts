@@ -1,6 +1,6 @@
 /**
- * What our bindings send, against what the public headers say (spec/support/metal/headers.ts): each selector is one that a class
- * has, with the types that we give and take. A misspelt one, or a number where a pointer belongs, would only be seen on a Mac.
+ * The messages of our bindings compared with the public headers (spec/support/metal/headers.ts): each selector exists in a class, with our
+ * argument and result types. A misspelled selector, or a number in place of a pointer, would otherwise only fail on a Mac.
  */
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
@@ -14,7 +14,7 @@ import { openFake } from '../support/metal/open.ts';
 
 const test = suite('ffi/selectors');
 
-/** What C spells of a type, by its encoding. */
+/** The C spelling of a type, from its encoding. */
 const inC: Readonly<Record<string, Encoding>> = {
   void: 'v',
   id: '@',
@@ -39,7 +39,7 @@ const knownTypes = (selector: string): string[] => [
 ];
 
 const shim = readFileSync(shimSource, 'utf8');
-/** Where the first of several arguments that stand between parentheses ends, which are in pairs. */
+/** The end of the first of several arguments between balanced parentheses. */
 function endOfFirst(at: number): number {
   for (let depth = 0; ; at++) {
     if (shim[at] === ',' && depth === 0) return at;
@@ -75,7 +75,7 @@ test('the shim sends what classes answer, with their types', () => {
   }
 });
 
-/** What bun:ffi spells of a type: a pointer for every pointer, and a byte in a register that is zero above it. */
+/** The bun:ffi name of a type: every pointer is `ptr`, and a byte is zero-extended in its register. */
 const inFfi: Readonly<Record<string, readonly Encoding[]>> = {
   void: ['v'],
   ptr: ['@', '^v', '^@', '@?', '*'],
@@ -102,7 +102,7 @@ test('so do the messages without C', () => {
 
 test('the two ways send the same', () => {
   const byShim = new Set(sends.map(({ selector }) => selector));
-  // A struct comes back by an address that bun:ffi cannot give, and a block is nothing without C.
+  // bun:ffi cannot pass the address for a struct result, and blocks do not exist without C.
   const onlyByShim = ['addCompletedHandler:', 'maxThreadsPerThreadgroup'];
   assert.equal([...byShim].filter((selector) => !onlyByShim.includes(selector)).sort(), Object.keys(messages).sort());
 });

@@ -70,6 +70,7 @@ const layers: Record<string, readonly string[]> = {
     'index.ts',
   ],
   engine: [
+    '.',
     'codegen',
     'scalar',
     'simd/analysis',

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
-import { type Module, parseModule, printModule } from '../../src/ir/index.ts';
+import { type Module, parseModule, printModule, verify } from '../../src/ir/index.ts';
 import { vectorAdd } from '../support/kernels.ts';
 
 const test = suite('ir/text');
@@ -50,6 +50,38 @@ test('the text form prints back equal, every kind of line in it', () => {
   const { module, diagnostics } = parse(everything);
   assert.equal(diagnostics.list, []);
   assert.is(printModule(module), everything);
+});
+
+const narrow = `kernel "narrow" {
+  dialect narrow
+  param "a" pointer global size 4 align 4 slot 0 access read_write
+  param "b" pointer global size 4 align 4 slot 1 access read_write
+b0:
+  %0 = param ptr.global {index: 0}
+  %1 = param ptr.global wide {index: 1}
+  %2 = const i32 4
+  %3 = ptradd ptr.global %0, %2
+  %4 = zext i64 %2
+  %5 = ptradd ptr.global wide %1, %4
+  br b1(%3, %5)
+b1(%6: ptr.global, %7: ptr.global wide):
+  store %6, %2 {align: 4, volatile: false}
+  ret
+}
+`;
+
+test('the narrowed dialect marks the pointers that have 64 bits', () => {
+  const { module, diagnostics } = parse(narrow);
+  assert.equal(diagnostics.list, []);
+  const kernel = module.kernels[0]!;
+  assert.equal([...kernel.widePointers!], [1, 5, 7]);
+  assert.ok(verify(kernel, diagnostics));
+  assert.is(printModule(module), narrow);
+});
+
+test('`wide` without the dialect is refused', () => {
+  const { diagnostics } = parse(narrow.replace('  dialect narrow\n', ''));
+  assert.match(diagnostics.list[0]!.message, /`wide` belongs to the narrowed dialect/);
 });
 
 test('a text says what it says', () => {

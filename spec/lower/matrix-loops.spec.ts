@@ -8,6 +8,7 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile, emit, type MmaMode } from '../../src/compile/index.ts';
 import { launchMetallib } from '../support/launch.ts';
+import { randomWords } from '../support/lcg.ts';
 
 const test = suite('lower/matrix-loops');
 
@@ -53,10 +54,10 @@ function source(form: (typeof forms)[keyof typeof forms], loop: string): SourceF
 
 /** Halves between 1/8 and 2 of both signs, and for the sums words that are either kind of number. */
 function words(count: number): Uint32Array {
-  let state = 11;
+  const next = randomWords(11);
   const half = (): number => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return ((state >>> 31) << 15) | ((12 + ((state >>> 8) % 4)) << 10) | ((state >>> 16) & 0x3ff);
+    const word = next();
+    return ((word >>> 31) << 15) | ((12 + ((word >>> 8) % 4)) << 10) | ((word >>> 16) & 0x3ff);
   };
   return Uint32Array.from({ length: count }, () => (half() << 16) | half());
 }

@@ -7,6 +7,7 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { type CompileOptions, compile } from '../../src/compile/index.ts';
 import { type Launched, launchMetallib } from '../support/launch.ts';
+import { randomFractions } from '../support/lcg.ts';
 
 const test = suite('lower/matrix');
 
@@ -22,11 +23,8 @@ const metallibs = ways.map((options) => {
 
 /** Whole numbers from -most to most, the same at every run. */
 function numbers(count: number, most: number, seed: number): number[] {
-  let state = seed;
-  return Array.from({ length: count }, () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * (2 * most + 1)) - most;
-  });
+  const next = randomFractions(seed);
+  return Array.from({ length: count }, () => Math.floor(next() * (2 * most + 1)) - most);
 }
 
 /** A whole number below 2048 as a half: sign, exponent, and what follows the leading bit. */

@@ -34,7 +34,7 @@ test('a sum is told apart by what is known elsewhere', () => {
 
 test('CM2046: a sum of two parameters and no other evidence', () => {
   assert.equal(lowered(two('add.s64 %rd3, %rd1, %rd0;\nld.global.u32 %r1, [%rd3];')).said, [
-    'CM2046 9:1 it cannot be told which of `b` and `a` is the pointer in this sum',
+    'CM2046 9:1 either `b` or `a` is the pointer in this sum, and the compiler cannot determine which',
   ]);
 });
 
@@ -158,7 +158,7 @@ const refused: readonly (readonly [name: string, text: string, ...said: string[]
   [
     'CM2044',
     entry('.param .u64 .ptr .shared .align 4 a', ''),
-    'CM2044 5:45 parameter `a` points to `.shared` memory, which a host cannot hand over',
+    'CM2044 5:45 parameter `a` points to `.shared` memory, which a host cannot pass',
   ],
   ['CM2045', entry('.param .texref t', ''), 'CM2045 5:26 `t` has type `.texref`, which is not supported'],
   [
@@ -193,7 +193,7 @@ const refused: readonly (readonly [name: string, text: string, ...said: string[]
   [
     'CM2092',
     entry(Array.from({ length: 32 }, (_, i) => `.param .u64 .ptr .global p${i}`).join(', '), ''),
-    'CM2092 5:8 kernel `k` needs 32 buffers, and a pipeline has 31 slots',
+    'CM2092 5:8 kernel `k` needs 32 buffers, but a pipeline has 31 slots',
   ],
   [
     'CM2094: a question about an address that may be of a parameter',
@@ -210,12 +210,12 @@ const refused: readonly (readonly [name: string, text: string, ...said: string[]
   [
     'CM2096: the generic address of a parameter compared with a number',
     writing('mov.u64 %rd1, n; cvta.param.u64 %rd2, %rd1; setp.eq.s64 %p1, %rd2, 1;'),
-    'CM2096 9:45 this instruction takes the generic address of a parameter for a number',
+    'CM2096 9:45 this instruction uses the generic address of a parameter as a number',
   ],
   [
     'CM2096: the generic address of a parameter in memory',
     writing('mov.u64 %rd1, n; cvta.param.u64 %rd2, %rd1; add.s64 %rd3, %rd2, 4;\nst.global.u64 [%rd0], %rd3;'),
-    'CM2096 10:1 this instruction takes the generic address of a parameter for a number',
+    'CM2096 10:1 this instruction uses the generic address of a parameter as a number',
   ],
 ];
 for (const [name, text, ...said] of refused) test(name, () => assert.equal(lowered(text).said, said));

@@ -92,7 +92,7 @@ test('addresses of functions are told apart from one another and from null', () 
 });
 
 test('CM2040: no function that it may be of', () => {
-  const why = 'the module takes the address of no function with these parameters and results';
+  const why = 'the module does not take the address of any function with these parameters and results';
   assert.equal(compiled(twice + kernel(`mov.u64 f, 1; ${called()}`)).said, [
     `CM2040 a call through the pointer \`f\` is not supported: ${why}`,
   ]);
@@ -109,7 +109,7 @@ test('CM2041: functions that may come to call themselves', () => {
   const inner =
     '{ .reg .b64 f; .param .b32 a; .param .b32 b; mov.u64 f, loop; st.param.b32 [a], x; P: .callprototype (.param .b32 _) _ (.param .b32 _); call (b), f, (a), P; }';
   assert.equal(compiled(unary('loop', inner) + kernel(`mov.u64 f, loop; ${called()}`)).said, [
-    'CM2041 functions that call themselves are not supported: `loop` -> `loop`',
+    'CM2041 recursive functions are not supported: `loop` -> `loop`',
   ]);
 });
 

@@ -1,4 +1,4 @@
-/** The container at exact byte offsets, and what breaks its rules. */
+/** The container at exact byte offsets, and violations of its rules. */
 import { createHash } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,7 +7,7 @@ import { isMetallib, type Library, readMetallib, validateMetallib, wrapBitcode, 
 
 const test = suite('metallib container');
 
-/** Bytes that stand for bitcode; the container does not look inside. */
+/** Bytes in place of bitcode; the container does not look inside. */
 const stuff = (length: number, seed: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 7 + seed) & 0xff);
 const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash('sha256').update(bytes).digest());
 
@@ -177,7 +177,7 @@ test('isMetallib looks at the magic alone', () => {
   assert.equal([foo(), new Uint8Array(), stuff(100, 0), foo().subarray(0, 4)].map(isMetallib), [true, false, false, true]);
 });
 
-// ── what is wrong ──
+// ── violations ──
 
 function problems(bytes: Uint8Array): string[] {
   const diagnostics = new Diagnostics();
@@ -214,15 +214,15 @@ function withTail(): Uint8Array {
 const planted: [what: string, bytes: () => Uint8Array, expected: RegExp][] = [
   ['too short', () => foo().subarray(0, 87), /^CM4001 .*too few/],
   ['another magic', () => changed(foo(), 0, 0x4e), /^CM4001 .*magic/],
-  ['the file is longer than it says', () => Uint8Array.of(...foo(), 0), /^CM4001 .*header says/],
-  ['the file is shorter than it says', () => foo().subarray(0, -1), /^CM4001 .*header says/],
+  ['the file is longer than it says', () => Uint8Array.of(...foo(), 0), /^CM4001 .*header gives a size/],
+  ['the file is shorter than it says', () => foo().subarray(0, -1), /^CM4001 .*header gives a size/],
   ['a section outside the file', () => changed(foo(), 72, 0xff, 0xff), /^CM4001 .*bitcode is outside/],
   ['a section inside the header', () => changed(foo(), 24, 80), /^CM4001 .*function list is outside/],
   ['a section offset of 2^63', () => changed(foo(), 47, 0x80), /^CM4001 .*public metadata is outside/],
   ['more functions than fit', () => changed(foo(), 88, 0xff, 0xff), /^CM4001 .*65535 functions/],
-  ['a group that is too long', () => changed(foo(), 92, 0xff), /^CM4001 .*group of 255 bytes/],
+  ['a group that is too long', () => changed(foo(), 92, 0xff), /^CM4001 .*group has a size of 255 bytes/],
   ['a group without end', () => changed(foo(), 92 + groupSize - 4, 0x58), /^CM4001 /],
-  ['a function without hash', () => changed(foo(), 113, 0x58), /^CM4001 .*without `HASH`/],
+  ['a function without hash', () => changed(foo(), 113, 0x58), /^CM4001 .*has no `HASH` tag/],
   ['a hash of another size', () => changed(foo(), 117, 31), /^CM4001 /],
   ['a blob outside its section', () => changed(foo(), 173, 16), /^CM4001 .*does not fit its section/],
   ['a metadata group outside its section', () => changed(foo(), 157, 8), /^CM4001 /],
@@ -232,9 +232,9 @@ const planted: [what: string, bytes: () => Uint8Array, expected: RegExp][] = [
   ['one bit of the hash flipped', () => changed(foo(), 119, foo()[119]! ^ 1), /^CM4010 .*SHA-256/],
   ['padding that is not zero', () => changed(foo(), foo().length - 1, 1), /^CM4010 .*fewest zeros/],
   ['a wrapper of another version', () => changed(foo(), bitcodeAt + 4, 1), /^CM4010 .*wrapped in 20 bytes/],
-  ['a gap between sections', withGap, /^CM4010 .*bitcode starts at byte 263, and what is before it ends at 255/],
-  ['bytes behind the last section', withTail, /^CM4010 .*3 bytes behind/],
-  ['bitcode of no whole words', () => changed(foo(), bitcodeAt + 12, 0x99), /^CM4010 .*whole number of words/],
+  ['a gap between sections', withGap, /^CM4010 .*bitcode starts at byte 263, but the previous range ends at 255/],
+  ['bytes behind the last section', withTail, /^CM4010 .*3 bytes follow/],
+  ['bitcode of no whole words', () => changed(foo(), bitcodeAt + 12, 0x99), /^CM4010 .*not a multiple of 4/],
   [
     'two functions of one name',
     () => writeMetallib(library(['k', stuff(4, 1)], ['k', stuff(4, 2)])),

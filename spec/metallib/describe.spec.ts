@@ -1,4 +1,4 @@
-/** What tags say in words, and the bytes that belong to no range. */
+/** Descriptions of tags, and the bytes outside of all ranges. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { describeTag, withGaps } from '../../src/metallib/index.ts';

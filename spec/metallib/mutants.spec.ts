@@ -1,6 +1,6 @@
 /**
- * Damaged libraries and modules keep what reading promises: a result or a reason, valid libraries written back byte for byte,
- * and what is written of a module read as the same. `bun scripts/fuzz-formats.ts 50000` runs many more.
+ * Invariants of readers on damaged libraries and modules: a result or a reason, valid libraries written back byte for byte, and written
+ * modules read as equal. `bun scripts/fuzz-formats.ts 50000` runs many more.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,4 @@
-/** Libraries of every container version, with every tag and section: what is read is written back byte for byte. */
+/** Libraries of every container version, with every tag and section, are written back byte for byte. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -56,7 +56,7 @@ function read(bytes: Uint8Array): ReadLibrary {
   return found!;
 }
 
-/** What a file says that its parts do not: hashes, blobs and ranges, which follow. */
+/** The fields of a file that follow from others: hashes, blobs and ranges. */
 function parts({ ranges, ...rest }: ReadLibrary): Library {
   return { ...rest, functions: rest.functions.map(({ hash, blob, ...plain }) => plain) };
 }
@@ -95,8 +95,8 @@ const everything = library(
 const libraries: [what: string, library: Library][] = [
   ['1.2.2, which has no extension', library(2, [], { platform: 'ios' })],
   ['1.2.4: an end tag alone, the old order of tags, sizes that leave themselves out', library(4, [fn('a'), fn('bc')])],
-  ['1.2.7 in the older form, as `metallib` links it', library(7, [fn('a'), fn('bc')], { ownSizes: false, platform: 'ios' })],
-  ['1.2.4 in the newer form', library(4, [fn('a')], { ownSizes: true, uuid: stuff(16, 1) })],
+  ['1.2.7 in the older form, as `metallib` links it', library(7, [fn('a'), fn('bc')], { inclusiveSizes: false, platform: 'ios' })],
+  ['1.2.4 in the newer form', library(4, [fn('a')], { inclusiveSizes: true, uuid: stuff(16, 1) })],
   ['1.2.5: a UUID, no platform', library(5, [fn('a')], { uuid: stuff(16, 1) })],
   [
     '1.2.5 with sources without directory',
@@ -125,7 +125,7 @@ for (const [what, of] of libraries)
     assert.ok(validateMetallib(bytes, diagnostics), diagnostics.list.map((d) => d.message).join());
   });
 
-for (const of of [library(4, [fn('a')]), library(7, [fn('a')], { ownSizes: false })])
+for (const of of [library(4, [fn('a')]), library(7, [fn('a')], { inclusiveSizes: false })])
   test(`1.2.${of.version.patch}: the old order of function tags, and an end tag alone for an extension`, () => {
     const bytes = writeMetallib(of);
     const codes: string[] = [];

@@ -12,7 +12,7 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
-import { type Argument, bindArguments, type LaunchFile } from '../../src/runtime/index.ts';
+import { type ArgumentSpec, bindArguments, type LaunchFile } from '../../src/runtime/index.ts';
 import {
   assertQuiet,
   compileExample,
@@ -49,12 +49,12 @@ function kernelOf(metallib: Uint8Array, name: string | undefined): KernelReflect
 function runOracle(metallib: Uint8Array, plan: LaunchFile, order: string): OracleRun {
   const kernel = kernelOf(metallib, plan.kernel);
   const { grid, block, args } = plan as Required<LaunchFile>;
-  const bound = bindArguments({ ...plan, kernel: kernel.name, grid, block, args, madeUp: [] }, kernel, diskIo, new Diagnostics())!;
+  const bound = bindArguments({ ...plan, kernel: kernel.name, grid, block, args, defaults: [] }, kernel, diskIo, new Diagnostics())!;
   const { status, complaints, after } = launchOracle(folder, metallib, {
     kernel: kernel.name,
     grid,
     block,
-    args: bound.map((b) => (b.kind === 'buffer' ? b.contents.bytes : b.bytes)),
+    args: bound.map((b) => (b.kind === 'buffer' ? b.buffer.bytes : b.bytes)),
     sharedBytes: kernel.usesDynamicShared ? plan.sharedBytes : undefined,
     order,
   });
@@ -85,7 +85,7 @@ for (const name of exampleNames)
 
 need(test, tools, 'a buffer that is too small is seen by the oracle, and by the CPU device', () => {
   const plan = recordedLaunch('vector_add');
-  const args = plan.args!.map((argument) => (argument.name === 'c' ? { ...argument, shape: [1000] } : argument)) as Argument[];
+  const args = plan.args!.map((argument) => (argument.name === 'c' ? { ...argument, shape: [1000] } : argument)) as ArgumentSpec[];
   const { metallib } = compileExample('vector_add');
   const { status, complaints } = runOracle(metallib, { ...plan, args }, 'fwd');
   assert.is(status, 1);

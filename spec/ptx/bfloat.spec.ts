@@ -1,4 +1,4 @@
-/** Bfloats that are made by way of singles are rounded once: against exact integers. */
+/** Bfloats computed in single precision are rounded only once: against exact integers. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { convertFloat, floatFormats, floatOfInteger, fmaFloat } from '../../src/base/float-exact.ts';

@@ -1,4 +1,4 @@
-/** What the checker says: each fault by a line of PTX in which `^` marks where the caret must stand. */
+/** The checker's diagnostics: each fault in a line of PTX, with `^` at the position of the caret. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { types } from '../../src/base/catalogue/types.ts';
@@ -15,7 +15,7 @@ const registers = `.reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<4>; .reg .b64
 const head = `.version 8.0\n.target sm_90\n.address_size 64\n.global .align 4 .b32 table[4];\n.shared .f32 tile[8];\n.func f () { ret; }\n`;
 const kernel = (line: string): string => `${head}.visible .entry k (.param .u64 a, .param .u32 n)\n{\n${registers}\n${line}\nL: ret;\n}\n`;
 
-/** `CODE line:column message`, then notes and the help; all in the order of the text. */
+/** `CODE line:column message`, then notes and the help, in source order. */
 function said(text: string, options: CheckOptions = {}): string[][] {
   const file = new SourceFile('a.ptx', text);
   const diagnostics = new Diagnostics(file);
@@ -33,7 +33,7 @@ function said(text: string, options: CheckOptions = {}): string[][] {
 
 type Fault = readonly [line: string, code: string, message: string, ...more: string[]];
 
-/** What ptxas refuses too. */
+/** Faults that ptxas rejects too. */
 const faults: readonly Fault[] = [
   // CM1101: names.
   ['add.s32 %r1, %r2, ^%r9;', 'CM1101', '`%r9` is not declared', '`%r<4>` declares `%r0` to `%r3`'],
@@ -54,33 +54,29 @@ const faults: readonly Fault[] = [
   ['{ .reg .b32 inner; }\nmov.b32 %r1, ^inner;', 'CM1101', '`inner` is not declared'],
   ['mov.b32 %r1, ^later;\n.reg .b32 later;', 'CM1101', '`later` is not declared'],
   // CM1102: opcodes.
-  ['^ad.s32 %r1, %r2, %r3;', 'CM1102', '`ad` is not an instruction of PTX', 'did you mean `add`?'],
-  ['^setpp.eq.s32 %p1, %r2, %r3;', 'CM1102', '`setpp` is not an instruction of PTX', 'did you mean `setp`?'],
-  ['@%p1 ^frobnicate;', 'CM1102', '`frobnicate` is not an instruction of PTX'],
+  ['^ad.s32 %r1, %r2, %r3;', 'CM1102', '`ad` is not a PTX instruction', 'did you mean `add`?'],
+  ['^setpp.eq.s32 %p1, %r2, %r3;', 'CM1102', '`setpp` is not a PTX instruction', 'did you mean `setp`?'],
+  ['@%p1 ^frobnicate;', 'CM1102', '`frobnicate` is not a PTX instruction'],
   // CM1103: modifiers.
-  ['add.^s31 %r1, %r2, %r3;', 'CM1103', '`.s31` cannot stand here in `add.s31`', 'did you mean `.s32`?'],
-  ['xor.^f32 %f1, %f2, %f3;', 'CM1103', '`.f32` cannot stand here in `xor.f32`'],
-  ['exit.^uni;', 'CM1103', '`.uni` cannot stand here in `exit.uni`', 'form: exit'],
-  ['and.b32.^b32 %r1, %r2, %r3;', 'CM1103', '`.b32` cannot stand here in `and.b32.b32`', 'form: and.type d, a, b'],
-  ['abs.ftz.^f64 %fd1, %fd2;', 'CM1103', '`.f64` cannot stand here in `abs.ftz.f64`', '`.ftz` and `.f64` do not go together'],
-  ['min.ftz.^f64 %fd1, %fd2, %fd3;', 'CM1103', '`.f64` cannot stand here in `min.ftz.f64`', '`.ftz` and `.f64` do not go together'],
-  ['set.lo.u32.^s32 %r1, %r2, %r3;', 'CM1103', '`.s32` cannot stand here in `set.lo.u32.s32`', '`.lo` and `.s32` do not go together'],
-  // CM1104: what is missing.
-  [
-    'ad^d %r1, %r2, %r3;',
-    'CM1104',
-    '`add` is not complete: one of .u16 .u32 .u64 .s16 .s32 .s64 .sat .cc .rn .ftz .f32 .f64 … must follow',
-  ],
-  ['mul.l^o %r1, %r2, %r3;', 'CM1104', '`mul.lo` is not complete: one of .u16 .u32 .u64 .s16 .s32 .s64 must follow'],
-  ['setp.l^t %p1, %r2, %r3;', 'CM1104', '`setp.lt` is not complete'],
-  ['ld.globa^l %r1, [table];', 'CM1104', '`ld.global` is not complete'],
-  ['sel^p %r1, %r2, %r3, %p1;', 'CM1104', '`selp` is not complete'],
-  ['mul.^u32 %r1, %r2, %r3;', 'CM1104', '`mul.u32` is not complete: one of .lo .hi .wide must stand before `.u32`'],
-  ['cvt.^f32.u32 %f1, %r1;', 'CM1104', '`cvt.f32.u32` is not complete: one of .rn .rz .rm .rp must stand before `.f32`'],
-  ['mul.lo.^wide.u32 %r1, %r2, %r3;', 'CM1103', '`.wide` cannot stand here in `mul.lo.wide.u32`', '`.lo` and `.wide` do not go together'],
-  ['add.rn.^u32 %r1, %r2, %r3;', 'CM1103', '`.u32` cannot stand here in `add.rn.u32`', '`.rn` and `.u32` do not go together'],
-  ['shl.^u32 %r1, %r2, %r3;', 'CM1103', '`.u32` cannot stand here in `shl.u32`', 'did you mean `.b32`?'],
-  // CM1105: how many operands.
+  ['add.^s31 %r1, %r2, %r3;', 'CM1103', 'unexpected modifier `.s31` in `add.s31`', 'did you mean `.s32`?'],
+  ['xor.^f32 %f1, %f2, %f3;', 'CM1103', 'unexpected modifier `.f32` in `xor.f32`'],
+  ['exit.^uni;', 'CM1103', 'unexpected modifier `.uni` in `exit.uni`', 'form: exit'],
+  ['and.b32.^b32 %r1, %r2, %r3;', 'CM1103', 'unexpected modifier `.b32` in `and.b32.b32`', 'form: and.type d, a, b'],
+  ['abs.ftz.^f64 %fd1, %fd2;', 'CM1103', 'unexpected modifier `.f64` in `abs.ftz.f64`', '`.ftz` and `.f64` do not go together'],
+  ['min.ftz.^f64 %fd1, %fd2, %fd3;', 'CM1103', 'unexpected modifier `.f64` in `min.ftz.f64`', '`.ftz` and `.f64` do not go together'],
+  ['set.lo.u32.^s32 %r1, %r2, %r3;', 'CM1103', 'unexpected modifier `.s32` in `set.lo.u32.s32`', '`.lo` and `.s32` do not go together'],
+  // CM1104: missing modifiers.
+  ['ad^d %r1, %r2, %r3;', 'CM1104', '`add` is incomplete: one of .u16 .u32 .u64 .s16 .s32 .s64 .sat .cc .rn .ftz .f32 .f64 … must follow'],
+  ['mul.l^o %r1, %r2, %r3;', 'CM1104', '`mul.lo` is incomplete: one of .u16 .u32 .u64 .s16 .s32 .s64 must follow'],
+  ['setp.l^t %p1, %r2, %r3;', 'CM1104', '`setp.lt` is incomplete'],
+  ['ld.globa^l %r1, [table];', 'CM1104', '`ld.global` is incomplete'],
+  ['sel^p %r1, %r2, %r3, %p1;', 'CM1104', '`selp` is incomplete'],
+  ['mul.^u32 %r1, %r2, %r3;', 'CM1104', '`mul.u32` is incomplete: one of .lo .hi .wide must precede `.u32`'],
+  ['cvt.^f32.u32 %f1, %r1;', 'CM1104', '`cvt.f32.u32` is incomplete: one of .rn .rz .rm .rp must precede `.f32`'],
+  ['mul.lo.^wide.u32 %r1, %r2, %r3;', 'CM1103', 'unexpected modifier `.wide` in `mul.lo.wide.u32`', '`.lo` and `.wide` do not go together'],
+  ['add.rn.^u32 %r1, %r2, %r3;', 'CM1103', 'unexpected modifier `.u32` in `add.rn.u32`', '`.rn` and `.u32` do not go together'],
+  ['shl.^u32 %r1, %r2, %r3;', 'CM1103', 'unexpected modifier `.u32` in `shl.u32`', 'did you mean `.b32`?'],
+  // CM1105: the number of operands.
   ['^add.s32 %r1, %r2;', 'CM1105', '`add.s32` takes 3 operands, and 2 are given', 'form: add.type d, a, b'],
   ['^@%p1 not.b32 %r1, %r2, %r3;', 'CM1105', '`not.b32` takes 2 operands, and 3 are given', 'form: not.type d, a'],
   ['^bar.sync;', 'CM1105', '`bar.sync` takes 1 to 2 operands, and 0 are given', 'form: bar{.cta}.sync a{, b}'],
@@ -98,13 +94,13 @@ const faults: readonly Fault[] = [
   ['mov.b32 ^table, %r1;', 'CM1106', '`table` must be a register, and is a variable in .global memory'],
   ['add.s32 %r1, %r2, ^[table];', 'CM1106', '`[table]` must be a register or a constant (.s32), and is an address'],
   ['ld.global.b32 %r1, ^%rd1;', 'CM1106', '`%rd1` must be an address in brackets, and is a .b64 register', 'did you mean `[%rd1]`?'],
-  ['ld.global.b32 %r1, [^%rd1+%r1];', 'CM1106', '`%rd1 + %r1` must be a register or a variable, or one plus a constant'],
-  ['ld.global.b32 %r1, [^%rd1*4];', 'CM1106', '`%rd1 * 4` must be a register or a variable, or one plus a constant'],
-  ['ld.global.b32 %r1, [^4+%rd1];', 'CM1106', '`4 + %rd1` must be a register or a variable, or one plus a constant'],
-  ['ld.global.b32 %r1, [^(%rd1)];', 'CM1106', '`(%rd1)` must be a register or a variable, or one plus a constant'],
-  ['ld.global.b32 %r1, [^%tid.x];', 'CM1106', '`%tid.x` must be a register or a variable, or one plus a constant'],
-  ['ld.shared.b32 %r1, [^1.0];', 'CM1106', '`1.0` must be a register or a variable, or one plus a constant'],
-  ['st.shared.b32 [^4], %r1;', 'CM1106', '`4` must be a register or a variable, and is a constant, which only `.local` accesses take'],
+  ['ld.global.b32 %r1, [^%rd1+%r1];', 'CM1106', '`%rd1 + %r1` must be a register or a variable, optionally plus a constant'],
+  ['ld.global.b32 %r1, [^%rd1*4];', 'CM1106', '`%rd1 * 4` must be a register or a variable, optionally plus a constant'],
+  ['ld.global.b32 %r1, [^4+%rd1];', 'CM1106', '`4 + %rd1` must be a register or a variable, optionally plus a constant'],
+  ['ld.global.b32 %r1, [^(%rd1)];', 'CM1106', '`(%rd1)` must be a register or a variable, optionally plus a constant'],
+  ['ld.global.b32 %r1, [^%tid.x];', 'CM1106', '`%tid.x` must be a register or a variable, optionally plus a constant'],
+  ['ld.shared.b32 %r1, [^1.0];', 'CM1106', '`1.0` must be a register or a variable, optionally plus a constant'],
+  ['st.shared.b32 [^4], %r1;', 'CM1106', '`4` must be a register or a variable, and is a constant, which only `.local` accesses accept'],
   ['ld.global.b32 %r1, [^%f1];', 'CM1106', '`%f1` must be an address, and is a .f32 register'],
   ['ld.global.b32 %r1, [^%p1];', 'CM1106', '`%p1` must be an address, and is a .pred register'],
   ['ld.global.b32 %r1, [^L];', 'CM1106', '`L` must be a register or a variable, and is a label'],
@@ -121,25 +117,25 @@ const faults: readonly Fault[] = [
   ['not.b32 %r1, ^!%r2;', 'CM1106', '`!%r2` must be a value of type .b32, and is a negated predicate'],
   ['@^table bra L;', 'CM1106', '`table` must be a register, and is a variable in .global memory'],
   // CM1107: the type of a register.
-  ['add.s32 %r1, %r2, ^%rd1;', 'CM1107', '`%rd1` is of type .b64, and operand `b` of `add.s32` wants .s32'],
-  ['add.s32 ^%h1, %r2, %r3;', 'CM1107', '`%h1` is of type .b16, and operand `d` of `add.s32` wants .s32'],
-  ['add.u32 %r1, %r2, ^%f1;', 'CM1107', '`%f1` is of type .f32, and operand `b` of `add.u32` wants .u32'],
-  ['add.f32 %f1, %f2, ^%u;', 'CM1107', '`%u` is of type .u32, and operand `b` of `add.f32` wants .f32'],
-  ['add.f64 %fd1, %fd2, ^%f1;', 'CM1107', '`%f1` is of type .f32, and operand `b` of `add.f64` wants .f64'],
-  ['mul.wide.s32 ^%r1, %r2, %r3;', 'CM1107', '`%r1` is of type .b32, and operand `d` of `mul.wide.s32` wants .s64'],
-  ['shl.b64 %rd1, %rd2, ^%rd3;', 'CM1107', '`%rd3` is of type .b64, and operand `b` of `shl.b64` wants .u32'],
-  ['setp.eq.s32 ^%r1, %r2, %r3;', 'CM1107', '`%r1` is of type .b32, and operand `p` of `setp.eq.s32` wants .pred'],
-  ['selp.b32 %r1, %r2, %r3, ^%r1;', 'CM1107', '`%r1` is of type .b32, and operand `c` of `selp.b32` wants .pred'],
-  ['mov.u32 %r1, ^%p1;', 'CM1107', '`%p1` is of type .pred, and operand `a` of `mov.u32` wants .u32'],
-  ['mov.f32 %f1, ^%tid.x;', 'CM1107', '`%tid.x` is of type .u32, and operand `a` of `mov.f32` wants .f32'],
-  ['mov.b64 %rd1, ^%ntid.x;', 'CM1107', '`%ntid.x` is of type .u32, and operand `a` of `mov.b64` wants .b64'],
-  ['@^%r1 bra L;', 'CM1107', '`%r1` is of type .b32, and a guard wants .pred'],
-  ['st.global.u32 [table], ^%f1;', 'CM1107', '`%f1` is of type .f32, and operand `b` of `st.global.u32` wants .u32'],
-  ['st.global.b64 [table], ^%r1;', 'CM1107', '`%r1` is of type .b32, and operand `b` of `st.global.b64` wants .b64'],
-  ['ld.global.u8 ^%f1, [table];', 'CM1107', '`%f1` is of type .f32, and operand `d` of `ld.global.u8` wants .u8'],
-  ['ld.global.v2.b32 ^%w, [table];', 'CM1107', '`%w` is of type .b16, and operand `d` of `ld.global.v2.b32` wants .b32'],
-  ['mov.b64 {%r1, ^%h1}, %rd1;', 'CM1107', '`%h1` is of type .b16, and operand `d` of `mov.b64` wants .b32'],
-  ['cvt.rn.f32.s32 ^%s, %r1;', 'CM1107', '`%s` is of type .s32, and operand `d` of `cvt.rn.f32.s32` wants .f32'],
+  ['add.s32 %r1, %r2, ^%rd1;', 'CM1107', '`%rd1` has type .b64, but operand `b` of `add.s32` expects .s32'],
+  ['add.s32 ^%h1, %r2, %r3;', 'CM1107', '`%h1` has type .b16, but operand `d` of `add.s32` expects .s32'],
+  ['add.u32 %r1, %r2, ^%f1;', 'CM1107', '`%f1` has type .f32, but operand `b` of `add.u32` expects .u32'],
+  ['add.f32 %f1, %f2, ^%u;', 'CM1107', '`%u` has type .u32, but operand `b` of `add.f32` expects .f32'],
+  ['add.f64 %fd1, %fd2, ^%f1;', 'CM1107', '`%f1` has type .f32, but operand `b` of `add.f64` expects .f64'],
+  ['mul.wide.s32 ^%r1, %r2, %r3;', 'CM1107', '`%r1` has type .b32, but operand `d` of `mul.wide.s32` expects .s64'],
+  ['shl.b64 %rd1, %rd2, ^%rd3;', 'CM1107', '`%rd3` has type .b64, but operand `b` of `shl.b64` expects .u32'],
+  ['setp.eq.s32 ^%r1, %r2, %r3;', 'CM1107', '`%r1` has type .b32, but operand `p` of `setp.eq.s32` expects .pred'],
+  ['selp.b32 %r1, %r2, %r3, ^%r1;', 'CM1107', '`%r1` has type .b32, but operand `c` of `selp.b32` expects .pred'],
+  ['mov.u32 %r1, ^%p1;', 'CM1107', '`%p1` has type .pred, but operand `a` of `mov.u32` expects .u32'],
+  ['mov.f32 %f1, ^%tid.x;', 'CM1107', '`%tid.x` has type .u32, but operand `a` of `mov.f32` expects .f32'],
+  ['mov.b64 %rd1, ^%ntid.x;', 'CM1107', '`%ntid.x` has type .u32, but operand `a` of `mov.b64` expects .b64'],
+  ['@^%r1 bra L;', 'CM1107', '`%r1` has type .b32, but a guard expects .pred'],
+  ['st.global.u32 [table], ^%f1;', 'CM1107', '`%f1` has type .f32, but operand `b` of `st.global.u32` expects .u32'],
+  ['st.global.b64 [table], ^%r1;', 'CM1107', '`%r1` has type .b32, but operand `b` of `st.global.b64` expects .b64'],
+  ['ld.global.u8 ^%f1, [table];', 'CM1107', '`%f1` has type .f32, but operand `d` of `ld.global.u8` expects .u8'],
+  ['ld.global.v2.b32 ^%w, [table];', 'CM1107', '`%w` has type .b16, but operand `d` of `ld.global.v2.b32` expects .b32'],
+  ['mov.b64 {%r1, ^%h1}, %rd1;', 'CM1107', '`%h1` has type .b16, but operand `d` of `mov.b64` expects .b32'],
+  ['cvt.rn.f32.s32 ^%s, %r1;', 'CM1107', '`%s` has type .s32, but operand `d` of `cvt.rn.f32.s32` expects .f32'],
   ['ld.shared.b32 %r1, ^[tile].unified;', 'CM1106', '`[tile].unified` must be an address without `.unified`, and is one with it'],
   // CM1118: the state space of a variable.
   ['ld.shared.b32 %r1, [^table];', 'CM1118', '`table` is in `.global` memory, and the accesses of `ld.shared.b32` are `.shared`'],
@@ -165,11 +161,11 @@ const refusals: readonly Fault[] = [
   ['mov.u64 %rd1, ^%gridid;', 'CM2002', 'special register `%gridid` is not supported'],
   ['mov.u32 %r1, ^%smid;', 'CM2002', 'special register `%smid` is not supported'],
   ['mov.u32 %r1, ^%nsmid;', 'CM2002', 'special register `%nsmid` is not supported'],
-  ['mov.u32 %r1, ^%envreg2;', 'CM2002', 'special register `%envreg2` is not supported', 'launch one kernel for each part between'],
+  ['mov.u32 %r1, ^%envreg2;', 'CM2002', 'special register `%envreg2` is not supported', 'Launch one kernel for each part between'],
   ['.reg .v4 .u32 v;\nmov.v4.u32 v, ^%tid;', 'CM2002', 'special register `%tid` is not supported', 'from `.x` on'],
 ];
 
-/** The text without its `^`, and the place where it stood. */
+/** The text without its `^`, and the position of the mark. */
 function unmark(line: string): { readonly text: string; readonly at: string } {
   const marked = kernel(line);
   const before = marked.slice(0, marked.indexOf('^')).split('\n');
@@ -202,7 +198,7 @@ test('every fault of a file is reported, each at its place', () => {
 
 test('forms are listed where there are few, and what could stand there where nothing is near', () => {
   const [found = []] = said(kernel('xor.qqqq %r1, %r2, %r3;'));
-  assert.equal(found.slice(1), ['form: xor.type d, a, b', 'what can stand here: .pred .b16 .b32 .b64']);
+  assert.equal(found.slice(1), ['form: xor.type d, a, b', 'expected here: .pred .b16 .b32 .b64']);
 });
 
 test('CM1109: parameters, variables and kernels', () => {
@@ -229,10 +225,10 @@ test('only the chosen entries are checked, and functions where asked for', () =>
   const text = `${head}.func g () { foo; }\n.entry good () { ret; }\n.entry bad () { bar; }\n`;
   assert.equal(said(text, { entries: ['good'] }), []);
   assert.is(said(text).length, 1);
-  assert.is(said(text, { entries: ['good'], functions: true })[0]![0], 'CM1102 7:14 `foo` is not an instruction of PTX');
+  assert.is(said(text, { entries: ['good'], functions: true })[0]![0], 'CM1102 7:14 `foo` is not a PTX instruction');
 });
 
-/** What is fine, with what it would be confused with. */
+/** Valid text, beside similar faults. */
 const fine: readonly string[] = [
   'mov.b32 %r1, 0f3F800000;',
   'mov.b64 %rd1, 1.5;',
@@ -295,7 +291,7 @@ test('every code of operands is provoked here; `declarations.spec.ts` has those 
   );
 });
 
-/** What ptxas takes against the manual: a lane that a vector does not have, and a half in a register of 32 bits. */
+/** Text that ptxas accepts against the manual: a missing lane of a vector, and a half in a 32-bit register. */
 const laxer = new Set(['mov.b32 %r1, ^%v.z;']);
 
 const ptxasSays = (line: string): number => ptxasFaults(kernel(line.replace('^', ''))).size;

@@ -12,10 +12,10 @@ const test = suite('ptx/constant');
 
 const preamble = '.version 8.4\n.target sm_80\n.address_size 64\n';
 
-/** The initialiser `text` as the parser reads it. */
+/** The initializer `text` as the parser reads it. */
 function operandOf(text: string): Operand {
   const [variable] = clean(`${preamble}.global .u64 g = ${text};`).items;
-  if (variable?.kind !== 'variable' || !variable.init) throw new Error(`no initialiser: ${text}`);
+  if (variable?.kind !== 'variable' || !variable.init) throw new Error(`no initializer: ${text}`);
   return variable.init;
 }
 
@@ -26,7 +26,7 @@ const f64 = (value: number): Constant => ({ type: 'f64', value });
 const lowest = -(2n ** 63n);
 const top = 2n ** 64n;
 
-// Source: PTX ISA 9.0, 4.5.1 and 4.5.5; the comments quote the rule. What ptxas makes of the same texts is compared below.
+// Source: PTX ISA 9.0, 4.5.1 and 4.5.5; the comments quote the rule. The results of ptxas for the same texts are compared below.
 const integers: Record<string, Constant> = {
   // Literals: decimal, hexadecimal, octal, binary; "signed unless unsigned is needed to prevent overflow, or U".
   '42': s64(42n),
@@ -214,7 +214,7 @@ test('integerConstant gives the bits as a signed number', () => {
   assert.is(integerConstant(operandOf('1.0')), undefined);
 });
 
-/** The bits of each initialiser as ptxas lays them out: each in a variable of its own. */
+/** The bits of each initializer as ptxas lays them out: each in a variable of its own. */
 function byPtxas(texts: readonly string[]): bigint[] {
   const folder = mkdtempSync(join(tmpdir(), 'constant-'));
   try {

@@ -1,4 +1,4 @@
-/** Declarations, prototypes and calls: what is wrong with each, and that `ptxas` says so too. `^` marks where the caret must stand. */
+/** Faults of declarations, prototypes and calls, which `ptxas` rejects too. `^` marks the position of the caret. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { types } from '../../src/base/catalogue/types.ts';
@@ -13,13 +13,13 @@ const test = suite('ptx/declarations');
 const head = '.version 9.0\n.target sm_90\n.address_size 64\n';
 const registers = '.reg .pred %p<4>; .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .f32 %f<4>;';
 
-/** Lines of the module, and after `~` what the entry holds. */
+/** Lines of the module, and after `~` the body of the entry. */
 function textOf(line: string): string {
   const [module = '', body] = line.split('~');
   return `${head}${module}\n.entry k (.param .u64 a, .param .u32 n)\n{\n${registers}\n${body ?? ''}\nL: ret;\n}\n`;
 }
 
-/** `CODE line:column message`; refusals are no faults, and are left out. */
+/** `CODE line:column message`; refusals are not faults and are omitted. */
 function said(text: string): string[] {
   const file = new SourceFile('a.ptx', text);
   const diagnostics = new Diagnostics(file);
@@ -36,29 +36,21 @@ function said(text: string): string[] {
 type Fault = readonly [line: string, code: string, message: string];
 
 const declarations: readonly Fault[] = [
-  ['.global .align 3 .b32 ^v;', 'CM1114', 'the alignment of `v` is 3, which is no power of two'],
-  ['.global .align 0 .b32 ^v;', 'CM1114', 'the alignment of `v` is 0, which is no power of two'],
-  ['.global .align 4294967296 .b8 ^v;', 'CM1114', 'the alignment of `v` is 4294967296, which is no power of two'],
-  ['~.shared .align 12 .b8 ^v[4];', 'CM1114', 'the alignment of `v` is 12, which is no power of two'],
-  ['.entry q (.param .align 3 .u32 ^v) { ret; }', 'CM1114', 'the alignment of `v` is 3, which is no power of two'],
-  ['.entry q (.param .b64 .ptr .global .align 3 ^v) { ret; }', 'CM1114', 'the alignment of `v` is 3, which is no power of two'],
-  ['.entry q (.param .v2 .f32 ^v) { ret; }', 'CM1117', '`v` cannot be declared so: a parameter is no vector'],
-  ['.entry q (.param .f16x2 ^v) { ret; }', 'CM1117', '`v` cannot be declared so: a parameter is no vector'],
-  ['~.param .v2 .f32 ^v;', 'CM1117', '`v` cannot be declared so: a parameter is no vector'],
-  [
-    '~.reg .bf16x2 ^v;',
-    'CM1117',
-    '`v` cannot be declared so: instructions alone have the type .bf16x2, and what holds its values is of .b32',
-  ],
-  [
-    '.global .s16x2 ^v;',
-    'CM1117',
-    '`v` cannot be declared so: instructions alone have the type .s16x2, and what holds its values is of .b32',
-  ],
+  ['.global .align 3 .b32 ^v;', 'CM1114', 'the alignment of `v` is 3, which is not a power of two'],
+  ['.global .align 0 .b32 ^v;', 'CM1114', 'the alignment of `v` is 0, which is not a power of two'],
+  ['.global .align 4294967296 .b8 ^v;', 'CM1114', 'the alignment of `v` is 4294967296, which is not a power of two'],
+  ['~.shared .align 12 .b8 ^v[4];', 'CM1114', 'the alignment of `v` is 12, which is not a power of two'],
+  ['.entry q (.param .align 3 .u32 ^v) { ret; }', 'CM1114', 'the alignment of `v` is 3, which is not a power of two'],
+  ['.entry q (.param .b64 .ptr .global .align 3 ^v) { ret; }', 'CM1114', 'the alignment of `v` is 3, which is not a power of two'],
+  ['.entry q (.param .v2 .f32 ^v) { ret; }', 'CM1117', 'invalid declaration of `v`: a parameter cannot be a vector'],
+  ['.entry q (.param .f16x2 ^v) { ret; }', 'CM1117', 'invalid declaration of `v`: a parameter cannot be a vector'],
+  ['~.param .v2 .f32 ^v;', 'CM1117', 'invalid declaration of `v`: a parameter cannot be a vector'],
+  ['~.reg .bf16x2 ^v;', 'CM1117', 'invalid declaration of `v`: only instructions have the type .bf16x2; declare the variable as .b32'],
+  ['.global .s16x2 ^v;', 'CM1117', 'invalid declaration of `v`: only instructions have the type .s16x2; declare the variable as .b32'],
   [
     '.section .debug_x {\nL: ^.u8 1\n}',
     'CM1117',
-    '`.debug_x` cannot be declared so: its data are of .b8, .b16, .b32 or .b64, and not of .u8',
+    'invalid declaration of `.debug_x`: its data are of .b8, .b16, .b32 or .b64, and not of .u8',
   ],
   ['~st.param.u32 [^n], %r1;', 'CM1106', '`n` must be memory that can be written, and is a parameter of this function'],
   [
@@ -67,38 +59,38 @@ const declarations: readonly Fault[] = [
     '`x` must be memory that can be written, and is a parameter of this function',
   ],
   ['.global .b32 ^v[0];', 'CM1115', '`v` has no size: an extent is 0'],
-  ['.shared .b32 ^v[];', 'CM1115', '`v` has no size: its extent is left open, and no initial value says it'],
-  ['.global .b32 ^v[2][] = {{1}, {2}};', 'CM1115', '`v` has no size: only the first extent may be left open'],
-  ['.global .b32 ^v[2][0];', 'CM1115', '`v` has no size: only the first extent may be left open'],
+  ['.shared .b32 ^v[];', 'CM1115', '`v` has no size: its extent is empty, and no initial value determines it'],
+  ['.global .b32 ^v[2][] = {{1}, {2}};', 'CM1115', '`v` has no size: only the first extent may be empty'],
+  ['.global .b32 ^v[2][0];', 'CM1115', '`v` has no size: only the first extent may be empty'],
   ['~.local .b32 ^v[];', 'CM1115', '`v` has no size'],
   ['.entry q (.param .u32 ^v[]) { ret; }', 'CM1115', '`v` has no size: a parameter has at least one byte'],
   ['.global .b32 v[2] = {1, 2, ^3};', 'CM1116', 'the initial value of `v` does not fit: 3 values for 2 elements'],
   ['.global .b32 v[2][2] = {{1, 2, ^3}, {4, 5}};', 'CM1116', 'the initial value of `v` does not fit: 3 values for 2 elements'],
   ['.global .b32 v[2][2] = {{1}, {2}, ^{3}};', 'CM1116', 'the initial value of `v` does not fit: 3 values for 2 elements'],
-  ['.global .b32 v[2][2] = {^1, 2};', 'CM1116', 'the initial value of `v` does not fit: a list in braces is wanted'],
-  ['.global .b32 v[2] = ^1;', 'CM1116', 'the initial value of `v` does not fit: a list in braces is wanted'],
+  ['.global .b32 v[2][2] = {^1, 2};', 'CM1116', 'the initial value of `v` does not fit: a list in braces is expected'],
+  ['.global .b32 v[2] = ^1;', 'CM1116', 'the initial value of `v` does not fit: a list in braces is expected'],
   ['.global .b32 v = ^{1};', 'CM1116', 'the initial value of `v` does not fit: its lists are nested deeper than its dimensions'],
   ['.global .v2 .b32 v = {1, 2, ^3};', 'CM1116', 'the initial value of `v` does not fit: 3 values for 2 elements'],
-  ['.global .s32 v = ^1.5;', 'CM1116', 'the initial value of `v` does not fit: an integer constant is wanted'],
-  ['.global .u32 v = ^0f3F800000;', 'CM1116', 'the initial value of `v` does not fit: an integer constant is wanted'],
-  ['.global .f32 v = ^0;', 'CM1116', 'the initial value of `v` does not fit: a float constant is wanted'],
+  ['.global .s32 v = ^1.5;', 'CM1116', 'the initial value of `v` does not fit: an integer constant is expected'],
+  ['.global .u32 v = ^0f3F800000;', 'CM1116', 'the initial value of `v` does not fit: an integer constant is expected'],
+  ['.global .f32 v = ^0;', 'CM1116', 'the initial value of `v` does not fit: a float constant is expected'],
   ['.global .f16 v = ^1.0;', 'CM1116', 'the initial value of `v` does not fit: variables of type .f16 have none'],
   ['.global .b32 v = ^1/0;', 'CM1116', 'the initial value of `v` does not fit: it divides by zero'],
   ['.global .b32 w; .global .u16 v = ^w;', 'CM1116', 'the initial value of `v` does not fit: an address does not fit in .u16'],
   ['.global .b32 w; .global .f64 v = ^w;', 'CM1116', 'the initial value of `v` does not fit: an address does not fit in .f64'],
   ['.global .u64 v = ^nothing;', 'CM1101', '`nothing` is not declared'],
-  ['.global .pred ^v;', 'CM1117', '`v` cannot be declared so: predicates are single registers'],
-  ['~.reg .pred ^v[2];', 'CM1117', '`v` cannot be declared so: predicates are single registers'],
-  ['~.reg .b32 ^v[2];', 'CM1117', '`v` cannot be declared so: registers form no arrays'],
-  ['~.reg .v4 .b64 ^v;', 'CM1117', '`v` cannot be declared so: a vector has at most 128 bits'],
-  ['.global .v4 .f64 ^v;', 'CM1117', '`v` cannot be declared so: a vector has at most 128 bits'],
-  ['.param .b32 ^v;', 'CM1117', '`v` cannot be declared so: a parameter belongs to a function'],
-  ['.common .shared .b32 ^v;', 'CM1117', '`v` cannot be declared so: `.common` is for variables in global memory'],
-  ['~.visible .shared .b32 ^v;', 'CM1117', '`v` cannot be declared so: `.visible` is for variables of the module'],
-  ['.shared .b32 ^v = 1;', 'CM1117', '`v` cannot be declared so: `.shared` variables have no initial values'],
-  ['~.reg .b32 ^v = 1;', 'CM1117', '`v` cannot be declared so: `.reg` variables have no initial values'],
-  ['.extern .global .b32 ^v = 1;', 'CM1117', '`v` cannot be declared so: the module that defines an `.extern` variable'],
-  ['.entry q (.reg .u32 ^v) { ret; }', 'CM1117', '`v` cannot be declared so: a parameter of an entry is in `.param` space'],
+  ['.global .pred ^v;', 'CM1117', 'invalid declaration of `v`: predicates are single registers'],
+  ['~.reg .pred ^v[2];', 'CM1117', 'invalid declaration of `v`: predicates are single registers'],
+  ['~.reg .b32 ^v[2];', 'CM1117', 'invalid declaration of `v`: registers cannot form arrays'],
+  ['~.reg .v4 .b64 ^v;', 'CM1117', 'invalid declaration of `v`: a vector has at most 128 bits'],
+  ['.global .v4 .f64 ^v;', 'CM1117', 'invalid declaration of `v`: a vector has at most 128 bits'],
+  ['.param .b32 ^v;', 'CM1117', 'invalid declaration of `v`: a parameter belongs to a function'],
+  ['.common .shared .b32 ^v;', 'CM1117', 'invalid declaration of `v`: `.common` is for variables in global memory'],
+  ['~.visible .shared .b32 ^v;', 'CM1117', 'invalid declaration of `v`: `.visible` is for variables of the module'],
+  ['.shared .b32 ^v = 1;', 'CM1117', 'invalid declaration of `v`: `.shared` variables have no initial values'],
+  ['~.reg .b32 ^v = 1;', 'CM1117', 'invalid declaration of `v`: `.reg` variables have no initial values'],
+  ['.extern .global .b32 ^v = 1;', 'CM1117', 'invalid declaration of `v`: the module that defines an `.extern` variable'],
+  ['.entry q (.reg .u32 ^v) { ret; }', 'CM1117', 'invalid declaration of `v`: a parameter of an entry is in `.param` space'],
 ];
 
 const f32 = '.func f (.param .b32 x) { ret; }';
@@ -106,23 +98,23 @@ const prototypes: readonly Fault[] = [
   [
     '.func f (.param .b32 x);\n.func ^f (.param .b64 x) { ret; }',
     'CM1110',
-    '`f` was declared otherwise before: its parameters differ, first at number 1',
+    'conflicting declaration of `f`: its parameters differ, first at number 1',
   ],
-  ['.func f (.param .b32 x);\n.func ^f (.param .u32 x) { ret; }', 'CM1110', '`f` was declared otherwise before'],
-  ['.func f (.param .b32 x);\n.func ^f (.reg .b32 x) { ret; }', 'CM1110', '`f` was declared otherwise before'],
+  ['.func f (.param .b32 x);\n.func ^f (.param .u32 x) { ret; }', 'CM1110', 'conflicting declaration of `f`'],
+  ['.func f (.param .b32 x);\n.func ^f (.reg .b32 x) { ret; }', 'CM1110', 'conflicting declaration of `f`'],
   [
     '.func f (.param .b32 x);\n.func ^f (.param .b32 x, .param .b32 y) { ret; }',
     'CM1110',
-    '`f` was declared otherwise before: with 1 parameters, and now with 2',
+    'conflicting declaration of `f`: with 1 parameters, and now with 2',
   ],
-  ['.func (.param .b32 r) f ();\n.func ^f () { ret; }', 'CM1110', '`f` was declared otherwise before: with 1 results, and now with 0'],
+  ['.func (.param .b32 r) f ();\n.func ^f () { ret; }', 'CM1110', 'conflicting declaration of `f`: with 1 results, and now with 0'],
   [
     '.extern .func f ();\n.func ^f () { ret; }',
     'CM1110',
-    '`f` was declared otherwise before: a function of another module cannot be defined here',
+    'conflicting declaration of `f`: a function of another module cannot be defined here',
   ],
-  ['.extern .func ^f () { ret; }', 'CM1110', '`f` was declared otherwise before: `.extern` functions have no body'],
-  ['.entry q (.param .u32 x);\n.entry ^q (.param .u64 x) { ret; }', 'CM1110', '`q` was declared otherwise before'],
+  ['.extern .func ^f () { ret; }', 'CM1110', 'conflicting declaration of `f`: `.extern` functions have no body'],
+  ['.entry q (.param .u32 x);\n.entry ^q (.param .u64 x) { ret; }', 'CM1110', 'conflicting declaration of `q`'],
   ['.func f () { ret; }\n.func ^f ();', 'CM1109', '`f` is declared twice in this scope'],
   ['.func f () { ret; }~^call (%r1), f, ();', 'CM1111', '`f` has 0 results, and 1 are given'],
   [`${f32}~^call f;`, 'CM1111', '`f` has 1 parameters, and 0 are given'],
@@ -130,10 +122,10 @@ const prototypes: readonly Fault[] = [
   ['.func (.param .u32 o) f () { ret; }~^call f;', 'CM1111', '`f` has 1 results, and 0 are given'],
   ['~P: .callprototype _ (.param .b32 _);\n^call %rd1, (), P;', 'CM1111', '`P` has 1 parameters, and 0 are given'],
   [`${f32}~P: .calltargets f;\n^call %rd1, (), P;`, 'CM1111', '`f` has 1 parameters, and 0 are given'],
-  [`${f32}~{ .param .b64 y; call f, (^y); }`, 'CM1112', '`y` has type .b64 aligned to 8, and `f` wants type .b32 aligned to 4'],
-  [`${f32}~call f, (^%rd1);`, 'CM1112', '`%rd1` has type .b64, and `f` wants type .b32 aligned to 4'],
-  ['.func f (.reg .u32 x) { ret; }~call f, (^%f1);', 'CM1112', '`%f1` has type .f32, and `f` wants type .u32 aligned to 4'],
-  ['.func (.reg .u32 o) f () { ret; }~call (^%rd1), f;', 'CM1112', '`%rd1` has type .b64, and `f` wants type .u32 aligned to 4'],
+  [`${f32}~{ .param .b64 y; call f, (^y); }`, 'CM1112', '`y` has type .b64 aligned to 8, but `f` expects type .b32 aligned to 4'],
+  [`${f32}~call f, (^%rd1);`, 'CM1112', '`%rd1` has type .b64, but `f` expects type .b32 aligned to 4'],
+  ['.func f (.reg .u32 x) { ret; }~call f, (^%f1);', 'CM1112', '`%f1` has type .f32, but `f` expects type .u32 aligned to 4'],
+  ['.func (.reg .u32 o) f () { ret; }~call (^%rd1), f;', 'CM1112', '`%rd1` has type .b64, but `f` expects type .u32 aligned to 4'],
   [
     '.func f (.param .align 8 .b8 x[16]) { ret; }~{ .param .align 4 .b8 y[16]; call f, (^y); }',
     'CM1112',
@@ -149,16 +141,16 @@ const prototypes: readonly Fault[] = [
   ['~call ^nothing;', 'CM1101', '`nothing` is not declared'],
   ['~call ^%rd1;', 'CM1113', '`%rd1` cannot be called here: a call through a register needs the label of a prototype'],
   ['~call %rd1, (), ^P;', 'CM1101', '`P` is not declared'],
-  ['~call ^%rd1, (), L;', 'CM1113', '`%rd1` cannot be called here: `L` is no label of a prototype'],
+  ['~call ^%rd1, (), L;', 'CM1113', '`%rd1` cannot be called here: `L` is not the label of a prototype'],
   ['~call ^L;', 'CM1113', '`L` cannot be called here: it is neither a function nor a register'],
   ['~call ^k;', 'CM1113', '`k` cannot be called here: it is an entry'],
   ['~T: .branchtargets L, ^M;\nbrx.idx %r1, T;', 'CM1101', '`M` is not declared'],
   ['~T: .branchtargets L, ^%r1;\nbrx.idx %r1, T;', 'CM1106', '`%r1` must be a label of an instruction, and is something else'],
-  ['~T: .branchtargets L;\nbrx.idx ^%rd1, T;', 'CM1107', '`%rd1` is of type .b64, and operand `a` of `brx.idx` wants .u32'],
+  ['~T: .branchtargets L;\nbrx.idx ^%rd1, T;', 'CM1107', '`%rd1` has type .b64, but operand `a` of `brx.idx` expects .u32'],
   ['~brx.idx %r1, ^L;', 'CM1106', '`L` must be the label of `.branchtargets`, and is a label'],
   ['~T: .branchtargets L;\nbra ^T;', 'CM1106', '`T` must be a label, and is the label of `.branchtargets`'],
-  ['~ld.global.f32 %f1, [^%r1];', 'CM1107', '`%r1` is of type .b32, and an address of `ld.global.f32` wants .b64'],
-  ['~st.f32 [^%r1+4], %f1;', 'CM1107', '`%r1` is of type .b32, and an address of `st.f32` wants .b64'],
+  ['~ld.global.f32 %f1, [^%r1];', 'CM1107', '`%r1` has type .b32, but an address of `ld.global.f32` expects .b64'],
+  ['~st.f32 [^%r1+4], %f1;', 'CM1107', '`%r1` has type .b32, but an address of `st.f32` expects .b64'],
   ['~T: .calltargets ^g;\nret;', 'CM1101', '`g` is not declared'],
 ];
 

@@ -1,4 +1,4 @@
-/** Directives of entries that would change what a launch computes are refused, the others are not; ptxas takes all of them. */
+/** Directives of entries that would change the computation are refused, and others are not; ptxas accepts all of them. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';

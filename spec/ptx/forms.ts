@@ -1,9 +1,9 @@
 /** Every way to write the forms of the table: instructions with registers of the right types, for specs. */
 
 import type { FormMatch } from '../../src/ptx/check/match.ts';
-import { matchForm } from '../../src/ptx/check/match.ts';
+import { isMatch, matchForm } from '../../src/ptx/check/match.ts';
 import { lanesOfSlot, typeOfSlot } from '../../src/ptx/check/slots.ts';
-import type { ModifierSlot, OperandSlot, Row } from '../../src/ptx/model/row.ts';
+import type { AnyCase, ModifierSlot, OperandSlot, Row } from '../../src/ptx/model/row.ts';
 import { bitsOfType } from '../../src/ptx/model/types.ts';
 
 /** More combinations of words than this are sampled: every pair of two slots, all other slots being plain. */
@@ -11,7 +11,7 @@ const most = 1500;
 
 const choices = (slot: ModifierSlot): readonly (string | undefined)[] => (slot.isOptional ? [undefined, ...slot.words] : slot.words);
 
-/** The words of a row, each combination once (see `most`); `excluded`: those that its `excludes` takes away instead. */
+/** The modifiers of a row, each combination once (see `most`); `excluded`: the combinations that `excludes` removes. */
 export function wordsOf(row: Row, which: 'legal' | 'excluded' = 'legal'): string[][] {
   const sets = row.slots.map(choices);
   const count = sets.reduce((product, set) => product * set.length, 1);
@@ -42,6 +42,17 @@ function pairs(sets: readonly Words[]): Words[] {
   return out;
 }
 
+/** The operands that a case of a row gives. Rows may share words, and then the number of operands says which row is meant. */
+export const givenOperands = ({ operands }: Row, one: AnyCase): OperandSlot[] =>
+  operands.filter(({ isOptional, name }) => !isOptional || one[name] !== undefined);
+
+/** The form that a case is of; nothing where the table has no such form. */
+export function formOfCase(row: Row, one: AnyCase): FormMatch | undefined {
+  const [opcode = '', ...modifiers] = one.form.split('.');
+  const found = matchForm(opcode, modifiers, givenOperands(row, one).length);
+  return found && isMatch(found) ? found : undefined;
+}
+
 /** Registers of every type under names that `operandText` uses, and a variable that carries an argument. */
 export const declarations = ['pred', 'b8', 'b16', 'b32', 'b64', 'f32', 'f64']
   .map((type) => `.reg .${type} %${type}_<9>;`)
@@ -64,7 +75,7 @@ export const directCalls: Readonly<Record<string, string>> = {
   'f, t': '%b64_1, protoh',
 };
 
-/** Where an operand takes no wider registers, 8 bits want a register of 8. */
+/** If an operand accepts no wider registers, 8 bits need an 8-bit register. */
 function registerOf(type: string, index: number, isRelaxed = true): string {
   if (!isRelaxed && bitsOfType(type) === 8) return `%b8_${index}`;
   if (type === 'pred' || type === 'f32' || type === 'f64') return `%${type}_${index}`;
@@ -86,7 +97,7 @@ function operandText(slot: OperandSlot, index: number, form: FormMatch): string 
   if (form.row.control === 'barrier' && /^[ab]$/.test(slot.name)) return '0';
   const register = registerOf(type, index, slot.isRelaxed);
   if (!slot.needsSecond) return register;
-  // Of the other names none comes to as many.
+  // No other name reaches this number.
   return `${register}|${registerOf(typeOfSlot({ ...slot, type: slot.secondType }, form), 8)}`;
 }
 
@@ -97,7 +108,7 @@ function addressText({ row, modifiers }: FormMatch): string {
   return row.name === 'st' || space === 'param::func' ? '[cell]' : '[entry]';
 }
 
-/** Words by slot: an optional slot takes a word that is one of its own. */
+/** Modifiers by slot: an optional slot takes the next word if it has it. */
 function modifiersOf({ slots }: Row, words: readonly string[]): Record<string, string | true> {
   const left = [...words];
   const found = slots.map((slot) => [slot.name, slot.words.includes(left[0] ?? '') ? left.shift()! : undefined] as const);

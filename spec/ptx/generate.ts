@@ -1,4 +1,4 @@
-/** PTX texts for properties, made up of the pieces of the language rather than of what the parser knows of it. */
+/** PTX texts for property tests, generated from the language and independent of the parser. */
 import fc from 'fast-check';
 import { binaryOperators } from '../../src/ptx/index.ts';
 
@@ -58,7 +58,7 @@ const { operand } = fc.letrec<{ operand: string; list: string }>((tie) => ({
   operand: fc.oneof(
     { maxDepth: 3 },
     name,
-    // An expression that starts with a name and `|` reads as a pair, so it stands in parentheses.
+    // An expression that starts with a name and `|` would parse as a pair, so it is parenthesized.
     expression.map((text) => (/^[\w$%]+ \| /.test(text) ? `+(${text})` : text)),
     template`[${tie('list')}]`,
     template`[${name}${pick('+', '-', '+-')}${count}]`,
@@ -77,16 +77,16 @@ const qualifiers = sequence(
   maybe(template`.align ${words('1 2 4 8 16')}`),
   maybe(words('.v2 .v4 .v8')),
 );
-const { initialiser } = fc.letrec<{ initialiser: string }>((tie) => ({
-  initialiser: fc.oneof(
+const { initializer } = fc.letrec<{ initializer: string }>((tie) => ({
+  initializer: fc.oneof(
     { maxDepth: 3 },
     expression,
-    template`{${joined(', ', tie('initialiser'), 0, 4)}}`,
+    template`{${joined(', ', tie('initializer'), 0, 4)}}`,
     template`${name} = ${expression}`,
   ),
 }));
 const extents = joined('', pick('[]', '[4]', '[0x10]', '[WARP_SZ]'), 0, 2);
-const declarator = fc.oneof(template`${name}${extents}`, template`${name}<${count}>`, template`${name}${extents} = ${initialiser}`);
+const declarator = fc.oneof(template`${name}${extents}`, template`${name}<${count}>`, template`${name}${extents} = ${initializer}`);
 const variable = template`${maybe(words('.extern .visible .weak .common'))} .${spaces} ${qualifiers} .${types} ${joined(', ', declarator, 1, 3)};`;
 
 const text = fc.stringMatching(/^[ -!#-~]{0,12}$/);

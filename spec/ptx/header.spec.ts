@@ -1,4 +1,4 @@
-/** The header of a module, versions and targets: what is said, strictly and not, and that `ptxas` draws the same lines. */
+/** The header of a module, versions and targets: the diagnostics, strict and not, and agreement with `ptxas`. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -22,7 +22,7 @@ function said(text: string, isStrict = false): string[] {
   });
 }
 
-/** Headers without their entry, what is said, and whether ptxas takes them. */
+/** Headers without their entry, the diagnostics, and whether ptxas accepts them. */
 const headers: readonly (readonly [header: string, takes: boolean, ...said: string[]])[] = [
   ['.version 8.0\n.target sm_90\n.address_size 64\n', true],
   ['.version 8.0\n.target sm_90\n.target sm_80\n', true],
@@ -45,21 +45,25 @@ const headers: readonly (readonly [header: string, takes: boolean, ...said: stri
   [
     '.version 8.0\n.target sm_90, texmode_independent, texmode_unified\n',
     false,
-    'CM2104 error 2:37 `texmode_unified` cannot stand in `.target` here: the module has `texmode_independent`',
+    'CM2104 error 2:37 `texmode_unified` is invalid in this `.target`: the module has `texmode_independent`',
   ],
   [
     '.version 8.0\n.target sm_90, map_f64_to_f32\n',
     false,
-    'CM2104 error 2:16 `map_f64_to_f32` cannot stand in `.target` here: `sm_90` has doubles',
+    'CM2104 error 2:16 `map_f64_to_f32` is invalid in this `.target`: `sm_90` has doubles',
   ],
   ['.version 1.4\n.target sm_10, map_f64_to_f32\n.func d () { .reg .f32 a; add.f32 a, a, a; ret; }', true],
-  ['.version 9.1\n.target sm_90\n', false, 'CM2105 warning 1:1 PTX 9.1 is newer than what this version knows, which ends at 9.0'],
-  ['.version 10.0\n.target sm_90\n', false, 'CM2105 warning 1:1 PTX 10.0 is newer than what this version knows, which ends at 9.0'],
-  ['.version 9.0\n.target sm_140\n', false, 'CM2105 warning 2:9 `sm_140` is newer than what this version knows, which ends at `sm_121`'],
-  ['.version 7.0\n.target sm_90\n', false, 'CM2106 warning 2:9 PTX 7.0 does not have `sm_90`, which came with 7.8'],
-  ['.version 7.8\n.target sm_90a\n', false, 'CM2106 warning 2:9 PTX 7.8 does not have `sm_90a`, which came with 8.0'],
-  ['.version 8.6\n.target sm_100f\n', false, 'CM2106 warning 2:9 PTX 8.6 does not have `sm_100f`, which came with 8.8'],
-  ['.version 8.0\n.target sm_90\n.address_size 48\n', false, 'CM2107 error 3:1 addresses cannot have 48 bits'],
+  ['.version 9.1\n.target sm_90\n', false, 'CM2105 warning 1:1 PTX 9.1 is newer than 9.0, the newest one that this compiler supports'],
+  ['.version 10.0\n.target sm_90\n', false, 'CM2105 warning 1:1 PTX 10.0 is newer than 9.0, the newest one that this compiler supports'],
+  [
+    '.version 9.0\n.target sm_140\n',
+    false,
+    'CM2105 warning 2:9 `sm_140` is newer than `sm_121`, the newest one that this compiler supports',
+  ],
+  ['.version 7.0\n.target sm_90\n', false, 'CM2106 warning 2:9 PTX 7.0 does not support `sm_90`, which was introduced in 7.8'],
+  ['.version 7.8\n.target sm_90a\n', false, 'CM2106 warning 2:9 PTX 7.8 does not support `sm_90a`, which was introduced in 8.0'],
+  ['.version 8.6\n.target sm_100f\n', false, 'CM2106 warning 2:9 PTX 8.6 does not support `sm_100f`, which was introduced in 8.8'],
+  ['.version 8.0\n.target sm_90\n.address_size 48\n', false, 'CM2107 error 3:1 invalid address size of 48 bits'],
 ];
 
 for (const [header, , ...wanted] of headers) test(JSON.stringify(header), () => assert.equal(said(header + entry), wanted));
@@ -74,10 +78,7 @@ test('strictly, what is newer is an error', () => {
 
 test('CM2112: unknown pragmas, of the module and of functions', () => {
   const text = '.version 8.0\n.target sm_90\n.pragma "fast";\n.entry k () .pragma "nounroll"; .pragma "slow"; { ret; }\n';
-  const wanted = [
-    'CM2112 warning 3:1 pragma `fast` is not known, and is ignored',
-    'CM2112 warning 4:33 pragma `slow` is not known, and is ignored',
-  ];
+  const wanted = ['CM2112 warning 3:1 unknown pragma `fast` is ignored', 'CM2112 warning 4:33 unknown pragma `slow` is ignored'];
   assert.equal(said(text), wanted);
   assert.equal(
     said(text, true),
@@ -91,8 +92,8 @@ const uses = (version: string, target: string): string =>
 test('CM2110 and CM2111: an instruction that came later than the module says, each form once', () => {
   const said13 = said(uses('1.4', 'sm_13'));
   assert.equal(said13, [
-    'CM2110 warning 4:1 `fma.rn.f32` came with PTX 2.0, and the module states 1.4',
-    'CM2111 warning 4:1 `fma.rn.f32` needs `sm_20`, and the module states `sm_13`',
+    'CM2110 warning 4:1 `fma.rn.f32` requires PTX 2.0, but the module declares 1.4',
+    'CM2111 warning 4:1 `fma.rn.f32` requires `sm_20`, but the module declares `sm_13`',
   ]);
   assert.equal(
     said(uses('1.4', 'sm_13'), true),
@@ -102,11 +103,11 @@ test('CM2110 and CM2111: an instruction that came later than the module says, ea
   assert.equal(said(uses('2.0', 'sm_13, sm_20')), [], 'the newest of several');
 });
 
-/** The manual computes them as floats; 1.1 + 3.3 is 4.4 as a double on an H200 whose driver compiled such a module. */
+/** The manual computes them in single precision; 1.1 + 3.3 is 4.4 in double precision on an H200 whose driver compiled such a module. */
 test('doubles that are to be computed as floats are refused, though ptxas takes them', () => {
   const header = '.version 1.4\n.target sm_11, map_f64_to_f32\n.func d () { .reg .f64 a; { add.f64 a, a, a; } ret; }';
   assert.equal(said(header + entry), [
-    'CM2104 error 2:16 `map_f64_to_f32` cannot stand in `.target` here: the module has doubles, which the manual and GPUs compute differently then',
+    'CM2104 error 2:16 `map_f64_to_f32` is invalid in this `.target`: the module uses f64, which the manual and GPUs then compute differently',
   ]);
 });
 
@@ -118,7 +119,7 @@ need(test, ['ptxas'], 'ptxas takes and refuses the same headers', async () => {
   );
 });
 
-/** Around where each architecture came in: the version, and one before it. */
+/** The version that introduced each architecture, and the one before it. */
 const arrivals =
   'sm_20 2.0 1.5, sm_30 3.0 2.3, sm_50 4.0 3.2, sm_53 4.2 4.1, sm_60 5.0 4.3, sm_70 5.1 5.0, sm_75 6.3 6.2, sm_80 7.0 6.5, sm_86 7.1 7.0, sm_87 7.4 7.3, sm_89 7.8 7.7, sm_90 7.8 7.7'
     .split(', ')

@@ -1,4 +1,4 @@
-/** Lints: each by a body in which `^` marks where the caret must stand; and none where a compiler wrote the code. */
+/** Lints: one body each, with `^` at the position of the caret; none in compiler output. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -26,14 +26,9 @@ function said(text: string, options: CompileOptions = { lints: true }): string[]
   });
 }
 
-/** Kernels with a mark, and what must be said there and nowhere else. */
+/** Kernels with a mark, and the only diagnostic expected, at the mark. */
 const lints: readonly (readonly [why: string, text: string, code: string, message: string])[] = [
-  [
-    'never written',
-    kernel('add.s32 %r2, ^%r3, 1;\nst.global.u32 [%rd1], %r2;'),
-    'CM2201',
-    '`%r3` is read, and nothing is written to it before',
-  ],
+  ['never written', kernel('add.s32 %r2, ^%r3, 1;\nst.global.u32 [%rd1], %r2;'), 'CM2201', '`%r3` is read but never written before'],
   ['a guard', kernel('@^%p1 st.global.u32 [%rd1], %r1;'), 'CM2201', '`%p1` is read'],
   ['an address', kernel('st.global.u32 [^%rd2+4], %r1;'), 'CM2201', '`%rd2` is read'],
   ['a lane', kernel('.reg .v2 .b32 %v;\nmov.b32 %v.x, 1;\nst.global.v2.b32 [%rd1], ^%v;'), 'CM2201', '`%v.y` is read'],
@@ -42,7 +37,7 @@ const lints: readonly (readonly [why: string, text: string, code: string, messag
     'written on one of two paths',
     kernel('setp.eq.u32 %p1, %r1, 0;\n@%p1 bra SKIP;\nmov.u32 %r3, 1;\nSKIP: st.global.u32 [%rd1], ^%r3;'),
     'CM2202',
-    '`%r3` may be read before anything is written to it',
+    '`%r3` may be read before it is written',
   ],
   [
     'written in the turn before',
@@ -50,21 +45,21 @@ const lints: readonly (readonly [why: string, text: string, code: string, messag
     'CM2202',
     '`%r3` may be read',
   ],
-  ['unreachable', kernel('bra END;\n^st.global.u32 [%rd1], %r1;\nEND:'), 'CM2203', 'nothing leads to this code'],
+  ['unreachable', kernel('bra END;\n^st.global.u32 [%rd1], %r1;\nEND:'), 'CM2203', 'unreachable code'],
   [
     'unreachable, once',
     kernel('ret;\n^mov.u32 %r2, 1;\nmov.u32 %r3, %r2;\n@%p1 bra END;\nst.global.u32 [%rd1], %r3;\nEND:'),
     'CM2203',
-    'nothing leads',
+    'unreachable code',
   ],
-  ['a parameter', `${head}.entry k (.param .u64 ^a) { ret; }\n`, 'CM2204', 'parameter `a` is not used'],
-  ['a label', kernel('^HERE: st.global.u32 [%rd1], %r1;'), 'CM2205', 'label `HERE` is not used'],
-  ['a register', kernel('{ .reg .b32 used, ^spare; mov.u32 used, 1; }'), 'CM2206', 'register `spare` is not used'],
+  ['a parameter', `${head}.entry k (.param .u64 ^a) { ret; }\n`, 'CM2204', 'parameter `a` is unused'],
+  ['a label', kernel('^HERE: st.global.u32 [%rd1], %r1;'), 'CM2205', 'label `HERE` is unused'],
+  ['a register', kernel('{ .reg .b32 used, ^spare; mov.u32 used, 1; }'), 'CM2206', 'register `spare` is unused'],
   [
     'a barrier behind a branch on the thread',
     kernel('mov.u32 %r2, %tid.x;\nsetp.gt.u32 %p1, %r2, 5;\n@%p1 bra END;\n^bar.sync 0;\nEND: st.global.u32 [%rd1], %r1;'),
     'CM2210',
-    'threads of a block may part before this barrier',
+    'threads of a block may diverge before this barrier',
   ],
   [
     'a barrier that counts, said once',
@@ -72,7 +67,7 @@ const lints: readonly (readonly [why: string, text: string, code: string, messag
       'mov.u32 %r2, %tid.x;\nsetp.gt.u32 %p1, %r2, 5;\n@%p1 bra END;\n^bar.red.popc.u32 %r1, 0, %p1;\nEND: st.global.u32 [%rd1], %r1;',
     ),
     'CM2210',
-    'threads of a block may part before this barrier',
+    'threads of a block may diverge before this barrier',
   ],
   [
     'a barrier in a loop that threads leave at different turns',
@@ -80,7 +75,7 @@ const lints: readonly (readonly [why: string, text: string, code: string, messag
       'mov.u32 %r2, %tid.x;\nTOP: ^bar.sync 0;\nsub.u32 %r2, %r2, 1;\nsetp.gt.s32 %p1, %r2, 0;\n@%p1 bra TOP;\nst.global.u32 [%rd1], %r1;',
     ),
     'CM2210',
-    'threads of a block may part before this barrier',
+    'threads of a block may diverge before this barrier',
   ],
 ];
 

@@ -1,4 +1,4 @@
-/** The examples, each with one word wrong: what `ptxas` rejects is rejected, and what it takes is called wrong nowhere. */
+/** The examples, each with one wrong word: a mutant that `ptxas` rejects is rejected, and one that it accepts has no errors. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -11,7 +11,7 @@ import { examples } from './tree.ts';
 
 const test = suite('ptx/mutants');
 
-/** Mutants that the assembler must reject; `CUMETAL_MUTANTS` asks for more. */
+/** The number of mutants that the assembler must reject; `CUMETAL_MUTANTS` raises it. */
 const wanted = Number(process.env.CUMETAL_MUTANTS ?? 150);
 const seed = Number(process.env.CUMETAL_SEED ?? 1);
 

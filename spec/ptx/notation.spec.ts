@@ -1,4 +1,4 @@
-/** What a syntax line says of operands: lists, more operands in brackets, and vectors of a number that the line does not say. */
+/** Operands in syntax lines: lists, further operands in brackets, and vectors of a number that the line does not determine. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -11,7 +11,7 @@ import { type Row, row } from '../../src/ptx/model/row.ts';
 const test = suite('ptx/notation');
 const common = { since: { ptx: 1, sm: 10 }, doc: '', source: '', status: { refused: 'made for this spec' } } as const;
 
-/** What is said of an instruction as a form of a row without modifiers. */
+/** The diagnostics of an instruction as a form of a row without modifiers. */
 function said(row: Row, line: string): string[] {
   const text = `.version 8.0\n.target sm_90\n.entry k () {\n.reg .b32 %r<9>; .reg .pred %p<4>; .reg .b64 %rd<4>;\n${line}\n}\n`;
   const diagnostics = new Diagnostics(new SourceFile('a.ptx', text));
@@ -35,7 +35,7 @@ const fragments = row({ ...common, syntax: 'op d, a', types: { d: 'b32', a: 'b32
 test('some registers are any number of one type, with or without braces', () => {
   for (const line of ['op %r1, %r2;', 'op {%r1}, {%r2, %r3, %r4};', 'op {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, %r0;'])
     assert.equal(said(fragments, line), [], line);
-  assert.equal(said(fragments, 'op {%r1, %rd1}, %r2;'), ['CM1107 `%rd1` is of type .b64, and operand `d` of `op` wants .b32']);
+  assert.equal(said(fragments, 'op {%r1, %rd1}, %r2;'), ['CM1107 `%rd1` has type .b64, but operand `d` of `op` expects .b32']);
 });
 
 const bracketed = row({
@@ -47,7 +47,7 @@ const bracketed = row({
 test('brackets hold more than an address, and what may be left out may stand in the middle', () => {
   assert.equal(said(bracketed, 'op %r1|%p1, [%rd1, %r2], %r3;'), []);
   assert.equal(said(bracketed, 'op %r1|%p1, [%rd1, %r2], %r3, %r4;'), []);
-  assert.equal(said(bracketed, 'op %r1|%p1, [%rd1, %rd2], %r3;'), ['CM1107 `%rd2` is of type .b64, and operand `c` of `op` wants .b32']);
+  assert.equal(said(bracketed, 'op %r1|%p1, [%rd1, %rd2], %r3;'), ['CM1107 `%rd2` has type .b64, but operand `c` of `op` expects .b32']);
   assert.is(said(bracketed, 'op %r1|%p1, [%rd1], %r3;')[0]!.slice(0, 6), 'CM1106');
   assert.is(said(bracketed, 'op %r1|%p1, [%rd1, %r2];')[0]!.slice(0, 6), 'CM1105');
 });

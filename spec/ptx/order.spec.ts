@@ -1,4 +1,4 @@
-/** Modifiers in another order than the manual's: which are the same form, and which are none. */
+/** Modifiers in an order other than the manual's: equal forms, and invalid ones. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isMatch, matchForm } from '../../src/ptx/index.ts';

@@ -48,7 +48,7 @@ function variables(text: string): Variable[] {
   });
 }
 
-const initialiser = (text: string): unknown => bare(only(variables(`.global .u32 g = ${text};`)).init);
+const initializer = (text: string): unknown => bare(only(variables(`.global .u32 g = ${text};`)).init);
 
 function func(text: string): PtxFunction {
   const item = only(items(text));
@@ -157,27 +157,27 @@ test('qualifiers in any order', () => {
   assert.equal(bare(a), bare(b));
 });
 
-// ---- initialisers
+// ---- initializers
 
-test('initialisers', () => {
-  assert.equal(initialiser('5'), integer(5));
-  assert.equal(initialiser('(5)'), integer(5));
-  assert.equal(initialiser('{1, -2, 3U}'), { kind: 'vector', elements: [integer(1), integer(-2), integer(3, true)] });
-  assert.equal(initialiser('{}'), { kind: 'vector', elements: [] });
-  assert.equal(initialiser('{{1, 2}, {3}, 4}'), {
+test('initializers', () => {
+  assert.equal(initializer('5'), integer(5));
+  assert.equal(initializer('(5)'), integer(5));
+  assert.equal(initializer('{1, -2, 3U}'), { kind: 'vector', elements: [integer(1), integer(-2), integer(3, true)] });
+  assert.equal(initializer('{}'), { kind: 'vector', elements: [] });
+  assert.equal(initializer('{{1, 2}, {3}, 4}'), {
     kind: 'vector',
     elements: [{ kind: 'vector', elements: [integer(1), integer(2)] }, { kind: 'vector', elements: [integer(3)] }, integer(4)],
   });
-  assert.equal(initialiser('g+4'), { kind: 'binary', operator: '+', left: name('g'), right: integer(4) });
-  assert.equal(initialiser('generic(g)'), { kind: 'apply', operator: name('generic'), operand: name('g') });
-  assert.equal(initialiser('{0xFF(g), 0xFF00(g)}'), {
+  assert.equal(initializer('g+4'), { kind: 'binary', operator: '+', left: name('g'), right: integer(4) });
+  assert.equal(initializer('generic(g)'), { kind: 'apply', operator: name('generic'), operand: name('g') });
+  assert.equal(initializer('{0xFF(g), 0xFF00(g)}'), {
     kind: 'vector',
     elements: [
       { kind: 'apply', operator: integer(255), operand: name('g') },
       { kind: 'apply', operator: integer(0xff00), operand: name('g') },
     ],
   });
-  assert.equal(initialiser('a[2]'), { kind: 'index', name: 'a', index: integer(2) });
+  assert.equal(initializer('a[2]'), { kind: 'index', name: 'a', index: integer(2) });
 });
 
 test('the fields of a sampler', () => {
@@ -235,7 +235,7 @@ const constants: Record<string, unknown> = {
 for (const [text, node] of Object.entries(constants)) {
   test(`the constant ${text}`, () => {
     assert.equal(bare(operand(text)), node);
-    assert.equal(initialiser(text), node);
+    assert.equal(initializer(text), node);
   });
 }
 
@@ -431,7 +431,7 @@ test('the places inside of operands', () => {
   ]);
 });
 
-test('the places in an initialiser, where lists are read apart', () => {
+test('the places in an initializer, where lists are read apart', () => {
   const text = '.global .u32 a[4] = { 1, {b+2 , 3}, -4 };';
   const { init } = only(variables(text));
   const at = ({ start, end }: Span) => text.slice(start, end);
@@ -616,7 +616,7 @@ test('the directives of a head', () => {
     { name: 'reqnctapercluster', values: [2, 1, 1] },
     { name: 'maxclusterrank', values: [8] },
   ]);
-  // A directive without numbers ends with its word, whatever stands after it.
+  // A directive without numbers ends with its word, whatever follows.
   const text = '.func f ()\n.noreturn // c\n.pragma "p" ;\n.abi_preserve 1\n;';
   assert.equal(
     func(text).directives.map(({ span: { start, end } }) => text.slice(start, end)),
@@ -663,9 +663,9 @@ start:
   );
 });
 
-// ---- what all trees have in common
+// ---- properties of all trees
 
-/** All nodes with a place, and the place that each lies in. */
+/** All nodes with a span, and the span that contains each. */
 function placed(module: Module): { inner: Span; outer: Span; what: string }[] {
   const found: { inner: Span; outer: Span; what: string }[] = [];
   const visit = (value: unknown, outer: Span): void => {

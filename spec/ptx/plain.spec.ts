@@ -6,7 +6,7 @@ import { examples, parsed } from './tree.ts';
 
 const test = suite('ptx/plain');
 
-/** The tree with its places, and what was said, by templates of shapes and by Ohm's match of every line. */
+/** The tree with spans and the diagnostics, by templates of shapes and by Ohm's match of every line. */
 function agree(text: string): void {
   const [fast, plain] = [parsed(text), parsed(text, { shapeCache: false })];
   assert.equal(fast.said, plain.said, text);
@@ -38,7 +38,7 @@ test('so do generated modules with a token too many, too few or out of place', (
   );
 });
 
-// What is special about a token must be part of the shape: each pair differs in one token alone.
+// The special property of a token must be part of the shape: each pair differs in one token only.
 const pairs: [string, string][] = [
   ['call (_), f, (a);', 'call (b), f, (a);'],
   ['mov.u64 a, (.u64) 5;', 'mov.u64 a, (.s64) 5;'],

@@ -13,7 +13,7 @@ function returns(text: string): void {
   const printed = print(module);
   const again = clean(printed);
   assert.equal(bare(again), bare(module), printed);
-  // What was printed is in its final form.
+  // Printed text is a fixpoint of printing.
   assert.is(print(again), printed);
 }
 

@@ -1,4 +1,4 @@
-/** Texts with several faults: each is told once, where a reader would look, and none of them begets another. */
+/** Texts with several faults: each is reported once, at the expected position, and causes no follow-up errors. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -18,7 +18,7 @@ function errors(text: string): string[] {
   });
 }
 
-/** A text in which `«CODE»` stands where each error must be told; the marks are no part of the text. */
+/** A text with `«CODE»` at the position of each error; the marks are not part of the text. */
 function expectErrors(what: string, marked: string): void {
   test(what, () => {
     const expected: string[] = [];
@@ -111,8 +111,8 @@ test('the opening brace is shown beside the place where its partner is missing',
     [
       '4 a `}` may be missing here',
       '2 opened here',
-      '3 this brace may be the one that is not closed',
-      '5 this one closes it, and stands further left',
+      '3 this brace may be the unclosed one',
+      '5 closed by this one, which is indented less',
     ],
   );
 });

@@ -1,4 +1,4 @@
-/** What is said of calls that are not compiled: one refusal at each, with the name of the function, and nothing of what only carries arguments. */
+/** Refused calls: one diagnostic per call, with the name of the function, and none for instructions that only pass arguments. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -63,7 +63,7 @@ test('a call of a function without a body is refused once, by the name of the fu
 });
 
 test('a call through a pointer that can be of no function says so', () => {
-  const why = 'the module takes the address of no function with these parameters and results';
+  const why = 'the module does not take the address of any function with these parameters and results';
   assert.equal(said(pointer), [`12 CM2040 a call through the pointer \`%rd1\` is not supported: ${why}`]);
   assert.equal(said(unreturned), [`10 CM2040 a call through the pointer \`%rd1\` is not supported: ${why}`]);
   assert.equal(said('P: .callprototype _ ();\ncall %rd1, P;'), [`10 CM2040 a call through the pointer \`%rd1\` is not supported: ${why}`]);
@@ -71,7 +71,7 @@ test('a call through a pointer that can be of no function says so', () => {
 
 test('functions that CUDA brings along are refused for what they do', () => {
   const free = '{ .param .b64 p; st.param.b64 [p], %rd1; call.uni free, (p); }';
-  assert.equal(said(free), ['9 CM2040 a call of `free` is not supported: it gives memory back to a heap, which kernels have not here']);
+  assert.equal(said(free), ['9 CM2040 a call of `free` is not supported: it frees heap memory, and kernels have no heap here']);
 });
 
 test('vprintf is taken as CUDA declares it, and refused otherwise', () => {
@@ -79,13 +79,13 @@ test('vprintf is taken as CUDA declares it, and refused otherwise', () => {
   const narrow = 'vprintf (.param .b64 a, .param .b32 b)';
   const text = textOf(print).replace('vprintf (.param .b64 a, .param .b64 b)', narrow).replace('.param .b64 values', '.param .b32 values');
   const other = text.replace('st.param.b64 [values], %rd1', 'st.param.b32 [values], %r1');
-  assert.equal(saidOf(other), ['12 CM2040 a call of `vprintf` is not supported: it is declared otherwise than CUDA does']);
+  assert.equal(saidOf(other), ['12 CM2040 a call of `vprintf` is not supported: its declaration differs from CUDA’s']);
 });
 
 test('what is wrong with a result is said all the same', () => {
   const found = said(direct.replace('ld.param.b32 %r2', 'ld.param.b64 %r2'));
   assert.is(found.length, 2, found.join('\n'));
-  assert.match(found[1]!, /^13 CM1107 `%r2` is of type \.b32/);
+  assert.match(found[1]!, /^13 CM1107 `%r2` has type \.b32/);
 });
 
 need(test, ['ptxas'], 'ptxas takes these calls', () => {

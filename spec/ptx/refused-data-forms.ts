@@ -4,6 +4,26 @@ import type { FormMatch } from '../../src/ptx/check/match.ts';
 import { inOrderOf } from '../../src/ptx/check/modifier-order.ts';
 import { lanesOfSlot, typeOfSlot } from '../../src/ptx/check/slots.ts';
 import type { AnyModifiers, OperandSlot, Row } from '../../src/ptx/model/row.ts';
+import { refusedAddressRows } from '../../src/ptx/table/refused/address.ts';
+import { refusedCopyRows } from '../../src/ptx/table/refused/async-copy.ts';
+import { refusedConvertRows } from '../../src/ptx/table/refused/convert.ts';
+import { refusedFloatRows } from '../../src/ptx/table/refused/float.ts';
+import { refusedHalfRows } from '../../src/ptx/table/refused/half.ts';
+import { refusedMemoryRows } from '../../src/ptx/table/refused/memory.ts';
+import { refusedTensorRows } from '../../src/ptx/table/refused/tensor-map.ts';
+import { refusedVideoRows } from '../../src/ptx/table/refused/video.ts';
+
+/** The refused rows of arithmetic, conversions and data movement. */
+export const refusedDataRows = (): readonly Row[] => [
+  ...refusedFloatRows(),
+  ...refusedHalfRows(),
+  ...refusedAddressRows(),
+  ...refusedMemoryRows(),
+  ...refusedCopyRows(),
+  ...refusedTensorRows(),
+  ...refusedConvertRows(),
+  ...refusedVideoRows(),
+];
 
 /** Registers of every type under names that `registerOf` uses. */
 export const declarations = ['pred', 'b8', 'b16', 'b32', 'b64', 'b128', 'f32', 'f64']
@@ -11,7 +31,7 @@ export const declarations = ['pred', 'b8', 'b16', 'b32', 'b64', 'b128', 'f32', '
   .concat('.param .b64 argument;')
   .join(' ');
 
-/** The words of a row by slot: an optional slot takes a word that is one of its own. */
+/** Modifiers by slot: an optional slot takes the next word if it has it. */
 function modifiersOf(row: Row, words: readonly string[]): AnyModifiers {
   const left = [...(inOrderOf(row, words) ?? words)];
   const found = row.slots.map((slot) => [slot.name, slot.words.includes(left[0] ?? '') ? left.shift()! : undefined] as const);
@@ -43,7 +63,7 @@ const vector = (row: Row, type: string, count: number, from: number): string =>
 function operandText(form: FormMatch, slot: OperandSlot, index: number): string {
   const { row, modifiers } = form;
   if (slot.isAddress) {
-    // Of parameters of the kernel the address may be taken, and of arguments of calls not.
+    // The address of a kernel parameter may be taken, that of a call argument may not.
     const parameter = row.name === 'prefetch' ? 'entry' : 'argument';
     const base = Object.values(modifiers).some((word) => /^param/.test(String(word))) ? parameter : '%b64_9';
     return `[${[base, ...slot.inBrackets.map((each) => operandText(form, each, index))].join(', ')}]`;
@@ -56,14 +76,14 @@ function operandText(form: FormMatch, slot: OperandSlot, index: number): string 
   return slot.needsSecond ? `${first}|${registerOf(row, typeOfSlot({ ...slot, type: slot.secondType }, form), index + 10)}` : first;
 }
 
-/** What else an operand may be: parts in braces, or a pair. */
+/** Other forms of an operand: parts in braces, or a pair. */
 function otherText(form: FormMatch, slot: OperandSlot, index: number): string | undefined {
   if (slot.vector === 'parts') return vector(form.row, 'b64', 2, 1);
   if (slot.second === undefined || slot.needsSecond) return undefined;
   return `${operandText(form, slot, index)}|${registerOf(form.row, typeOfSlot({ ...slot, type: slot.secondType }, form), 8)}`;
 }
 
-/** Instructions of a row with these words: with as few and as many operands as it takes, and with operands of other kinds. */
+/** Instructions of a row with these modifiers: with the fewest and the most operands, and with operands of other kinds. */
 export function refusedTexts(row: Row, words: readonly string[]): string[] {
   const form: FormMatch = { row, modifiers: modifiersOf(row, words) };
   const slots = row.operands.filter(({ onlyWith }) => onlyWith === undefined || form.modifiers[onlyWith] !== undefined);

@@ -1,15 +1,16 @@
-/** Refused forms of arithmetic and data movement are legal PTX: NVIDIA's assembler takes each, for one version and architecture at least. */
+/**
+ * Refused forms of arithmetic and data movement are legal PTX: NVIDIA's assembler accepts each for at least one version and architecture.
+ */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { refusedDataRows } from '../../src/ptx/table/refused/data.ts';
 import { need } from '../support/need.ts';
-import { declarations, refusedTexts } from './refused-data-forms.ts';
+import { declarations, refusedDataRows, refusedTexts } from './refused-data-forms.ts';
 import { refusedByAll, sampled, type Trial, testReasons } from './refused-judge.ts';
 
 const test = suite('ptx/refused-data');
 
 const trial: Trial = {
-  most: 60,
+  max: 60,
   textsOf: refusedTexts,
   functions: '',
   declarations,

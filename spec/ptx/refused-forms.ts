@@ -1,4 +1,4 @@
-/** How refused forms are written: operands of the kinds and numbers that the manual gives, whatever the table says of them. */
+/** The texts of refused forms: operands of the manual's kinds and numbers, independent of the table. */
 import { inOrderOf } from '../../src/ptx/check/modifier-order.ts';
 import type { OperandSlot, Row } from '../../src/ptx/model/row.ts';
 
@@ -11,7 +11,7 @@ export const declarations = ['pred', 'b16', 'b32', 'b64', 'b128', 'f32', 'f64']
 
 type Words = Readonly<Record<string, string | undefined>>;
 
-/** The words of a row by slot: an optional slot takes a word that is one of its own. */
+/** Modifiers by slot: an optional slot takes the next word if it has it. */
 function wordsBySlot({ slots }: Row, words: readonly string[]): Words {
   const left = [...words];
   return Object.fromEntries(slots.map((slot) => [slot.name, slot.words.includes(left[0] ?? '') ? left.shift() : undefined]));
@@ -98,7 +98,7 @@ function some(row: Row, slot: OperandSlot, type: string, by: Words, words: reado
   return coordinates(geometry, own);
 }
 
-/** Plain numbers, where the assembler wants them. */
+/** Plain numbers, if the assembler demands them. */
 const constants: Readonly<Record<string, string>> = {
   'wgmma x': '1',
   'wgmma y': '1',

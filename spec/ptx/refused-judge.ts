@@ -1,4 +1,4 @@
-/** How refused rows are judged: their forms by what NVIDIA's assembler says of them, the rows themselves by what they say. */
+/** Tests of refused rows: NVIDIA's assembler decides whether their forms are legal, and each row must have a reason and a remedy. */
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Row, refusalOf } from '../../src/ptx/model/row.ts';
@@ -8,29 +8,29 @@ import { wordsOf } from './forms.ts';
 /** Version, target, and the architecture that is assembled for. */
 export type Target = readonly [version: string, target: string, architecture: string];
 
-/** What differs from one group of rows to another. */
+/** The differences between groups of rows. */
 export interface Trial {
   /** Forms of a row that are tried. */
-  readonly most: number;
+  readonly max: number;
   /** The texts of a form. */
   readonly textsOf: (row: Row, words: readonly string[]) => string[];
   /** Declarations of functions, each a line, before the entry. */
   readonly functions: string;
-  /** What the body declares, before the forms. */
+  /** The declarations of the body, before the forms. */
   readonly declarations: string;
-  /** From where most is known to where some old forms still are. */
+  /** From the target with most forms to those that still have some old ones. */
   readonly targets: readonly [Target, ...Target[]];
 }
 
 /** `most` of the forms of a row, evenly, as texts. */
-export function sampled({ most, textsOf }: Trial, row: Row, which: 'legal' | 'excluded'): string[] {
+export function sampled({ max: most, textsOf }: Trial, row: Row, which: 'legal' | 'excluded'): string[] {
   const all = wordsOf(row, which);
   const step = Math.max(1, all.length / most);
   const picked = Array.from({ length: Math.min(most, all.length) }, (_, i) => all[Math.floor(i * step)]!);
   return picked.flatMap((words) => textsOf(row, words));
 }
 
-/** What the assembler says of forms, by form. The last line is a fault, so that no code is made. */
+/** The assembler's diagnostics by form. The last line is a deliberate fault, so that no code is generated. */
 export function faultsOf(trial: Trial, forms: readonly string[], [version, target, architecture]: Target): Map<string, string> {
   const { functions, declarations } = trial;
   const body = Number(version) < 8.3 ? declarations.replace(/\.reg \.b128[^;]*;/, '') : declarations;
@@ -42,19 +42,19 @@ export function faultsOf(trial: Trial, forms: readonly string[], [version, targe
   return new Map(forms.flatMap((form, i) => (faults.has(first + i) ? [[form, faults.get(first + i)!] as const] : [])));
 }
 
-/** Forms that the assembler takes for none of the targets, with what was said first. */
+/** Forms that the assembler rejects for every target, with the first diagnostic. */
 export function refusedByAll(trial: Trial, forms: readonly string[]): Map<string, string> {
   const [newest, ...others] = trial.targets;
-  const said = faultsOf(trial, forms, newest);
-  let left: readonly string[] = [...said.keys()];
+  const firstFaults = faultsOf(trial, forms, newest);
+  let left: readonly string[] = [...firstFaults.keys()];
   for (const target of others) {
     if (left.length === 0) break;
     left = [...faultsOf(trial, left, target).keys()];
   }
-  return new Map(left.map((form) => [form, said.get(form)!]));
+  return new Map(left.map((form) => [form, firstFaults.get(form)!]));
 }
 
-/** A refused row says why, and no more than that. */
+/** A refused row has a reason and a remedy, and nothing else. */
 export function testReasons(test: Test, rows: () => readonly Row[]): void {
   test('a refused row says why, what to do instead, and nothing of how it would be done', () => {
     for (const row of rows()) {

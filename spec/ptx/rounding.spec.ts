@@ -1,6 +1,6 @@
 /**
- * Directed rounding against exact integers: the result is the bound of the exact value among the floats. Operands are drawn where results
- * cancel, overflow, are subnormal, or lie as far apart as floats can.
+ * Directed rounding against exact integers: the result is the bound of the exact value among the floats. Operands are chosen so that
+ * results cancel, overflow, are subnormal, or lie as far apart as floats can.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -31,7 +31,7 @@ const formats: readonly Format[] = [
 
 const isNegative = ({ sign }: Format, bits: bigint): boolean => (bits & sign) !== 0n;
 
-/** A finite float in units; infinities count as what comes after the largest. */
+/** A finite float in units; infinities follow the largest float. */
 function inUnits(f: Format, bits: bigint): bigint {
   const value = unpackFloat(floatFormats[f.type], bits & (f.sign - 1n));
   const infinity = 1n << (BigInt((f.most + 2) / 2) + f.unit);
@@ -47,7 +47,7 @@ function operand(f: Format): bigint {
   return (draw(2) === 0 ? f.sign : 0n) | (BigInt(exponents[draw(4)]!) << f.mantissaBits) | mantissa;
 }
 
-/** Nearly what cancels a product, where that is finite. */
+/** A number that nearly cancels a product, if finite. */
 function against(f: Format, a: bigint, b: bigint): bigint {
   const product = fmaFloat(floatFormats[f.type], a, b, 0n) ^ f.sign;
   const isSmall = (product & (f.sign - 1n)) >> f.mantissaBits < BigInt(f.most);
@@ -61,7 +61,7 @@ function rowOf(f: Format): Row {
   return [a, b, draw(3) === 0 ? against(f, a, b) : operand(f)];
 }
 
-/** What is exact, in units times a divisor, and that divisor. */
+/** The exact value, in units times a divisor, and that divisor. */
 type Exact = (a: bigint, b: bigint, c: bigint, unit: bigint) => { readonly value: bigint; readonly divisor: bigint };
 const whole = (value: bigint) => ({ value, divisor: 1n });
 const forms: readonly (readonly [string, string, Exact])[] = [
@@ -72,7 +72,7 @@ const forms: readonly (readonly [string, string, Exact])[] = [
   ['div', 'a, b', (a, b, _, unit) => ({ value: (b < 0n ? -a : a) << unit, divisor: b < 0n ? -b : b })],
 ];
 
-/** What is too large for a float lies between the largest and infinity. */
+/** A value too large for a float is between the largest float and infinity. */
 function limited(f: Format, value: bigint, divisor: bigint): bigint {
   const most = inUnits(f, BigInt(f.most + 1) << f.mantissaBits) * divisor - 1n;
   return value > most ? most : value < -most ? -most : value;

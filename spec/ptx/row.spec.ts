@@ -1,4 +1,4 @@
-/** The notation of syntax lines: what a line says of its operands, and how many operands choose among rows. */
+/** The notation of syntax lines: operands, and the selection of rows by operand count. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type FormMatch, isMatch, matchForm, operandCounts, slotsOf } from '../../src/ptx/check/match.ts';
@@ -79,7 +79,7 @@ test('the number of operands chooses among rows that share words', () => {
 
 test('what is excluded may be that a word is missing', () => {
   const lone = matchForm('multimem', ['ld_reduce', 'add', 'f16'], 2);
-  assert.equal(lone && !isMatch(lone) && lone.apart, ['f16'], 'a lone half has less than 32 bits');
+  assert.equal(lone && !isMatch(lone) && lone.conflicting, ['f16'], 'a lone half has less than 32 bits');
   assert.ok(syntaxOf('multimem', 'ld_reduce.add.v2.f16', 2));
 });
 

@@ -1,13 +1,17 @@
-/** The worked cases of the instruction table, each through the whole road: PTX, metallib, CPU device. NaN equals NaN. */
+/**
+ * The worked cases of the instruction table, each through the whole road: PTX, metallib, CPU device. NaN equals NaN.
+ * `bun spec/ptx/rows.spec.ts min.f32 max` runs the cases of forms that begin so.
+ */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type FormMatch, isMatch, matchForm } from '../../src/ptx/check/match.ts';
+import type { FormMatch } from '../../src/ptx/check/match.ts';
 import { typeOfSlot } from '../../src/ptx/check/slots.ts';
 import type { AnyCase, Bits, OperandSlot, Row } from '../../src/ptx/model/row.ts';
 import { bitsOfType, isFloatType } from '../../src/ptx/model/types.ts';
 import { allRows } from '../../src/ptx/table/index.ts';
 import { type Instruction, type Kind, runInstruction } from '../support/one-instruction.ts';
 import { areSame } from '../support/same-float.ts';
+import { formOfCase, givenOperands } from './forms.ts';
 
 const test = suite('ptx/rows');
 
@@ -34,8 +38,7 @@ function cellsOf(slot: OperandSlot, name: string, form: FormMatch, value: Bits |
 
 function instructionOf(form: FormMatch, one: AnyCase): { instruction: Instruction; sources: Cell[]; results: Cell[] } {
   const [sources, results]: [Cell[], Cell[]] = [[], []];
-  const given = form.row.operands.filter((slot) => !slot.isOptional || one[slot.name] !== undefined);
-  const words = given.map((slot) => {
+  const words = givenOperands(form.row, one).map((slot) => {
     const second: OperandSlot = { ...slot, name: slot.second ?? '', type: slot.secondType };
     const each = slot.second === undefined ? [slot] : [slot, second];
     const all = each.map((part) => cellsOf(part, part.name, form, one[part.name] as Bits));
@@ -48,27 +51,41 @@ function instructionOf(form: FormMatch, one: AnyCase): { instruction: Instructio
 }
 
 function checkCase(row: Row, one: AnyCase): void {
-  const [opcode = '', ...modifiers] = one.form.split('.');
-  const form = matchForm(opcode, modifiers);
-  if (!form || !isMatch(form)) return assert.unreachable(`${one.form} is no form of the table`);
-  assert.is(form.row, row, `${one.form} is a form of ${form.row.syntax}`);
+  const form = formOfCase(row, one);
+  if (form?.row !== row) return fail(row, [form ? `is a form of ${form.row.syntax}` : 'is no form of the table']);
   const { instruction, sources, results } = instructionOf(form, one);
   const outcome = runInstruction(
     instruction,
     sources.map((cell) => [cell.bits]),
   );
-  if (outcome.kind === 'refused') return assert.unreachable(outcome.diagnostics.list.map((d) => d.message).join('; '));
-  const got = outcome.results.map((column, i) => {
-    const { type, bits } = results[i]!;
-    const value = mask(column[0]!, type);
-    return (isFloatType(type) && areSame(type, bits, value) ? bits : value).toString(16);
+  if (outcome.kind === 'refused')
+    return fail(
+      row,
+      outcome.diagnostics.list.map(({ code, message }) => `${code}: ${message}`),
+    );
+  const wrong = results.flatMap(({ name, type, bits }, i) => {
+    const value = mask(outcome.results[i]![0]!, type);
+    const isRight = value === bits || (isFloatType(type) && areSame(type, bits, value));
+    return isRight ? [] : [`${name} is 0x${value.toString(16)}, expected 0x${bits.toString(16)}`];
   });
-  assert.equal(
-    got,
-    results.map((cell) => cell.bits.toString(16)),
-  );
+  if (wrong.length > 0) fail(row, [...sources.map(({ name, bits }) => `${name} = 0x${bits.toString(16)}`), ...wrong]);
 }
 
-for (const row of allRows()) for (const one of row.cases()) test(`${one.form}: ${one.why}`, () => checkCase(row, one));
+/** Fails with the line of the row and what is wrong: the row as an object has a hundred lines. The name of the test has the form. */
+function fail({ syntax }: Row, lines: readonly string[]): never {
+  throw new assert.Assertion({
+    message: `row: ${syntax}`,
+    details: lines.join('\n'),
+    generated: true,
+    operator: 'case',
+    expects: '',
+    actual: '',
+  });
+}
+
+const words = process.argv.slice(2);
+const isWanted = ({ form }: AnyCase): boolean => words.length === 0 || words.some((word) => form.startsWith(word));
+
+for (const row of allRows()) for (const one of row.cases().filter(isWanted)) test(`${one.form}: ${one.why}`, () => checkCase(row, one));
 
 test.run();

@@ -13,9 +13,9 @@ interface Format {
   readonly exponentBits: number;
   readonly mantissaBits: number;
   readonly bias: number;
-  /** What a number of the format is not, by its bits without the sign: infinity and NaNs. */
+  /** Bit patterns without the sign that are no number: infinity and NaNs. */
   readonly isNone: (bits: number) => boolean;
-  /** What a NaN becomes. */
+  /** The result for NaN. */
   readonly nan: number;
 }
 
@@ -50,7 +50,7 @@ function nearest(format: Format, numbers: readonly number[], single: number): nu
 const asBits = (value: number): number => new Uint32Array(Float32Array.of(value).buffer)[0]!;
 const random = splitMix64(8n);
 
-/** Numbers of the format, the middles between them, what lies beside, and any floats. */
+/** Numbers of the format, midpoints, their neighbors, and arbitrary floats. */
 function singlesOf(format: Format, numbers: readonly number[]): number[] {
   const values = numbers.map((bits) => numberOf(format, bits));
   const middles = values.slice(1).map((value, i) => (value + values[i]!) / 2);

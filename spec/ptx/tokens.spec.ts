@@ -9,7 +9,7 @@ const test = suite('ptx/tokens');
 /** The kinds that are rules of the grammar too, by their one name. */
 const rules = ['word', 'integer', 'decimalFloat', 'hexFloat', 'string', 'dotWord'] as const;
 
-/** The rule that takes all of a text, by the grammar. */
+/** The grammar rule that matches a whole text. */
 const byGrammar = (text: string): string | undefined => rules.find((rule) => grammar().match(text, rule).succeeded());
 
 /** The same by the tokenizer: the kind of a text that is one token. */

@@ -1,11 +1,11 @@
-/** What the specs of the syntax share: parsing without ado, and trees without their places. */
+/** Helpers of the syntax specs: parsing, and trees without spans. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { type Module, type ParseOptions, parse } from '../../src/ptx/index.ts';
 
-/** A module and what was said of it, each as `CODE line:column message`. */
+/** A module and its diagnostics, each as `CODE line:column message`. */
 export interface Parsed {
   readonly module: Module;
   readonly said: readonly string[];

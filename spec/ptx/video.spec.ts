@@ -115,7 +115,7 @@ need(test, ['ptxas'], 'ptxas takes them all', async () => {
   assert.equal(taken, [true]);
 });
 
-/** Words that pick no part there is, or where none is picked. */
+/** Selectors of parts that do not exist, and selectors where none is allowed. */
 const faults = [
   'vadd2.s32.s32.s32 d, a.h4, b, c',
   'vadd4.s32.s32.s32 d, a.b8000, b, c',

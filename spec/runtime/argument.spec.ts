@@ -32,7 +32,7 @@ const good: [spec: string, argument: object][] = [
 for (const [spec, argument] of good) {
   test(spec, () => {
     const diagnostics = new Diagnostics();
-    assert.equal(parseArgument(spec, diagnostics), { spec, ...argument });
+    assert.equal(parseArgument(spec, diagnostics), { label: spec, ...argument });
     assert.is(diagnostics.list.length, 0);
   });
 }

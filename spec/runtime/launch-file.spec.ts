@@ -44,9 +44,9 @@ test('a file that uses everything of the schema', () => {
     sharedBytes: 64,
     constants: [{ name: 'table', path: 'case/table.npy' }],
     args: [
-      { spec: 'x: f32:4x2', name: 'x', kind: 'file', element: 'f32', shape: [4, 2], path: 'case/x.npy' },
+      { label: 'x: f32:4x2', name: 'x', kind: 'file', element: 'f32', shape: [4, 2], path: 'case/x.npy' },
       {
-        spec: 'y: f32:8',
+        label: 'y: f32:8',
         name: 'y',
         kind: 'buffer',
         element: 'f32',
@@ -54,13 +54,13 @@ test('a file that uses everything of the schema', () => {
         init: { kind: 'fill', value: 2.5 },
         expect: { path: 'case/y.npy', rtol: 1e-6, atol: 0, ulp: 2 },
       },
-      { spec: 'z: u64:1', name: 'z', kind: 'buffer', element: 'u64', shape: [1], init: { kind: 'rand', seed: 7n } },
-      { spec: 'w: u8:1', name: 'w', kind: 'buffer', element: 'u8', shape: [1], init: { kind: 'iota' } },
-      { spec: 'n: u64=0xffffffffffffffff', name: 'n', kind: 'scalar', element: 'u64', value: 2n ** 64n - 1n },
-      { spec: 'a: f32=-inf', name: 'a', kind: 'scalar', element: 'f32', value: Number.NEGATIVE_INFINITY },
-      { spec: 'b: f64=1e+300', name: 'b', kind: 'scalar', element: 'f64', value: 1e300 },
-      { spec: 'c: u64=1000000000000000', name: 'c', kind: 'scalar', element: 'u64', value: 10n ** 15n },
-      { spec: 's: bytes@/abs/params.bin', name: 's', kind: 'bytes', path: '/abs/params.bin' },
+      { label: 'z: u64:1', name: 'z', kind: 'buffer', element: 'u64', shape: [1], init: { kind: 'rand', seed: 7n } },
+      { label: 'w: u8:1', name: 'w', kind: 'buffer', element: 'u8', shape: [1], init: { kind: 'iota' } },
+      { label: 'n: u64=0xffffffffffffffff', name: 'n', kind: 'scalar', element: 'u64', value: 2n ** 64n - 1n },
+      { label: 'a: f32=-inf', name: 'a', kind: 'scalar', element: 'f32', value: Number.NEGATIVE_INFINITY },
+      { label: 'b: f64=1e+300', name: 'b', kind: 'scalar', element: 'f64', value: 1e300 },
+      { label: 'c: u64=1000000000000000', name: 'c', kind: 'scalar', element: 'u64', value: 10n ** 15n },
+      { label: 's: bytes@/abs/params.bin', name: 's', kind: 'bytes', path: '/abs/params.bin' },
     ],
   });
 });

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import {
-  type Argument,
+  type ArgumentSpec,
   checkOutput,
   decodeElements,
   type Io,
@@ -40,7 +40,7 @@ const runScale: FakeKernel = (request) => {
   return true;
 };
 
-const args = (...specs: string[]): Argument[] => specs.map((spec) => parseArgument(spec, new Diagnostics())!);
+const args = (...specs: string[]): ArgumentSpec[] => specs.map((spec) => parseArgument(spec, new Diagnostics())!);
 
 function run(
   plan: Partial<LaunchPlan>,
@@ -81,9 +81,9 @@ test('each repetition starts from the same buffers', () => {
   assert.is(outcome!.durationsMs.length, 3);
 });
 
-test('a launch without words is made up and says so', () => {
+test('a launch without arguments has defaults and lists them', () => {
   const { outcome, requests } = run({});
-  assert.equal(outcome!.plan.madeUp, [
+  assert.equal(outcome!.plan.defaults, [
     'x: f32:1024=iota',
     'y: f32:1024',
     'n: i32=1024',
@@ -100,7 +100,7 @@ test('a launch without words is made up and says so', () => {
   assert.is(decodeElements('f32', outcome!.outputs[1]!.bytes)[1023], 1023);
 });
 
-test('a made-up launch obeys the block that the kernel demands', () => {
+test('the default launch obeys the block that the kernel demands', () => {
   const strict = kernel('k', [scalar('s', 12, undefined), scalar('b', 1, 'u8')], { requiredThreads: [32, 4, 1] });
   const { requests, outcome } = run({}, { kernels: [strict], body: () => true });
   assert.equal(
@@ -112,29 +112,33 @@ test('a made-up launch obeys the block that the kernel demands', () => {
   );
   assert.equal(memoryOf(requests[0]!, 0), new Uint8Array(12));
   assert.equal(memoryOf(requests[0]!, 1), Uint8Array.from([255]));
-  assert.equal(outcome!.plan.madeUp.slice(0, 2), ['s: 12 zero bytes', 'b: u8=255']);
+  assert.equal(outcome!.plan.defaults.slice(0, 2), ['s: 12 zero bytes', 'b: u8=255']);
 });
 
 const four = ['f32:4', 'f32:4', 'i32=4', 'f32=1'];
 const replaced = (index: number, spec: string) => ({ args: args(...four.map((s, i) => (i === index ? spec : s))) });
 const bad: [why: string, plan: Partial<LaunchPlan>, message: RegExp][] = [
-  ['too few arguments', { args: args('f32:4') }, /^CM5011 kernel `scale` takes 4 arguments \(x, y, n, a\), and 1 was given$/],
+  [
+    'too few arguments',
+    { args: args('f32:4') },
+    /^CM5011 kernel `scale` takes 4 arguments \(`x`, `y`, `n`, `a`\), and 1 argument is given$/,
+  ],
   [
     'a scalar for a pointer',
     replaced(0, 'u64=4096'),
-    /^CM5012 parameter 0 `x` of `scale` is a pointer to f32, and argument `u64=4096` is a scalar u64$/,
+    /^CM5012 parameter 0 `x` of `scale` is a pointer to f32, but argument `u64=4096` is 8 bytes by value$/,
   ],
   [
     'a buffer for a scalar',
     replaced(2, 'f32:4'),
-    /^CM5012 parameter 2 `n` of `scale` is 4 bytes by value \(i32\), and argument `f32:4` is a buffer f32\[4\]$/,
+    /^CM5012 parameter 2 `n` of `scale` is 4 bytes by value \(i32\), but argument `f32:4` is a buffer$/,
   ],
-  ['a scalar of the wrong size', replaced(2, 'u64=4'), /^CM5013 parameter 2 `n` of `scale` holds 4 bytes, and argument `u64=4` has 8$/],
+  ['a scalar of the wrong size', replaced(2, 'u64=4'), /^CM5013 parameter 2 `n` of `scale` has 4 bytes, but argument `u64=4` has 8$/],
   ['a file that is not there', replaced(0, 'f32@x.npy'), /^CM5030 cannot read `x.npy`: no such file$/],
   ['an unknown kernel', { kernel: 'scala' }, /^CM5001 no kernel named `scala`$/],
-  ['too many threads', { block: [1024, 2, 1] }, /^CM5021 a block of 2048 threads is more than the 1024 that fake allows$/],
+  ['too many threads', { block: [1024, 2, 1] }, /^CM5021 a block of 2048 threads exceeds 1024, the limit of fake$/],
   ['too much shared memory', { sharedBytes: 40000 }, /^CM5022 40000 bytes/],
-  ['an unknown symbol', { constants: [{ name: 'table', path: 't.npy' }] }, /^CM5023 the module has no symbol `table` that can be written$/],
+  ['an unknown symbol', { constants: [{ name: 'table', path: 't.npy' }] }, /^CM5023 the module has no writable symbol `table`$/],
 ];
 for (const [why, plan, message] of bad) {
   test(`refused: ${why}`, () => {
@@ -147,7 +151,7 @@ for (const [why, plan, message] of bad) {
 
 test('one of several kernels must be chosen', () => {
   const two = [kernel('a', []), kernel('b', [])];
-  assert.match(run({}, { kernels: two }).messages[0]!, /^CM5002 the module holds 2 kernels and none was chosen: `a`, `b`$/);
+  assert.match(run({}, { kernels: two }).messages[0]!, /^CM5002 the module contains 2 kernels: `a`, `b`$/);
   assert.is(run({ kernel: 'b' }, { kernels: two, body: () => true }).outcome?.plan.kernel, 'b');
 });
 
@@ -158,7 +162,7 @@ test('the block that .reqntid demands and the threads that .maxntid allows', () 
 
 test('an integer for a float parameter is passed as its bits, with a warning', () => {
   const { outcome, messages } = run(replaced(3, 'i32=1'));
-  assert.match(messages[0]!, /^CM5014 parameter 3 `a` of `scale` is f32, and argument `i32=1` is i32/);
+  assert.match(messages[0]!, /^CM5014 parameter 3 `a` of `scale` is f32, but argument `i32=1` is i32/);
   assert.ok(outcome);
 });
 
@@ -169,11 +173,11 @@ test('files give buffers their shape', () => {
   assert.equal(run(replaced(0, 'f32@x.bin'), { io }).outcome!.outputs[0]!.shape, [2]);
   assert.match(
     run(replaced(0, 'i32@x.npy'), { io }).messages[0]!,
-    /^CM5033 `x.npy` holds numpy's <f4 of shape \(2, 1\), and <i4 for i32 was expected$/,
+    /^CM5033 `x.npy` holds numpy's <f4 of shape \(2, 1\), but <i4 for i32 was expected$/,
   );
   assert.match(
     run(replaced(0, 'f32@y.bin'), { io: files({ 'y.bin': new Uint8Array(6) }) }).messages[0]!,
-    /^CM5033 `y.bin` holds 6 bytes, and a positive multiple of 4 bytes/,
+    /^CM5033 `y.bin` holds 6 bytes, but a positive multiple of 4 bytes/,
   );
 });
 

@@ -6,14 +6,14 @@ export interface AirCall {
   readonly name: string;
   /** LLVM's type of the result, `float` or `<2 x i32>`. */
   readonly result: string;
-  /** Operands: a type with what each thread takes, one behind the other as in memory, or a constant that is the same for all. */
+  /** Operands: a type with the values of each thread, consecutive as in memory, or a constant for all threads. */
   readonly operands: readonly (readonly [type: string, values: ArrayBufferView | string])[];
   readonly threads: number;
   /** Bytes from one result to the next; an i1 is stored as an i32. */
   readonly stride: number;
 }
 
-/** What each thread got, as bytes one behind the other. */
+/** The results of the threads as consecutive bytes. */
 export function callEach({ name, result, operands, threads, stride }: AirCall): Uint8Array {
   const given = operands.flatMap(([type, values], i) => (typeof values === 'string' ? [] : [{ type, values, i }]));
   const pointer = (type: string): AirParam => ({ type: `${type} addrspace(1)*`, kind: 'air.buffer' });

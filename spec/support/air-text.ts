@@ -1,4 +1,4 @@
-/** Kernels as AIR text, as others' compilers write them, made into metallibs by LLVM and our container. */
+/** Kernels as AIR text in the form of other compilers, built into metallibs by LLVM and our container. */
 import { targets } from '../../src/air/index.ts';
 import { type LibraryFunction, writeMetallib } from '../../src/metallib/index.ts';
 import { assembled, scratch } from './llvm.ts';
@@ -18,7 +18,7 @@ export interface AirParam {
 
 export const buffer: AirParam = { type: 'i32 addrspace(1)*', kind: 'air.buffer' };
 
-/** A module with the kernel `k`: parameters are `%0` and so on, the body starts at the block `entry`; `more` stands around it. */
+/** A module with the kernel `k`: parameters are `%0` and so on, the body starts at the block `entry`; `more` is the rest of the module. */
 export function airModule(params: readonly AirParam[], body: string, more = ''): string {
   const types = params.map(({ type }) => type).join(', ');
   // Threadgroup arguments are numbered by themselves.

@@ -579,7 +579,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     assert.instance(error, CumetalError);
     const { name, message, diagnostics, cuda } = error as ResourceError;
     assert.equal([name, diagnostics.length, cuda.number], ['ResourceError', 1, 2]);
-    assert.is(message, 'the device has no 4398046511104 bytes left for a buffer [CM6012]');
+    assert.is(message, 'the device cannot allocate 4398046511104 bytes for a buffer [CM6012]');
     device.close();
     candidate.check?.();
   });

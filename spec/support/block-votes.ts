@@ -3,6 +3,7 @@
  * of the manual (PTX ISA 9.0, 9.7.13.1): `popc` counts the threads for which the predicate holds, `and` and `or` tell whether
  * it holds for all or for any of those that wait, which those that have exited do not.
  */
+import { randomWords } from './lcg.ts';
 
 /** A launch of one grid, and the words of each thread afterwards: `undefined` where it stores none. */
 export interface BlockVote {
@@ -21,10 +22,10 @@ const count = (list: readonly boolean[]): number => list.filter(Boolean).length;
 
 /** Words of which each bit is set in about half, and some of which are 0. */
 export function inputWords(length: number, seed = 1): Uint32Array {
-  let state = seed;
+  const next = randomWords(seed);
   return Uint32Array.from({ length }, () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state >>> 29 === 0 ? 0 : Math.imul(state ^ (state >>> 13), 0x9e3779b1) >>> 0;
+    const word = next();
+    return word >>> 29 === 0 ? 0 : Math.imul(word ^ (word >>> 13), 0x9e3779b1) >>> 0;
   });
 }
 

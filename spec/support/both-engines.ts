@@ -47,7 +47,7 @@ export function ranOn(
   const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) }, { engine, ...(lanes === undefined ? {} : { lanes }) });
   const shape = { grid: [blocks, 1, 1], block: typeof threads === 'number' ? ([threads, 1, 1] as const) : threads } as const;
   const request = { kernel: kernel.name, ...shape, dynamicSharedBytes: 0, args: [{ kind: 'buffer', buffer }], timeoutMs: 20_000 } as const;
-  launchKernel(memory, { limits: cpuInfo.limits, ownMemory: 0 }, loaded, request, diagnostics);
+  launchKernel(memory, { info: cpuInfo, ownMemory: 0 }, loaded, request, diagnostics);
   const compiled = loaded.compiled(shape.block);
-  return { bytes: bytes(), said: diagnostics.list.map(({ message }) => message), lanes: compiled.lanes, alone: compiled.alone };
+  return { bytes: bytes(), said: diagnostics.list.map(({ message }) => message), lanes: compiled.lanes, alone: compiled.scalarReason };
 }

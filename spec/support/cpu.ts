@@ -61,7 +61,7 @@ export function tryOnCpu(kernel: Kernel, args: readonly Uint8Array[], shape: Sha
     ...shape.watch,
   } as const;
   const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) }, engine);
-  const result = launchKernel(memory, { limits: cpuInfo.limits, ownMemory: 0 }, loaded, request, diagnostics);
+  const result = launchKernel(memory, { info: cpuInfo, ownMemory: 0 }, loaded, request, diagnostics);
   const buffers = launchArgs.flatMap((arg) => (arg.kind === 'buffer' ? [arg.buffer.read()] : []));
   return { buffers, diagnostics, ended: result !== undefined };
 }

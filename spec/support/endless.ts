@@ -24,7 +24,7 @@ export async function startEndless(
   const bound = (): bigint => 0n;
   const args = kernel.reflection.params.map((param) => ({ kind: 'bytes', bytes: new Uint8Array(param.size) }) as const);
   const request = { kernel: name, grid: [4, 1, 1], block: [1, 1, 1], dynamicSharedBytes: 0, timeoutMs, args } as const;
-  const surroundings = { limits: cpuInfo.limits, ownMemory: 0, threads: 2, bound };
+  const surroundings = { info: cpuInfo, ownMemory: 0, threads: 2, bound };
   const result = await startKernel(memory, surroundings, endless(kernel), request, diagnostics).done;
   const isGivenBack = (): boolean => {
     const after = memory.take(1 << 20)!;
@@ -42,5 +42,5 @@ function endless(kernel: LoadedKernel): LoadedKernel {
   code.at('br', 0);
   code.end();
   const compiled = { ...kernel.compiled([1, 1, 1]), wasm: new WebAssembly.Module(module.finish() as BufferSource) };
-  return Object.create(kernel, { compiled: { value: () => compiled } }) as LoadedKernel;
+  return { ...kernel, compiled: () => compiled };
 }

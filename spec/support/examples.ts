@@ -7,7 +7,7 @@ import { SourceFile } from '../../src/base/source.ts';
 import { type Compiled, compile } from '../../src/compile/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
 import { type ReadLibrary, readMetallib } from '../../src/metallib/index.ts';
-import { type Argument, type Io, type LaunchFile, type LaunchOutcome, launch, readLaunchFile } from '../../src/runtime/index.ts';
+import { type ArgumentSpec, type Io, type LaunchFile, type LaunchOutcome, launch, readLaunchFile } from '../../src/runtime/index.ts';
 
 export const root = join(import.meta.dirname, '../..');
 export const examplesFolder = join(root, 'examples');
@@ -59,7 +59,7 @@ export const diskIo: Io = {
 
 /** A launch whose outputs start as `value` where they would start as zeros, so that what is left unwritten is seen. */
 export function poisoned(file: LaunchFile, value: number): LaunchFile {
-  const poison = (arg: Argument): Argument =>
+  const poison = (arg: ArgumentSpec): ArgumentSpec =>
     arg.kind === 'buffer' && arg.expect && arg.init.kind === 'zeros' ? { ...arg, init: { kind: 'fill', value } } : arg;
   return { ...file, args: file.args!.map(poison) };
 }

@@ -1,6 +1,7 @@
 /** A device for specs of the runtime and the CLI: memory is real, kernels are functions in TypeScript. */
 import type { Diagnostics } from '../../src/base/diagnostic.ts';
-import type { Device, DeviceBuffer, DeviceModule, LaunchRequest } from '../../src/device/device.ts';
+import type { Device, DeviceBuffer, DeviceInfo, DeviceModule, LaunchRequest } from '../../src/device/device.ts';
+import { validateLaunch } from '../../src/device/validate-launch.ts';
 import type { Kernel, Parameter } from '../../src/runtime/index.ts';
 
 export interface FakeBuffer extends DeviceBuffer {
@@ -45,17 +46,20 @@ export function fakeDevice(
   run: FakeKernel,
 ): { device: Device; module: DeviceModule; requests: LaunchRequest[] } {
   const requests: LaunchRequest[] = [];
+  const limits = { maxThreadsPerThreadgroup: 1024, maxThreadgroupBytes: 32768, maxBufferBytes: 2 ** 30, simdWidth: 32 };
+  const info: DeviceInfo = { kind: 'cpu', name: 'fake', limits };
   const module: DeviceModule = {
     kernels,
     symbols: [],
     launch(request, diagnostics) {
+      const kernel = kernels.find(({ name }) => name === request.kernel)!;
+      if (!validateLaunch({ info }, kernel, request, diagnostics)) return undefined;
       requests.push(request);
       return run(request, diagnostics) ? { durationMs: 1.5 } : undefined;
     },
   };
-  const limits = { maxThreadsPerThreadgroup: 1024, maxThreadgroupBytes: 32768, maxBufferBytes: 2 ** 30, simdWidth: 32 };
   const device: Device = {
-    info: { kind: 'cpu', name: 'fake', limits },
+    info,
     allocate: fakeBuffer,
     load: () => module,
     close: () => {},

@@ -15,7 +15,7 @@ export function scratch(): (name: string, bytes: Uint8Array) => string {
   };
 }
 
-/** What a tool prints; throws with its complaint where it fails. */
+/** The output of a tool; throws its error message if it fails. */
 export function tool(name: string, args: readonly string[]): Buffer {
   const { status, stdout, stderr, error } = spawnSync(name, args, { maxBuffer: 2 ** 26 });
   if (error) throw error;
@@ -36,7 +36,7 @@ export function accepts(path: string): void {
   tool('opt-14', ['-passes=verify', '-disable-output', path]);
 }
 
-/** LLVM's verifier over a text; it knows no processor `air64`, and takes the triple for nothing else than text. */
+/** LLVM's verifier on a text; it does not know the processor `air64` and ignores the triple. */
 export function verifiedText(file: ReturnType<typeof scratch>, name: string, text: string): void {
   const triple = /target triple = "air64\w*-/;
   if (!triple.test(text)) throw new Error(`${name} is not for air64`);

@@ -3,9 +3,9 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
 import { cpuInfo } from '../../src/device/cpu/index.ts';
-import { runHere } from '../../src/device/cpu/launch/launch-blocking.ts';
+import { runBlocking } from '../../src/device/cpu/launch/launch-blocking.ts';
 import { loadLibrary } from '../../src/device/cpu/launch/library.ts';
-import { prepare } from '../../src/device/cpu/launch/prepare.ts';
+import { prepareLaunch } from '../../src/device/cpu/launch/prepare.ts';
 import { newMemory } from '../../src/device/cpu/memory.ts';
 import { newAllocations } from '../../src/device/cpu/observe/allocations.ts';
 import { type DeviceBuffer, type Dim3, type LaunchArgument, type SanitizeKind, sanitizeKinds } from '../../src/device/device.ts';
@@ -87,19 +87,19 @@ export function look(
   });
   const sanitize = { kinds: new Set(kinds), source };
   const request = { kernel: kernel.reflection.name, grid, block, dynamicSharedBytes: shared, args: given, timeoutMs: 20_000, sanitize };
-  const prepared = prepare(memory, { limits: cpuInfo.limits, ownMemory: 0, allocations, isExact }, kernel, request, diagnostics);
+  const preparation = prepareLaunch(memory, { info: cpuInfo, ownMemory: 0, allocations, isPrecise: isExact }, kernel, request, diagnostics);
+  const prepared = 'launch' in preparation ? preparation.launch : undefined;
   let isGivenUp = false;
-  if (prepared && 'work' in prepared) {
-    const { quick } = prepared;
-    const giveUp = (to: Diagnostics) => {
+  if (prepared) {
+    const fallBack = (to: Diagnostics) => {
       isGivenUp = true;
-      return quick!.giveUp(to);
+      return prepared.fallBack!(to);
     };
-    runHere({ ...prepared, quick: quick && { ...quick, giveUp } }, diagnostics);
+    runBlocking({ ...prepared, fallBack: prepared.fallBack && fallBack }, diagnostics);
   }
   const said = diagnostics.list.map(({ code, message, notes, labels }) =>
     [code, message, ...notes, ...labels.map(({ text }) => text ?? '')].join('\n'),
   );
-  const isQuick = prepared !== undefined && 'quick' in prepared && prepared.quick !== undefined;
+  const isQuick = prepared?.fallBack !== undefined;
   return { said, buffers: buffers.map((buffer) => buffer.read()), isQuick, isGivenUp };
 }

@@ -1,5 +1,6 @@
 /** Matrices of 8 by 8 in specs: numbers, how a warp holds them, and their product in exact arithmetic. */
 import { convertFloat, floatFormats, fmaFloat } from '../../src/base/float-exact.ts';
+import { randomWords } from './lcg.ts';
 
 export type Element = 'f32' | 'f16' | 'bf16';
 export const bytes = { f32: 4, f16: 2, bf16: 2 } as const;
@@ -24,11 +25,7 @@ export function numbers(element: Element, seed: number): bigint[] {
     f16: { exponentBits: 5, mantissaBits: 10 },
     bf16: { exponentBits: 8, mantissaBits: 7 },
   }[element];
-  let state = seed;
-  const random = (): number => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state;
-  };
+  const random = randomWords(seed);
   const bias = 2 ** (exponentBits - 1) - 1;
   return Array.from({ length: 64 }, () => {
     const [sign, fraction, exponent] = [random() >>> 31, random() >>> (32 - mantissaBits), bias - 3 + ((random() >>> 8) % 6)];

@@ -12,7 +12,7 @@ const unloved = [0, 1, 2, 7, 0x7f, 0xff, 0xffff, 0x10000, 0x7fffffff, 0x80000000
 
 type Change = (bytes: Uint8Array, random: Random) => Uint8Array;
 
-/** Copies a piece of the bytes, or takes it out. */
+/** Duplicates or removes a range of bytes. */
 function spliced(bytes: Uint8Array, random: Random): Uint8Array {
   const [from, to] = [below(random, bytes.length), below(random, bytes.length)];
   const size = below(random, 64);
@@ -44,7 +44,7 @@ const changes: readonly Change[] = [
   (bytes, random) => bytes.slice(0, below(random, bytes.length + 1)),
 ];
 
-/** A damaged copy of a library. Nine times in ten its header says the size that it then has, so that reading goes on. */
+/** A damaged copy of a library. In nine of ten copies the header has the new size, so that reading continues. */
 export function mutatedLibrary(bytes: Uint8Array, random: Random): Uint8Array {
   let made = bytes.slice();
   for (let left = 1 + below(random, 3); left > 0 && made.length > 0; left--) made = pick(random, changes)(made, random).slice();
@@ -60,7 +60,7 @@ export function mutatedModule(bytes: Uint8Array, random: Random): Uint8Array {
   return encoded(blocks);
 }
 
-/** A block whose items can be changed. */
+/** A block with mutable items. */
 export type Tree = Omit<RawBlock, 'items'> & { items: (Item | Tree)[] };
 export type Item = Omit<RawRecord, 'ops' | 'code' | 'blob'> & { ops: (number | bigint)[]; code: number; blob: Uint8Array | undefined };
 

@@ -15,13 +15,13 @@ type Random = () => number;
 
 export interface Mutant {
   readonly text: string;
-  /** What was done to it. */
+  /** The mutation. */
   readonly kind: string;
   /** The line as it reads now, for reports. */
   readonly line: string;
 }
 
-/** Changes one line; nothing where the line has no such word. */
+/** Changes one line; undefined if the line has no such word. */
 type Change = (line: string, random: Random) => string | undefined;
 
 const pick = <T>(list: readonly T[], random: Random): T | undefined => list[Math.floor(random() * list.length)];
@@ -179,7 +179,7 @@ export const changes: Readonly<Record<string, Change>> = {
     ),
   ),
   'modifier of another': onInstruction((line, random) => replaceOne(line, /(?<=\.)[a-z]\w+/g, random, () => pick(modifiers, random))),
-  // The assembler takes `.sync` and `.uni` any number of times, which is no PTX by its manual.
+  // The assembler accepts repeated `.sync` and `.uni`, which the manual does not allow.
   'modifier repeated': onInstruction((line, random) => replaceOne(line, /\.(?!sync|uni)[a-z]\w+/g, random, (was) => was + was)),
   'percent lost': onInstruction((line, random) => replaceOne(line, /%(?=[a-z])/g, random, () => '')),
   'other case': onInstruction((line, random) => replaceOne(line, /(?<=[.%\s])[a-z]+/g, random, (was) => was.toUpperCase())),
@@ -205,7 +205,7 @@ export const changes: Readonly<Record<string, Change>> = {
   'label for a value': onInstruction((line, random) => replaceOne(line, /(?<=, )%(r|rd|f)\d+(?=[;,])/g, random, () => '$L__BB0_1')),
 };
 
-/** One mutant of a text by its number; nothing where the change found no place. */
+/** A mutant of a text by number; undefined if the mutation does not apply. */
 export function mutate(text: string, kind: string, seed: number): Mutant | undefined {
   const next = random(seed);
   const lines = text.split('\n');

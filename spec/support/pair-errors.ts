@@ -1,4 +1,4 @@
-/** How far a double is from an exact result, in exact arithmetic, and operands that try what pairs of floats can hold. */
+/** The error of a double against an exact result, in exact arithmetic, and operands at the limits of pairs of floats. */
 import { floatFormats, unpackFloat } from '../../src/base/float-exact.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 
@@ -53,7 +53,7 @@ export function inUnits(x: Exact, y: Exact): number {
   return b === 0n ? (a === 0n ? 0 : Number.POSITIVE_INFINITY) : Number((a << 68n) / b) / 2 ** 20;
 }
 
-/** Half of the least double: what is lost where a result is subnormal. */
+/** Half of the smallest double: the error of a subnormal result. */
 export const halfLeast: Exact = { over: 1n, under: 1n, power: -1075 };
 
 export interface Draw {

@@ -10,7 +10,7 @@ import { type Draw, heldDouble } from './pair-errors.ts';
 export type Row = readonly bigint[];
 export const sign = 1n << 63n;
 
-/** What instructions make of %d1 to %d3 in %d4, a thread for each row; %rd0 is the thread's number. */
+/** The results of instructions on %d1 to %d3 in %d4, a thread per row; %rd0 is the thread index. */
 export function results(body: string, rows: readonly Row[], fp64: Fp64Mode = 'emulate'): bigint[] {
   const text = `.version 8.0
 .target sm_90
@@ -44,7 +44,7 @@ export const shown = (row: Row): string => row.map(f64Value).join(', ');
 export const isNone = (bits: bigint): boolean => Number.isNaN(f64Value(bits));
 export const isNumber = (bits: bigint): boolean => Number.isFinite(f64Value(bits));
 
-/** Bit for bit, all NaNs being one. */
+/** Bit by bit, with all NaNs equal. */
 export function assertExact(body: string, rows: readonly Row[], wanted: (...row: bigint[]) => bigint): void {
   const wrong = results(body, rows).flatMap((got, i) => {
     const want = wanted(...rows[i]!);
@@ -53,7 +53,7 @@ export function assertExact(body: string, rows: readonly Row[], wanted: (...row:
   assert.equal(wrong.slice(0, 5), [], `${wrong.length} of ${rows.length}`);
 }
 
-/** Rows whose sizes meet: close, far, cancelling to the last places. */
+/** Rows with related exponents: close, far, and cancelling to the last places. */
 export function rowsOf(draw: Draw, count: number, one: (power: number) => bigint): Row[] {
   const { below, of } = draw;
   return Array.from({ length: count }, () => {
@@ -67,7 +67,7 @@ export function rowsOf(draw: Draw, count: number, one: (power: number) => bigint
   });
 }
 
-/** A held number with nothing below the pair's places, whatever is carried. */
+/** A number without bits below the pair's precision, with any carry. */
 export const held =
   (draw: Draw) =>
   (power: number): bigint =>

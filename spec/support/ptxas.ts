@@ -1,9 +1,9 @@
-/** NVIDIA's assembler as a checker: what it says of a text, line by line. */
+/** NVIDIA's assembler as a checker: its diagnostics by line. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The first thing ptxas says of each line; the assembler goes on after most faults, but not after a syntax error. */
+/** The first diagnostic of each line; the assembler continues after most faults, but not after a syntax error. */
 export function ptxasFaults(text: string, architecture = 'sm_90'): Map<number, string> {
   const folder = mkdtempSync(join(tmpdir(), 'cumetal-'));
   try {
@@ -19,7 +19,7 @@ export function ptxasFaults(text: string, architecture = 'sm_90'): Map<number, s
   }
 }
 
-/** Which of many texts the assembler takes, each for the architecture of its own `.target`; several run at a time. */
+/** The texts that the assembler accepts, each for the architecture of its own `.target`; several processes run at a time. */
 export async function ptxasTakes(texts: readonly string[], architecture = 'sm_90'): Promise<boolean[]> {
   const folder = mkdtempSync(join(tmpdir(), 'cumetal-'));
   const taken: boolean[] = [];

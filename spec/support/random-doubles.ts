@@ -17,7 +17,7 @@ export function randomDoubles(draw: Draw): string {
       () => `setp.${of(['lt', 'le', 'eq', 'neu', 'gt', 'num'])}.f64 %p1, ${any()}, ${value()};`,
       () => `and.b64 %rd6, %rd0, ${1 + below(3)}; setp.eq.u64 %p1, %rd6, 0;`,
     ])();
-  // Factors are at most 2^12, so that products and what is added to them stay far below 2^46.
+  // Factors are at most 2^12, so that products and addends stay far below 2^46.
   const limited = (d: string, s: string): string => `max.f64 ${d}, ${s}, 0dC0B0000000000000; min.f64 ${d}, ${d}, 0d40B0000000000000;`;
   const factors = (): string => `${limited('%d6', any())} ${limited('%d7', any())}`;
   const simple = [

@@ -1,6 +1,6 @@
 /**
- * Functions of LLVM made at random, `i64 @f(i64, i64)`: integers of odd widths, vectors, structs, memory and branches, without
- * anything that is poison or undefined, so that every implementation gives the same.
+ * Random LLVM functions, `i64 @f(i64, i64)`: integers of odd widths, vectors, structs, memory and branches, without poison or undefined
+ * values, so that every implementation gives the same result.
  */
 
 /** Numbers from 0 to below n, the same for the same seed. Source: Marsaglia, "Xorshift RNGs". */
@@ -31,7 +31,7 @@ const splat = (type: string, value: number | string): string => {
   return type === element ? String(value) : `<${Array(count).fill(`${element} ${value}`).join(', ')}>`;
 };
 
-/** The text of a function, with what it declares in front. */
+/** The text of a function with its declarations. */
 export function randomFunction(seed: number, steps = 60): string {
   const pick = generator(seed);
   const one = <T>(list: readonly T[]): T => list[pick(list.length)]!;
@@ -209,7 +209,7 @@ export function randomFunction(seed: number, steps = 60): string {
     },
   ];
   for (let i = 0; i < steps; i++) one(rows)();
-  // What all values leave: a NaN counts as one, whatever its bits.
+  // A hash of all values: all NaNs are equal.
   let sum = 'i64 0'.slice(4);
   const mix = (value: string): void => {
     const turned = put('hash', `mul i64 ${sum}, 6364136223846793005`);

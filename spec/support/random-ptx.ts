@@ -1,12 +1,12 @@
 /**
- * PTX programs made at random, for which a GPU is asked what they give: the scalar forms that the H200 judged one by one, now
- * composed, with guards, divergent branches and loops, functions, local and shared memory, and what warps and blocks do
- * together. A program is defined by its number. Two devices may give different NaNs, so each one becomes the canonical one at once.
- * The GPU's compiler must not optimise: it contracts products and sums, and in one program of some hundred it is at fault.
+ * Random PTX programs, whose results a GPU determines: the scalar forms of the H200 recordings, composed with guards, divergent branches
+ * and loops, functions, local and shared memory, and warp and block collectives. A program is determined by its number. Two devices may
+ * produce different NaNs, so each NaN is made canonical at once. The GPU's compiler must not optimize: it contracts products and sums, and
+ * miscompiles about one program in a hundred.
  */
 import { splitMix64 } from '../../src/runtime/rand.ts';
 
-/** A scalar form as `fixtures/h200/scalar.json` has it: `add.s16 d, a, b`, and the registers it takes and gives. */
+/** A scalar form of `fixtures/h200/scalar.json`: `add.s16 d, a, b`, with its source and destination registers. */
 export interface ScalarForm {
   readonly ptx: string;
   readonly form: string;
@@ -30,19 +30,19 @@ export function isExactForm({ ptx, form }: ScalarForm): boolean {
   if (/approx|div\.full|tanh|[ex]2\./.test(ptx)) return false;
   // Came after the programs were recorded, which choose among all forms.
   if (/tf32/.test(ptx)) return false;
-  // Pairs would need their NaNs told apart by halves.
+  // Packed pairs would need a NaN test for each half.
   if (/f16x2/.test(ptx) && !/^set/.test(ptx)) return false;
   // Some have more registers than operands.
   return form.includes(' ') && !/(?<![.\w])[h-z](?!\w)/.test(form);
 }
 
 /**
- * Whether the GPU leaves the register alone where the guard of an instruction fails, as the manual says (9.3). The driver's compiler,
- * version 13.0, makes several instructions of the others and leaves the guard out of the last.
+ * Whether the GPU leaves the register unchanged if the guard of an instruction is false, as the manual says (9.3). The driver's compiler,
+ * version 13.0, splits other instructions into several and omits the guard of the last one.
  */
 const isGuardable = ({ ptx }: ScalarForm): boolean => !/^(set\.|testp|v(add|sub)4)/.test(ptx);
 
-/** The float type of a result, where it is one that may be a NaN. */
+/** The float type of a result that may be a NaN. */
 function floatOf({ ptx, result }: ScalarForm): 'f16' | 'bf16' | 'f32' | 'f64' | undefined {
   if (result === 'pred' || /^(setp|set|testp|slct|sad|selp)\b/.test(ptx)) return undefined;
   const words = ptx.split('.').slice(1);
@@ -54,7 +54,7 @@ function floatOf({ ptx, result }: ScalarForm): 'f16' | 'bf16' | 'f32' | 'f64' | 
 const nans = { f16: '0x7fff', bf16: '0x7fff', f32: '0x7fffffff', f64: '0x7fffffffffffffff' } as const;
 const registerOf = { f16: 'b16', bf16: 'b16', f32: 'b32', f64: 'b64' } as const;
 
-/** The words that all programs read: small numbers, powers of two and what lies beside them, floats at their borders, and any bits. */
+/** The input of all programs: small numbers, powers of two and their neighbors, floats at borders, and random bits. */
 export function randomInput(): Uint32Array {
   const draw = splitMix64(2026n);
   const floats = [
@@ -80,7 +80,7 @@ class Maker {
   readonly #lines: string[] = [];
   readonly #functions: string[] = [];
   #labels = 0;
-  /** In a function the threads of a block may not come to a place together. */
+  /** Inside a function the threads of a block may diverge, so that there are no barriers. */
   #depth = 0;
 
   constructor(seed: number, forms: readonly ScalarForm[]) {
@@ -213,7 +213,7 @@ class Maker {
     }
   }
 
-  /** Each thread goes round as often as a register says, four times at most; one counter for each depth. */
+  /** Each thread iterates as often as a register says, four times at most; there is one counter per depth. */
   #loop(): void {
     const [top, end] = [this.#label(), this.#label()];
     const counter = `%c${this.#depth}`;
@@ -238,7 +238,7 @@ class Maker {
     this.#emit('shl.b32 %m, %me, 2; mov.u32 %s, sh; add.u32 %m, %m, %s;', `st.shared.b32 [%m], ${this.#any('b32')};`);
   }
 
-  /** An address in shared, local or global memory, as predicates choose; what is written is shared or local memory of the thread's own. */
+  /** An address in shared, local or global memory, selected by predicates; stores go to the thread's own shared or local memory. */
   #genericMemory(): void {
     this.#cell();
     this.#emit(`st.local.b32 [lo+${4 * this.#pick(16)}], ${this.#any('b32')};`);
@@ -269,7 +269,7 @@ class Maker {
     this.#emit(ways[this.#pick(ways.length)]!, `ld.acquire.cta.shared.b32 ${this.#any('b32')}, [%m];`);
   }
 
-  /** What all threads of the block make of a predicate. */
+  /** A reduction of a predicate over all threads of the block. */
   #blockVote(): void {
     const c = `${this.#pick(2) ? '!' : ''}${this.#any('pred')}`;
     const op = ['and', 'or'][this.#pick(2)];

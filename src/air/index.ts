@@ -1,10 +1,11 @@
 /**
- * AIR: LLVM by Apple's conventions, in both directions. Knows the kernel ABI, the `air.*` functions, kernel metadata, what each
- * target can say, and what drivers reject. Knows neither PTX nor the container. Start at `emit/index.ts` (IR to AIR) and `raise/index.ts`
- * (AIR to IR); the tables are `inputs.ts`, `intrinsics.ts` and `targets.ts`.
+ * AIR: LLVM in Apple's conventions, in both directions. Knows the kernel ABI, the `air.*` functions, kernel metadata, the features of each
+ * target, and what drivers reject. Knows neither PTX nor the container. Start at `emit/index.ts` (IR to AIR) and `raise/index.ts` (AIR to
+ * IR); the tables are `inputs.ts`, `intrinsics.ts` and `targets.ts`.
  */
 export * from './abi.ts';
 export { emitKernel } from './emit/index.ts';
+export { legalPasses } from './emit/legalize.ts';
 export { intrinsicOf } from './intrinsics.ts';
 export { emulatedDoubles, keepExactDoubles } from './legalize/emulate-f64.ts';
 export { computedDoubles } from './legalize/soft-f64.ts';

@@ -1,21 +1,21 @@
 /**
- * Kernel inputs that are not buffers: the one table from which emission, raising and validation take them. In AIR a thread's
- * position is a function parameter that the kernel metadata names, never a call.
+ * Kernel inputs other than buffers: the single table for emission, raising and validation. In AIR a thread's position is a function
+ * parameter that the kernel metadata names, never a call.
  */
 import type { Builder, Sreg, Value } from '../ir/index.ts';
 
 export interface KernelInput {
   /** Metadata name without `air.`. */
   readonly name: string;
-  /** What the parameter is called in `air.arg_name`. */
+  /** The name of the parameter in `air.arg_name`. */
   readonly argName: string;
   /** IR registers by component, or the one register of a scalar input. */
   readonly sregs: readonly Sreg[];
-  /** Positions come as a scalar or in two or three components; indices only as a scalar. */
+  /** Positions have one to three components; indices are scalar. */
   readonly isPosition: boolean;
-  /** Only read from other people's files: an earlier row says the same. */
+  /** Raised but never emitted: an earlier row has the same meaning. */
   readonly isAlias?: boolean;
-  /** What a component is made of, where no register holds it. */
+  /** Computes a component that is no special register. */
   readonly made?: (b: Builder, component: number) => Value;
 }
 
@@ -23,16 +23,20 @@ const xyz = (base: string): Sreg[] => ['x', 'y', 'z'].map((axis) => `${base}.${a
 const position = (name: string, argName: string, base: string) => ({ name, argName, sregs: xyz(base), isPosition: true });
 const index = (name: string, argName: string, sreg: Sreg) => ({ name, argName, sregs: [sreg], isPosition: false });
 
-const made = (input: KernelInput, make: (b: Builder, component: number) => Value): KernelInput => ({ ...input, isAlias: true, made: make });
+const compute = (input: KernelInput, make: (b: Builder, component: number) => Value): KernelInput => ({
+  ...input,
+  isAlias: true,
+  made: make,
+});
 const sreg = (b: Builder, name: Sreg): Value => b.sreg('i32', { name });
 /** Threads of a threadgroup. */
 const blockSize = (b: Builder): Value =>
   xyz('ntid')
     .map((name) => sreg(b, name))
     .reduce((all, n) => b.mul(all, n));
-/** Threads of a simdgroup, on every Apple GPU and on the CPU device. */
+/** Threads per simdgroup, on every Apple GPU and on the CPU device. */
 const simdWidth = 32n;
-/** Threads of a quadgroup, as a power of two: Metal Shading Language Specification, 4.4.1. */
+/** Log2 of the threads per quadgroup: Metal Shading Language Specification, 4.4.1. */
 const quadBits = 2n;
 
 /** Source: kernel metadata of Apple-compiled modules and of a2flo/floor; GPUCompiler.jl `src/metal.jl`. */
@@ -48,17 +52,19 @@ export const kernelInputs: readonly KernelInput[] = [
   index('simdgroup_index_in_threadgroup', 'warpid', 'warpid'),
   index('simdgroups_per_threadgroup', 'nwarpid', 'nwarpid'),
   { ...index('dispatch_simdgroups_per_threadgroup', 'nwarpid', 'nwarpid'), isAlias: true },
-  made(position('threads_per_grid', 'size', 'nctaid'), (b, axis) => b.mul(sreg(b, xyz('nctaid')[axis]!), sreg(b, xyz('ntid')[axis]!))),
-  made(index('threads_per_simdgroup', 'width', 'laneid'), (b) => b.const('i32', simdWidth)),
-  made(index('thread_execution_width', 'width', 'laneid'), (b) => b.const('i32', simdWidth)),
-  made(index('thread_index_in_quadgroup', 'quad_lane', 'laneid'), (b) => b.and(sreg(b, 'laneid'), b.const('i32', (1n << quadBits) - 1n))),
+  compute(position('threads_per_grid', 'size', 'nctaid'), (b, axis) => b.mul(sreg(b, xyz('nctaid')[axis]!), sreg(b, xyz('ntid')[axis]!))),
+  compute(index('threads_per_simdgroup', 'width', 'laneid'), (b) => b.const('i32', simdWidth)),
+  compute(index('thread_execution_width', 'width', 'laneid'), (b) => b.const('i32', simdWidth)),
+  compute(index('thread_index_in_quadgroup', 'quad_lane', 'laneid'), (b) =>
+    b.and(sreg(b, 'laneid'), b.const('i32', (1n << quadBits) - 1n)),
+  ),
   ...['quadgroups_per_threadgroup', 'dispatch_quadgroups_per_threadgroup'].map((name) =>
-    made(index(name, 'nquads', 'laneid'), (b) =>
+    compute(index(name, 'nquads', 'laneid'), (b) =>
       b.lshr(b.add(blockSize(b), b.const('i32', (1n << quadBits) - 1n)), b.const('i32', quadBits)),
     ),
   ),
-  made(index('quadgroup_index_in_threadgroup', 'quad', 'tid.linear'), (b) => b.lshr(sreg(b, 'tid.linear'), b.const('i32', quadBits))),
+  compute(index('quadgroup_index_in_threadgroup', 'quad', 'tid.linear'), (b) => b.lshr(sreg(b, 'tid.linear'), b.const('i32', quadBits))),
 ];
 
-/** The input that holds a special register. */
+/** The input that provides a special register. */
 export const inputOf = (sreg: Sreg): KernelInput => kernelInputs.find((input) => !input.isAlias && input.sregs.includes(sreg))!;

@@ -1,37 +1,43 @@
 /**
- * The `air.*` functions: one table for emission, raising and validation. A row says how the name is spelled for given types,
- * the signature, the attributes of its declaration, and which IR op it is.
- * Source of names and signatures: AIR that Apple's compiler produced (listings in public repositories), JuliaGPU/Metal.jl.
+ * The `air.*` functions: one table for emission, raising and validation. A row has the name for given types, the signature, the attributes
+ * of the declaration, and the IR op. Source of names and signatures: AIR that Apple's compiler produced (listings in public repositories),
+ * JuliaGPU/Metal.jl.
  */
 import { type Type as LlvmType, types as llvm, type TypeOf } from '../bitcode/types.ts';
 import { type AtomicOp, type Clock, clocks, type Fold, type Op, type ScalarType } from '../ir/index.ts';
 import { type MatrixElement, type MatrixForm, matrixFunctions, productName } from './matrix-functions.ts';
 
-/** `pure`: no memory; `convergent`: barriers and simdgroup operations; `atomic`: one access in one step, and what stays in order with those. */
+/**
+ * `pure`: no memory access; `convergent`: barriers and simdgroup operations; `atomic`: atomic accesses, and operations that stay ordered
+ * with them.
+ */
 export type IntrinsicClass = 'pure' | 'convergent' | 'atomic';
 
 export interface Intrinsic {
   readonly name: string;
   readonly type: TypeOf<'function'>;
-  /** From AIR 2.9 on: barriers say their order, atomics the memory that they order. Only read. Source: AIR of Apple's compiler for Metal 4.1. */
+  /**
+   * The type from AIR 2.9 on: barriers have an order operand, atomics name the memory that they order. Raised but never emitted. Source:
+   * AIR of Apple's compiler for Metal 4.1.
+   */
   readonly newerType?: TypeOf<'function'>;
   readonly class: IntrinsicClass;
   readonly op: Op;
-  /** Only read from other people's files. */
+  /** Raised but never emitted. */
   readonly raiseOnly: boolean;
-  /** What an atomic does, and the address space it is for. */
+  /** The form of an atomic, and its address space. */
   readonly atomic?: { readonly form: AtomicForm; readonly space: AtomicSpace };
-  /** What the threads of a simdgroup do together. */
+  /** The simdgroup collective. */
   readonly warp?: WarpForm;
-  /** What is done with a matrix that is spread over a simdgroup, and the signature that it had up to AIR 2.7. */
+  /** The operation on a matrix that is distributed over a simdgroup, and its signature up to AIR 2.7. */
   readonly matrix?: { readonly form: MatrixForm; readonly oldType: TypeOf<'function'> | undefined };
   readonly clock?: Clock;
-  /** The IR scalar type of result and of first operand. */
+  /** The IR scalar type of the result and of the first operand. */
   readonly result: ScalarType | undefined;
   readonly operand: ScalarType | undefined;
 }
 
-/** Functions that tell a compiler something and do nothing; raising leaves them out. `air.is_uniform` is there for `llvm.assume` alone: its result is none. */
+/** Compiler hints without effect, which raising drops. `air.is_uniform` is used only by `llvm.assume`, so its result does not matter. */
 const hints = [
   'air.is_uniform.',
   'llvm.sideeffect',
@@ -56,7 +62,7 @@ export const llvmScalar: Record<ScalarType, LlvmType> = {
   f64: llvm.double,
 };
 
-/** Which float types an `air.` math function has; f64 forms are read and written for the CPU target only, those of bfloats only read. */
+/** The float types of each `air.` math function. f64 forms exist for the CPU target only; bf16 forms are raised but never emitted. */
 const mathTypes: readonly ScalarType[] = ['f32', 'f16', 'f64', 'bf16'];
 const ints: readonly ScalarType[] = ['i8', 'i16', 'i32', 'i64'];
 const floats: readonly ScalarType[] = ['f16', 'bf16', 'f32', 'f64'];
@@ -64,25 +70,25 @@ const floats: readonly ScalarType[] = ['f16', 'bf16', 'f32', 'f64'];
 type Spec = Omit<Intrinsic, 'raiseOnly' | 'type' | 'newerType'> & { raiseOnly?: boolean; type: Signature; hasNewer?: boolean };
 type Table = Map<string, Intrinsic>;
 
-/** Types are made when they are first asked for: a kernel uses few of the functions, and every start reads the table. */
+/** Types are created on first use: a kernel uses few functions, and every start loads the table. */
 type Signature = () => TypeOf<'function'>;
 const signature =
   (result: LlvmType, ...params: LlvmType[]): Signature =>
   () =>
     llvm.function(result, params);
 
-/** With one more i32 in front of the last operand. */
+/** The signature with an additional i32 before the last operand. */
 const newerOf = ({ result, params }: TypeOf<'function'>): TypeOf<'function'> =>
   llvm.function(result, [...params.slice(0, -1), llvm.i32, ...params.slice(-1)]);
 
 function addTo(table: Table, { type, hasNewer, ...spec }: Spec): void {
-  let made: TypeOf<'function'> | undefined;
+  let createdTypes: TypeOf<'function'> | undefined;
   const row: Intrinsic = {
     raiseOnly: false,
     ...spec,
     get type() {
-      made ??= type();
-      return made;
+      createdTypes ??= type();
+      return createdTypes;
     },
     ...(hasNewer
       ? {
@@ -98,12 +104,12 @@ function addTo(table: Table, { type, hasNewer, ...spec }: Spec): void {
 const table: Table = new Map();
 const add = (spec: Spec): void => addTo(table, spec);
 
-/** `sub` is only read from other people's files. */
+/** `sub` is raised but never emitted. */
 export type AtomicForm = AtomicOp | 'sub' | 'cas' | 'load' | 'store';
 export type AtomicSpace = 'global' | 'local';
 const addressSpaces: Record<AtomicSpace, number> = { global: 1, local: 3 };
 
-/** Names of Apple's atomics of 32-bit integers with a sign in the name, for what each does. */
+/** Apple's names of 32-bit integer atomics with a signedness in the name. */
 const signed: Readonly<Record<string, readonly [s: AtomicForm, u: AtomicForm]>> = {
   add: ['add', 'add'],
   sub: ['sub', 'sub'],
@@ -114,15 +120,15 @@ const signed: Readonly<Record<string, readonly [s: AtomicForm, u: AtomicForm]>> 
   max: ['smax', 'umax'],
 };
 
-let madeAtomics: Table | undefined;
+let atomicTable: Table | undefined;
 
-/** Atomics: Apple's, which are for 32 bits, and for the CPU device alone all that PTX has. Made when first asked for. */
+/** Atomics: Apple's 32-bit ones, and for the CPU device all of PTX. Created on first use. */
 function atomics(): Table {
-  if (madeAtomics) return madeAtomics;
-  madeAtomics = new Map();
+  if (atomicTable) return atomicTable;
+  atomicTable = new Map();
   for (const space of ['global', 'local'] as const)
-    for (const spec of [...appleAtomics(space), ...ownAtomics(space)]) addTo(madeAtomics, spec);
-  return madeAtomics;
+    for (const spec of [...appleAtomics(space), ...cpuAtomics(space)]) addTo(atomicTable, spec);
+  return atomicTable;
 }
 
 function appleAtomics(space: AtomicSpace): Spec[] {
@@ -154,7 +160,7 @@ function appleAtomics(space: AtomicSpace): Spec[] {
   const floats = [make('add.f32', 'f32', 'fadd', space === 'local'), make('sub.f32', 'f32', 'sub', true)];
   const wide = [make('min.u.i64', 'i64', 'umin', true), make('max.u.i64', 'i64', 'umax', true)].map((spec) => ({
     ...spec,
-    type: without(spec),
+    type: withoutResult(spec),
   }));
   const plain = (['i32', 'f32'] as const).flatMap((t) => [
     make(`xchg.${t}`, t, 'exch', t === 'f32'),
@@ -165,14 +171,14 @@ function appleAtomics(space: AtomicSpace): Spec[] {
   return [...integers, ...floats, ...plain, ...wide];
 }
 
-/** The signature of an atomic that gives nothing. */
-const without =
+/** The signature of an atomic without result. */
+const withoutResult =
   ({ type }: Spec): Signature =>
   () =>
     llvm.function(llvm.void, type().params);
 
-/** What no Apple GPU has, for the CPU device: 64 bits, counters that wrap, float sums in threadgroup memory. */
-function ownAtomics(space: AtomicSpace): Spec[] {
+/** Atomics that no Apple GPU has, for the CPU device: 64 bits, wrapping counters, float sums in threadgroup memory. */
+function cpuAtomics(space: AtomicSpace): Spec[] {
   const make = (t: ScalarType, form: AtomicOp | 'cas'): Spec => {
     const of = llvmScalar[t];
     const pointer = llvm.pointer(of, addressSpaces[space]);
@@ -191,12 +197,12 @@ function ownAtomics(space: AtomicSpace): Spec[] {
   return [...wide, make('i32', 'inc'), make('i32', 'dec'), make('f64', 'fadd'), ...(space === 'local' ? [make('f32', 'fadd')] : [])];
 }
 
-let madeMatrices: Table | undefined;
+let matrixTable: Table | undefined;
 
-/** Matrices of simdgroups. Made when first asked for. */
+/** Simdgroup matrices. Created on first use. */
 function matrices(): Table {
-  if (madeMatrices) return madeMatrices;
-  madeMatrices = new Map();
+  if (matrixTable) return matrixTable;
+  matrixTable = new Map();
   for (const { name, form, type, oldType } of matrixFunctions()) {
     const matrix = {
       form,
@@ -205,12 +211,12 @@ function matrices(): Table {
       },
     };
     const raiseOnly = form !== 'product';
-    addTo(madeMatrices, { name, type, class: 'convergent', op: 'matmul', matrix, result: undefined, operand: undefined, raiseOnly });
+    addTo(matrixTable, { name, type, class: 'convergent', op: 'matmul', matrix, result: undefined, operand: undefined, raiseOnly });
   }
-  return madeMatrices;
+  return matrixTable;
 }
 
-/** The function of a product of matrices with these elements. */
+/** The function of a matrix product with these element types. */
 export const productFunction = (d: MatrixElement, a: MatrixElement, b: MatrixElement, c: MatrixElement): Intrinsic =>
   matrices().get(productName(d, a, b, c))!;
 
@@ -218,20 +224,22 @@ export const productFunction = (d: MatrixElement, a: MatrixElement, b: MatrixEle
 export const hasSignature = ({ type, newerType, matrix }: Intrinsic, declared: TypeOf<'function'>): boolean =>
   [type, newerType, matrix?.oldType].includes(declared);
 
-/** The function of an atomic; one that only the CPU device knows has a name of our own. */
+/** The function of an atomic. A function that only the CPU device has is named `cumetal.…`. */
 export function atomicFunction(form: AtomicOp | 'cas' | 'load' | 'store', space: AtomicSpace, type: ScalarType): Intrinsic | undefined {
   for (const row of atomics().values())
     if (row.atomic?.form === form && row.atomic.space === space && row.operand === type && !row.raiseOnly) return row;
   return undefined;
 }
 
-/** Whether only the CPU device knows a function. */
-export const isOwn = ({ name }: Intrinsic): boolean => name.startsWith('cumetal.');
+/** Whether only the CPU device has a function. */
+export const isCpuOnly = ({ name }: Intrinsic): boolean => name.startsWith('cumetal.');
 
-/** Relaxed order; scope of the device for its memory, of the threadgroup for its own; volatile, as Apple's compiler has it. */
+/**
+ * Relaxed order; device scope for device memory, threadgroup scope for threadgroup memory; volatile, as in the output of Apple's compiler.
+ */
 export const atomicOrder = { relaxed: 0, scope: { global: 2, local: 1 } } as const;
 
-/** Float math, precise and relaxed forms alike: the exact result is always a legal relaxed one. */
+/** Float math in precise and relaxed forms: the exact result is always a legal relaxed one. */
 const math: Partial<Record<Op, { name: string; arity: number; hasFast: boolean }>> = {
   fma: { name: 'fma', arity: 3, hasFast: true },
   fsqrt: { name: 'sqrt', arity: 1, hasFast: true },
@@ -290,7 +298,10 @@ add({
 
 export type WarpForm = 'lane' | Fold | 'ballot' | 'barrier';
 
-/** Simdgroup functions that are written; `functions/simd.ts` has those that are only read. Lanes are i16; integers carry a sign in the name, and ours are unsigned where it says nothing. */
+/**
+ * Simdgroup functions that are emitted; `functions/simd.ts` has those that are only raised. Lanes are i16. Integer functions have a
+ * signedness in the name; emission uses the unsigned one if it does not matter.
+ */
 for (const t of ['i8', 'i16', 'i32', 'f16', 'f32'] as const) {
   const of = llvmScalar[t];
   const name = `air.simd_shuffle.${t.startsWith('i') ? 'u.' : ''}${t}`;
@@ -338,28 +349,28 @@ export const clockName = (clock: Clock): string => `cumetal.clock.${clock}`;
 for (const clock of clocks)
   add({ name: clockName(clock), type: signature(llvm.i64), class: 'atomic', op: 'clock', clock, result: 'i64', operand: undefined });
 
-/** What tells the sanitizer of the CPU device which lanes are to take part; AIR has no such thing. */
+/** Tells the sanitizer of the CPU device which lanes take part in a collective; AIR has no equivalent. */
 export const membersName = 'cumetal.members';
 add({ name: membersName, type: signature(llvm.void, llvm.i32), class: 'convergent', op: 'members', result: undefined, operand: 'i32' });
 
-/** What tells the profiler and the trace of the CPU device that an instruction of the source starts; AIR has no such thing. */
+/** Marks the start of a source instruction for the profiler and the trace of the CPU device; AIR has no equivalent. */
 export const markName = 'cumetal.mark';
 add({ name: markName, type: signature(llvm.void), class: 'convergent', op: 'mark', result: undefined, operand: undefined });
 
-/** Every function that is known, for the docs. */
+/** Every known function, for the docs. */
 export const allIntrinsics = (): Intrinsic[] => [...table.values(), ...atomics().values(), ...matrices().values()];
 
-/** The function of a name, where it is known. */
+/** The function with a name; undefined if it is unknown. */
 export const intrinsicOf = (name: string): Intrinsic | undefined =>
   table.get(name) ??
   (name.includes('.atomic.') ? atomics().get(name) : name.includes('.simdgroup_matrix_') ? matrices().get(name) : undefined);
 
-/** The function that says an op with these types, where there is one. */
+/** The function for an op with these types, if there is one. */
 export function intrinsicFor(op: Op, result: ScalarType | undefined, operand: ScalarType | undefined): Intrinsic | undefined {
   return (byOp ?? groupByOp()).get(op)?.find((row) => row.result === result && row.operand === operand);
 }
 
-/** Functions that are written, by the op that they say; made when one is first asked for. */
+/** Emitted functions by op; created on first use. */
 let byOp: ReadonlyMap<Op, readonly Intrinsic[]> | undefined;
 
 function groupByOp(): NonNullable<typeof byOp> {
@@ -369,7 +380,7 @@ function groupByOp(): NonNullable<typeof byOp> {
   return groups;
 }
 
-/** The function of a reduction of words. */
+/** The function of a reduction of 32-bit integers. */
 export const foldFunction = (fold: Fold): Intrinsic => [...table.values()].find((row) => row.warp === fold && !row.raiseOnly)!;
 
 /** Flags of barriers, device (1) and threadgroup (2) memory, and the scope of `air.wg.barrier` for `bar.sync`, the threadgroup (1). */

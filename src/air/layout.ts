@@ -37,7 +37,7 @@ export function sizeOf(type: Type): number {
   }
 }
 
-/** Byte offset of a struct's field; of one past the last, where the last ends. */
+/** The byte offset of a struct's field. The index after the last field gives the end of the struct's fields. */
 export function fieldOffset(type: Extract<Type, { kind: 'struct' }>, index: number): number {
   const fields = type.fields ?? [];
   let offset = 0;
@@ -49,7 +49,7 @@ export function fieldOffset(type: Extract<Type, { kind: 'struct' }>, index: numb
   return offset;
 }
 
-/** Whether values of this type can lie in memory at all. */
+/** Whether values of this type can be stored in memory. */
 export function hasMemoryForm(type: Type): boolean {
   switch (type.kind) {
     case 'int':

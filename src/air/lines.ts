@@ -1,41 +1,40 @@
 /**
- * Where instructions stand in the source, as debug information of AIR (line tables): written where a compilation is asked for
- * it, read from whoever's metallib.
- * Source: `llvm/docs/SourceLevelDebugging.rst` of LLVM 14; the verifier wants the flag, the unit, and a subprogram per function.
+ * Debug information of AIR (line tables): written if a compilation asks for it, read from any metallib.
+ * Source: `llvm/docs/SourceLevelDebugging.rst` of LLVM 14; the verifier requires the flag, the unit, and a subprogram per function.
  */
 import type { SourceFile, Span } from '../base/source.ts';
 import { debugRowNamed } from '../bitcode/debug-info.ts';
 import type { Attachment, Instruction, Function as LlvmFunction, Metadata, MetadataNode, Module } from '../bitcode/model.ts';
 import { node } from './metadata-values.ts';
 
-/** A place of which only line and column are known. */
+/** A source location with line and column only. */
 export interface Line extends Span {
   readonly line: number;
-  /** 0 where it is not known. */
+  /** 0 if unknown. */
   readonly column: number;
   readonly file: string;
-  /** Of an access: the variable that its address was computed from, by its place in the window of its space. */
+  /** For an access: the variable that its address is based on, by its range in the window of its space. */
   readonly reach?: Reach | undefined;
 }
 
 export interface Reach {
   readonly name: string;
-  /** `shared`, `constant` or `local`; an instruction of the source may become accesses of several spaces. */
+  /** `shared`, `constant` or `local`; one source instruction may become accesses to several spaces. */
   readonly space: string;
   readonly offset: number;
   readonly size: number;
 }
 
-/** The kind of attachment that says it. */
+/** The metadata kind of the attachment. */
 const reachKind = 'cumetal.reach';
 
-/** The line of a place, where it is one read from AIR. */
+/** The location as a `Line`, if it was read from AIR. */
 export const lineOf = (span: Span | undefined): Line | undefined => (span && 'line' in span ? (span as Line) : undefined);
 
 const location = 'DILocation';
 const definition = 8;
 const lineTablesOnly = 2;
-/** Of C, which readers take for any language without classes. Source: DWARF 5, 7.12. */
+/** C, which stands in for any language without classes. Source: DWARF 5, 7.12. */
 const language = 12;
 
 const debug = (name: string, distinct: boolean, values: readonly number[], operands: (Metadata | undefined)[]): MetadataNode => ({
@@ -45,9 +44,9 @@ const debug = (name: string, distinct: boolean, values: readonly number[], opera
   debug: { name, values: [debugRowNamed(name)!.head, ...values] },
 });
 
-/** Says for each instruction that a function gets where it stands. */
+/** Attaches source locations to the instructions of a function. */
 export interface LineWriter {
-  /** Gives the instructions their place, and those that access memory what they may reach. */
+  /** Attaches a location, and to memory accesses also their reach. */
   mark(insts: Iterable<Instruction>, span: Span | undefined, reach: Reach | undefined): void;
 }
 
@@ -94,7 +93,7 @@ export function lineWriter(module: Module, fn: LlvmFunction, source: SourceFile)
   };
 }
 
-/** Where an instruction stands, as its debug information says; of what was inlined, where it stood before. */
+/** The location of an instruction from its debug information; for an inlined instruction, its original location. */
 export function readLine({ metadata }: Instruction): Line | undefined {
   const [first] = metadata ?? [];
   const fields = first?.node.debug;
@@ -112,7 +111,7 @@ function readReach(metadata: readonly Attachment[] = []): Reach | undefined {
   return at === undefined || bytes === undefined ? undefined : { name: name.value, space: space.value, offset: at, size: bytes };
 }
 
-/** The name of the file of a scope; it stands in the scope itself, or in one around it. */
+/** The file name of a scope, from the scope itself or an enclosing one. */
 function fileOf(scope: Metadata | undefined): string {
   for (let at = scope, depth = 0; at?.kind === 'node' && depth < 64; at = at.operands[0], depth++) {
     const file = at.operands.find((each) => each?.kind === 'node' && each.debug?.name === 'DIFile');

@@ -1,11 +1,11 @@
 /**
- * The `air.simdgroup_matrix_8x8_*` functions. A matrix is a `<64 x T>`, of which each lane has the first two elements for its own.
+ * The `air.simdgroup_matrix_8x8_*` functions. A matrix is a `<64 x T>`, and each lane's two elements are the first two.
  * Source: AIR that Apple's compiler produced (listings in public repositories): names, both signatures of loads and stores, and
  * `thread_elements()[i]` as `extractelement` and `insertelement` of element i.
  */
 import { type Type as LlvmType, types as llvm, type TypeOf } from '../bitcode/types.ts';
 
-/** What a function does; all but `product` are only read from other people's files. */
+/** The operation of a function. Only `product` is emitted; all are raised. */
 export type MatrixForm = 'filled' | 'diagonal' | 'product' | 'load' | 'store';
 
 const matrixElements = ['f32', 'f16', 'bf16'] as const;
@@ -15,7 +15,7 @@ export type MatrixElement = (typeof matrixElements)[number];
 export const matrixCount = 64;
 const scalars: Record<MatrixElement, LlvmType> = { f32: llvm.float, f16: llvm.half, bf16: llvm.bfloat };
 export const matrixType = (element: MatrixElement): TypeOf<'vector'> => llvm.vector(scalars[element], matrixCount);
-/** Whether values of a type are matrices: nothing else in AIR has vectors of so many floats. */
+/** Whether a type is a matrix: no other AIR vector of floats has that many elements. */
 export const isMatrixType = (type: LlvmType): boolean =>
   type.kind === 'vector' && type.count === matrixCount && type.element.kind === 'float' && type.element.name !== 'double';
 
@@ -23,13 +23,13 @@ export interface MatrixFunction {
   readonly name: string;
   readonly form: MatrixForm;
   readonly type: () => TypeOf<'function'>;
-  /** The signature up to AIR 2.7, where it was another one. */
+  /** The signature up to AIR 2.7, if it was different. */
   readonly oldType?: () => TypeOf<'function'>;
 }
 
 const prefix = 'air.simdgroup_matrix_8x8_';
 
-/** The name of a product with these elements. */
+/** The name of a product with these element types. */
 export const productName = (d: MatrixElement, a: MatrixElement, b: MatrixElement, c: MatrixElement): string =>
   `${prefix}multiply_accumulate.${[d, a, b, c].map((element) => `v64${element}`).join('.')}`;
 
@@ -50,7 +50,10 @@ function ofElement(element: MatrixElement): MatrixFunction[] {
   return [filled('init_filled', 'filled'), filled('init_diag', 'diagonal'), ...([1, 3] as const).flatMap((space) => moves(element, space))];
 }
 
-/** From AIR 2.8 on extents, strides and origin follow the pointer; before elements of a row, origin, and whether it is transposed. */
+/**
+ * Loads and stores. From AIR 2.8 on extents, strides and origin follow the pointer; earlier the elements per row, the origin, and a
+ * transposition flag.
+ */
 function moves(element: MatrixElement, space: 1 | 3): MatrixFunction[] {
   const [matrix, pointer] = [matrixType(element), llvm.pointer(scalars[element], space)];
   const where = (): LlvmType[] => [pair(), pair(), pair()];

@@ -1,13 +1,13 @@
 /** Names in AIR metadata that emission writes and raising reads. */
 import type { ScalarType } from '../ir/index.ts';
 
-/** Named metadata of ours: there where a module is for the CPU device alone. */
-export const ownTarget = 'cumetal.target';
+/** Our own named metadata, present in modules for the CPU device only. */
+export const targetName = 'cumetal.target';
 
-/** Named metadata of ours, which others pass over: a node for each kernel with the parameters that are doubles held as integers. */
+/** Our own named metadata, which other readers ignore: a node per kernel with the f64 parameters that are declared as integers. */
 export const softDoubles = 'cumetal.f64';
 
-/** MSL's names of scalar types, unsigned and signed. Also read back by `reflect.ts`. */
+/** MSL's names of scalar types, unsigned and signed. `reflect.ts` reads them back. */
 export const typeNames: Record<Exclude<ScalarType, 'i1'>, readonly [unsigned: string, signed: string]> = {
   i8: ['uchar', 'char'],
   i16: ['ushort', 'short'],

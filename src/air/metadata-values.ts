@@ -1,10 +1,10 @@
-/** Metadata from and to plain values: strings, integers and tuples. */
+/** Conversion between metadata and strings, integers and tuples. */
 import type { Metadata, MetadataNode } from '../bitcode/model.ts';
 import { i32Constant } from './constants.ts';
 
 export type Item = string | number | Metadata;
 
-/** A tuple from strings (metadata strings), numbers (i32 constants) and metadata. */
+/** A tuple of strings (metadata strings), numbers (i32 constants) and metadata. */
 export function node(...items: Item[]): MetadataNode {
   return { kind: 'node', distinct: false, operands: items.map(metadata) };
 }

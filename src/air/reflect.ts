@@ -1,10 +1,10 @@
-/** What a host must bind for a kernel of ours, from the IR: the names and types that AIR metadata has no room for included. */
+/** The reflection of our own kernels, from the IR: it includes names and types that AIR metadata cannot hold. */
 import { bytesOf, isHidden, type Kernel, type KernelParam, type PackedValue, type ScalarType } from '../ir/index.ts';
 import type { ElementType, KernelReflection, ParamReflection } from './abi.ts';
 import { type Target, targets } from './targets.ts';
 import { windowOf } from './windows.ts';
 
-/** The contract's name of an element type. */
+/** The reflection's name of an element type. */
 export function elementType(element: ScalarType | undefined, signed: boolean): ElementType | undefined {
   if (element === undefined || element === 'i1') return undefined;
   if (!element.startsWith('i')) return element as ElementType;
@@ -21,7 +21,7 @@ const reflectParam = (param: KernelParam): ParamReflection => ({
   access: param.access,
 });
 
-/** The parameters of the source in their order: those that have a slot of their own, and those that share one. */
+/** The source parameters in order: those with a slot of their own, and those that share one. */
 export function withPacked(own: readonly ParamReflection[], { params }: Kernel): readonly ParamReflection[] {
   const whole = params.find(({ packed }) => packed !== undefined);
   if (!whole) return own;
@@ -47,7 +47,7 @@ const reflectPacked = ({ name, offset, size, align, element, signed }: PackedVal
   access: undefined,
 });
 
-/** The parameters of a kernel that no caller hands over. */
+/** The parameters of a kernel that no caller supplies. */
 export function reflectHidden({ params }: Kernel): Pick<KernelReflection, 'memory' | 'faults' | 'printf'> {
   const stopping = params.find(({ faults }) => faults !== undefined);
   const printing = params.find(({ formats }) => formats !== undefined);
@@ -65,7 +65,7 @@ function reflectMemory(params: Kernel['params']): Pick<KernelReflection, 'memory
   return { memory: { slot: param.slot, size, symbols: symbols.map(({ name, offset, size: bytes }) => ({ name, offset, size: bytes })) } };
 }
 
-/** What a kernel may take of a device, where that is more than Apple GPUs have. */
+/** The resource limits of a kernel, if they exceed those of Apple GPUs. */
 export const reflectLimits = (target: Target | undefined): Pick<KernelReflection, 'maxSharedBytes'> =>
   target && target.shared.total > targets.macos14.shared.total ? { maxSharedBytes: target.shared.total } : {};
 

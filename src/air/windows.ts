@@ -1,6 +1,6 @@
 /**
- * Windows: all shared (or constant, or local) variables of a kernel laid out one behind the other in one block of memory, so
- * that an integer address of PTX is an offset in it. One threadgroup global per kernel is also what Apple's drivers like best.
+ * Windows: all shared (or constant, or local) variables of a kernel, laid out in one block of memory, so that an integer address of PTX is
+ * an offset in it. Apple's drivers also work best with one threadgroup global per kernel.
  */
 import { alignUp } from '../base/bytes.ts';
 import { accessOf, bytesOf, type Kernel, type ScalarType, type Variable } from '../ir/index.ts';
@@ -9,20 +9,20 @@ export type WindowSpace = Variable['space'];
 
 export interface Window {
   readonly space: WindowSpace;
-  /** Byte offset of each variable; dynamic shared memory starts behind the static. */
+  /** Byte offset of each variable; dynamic shared memory follows the static one. */
   readonly offsets: ReadonlyMap<string, number>;
   /** Bytes of static memory. */
   readonly size: number;
   readonly align: number;
-  /** Where dynamic shared memory starts, when the kernel has it. */
+  /** The offset of dynamic shared memory, if the kernel has it. */
   readonly dynamicOffset: number | undefined;
-  /** The type the window is declared and indexed with. */
+  /** The element type of the window. */
   readonly element: ScalarType;
   /** Initial bytes of a constant window. */
   readonly init: Uint8Array | undefined;
 }
 
-/** Lays out the variables of one space; nothing when there are none. */
+/** Lays out the variables of one space; undefined if there are none. */
 export function windowOf(kernel: Kernel, space: WindowSpace): Window | undefined {
   const variables = kernel.variables.filter((v) => v.space === space);
   if (variables.length === 0) return undefined;
@@ -56,7 +56,7 @@ function initialBytes(variables: readonly Variable[], offsets: ReadonlyMap<strin
   return bytes;
 }
 
-/** The one scalar type a space is accessed as; words of the smallest access width where accesses differ. */
+/** The scalar type of all accesses to a space, or an integer of the smallest access width if they differ. */
 function accessedAs(kernel: Kernel, space: WindowSpace): ScalarType {
   const seen = new Set<ScalarType>();
   for (const block of kernel.blocks)

@@ -1,8 +1,8 @@
-/** Elements as JavaScript has them: a typed array for each type, and what is taken in its place. */
+/** Element types in JavaScript: their typed arrays, and the accepted alternatives. */
 import { type ElementType, elements, viewOf } from '../runtime/index.ts';
 import { errorWith } from './context.ts';
 
-/** Halves and bfloats are there as their bits. */
+/** f16 and bf16 elements are their bits. */
 export interface Arrays {
   readonly u8: Uint8Array;
   readonly i8: Int8Array;
@@ -18,10 +18,10 @@ export interface Arrays {
   readonly f64: Float64Array;
 }
 
-/** What one element is given as. */
+/** The type of one element value. */
 export type ValueOf<E extends ElementType> = E extends 'u64' | 'i64' ? bigint | number : number;
 
-/** What elements are given as: the typed array, bytes, or numbers. */
+/** Element data: the typed array, bytes, or numbers. */
 export type Data<E extends ElementType> = Arrays[E] | Uint8Array | readonly ValueOf<E>[];
 
 const constructors = {
@@ -39,7 +39,7 @@ const constructors = {
   f64: Float64Array,
 } as const satisfies Record<ElementType, unknown>;
 
-/** A typed array on bytes, which have to start at a multiple of the element. */
+/** A typed array over bytes, which must be aligned to the element size. */
 export function arrayOn<E extends ElementType>(element: E, { buffer, byteOffset, byteLength }: Uint8Array): Arrays[E] {
   const { size } = elements[element];
   return new constructors[element](buffer as ArrayBuffer, byteOffset, byteLength / size) as unknown as Arrays[E];
@@ -48,7 +48,7 @@ export function arrayOn<E extends ElementType>(element: E, { buffer, byteOffset,
 /** The bytes of a typed array, without a copy. */
 export const bytesIn = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array => new Uint8Array(buffer, byteOffset, byteLength);
 
-/** Data as bytes: those of an array, or of numbers made elements. Throws CM5074 for an array of another type. */
+/** Data as bytes: those of an array, or numbers converted to elements. Throws CM5074 for an array of another type. */
 export function bytesOf<E extends ElementType>(element: E, data: Data<E>): Uint8Array {
   if (ArrayBuffer.isView(data)) {
     if (!(data instanceof Uint8Array) && !(data instanceof constructors[element]))

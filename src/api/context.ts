@@ -1,26 +1,26 @@
-/** What a device of the API and all that was made by it share: what runs underneath, the order of work, and what went wrong. */
+/** The state shared by a device of the API and its objects: the underlying device, the order of work, and the errors. */
 import type { Code, Holes } from '../base/catalogue/index.ts';
 import { Diagnostics, type Where } from '../base/diagnostic.ts';
 import type { DeviceBuffer, Device as LowDevice, PendingLaunch } from '../device/device.ts';
 import { CumetalError, DeviceLostError, errorOf } from './failures.ts';
 import { newSchedule, type Schedule } from './schedule.ts';
 
-/** Memory with an address, in order of addresses. */
+/** Memory with a known address; lists are sorted by address. */
 export interface Addressed {
   readonly address: bigint;
   readonly memory: Memory;
 }
 
-/** What a buffer and its parts share. */
+/** The memory shared by a buffer and its parts. */
 export interface Memory {
   readonly context: Context;
   /** Bytes. */
   readonly size: number;
-  /** Of the device; nothing for memory of the host. */
+  /** The device memory; undefined for host memory. */
   readonly low: DeviceBuffer | undefined;
-  /** Of the host. */
+  /** The host memory. */
   readonly host: Uint8Array | undefined;
-  /** Work under way that uses it. */
+  /** The number of pending uses. */
   uses: number;
   isFree: boolean;
 }
@@ -31,33 +31,33 @@ export interface Context {
   readonly print: ((text: Uint8Array) => void) | undefined;
   readonly timeoutMs: number;
   schedule: Schedule;
-  /** Memory whose addresses were asked for. */
+  /** Memory with known addresses. */
   addressed: Addressed[];
-  /** Counts resets: what was made before one is gone. */
+  /** The number of resets; objects of an earlier generation are invalid. */
   age: number;
   readonly running: Set<PendingLaunch>;
   isClosed: boolean;
   isCallingBack: boolean;
-  /** The error that stays. */
+  /** The sticky error. */
   fault: CumetalError | undefined;
-  /** What went wrong in work that nobody asked about yet. */
-  untold: CumetalError | undefined;
+  /** The error of finished work that has not been reported yet. */
+  unreported: CumetalError | undefined;
 }
 
-/** What all handles have: where they belong, and since when. */
+/** The owner of a handle, and its generation. */
 export interface Owned {
   readonly context: Context;
   readonly age: number;
 }
 
 export interface ContextOptions {
-  /** Takes what kernels print. */
+  /** Receives the output of `printf`. */
   readonly print?: (text: Uint8Array) => void;
-  /** Milliseconds that a launch may take where it does not say itself; 0 is no limit. 10 s where nothing is said. */
+  /** The default time limit of a launch in milliseconds; 0 is no limit. The default is 10 s. */
   readonly timeoutMs?: number;
 }
 
-/** A context over a device. */
+/** Creates the context of a device. */
 export const newContext = (low: LowDevice, reopen: (() => LowDevice) | undefined, options: ContextOptions): Context => ({
   low,
   reopen,
@@ -70,7 +70,7 @@ export const newContext = (low: LowDevice, reopen: (() => LowDevice) | undefined
   isClosed: false,
   isCallingBack: false,
   fault: undefined,
-  untold: undefined,
+  unreported: undefined,
 });
 
 /** The exception for one diagnostic. */
@@ -80,45 +80,45 @@ export function errorWith<C extends Code>(code: C, holes: Holes<C>, where?: Wher
   return errorOf(diagnostics, cause);
 }
 
-/** What a function of the host has thrown, as an error of the API. */
+/** The exception of a host function as an error of the API. */
 export function errorOfThrown(thrown: unknown): CumetalError {
   if (thrown instanceof CumetalError) return thrown;
   return errorWith('CM5073', { why: thrown instanceof Error ? thrown.message : String(thrown) }, {}, thrown);
 }
 
-/** Runs what reports; throws what it reported as an error. */
-export function must<T>(run: (diagnostics: Diagnostics) => T | undefined): T {
+/** Runs a function that reports diagnostics, and throws its errors. */
+export function orThrow<T>(run: (diagnostics: Diagnostics) => T | undefined): T {
   const diagnostics = new Diagnostics();
   const result = run(diagnostics);
   if (result === undefined || diagnostics.hasErrors) throw errorOf(diagnostics);
   return result;
 }
 
-/** Throws where the device may not be used: closed, failed, or by a function that it calls itself. */
-export function mayUse(context: Context, owned?: Owned, what = 'device'): void {
+/** Throws if the device is not usable: closed, failed, or used from its own callback. */
+export function assertUsable(context: Context, owned?: Owned, what = 'device'): void {
   if (context.isCallingBack) throw errorWith('CM5069', {});
   if (context.isClosed) throw errorWith('CM5061', { what: 'device', ended: 'closed' });
   if (context.fault) throw failed(context.fault);
   if (owned && owned.age !== context.age) throw errorWith('CM5061', { what, ended: 'closed by a reset of its device' });
 }
 
-/** What every call says of a device that has failed: CUDA's number is that of what made it fail. */
+/** The error of every call on a failed device; its CUDA number is that of the original error. */
 function failed(fault: CumetalError): CumetalError {
   const diagnostics = new Diagnostics();
   diagnostics.report('CM5072', { why: fault.message.split('\n')[0]! });
   return new DeviceLostError(diagnostics.list, fault.cuda, fault);
 }
 
-/** Remembers what work under way has met: for good, or until somebody asks. */
+/** Records the error of pending work: permanently if it is sticky, otherwise until it is reported. */
 export function remember(context: Context, error: CumetalError): void {
   if (error.cuda.isSticky) context.fault ??= error;
-  else context.untold ??= error;
+  else context.unreported ??= error;
 }
 
-/** Throws what went wrong in work that has ended, once unless it stays. */
-export function tell(context: Context): void {
+/** Throws the error of finished work, once unless it is sticky. */
+export function throwUnreported(context: Context): void {
   if (context.fault) throw failed(context.fault);
-  const { untold } = context;
-  context.untold = undefined;
-  if (untold) throw untold;
+  const { unreported } = context;
+  context.unreported = undefined;
+  if (unreported) throw unreported;
 }

@@ -1,6 +1,6 @@
 /**
- * CUDA's errors, as far as this API gives them: number, name and text as `cudaGetErrorName` and `cudaGetErrorString` have them, the
- * driver's name, and whether the error stays with the device until it is reset. `failures.ts` says which diagnostic is which.
+ * The CUDA errors of this API: number, name and text of `cudaGetErrorName` and `cudaGetErrorString`, the driver's name, and whether
+ * the error is sticky until the device is reset. `failures.ts` maps diagnostics to them.
  *
  * Source: CUDA Runtime API 13.0, "cudaError_t"; CUDA Driver API 13.0, "CUresult"; the texts are those of libcudart 13.0.
  */
@@ -9,11 +9,11 @@ export interface CudaError {
   readonly number: number;
   readonly name: `cudaError${string}` | 'cudaSuccess';
   readonly text: string;
-  /** What the driver calls it. */
+  /** The driver's name of the error. */
   readonly driver: `CUDA_${string}`;
-  /** The driver's number, where it is another. */
+  /** The driver's number, if it differs. */
   readonly driverNumber?: number;
-  /** Whether everything fails with it afterwards, until the device is reset. */
+  /** Whether every later call fails with it until the device is reset. */
   readonly isSticky?: boolean;
 }
 
@@ -21,7 +21,7 @@ const rows = {
   cudaSuccess: { number: 0, text: 'no error', driver: 'CUDA_SUCCESS' },
   cudaErrorInvalidValue: { number: 1, text: 'invalid argument', driver: 'CUDA_ERROR_INVALID_VALUE' },
   cudaErrorMemoryAllocation: { number: 2, text: 'out of memory', driver: 'CUDA_ERROR_OUT_OF_MEMORY' },
-  // The driver has no such error: its own number for a wrong launch is that of a wrong argument.
+  // The driver has no such error: it reports an invalid launch as an invalid argument.
   cudaErrorInvalidConfiguration: {
     number: 9,
     text: 'invalid configuration argument',
@@ -85,12 +85,12 @@ const rows = {
 
 export type CudaErrorName = keyof typeof rows;
 
-/** By name. */
+/** All errors by name. */
 export const cudaErrors = Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { name, ...row }])) as unknown as {
   readonly [N in CudaErrorName]: CudaError & { readonly name: N; readonly number: (typeof rows)[N]['number'] };
 };
 
 const byNumber = new Map<number, CudaError>(Object.values(cudaErrors).map((row) => [row.number, row]));
 
-/** The row of a number; nothing for one that is not of the table. */
+/** The error of a number; undefined for an unknown number. */
 export const cudaErrorNumbered = (number: number): CudaError | undefined => byNumber.get(number);

@@ -1,23 +1,23 @@
-/** The device of the API: opened by kind, it makes buffers, modules, streams and events, and says what went wrong. */
+/** The device of the API: opens a device by kind, creates buffers, modules, streams and events, and reports errors. */
 import { Diagnostics } from '../base/diagnostic.ts';
 import { type DeviceInfo, type EngineOptions, type Device as LowDevice, openDevice } from '../device/index.ts';
 import { type ElementType, elements } from '../runtime/index.ts';
 import { type Arrays, bytesOf, type Data } from './arrays.ts';
 import { type Buffer, Part, partOf } from './buffer.ts';
-import { type Context, type ContextOptions, errorWith, mayUse, must, newContext, tell } from './context.ts';
+import { assertUsable, type Context, type ContextOptions, errorWith, newContext, orThrow, throwUnreported } from './context.ts';
 import { Event, type EventOptions } from './event.ts';
 import { type CumetalError, errorOf } from './failures.ts';
 import { loadSource, type ModuleOptions, type ModuleSource } from './load.ts';
-import { type BufferState, placeAt, putBytes, takeMemory } from './memory.ts';
+import { allocateMemory, type BufferState, placeAt, putBytes } from './memory.ts';
 import { Module } from './module.ts';
-import { addLane, allEnded, ends, newSchedule } from './schedule.ts';
+import { addLane, allEnded, newSchedule, unfinished } from './schedule.ts';
 import { Stream, type StreamOptions } from './stream.ts';
 
 export { devices } from '../device/index.ts';
 
 export interface DeviceOptions extends ContextOptions, EngineOptions {}
 
-/** A device and all that is on it. Close it when done, or declare it with `using`; with `await using` its work is waited for. */
+/** A device and its objects. Close it when done, or declare it with `using`; `await using` waits for its work. */
 export class Device {
   readonly #context: Context;
   #legacy: Stream;
@@ -29,13 +29,13 @@ export class Device {
     this.#perThread = new Stream(context, context.schedule.perThread, true);
   }
 
-  /** Opens `metal`, `cpu` or another kind that is here; `auto` is the GPU of a Mac, else the CPU device. Throws CM6001. */
+  /** Opens `metal`, `cpu` or another available kind; `auto` is the GPU of a Mac, otherwise the CPU device. Throws CM6001. */
   static open(kind = 'auto', { print, timeoutMs, ...engine }: DeviceOptions = {}): Device {
-    const open = (): LowDevice => must((diagnostics) => openDevice(kind, diagnostics, engine));
+    const open = (): LowDevice => orThrow((diagnostics) => openDevice(kind, diagnostics, engine));
     return new Device(newContext(open(), open, contextOptions(print, timeoutMs)));
   }
 
-  /** A device of the API over one that is open, which it closes; `reopen` gives a fresh one for `reset`. */
+  /** Wraps an open device, and takes ownership of it; `reopen` creates a new one for `reset`. */
   static over(low: LowDevice, { reopen, ...options }: ContextOptions & { readonly reopen?: () => LowDevice } = {}): Device {
     return new Device(newContext(low, reopen, options));
   }
@@ -45,7 +45,7 @@ export class Device {
     return this.#context.low.info;
   }
 
-  /** The legacy default stream: it waits for all blocking streams, and they for it. */
+  /** The legacy default stream, which synchronizes with all blocking streams. */
   get defaultStream(): Stream {
     return this.#legacy;
   }
@@ -55,21 +55,21 @@ export class Device {
     return this.#perThread;
   }
 
-  /** The error that stays with the device, after which it takes nothing until it is reset. */
+  /** The sticky error of the device, after which it accepts no work until it is reset. */
   get failure(): CumetalError | undefined {
     return this.#context.fault;
   }
 
-  /** Memory of zeros. Throws CM6012 where there is none. */
+  /** Allocates zeroed memory. Throws CM6012 if there is not enough. */
   allocate<E extends ElementType, S extends BufferState = 'device'>(element: E, length: number, state?: S): Buffer<E, S> {
-    this.mayUse();
+    this.assertUsable();
     const where: BufferState = state ?? 'device';
-    const memory = takeMemory(this.#context, length * elements[element].size, where);
+    const memory = allocateMemory(this.#context, length * elements[element].size, where);
     const part = new Part({ memory, state: where, age: this.#context.age, defaultStream: this.#legacy }, element, 0, length);
     return part as unknown as Buffer<E, S>;
   }
 
-  /** A buffer with the elements of a typed array, or of a list of numbers, in `device` memory or another that kernels see. */
+  /** A buffer with the elements of a typed array or a list of numbers, in `device` or `unified` memory. */
   bufferOf<E extends ElementType, S extends 'device' | 'unified' = 'device'>(
     element: E,
     data: Arrays[E] | readonly number[],
@@ -77,14 +77,14 @@ export class Device {
   ): Buffer<E, S> {
     const buffer = this.allocate(element, data.length, state ?? 'device');
     const part = partOf(buffer)!;
-    // Nobody else has it yet, so that it need not wait for its turn.
+    // The buffer is new, so the write needs no stream order.
     putBytes(part, bytesOf(element, data as Data<E>));
     return buffer as unknown as Buffer<E, S>;
   }
 
-  /** Compiles PTX, or takes a metallib. Throws `CompileError` or `PipelineCreationError`. */
+  /** Compiles and loads PTX, or loads a metallib. Throws `CompileError` or `PipelineCreationError`. */
   load(source: ModuleSource, options: ModuleOptions = {}): Module {
-    this.mayUse();
+    this.assertUsable();
     const diagnostics = new Diagnostics();
     const low = loadSource(this.#context.low, source, options, diagnostics);
     if (!low) throw errorOf(diagnostics);
@@ -92,18 +92,18 @@ export class Device {
   }
 
   stream({ nonBlocking = false }: StreamOptions = {}): Stream {
-    this.mayUse();
+    this.assertUsable();
     return new Stream(this.#context, addLane(this.#context.schedule, !nonBlocking));
   }
 
   event(options: EventOptions = {}): Event {
-    this.mayUse();
+    this.assertUsable();
     return new Event(this.#context, options);
   }
 
-  /** The buffer's memory that an address is in, from there on, as bytes. Throws CM5064. */
+  /** The bytes of a buffer from a device address on. Throws CM5064. */
   at(address: bigint): Buffer<'u8', 'device'> {
-    this.mayUse();
+    this.assertUsable();
     const place = placeAt(this.#context, address);
     if (!place) throw errorWith('CM5064', { address: `0x${address.toString(16)}` });
     const { memory, start } = place;
@@ -116,16 +116,16 @@ export class Device {
     return part as unknown as Buffer<'u8', 'device'>;
   }
 
-  /** Waits for all work of all streams. Rejects with what went wrong, once unless it stays. */
+  /** Waits for all work of all streams. Rejects with its error, once unless it is sticky. */
   async synchronize(): Promise<void> {
-    this.mayUse();
-    await allEnded(ends(this.#context.schedule));
-    tell(this.#context);
+    this.assertUsable();
+    await allEnded(unfinished(this.#context.schedule));
+    throwUnreported(this.#context);
   }
 
   /**
-   * Starts afresh after an error, as `cudaDeviceReset` does: work under way is given up, and buffers, modules, streams and events of
-   * before are gone. Throws CM5061 for a device that cannot be opened again.
+   * Reopens the device after an error, as `cudaDeviceReset` does: pending work is canceled, and existing buffers, modules, streams and
+   * events become invalid. Throws CM5061 for a device that cannot be reopened.
    */
   async reset(): Promise<void> {
     const context = this.#context;
@@ -135,10 +135,10 @@ export class Device {
     context.age++;
     context.isClosed = true;
     context.addressed = [];
-    context.untold = undefined;
+    context.unreported = undefined;
     const { low, schedule } = context;
     await stopRunning(context);
-    await allEnded(ends(schedule));
+    await allEnded(unfinished(schedule));
     low.close();
     context.low = reopen();
     context.schedule = newSchedule();
@@ -148,7 +148,7 @@ export class Device {
     this.#perThread = new Stream(context, context.schedule.perThread, true);
   }
 
-  /** Gives everything back. Work that has not begun is left out, and work under way is told to end. */
+  /** Releases all resources. Work that has not started is dropped, and running launches are canceled. */
   close(): void {
     const context = this.#context;
     if (context.isClosed) return;
@@ -161,7 +161,7 @@ export class Device {
     this.close();
   }
 
-  /** Waits for all work, then closes: `await using`. Rejects with what went wrong that nobody was told of. */
+  /** Waits for all work, then closes: `await using`. Rejects with an unreported error. */
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       if (!this.#context.isClosed) await this.synchronize();
@@ -170,8 +170,8 @@ export class Device {
     }
   }
 
-  private mayUse(): void {
-    mayUse(this.#context);
+  private assertUsable(): void {
+    assertUsable(this.#context);
   }
 }
 
@@ -180,7 +180,7 @@ const contextOptions = (print: ContextOptions['print'], timeoutMs: number | unde
   ...(timeoutMs === undefined ? {} : { timeoutMs }),
 });
 
-/** Tells launches that are under way to end, and waits for it. */
+/** Cancels running launches, and waits for their end. */
 async function stopRunning({ running }: Context): Promise<void> {
   const all = [...running];
   for (const each of all) each.cancel();

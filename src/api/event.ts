@@ -1,19 +1,19 @@
-/** Events: marks in streams, to be waited for by others, and to be asked for the time between them. */
-import { type Context, errorWith, mayUse, type Owned, tell } from './context.ts';
+/** Events: markers in streams, for synchronization and timing. */
+import { assertUsable, type Context, errorWith, type Owned, throwUnreported } from './context.ts';
 import { ended, type Task } from './schedule.ts';
 
 export interface EventOptions {
-  /** Whether it has a time; it has where nothing is said. */
+  /** Whether it records a time; true by default. */
   readonly timing?: boolean;
 }
 
-/** A mark in a stream. Recorded again, it is the new mark; who waits for the old one still does. */
+/** A marker in a stream. Recording it again replaces the marker; earlier waits keep the old one. */
 export class Event implements Owned {
   /** @internal */
   readonly context: Context;
   /** @internal */
   readonly age: number;
-  /** Of the last record. @internal */
+  /** The last record. @internal */
   mark: { task: Task | undefined; atMs: number | undefined } | undefined;
   readonly #timing: boolean;
   #isClosed = false;
@@ -25,20 +25,20 @@ export class Event implements Owned {
     this.#timing = timing;
   }
 
-  /** Whether all work before the mark has ended; so it is where nothing was recorded. */
+  /** Whether all work before the marker has finished; true if nothing was recorded. */
   get isDone(): boolean {
-    this.mayUse();
+    this.assertUsable();
     return this.mark?.task?.isDone ?? true;
   }
 
-  /** Waits for the work before the mark. Rejects with what went wrong on the device. */
+  /** Waits for the work before the marker. Rejects with the error of the device. */
   async synchronize(): Promise<void> {
-    this.mayUse();
+    this.assertUsable();
     await ended(this.mark?.task);
-    tell(this.context);
+    throwUnreported(this.context);
   }
 
-  /** Milliseconds from the mark of another event to that of this one, by the host's clock when the streams came to them. */
+  /** The milliseconds between the markers of another event and this one, by the host's clock when the streams reached them. */
   elapsedSince(start: Event): number {
     const marks = [start, this].map((event) => event.markInTime());
     return marks[1]! - marks[0]!;
@@ -53,14 +53,14 @@ export class Event implements Owned {
   }
 
   /** @internal */
-  mayUse(): void {
-    mayUse(this.context, this, 'event');
+  assertUsable(): void {
+    assertUsable(this.context, this, 'event');
     if (this.#isClosed) throw errorWith('CM5061', { what: 'event', ended: 'closed' });
   }
 
   private markInTime(): number {
-    this.mayUse();
-    if (!this.#timing) throw errorWith('CM5067', { why: 'it was made without timing' });
+    this.assertUsable();
+    if (!this.#timing) throw errorWith('CM5067', { why: 'it was created without timing' });
     if (!this.mark) throw errorWith('CM5067', { why: 'it was not recorded' });
     if (!this.mark.task!.isDone) throw errorWith('CM5068', { what: 'event' });
     return this.mark.atMs ?? 0;

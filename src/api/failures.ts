@@ -1,6 +1,6 @@
 /**
- * What a diagnostic is to whoever calls: a class of exception, and an error of CUDA. Inside, errors are values; here, at the API's
- * edge, they are thrown, with the diagnostics on them.
+ * The mapping of diagnostics to exception classes and CUDA errors. Errors are values inside the project; the API throws them as
+ * exceptions that carry the diagnostics.
  */
 import { bug } from '../base/bug.ts';
 import type { Code } from '../base/catalogue/index.ts';
@@ -9,13 +9,13 @@ import { type CudaError, type CudaErrorName, cudaErrors } from './cuda-errors.ts
 
 /** Any error of this API. */
 export class CumetalError extends Error {
-  // Not read off the class, which is called otherwise where it is bundled.
+  // A literal, because bundling renames the class.
   override readonly name: string = 'CumetalError';
-  /** All that was said, the error itself first. */
+  /** All diagnostics, the error itself first. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Of the error itself. */
+  /** The code of the error itself. */
   readonly code: Code;
-  /** What CUDA would say. */
+  /** The equivalent CUDA error. */
   readonly cuda: CudaError;
 
   constructor(diagnostics: readonly Diagnostic[], cuda: CudaError, cause?: unknown) {
@@ -31,27 +31,27 @@ export class CumetalError extends Error {
 export class CompileError extends CumetalError {
   override readonly name = 'CompileError';
 }
-/** A module without the kernel that was asked for. */
+/** A module without the requested kernel. */
 export class KernelNotFoundError extends CumetalError {
   override readonly name = 'KernelNotFoundError';
 }
-/** A library, or a kernel of it, that the device does not take. */
+/** A library or kernel that the device rejects. */
 export class PipelineCreationError extends CumetalError {
   override readonly name = 'PipelineCreationError';
 }
-/** Memory, streams, events and symbols: not to be had, or not to be used so. */
+/** Memory, streams, events and symbols: unavailable, or used incorrectly. */
 export class ResourceError extends CumetalError {
   override readonly name = 'ResourceError';
 }
-/** A launch that does not suit its kernel, or that failed. */
+/** A launch that does not match its kernel, or that failed. */
 export class LaunchError extends CumetalError {
   override readonly name = 'LaunchError';
 }
-/** A device that takes nothing more. */
+/** A device that accepts no more work. */
 export class DeviceLostError extends CumetalError {
   override readonly name = 'DeviceLostError';
 }
-/** A device that is not on this machine. */
+/** A device that is not available on this machine. */
 export class DeviceNotFoundError extends CumetalError {
   override readonly name = 'DeviceNotFoundError';
 }
@@ -66,7 +66,7 @@ const classes = {
   DeviceNotFoundError,
 } as const;
 
-/** What a diagnostic is outside. */
+/** The exception class and the CUDA error of a diagnostic. */
 export interface Failure {
   readonly error: keyof typeof classes;
   readonly cuda: CudaErrorName;
@@ -74,7 +74,7 @@ export interface Failure {
 
 const is = (error: Failure['error'], cuda: CudaErrorName): Failure => ({ error, cuda });
 
-/** By code, or by how codes start: the longest that fits holds. */
+/** The mapping by code or code prefix; the longest match applies. */
 export const failures: Readonly<Record<string, Failure>> = {
   CM: is('LaunchError', 'cudaErrorUnknown'),
   CM1: is('CompileError', 'cudaErrorInvalidPtx'),
@@ -124,16 +124,16 @@ export const failures: Readonly<Record<string, Failure>> = {
   CM6028: is('PipelineCreationError', 'cudaErrorNoKernelImageForDevice'),
   CM6029: is('DeviceLostError', 'cudaErrorDevicesUnavailable'),
   CM6030: is('LaunchError', 'cudaErrorLaunchOutOfResources'),
-  // Of the CUDA device.
+  // The CUDA device.
   CM6040: is('PipelineCreationError', 'cudaErrorInvalidKernelImage'),
   CM6041: is('CompileError', 'cudaErrorInvalidPtx'),
   CM6042: is('LaunchError', 'cudaErrorLaunchFailure'),
 };
 
-/** A kernel stops itself by `trap`, or by an `assert`, which CUDA tells apart. */
+/** Whether a kernel was aborted by `assert`; CUDA distinguishes this from `trap`. */
 const isAssertion = ({ code, message }: Diagnostic): boolean => code === 'CM6014' && message.includes('stopped itself: assertion ');
 
-/** What a diagnostic is outside. */
+/** The exception class and the CUDA error of a diagnostic. */
 export function failureOf(diagnostic: Diagnostic): Failure {
   if (isAssertion(diagnostic)) return is('LaunchError', 'cudaErrorAssert');
   for (let { length } = diagnostic.code; length >= 2; length--) {
@@ -143,14 +143,14 @@ export function failureOf(diagnostic: Diagnostic): Failure {
   return bug(`no failure for ${diagnostic.code}`);
 }
 
-/** The exception for what was reported: of the class of the first error. */
+/** The exception for a list of diagnostics, by the first error. */
 export function errorOf({ list }: Diagnostics, cause?: unknown): CumetalError {
-  const first = list.find((d) => d.severity === 'error') ?? bug('there is no error to be thrown');
+  const first = list.find((d) => d.severity === 'error') ?? bug('no error to throw');
   const { error, cuda } = failureOf(first);
   return new classes[error]([first, ...list.filter((d) => d !== first)], cudaErrors[cuda], cause);
 }
 
-/** `error[CM5011]: message` with notes and help, as the command line has it without the source. */
+/** `message [CM5011]` with location, notes and help. */
 function textOf({ code, message, notes, help, file, labels }: Diagnostic): string {
   const span = labels[0]?.span;
   const place = file && span ? `${file.path}:${file.position(span.start).line}:${file.position(span.start).column}: ` : '';

@@ -1,7 +1,7 @@
 /**
- * The API over every device: devices, typed buffers, modules, kernels, streams, events, and errors as exceptions. The room knows
- * CUDA's rules for the order of work and its errors, and any device through `src/device/device.ts`; it does not know what runs
- * underneath. Start at `device.ts`; `schedule.ts` is the order of work, `failures.ts` what a diagnostic is outside.
+ * The API over every device: devices, typed buffers, modules, kernels, streams, events, and errors as exceptions. The room implements
+ * CUDA's ordering rules and errors over the interface of `src/device/device.ts`, and does not depend on a particular device. Start at
+ * `device.ts`; `schedule.ts` orders the work, `failures.ts` maps diagnostics to exceptions.
  */
 export type { Arrays, Data, ValueOf } from './arrays.ts';
 export { type Buffer, type KernelBuffer, type Part, partOf, type StreamOption } from './buffer.ts';

@@ -1,40 +1,40 @@
-/** Kernels: launched with arguments of the types that they describe, checked before the device is touched. */
+/** Kernels: launches with typed arguments, validated before the device is involved. */
 import { Diagnostics } from '../base/diagnostic.ts';
 import { product } from '../base/dim3.ts';
 import type { DeviceModule, Dim3, LaunchRequest, LaunchResult } from '../device/device.ts';
-import { checkRequest } from '../device/request.ts';
-import { checkBlock, type Kernel as Reflection } from '../runtime/index.ts';
-import { type Context, errorWith, mayUse, must, type Owned } from './context.ts';
+import { validateLaunch } from '../device/validate-launch.ts';
+import type { Kernel as Reflection } from '../runtime/index.ts';
+import { assertUsable, type Context, errorWith, type Owned, orThrow } from './context.ts';
 import { errorOf } from './failures.ts';
 import { estimate, type Occupancy } from './occupancy.ts';
 import { type KernelArgument, pack } from './pack.ts';
-import { enqueue, type InStream, type LaunchReport, mayEnqueue, type Settled, type Work } from './work.ts';
+import { assertAcceptsWork, enqueue, type InStream, type LaunchReport, type Settled, type Work } from './work.ts';
 
-/** A count in each dimension; 1 in those that are left out. */
+/** A count in each dimension; omitted dimensions are 1. */
 export type Extent = number | readonly [x: number, y?: number, z?: number];
 
 export interface LaunchOptions<A extends readonly unknown[]> {
-  /** Blocks. */
+  /** The number of blocks. */
   readonly grid: Extent;
-  /** Threads of a block. */
+  /** The number of threads per block. */
   readonly block: Extent;
   readonly args: A;
-  /** Bytes of dynamic shared memory, or of each threadgroup argument of a kernel that has several. */
+  /** The size of dynamic shared memory in bytes, or of each threadgroup argument of a kernel with several. */
   readonly shared?: number | readonly number[];
   readonly stream?: InStream;
-  /** Milliseconds; 0 is no limit. The device's where nothing is said. */
+  /** The time limit in milliseconds; 0 is no limit. The default is that of the device. */
   readonly timeoutMs?: number;
-  /** Takes what the kernel prints, when it has ended. */
+  /** Receives the output of the kernel after it has finished. */
   readonly print?: (text: Uint8Array) => void;
-  /** On the CPU device: what to look for or to count meanwhile, and in which order threads are taken. Lines want a module compiled with `marks` (or `sanitize`). */
+  /** The instruments of the launch and the order of threads, on the CPU device. Source lines require a module compiled with `marks` or `sanitize`. */
   readonly watch?: Pick<LaunchRequest, 'sanitize' | 'profile' | 'trace' | 'schedule'>;
-  /** Told now and then how many blocks have ended, where the device can say. */
+  /** Receives the number of finished blocks from time to time, if the device supports it. */
   readonly progress?: (done: number, total: number) => void;
 }
 
 /** A kernel of a module. */
 export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
-  /** What the kernel describes itself as: parameters, shared memory, limits. */
+  /** The reflection of the kernel: parameters, shared memory, limits. */
   readonly reflection: Reflection;
   readonly #module: KernelModule;
 
@@ -49,15 +49,15 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
   }
 
   /**
-   * Hands a launch to a stream. Throws at once what is wrong with arguments, shape and limits (CM50xx); what goes wrong on the device
-   * is told by `ended()` of the work, and to whoever waits for stream or device.
+   * Enqueues a launch in a stream. Invalid arguments, shapes and sizes throw immediately (CM50xx). Errors on the device are reported by
+   * `ended()` of the work and by synchronizing the stream or the device.
    */
   launch({ grid, block, args, shared = 0, stream, timeoutMs, print, progress, watch }: LaunchOptions<A>): Work<LaunchReport> {
     const { context, low, defaultStream } = this.#module;
     const to = stream ?? defaultStream;
-    mayUse(context, this.#module, 'module');
+    assertUsable(context, this.#module, 'module');
     if (this.#module.isClosed) throw errorWith('CM5061', { what: 'module', ended: 'closed' });
-    mayEnqueue(context, to);
+    assertAcceptsWork(context, to);
     const packed = pack(context, this.reflection, args);
     const printed = print ?? context.print;
     const request: LaunchRequest = {
@@ -71,16 +71,17 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
       ...(progress ? { progress } : {}),
       ...watch,
     };
-    must((diagnostics) => suits(context, this.reflection, request, diagnostics) || undefined);
+    // What only a pipeline knows is found when the launch runs.
+    orThrow((diagnostics) => validateLaunch({ info: context.low.info }, this.reflection, request, diagnostics) || undefined);
     return enqueue(to, () => run(context, low, request), { uses: packed.uses });
   }
 
-  /** An estimate of how many blocks a core runs at once, by `coreModels`. */
+  /** An estimate of the number of concurrent blocks per core, by `coreModels`. */
   occupancy(block: Extent, shared = 0): Occupancy {
     return estimate(this.#module.context.low.info, this.reflection, product(extent(block)), shared);
   }
 
-  /** The block, a multiple of a warp, for which the estimate fills a core best; the larger of equals. */
+  /** The block size, a multiple of a warp, with the highest estimated occupancy; the largest of equals. */
   bestBlock(shared = 0): number {
     let best = 32;
     for (let threads = 32; threads <= this.#module.context.low.info.limits.maxThreadsPerThreadgroup; threads += 32)
@@ -89,7 +90,7 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
   }
 }
 
-/** The module of a kernel, as far as it is needed. */
+/** The part of a module that a kernel needs. */
 export interface KernelModule extends Owned {
   readonly low: DeviceModule;
   readonly defaultStream: InStream;
@@ -98,14 +99,6 @@ export interface KernelModule extends Owned {
 
 /** All three dimensions. */
 export const extent = (given: Extent): Dim3 => (typeof given === 'number' ? [given, 1, 1] : [given[0], given[1] ?? 1, given[2] ?? 1]);
-
-/** Whether device and kernel take a launch. What only a pipeline knows is found when it runs. */
-function suits({ low }: Context, kernel: Reflection, request: LaunchRequest, diagnostics: Diagnostics): boolean {
-  const { limits, name, kind } = low.info;
-  const maxSharedBytes = kernel.maxSharedBytes ?? limits.maxThreadgroupBytes;
-  const judge = { limits, who: name, maxSharedBytes, canWatch: kind === 'cpu', whyNot: () => undefined };
-  return checkRequest(judge, kernel, request, diagnostics) && checkBlock(kernel, request.block, diagnostics);
-}
 
 function run(context: Context, low: DeviceModule, request: LaunchRequest): Settled<LaunchReport> | Promise<Settled<LaunchReport>> {
   const diagnostics = new Diagnostics();

@@ -1,4 +1,4 @@
-/** The short way: a library bound to a device, and launches that take arrays and give them back. */
+/** The short form: a library bound to a device, with launches that take typed arrays and update them. */
 import { type Arrays, bytesIn } from './arrays.ts';
 import { type Buffer, partOf } from './buffer.ts';
 import { Device, type DeviceOptions } from './device.ts';
@@ -9,21 +9,21 @@ import type { KernelArgument } from './pack.ts';
 import type { LaunchReport } from './work.ts';
 
 export interface LibraryOptions extends ModuleOptions {
-  /** An open device, which stays open, or the kind of one to be opened; `auto` where nothing is said. */
+  /** An open device, which stays open, or the kind of device to open; `auto` by default. */
   readonly device?: Device | string;
-  /** Of the device that is opened. */
+  /** The options of the opened device. */
   readonly deviceOptions?: DeviceOptions;
 }
 
 export interface NamedLaunch {
-  /** The kernel; may be left out where there is one. */
+  /** The kernel; optional if there is only one. */
   readonly name?: string;
   readonly grid: Extent;
   readonly block: Extent;
-  /** For pointers typed arrays, which hold what the kernel left in them afterwards, or buffers; for values numbers, or bytes for structs. */
+  /** Typed arrays, which receive the results, or buffers for pointers; numbers for values; bytes for structs. */
   readonly args: readonly KernelArgument[];
   readonly shared?: number;
-  /** Milliseconds. */
+  /** The time limit in milliseconds. */
   readonly timeout?: number;
   readonly print?: (text: Uint8Array) => void;
 }
@@ -32,9 +32,9 @@ export interface NamedLaunch {
 export interface BoundLibrary {
   readonly device: Device;
   readonly module: Module;
-  /** Launches a kernel and waits for its end. Rejects with a `CumetalError` of the class that says what went wrong. */
+  /** Launches a kernel and waits for its completion. Rejects with a subclass of `CumetalError`. */
   launchKernel(launch: NamedLaunch): Promise<LaunchReport>;
-  /** Closes the module, and the device where it was opened here. */
+  /** Closes the module, and the device if it was opened here. */
   close(): void;
   [Symbol.dispose](): void;
 }
@@ -57,8 +57,8 @@ export function bindLibrary(source: ModuleSource, { device: on = 'auto', deviceO
   return { device, module, launchKernel: (launch) => launchOnce(device, module, launch), close, [Symbol.dispose]: close };
 }
 
-/** An array that stands for a buffer during one launch. */
-interface Lent {
+/** A typed array with its temporary buffer during one launch. */
+interface Borrowed {
   readonly array: ArrayBufferView;
   readonly buffer: Buffer<'u8', 'device'>;
   readonly isWritten: boolean;
@@ -66,21 +66,21 @@ interface Lent {
 
 async function launchOnce(device: Device, module: Module, { name, args, timeout, ...shape }: NamedLaunch): Promise<LaunchReport> {
   const kernel = module.kernel(name);
-  const lent = new Map<ArrayBufferView, Lent>();
+  const borrowed = new Map<ArrayBufferView, Borrowed>();
   try {
     const given = args.map((arg, i): KernelArgument => {
       const parameter = kernel.reflection.params[i];
       if (parameter?.kind !== 'buffer' || !ArrayBuffer.isView(arg) || partOf(arg)) return arg;
-      const known = lent.get(arg);
+      const known = borrowed.get(arg);
       const isWritten = parameter.access !== 'read' || known?.isWritten === true;
       const buffer = known?.buffer ?? device.bufferOf('u8', bytesIn(arg) as Arrays['u8']);
-      lent.set(arg, { array: arg, buffer, isWritten });
+      borrowed.set(arg, { array: arg, buffer, isWritten });
       return buffer;
     });
     const report = await kernel.launch({ ...shape, args: given, ...(timeout === undefined ? {} : { timeoutMs: timeout }) }).ended();
-    for (const { array, buffer, isWritten } of lent.values()) if (isWritten) bytesIn(array).set(await buffer.read());
+    for (const { array, buffer, isWritten } of borrowed.values()) if (isWritten) bytesIn(array).set(await buffer.read());
     return report;
   } finally {
-    for (const { buffer } of lent.values()) buffer.free();
+    for (const { buffer } of borrowed.values()) buffer.free();
   }
 }

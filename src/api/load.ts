@@ -1,4 +1,4 @@
-/** From PTX or a metallib to a module on a device: compiled for what the device is. */
+/** Loads PTX or a metallib as a module on a device. PTX is compiled for the device. */
 import { Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
 import { beyondTarget } from '../compile/about-targets.ts';
@@ -6,15 +6,15 @@ import { type Compiled, type CompileOptions, compile, reflect } from '../compile
 import type { DeviceModule, LoadOptions, Device as LowDevice } from '../device/device.ts';
 import type { Kernel } from '../runtime/index.ts';
 
-/** PTX as text or with its path, or the bytes of a metallib. */
+/** PTX as text or as a source file, or the bytes of a metallib. */
 export type ModuleSource = string | SourceFile | Uint8Array;
 
 export interface ModuleOptions extends LoadOptions {
-  /** How PTX is compiled. */
+  /** The compile options of PTX. */
   readonly compile?: CompileOptions;
 }
 
-/** Loads a module; nothing after reporting CM10xx to CM21xx, CM40xx, CM60xx. */
+/** Loads a module; undefined after reporting CM10xx to CM21xx, CM40xx, CM60xx. */
 export function loadSource(
   low: LowDevice,
   source: ModuleSource,
@@ -29,7 +29,7 @@ export function loadSource(
   return module && { ...module, kernels: module.kernels.map((kernel) => withDemands(kernel, compiled)) };
 }
 
-/** PTX as it is, for a device that takes that, with what our own front end says of it. */
+/** Loads PTX unchanged on a device that accepts it, with the reflection of our own front end. */
 function loadPtx(low: LowDevice, file: SourceFile, options: CompileOptions, diagnostics: Diagnostics): DeviceModule | undefined {
   const own = new Diagnostics(file);
   const reflection = reflect(file, options, own);
@@ -38,29 +38,29 @@ function loadPtx(low: LowDevice, file: SourceFile, options: CompileOptions, diag
   return module;
 }
 
-/** A library says how many threads a block has at most, but not the shape that the source demands. */
+/** Adds the required block shape, which a library does not store: it has only the maximum number of threads. */
 function withDemands(kernel: Kernel, { reflection }: Compiled): Kernel {
   const { requiredThreads } = reflection.kernels.find(({ name }) => name === kernel.name) ?? kernel;
   return { ...kernel, requiredThreads };
 }
 
-/** Kernels that are not going to be launched need not compile. */
+/** Compiles only the requested kernels. */
 const onlyNamed = ({ kernels }: LoadOptions): CompileOptions => (kernels ? { entries: kernels } : {});
 
-/** PTX compiled for a device. On the CPU device, what no Apple target can say is tried once more for that device alone. */
+/** Compiles PTX for a device. On the CPU device, a module that no Apple target supports is compiled for `cpu`. */
 function compileFor(low: LowDevice, file: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Compiled | undefined {
   const first = new Diagnostics(file);
   const compiled = compile(file, options, first);
   const own =
     low.info.kind === 'cpu' &&
     options.target === undefined &&
-    (!compiled ? beyondTarget(first) !== undefined : wantsMoreShared(compiled, low));
+    (!compiled ? beyondTarget(first) !== undefined : needsMoreShared(compiled, low));
   const second = new Diagnostics(file);
   const forCpu = own ? compile(file, { ...options, target: 'cpu' }, second) : undefined;
   diagnostics.addAll((forCpu ? second : first).sorted());
   return forCpu ?? compiled;
 }
 
-/** Whether a kernel has more shared memory than Apple GPUs. */
-const wantsMoreShared = ({ reflection }: Compiled, { info }: LowDevice): boolean =>
+/** Whether a kernel needs more shared memory than Apple GPUs have. */
+const needsMoreShared = ({ reflection }: Compiled, { info }: LowDevice): boolean =>
   reflection.kernels.some((kernel) => kernel.staticSharedBytes > info.limits.maxThreadgroupBytes);

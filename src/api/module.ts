@@ -1,17 +1,17 @@
-/** Modules: a library on a device, with its kernels and the variables that hosts write. */
+/** Modules: a library on a device, with its kernels and its variables. */
 import { closest } from '../base/closest.ts';
 import type { DeviceModule, DeviceSymbol } from '../device/device.ts';
 import { chooseKernel } from '../runtime/index.ts';
 import { bytesIn } from './arrays.ts';
 import { type StreamOption, transfer } from './buffer.ts';
-import { type Context, errorWith, mayUse, must, type Owned } from './context.ts';
+import { assertUsable, type Context, errorWith, type Owned, orThrow } from './context.ts';
 import { Kernel, type KernelModule } from './kernel.ts';
-import { mustHold } from './memory.ts';
+import { assertWithin } from './memory.ts';
 import type { KernelArgument } from './pack.ts';
-import { type ArgumentsOf, mustAgree, type Signature } from './signature.ts';
+import { type ArgumentsOf, assertMatches, type Signature } from './signature.ts';
 import type { InStream, Work } from './work.ts';
 
-/** A library that is ready to launch. */
+/** A loaded library. */
 export class Module implements KernelModule, Owned {
   /** @internal */
   readonly context: Context;
@@ -36,34 +36,34 @@ export class Module implements KernelModule, Owned {
     return this.#isClosed;
   }
 
-  /** Names of the kernels that can be launched. */
+  /** The names of the kernels. */
   get kernels(): readonly string[] {
     return this.low.kernels.map(({ name }) => name);
   }
 
-  /** Names of the variables that a host can write. */
+  /** The names of the variables that the host can write. */
   get symbols(): readonly string[] {
     return this.low.symbols.map(({ name }) => name);
   }
 
-  /** A kernel by name, or the only one. With a signature its arguments have types; it has to agree with the kernel (CM5071). */
+  /** A kernel by name, or the only one. A signature gives its arguments types and must match the kernel (CM5071). */
   kernel(name?: string): Kernel<readonly KernelArgument[]>;
   kernel<const S extends Signature>(name: string, signature: S): Kernel<ArgumentsOf<S>>;
   kernel(name?: string, signature?: Signature): unknown {
-    this.mayUse();
+    this.assertUsable();
     const refused = name === undefined ? undefined : this.low.refused?.get(name);
-    const reflection = must((diagnostics) => {
+    const reflection = orThrow((diagnostics) => {
       if (!refused) return chooseKernel(this.low.kernels, name, diagnostics);
       diagnostics.addAll(refused.list);
       return undefined;
     });
-    if (signature) mustAgree(reflection, signature);
+    if (signature) assertMatches(reflection, signature);
     return new Kernel(this, reflection);
   }
 
-  /** A `.global` or `.const` variable. Throws CM5023 where the module has none of that name. */
+  /** A `.global` or `.const` variable. Throws CM5023 if the module has none of that name. */
   symbol(name: string): ModuleSymbol {
-    this.mayUse();
+    this.assertUsable();
     const { symbols } = this.low;
     const found = symbols.find((symbol) => symbol.name === name);
     if (found) return new ModuleSymbol(this, found);
@@ -74,7 +74,7 @@ export class Module implements KernelModule, Owned {
     throw errorWith('CM5023', { name }, near ? { help: `did you mean \`${near}\`?` } : {});
   }
 
-  /** Takes no more launches. */
+  /** Accepts no more launches. */
   close(): void {
     this.#isClosed = true;
   }
@@ -84,18 +84,18 @@ export class Module implements KernelModule, Owned {
   }
 
   /** @internal */
-  mayUse(): void {
-    mayUse(this.context, this, 'module');
+  assertUsable(): void {
+    assertUsable(this.context, this, 'module');
     if (this.#isClosed) throw errorWith('CM5061', { what: 'module', ended: 'closed' });
   }
 }
 
 export interface SymbolOptions extends StreamOption {
-  /** Bytes from the start of the variable. */
+  /** The offset in the variable in bytes. */
   readonly offset?: number;
 }
 
-/** A variable of a module, which is read and written in the order of streams. */
+/** A variable of a module, read and written in stream order. */
 export class ModuleSymbol {
   readonly #module: Module;
   readonly #low: DeviceSymbol;
@@ -110,28 +110,28 @@ export class ModuleSymbol {
     return this.#low.name;
   }
 
-  /** Bytes. */
+  /** The size in bytes. */
   get byteLength(): number {
     return this.#low.size;
   }
 
-  /** Writes data, which is taken at once, when the stream comes to it. */
+  /** Writes data in stream order. The data is read immediately. */
   write(data: ArrayBufferView, { stream = this.#module.defaultStream, offset = 0 }: SymbolOptions = {}): Work<undefined> {
-    this.#module.mayUse();
+    this.#module.assertUsable();
     const bytes = bytesIn(data).slice();
-    mustHold(this.byteLength, offset, bytes.length);
+    assertWithin(this.byteLength, offset, bytes.length);
     return this.move(stream, () => this.#low.write(bytes, offset));
   }
 
-  /** Fills a typed array, or as much as is left, when the stream comes to it; to be looked at when the work has ended. */
+  /** Copies the variable to a typed array in stream order; the array is valid when the work has finished. */
   fetch(into: ArrayBufferView, { stream = this.#module.defaultStream, offset = 0 }: SymbolOptions = {}): Work<undefined> {
-    this.#module.mayUse();
+    this.#module.assertUsable();
     const bytes = bytesIn(into);
-    mustHold(this.byteLength, offset, bytes.length);
+    assertWithin(this.byteLength, offset, bytes.length);
     return this.move(stream, () => bytes.set(this.#low.read().subarray(offset, offset + bytes.length)));
   }
 
-  /** What it holds when the stream comes to it. */
+  /** A copy of its contents, in stream order. */
   async read({ offset = 0, ...options }: SymbolOptions = {}): Promise<Uint8Array> {
     const bytes = new Uint8Array(Math.max(0, this.byteLength - offset));
     await this.fetch(bytes, { offset, ...options }).ended();

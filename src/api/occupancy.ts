@@ -1,16 +1,16 @@
 /**
- * How many blocks of a kernel a core runs at once: an estimate from threads and threadgroup memory alone. What registers leave room
- * for only the driver knows, so a kernel may run fewer. One row for each kind of device says what the estimate takes a core to have.
+ * The occupancy of a core: an estimate from threads and threadgroup memory alone. Only the driver knows the register usage, so the
+ * actual occupancy may be lower. One row per kind of device describes the core of the estimate.
  */
 import type { DeviceInfo } from '../device/device.ts';
 import type { Kernel as Reflection } from '../runtime/index.ts';
 
-/** What a core (a streaming multiprocessor) has. */
+/** The resources of a core (a streaming multiprocessor). */
 export interface CoreModel {
   readonly threads: number;
   readonly blocks: number;
   readonly sharedBytes: number;
-  /** Shared memory is given out in multiples of this, and each block takes some for itself. */
+  /** The allocation granularity of shared memory, and the reserved bytes per block. */
   readonly sharedStep: number;
   readonly sharedOfBlock: number;
   readonly source: string;
@@ -45,18 +45,18 @@ export const coreModels: Readonly<Record<DeviceInfo['kind'], CoreModel>> = {
 };
 
 export interface Occupancy {
-  /** Blocks that a core runs at once; 0 where it runs none. */
+  /** The number of concurrent blocks per core; 0 if the block cannot run. */
   readonly blocksPerCore: number;
-  /** Warps of these, of those that a core has room for: 0 to 1. */
+  /** The fraction of the warp slots of a core that are in use, 0 to 1. */
   readonly fraction: number;
-  /** What keeps it from being more. */
+  /** The limiting resource. */
   readonly limitedBy: 'threads' | 'blocks' | 'shared memory' | 'the kernel';
   readonly model: CoreModel;
 }
 
 const warp = 32;
 
-/** The estimate for blocks of so many threads with so much dynamic shared memory. */
+/** The estimate for a block size in threads and a size of dynamic shared memory in bytes. */
 export function estimate({ kind, limits }: DeviceInfo, kernel: Reflection, threads: number, dynamicBytes: number): Occupancy {
   const model = coreModels[kind];
   const { sharedStep, sharedOfBlock } = model;

@@ -1,4 +1,4 @@
-/** Arguments as the kernel's own description wants them: pointers as places in buffers, values as bytes of the parameter's type. */
+/** Packs arguments by the kernel's reflection: pointers as locations in buffers, values as bytes of the parameter's type. */
 import type { LaunchArgument } from '../device/device.ts';
 import { type ElementType, elements, encodeValue, type Parameter, type Kernel as Reflection } from '../runtime/index.ts';
 import { bytesIn } from './arrays.ts';
@@ -6,16 +6,16 @@ import { type KernelBuffer, type Part, partOf } from './buffer.ts';
 import { type Context, errorWith, type Memory } from './context.ts';
 import { addressOf, placeAt } from './memory.ts';
 
-/** What a kernel can be given: a buffer or an address for a pointer, a number for a value, bytes for a struct. */
+/** A kernel argument: a buffer or an address for a pointer, a number for a value, bytes for a struct. */
 export type KernelArgument = KernelBuffer | number | bigint | boolean | ArrayBufferView;
 
 export interface Packed {
   readonly args: readonly LaunchArgument[];
-  /** Memory that the launch uses. */
+  /** The memory that the launch uses. */
   readonly uses: readonly Memory[];
 }
 
-/** A parameter, and what messages call it. */
+/** A parameter with its context for messages. */
 interface Target {
   readonly context: Context;
   readonly kernel: Reflection;
@@ -23,7 +23,7 @@ interface Target {
   readonly index: number;
 }
 
-/** Packs arguments, as many as there are; how many there have to be is checked with the launch. */
+/** Packs all given arguments; the launch checks their number. */
 export function pack(context: Context, kernel: Reflection, given: readonly unknown[]): Packed {
   const uses = new Set<Memory>();
   const args = given.map((value, index): LaunchArgument => {
@@ -44,13 +44,13 @@ function pointer(target: Target, value: unknown, uses: Set<Memory>): LaunchArgum
   return { kind: 'buffer', buffer: place.memory.low!, offset: place.start };
 }
 
-/** A buffer that the kernel may be given; nothing for what is no buffer. */
+/** The buffer of an argument; undefined for any other value. Throws if the kernel cannot use it. */
 function usable({ context }: Target, value: unknown): Part | undefined {
   const part = partOf(value);
   if (!part) return undefined;
   if (part.context !== context) throw errorWith('CM5062', { what: 'buffer' });
-  part.mayUse();
-  part.mustBeSeen('an argument of a kernel');
+  part.assertUsable();
+  part.assertKernelVisible('a kernel argument');
   return part;
 }
 
@@ -63,22 +63,22 @@ function valueBytes(target: Target, value: unknown, uses: Set<Memory>): Uint8Arr
   }
   if (ArrayBuffer.isView(value)) return bytesIn(value).slice();
   const element = scalarType(target.parameter);
-  const wanted = element ?? `${size} bytes of a type that it does not say`;
+  const wanted = element ?? `${size} bytes of an unknown type`;
   const number = typeof value === 'boolean' ? Number(value) : value;
   if (!element || (typeof number !== 'number' && typeof number !== 'bigint') || !fits(element, number)) throw unfit(target, wanted, value);
   return encodeValue(element, number);
 }
 
-/** The type of a value; nothing for a struct, or where it is not known. */
+/** The type of a value; undefined for a struct or an unknown type. */
 export const scalarType = ({ element, size }: Parameter): ElementType | undefined =>
   element && elements[element].size === size ? element : undefined;
 
-/** Whether a number can be packed without a loss that nobody means: floats round, integers have to fit, signed or not. */
+/** Whether a number fits an element type: floats are rounded, integers must be in range, signed or unsigned. */
 function fits(element: ElementType, value: number | bigint): boolean {
   const { size, kind } = elements[element];
   if (kind === 'float') return typeof value === 'number';
   const bits = 8 * size;
-  // Every launch comes here, and powers of two are exact as numbers.
+  // A hot path; powers of two are exact as numbers.
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= -(2 ** (bits - 1)) && value < 2 ** bits;
   const most = 1n << BigInt(bits);
   return value >= -(most >> 1n) && value < most;

@@ -1,30 +1,30 @@
 /**
- * In which order work is done: tasks that wait for each other by CUDA's rules for streams and events. Nothing of devices is known
- * here. A stream does its tasks one after the other. The legacy default stream waits for all that was handed over to blocking
- * streams before, and what is handed to these later waits for it; non-blocking streams take no part in that.
+ * The order of work: tasks with dependencies by CUDA's rules for streams and events, independent of devices. A stream executes its
+ * tasks in order. The legacy default stream waits for all earlier work of blocking streams, and their later work waits for it.
+ * Non-blocking streams are independent of it.
  *
  * Source: CUDA Runtime API 13.0, "Stream synchronization behavior".
  */
 
 export interface Task {
-  /** Does the work; it is over when this returns, or when the promise is kept. Neither throws nor rejects. */
+  /** Executes the work, which is finished when this returns or when its promise resolves. Neither throws nor rejects. */
   run: (() => Promise<void> | void) | undefined;
   readonly schedule: Schedule;
-  /** The stream that it is in. */
+  /** The stream of the task. */
   readonly lane: Lane | undefined;
-  /** Tasks that this one still waits for. */
+  /** The number of unfinished dependencies. */
   waitsFor: number;
-  /** Tasks that wait for this one, and whoever wants to know of its end. */
+  /** Dependent tasks, and callbacks for the end of this one. */
   next: Task[];
-  wanted: (() => void)[];
+  onEnd: (() => void)[];
   isDone: boolean;
 }
 
 /** The tasks of one stream. */
 export interface Lane {
-  /** Whether it waits for the legacy stream and is waited for by it. */
+  /** Whether it synchronizes with the legacy default stream. */
   readonly isBlocking: boolean;
-  /** What was handed over last, while it has not ended. */
+  /** The last enqueued task, while it is unfinished. */
   last: Task | undefined;
   isClosed: boolean;
 }
@@ -32,7 +32,7 @@ export interface Lane {
 export interface Schedule {
   readonly legacy: Lane;
   readonly perThread: Lane;
-  /** Lanes in which work may be under way. */
+  /** Lanes with possibly unfinished work. */
   readonly lanes: Set<Lane>;
   readonly ready: Task[];
   isDraining: boolean;
@@ -46,20 +46,20 @@ export function newSchedule(): Schedule {
   return { legacy, perThread, lanes: new Set([legacy, perThread]), ready: [], isDraining: false };
 }
 
-/** One more stream. */
+/** Adds a stream. */
 export function addLane({ lanes }: Schedule, isBlocking: boolean): Lane {
   const lane = newLane(isBlocking);
   lanes.add(lane);
   return lane;
 }
 
-/** Forgets a stream when its work has ended. */
+/** Removes a stream when its work has finished. */
 export function closeLane({ lanes }: Schedule, lane: Lane): void {
   lane.isClosed = true;
   if (!lane.last) lanes.delete(lane);
 }
 
-/** Adds work at the end of a stream; `after` is what it waits for besides. */
+/** Appends a task to a stream; `after` are additional dependencies. */
 export function addTask(schedule: Schedule, lane: Lane, run: Task['run'], after: readonly (Task | undefined)[] = []): Task {
   const { legacy, lanes } = schedule;
   const task = newTask(schedule, run, lane);
@@ -78,28 +78,28 @@ const newTask = (schedule: Schedule, run: Task['run'], lane: Lane | undefined): 
   lane,
   waitsFor: 0,
   next: [],
-  wanted: [],
+  onEnd: [],
   isDone: false,
 });
 
-/** A task that is waited for twice is counted twice, when it is met and when it ends. */
+/** Adds a dependency. A repeated dependency is counted twice, here and when it finishes. */
 function waitFor(task: Task, other: Task | undefined): void {
   if (!other || other.isDone) return;
   other.next.push(task);
   task.waitsFor++;
 }
 
-/** What has not ended in streams that the legacy stream waits for. */
-export const blockingEnds = (lanes: Iterable<Lane>): Task[] => endsOf(lanes, true);
+/** The unfinished ends of the streams that the legacy default stream waits for. */
+export const unfinishedBlocking = (lanes: Iterable<Lane>): Task[] => unfinishedOf(lanes, true);
 
-/** Of all lanes, or of blocking ones. This is done for every launch, and a loop is cheapest. */
-function endsOf(lanes: Iterable<Lane>, mustBlock: boolean): Task[] {
+/** The last unfinished tasks of all lanes, or of blocking ones. A plain loop, because every launch calls this. */
+function unfinishedOf(lanes: Iterable<Lane>, mustBlock: boolean): Task[] {
   const found: Task[] = [];
   for (const { last, isBlocking } of lanes) if (last && (isBlocking || !mustBlock)) found.push(last);
   return found;
 }
 
-/** Work behind other work that no stream waits for. */
+/** Adds a task with dependencies that no stream waits for. */
 export function addFree(schedule: Schedule, run: Task['run'], after: readonly Task[]): Task {
   const task = newTask(schedule, run, undefined);
   for (const other of after) waitFor(task, other);
@@ -107,36 +107,36 @@ export function addFree(schedule: Schedule, run: Task['run'], after: readonly Ta
   return task;
 }
 
-/** What has been handed over and has not ended: the ends of all streams. */
-export const ends = ({ lanes }: Schedule): Task[] => endsOf(lanes, false);
+/** The last unfinished tasks of all streams. */
+export const unfinished = ({ lanes }: Schedule): Task[] => unfinishedOf(lanes, false);
 
-/** Calls when a task has ended; at once where it has. */
-export function want(task: Task, call: () => void): void {
+/** Calls back when a task has finished; immediately if it already has. */
+export function whenEnded(task: Task, call: () => void): void {
   if (task.isDone) call();
-  else task.wanted.push(call);
+  else task.onEnd.push(call);
 }
 
-/** The end of a task; nothing to wait for where there is none. */
+/** Resolves when a task has finished; immediately without a task. */
 export const ended = (task: Task | undefined): Promise<void> =>
   new Promise((resolve) => {
-    if (task) want(task, resolve);
+    if (task) whenEnded(task, resolve);
     else resolve();
   });
 
-/** The end of several tasks. */
+/** Resolves when all tasks have finished. */
 export async function allEnded(tasks: readonly Task[]): Promise<void> {
   for (const task of tasks) if (!task.isDone) await ended(task);
 }
 
-/** Milliseconds after which a row of tasks lets timers and others have their turn. */
-const turnMs = 8;
+/** The time in milliseconds after which a run of tasks yields to the event loop. */
+const maxTurnMs = 8;
 
 function makeReady(task: Task): void {
   const { schedule } = task;
   schedule.ready.push(task);
   if (schedule.isDraining) return;
   schedule.isDraining = true;
-  // Whoever hands over work goes on first.
+  // The caller continues first.
   queueMicrotask(() => drain(schedule));
 }
 
@@ -144,7 +144,7 @@ function drain(schedule: Schedule): void {
   const { ready } = schedule;
   const start = performance.now();
   for (let at = 0; at < ready.length; at++) {
-    if (performance.now() - start > turnMs) {
+    if (performance.now() - start > maxTurnMs) {
       ready.splice(0, at);
       setTimeout(() => drain(schedule), 0);
       return;
@@ -161,13 +161,13 @@ function drain(schedule: Schedule): void {
 
 function finish(task: Task): void {
   task.isDone = true;
-  const { next, wanted, lane } = task;
+  const { next, onEnd, lane } = task;
   task.next = [];
-  task.wanted = [];
+  task.onEnd = [];
   if (lane?.last === task) {
     lane.last = undefined;
     if (lane.isClosed) task.schedule.lanes.delete(lane);
   }
-  for (const call of wanted) call();
+  for (const call of onEnd) call();
   for (const other of next) if (--other.waitsFor === 0) makeReady(other);
 }

@@ -1,15 +1,15 @@
-/** Signatures: the types of a kernel's arguments, said once, from which TypeScript's follow, and which have to be the kernel's own. */
+/** Signatures: the declared types of a kernel's arguments, which determine their TypeScript types and must match the kernel. */
 import { type ElementType, elements, isElementType, type Parameter, type Kernel as Reflection } from '../runtime/index.ts';
 import type { ValueOf } from './arrays.ts';
 import type { KernelBuffer } from './buffer.ts';
 import { errorWith } from './context.ts';
 import { scalarType } from './pack.ts';
 
-/** One parameter: `f32` a value, `f32*` a pointer to such, `bytes` a struct. */
+/** One parameter: `f32` a value, `f32*` a pointer, `bytes` a struct. */
 export type SignatureWord = ElementType | `${ElementType}*` | 'bytes';
 export type Signature = readonly SignatureWord[];
 
-/** What an argument may be. An address counts as a pointer of any type. */
+/** The accepted type of an argument. An address matches a pointer of any type. */
 export type ArgumentOf<W extends SignatureWord> = W extends `${infer E extends ElementType}*`
   ? KernelBuffer<E> | bigint
   : W extends ElementType
@@ -18,23 +18,23 @@ export type ArgumentOf<W extends SignatureWord> = W extends `${infer E extends E
 
 export type ArgumentsOf<S extends Signature> = { readonly [I in keyof S]: ArgumentOf<S[I]> };
 
-/** Throws CM5071 where a signature is not that of the kernel. */
-export function mustAgree(kernel: Reflection, signature: Signature): void {
+/** Throws CM5071 if a signature does not match the kernel. */
+export function assertMatches(kernel: Reflection, signature: Signature): void {
   const { params, name } = kernel;
   const count = Math.max(params.length, signature.length);
   for (let index = 0; index < count; index++) {
     const [word, parameter] = [signature[index], params[index]];
-    if (word && parameter && agrees(word, parameter)) continue;
+    if (word && parameter && matches(word, parameter)) continue;
     throw errorWith('CM5071', {
       kernel: name,
       index,
       given: word === undefined ? 'nothing' : `\`${word}\``,
-      wanted: parameter ? describe(parameter) : 'not there',
+      wanted: parameter ? describe(parameter) : 'missing',
     });
   }
 }
 
-function agrees(word: SignatureWord, parameter: Parameter): boolean {
+function matches(word: SignatureWord, parameter: Parameter): boolean {
   if (word.endsWith('*')) return parameter.kind === 'buffer' && isElementType(word.slice(0, -1));
   if (parameter.kind === 'buffer') return false;
   if (word === 'bytes' || !isElementType(word)) return word === 'bytes';

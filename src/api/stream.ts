@@ -1,19 +1,19 @@
-/** Streams: work that is done in the order in which it is handed over, beside that of other streams. */
+/** Streams: work in enqueue order, concurrent with other streams. */
 import type { ElementType } from '../runtime/index.ts';
 import { bytesIn, bytesOf, type Data, type ValueOf } from './arrays.ts';
 import { type Buffer, type KernelBuffer, type Part, partOf, transfer } from './buffer.ts';
-import { type Context, errorOfThrown, errorWith, mayUse, tell } from './context.ts';
+import { assertUsable, type Context, errorOfThrown, errorWith, throwUnreported } from './context.ts';
 import type { Event } from './event.ts';
-import { bytesAt, mustHold, putBytes } from './memory.ts';
-import { allEnded, blockingEnds, closeLane, ended, type Lane } from './schedule.ts';
-import { enqueue, type InStream, mayEnqueue, nothing, type Work } from './work.ts';
+import { assertWithin, bytesAt, putBytes } from './memory.ts';
+import { allEnded, closeLane, ended, type Lane, unfinishedBlocking } from './schedule.ts';
+import { assertAcceptsWork, enqueue, type InStream, nothing, type Work } from './work.ts';
 
 export interface StreamOptions {
-  /** Has no part in the order that the legacy default stream keeps with all others. */
+  /** Does not synchronize with the legacy default stream. */
   readonly nonBlocking?: boolean;
 }
 
-/** A row of work: kernels, copies, fills, events, calls of the host. */
+/** A queue of work: launches, copies, fills, events and host functions. */
 export class Stream implements InStream {
   /** @internal */
   readonly context: Context;
@@ -32,9 +32,9 @@ export class Stream implements InStream {
     this.#isDefault = isDefault;
   }
 
-  /** Whether all its work has ended. */
+  /** Whether all its work has finished. */
   get isDone(): boolean {
-    this.mayUse();
+    this.assertUsable();
     return this.lane.last === undefined;
   }
 
@@ -44,34 +44,34 @@ export class Stream implements InStream {
   }
 
   /**
-   * Copies from one buffer to the start of another, between any two states; a typed array is taken at once. What `host` memory holds
-   * is taken at once as well, while that of `staging` is read when the copy is at its turn.
+   * Copies from one buffer to the start of another, between any two states. A typed array and `host` memory are read immediately;
+   * `staging` memory is read when the copy executes.
    */
   copy<E extends ElementType>(to: Buffer<E>, from: Buffer<E> | Data<E>): Work<undefined> {
     const [target, source] = [this.part(to), partOf(from) ? this.part(from) : undefined];
     const bytes = source ? undefined : bytesOf(target.element, from as Data<ElementType>).slice();
     const count = bytes?.length ?? source!.byteLength;
-    mustHold(target.byteLength, 0, count);
-    mayEnqueue(this.context, this);
+    assertWithin(target.byteLength, 0, count);
+    assertAcceptsWork(this.context, this);
     const taken = bytes ?? (source!.state === 'host' ? bytesAt(source!, count).slice() : undefined);
     const uses = [target.memory, ...(source && !taken ? [source.memory] : [])];
     return transfer(this, uses, () => putBytes(target, taken ?? bytesAt(source!, count)));
   }
 
-  /** Sets every element. */
+  /** Sets every element to a value. */
   fill<E extends ElementType>(buffer: KernelBuffer<E>, value: ValueOf<E>): Work<undefined> {
     return this.part(buffer).fill(value, { stream: this });
   }
 
-  /** Fills a typed array with what a buffer holds when its turn comes; to be looked at when the work has ended. */
+  /** Copies a buffer to a typed array, which is valid when the work has finished. */
   fetch<E extends ElementType>(into: ArrayBufferView, from: KernelBuffer<E>): Work<undefined> {
     const source = this.part(from);
     const bytes = bytesIn(into);
-    mustHold(source.byteLength, 0, bytes.length);
+    assertWithin(source.byteLength, 0, bytes.length);
     return transfer(this, [source.memory], () => bytes.set(bytesAt(source, bytes.length)));
   }
 
-  /** Calls a function when the work before it has ended. It may not use the device. What it throws is told to who waits. */
+  /** Calls a host function when the earlier work has finished. The function cannot use the device. Its exception is reported by the next synchronization. */
   call(run: () => void): Work<undefined> {
     const { context } = this;
     return enqueue(this, () => {
@@ -87,9 +87,9 @@ export class Stream implements InStream {
     });
   }
 
-  /** Sets a mark behind the work so far. */
+  /** Records an event after the work so far. */
   record(event: Event): Work<undefined> {
-    event.mayUse();
+    event.assertUsable();
     if (event.context !== this.context) throw errorWith('CM5062', { what: 'event' });
     const mark: NonNullable<Event['mark']> = { task: undefined, atMs: undefined };
     const work = enqueue(this, () => {
@@ -101,22 +101,22 @@ export class Stream implements InStream {
     return work;
   }
 
-  /** Keeps what is handed over from now on waiting for the mark that an event has now; for nothing where it has none. */
+  /** Makes later work of this stream wait for the current record of an event, if there is one. */
   wait(event: Event): void {
-    event.mayUse();
+    event.assertUsable();
     enqueue(this, () => nothing, { after: [event.mark?.task] });
   }
 
-  /** Waits for all work so far, the legacy default stream for that of all blocking streams. Rejects with what went wrong on the device. */
+  /** Waits for all work so far; on the legacy default stream for that of all blocking streams. Rejects with the error of the device. */
   async synchronize(): Promise<void> {
-    this.mayUse();
+    this.assertUsable();
     const { legacy, lanes } = this.context.schedule;
-    if (this.lane === legacy) await allEnded(blockingEnds(lanes));
+    if (this.lane === legacy) await allEnded(unfinishedBlocking(lanes));
     else if (this.lane.last) await ended(this.lane.last);
-    tell(this.context);
+    throwUnreported(this.context);
   }
 
-  /** Takes no more work; what it has goes on to its end. The default streams stay. */
+  /** Accepts no more work; pending work completes. The default streams cannot be closed. */
   close(): void {
     if (this.#isDefault || this.#isClosed) return;
     this.#isClosed = true;
@@ -127,15 +127,15 @@ export class Stream implements InStream {
     this.close();
   }
 
-  private mayUse(): void {
-    mayUse(this.context, this, 'stream');
+  private assertUsable(): void {
+    assertUsable(this.context, this, 'stream');
     if (this.#isClosed) throw errorWith('CM5061', { what: 'stream', ended: 'closed' });
   }
 
   private part(buffer: unknown): Part {
     const part = partOf(buffer);
     if (!part) throw errorWith('CM5060', { what: 'a copy', wanted: 'host, device, unified or staging', given: 'none' });
-    part.mayUse();
+    part.assertUsable();
     if (part.context !== this.context) throw errorWith('CM5062', { what: 'buffer' });
     return part;
   }

@@ -1,27 +1,27 @@
-/** Work that is handed to a stream: done when its turn comes, and asked about later. */
+/** Work in a stream: executed in stream order, with a result to await. */
 import type { Diagnostic } from '../base/diagnostic.ts';
-import { type Context, errorWith, type Memory, mayUse, type Owned, remember } from './context.ts';
+import { assertUsable, type Context, errorWith, type Memory, type Owned, remember } from './context.ts';
 import type { CumetalError } from './failures.ts';
 import { addTask, ended, type Lane, type Task } from './schedule.ts';
 
-/** A stream as far as those know it who hand work to it. */
+/** The part of a stream that enqueuing work needs. */
 export interface InStream extends Owned {
   readonly lane: Lane;
   readonly isClosed: boolean;
 }
 
-/** What became of work that was done. */
+/** The result of finished work. */
 export type Settled<T> = { readonly value: T } | { readonly error: CumetalError };
 
-/** What a launch gives. */
+/** The result of a launch. */
 export interface LaunchReport {
-  /** Time of the kernel, milliseconds. */
+  /** The duration of the kernel in milliseconds. */
   readonly durationMs: number;
-  /** What was said of a launch that came to its end: findings of the sanitizer, printed lines that were lost. */
+  /** Diagnostics of a completed launch: findings of the sanitizer, lost printf output. */
   readonly warnings: readonly Diagnostic[];
 }
 
-/** A piece of work in a stream. Nobody has to ask about it: what goes wrong is told when the stream is waited for as well. */
+/** A piece of work in a stream. Awaiting it is optional: synchronizing the stream also reports its error. */
 export class Work<T> {
   readonly #context: Context;
   readonly #age: number;
@@ -36,44 +36,44 @@ export class Work<T> {
     this.#age = context.age;
   }
 
-  /** Whether it has come to its end, good or bad. */
+  /** Whether it has finished, successfully or not. */
   get isDone(): boolean {
     return this.task?.isDone ?? true;
   }
 
-  /** What it gives, when it has ended. Rejects with what went wrong. */
+  /** Resolves to its result when it has finished. Rejects with its error. */
   async ended(): Promise<T> {
-    if (this.#context.isCallingBack) mayUse(this.#context);
+    if (this.#context.isCallingBack) assertUsable(this.#context);
     await ended(this.task);
     const { settled } = this;
     if (settled && 'value' in settled) return settled.value;
     if (settled) {
-      if (this.#context.untold === settled.error) this.#context.untold = undefined;
+      if (this.#context.unreported === settled.error) this.#context.unreported = undefined;
       throw settled.error;
     }
-    mayUse(this.#context, { context: this.#context, age: this.#age }, 'stream');
+    assertUsable(this.#context, { context: this.#context, age: this.#age }, 'stream');
     throw errorWith('CM5061', { what: 'stream', ended: 'closed' });
   }
 }
 
 interface Needs {
-  /** What it waits for besides. */
+  /** Additional tasks that it waits for. */
   readonly after?: readonly (Task | undefined)[];
   /** Memory that it uses. */
   readonly uses?: readonly Memory[];
 }
 
-/** Throws where a stream takes no work. */
-export function mayEnqueue(context: Context, stream: InStream): void {
-  mayUse(context, stream, 'stream');
+/** Throws if the stream does not accept work. */
+export function assertAcceptsWork(context: Context, stream: InStream): void {
+  assertUsable(context, stream, 'stream');
   if (stream.context !== context) throw errorWith('CM5062', { what: 'stream' });
   if (stream.isClosed) throw errorWith('CM5061', { what: 'stream', ended: 'closed' });
 }
 
-/** Hands work to a stream. Where the device has failed by then, it is left out. */
+/** Enqueues work in a stream. The work is dropped if the device has failed before its turn. */
 export function enqueue<T>(stream: InStream, run: () => Settled<T> | Promise<Settled<T>>, { after = [], uses = [] }: Needs = {}): Work<T> {
   const { context, lane } = stream;
-  mayEnqueue(context, stream);
+  assertAcceptsWork(context, stream);
   if (uses.some((memory) => memory.context !== context)) throw errorWith('CM5062', { what: 'buffer' });
   const { age } = context;
   const work = new Work<T>(context);
@@ -100,5 +100,5 @@ export function enqueue<T>(stream: InStream, run: () => Settled<T> | Promise<Set
   return work;
 }
 
-/** Of work that gives nothing. */
+/** The result of work without a value. */
 export const nothing: Settled<undefined> = { value: undefined };

@@ -1,25 +1,25 @@
 /**
- * Bits: the fields of LLVM's bitstream. Little-endian, lowest bit first, in 32-bit words.
+ * Bit-level reader and writer of LLVM's bitstream: little-endian fields, lowest bit first, in 32-bit words.
  * Source: LLVM Bitcode File Format, "Bitstream Format".
  */
 import { bug } from './bug.ts';
 
 const char6 = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._';
 
-/** The mask of so many low bits, up to 32. */
+/** A mask of the lowest `bits` bits, up to 32. */
 const mask = (bits: number): number => (bits < 32 ? (1 << bits) - 1 : -1);
 
-/** The bits that say of one to four chunks of six bits that more follow. */
-const continued = [0, 0, 0x20, 0x820, 0x20820];
+/** The continuation bits of one to four six-bit chunks. */
+const continuationBits = [0, 0, 0x20, 0x820, 0x20820];
 
-/** Appends fields to a growing list of words. Hosts of JavaScript are little-endian, as the format is. */
+/** Appends fields to a growing list of words. JavaScript hosts are little-endian, as the format is. */
 export class BitWriter {
   #words = new Uint32Array(1024);
   #count = 0;
   #word = 0;
   #used = 0;
 
-  /** Bits written so far. */
+  /** The number of bits written. */
   get position(): number {
     return this.#count * 32 + this.#used;
   }
@@ -43,7 +43,7 @@ export class BitWriter {
   /** A variable-width field of a non-negative number below 2^53, or of a 64-bit value as a bigint. */
   vbr(value: number | bigint, bits: number): void {
     const more = bits < 32 ? 1 << (bits - 1) : 2 ** (bits - 1);
-    // Two chunks at once where they fit: most values are as small as that.
+    // // Fast path for values of at most two chunks, which are most of them.
     if (typeof value === 'number' && value >= 0 && value < more) return this.fixed(value, bits);
     if (typeof value === 'number' && value >= 0 && bits <= 15 && value < 1 << (2 * bits - 2))
       return this.fixed((value & (more - 1)) | more | ((value >>> (bits - 1)) << bits), 2 * bits);
@@ -60,11 +60,11 @@ export class BitWriter {
   }
 
   /**
-   * Records from a word up to another. Each is there as its code, how many operands it has, and these, of 32 bits without sign;
-   * it is written as `id` of `width` bits and all of them as variable-width fields of six bits.
+   * Writes the records between two word offsets. Each record is stored as its code, its operand count and its operands, unsigned 32-bit
+   * integers. It is written as `id` in `width` bits, then every integer as a variable-width field of six bits.
    */
   records(from: Int32Array, first: number, end: number, id: number, width: number): void {
-    // No field takes more than seven chunks.
+    // A field takes at most seven chunks.
     this.#reserve(2 * (end - first) + 1);
     const words = this.#words;
     let at = this.#count;
@@ -89,7 +89,7 @@ export class BitWriter {
           continue;
         }
         bits = value < 0x20 ? 6 : value < 0x400 ? 12 : value < 0x8000 ? 18 : 24;
-        field = (value & 0x1f) | ((value & 0x3e0) << 1) | ((value & 0x7c00) << 2) | ((value & 0xf8000) << 3) | continued[bits / 6]!;
+        field = (value & 0x1f) | ((value & 0x3e0) << 1) | ((value & 0x7c00) << 2) | ((value & 0xf8000) << 3) | continuationBits[bits / 6]!;
       }
       word |= field << used;
       used += bits;
@@ -107,7 +107,7 @@ export class BitWriter {
     if (this.#used > 0) this.fixed(0, 32 - this.#used);
   }
 
-  /** Bytes on a word border, zero-padded to the next. */
+  /** Bytes at a word boundary, zero-padded to the next word. */
   blob(bytes: Uint8Array): void {
     this.align32();
     const count = Math.ceil(bytes.length / 4);
@@ -116,7 +116,7 @@ export class BitWriter {
     this.#count += count;
   }
 
-  /** Fills in 32 bits that were written as zeros, at any bit position in words that are complete. */
+  /** Overwrites 32 bits that were written as zeros, at any bit position in complete words. */
   patch32(position: number, value: number): void {
     const index = Math.floor(position / 32);
     const shift = position % 32;
@@ -124,13 +124,13 @@ export class BitWriter {
     if (shift > 0) this.#words[index + 1]! |= value >>> (32 - shift);
   }
 
-  /** The bytes so far; only on a word border. */
+  /** The bytes written. The position must be a word boundary. */
   finish(): Uint8Array {
-    if (this.#used !== 0) bug('a bitstream that does not end on a word');
+    if (this.#used !== 0) bug('a bitstream must end on a word boundary');
     return new Uint8Array(this.#words.slice(0, this.#count).buffer);
   }
 
-  /** Makes room for so many words more. */
+  /** Reserves space for `count` more words. */
   #reserve(count: number): void {
     if (this.#count + count <= this.#words.length) return;
     const larger = new Uint32Array(Math.max(this.#words.length * 2, this.#count + count));
@@ -139,22 +139,22 @@ export class BitWriter {
   }
 }
 
-/** Raised by `BitReader` at the end of its bits; caught at the border of the room that reads. */
+/** Thrown by `BitReader` at the end of its data; the room that reads catches it at its entry point. */
 export class OutOfBits extends Error {}
 
-/** Positions are numbers of bits that fit 32 bits. */
-const mostBytes = 2 ** 29 - 4;
+/** The largest input: bit positions have to fit 32 bits. */
+const maxBytes = 2 ** 29 - 4;
 
-/** Reads fields and never past the end. Data of half a gigabyte and more is refused. */
+/** Reads fields and never past the end. Input of half a gigabyte or more is refused. */
 export class BitReader {
   readonly #bytes: Uint8Array;
   readonly #words: Int32Array;
-  /** Bits from the start of the bytes, and how many there are. */
+  /** The current position, in bits from the start. */
   position = 0;
   readonly length: number;
 
   constructor(bytes: Uint8Array) {
-    if (bytes.length > mostBytes) throw new OutOfBits(`${bytes.length} bytes are too many`);
+    if (bytes.length > maxBytes) throw new OutOfBits(`${bytes.length} bytes are too many`);
     this.#bytes = bytes;
     this.#words = wordsOf(bytes);
     this.length = bytes.length * 8;
@@ -172,13 +172,13 @@ export class BitReader {
     return (windowAt(this.#words, position) & mask(bits)) >>> 0;
   }
 
-  /** A variable-width field; a bigint where a number would not hold it exactly. */
+  /** A variable-width field. The result is a bigint where a number cannot hold the value exactly. */
   vbr(bits: number): number | bigint {
     const { position } = this;
     if (bits <= 15) {
       const window = windowAt(this.#words, position);
       const more = 1 << (bits - 1);
-      // Most values are of one chunk or two.
+      // Fast path for one or two chunks, which most values are.
       if ((window & more) === 0 && position + bits <= this.length) {
         this.position = position + bits;
         return window & (more - 1);
@@ -192,8 +192,8 @@ export class BitReader {
   }
 
   /**
-   * So many variable-width fields of six bits, as the operands of most records are, into a list that is long enough. Those that a
-   * number does not hold exactly are given as the nearest that it does.
+   * Reads `count` variable-width fields of six bits into a preallocated list: the operands of most records. A value that a number cannot
+   * hold exactly is rounded to the nearest number.
    */
   vbr6s(count: number, into: Float64Array, from = 0): void {
     const words = this.#words;
@@ -222,8 +222,8 @@ export class BitReader {
   }
 
   /**
-   * Fields one behind the other into a list that is long enough: of so many bits up to 32, of variable width where the number is
-   * negative. Those that a number does not hold exactly are given as the nearest that it does.
+   * Reads consecutive fields into a preallocated list. A positive width is a fixed field of up to 32 bits, a negative one a variable-width
+   * field. A value that a number cannot hold exactly is rounded to the nearest number.
    */
   fields(widths: Int8Array, into: Float64Array): void {
     const words = this.#words;
@@ -293,14 +293,14 @@ export class BitReader {
   }
 }
 
-/** The 32 bits from a position on. */
+/** The 32 bits that start at a bit position. */
 function windowAt(words: Int32Array, position: number): number {
   const index = position >>> 5;
   const shift = position & 31;
   return (words[index]! >>> shift) | ((words[index + 1]! << 1) << (31 - shift));
 }
 
-/** Words, the last filled with zeros, and one of zeros behind them. */
+/** The bytes as words, zero-padded, with one more zero word for reads that cross the end. */
 function wordsOf(bytes: Uint8Array): Int32Array {
   const words = new Int32Array(Math.ceil(bytes.length / 4) + 1);
   new Uint8Array(words.buffer).set(bytes);

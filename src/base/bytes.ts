@@ -1,19 +1,19 @@
-/** Bytes: compared, shown, and little-endian, by a growing writer and a reader that never trusts a length. */
+/** Byte arrays: comparison, hexadecimal text, and a little-endian writer and bounds-checked reader. */
 
-/** Whether two pieces hold the same bytes. */
+/** Whether two arrays hold the same bytes. */
 export function areSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
 }
 
-/** Bytes as hexadecimal digits, two for each. */
+/** Bytes as hexadecimal digits, two per byte. */
 export const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** A number as upper-case hexadecimal digits, of which there are so many at least. */
+/** A number as upper-case hexadecimal digits, padded with zeros to `digits`. */
 export const upperHex = (value: bigint, digits: number): string => value.toString(16).toUpperCase().padStart(digits, '0');
 
-/** The first multiple of an alignment from an offset on. */
+/** An offset rounded up to a multiple of an alignment. */
 export const alignUp = (offset: number, align: number): number => Math.ceil(offset / align) * align;
 
 /** Appends little-endian values to a growing buffer. */
@@ -65,17 +65,17 @@ export class ByteWriter {
     this.#length += count;
   }
 
-  /** Overwrites a value written before. */
+  /** Overwrites an earlier value. */
   patchU32(offset: number, value: number): void {
     this.#view.setUint32(offset, value, true);
   }
 
-  /** Overwrites a value written before. */
+  /** Overwrites an earlier value. */
   patchU64(offset: number, value: number | bigint): void {
     this.#view.setBigUint64(offset, BigInt(value), true);
   }
 
-  /** A copy of what was written. */
+  /** A copy of the bytes written. */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length);
   }
@@ -89,7 +89,7 @@ export class ByteWriter {
   }
 }
 
-/** Raised inside a reader and caught at its room's border, where it becomes a diagnostic. */
+/** Thrown by `ByteReader`. The room that reads catches it at its entry point and reports a diagnostic. */
 export class OutOfBytes extends Error {
   readonly offset: number;
   constructor(offset: number, what: string) {
@@ -98,7 +98,7 @@ export class OutOfBytes extends Error {
   }
 }
 
-/** Reads little-endian values from a window of bytes; running out raises `OutOfBytes` with the offset in the whole. */
+/** Reads little-endian values from a window of bytes. A read past the end throws `OutOfBytes` with the offset in the file. */
 export class ByteReader {
   readonly bytes: Uint8Array;
   readonly #view: DataView;
@@ -143,7 +143,7 @@ export class ByteReader {
 
   #take(count: number): number {
     if (count < 0 || count > this.remaining)
-      throw new OutOfBytes(this.offset, `${count} bytes wanted, ${Math.max(0, this.remaining)} left`);
+      throw new OutOfBytes(this.offset, `${count} bytes needed, ${Math.max(0, this.remaining)} left`);
     const at = this.offset;
     this.offset += count;
     return at;

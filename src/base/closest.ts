@@ -1,6 +1,6 @@
-/** Did-you-mean: the candidate nearest to a word, for every message that suggests one. */
+/** Spelling suggestions for messages: the candidate with the smallest edit distance. */
 
-/** The nearest candidate within two edits (one for words of up to four letters), or nothing. */
+/** The nearest candidate within two edits, or one edit for words of up to four letters. */
 export function closest(word: string, candidates: Iterable<string>): string | undefined {
   const limit = word.length <= 4 ? 1 : 2;
   let best: string | undefined;
@@ -16,7 +16,7 @@ export function closest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Edits between two words: insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
+/** The number of edits between two words: insertions, deletions, replacements and swaps of neighbors (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,13 +1,13 @@
 /**
- * Diagnostics: errors and warnings as values. A room is handed a `Diagnostics` list, adds to it through the catalogue, and
- * goes on; `src/cli` prints the list once, sorted by place.
+ * Diagnostics: errors and warnings as values. A room adds to the `Diagnostics` list that it is given and continues. `src/cli` prints the
+ * list once, sorted by position.
  */
 import { type Code, catalogue, type Holes } from './catalogue/index.ts';
 import type { SourceFile, Span } from './source.ts';
 
 export type Severity = 'error' | 'warning' | 'note';
 
-/** A place and what is to be said of it; the first label of a diagnostic is its main place. */
+/** A source range and its message. The first label of a diagnostic is its main position. */
 export interface Label {
   readonly span: Span;
   readonly text: string;
@@ -17,17 +17,17 @@ export interface Diagnostic {
   readonly code: Code;
   readonly severity: Severity;
   readonly message: string;
-  /** Where the labels are; absent for diagnostics about no text (a binary file, a launch). */
+  /** The file of the labels; absent for diagnostics without source text (a binary file, a launch). */
   readonly file?: SourceFile;
   readonly labels: readonly Label[];
   readonly notes: readonly string[];
   readonly help?: string;
 }
 
-/** What a report may add to the catalogue's words. */
+/** What a report adds to the catalogue's entry. */
 export interface Where {
   readonly span?: Span;
-  /** Words at the caret of `span`. */
+  /** The message at the caret of `span`. */
   readonly label?: string;
   readonly more?: readonly Label[];
   readonly notes?: readonly string[];
@@ -46,7 +46,7 @@ export class Diagnostics {
     this.file = file;
   }
 
-  /** Adds the catalogue's message for `code` with its `{holes}` filled. */
+  /** Adds the catalogue's message for `code` and fills its `{holes}`. */
   report<C extends Code>(code: C, holes: Holes<C>, where: Where = {}): void {
     const entry: { severity: Severity; message: string; help?: string } = catalogue[code];
     const message = fill(entry.message, holes);
@@ -67,12 +67,15 @@ export class Diagnostics {
     return this.list.some((d) => d.severity === 'error');
   }
 
-  /** Takes over what another list collected, say for another file. */
+  /** Adds the diagnostics of another list, for example of another file. */
   addAll(others: Iterable<Diagnostic>): void {
     for (const d of others) this.list.push(d);
   }
 
-  /** Takes over what says something new: the body of a function is compiled for every call of it, and a fault in it told once. */
+  /**
+   * Adds the diagnostics that are not in the list yet. A function's body is compiled for every call of it, and a fault in it is reported
+   * once.
+   */
   addNew(others: Iterable<Diagnostic>): void {
     const keyOf = ({ code, message, labels }: Diagnostic): string => `${code} ${labels[0]?.span.start} ${labels[0]?.span.end} ${message}`;
     const seen = new Set(this.list.map(keyOf));
@@ -83,7 +86,7 @@ export class Diagnostics {
     }
   }
 
-  /** By place, then as reported; those without a place come last. */
+  /** Sorted by position, then by order of report; diagnostics without a position come last. */
   sorted(): Diagnostic[] {
     const at = (d: Diagnostic) => d.labels[0]?.span.start ?? Number.POSITIVE_INFINITY;
     return [...this.list].sort((a, b) => (at(a) === at(b) ? 0 : at(a) - at(b)));

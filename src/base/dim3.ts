@@ -1,5 +1,5 @@
-/** Three numbers: of blocks, of threads, or of one of them by its place. */
+/** Three numbers: an extent in blocks or threads, or the index of one block or thread. */
 export type Dim3 = readonly [x: number, y: number, z: number];
 
-/** How many there are in all. */
+/** The total number of blocks or threads. */
 export const product = ([x, y, z]: Dim3): number => x * y * z;

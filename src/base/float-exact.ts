@@ -1,10 +1,10 @@
 /**
- * IEEE 754 arithmetic on bits, correctly rounded in each format: exact integers in between, one rounding to nearest even at the end.
- * It is slow and right, for constants and for checking. Every NaN result is the format's quiet NaN with a positive sign.
+ * IEEE 754 arithmetic on bit patterns, correctly rounded in each format: exact integers in between, one rounding to nearest even at the
+ * end. It is slow and exact, for constant folding and for tests. Every NaN result is the format's quiet NaN with a positive sign.
  * Source: IEEE 754-2019, sections 3.4 (formats), 4.3.1 (rounding), 6.3 (signs of zero).
  */
 
-/** A binary interchange format by the widths of its fields. */
+/** A binary interchange format, by the widths of its fields. */
 export interface FloatFormat {
   readonly exponentBits: number;
   readonly mantissaBits: number;
@@ -17,7 +17,7 @@ export const floatFormats = {
   f64: { exponentBits: 11, mantissaBits: 52 },
 } as const satisfies Record<string, FloatFormat>;
 
-/** A float taken apart: `(-1)^negative * mantissa * 2^exponent` where finite. */
+/** A decoded float: `(-1)^negative * mantissa * 2^exponent` where finite. */
 export type Unpacked =
   | { readonly kind: 'nan' }
   | { readonly kind: 'infinite'; readonly negative: boolean }
@@ -26,8 +26,8 @@ export type Unpacked =
 type Finite = Extract<Unpacked, { kind: 'finite' }>;
 
 const biasOf = (format: FloatFormat): number => 2 ** (format.exponentBits - 1) - 1;
-/** The exponent of the last place of a subnormal. */
-const lowestOf = (format: FloatFormat): number => 1 - biasOf(format) - format.mantissaBits;
+/** The exponent of the last place of a subnormal number. */
+const minExponentOf = (format: FloatFormat): number => 1 - biasOf(format) - format.mantissaBits;
 const signBit = (format: FloatFormat): bigint => 1n << BigInt(format.exponentBits + format.mantissaBits);
 const infinityOf = (format: FloatFormat): bigint => ((1n << BigInt(format.exponentBits)) - 1n) << BigInt(format.mantissaBits);
 
@@ -35,34 +35,37 @@ const nan: Unpacked = { kind: 'nan' };
 const infinite = (negative: boolean): Unpacked => ({ kind: 'infinite', negative });
 const finite = (negative: boolean, mantissa: bigint, exponent: number): Unpacked => ({ kind: 'finite', negative, mantissa, exponent });
 
-/** Takes the bits of a float apart. */
+/** Decodes the bits of a float. */
 export function unpackFloat(format: FloatFormat, bits: bigint): Unpacked {
   const field = BigInt.asUintN(format.mantissaBits, bits);
   const exponent = Number(BigInt.asUintN(format.exponentBits, bits >> BigInt(format.mantissaBits)));
   const negative = (bits & signBit(format)) !== 0n;
   if (exponent === 2 ** format.exponentBits - 1) return field === 0n ? infinite(negative) : nan;
-  if (exponent === 0) return finite(negative, field, lowestOf(format));
-  return finite(negative, field | (1n << BigInt(format.mantissaBits)), exponent - 1 + lowestOf(format));
+  if (exponent === 0) return finite(negative, field, minExponentOf(format));
+  return finite(negative, field | (1n << BigInt(format.mantissaBits)), exponent - 1 + minExponentOf(format));
 }
 
-/** The bits of the float nearest to a value, ties to even; `more` says that the value lies above `mantissa` by less than one unit of it. */
+/**
+ * The bits of the float nearest to a value, ties to even. `more` is a sticky bit: the exact value is above `mantissa` by less than one
+ * unit.
+ */
 function packFloat(format: FloatFormat, value: Unpacked, more = false): bigint {
   if (value.kind === 'nan') return infinityOf(format) | (1n << BigInt(format.mantissaBits - 1));
   const sign = value.negative ? signBit(format) : 0n;
   if (value.kind === 'infinite') return sign | infinityOf(format);
-  const steps = roundedSteps(format, value, more);
+  const steps = roundedMagnitude(format, value, more);
   if (steps > infinityOf(format)) return sign | infinityOf(format);
   return sign | steps;
 }
 
-/** The magnitude as a bit pattern: exponent and mantissa fields together count the floats from zero upwards. */
-function roundedSteps(format: FloatFormat, { mantissa, exponent }: Finite, more: boolean): bigint {
+/** The magnitude as a bit pattern: the exponent and mantissa fields together count the floats from zero upwards. */
+function roundedMagnitude(format: FloatFormat, { mantissa, exponent }: Finite, more: boolean): bigint {
   const width = bitLength(mantissa);
   if (width === 0) return 0n;
-  const lowest = lowestOf(format);
+  const lowest = minExponentOf(format);
   const unit = Math.max(lowest, exponent + width - 1 - format.mantissaBits);
   if (unit - lowest > 2 ** format.exponentBits) return infinityOf(format);
-  // A normal's leading bit adds one to the exponent field by itself, and so does a mantissa that rounds up to the next power of two.
+  // The leading bit of a normal number carries into the exponent field, and so does a mantissa that rounds up to the next power of two.
   return (BigInt(unit - lowest) << BigInt(format.mantissaBits)) + nearestEven(mantissa, unit - exponent, more);
 }
 
@@ -76,7 +79,7 @@ function nearestEven(value: bigint, shift: number, more: boolean): bigint {
   return isUp ? kept + 1n : kept;
 }
 
-/** Bits needed to write a number that is not negative. */
+/** The bit length of a non-negative number. */
 export const bitLength = (value: bigint): number => (value === 0n ? 0 : value.toString(2).length);
 
 /** a + b. */
@@ -119,7 +122,7 @@ function signed(x: Finite, exponent: number): bigint {
 
 const isZero = (x: Unpacked): boolean => x.kind === 'finite' && x.mantissa === 0n;
 
-/** a / b; a finite number by zero is infinity. */
+/** a / b; a nonzero finite number divided by zero is infinity. */
 export function divFloat(format: FloatFormat, aBits: bigint, bBits: bigint): bigint {
   const [a, b] = [unpackFloat(format, aBits), unpackFloat(format, bBits)];
   if (a.kind === 'nan' || b.kind === 'nan') return packFloat(format, nan);
@@ -127,14 +130,14 @@ export function divFloat(format: FloatFormat, aBits: bigint, bBits: bigint): big
   if (a.kind === 'infinite') return packFloat(format, b.kind === 'infinite' ? nan : infinite(negative));
   if (b.kind === 'infinite') return packFloat(format, finite(negative, 0n, 0));
   if (b.mantissa === 0n) return packFloat(format, a.mantissa === 0n ? nan : infinite(negative));
-  // Enough bits that the quotient has at least two more than the format keeps.
+  // The quotient gets at least two bits more than the format keeps.
   const shift = Math.max(0, format.mantissaBits + 3 + bitLength(b.mantissa) - bitLength(a.mantissa));
   const dividend = a.mantissa << BigInt(shift);
   const quotient = finite(negative, dividend / b.mantissa, a.exponent - b.exponent - shift);
   return packFloat(format, quotient, dividend % b.mantissa !== 0n);
 }
 
-/** The square root; of a negative number a NaN, of -0 itself. */
+/** The square root. A negative number gives NaN, and -0 gives -0. */
 export function sqrtFloat(format: FloatFormat, bits: bigint): bigint {
   const a = unpackFloat(format, bits);
   if (a.kind === 'nan' || isZero(a)) return a.kind === 'nan' ? packFloat(format, nan) : bits;
@@ -147,7 +150,7 @@ export function sqrtFloat(format: FloatFormat, bits: bigint): bigint {
   return packFloat(format, finite(false, root, (a.exponent - shift) / 2), root * root !== square);
 }
 
-/** The largest integer whose square is not above a positive one, by Newton's method from above. */
+/** The integer square root (floor) of a positive number, by Newton's method from above. */
 function integerRoot(square: bigint): bigint {
   let root = 1n << BigInt((bitLength(square) + 1) >> 1);
   for (;;) {
@@ -157,10 +160,10 @@ function integerRoot(square: bigint): bigint {
   }
 }
 
-/** How a fraction is dropped: to nearest with ties to even, towards zero, downwards, upwards. */
+/** The rounding of a fraction: to nearest even, towards zero, downwards, upwards. */
 export type IntegralRounding = 'even' | 'zero' | 'down' | 'up';
 
-/** To an integral value of the same format; a zero result keeps the sign. */
+/** Rounds to an integral value of the same format; a zero result keeps the sign. */
 export function integralFloat(format: FloatFormat, bits: bigint, rounding: IntegralRounding): bigint {
   const a = unpackFloat(format, bits);
   if (a.kind !== 'finite' || a.exponent >= 0) return packFloat(format, a);
@@ -175,24 +178,24 @@ function integerSize({ negative, mantissa, exponent }: Finite, rounding: Integra
   return isAway && BigInt.asUintN(-exponent, mantissa) !== 0n ? kept + 1n : kept;
 }
 
-/** Towards zero to an integer between two bounds, saturating; a NaN gives 0. */
-export function floatToInteger(format: FloatFormat, bits: bigint, least: bigint, most: bigint): bigint {
+/** Converts to an integer, rounded towards zero and saturated to `min` and `max`; NaN gives 0. */
+export function floatToInteger(format: FloatFormat, bits: bigint, min: bigint, max: bigint): bigint {
   const a = unpackFloat(format, bits);
   if (a.kind === 'nan') return 0n;
-  if (a.kind === 'infinite') return a.negative ? least : most;
+  if (a.kind === 'infinite') return a.negative ? min : max;
   const size = integerSize(a, 'zero');
   const value = a.negative ? -size : size;
-  return value < least ? least : value > most ? most : value;
+  return value < min ? min : value > max ? max : value;
 }
 
 /** The float nearest to an integer of any size. */
 export const floatOfInteger = (format: FloatFormat, value: bigint): bigint =>
   packFloat(format, finite(value < 0n, value < 0n ? -value : value, 0));
 
-/** From one format to another, rounded once where it is narrower. */
+/** Converts between formats, with one rounding where the target is narrower. */
 export const convertFloat = (from: FloatFormat, to: FloatFormat, bits: bigint): bigint => packFloat(to, unpackFloat(from, bits));
 
-/** Whether a is below, equal to or above b; nothing where one is a NaN. Zeros are equal. */
+/** The order of a and b; undefined where one is NaN. Zeros of both signs are equal. */
 export function compareFloat(format: FloatFormat, a: bigint, b: bigint): -1 | 0 | 1 | undefined {
   if (unpackFloat(format, a).kind === 'nan' || unpackFloat(format, b).kind === 'nan') return undefined;
   const [x, y] = [orderOf(format, a), orderOf(format, b)];
@@ -204,13 +207,13 @@ function orderOf(format: FloatFormat, bits: bigint): bigint {
   return bits & signBit(format) ? -size : size;
 }
 
-/** The smaller of two, or the other where one is a NaN; -0 is below +0. */
-export const minFloat = (format: FloatFormat, a: bigint, b: bigint): bigint => chosen(format, a, b, -1);
+/** The smaller operand, or the other one where one is NaN; -0 is less than +0. */
+export const minFloat = (format: FloatFormat, a: bigint, b: bigint): bigint => select(format, a, b, -1);
 
-/** The larger of two, or the other where one is a NaN; -0 is below +0. */
-export const maxFloat = (format: FloatFormat, a: bigint, b: bigint): bigint => chosen(format, a, b, 1);
+/** The larger operand, or the other one where one is NaN; -0 is less than +0. */
+export const maxFloat = (format: FloatFormat, a: bigint, b: bigint): bigint => select(format, a, b, 1);
 
-function chosen(format: FloatFormat, a: bigint, b: bigint, wanted: -1 | 1): bigint {
+function select(format: FloatFormat, a: bigint, b: bigint, wanted: -1 | 1): bigint {
   const order = compareFloat(format, a, b);
   if (order === undefined)
     return unpackFloat(format, a).kind !== 'nan' ? a : unpackFloat(format, b).kind !== 'nan' ? b : packFloat(format, nan);

@@ -1,6 +1,6 @@
-/** Exact half, bfloat and float: bits to numbers and back, rounding to nearest even in one step. */
+/** Exact f16, bf16 and f32: bits to numbers and back, rounded to nearest even in one step. */
 
-/** A binary format of IEEE-754 shape by its field widths. */
+/** An IEEE 754 binary format, by the widths of its fields. */
 interface Format {
   readonly exponentBits: number;
   readonly mantissaBits: number;
@@ -11,43 +11,43 @@ const bfloat: Format = { exponentBits: 8, mantissaBits: 7 };
 
 const scratch = new DataView(new ArrayBuffer(8));
 
-/** The 16 bits of the half nearest to a number, ties to even; a NaN gives 0x7e00. */
+/** The bits of the f16 nearest to a number, ties to even; NaN gives 0x7e00. */
 export const f16Bits = (value: number): number => encode(half, value);
 
-/** The number that 16 bits of a half stand for. */
+/** The value of an f16 bit pattern. */
 export const f16Value = (bits: number): number => decode(half, bits);
 
-/** The 16 bits of the bfloat nearest to a number, ties to even; a NaN gives 0x7fc0. */
+/** The bits of the bf16 nearest to a number, ties to even; NaN gives 0x7fc0. */
 export const bf16Bits = (value: number): number => encode(bfloat, value);
 
-/** The number that 16 bits of a bfloat stand for. */
+/** The value of a bf16 bit pattern. */
 export const bf16Value = (bits: number): number => decode(bfloat, bits);
 
-/** The 32 bits of the float nearest to a number, ties to even. */
+/** The bits of the f32 nearest to a number, ties to even. */
 export function f32Bits(value: number): number {
   scratch.setFloat32(0, value);
   return scratch.getUint32(0);
 }
 
-/** The number that 32 bits of a float stand for. */
+/** The value of an f32 bit pattern. */
 export function f32Value(bits: number): number {
   scratch.setUint32(0, bits);
   return scratch.getFloat32(0);
 }
 
-/** The 64 bits of a double. */
+/** The bits of an f64. */
 export function f64Bits(value: number): bigint {
   scratch.setFloat64(0, value);
   return scratch.getBigUint64(0);
 }
 
-/** The number that 64 bits of a double stand for. */
+/** The value of an f64 bit pattern. */
 export function f64Value(bits: bigint): number {
   scratch.setBigUint64(0, bits);
   return scratch.getFloat64(0);
 }
 
-/** The largest integer not above log2 of a positive finite number, exactly. */
+/** The floor of log2 of a positive finite number, exactly. */
 export function exponentOf(value: number): number {
   scratch.setFloat64(0, value);
   const biased = (scratch.getUint32(0) >>> 20) & 0x7ff;
@@ -57,7 +57,7 @@ export function exponentOf(value: number): number {
   return ((scratch.getUint32(0) >>> 20) & 0x7ff) - 1023 - 54;
 }
 
-/** A number that is not negative to the nearest integer, ties to even. */
+/** A non-negative number rounded to the nearest integer, ties to even. */
 function roundEven(value: number): number {
   const floor = Math.floor(value);
   const rest = value - floor;
@@ -74,8 +74,8 @@ function encode({ exponentBits, mantissaBits }: Format, value: number): number {
   if (size === Number.POSITIVE_INFINITY) return sign + infinity;
   const lowest = 2 - 2 ** (exponentBits - 1);
   const exponent = Math.max(exponentOf(size), lowest);
-  // Scaling by a power of two is exact here. The implicit bit of a normal carries into the exponent field by itself,
-  // and so does a mantissa that rounds up to the next power of two.
+  // Scaling by a power of two is exact here. The implicit bit of a normal number carries into the exponent field, and so does a mantissa
+  // that rounds up to the next power of two.
   const steps = roundEven(size * 2 ** (mantissaBits - exponent));
   return sign + Math.min(infinity, (exponent - lowest) * 2 ** mantissaBits + steps);
 }

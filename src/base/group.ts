@@ -1,6 +1,6 @@
-/** Lists by key. */
+/** Multimaps: lists by key. */
 
-/** Adds to the list of a key, which is made with its first member; the list itself grows, so that many members cost no more than few. */
+/** Appends to the list of a key and creates the list if needed. Lists grow in place, so that appending takes constant time. */
 export function addTo<K, V>(lists: Map<K, V[]>, key: K, member: V): void {
   const list = lists.get(key);
   if (list) list.push(member);

@@ -1,7 +1,4 @@
-/**
- * Source text and places in it. Offsets are UTF-16 indices into the text, as JavaScript counts them;
- * lines and columns are worked out only when a message is printed.
- */
+/** Source text and positions in it. Offsets are UTF-16 indices; lines and columns are computed only when a message is printed. */
 
 /** A half-open range of offsets, `start <= end`. */
 export interface Span {
@@ -15,15 +12,15 @@ export interface Position {
   readonly column: number;
 }
 
-/** Whether a character of two UTF-16 units starts at an offset. */
+/** Whether a surrogate pair starts at an offset. */
 const isPair = (text: string, at: number): boolean => (text.codePointAt(at) ?? 0) > 0xffff;
 
-/** A named text with line look-up. `path` is what messages print, `-` becoming `<stdin>`. */
+/** A named text with line lookup. `path` is printed in messages; `-` is shown as `<stdin>`. */
 export class SourceFile {
   readonly path: string;
   readonly text: string;
   #lineStarts: number[] | undefined;
-  /** Where the last column was counted to: places are mostly asked for in order, and a file may be one long line. */
+  /** The last computed column. Positions are mostly asked for in order, and a file may be one long line. */
   #counted = { start: 0, at: 0, column: 1 };
 
   constructor(path: string, text: string) {
@@ -31,7 +28,7 @@ export class SourceFile {
     this.text = text;
   }
 
-  /** Offsets at which lines start; the first is 0. */
+  /** Offsets of line starts; the first is 0. */
   get lineStarts(): readonly number[] {
     if (this.#lineStarts) return this.#lineStarts;
     const starts = [0];
@@ -40,7 +37,7 @@ export class SourceFile {
     return starts;
   }
 
-  /** Line and column of an offset; offsets past the end give the end. */
+  /** Line and column of an offset. An offset past the end gives the end. */
   position(offset: number): Position {
     const at = Math.max(0, Math.min(offset, this.text.length));
     const starts = this.lineStarts;
@@ -58,12 +55,12 @@ export class SourceFile {
     const from = this.#counted.start === start && this.#counted.at <= at ? this.#counted : { at: start, column: 1 };
     let { column } = from;
     for (let i = from.at; i < at; column++) i += isPair(this.text, i) && i + 1 < at ? 2 : 1;
-    // In the midst of a pair nothing is remembered, since what follows is no character.
+    // The cache skips offsets inside a surrogate pair, because no character starts there.
     if (!isPair(this.text, at - 1)) this.#counted = { start, at, column };
     return column;
   }
 
-  /** The text of a one-based line without its line end. */
+  /** The text of a one-based line without its line terminator. */
   line(line: number): string {
     const start = this.lineStarts[line - 1] ?? this.text.length;
     const end = this.lineStarts[line] ?? this.text.length + 1;

@@ -1,6 +1,6 @@
 /**
- * Compilations by what they follow from: the text, every option, and the build of the compiler. Only what compiled without a word is kept,
- * so that whoever compiles again is told the same.
+ * Cache of compilations, keyed by everything that determines the output: the text, every option, and the build of the compiler. Only
+ * compilations without diagnostics are stored, so that a repeated compilation reports the same diagnostics.
  */
 import { bug } from '../base/bug.ts';
 import { hexOf } from '../base/bytes.ts';
@@ -11,16 +11,16 @@ import type { Store } from './store.ts';
 
 export interface CompileCacheOptions {
   readonly store: Store;
-  /** Tells this compiler from every other that ever was. */
+  /** Identifies the build of this compiler. */
   readonly build: string;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
 }
 
-/** As `compile`, which may not have been loaded yet. */
+/** The type of `compile`, which may not be loaded yet. */
 export type Compile = (source: SourceFile, options: CompileOptions, diagnostics: Diagnostics) => Compiled | undefined;
 
 export interface CompileCache {
-  /** What `compile` gives, from the cache where it is there; the reflection is then what JSON makes of it. */
+  /** The result of `compile`, from the cache if present. A cached reflection has gone through JSON. */
   compiled(
     source: SourceFile,
     options: CompileOptions,
@@ -29,45 +29,48 @@ export interface CompileCache {
   ): Promise<Compiled | undefined>;
 }
 
-/** Counts up when entries change their form. */
+/** The version of the entry format; incremented with every change of it. */
 const format = 1;
 
-/** The cache of a compiler in a store. */
+/** A compilation cache on top of a store. */
 export function compileCache({ store, build, sha256 }: CompileCacheOptions): CompileCache {
   return {
     async compiled(source, options, diagnostics, load) {
       const key = hexOf(sha256(keyText(source, options, build)));
-      const kept = store.read(key);
-      const known = kept && unpacked(kept);
-      if (known) return known;
+      const entry = store.read(key);
+      const cached = entry && unpacked(entry);
+      if (cached) return cached;
       const before = diagnostics.list.length;
-      const made = (await load())(source, options, diagnostics);
-      if (made && diagnostics.list.length === before) store.write(key, packed(made));
-      return made;
+      const compiled = (await load())(source, options, diagnostics);
+      if (compiled && diagnostics.list.length === before) store.write(key, packed(compiled));
+      return compiled;
     },
   };
 }
 
 function keyText({ path, text }: SourceFile, options: CompileOptions, build: string): Uint8Array {
-  const given = Object.entries(options)
+  const fields = Object.entries(options)
     .filter(([, value]) => value !== undefined && typeof value !== 'function')
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  for (const [option, value] of given) if (typeof value === 'object' && !Array.isArray(value)) bug(`the option ${option} has no order`);
-  // A kernel that stops itself names the file.
-  return new TextEncoder().encode(`${JSON.stringify([format, build, given, path])}\n${text}`);
+  for (const [option, value] of fields) if (typeof value === 'object' && !Array.isArray(value)) bug(`the option ${option} has no order`);
+  // The path is part of the key because the metallib of a kernel with `trap` or `assert` contains it.
+  return new TextEncoder().encode(`${JSON.stringify([format, build, fields, path])}\n${text}`);
 }
 
-/** Bytes of the reflection as a word, the reflection as JSON, the metallib. */
+/** An entry: the byte length of the reflection as a 32-bit integer, the reflection as JSON, the metallib. */
 function packed({ metallib, reflection }: Compiled): Uint8Array {
-  const about = new TextEncoder().encode(JSON.stringify(reflection));
-  const bytes = new Uint8Array(4 + about.length + metallib.length);
-  new DataView(bytes.buffer).setUint32(0, about.length, true);
-  bytes.set(about, 4);
-  bytes.set(metallib, 4 + about.length);
+  const reflectionBytes = new TextEncoder().encode(JSON.stringify(reflection));
+  const bytes = new Uint8Array(4 + reflectionBytes.length + metallib.length);
+  new DataView(bytes.buffer).setUint32(0, reflectionBytes.length, true);
+  bytes.set(reflectionBytes, 4);
+  bytes.set(metallib, 4 + reflectionBytes.length);
   return bytes;
 }
 
-/** Nothing where the bytes are none that `packed` makes, which the store's checksum leaves to other writers. */
+/**
+ * Undefined if the bytes are not in the form of `packed`. The store's checksum does not rule that out: another program may have written the
+ * entry.
+ */
 function unpacked(bytes: Uint8Array): Compiled | undefined {
   if (bytes.length < 4) return undefined;
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);

@@ -1,28 +1,28 @@
 /**
- * Bytes by key in a folder that any number of processes share. A file is its own checksum and then the bytes; it is written under another
- * name and renamed, so a reader sees all of it or nothing, whoever dies meanwhile. What is damaged is removed when it is read.
- * Files are spread over sixteen folders, each with a sixteenth of the room: what was used longest ago goes first, and a write looks at one
- * folder only.
+ * A key-value store in a folder that any number of processes share. An entry is a checksum and then the bytes. It is written under a
+ * temporary name and renamed, so that a reader never sees a partial entry, even if a writer dies. A damaged entry is removed when it is
+ * read. Entries are spread over sixteen folders, and each folder has a sixteenth of the size limit. The least recently used entry is
+ * evicted first, and a write scans one folder only.
  */
 import type { Dirent, Stats } from 'node:fs';
 import { areSameBytes } from '../base/bytes.ts';
 
 export interface StoredEntry {
   readonly key: string;
-  /** Of the file. */
+  /** The size of the file. */
   readonly bytes: number;
-  /** When it was written or last read, to about an hour; milliseconds since 1970. */
+  /** The time of the last write or read, to about an hour, in milliseconds since 1970. */
   readonly used: number;
 }
 
 export interface Store {
-  /** What was written under a key; nothing where there is none, or no sound one. */
+  /** The bytes of a key; undefined if there is no valid entry. */
   read(key: string): Uint8Array | undefined;
-  /** Keeps bytes under a key, a SHA-256 in hexadecimal. Where that fails there is none. */
+  /** Stores bytes under a key, a SHA-256 in hexadecimal. A failure is ignored. */
   write(key: string, bytes: Uint8Array): void;
-  /** What is there, last used first. */
+  /** All entries, most recently used first. */
   list(): StoredEntry[];
-  /** Removes everything; gives what was removed. */
+  /** Removes all entries and returns them. */
   clear(): StoredEntry[];
 }
 
@@ -40,10 +40,10 @@ const hour = 3_600_000;
 const isKey = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
 const isPartial = (name: string): boolean => name.startsWith('new-');
 
-/** Loaded when it is needed, as the command line does: to load it is a tenth of a short run. */
+/** Loaded lazily, because loading `node:fs` takes a tenth of a short run. */
 const fs = (): typeof import('node:fs') => process.getBuiltinModule('node:fs');
 
-/** Calls something of the file system; what fails there is no fault of the caller, who gets nothing. */
+/** Runs a file system operation. An error gives undefined, because the caller cannot be at fault. */
 function attempt<T>(act: () => T): T | undefined {
   try {
     return act();
@@ -52,13 +52,12 @@ function attempt<T>(act: () => T): T | undefined {
   }
 }
 
-let written = 0;
+let writeCount = 0;
 
-/** The store in a folder, which is made at the first write. */
+/** Opens the store in a folder. The first write creates the folder. */
 export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOptions): Store {
   const shardOf = (key: string): string => `${folder}/${key[0]}`;
   const pathOf = (key: string): string => `${shardOf(key)}/${key}`;
-  const remove = (path: string): void => void attempt(() => fs().unlinkSync(path));
   const limit = Math.floor(maxBytes / shards.length);
 
   function read(key: string): Uint8Array | undefined {
@@ -78,7 +77,7 @@ export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOpt
   function write(key: string, bytes: Uint8Array): void {
     if (digestBytes + bytes.length > limit) return;
     const shard = shardOf(key);
-    const partial = `${shard}/new-${process.pid}-${written++}`;
+    const partial = `${shard}/new-${process.pid}-${writeCount++}`;
     const isWritten = attempt(() => {
       fs().mkdirSync(shard, { recursive: true, mode: 0o700 });
       const file = new Uint8Array(digestBytes + bytes.length);
@@ -89,20 +88,7 @@ export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOpt
       return true;
     });
     if (!isWritten) remove(partial);
-    trim(shard);
-  }
-
-  /** Makes a folder no larger than it may be, and sweeps what writers left who died an hour ago. */
-  function trim(shard: string): void {
-    const files = filesOf(shard);
-    for (const { path, name, stats } of files) if (isPartial(name) && stats.mtimeMs < now() - hour) remove(path);
-    const entries = files.filter(({ name }) => isKey(name)).sort((a, b) => a.stats.mtimeMs - b.stats.mtimeMs);
-    let size = entries.reduce((sum, { stats }) => sum + stats.size, 0);
-    for (const { path, stats } of entries) {
-      if (size <= limit) return;
-      remove(path);
-      size -= stats.size;
-    }
+    trim({ shard, limit, time: now() });
   }
 
   const all = (): FoundFile[] => shards.flatMap((shard) => filesOf(`${folder}/${shard}`));
@@ -124,13 +110,34 @@ export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOpt
   };
 }
 
+const remove = (path: string): void => void attempt(() => fs().unlinkSync(path));
+
+interface Trim {
+  readonly shard: string;
+  readonly limit: number;
+  readonly time: number;
+}
+
+/** Evicts entries until the folder is within its limit, and removes temporary files older than an hour, which dead writers left. */
+function trim({ shard, limit, time }: Trim): void {
+  const files = filesOf(shard);
+  for (const { path, name, stats } of files) if (isPartial(name) && stats.mtimeMs < time - hour) remove(path);
+  const entries = files.filter(({ name }) => isKey(name)).sort((a, b) => a.stats.mtimeMs - b.stats.mtimeMs);
+  let size = entries.reduce((sum, { stats }) => sum + stats.size, 0);
+  for (const { path, stats } of entries) {
+    if (size <= limit) return;
+    remove(path);
+    size -= stats.size;
+  }
+}
+
 interface FoundFile {
   readonly path: string;
   readonly name: string;
   readonly stats: Stats;
 }
 
-/** The files of a folder, as far as they can be seen: others may come and go meanwhile. */
+/** The files of a folder. Other processes may add and remove files meanwhile. */
 function filesOf(folder: string): FoundFile[] {
   const found = attempt((): Dirent[] => fs().readdirSync(folder, { withFileTypes: true })) ?? [];
   return found.flatMap((entry) => {

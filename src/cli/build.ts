@@ -1,10 +1,12 @@
-/** `cumetal build`: one file in, one stage of the pipeline out. */
+/** `cumetal build`: compiles one file to one stage of the pipeline. */
+import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
-import { type CompileOptions, type Emit, emit } from '../compile/index.ts';
+import { type CompileOptions, type Emit, emit, passNames } from '../compile/index.ts';
+import { type AfterPass, printKernel } from '../ir/index.ts';
 import { allValues, type Context, has, lastValue } from './command/command.ts';
 import { compileOptions } from './command/compile-options.ts';
 import { hostHash } from './command/host-hash.ts';
-import { wrongWords } from './command/usage-error.ts';
+import { usageError } from './command/usage-error.ts';
 import { readInput } from './input/index.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
 import { diagnosticJson } from './terminal/formats.ts';
@@ -13,19 +15,28 @@ import { jsonText } from './terminal/json.ts';
 import { renderAll } from './terminal/render.ts';
 
 /** Runs the command. */
-export async function build({ words, terminal }: Context): Promise<ExitCode> {
-  const to = lastValue(words, 'output');
-  if (to === undefined) return wrongWords('`cumetal build` needs a file to write: `-o OUT`', 'cumetal build --help', terminal);
-  const isJson = has(words, 'json');
-  if (isJson && to === '-') return wrongWords('`--json` and `-o -` both want standard output', 'cumetal build --help', terminal);
-  const from = words.positionals[0]!;
-  const what = (lastValue(words, 'emit') ?? 'metallib') as Emit;
-  const entries = allValues(words, 'entry');
-  const options: CompileOptions = { ...hostHash, ...compileOptions(words), ...(entries.length > 0 ? { entries } : {}) };
+export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
+  const to = lastValue(parsed, 'output');
+  if (to === undefined) return usageError('`cumetal build` requires an output file: `-o OUT`', 'cumetal build --help', terminal);
+  const isJson = has(parsed, 'json');
+  if (isJson && to === '-')
+    return usageError('`--json` conflicts with `-o -`: both write to standard output', 'cumetal build --help', terminal);
+  const from = parsed.positionals[0]!;
+  const what = (lastValue(parsed, 'emit') ?? 'metallib') as Output;
+  const entries = allValues(parsed, 'entry');
+  const printed = allValues(parsed, 'print-after');
+  const unknown = printed.find((name) => name !== 'all' && !passNames.includes(name));
+  if (unknown !== undefined) return usageError(unknownPass(unknown), 'cumetal build --help', terminal);
+  const options: CompileOptions = {
+    ...hostHash,
+    ...compileOptions(parsed),
+    ...(entries.length > 0 ? { entries } : {}),
+    ...(printed.length > 0 ? { afterPass: passPrinter(printed, terminal) } : {}),
+  };
   const diagnostics = new Diagnostics();
   const start = performance.now();
-  const { code, size } = await buildTo(to, { from, image: lastValue(words, 'image'), what, options }, terminal, diagnostics);
-  if (diagnostics.list.length > 0) terminal.err(renderAll(diagnostics.list, terminal.colour.err));
+  const { code, size } = await buildTo(to, { from, image: lastValue(parsed, 'image'), what, options }, terminal, diagnostics);
+  if (diagnostics.list.length > 0) terminal.err(renderAll(diagnostics.list, terminal.color.err));
   const status = code === exit.ok ? 'ok' : 'error';
   const list = diagnostics.list.map(diagnosticJson);
   if (isJson)
@@ -36,10 +47,25 @@ export async function build({ words, terminal }: Context): Promise<ExitCode> {
   return code;
 }
 
+function unknownPass(name: string): string {
+  const near = closest(name, passNames);
+  return `\`--print-after ${name}\`: the passes are ${passNames.join(', ')}, or all of them: all${near ? `; did you mean \`${near}\`?` : ''}`;
+}
+
+/** `--print-after`: an observer that prints the IR after passes of these names, or after all of them. */
+function passPrinter(names: readonly string[], terminal: Terminal): AfterPass {
+  return (pass, kernel) => {
+    if (names.includes('all') || names.includes(pass)) terminal.err(`; after ${pass}\n${printKernel(kernel)}\n`);
+  };
+}
+
+/** What is written: a stage of the pipeline, or the modules of the CPU device. */
+type Output = Emit | 'wat' | 'wat:simd';
+
 interface Work {
   readonly from: string;
   readonly image: string | undefined;
-  readonly what: Emit;
+  readonly what: Output;
   readonly options: CompileOptions;
 }
 
@@ -52,11 +78,14 @@ async function buildTo(
   const input = await readInput(from, terminal, diagnostics, image);
   if (typeof input === 'number') return { code: input };
   if (input.kind === 'metallib') {
-    terminal.err(`error: \`${from}\` is a metallib already\n  = help: \`cumetal inspect ${from} --disassemble\` shows what is in it\n`);
+    terminal.err(`error: \`${from}\` is already a metallib\n  = help: \`cumetal inspect ${from} --disassemble\` prints its contents\n`);
     return { code: exit.usage };
   }
   const own = new Diagnostics(input.source);
-  const result = emit(input.source, what, options, own);
+  const result =
+    what === 'wat' || what === 'wat:simd'
+      ? (await import('./build-wat.ts')).watOf(input.source, what === 'wat:simd', options, own)
+      : emit(input.source, what, options, own);
   diagnostics.addAll(own.sorted());
   if (result === undefined) return { code: exit.doesNotCompile };
   const bytes = typeof result === 'string' ? new TextEncoder().encode(result) : result;

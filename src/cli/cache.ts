@@ -1,23 +1,24 @@
-/** `cumetal cache`: where compiled metallibs are kept, which, and doing away with them. */
+/** `cumetal cache`: prints the folder of the compile cache, lists its entries, or removes them. */
 import type { StoredEntry } from '../cache/index.ts';
 import { type Context, has } from './command/command.ts';
 import { storeOf } from './command/compile-cache.ts';
-import { wrongWords } from './command/usage-error.ts';
+import { usageError } from './command/usage-error.ts';
 import { sizeText } from './devices.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
 import { jsonText } from './terminal/json.ts';
 
 /** Runs the command. */
-export async function cache({ words, terminal }: Context): Promise<ExitCode> {
-  const what = words.positionals[0]!;
-  if (!isAction(what)) return wrongWords(`\`${what}\`: path, list or clear is wanted`, 'cumetal cache --help', terminal);
+export async function cache({ parsed, terminal }: Context): Promise<ExitCode> {
+  const what = parsed.positionals[0]!;
+  if (!isAction(what))
+    return usageError(`unexpected argument \`${what}\`: expected one of path, list, clear`, 'cumetal cache --help', terminal);
   const found = storeOf(terminal);
   if ('why' in found) {
     terminal.err(`error: there is no cache: ${found.why}\n`);
     return exit.failed;
   }
   const { store, folder } = found;
-  const asJson = has(words, 'json');
+  const asJson = has(parsed, 'json');
   if (what === 'path') terminal.out(asJson ? `${jsonText({ folder })}\n` : `${folder}\n`);
   else {
     const entries = what === 'list' ? store.list() : store.clear();

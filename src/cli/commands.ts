@@ -1,10 +1,10 @@
-/** Every command, one value each; help, `docs/cli.md` and the messages for wrong words derive from this list. */
+/** Every command as a value. Help, `docs/cli.md` and usage errors derive from this list. */
 import { bug } from '../base/bug.ts';
 import type { Command, Option } from './command/command.ts';
 import { compiling, emitChoices, fp64, image, json, mma, ptxStrict, target } from './command/options.ts';
 import { run } from './run/command.ts';
 
-/** Options of `run` that another command takes as well, in the order in which they are named. */
+/** Options of `run` that another command shares, in the order of their names here. */
 const ofRun = (...names: readonly string[]): Option[] =>
   names.map((name) => run.options.find((option) => option.name === name) ?? bug(`run has no option ${name}`));
 
@@ -18,26 +18,26 @@ const diff: Command = {
     {
       name: 'devices',
       value: 'A,B',
-      doc: 'Two or more of `cpu`, `metal`, `cuda` and `auto`; the first is what the others are held against. Options of the CPU device follow a colon: `cpu:lane`, `cpu:simd`, `cpu:simd:fast`, `cpu:threads=1`.',
+      doc: 'Two or more of `cpu`, `metal`, `cuda` and `auto`. The first device is the reference. Options of the CPU device follow a colon: `cpu:lane`, `cpu:simd`, `cpu:simd:fast`, `cpu:threads=1`.',
     },
-    { name: 'rtol', value: 'NUMBER', doc: 'How far apart values may be, as a part of the first device’s.' },
-    { name: 'atol', value: 'NUMBER', doc: 'How far apart values may be.' },
-    { name: 'ulp', value: 'COUNT', doc: 'How many representable values apart they may be.' },
+    { name: 'rtol', value: 'NUMBER', doc: 'The relative tolerance: a fraction of the reference device’s value.' },
+    { name: 'atol', value: 'NUMBER', doc: 'The absolute tolerance.' },
+    { name: 'ulp', value: 'COUNT', doc: 'The tolerance in units in the last place (ULP).' },
     ...ofRun('timeout', 'no-cache'),
     ...compiling,
     json,
   ],
   examples: [
-    { line: 'cumetal diff --launch case/launch.json --devices cpu,cuda', does: 'hold the CPU device against an NVIDIA GPU' },
-    { line: 'cumetal diff examples/saxpy.ptx --devices cpu:lane,cpu:simd', does: 'a file that says how it is launched' },
-    { line: 'cumetal diff examples --devices cuda,cpu --ulp 1', does: 'every launch in a folder, a line each' },
+    { line: 'cumetal diff --launch case/launch.json --devices cpu,cuda', does: 'compare an NVIDIA GPU with the CPU device, the reference' },
+    { line: 'cumetal diff examples/saxpy.ptx --devices cpu:lane,cpu:simd', does: 'compare two engines on a file that carries its launch' },
+    { line: 'cumetal diff examples --devices cuda,cpu --ulp 1', does: 'compare every launch in a folder, one line each' },
   ],
-  details: `Without --rtol, --atol and --ulp a buffer has the tolerance that the launch file expects it with, and where nothing is expected
-of it all bits have to be the same; any NaN equals any NaN. Of the first element that differs, the values, their distance and the
-thread that wrote it are told, which the CPU device finds by running the launch once more.
+  details: `Without --rtol, --atol and --ulp, the tolerance of a buffer is that of its \`expect\` in the launch file. A buffer without \`expect\`
+must match bit for bit. Any NaN equals any NaN. For the first element that differs, the report shows both values, their distance
+and the thread that wrote it. The CPU device finds that thread by a second run of the launch.
 
-In a folder, launches are launch.json and NAME.launch.json files, and PTX files with comment lines \`//! cumetal:\`.
-Exit code 1 where devices disagree or a launch fails, 4 where a device is not on this machine.`,
+The launches of a folder are its launch.json and NAME.launch.json files, and its PTX files with \`//! cumetal:\` comment lines.
+The exit code is 1 if devices disagree or a launch fails, and 4 if a device is not available on this machine.`,
   run: async (context) => (await import('./diff/index.ts')).diff(context, run),
 };
 
@@ -47,21 +47,29 @@ const build: Command = {
   usage: ['FILE -o OUT [options]'],
   positionals: [1, 1],
   options: [
-    { name: 'output', short: 'o', value: 'OUT', doc: 'The file to write; `-` is standard output.' },
+    { name: 'output', short: 'o', value: 'OUT', doc: 'The output file; `-` is standard output.' },
     {
       name: 'emit',
       value: 'WHAT',
       choices: emitChoices,
-      doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`.',
+      doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`, `wat` (the WebAssembly that the CPU device runs, by the scalar compiler), `wat:simd` (the same by the SIMD compiler, for the block size of the file’s launch lines, else 256 threads).',
     },
-    { name: 'entry', value: 'NAME', many: true, doc: 'Only this entry; may be given more than once.' },
+    { name: 'entry', value: 'NAME', many: true, doc: 'Compile only this entry; can be repeated.' },
+    {
+      name: 'print-after',
+      value: 'PASS',
+      many: true,
+      doc: 'Print the IR to standard error after each run of this pass, or of `all`; can be repeated. An unknown name lists the passes.',
+    },
     ...compiling,
     json,
   ],
   examples: [
     { line: 'cumetal build examples/vector_add.ptx -o vector_add.metallib', does: 'compile to a metallib' },
-    { line: 'cumetal build examples/vector_add.ptx --emit air-ll -o -', does: 'look at the AIR' },
-    { line: 'cumetal build a.out --image sm_80 -o kernels.metallib', does: 'compile the PTX in a program' },
+    { line: 'cumetal build examples/vector_add.ptx --emit air-ll -o -', does: 'print the AIR' },
+    { line: 'cumetal build examples/vector_add.ptx --emit wat:simd -o -', does: 'print the WebAssembly of the CPU device' },
+    { line: 'cumetal build a.out --image sm_80 -o kernels.metallib', does: 'compile the PTX inside a program' },
+    { line: 'cumetal build examples/vector_add.ptx --print-after simplify -o /dev/null', does: 'show the effect of a pass' },
   ],
   run: async (context) => (await import('./build.ts')).build(context),
 };
@@ -76,51 +84,51 @@ const check: Command = {
       name: 'format',
       value: 'FORMAT',
       choices: ['text', 'json', 'sarif', 'github'],
-      doc: 'How diagnostics are written; all but `text` go to standard output.',
+      doc: 'The format of the diagnostics. Every format but `text` goes to standard output.',
     },
     image,
     {
       ...target,
-      doc: 'Also report what keeps it from being compiled for this target. Without it, or `--fp64`, the faults are those that no target takes, and the answer comes sooner.',
+      doc: 'Also report errors specific to this target. Without `--target` and `--fp64`, only errors common to all targets are reported, which is faster.',
     },
     fp64,
     mma,
     ptxStrict,
-    { name: 'stdin-filename', value: 'NAME', doc: 'What to call the text of `-` in messages.' },
+    { name: 'stdin-filename', value: 'NAME', doc: 'The file name of standard input (`-`) in diagnostics.' },
     { name: 'watch', doc: 'Check again whenever a file changes, until interrupted.' },
-    { name: 'json', doc: 'The same as `--format json`.' },
+    { name: 'json', doc: 'Same as `--format json`.' },
   ],
   examples: [
-    { line: 'cumetal check kernels/*.ptx', does: 'report every fault of every file' },
-    { line: 'cumetal check kernel.ptx --format sarif > kernel.sarif', does: 'for code scanning' },
-    { line: 'cumetal check - --stdin-filename kernel.ptx --json', does: 'for an editor, which hands over what was typed' },
-    { line: 'cumetal check kernel.ptx --watch', does: 'while writing a kernel' },
+    { line: 'cumetal check kernels/*.ptx', does: 'report every error of every file' },
+    { line: 'cumetal check kernel.ptx --format sarif > kernel.sarif', does: 'write SARIF for code scanning' },
+    { line: 'cumetal check - --stdin-filename kernel.ptx --json', does: 'check the text of an editor buffer' },
+    { line: 'cumetal check kernel.ptx --watch', does: 'check again on every change' },
   ],
   run: async (context) => (await import('./check/index.ts')).check(context),
 };
 
 const inspect: Command = {
   name: 'inspect',
-  summary: 'show any .metallib, ours or Apple’s, or the images of a fatbinary, cubin, object or program',
+  summary: 'show any .metallib, ours or Apple’s, or the images of a fatbinary, cubin, object file or program',
   usage: ['FILE [options]'],
   positionals: [1, 1],
   options: [
-    { name: 'disassemble', doc: 'Print the bitcode as text that `llvm-as` of LLVM 14 takes, one module for each function.' },
-    { name: 'function', value: 'NAME', doc: 'Show this function alone.' },
+    { name: 'disassemble', doc: 'Print the bitcode as text that `llvm-as` of LLVM 14 accepts, one module per function.' },
+    { name: 'function', value: 'NAME', doc: 'Show only this function.' },
     json,
   ],
   examples: [
-    { line: 'cumetal inspect vector_add.metallib', does: 'header, functions and kernel parameters' },
-    { line: 'cumetal inspect vector_add.metallib --disassemble', does: 'the instructions' },
-    { line: 'cumetal inspect two.metallib --function first --disassemble', does: 'those of one function, as a module of LLVM' },
-    { line: 'cumetal inspect a.out', does: 'the PTX and SASS in a program that nvcc built' },
+    { line: 'cumetal inspect vector_add.metallib', does: 'show the header, functions and kernel parameters' },
+    { line: 'cumetal inspect vector_add.metallib --disassemble', does: 'print the instructions' },
+    { line: 'cumetal inspect two.metallib --function first --disassemble', does: 'print one function as an LLVM module' },
+    { line: 'cumetal inspect a.out', does: 'list the PTX and SASS images of a program that nvcc built' },
   ],
   run: async (context) => (await import('./inspect/index.ts')).inspect(context),
 };
 
 const validate: Command = {
   name: 'validate',
-  summary: 'check container, bitcode and AIR rules; a line per violation',
+  summary: 'check the container, bitcode and AIR rules; one line per violation',
   usage: ['FILE [options]'],
   positionals: [1, 1],
   options: [json],
@@ -130,57 +138,57 @@ const validate: Command = {
 
 const devices: Command = {
   name: 'devices',
-  summary: 'the devices this machine offers, with limits',
+  summary: 'list the devices of this machine and their limits',
   usage: ['[options]'],
   positionals: [0, 0],
   options: [json],
-  examples: [{ line: 'cumetal devices', does: 'list them' }],
+  examples: [{ line: 'cumetal devices', does: 'list the devices' }],
   run: async (context) => (await import('./devices.ts')).devices(context),
 };
 
 const doctor: Command = {
   name: 'doctor',
-  summary: 'what works on this machine and what does not, with the next step for each',
+  summary: 'report what works on this machine and what does not, with the next step for each',
   usage: ['[options]'],
   positionals: [0, 0],
   options: [json],
-  examples: [{ line: 'cumetal doctor', does: 'compile and run a kernel, and look for what is missing' }],
+  examples: [{ line: 'cumetal doctor', does: 'compile and run a kernel, and report missing dependencies' }],
   run: async (context) => (await import('./doctor.ts')).doctor(context),
 };
 
 const explain: Command = {
   name: 'explain',
-  summary: 'the longer words behind a diagnostic code or a PTX instruction',
-  usage: ['CODE', 'INSTRUCTION', '(nothing: lists the codes)'],
+  summary: 'explain a diagnostic code or a PTX instruction',
+  usage: ['CODE', 'INSTRUCTION', '(without an argument: lists the codes)'],
   positionals: [0, 1],
   options: [json],
   examples: [
-    { line: 'cumetal explain CM1101', does: 'a diagnostic' },
-    { line: 'cumetal explain fma.rn.f32', does: 'a form of an instruction' },
+    { line: 'cumetal explain CM1101', does: 'explain a diagnostic' },
+    { line: 'cumetal explain fma.rn.f32', does: 'explain one form of an instruction' },
   ],
   run: async (context) => (await import('./explain/index.ts')).explain(context),
 };
 
 const cache: Command = {
   name: 'cache',
-  summary: 'path, list and clear of the compile cache',
+  summary: 'show the path of the compile cache, list it or clear it',
   usage: ['path|list|clear [options]'],
   positionals: [1, 1],
   options: [json],
   examples: [
-    { line: 'cumetal cache path', does: 'where it is' },
-    { line: 'cumetal cache list', does: 'what is in it: key, size, when it was last used' },
-    { line: 'cumetal cache clear', does: 'empty it' },
+    { line: 'cumetal cache path', does: 'print the folder of the cache' },
+    { line: 'cumetal cache list', does: 'list its entries: key, size, time of last use' },
+    { line: 'cumetal cache clear', does: 'remove every entry' },
   ],
-  details: `\`cumetal run\` keeps what it compiles from PTX, by the SHA-256 of the text, its path, the options and the build of the compiler; what was
-used longest ago goes when there is more than 256 MiB. CUMETAL_CACHE_PATH is another folder, CUMETAL_CACHE_MAXSIZE another size
-in bytes, and CUMETAL_CACHE_DISABLE=1 or \`run --no-cache\` does without.`,
+  details: `\`cumetal run\` caches the metallibs that it compiles from PTX. The key is the SHA-256 of the text, its path, the options and the
+build of the compiler. Above 256 MiB, the least recently used entries are removed. CUMETAL_CACHE_PATH sets the folder,
+CUMETAL_CACHE_MAXSIZE the limit in bytes. CUMETAL_CACHE_DISABLE=1 or \`run --no-cache\` disables the cache.`,
   run: async (context) => (await import('./cache.ts')).cache(context),
 };
 
 const bench: Command = {
   name: 'bench',
-  summary: 'time compile and launch',
+  summary: 'measure compile and launch times',
   usage: ['[options]', 'FILE [options]', '--launch launch.json [options]'],
   positionals: [0, 1],
   options: [
@@ -190,9 +198,9 @@ const bench: Command = {
     json,
   ],
   examples: [
-    { line: 'cumetal bench', does: 'what this machine’s device can do: a launch, memory, arithmetic' },
-    { line: 'cumetal bench examples/mandelbrot.ptx', does: 'compile, load and launch that file, as `run` would' },
-    { line: 'cumetal bench examples/mandelbrot.ptx --engine lane --json', does: 'on the CPU device one thread after the other' },
+    { line: 'cumetal bench', does: 'measure launch latency, memory bandwidth and arithmetic throughput of the device' },
+    { line: 'cumetal bench examples/mandelbrot.ptx', does: 'measure compiling, loading and launching this file' },
+    { line: 'cumetal bench examples/mandelbrot.ptx --engine lane --json', does: 'measure the scalar path of the CPU device' },
   ],
   run: async (context) => (await import('./bench/index.ts')).bench(context, run),
 };

@@ -1,4 +1,4 @@
-/** `cumetal devices`: what a launch could run on here. */
+/** `cumetal devices`: the devices of this machine. */
 import { targets } from '../air/targets.ts';
 import { type DeviceInfo, devices as listDevices } from '../device/index.ts';
 import { type Context, has } from './command/command.ts';
@@ -6,9 +6,9 @@ import { type ExitCode, exit } from './terminal/exit.ts';
 import { jsonText } from './terminal/json.ts';
 
 /** Runs the command. */
-export async function devices({ words, terminal }: Context): Promise<ExitCode> {
+export async function devices({ parsed, terminal }: Context): Promise<ExitCode> {
   const found = listDevices();
-  if (has(words, 'json')) terminal.out(`${jsonText({ devices: found })}\n`);
+  if (has(parsed, 'json')) terminal.out(`${jsonText({ devices: found })}\n`);
   else terminal.out(found.map(deviceText).join('\n'));
   return exit.ok;
 }
@@ -22,7 +22,7 @@ function deviceText({ kind, name, limits, properties = {} }: DeviceInfo): string
     row('shared memory', `${sizeText(limits.maxThreadgroupBytes)}${own}`),
     row('largest buffer', sizeText(limits.maxBufferBytes)),
     row('simdgroup', `${limits.simdWidth} lanes`),
-    // The name is above.
+    // The name is in the first line.
     ...Object.entries(properties).flatMap(([field, value]) => (field === 'name' ? [] : [row(field, propertyText(value))])),
     '',
   ].join('\n');
@@ -31,7 +31,7 @@ function deviceText({ kind, name, limits, properties = {} }: DeviceInfo): string
 const propertyText = (value: string | number | readonly number[]): string =>
   typeof value === 'object' ? value.join(' x ') : String(value);
 
-/** `32 KiB`, `4 GiB`: the largest unit in which a size of at least one is told to one decimal. */
+/** `32 KiB`, `4 GiB`: a size in the largest unit in which it is at least 1, with one decimal. */
 export function sizeText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   let unit = 0;

@@ -1,4 +1,4 @@
-/** `cumetal doctor`: what works here, shown by doing it, and the next step for what does not. */
+/** `cumetal doctor`: tests what works on this machine, and names the next step for what does not. */
 import { spawnSync } from 'node:child_process';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
@@ -22,31 +22,34 @@ import { jsonText } from './terminal/json.ts';
 
 interface Finding {
   readonly what: string;
-  /** `absent` is no fault: the rest works without it. */
+  /** `absent` is not a failure: everything else works without it. */
   readonly state: 'works' | 'absent' | 'broken';
-  readonly words: string;
+  readonly detail: string;
   readonly next?: string;
 }
 
-/** Runs the command; exit code 1 where something is broken that should work on any machine. */
-export async function doctor({ words, terminal }: Context): Promise<ExitCode> {
+/** Runs the command. The exit code is 1 if something is broken that should work on any machine. */
+export async function doctor({ parsed, terminal }: Context): Promise<ExitCode> {
   const metal = await metalFinding(metalState(), terminal, (to) => openDevice('metal', to));
   const cuda = await cudaFinding(cudaState(), terminal, (to) => openDevice('cuda', to));
-  const findings = [runtimeFinding(), await roadFinding(terminal), metal, cuda, compilerFinding(), llvmFinding()];
-  if (has(words, 'json')) terminal.out(`${jsonText({ version, findings })}\n`);
+  const findings = [runtimeFinding(), await pipelineFinding(terminal), metal, cuda, compilerFinding(), llvmFinding()];
+  if (has(parsed, 'json')) terminal.out(`${jsonText({ version, findings: findings.map(findingJson) })}\n`);
   else terminal.out(`cumetal ${version}\n\n${findings.map(findingText).join('')}`);
   return findings.some((f) => f.state === 'broken') ? exit.failed : exit.ok;
 }
 
-const findingText = ({ what, state, words, next }: Finding): string =>
-  `${state.padEnd(6)}  ${what}: ${words}\n${next ? `${' '.repeat(8)}next: ${next}\n` : ''}`;
+/** `words` is the key that the JSON has had from the start. */
+const findingJson = ({ what, state, detail, next }: Finding): object => ({ what, state, words: detail, next });
+
+const findingText = ({ what, state, detail, next }: Finding): string =>
+  `${state.padEnd(6)}  ${what}: ${detail}\n${next ? `${' '.repeat(8)}next: ${next}\n` : ''}`;
 
 function runtimeFinding(): Finding {
   const bun = process.versions.bun;
-  return { what: 'runtime', state: 'works', words: bun ? `Bun ${bun}` : `Node ${process.versions.node}` };
+  return { what: 'runtime', state: 'works', detail: bun ? `Bun ${bun}` : `Node ${process.versions.node}` };
 }
 
-/** x[i] = 2 * x[i] + 1, small enough to read and large enough to need every stage. */
+/** x[i] = 2 * x[i] + 1: a small kernel that needs every stage. */
 const kernel = `.version 7.0
 .target sm_70
 .address_size 64
@@ -67,17 +70,17 @@ const kernel = `.version 7.0
 }
 `;
 
-/** The whole road: PTX to metallib, metallib to the CPU device, the right numbers back. */
-async function roadFinding(terminal: Terminal): Promise<Finding> {
+/** The whole pipeline: PTX to metallib, metallib to the CPU device, right results back. */
+async function pipelineFinding(terminal: Terminal): Promise<Finding> {
   const what = 'compiler and CPU device';
   const fault = await faultOn(terminal, () => openCpuDevice());
-  if (fault === undefined) return { what, state: 'works', words: 'a kernel compiles to a metallib and gives the right numbers' };
-  return { what, state: 'broken', words: fault, next: report };
+  if (fault === undefined) return { what, state: 'works', detail: 'a kernel compiles to a metallib and computes the right results' };
+  return { what, state: 'broken', detail: fault, next: report };
 }
 
-const report = 'please report it with the output of `cumetal doctor --json`';
+const report = 'report it with the output of `cumetal doctor --json`';
 
-/** What is wrong with a kernel on a device; nothing where it gives the right numbers. */
+/** The failure of a kernel on a device; undefined if it computes the right results. */
 async function faultOn(io: Terminal, open: (diagnostics: Diagnostics) => Device | undefined): Promise<string | undefined> {
   const compiler = await import('../compile/index.ts');
   const diagnostics = new Diagnostics(new SourceFile('doctor.ptx', kernel));
@@ -85,10 +88,10 @@ async function faultOn(io: Terminal, open: (diagnostics: Diagnostics) => Device 
   const got = device && runKernel(device, loadKernel(device, compiler, diagnostics), io, diagnostics);
   device?.close();
   if (got === '1 3 5 7') return undefined;
-  return diagnostics.list[0]?.message ?? `a kernel gave ${got} where 1 3 5 7 is right`;
+  return diagnostics.list[0]?.message ?? `a kernel computed ${got}, expected 1 3 5 7`;
 }
 
-/** The kernel in the form that a device takes. */
+/** The kernel in the form that the device accepts. */
 function loadKernel(
   device: Device,
   { compile, reflect }: typeof import('../compile/index.ts'),
@@ -109,7 +112,7 @@ function runKernel(device: Device, module: DeviceModule | undefined, io: Termina
   return output && decodeElements('u32', output.bytes).join(' ');
 }
 
-/** The GPU of a Mac: how it is reached, and whether a kernel gives the right numbers there. */
+/** The GPU of a Mac: its binding, and whether a kernel computes the right results. */
 export async function metalFinding(
   { name, way, failures }: MetalState,
   terminal: Terminal,
@@ -119,14 +122,15 @@ export async function metalFinding(
   if (name !== undefined) {
     const fault = await faultOn(terminal, open);
     const before = failures.length > 0 ? ` (${failures.join('; ')})` : '';
-    if (fault === undefined) return { what, state: 'works', words: `a kernel gives the right numbers on ${name}, by ${way}${before}` };
-    return { what, state: 'broken', words: `${name}, by ${way}: ${fault}${before}`, next: report };
+    if (fault === undefined) return { what, state: 'works', detail: `a kernel computes the right results on ${name}, by ${way}${before}` };
+    return { what, state: 'broken', detail: `${name}, by ${way}: ${fault}${before}`, next: report };
   }
-  if (failures.length > 0) return { what, state: 'absent', words: failures.join('; '), next: 'the CPU device runs the same metallib' };
-  return { what, state: 'absent', words: 'needs a Mac', next: 'metallibs built here run on one; the CPU device runs them here' };
+  if (failures.length > 0)
+    return { what, state: 'absent', detail: failures.join('; '), next: 'use the CPU device, which runs the same metallib' };
+  return { what, state: 'absent', detail: 'requires a Mac', next: 'use the CPU device here; metallibs built here also run on a Mac' };
 }
 
-/** An NVIDIA GPU: whether its driver is here, and a kernel gives the right numbers. */
+/** An NVIDIA GPU: whether its driver is present, and whether a kernel computes the right results. */
 export async function cudaFinding(
   { name, failures }: CudaState,
   terminal: Terminal,
@@ -134,29 +138,34 @@ export async function cudaFinding(
 ): Promise<Finding> {
   const what = 'CUDA device';
   if (name === undefined) {
-    const words = failures.join('; ') || 'needs an NVIDIA GPU under Linux or Windows';
-    return { what, state: 'absent', words, next: 'only comparing with an NVIDIA GPU needs it' };
+    const detail = failures.join('; ') || 'requires an NVIDIA GPU on Linux or Windows';
+    return { what, state: 'absent', detail, next: 'needed only to compare with an NVIDIA GPU' };
   }
   const fault = await faultOn(terminal, open);
-  if (fault === undefined) return { what, state: 'works', words: `a kernel gives the right numbers on ${name}` };
-  return { what, state: 'broken', words: `${name}: ${fault}`, next: report };
+  if (fault === undefined) return { what, state: 'works', detail: `a kernel computes the right results on ${name}` };
+  return { what, state: 'broken', detail: `${name}: ${fault}`, next: report };
 }
 
 function compilerFinding(): Finding {
   const what = '.cu files';
   const compiler = findCudaCompiler();
-  if (compiler) return { what, state: 'works', words: `${compiler.name} makes PTX of them` };
+  if (compiler) return { what, state: 'works', detail: `${compiler.name} compiles them to PTX` };
   return {
     what,
     state: 'absent',
-    words: 'neither nvcc nor a clang with NVPTX is on the PATH',
-    next: 'PTX files need neither; install the CUDA toolkit for `.cu` files',
+    detail: 'neither nvcc nor a clang with the NVPTX target is on the PATH',
+    next: 'install the CUDA toolkit to compile `.cu` files; PTX files need no compiler',
   };
 }
 
 function llvmFinding(): Finding {
   const what = 'LLVM 14 tools';
   const { status } = spawnSync('llvm-dis-14', ['--version'], { stdio: 'ignore' });
-  if (status === 0) return { what, state: 'works', words: 'the specs that compare with LLVM will run' };
-  return { what, state: 'absent', words: 'only specs of this project use them', next: 'on Debian and Ubuntu: `apt-get install llvm-14`' };
+  if (status === 0) return { what, state: 'works', detail: 'specs that compare with LLVM will run' };
+  return {
+    what,
+    state: 'absent',
+    detail: 'not installed; only the specs of this project use them',
+    next: 'on Debian and Ubuntu: `apt-get install llvm-14`',
+  };
 }

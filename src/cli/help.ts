@@ -4,18 +4,18 @@ import { commonOptions } from './command/command.ts';
 import { commands } from './commands.ts';
 
 const firstExample = 'cumetal run examples/vector_add.ptx';
-const purpose = 'Compiles NVIDIA PTX to Apple metallibs and runs them: on the GPU of a Mac, or on the CPU of any machine.';
+const purpose = 'Compiles NVIDIA PTX to Apple metallibs and runs them, on the GPU of a Mac or on the CPU of any machine.';
 
 const exitCodes: readonly (readonly [code: number, when: string])[] = [
-  [0, 'done, and every check passed'],
-  [1, 'the launch failed, a check failed, or a file is invalid'],
-  [2, 'wrong words on the command line'],
+  [0, 'success, and every check passed'],
+  [1, 'the launch failed, a check failed, devices disagree, or a file is invalid'],
+  [2, 'invalid command-line usage'],
   [3, 'the input does not compile'],
-  [4, 'the device asked for is not on this machine'],
-  [70, 'a fault of cumetal itself'],
+  [4, 'the requested device is not available on this machine'],
+  [70, 'internal error in cumetal'],
 ];
 
-/** What `cumetal --help` prints. */
+/** The output of `cumetal --help`. */
 export function generalHelp(): string {
   const width = Math.max(...commands.map((c) => c.name.length));
   const line = (c: Command) => `  ${c.name.padEnd(width)}  ${c.summary}`;
@@ -27,7 +27,7 @@ export function generalHelp(): string {
     'Commands:',
     ...commands.map(line),
     '',
-    '`cumetal COMMAND --help` shows its options with examples; `cumetal --version` prints the version.',
+    '`cumetal COMMAND --help` prints the options and examples of a command; `cumetal --version` prints the version.',
     '',
     'Exit codes:',
     ...exitCodes.map(([code, when]) => `  ${String(code).padStart(2)}  ${when}`),
@@ -35,7 +35,7 @@ export function generalHelp(): string {
   ].join('\n');
 }
 
-/** What `cumetal COMMAND --help` prints. */
+/** The output of `cumetal COMMAND --help`. */
 export function commandHelp(command: Command): string {
   const lines = [command.examples[0]!.line, '', `${capital(command.summary)}.`];
   lines.push('', 'Usage:', ...command.usage.map((u) => `  cumetal ${command.name} ${u}`), '', 'Options:', ...optionLines(command));
@@ -49,14 +49,14 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 const spelling = ({ name, short, value, isBare }: Option): string =>
   `${short ? `-${short}, ` : ''}--${name}${isBare ? `[=${value}]` : value ? ` ${value}` : ''}`;
 
-const optionWords = (o: Option): string => `${o.doc}${o.choices ? ` One of: ${o.choices.join(', ')}.` : ''}`;
+const optionText = (o: Option): string => `${o.doc}${o.choices ? ` One of: ${o.choices.join(', ')}.` : ''}`;
 
 function optionLines(command: Command): string[] {
   const options = [...command.options, ...commonOptions];
   const width = Math.max(...options.map((o) => spelling(o).length));
   return options.flatMap((o) => {
-    const words = wrap(optionWords(o).replaceAll('`', ''), 110 - width);
-    return words.map((text, i) => `  ${(i === 0 ? spelling(o) : '').padEnd(width)}  ${text}`);
+    const lines = wrap(optionText(o).replaceAll('`', ''), 110 - width);
+    return lines.map((text, i) => `  ${(i === 0 ? spelling(o) : '').padEnd(width)}  ${text}`);
   });
 }
 
@@ -75,7 +75,7 @@ export function cliMarkdown(): string {
   return [
     '# The command line',
     '',
-    '<!-- Derived from src/cli/commands.ts by `npm run generate`; a spec holds it equal. -->',
+    '<!-- Derived from src/cli/commands.ts by `npm run generate`; a spec keeps it equal. -->',
     '',
     purpose,
     '',
@@ -84,7 +84,7 @@ export function cliMarkdown(): string {
     ...commands.map((c) => `| [\`${c.name}\`](#${c.name}) | ${c.summary} |`),
     '',
     'Results go to standard output, everything else to standard error.',
-    'There is colour only on a terminal, and never with `NO_COLOR`.',
+    'Color is used only on a terminal, and never with `NO_COLOR`.',
     '',
     '| exit code | when |',
     '| --- | --- |',
@@ -98,7 +98,7 @@ function commandMarkdown(command: Command): string[] {
   const fence = '```';
   const lines = [`## ${command.name}`, '', `${capital(command.summary)}.`, ''];
   lines.push(fence, ...command.usage.map((u) => `cumetal ${command.name} ${u}`), fence, '', '| option | meaning |', '| --- | --- |');
-  for (const o of [...command.options, ...commonOptions]) lines.push(`| \`${cell(spelling(o))}\` | ${cell(optionWords(o))} |`);
+  for (const o of [...command.options, ...commonOptions]) lines.push(`| \`${cell(spelling(o))}\` | ${cell(optionText(o))} |`);
   if (command.details) lines.push('', fence, command.details, fence);
   lines.push('', ...command.examples.flatMap((e) => [`${capital(e.does)}:`, '', `${fence}sh`, e.line, fence, '']));
   return lines;

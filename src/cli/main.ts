@@ -1,12 +1,12 @@
 /**
- * The command line: words in, an exit code out. The room knows the terminal, files and exit codes; what the words mean is in
- * `commands.ts`, and every command is a file of its own that is loaded only when it is asked for. Results go to standard
- * output, all else to standard error. Start at `commands.ts`.
+ * The command line: arguments in, an exit code out. The room owns the terminal, files and exit codes. `commands.ts` lists the
+ * commands; each is a folder or file of its own that is loaded on demand. Results go to standard output, everything else to
+ * standard error. Start at `commands.ts`.
  */
 import { InternalError } from '../base/bug.ts';
 import { closest } from '../base/closest.ts';
-import { badCount, has, sortWords } from './command/command.ts';
-import { wrongWords } from './command/usage-error.ts';
+import { has, parseArguments, positionalCountProblem } from './command/command.ts';
+import { usageError } from './command/usage-error.ts';
 import { commands } from './commands.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
 import { processTerminal, type Terminal } from './terminal/index.ts';
@@ -21,14 +21,14 @@ export async function main(argv: readonly string[], terminal: Terminal): Promise
   }
   const command = commands.find((c) => c.name === name);
   if (!command) return unknownCommand(name, terminal);
-  const words = sortWords(command, rest);
-  if (typeof words !== 'string' && has(words, 'help')) {
+  const parsed = parseArguments(command, rest);
+  if (typeof parsed !== 'string' && has(parsed, 'help')) {
     terminal.out((await import('./help.ts')).commandHelp(command));
     return exit.ok;
   }
-  const problem = typeof words === 'string' ? words : badCount(command, words);
-  if (problem !== undefined) return wrongWords(problem, `cumetal ${command.name} --help`, terminal);
-  return command.run({ command, words: typeof words === 'string' ? { positionals: [], options: new Map() } : words, terminal });
+  const problem = typeof parsed === 'string' ? parsed : positionalCountProblem(command, parsed);
+  if (problem !== undefined) return usageError(problem, `cumetal ${command.name} --help`, terminal);
+  return command.run({ command, parsed: typeof parsed === 'string' ? { positionals: [], options: new Map() } : parsed, terminal });
 }
 
 async function help(topic: string | undefined, isUnasked: boolean, terminal: Terminal): Promise<ExitCode> {
@@ -40,30 +40,30 @@ async function help(topic: string | undefined, isUnasked: boolean, terminal: Ter
 }
 
 function unknownCommand(name: string, terminal: Terminal): ExitCode {
-  if (name.startsWith('-')) return wrongWords(`\`${name}\` is not an option of \`cumetal\``, 'cumetal --help', terminal);
+  if (name.startsWith('-')) return usageError(`unexpected option \`${name}\` for \`cumetal\``, 'cumetal --help', terminal);
   const near = closest(
     name,
     commands.map((c) => c.name),
   );
-  const file = /\.(ptx|metallib|cu)$/.test(name) ? `, did you mean \`cumetal run ${name}\`?` : '';
-  return wrongWords(`\`${name}\` is not a command${near ? `, did you mean \`${near}\`?` : file}`, 'cumetal --help', terminal);
+  const file = /\.(ptx|metallib|cu)$/.test(name) ? `; did you mean \`cumetal run ${name}\`?` : '';
+  return usageError(`unknown command \`${name}\`${near ? `; did you mean \`${near}\`?` : file}`, 'cumetal --help', terminal);
 }
 
-/** A fault of our own: one paragraph, and a stack only for those who asked for it. */
+/** Reports an internal error in one paragraph; `CUMETAL_TRACE=1` adds the stack. */
 function ourBug(error: unknown, terminal: Terminal): ExitCode {
   const what = error instanceof InternalError || error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   terminal.err(
-    `error: cumetal itself went wrong: ${what}\nThis is a fault of the program, not of your input. Please report it with the input file and the command line` +
-      ` (\`${process.argv.slice(2).join(' ')}\`); CUMETAL_TRACE=1 adds where it happened.\n`,
+    `error: internal error in cumetal: ${what}\nThis is a bug in cumetal, not a problem with your input. Please report it with the input file and the command line` +
+      ` (\`${process.argv.slice(2).join(' ')}\`). CUMETAL_TRACE=1 prints the stack trace.\n`,
   );
   if (terminal.env.CUMETAL_TRACE && error instanceof Error) terminal.err(`${error.stack}\n`);
   return exit.ourBug;
 }
 
-/** Above this many bytes of input an optimising compiler pays, though not the last of them. */
-const large = 512 * 1024;
+/** Input size in bytes above which JavaScriptCore's DFG compiler pays; its FTL compiler does not. */
+const largeInputBytes = 512 * 1024;
 
-/** What `bin/cumetal` sets for short runs, with what is better for long ones. */
+/** The engine settings for long runs, in place of those that `bin/cumetal` sets for short ones. */
 const engine = {
   BUN_JSC_useDFGJIT: '1',
   BUN_JSC_useConcurrentJIT: '1',
@@ -72,26 +72,26 @@ const engine = {
   BUN_JSC_useConcurrentGC: '0',
 };
 
-/** Whether a word names a large file, and none a pipe, whose size nobody knows: starting again would lose it. */
-function hasLargeFile(words: readonly string[]): boolean {
-  const most = Math.max(...words.map((word) => Bun.file(word).size));
-  return most > large && Number.isFinite(most);
+/** Whether an argument names a large file. A pipe has no known size and a restart would lose its contents, so its presence gives false. */
+function hasLargeFile(args: readonly string[]): boolean {
+  const largest = Math.max(...args.map((arg) => Bun.file(arg).size));
+  return largest > largeInputBytes && Number.isFinite(largest);
 }
 
-/** Starts again for a long run where the launcher thought it would be a short one; gives the exit code. */
-async function restarted(words: readonly string[]): Promise<number | undefined> {
+/** Restarts the process with settings for a long run where the launcher chose those for a short one. Returns the exit code of the new process. */
+async function restarted(args: readonly string[]): Promise<number | undefined> {
   const { env, execPath, argv } = process;
-  if (env.BUN_JSC_useDFGJIT !== '0' || typeof Bun === 'undefined' || !hasLargeFile(words)) return undefined;
+  if (env.BUN_JSC_useDFGJIT !== '0' || typeof Bun === 'undefined' || !hasLargeFile(args)) return undefined;
   const { spawnSync } = await import('node:child_process');
-  return spawnSync(execPath, [argv[1]!, ...words], { env: { ...env, ...engine }, stdio: 'inherit' }).status ?? exit.ourBug;
+  return spawnSync(execPath, [argv[1]!, ...args], { env: { ...env, ...engine }, stdio: 'inherit' }).status ?? exit.ourBug;
 }
 
-/** Runs the process's own command line. No await at the top level: a bundle with bytecode cannot have one. */
+/** Runs the command line of this process. There is no top-level await, because a bundle with bytecode cannot have one. */
 async function start(): Promise<void> {
   const terminal = processTerminal();
   try {
-    const words = process.argv.slice(2);
-    process.exitCode = (await restarted(words)) ?? (await main(words, terminal));
+    const args = process.argv.slice(2);
+    process.exitCode = (await restarted(args)) ?? (await main(args, terminal));
     await terminal.settled?.();
   } catch (error) {
     process.exitCode = ourBug(error, terminal);

@@ -1,28 +1,28 @@
-/** `cumetal validate`: container, bitcode and AIR rules; a line per violation. */
+/** `cumetal validate`: checks the container, bitcode and AIR rules, and prints one line per violation. */
 import { validateAir } from '../air/index.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { readModule } from '../bitcode/index.ts';
 import { readMetallib, validateMetallib } from '../metallib/index.ts';
 import { type Context, has } from './command/command.ts';
-import { wrongWords } from './command/usage-error.ts';
+import { usageError } from './command/usage-error.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
 import { diagnosticJson } from './terminal/formats.ts';
 import { jsonText } from './terminal/json.ts';
 
 /** Runs the command. The violations are the result, so they go to standard output. */
-export async function validate({ words, terminal }: Context): Promise<ExitCode> {
-  const path = words.positionals[0]!;
+export async function validate({ parsed, terminal }: Context): Promise<ExitCode> {
+  const path = parsed.positionals[0]!;
   const bytes = terminal.readFile(path);
-  if (!(bytes instanceof Uint8Array)) return wrongWords(`cannot read \`${path}\`: ${bytes.why}`, 'cumetal validate --help', terminal);
+  if (!(bytes instanceof Uint8Array)) return usageError(`cannot read \`${path}\`: ${bytes.why}`, 'cumetal validate --help', terminal);
   const diagnostics = new Diagnostics();
   const isValid = validateBytes(bytes, diagnostics);
-  if (has(words, 'json')) terminal.out(`${jsonText({ file: path, valid: isValid, diagnostics: diagnostics.list.map(diagnosticJson) })}\n`);
+  if (has(parsed, 'json')) terminal.out(`${jsonText({ file: path, valid: isValid, diagnostics: diagnostics.list.map(diagnosticJson) })}\n`);
   else
     terminal.out(isValid ? `${path}: valid\n` : diagnostics.list.map((d) => `${path}: ${d.severity}[${d.code}]: ${d.message}\n`).join(''));
   return isValid ? exit.ok : exit.failed;
 }
 
-/** Whether a metallib breaks no rule; every violation is reported (CM40xx). */
+/** Whether a metallib satisfies every rule; each violation is reported (CM40xx). */
 export function validateBytes(bytes: Uint8Array, diagnostics: Diagnostics): boolean {
   const own = new Diagnostics();
   validateMetallib(bytes, own);

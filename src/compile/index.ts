@@ -5,4 +5,5 @@
 export type { Reflection } from '../air/abi.ts';
 export { judge } from './judge.ts';
 export { type Compiled, type CompileOptions, type Emit, emits, type Fp64Mode, fp64Modes, type MmaMode, mmaModes } from './options.ts';
+export { passNames } from './passes.ts';
 export { compile, emit, reflect, verifies } from './pipeline.ts';

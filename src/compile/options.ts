@@ -1,5 +1,6 @@
 /** What a compilation can be asked for. */
 import type { Reflection, TargetName } from '../air/index.ts';
+import type { AfterPass } from '../ir/index.ts';
 
 /**
  * For Apple targets: `soft` (the default) is exact double precision in integer arithmetic, `warn` the same with a warning for
@@ -31,6 +32,10 @@ export interface CompileOptions {
   readonly sanitize?: boolean;
   /** Whether the metallib says what only the profiler and the trace of the CPU device read: where each instruction starts. */
   readonly marks?: boolean;
+  /** Observes each kernel after each pass of `passNames`. */
+  readonly afterPass?: AfterPass | undefined;
+  /** Whether the IR is verified after each pass; a broken promise is a bug that names the pass. */
+  readonly verifiesPasses?: boolean;
   /** A faster SHA-256 than the one that runs everywhere, where the host has one. */
   readonly sha256?: (bytes: Uint8Array) => Uint8Array;
 }

@@ -3,21 +3,21 @@
  * but for parsing: what could be read is checked with the rest.
  */
 
-import { useGridPositions } from '../air/emit/grid-positions.ts';
-import { emitKernel, type KernelReflection, keepExactDoubles, type Reflection, type Target, targets, validateAir } from '../air/index.ts';
+import { emitKernel, type KernelReflection, type Reflection, type Target, targets, validateAir } from '../air/index.ts';
 import { reflectKernel } from '../air/reflect.ts';
 import { bug } from '../base/bug.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
-import { carryShuffles, dce, dropMembers, type Module as IrModule, optimise, printModule, runPasses, standardPasses } from '../ir/index.ts';
-import { lowerModule, promoteLocals } from '../lower/index.ts';
+import { type AfterPass, type Module as IrModule, observers, printModule, verifyAfterPass } from '../ir/index.ts';
+import { lowerModule } from '../lower/index.ts';
 import { type Library, writeMetallib } from '../metallib/index.ts';
 import { parse, printAst } from '../ptx/index.ts';
 import { judge } from './judge.ts';
 import { lintBarriers } from './lint.ts';
 import type { Compiled, CompileOptions, Emit } from './options.ts';
-import { isExactDouble, noteEmulation, warnOfDoubles } from './warn-doubles.ts';
+import { optimizeLowered } from './passes.ts';
+import { noteEmulation, warnOfDoubles } from './warn-doubles.ts';
 
 /** PTX text to a metallib with its reflection; nothing after reporting errors. */
 export function compile(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Compiled | undefined {
@@ -79,9 +79,13 @@ const targetOf = (options: CompileOptions): Target => {
 };
 
 /** Whether the metallib says what only the CPU device reads, which looks at how a kernel runs. */
-const isWatched = ({ sanitize, marks }: CompileOptions): boolean => Boolean(sanitize || marks);
+const isInstrumented = ({ sanitize, marks }: CompileOptions): boolean => Boolean(sanitize || marks);
 
-/** PTX to optimised IR. */
+/** What observes the passes: the verifier first, where it is asked for. */
+const afterPassOf = ({ verifiesPasses, afterPass }: CompileOptions): AfterPass | undefined =>
+  observers(verifiesPasses ? verifyAfterPass : undefined, afterPass);
+
+/** PTX to optimized IR. */
 export function toIr(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): IrModule | undefined {
   const { fp64: _, ...others } = options;
   return frontEnd(source, others, diagnostics)?.ir;
@@ -96,20 +100,22 @@ interface FrontEnd {
 function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): FrontEnd | undefined {
   const checked = judge(source, options, diagnostics);
   if (!checked) return undefined;
-  const ir = lowerModule(checked, diagnostics, { isMmaFast: options.mma === 'fast', hasMarks: options.marks ?? false });
+  const ir = lowerModule(checked, diagnostics, {
+    isMmaFast: options.mma === 'fast',
+    hasMarks: options.marks ?? false,
+    afterPass: afterPassOf(options),
+  });
   if (diagnostics.hasErrors) return undefined;
   const { allowsCpuOnly, emulatesDoubles } = targetOf(options);
-  for (const kernel of ir.kernels) {
-    promoteLocals(kernel);
-    if (!options.sanitize) dropMembers(kernel);
-    if (emulatesDoubles && !allowsCpuOnly) keepExactDoubles(kernel, (span) => isExactDouble(source.text, span));
-    if (options.mma === 'fast') {
-      runPasses(kernel, standardPasses);
-      carryShuffles(kernel);
-    }
-    optimise(kernel, isWatched(options));
-    if (useGridPositions(kernel)) dce(kernel);
-  }
+  for (const kernel of ir.kernels)
+    optimizeLowered(kernel, {
+      text: source.text,
+      keepsMembers: options.sanitize ?? false,
+      emulatesDoubles: emulatesDoubles === true && !allowsCpuOnly,
+      isMmaFast: options.mma === 'fast',
+      isInstrumented: isInstrumented(options),
+      afterPass: afterPassOf(options),
+    });
   if (options.lints) for (const kernel of ir.kernels) lintBarriers(kernel, diagnostics);
   return { ir, places: new Map(checked.entries.map(({ fn }) => [fn.name, fn.nameSpan])) };
 }
@@ -131,12 +137,12 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
     for (const kernel of ir.kernels) warnOfDoubles(kernel, source, target.name, diagnostics);
   if (target.emulatesDoubles && !target.allowsCpuOnly) noteEmulation(ir.kernels, target.name, diagnostics);
   const said = new Diagnostics(diagnostics.file);
-  const lines = isWatched(options) ? source : undefined;
-  const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said, lines));
+  const lines = isInstrumented(options) ? source : undefined;
+  const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said, { lines, afterPass: afterPassOf(options) }));
   diagnostics.addNew(said.list);
   if (diagnostics.hasErrors) return undefined;
   // What the CPU device alone wants to know is said by functions that no Apple GPU has.
-  if (!target.allowsCpuOnly && !isWatched(options) && !air.every((module) => validateAir(module, diagnostics)))
+  if (!target.allowsCpuOnly && !isInstrumented(options) && !air.every((module) => validateAir(module, diagnostics)))
     bug(`emitted AIR breaks a rule: ${diagnostics.list.map((d) => d.message).join('; ')}`);
   return { air, reflection: { abi: 1, target: options.target ?? 'macos14', kernels } };
 }

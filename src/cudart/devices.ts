@@ -1,8 +1,8 @@
-/** Devices by number, waiting for them, and starting afresh. */
+/** Devices by ordinal: selection, properties, synchronization, reset. */
 import { devices } from '../api/index.ts';
 import {
   answer,
-  answerLater,
+  answerAsync,
   type cudaError_t,
   currentDevice,
   currentOrdinal,
@@ -12,7 +12,7 @@ import {
   useOrdinal,
 } from './state.ts';
 
-/** What is known of a device. */
+/** The properties of a device. */
 export interface cudaDeviceProp {
   readonly name: string;
   readonly warpSize: number;
@@ -27,7 +27,7 @@ export const cudaGetDeviceCount = (count: Ref<number>): cudaError_t =>
     count.value = devices().length;
   });
 
-/** Uses a device of `cumetal devices` by its number; the preferred one is 0. */
+/** Selects a device of `cumetal devices` by its ordinal; the preferred one is 0. */
 export const cudaSetDevice = (ordinal: number): cudaError_t => answer(() => useOrdinal(ordinal));
 
 export const cudaGetDevice = (ordinal: Ref<number>): cudaError_t =>
@@ -48,11 +48,11 @@ export const cudaGetDeviceProperties = (properties: Ref<cudaDeviceProp>, ordinal
     };
   });
 
-export const cudaDeviceSynchronize = (): Promise<cudaError_t> => answerLater(() => currentDevice().synchronize());
+export const cudaDeviceSynchronize = (): Promise<cudaError_t> => answerAsync(() => currentDevice().synchronize());
 
-/** Starts afresh: memory, modules, streams and events of before are gone. */
+/** Resets the device: existing memory, modules, streams and events become invalid. */
 export const cudaDeviceReset = (): Promise<cudaError_t> =>
-  answerLater(async () => {
+  answerAsync(async () => {
     await currentDevice().reset();
     forgetErrors();
   });

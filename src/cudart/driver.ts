@@ -1,4 +1,4 @@
-/** The driver's functions (`cu…`), over those of the runtime; they give the driver's numbers. */
+/** The driver API (`cu…`) over the runtime API, with the driver's error numbers. */
 import type { Event, Kernel, Module, ModuleSource, Stream } from '../api/index.ts';
 import { cudaErrors } from '../api/index.ts';
 import { cudaDeviceSynchronize, cudaGetDeviceCount } from './devices.ts';
@@ -28,16 +28,16 @@ import {
   cudaStreamWaitEvent,
 } from './streams.ts';
 
-/** A number of the driver. */
+/** An error number of the driver. */
 export type CUresult = number;
 
-const later = async (answered: Promise<number>): Promise<CUresult> => driverNumber(await answered);
+const driverAnswer = async (answered: Promise<number>): Promise<CUresult> => driverNumber(await answered);
 const { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice } = cudaMemcpyKind;
 
-/** There is nothing to be prepared. */
+/** Checks the flags; there is nothing to initialize. */
 export const cuInit = (flags: number): CUresult => answer(() => (flags === 0 ? undefined : refuse('cudaErrorInvalidValue')));
 export const cuDeviceGetCount = (count: Ref<number>): CUresult => driverNumber(cudaGetDeviceCount(count));
-export const cuCtxSynchronize = (): Promise<CUresult> => later(cudaDeviceSynchronize());
+export const cuCtxSynchronize = (): Promise<CUresult> => driverAnswer(cudaDeviceSynchronize());
 
 /** Loads PTX or a metallib. */
 export const cuModuleLoadData = (module: Ref<Module>, image: ModuleSource): CUresult => driverNumber(cudaLibraryLoadData(module, image));
@@ -54,11 +54,11 @@ export const cuMemAlloc = (pointer: Ref<DevicePointer>, bytes: number): CUresult
   bytes === 0 ? driverNumber(answer(() => refuse('cudaErrorInvalidValue'))) : driverNumber(cudaMalloc(pointer, bytes));
 export const cuMemFree = (pointer: DevicePointer): CUresult => driverNumber(cudaFree(pointer));
 export const cuMemcpyHtoD = (to: DevicePointer, from: HostPointer, bytes: number): Promise<CUresult> =>
-  later(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+  driverAnswer(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
 export const cuMemcpyDtoH = (to: HostPointer, from: DevicePointer, bytes: number): Promise<CUresult> =>
-  later(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
+  driverAnswer(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
 export const cuMemcpyDtoD = (to: DevicePointer, from: DevicePointer, bytes: number): Promise<CUresult> =>
-  later(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice));
+  driverAnswer(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice));
 export const cuMemcpyHtoDAsync = (to: DevicePointer, from: HostPointer, bytes: number, stream?: cudaStream_t): CUresult =>
   driverNumber(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
 export const cuMemcpyDtoHAsync = (to: HostPointer, from: DevicePointer, bytes: number, stream?: cudaStream_t): CUresult =>
@@ -66,7 +66,7 @@ export const cuMemcpyDtoHAsync = (to: HostPointer, from: DevicePointer, bytes: n
 export const cuMemsetD8Async = (pointer: DevicePointer, value: number, bytes: number, stream?: cudaStream_t): CUresult =>
   driverNumber(cudaMemsetAsync(pointer, value, bytes, stream));
 
-/** Launches a kernel, with its parameters in a list. */
+/** Launches a kernel with its parameters in a list. */
 export const cuLaunchKernel = (
   kernel: Kernel,
   ...[gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, params]: [
@@ -84,7 +84,7 @@ export const cuLaunchKernel = (
 
 export const cuStreamCreate = (stream: Ref<Stream>, flags: number): CUresult => driverNumber(cudaStreamCreateWithFlags(stream, flags));
 export const cuStreamDestroy = (stream: Stream): CUresult => driverNumber(cudaStreamDestroy(stream));
-export const cuStreamSynchronize = (stream: cudaStream_t): Promise<CUresult> => later(cudaStreamSynchronize(stream));
+export const cuStreamSynchronize = (stream: cudaStream_t): Promise<CUresult> => driverAnswer(cudaStreamSynchronize(stream));
 export const cuStreamQuery = (stream: cudaStream_t): CUresult => driverNumber(cudaStreamQuery(stream));
 export const cuStreamWaitEvent = (stream: cudaStream_t, event: Event, flags = 0): CUresult =>
   driverNumber(cudaStreamWaitEvent(stream, event, flags));
@@ -92,19 +92,19 @@ export const cuStreamWaitEvent = (stream: cudaStream_t, event: Event, flags = 0)
 export const cuEventCreate = (event: Ref<Event>, flags: number): CUresult => driverNumber(cudaEventCreateWithFlags(event, flags));
 export const cuEventDestroy = (event: Event): CUresult => driverNumber(cudaEventDestroy(event));
 export const cuEventRecord = (event: Event, stream: cudaStream_t): CUresult => driverNumber(cudaEventRecord(event, stream));
-export const cuEventSynchronize = (event: Event): Promise<CUresult> => later(cudaEventSynchronize(event));
+export const cuEventSynchronize = (event: Event): Promise<CUresult> => driverAnswer(cudaEventSynchronize(event));
 export const cuEventQuery = (event: Event): CUresult => driverNumber(cudaEventQuery(event));
 export const cuEventElapsedTime = (milliseconds: Ref<number>, start: Event, end: Event): CUresult =>
   driverNumber(cudaEventElapsedTime(milliseconds, start, end));
 
-/** The row of a number of the driver. */
+/** The table row of a driver error number. */
 const rowOf = (result: CUresult) => Object.values(cudaErrors).find((row) => row.number === result && row.driverNumber === undefined);
 
-export const cuGetErrorName = (result: CUresult, name: Ref<string | undefined>): CUresult => tellRow(result, name, 'driver');
-export const cuGetErrorString = (result: CUresult, text: Ref<string | undefined>): CUresult => tellRow(result, text, 'text');
+export const cuGetErrorName = (result: CUresult, name: Ref<string | undefined>): CUresult => writeRow(result, name, 'driver');
+export const cuGetErrorString = (result: CUresult, text: Ref<string | undefined>): CUresult => writeRow(result, text, 'text');
 
-/** As in CUDA, what there is no row for is null, and the answer an error. */
-function tellRow(result: CUresult, to: Ref<string | undefined>, what: 'driver' | 'text'): CUresult {
+/** Writes a field of the row. As in CUDA, an unknown number gives null and an error. */
+function writeRow(result: CUresult, to: Ref<string | undefined>, what: 'driver' | 'text'): CUresult {
   to.value = rowOf(result)?.[what];
   return to.value === undefined ? cudaErrors.cudaErrorInvalidValue.number : cudaErrors.cudaSuccess.number;
 }

@@ -1,7 +1,7 @@
 /**
- * CUDA's functions under their names, for programs that are ported: a thin layer over `src/api`, in which what goes wrong is a
- * number. Functions that wait give promises; what C leaves behind a pointer is left in a `ref()`; device pointers are bigints and host
- * pointers typed arrays. What CUDA does not have is called `cumetal…`. The room knows the API and nothing below it.
+ * CUDA's function names for ported programs: a thin layer over `src/api` with error numbers. Functions that wait return promises,
+ * output pointers are `ref()` objects, device pointers are bigints and host pointers are typed arrays. Extensions of CUDA are called
+ * `cumetal…`. The room depends on the API and nothing below it.
  */
 export * from './devices.ts';
 export * from './driver.ts';

@@ -1,8 +1,8 @@
-/** Libraries, kernels, and their launch. */
+/** Libraries, kernels and launches. */
 import { type Extent, extent, Kernel, Module, type ModuleSource, type ModuleSymbol } from '../api/index.ts';
 import { answer, type cudaError_t, type cudaStream_t, currentDevice, type Ref, refuse, streamOf } from './state.ts';
 
-/** `dim3`: a number, a list, or its three parts. */
+/** `dim3`: a number, a list, or an object with x, y and z. */
 export type dim3 = Extent | { readonly x: number; readonly y?: number; readonly z?: number };
 
 export const extentOf = (dims: dim3): Extent =>
@@ -21,13 +21,13 @@ export const cudaLibraryGetKernel = (kernel: Ref<Kernel>, library: Module, name:
 
 export const cudaLibraryUnload = (library: Module): cudaError_t => answer(() => mustBeModule(library).close());
 
-/** A variable of a module, for `cudaMemcpyToSymbol` and its like. Not of CUDA, where the compiler knows it by its name. */
+/** A variable of a module, for `cudaMemcpyToSymbol` and similar functions. An extension: in CUDA the compiler resolves the name. */
 export const cumetalGetSymbol = (symbol: Ref<ModuleSymbol>, library: Module, name: string): cudaError_t =>
   answer(() => {
     symbol.value = mustBeModule(library).symbol(name);
   });
 
-/** Launches a kernel: for pointers addresses, for values numbers, for structs bytes. */
+/** Launches a kernel. Arguments are addresses for pointers, numbers for values, bytes for structs. */
 export const cudaLaunchKernel = (
   kernel: Kernel,
   grid: dim3,
@@ -60,7 +60,7 @@ export const cudaFuncGetAttributes = (attributes: Ref<cudaFuncAttributes>, kerne
     };
   });
 
-/** An estimate, by `coreModels` of `cumetal`. */
+/** An estimate by `coreModels` of `cumetal`. */
 export const cudaOccupancyMaxActiveBlocksPerMultiprocessor = (
   blocks: Ref<number>,
   kernel: Kernel,

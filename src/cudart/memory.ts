@@ -1,6 +1,6 @@
-/** Memory: device pointers are bigints, which may be moved within what `cudaMalloc` gave; host pointers are typed arrays. */
+/** Memory: device pointers are bigints within an allocation of `cudaMalloc`; host pointers are typed arrays. */
 import { type Buffer, type Device, ModuleSymbol } from '../api/index.ts';
-import { answer, answerLater, type cudaError_t, type cudaStream_t, currentDevice, type Ref, refuse, streamOf } from './state.ts';
+import { answer, answerAsync, type cudaError_t, type cudaStream_t, currentDevice, type Ref, refuse, streamOf } from './state.ts';
 
 /** An address of device memory; 0n is null. */
 export type DevicePointer = bigint;
@@ -17,14 +17,14 @@ export type cudaMemcpyKind = (typeof cudaMemcpyKind)[keyof typeof cudaMemcpyKind
 
 type Bytes = Buffer<'u8', 'device'>;
 
-/** What each device has given out, by where it starts. */
-const given = new WeakMap<Device, Map<DevicePointer, Bytes | Buffer<'u8', 'unified'>>>();
-/** Page-locked memory by its bytes. */
-const locked = new WeakMap<ArrayBufferLike, Buffer<'u8', 'staging'>>();
+/** The allocations of each device by start address. */
+const allocations = new WeakMap<Device, Map<DevicePointer, Bytes | Buffer<'u8', 'unified'>>>();
+/** Page-locked memory by its array buffer. */
+const pinned = new WeakMap<ArrayBufferLike, Buffer<'u8', 'staging'>>();
 
-function pointersOf(device: Device): NonNullable<ReturnType<typeof given.get>> {
-  const known = given.get(device) ?? new Map();
-  given.set(device, known);
+function pointersOf(device: Device): NonNullable<ReturnType<typeof allocations.get>> {
+  const known = allocations.get(device) ?? new Map();
+  allocations.set(device, known);
   return known;
 }
 
@@ -37,13 +37,13 @@ function take(pointer: Ref<DevicePointer>, bytes: number, state: 'device' | 'uni
   pointersOf(device).set(buffer.address, buffer as Bytes);
 }
 
-/** Memory of the device, which holds zeros. */
+/** Allocates zeroed device memory. */
 export const cudaMalloc = (pointer: Ref<DevicePointer>, bytes: number): cudaError_t => answer(() => take(pointer, bytes, 'device'));
 
-/** Memory that the host sees too, by `cumetalHostView`. */
+/** Allocates managed memory, which the host accesses by `cumetalHostView`. */
 export const cudaMallocManaged = (pointer: Ref<DevicePointer>, bytes: number): cudaError_t => answer(() => take(pointer, bytes, 'unified'));
 
-/** Managed memory in place, from a pointer on; not while work uses it. Not of CUDA, where the pointer itself is good for the host. */
+/** A view of managed memory from a pointer on; invalid while work uses it. An extension: in CUDA the host uses the pointer itself. */
 export const cumetalHostView = (view: Ref<Uint8Array>, pointer: DevicePointer, bytes: number): cudaError_t =>
   answer(() => {
     for (const [start, buffer] of pointersOf(currentDevice()))
@@ -54,7 +54,7 @@ export const cumetalHostView = (view: Ref<Uint8Array>, pointer: DevicePointer, b
     refuse('cudaErrorInvalidValue');
   });
 
-/** Gives memory back when the work so far has ended. Null is nothing. */
+/** Frees memory when the pending work has finished. Null is ignored. */
 export const cudaFree = (pointer: DevicePointer): cudaError_t =>
   answer(() => {
     if (pointer === 0n) return;
@@ -64,22 +64,22 @@ export const cudaFree = (pointer: DevicePointer): cudaError_t =>
     buffer.free();
   });
 
-/** Page-locked memory of the host: asynchronous copies read it when they are at their turn. */
+/** Allocates page-locked host memory; asynchronous copies read it when they execute. */
 export const cudaMallocHost = (memory: Ref<Uint8Array>, bytes: number): cudaError_t =>
   answer(() => {
     const buffer = currentDevice().allocate('u8', bytes, 'staging');
     memory.value = buffer.view;
-    locked.set(buffer.view.buffer, buffer);
+    pinned.set(buffer.view.buffer, buffer);
   });
 
 export const cudaFreeHost = (memory: HostPointer): cudaError_t =>
   answer(() => {
-    const buffer = locked.get(memory.buffer) ?? refuse('cudaErrorInvalidValue');
-    locked.delete(memory.buffer);
+    const buffer = pinned.get(memory.buffer) ?? refuse('cudaErrorInvalidValue');
+    pinned.delete(memory.buffer);
     buffer.free();
   });
 
-/** Copies when the stream comes to it. Ordinary memory of the host is read at once, and written when its turn is there. */
+/** Copies in stream order. Pageable host memory is read immediately, and written when the copy executes. */
 export const cudaMemcpyAsync = (
   to: DevicePointer | HostPointer,
   from: DevicePointer | HostPointer,
@@ -88,13 +88,13 @@ export const cudaMemcpyAsync = (
   stream?: cudaStream_t,
 ): cudaError_t => answer(() => void copy(to, from, bytes, kind, stream));
 
-/** Copies, and waits for it. */
+/** Copies and waits for completion. */
 export const cudaMemcpy = (
   to: DevicePointer | HostPointer,
   from: DevicePointer | HostPointer,
   bytes: number,
   kind: cudaMemcpyKind,
-): Promise<cudaError_t> => answerLater(async () => copy(to, from, bytes, kind, 0)?.ended());
+): Promise<cudaError_t> => answerAsync(async () => copy(to, from, bytes, kind, 0)?.ended());
 
 type Copied = ReturnType<Stream['copy']> | undefined;
 type Stream = ReturnType<typeof streamOf>;
@@ -106,9 +106,9 @@ function copy(
   kind: cudaMemcpyKind,
   stream: cudaStream_t,
 ): Copied {
-  if (!(kind in ends)) refuse('cudaErrorInvalidMemcpyDirection');
+  if (!(kind in sides)) refuse('cudaErrorInvalidMemcpyDirection');
   const [toHost, fromHost] = [typeof to !== 'bigint', typeof from !== 'bigint'];
-  const wanted = ends[kind];
+  const wanted = sides[kind];
   if (wanted && (wanted.toHost !== toHost || wanted.fromHost !== fromHost)) refuse('cudaErrorInvalidValue');
   if (bytes === 0) return undefined;
   const order = streamOf(stream);
@@ -122,8 +122,8 @@ function copy(
   return order.copy<'u8'>(target, typeof from === 'bigint' ? deviceBytes(from, bytes) : sourceOf(from, bytes));
 }
 
-/** Which side of a copy is the host's, by its kind; `cudaMemcpyDefault` is what the pointers are. */
-const ends: Readonly<Record<cudaMemcpyKind, { readonly toHost: boolean; readonly fromHost: boolean } | undefined>> = {
+/** The host sides of a copy by its kind; `cudaMemcpyDefault` depends on the pointers. */
+const sides: Readonly<Record<cudaMemcpyKind, { readonly toHost: boolean; readonly fromHost: boolean } | undefined>> = {
   0: { toHost: true, fromHost: true },
   1: { toHost: false, fromHost: true },
   2: { toHost: true, fromHost: false },
@@ -138,13 +138,13 @@ function hostBytes({ buffer, byteOffset, byteLength }: HostPointer, bytes: numbe
   return new Uint8Array(buffer, byteOffset, bytes);
 }
 
-/** Page-locked memory is read later, all other now. */
+/** The source of a copy: page-locked memory is read when the copy executes, other memory immediately. */
 function sourceOf(from: HostPointer, bytes: number): Uint8Array | Buffer<'u8', 'staging'> {
   const taken = hostBytes(from, bytes);
-  return locked.get(from.buffer)?.part(from.byteOffset, bytes) ?? taken;
+  return pinned.get(from.buffer)?.part(from.byteOffset, bytes) ?? taken;
 }
 
-/** Sets bytes, when the legacy default stream comes to it. */
+/** Sets bytes in the order of the legacy default stream. */
 export const cudaMemset = (pointer: DevicePointer, value: number, bytes: number): cudaError_t => cudaMemsetAsync(pointer, value, bytes, 0);
 
 export const cudaMemsetAsync = (pointer: DevicePointer, value: number, bytes: number, stream?: cudaStream_t): cudaError_t =>
@@ -163,9 +163,9 @@ export const cudaMemcpyToSymbolAsync = (
   stream?: cudaStream_t,
 ): cudaError_t => answer(() => void mustBeSymbol(symbol).write(hostBytes(from, bytes), { offset, stream: streamOf(stream) }));
 
-/** Writes a variable of a module, and waits for it. */
+/** Writes a variable of a module and waits for completion. */
 export const cudaMemcpyToSymbol = (symbol: ModuleSymbol, from: HostPointer, bytes: number, offset = 0): Promise<cudaError_t> =>
-  answerLater(() =>
+  answerAsync(() =>
     mustBeSymbol(symbol)
       .write(hostBytes(from, bytes), { offset, stream: streamOf(0) })
       .ended(),
@@ -182,7 +182,7 @@ export const cudaMemcpyFromSymbolAsync = (
 
 /** Reads a variable of a module. */
 export const cudaMemcpyFromSymbol = (to: HostPointer, symbol: ModuleSymbol, bytes: number, offset = 0): Promise<cudaError_t> =>
-  answerLater(() =>
+  answerAsync(() =>
     mustBeSymbol(symbol)
       .fetch(hostBytes(to, bytes), { offset, stream: streamOf(0) })
       .ended(),

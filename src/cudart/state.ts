@@ -1,4 +1,4 @@
-/** What CUDA's functions keep between calls: the device in use, and the last error. */
+/** The state of the CUDA functions between calls: the current device and the last error. */
 
 import {
   type CudaError,
@@ -19,15 +19,15 @@ export const cudaError_t = Object.fromEntries(Object.values(cudaErrors).map(({ n
 /** A number of `cudaError_t`. */
 export type cudaError_t = number;
 
-/** Where a function leaves what C leaves behind a pointer: `cudaMalloc(a, 4096)`, then `a.value`. */
+/** An output parameter in place of a C pointer: `cudaMalloc(a, 4096)`, then `a.value`. */
 export interface Ref<T> {
   value: T;
 }
 
-/** A place for a result. Looked at before a function has succeeded it holds nothing. */
+/** Creates an output parameter; its value is undefined until a function has succeeded. */
 export const ref = <T>(): Ref<T> => ({ value: undefined as T });
 
-/** A stream, or a number as in C: 0 and 1 the legacy default stream, 2 that of the thread. */
+/** A stream, or a number as in C: 0 and 1 are the legacy default stream, 2 is the per-thread default stream. */
 export type cudaStream_t = Stream | 0 | 1 | 2 | null | undefined;
 export const cudaStreamLegacy = 1;
 export const cudaStreamPerThread = 2;
@@ -42,7 +42,7 @@ interface State {
 
 const state: State = { device: undefined, ordinal: 0, opened: new Map(), last: cudaErrors.cudaSuccess, lastError: undefined };
 
-/** An answer that no diagnostic stands for. */
+/** An error without a diagnostic. */
 class Refusal extends Error {
   readonly row: CudaError;
 
@@ -52,12 +52,12 @@ class Refusal extends Error {
   }
 }
 
-/** Ends a function with an error. */
+/** Fails a function with an error. */
 export function refuse(name: CudaErrorName): never {
   throw new Refusal(name);
 }
 
-/** The device in use: the preferred one of this machine, opened when it is first used. */
+/** The current device: by default the preferred one of this machine, opened on first use. */
 export function currentDevice(): Device {
   state.device ??= openOrdinal(state.ordinal);
   return state.device;
@@ -72,59 +72,59 @@ function openOrdinal(ordinal: number): Device {
   return device;
 }
 
-/** Uses a device of this machine by its number. */
+/** Selects a device of this machine by its ordinal. */
 export function useOrdinal(ordinal: number): void {
   if (devices()[ordinal] === undefined) refuse('cudaErrorInvalidDevice');
   state.ordinal = ordinal;
   state.device = state.opened.get(ordinal);
 }
 
-/** The number of the device in use. */
+/** The ordinal of the current device. */
 export const currentOrdinal = (): number => state.ordinal;
 
-/** Uses a device that is open: its buffers, modules and streams may be given to CUDA's functions and theirs to it. Not of CUDA. */
+/** Selects an open device of the API, which shares buffers, modules and streams with the CUDA functions. An extension. */
 export function cumetalUseDevice(device: Device): void {
   state.device = device;
   forgetErrors();
 }
 
-/** Nothing has gone wrong yet. */
+/** Clears the last error. */
 export function forgetErrors(): void {
   state.last = cudaErrors.cudaSuccess;
   state.lastError = undefined;
 }
 
-/** The exception behind the last error that had one, with its diagnostics. Not of CUDA. */
+/** The exception of the last error, with its diagnostics. An extension. */
 export const cumetalLastError = (): CumetalError | undefined => state.lastError;
 
-/** The stream that is meant. */
+/** The stream of a stream argument. */
 export function streamOf(stream: cudaStream_t): Stream {
   if (stream === cudaStreamPerThread) return currentDevice().perThreadStream;
   return typeof stream === 'object' && stream !== null ? stream : currentDevice().defaultStream;
 }
 
-/** Runs the body of a function; gives the number of what came of it, which is the last error if it is one. */
+/** Runs the body of a function. Returns its error number, and records an error as the last one. */
 export function answer(run: () => void): cudaError_t {
   try {
     run();
-    return stays();
+    return status();
   } catch (error) {
     return note(error);
   }
 }
 
-/** The same of a function that waits. */
-export async function answerLater(run: () => Promise<unknown>): Promise<cudaError_t> {
+/** `answer` for an asynchronous function. */
+export async function answerAsync(run: () => Promise<unknown>): Promise<cudaError_t> {
   try {
     await run();
-    return stays();
+    return status();
   } catch (error) {
     return note(error);
   }
 }
 
-/** Success, unless the device has failed for good. */
-const stays = (): cudaError_t => (state.device?.failure?.cuda ?? cudaErrors.cudaSuccess).number;
+/** Success, unless the device has a sticky error. */
+const status = (): cudaError_t => (state.device?.failure?.cuda ?? cudaErrors.cudaSuccess).number;
 
 function note(error: unknown): cudaError_t {
   if (error instanceof Refusal) state.last = error.row;
@@ -135,14 +135,14 @@ function note(error: unknown): cudaError_t {
   return state.last.number;
 }
 
-/** The last error, which is forgotten unless it stays with the device. */
+/** Returns the last error, and clears it unless it is sticky. */
 export function cudaGetLastError(): cudaError_t {
   const { number } = peek();
   state.last = cudaErrors.cudaSuccess;
   return number;
 }
 
-/** The last error. */
+/** Returns the last error without clearing it. */
 export const cudaPeekAtLastError = (): cudaError_t => peek().number;
 
 const peek = (): CudaError => state.device?.failure?.cuda ?? state.last;
@@ -154,8 +154,8 @@ export const cudaGetErrorString = (error: cudaError_t): string => cudaErrorNumbe
 
 const unrecognized = 'unrecognized error code';
 
-/** The driver's number of an error. */
+/** The driver's number of a runtime error. */
 export function driverNumber(error: cudaError_t): number {
-  const row = cudaErrorNumbered(error) ?? bug(`${error} is no error of the table`);
+  const row = cudaErrorNumbered(error) ?? bug(`${error} is not in the table of errors`);
   return row.driverNumber ?? row.number;
 }

@@ -1,6 +1,6 @@
-/** Streams, events, and functions of the host in streams. */
+/** Streams, events and host functions. */
 import { Event, Stream } from '../api/index.ts';
-import { answer, answerLater, cudaError_t, type cudaStream_t, currentDevice, type Ref, refuse, streamOf } from './state.ts';
+import { answer, answerAsync, cudaError_t, type cudaStream_t, currentDevice, type Ref, refuse, streamOf } from './state.ts';
 
 export type cudaEvent_t = Event;
 
@@ -17,7 +17,7 @@ export const cudaStreamCreateWithFlags = (stream: Ref<Stream>, flags: number): c
     stream.value = currentDevice().stream({ nonBlocking: flags === cudaStreamNonBlocking });
   });
 
-/** Work of the stream goes on to its end. */
+/** Closes the stream; pending work completes. */
 export const cudaStreamDestroy = (stream: Stream): cudaError_t =>
   answer(() => {
     if (!(stream instanceof Stream) || stream.isClosed) refuse('cudaErrorInvalidResourceHandle');
@@ -25,9 +25,9 @@ export const cudaStreamDestroy = (stream: Stream): cudaError_t =>
   });
 
 export const cudaStreamSynchronize = (stream: cudaStream_t): Promise<cudaError_t> =>
-  answerLater(async () => streamOf(stream).synchronize());
+  answerAsync(async () => streamOf(stream).synchronize());
 
-/** `cudaErrorNotReady` while work is under way. */
+/** `cudaErrorNotReady` while work is pending. */
 export const cudaStreamQuery = (stream: cudaStream_t): cudaError_t =>
   answer(() => {
     if (!streamOf(stream).isDone) refuse('cudaErrorNotReady');
@@ -36,11 +36,11 @@ export const cudaStreamQuery = (stream: cudaStream_t): cudaError_t =>
 export const cudaStreamWaitEvent = (stream: cudaStream_t, event: cudaEvent_t, _flags = 0): cudaError_t =>
   answer(() => streamOf(stream).wait(mustBeEvent(event)));
 
-/** Calls a function when the work before it has ended. It may call none of these functions. */
+/** Calls a host function when the earlier work has finished. It must not call CUDA functions. */
 export const cudaLaunchHostFunc = <T>(stream: cudaStream_t, run: (data: T) => void, data?: T): cudaError_t =>
   answer(() => void streamOf(stream).call(() => run(data as T)));
 
-/** The same, with the stream and how things stand. */
+/** `cudaLaunchHostFunc` with the stream and its status. */
 export const cudaStreamAddCallback = <T>(
   stream: cudaStream_t,
   run: (stream: cudaStream_t, status: cudaError_t, data: T) => void,
@@ -60,15 +60,15 @@ export const cudaEventDestroy = (event: cudaEvent_t): cudaError_t => answer(() =
 export const cudaEventRecord = (event: cudaEvent_t, stream?: cudaStream_t): cudaError_t =>
   answer(() => void streamOf(stream).record(mustBeEvent(event)));
 
-export const cudaEventSynchronize = (event: cudaEvent_t): Promise<cudaError_t> => answerLater(async () => mustBeEvent(event).synchronize());
+export const cudaEventSynchronize = (event: cudaEvent_t): Promise<cudaError_t> => answerAsync(async () => mustBeEvent(event).synchronize());
 
-/** `cudaErrorNotReady` while work before it is under way. */
+/** `cudaErrorNotReady` while earlier work is pending. */
 export const cudaEventQuery = (event: cudaEvent_t): cudaError_t =>
   answer(() => {
     if (!mustBeEvent(event).isDone) refuse('cudaErrorNotReady');
   });
 
-/** Milliseconds between two events. */
+/** The time between two events in milliseconds. */
 export const cudaEventElapsedTime = (milliseconds: Ref<number>, start: cudaEvent_t, end: cudaEvent_t): cudaError_t =>
   answer(() => {
     milliseconds.value = mustBeEvent(end).elapsedSince(mustBeEvent(start));

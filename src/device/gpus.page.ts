@@ -1,7 +1,7 @@
-/** In the place of `gpus.ts` in a page, which reaches no system libraries: there are no GPUs to open, and this says why. */
+/** Replaces `gpus.ts` in a page, which has no access to system libraries: opening a GPU fails with the reason. */
 import type * as gpus from './gpus.ts';
 
-const failures = ['in a page there are no system libraries, by which Metal and CUDA are reached: it has the CPU device'];
+const failures = ['a page has no access to Metal and CUDA: use the CPU device'];
 const none = { binding: undefined, info: undefined, failures };
 
 export const systemMetal: typeof gpus.systemMetal = () => none;

@@ -1,3 +1,3 @@
-/** The GPUs that system libraries reach. In the package's build for pages `gpus.page.ts` takes the place of this file (`scripts/browser/build.ts`). */
+/** The GPU devices, which need system libraries. The build for pages replaces this file by `gpus.page.ts` (`scripts/browser/build.ts`). */
 export { openCudaDevice, systemCuda } from './cuda/index.ts';
 export { openMetalDevice, systemMetal } from './metal/index.ts';

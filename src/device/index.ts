@@ -1,6 +1,6 @@
 /**
- * Devices: what runs a metallib. `device.ts` is what every device offers; `cpu/` is the one that is on every machine, `metal/` the
- * GPU of a Mac, `cuda/` an NVIDIA GPU that judges the others and takes PTX. Devices never know each other.
+ * Devices, which run metallibs. `device.ts` is the interface of every device, `validate-launch.ts` checks its launch requests. `cpu/` is the
+ * device of every machine, `metal/` the GPU of a Mac, `cuda/` an NVIDIA GPU that runs PTX as a reference. Devices do not know each other.
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { cpuInfo, openCpuDevice } from './cpu/index.ts';
@@ -12,12 +12,12 @@ export type * from './device.ts';
 export type * from './profile.ts';
 export type * from './trace.ts';
 
-/** The devices of this machine, the preferred one first; what is there to compare with comes last. */
+/** The devices of this machine, the preferred one first and the reference last. */
 export function devices(): DeviceInfo[] {
   return [systemMetal().info, cpuInfo, systemCuda().info].filter((info) => info !== undefined);
 }
 
-/** How this machine's Metal device is reached, in words, and what of the ways before it did not work. */
+/** The Metal device of this machine: how it is reached, and the ways that failed before. */
 export interface MetalState {
   readonly name: string | undefined;
   readonly way: string | undefined;
@@ -30,7 +30,7 @@ export function metalState(): MetalState {
   return { name: info?.name, way: binding?.way, failures };
 }
 
-/** Of this machine's CUDA device: its name, or why there is none. */
+/** The CUDA device of this machine: its name, or why there is none. */
 export interface CudaState {
   readonly name: string | undefined;
   readonly failures: readonly string[];
@@ -42,7 +42,7 @@ export function cudaState(): CudaState {
   return { name: info?.name, failures };
 }
 
-/** Opens a device by kind, `auto` for the preferred one; nothing after reporting CM6001. */
+/** Opens a device by kind, `auto` for the preferred one; undefined after reporting CM6001. */
 export function openDevice(name: string, diagnostics: Diagnostics, options: EngineOptions = {}): Device | undefined {
   if (name === 'cpu') return openCpuDevice(options);
   const open = openers[name];

@@ -1,20 +1,20 @@
-/** What a kernel printed, out of the buffer in which it left records (`src/ir/print-buffer.ts`): the host's half of `printf`. */
+/** The host's half of `printf`: it formats the records that a kernel has left in the print buffer (`src/ir/print-buffer.ts`). */
 import { type ArgumentKind, argumentsOf, type Piece, parseFormat } from '../base/printf/conversion.ts';
 import { type Argument, formatText } from '../base/printf/format.ts';
 import { nullLength, printHead } from '../ir/index.ts';
 
-/** Zeros the buffer and says how much room for records there is. */
+/** Clears the buffer and writes its capacity. */
 export function emptyPrintBuffer(buffer: Uint8Array): void {
   buffer.fill(0);
   wordsOf(buffer).setUint32(printHead.capacity, (buffer.length - printHead.bytes) >>> 2, true);
 }
 
-/** Records for which there was no room. */
+/** The number of records for which there was no room. */
 export const lostRecords = (buffer: Uint8Array): number => wordsOf(buffer).getUint32(printHead.lost, true);
 
 const wordsOf = (buffer: Uint8Array): DataView => new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
 
-/** Hands over what was printed, in the order of the records and in pieces of some size. */
+/** Passes the printed text on in the order of the records, in pieces. */
 export function readPrinted(buffer: Uint8Array, formats: readonly string[], print: (text: Uint8Array) => void): void {
   let text = '';
   for (const more of recordTexts(buffer, formats)) {
@@ -26,13 +26,13 @@ export function readPrinted(buffer: Uint8Array, formats: readonly string[], prin
   if (text !== '') print(bytesOf(text));
 }
 
-/** Bytes at which a piece is handed over: what records print may be far larger than they are. */
+/** The minimum size of a piece in bytes: the text of records may be far larger than they are. */
 const pieceBytes = 65536;
 
-/** The bytes of a text of which each character is one. */
+/** The bytes of a text, one for each character. */
 const bytesOf = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
 
-/** A format as records number it. */
+/** A format, which records refer to by number. */
 interface Format {
   readonly pieces: readonly Piece[];
   readonly kinds: readonly ArgumentKind[];
@@ -50,7 +50,7 @@ function* recordTexts(buffer: Uint8Array, texts: readonly string[]): Generator<s
   let at: number = printHead.bytes;
   while (at < end) {
     const format = formatAt(view.getUint32(at, true));
-    // A thread that was stopped has not written what it took.
+    // A stopped thread may not have written the record that it has reserved.
     const record = format && readRecord(view, { at: at + 4, end }, format.kinds);
     if (!record) return;
     yield formatText(format.pieces, record.args);
@@ -68,7 +68,7 @@ interface Place {
   readonly end: number;
 }
 
-/** The arguments of a record, and where the next one starts; nothing for one that does not end before the buffer does. */
+/** The arguments of a record, and the start of the next one; undefined if the record exceeds the buffer. */
 function readRecord(view: DataView, place: Place, kinds: readonly ArgumentKind[]): { args: Argument[]; end: number } | undefined {
   let { at } = place;
   const words = kinds.reduce((sum, kind) => sum + (kind === 'long' ? 2 : 1), 0);

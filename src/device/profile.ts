@@ -1,4 +1,4 @@
-/** What a launch did, as the CPU device counted it for warps of 32 threads; `docs/profiler.md` says by which model. */
+/** The profile of a launch: counts of the CPU device for warps of 32 threads, by the model of `docs/profiler.md`. */
 
 import type { Dim3 } from '../base/dim3.ts';
 import type { SourceFile } from '../base/source.ts';
@@ -6,11 +6,11 @@ import type { SourceFile } from '../base/source.ts';
 export interface ProfileRequest {
   /** The PTX text that the metallib was made from, for lines of its source. */
   readonly source?: SourceFile;
-  /** Takes the profile when the launch has ended well. */
+  /** Receives the profile of a launch that has run to its end. */
   readonly take: (profile: Profile) => void;
 }
 
-/** Kinds of operations of the IR, and of memory that is accessed. */
+/** Classes of IR operations; accesses are classified by space. */
 export const operationClasses = [
   'float',
   'function',
@@ -31,7 +31,7 @@ export const operationClasses = [
 ] as const;
 export type OperationClass = (typeof operationClasses)[number];
 
-/** How often something was executed: once for a warp, and once for each of its threads that took part. */
+/** Executions by warps, and by their active threads. */
 export interface Executions {
   warps: number;
   lanes: number;
@@ -45,44 +45,44 @@ export interface Flops {
 
 export type AccessKind = 'load' | 'store' | 'atomic';
 
-/** Accesses of global memory by warps. */
+/** Accesses to global memory by warps. */
 export interface GlobalAccesses {
   requests: number;
-  /** Threads that took part. */
+  /** Active threads. */
   lanes: number;
-  /** Bytes that were asked for, those that several threads of a warp ask for once. */
+  /** Requested bytes; those that several threads of a warp request count once. */
   bytes: number;
-  /** Pieces of 32 and of 128 bytes, at multiples of these, that hold them. */
+  /** Aligned 32-byte sectors and 128-byte lines that contain them. */
   sectors: number;
   lines: number;
-  /** The fewest sectors that could hold as many bytes. */
+  /** The fewest sectors that could contain as many bytes. */
   leastSectors: number;
 }
 
-/** Accesses of shared memory by warps. */
+/** Accesses to shared memory by warps. */
 export interface SharedAccesses {
   requests: number;
   lanes: number;
-  /** Steps in which the banks answer, and how many there would be without conflicts. */
+  /** Wavefronts, and how many there would be without bank conflicts. */
   wavefronts: number;
   leastWavefronts: number;
 }
 
 export interface ProfileCounts {
-  /** Instructions of the source: how often warps and threads executed them. */
+  /** Executions of source instructions. */
   readonly executed: Executions;
   readonly flops: Flops;
   readonly global: Record<AccessKind, GlobalAccesses>;
   readonly shared: Record<AccessKind, SharedAccesses>;
-  /** Branches that warps executed, and those at which their threads parted. */
+  /** Branches that warps executed, and those that diverged. */
   readonly branches: { executed: number; diverged: number };
 }
 
 export interface ProfileLine extends ProfileCounts {
-  /** From 1 on; 0 for what has none. */
+  /** From 1 on; 0 for instructions without a line. */
   readonly line: number;
   readonly file: string;
-  /** FILE:LINE of the source of the PTX, where `.loc` says it. */
+  /** FILE:LINE of the source of the PTX, from `.loc`. */
   readonly source: string | undefined;
 }
 
@@ -92,10 +92,10 @@ export interface Profile {
   readonly block: Dim3;
   /** Warps of the launch. */
   readonly warps: number;
-  /** Bytes of global memory that the launch read and wrote at all, in sectors of 32. */
+  /** Distinct bytes of global memory that the launch read and wrote, in sectors of 32. */
   readonly footprint: { readonly read: number; readonly written: number };
   readonly total: ProfileCounts;
-  /** Operations of the IR, which is what the compiler has made of the source. */
+  /** Executions of IR operations by class. */
   readonly operations: Readonly<Record<OperationClass, Executions>>;
   /** In the order of the text. */
   readonly lines: readonly ProfileLine[];

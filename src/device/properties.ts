@@ -1,22 +1,22 @@
-/** What devices say of themselves in CUDA's names, where the name means something for all of them. */
+/** Device properties by CUDA's names, where the name applies to every device. */
 import type { DeviceLimits, DeviceProperties } from './device.ts';
 
-/** What a device adds to its limits. */
+/** Properties besides the limits. */
 export interface More {
   readonly name: string;
-  /** Bytes; nothing where it is not known. */
+  /** Bytes; undefined if unknown. */
   readonly totalGlobalMem: number | undefined;
-  /** A number, or in words what is known of it. */
+  /** A number, or a range as text. */
   readonly multiProcessorCount: number | string | undefined;
   /** Threads of a block in x, y, z. */
   readonly maxThreadsDim: readonly number[];
 }
 
-/** Blocks of a grid in a dimension; devices other than NVIDIA's take as many in each. */
-const mostBlocks = 2 ** 31 - 1;
+/** Most blocks of a grid in each dimension, on devices other than NVIDIA's. */
+const maxBlocks = 2 ** 31 - 1;
 
 /**
- * The fields of `cudaDeviceProp` that follow from limits and little more, for a device whose memory is the host's.
+ * The fields of `cudaDeviceProp` of a device that shares the memory of the host.
  *
  * Source: NVIDIA, CUDA Runtime API, "cudaDeviceProp".
  */
@@ -29,7 +29,7 @@ export function commonProperties(
     ...(totalGlobalMem ? { totalGlobalMem } : {}),
     maxThreadsPerBlock: limits.maxThreadsPerThreadgroup,
     maxThreadsDim,
-    maxGridSize: [mostBlocks, mostBlocks, mostBlocks],
+    maxGridSize: [maxBlocks, maxBlocks, maxBlocks],
     sharedMemPerBlock: limits.maxThreadgroupBytes,
     warpSize: limits.simdWidth,
     ...(multiProcessorCount === undefined ? {} : { multiProcessorCount }),

@@ -1,17 +1,17 @@
-/** What one thread of a launch executed, as the CPU device saw it. */
+/** The trace of one thread of a launch on the CPU device. */
 
 import type { Dim3 } from '../base/dim3.ts';
 import type { SourceFile } from '../base/source.ts';
 
 export interface TraceRequest {
-  /** The block, and the thread in it: by three numbers, or by one, x running fastest. */
+  /** The block, and the thread within it: by three numbers, or by a linear one, x fastest. */
   readonly block: number | Dim3;
   readonly thread: number | Dim3;
-  /** Instructions that are kept; the rest are counted. 5000 where nothing is said. */
+  /** Most instructions that are kept; the rest are counted. 5000 by default. */
   readonly limit?: number;
   /** The PTX text that the metallib was made from, for the text of instructions. */
   readonly source?: SourceFile;
-  /** Takes the trace when the launch has ended or failed. */
+  /** Receives the trace after the launch has ended or failed. */
   readonly take: (trace: Trace) => void;
 }
 
@@ -20,21 +20,21 @@ export interface Trace {
   readonly block: Dim3;
   readonly thread: Dim3;
   readonly steps: readonly TraceStep[];
-  /** Instructions that the thread executed in all. */
+  /** All instructions that the thread executed. */
   readonly count: number;
 }
 
-/** An instruction of the source, or a part of one that is done apart from it. */
+/** An instruction of the source, or a part of one that passes have moved away. */
 export interface TraceStep {
-  /** From 1 on; 0 where the metallib does not say. */
+  /** From 1 on; 0 if the metallib has no line. */
   readonly line: number;
   readonly column: number;
   readonly file: string;
-  /** The instruction as the source has it; empty where that is not known. */
+  /** The instruction in the source; empty if unknown. */
   readonly text: string;
   /** Whether the instruction starts here. */
   readonly isStart: boolean;
-  /** What the compiler made of it that is computed at run time. */
+  /** The operations of the instruction that are computed at run time. */
   readonly operations: readonly TraceOperation[];
 }
 
@@ -47,8 +47,8 @@ export interface TraceOperation {
 
 export interface TraceValue {
   readonly type: string;
-  /** Of each lane of a vector; one of all else. */
+  /** The bits of each lane of a vector; one element for other values. */
   readonly bits: readonly bigint[];
-  /** Of a pointer: where in which buffer or variable. */
+  /** For a pointer: the buffer or variable, and the offset in it. */
   readonly place?: string;
 }

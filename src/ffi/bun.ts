@@ -1,6 +1,6 @@
-/** `bun:ffi`, asked for when it is needed: Node has no such module, and most runs need none. */
+/** `bun:ffi`, loaded on demand: Node has no such module, and most runs do not need it. */
 
 export type Ffi = typeof import('bun:ffi');
 
-/** Bun's foreign functions; nothing under another runtime. */
+/** Bun's foreign function interface; undefined under another runtime. */
 export const bunFfi = (): Ffi | undefined => process.getBuiltinModule?.('bun:ffi') as Ffi | undefined;

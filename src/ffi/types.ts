@@ -1,14 +1,14 @@
-/** Tables of foreign functions: what `bun:ffi` is told of each, and what TypeScript makes of it. */
+/** Types of foreign function tables, for `bun:ffi` and for TypeScript. */
 
-/** What a function takes as a pointer: a number that another gave, or memory of JavaScript, which stays where it is meanwhile. */
+/** A pointer argument: an address that another function returned, or memory of JavaScript, which does not move during the call. */
 export type Pointer = number | Uint8Array | Int32Array | Uint32Array | BigUint64Array | Float32Array | Float64Array | null;
 
-/** As bun:ffi names types. */
+/** bun:ffi's type names. */
 export type TypeName = 'ptr' | 'i32' | 'u32' | 'u64' | 'i64' | 'f64' | 'u8' | 'bool' | 'cstring' | 'void';
 
 export type FunctionTable = Readonly<Record<string, { readonly args: readonly TypeName[]; readonly returns: TypeName }>>;
 
-interface Taken {
+interface ArgumentTypes {
   ptr: Pointer;
   i32: number;
   u32: number;
@@ -21,7 +21,7 @@ interface Taken {
   void: never;
 }
 
-interface Given {
+interface ResultTypes {
   ptr: number | null;
   i32: number;
   u32: number;
@@ -30,16 +30,18 @@ interface Given {
   f64: number;
   u8: number;
   bool: boolean;
-  /** Text-like; `String` makes one of it. */
+  /** A text-like object; `String` converts it. */
   cstring: { toString(): string };
 }
 
-type ArgumentsOf<A extends readonly TypeName[]> = { -readonly [I in keyof A]: Taken[A[I]] };
+type ArgumentsOf<A extends readonly TypeName[]> = { -readonly [I in keyof A]: ArgumentTypes[A[I]] };
 
-/** The functions of a table. */
+/** The typed functions of a table. */
 export type Functions<T extends FunctionTable> = {
-  readonly [K in keyof T]: (...args: ArgumentsOf<T[K]['args']>) => T[K]['returns'] extends keyof Given ? Given[T[K]['returns']] : void;
+  readonly [K in keyof T]: (
+    ...args: ArgumentsOf<T[K]['args']>
+  ) => T[K]['returns'] extends keyof ResultTypes ? ResultTypes[T[K]['returns']] : void;
 };
 
-/** Bytes of a text as C has them. */
+/** A text as NUL-terminated UTF-8. */
 export const cText = (text: string): Uint8Array => new TextEncoder().encode(`${text}\0`);

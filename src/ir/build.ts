@@ -27,7 +27,7 @@ export interface Builder extends Emitters {
   readonly kernel: Kernel;
   /** The block that is appended to. */
   block: Block;
-  /** Where what is appended stands in the source. */
+  /** The place in the source of appended instructions. */
   loc: Span | undefined;
   /** A constant by value; integers wrap to the width, for floats `bits` are the type's bits. */
   const(type: Type, bits: bigint | number): Value;
@@ -50,7 +50,7 @@ export function builder(kernel: Kernel, block: Block): Builder {
   return self;
 }
 
-/** What the table says of each op's operands, attributes and type, looked up once. */
+/** Each op's operands, attributes and type rule, looked up once in the table. */
 const shapes = Object.fromEntries(
   opNames.map((op) => [op, { args: argsOf(op), attrs: attrsOf(op), rule: specOf(op).type }]),
 ) as unknown as Record<Op, { args: readonly string[]; attrs: readonly string[]; rule: TypeRule }>;
@@ -96,7 +96,7 @@ export function addBlock(kernel: Kernel, label?: string): Block {
   return block;
 }
 
-/** Moves what stands in a block from a place on, and how it ends, to a block of its own; the first is to be ended by the caller. */
+/** Moves the instructions of a block from an index on, and its terminator, to a new block; the caller terminates the first. */
 export function splitBlock(kernel: Kernel, block: Block, from: number): Block {
   const rest = addBlock(kernel);
   rest.body = block.body.splice(from);

@@ -33,7 +33,7 @@ export type PureOp = Exclude<Pure, 'arg' | 'param' | 'variable' | 'sreg' | 'call
 /** Ops that devices compute within a bound: no bits are the right ones. */
 type Approximate = 'fexp2' | 'flog2' | 'fsin' | 'fcos' | 'ftanh' | 'frsqrt';
 
-/** What a rule is given besides the operand bits. */
+/** The arguments of a rule besides the operand bits. */
 interface Context<K extends Op> {
   readonly inst: InstOf<K>;
   /** Type of the first operand; the result type where there is none. */
@@ -191,7 +191,7 @@ export function evalOp(inst: InstOf<PureOp>, operands: readonly bigint[], types:
   return BigInt.asUintN(bitsOf(inst.type), rule(operands, context));
 }
 
-/** Whether bits of a type stand for a NaN. */
+/** Whether bits of a type are a NaN. */
 export const isNan = (type: Type, bits: bigint): boolean => isFloat(type) && compareFloat(formatOf(type), bits, bits) === undefined;
 
 /** Narrows an instruction to those that `evalOp` takes. */

@@ -1,33 +1,40 @@
 /**
  * The IR: typed SSA with block parameters, between PTX and AIR in both directions. This room knows neither PTX nor LLVM.
- * Start at `ops.ts` (what can be said), then `kernel.ts` (how it is held); `docs/ir.md` says what it means.
+ * Start at `ops.ts` (the operations), then `kernel.ts` (the data structures); `docs/ir.md` defines their meaning.
  */
 export * from './analysis/index.ts';
 export * from './build.ts';
+export * from './dialect.ts';
 export * from './eval.ts';
 export * from './kernel.ts';
 export * from './memory.ts';
 export * from './operands.ts';
 export * from './ops.ts';
 export { parseModule } from './parse.ts';
+export { type AfterPass, observers, type Pass } from './pass.ts';
 export {
   carryShuffles,
   cleanupCfg,
   costPasses,
   cse,
   dce,
-  denied,
   dropMembers,
+  dropParams,
   flattenBranches,
   hoistInvariants,
-  optimise,
-  type Pass,
+  invertComparison,
+  optimize,
   recoverPointers,
+  replaceAll,
+  runPass,
   runPasses,
+  type Substitution,
   simplify,
   standardPasses,
+  substitute,
+  substitution,
 } from './passes/index.ts';
 export * from './print.ts';
 export * from './print-buffer.ts';
 export * from './types.ts';
-export { verify, verifyModule } from './verify/index.ts';
+export { verify, verifyAfterPass, verifyModule } from './verify/index.ts';

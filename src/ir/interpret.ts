@@ -3,6 +3,7 @@
  * for the specs; it is not how kernels are run. A barrier passes at once, and a warp is
  * the one thread, as in a block of one thread.
  */
+import { isWide } from './dialect.ts';
 import { evalOp, isEvaluableInst, type PureOp } from './eval.ts';
 import type { Block, Edge, Inst, InstOf, Kernel, Value } from './kernel.ts';
 import { flushesSubnormals } from './memory.ts';
@@ -10,7 +11,7 @@ import { operandsOf } from './operands.ts';
 import type { Sreg } from './ops.ts';
 import { bytesOf, isPointer, type Space, spaceOf } from './types.ts';
 
-/** What a thread sees. Addresses are what pointers hold as bits: indices into the bytes of their space. */
+/** The environment of a thread. Addresses are the bits of pointers: indices into the bytes of their space. */
 export interface Thread {
   /** Bytes of each space that is accessed; accesses outside end the run. */
   readonly memory: Partial<Record<Space, Uint8Array>>;
@@ -34,7 +35,7 @@ interface State {
 
 class Fault extends Error {}
 
-/** Runs one thread; what it stores is in `thread.memory` afterwards. */
+/** Runs one thread; its stores are in `thread.memory` afterwards. */
 export function interpret(kernel: Kernel, thread: Thread): Outcome {
   const state: State = { kernel, thread, bits: [], steps: 0 };
   try {
@@ -122,7 +123,7 @@ function write(window: Uint8Array, bits: bigint): void {
   for (let i = 0; i < window.length; i++, rest >>= 8n) window[i] = Number(rest & 0xffn);
 }
 
-/** Reads, writes what follows from it, and gives what was read. */
+/** Reads a value, writes the one that follows from it, and returns the old one. */
 function exchange(state: State, inst: InstOf<'atomic'> | InstOf<'cas'>, next: (old: bigint) => bigint): bigint {
   const window = windowOf(state, inst.a, bytesOf(inst.type));
   const old = read(window);
@@ -142,14 +143,14 @@ function replaced(kernel: Kernel, inst: InstOf<'atomic'>, old: bigint, operand: 
       return old === 0n || old > operand ? operand : old - 1n;
     default: {
       const flush = flushesSubnormals(kernel, inst) ? flushSingle : (bits: bigint) => bits;
-      // The operands stand for values: `evalOp` is told their bits.
+      // The operands are placeholders: `evalOp` takes their bits as an argument.
       const op = { op: rmw, type, a: 0, b: 1 } as unknown as InstOf<PureOp>;
       return flush(evalOp(op, [flush(old), flush(operand)], [type, type]));
     }
   }
 }
 
-/** A subnormal single becomes a zero of its sign. */
+/** A subnormal f32 becomes a zero of its sign. */
 const flushSingle = (bits: bigint): bigint => ((bits & 0x7f80_0000n) === 0n ? bits & 0x8000_0000n : bits);
 
 const read = (window: Uint8Array): bigint => window.reduceRight((rest, byte) => (rest << 8n) | BigInt(byte), 0n);
@@ -158,7 +159,7 @@ function windowOf(state: State, address: Value, size: number): Uint8Array {
   const type = state.kernel.insts[address]!.type;
   const space = isPointer(type) ? spaceOf(type) : fault(`an access through ${type}`);
   const bytes = state.thread.memory[space] ?? fault(`there is no ${space} memory`);
-  const start = state.bits[address]!;
+  const start = isWide(state.kernel, address) ? state.bits[address]! : BigInt.asUintN(32, state.bits[address]!);
   if (start + BigInt(size) > BigInt(bytes.length)) return fault(`${size} bytes at ${start} of ${space} memory`);
   return bytes.subarray(Number(start), Number(start) + size);
 }

@@ -34,7 +34,7 @@ export interface Block {
   params: Value[];
   body: Value[];
   end: Terminator;
-  /** Where the terminator stands in the source. */
+  /** The place of the terminator in the source. */
   endLoc?: Span | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface KernelParam {
   align: number;
   /** Buffer slot (threadgroup slot for `threadgroup`). */
   slot: number;
-  /** What a buffer is read or written as, or the type of a scalar; unknown for structs and mixed accesses. */
+  /** The element type by which a buffer is accessed, or the type of a scalar; unknown for structs and mixed accesses. */
   element: ScalarType | undefined;
   /** The sign with which integer elements are described to people. */
   signed: boolean;
@@ -57,11 +57,11 @@ export interface KernelParam {
   span?: Span | undefined;
   /** Of a parameter that no caller hands over: it points to the module's own memory, which outlives launches. */
   memory?: ModuleMemory;
-  /** Of another such parameter: what the numbers stand for, from 1 on, that a kernel leaves in its word when it stops itself. */
+  /** Of another hidden parameter: the reasons, numbered from 1, for which a kernel stops itself; it leaves the number in its fault word. */
   faults?: readonly string[];
   /** Of a value that holds the values of several parameters of the source: where each is. */
   packed?: readonly PackedValue[];
-  /** Of another: it points to what the kernel prints (`print-buffer.ts`), and these are the formats that records in it number. */
+  /** Of another: the formats of printed records, by number; the parameter points to the print buffer (`print-buffer.ts`). */
   formats?: readonly string[];
 }
 
@@ -79,17 +79,17 @@ export interface PackedValue {
   readonly signed: boolean;
 }
 
-/** What the parameter is called that holds the values of several. */
+/** The name of the parameter that holds the values of several. */
 export const packedValuesName = 'cumetal.values';
 
 /** Whether a parameter is one that no caller hands over. */
 export const isHidden = ({ memory, faults, formats }: KernelParam): boolean =>
   memory !== undefined || faults !== undefined || formats !== undefined;
 
-/** What the parameter is called in which a kernel says why it stopped itself. */
+/** The name of the parameter that points to the fault word. */
 export const faultWordName = 'cumetal.faults';
 
-/** What the parameter is called that points to the module's own memory. */
+/** The name of the parameter that points to the module's own memory. */
 export const moduleMemoryName = 'cumetal.globals';
 
 /** The variables of a module that a host reaches by name, all in one block; kernels of one module share it. */
@@ -107,7 +107,7 @@ export interface ModuleSymbol {
   readonly size: number;
   /** Initial bytes; zeros where there are none. */
   readonly init: Uint8Array | undefined;
-  /** Where addresses of 64 bits stand in it at first, in bytes from its start, and which, in bytes from the start of the block. */
+  /** The 64-bit addresses in its initial bytes: `at` in bytes from its start, `to` in bytes from the start of the block. */
   readonly addresses?: readonly { readonly at: number; readonly to: number }[];
 }
 
@@ -115,13 +115,13 @@ export interface ModuleSymbol {
 export interface Variable {
   name: string;
   space: Extract<Space, 'shared' | 'constant' | 'local'>;
-  /** Bytes; 0 for dynamic shared memory, whose size the launch says. */
+  /** Bytes; 0 for dynamic shared memory, whose size is part of the launch. */
   size: number;
   align: number;
   isDynamic: boolean;
   /** Initial bytes, for constants. */
   init: Uint8Array | undefined;
-  /** What it is accessed as, where that is one type. */
+  /** The type by which it is accessed, where that is one. */
   element: ScalarType | undefined;
 }
 
@@ -138,12 +138,17 @@ export interface Kernel {
   /** The first is the entry block; it has no parameters and no predecessors. */
   blocks: Block[];
   insts: Inst[];
-  /** Where each instruction stands in the source; absent for what the compiler made. */
+  /** The place of each instruction in the source; absent for those that the compiler made. */
   locs: (Span | undefined)[];
   maxThreads: number | undefined;
   requiredThreads: readonly [number, number, number] | undefined;
   /** By name; AIR emission alone makes them, and reading AIR puts their bodies in the place of the calls. */
   functions?: ReadonlyMap<string, PureFunction>;
+  /**
+   * Its presence puts the kernel in the narrowed dialect (`dialect.ts`): the pointers that have 64 bits all the same. It is part of the kernel
+   * and no side array of an analysis, since it decides what `ptradd`, `ptrtoint` and `inttoptr` mean.
+   */
+  widePointers?: ReadonlySet<Value>;
 }
 
 export interface Module {
@@ -152,6 +157,11 @@ export interface Module {
 
 /** The instruction that defines a value. */
 export const instOf = (kernel: Kernel, value: Value): Inst => kernel.insts[value]!;
+/** The bits of a constant; nothing for other values. */
+export function constantOf({ insts }: Kernel, value: Value): bigint | undefined {
+  const inst = insts[value]!;
+  return inst.op === 'const' ? inst.bits : undefined;
+}
 /** The type of a value. */
 export const typeOf = (kernel: Kernel, value: Value): Type => kernel.insts[value]!.type;
 

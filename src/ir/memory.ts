@@ -1,10 +1,10 @@
-/** What instructions do to memory, for whoever looks at accesses of every kind. */
+/** Memory accesses: one description for loads, stores and atomics. */
 import type { Inst, InstOf, Kernel, Value } from './kernel.ts';
 import { elementOf, type ScalarType } from './types.ts';
 
 export interface Access {
   readonly addr: Value;
-  /** What is moved; of a vector its element. */
+  /** The type that is moved; of a vector its element. */
   readonly element: ScalarType;
   readonly reads: boolean;
   readonly writes: boolean;
@@ -24,6 +24,6 @@ export function accessOf(kernel: Kernel, inst: Inst): Access | undefined {
   return { addr, element: elementOf(moved), reads: inst.op !== 'store', writes: inst.op !== 'load' };
 }
 
-/** Whether an atomic takes subnormals for zeros of their sign, and leaves none: NVIDIA GPUs add singles so in global memory alone. */
+/** Whether an atomic flushes subnormal operands and results to zeros of their sign: NVIDIA GPUs do so for f32 sums, in global memory alone. */
 export const flushesSubnormals = (kernel: Kernel, { rmw, type, a }: InstOf<'atomic'>): boolean =>
   rmw === 'fadd' && type === 'f32' && kernel.insts[a]!.type === 'ptr.global';

@@ -17,7 +17,7 @@ export const attrsOf = (op: Op): readonly string[] => attrNames[op];
 export function operandsOf(inst: Inst): Value[] {
   const fields = inst as unknown as Record<string, Value>;
   const names = argNames[inst.op];
-  // Without a closure for the usual numbers: every pass comes through here for every instruction.
+  // No closure for the usual numbers of operands: every pass calls this for every instruction.
   if (names.length === 0) return [];
   if (names.length === 1) return [fields[names[0]!]!];
   if (names.length === 2) return [fields[names[0]!]!, fields[names[1]!]!];
@@ -31,7 +31,7 @@ export function eachOperand(inst: Inst, visit: (value: Value) => void): void {
   for (let i = 0; i < names.length; i++) visit(fields[names[i]!]!);
 }
 
-/** Replaces every operand by what `map` gives for it, in place. */
+/** Replaces every operand by its image under `map`, in place. */
 export function mapOperands(inst: Inst, map: (value: Value) => Value): void {
   const fields = inst as unknown as Record<string, Value>;
   const names = argNames[inst.op];

@@ -1,7 +1,7 @@
 /**
  * The op table: one row per operation of the IR. The instruction union, builder, printer, parser, verifier, evaluator and
- * every back-end derive from it or must be total over it. Semantics are in `docs/ir.md`; where LLVM would say poison or
- * undefined, a row here says what the result is.
+ * every back-end derive from it or must be total over it. Semantics are in `docs/ir.md`; where LLVM has poison or
+ * undefined behavior, a row here defines the result.
  */
 import type { Space, Type } from './types.ts';
 
@@ -9,13 +9,13 @@ import type { Space, Type } from './types.ts';
 export type TypeRule = 'a' | 'b' | 'i1' | 'void' | 'given';
 /** Which operand types are legal; the verifier reads it. */
 export type Domain = 'int' | 'float' | 'scalar' | 'pointer' | 'i1' | 'any';
-/** `warp`: done by the threads of a warp that come there together; `volatile`: gives another value at every time. */
+/** `warp`: a collective of the threads of a warp that reach it together; `volatile`: each execution may give another value. */
 export type Effect = 'pure' | 'reads' | 'writes' | 'volatile' | 'barrier' | 'warp';
 
 export interface OpSpec {
   /** Operand names in order, with the domain of each; `=a` demands the type of operand a. */
   readonly args: Readonly<Record<string, Domain | '=a'>>;
-  /** Attributes with an example value, from which their types come. */
+  /** Attributes with an example value each, from which their types are derived. */
   readonly attrs?: object;
   readonly type: TypeRule;
   readonly effect: Effect;
@@ -47,21 +47,21 @@ export const sregs = [
 ] as const;
 
 /** Threads of a block at most, on every target. Source: CUDA C++ Programming Guide, technical specifications per compute capability. */
-export const mostBlockThreads = 1024;
+export const maxBlockThreads = 1024;
 
-/** What an atomic puts in the place of the old value: of it and the operand. `inc` and `dec` wrap at the operand (PTX ISA 9.7.13). */
+/** The function of the old value and the operand that an atomic stores. `inc` and `dec` wrap at the operand (PTX ISA 9.7.13). */
 const atomicOps = ['add', 'and', 'or', 'xor', 'exch', 'smin', 'smax', 'umin', 'umax', 'inc', 'dec', 'fadd'] as const;
 export type AtomicOp = (typeof atomicOps)[number];
 
-/** What a reduction over a warp does with two values. */
+/** How a reduction over a warp combines two values. */
 export const folds = ['add', 'and', 'or', 'xor', 'smin', 'smax', 'umin', 'umax'] as const;
 export type Fold = (typeof folds)[number];
 
-/** `counter` never runs backwards; `time` is that of the world. */
+/** `counter` never decreases; `time` is the time of day. */
 export const clocks = ['counter', 'time'] as const;
 export type Clock = (typeof clocks)[number];
 
-/** Whom a fence is for: the threads of the block, or those of the device. */
+/** The threads that a fence orders memory for: those of the block, or of the device. */
 export const fenceScopes = ['block', 'device'] as const;
 export type FenceScope = (typeof fenceScopes)[number];
 
@@ -82,7 +82,7 @@ export const ops = {
     effect: 'pure',
     doc: 'A scalar by its bits, zero-extended; a null pointer has bits 0.',
   },
-  arg: { args: {}, type: 'given', effect: 'pure', doc: 'A block parameter; stands in `Block.params`, never in a body.' },
+  arg: { args: {}, type: 'given', effect: 'pure', doc: 'A block parameter; it is in `Block.params`, never in a body.' },
   param: {
     args: {},
     attrs: { index: 0 as number },
@@ -233,14 +233,14 @@ export const ops = {
     attrs: { align: 4 as number, volatile: false as boolean },
     type: 'given',
     effect: 'reads',
-    doc: 'Reads a scalar or vector; `align` in bytes. What is volatile is read each time, each element in one step, and as other threads have written it.',
+    doc: 'Reads a scalar or vector; `align` in bytes. A volatile load is never removed or merged, and reads each element atomically.',
   },
   store: {
     args: { addr: 'pointer', value: 'any' },
     attrs: { align: 4 as number, volatile: false as boolean },
     type: 'void',
     effect: 'writes',
-    doc: 'Writes a scalar or vector; `align` in bytes. What is volatile is written each time, each element in one step, for other threads to read.',
+    doc: 'Writes a scalar or vector; `align` in bytes. A volatile store is never removed, and writes each element atomically.',
   },
 
   atomic: {
@@ -248,13 +248,13 @@ export const ops = {
     attrs: { rmw: 'add' as AtomicOp },
     type: 'b',
     effect: 'writes',
-    doc: 'Replaces the value at a by `rmw` of it and b, in one step that no other thread comes between; gives the value before. Orders nothing else. `fadd` of singles in global memory flushes subnormals.',
+    doc: 'Replaces the value at a by `rmw` of it and b, atomically; gives the old value. Orders no other access. `fadd` of f32 in global memory flushes subnormals.',
   },
   cas: {
     args: { a: 'pointer', b: 'scalar', c: 'scalar' },
     type: 'b',
     effect: 'writes',
-    doc: 'Replaces the value at a by c where it equals b, in one step; gives the value before.',
+    doc: 'Replaces the value at a by c where it equals b, atomically; gives the old value.',
   },
 
   fence: {
@@ -262,7 +262,7 @@ export const ops = {
     attrs: { scope: 'block' as FenceScope },
     type: 'void',
     effect: 'writes',
-    doc: 'Whoever sees what this thread wrote behind it sees what was written before it as well; reads alike.',
+    doc: 'Orders memory: a thread of the scope that observes an access of this thread after the fence observes those before it.',
   },
 
   clock: {
@@ -270,7 +270,7 @@ export const ops = {
     attrs: { name: 'counter' as Clock },
     type: 'given',
     effect: 'volatile',
-    doc: 'Nanoseconds, an i64: `time` those since 1970, `counter` those since some moment, never fewer than a read before it gave. The CPU device alone has it.',
+    doc: 'Nanoseconds, an i64: `time` since 1970, `counter` since an unspecified moment, never decreasing. Only the CPU device has it.',
   },
 
   // ── the block of threads ──
@@ -281,7 +281,7 @@ export const ops = {
     doc: 'Waits for all live threads of the block; global and shared memory before it is visible after it.',
   },
 
-  // ── the warp: those of its threads that come to the instruction together ──
+  // ── the warp: those of its threads that reach the instruction together ──
   shuffle: {
     args: { a: 'scalar', b: 'int' },
     type: 'a',
@@ -300,7 +300,7 @@ export const ops = {
     args: { a: 'any', b: 'any', c: 'any' },
     type: 'given',
     effect: 'warp',
-    doc: 'a * b + c of matrices of 8 by 8 floats, each spread over the whole warp: lane l, of the bits l0 to l4, has as a `v2` the columns 2 l0 + 4 l3 and the one behind it of row l1 + 2 l2 + 4 l4. Sums are singles, of c and then along k, and are rounded to the result at the end; a device may add in another order, and with another rounding of each sum. What comes out is not specified where a lane does not take part.',
+    doc: 'a * b + c of matrices of 8 by 8 floats, each spread over the whole warp: lane l, of the bits l0 to l4, has as a `v2` the columns 2 l0 + 4 l3 and the one behind it of row l1 + 2 l2 + 4 l4. Sums are f32, of c and then along k, and are rounded to the result at the end; a device may add in another order, and with another rounding of each sum. The result is not specified where a lane does not take part.',
   },
   syncwarp: {
     args: {},
@@ -312,27 +312,27 @@ export const ops = {
     args: { a: 'int' },
     type: 'void',
     effect: 'volatile',
-    doc: 'Says which lanes are to take part in what the warp does next, an i32. Only the sanitizer looks at it, and it is only there when that is asked for.',
+    doc: 'The lanes that are to take part in the next collective, as an i32 mask. It is present only in kernels compiled for the sanitizer.',
   },
   mark: {
     args: {},
     type: 'void',
     effect: 'volatile',
-    doc: 'An instruction of the source starts here. Only the profiler and the trace look at it, and it is only there when one of them is asked for.',
+    doc: 'The start of an instruction of the source. It is present only in kernels compiled for the profiler or the trace.',
   },
   within: {
     args: { a: 'int' },
     attrs: { limit: 0 as number, isSigned: true as boolean, isWhole: false as boolean },
     type: 'void',
     effect: 'volatile',
-    doc: 'Says that a is from minus `limit` to `limit`, or unsigned below it. The CPU device makes it for the sanitizer, which gives up its quick look where that is not so. Of 64 bits that are no address the low half is looked at, unless `isWhole`.',
+    doc: 'Asserts that a is from minus `limit` to `limit`, or unsigned at most `limit`. The CPU device inserts it for the fast sanitizer, which falls back to the precise one where it does not hold. Of a 64-bit number the low half is checked, unless `isWhole`.',
   },
   guard: {
     args: { a: 'pointer' },
     attrs: { number: 0 as number },
     type: 'void',
     effect: 'volatile',
-    doc: 'What is accessed next is at a. The CPU device makes it for the quick look of the sanitizer, whose list of guards `number` counts in.',
+    doc: 'The next access is at a. The CPU device inserts it for the fast sanitizer; `number` is an index into its list of checks.',
   },
 } as const satisfies Record<string, OpSpec>;
 

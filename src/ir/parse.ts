@@ -1,5 +1,5 @@
 /**
- * Reads the text form that `print.ts` writes. Faults become CM3002; reading goes on at the next line. What is read is not verified:
+ * Reads the text form that `print.ts` writes. Faults become CM3002, and reading resumes at the next line. The result is not verified:
  * `verify` does that.
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
@@ -41,12 +41,14 @@ interface KernelReader extends Reader {
   readonly uses: Token[];
   readonly blocks: Map<string, Block>;
   readonly defined: Set<Block>;
-  /** Uses of blocks that may come later. */
+  /** Uses of blocks that may be defined later. */
   readonly jumps: Token[];
+  /** The pointers that are marked `wide`. */
+  readonly wide: Set<Value>;
   block: Block | undefined;
 }
 
-/** The kernels of a text; with errors reported, what could be read of them. */
+/** The kernels of a text; where errors were reported, as much of them as could be read. */
 export function parseModule(file: SourceFile, diagnostics: Diagnostics): Module {
   const r: Reader = { file, tokens: tokensOf(file), at: 0, diagnostics };
   const kernels: Kernel[] = [];
@@ -69,6 +71,7 @@ function parseKernel(r: Reader): Kernel {
     blocks: new Map(),
     defined: new Set(),
     jumps: [],
+    wide: new Set(),
     block: undefined,
   };
   while (!isAt(k, '}') && peek(k).kind !== 'end') guarded(k, () => parseLine(k));
@@ -82,6 +85,10 @@ function parseKernel(r: Reader): Kernel {
 // ── lines ──
 
 const headerRules: Record<string, (k: KernelReader) => void> = {
+  dialect: (k) => {
+    oneOf(k, ['narrow']);
+    k.kernel.widePointers = k.wide;
+  },
   maxthreads: (k) => {
     k.kernel.maxThreads = number(k);
   },
@@ -122,7 +129,7 @@ function parseParam(k: KernelReader): KernelParam {
   return { name, kind, space, size, align, slot, element, signed, access, ...memory, ...faults, ...formats, ...(span ? { span } : {}) };
 }
 
-/** The strings behind each of several words that are the same. */
+/** The strings that follow each repetition of a word. */
 function strings(k: KernelReader, word: string): string[] {
   const found: string[] = [];
   while (takeWord(k, word)) found.push(string(k));
@@ -163,7 +170,7 @@ function parseBlock(k: KernelReader): void {
   const block = blockNamed(k, token.text);
   if (k.defined.has(block)) fail(k, token, `the block ${token.text} is already there`);
   k.defined.add(block);
-  // Blocks stand in the order of their definitions, jumps forwards notwithstanding.
+  // Blocks are in the order of their definitions, whatever jumps lead forwards.
   k.kernel.blocks.push(block);
   block.id = k.kernel.blocks.length - 1;
   k.block = block;
@@ -175,19 +182,34 @@ function parseBlock(k: KernelReader): void {
 function parseBlockParam(k: KernelReader, block: Block): void {
   const token = expectKind(k, 'value', 'a value');
   expect(k, ':');
-  block.params.push(define(k, token, { op: 'arg', type: type(k) }, location(k)));
+  const [inst, isWide] = [{ op: 'arg', type: type(k) } as const, takeWidth(k)];
+  block.params.push(mark(k, define(k, token, inst, location(k)), isWide));
 }
 
 function parseDefinition(k: KernelReader): void {
   const token = next(k);
   expect(k, '=');
   const op = expectKind(k, 'word', 'an op');
-  place(k, token, parseInst(k, op, type(k)));
+  const [result, isWide] = [type(k), takeWidth(k)];
+  place(k, token, parseInst(k, op, result), isWide);
 }
 
-function place(k: KernelReader, token: Token, inst: Inst): void {
-  if (!k.block) fail(k, token, 'an instruction stands in a block');
-  k.block.body.push(define(k, token, inst, location(k)));
+/** Whether `wide` follows, as it does behind the type of a pointer that has 64 bits in the narrowed dialect. */
+function takeWidth(k: KernelReader): boolean {
+  const token = peek(k);
+  const isMarked = takeWord(k, 'wide');
+  if (isMarked && k.kernel.widePointers === undefined) fail(k, token, '`wide` belongs to the narrowed dialect: `dialect narrow`');
+  return isMarked;
+}
+
+function mark(k: KernelReader, value: Value, isWide: boolean): Value {
+  if (isWide) k.wide.add(value);
+  return value;
+}
+
+function place(k: KernelReader, token: Token, inst: Inst, isWide = false): void {
+  if (!k.block) fail(k, token, 'an instruction belongs to a block');
+  k.block.body.push(mark(k, define(k, token, inst, location(k)), isWide));
 }
 
 function define(k: KernelReader, token: Token, inst: Inst, loc: Span | undefined): Value {

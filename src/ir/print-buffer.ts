@@ -1,5 +1,5 @@
 /**
- * What kernels print: a buffer that whoever launches a kernel binds as its hidden parameter, zeros but for its capacity, and reads
+ * The print buffer: the launcher of a kernel binds it as a hidden parameter, zeros but for its capacity, and reads it
  * afterwards. All of it is words of 32 bits, little-endian. Behind the head come the records, each in words that its thread has
  * taken by one atomic addition, so that they lie in the order in which they were taken.
  *
@@ -8,7 +8,7 @@
  * strings follow, each string in words of its own. Where the next record would start with 0 there is none.
  */
 
-/** What the parameter is called that points to the buffer. */
+/** The name of the parameter that points to the buffer. */
 export const printBufferName = 'cumetal.printf';
 
 /** Offsets of the words of the head, in bytes. */
@@ -26,5 +26,5 @@ export const printHead = {
 /** Bytes of the buffer, as of CUDA's where the program asks for no other size. */
 export const printBufferBytes = 2 ** 20;
 
-/** The length of a string that a null pointer stands for. */
+/** The length that stands for a null pointer as a string. */
 export const nullLength = 0xffff_ffff;

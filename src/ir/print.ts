@@ -5,6 +5,7 @@
 import { hexOf } from '../base/bytes.ts';
 import { bf16Value, f16Value, f32Value, f64Value } from '../base/float.ts';
 import type { Span } from '../base/source.ts';
+import { isNarrowed } from './dialect.ts';
 import type { Block, Edge, Inst, Kernel, KernelParam, Module, ModuleMemory, Terminator, Value, Variable } from './kernel.ts';
 import { argsOf, attrsOf } from './operands.ts';
 import { bitsOf, isFloat, type Type } from './types.ts';
@@ -22,6 +23,7 @@ export const printModule = (module: Module): string => module.kernels.map(printK
 export function printKernel(kernel: Kernel): string {
   const p: Printer = { kernel, numbers: numbersOf(kernel), lines: [] };
   p.lines.push(`kernel ${JSON.stringify(kernel.name)} {`);
+  if (isNarrowed(kernel)) p.lines.push('  dialect narrow');
   if (kernel.maxThreads !== undefined) p.lines.push(`  maxthreads ${kernel.maxThreads}`);
   if (kernel.requiredThreads !== undefined) p.lines.push(`  threads ${kernel.requiredThreads.join(' ')}`);
   for (const param of kernel.params) p.lines.push(`  ${paramText(param)}`);
@@ -39,7 +41,7 @@ function numbersOf(kernel: Kernel): Map<Value, number> {
   return numbers;
 }
 
-/** A value by its number in print order; one that stands nowhere by its index, in a form that cannot be parsed. */
+/** A value by its number in print order; one that no block holds by its index, in a form that cannot be parsed. */
 const name = (p: Printer, value: Value): string => (p.numbers.has(value) ? `%${p.numbers.get(value)}` : `%?${value}`);
 
 const paramText = (param: KernelParam): string =>
@@ -75,19 +77,22 @@ const locWords = (span: Span | undefined): string[] => (span === undefined ? [] 
 function printBlock(p: Printer, block: Block): void {
   const label = block.label === undefined ? '' : ` ${JSON.stringify(block.label)}`;
   const params = block.params.map((value) =>
-    [`${name(p, value)}: ${p.kernel.insts[value]?.type}`, ...locWords(p.kernel.locs[value])].join(' '),
+    [`${name(p, value)}: ${p.kernel.insts[value]?.type}`, ...widthWords(p, value), ...locWords(p.kernel.locs[value])].join(' '),
   );
   p.lines.push(`b${block.id}${label}${params.length > 0 ? `(${params.join(', ')})` : ''}:`);
   for (const value of block.body) p.lines.push(`  ${instText(p, value)}`);
   p.lines.push(`  ${[endText(p, block.end), ...locWords(block.endLoc)].join(' ')}`);
 }
 
+/** In the narrowed dialect, the mark of a pointer that has 64 bits. */
+const widthWords = ({ kernel }: Printer, value: Value): string[] => (kernel.widePointers?.has(value) ? ['wide'] : []);
+
 function instText(p: Printer, value: Value): string {
   const inst = p.kernel.insts[value];
   if (!inst) return `%?${value}`;
   const left = inst.type === 'void' ? '' : `${name(p, value)} = `;
   const type = inst.type === 'void' ? '' : ` ${inst.type}`;
-  const words = [`${left}${inst.op}${type}`, ...rightSide(p, inst), ...locWords(p.kernel.locs[value])];
+  const words = [`${left}${inst.op}${type}`, ...widthWords(p, value), ...rightSide(p, inst), ...locWords(p.kernel.locs[value])];
   return words.join(' ') + (inst.op === 'const' ? comment(inst.type, inst.bits) : '');
 }
 
@@ -99,7 +104,7 @@ function rightSide(p: Printer, inst: Inst): string[] {
   return [...(operands.length > 0 ? [operands.join(', ')] : []), ...(attrs.length > 0 ? [`{${attrs.join(', ')}}`] : [])];
 }
 
-/** A name that reads as one word stands without quotes. */
+/** A name that is one word has no quotes. */
 const attributeText = (value: unknown): string =>
   typeof value === 'string' && /^[A-Za-z_][\w.]*$/.test(value) ? value : JSON.stringify(value);
 

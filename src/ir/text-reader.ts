@@ -1,10 +1,10 @@
-/** Reading the words of the IR's text form, with faults as CM3002. */
+/** The reader of the IR's text form, with faults as CM3002. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import type { Token, TokenKind } from './text-tokens.ts';
 import { isScalar, isType, type ScalarType, type Type } from './types.ts';
 
-/** Left by `fail` after it reported; caught where reading can go on. */
+/** Thrown by `fail` after its report; caught where reading can resume. */
 const failed = Symbol('failed');
 
 /** A place in the tokens of a text. */
@@ -15,7 +15,7 @@ export interface Reader {
   readonly diagnostics: Diagnostics;
 }
 
-/** Runs a rule; after a fault, goes on at the next line. */
+/** Runs a rule; after a fault, reading resumes at the next line. */
 export function guarded<T>(r: Reader, rule: () => T): T | undefined {
   const before = r.at;
   try {
@@ -35,7 +35,7 @@ function skipLine(r: Reader, before: number): void {
 
 /** The token here; the last one for ever. */
 export const peek = (r: Reader): Token => r.tokens[Math.min(r.at, r.tokens.length - 1)]!;
-/** Whether a mark stands here. */
+/** Whether the next token is this mark. */
 export const isAt = (r: Reader, mark: string): boolean => peek(r).kind === 'mark' && peek(r).text === mark;
 
 /** The token here, and one step on. */
@@ -56,7 +56,7 @@ export function fail(r: Reader, token: Token, why: string): never {
   throw failed;
 }
 
-/** Steps over a mark that must stand here. */
+/** Consumes a mark, which must be next. */
 export function expect(r: Reader, mark: string): void {
   if (!isAt(r, mark)) fail(r, peek(r), `\`${mark}\` is wanted, not \`${peek(r).text}\``);
   r.at++;
@@ -68,12 +68,12 @@ export function expectKind(r: Reader, kind: TokenKind, what: string): Token {
   return next(r);
 }
 
-/** Steps over a word that must stand here. */
+/** Consumes a word, which must be next. */
 export function expectWord(r: Reader, word: string): void {
   if (!takeWord(r, word)) fail(r, peek(r), `\`${word}\` is wanted, not \`${peek(r).text}\``);
 }
 
-/** Steps over a word where it stands here. */
+/** Consumes a word where it is next; returns whether it was. */
 export function takeWord(r: Reader, word: string): boolean {
   const token = peek(r);
   if (token.kind !== 'word' || token.text !== word) return false;
@@ -115,7 +115,7 @@ export function number(r: Reader): number {
   return Number.isSafeInteger(value) ? value : fail(r, token, `${token.text} is too large`);
 }
 
-/** A word and the number behind it. */
+/** A word and the number that follows it. */
 export function numberAfter(r: Reader, word: string): number {
   expectWord(r, word);
   return number(r);
@@ -141,7 +141,7 @@ export function scalar(r: Reader): ScalarType {
   return isScalar(token.text) ? token.text : fail(r, token, `there is no scalar type ${token.text}`);
 }
 
-/** A place in the source, `@start:end`, where one stands here. */
+/** A place in the source, `@start:end`, where one is next. */
 export function location(r: Reader): Span | undefined {
   if (!isAt(r, '@')) return undefined;
   r.at++;

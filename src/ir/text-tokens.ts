@@ -11,7 +11,7 @@ export interface Token extends Span {
 const shape =
   /(?<space>[\s]+|;[^\n]*)|(?<word>[A-Za-z_][\w.]*)|(?<value>%\d+)|(?<string>"(?:[^"\\\n]|\\.)*")|(?<number>0x[0-9a-fA-F]+|-?\d+)|(?<mark>[{}(),:=@])|(?<wrong>.)/gsu;
 
-/** The tokens of a text; characters that start no token come as `wrong`, and `end` comes last. */
+/** The tokens of a text; characters that start no token are `wrong`, and the last token is `end`. */
 export function tokensOf(file: SourceFile): Token[] {
   const tokens: Token[] = [];
   for (const match of file.text.matchAll(shape)) {

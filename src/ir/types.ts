@@ -55,7 +55,7 @@ export function isType(word: string): word is Type {
 
 /**
  * How `matmul` spreads a matrix of 8 by 8 over a warp: the bits of the lane that are those of the row, lowest first, and of the column
- * from its second bit on. The first bit of the column says which of its two elements of a lane.
+ * from its second bit on. The first bit of the column selects one of the two elements of a lane.
  */
 export const matrixLayout = { row: [1, 2, 4], column: [0, 3] } as const;
 /** Rows, and columns. */

@@ -1,6 +1,6 @@
 /**
  * Addresses: of `[a+4]` operands as IR pointers, and of variables as integers. An address in a register is an integer, which
- * the IR makes a pointer of; `recover-pointers` finds what it points into afterwards.
+ * the IR makes a pointer of; `recover-pointers` finds its root afterwards.
  */
 import type { Span } from '../base/source.ts';
 import { type PointerType, type Space, typeOf, type Value } from '../ir/index.ts';
@@ -8,7 +8,7 @@ import type { AccessSpace, Address, AddressOperand, Operand } from '../ptx/index
 import { integerConstant, lookUp, type Named, printOperand } from '../ptx/index.ts';
 import { addressOfCell, cellOf } from './cells.ts';
 import { type Context, isEntry, readRegister } from './context.ts';
-import { layoutOf } from './initialiser.ts';
+import { layoutOf } from './initializer.ts';
 import { memoryParam } from './module-memory.ts';
 import { asInt } from './ssa/convert.ts';
 
@@ -17,7 +17,7 @@ type Base =
   | { readonly kind: 'pointer'; readonly value: Value; readonly space: Space; readonly isCell?: true; readonly isConst?: boolean }
   | { readonly kind: 'integer'; readonly value: Value };
 
-/** What rows hand back as `AddressOperand`. */
+/** The value that rows pass as `AddressOperand`. */
 export const addressOperand = (node: Operand): AddressOperand => node as unknown as AddressOperand;
 
 /** The pointer of an address operand. Reports CM2049 where the operand is none that is understood. */
@@ -27,7 +27,7 @@ export function pointerTo(c: Context, operand: AddressOperand, named: AccessSpac
   const base = node.kind === 'address' && node.rest.length === 0 ? baseOf(c, node.base) : undefined;
   if (!base) return unusable(c, node, space, 'only a register, a variable or a number with a constant offset is an address');
   if (base.kind === 'integer') return fromInteger(c, base.value, node.offset, space);
-  // What the source calls them: constants that hosts write lie in global memory.
+  // As in the source: constants that hosts write are in global memory.
   const [declared, asked] = [base.isConst ? 'constant' : base.space, named === 'constant' ? named : space];
   // A variable by its name: which memory a generic access reaches is known.
   const isNamed = space === 'generic' && declared !== 'constant' && declared !== 'param' && !base.isCell;
@@ -92,7 +92,7 @@ function indexed(c: Context, pointer: Base, node: Operand & { kind: 'index' }): 
   return layout && index !== undefined ? { ...pointer, value: offset(c, pointer.value, index * BigInt(layout.element)) } : undefined;
 }
 
-/** Where a variable that was refused would lie, so that nothing more is said of its uses. */
+/** The address of a variable that was refused, so that its uses are not reported too. */
 const refusedSpaces: Readonly<Record<string, Space>> = { const: 'constant', shared: 'shared', local: 'local' };
 
 /** The address of a variable or parameter; a null pointer after a refusal. */

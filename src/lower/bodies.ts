@@ -25,7 +25,7 @@ interface Body {
   readonly flows: ReadonlyMap<number, Flow>;
   /** The call that it is the body of. */
   readonly call: OpenedCall | undefined;
-  /** The block and the instruction that come next. */
+  /** The next block and instruction. */
   block: number;
   item: number;
 }
@@ -55,7 +55,7 @@ function openBody(c: Context, frame: Frame, blocks: readonly SourceBlock[], call
   return { frame, blocks, flows, call, block: 0, item: 0 };
 }
 
-/** Goes on with a body until its end, or until it calls a function. */
+/** Lowers a body until its end, or until it calls a function. */
 function lowerToCall(c: Context, body: Body): OpenedCall | undefined {
   for (; body.block < body.blocks.length; body.block++) {
     const block = body.blocks[body.block]!;
@@ -91,7 +91,7 @@ function lowerEnd(c: Context, { end }: SourceBlock, { flows, call }: Body): void
   else block.end = { op: 'br', to: target(c.flow, end.to) };
 }
 
-/** A jump to one of several blocks: the index is looked for by halving the list. What is behind the list goes to the last. */
+/** A jump to one of several blocks: the index is found by binary search. An index beyond the list selects the last. */
 function lowerTable(c: Context, { guard, next, span }: SourceEnd, table: Table, target: (from: Flow, index: number) => Edge): void {
   if (guard) {
     const from = c.flow;

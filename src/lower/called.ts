@@ -1,13 +1,13 @@
-/** Functions as parts of a kernel: how large they make it, and what is said of faults in them. */
+/** Functions inlined into a kernel: its size with them, and the notes of diagnostics in them. */
 import type { Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 import { type Checked, type CheckedFunction, callsOf, type PtxFunction } from '../ptx/index.ts';
 
-/** Instructions that a kernel may have with the bodies of what it calls. */
-const mostInstructions = 200_000;
+/** Instructions that a kernel may have with the functions inlined. */
+const maxInstructions = 200_000;
 
 type Sizes = ReadonlyMap<PtxFunction, number>;
 
-/** Instructions of each function with the bodies of what it calls, at most one more than a kernel may have. */
+/** Instructions of each function with its calls inlined, at most one more than a kernel may have. */
 export function inlinedSizes({ functions }: Checked): Sizes {
   const sizes = new Map<PtxFunction, number>();
   for (const [fn, checked] of functions) sizes.set(fn, sizeOf(checked, sizes));
@@ -15,19 +15,19 @@ export function inlinedSizes({ functions }: Checked): Sizes {
 }
 
 const sizeOf = (fn: CheckedFunction, sizes: Sizes): number =>
-  callsOf(fn).reduce((sum, call) => Math.min(mostInstructions + 1, sum + sizes.get(call.fn)! + call.args.length), fn.items.length);
+  callsOf(fn).reduce((sum, call) => Math.min(maxInstructions + 1, sum + sizes.get(call.fn)! + call.args.length), fn.items.length);
 
 /** Reports CM2060 for a kernel that would be too large. Kernels that call nothing may be of any size. */
 export function reportTooLarge(entry: CheckedFunction, sizes: Sizes, diagnostics: Diagnostics): boolean {
   const calls = callsOf(entry);
-  if (calls.length === 0 || sizeOf(entry, sizes) <= mostInstructions) return false;
+  if (calls.length === 0 || sizeOf(entry, sizes) <= maxInstructions) return false;
   const largest = calls.reduce((a, b) => (sizes.get(b.fn)! > sizes.get(a.fn)! ? b : a));
-  const holes = { kernel: entry.fn.name, limit: mostInstructions, name: largest.fn.name };
+  const holes = { kernel: entry.fn.name, limit: maxInstructions, name: largest.fn.name };
   diagnostics.report('CM2060', holes, { span: largest.span });
   return true;
 }
 
-/** Adds to what is said of places in functions by way of which calls the kernel comes there. */
+/** Adds to diagnostics in functions the calls through which the kernel reaches them. */
 export function inFunctions(entry: CheckedFunction, checked: Checked, list: readonly Diagnostic[]): Diagnostic[] {
   const ways = list.length === 0 ? new Map<PtxFunction, string>() : waysFrom(entry, checked);
   return list.map((one) => {

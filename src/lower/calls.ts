@@ -1,5 +1,5 @@
 /**
- * Calls: the body of the function comes in place of the call, with registers of its own. Parameters share the memory of the
+ * Calls: the body of the function is inlined in place of the call, with registers of its own. Parameters share the memory of the
  * caller's `.param` variables where the function does no more than read them, and the results where it does no more than write them.
  */
 import { bug } from '../base/bug.ts';
@@ -35,11 +35,11 @@ export interface OpenedCall {
   readonly blocks: readonly SourceBlock[];
   /** Where the function returns to. */
   readonly returned: Flow;
-  /** Takes the results and goes on behind the call; the frame is the caller's again. */
+  /** Takes the results and continues after the call, in the frame of the caller. */
   finish(): void;
 }
 
-/** Where a result goes when the function has returned. */
+/** The destination of a result when the function has returned. */
 type Result = (frame: Frame) => void;
 
 /** Ends the block before the call and hands the arguments over. */
@@ -113,7 +113,7 @@ function leadTo(c: Context, start: Flow, guard: { readonly cond: Value; readonly
   enter(c, start);
 }
 
-/** Gives the parameters their values and the results their memory; gives what is to be done when the function has returned. */
+/** Gives the parameters their values and the results their memory; returns the work to be done after the function has returned. */
 function handOver(c: Context, frame: Frame, { fn, args, results }: CheckedCall): Result[] {
   const owned = ownedBy(frame.fn);
   const resultCells = results.map((operand) => variableNamed(c, operand));
@@ -155,7 +155,7 @@ function lanesNamed(c: Context, operand: Operand): readonly Register[] {
   return symbol?.kind === 'register' ? [symbol.register] : symbol?.kind === 'vector' ? symbol.lanes : [];
 }
 
-/** What an operand hands over, as the type of its place. */
+/** The value that an operand passes, as the type of its place. */
 export function valuesOf(c: Context, operand: Operand, formal: Variable): Value[] {
   const type = heldAs(formal);
   const variable = variableNamed(c, operand);
@@ -191,7 +191,7 @@ function setRegisters(c: Context, frame: Frame, formal: Variable, values: readon
 const registersOf = (c: Context, frame: Frame, formal: Variable): Value[] =>
   formalRegisters(frame, formal).map((register) => c.registers.read(c.flow, registerIn(c, frame, register)));
 
-/** Gives what an operand names the values of a result. */
+/** Writes the values of a result to the registers that an operand names. */
 export function give(c: Context, operand: Operand, values: readonly Value[]): void {
   const variable = variableNamed(c, operand);
   if (variable) storeTo(c, cellOf(c, variable), values);

@@ -8,7 +8,7 @@ import { bytesOf } from '../ir/index.ts';
 import { type CheckedFunction, type CheckedInstruction, lookUp, type Operand, partsOf } from '../ptx/index.ts';
 import type { Variable } from '../ptx/syntax/ast.ts';
 import type { Context } from './context.ts';
-import { layoutFault, layoutOf } from './initialiser.ts';
+import { layoutFault, layoutOf } from './initializer.ts';
 import { uniqueName } from './variables.ts';
 
 /** The memory of a variable or parameter; nothing after reporting CM2045 or CM2050, once. */

@@ -1,4 +1,4 @@
-/** What lowering one entry carries along. */
+/** The state of lowering one entry. */
 
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
@@ -24,7 +24,7 @@ import type { Variables } from './variables.ts';
 export interface Context {
   readonly kernel: Kernel;
   readonly diagnostics: Diagnostics;
-  /** What may be called. */
+  /** The functions that may be called. */
   readonly functions: ReadonlyMap<PtxFunction, CheckedFunction>;
   readonly ir: Builder;
   readonly registers: RegisterFile;
@@ -32,9 +32,9 @@ export interface Context {
   /** The memory of `.param` variables of bodies, and of parameters of functions that have their own. */
   readonly cells: Map<Variable, IrVariable | undefined>;
   readonly globals: GlobalMemory;
-  /** What stands for the addresses of functions. */
+  /** The numbers that represent the addresses of functions. */
   readonly functionNumbers: ReadonlyMap<string, bigint>;
-  /** What rows emit into. */
+  /** The builder that rows emit into. */
   readonly rows: RowBuilder & { lanes: number | undefined; operands: readonly MatchedOperand[] };
   readonly evidence: Evidence;
   /** Whether each instruction starts with a mark. */
@@ -45,9 +45,9 @@ export interface Context {
   flow: Flow;
   /** The names that are seen by the instruction being lowered. */
   scope: Scope;
-  /** Of the call through a register that is being lowered: what the register held, and whether the call takes place. */
+  /** Of an indirect call that is being lowered: the value of the register, and whether the call takes place. */
   readonly chosen: Map<Choices, { readonly number: Value; readonly guard: Value | undefined }>;
-  /** What is written only where it holds. */
+  /** The guard: registers are written only where it holds. */
   guard: Value | undefined;
 }
 
@@ -66,7 +66,7 @@ export const newFrame = (fn: CheckedFunction, start: Flow): Frame => ({ fn, star
 
 export const isEntry = ({ fn }: Frame): boolean => fn.fn.isEntry;
 
-/** What lowering knows beyond the IR and `passes/` need. */
+/** Facts of the source that the IR does not hold and `passes/` need. */
 export interface Evidence {
   /** Integers that `cvta` takes for addresses of global memory. */
   readonly addresses: Set<Value>;
@@ -91,7 +91,7 @@ export const newEvidence = (): Evidence => ({
   barriers: new Map(),
 });
 
-/** Says that an instruction of the source starts here, where somebody wants to know. */
+/** Marks the start of an instruction of the source, for kernels that are instrumented. */
 export function mark(c: Context, span: Span): void {
   c.ir.loc = span;
   if (c.hasMarks) c.ir.mark();
@@ -119,7 +119,7 @@ function isOfModule(module: Scope | undefined, register: Register): boolean {
   return symbol?.kind === 'vector' ? symbol.lanes.includes(register) : symbol?.kind === 'register' && symbol.register === register;
 }
 
-/** Puts what `body` lowers in a block of its own, which is gone into where a condition holds. */
+/** Puts what `body` lowers in a block of its own, which is entered where a condition holds. */
 export function lowerWhen(c: Context, condition: Value, body: () => void): void {
   const inside = newFlow(c.kernel, 1);
   const after = newFlow(c.kernel, 2);
@@ -132,7 +132,7 @@ export function lowerWhen(c: Context, condition: Value, body: () => void): void 
 }
 
 /**
- * Replaces a word of memory by what is computed of it, in one step that no other thread comes between; gives the word before. A thread
+ * Replaces a word of memory by a function of it, atomically; gives the old word. A thread
  * that another one was faster than computes again.
  */
 export function lowerUpdate(c: Context, pointer: Value, compute: (old: Value) => Value): Value {

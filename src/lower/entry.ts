@@ -1,55 +1,26 @@
-/** One entry: parameters, then basic block after basic block, then what can only be seen when all are there. */
+/** One entry: its parameters and the context of its body, then the passes of `lower-passes.ts`. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { builder, emptyKernel, type Kernel, recoverPointers, type Space, type Value } from '../ir/index.ts';
-import {
-  type AccessSpace,
-  type AddressOperand,
-  type CheckedFunction,
-  callsOf,
-  type MatchedOperand,
-  type PtxFunction,
-  type Register,
-} from '../ptx/index.ts';
+import { type AfterPass, builder, emptyKernel, type Kernel, type Space, type Value } from '../ir/index.ts';
+import type { AccessSpace, AddressOperand, CheckedFunction, MatchedOperand, PtxFunction, Register } from '../ptx/index.ts';
 import { askSpace, convertAddress, pointerTo } from './address.ts';
-import { lowerBodies } from './bodies.ts';
-import {
-  type Context,
-  type Evidence,
-  lowerEither,
-  lowerUpdate,
-  lowerWhen,
-  newEvidence,
-  newFrame,
-  readRegister,
-  writeRegister,
-} from './context.ts';
+import { type Context, lowerEither, lowerUpdate, lowerWhen, newEvidence, newFrame, readRegister, writeRegister } from './context.ts';
 import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
-import { checkSlots, dropUnusedMemory } from './hidden-params.ts';
-import { lowerParams, pointerParams, slotLimit } from './params.ts';
-import { refuseOtherBarriers } from './passes/barrier-numbers.ts';
-import { classifyParams } from './passes/classify-params.ts';
-import { takeConstantBranches } from './passes/constant-branches.ts';
-import { sumDisjointParts } from './passes/disjoint-sums.ts';
+import { checkSlots } from './hidden-params.ts';
+import { type Lowering, lowerPasses } from './lower-passes.ts';
+import { lowerParams } from './params.ts';
 import { hiddenVariable } from './passes/hidden-variables.ts';
-import { refuseMissingMemory } from './passes/missing-memory.ts';
-import { decideNullComparisons } from './passes/null-comparisons.ts';
-import { packValues } from './passes/pack-values.ts';
-import { useParamOffsets } from './passes/param-offsets.ts';
-import { printedStrings } from './passes/printed-strings.ts';
-import { decideSpaces, resolveSpaces } from './passes/resolve-spaces.ts';
-import { inFlowOrder } from './ssa/flow-order.ts';
-import { promoteCells } from './ssa/promote-cells.ts';
 import { registerFile } from './ssa/ssa.ts';
 import { variablesOf } from './variables.ts';
 
-/** What the kernels of a module have in common. */
+/** The context that the kernels of a module share. */
 export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'globals'> & {
   readonly isMmaFast: boolean;
   readonly hasMarks: boolean;
+  readonly afterPass?: AfterPass | undefined;
 };
 
-/** The kernel of an entry with what it calls; incomplete after reports of CM20xx. */
+/** The kernel of an entry with its calls inlined; incomplete after reports of CM20xx. */
 export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Kernel {
   const before = diagnostics.list.length;
   const { fn } = entry;
@@ -57,23 +28,12 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   kernel.params = lowerParams(fn, diagnostics);
   Object.assign(kernel, threadLimits(fn));
   const c = newContext(kernel, entry, around, diagnostics);
-  lowerBodies(c);
-  const { evidence } = c;
-  useReplaced(evidence, c.registers.finish());
-  inFlowOrder(kernel);
-  useReplaced(evidence, promoteCells(kernel, new Set([...c.cells.values()].flatMap((cell) => (cell ? [cell.name] : [])))));
-  sumDisjointParts(kernel);
-  dropDeadCode(kernel, evidence, callsOf(entry).length > 0);
-  refuseOtherBarriers(kernel, evidence.barriers, diagnostics);
-  for (const address of printedStrings(kernel, evidence.strings)) evidence.addresses.add(address);
-  classifyParams(kernel, { ...pointerParams(fn), addresses: evidence.addresses, signed: evidence.signed }, diagnostics);
-  if (resolveSpaces(kernel, { marked: evidence.generic, spaced: evidence.spaced }, diagnostics)) inFlowOrder(kernel);
-  // A variable that was refused is missing too, and its accesses are no faults of their own.
-  if (diagnostics.list.length === before) refuseMissingMemory(kernel, diagnostics);
-  recoverPointers(kernel);
-  if (diagnostics.list.length === before) useParamOffsets(kernel, diagnostics);
-  if (diagnostics.list.length === before) dropUnusedMemory(kernel);
-  if (diagnostics.list.length === before) packValues(kernel, slotLimit);
+  const lowering: Lowering = { c, entry, diagnostics, isClean: () => diagnostics.list.length === before };
+  for (const { name, run } of lowerPasses) {
+    run(kernel, lowering);
+    // A kernel with refused code may break promises.
+    if (lowering.isClean()) around.afterPass?.(name, kernel);
+  }
   checkSlots(kernel, fn, diagnostics);
   return kernel;
 }
@@ -125,28 +85,6 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     guard: undefined,
   };
   return c;
-}
-
-/** Rounds after which what is still decided is left to the passes of the IR. */
-const mostRounds = 8;
-
-/** Drops what no thread comes to, as far as it bears on which memory an address is in; each branch that goes may decide others. */
-function dropDeadCode(kernel: Kernel, { generic }: Evidence, isCalling: boolean): void {
-  for (let round = 0; round < mostRounds; round++) {
-    const isDecided = [decideNullComparisons(kernel, generic), decideSpaces(kernel, generic)].some((is) => is);
-    if (!(isDecided || isCalling) || !takeConstantBranches(kernel)) return;
-    inFlowOrder(kernel);
-  }
-}
-
-/** What is known of values is known of those that stand in their place. */
-function useReplaced({ addresses, strings, barriers }: Evidence, final: (value: Value) => Value): void {
-  for (const [barrier, { value, node }] of barriers) barriers.set(barrier, { value: final(value), node });
-  for (const known of [addresses, strings]) {
-    const own = [...known];
-    known.clear();
-    for (const value of own) known.add(final(value));
-  }
 }
 
 /** `.maxntid` and `.reqntid`; axes that are not written are 1. */

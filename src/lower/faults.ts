@@ -1,6 +1,6 @@
 /**
- * Kernels that stop themselves: the thread leaves the number of what went wrong in a word of memory that the kernel has as a
- * parameter behind its own, and ends. Whoever launched the kernel looks at the word, and fails the launch with what it stands for.
+ * Kernels that stop themselves: the thread writes the number of its fault to the fault word, memory that the kernel has as a hidden
+ * parameter, and ends. The launcher reads the word, and fails the launch with the fault of that number.
  */
 import { faultWordName } from '../ir/index.ts';
 import { type CheckedCall, type CheckedInstruction, integerConstant } from '../ptx/index.ts';
@@ -10,7 +10,7 @@ import { addHiddenParam } from './hidden-params.ts';
 import { guardValue } from './instructions.ts';
 import { type Placed, storedIn, stringIn, variableAt } from './strings.ts';
 
-/** Ends the thread and fails the launch; what is lowered behind it is not reached. */
+/** Ends the thread and fails the launch; code lowered after it is unreachable. */
 export function lowerStop(c: Context, why: string): void {
   const { ir } = c;
   const { index, faults } = faultParam(c);
@@ -45,7 +45,7 @@ export function lowerAssertion(c: Context, item: CheckedInstruction, call: Check
   else stop();
 }
 
-/** What the source says of an assertion, as far as its arguments are constants that can be followed. */
+/** The text of an assertion, as far as its arguments are constants that can be followed. */
 function assertionText(c: Context, { args }: CheckedCall): string {
   const [expression, file, line] = args.slice(0, 3).map((operand) => storedIn(c, operand));
   const [text, where] = [textAt(c, expression), textAt(c, file)];

@@ -1,6 +1,6 @@
 /**
  * Basic blocks of a function body, as the source has them: cut at labels, branches and returns. Blocks that control never
- * reaches are left out. What guarded instructions add inside a block is not seen here.
+ * reaches are left out. Guarded instructions inside a block are not part of it.
  */
 
 import { bug } from '../base/bug.ts';
@@ -31,7 +31,7 @@ export interface SourceEnd {
   readonly next: number;
   readonly guard: CheckedInstruction['guard'];
   readonly span: Span | undefined;
-  /** Where an index picks one of several blocks, which stand in the place of `to`. */
+  /** Where an index selects one of several blocks, instead of `to`. */
   readonly table?: { readonly index: MatchedOperand; readonly scope: Scope; readonly to: readonly number[] };
 }
 

@@ -1,4 +1,4 @@
-/** Parameters behind those of the source, which no caller hands over: what they are for stands in the metallib. */
+/** Hidden parameters, after those of the source, which no caller passes: the metallib describes their purpose. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { dce, type InstOf, isHidden, type Kernel, type KernelParam, type Value } from '../ir/index.ts';
 import type { PtxFunction } from '../ptx/syntax/ast.ts';

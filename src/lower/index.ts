@@ -1,25 +1,28 @@
 /**
- * PTX to IR: control flow, registers to values, parameters and variables, functions in place of their calls. What a single
- * instruction means is said by its row in `src/ptx/table`; this room hands rows their operands. Start at `entry.ts`.
+ * PTX to IR: control flow, registers to values, parameters and variables, functions in place of their calls. The meaning
+ * of an instruction is in its row in `src/ptx/table`; this room gives rows their operands. Start at `entry.ts`.
  */
 import { Diagnostics } from '../base/diagnostic.ts';
-import { emptyKernel, type Module } from '../ir/index.ts';
+import { type AfterPass, emptyKernel, type Module } from '../ir/index.ts';
 import { type Checked, functionNumbers } from '../ptx/index.ts';
 import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
+export { lowerPasses } from './lower-passes.ts';
 export { promoteLocals } from './ssa/promote-locals.ts';
 
-/** What may be lowered in more ways than one. */
+/** The choices of lowering. */
 export interface LowerChoices {
   /** Whether products of matrices may be of tiles that the GPU multiplies. */
   readonly isMmaFast?: boolean;
   /** Whether each instruction starts with a mark. */
   readonly hasMarks?: boolean;
+  /** Observes each kernel after each pass of `lowerPasses`. */
+  readonly afterPass?: AfterPass | undefined;
 }
 
-/** The kernels of a checked module. Reports CM20xx for what has no exact form; then the kernels are not to be used. */
+/** The kernels of a checked module. Reports CM20xx for code without an exact form; then the kernels are not to be used. */
 export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices: LowerChoices = {}): Module {
   if (checked.module.addressSize === 32) {
     const span = checked.module.version?.span ?? checked.entries[0]?.fn.nameSpan;
@@ -34,6 +37,7 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
     globals: globalMemoryOf(checked.module, numbers),
     isMmaFast: choices.isMmaFast ?? false,
     hasMarks: choices.hasMarks ?? false,
+    afterPass: choices.afterPass,
   };
   const kernels = checked.entries.map((entry) => {
     const own = new Diagnostics(diagnostics.file);

@@ -1,6 +1,6 @@
 /**
- * One instruction: operands in, the row's ops, results out. Under a guard, what only computes is computed in any case and
- * its results are selected; what touches memory or waits is put in a block of its own.
+ * One instruction: operands in, the row's ops, results out. Under a guard, an instruction that only computes is speculated and
+ * its results are selected; one that accesses memory or waits is put in a block of its own.
  */
 import { addressOf, instOf, type Value } from '../ir/index.ts';
 import { type CheckedInstruction, integerConstant, isSignedType, type Match, type MatchedOperand } from '../ptx/index.ts';
@@ -51,7 +51,7 @@ function lowerPlain(c: Context, match: Match): void {
   writeResults(c, match, result);
 }
 
-/** Accesses of signed types tell how people want to see a buffer. */
+/** Accesses of signed types decide how a buffer is displayed. */
 function noteSigns(c: Context, match: Match, from: number): void {
   if (!isSignedType(String(match.modifiers.type))) return;
   for (const value of c.ir.block.body.slice(from)) {

@@ -1,15 +1,15 @@
 /**
  * The module's own memory: variables that a host reaches by name, laid out in one block that outlives launches. A kernel that names
- * one of them has the block as a parameter behind its own, which whoever loads the module binds.
+ * one of them has the block as a parameter behind its own, which the loader of the module binds.
  *
  * `.global` variables are there, and so are the `.const` ones of a module where a host has to write some: those without initial value,
- * which nobody else gives one, and those that others see (`.visible`, `.weak`). Then `.const` memory is a part of the block, its
+ * which no other module initializes, and those that others see (`.visible`, `.weak`). Then `.const` memory is a part of the block, its
  * addresses being those of global memory. The `.const` variables of other modules are constants of the kernels.
  */
 import { type Kernel, type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
 import type { Module, Variable } from '../ptx/syntax/ast.ts';
 import { addHiddenParam } from './hidden-params.ts';
-import { type AddressInside, initialBytes, layoutFault, layoutOf } from './initialiser.ts';
+import { type AddressInside, initialBytes, layoutFault, layoutOf } from './initializer.ts';
 
 export interface GlobalMemory {
   readonly memory: ModuleMemory;
@@ -52,18 +52,18 @@ export function globalMemoryOf({ items }: Module, functions: ReadonlyMap<string,
   return { memory: { size, align, symbols }, offsets, constants: isConstToo ? { start, size: size - start } : undefined };
 }
 
-/** Whether a `.const` variable is for a host to write, or holds what is not known before the launch. */
+/** Whether a `.const` variable is written by a host, or its value is not known before the launch. */
 function isWritten(variable: Variable): boolean {
   return variable.init === undefined || variable.linkage !== undefined || (candidate(variable)[0]?.addresses.length ?? 0) > 0;
 }
 
 /** Of one variable; a block beyond what buffers hold is refused where it is bound. */
-const mostBytes = 2 ** 30;
+const maxBytes = 2 ** 30;
 
 /** Nothing for a variable that has no layout or no bytes, which is refused where it is used. */
 function candidate(variable: Variable): Candidate[] {
   const layout = layoutOf(variable);
-  if (!layout || layoutFault(variable, layout) || layout.size > mostBytes) return [];
+  if (!layout || layoutFault(variable, layout) || layout.size > maxBytes) return [];
   const addresses: AddressInside[] = [];
   const bytes = initialBytes(variable, layout, addresses);
   return bytes instanceof Uint8Array ? [{ variable, size: layout.size, align: layout.align, bytes, addresses }] : [];

@@ -1,4 +1,4 @@
-/** Operands as values: what an instruction reads, and where its results go. */
+/** Operands as values: reading those of an instruction, and writing its results. */
 import { bug } from '../base/bug.ts';
 import type { ScalarType, Value } from '../ir/index.ts';
 import {
@@ -82,7 +82,7 @@ function readNamed(c: Context, node: Operand & { kind: 'name' | 'element' }): Va
   return symbol?.kind === 'register' ? readRegister(c, symbol.register) : undefined;
 }
 
-/** The number that stands for the address of a function. Reports CM2040 for one without a body. */
+/** The number that represents the address of a function. Reports CM2040 for one without a body. */
 function functionAddress(c: Context, { name, span }: Operand & { kind: 'name' }): Value {
   const number = c.functionNumbers.get(name);
   const holes = { what: `\`${name}\`, the address of a function,`, why: 'its body is not in this module, and modules are not linked' };
@@ -100,7 +100,7 @@ function readAddress(c: Context, node: Operand): Value | undefined {
   return node.kind === 'name' || node.kind === 'index' ? symbolAddress(c, node, node.span) : undefined;
 }
 
-/** Gives the destination of an instruction what its row computed. */
+/** Writes the result of a row to the destination of its instruction. */
 export function writeResults(c: Context, match: Match, result: AnyLowered): void {
   const destination = match.operands[0];
   if (!destination?.slot.isDestination || result === undefined) return;

@@ -3,7 +3,7 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import type { KernelParam } from '../ir/index.ts';
 import { registerTypes } from '../ptx/index.ts';
 import type { PtxFunction, Variable } from '../ptx/syntax/ast.ts';
-import { layoutFault, layoutOf } from './initialiser.ts';
+import { layoutFault, layoutOf } from './initializer.ts';
 
 /** Buffer slots of a pipeline. */
 export const slotLimit = 31;

@@ -1,6 +1,6 @@
 /**
  * `printf`, which CUDA's compilers make a call of `vprintf(format, arguments)` of: a record in the buffer that the kernel has as a
- * parameter behind its own (`src/ir/print-buffer.ts`). The format is known here; whoever launches the kernel makes text of the records.
+ * parameter behind its own (`src/ir/print-buffer.ts`). The format is known here; the launcher formats the records.
  */
 import { type ArgumentKind, argumentsOf, type Conversion, kindsOf, type Piece, parseFormat } from '../base/printf/conversion.ts';
 import { addBlockParam, nullLength, printBufferName, printHead, type Value } from '../ir/index.ts';
@@ -66,7 +66,7 @@ function emitPrint(c: Context, call: CheckedCall, { text, pieces }: Format): voi
     writeRecord(c, ir.ptradd(wordAt(c, buffer, at), ir.const('i64', printHead.bytes)), [number, ...words], strings),
   );
   lowerWhen(c, hasNone, () => void ir.atomic(offset(c, buffer, printHead.lost), ir.const('i32', 1), { rmw: 'add' }));
-  // The GPU says how many arguments it printed, and not how many characters.
+  // The GPU returns the number of arguments printed, not of characters.
   const [result] = call.results;
   if (result) give(c, result, [ir.const('i32', argumentsOf(pieces).length)]);
 }
@@ -127,7 +127,7 @@ function readArguments(c: Context, call: CheckedCall, pieces: readonly Piece[], 
     string({ precision }) {
       const pointer = ir.load('i64', next(8), { align: 8, volatile: false });
       c.evidence.strings.add(pointer);
-      const length = stringLength(c, pointer, mostBytes(c, buffer, precision, precision === '*' ? words.at(-1) : undefined));
+      const length = stringLength(c, pointer, maxBytes(c, buffer, precision, precision === '*' ? words.at(-1) : undefined));
       strings.push({ pointer: ir.inttoptr('ptr.generic', pointer), length });
       words.push(length);
     },
@@ -137,13 +137,13 @@ function readArguments(c: Context, call: CheckedCall, pieces: readonly Piece[], 
 }
 
 /** How many bytes of a string are printed at most: its precision, else as many as the whole buffer has. */
-function mostBytes({ ir }: Context, buffer: Value, precision: Conversion['precision'], argument: Value | undefined): Value {
+function maxBytes({ ir }: Context, buffer: Value, precision: Conversion['precision'], argument: Value | undefined): Value {
   if (typeof precision === 'number') return ir.const('i32', precision);
   const whole = ir.shl(ir.load('i32', buffer, word), ir.const('i32', 2));
   return argument === undefined ? whole : ir.select(ir.icmp(argument, ir.const('i32', 0), { pred: 'slt' }), whole, argument);
 }
 
-/** The bytes before the first 0, at most `most`; a null pointer has the length that says so. */
+/** The bytes before the first 0, at most `most`; a null pointer has a length of its own. */
 function stringLength(c: Context, pointer: Value, most: Value): Value {
   const { ir } = c;
   const count = (): Value => {

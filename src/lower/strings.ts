@@ -12,7 +12,7 @@ import {
 } from '../ptx/index.ts';
 import type { Variable } from '../ptx/syntax/ast.ts';
 import { type Context, variableNamed } from './context.ts';
-import { initialBytes, layoutOf } from './initialiser.ts';
+import { initialBytes, layoutOf } from './initializer.ts';
 
 /** An operand with the scope in which its names are looked up. */
 export interface Placed {
@@ -35,7 +35,7 @@ function source({ match, scope }: CheckedInstruction): Placed | undefined {
 /** The variable whose address an operand is, through copies and `cvta`. */
 export function variableAt(c: Context, operand: Placed | undefined): Variable | undefined {
   let at = operand;
-  for (let turn = 0; turn < mostCopies && at?.node.kind === 'name'; turn++) {
+  for (let turn = 0; turn < maxCopies && at?.node.kind === 'name'; turn++) {
     const symbol = lookUp(at.scope, at.node.name);
     if (symbol?.kind === 'variable') return symbol.variable;
     const writes = symbol?.kind === 'register' ? writesOf(c.frame.fn).get(symbol.register) : undefined;
@@ -46,7 +46,7 @@ export function variableAt(c: Context, operand: Placed | undefined): Variable | 
 }
 
 /** Registers between a variable and where its address is handed over. */
-const mostCopies = 8;
+const maxCopies = 8;
 
 /** By register and by variable: the instructions of a function that write it, alone or with others. */
 type Writes = ReadonlyMap<Register | Variable, readonly CheckedInstruction[]>;
@@ -86,7 +86,7 @@ function targetsOf({ match: { row, operands }, call, scope }: CheckedInstruction
   return targets;
 }
 
-/** The bytes before the first 0 of what a variable holds at first. */
+/** The initial bytes of a variable before the first 0. */
 export function stringIn(variable: Variable): Uint8Array | undefined {
   const layout = layoutOf(variable);
   const bytes = layout && initialBytes(variable, layout);

@@ -4,14 +4,14 @@ import type { Span } from '../base/source.ts';
 import type { Variable as IrVariable, Kernel } from '../ir/index.ts';
 import { registerTypes } from '../ptx/index.ts';
 import type { Variable } from '../ptx/syntax/ast.ts';
-import { initialBytes, type Layout, layoutFault, layoutOf } from './initialiser.ts';
+import { initialBytes, type Layout, layoutFault, layoutOf } from './initializer.ts';
 
 /** The kernel's variables by their declaration; nothing for one that was refused, which is reported once. */
 export type Variables = (variable: Variable, use: Span) => IrVariable | undefined;
 
 const spaces: Partial<Record<Variable['space'], IrVariable['space']>> = { shared: 'shared', const: 'constant', local: 'local' };
 
-/** Reports CM2042 (global variables), CM2043 (initialisers), CM2045 (types), CM2048 (variables of other modules) and CM2050 (sizes). */
+/** Reports CM2042 (global variables), CM2043 (initializers), CM2045 (types), CM2048 (variables of other modules) and CM2050 (sizes). */
 export function variablesOf(kernel: Kernel, diagnostics: Diagnostics): Variables {
   const known = new Map<Variable, IrVariable | undefined>();
   return (variable, use) => {

@@ -1,4 +1,4 @@
-/** What tags say, in words, for `cumetal inspect`. */
+/** Descriptions of tags for `cumetal inspect`. */
 import { ByteReader, OutOfBytes } from '../base/bytes.ts';
 import type { RawTag } from './library.ts';
 import { tagOf } from './tags.ts';
@@ -45,7 +45,7 @@ const mostHex = 16;
 const hex = (bytes: Uint8Array): string =>
   `${Array.from(bytes.subarray(0, mostHex), (byte) => byte.toString(16).padStart(2, '0')).join(' ')}${bytes.length > mostHex ? ' …' : ''}`;
 
-/** `function constants: foo (float, index 0)`; a tag that is not known, or holds something else, shows its bytes. */
+/** For example `function constants: foo (float, index 0)`. An unknown tag, or one with an unexpected payload, shows its bytes. */
 export function describeTag({ code, payload }: RawTag): string {
   const row = tagOf(code);
   const name = row ? row.doc : `tag ${code}`;
@@ -59,7 +59,7 @@ export function describeTag({ code, payload }: RawTag): string {
   return `${name}: ${payload.length} bytes${payload.length > 0 ? `, ${hex(payload)}` : ''}`;
 }
 
-/** The ranges of a file and the bytes between them that belong to none, in the order of the file. */
+/** The ranges of a file in order, with the gaps between them. */
 export function withGaps<R extends { readonly offset: number; readonly size: number }>(
   ranges: readonly R[],
   size: number,

@@ -1,6 +1,6 @@
 /**
- * The `.metallib` container. Knows bytes, tags, sections and hashes; knows nothing of what the bitcode inside says. Start at
- * `tags.ts` (the tag table) and `library.ts` (the parts), then `write.ts` and `read.ts`.
+ * The `.metallib` container. Knows bytes, tags, sections and hashes; does not know the bitcode inside. Start at `tags.ts` (the tag table)
+ * and `library.ts` (the parts), then `write.ts` and `read.ts`.
  */
 export { describeTag, withGaps } from './describe.ts';
 export type { Library, LibraryFunction, RawTag, Section, SourceArchive, Version } from './library.ts';

@@ -1,6 +1,6 @@
 /**
- * A metal library in parts, as read and as written. What a reader finds that follows from the other parts (offsets, sizes,
- * hashes) has no field: writing works it out. A file that breaks no rule of the container is written back byte for byte.
+ * The parts of a metal library, for reading and writing. Values that follow from other parts (offsets, sizes, hashes) have no field; the
+ * writer computes them. A file that violates no rule of the container is written back byte for byte.
  */
 import type { FileType, FunctionType } from './tags.ts';
 
@@ -10,7 +10,7 @@ export interface Version {
   readonly patch: number;
 }
 
-/** A tag as it stands in a file. */
+/** A tag as a file has it. */
 export interface RawTag {
   readonly code: string;
   readonly payload: Uint8Array;
@@ -24,70 +24,70 @@ export interface LibraryFunction {
   readonly metalVersion: readonly [number, number];
   /** Raw bitcode, without wrapper and padding. */
   readonly bitcode: Uint8Array;
-  /** As read: the bitcode in its wrapper with what pads it. Made on writing. */
+  /** Set by the reader: the bitcode in its wrapper, with padding. The writer builds it if absent. */
   readonly blob?: Uint8Array;
   /** Groups of the metadata sections; empty for a kernel without function constants and debug information. */
   readonly publicTags?: readonly RawTag[];
   readonly privateTags?: readonly RawTag[];
-  /** Its archive among those of the section of sources, and its group among those of the reflection list. */
+  /** Index of its archive in the section of sources, and of its group in the reflection list. */
   readonly source?: number;
   readonly reflection?: number;
-  /** Function tags beyond those that the other fields give. */
+  /** Function tags that no other field holds. */
   readonly otherTags?: readonly RawTag[];
-  /** Codes of all its tags, where their order is not the usual one of the container version. */
+  /** Codes of all its tags, if their order is not the usual one of the container version. */
   readonly order?: readonly string[];
-  /** As read: SHA-256 of the blob. Worked out on writing. */
+  /** Set by the reader: SHA-256 of the blob. The writer computes it if absent. */
   readonly hash?: Uint8Array;
 }
 
-/** A section behind the bitcode, under the code of its tag in the header extension. */
+/** A section after the bitcode, under the code of its tag in the header extension. */
 export type Section = { readonly code: string } & (
   | {
       readonly kind: 'sources';
-      /** The command line that linked the library, and the directory it ran in, which only `HSRD` has. */
+      /** The linker's command line and its working directory, which only `HSRD` has. */
       readonly link: string;
       readonly directory?: string;
       readonly archives: readonly SourceArchive[];
     }
-  /** Flatbuffers, one for each function that has a reflection. */
+  /** Flatbuffers, one per function with a reflection. */
   | { readonly kind: 'reflection'; readonly buffers: readonly Uint8Array[] }
   | { readonly kind: 'tags'; readonly tags: readonly RawTag[] }
-  /** What is not understood. */
+  /** A section of unknown layout. */
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
 );
 
 export interface SourceArchive {
   readonly id: string;
-  /** A bzip2 stream with what pads it. */
+  /** A bzip2 stream with its padding. */
   readonly data: Uint8Array;
 }
 
 export interface Library {
   /** Container version, 1.2.7 for macOS 14. */
   readonly version: Version;
-  /** An executable where absent. */
+  /** Default: an executable. */
   readonly fileType?: FileType;
   readonly isStub?: boolean;
   readonly platform: string;
-  /** Whether the header names platform and system: from 1.2.6 on where absent. */
+  /** Whether the header names platform and system. Default: from 1.2.6 on. */
   readonly statesPlatform?: boolean;
-  /** Whether the header says that the platform has 64 bits: where it names one, if absent. */
+  /** Whether the header marks the platform as 64-bit. Default: if it names a platform. */
   readonly is64Bit?: boolean;
-  /** The header’s bit for macOS, where it is not what the platform says. */
+  /** The header’s bit for macOS, if it does not agree with the platform. */
   readonly macosBit?: boolean;
   readonly os: Version;
   /**
-   * Whether sizes of metadata groups count themselves, with the newer order of tags and a UUID: from 1.2.5 on where absent. Apple's
-   * `metallib`, which links what `metal -c` made, still writes the older form.
+   * Whether sizes of metadata groups include the size field itself, with the newer order of tags and a UUID. Default: from 1.2.5 on.
+   * Apple's `metallib`, which links the output of `metal -c`, still writes the older form.
    */
-  readonly ownSizes?: boolean;
+  readonly inclusiveSizes?: boolean;
   readonly functions: readonly LibraryFunction[];
-  /** 16 bytes; worked out from the functions where absent. */
+  /** 16 bytes. Default: computed from the functions. */
   readonly uuid?: Uint8Array;
-  /** Sections behind the bitcode, in the order of the file. */
+  /** Sections after the bitcode, in file order. */
   readonly sections?: readonly Section[];
-  /** Tags of the header extension beyond the UUID and those of sections. */
+  /** Tags of the header extension that are neither the UUID nor of a section. */
   readonly otherTags?: readonly RawTag[];
-  /** Codes of the header extension, where they are not those of sections, others, then the UUID. */
+  /** Codes of the header extension, if their order is not sections, others, UUID. */
   readonly extensionOrder?: readonly string[];
 }

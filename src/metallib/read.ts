@@ -1,8 +1,8 @@
-/** Reads the container of any system, tolerant of tags it does not know and of nothing that is out of range. */
+/** Reads the container of any system. Unknown tags are accepted; an offset or size out of range is an error. */
 import { ByteReader, OutOfBytes } from '../base/bytes.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Library, LibraryFunction, RawTag, Section, Version } from './library.ts';
-import { unusual, usualOrder } from './order.ts';
+import { unlessUsual, usualOrder } from './order.ts';
 import { decodeSection, encodeSection, readTags } from './sections.ts';
 import {
   endTag,
@@ -18,12 +18,12 @@ import {
   wrapper,
 } from './tags.ts';
 
-/** A named range of bytes of the file, for `cumetal inspect`. */
+/** A named byte range of the file, for `cumetal inspect`. */
 export interface ByteRange {
   readonly name: string;
   readonly offset: number;
   readonly size: number;
-  /** Ranges inside it. */
+  /** Ranges inside this one. */
   readonly parts?: readonly ByteRange[];
 }
 
@@ -31,7 +31,7 @@ export interface ReadLibrary extends Library {
   readonly ranges: readonly ByteRange[];
 }
 
-/** The parts of a library; nothing after reporting CM4001. */
+/** The parts of a library; undefined after a CM4001. */
 export function readMetallib(bytes: Uint8Array, diagnostics: Diagnostics): ReadLibrary | undefined {
   try {
     return readLibrary(bytes);
@@ -42,7 +42,7 @@ export function readMetallib(bytes: Uint8Array, diagnostics: Diagnostics): ReadL
   }
 }
 
-/** Whether bytes look like a metal library at all. */
+/** Whether the bytes start with the magic of a metal library. */
 export const isMetallib = (bytes: Uint8Array): boolean => new TextDecoder('latin1').decode(bytes.subarray(0, 4)) === header.magic;
 
 function fault(offset: number, why: string): never {
@@ -57,17 +57,17 @@ const partNames = ['function list', 'public metadata', 'private metadata', 'bitc
 
 function readHeader(bytes: Uint8Array): Header {
   const r = new ByteReader(bytes);
-  if (bytes.length < header.size) fault(bytes.length, `${bytes.length} bytes are too few for the header of 88`);
+  if (bytes.length < header.size) fault(bytes.length, `${bytes.length} bytes are too few for the 88-byte header`);
   if (r.text(4) !== header.magic) fault(0, 'the magic is not `MTLB`');
   const [major, minor, patch] = [r.u16(), r.u16(), r.u16()];
   const [fileType, platform] = [r.u8(), r.u8()];
   const os = { major: r.u16(), minor: r.u8(), patch: r.u8() };
   const size = r.u64();
-  if (size !== BigInt(bytes.length)) fault(16, `the header says ${size} bytes, the file has ${bytes.length}`);
+  if (size !== BigInt(bytes.length)) fault(16, `the header gives a size of ${size} bytes, but the file has ${bytes.length}`);
   const parts = partNames.map((name) => {
     const at = r.offset;
     const range = { name, offset: Number(r.u64()), size: Number(r.u64()) };
-    // The size of the function list leaves out the count in front of it.
+    // The size of the function list does not include the count in front of it.
     const whole = name === 'function list' ? { ...range, size: range.size + 4 } : range;
     if (whole.offset < header.size || whole.offset + whole.size > bytes.length) fault(at, `the ${name} is outside the file`);
     return whole;
@@ -81,16 +81,16 @@ const fileTypeFrom = (byte: number): Pick<Library, 'fileType' | 'isStub'> => ({
   ...(byte & stubBit ? { isStub: true } : {}),
 });
 
-/** The platform, and what of the header is not as its version has it. */
+/** The platform, and the header fields that are unusual for its version. */
 function platformFrom(byte: number, isMac: boolean, patch: number): Pick<Library, 'platform' | 'statesPlatform' | 'is64Bit' | 'macosBit'> {
   const code = byte & ~platform64Bit;
-  const states = code !== 0;
+  const namesPlatform = code !== 0;
   const is64Bit = (byte & platform64Bit) !== 0;
-  const platform = states ? platformOf(code) : isMac ? 'macos' : 'ios';
+  const platform = namesPlatform ? platformOf(code) : isMac ? 'macos' : 'ios';
   return {
     platform,
-    ...(states === patch >= since.platform ? {} : { statesPlatform: states }),
-    ...(is64Bit === states ? {} : { is64Bit }),
+    ...(namesPlatform === patch >= since.platform ? {} : { statesPlatform: namesPlatform }),
+    ...(is64Bit === namesPlatform ? {} : { is64Bit }),
     ...(isMac === (platform === 'macos') ? {} : { macosBit: isMac }),
   };
 }
@@ -100,12 +100,17 @@ function readLibrary(bytes: Uint8Array): ReadLibrary {
   const [list, publicPart, privatePart, bitcode] = parts as [ByteRange, ByteRange, ByteRange, ByteRange];
   const groups = readFunctionList(bytes, list);
   const extension = readExtension(bytes, list.offset + list.size, publicPart.offset, head.version);
-  const far = readSections(bytes, extension.tags, bitcode.offset + bitcode.size);
-  const byVersion = head.version.patch >= since.ownSizes;
-  const ownSizes = countsItself(bytes, publicPart) ?? byVersion;
-  const own = ownSizes ? 4 : 0;
-  const inParts: Parts = { publicPart: groupPart(publicPart, own), privatePart: groupPart(privatePart, own), bitcode, far };
-  const found = groups.map((group) => readFunction(bytes, group, inParts, ownSizes));
+  const extensionSections = readSections(bytes, extension.tags, bitcode.offset + bitcode.size);
+  const byVersion = head.version.patch >= since.inclusiveSizes;
+  const inclusiveSizes = includesSizeField(bytes, publicPart) ?? byVersion;
+  const sizeFieldBytes = inclusiveSizes ? 4 : 0;
+  const libraryParts: Parts = {
+    publicPart: groupPart(publicPart, sizeFieldBytes),
+    privatePart: groupPart(privatePart, sizeFieldBytes),
+    bitcode,
+    extensionSections,
+  };
+  const found = groups.map((group) => readFunction(bytes, group, libraryParts, inclusiveSizes));
   const functions = found.map(({ fn }) => fn);
   const named = (range: ByteRange, of: (i: number) => Extent): ByteRange => ({
     ...range,
@@ -118,30 +123,30 @@ function readLibrary(bytes: Uint8Array): ReadLibrary {
     named(privatePart, (i) => found[i]!.privateAt),
     named(bitcode, (i) => found[i]!.blobAt),
     { name: 'header extension', offset: list.offset + list.size, size: extension.size },
-    ...far.map(({ range }) => range),
+    ...extensionSections.map(({ range }) => range),
   ];
   return {
     ...head,
     functions,
-    ...(ownSizes === byVersion ? {} : { ownSizes }),
-    ...extensionFields(extension.tags, far, ownSizes),
-    sections: far.map(({ section }) => section),
+    ...(inclusiveSizes === byVersion ? {} : { inclusiveSizes: inclusiveSizes }),
+    ...extensionFields(extension.tags, extensionSections, inclusiveSizes),
+    sections: extensionSections.map(({ section }) => section),
     ranges: ranges.filter((r) => r.size > 0).sort((a, b) => a.offset - b.offset),
   };
 }
 
 // ── header extension ──
 
-interface FarSection {
+interface ExtensionSection {
   readonly tag: RawTag;
   readonly section: Section;
   readonly range: ByteRange;
-  /** Where its archives or groups stand, as the tags of functions say it. */
+  /** Indices of its archives or groups, by the value that functions' tags have. */
   readonly places: ReadonlyMap<number, number>;
 }
 
-/** Sections that the extension points to, in the order of the file. An unknown tag is one where it can be. */
-function readSections(bytes: Uint8Array, tags: readonly RawTag[], end: number): FarSection[] {
+/** The sections of the header extension, in file order. An unknown tag is a section if its payload can be one. */
+function readSections(bytes: Uint8Array, tags: readonly RawTag[], end: number): ExtensionSection[] {
   const found: { tag: RawTag; offset: number; size: number }[] = [];
   for (const tag of tags) {
     if (tag.code === 'UUID' || (tag.payload.length !== 16 && !sectionCodes.has(tag.code))) continue;
@@ -152,7 +157,7 @@ function readSections(bytes: Uint8Array, tags: readonly RawTag[], end: number): 
     else if (sectionCodes.has(tag.code)) fault(0, `section \`${tag.code}\` is outside the file`);
   }
   found.sort((a, b) => a.offset - b.offset);
-  // Sections that overlap could be many times the file.
+  // Overlapping sections could add up to many times the size of the file.
   found.reduce(
     (before, { tag, offset, size }) => (offset >= before ? offset + size : fault(offset, `section \`${tag.code}\` overlaps another`)),
     0,
@@ -160,8 +165,8 @@ function readSections(bytes: Uint8Array, tags: readonly RawTag[], end: number): 
   return found.map(({ tag, offset, size }) => {
     const section = decodeSection(tag.code, bytes.subarray(offset, offset + size), offset);
     const { places, parts } = encodeSection(section, offset);
-    const what = section.kind === 'sources' ? 'source archive' : 'reflection';
-    const inner = parts.map(([at, partSize], i) => ({ name: `${what} ${i}`, offset: offset + at, size: partSize }));
+    const partName = section.kind === 'sources' ? 'source archive' : 'reflection';
+    const inner = parts.map(([at, partSize], i) => ({ name: `${partName} ${i}`, offset: offset + at, size: partSize }));
     return {
       tag,
       section,
@@ -171,17 +176,21 @@ function readSections(bytes: Uint8Array, tags: readonly RawTag[], end: number): 
   });
 }
 
-/** The UUID and the tags that name no section, and the order of all where it is not the usual. */
+/** The UUID and the tags that name no section, and the order of all of them if it is unusual. */
 function extensionFields(
   tags: readonly RawTag[],
-  far: readonly FarSection[],
-  ownSizes: boolean,
+  extensionSections: readonly ExtensionSection[],
+  inclusiveSizes: boolean,
 ): Pick<Library, 'uuid' | 'otherTags' | 'extensionOrder'> {
-  const sections = new Set(far.map(({ tag }) => tag));
+  const sections = new Set(extensionSections.map(({ tag }) => tag));
   const uuid = tags.find((tag) => tag.code === 'UUID' && tag.payload.length === 16);
   const others = tags.filter((tag) => tag !== uuid && !sections.has(tag));
-  const usual = [...far.map(({ tag }) => tag.code), ...others.map((tag) => tag.code), ...(uuid || ownSizes ? ['UUID'] : [])];
-  const order = unusual(
+  const usual = [
+    ...extensionSections.map(({ tag }) => tag.code),
+    ...others.map((tag) => tag.code),
+    ...(uuid || inclusiveSizes ? ['UUID'] : []),
+  ];
+  const order = unlessUsual(
     tags.map((tag) => tag.code),
     usual,
   );
@@ -203,11 +212,11 @@ interface Group extends Extent {
 function readFunctionList(bytes: Uint8Array, list: ByteRange): Group[] {
   const r = new ByteReader(bytes, list.offset, list.offset + list.size);
   const count = r.u32();
-  if (count * 8 > r.remaining) fault(list.offset, `${count} functions do not fit the function list`);
+  if (count * 8 > r.remaining) fault(list.offset, `the function list is too short for ${count} functions`);
   return Array.from({ length: count }, () => {
     const start = r.offset;
     const size = r.u32();
-    if (size < 8 || size - 4 > r.remaining) fault(start, `a function group of ${size} bytes`);
+    if (size < 8 || size - 4 > r.remaining) fault(start, `a function group has a size of ${size} bytes`);
     const tags = readTags(new ByteReader(bytes, r.offset, start + size));
     r.offset = start + size;
     return { offset: start, size, tags };
@@ -221,13 +230,13 @@ function readExtension(bytes: Uint8Array, offset: number, end: number, version: 
   return { tags, size: r.offset - offset };
 }
 
-/** A part of metadata groups; one that several functions point to is read once. */
+/** A part of the metadata groups. A group that several functions refer to is read once. */
 interface GroupPart {
   readonly range: ByteRange;
-  /** Bytes by which a group counts its own size. */
-  readonly ownSize: number;
+  /** The bytes of its own size field that a group's size includes. */
+  readonly sizeFieldBytes: number;
   readonly known: Map<number, MetadataGroup>;
-  /** Bytes of the groups read so far: groups do not overlap. */
+  /** Bytes of the groups read so extensionSections, to find overlaps. */
   used: number;
 }
 
@@ -235,13 +244,13 @@ interface MetadataGroup extends Extent {
   readonly tags: RawTag[];
 }
 
-const groupPart = (range: ByteRange, ownSize: number): GroupPart => ({ range, ownSize, known: new Map(), used: 0 });
+const groupPart = (range: ByteRange, ownSize: number): GroupPart => ({ range, sizeFieldBytes: ownSize, known: new Map(), used: 0 });
 
 interface Parts {
   readonly publicPart: GroupPart;
   readonly privatePart: GroupPart;
   readonly bitcode: ByteRange;
-  readonly far: readonly FarSection[];
+  readonly extensionSections: readonly ExtensionSection[];
 }
 
 interface FoundFunction {
@@ -251,18 +260,18 @@ interface FoundFunction {
   readonly blobAt: Extent;
 }
 
-function readFunction(bytes: Uint8Array, group: Group, parts: Parts, ownSizes: boolean): FoundFunction {
+function readFunction(bytes: Uint8Array, group: Group, parts: Parts, inclusiveSizes: boolean): FoundFunction {
   const used = new Set<RawTag>();
   const need = (code: string, size?: number): ByteReader => {
     const tag = group.tags.find((t) => t.code === code);
-    if (!tag) fault(group.offset, `a function without \`${code}\``);
+    if (!tag) fault(group.offset, `a function has no \`${code}\` tag`);
     if (size !== undefined && tag.payload.length !== size) fault(group.offset, `\`${code}\` of ${tag.payload.length} bytes, not ${size}`);
     used.add(tag);
     return new ByteReader(tag.payload);
   };
   const place = (code: string, kind: Section['kind']): number | undefined => {
     const tag = group.tags.find((t) => t.code === code && t.payload.length === 8);
-    const places = parts.far.find(({ section }) => section.kind === kind)?.places;
+    const places = parts.extensionSections.find(({ section }) => section.kind === kind)?.places;
     const at = tag && places?.get(Number(new ByteReader(tag.payload).u64()));
     if (tag && at !== undefined) used.add(tag);
     return at;
@@ -278,8 +287,8 @@ function readFunction(bytes: Uint8Array, group: Group, parts: Parts, ownSizes: b
   const hash = need('HASH', 32).take(32);
   const [source, reflection] = [place('SOFF', 'sources'), place('RFLT', 'reflection')];
   const codes = group.tags.map((tag) => tag.code);
-  const usual = usualOrder(codes, ownSizes ? functionOrder.new : functionOrder.old);
-  const order = unusual(codes, usual);
+  const usual = usualOrder(codes, inclusiveSizes ? functionOrder.new : functionOrder.old);
+  const order = unlessUsual(codes, usual);
   const fn: LibraryFunction = {
     name,
     type,
@@ -306,8 +315,8 @@ function readGroup(bytes: Uint8Array, part: GroupPart, at: number): MetadataGrou
   return group;
 }
 
-/** Whether the first group of a part counts its own size, by where its end tag stands; nothing where it has none. */
-function countsItself(bytes: Uint8Array, { offset, size }: ByteRange): boolean | undefined {
+/** Whether the size of the first group includes its size field, by the position of the end tag; undefined if there is no end tag. */
+function includesSizeField(bytes: Uint8Array, { offset, size }: ByteRange): boolean | undefined {
   const r = new ByteReader(bytes, offset, offset + size);
   if (r.remaining < 8) return undefined;
   const end = r.u32();
@@ -319,13 +328,13 @@ function countsItself(bytes: Uint8Array, { offset, size }: ByteRange): boolean |
 }
 
 function readNewGroup(bytes: Uint8Array, part: GroupPart, at: number): MetadataGroup {
-  const { range, ownSize } = part;
+  const { range, sizeFieldBytes: ownSize } = part;
   const r = new ByteReader(bytes, range.offset + at, range.offset + range.size);
   const start = r.offset;
   const size = r.u32() + 4 - ownSize;
   part.used += size;
-  if (part.used > range.size) fault(start, 'metadata groups that overlap');
-  if (size < 8 || start + size > r.end) fault(start, `a metadata group of ${size} bytes`);
+  if (part.used > range.size) fault(start, 'metadata groups overlap');
+  if (size < 8 || start + size > r.end) fault(start, `a metadata group has a size of ${size} bytes`);
   return { offset: start, size, tags: readTags(new ByteReader(bytes, r.offset, start + size)) };
 }
 

@@ -1,12 +1,13 @@
 /**
- * The sections behind the bitcode: embedded sources, the reflection list, the install name. One that is not exactly of the known
- * layout is kept as bytes. Source: real files of macOS 11 to 26.
+ * The sections after the bitcode: embedded sources, the reflection list, the install name. A section that does not have the known layout
+ * exactly is kept as bytes.
+ * Source: real files of macOS 11 to 26.
  */
 import { areSameBytes, ByteReader, ByteWriter, OutOfBytes } from '../base/bytes.ts';
 import type { RawTag, Section, SourceArchive } from './library.ts';
 import { endTag } from './tags.ts';
 
-/** A section's bytes, and where its archives or groups stand in it, as `SOFF` and `RFLT` say it. */
+/** The bytes of a section, and the positions of its archives or groups for `SOFF` and `RFLT`. */
 export interface EncodedSection {
   readonly bytes: Uint8Array;
   readonly places: readonly number[];
@@ -14,10 +15,10 @@ export interface EncodedSection {
   readonly parts: readonly (readonly [offset: number, size: number])[];
 }
 
-/** Flatbuffers lie at multiples of this in the file. */
+/** The alignment of flatbuffers in the file. */
 const bufferAlignment = 16;
 
-/** The content of a section that starts at `offset` in the file. */
+/** Decodes a section that starts at `offset` in the file. */
 export function decodeSection(code: string, bytes: Uint8Array, offset: number): Section {
   const section = tryDecode(code, bytes, offset);
   return section && areSameBytes(encodeSection(section, offset).bytes, bytes) ? section : { code, kind: 'bytes', bytes };
@@ -34,7 +35,7 @@ function tryDecode(code: string, bytes: Uint8Array, offset: number): Section | u
   }
 }
 
-/** Tags up to the end tag. */
+/** Reads tags up to the end tag. */
 export function readTags(r: ByteReader): RawTag[] {
   const tags: RawTag[] = [];
   for (;;) {
@@ -44,7 +45,7 @@ export function readTags(r: ByteReader): RawTag[] {
   }
 }
 
-/** A tag with a length of 16 bits. */
+/** A tag with a 16-bit length. */
 export function writeTag(out: ByteWriter, { code, payload }: RawTag): void {
   out.text(code);
   out.u16(payload.length);
@@ -53,7 +54,7 @@ export function writeTag(out: ByteWriter, { code, payload }: RawTag): void {
 
 function terminated(r: ByteReader): string {
   const end = r.bytes.subarray(0, r.end).indexOf(0, r.offset);
-  if (end < 0) throw new OutOfBytes(r.offset, 'a text without end');
+  if (end < 0) throw new OutOfBytes(r.offset, 'an unterminated text');
   const text = r.text(end - r.offset);
   r.u8();
   return text;
@@ -65,7 +66,7 @@ function decodeSources(code: string, bytes: Uint8Array): Section {
   const link = terminated(r);
   const directory = code === 'HSRD' ? { directory: terminated(r) } : {};
   const archives: SourceArchive[] = [];
-  // Each takes bytes, so a large count ends soon.
+  // Each archive consumes bytes, so that a large count ends soon.
   while (archives.length < count) {
     r.u32();
     r.text(4);
@@ -94,7 +95,7 @@ function decodeReflection(code: string, bytes: Uint8Array, offset: number): Sect
 
 const paddingAt = (offset: number): number => (bufferAlignment - (offset % bufferAlignment)) % bufferAlignment;
 
-/** The bytes of a section that starts at `offset` in the file. */
+/** Encodes a section that starts at `offset` in the file. */
 export function encodeSection(section: Section, offset: number): EncodedSection {
   const out = new ByteWriter();
   switch (section.kind) {
@@ -118,7 +119,7 @@ function encodeSources(out: ByteWriter, { link, directory, archives }: Extract<S
   for (const { id, data } of archives) {
     const start = out.length;
     const name = new TextEncoder().encode(`${id}\0`);
-    // The size does not count itself, and `SOFF` points behind it.
+    // The size does not include its own field, and `SOFF` is relative to the byte after it.
     out.u32(4 + 4 + name.length + data.length + 4);
     places.push(out.length);
     out.text('SARC');

@@ -1,9 +1,9 @@
 /**
- * The tags of a `.metallib`, once: where each may stand, how its payload is laid out, and from which container version on.
+ * The tags of a `.metallib`: where each may occur, the layout of its payload, and the container version that introduced it.
  * Source: 42 real files of macOS 10.15 to 26 and iOS 11; names from YuAo/MetalLibraryArchive and JuliaGPU/Metal.jl.
  */
 
-/** How a payload is read and shown. */
+/** The layout of a payload. */
 export type Payload = 'string' | 'u8' | 'u64' | 'u64x2' | 'u64x3' | 'u16x4' | 'hash' | 'uuid' | 'bytes' | 'none';
 
 export interface Tag {
@@ -17,11 +17,11 @@ const tag = (code: string, where: Tag['where'], payload: Payload, doc: string): 
 
 export const tags: readonly Tag[] = [
   tag('NAME', 'function', 'string', 'the function’s name, NUL-terminated'),
-  tag('TYPE', 'function', 'u8', 'what kind of function it is'),
+  tag('TYPE', 'function', 'u8', 'the kind of the function'),
   tag('HASH', 'function', 'hash', 'SHA-256 of the padded bitcode blob'),
-  tag('OFFT', 'function', 'u64x3', 'where its public metadata, private metadata and bitcode start, each in its section'),
+  tag('OFFT', 'function', 'u64x3', 'offsets of its public metadata, private metadata and bitcode, each in its section'),
   tag('VERS', 'function', 'u16x4', 'AIR and Metal language versions'),
-  tag('MDSZ', 'function', 'u64', 'bytes of its bitcode blob, padding included'),
+  tag('MDSZ', 'function', 'u64', 'size of its bitcode blob, padding included'),
   tag('SOFF', 'function', 'u64', 'its source archive'),
   tag('RFLT', 'function', 'u64', 'its reflection group'),
   tag('TESS', 'function', 'u8', 'tessellation: control points and patch kind'),
@@ -33,7 +33,7 @@ export const tags: readonly Tag[] = [
   tag('VLST', 'extension', 'u64x2', 'variable list: file offset, size'),
   tag('ILST', 'extension', 'u64x2', 'import list: file offset, size'),
   tag('SLST', 'extension', 'u64x2', 'script list: file offset, size'),
-  tag('UUID', 'extension', 'uuid', 'identity of the library'),
+  tag('UUID', 'extension', 'uuid', 'UUID of the library'),
   tag('CNST', 'public', 'bytes', 'function constants'),
   tag('VATT', 'public', 'bytes', 'vertex inputs'),
   tag('VATY', 'public', 'bytes', 'types of vertex inputs'),
@@ -41,19 +41,19 @@ export const tags: readonly Tag[] = [
   tag('DEBI', 'private', 'bytes', 'line and source path'),
   tag('DEPF', 'private', 'string', 'path of the dependent .air file'),
   tag('SARC', 'sources', 'bytes', 'a source archive: its id, then bzip2 data; the length has 32 bits'),
-  tag('RBUF', 'reflection', 'bytes', 'a flatbuffer that lies at a multiple of 16 in the file; the length has 32 bits'),
+  tag('RBUF', 'reflection', 'bytes', 'a flatbuffer at a multiple of 16 in the file; the length has 32 bits'),
   tag('NAME', 'dynamic', 'string', 'the library’s file name'),
 ];
 
-/** The row of a tag code, where it is known. */
+/** The row of a tag code, if it is known. */
 export const tagOf = (code: string): Tag | undefined => tags.find((each) => each.code === code);
 
-/** Tags of the header extension that say where a section lies. */
+/** Tags of the header extension that locate a section. */
 export const sectionCodes: ReadonlySet<string> = new Set(
   tags.filter((each) => each.where === 'extension' && each.payload === 'u64x2').map((each) => each.code),
 );
 
-/** Ends every group; it has neither length nor payload. */
+/** Ends every group; it has neither a length nor a payload. */
 export const endTag = 'ENDT';
 
 /** The order of a function’s tags, up to container 1.2.4 and from 1.2.5 on. Source: 76 functions of 42 real files. */
@@ -62,12 +62,12 @@ export const functionOrder = {
   new: ['NAME', 'TYPE', 'HASH', 'OFFT', 'VERS', 'MDSZ', 'SOFF', 'RFLT'],
 } as const;
 
-/** From which patch of container 1.2 on something is so. Source: the same files. */
+/** The patch version of container 1.2 that introduced each feature. Source: the same files. */
 export const since = {
-  /** A header extension, of which an end tag is all there need be. */
+  /** A header extension, which may be an end tag only. */
   extension: 4,
-  /** Sizes of metadata groups that count themselves; the newer order of tags; a UUID. */
-  ownSizes: 5,
+  /** Sizes of metadata groups include the size field; the newer order of tags; a UUID. */
+  inclusiveSizes: 5,
   /** Platform and system in the header. */
   platform: 6,
 } as const;
@@ -84,11 +84,11 @@ export const functionTypes = [
   'mesh',
   'object',
 ] as const;
-/** A kind without name here is `type 42`; 255 says that there is none. */
+/** A kind without a name is `type 42`; 255 means none. */
 export type FunctionType = (typeof functionTypes)[number] | 'none' | `type ${number}`;
 const noType = 255;
 
-/** The kind of a number, and the number of a kind. */
+/** Conversions between the name of a kind and its number. */
 export const functionTypeOf = (code: number): FunctionType => (code === noType ? 'none' : (functionTypes[code] ?? `type ${code}`));
 export function functionTypeCode(type: FunctionType): number {
   if (type === 'none') return noType;
@@ -96,7 +96,7 @@ export function functionTypeCode(type: FunctionType): number {
   return known >= 0 ? known : Number(type.slice('type '.length));
 }
 
-/** What a file is for, by the low seven bits of the header’s byte 10. */
+/** The kind of file, from the low seven bits of byte 10 of the header. */
 export const fileTypes = ['executable', 'core-image', 'dynamic', 'symbol-companion'] as const;
 export type FileType = (typeof fileTypes)[number] | `file type ${number}`;
 export const stubBit = 0x80;
@@ -109,7 +109,7 @@ export function fileTypeCode(type: FileType): number {
 /** Fixed numbers of the header and of LLVM's bitcode wrapper. */
 export const header = { magic: 'MTLB', size: 88, macosBit: 0x8000 } as const;
 export const wrapper = { magic: 0x0b17c0de, size: 20, anyCpu: 0xffffffff, alignment: 16 } as const;
-/** Mach-O platform numbers, and the bit that says 64-bit. */
+/** Mach-O platform numbers, and the 64-bit flag. */
 export const platforms: Readonly<Record<number, string>> = {
   1: 'macos',
   2: 'ios',
@@ -124,7 +124,7 @@ export const platforms: Readonly<Record<number, string>> = {
   11: 'xros',
   12: 'xros-simulator',
 };
-/** A number without name here is `platform 42`. */
+/** A platform without a name is `platform 42`. */
 export const platformOf = (code: number): string => platforms[code] ?? `platform ${code}`;
 export function platformCode(name: string): number {
   const known = Object.keys(platforms).find((code) => platforms[Number(code)] === name);

@@ -1,5 +1,5 @@
 /**
- * Writes the container: header, function list, extension, metadata groups, bitcode, further sections, back to back.
+ * Writes the container: header, function list, extension, metadata groups, bitcode, further sections, without gaps.
  * Source: layouts of real files of iOS 11 and macOS 10.15 to 26.
  */
 import { ByteWriter } from '../base/bytes.ts';
@@ -20,34 +20,38 @@ import {
   wrapper,
 } from './tags.ts';
 
-/** SHA-256. */
+/** A SHA-256 function. */
 type Hash = (bytes: Uint8Array) => Uint8Array;
 
 /**
- * The bytes of a library; the same library gives the same bytes, and what was read without a rule broken gives the bytes that it
- * was read from. A host that has a faster SHA-256 may hand it in.
+ * The bytes of a library. The output is deterministic, and a valid file that was read is written back unchanged. A host may pass a faster
+ * SHA-256.
  */
 export function writeMetallib(library: Library, hash: Hash = sha256): Uint8Array {
   const { functions, sections = [] } = library;
   const blobs = functions.map((fn) => wrapBitcode(fn.bitcode));
   const hashes = blobs.map(hash);
-  const own = hasOwnSizes(library) ? 4 : 0;
-  const parts = [functions.map((fn) => group(fn.publicTags ?? [], own)), functions.map((fn) => group(fn.privateTags ?? [], own)), blobs];
+  const sizeFieldBytes = hasInclusiveSizes(library) ? 4 : 0;
+  const parts = [
+    functions.map((fn) => group(fn.publicTags ?? [], sizeFieldBytes)),
+    functions.map((fn) => group(fn.privateTags ?? [], sizeFieldBytes)),
+    blobs,
+  ];
   const starts = parts.map(startsOf);
   const tagsOf = (places: SectionPlaces): RawTag[][] =>
     functions.map((fn, i) =>
-      functionTags(fn, hasOwnSizes(library), {
+      functionTags(fn, hasInclusiveSizes(library), {
         hash: hashes[i]!,
         blobSize: blobs[i]!.length,
         offsets: starts.map((list) => list[i]!),
         ...places,
       }),
     );
-  // Sizes do not follow from places, so a list without places says where everything lies.
-  const listSize = tagsOf(nowhere).reduce((sum, tags) => sum + groupSize(tags), 4);
-  const bare = sections.map(({ code }): RawTag => ({ code, payload: new Uint8Array(16) }));
-  const behind = header.size + listSize + extensionBytes(library, bare, new Uint8Array(16)).length + sizeOf(parts);
-  const { encoded, tags } = placeSections(library, behind);
+  // Sizes do not depend on offsets, so a list with placeholder offsets gives every position.
+  const listSize = tagsOf(noPlaces).reduce((sum, tags) => sum + groupSize(tags), 4);
+  const placeholderTags = sections.map(({ code }): RawTag => ({ code, payload: new Uint8Array(16) }));
+  const sectionStart = header.size + listSize + extensionBytes(library, placeholderTags, new Uint8Array(16)).length + sizeOf(parts);
+  const { encoded, tags } = placeSections(library, sectionStart);
   const list = functionList(tagsOf(placesOf(library, encoded)));
   const out = new ByteWriter();
   out.zeros(header.size);
@@ -60,12 +64,12 @@ export function writeMetallib(library: Library, hash: Hash = sha256): Uint8Array
   return bytes;
 }
 
-const hasOwnSizes = ({ version, ownSizes }: Library): boolean => ownSizes ?? version.patch >= since.ownSizes;
+const hasInclusiveSizes = ({ version, inclusiveSizes }: Library): boolean => inclusiveSizes ?? version.patch >= since.inclusiveSizes;
 
 const sizeOf = (parts: readonly (readonly Uint8Array[])[]): number =>
   parts.reduce((sum, groups) => sum + groups.reduce((part, bytes) => part + bytes.length, 0), 0);
 
-/** Where each of these starts, one behind the other. */
+/** The start offsets of consecutive groups. */
 function startsOf(groups: readonly Uint8Array[]): number[] {
   let at = 0;
   return groups.map((bytes) => {
@@ -74,22 +78,22 @@ function startsOf(groups: readonly Uint8Array[]): number[] {
   });
 }
 
-// ── sections behind the bitcode ──
+// ── sections after the bitcode ──
 
-/** Where archives and reflections stand in their sections. */
+/** The positions of archives and reflections in their sections. */
 interface SectionPlaces {
   readonly sources: readonly number[];
   readonly reflections: readonly number[];
 }
 
-const nowhere: SectionPlaces = { sources: [], reflections: [] };
+const noPlaces: SectionPlaces = { sources: [], reflections: [] };
 
 function placesOf({ sections = [] }: Library, encoded: readonly EncodedSection[]): SectionPlaces {
   const of = (kind: string): readonly number[] => encoded[sections.findIndex((section) => section.kind === kind)]?.places ?? [];
   return { sources: of('sources'), reflections: of('reflection') };
 }
 
-/** Sections one behind the other from an offset of the file on, and the tags that say where they are. */
+/** Places sections consecutively from a file offset on, and builds the tags that locate them. */
 function placeSections({ sections = [] }: Library, offset: number): { encoded: EncodedSection[]; tags: RawTag[] } {
   const encoded: EncodedSection[] = [];
   const tags: RawTag[] = [];
@@ -108,7 +112,7 @@ function extensionBytes(library: Library, sectionTags: readonly RawTag[], uuid: 
   const { version, otherTags = [], extensionOrder } = library;
   const out = new ByteWriter();
   if (version.patch < since.extension && sectionTags.length + otherTags.length === 0) return out.finish();
-  const tags = [...sectionTags, ...otherTags, ...(hasOwnSizes(library) || library.uuid ? [{ code: 'UUID', payload: uuid }] : [])];
+  const tags = [...sectionTags, ...otherTags, ...(hasInclusiveSizes(library) || library.uuid ? [{ code: 'UUID', payload: uuid }] : [])];
   for (const tag of extensionOrder ? inOrder(tags, extensionOrder) : tags) writeTag(out, tag);
   out.text(endTag);
   return out.finish();
@@ -127,7 +131,7 @@ function appendPart(out: ByteWriter, groups: readonly Uint8Array[]): PartRange {
   return { offset, size: out.length - offset };
 }
 
-/** `listSize` leaves out the count in front of the list. */
+/** `listSize` does not include the count in front of the list. */
 function writeHeader(library: Library, size: number, listSize: number, parts: readonly PartRange[]): Uint8Array {
   const { version, platform, os } = library;
   const out = new ByteWriter();
@@ -167,7 +171,7 @@ interface FunctionPlaces extends SectionPlaces {
   readonly offsets: readonly number[];
 }
 
-function functionTags(fn: LibraryFunction, ownSizes: boolean, places: FunctionPlaces): RawTag[] {
+function functionTags(fn: LibraryFunction, inclusiveSizes: boolean, places: FunctionPlaces): RawTag[] {
   const u64s = (...values: readonly number[]): Uint8Array => payload((out) => values.forEach((value) => void out.u64(value)));
   const tags: RawTag[] = [
     { code: 'NAME', payload: new TextEncoder().encode(`${fn.name}\0`) },
@@ -180,7 +184,7 @@ function functionTags(fn: LibraryFunction, ownSizes: boolean, places: FunctionPl
   if (fn.source !== undefined) tags.push({ code: 'SOFF', payload: u64s(places.sources[fn.source] ?? 0) });
   if (fn.reflection !== undefined) tags.push({ code: 'RFLT', payload: u64s(places.reflections[fn.reflection] ?? 0) });
   tags.push(...(fn.otherTags ?? []));
-  const usual = ownSizes ? functionOrder.new : functionOrder.old;
+  const usual = inclusiveSizes ? functionOrder.new : functionOrder.old;
   return inOrder(
     tags,
     fn.order ??
@@ -199,10 +203,10 @@ function payload(write: (out: ByteWriter) => void): Uint8Array {
 
 const groupSize = (tags: readonly RawTag[]): number => tags.reduce((sum, tag) => sum + 6 + tag.payload.length, 4 + endTag.length);
 
-/** A group from its size to its end tag. The size counts itself as `own` bytes: 4, or none. */
-function group(tags: readonly RawTag[], own: number): Uint8Array {
+/** A group from its size field to its end tag. The size includes `sizeFieldBytes` bytes of the size field: 4, or 0. */
+function group(tags: readonly RawTag[], sizeFieldBytes: number): Uint8Array {
   const out = new ByteWriter();
-  out.u32(groupSize(tags) - 4 + own);
+  out.u32(groupSize(tags) - 4 + sizeFieldBytes);
   for (const tag of tags) writeTag(out, tag);
   out.text(endTag);
   return out.finish();
@@ -221,7 +225,7 @@ export function wrapBitcode(bitcode: Uint8Array): Uint8Array {
   return out.finish();
 }
 
-/** An identity that follows from the function list, which has the hash of each blob, in the shape of a version 4 UUID. */
+/** A UUID derived from the function list, which has the hash of each blob, in the form of version 4. */
 function uuidOf(list: Uint8Array, hash: Hash): Uint8Array {
   const uuid = hash(list).slice(0, 16);
   uuid[6] = (uuid[6]! & 0x0f) | 0x40;

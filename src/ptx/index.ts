@@ -1,7 +1,6 @@
 /**
- * PTX: its syntax (grammar, parser, tree, printer) and its instructions (the table and the checker). This room knows what
- * can be written and what it means; it does not know how it is compiled. Start at `syntax/ast.ts`, then `syntax/parse.ts`; the syntax
- * itself is `syntax/grammar.ohm`.
+ * PTX: its syntax (grammar, parser, tree, printer) and its instructions (the table and the checker). This room knows syntax and meaning of
+ * PTX; it does not know how to compile it. Start at `syntax/ast.ts`, then `syntax/parse.ts`; the grammar is `syntax/grammar.ohm`.
  */
 
 export { callsOf } from './check/call-graph.ts';
@@ -11,7 +10,7 @@ export { immediateBits } from './check/immediate.ts';
 export { type CheckOptions, check } from './check/index.ts';
 export { isMatch, matchForm } from './check/match.ts';
 export { laneOf, sink } from './check/operands.ts';
-export { type LabelPlace, labelsListed, lookUp, type Named, type Scope } from './check/scope.ts';
+export { type LabelPlace, labelsOfList as labelsListed, lookUp, type Named, type Scope } from './check/scope.ts';
 export * from './container/index.ts';
 export type { AccessSpace, AddressOperand, AnyLowered, AnySources, Match, MatchedOperand, PtxType, Row, RowBuilder } from './model/row.ts';
 export { specialRegisters } from './model/special-registers.ts';

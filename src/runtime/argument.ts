@@ -1,10 +1,10 @@
-/** The words of `--arg`: every form of the contract, read into one union. */
+/** Argument specifications: every form of `--arg` and of a launch file as one union. */
 import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { type ElementType, type ElementValue, elementCount, elements, elementTypes, integerRange, isElementType } from './element.ts';
 import type { Init } from './rand.ts';
 
-/** What a buffer must hold after the launch. Tolerances of 0 ask for equal bits. */
+/** The expected contents of a buffer after the launch. Tolerances of 0 demand equal bits. */
 export interface Expectation extends Tolerance {
   readonly path: string;
 }
@@ -15,47 +15,48 @@ export interface Tolerance {
   readonly ulp: number;
 }
 
-/** One argument as asked for. `spec` is how messages call it. */
-export type Argument = { readonly spec: string; readonly name?: string; readonly expect?: Expectation } & (
+/** One argument as the user specified it. `label` names it in messages: the text of `--arg`, or its entry in a launch file. */
+export type ArgumentSpec = { readonly label: string; readonly name?: string; readonly expect?: Expectation } & (
   | { readonly kind: 'buffer'; readonly element: ElementType; readonly shape: readonly number[]; readonly init: Init }
-  /** A buffer from a file; without a shape the file says. */
+  /** A buffer from a file, which determines the shape where none is given. */
   | { readonly kind: 'file'; readonly element: ElementType; readonly shape?: readonly number[]; readonly path: string }
   | { readonly kind: 'scalar'; readonly element: ElementType; readonly value: ElementValue }
   | { readonly kind: 'bytes'; readonly path: string }
-  /** A struct of zeros, in a made-up launch. */
+  /** A struct of zeros, in a default launch. */
   | { readonly kind: 'zero-bytes'; readonly size: number }
 );
 
-/** A fault in words, where a value was wanted. */
+/** Why a text could not be read. */
 export interface Problem {
   readonly problem: string;
 }
 
 const problem = (text: string): Problem => ({ problem: text });
 
-/** Whether a reading failed. */
+/** Whether a text could not be read. */
 export const isProblem = (value: unknown): value is Problem => typeof value === 'object' && value !== null && 'problem' in value;
 
-/** Reads one `--arg`; nothing after reporting CM5010. */
-export function parseArgument(spec: string, diagnostics: Diagnostics): Argument | undefined {
+/** Parses one `--arg`; undefined after reporting CM5010. */
+export function parseArgument(spec: string, diagnostics: Diagnostics): ArgumentSpec | undefined {
   const argument = read(spec);
   if (!isProblem(argument)) return argument;
   diagnostics.report('CM5010', { spec, why: argument.problem });
   return undefined;
 }
 
-function read(spec: string): Argument | Problem {
+function read(spec: string): ArgumentSpec | Problem {
   const at = spec.search(/[:=@]/);
   if (at < 0) return problem('a `:SHAPE`, `=VALUE` or `@FILE` must follow the element type');
   const type = spec.slice(0, at);
   const rest = spec.slice(at + 1);
   if (type === 'bytes')
-    return spec[at] === '@' && rest !== '' ? { spec, kind: 'bytes', path: rest } : problem('`bytes` needs a file: `bytes@FILE`');
+    return spec[at] === '@' && rest !== '' ? { label: spec, kind: 'bytes', path: rest } : problem('`bytes` needs a file: `bytes@FILE`');
   if (!isElementType(type)) return problem(unknownType(type));
-  if (spec[at] === '@') return rest === '' ? problem('a file name must follow `@`') : { spec, kind: 'file', element: type, path: rest };
+  if (spec[at] === '@')
+    return rest === '' ? problem('a file name must follow `@`') : { label: spec, kind: 'file', element: type, path: rest };
   if (spec[at] === ':') return readBuffer(spec, type, rest);
   const value = parseValue(type, rest);
-  return isProblem(value) ? value : { spec, kind: 'scalar', element: type, value };
+  return isProblem(value) ? value : { label: spec, kind: 'scalar', element: type, value };
 }
 
 function unknownType(word: string): string {
@@ -63,7 +64,7 @@ function unknownType(word: string): string {
   return `\`${word}\` is not an element type${near ? `, did you mean \`${near}\`` : ` (${elementTypes.join(' ')})`}`;
 }
 
-function readBuffer(spec: string, element: ElementType, rest: string): Argument | Problem {
+function readBuffer(spec: string, element: ElementType, rest: string): ArgumentSpec | Problem {
   const equals = rest.indexOf('=');
   const words = (equals < 0 ? rest : rest.slice(0, equals)).split('x');
   if (words.some((word) => !/^[1-9]\d*$/.test(word)))
@@ -71,10 +72,10 @@ function readBuffer(spec: string, element: ElementType, rest: string): Argument 
   const shape = words.map(Number);
   if (elementCount(shape) * elements[element].size > 2 ** 40) return problem('the buffer is larger than 1 TiB');
   const init: Init | Problem = equals < 0 ? { kind: 'zeros' } : parseInit(element, rest.slice(equals + 1));
-  return isProblem(init) ? init : { spec, kind: 'buffer', element, shape, init };
+  return isProblem(init) ? init : { label: spec, kind: 'buffer', element, shape, init };
 }
 
-/** What follows `=` behind a shape. `rand` alone is `rand(0)`. */
+/** Parses the text after `=` behind a shape. `rand` alone is `rand(0)`. */
 function parseInit(element: ElementType, word: string): Init | Problem {
   if (word === 'zeros' || word === 'ones' || word === 'iota') return { kind: word };
   if (word === 'rand') return { kind: 'rand', seed: 0n };
@@ -88,7 +89,7 @@ function parseInit(element: ElementType, word: string): Init | Problem {
   return isProblem(seed) ? seed : { kind: 'rand', seed: BigInt(seed) };
 }
 
-/** A scalar in words: decimal, 0x hex, nan, inf, -inf; a hexadecimal integer may also be the bits of a signed type. */
+/** Parses a scalar: decimal, 0x hex, nan, inf, -inf; a hexadecimal integer may also be the bits of a signed type. */
 export function parseValue(type: ElementType, word: string): ElementValue | Problem {
   return elements[type].kind === 'float' ? parseFloatWord(word) : parseIntegerWord(type, word);
 }
@@ -119,7 +120,7 @@ function parseFloatWord(word: string): number | Problem {
   if (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(word)) return Number(word);
   const hex = /^([+-]?)0[xX]([0-9a-fA-F]{1,13})(?:\.([0-9a-fA-F]{0,12}))?[pP]([+-]?\d{1,5})$/.exec(word);
   if (hex) return hexFloat(hex[1] === '-' ? -1 : 1, hex[2]!, hex[3] ?? '', Number(hex[4]));
-  // 0xff could be the value 255 or the bits of a tiny number: neither is guessed.
+  // 0xff could be the value 255 or the bits of a tiny number: refused.
   if (/^[+-]?0[xX]/.test(word))
     return problem(`\`${word}\` could be a value or bits: write it in decimal, or as a hexadecimal float such as 0x1.8p3`);
   return problem(`\`${word}\` is not a number`);

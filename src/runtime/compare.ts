@@ -1,10 +1,10 @@
-/** Comparing what a buffer holds with what it must hold, by the contract's rule. */
+/** Compares the contents of a buffer with the expected contents. */
 import type { Tolerance } from './argument.ts';
 import { type ElementType, type ElementValue, elements, viewOf } from './element.ts';
 
 export interface Comparison {
   readonly pass: boolean;
-  /** Largest |got - want|; infinite where only one of the two is NaN or infinite. */
+  /** Largest |got - want|; infinite if only one of the two is NaN or infinite. */
   readonly maxAbs: number;
   /** Largest |got - want| / |want|. */
   readonly maxRel: number;
@@ -52,16 +52,16 @@ function isWithin({ abs, ulp, wantSize }: Distance, tolerance: Tolerance): boole
   return abs <= tolerance.atol + tolerance.rtol * wantSize || ulp <= tolerance.ulp;
 }
 
-const apart: Distance = { abs: Number.POSITIVE_INFINITY, rel: Number.POSITIVE_INFINITY, ulp: Number.POSITIVE_INFINITY, wantSize: 0 };
+const incomparable: Distance = { abs: Number.POSITIVE_INFINITY, rel: Number.POSITIVE_INFINITY, ulp: Number.POSITIVE_INFINITY, wantSize: 0 };
 
 function distanceOf(element: ElementType, got: ElementValue, want: ElementValue, gotBits: bigint, wantBits: bigint): Distance | 'same nan' {
   if (elements[element].kind !== 'float') return integerDistance(BigInt(got), BigInt(want));
   const [g, w] = [Number(got), Number(want)];
   if (Number.isNaN(g) && Number.isNaN(w)) return 'same nan';
-  if (!Number.isFinite(g) || !Number.isFinite(w)) return apart;
+  if (!Number.isFinite(g) || !Number.isFinite(w)) return incomparable;
   const width = BigInt(elements[element].size * 8);
   const ulp = Number(magnitude(ordered(gotBits, width) - ordered(wantBits, width)));
-  // Two finite doubles may be further apart than the largest double; they are not infinitely far for the rule.
+  // The difference of two finite f64 values may exceed the largest f64; it counts as finite.
   const abs = Math.min(Math.abs(g - w), Number.MAX_VALUE);
   return { abs, rel: relative(abs, Math.abs(w)), ulp, wantSize: Math.abs(w) };
 }

@@ -4,14 +4,14 @@ import { decodeElements, type ElementType, elementCount, elements, formatValue }
 import { type Io, readBytes, writeBytes } from './io.ts';
 import { isNpyPath, readNpy, writeNpy } from './npy.ts';
 
-/** The elements of one buffer with their meaning. */
+/** The elements of one buffer with type and shape. */
 export interface Contents {
   readonly element: ElementType;
   readonly shape: readonly number[];
   readonly bytes: Uint8Array;
 }
 
-/** What a file must hold; without a shape the file says. */
+/** The expected type and shape of a file; without a shape, the file determines it. */
 export interface Wanted {
   readonly element: ElementType;
   readonly shape?: readonly number[] | undefined;
@@ -20,7 +20,7 @@ export interface Wanted {
 /** `f32[32x32]`, as messages and tables spell a buffer. */
 export const describe = (element: ElementType, shape: readonly number[]): string => `${element}[${shape.join('x')}]`;
 
-/** Reads a buffer from a `.npy` or raw file; nothing after reporting CM5030, CM5032 or CM5033. */
+/** Reads a buffer from a `.npy` or raw file; undefined after reporting CM5030, CM5032 or CM5033. */
 export function readContents(io: Io, path: string, wanted: Wanted, diagnostics: Diagnostics): Contents | undefined {
   const bytes = readBytes(io, path, diagnostics);
   if (!bytes) return undefined;
@@ -60,7 +60,7 @@ function rawContents(path: string, bytes: Uint8Array, { element, shape }: Wanted
   return undefined;
 }
 
-/** Writes a buffer as its file name asks; nothing after reporting CM5031 or CM5035, else a few words on what was written. */
+/** Writes a buffer in the format of its file name; undefined after reporting CM5031 or CM5035, otherwise a description of the format. */
 export function writeContents(io: Io, path: string, index: number, contents: Contents, diagnostics: Diagnostics): string | undefined {
   const { element, shape, bytes } = contents;
   if (isNpyPath(path))
@@ -71,36 +71,36 @@ export function writeContents(io: Io, path: string, index: number, contents: Con
     return undefined;
   }
   const picture = greyPicture(contents);
-  return writeBytes(io, path, picture.bytes, diagnostics) ? picture.words : undefined;
+  return writeBytes(io, path, picture.bytes, diagnostics) ? picture.description : undefined;
 }
 
 /** A binary `.pgm` (P5): u8 as it is, anything else scaled from its smallest to its largest finite value; NaN is black. */
-export function greyPicture({ element, shape, bytes }: Contents): { bytes: Uint8Array; words: string } {
+export function greyPicture({ element, shape, bytes }: Contents): { bytes: Uint8Array; description: string } {
   const [rows, columns] = [shape[0]!, shape[1]!];
   const head = new TextEncoder().encode(`P5\n${columns} ${rows}\n255\n`);
   const out = new Uint8Array(head.length + rows * columns);
   out.set(head);
   if (element === 'u8') {
     out.set(bytes.subarray(0, rows * columns), head.length);
-    return { bytes: out, words: `picture, ${columns} x ${rows}` };
+    return { bytes: out, description: `picture, ${columns} x ${rows}` };
   }
   const values = decodeElements(element, bytes).map(Number);
-  const [least, most] = finiteRange(values);
-  const scale = most > least ? 255 / (most - least) : 0;
+  const [min, max] = finiteRange(values);
+  const scale = max > min ? 255 / (max - min) : 0;
   values.forEach((value, i) => {
-    const level = Math.round((value - least) * scale);
+    const level = Math.round((value - min) * scale);
     out[head.length + i] = Number.isNaN(level) ? 0 : Math.min(255, Math.max(0, level));
   });
-  const range = `${formatValue(element, least)} (black) to ${formatValue(element, most)} (white)`;
-  return { bytes: out, words: `picture, ${columns} x ${rows}, ${range}` };
+  const range = `${formatValue(element, min)} (black) to ${formatValue(element, max)} (white)`;
+  return { bytes: out, description: `picture, ${columns} x ${rows}, ${range}` };
 }
 
 function finiteRange(values: readonly number[]): [number, number] {
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) {
     if (!Number.isFinite(value)) continue;
-    least = Math.min(least, value);
-    most = Math.max(most, value);
+    min = Math.min(min, value);
+    max = Math.max(max, value);
   }
-  return least <= most ? [least, most] : [0, 0];
+  return min <= max ? [min, max] : [0, 0];
 }

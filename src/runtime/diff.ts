@@ -1,4 +1,4 @@
-/** What two devices made of the same launch: every buffer against its counterpart, by the contract's rule of comparison. */
+/** Compares the outcomes of one launch on two devices, buffer by buffer. */
 import type { Tolerance } from './argument.ts';
 import { type Comparison, compareElements } from './compare.ts';
 import { decodeElements, type ElementType, type ElementValue, elements } from './element.ts';
@@ -27,8 +27,8 @@ export interface Difference extends Comparison {
 export const exactly: Tolerance = { rtol: 0, atol: 0, ulp: 0 };
 
 /**
- * Every buffer of a launch, compared. Without a tolerance a buffer has that of its expectation, and where nothing is expected of it
- * its bits have to be the same. Both outcomes are of the same plan.
+ * Compares every buffer of a launch. Without a tolerance, a buffer has that of its expectation; without an expectation, its bits must be
+ * equal. Both outcomes are of the same plan.
  */
 export function compareOutcomes(reference: LaunchOutcome, other: LaunchOutcome, tolerance?: Tolerance): Difference[] {
   return reference.outputs.flatMap((want) => {

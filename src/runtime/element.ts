@@ -2,7 +2,7 @@
 import { bf16Bits, bf16Value, f16Bits, f16Value } from '../base/float.ts';
 import type { DeviceModule } from '../device/device.ts';
 
-/** A kernel as the device describes it. */
+/** The reflection of a kernel. */
 export type Kernel = DeviceModule['kernels'][number];
 export type Parameter = Kernel['params'][number];
 /** The contract's spelling of an element type. */
@@ -68,7 +68,7 @@ const wide = (value: ElementValue): bigint => BigInt.asUintN(64, BigInt(value));
 /** A view on bytes wherever they start in their buffer. */
 export const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** One value, for engines take their time to make a view on a small array. */
+/** A buffer for one value: creating a view on a small array is slow. */
 const scratch = new Uint8Array(8);
 const scratchView = viewOf(scratch);
 
@@ -89,7 +89,7 @@ export function decodeElements(type: ElementType, bytes: Uint8Array, count = Num
 /** Elements in a shape. */
 export const elementCount = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1);
 
-/** Smallest and largest integer of a type; nothing for floats. */
+/** Smallest and largest integer of a type; undefined for floats. */
 export function integerRange(type: ElementType): readonly [min: bigint, max: bigint] | undefined {
   const { size, kind } = elements[type];
   if (kind === 'float') return undefined;
@@ -105,11 +105,11 @@ export function formatValue(type: ElementType, value: ElementValue): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
   if (Object.is(value, -0)) return '-0';
-  const most = digits[type];
-  if (most === undefined || Number.isInteger(value)) return String(value);
-  for (let precision = 1; precision < most; precision++) {
+  const maxDigits = digits[type];
+  if (maxDigits === undefined || Number.isInteger(value)) return String(value);
+  for (let precision = 1; precision < maxDigits; precision++) {
     const rounded: number = Number(value.toPrecision(precision));
     if (decodeElements(type, encodeValue(type, rounded))[0] === value) return String(rounded);
   }
-  return String(Number(value.toPrecision(most)));
+  return String(Number(value.toPrecision(maxDigits)));
 }

@@ -1,11 +1,11 @@
 /**
- * Launches: what a kernel is given, what comes back, and whether it is right. The room knows element types, argument words,
- * `.npy`, launch files, binding and the comparison rule; it does not know how a device runs a kernel, nor PTX, nor files
- * (they are handed in as `Io`), nor the terminal. Start at `launch.ts`; `argument.ts` holds the union everything turns on.
+ * Launches: the arguments of a kernel, its results, and their comparison with expected ones. The room knows element types, argument
+ * specifications, `.npy`, launch files, binding and the rule of comparison. It does not know devices, PTX, the file system (which is passed in
+ * as `Io`) or the terminal. Start at `launch.ts` and `argument.ts`.
  */
-export type { Argument, Expectation, Problem, Tolerance } from './argument.ts';
+export type { ArgumentSpec, Expectation, Problem, Tolerance } from './argument.ts';
 export { isProblem, parseArgument, parseValue } from './argument.ts';
-export type { BoundArgument } from './bind.ts';
+export type { HostArgument } from './bind.ts';
 export { bindArguments } from './bind.ts';
 export type { Comparison } from './compare.ts';
 export { compareElements } from './compare.ts';
@@ -28,7 +28,7 @@ export {
 export type { Io, IoFailure } from './io.ts';
 export { folderOf, pathFrom, readBytes, writeBytes } from './io.ts';
 export type { Check, LaunchOptions, LaunchOutcome, Output } from './launch.ts';
-export { checkBlock, checkOutput, chooseKernel, launch, lengthOf } from './launch.ts';
+export { checkOutput, chooseKernel, launch, lengthOf } from './launch.ts';
 export type { LaunchFile } from './launch-file.ts';
 export { readLaunchFile } from './launch-file.ts';
 export { launchWords, splitWords } from './launch-lines.ts';

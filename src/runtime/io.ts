@@ -1,7 +1,7 @@
-/** Files as the runtime sees them: handed in by the caller, so that the room itself touches none. */
+/** Access to files, which the caller passes in: the runtime itself has none. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 
-/** Why a file could not be read or written, in words. */
+/** Why a file could not be read or written. */
 export interface IoFailure {
   readonly why: string;
 }
@@ -11,7 +11,7 @@ export interface Io {
   writeFile(path: string, bytes: Uint8Array): IoFailure | undefined;
 }
 
-/** The contents of a file; nothing after reporting CM5030. */
+/** The contents of a file; undefined after reporting CM5030. */
 export function readBytes(io: Io, path: string, diagnostics: Diagnostics): Uint8Array | undefined {
   const found = io.readFile(path);
   if (found instanceof Uint8Array) return found;
@@ -19,7 +19,7 @@ export function readBytes(io: Io, path: string, diagnostics: Diagnostics): Uint8
   return undefined;
 }
 
-/** Whether the file was written; CM5031 is reported where not. */
+/** Writes a file; false after reporting CM5031. */
 export function writeBytes(io: Io, path: string, bytes: Uint8Array, diagnostics: Diagnostics): boolean {
   const failure = io.writeFile(path, bytes);
   if (failure) diagnostics.report('CM5031', { path, why: failure.why });

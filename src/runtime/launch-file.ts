@@ -1,8 +1,8 @@
-/** `launch.json`: a launch as data, checked by hand against the contract's schema so that messages name the place. */
+/** `launch.json`: a launch as data. It is checked by hand against its schema, so that messages name the place. */
 import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Dim3 } from '../device/device.ts';
-import { type Argument, type Expectation, isProblem, type Problem, parseValue } from './argument.ts';
+import { type ArgumentSpec, type Expectation, isProblem, type Problem, parseValue } from './argument.ts';
 import { type ElementType, type ElementValue, elementTypes, isElementType } from './element.ts';
 import { folderOf, pathFrom } from './io.ts';
 import type { LaunchPlan } from './plan.ts';
@@ -14,7 +14,7 @@ export interface LaunchFile extends LaunchPlan {
   readonly module: string;
 }
 
-/** Reads the text of a launch file; nothing after reporting CM5040 or CM5041, one for each fault. */
+/** Reads the text of a launch file; undefined after reporting CM5040, or CM5041 for each fault. */
 export function readLaunchFile(path: string, text: string, diagnostics: Diagnostics): LaunchFile | undefined {
   let json: unknown;
   try {
@@ -34,7 +34,7 @@ interface Fault {
   readonly why: string;
 }
 
-/** Where in the file the reading is, and what was wrong so far. */
+/** The current place in the file, and the faults so far. */
 interface Place {
   readonly at: string;
   readonly folder: string;
@@ -78,13 +78,13 @@ function readConstants(json: unknown, place: Place): SymbolWrite[] | undefined {
   });
 }
 
-function readArguments(json: unknown, place: Place): Argument[] | undefined {
+function readArguments(json: unknown, place: Place): ArgumentSpec[] | undefined {
   if (!Array.isArray(json)) return fault(place, `must be a list, found ${kindOf(json)}`);
   const args = json.map((item, i) => readArgument(item, inside(place, i)));
   return args.every((argument) => argument !== undefined) ? args : undefined;
 }
 
-function readArgument(json: unknown, place: Place): Argument | undefined {
+function readArgument(json: unknown, place: Place): ArgumentSpec | undefined {
   if (!isObject(json)) return fault(place, `must be an object, found ${kindOf(json)}`);
   const kinds = (['buffer', 'type', 'bytes'] as const).filter((key) => json[key] !== undefined);
   if (kinds.length !== 1) return fault(place, 'must have one of `buffer` (with `shape`), `type` (with `value`) and `bytes`');
@@ -92,7 +92,7 @@ function readArgument(json: unknown, place: Place): Argument | undefined {
   return kinds[0] === 'type' ? readScalar(json, place) : readBytesArgument(json, place);
 }
 
-function readBuffer(json: Json, place: Place): Argument | undefined {
+function readBuffer(json: Json, place: Place): ArgumentSpec | undefined {
   if (!readObject(json, ['name', 'buffer', 'shape', 'init', 'expect'], ['name', 'buffer', 'shape'], place)) return undefined;
   const name = readText(json.name, inside(place, 'name'));
   const element = readElement(json.buffer, inside(place, 'buffer'));
@@ -100,25 +100,25 @@ function readBuffer(json: Json, place: Place): Argument | undefined {
   const init = element && readInit(element, json.init, inside(place, 'init'));
   const expect = json.expect === undefined ? undefined : readExpect(json.expect, inside(place, 'expect'));
   if (name === undefined || !element || !shape || !init) return undefined;
-  const common = { spec: `${name}: ${element}:${shape.join('x')}`, name, element, shape, ...(expect ? { expect } : {}) };
+  const common = { label: `${name}: ${element}:${shape.join('x')}`, name, element, shape, ...(expect ? { expect } : {}) };
   return init.kind === 'file' ? { ...common, kind: 'file', path: init.path } : { ...common, kind: 'buffer', init };
 }
 
-function readScalar(json: Json, place: Place): Argument | undefined {
+function readScalar(json: Json, place: Place): ArgumentSpec | undefined {
   if (!readObject(json, ['name', 'type', 'value'], ['name', 'type', 'value'], place)) return undefined;
   const name = readText(json.name, inside(place, 'name'));
   const element = readElement(json.type, inside(place, 'type'));
   if (name === undefined || !element) return undefined;
   const value = readNumber(element, json.value, inside(place, 'value'));
-  return value === undefined ? undefined : { spec: `${name}: ${element}=${json.value}`, name, kind: 'scalar', element, value };
+  return value === undefined ? undefined : { label: `${name}: ${element}=${json.value}`, name, kind: 'scalar', element, value };
 }
 
-function readBytesArgument(json: Json, place: Place): Argument | undefined {
+function readBytesArgument(json: Json, place: Place): ArgumentSpec | undefined {
   if (!readObject(json, ['name', 'bytes'], ['name', 'bytes'], place)) return undefined;
   const name = readText(json.name, inside(place, 'name'));
   const path = readText(json.bytes, inside(place, 'bytes'));
   if (name === undefined || path === undefined) return undefined;
-  return { spec: `${name}: bytes@${path}`, name, kind: 'bytes', path: pathFrom(place.folder, path) };
+  return { label: `${name}: bytes@${path}`, name, kind: 'bytes', path: pathFrom(place.folder, path) };
 }
 
 function readInit(element: ElementType, json: unknown, place: Place): Init | { kind: 'file'; path: string } | undefined {
@@ -159,7 +159,7 @@ function readTolerance(json: unknown, place: Place): number | undefined {
   return fault(place, `must be a number of at least 0, found ${kindOf(json)}`);
 }
 
-/** A number of the type, from a JSON number or from words for what JSON cannot hold. */
+/** A number of the type, from a JSON number or from a string for numbers that JSON cannot hold. */
 function readNumber(element: ElementType, json: unknown, place: Place): ElementValue | undefined {
   if (typeof json !== 'number' && typeof json !== 'string') return fault(place, `must be a number or a string, found ${kindOf(json)}`);
   const isInexact =
@@ -194,9 +194,9 @@ function readElement(json: unknown, place: Place): ElementType | undefined {
   );
 }
 
-function readInteger(json: unknown, least: number, place: Place): number | undefined {
-  if (typeof json === 'number' && Number.isSafeInteger(json) && json >= least) return json;
-  return fault(place, `must be an integer${least === Number.MIN_SAFE_INTEGER ? '' : ` of at least ${least}`}, found ${kindOf(json)}`);
+function readInteger(json: unknown, min: number, place: Place): number | undefined {
+  if (typeof json === 'number' && Number.isSafeInteger(json) && json >= min) return json;
+  return fault(place, `must be an integer${min === Number.MIN_SAFE_INTEGER ? '' : ` of at least ${min}`}, found ${kindOf(json)}`);
 }
 
 function readText(json: unknown, place: Place): string | undefined {

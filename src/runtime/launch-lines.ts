@@ -1,9 +1,9 @@
-/** Launch lines: `//! cumetal: --grid 4 --block 256 …` in the comments of a PTX file, read as if typed. */
+/** Launch lines: `//! cumetal: --grid 4 --block 256 …` in the comments of a PTX file, read like a command line. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 
 const opening = /^\s*\/\/!\s*cumetal:(.*)$/;
 
-/** The words of every launch line, in order; nothing where the text has none, or after reporting CM5042. */
+/** The words of all launch lines, in order; undefined if the text has none, or after reporting CM5042. */
 export function launchWords(text: string, diagnostics: Diagnostics): string[] | undefined {
   const words: string[] = [];
   let found = false;
@@ -21,29 +21,41 @@ export function launchWords(text: string, diagnostics: Diagnostics): string[] | 
   return found ? words : undefined;
 }
 
-/** Splits a line into words as a shell would: single quotes, double quotes, backslashes; or says what is wrong. */
+/** Splits a line into words as a shell does: single quotes, double quotes, backslashes. Returns a text that says what is wrong otherwise. */
 export function splitWords(line: string): string[] | string {
   const words: string[] = [];
-  let word: string | undefined;
-  let quote = '';
-  for (let i = 0; i < line.length; i++) {
-    const char = line[i]!;
-    if (char === '\\' && quote !== "'") {
-      if (i + 1 === line.length) return 'a backslash ends the line';
-      // Between double quotes a backslash only escapes what is special there, as in a shell.
-      const keep = quote === '"' && !/["\\$`]/.test(line[i + 1]!) ? '\\' : '';
-      word = (word ?? '') + keep + line[++i]!;
-    } else if (quote !== '' ? char === quote : char === "'" || char === '"') {
-      quote = quote === '' ? char : '';
-      word ??= '';
-    } else if (quote === '' && /\s/.test(char)) {
-      if (word !== undefined) words.push(word);
-      word = undefined;
-    } else {
-      word = (word ?? '') + char;
-    }
+  let rest = line.trimStart();
+  while (rest !== '') {
+    const word = readWord(rest);
+    if (typeof word === 'string') return word;
+    words.push(word.text);
+    rest = rest.slice(word.length).trimStart();
   }
-  if (quote !== '') return `the quote ${quote} is not closed`;
-  if (word !== undefined) words.push(word);
   return words;
 }
+
+interface Word {
+  readonly text: string;
+  /** Characters of the line. */
+  readonly length: number;
+}
+
+/** Reads the word at the start of a text. */
+function readWord(line: string): Word | string {
+  let [text, at, quote] = ['', 0, ''];
+  for (; at < line.length; at++) {
+    const char = line[at]!;
+    if (quote === '' && /\s/.test(char)) break;
+    if (char === '\\' && quote !== "'") {
+      at++;
+      if (at === line.length) return 'a backslash ends the line';
+      text += escaped(line[at]!, quote);
+    } else if (char === quote) quote = '';
+    else if (quote === '' && (char === "'" || char === '"')) quote = char;
+    else text += char;
+  }
+  return quote === '' ? { text, length: at } : `the quote ${quote} is not closed`;
+}
+
+/** The characters of a backslash and the one behind it: in double quotes it escapes special characters only. */
+const escaped = (char: string, quote: string): string => (quote === '"' && !/["\\$`]/.test(char) ? `\\${char}` : char);

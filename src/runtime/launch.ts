@@ -1,35 +1,34 @@
-/** One launch from plan to results: choose the kernel, fill the plan, bind, run, read back, check. */
+/** One launch from plan to results: choose the kernel, fill in defaults, bind the arguments, run, read back, check. */
 import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { product } from '../base/dim3.ts';
-import type { Device, DeviceBuffer, DeviceModule, Dim3, LaunchArgument, LaunchRequest } from '../device/device.ts';
+import type { Device, DeviceModule, LaunchArgument, LaunchRequest } from '../device/device.ts';
 import type { Expectation } from './argument.ts';
-import { type BoundArgument, bindArguments } from './bind.ts';
+import { bindArguments, type HostArgument } from './bind.ts';
 import { type Comparison, compareElements } from './compare.ts';
 import { type Contents, readContents } from './contents.ts';
 import { fillPlan } from './default-launch.ts';
 import { elements, type Kernel } from './element.ts';
 import type { Io } from './io.ts';
 import type { FullPlan, LaunchPlan } from './plan.ts';
-import { keepSymbols, writeSymbols } from './symbols.ts';
+import { saveSymbols, writeSymbols } from './symbols.ts';
 
 export interface LaunchOptions {
-  /** Times the kernel runs; its buffers start afresh each time. At least 1. */
+  /** How often the kernel runs, at least 1; its buffers are written anew each time. */
   readonly repeat: number;
   /** 0: no limit. */
   readonly timeoutMs: number;
-  /** Takes what the kernel prints, each time that it runs, whether it ends well or not. */
+  /** Receives what the kernel prints, after each run, even one that fails. */
   readonly print?: (text: Uint8Array) => void;
-  /** Told now and then how many blocks of a run have ended, of how many. */
+  /** Called from time to time with the number of blocks of a run that have ended. */
   readonly progress?: (done: number, total: number) => void;
-  /** In which order threads are taken, on the CPU device. */
+  /** The order in which the CPU device executes threads. */
   readonly schedule?: LaunchRequest['schedule'];
-  /** How the first run is watched. */
-  readonly watch?: Watched;
+  /** How the first run is observed. */
+  readonly observe?: Observation;
 }
 
-/** What the CPU device does besides while a kernel runs. */
-export type Watched = Pick<LaunchRequest, 'sanitize' | 'trace' | 'profile'>;
+/** What the CPU device observes while a kernel runs. */
+export type Observation = Pick<LaunchRequest, 'sanitize' | 'trace' | 'profile'>;
 
 /** A buffer after the launch. */
 export interface Output extends Contents {
@@ -47,7 +46,7 @@ export interface LaunchOutcome {
   readonly outputs: readonly Output[];
 }
 
-/** The kernel a launch means: the one named, or the only one. Nothing after reporting CM5001 to CM5003. */
+/** The kernel of a launch: the one that is named, or else the only one. Undefined after reporting CM5001 to CM5003. */
 export function chooseKernel(kernels: readonly Kernel[], name: string | undefined, diagnostics: Diagnostics): Kernel | undefined {
   const names = kernels.map((k) => k.name);
   const found = name === undefined ? kernels[0] : kernels.find((k) => k.name === name);
@@ -64,7 +63,7 @@ export function chooseKernel(kernels: readonly Kernel[], name: string | undefine
   return found;
 }
 
-/** Reports why a kernel is not run that a launch names, or may mean where it names none. */
+/** Whether the kernel of a launch, or one of those that it may be, cannot be compiled. Reports why. */
 function isRefused({ kernels, refused }: DeviceModule, name: string | undefined, diagnostics: Diagnostics): boolean {
   if (!refused || refused.size === 0) return false;
   if (name === undefined) {
@@ -77,7 +76,7 @@ function isRefused({ kernels, refused }: DeviceModule, name: string | undefined,
   return why !== undefined;
 }
 
-/** Runs a plan; nothing after reporting CM50xx, or CM60xx by the device. */
+/** Runs a plan; undefined after reporting CM50xx, or CM60xx by the device. */
 export function launch(
   device: Device,
   module: DeviceModule,
@@ -88,91 +87,91 @@ export function launch(
   const kernel = isRefused(module, plan.kernel, diagnostics) ? undefined : chooseKernel(module.kernels, plan.kernel, diagnostics);
   if (!kernel || !writeSymbols(module, plan.constants, io, diagnostics)) return undefined;
   const full = fillPlan(plan, kernel, device.info.limits);
-  if (!fits(full, kernel, device, diagnostics)) return undefined;
-  const bound = bindArguments(full, kernel, io, diagnostics);
-  if (!bound) return undefined;
-  const buffers = allocate(device, bound, diagnostics);
-  const durationsMs = buffers && runTimes({ module, full, bound, buffers, options }, repeat, diagnostics);
-  const outputs = buffers && durationsMs && bound.flatMap((b, index) => readBack(b, index, buffers[index]));
-  for (const buffer of buffers ?? []) buffer?.free();
-  return durationsMs && outputs && { plan: full, durationsMs, outputs };
-}
-
-/** Whether block and shared memory suit kernel and device; CM5020 to CM5022 are reported where not. */
-function fits(plan: FullPlan, kernel: Kernel, { info }: Device, diagnostics: Diagnostics): boolean {
-  const given = product(plan.block);
-  const { maxThreads } = kernel;
-  const before = diagnostics.list.length;
-  if (!checkBlock(kernel, plan.block, diagnostics)) {
-    // The limits below are those of other shapes.
-  } else if (maxThreads !== undefined && given > maxThreads) {
-    diagnostics.report('CM5021', { given, limit: maxThreads, who: `\`.maxntid\` of \`${kernel.name}\`` });
-  } else if (given > info.limits.maxThreadsPerThreadgroup) {
-    diagnostics.report('CM5021', { given, limit: info.limits.maxThreadsPerThreadgroup, who: info.name });
+  const host = bindArguments(full, kernel, io, diagnostics);
+  const args = host && allocateBuffers(device, host, diagnostics);
+  if (!args) return undefined;
+  try {
+    const durationsMs = runTimes({ module, full, host, args, options }, repeat, diagnostics);
+    return durationsMs && { plan: full, durationsMs, outputs: args.flatMap((_, index) => readBack({ full, kernel, host, args }, index)) };
+  } finally {
+    freeBuffers(args);
   }
-  const shared = kernel.staticSharedBytes + plan.sharedBytes;
-  const most = kernel.maxSharedBytes ?? info.limits.maxThreadgroupBytes;
-  if (shared > most) diagnostics.report('CM5022', { given: shared, limit: most });
-  return diagnostics.list.length === before;
 }
 
-/** Whether a block has the shape that the source demands; CM5020 is reported where not. */
-export function checkBlock({ name, requiredThreads }: Kernel, block: Dim3, diagnostics: Diagnostics): boolean {
-  if (!requiredThreads?.some((n, i) => n !== block[i])) return true;
-  diagnostics.report('CM5020', { kernel: name, wanted: requiredThreads.join(' x '), given: block.join(' x ') });
-  return false;
-}
-
-/** A device buffer for each buffer argument; none at all after a failed allocation. */
-function allocate(device: Device, bound: readonly BoundArgument[], diagnostics: Diagnostics): (DeviceBuffer | undefined)[] | undefined {
-  const buffers: (DeviceBuffer | undefined)[] = [];
-  for (const b of bound) {
-    const buffer = b.kind === 'buffer' ? device.allocate(b.contents.bytes.length, diagnostics) : undefined;
-    buffers.push(buffer);
-    if (b.kind !== 'buffer' || buffer) continue;
-    for (const other of buffers) other?.free();
-    return undefined;
+/** The arguments with device memory for their buffers; undefined after a failed allocation, with nothing allocated. */
+function allocateBuffers(device: Device, host: readonly HostArgument[], diagnostics: Diagnostics): LaunchArgument[] | undefined {
+  const args: LaunchArgument[] = [];
+  for (const argument of host) {
+    if (argument.kind === 'bytes') args.push(argument);
+    else {
+      const buffer = device.allocate(argument.buffer.bytes.length, diagnostics);
+      if (!buffer) {
+        freeBuffers(args);
+        return undefined;
+      }
+      args.push({ ...argument, buffer });
+    }
   }
-  return buffers;
+  return args;
 }
 
-interface Run {
-  readonly module: DeviceModule;
+function freeBuffers(args: readonly LaunchArgument[]): void {
+  for (const argument of args) if (argument.kind === 'buffer') argument.buffer.free();
+}
+
+/** The arguments of a launch on the host and on the device, by the same indices. */
+interface Arguments {
   readonly full: FullPlan;
-  readonly bound: readonly BoundArgument[];
-  readonly buffers: readonly (DeviceBuffer | undefined)[];
+  readonly host: readonly HostArgument[];
+  readonly args: readonly LaunchArgument[];
+}
+
+interface Run extends Arguments {
+  readonly module: DeviceModule;
   readonly options: Omit<LaunchOptions, 'repeat'>;
 }
 
-function runTimes({ module, full, bound, buffers, options }: Run, repeat: number, diagnostics: Diagnostics): number[] | undefined {
-  const args = bound.map((b, i): LaunchArgument => (b.kind === 'bytes' ? b : { kind: 'buffer', buffer: buffers[i]! }));
+function runTimes(run: Run, repeat: number, diagnostics: Diagnostics): number[] | undefined {
+  const { module, host, args } = run;
   const durations: number[] = [];
-  const restoreSymbols = keepSymbols(module);
+  const restoreSymbols = saveSymbols(module);
   for (let i = 0; i < repeat; i++) {
     if (i > 0) restoreSymbols();
-    for (const [j, b] of bound.entries()) if (b.kind === 'buffer') buffers[j]!.write(b.contents.bytes);
-    const { kernel, grid, block, sharedBytes, sharedParts } = full;
-    const shared = { dynamicSharedBytes: sharedBytes, ...(sharedParts ? { dynamicSharedParts: sharedParts } : {}) };
-    const { watch, timeoutMs, print, schedule, progress } = options;
-    const wanted = {
-      timeoutMs,
-      ...(print ? { print } : {}),
-      ...(progress ? { progress } : {}),
-      ...(schedule ? { schedule } : {}),
-      ...(i === 0 ? watch : {}),
-    };
-    const result = module.launch({ kernel, grid, block, ...shared, args, ...wanted }, diagnostics);
+    args.forEach((argument, index) => {
+      const from = host[index]!;
+      if (argument.kind === 'buffer' && from.kind === 'buffer') argument.buffer.write(from.buffer.bytes);
+    });
+    const result = module.launch(requestOf(run, i === 0), diagnostics);
     if (!result) return undefined;
     durations.push(result.durationMs);
   }
   return durations;
 }
 
-function readBack(b: BoundArgument, index: number, buffer: DeviceBuffer | undefined): Output[] {
-  if (b.kind !== 'buffer' || !buffer) return [];
-  const { name, access } = b.parameter;
-  const isWritten = access !== 'read';
-  return [{ index, name: b.argument.name ?? name, isWritten, ...b.contents, bytes: buffer.read(), expect: b.argument.expect }];
+function requestOf({ full, args, options }: Run, isFirst: boolean): LaunchRequest {
+  const { kernel, grid, block, sharedBytes, sharedParts } = full;
+  const { observe, timeoutMs, print, schedule, progress } = options;
+  return {
+    kernel,
+    grid,
+    block,
+    dynamicSharedBytes: sharedBytes,
+    ...(sharedParts ? { dynamicSharedParts: sharedParts } : {}),
+    args,
+    timeoutMs,
+    ...(print ? { print } : {}),
+    ...(progress ? { progress } : {}),
+    ...(schedule ? { schedule } : {}),
+    ...(isFirst ? observe : {}),
+  };
+}
+
+function readBack({ full, kernel, host, args }: Arguments & { readonly kernel: Kernel }, index: number): Output[] {
+  const [from, argument, spec] = [host[index]!, args[index]!, full.args[index]!];
+  if (argument.kind !== 'buffer' || from.kind !== 'buffer') return [];
+  const { name, access } = kernel.params[index]!;
+  const bytes = argument.buffer.read();
+  return [{ index, name: spec.name ?? name, isWritten: access !== 'read', ...from.buffer, bytes, expect: spec.expect }];
 }
 
 /** The outcome of one `expect` or `--check`. */
@@ -182,7 +181,7 @@ export interface Check extends Comparison {
   readonly want: Contents;
 }
 
-/** Compares an output with a file; nothing after reporting that the file is not of its type, shape or size. */
+/** Compares an output with a file; undefined after reporting that the file has another type, shape or size. */
 export function checkOutput(output: Output, expect: Expectation, io: Io, diagnostics: Diagnostics): Check | undefined {
   const want = readContents(io, expect.path, output, diagnostics);
   if (!want) return undefined;

@@ -28,10 +28,10 @@ const itemSizes: Record<string, number> = {
   '<f8': 8,
 };
 
-/** Whether a file name says `.npy`. */
+/** Whether a file name ends in `.npy`. */
 export const isNpyPath = (path: string): boolean => path.toLowerCase().endsWith('.npy');
 
-/** The array in a `.npy` file, or in words why it cannot be read. */
+/** The array in a `.npy` file, or the reason why it cannot be read. */
 export function readNpy(bytes: Uint8Array): NpyArray | string {
   if (bytes.length < 10 || magic.some((byte, i) => bytes[i] !== byte)) return 'it does not start with the bytes \\x93NUMPY';
   const major = bytes[6]!;

@@ -1,32 +1,32 @@
-/** A launch as asked for, wherever the words came from; `default-launch.ts` and `launch.ts` fill what is missing. */
+/** A launch as the user specified it, by options, a launch file or launch lines; `default-launch.ts` fills in the rest. */
 import type { Dim3 } from '../device/device.ts';
-import type { Argument } from './argument.ts';
+import type { ArgumentSpec } from './argument.ts';
 import type { SymbolWrite } from './symbols.ts';
 
 export interface LaunchPlan {
   readonly kernel?: string;
-  /** Threadgroups in the grid; made up where absent. */
+  /** Threadgroups in the grid; a default where absent. */
   readonly grid?: Dim3;
-  /** Threads in a block; made up where absent. */
+  /** Threads in a block; a default where absent. */
   readonly block?: Dim3;
   /** Dynamic shared memory, bytes. */
   readonly sharedBytes: number;
-  /** Bytes of each threadgroup argument, where a kernel has several. */
+  /** Bytes of each threadgroup argument, for a kernel that has several. */
   readonly sharedParts?: readonly number[];
-  /** One per parameter; all made up where absent. */
-  readonly args?: readonly Argument[];
+  /** One per parameter; defaults where absent. */
+  readonly args?: readonly ArgumentSpec[];
   /** Module symbols that are written before the launch. */
   readonly constants: readonly SymbolWrite[];
 }
 
-/** A plan in which everything is decided. */
+/** A complete plan. */
 export interface FullPlan {
   readonly kernel: string;
   readonly grid: Dim3;
   readonly block: Dim3;
   readonly sharedBytes: number;
   readonly sharedParts?: readonly number[];
-  readonly args: readonly Argument[];
-  /** What was made up, a sentence each; empty where the caller said everything. */
-  readonly madeUp: readonly string[];
+  readonly args: readonly ArgumentSpec[];
+  /** A description of each default; empty where the plan was complete. */
+  readonly defaults: readonly string[];
 }

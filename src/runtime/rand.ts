@@ -1,7 +1,7 @@
-/** What a buffer holds before the launch: zeros, ones, iota, a value, or the contract's random numbers. */
+/** The initial contents of a buffer: zeros, ones, iota, a value, or random numbers. */
 import { type ElementType, type ElementValue, elementCount, elements, viewOf } from './element.ts';
 
-/** How a buffer starts. `file` is read by the binding. */
+/** Initial contents. Files are read by the binding. */
 export type Init =
   | { readonly kind: 'zeros' | 'ones' | 'iota' }
   | { readonly kind: 'fill'; readonly value: ElementValue }
@@ -22,7 +22,7 @@ export function splitMix64(seed: bigint): () => bigint {
   };
 }
 
-/** One draw as an element: integers take its low bits, floats are uniform in [0, 1). */
+/** One random number as an element: integers take its low bits, floats are uniform in [0, 1). */
 function drawnElement(type: ElementType, z: bigint): ElementValue {
   if (type === 'f64') return Number(z >> 11n) * 2 ** -53;
   // f16 and bf16 round this float when they are written.
@@ -30,7 +30,7 @@ function drawnElement(type: ElementType, z: bigint): ElementValue {
   return z;
 }
 
-/** The bytes of a buffer as it starts. */
+/** The initial bytes of a buffer. */
 export function initialContents(type: ElementType, shape: readonly number[], init: Init): Uint8Array {
   const { size, set } = elements[type];
   const count = elementCount(shape);

@@ -11,7 +11,7 @@ export interface SymbolWrite {
   readonly path: string;
 }
 
-/** Writes symbols from files; whether all could be, with CM5023, CM5025, CM5030 or CM5032 reported where not. */
+/** Writes symbols from files; false after reporting CM5023, CM5025, CM5030 or CM5032. */
 export function writeSymbols(module: DeviceModule, writes: readonly SymbolWrite[], io: Io, diagnostics: Diagnostics): boolean {
   const done = writes.map(({ name, path }) => {
     const symbol = symbolNamed(module, name, diagnostics);
@@ -43,8 +43,8 @@ function bytesOf(io: Io, path: string, diagnostics: Diagnostics): Uint8Array | u
   return undefined;
 }
 
-/** What symbols hold now, to be put back before each of several runs. */
-export function keepSymbols({ symbols }: DeviceModule): () => void {
+/** Saves the contents of symbols; returns an action that restores them. */
+export function saveSymbols({ symbols }: DeviceModule): () => void {
   const kept = symbols.map((symbol) => [symbol, symbol.read()] as const);
   return () => {
     for (const [symbol, bytes] of kept) symbol.write(bytes);

@@ -165,9 +165,9 @@ function addTests(test: Test, browser: string): void {
     });
 
     test(`${where}: what it cannot do is refused`, async () => {
-      const why = 'note: in a page there are no system libraries, by which Metal and CUDA are reached: it has the CPU device';
-      const help = 'help: `cumetal devices` lists what is here';
-      const no = (name: string): string => `DeviceNotFoundError device \`${name}\` is not on this machine [CM6001]`;
+      const why = 'note: a page has no access to Metal and CUDA: use the CPU device';
+      const help = 'help: `cumetal devices` lists the available devices';
+      const no = (name: string): string => `DeviceNotFoundError device \`${name}\` is not available on this machine [CM6001]`;
       const [first] = (await reportOf(isIsolated)).printed;
       assert.equal(first!.slice(0, 3), [`${no('metal')} ${why} ${help}`, `${no('cuda')} ${why} ${help}`, `${no('abacus')} ${help}`]);
       assert.is(first![3], `cpu ${isIsolated && navigator.hardwareConcurrency > 1}`);

@@ -1,4 +1,4 @@
-/** The fake CUDA driver, built and loaded for one spec file, where there is a C compiler, on Linux. */
+/** The fake CUDA driver, built and loaded for one spec file, on Linux with a C compiler. */
 
 import { dlopen } from 'bun:ffi';
 import { spawnSync } from 'node:child_process';
@@ -16,13 +16,16 @@ export interface FakeCuda {
   readonly path: string;
   /** As after the start of a process, with one device. */
   reset(): void;
-  /** What it was asked for, in order. */
+  /** The calls it received, in order. */
   record(): string[];
-  /** What the driver does not forgive. */
+  /** Violations of the driver's rules. */
   violations(): string[];
   /** Objects and pieces of memory that were not given back. */
   live(): number;
-  /** Plans by name: `devices`, `init`, `launch`, `run`, `hangs`, `attribute`, `maxThreads`, `memory`, `query` (what an event says once), and `stays`, whether no reset helps after an error. */
+  /**
+   * Settings by name: `devices`, `init`, `launch`, `run`, `hangs`, `attribute`, `maxThreads`, `memory`, `query` (the next state of an
+   * event), and `stays`, whether a reset does not help after an error.
+   */
   set(name: string, value: number): void;
   /** Texts by name: `refusal` and `remark` of the compiler, `out` and `err` of the next kernel. */
   say(name: string, text: string): void;
@@ -48,9 +51,9 @@ function build(path: string): void {
   if (status !== 0) throw new Error(`cc did not build the fake CUDA driver: ${error?.message ?? stderr}`);
 }
 
-/** Builds it for a suite and removes it when the suite has run. The register skips where it cannot be built. */
+/** Builds it for a suite and removes it afterwards. Tests are skipped if it cannot be built. */
 export function openFakeCuda<T>(suite: Test<T>): { readonly test: Register; readonly fake: FakeCuda } {
-  // What it takes is what the fake Metal takes.
+  // Its requirements are those of the fake Metal.
   const test = needing(suite, ['fake-metal']);
   if (!has('fake-metal')) return { test, fake: undefined as never };
   const folder = mkdtempSync(join(tmpdir(), 'cumetal-fake-cuda-'));

@@ -22,8 +22,8 @@ export const gpu: Candidate = {
 };
 
 /**
- * Registers the tests of a list where there is an NVIDIA GPU, but for those whose names have some of the words: after these a process is served
- * no more, so that each is run by the same file in one of its own.
+ * Registers the tests of a list on a machine with an NVIDIA GPU. A test whose name has one of the given words makes the process unusable,
+ * so that it runs in a process of its own.
  */
 export function onGpu<T>(test: Test<T>, file: string, fatal: readonly string[], list: (register: Register) => void): void {
   const only = process.env.CUMETAL_ONLY_TEST;

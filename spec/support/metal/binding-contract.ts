@@ -1,4 +1,4 @@
-/** What every way to Metal has to do beneath the device, as one list of tests: objects, copies, events, captures, faults. */
+/** The contract of every way to Metal, as one list of tests: objects, copies, events, captures, faults. */
 import { ptr, toArrayBuffer } from 'bun:ffi';
 import * as assert from 'uvu/assert';
 import type { Handle, MetalBinding } from '../../../src/ffi/index.ts';
@@ -10,7 +10,7 @@ const bytesOf = (...values: number[]): Uint8Array => Uint8Array.from(values);
 
 /** Puts a way through the list. */
 export function bindingContract(test: Register, binding: MetalBinding, fake: Fake): void {
-  /** One test with a device and a queue, which are released behind it. */
+  /** A test with a device and a queue, which are released afterwards. */
   const on = (what: string, body: (device: Handle, queue: Handle) => void): void =>
     test(`${binding.way}: ${what}`, () => {
       fake.reset();

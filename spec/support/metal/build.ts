@@ -37,7 +37,7 @@ function prototypes(): string {
   return [...Object.keys(classes).map((name) => `extern const class ${name}_class;`), ...functions, ''].join('\n');
 }
 
-/** As the runtime spells it: with receiver and selector, and where on the stack each stands. */
+/** In the spelling of the runtime: with receiver and selector, and the stack offset of each. */
 function fullEncoding({ types: [result, ...args] }: Method): string {
   const spelled = (type: Encoding): string =>
     ({ '{MTLSize}': '{?=QQQ}', '{NSRange}': '{_NSRange=QQ}', '*': 'r*', v: 'Vv' })[type as string] ?? type;
@@ -68,7 +68,7 @@ export interface Built {
   remove(): void;
 }
 
-/** Builds with a compiler; throws what it says where it does not. */
+/** Runs a compiler; throws its output if it fails. */
 export function buildFake(compiler = 'cc'): Built {
   const folder = mkdtempSync(join(tmpdir(), 'cumetal-fake-'));
   writeFileSync(join(folder, 'methods.h'), prototypes());

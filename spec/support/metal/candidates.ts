@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { openMetalDevice } from '../../../src/device/metal/index.ts';
 import type { MetalBinding } from '../../../src/ffi/index.ts';
-import { openMessages } from '../../../src/ffi/metal/messages.ts';
 import { macWays } from '../../../src/ffi/metal/open.ts';
 import { compileShim, openShim } from '../../../src/ffi/metal/shim.ts';
 import type { SystemLibraries } from '../../../src/ffi/metal/system.ts';
+import { openMessages } from '../../../src/ffi/metal/without-shim.ts';
 import type { Candidate } from '../device-contract.ts';
 import { type Fake, loadFake } from './harness.ts';
 
@@ -17,10 +17,10 @@ export const fakeLibraries = (fake: string): SystemLibraries => ({
   dispatch: fake,
   system: 'libc.so.6',
   // As macOS has some; any other library will do.
-  also: ['libm.so.6'],
+  dependencies: ['libm.so.6'],
 });
 
-/** Fails where the fake saw a rule broken, or something is still held. */
+/** Fails if the fake recorded a violation, or an object is unreleased. */
 export function checkFake(fake: Fake): void {
   fake.endAll();
   const found = { violations: fake.violations(), live: fake.live(), pools: fake.openPools() };
@@ -29,7 +29,7 @@ export function checkFake(fake: Fake): void {
   assert.equal(found, { violations: [], live: 0, pools: 0 }, record.join('\n'));
 }
 
-/** The ways that this machine can go; without the shim only arm64 can. */
+/** The ways that work on this machine; messages without the shim need arm64. */
 export function waysTo(folder: string): MetalBinding[] {
   const [fake, shim] = [join(folder, 'libfakemetal.so'), join(folder, 'libcumetal.so')];
   const ways = [openShim(shim), compileShim(fakeLibraries(fake))];
@@ -59,7 +59,7 @@ export function fakeCandidates(folder: string): Candidate[] {
       if (typeof device === 'string') throw new Error(device);
       return device;
     },
-    // A GPU whose watchdog sleeps, so that the deadline of a launch is what ends it.
+    // A GPU with a disabled watchdog, so that the deadline of a launch ends it.
     willHang() {
       fake.limitMs = 100;
       fake.whenOver = 'never ends';

@@ -1,4 +1,4 @@
-/** Runs lists of tests under an emulated arm64 Bun, whose calls pass structs and doubles as those of Macs do. */
+/** Runs lists of tests under an emulated arm64 Bun, whose calls pass structs and doubles like those of Macs. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,14 +21,14 @@ export function emulated<T>(suite: Test<T>, word: Word, least: number): void {
   });
 }
 
-/** Runs `emulated.ts` with a word; what it counts. */
+/** Runs `emulated.ts` with an argument; returns the counts. */
 function emulate(word: Word): { readonly total: number; readonly passed: number; readonly output: string } {
   const built = buildFake('aarch64-linux-gnu-gcc');
   const folder = dirname(built.fake);
   writeFileSync(join(folder, 'libraries.json'), packLibraries());
   const script = join(import.meta.dirname, 'emulated.ts');
   const words = ['-L', '/usr/aarch64-linux-gnu', arm64Bun()!, script, folder, word];
-  // What an optimising compiler makes has to be translated once more, which never pays here.
+  // The output of an optimizing compiler is translated again under emulation, which never pays off here.
   const env = { ...process.env, BUN_JSC_useDFGJIT: '0', BUN_JSC_useConcurrentGC: '0' };
   const { stdout, stderr } = spawnSync('qemu-aarch64-static', words, { encoding: 'utf8', timeout: 160_000, env });
   built.remove();

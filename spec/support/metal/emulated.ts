@@ -14,7 +14,7 @@ if (word === 'device') {
   takeLibraries(readFileSync(join(folder, 'libraries.json'), 'utf8'));
   for (const candidate of fakeCandidates(folder)) contract(test, candidate);
 } else if (word === 'api') {
-  // Compiling takes long there, so that one way has to do: the one that only arm64 can go.
+  // Compiling is slow there, so only the arm64 way is tested.
   for (const candidate of fakeCandidates(folder).slice(-1)) apiContract(test, { ...candidate, launches: 200 });
 } else {
   const fake = loadFake(join(folder, 'libfakemetal.so'));

@@ -1,9 +1,7 @@
 /**
- * The fake Metal as specs use it: libraries are read by our own reader, kernels run on the CPU device, and what the fake noted
- * is there to be looked at.
- *
- * A launch moves memory as a GPU without a page fault would not forgive: the buffers that are bound or declared resident are
- * copied to the addresses that kernels see, all others hold poison there, and what is written to those is noted.
+ * The fake Metal for specs: our reader reads libraries, the CPU device runs kernels, and the fake records calls and violations.
+ * A launch moves memory as a GPU without page faults would need it: buffers that are bound or declared resident are copied to the addresses
+ * that kernels use; all others hold poison there, and writes to those are recorded.
  */
 import { CString, dlopen, JSCallback, type Pointer, ptr, toArrayBuffer } from 'bun:ffi';
 import { Diagnostics } from '../../../src/base/diagnostic.ts';
@@ -19,11 +17,11 @@ import { readMetallib, validateMetallib } from '../../../src/metallib/index.ts';
 export interface Fake {
   /** Sets a number of the fake by name (`setting` and `take_setting` in its sources). */
   set(name: string, value: number): void;
-  /** What happened, a line each. */
+  /** The recorded calls, a line each. */
   record(): string[];
-  /** What the real thing would not forgive. */
+  /** Violations of Metal's rules. */
   violations(): string[];
-  /** Objects that somebody still holds. */
+  /** Unreleased objects. */
   live(): number;
   openPools(): number;
   /** Ends whatever still runs, as the system does after some seconds. */
@@ -33,7 +31,7 @@ export interface Fake {
   /** A kernel that runs longer on the CPU is stopped, as a GPU's watchdog does it, or never ends. */
   limitMs: number;
   whenOver: 'stopped' | 'never ends';
-  /** The messages of what went wrong on the CPU device. */
+  /** Messages of faults on the CPU device. */
   readonly faults: string[];
 }
 
@@ -129,7 +127,7 @@ function newGpu(fake: Fake, noted: string[]): Gpu {
     libraries[library - 1]?.loaded?.kernels.find((kernel) => kernel.reflection.name === name);
   return {
     openLibrary(at, length, why, room, count) {
-      // The fake lets go of the bytes.
+      // The fake releases the bytes.
       const bytes = bytesAt(at, length).slice();
       const diagnostics = new Diagnostics();
       const read = validateMetallib(bytes, diagnostics) ? readMetallib(bytes, diagnostics) : undefined;
@@ -190,7 +188,7 @@ function newGpu(fake: Fake, noted: string[]): Gpu {
   };
 }
 
-/** Bytes above which it takes too long to look for writes. */
+/** The size in bytes above which searching for writes would take too long. */
 const largestLooked = 2 ** 16;
 
 interface Slot {
@@ -233,7 +231,7 @@ function readDispatch(at: Pointer): Dispatch {
   return { library, name: textAt(name as Pointer), groups, threads, slots: bound, threadgroup, reached };
 }
 
-/** Runs a kernel whose slots hold what the commands bound; 0, or the error that the commands end with, or -1. */
+/** Runs a kernel with the bound slots; returns 0, the error code of the commands, or -1. */
 function run(memory: DeviceMemory, kernel: LoadedKernel, what: Dispatch, fake: Fake): number {
   const values = what.slots.map(({ kind, host }) => (kind === 'bytes' ? place(memory, host) : undefined));
   const diagnostics = new Diagnostics();
@@ -249,7 +247,7 @@ function run(memory: DeviceMemory, kernel: LoadedKernel, what: Dispatch, fake: F
     timeoutMs: fake.limitMs,
   };
   const bound = (slot: number): bigint => BigInt(values[slot] ?? what.slots[slot]!.address);
-  const result = launchKernel(memory, { limits: cpuInfo.limits, ownMemory: 0, bound }, kernel, request, diagnostics);
+  const result = launchKernel(memory, { info: cpuInfo, ownMemory: 0, bound }, kernel, request, diagnostics);
   for (const value of values) if (value !== undefined) memory.give(value);
   if (result) return 0;
   const [first] = diagnostics.list;

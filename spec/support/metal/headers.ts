@@ -1,11 +1,9 @@
 /**
- * What the public headers of macOS say of the classes that a compute host meets: selectors with the types of their results and
- * arguments, as `method_getTypeEncoding` spells them (without receiver and selector). Facts, not our code: the fake Metal
- * answers these and nothing else, and what our bindings send is compared with them.
- *
- * Source: the headers of Foundation, objc, dispatch and Metal, as JuliaGPU/Metal.jl's generated `lib/mtl/libmtl.jl` and its
- * `@objc` calls have them (properties, getters, argument types), and Apple's reference of MTLBlitCommandEncoder, MTLSharedEvent
- * and MTLCaptureManager.
+ * Facts of the public headers of macOS about the classes of a compute host: selectors with the types of their results and arguments, as
+ * `method_getTypeEncoding` spells them (without receiver and selector). The fake Metal implements these only, and the messages of our
+ * bindings are compared with them.
+ * Source: the headers of Foundation, objc, dispatch and Metal, as JuliaGPU/Metal.jl's generated `lib/mtl/libmtl.jl` and its `@objc` calls
+ * have them (properties, getters, argument types), and Apple's reference of MTLBlitCommandEncoder, MTLSharedEvent and MTLCaptureManager.
  */
 
 /** A letter or word of a type encoding. */
@@ -57,7 +55,7 @@ export const classes: Readonly<Record<string, ClassFacts>> = {
       maxTotalThreadsPerThreadgroup: 'Q',
       threadExecutionWidth: 'Q',
       staticThreadgroupMemoryLength: 'Q',
-      // Read only: that of a pipeline comes from its descriptor.
+      // Read-only: the value of a pipeline comes from its descriptor.
       label: '@',
     },
   },

@@ -1,4 +1,4 @@
-/** The fake Metal, built and loaded for one spec file, where there is a C compiler, on Linux. */
+/** The fake Metal, built and loaded for one spec file, on Linux with a C compiler. */
 import { dirname } from 'node:path';
 import type { Test } from 'uvu';
 import type { MetalBinding } from '../../../src/ffi/index.ts';
@@ -8,13 +8,13 @@ import { type Built, buildFake } from './build.ts';
 import { type Fake, loadFake } from './harness.ts';
 
 export interface OpenedFake {
-  /** Registers tests that need the fake: skips where it cannot be built, failures in CI on Linux. */
+  /** Registers tests that need the fake: they are skipped if it cannot be built, and fail in CI on Linux. */
   readonly test: Register;
   readonly fake: Fake;
   /** By the shim. */
   readonly binding: MetalBinding;
   readonly built: Built;
-  /** Where fake and shim lie; nothing where they could not be built, and then no test may touch the rest. */
+  /** The paths of fake and shim; undefined if they could not be built, and then no test may use the rest. */
   readonly folder: string | undefined;
 }
 

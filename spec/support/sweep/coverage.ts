@@ -14,7 +14,7 @@ import { readSweep } from './run.ts';
 
 const folder = join(import.meta.dirname, '../../../fixtures/h200');
 
-/** What recordings hold that have the PTX of their kernels in them. */
+/** The coverage of recordings that include the PTX of their kernels. */
 interface Recording {
   readonly head?: string;
   readonly tail?: string;
@@ -61,7 +61,7 @@ function kernelOfForm({ frames, ...ends }: Recording, { form, operands, result, 
   return code ? `${head}${code.join('\n')}\n${tail}` : ptx;
 }
 
-/** The rows of the instructions of all recorded kernels, each with the words that occurred, `type=u32` say. */
+/** The rows of the instructions in all recorded kernels, each with the modifiers that occurred, such as `type=u32`. */
 export function recordedRows(): Map<Row, Set<string>> {
   const rows = new Map<Row, Set<string>>();
   for (const ptx of recordedKernels()) {

@@ -1,7 +1,7 @@
 /**
- * The sweep: kernels made of the rows of the instruction table, for which a GPU is asked what they give
- * (`scripts/sweep.ts`, `fixtures/h200/sweep.json`). Rows whose results the manual leaves open within a bound are judged by
- * `spec/h200/scalar.spec.ts`, and what the threads of a warp do together by `warp.spec.ts`.
+ * The sweep: kernels generated from the rows of the instruction table, with the results of a GPU (`scripts/sweep.ts`,
+ * `fixtures/h200/sweep.json`). `spec/h200/scalar.spec.ts` tests rows whose results the manual bounds only, and `warp.spec.ts` warp
+ * collectives.
  */
 
 import type { Row } from '../../../src/ptx/model/row.ts';
@@ -14,18 +14,18 @@ import { packingCode, scalarCode } from './scalar.ts';
 import { formsOf, type Worded } from './words.ts';
 
 export interface SweepForm {
-  /** `ld.global.v4.f32`, with operands behind it where rows share words. */
+  /** `ld.global.v4.f32`, with operands if rows share modifiers. */
   readonly name: string;
   readonly row: Row;
-  /** Of its slots, `type=u32` say. */
+  /** The modifiers of its slots, such as `type=u32`. */
   readonly words: readonly string[];
   readonly ptx: string;
 }
 
-/** The newest architecture that is asked. */
+/** The newest architecture in the sweep. */
 const newest = 90;
 
-/** What one kernel of a form is, or why there is none. */
+/** The kernel of a form, or the reason why there is none. */
 function codeOf(form: Worded, at: number): Code | undefined {
   const { row } = form;
   const other = otherCode[row.syntax];
@@ -35,7 +35,7 @@ function codeOf(form: Worded, at: number): Code | undefined {
   if (isPassed) return passedCode(form);
   if (row.name === 'ld' || row.name === 'ldu') return loadCode(form, at);
   if (row.name === 'st') return storeCode(form, at);
-  // What warps do together, and fragments of matrices, have recordings of their own.
+  // Warp collectives and matrix fragments have recordings of their own.
   const isWarpCollective = (row.isCollective && !row.withdrawn) || row.operands.some(({ vector }) => vector === 'some');
   if (row.control || isWarpCollective || row.operands.some(({ isAddress }) => isAddress)) return undefined;
   return scalarCode(form, at);
@@ -74,7 +74,7 @@ function sweepForm(form: Worded, at: number): SweepForm[] {
   return code ? [{ name: nameOf(form), row: form.row, words: wordsOf(form), ptx: kernelAround(code) }] : [];
 }
 
-/** What modules for the first architectures have, where singles have no subnormals without a word for it. */
+/** Forms of modules for the first architectures, where single precision has no subnormals without a modifier. */
 const wasOld = ({ since, slots, withdrawn }: Row): boolean =>
   since.ptx <= 1.4 && since.sm <= 13 && !withdrawn && slots.some(({ name }) => name === 'ftz');
 
@@ -102,7 +102,7 @@ export function someForms(step: number): Map<Row, SweepForm[]> {
   return chosen;
 }
 
-/** The form with most words that none before has, until there is none. */
+/** Repeatedly the form with the most new modifiers, until none is new. */
 function coverOf(forms: readonly SweepForm[]): Set<SweepForm> {
   const left = new Set(forms.flatMap(({ words }) => words));
   // A row without words has one form.

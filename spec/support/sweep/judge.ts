@@ -1,4 +1,4 @@
-/** Tests of the sweep: some forms of each row, against what an NVIDIA H200 left. */
+/** Tests of the sweep: some forms of each row, against the results of an NVIDIA H200. */
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Row } from '../../../src/ptx/model/row.ts';
@@ -8,7 +8,7 @@ import { readSweep, sweepDigest } from './run.ts';
 /** Beside those that every word needs, one form in so many is tried. */
 const step = 100;
 
-/** Adds a test for each row that is asked for: every word of it occurs. Forms are compiled in turns for macOS 15 and for `cpu`. */
+/** Adds a test for each requested row with every modifier of it. Forms are compiled alternately for macOS 15 and for `cpu`. */
 export function testRows(test: Test, isAsked: (row: Row) => boolean): void {
   const recorded = readSweep();
   let turn = 0;

@@ -1,6 +1,6 @@
 /**
- * The PTX around the forms of the sweep: each thread takes values by its number, does what the form says, and leaves up to four
- * results of 8 bytes. Which NaN a float is is left open by the manual, so each becomes the canonical one.
+ * The PTX around the forms of the sweep: each thread takes values by its index, executes the form, and stores up to four results of 8
+ * bytes. PTX does not specify which NaN a float result is, so each NaN is made canonical.
  */
 import { bitsOfType } from '../../../src/ptx/model/types.ts';
 import { placeOf } from './values.ts';
@@ -17,7 +17,7 @@ export interface Code {
   /** Registers and variables of the kernel. */
   readonly declared: readonly string[];
   readonly lines: readonly string[];
-  /** What the PTX states; `sm_90`. */
+  /** The module's target: `sm_90`. */
   readonly architecture?: Architecture;
 }
 

@@ -19,15 +19,15 @@ export const copyBytes = (from: Cells, to: Cells, bytes = size): string[] =>
     (at) => `ld.${from.space}.u64 %cell, [${from.base}+${at}]; st.${to.space}.u64 [${to.base}+${at}], %cell;`,
   );
 
-/** A place in a state space, which 32 bytes of the input are in when the form comes. */
+/** A location in a state space that holds 32 bytes of the input when the form executes. */
 export interface Place {
   readonly declared: readonly string[];
   readonly outside?: readonly string[];
-  /** Makes `ad` its address as the form takes it. */
+  /** Computes its address into `ad`, in the kind of address that the form takes. */
   readonly lines: readonly string[];
-  /** How the form writes the address, where it is no register. */
+  /** The address in the form's text, if it is not a register. */
   readonly address?: string;
-  /** The bytes again; nothing for what cannot be written. */
+  /** Loads the bytes back; absent for read-only spaces. */
   readonly cells?: Cells;
 }
 
@@ -81,7 +81,7 @@ function destinationOf(space: string | undefined, at: number, isLocalToo: boolea
   return all[at % (isLocalToo ? 3 : 2)]!;
 }
 
-/** Integers are read into wider registers, so that what the bits above become shows. */
+/** Integers are loaded into wider registers, to test the extension. */
 const widthOf = (type: string): number => (kindOfType(type) === 'f' ? bitsOfType(type) : 64);
 
 const elementsOf = ({ modifiers }: Worded): string[] => ['x', 'y', 'z', 'w'].slice(0, Number(String(modifiers.vec ?? 'v1').slice(1)));
@@ -140,7 +140,7 @@ export function atomicCode(form: Worded, at: number): Code {
       ...take('a', type, 0),
       ...take('b', type, 1),
       ...take('c', type, 2),
-      // One in eight finds what it compares with.
+      // One comparison in eight succeeds.
       'and.b32 %i, %t, 7; setp.eq.u32 %nan, %i, 3;',
       ...(operands.length === 4 ? [`@%nan mov.${register} b, a;`] : []),
       `st.${space}.${register} [${base}], a;`,
@@ -155,12 +155,12 @@ export function atomicCode(form: Worded, at: number): Code {
 const same = `.func (.param .align 16 .b8 r[16]) same (.param .align 16 .b8 p[16])
 { .reg .b64 x, y; ld.param.b64 x, [p]; ld.param.b64 y, [p+8]; st.param.b64 [r+8], y; st.param.b64 [r], x; ret; }`;
 
-/** Writes an argument of a call, or reads what a call gave: of a function that gives its 16 bytes back. */
+/** Writes a call argument or reads a call result, with a function that returns its 16 bytes. */
 export function passedCode(form: Worded): Code {
   const [names, type] = [elementsOf(form), typeOf(form)];
   const width = widthOf(type);
   const isLoad = form.row.name === 'ld';
-  // What the form does not write is written byte by byte: where writes overlap, the driver's compiler leaves some out.
+  // Bytes that the form does not write are written one by one: if writes overlap, the driver's compiler omits some.
   const written = isLoad ? 0 : (names.length * bitsOfType(type)) / 8;
   const bytes = Array.from({ length: 16 - written }, (_, i) => written + i);
   const others = bytes.map((at) => `ld.global.u8 %lo, [%at+${at}]; st.param.b8 [arg+${at}], %lo;`);

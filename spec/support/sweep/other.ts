@@ -1,4 +1,5 @@
-/** Kernels of the sweep for what neither computes nor just reads and writes: addresses, hints, fences, copies, control flow. */
+/** Kernels of the sweep for other forms: addresses, hints, fences, copies, control flow. */
+
 import { type Code, leave, registerFor, take } from './kernel.ts';
 import { copyBytes, generic, output, type Place, places } from './memory.ts';
 import { threads } from './values.ts';
@@ -6,7 +7,7 @@ import type { Worded } from './words.ts';
 
 type Maker = (form: Worded, at: number) => Code;
 
-/** What is done to a value without a change to it. */
+/** Operations that do not change a value. */
 const around = (lines: readonly string[], declared: readonly string[] = []): Code => ({
   declared: ['.reg .b64 a;', ...declared],
   lines: [...take('a', 'b64', 0), ...lines, ...leave('a', 'b64', 0)],
@@ -76,7 +77,7 @@ const hints: Readonly<Record<string, Maker>> = {
   'nanosleep.u32 a': (form) => around(['and.b32 %i, %t, 31;', `${form.opcode} %i;`]),
 };
 
-/** Copies 16 bytes of the input into shared memory, or fewer; a policy is what `createpolicy` gives for lines to be evicted first. */
+/** Copies up to 16 bytes of the input into shared memory; a policy is the result of `createpolicy` for lines that are evicted first. */
 function copied(copy: string, wait: string): Code {
   const place = places.shared!;
   return {
@@ -97,7 +98,7 @@ const copyOf =
     const size = sizes[at % sizes.length]!;
     const isHinted = form.opcode.includes('cache_hint');
     const taken = at % 3 === 0 ? '' : at % 3 === 1 ? `, ${(at * 5) % (size + 1)}` : ', %k';
-    // The fewest taken are none, the most all.
+    // From zero bytes up to all of them.
     const few = `rem.u32 %k, %t, ${size + 1};`;
     return copied(`${few} ${form.opcode} [sm+16], [%at], ${size}${taken}${isHinted ? ', 0x12f0000000000000' : ''};`, wait(at));
   };
@@ -112,7 +113,7 @@ const copies: Readonly<Record<string, Maker>> = {
 };
 
 const bell = '.shared .b32 count, sum;';
-/** Who comes last sees what all have written: each writes, orders, and counts itself. */
+/** The last thread sees the writes of all: each thread writes, fences, and increments a counter. */
 const handedOver: Maker = (form) => ({
   declared: ['.reg .b32 a, n, s; .reg .pred p;', bell],
   lines: [
@@ -144,7 +145,7 @@ const met: Maker = (form) => ({
   ],
 });
 
-/** The predicate holds for some, for all, for none. */
+/** The predicate holds for some, all or none of the threads. */
 const voted =
   (type: 'u32' | 'pred'): Maker =>
   (form) => ({
@@ -174,14 +175,14 @@ const twice =
   '.func (.param .b32 r) twice (.param .b32 v)\n{ .reg .b32 y; ld.param.b32 y, [v]; add.u32 y, y, y; st.param.b32 [r], y; ret; }';
 const note = '.shared .b32 met;\n.func note ()\n{ .reg .b32 y; mov.u32 y, 77; st.shared.b32 [met], y; ret; }';
 const thrice = twice.replace('twice', 'thrice').replace('add.u32 y, y, y', 'mul.lo.u32 y, y, 3');
-/** The address of one function or the other: of the first for all where all call the same. */
+/** The address of one of two functions: the first one if all threads call the same. */
 const picked = (form: Worded, first: string, second: string): string =>
   `mov.u64 %at, ${first}; ${some} ${form.opcode.endsWith('.uni') ? '' : `@p mov.u64 %at, ${second};`}`;
 const some = 'setp.lt.u32 p, %i, 12;';
 const a = ['.reg .b32 a; .reg .pred p;'];
 const passed = '{ .param .b64 p0; .param .b32 p1; st.param.b64 [p0], %out; st.param.b32 [p1], a;';
 
-/** A label that all go to, which is what `.uni` promises, or some. */
+/** A label that all threads jump to, as `.uni` promises, or some. */
 const left = (form: Worded, word: string): string => (form.opcode.endsWith('.uni') ? `${word};` : `@p ${word};`);
 
 const flow: Readonly<Record<string, Maker>> = {

@@ -1,4 +1,4 @@
-/** What the CPU device makes of a form of the sweep, as a digest that the recording has too. */
+/** The result of a form of the sweep on the CPU device, as a digest comparable with the recording. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,19 +14,19 @@ const input = sweepInput();
 
 export type SweepTarget = 'macos15' | 'cpu';
 
-/** The digest of what the H200 left, by the name of the form. */
+/** The digest of the H200's result, by the name of the form. */
 export function readSweep(path = join(import.meta.dirname, '../../../fixtures/h200/sweep.json')): ReadonlyMap<string, string> {
   const { digests } = JSON.parse(readFileSync(path, 'utf8')) as { digests: readonly string[] };
   return new Map(digests.map((line) => [line.slice(9), line.slice(0, 8)]));
 }
 
-/** The first eight digits of the SHA-256 of what a form leaves; in words where it does not come so far. */
+/** The first eight digits of the SHA-256 of a form's result, or a message if there is no result. */
 export function sweepDigest(form: SweepForm, target: SweepTarget, fp64?: Fp64Mode): string {
   const bytes = sweepResult(form, target, fp64);
   return typeof bytes === 'string' ? bytes : createHash('sha256').update(bytes).digest('hex').slice(0, 8);
 }
 
-/** What a form leaves, or why it leaves nothing. What no Apple GPU can say is for the CPU device alone. */
+/** The result of a form, or the reason why there is none. Forms that no Apple GPU supports are compiled for the CPU device. */
 export function sweepResult({ name, ptx }: SweepForm, target: SweepTarget, fp64: Fp64Mode = 'soft'): Uint8Array | string {
   const source = new SourceFile(`${name}.ptx`, ptx);
   const diagnostics = new Diagnostics(source);

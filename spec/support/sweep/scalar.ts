@@ -12,7 +12,7 @@ interface Register {
   readonly width: number;
 }
 
-/** Registers that may be wider than their type are, so that what is cut and how it is extended shows. */
+/** Registers that may be wider than their type, to test truncation and extension. */
 function registerOf(slot: OperandSlot, type: string, name = slot.name): Register {
   const isInteger = kindOfType(type) !== 'f' && type !== 'pred';
   return { name, type, width: isInteger ? (slot.isRelaxed ? 64 : bitsOfType(type)) : Number(registerFor(type).slice(1)) };
@@ -20,10 +20,10 @@ function registerOf(slot: OperandSlot, type: string, name = slot.name): Register
 
 const declare = ({ name, type, width }: Register): string => `.reg .${type === 'pred' ? 'pred' : `b${width}`} ${name};`;
 
-/** What is written of a constant, by how many forms came before. */
+/** The text of a constant, by the number of earlier forms. */
 const constantIn = ([least, most]: readonly [number, number], at: number): number => least + ((at * 91 + 22) % (most - least + 1));
 
-/** The carry goes in from an addition before, and comes out by one behind. */
+/** The carry comes from a preceding addition and is read by a following one. */
 const hasCarry = ({ row }: Worded): boolean => /^(add|sub|mad)c$/.test(row.name) || row.slots.some(({ name }) => name === 'cc');
 
 /** The kernel of a form; `at` is its number among those of its row, by which constants and negations are chosen. */
@@ -52,7 +52,7 @@ export function scalarCode(form: Worded, at: number): Code {
   };
 }
 
-/** A second result is written wherever it may be; of single halves there is none, whatever the manual says. */
+/** A second result is requested wherever the assembler allows it; scalar halves have none, in spite of the manual. */
 const hasSecond = (slot: OperandSlot, form: Worded): boolean =>
   slot.second !== undefined && (slot.needsSecond || !/^b?f16$/.test(String(form.modifiers.type)));
 

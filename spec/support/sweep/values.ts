@@ -1,6 +1,6 @@
 /**
- * What the kernels of the sweep compute with: 32 values of each type, those at the borders of integers and floats first, then
- * some drawn. A kernel has 1024 threads, so that two operands meet in all pairs and more operands in as many mixtures.
+ * The operands of the sweep: 32 values of each type, borders of integers and floats first, then random ones. A kernel has 1024 threads, so
+ * that two operands meet in all pairs and more operands in as many combinations.
  */
 
 import { bitsOfType, kindOfType } from '../../../src/ptx/model/types.ts';
@@ -70,5 +70,5 @@ export function placeOf(type: string): number {
 /** The input of all kernels: the values of each kind, 8 bytes each. */
 export const sweepInput = (): Uint8Array<ArrayBuffer> => new Uint8Array(BigUint64Array.from(kinds.flatMap(columnOf)).buffer);
 
-/** What the parameter by value holds. */
+/** The content of the by-value parameter. */
 export const parameterBytes = (): Uint8Array<ArrayBuffer> => Uint8Array.from({ length: 64 }, (_, i) => (i * 151 + 77) & 255);

@@ -1,4 +1,4 @@
-/** Which forms of a row the sweep tries: all where they are few, else so many that any two words that go together do so once. */
+/** The forms of a row in the sweep: all if they are few, else enough that every legal pair of modifiers occurs. */
 import type { FormMatch } from '../../../src/ptx/check/match.ts';
 import { isMatch, matchForm } from '../../../src/ptx/check/match.ts';
 import type { Row } from '../../../src/ptx/model/row.ts';
@@ -16,14 +16,14 @@ export interface Worded extends FormMatch {
 export function formsOf(row: Row): Worded[] {
   const all = wordsOf(row).flatMap((words) => {
     const found = matchForm(row.name, words, row.operands.filter(({ isOptional }) => !isOptional).length);
-    // Calls are told apart by their lists alone.
+    // Calls are distinguished by their lists only.
     const isOf = found && isMatch(found) && (found.row === row || row.name === 'call');
     return isOf ? [{ ...found, row, opcode: [row.name, ...words].join('.') }] : [];
   });
   return all.length <= few ? all : covering(all);
 }
 
-/** Of many forms the first ones that have a pair of words which none before has. */
+/** Among many forms the first ones with a new pair of modifiers. */
 function covering(forms: readonly Worded[]): Worded[] {
   const seen = new Set<string>();
   return forms.filter((form) => {

@@ -1,7 +1,7 @@
 /**
- * Addresses: from the IR's opaque pointers with byte offsets to typed LLVM pointers. An access gets one GEP with an index in
- * units of the accessed type wherever the offset divides, as Apple's compiler writes it; chained byte-wise GEPs were
- * miscompiled by drivers (GPUCompiler.jl issue 862). Pointers that are joined or chosen at run time travel as i64.
+ * Converts the IR's opaque pointers with byte offsets to typed LLVM pointers. An access gets one GEP with an index in units of the accessed
+ * type if the offset is divisible, as in the output of Apple's compiler; drivers miscompiled chained byte-wise GEPs (GPUCompiler.jl issue
+ * 862). Pointers from block parameters and selects are represented as i64.
  */
 import { bug } from '../../base/bug.ts';
 import type { Value as LlvmValue } from '../../bitcode/model.ts';
@@ -52,7 +52,7 @@ export function asInteger(e: KernelEmitter, pointer: Value): LlvmValue {
   return addOffset(e, rootInteger(e, start, offset), offset);
 }
 
-/** Follows `ptradd` down to the root, adding up what is added. */
+/** Follows `ptradd` to the root and sums the offsets. */
 function collect(e: KernelEmitter, pointer: Value, offset: Offset): Value {
   let at = pointer;
   for (;;) {
@@ -63,7 +63,7 @@ function collect(e: KernelEmitter, pointer: Value, offset: Offset): Value {
   }
 }
 
-/** Splits an i64 sum into scaled terms; what is not a sum or product by a constant is a term. */
+/** Splits an i64 sum into scaled terms. An expression that is neither a sum nor a product with a constant is a term. */
 function addTerm(e: KernelEmitter, value: Value, scale: bigint, offset: Offset): void {
   const inst = e.kernel.insts[value]!;
   const constant = (v: Value): bigint | undefined => {
@@ -139,7 +139,7 @@ function scaledTerm(e: KernelEmitter, value: Value, scale: bigint): LlvmValue {
   return scale === 1n ? of : e.b.binary('mul', of, i64Constant(scale));
 }
 
-/** GEP in units of `element` when the offset divides by its size, or is known to by the alignment of access and root. */
+/** A GEP in units of `element` if the offset is divisible by its size, or if the alignment of access and root implies it. */
 function indexed(e: KernelEmitter, root: Root, offset: Offset, element: Type, size: number, align: number): LlvmValue | undefined {
   const unit = BigInt(size);
   const divides = !offset.start && [...offset.terms.map((t) => t.scale), offset.constant].every((n) => n % unit === 0n);
@@ -159,7 +159,7 @@ function byteIndexed(e: KernelEmitter, root: Root, offset: Offset): LlvmValue {
 
 function gep(e: KernelEmitter, root: Root, element: Type, index: LlvmValue, inbounds: boolean): LlvmValue {
   const type = types.pointer(element, root.space);
-  const pointee = root.pointer.type.kind === 'pointer' ? root.pointer.type.pointee : bug('a root that is no pointer');
+  const pointee = root.pointer.type.kind === 'pointer' ? root.pointer.type.pointee : bug('a root without pointer type');
   if (pointee.kind === 'array' && pointee.element === element)
     return e.b.emit('gep', type, { sourceType: pointee, inbounds, base: root.pointer, indices: [i64Constant(0), index] });
   const base = castTo(e, root.pointer, type);

@@ -1,9 +1,9 @@
-/** Atomics in AIR: one function each, or a refusal where no target has one. */
+/** Atomics in AIR: each is one function, or refused if no target has it. */
 import type { Value as LlvmValue } from '../../bitcode/model.ts';
 import { types } from '../../bitcode/types.ts';
 import { type AtomicOp, bytesOf, type InstOf, type ScalarType, type Value } from '../../ir/index.ts';
 import { i32Constant, intConstant } from '../constants.ts';
-import { type AtomicSpace, atomicFunction, atomicOrder, type Intrinsic, isOwn } from '../intrinsics.ts';
+import { type AtomicSpace, atomicFunction, atomicOrder, type Intrinsic, isCpuOnly } from '../intrinsics.ts';
 import { addressFor, llvmType } from './address.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { undef } from './function-builder.ts';
@@ -11,32 +11,32 @@ import { undef } from './function-builder.ts';
 const spaceOf = (e: KernelEmitter, pointer: Value): AtomicSpace | undefined =>
   (({ 'ptr.global': 'global', 'ptr.shared': 'local' }) as const)[e.kernel.insts[pointer]!.type as 'ptr.global'];
 
-/** An operation on memory that gives the value before. */
+/** A read-modify-write operation that returns the old value. */
 export function atomicRule(e: KernelEmitter, inst: InstOf<'atomic'>, value: Value): LlvmValue {
   const found = functionFor(e, inst.rmw, inst, value);
   if (!found) return undef(llvmType(inst.type));
   const { row, space } = found;
   const pointer = pointerFor(e, inst);
-  return e.call(row, [pointer, e.value(inst.b), ...(isOwn(row) ? [] : orderOf(space))]);
+  return e.call(row, [pointer, e.value(inst.b), ...(isCpuOnly(row) ? [] : orderOf(space))]);
 }
 
-/** Apple's swap takes what is expected in memory of the thread. */
+/** Apple's compare-and-swap takes the expected value in thread memory. */
 export function casRule(e: KernelEmitter, inst: InstOf<'cas'>, value: Value): LlvmValue {
   const found = functionFor(e, 'cas', inst, value);
   if (!found) return undef(llvmType(inst.type));
   const { row, space } = found;
   const pointer = pointerFor(e, inst);
   const [expected, desired] = [e.value(inst.b), e.value(inst.c)];
-  if (isOwn(row)) return e.call(row, [pointer, expected, desired]);
+  if (isCpuOnly(row)) return e.call(row, [pointer, expected, desired]);
   const place = e.entry.emit('alloca', types.pointer(expected.type), { allocated: expected.type, count: i32Constant(1), align: 4 });
-  // Allocas stand first, before what is in the entry block already.
+  // Allocas come first in the entry block.
   e.entry.block.body.unshift(e.entry.block.body.pop()!);
   e.b.emit('store', types.void, { pointer: place, value: expected, align: 4, isVolatile: false });
   const relaxed = i32Constant(atomicOrder.relaxed);
   return e.call(row, [pointer, place, desired, relaxed, ...orderOf(space)], 'none');
 }
 
-/** Relaxed, and the scope that fits the space. */
+/** Relaxed order, and the scope of the address space. */
 export const orderOf = (space: AtomicSpace): LlvmValue[] => [
   i32Constant(atomicOrder.relaxed),
   i32Constant(atomicOrder.scope[space]),
@@ -47,7 +47,7 @@ function pointerFor(e: KernelEmitter, inst: InstOf<'atomic'> | InstOf<'cas'>): L
   return addressFor(e, inst.a, inst.type, bytesOf(inst.type));
 }
 
-/** Reports CM2090 where there is no function, or none for the target. */
+/** Reports CM2090 if there is no function, or none for the target. */
 function functionFor(
   e: KernelEmitter,
   form: AtomicOp | 'cas',
@@ -56,11 +56,11 @@ function functionFor(
 ): { row: Intrinsic; space: AtomicSpace } | undefined {
   const space = spaceOf(e, inst.a);
   const row = space && atomicFunction(form, space, inst.type as ScalarType);
-  if (row && (!isOwn(row) || e.target.allowsCpuOnly)) return { row, space };
-  // Doubles, which are bits by now, have been refused.
+  if (row && (!isCpuOnly(row) || e.target.allowsCpuOnly)) return { row, space };
+  // Atomics on f64 (i64 at this point) are already refused.
   if (form === 'fadd' && inst.type === 'i64') return undefined;
   const span = e.kernel.locs[value];
-  const why = space ? 'Apple GPUs have atomics of 32 bits only' : 'it is neither in global nor in shared memory';
+  const why = space ? 'Apple GPUs have 32-bit atomics only' : 'it is neither in global nor in shared memory';
   e.diagnostics.report('CM2090', { what: `an atomic \`${form}\` of ${inst.type}`, target: e.target.name, why }, span ? { span } : {});
   return undefined;
 }

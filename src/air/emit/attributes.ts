@@ -1,6 +1,6 @@
 /**
- * Function attributes as Apple's compiler writes them for macOS 14 with precise math, as far as they are true of PTX:
- * pointers may overlap, so no alias is ever denied, and loops may run for ever.
+ * Function attributes of Apple's compiler for macOS 14 with precise math, restricted to those that hold for PTX: pointers may alias, and
+ * loops may be infinite.
  */
 import type { Attribute, AttributeList } from '../../bitcode/model.ts';
 import { type Block, bitsOf, edgesOf, type Inst, type Kernel, operandsOf, specOf, type Value } from '../../ir/index.ts';
@@ -9,7 +9,7 @@ import { matrixCount } from '../matrix-functions.ts';
 import type { Dialect } from '../targets.ts';
 import type { Signature } from './emitter.ts';
 
-/** LLVM 14's numbers of the attributes met in AIR. Source: llvm/IR/Attributes, as met in real modules. */
+/** LLVM 14's numbers of the attributes found in AIR. Source: llvm/IR/Attributes, as found in real modules. */
 const kinds = {
   align: 1,
   nocapture: 11,
@@ -53,30 +53,30 @@ const calls: Record<IntrinsicClass, Attribute[]> = {
   atomic: enums('nounwind', 'willreturn'),
 };
 
-/** The attributes that a dialect has. */
-function fitted({ function: own, result, params }: AttributeList, dialect: Dialect): AttributeList {
+/** The attributes that a dialect supports. */
+function restrictedTo({ function: own, result, params }: AttributeList, dialect: Dialect): AttributeList {
   const isKnown = (of: Attribute): boolean =>
-    of.form === 'string' || (of.kind <= dialect.lastAttribute && (of.kind !== kinds.writeonly || dialect.saysWriteonly));
+    of.form === 'string' || (of.kind <= dialect.lastAttribute && (of.kind !== kinds.writeonly || dialect.marksWriteonly));
   const fit = (list: readonly Attribute[]): readonly Attribute[] => (list.every(isKnown) ? list : list.filter(isKnown));
   return { function: fit(own), result: fit(result), params: params.map(fit) };
 }
 
-/** Atomics keep no pointer. */
+/** Atomics do not capture pointers. */
 const params = (of: Intrinsic): Attribute[][] =>
   of.class === 'atomic' ? of.type.params.map((type) => (type.kind === 'pointer' ? enums('nocapture') : [])) : [];
 
 export const declarationAttributes = (of: Intrinsic, dialect: Dialect): AttributeList =>
-  fitted({ function: declarations[of.class], result: [], params: params(of) }, dialect);
+  restrictedTo({ function: declarations[of.class], result: [], params: params(of) }, dialect);
 export const callAttributes = (of: Intrinsic, dialect: Dialect): AttributeList =>
-  fitted({ function: calls[of.class], result: [], params: params(of) }, dialect);
+  restrictedTo({ function: calls[of.class], result: [], params: params(of) }, dialect);
 
-/** A call of a function of the kernel's own, which computes and does nothing else. */
-export const pureCall = (dialect: Dialect): AttributeList => fitted({ function: calls.pure, result: [], params: [] }, dialect);
+/** A call of a pure helper function of the kernel. */
+export const pureCall = (dialect: Dialect): AttributeList => restrictedTo({ function: calls.pure, result: [], params: [] }, dialect);
 
-/** The definition of such a function. */
+/** The definition of a pure helper function. */
 export function pureDefinition(params: number, dialect: Dialect): AttributeList {
   const own = [...enums('mustprogress', 'nofree', 'norecurse', 'nosync', 'nounwind', 'readnone', 'willreturn'), ...strings(0, dialect)];
-  return fitted({ function: own, result: [], params: Array.from({ length: params }, () => enums('noundef')) }, dialect);
+  return restrictedTo({ function: own, result: [], params: Array.from({ length: params }, () => enums('noundef')) }, dialect);
 }
 
 /** Attributes of the kernel itself and of its parameters. */
@@ -99,10 +99,10 @@ export function kernelAttributes(kernel: Kernel, signature: Signature, dialect: 
     : ['nofree', 'norecurse', ...(isOrdered ? [] : (['nosync'] as const)), 'nounwind', ...touches, ...progress];
   const widest = Math.max(signature.widestVector, ...kernel.blocks.map((block) => widestMatrix(kernel, block)));
   const own = [...enums(...names), ...strings(widest, dialect)];
-  return fitted({ function: own, result: [], params: signature.attributes }, dialect);
+  return restrictedTo({ function: own, result: [], params: signature.attributes }, dialect);
 }
 
-/** Bits of the widest matrix in a product: lanes hold two elements, and AIR all. */
+/** Width in bits of the widest matrix in a product: a lane holds two elements, but the AIR type has all. */
 function widestMatrix({ insts }: Kernel, { body }: Block): number {
   const bits = (value: Value): number => (matrixCount / 2) * bitsOf(insts[value]!.type);
   return Math.max(0, ...body.flatMap((value) => (insts[value]!.op === 'matmul' ? [value, ...operandsOf(insts[value]!)].map(bits) : [])));

@@ -1,4 +1,4 @@
-/** What the parts of emission hand each other: the emitter that rules see, offsets and roots of addresses, signatures. */
+/** Shared types of emission: the emitter that rules use, offsets and roots of addresses, signatures. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Argument, Attribute, Value as LlvmValue } from '../../bitcode/model.ts';
 import type { Kernel, Space, Sreg, Value } from '../../ir/index.ts';
@@ -7,7 +7,7 @@ import type { Intrinsic } from '../intrinsics.ts';
 import type { Target } from '../targets.ts';
 import type { FunctionBuilder } from './function-builder.ts';
 
-/** What the rules see while a kernel is emitted. */
+/** The interface of the rules during emission of a kernel. */
 export interface KernelEmitter {
   readonly kernel: Kernel;
   readonly target: Target;
@@ -15,27 +15,27 @@ export interface KernelEmitter {
   readonly b: FunctionBuilder;
   /** At the end of the entry block, where allocas go. */
   readonly entry: FunctionBuilder;
-  /** The LLVM value of an IR value; of a pointer without a place of its own, its address as i64. */
+  /** The LLVM value of an IR value; for a pointer without LLVM pointer, its address as i64. */
   value(value: Value): LlvmValue;
-  /** `none` keeps a call from being a tail call, for pointers to the thread's own memory. */
+  /** `none` prevents a tail call, for pointers to the thread's own memory. */
   call(intrinsic: Intrinsic, args: readonly LlvmValue[], tail?: 'tail' | 'none'): LlvmValue;
-  /** A call of one of the kernel's own functions. */
+  /** A call of one of the kernel's helper functions. */
   callFunction(name: string, args: readonly LlvmValue[]): LlvmValue;
   sreg(name: Sreg): LlvmValue;
   paramRoot(index: number): Root;
   variableRoot(space: Space, name: string): Root;
-  /** The root for an address of unknown variable; puts what is to be added to it into `offset`. */
+  /** The root for an address of an unknown variable; adds the rest to `offset`. */
   windowRootAt(space: Space, address: LlvmValue, offset: Offset): Root;
   windowOffset(space: Space, name: string): number;
 }
 
-/** A sum of products: what is added to a root, in bytes. */
+/** A sum of products to add to a root, in bytes. */
 export interface Offset {
   terms: { value: Value; scale: bigint }[];
   constant: bigint;
-  /** An address computed elsewhere that is added too. */
+  /** An address computed elsewhere, as an addend. */
   start?: LlvmValue;
-  /** Whether no term can leave the signed 64-bit range: all come from 32-bit values. */
+  /** Whether no term can leave the signed 64-bit range, because all are extended from 32 bits. */
   isBounded: boolean;
 }
 
@@ -43,9 +43,9 @@ export interface Root {
   /** A typed LLVM pointer, or an i64 address. */
   readonly pointer: LlvmValue;
   readonly space: number;
-  /** Bytes to add for the place of a variable in its window. */
+  /** The offset of a variable in its window, in bytes. */
   readonly base: bigint;
-  /** The most that the root itself is known to be aligned to. */
+  /** The known alignment of the root. */
   readonly align: number;
   readonly isObject: boolean;
 }
@@ -58,7 +58,7 @@ export interface Signature {
   readonly dynamicShared: Root | undefined;
   /** Inputs in the order of their parameters, with the components each has. */
   readonly inputs: readonly { readonly input: KernelInput; readonly arg: Argument; readonly components: 1 | 3 }[];
-  /** How each special register is taken from the arguments. */
+  /** For each special register, how to read it from the arguments. */
   readonly sregs: ReadonlyMap<Sreg, (b: FunctionBuilder) => LlvmValue>;
   /** Bits of the widest vector among the parameters. */
   readonly widestVector: number;

@@ -1,7 +1,7 @@
 /**
- * Atomics that Apple GPUs lack and a compare-and-swap of 32 bits can make: counters that wrap (`inc`, `dec`), float sums in
- * threadgroup memory. Each becomes a loop: read, compute, try to put it in place, again with what was found there. A thread
- * leaves the loop as soon as it succeeds, so lanes do not wait for one another.
+ * Expands atomics that Apple GPUs lack into compare-and-swap loops: wrapping counters (`inc`, `dec`) and float sums in threadgroup memory.
+ * A loop loads, computes and tries to swap, and repeats with the value found. A thread leaves its loop as soon as it succeeds, so lanes do
+ * not wait for each other.
  */
 import {
   addBlock,
@@ -16,17 +16,18 @@ import {
   type Value,
 } from '../../ir/index.ts';
 
-/** Expands in place. Refused ones (64 bits) are left to the rules. */
-export function expandAtomics(kernel: Kernel): void {
+/** Expands in place; returns whether there was any. The rules refuse the remaining ones (64 bits). */
+export function expandAtomics(kernel: Kernel): boolean {
   const count = kernel.blocks.length;
   for (let at = 0; at < kernel.blocks.length; at++) expandFirst(kernel, kernel.blocks[at]!);
   if (kernel.blocks.length > count) renumber(kernel);
+  return kernel.blocks.length > count;
 }
 
 const needsLoop = (kernel: Kernel, inst: InstOf<'atomic'>): boolean =>
   inst.rmw === 'inc' || inst.rmw === 'dec' || (inst.rmw === 'fadd' && inst.type === 'f32' && kernel.insts[inst.a]!.type === 'ptr.shared');
 
-/** The first of a block; the rest of the block goes to a new one, which is visited later. */
+/** Expands the first atomic of a block. The rest of the block moves to a new block, which is visited later. */
 function expandFirst(kernel: Kernel, block: Block): void {
   const at = block.body.findIndex((value) => {
     const inst = kernel.insts[value]!;
@@ -42,23 +43,23 @@ function expandFirst(kernel: Kernel, block: Block): void {
   b.loc = kernel.locs[value];
   const first = b.load('i32', inst.a, { align: 4, volatile: true });
   block.end = { op: 'br', to: { block: loop, args: [first] } };
-  const seen = addBlockParam(kernel, loop, 'i32');
+  const expected = addBlockParam(kernel, loop, 'i32');
   b.block = loop;
-  const found = b.cas(inst.a, seen, replacement(b, inst, seen));
-  const isDone = b.icmp(found, seen, { pred: 'eq' });
+  const found = b.cas(inst.a, expected, replacement(b, inst, expected));
+  const isDone = b.icmp(found, expected, { pred: 'eq' });
   loop.end = { op: 'condbr', cond: isDone, then: { block: rest, args: [] }, else: { block: loop, args: [found] } };
-  // The value before is what stands under the atomic's own number, so that nothing else has to change.
-  kernel.insts[value] = { op: 'bitcast', type: inst.type, a: seen };
+  // The old value keeps the number of the atomic, so that its uses stay unchanged.
+  kernel.insts[value] = { op: 'bitcast', type: inst.type, a: expected };
   rest.body.unshift(value);
 }
 
-/** What is to be put in place of the bits that were seen. */
-function replacement(b: Builder, { rmw, b: operand }: InstOf<'atomic'>, seen: Value): Value {
+/** The new value for the bits found in memory. */
+function replacement(b: Builder, { rmw, b: operand }: InstOf<'atomic'>, old: Value): Value {
   const [zero, one] = [b.const('i32', 0), b.const('i32', 1)];
-  if (rmw === 'inc') return b.select(b.icmp(seen, operand, { pred: 'uge' }), zero, b.add(seen, one));
+  if (rmw === 'inc') return b.select(b.icmp(old, operand, { pred: 'uge' }), zero, b.add(old, one));
   if (rmw === 'dec') {
-    const wraps = b.or(b.icmp(seen, zero, { pred: 'eq' }), b.icmp(seen, operand, { pred: 'ugt' }));
-    return b.select(wraps, operand, b.sub(seen, one));
+    const wraps = b.or(b.icmp(old, zero, { pred: 'eq' }), b.icmp(old, operand, { pred: 'ugt' }));
+    return b.select(wraps, operand, b.sub(old, one));
   }
-  return b.bitcast('i32', b.fadd(b.bitcast('f32', seen), operand));
+  return b.bitcast('i32', b.fadd(b.bitcast('f32', old), operand));
 }

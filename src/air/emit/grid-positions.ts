@@ -1,10 +1,10 @@
 /**
- * `ctaid * ntid + tid`, which nearly every CUDA kernel computes, is what Metal calls the thread's position in the grid and
- * hands over ready-made: one input instead of three, and the form that Apple's own compiler gives.
+ * Recognizes `ctaid * ntid + tid`, which nearly every CUDA kernel computes. Metal provides it as the thread's position in the grid: one
+ * input instead of three, and the form that Apple's compiler emits.
  */
 import type { Inst, Kernel, Sreg, Value } from '../../ir/index.ts';
 
-/** Replaces the sums in place, modulo 2^32 as PTX computes them; returns whether there were any. Dead operands stay behind. */
+/** Replaces the sums in place, modulo 2^32 as in PTX. Returns whether there were any. Dead operands remain. */
 export function useGridPositions(kernel: Kernel): boolean {
   let changed = false;
   for (const block of kernel.blocks)
@@ -31,7 +31,7 @@ function axisOfSum(kernel: Kernel, product: Value, thread: Value): string | unde
   return pair.every((each) => each === axis) && names[0] !== names[1] ? axis : undefined;
 }
 
-/** The axis of a special register with this base, `x` for `tid.x`. */
+/** The axis of a special register with this base: `x` for `tid.x`. */
 function registerAxis(kernel: Kernel, value: Value, base: string): string | undefined {
   const inst = kernel.insts[value]!;
   if (inst.op !== 'sreg') return undefined;

@@ -1,6 +1,6 @@
 /**
- * One IR kernel as one LLVM module in Apple's conventions: parameters, windows, blocks, then the kernel metadata. What an op
- * becomes is in `rules.ts`, addresses are in `address.ts`, metadata in `metadata.ts`.
+ * Emits one IR kernel as one LLVM module in Apple's conventions: parameters, windows, blocks, then the kernel metadata. `rules.ts` has the
+ * rule of each op, `address.ts` addresses, `metadata.ts` metadata.
  */
 import { bug } from '../../base/bug.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
@@ -8,27 +8,25 @@ import type { SourceFile } from '../../base/source.ts';
 import type { Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../../bitcode/model.ts';
 import { type Type, types } from '../../bitcode/types.ts';
 import {
+  type AfterPass,
   addressOf,
   type Block,
   type Edge,
   edgesOf,
   isPointer,
   type Kernel,
-  optimise,
   rootsOf,
   type Sreg,
   type Value,
 } from '../../ir/index.ts';
-import { emulateF64 } from '../legalize/emulate-f64.ts';
-import { legaliseF64 } from '../legalize/soft-f64.ts';
 import { type LineWriter, lineWriter, type Reach } from '../lines.ts';
 import type { Target } from '../targets.ts';
 import { windowOf } from '../windows.ts';
 import { asInteger, llvmType } from './address.ts';
 import { kernelAttributes, pureCall, pureDefinition } from './attributes.ts';
 import type { KernelEmitter, Signature } from './emitter.ts';
-import { expandAtomics } from './expand-atomics.ts';
 import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
+import { legalize } from './legalize.ts';
 import { addKernelMetadata, addSoftDoubles } from './metadata.ts';
 import { declareIntrinsic, moduleFor, newFunction } from './module.ts';
 import { pruneUnused } from './prune.ts';
@@ -36,14 +34,20 @@ import { refuse, rules } from './rules.ts';
 import { kernelSignature } from './signature.ts';
 import { windowMaker } from './window-memory.ts';
 
-/** Emits one kernel, which is changed on the way (see `legalize/soft-f64.ts`), with line tables where it is given the source, which is where it is to be watched. Refusals (what this target cannot say) are reported at their source location; the result is then void. */
-export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics, lines?: SourceFile): Module {
+export interface EmitOptions {
+  /** The source, if the module gets line tables for instrumented launches. */
+  readonly lines?: SourceFile | undefined;
+  /** Observes the kernel after each pass of its legalization. */
+  readonly afterPass?: AfterPass | undefined;
+}
+
+/**
+ * Emits one kernel and modifies it in the process (see `legalize.ts`). Constructs that the target lacks are reported at their source
+ * location; the result is then void.
+ */
+export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnostics, { lines, afterPass }: EmitOptions = {}): Module {
   const doubles = target.allowsCpuOnly ? [] : kernel.params.flatMap(({ element }, i) => (element === 'f64' ? [i] : []));
-  if (!target.allowsCpuOnly) {
-    const legalise = target.emulatesDoubles ? emulateF64 : legaliseF64;
-    if (legalise(kernel, target.name, diagnostics)) optimise(kernel, lines !== undefined);
-    expandAtomics(kernel);
-  }
+  legalize(kernel, target, diagnostics, { isInstrumented: lines !== undefined, afterPass });
   const module = moduleFor(kernel.name, target);
   const signature = kernelSignature(kernel, module);
   const functionType = types.function(
@@ -91,13 +95,13 @@ function emitBody(
 type Emitter = KernelEmitter & {
   define(value: Value, as: LlvmValue): void;
   readonly lines?: LineWriter | undefined;
-  readonly reach?: Reaches | undefined;
+  readonly reach?: ReachOf | undefined;
 };
 
-/** What an access may reach: a variable that is not all of its window. */
-type Reaches = (value: Value) => Reach | undefined;
+/** The variable that an access may reach, if it is not the whole window. */
+type ReachOf = (value: Value) => Reach | undefined;
 
-function reaches(kernel: Kernel): Reaches {
+function reaches(kernel: Kernel): ReachOf {
   const roots = rootsOf(kernel);
   return (value) => {
     const addr = addressOf(kernel.insts[value]!);
@@ -116,7 +120,7 @@ function emitInst(e: Emitter, value: Value): void {
   const from = block.body.length;
   const made = (rules[inst.op] as (e: KernelEmitter, inst: never, value: Value) => LlvmValue | undefined)(e, inst as never, value);
   if (made) e.define(value, made);
-  // What a rule puts into blocks of its own has no place.
+  // Instructions that a rule puts into blocks of its own have no source location.
   e.lines?.mark(block.body.slice(from), e.kernel.locs[value], e.reach?.(value));
 }
 
@@ -140,7 +144,7 @@ function emitBlock(e: Emitter, block: Block, blocks: LlvmBlock[], fn: LlvmFuncti
   else e.b.emit('br', types.void, { target: targets[0]! });
 }
 
-/** A block of its own for an edge whose twin goes to the same block with other values: LLVM's phis tell edges by their block. */
+/** A block for an edge whose twin reaches the same block with other values, because LLVM's phis identify edges by their source block. */
 function splitEdge(e: Emitter, edge: Edge, blocks: readonly LlvmBlock[], fn: LlvmFunction): LlvmBlock {
   const made: LlvmBlock = { kind: 'block', name: undefined, body: [] };
   fn.blocks.push(made);
@@ -151,7 +155,7 @@ function splitEdge(e: Emitter, edge: Edge, blocks: readonly LlvmBlock[], fn: Llv
   return made;
 }
 
-/** Definitions before uses: every block after its dominators. */
+/** Blocks in reverse postorder: every block after its dominators. */
 function reversePostorder(kernel: Kernel): Block[] {
   const seen = new Set<Block>([kernel.blocks[0]!]);
   const order: Block[] = [];
@@ -191,7 +195,7 @@ function kernelEmitter(
       if (known) return known;
       const inst = kernel.insts[value]!;
       if (isPointer(inst.type)) return asInteger(e, value);
-      return bug(`value ${value} (${inst.op}) of ${kernel.name} is used before it is made`);
+      return bug(`value ${value} (${inst.op}) of ${kernel.name} is used before its definition`);
     },
     entry: functionBuilder(b.block),
     call: (intrinsic, args, tail = 'tail') => {
@@ -234,7 +238,7 @@ const noSignature: Signature = {
   widestVector: 0,
 };
 
-/** One of the kernel's own functions, written into the module on first use. */
+/** A pure helper function of the kernel, added to the module on first use. */
 function pureFunction({ kernel, target, diagnostics }: KernelEmitter, module: Module, name: string): LlvmFunction {
   const known = module.functions.find((fn) => fn.name === name);
   if (known) return known;

@@ -1,7 +1,7 @@
 /**
- * Products of matrices of 8 by 8 in AIR. A lane's two elements go into the first two of a `<64 x T>` and come out of them, as Apple's
- * compiler has it for `thread_elements()`; which elements of the matrix those are Apple does not say (docs/matrix.md tells who relies
- * on it). A sum that is added to is handed on whole.
+ * Products of 8-by-8 matrices in AIR. A lane's two elements are inserted into the first two of a `<64 x T>` and extracted from them, as
+ * Apple's compiler does for `thread_elements()`. Apple does not document which elements of the matrix those are (docs/matrix.md lists who
+ * relies on the layout). A product that is used as an addend is passed on as a whole.
  */
 import type { Block, Value as LlvmValue } from '../../bitcode/model.ts';
 import { type TypeOf, types } from '../../bitcode/types.ts';
@@ -12,7 +12,7 @@ import { type MatrixElement, matrixType } from '../matrix-functions.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { constantValue, undef } from './function-builder.ts';
 
-/** An element of a vector: what was put there, where that is seen. */
+/** An element of a vector; the inserted value if it is visible. */
 export function elementAt({ b }: KernelEmitter, vector: LlvmValue, lane: number): LlvmValue {
   for (let from = vector; from.kind === 'instruction' && from.op === 'insertelement'; from = from.vector)
     if (constantValue(from.index) === BigInt(lane)) return from.value;
@@ -20,13 +20,13 @@ export function elementAt({ b }: KernelEmitter, vector: LlvmValue, lane: number)
 }
 
 /**
- * What a matrix of these elements is put together as: bfloats are widened, for one that is put together of bfloats is taken for zeros.
+ * The element type for assembling a matrix. bf16 is widened, because a matrix assembled from bf16 elements reads as zeros.
  * Source: JuliaGPU/Metal.jl, src/gemm.jl (halves and floats put together work on an M1, bfloats do not).
  */
-const heldAs = { f32: 'f32', f16: 'f16', bf16: 'f32' } as const;
+const assembledAs = { f32: 'f32', f16: 'f16', bf16: 'f32' } as const;
 
-/** The matrices whose two elements these vectors are: products everywhere, those put together in their block. */
-const wholes = new WeakMap<LlvmValue, { readonly whole: LlvmValue; readonly block: Block | undefined }>();
+/** The matrices behind pairs of elements: products are valid everywhere, assembled matrices in their block. */
+const matrices = new WeakMap<LlvmValue, { readonly whole: LlvmValue; readonly block: Block | undefined }>();
 
 const elementIn = (e: KernelEmitter, value: Value): MatrixElement => elementOf(e.kernel.insts[value]!.type) as MatrixElement;
 
@@ -37,28 +37,28 @@ function inserted({ b }: KernelEmitter, into: LlvmValue, elements: readonly Llvm
   );
 }
 
-/** The matrix of which each lane has two elements in a vector. */
-function wholeOf(e: KernelEmitter, value: Value): LlvmValue {
+/** The matrix whose elements of this lane are in a vector. */
+function matrixOf(e: KernelEmitter, value: Value): LlvmValue {
   const pair = e.value(value);
-  const known = wholes.get(pair);
+  const known = matrices.get(pair);
   if (known && (known.block ?? e.b.block) === e.b.block) return known.whole;
-  const type = matrixType(heldAs[elementIn(e, value)]);
+  const type = matrixType(assembledAs[elementIn(e, value)]);
   const elements = [0, 1].map((lane) => e.b.cast('fpext', elementAt(e, pair, lane), type.element));
   const whole = inserted(e, undef(type), elements);
-  wholes.set(pair, { whole, block: e.b.block });
+  matrices.set(pair, { whole, block: e.b.block });
   return whole;
 }
 
 /** The lane's two elements of the product. */
 export function matmulRule(e: KernelEmitter, inst: InstOf<'matmul'>): LlvmValue {
-  const matrices = [inst.a, inst.b, inst.c];
-  const [a, b, c] = matrices.map((value) => heldAs[elementIn(e, value)]) as [MatrixElement, MatrixElement, MatrixElement];
+  const factors = [inst.a, inst.b, inst.c];
+  const [a, b, c] = factors.map((value) => assembledAs[elementIn(e, value)]) as [MatrixElement, MatrixElement, MatrixElement];
   const element = elementOf(inst.type) as MatrixElement;
-  const args = matrices.map((value) => wholeOf(e, value));
-  const whole = e.call(productFunction(heldAs[element], a, b, c), args);
+  const args = factors.map((value) => matrixOf(e, value));
+  const whole = e.call(productFunction(assembledAs[element], a, b, c), args);
   const type = llvmScalar[element];
   const elements = [0, 1].map((lane) => e.b.cast('fptrunc', elementAt(e, whole, lane), type));
   const pair = inserted(e, undef(types.vector(type, 2)), elements);
-  if (heldAs[element] === element) wholes.set(pair, { whole, block: undefined });
+  if (assembledAs[element] === element) matrices.set(pair, { whole, block: undefined });
   return pair;
 }

@@ -1,6 +1,6 @@
 /**
- * Loads and stores in AIR. What is volatile in device memory is an atomic access there: threadgroups do not see each other's plain
- * ones, volatile or not. Those are for 32 bits; of others nothing is promised, so Apple targets refuse them.
+ * Loads and stores in AIR. A volatile access to device memory is an atomic access, because threadgroups do not see each other's plain ones.
+ * Those exist for 32 bits only, so Apple targets refuse other sizes.
  */
 import type { Value as LlvmValue } from '../../bitcode/model.ts';
 import { types } from '../../bitcode/types.ts';
@@ -10,12 +10,12 @@ import { addressFor, llvmType } from './address.ts';
 import { orderOf } from './atomic-rules.ts';
 import type { KernelEmitter } from './emitter.ts';
 
-/** Pointers lie in memory as 64-bit addresses. */
+/** Pointers are stored as 64-bit addresses. */
 const memoryType = (type: IrType): IrType => (isPointer(type) ? 'i64' : type);
 
 export function loadRule(e: KernelEmitter, { addr, type, align, volatile }: InstOf<'load'>, value: Value): LlvmValue {
   const moved = memoryType(type);
-  const row = volatile && inDevice(e, addr) ? sharedAccess(e, 'load', moved, align, value) : undefined;
+  const row = volatile && inDevice(e, addr) ? coherentAccess(e, 'load', moved, align, value) : undefined;
   const pointer = addressFor(e, addr, moved, align);
   if (row) return e.call(row, [pointer, ...orderOf('global')]);
   return e.b.emit('load', llvmType(moved), { pointer, align: Math.min(align, bytesOf(moved)), isVolatile: volatile });
@@ -23,7 +23,7 @@ export function loadRule(e: KernelEmitter, { addr, type, align, volatile }: Inst
 
 export function storeRule(e: KernelEmitter, { addr, value, align, volatile }: InstOf<'store'>, store: Value): undefined {
   const type = memoryType(e.kernel.insts[value]!.type);
-  const row = volatile && inDevice(e, addr) ? sharedAccess(e, 'store', type, align, store) : undefined;
+  const row = volatile && inDevice(e, addr) ? coherentAccess(e, 'store', type, align, store) : undefined;
   const pointer = addressFor(e, addr, type, align);
   if (row) e.call(row, [pointer, e.value(value), ...orderOf('global')]);
   else e.b.emit('store', types.void, { pointer, value: e.value(value), align: Math.min(align, bytesOf(type)), isVolatile: volatile });
@@ -32,13 +32,15 @@ export function storeRule(e: KernelEmitter, { addr, value, align, volatile }: In
 
 const inDevice = (e: KernelEmitter, addr: Value): boolean => e.kernel.insts[addr]!.type === 'ptr.global';
 
-/** The atomic access for what other threads are to see; where there is none, the CPU device's plain one serves, and others are refused. */
-function sharedAccess(e: KernelEmitter, form: 'load' | 'store', type: IrType, align: number, at: Value): Intrinsic | undefined {
+/**
+ * The atomic access for memory that other threads observe. Without one, the CPU device uses a plain access, and other targets refuse it.
+ */
+function coherentAccess(e: KernelEmitter, form: 'load' | 'store', type: IrType, align: number, at: Value): Intrinsic | undefined {
   const row = isVector(type) || align < 4 ? undefined : atomicFunction(form, 'global', type as ScalarType);
   if (row || e.target.allowsCpuOnly) return row;
   const what = `a volatile or relaxed ${form} of ${isVector(type) ? type : `${bitsOf(type)} bits`} in global memory`;
   const span = e.kernel.locs[at];
-  const why = 'Apple GPUs have accesses that other threadgroups see for 32 bits only';
+  const why = 'Apple GPUs have coherent accesses of 32 bits only';
   e.diagnostics.report('CM2090', { what, target: e.target.name, why }, span ? { span } : {});
   return undefined;
 }

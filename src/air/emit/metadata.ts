@@ -1,5 +1,5 @@
 /**
- * Named metadata of an AIR module: flags, versions, options, and the `air.kernel` node that tells what each parameter is.
+ * Named metadata of an AIR module: flags, versions, options, and the `air.kernel` node that describes each parameter.
  * Source: real modules of Apple's compilers for macOS 13 to 26 (metalfe 32023), node for node.
  */
 import { hexOf } from '../../base/bytes.ts';
@@ -18,7 +18,7 @@ import {
   type ScalarType,
 } from '../../ir/index.ts';
 import { intConstant } from '../constants.ts';
-import { ownTarget, softDoubles, typeNames } from '../metadata-names.ts';
+import { softDoubles, targetName, typeNames } from '../metadata-names.ts';
 import { type Item, node } from '../metadata-values.ts';
 import { limits, spaces, type Target } from '../targets.ts';
 import { windowOf } from '../windows.ts';
@@ -26,8 +26,8 @@ import type { Signature } from './emitter.ts';
 
 const value = (of: Constant): Metadata => ({ kind: 'value', value: of });
 
-/** Behaviours of module flags: 1 warning, 2 warning (value kept from the first), 7 maximum. */
-const flag = (behaviour: number, name: string, content: number | Metadata): MetadataNode => node(behaviour, name, content);
+/** Behaviors of module flags: 1 warning, 2 warning (value kept from the first), 7 maximum. */
+const flag = (behavior: number, name: string, content: number | Metadata): MetadataNode => node(behavior, name, content);
 
 /** Flags, ident, versions and options, in Apple's order. */
 export function addModuleMetadata(module: Module, target: Target): void {
@@ -56,7 +56,7 @@ export function addModuleMetadata(module: Module, target: Target): void {
     { name: 'air.language_version', nodes: [node('Metal', ...target.metalVersion)] },
     { name: 'air.compile_options', nodes: options.map((option) => node(option)) },
   );
-  if (target.name === 'cpu') module.namedMetadata.push({ name: ownTarget, nodes: [node(target.name)] });
+  if (target.name === 'cpu') module.namedMetadata.push({ name: targetName, nodes: [node(target.name)] });
 }
 
 /** `!air.kernel`: function, outputs (none), one node per parameter, attributes. */
@@ -67,7 +67,7 @@ export function addKernelMetadata(module: Module, fn: LlvmFunction, kernel: Kern
     node(arg.index, `air.${input.name}`, 'air.arg_type_name', components === 3 ? 'uint3' : 'uint', 'air.arg_name', input.argName),
   );
   const attributes = kernel.maxThreads === undefined ? [] : [node('air.max_work_group_size', kernel.maxThreads)];
-  // Two empty tuples are one node.
+  // Two empty tuples are the same node.
   const outputs = node();
   const parameters = [...buffers, ...dynamic, ...inputs];
   const entry = node({ kind: 'value', value: fn }, outputs, parameters.length > 0 ? node(...parameters) : outputs, ...attributes);
@@ -83,8 +83,8 @@ export function addKernelMetadata(module: Module, fn: LlvmFunction, kernel: Kern
 }
 
 /**
- * Our own: compilers of AIR pass over named metadata that they do not know. Size and alignment, then a node for each symbol: name,
- * offset, size, initial bytes where there are any, and pairs of where an address stands in it and which.
+ * Module memory as named metadata of our own, which AIR compilers ignore. Size and alignment, then a node per symbol: name, offset, size,
+ * optional initial bytes, and pairs of an offset that holds an address and the symbol it refers to.
  */
 function memoryNodes({ size, align, symbols }: ModuleMemory): MetadataNode[] {
   return [
@@ -99,7 +99,7 @@ function memoryNodes({ size, align, symbols }: ModuleMemory): MetadataNode[] {
 const packedNode = ({ name, position, offset, size, align, element, signed }: PackedValue): MetadataNode =>
   node(position, offset, size, align, element ? typeName(element, signed) : '', name);
 
-/** Says which parameters are doubles for people, though `air.kernel` describes them as the integers that hold their bits. */
+/** Records which parameters are f64 in the source, because `air.kernel` describes them as integers of the same bits. */
 export function addSoftDoubles(module: Module, fn: LlvmFunction, parameters: readonly number[]): void {
   if (parameters.length === 0) return;
   module.namedMetadata.push({ name: softDoubles, nodes: [node({ kind: 'value', value: fn }, ...parameters)] });

@@ -6,7 +6,7 @@ import { type Dialect, dataLayout, type Target } from '../targets.ts';
 import { callAttributes, declarationAttributes } from './attributes.ts';
 import { addModuleMetadata } from './metadata.ts';
 
-/** A module with flags, versions and options, and nothing else. Apple names the source file after the function. */
+/** A module with flags, versions and options only. Apple names the source file after the function. */
 export function moduleFor(kernelName: string, target: Target): Module {
   const module: Module = {
     identification: '',
@@ -25,7 +25,7 @@ export function moduleFor(kernelName: string, target: Target): Module {
 
 type Parts = Pick<LlvmFunction, 'attributes'> & Partial<Pick<LlvmFunction, 'args' | 'linkage' | 'unnamedAddr'>>;
 
-/** A function without blocks. Where nothing is said it is seen from outside, and its parameters have no names. */
+/** A function without blocks. By default it has external linkage, and its parameters have no names. */
 export function newFunction(name: string, functionType: TypeOf<'function'>, parts: Parts): LlvmFunction {
   return {
     kind: 'function',
@@ -43,7 +43,7 @@ export function newFunction(name: string, functionType: TypeOf<'function'>, part
   };
 }
 
-/** The declaration of an intrinsic, made on first use. */
+/** The declaration of an intrinsic, created on first use. */
 export function declareIntrinsic(
   module: Module,
   intrinsic: Intrinsic,

@@ -1,4 +1,4 @@
-/** Drops instructions that nothing uses: address arithmetic that went into an index, register reads that went into an input. */
+/** Removes unused instructions: address arithmetic folded into an index, and register reads folded into an input. */
 import { operandsOf } from '../../bitcode/index.ts';
 import type { Instruction, Function as LlvmFunction, Value } from '../../bitcode/model.ts';
 
@@ -15,7 +15,7 @@ const removable = new Set<Instruction['op']>([
   'insertelement',
 ]);
 
-/** Removes them from every block, and what only they used. */
+/** Removes unused instructions from every block, and then the operands that only they used. */
 export function pruneUnused(fn: LlvmFunction): void {
   const used = new Set<Value>();
   const pending: Instruction[] = [];
@@ -29,6 +29,6 @@ export function pruneUnused(fn: LlvmFunction): void {
   for (const block of fn.blocks) block.body = block.body.filter((inst) => used.has(inst));
 }
 
-/** A call of a function without effects: one whose call site says `readnone`. */
+/** A call without effects: its call site is `readnone`. */
 const isPureCall = (inst: Instruction): boolean =>
   inst.op === 'call' && inst.attributes.function.some((a) => a.form === 'enum' && a.kind === 20);

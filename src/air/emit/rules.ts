@@ -1,6 +1,6 @@
 /**
- * What each IR op becomes in AIR: a total record. Where LLVM leaves a result undefined (shift counts, division by zero) the
- * rule adds what makes the IR's defined result; constants keep such guards away.
+ * The AIR rule of each IR op: a total record. If LLVM leaves a result undefined (shift counts, division by zero), the rule adds code for
+ * the IR's defined result, unless constants make it unnecessary.
  */
 import { bug } from '../../base/bug.ts';
 import type { BinaryOpcode, CastOpcode, Constant, Value as LlvmValue, Predicate } from '../../bitcode/model.ts';
@@ -31,7 +31,7 @@ const cast =
   (e: KernelEmitter, inst: { a: Value; type: Inst['type'] }): LlvmValue =>
     e.b.cast(opcode, e.value(inst.a), llvmType(inst.type));
 
-/** The smaller or larger of two integers: compare and select, which every target takes. */
+/** The smaller or larger of two integers, by compare and select, which every target supports. */
 const choose =
   (predicate: Predicate) =>
   (e: KernelEmitter, { a, b }: Two): LlvmValue => {
@@ -45,13 +45,13 @@ const floatBinary =
   (e: KernelEmitter, inst: Two & Inst): LlvmValue =>
     inst.type === 'bf16' ? viaF32(e, [inst.a, inst.b], (x) => e.b.binary(opcode, x[0]!, x[1]!)) : binary(opcode)(e, inst);
 
-/** bf16 arithmetic in f32: a sum, product or quotient of two 8-bit significands rounded to 24 and then to 8 bits is rounded right. */
+/** bf16 arithmetic in f32: a sum, product or quotient of two 8-bit significands, rounded to 24 bits and then to 8, is correctly rounded. */
 function viaF32(e: KernelEmitter, operands: readonly Value[], compute: (x: LlvmValue[]) => LlvmValue): LlvmValue {
   const wide = operands.map((v) => e.b.cast('fpext', e.value(v), types.float));
   return e.b.cast('fptrunc', compute(wide), types.bfloat);
 }
 
-/** An op said by an `air.*` function of the operand types. */
+/** An op as an `air.*` function of the operand types. */
 function intrinsic(e: KernelEmitter, inst: Inst, operands: readonly Value[], value: Value, extra: readonly LlvmValue[] = []): LlvmValue {
   const operand = e.kernel.insts[operands[0]!]!.type as ScalarType;
   const row = intrinsicFor(inst.op, inst.type as ScalarType, operand);
@@ -71,14 +71,14 @@ const minMax = (e: KernelEmitter, inst: Inst & Two, value: Value): LlvmValue => 
   return viaF32(e, [inst.a, inst.b], (x) => e.call(row, x));
 };
 
-/** Reports what the target cannot say where it stands. */
+/** Reports an unsupported construct at its source location. */
 export function refuse(e: KernelEmitter, value: Value, what: string, why: string, help?: string): void {
   const span = e.kernel.locs[value];
   const where = { ...(span ? { span } : {}), ...(help === undefined ? {} : { help }) };
   e.diagnostics.report('CM2090', { what, target: e.target.name, why }, where);
 }
 
-/** A shift whose count may reach the width: LLVM would say poison, the IR says zeros or signs. */
+/** A shift whose count may reach the width: LLVM gives poison, the IR zeros or signs. */
 const shift =
   (opcode: 'shl' | 'lshr' | 'ashr') =>
   (e: KernelEmitter, { a, b, type }: Two & { type: Inst['type'] }): LlvmValue => {
@@ -92,7 +92,7 @@ const shift =
     return e.b.select(e.b.icmp('ult', count, intConstant(int, int.bits)), e.b.binary(opcode, x, count), intConstant(int, 0));
   };
 
-/** Division made total: see the op table for what x / 0 and least / -1 are. */
+/** Division as a total function: the op table defines x / 0 and min / -1. */
 const divide =
   (opcode: 'sdiv' | 'udiv' | 'srem' | 'urem') =>
   (e: KernelEmitter, { a, b, type }: Two & { type: Inst['type'] }): LlvmValue => {
@@ -112,7 +112,7 @@ const divide =
     return e.b.select(isZero, opcode === 'sdiv' || opcode === 'udiv' ? ones : x, signed);
   };
 
-/** The high half of a product: by a product of twice the width where there is one. */
+/** The high half of a product, from a product of twice the width if there is one. */
 const mulhi =
   (extend: 'sext' | 'zext') =>
   (e: KernelEmitter, inst: Inst & Two, value: Value): LlvmValue => {
@@ -123,7 +123,7 @@ const mulhi =
     return e.b.cast('trunc', e.b.binary('lshr', product, intConstant(wide, bits)), llvmType(inst.type));
   };
 
-/** Without the instruction the sign is flipped in the bits: a difference from -0 need not keep a NaN's sign, nor a subnormal. */
+/** Targets without the instruction flip the sign bit: a subtraction from -0 need not preserve a NaN's sign or a subnormal. */
 function negate(e: KernelEmitter, { a, type }: InstOf<'fneg'>): LlvmValue {
   if (e.target.dialect.hasFneg) return e.b.emit('fneg', llvmType(type), { value: e.value(a), flags: 0 });
   const bits = bitsOf(type);
@@ -137,7 +137,7 @@ const fcmpNames: Partial<Record<FcmpPredicate, Predicate>> = { ugt: 'fugt', uge:
 const toFloat = (e: KernelEmitter, inst: Inst & { a: Value }, value: Value): LlvmValue => {
   const from = bitsOf(e.kernel.insts[inst.a]!.type);
   if (inst.type !== 'bf16') return intrinsic(e, inst, [inst.a], value);
-  // Through f32 the value would be rounded twice unless f32 holds it exactly.
+  // Through f32 the value would be rounded twice, unless f32 holds it exactly.
   if (from > 16) refuse(e, value, `an integer of ${from} bits to bf16`, 'it would be rounded twice');
   const op = inst.op as 'sitofp' | 'uitofp';
   const row = intrinsicFor(op, 'f32', e.kernel.insts[inst.a]!.type as ScalarType);
@@ -237,7 +237,7 @@ export const rules: AirRules = {
   ptradd: () => undefined,
   ptrtoint: (e, { a }) => asInteger(e, a),
   inttoptr: () => undefined,
-  isspace: (e) => bug(`${e.kernel.name} asks for a space that lowering did not decide`),
+  isspace: (e) => bug(`${e.kernel.name} has an address-space test that lowering did not resolve`),
   load: loadRule,
   store: storeRule,
   atomic: atomicRule,
@@ -261,8 +261,8 @@ export const rules: AirRules = {
   syncwarp: syncwarpRule,
   members: membersRule,
   mark: markRule,
-  within: (e) => bug(`${e.kernel.name} has a guard of the CPU device`),
-  guard: (e) => bug(`${e.kernel.name} has a guard of the CPU device`),
+  within: (e) => bug(`${e.kernel.name} has an access check of the CPU device`),
+  guard: (e) => bug(`${e.kernel.name} has an access check of the CPU device`),
   barrier: (e) => {
     e.call(intrinsicOf('air.wg.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(barrierOperands.scope)]);
     return undefined;

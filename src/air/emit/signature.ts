@@ -11,7 +11,7 @@ import { enums, intAttribute } from './attributes.ts';
 import type { Root, Signature } from './emitter.ts';
 import type { FunctionBuilder } from './function-builder.ts';
 
-/** Works out parameters from what the body uses. */
+/** Derives the parameters from their uses in the body. */
 export function kernelSignature(kernel: Kernel, module: Module): Signature {
   const args: Argument[] = [];
   const attributes: Attribute[][] = [];
@@ -81,14 +81,14 @@ function sregReaders(
   return readers;
 }
 
-/** The typed pointer a parameter becomes. */
+/** The typed pointer of a parameter. */
 function bufferType(param: KernelParam, module: Module): Type {
   if (param.kind === 'pointer')
     return types.pointer(llvmScalar[param.element ?? 'i8'], param.space === 'constant' ? spaces.constant : spaces.device);
   return types.pointer(valueType(param, module), spaces.constant);
 }
 
-/** What a by-value parameter is declared as: its scalar, or a struct around its bytes. */
+/** The declared type of a by-value parameter: its scalar, or a struct with its bytes. */
 export function valueType(param: KernelParam, module: Module): Type {
   if (param.element) return llvmScalar[param.element];
   const name = `struct.${param.name}`;

@@ -1,4 +1,4 @@
-/** What the threads of a warp do together, in AIR: on words, with lanes of 16 bits. Apple's compilers know no such thing of 64 bits. */
+/** Warp collectives in AIR: 32-bit values and 16-bit lane indices. Apple's compilers have no 64-bit ones. */
 import type { Value as LlvmValue } from '../../bitcode/model.ts';
 import { types } from '../../bitcode/types.ts';
 import { bitsOf, type InstOf, type ScalarType } from '../../ir/index.ts';
@@ -7,7 +7,7 @@ import { barrierOperands, foldFunction, intrinsicFor, intrinsicOf, markName, mem
 import { llvmType } from './address.ts';
 import type { KernelEmitter } from './emitter.ts';
 
-/** A value of another lane. Values of 64 bits go in two halves, predicates as words. */
+/** Reads a value of another lane. A 64-bit value is shuffled in two halves, a predicate as a 32-bit integer. */
 export function shuffleRule(e: KernelEmitter, inst: InstOf<'shuffle'>): LlvmValue {
   const lane = e.b.cast('trunc', e.value(inst.b), types.i16);
   const type = inst.type as ScalarType;
@@ -30,7 +30,7 @@ function shuffledHalves(e: KernelEmitter, bits: LlvmValue, lane: LlvmValue): Llv
   return e.b.binary('or', e.b.binary('shl', e.b.cast('zext', high, types.i64), half), e.b.cast('zext', low, types.i64));
 }
 
-/** The mask is in the low half of what AIR gives. */
+/** The mask is the low half of AIR's result. */
 export const ballotRule = (e: KernelEmitter, { a }: InstOf<'ballot'>): LlvmValue =>
   e.b.cast('trunc', e.call(intrinsicOf('air.simd_ballot.i64')!, [e.value(a)]), types.i32);
 
@@ -40,12 +40,12 @@ export function syncwarpRule(e: KernelEmitter): undefined {
   e.call(intrinsicOf('air.simdgroup.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(e.target.simdgroupBarrierScope)]);
 }
 
-/** Only compilations for the sanitizer have it, which run on the CPU device. */
+/** Only compilations for the sanitizer contain this op, and they run on the CPU device. */
 export function membersRule(e: KernelEmitter, { a }: InstOf<'members'>): undefined {
   e.call(intrinsicOf(membersName)!, [e.value(a)]);
 }
 
-/** Only compilations for the profiler or the trace have it, which run on the CPU device. */
+/** Only compilations for the profiler or the trace contain this op, and they run on the CPU device. */
 export function markRule(e: KernelEmitter): undefined {
   e.call(intrinsicOf(markName)!, []);
 }

@@ -1,4 +1,4 @@
-/** The windows of a kernel as LLVM has them: globals and an alloca, and how an address in one is reached. */
+/** The windows of a kernel as LLVM globals and an alloca, and addresses in them. */
 import { bug } from '../../base/bug.ts';
 import type { Block as LlvmBlock, Value as LlvmValue, Module } from '../../bitcode/model.ts';
 import { type Type, types } from '../../bitcode/types.ts';
@@ -12,7 +12,7 @@ import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
 
 type Windows = Pick<KernelEmitter, 'variableRoot' | 'windowRootAt' | 'windowOffset'>;
 
-/** Makes the memory of each window when it is first used. */
+/** Creates the memory of each window on first use. */
 export function windowMaker(kernel: Kernel, module: Module, signature: Signature, b: FunctionBuilder): Windows {
   const windows = new Map<Space, { window: Window; base: LlvmValue | undefined }>();
   const entry = b.block;

@@ -1,6 +1,6 @@
 /**
- * Conversions between numbers: `air.convert.f.f16.f.f32` names the kind and type that it gives and takes, and behind them a rounding,
- * `.rtz` say, or `.sat`; `llvm.fptosi.sat.i32.f32` just types. Source: the spelling is that of OpenCL's `convert_half_rtz`.
+ * Numeric conversions: `air.convert.f.f16.f.f32` names the kind and type of result and operand, optionally followed by a rounding such as
+ * `.rtz`, or by `.sat`. `llvm.fptosi.sat.i32.f32` has types only. Source: the spelling is that of OpenCL's `convert_half_rtz`.
  */
 import { type Builder, bitsOf, isFloat, isScalar, type ScalarType, type Value } from '../../ir/index.ts';
 import { llvmScalar } from '../intrinsics.ts';
@@ -20,7 +20,7 @@ interface Conversion {
 
 const integral = { rte: 'frint', rtz: 'ftrunc', rtp: 'fceil', rtn: 'ffloor' } as const;
 
-/** Rounded to nearest, then a step back where that went to the wrong side. */
+/** Rounds to nearest, then steps back by one value if that was the wrong direction. */
 function narrowed(b: Builder, x: Value, to: ScalarType, rounding: Rounding): Value {
   const nearest = b.fptrunc(to, x);
   if (rounding === 'rte') return nearest;
@@ -36,19 +36,19 @@ function narrowed(b: Builder, x: Value, to: ScalarType, rounding: Rounding): Val
   return b.bitcast(to, b.select(isBeyond, stepped, bits));
 }
 
-/** Halves and bfloats hold none of each other's values in full: by way of float, which holds both. */
+/** f16 and bf16 do not contain each other's values, so the conversion goes through f32, which contains both. */
 function floatToFloat(b: Builder, x: Value, { from, to, rounding = 'rte' }: Conversion): Value {
   if (from === to) return x;
   if (bitsOf(from) < bitsOf(to)) return b.fpext(to, x);
   return narrowed(b, bitsOf(from) === bitsOf(to) ? b.fpext('f32', x) : x, to, rounding);
 }
 
-/** Kept within the type by limits of the wider of both; what is unsigned is never below 0. */
+/** Clamps to the range of the result type, with limits in the wider of the two types; an unsigned operand is never below 0. */
 function saturated(b: Builder, x: Value, { from, to, fromSigned, toSigned }: Conversion): Value {
   const [have, want] = [bitsOf(from), bitsOf(to)];
   const top = (1n << BigInt(toSigned ? want - 1 : want)) - 1n;
   let bounded = x;
-  // Of the greatest value of its own type nothing is above.
+  // No value exceeds the largest value of its own type.
   if (top < (1n << BigInt(fromSigned ? have - 1 : have)) - 1n)
     bounded = fromSigned ? b.smin(bounded, like(b, x, top)) : b.umin(bounded, like(b, x, top));
   const bottom = toSigned ? -(1n << BigInt(want - 1)) : 0n;
@@ -58,17 +58,19 @@ function saturated(b: Builder, x: Value, { from, to, fromSigned, toSigned }: Con
 
 function convert(b: Builder, x: Value, conversion: Conversion): Value {
   const { from, to, fromSigned, toSigned, rounding, saturates } = conversion;
-  // To a bool: whether it is not zero, as C has it.
+  // A conversion to bool tests for nonzero, as in C.
   if (to === 'i1') return isFloat(from) ? b.fcmp(x, b.const(from, 0n), { pred: 'une' }) : b.icmp(x, b.const(from, 0n), { pred: 'ne' });
   if (isFloat(to)) return isFloat(from) ? floatToFloat(b, x, conversion) : b[fromSigned ? 'sitofp' : 'uitofp'](to, x);
-  // All saturate, and give 0 for NaN.
+  // All conversions saturate and give 0 for NaN.
   if (isFloat(from)) return b[toSigned ? 'fptosi' : 'fptoui'](to, b[integral[rounding ?? 'rtz']](x));
   const bounded = saturates ? saturated(b, x, conversion) : x;
   if (bitsOf(to) === bitsOf(from)) return bounded;
   return bitsOf(to) < bitsOf(from) ? b.trunc(to, bounded) : b[fromSigned ? 'sext' : 'zext'](to, bounded);
 }
 
-/** Kinds must be those of the types; a bool is unsigned. Integers become floats by rounding to nearest alone, floats do not saturate. */
+/**
+ * The kinds must match the types; bool is unsigned. Integer-to-float conversions round to nearest only, and float results do not saturate.
+ */
 const isKnown = ({ to, from, toSigned, fromSigned, rounding, saturates }: Conversion, kinds: readonly [string, string]): boolean =>
   isFloat(to) === (kinds[0] === 'f') &&
   isFloat(from) === (kinds[1] === 'f') &&
@@ -77,7 +79,7 @@ const isKnown = ({ to, from, toSigned, fromSigned, rounding, saturates }: Conver
   !(isFloat(to) && saturates) &&
   (isFloat(from) ? from !== 'f64' || !isFloat(to) || rounding === undefined : rounding === undefined || rounding === 'rte');
 
-/** The conversion of a name without the widths of vectors, where it is one. */
+/** The conversion with a name (without vector widths); undefined if the name is not one. */
 export function conversionOf(name: string): ElementFunction | undefined {
   const llvm = /^llvm\.fpto([su])i\.sat\.(\w+)\.(\w+)$/.exec(name);
   const air = /^air\.convert\.([fsu])\.(\w+)\.([fsu])\.(\w+?)(?:\.(rt[ezpn]))?(\.sat)?$/.exec(name);

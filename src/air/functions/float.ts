@@ -1,5 +1,5 @@
 /**
- * Float functions of AIR, and LLVM's own, that are exact, or as exact as the operations that the manual says they are.
+ * Exact float functions of AIR and LLVM, and those that are as exact as the operations that the manual defines them by.
  * Source: Metal Shading Language Specification 4, sections 6.2 (common functions) and 6.5 (math functions).
  */
 import { f64Bits } from '../../base/float.ts';
@@ -8,7 +8,7 @@ import { mathRows } from './math.ts';
 import { remainder } from './remainder.ts';
 import { type FunctionRow, type Make, row } from './row.ts';
 
-/** The bits of 1 in each format; those of the number below it are one less. */
+/** The bits of 1 in each format. The preceding bit pattern is the largest number below 1. */
 const oneBits: Partial<Record<ScalarType, bigint>> = { f16: 0x3c00n, bf16: 0x3f80n, f32: 0x3f80_0000n, f64: 0x3ff0n << 48n };
 const one = (b: Builder, type: ScalarType): Value => b.const(type, oneBits[type]!);
 const zero = (b: Builder, type: ScalarType): Value => b.const(type, 0n);
@@ -19,7 +19,7 @@ const saturated: Make = (b, [x], type) => clamped(b, x!, zero(b, type), one(b, t
 /** x + (y - x) * a. */
 const mix: Make = (b, [x, y, a]) => b.fadd(x!, b.fmul(b.fsub(y!, x!), a!));
 
-/** Zeros as they are, of NaN 0. */
+/** Zeros are returned unchanged; NaN gives 0. */
 const sign: Make = (b, [x], type) => {
   const none = zero(b, type);
   const isNumber = b.fcmp(x!, x!, { pred: 'ord' });
@@ -27,7 +27,7 @@ const sign: Make = (b, [x], type) => {
   return b.select(b.fcmp(x!, none, { pred: 'ogt' }), one(b, type), other);
 };
 
-/** x - floor(x), kept below 1, which a small negative x would round to. */
+/** x - floor(x), clamped below 1, to which a small negative x would round. */
 const fract: Make = (b, [x], type) => {
   const left = b.fsub(x!, b.ffloor(x!));
   return b.select(b.fcmp(left, one(b, type), { pred: 'oge' }), b.const(type, oneBits[type]! - 1n), left);
@@ -49,7 +49,7 @@ const withSignOf = (b: Builder, magnitude: Value, of: Value, type: ScalarType): 
   return b.bitcast(type, b.or(b.bitcast(int, b.fabs(magnitude)), b.and(b.bitcast(int, of), top)));
 };
 
-/** To the nearest integral value, halves away from zero: the whole part, and one more where at least a half is left. */
+/** To the nearest integral value, ties away from zero: truncate, and add one if the rest is at least a half. */
 const round: Make = (b, [x], type) => {
   const magnitude = b.fabs(x!);
   const whole = b.ftrunc(magnitude);
@@ -59,7 +59,7 @@ const round: Make = (b, [x], type) => {
   return withSignOf(b, rounded, x!, type);
 };
 
-/** In double, where a product with a power of two is exact for every exponent that makes a difference; one rounding. */
+/** In f64, where the product with a power of two is exact for every relevant exponent, with one rounding at the end. */
 const ldexp: Make = (b, [x, exponent], type) => {
   const most = 300;
   const bounded = b.smin(b.smax(exponent!, b.const('i32', -most)), b.const('i32', most));
@@ -76,7 +76,7 @@ const exactRows: readonly FunctionRow[] = [
   row('fract', 1, fract),
   row('round', 1, round),
   row('fmod', 2, (b, [x, y]) => remainder(b, x!, y!)),
-  row('ldexp', 1, ldexp, { more: ['i32'] }),
+  row('ldexp', 1, ldexp, { extraOperands: ['i32'] }),
   row('fmin3', 3, (b, [x, y, z]) => b.fmin(b.fmin(x!, y!), z!)),
   row('fmax3', 3, (b, [x, y, z]) => b.fmax(b.fmax(x!, y!), z!)),
   row('fmedian3', 3, median),
@@ -85,18 +85,18 @@ const exactRows: readonly FunctionRow[] = [
   row('smoothstep', 3, smoothstep, { ulp: 'formula' }),
 ];
 
-/** Of AIR; each has a relaxed form too. */
+/** AIR functions; each has a relaxed form too. */
 export const floatRows: readonly FunctionRow[] = [...exactRows, ...mathRows];
 
-/** NaN where one operand is, unlike AIR's own. */
-const spreadingNan =
+/** NaN if one operand is NaN, unlike AIR's own functions. */
+const propagatingNan =
   (choose: 'fmin' | 'fmax'): Make =>
   (b, [x, y]) =>
     b.select(b.fcmp(x!, y!, { pred: 'uno' }), b.fadd(x!, y!), b[choose](x!, y!));
 
 const approximate = ['exp', 'log', 'log10', 'pow'] as const;
 
-/** LLVM's own, without `llvm.`. */
+/** LLVM intrinsics, without `llvm.`. */
 export const llvmFloatRows: readonly FunctionRow[] = [
   row('sqrt', 1, (b, [x]) => b.fsqrt(x!)),
   row('fabs', 1, (b, [x]) => b.fabs(x!)),
@@ -111,8 +111,8 @@ export const llvmFloatRows: readonly FunctionRow[] = [
   row('fmuladd', 3, (b, [x, y, z]) => b.fma(x!, y!, z!)),
   row('minnum', 2, (b, [x, y]) => b.fmin(x!, y!)),
   row('maxnum', 2, (b, [x, y]) => b.fmax(x!, y!)),
-  row('minimum', 2, spreadingNan('fmin')),
-  row('maximum', 2, spreadingNan('fmax')),
+  row('minimum', 2, propagatingNan('fmin')),
+  row('maximum', 2, propagatingNan('fmax')),
   row('copysign', 2, (b, [x, y], type) => withSignOf(b, x!, y!, type)),
   row('exp2', 1, (b, [x]) => b.fexp2(x!), { ulp: 1 }),
   row('log2', 1, (b, [x]) => b.flog2(x!), { ulp: 1 }),

@@ -1,6 +1,6 @@
 /**
- * Functions that are only read from other people's files and work element by element: from a name to what it takes, gives and is
- * in the IR. Those that an op of the IR says, and that are written too, are in `intrinsics.ts`.
+ * Elementwise functions that only raising knows, for foreign files: operands, result and IR of each name. Functions with an IR op, which
+ * are also emitted, are in `intrinsics.ts`.
  */
 import { type Type as LlvmType, types as llvm } from '../../bitcode/types.ts';
 import { isFloat, isScalar, type ScalarType } from '../../ir/index.ts';
@@ -13,7 +13,7 @@ import { groupFunctionOf } from './simd.ts';
 
 const named = (rows: readonly FunctionRow[]): ReadonlyMap<string, FunctionRow> => new Map(rows.map((each) => [each.name, each]));
 
-/** By kind of name. */
+/** Keyed by the kind of name. */
 const tables = {
   float: named(floatRows),
   signed: named(signedRows),
@@ -24,7 +24,7 @@ const tables = {
 
 const words = { i1: llvm.i1, i32: llvm.i32 };
 
-function functionOf({ operands, more = [], make }: FunctionRow, type: ScalarType, isSigned: boolean): ElementFunction {
+function functionOf({ operands, extraOperands: more = [], make }: FunctionRow, type: ScalarType, isSigned: boolean): ElementFunction {
   const of = llvmScalar[type];
   return {
     params: [...Array<LlvmType>(operands).fill(of), ...more.map((word) => words[word])],
@@ -33,7 +33,7 @@ function functionOf({ operands, more = [], make }: FunctionRow, type: ScalarType
   };
 }
 
-/** The function of a name without the widths of vectors, `air.fast_exp.f32`, where it is one of these. */
+/** The function with a name (without vector widths), such as `air.fast_exp.f32`; undefined if there is none. */
 export function elementFunctionOf(name: string): ElementFunction | undefined {
   if (/^air\.(simd|quad)_/.test(name)) return groupFunctionOf(name);
   if (name.startsWith('air.convert.') || name.startsWith('llvm.fpto')) return conversionOf(name);
@@ -49,7 +49,7 @@ export function elementFunctionOf(name: string): ElementFunction | undefined {
   return found ? functionOf(found, type, sign === 's') : undefined;
 }
 
-/** Every function, for the docs: how its names are spelled, and by how much it may be off. */
+/** Every function, for the docs: the spelling of its name and its error bound. */
 export const elementRows: readonly { readonly spelled: string; readonly row: FunctionRow }[] = [
   ...floatRows.map((row) => ({ spelled: `air.${row.name}.f32, air.fast_${row.name}.f32, .f16, .bf16`, row })),
   ...signedRows.map((row) => ({ spelled: `air.${row.name}.s.i32, air.${row.name}.u.i32, .i8, .i16, .i64`, row })),

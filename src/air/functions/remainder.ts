@@ -1,10 +1,10 @@
-/** The remainder of a division of floats, exact and without a loop. */
+/** The remainder of a float division, exact and without a loop. */
 import { type Builder, bitsOf, type Value } from '../../ir/index.ts';
 import { Refused } from '../types.ts';
 
-/** Bits of a significand of binary64, and of one that came from binary32. */
+/** Explicit significand bits of binary64 and of binary32. */
 const wideBits = 52;
-const keptBits = 23;
+const narrowBits = 23;
 const bias = 1023;
 
 const i64 = (b: Builder, value: bigint | number): Value => b.const('i64', value);
@@ -12,17 +12,17 @@ const i64 = (b: Builder, value: bigint | number): Value => b.const('i64', value)
 interface Parts {
   /** A number below 2^24. */
   readonly significand: Value;
-  /** By which power of two it is multiplied, but for what is the same in all. */
+  /** The exponent of the factor 2^exponent, up to a constant that all values share. */
   readonly exponent: Value;
 }
 
-/** A positive binary64 that came from a narrower format: such a one is never subnormal. */
+/** Decodes a positive binary64 that was converted from a narrower format, which is never subnormal. */
 function partsOf(b: Builder, bits: Value): Parts {
-  const fraction = b.lshr(b.and(bits, i64(b, 2n ** 52n - 1n)), i64(b, wideBits - keptBits));
-  return { significand: b.or(fraction, i64(b, 1 << keptBits)), exponent: b.lshr(bits, i64(b, wideBits)) };
+  const fraction = b.lshr(b.and(bits, i64(b, 2n ** 52n - 1n)), i64(b, wideBits - narrowBits));
+  return { significand: b.or(fraction, i64(b, 1 << narrowBits)), exponent: b.lshr(bits, i64(b, wideBits)) };
 }
 
-/** 2 to the power of `exponent`, from 0 to 511, modulo a number below 2^32: squares and doublings, the highest bit first. */
+/** 2 to the power of `exponent`, from 0 to 511, modulo a number below 2^32: square and double, highest bit first. */
 function powerModulo(b: Builder, exponent: Value, modulus: Value): Value {
   let power = b.urem(i64(b, 1), modulus);
   for (let bit = 8; bit >= 0; bit--) {
@@ -33,8 +33,8 @@ function powerModulo(b: Builder, exponent: Value, modulus: Value): Value {
 }
 
 /**
- * `x - y * trunc(x / y)` without rounding, with the sign of x, of floats of 16 and 32 bits: C's `fmod`, LLVM's `frem`. NaN where x
- * is infinite or y is zero. With x = m * 2^i and y = n * 2^j it is (m * 2^(i-j) mod n) * 2^j; where i is below j, x is below y.
+ * `x - y * trunc(x / y)` without rounding, with the sign of x, for f16 and f32: C's `fmod`, LLVM's `frem`. NaN if x is infinite or y is
+ * zero. For x = m * 2^i and y = n * 2^j it is (m * 2^(i-j) mod n) * 2^j; if i is below j, x is below y.
  */
 export function remainder(b: Builder, x: Value, y: Value): Value {
   const type = b.typeOf(x);
@@ -44,14 +44,14 @@ export function remainder(b: Builder, x: Value, y: Value): Value {
   const [m, n] = [partsOf(b, b.bitcast('i64', magnitudeX)), partsOf(b, b.bitcast('i64', magnitudeY))];
   const steps = b.sub(m.exponent, n.exponent);
   const left = b.urem(b.mul(b.urem(m.significand, n.significand), powerModulo(b, steps, n.significand)), n.significand);
-  // An integer below 2^24 is held exactly; so is its product with a power of two that y has.
+  // An integer below 2^24 is exact, and so is its product with a power of two in y's range.
   const unit = b.bitcast('f64', b.shl(n.exponent, i64(b, wideBits)));
-  const scaled = b.fmul(b.fmul(b.uitofp('f64', left), b.const('f64', BigInt(bias - keptBits) << 52n)), unit);
+  const scaled = b.fmul(b.fmul(b.uitofp('f64', left), b.const('f64', BigInt(bias - narrowBits) << 52n)), unit);
   const isBelow = b.fcmp(magnitudeX, magnitudeY, { pred: 'olt' });
   const found = b.select(isBelow, magnitudeX, scaled);
   const signed = b.bitcast('f64', b.or(b.bitcast('i64', found), b.and(b.bitcast('i64', wideX), i64(b, 1n << 63n))));
   const infinity = b.const('f64', 0x7ff0_0000_0000_0000n);
-  // Infinite x or a NaN; y is zero or a NaN.
-  const isNone = b.or(b.fcmp(magnitudeX, infinity, { pred: 'ueq' }), b.fcmp(magnitudeY, b.const('f64', 0n), { pred: 'ueq' }));
-  return b.fptrunc(type, b.select(isNone, b.const('f64', 0x7ff8_0000_0000_0000n), signed));
+  // x is infinite or NaN, or y is zero or NaN.
+  const isResultNan = b.or(b.fcmp(magnitudeX, infinity, { pred: 'ueq' }), b.fcmp(magnitudeY, b.const('f64', 0n), { pred: 'ueq' }));
+  return b.fptrunc(type, b.select(isResultNan, b.const('f64', 0x7ff8_0000_0000_0000n), signed));
 }

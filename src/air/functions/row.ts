@@ -1,30 +1,30 @@
-/** What a row of a table of functions says that are only read from other people's files; vectors go element by element. */
+/** The row type of the tables of functions that only raising knows. Vectors are processed elementwise. */
 import type { Type as LlvmType } from '../../bitcode/types.ts';
 import { type Builder, bitsOf, type ScalarType, type Value } from '../../ir/index.ts';
 
-/** A function of scalars; of vectors it is one for each element. */
+/** A scalar function, applied to each element of a vector. */
 export interface ElementFunction {
   readonly params: readonly LlvmType[];
   readonly result: LlvmType;
   make(b: Builder, args: readonly Value[]): Value;
 }
 
-/** The operations that a function is on scalars of a type; of integers with a sign in the name, whether that is `s`. */
+/** Builds the function on scalars of a type. `isSigned` is for integer functions with `s` in the name. */
 export type Make = (b: Builder, args: readonly Value[], type: ScalarType, isSigned: boolean) => Value;
 
 export interface FunctionRow {
   /** Without `air.`, `fast_`, sign and type. */
   readonly name: string;
-  /** Operands of the type in the name. */
+  /** The number of operands of the type in the name. */
   readonly operands: number;
-  /** Operands behind those, of the type that `last` names; none where absent. */
-  readonly more?: readonly ('i1' | 'i32')[];
+  /** Further operands, of the type that `last` names. Default: none. */
+  readonly extraOperands?: readonly ('i1' | 'i32')[];
   readonly make: Make;
-  /** By how much a result may differ from the exact one, in units in its last place; exact where absent. By formula: each of its operations is rounded. */
+  /** The error bound in units in the last place. Default: exact. `formula`: each operation of the formula is rounded. */
   readonly ulp?: number | 'formula';
 }
 
-export const row = (name: string, operands: number, make: Make, more: Pick<FunctionRow, 'more' | 'ulp'> = {}): FunctionRow => ({
+export const row = (name: string, operands: number, make: Make, more: Pick<FunctionRow, 'extraOperands' | 'ulp'> = {}): FunctionRow => ({
   name,
   operands,
   make,
@@ -34,5 +34,5 @@ export const row = (name: string, operands: number, make: Make, more: Pick<Funct
 /** An integer constant of the type of a value. */
 export const like = (b: Builder, value: Value, bits: bigint | number): Value => b.const(b.typeOf(value), bits);
 
-/** Bits of an integer or float. */
+/** The size of an integer or float type in bits. */
 export const widthOf = (type: ScalarType): bigint => BigInt(bitsOf(type));

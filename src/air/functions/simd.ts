@@ -1,6 +1,5 @@
 /**
- * What the threads of a simdgroup, or of the four of a quadgroup, do together, by shuffles and ballots of the IR. A thread that
- * does not take part counts for nothing.
+ * Collectives of a simdgroup or of a quadgroup, built from shuffles and ballots of the IR. Inactive threads are ignored.
  * Source: Metal Shading Language Specification 4, section 6.9.
  */
 import { type Type as LlvmType, types as llvm } from '../../bitcode/types.ts';
@@ -10,35 +9,35 @@ import type { ElementFunction } from './row.ts';
 
 const word = (b: Builder, value: bigint | number): Value => b.const('i32', value);
 const lane = (b: Builder): Value => b.sreg('i32', { name: 'laneid' });
-const everyone = (b: Builder): Value => b.ballot('i32', b.const('i1', 1));
+const allLanes = (b: Builder): Value => b.ballot('i32', b.const('i1', 1));
 const no = (b: Builder, flag: Value): Value => b.xor(flag, b.const('i1', 1));
 
-/** The threads among which something is done. */
+/** The threads that take part in a collective. */
 interface Group {
-  /** Threads. */
+  /** The number of threads. */
   readonly size: number;
-  /** The lane of its first thread. */
+  /** The lane of the group's first thread. */
   base(b: Builder): Value;
-  /** The bits of its threads at the bottom. */
-  own(b: Builder, mask: Value): Value;
+  /** The bits of the group's threads, shifted to bit 0. */
+  groupBits(b: Builder, mask: Value): Value;
 }
 
 const groups: Readonly<Record<string, Group>> = {
-  simd: { size: 32, base: (b) => word(b, 0), own: (_, mask) => mask },
+  simd: { size: 32, base: (b) => word(b, 0), groupBits: (_, mask) => mask },
   quad: {
     size: 4,
     base: (b) => b.and(lane(b), word(b, -4)),
-    own: (b, mask) => b.and(b.lshr(mask, b.and(lane(b), word(b, -4))), word(b, 15)),
+    groupBits: (b, mask) => b.and(b.lshr(mask, b.and(lane(b), word(b, -4))), word(b, 15)),
   },
 };
 
 type Make = (b: Builder, args: readonly Value[], group: Group, type: ScalarType, isSigned: boolean) => Value;
 
-const lowestLane = (b: Builder, group: Group): Value => b.add(group.base(b), b.clz(b.bitrev(group.own(b, everyone(b)))));
+const lowestLane = (b: Builder, group: Group): Value => b.add(group.base(b), b.clz(b.bitrev(group.groupBits(b, allLanes(b)))));
 const place = (b: Builder, { size }: Group): Value => b.and(lane(b), word(b, size - 1));
 const wide = (b: Builder, operand: Value): Value => b.zext('i32', operand);
 
-/** From the place in the group that is worked out of the own one and an operand. */
+/** Shuffles from the position in the group that a function computes from the thread's own position and an operand. */
 const shuffleFrom =
   (from: (b: Builder, own: Value, operand: Value) => Value): Make =>
   (b, [a, operand], group) => {
@@ -47,7 +46,7 @@ const shuffleFrom =
     return b.shuffle(a!, b.add(group.base(b), inside));
   };
 
-/** The same, but a thread keeps its own value where that place is beyond the group. */
+/** The same, but a thread keeps its own value if that position is outside of the group. */
 const shuffleBy =
   (from: (b: Builder, own: Value, operand: Value) => Value): Make =>
   (b, [a, operand], group) => {
@@ -57,7 +56,7 @@ const shuffleBy =
     return b.shuffle(a!, b.add(group.base(b), inside));
   };
 
-/** Up or down within vectors of `modulo` lanes; what comes in from beyond is of the second operand, from its other end. */
+/** Shuffles up or down within vectors of `modulo` lanes; lanes shifted in come from the opposite end of the second operand. */
 const shuffleAndFill =
   (isUp: boolean): Make =>
   (b, [a, filling, delta, modulo], group) => {
@@ -84,43 +83,40 @@ const ones: Partial<Record<ScalarType, bigint>> = { f16: 0x3c00n, bf16: 0x3f80n,
 const neutral = (b: Builder, name: string, type: ScalarType): Value => b.const(type, name === 'product' ? (ones[type] ?? 1n) : 0n);
 
 interface Scanned {
-  /** Of the own value and those of all threads below that take part. */
+  /** The reduction over the thread and all active threads below it. */
   readonly inclusive: Value;
-  /** The next lower lane that takes part; above 31 where there is none. */
+  /** The next lower active lane; above 31 if there is none. */
   readonly below: Value;
-  /** The highest lane that takes part. */
+  /** The highest active lane. */
   readonly last: Value;
 }
 
-/**
- * Sums over the threads of a simdgroup that take part, from the lowest on, in five steps: each adds what the thread below has
- * summed, and goes on to that below which it had not yet.
- */
+/** An inclusive scan over the active threads of a simdgroup, from the lowest on, in five pointer-doubling steps. */
 function scan(b: Builder, a: Value, name: string, type: ScalarType, isSigned: boolean): Scanned {
-  const all = everyone(b);
+  const all = allLanes(b);
   const highest = (mask: Value): Value => b.sub(word(b, 31), b.clz(mask));
   const below = highest(b.and(all, b.sub(b.shl(word(b, 1), lane(b)), word(b, 1))));
   let [sum, next] = [a, below];
   for (let step = 0; step < 5; step++) {
-    const isThere = b.icmp(next, word(b, 32), { pred: 'ult' });
+    const hasPartner = b.icmp(next, word(b, 32), { pred: 'ult' });
     const other = b.shuffle(sum, next);
     const further = b.shuffle(next, next);
-    sum = b.select(isThere, combine[name]!(b, other, sum, type, isSigned), sum);
-    next = b.select(isThere, further, next);
+    sum = b.select(hasPartner, combine[name]!(b, other, sum, type, isSigned), sum);
+    next = b.select(hasPartner, further, next);
   }
   return { inclusive: sum, below, last: highest(all) };
 }
 
-/** The own value and those of the three others, where they take part and `wanted` holds for their place. */
-function gather(b: Builder, a: Value, name: string, type: ScalarType, isSigned: boolean, wanted?: 'ule' | 'ult'): Value {
+/** The values of the quadgroup, from the active threads for whose position `included` holds. */
+function gather(b: Builder, a: Value, name: string, type: ScalarType, isSigned: boolean, included?: 'ule' | 'ult'): Value {
   const quad = groups.quad!;
-  const [all, base, own] = [quad.own(b, everyone(b)), quad.base(b), place(b, quad)];
+  const [all, base, own] = [quad.groupBits(b, allLanes(b)), quad.base(b), place(b, quad)];
   let sum: Value | undefined;
   let isAny = b.const('i1', 0);
   for (let i = 0; i < quad.size; i++) {
     const value = b.shuffle(a, b.add(base, word(b, i)));
     const isActive = b.icmp(b.and(all, word(b, 1 << i)), word(b, 0), { pred: 'ne' });
-    const counts = wanted ? b.and(isActive, b.icmp(word(b, i), own, { pred: wanted })) : isActive;
+    const counts = included ? b.and(isActive, b.icmp(word(b, i), own, { pred: included })) : isActive;
     const added = sum === undefined ? value : b.select(isAny, combine[name]!(b, sum, value, type, isSigned), value);
     sum = sum === undefined ? value : b.select(counts, added, sum);
     isAny = b.or(isAny, counts);
@@ -137,7 +133,7 @@ const folds: Readonly<Record<string, readonly [s: Fold, u: Fold]>> = {
   xor: ['xor', 'xor'],
 };
 
-/** Of all that take part: integers in one step where the IR has one. */
+/** A reduction over all active threads; one IR op for integers if there is one. */
 const reduction =
   (name: string): Make =>
   (b, [a], group, type, isSigned) => {
@@ -160,7 +156,7 @@ const prefix =
     return b.select(b.icmp(below, word(b, 32), { pred: 'ult' }), b.shuffle(inclusive, below), neutral(b, name, type));
   };
 
-/** What follows the value: nothing, a lane or distance, or a value to fill with, a distance and a width. */
+/** The operands after the value: none, a lane or distance, or a fill value, a distance and a width. */
 type Operands = 'value' | 'lane' | 'fill';
 
 const rows: Readonly<Record<string, readonly [operands: Operands, make: Make]>> = {
@@ -196,24 +192,24 @@ interface Vote {
 
 const isNone = (b: Builder, mask: Value): Value => b.icmp(mask, word(b, 0), { pred: 'eq' });
 
-/** A mask of the group's threads that are there at all, of which the last simdgroup of a threadgroup may have fewer. */
+/** A mask of the existing threads of the group; the last simdgroup of a threadgroup may be partial. */
 function present(b: Builder, group: Group): Value {
   const size = (['x', 'y', 'z'] as const).map((axis) => b.sreg('i32', { name: `ntid.${axis}` })).reduce((all, n) => b.mul(all, n));
   const left = b.sub(size, b.sub(b.sreg('i32', { name: 'tid.linear' }), lane(b)));
-  return group.own(b, b.sub(b.shl(word(b, 1), left), word(b, 1)));
+  return group.groupBits(b, b.sub(b.shl(word(b, 1), left), word(b, 1)));
 }
 
 const votes: Readonly<Record<string, Vote>> = {
-  all: { params: [flag.i1], result: flag.i1, make: (b, a, group) => isNone(b, group.own(b, b.ballot('i32', no(b, a!)))) },
-  any: { params: [flag.i1], result: flag.i1, make: (b, a, group) => no(b, isNone(b, group.own(b, b.ballot('i32', a!)))) },
+  all: { params: [flag.i1], result: flag.i1, make: (b, a, group) => isNone(b, group.groupBits(b, b.ballot('i32', no(b, a!)))) },
+  any: { params: [flag.i1], result: flag.i1, make: (b, a, group) => no(b, isNone(b, group.groupBits(b, b.ballot('i32', a!)))) },
   is_first: { params: [], result: flag.i1, make: (b, _, group) => b.icmp(lane(b), lowestLane(b, group), { pred: 'eq' }) },
   is_helper_thread: { params: [], result: flag.i1, make: (b) => b.const('i1', 0) },
 };
 
-/** Masks have the width of their group in the name, or, of quadgroups, none. */
+/** The width of a group's mask is in the name, except for quadgroups. */
 const masks = (type: LlvmType, name: 'i16' | 'i64'): Readonly<Record<string, Vote>> => ({
-  ballot: { params: [flag.i1], result: type, make: (b, a, group) => asMask(b, group.own(b, b.ballot('i32', a!)), name) },
-  active_threads_mask: { params: [], result: type, make: (b, _, group) => asMask(b, group.own(b, everyone(b)), name) },
+  ballot: { params: [flag.i1], result: type, make: (b, a, group) => asMask(b, group.groupBits(b, b.ballot('i32', a!)), name) },
+  active_threads_mask: { params: [], result: type, make: (b, _, group) => asMask(b, group.groupBits(b, allLanes(b)), name) },
   vote_any: { params: [type], result: flag.i1, make: (b, a, group) => no(b, isNone(b, b.and(asWord(b, a!), inGroup(b, group)))) },
   vote_all: {
     params: [type],
@@ -230,7 +226,7 @@ const votesOf = {
   quad: { ...votes, ...masks(flag.i16, 'i16') },
 } as Readonly<Record<string, Readonly<Record<string, Vote>>>>;
 
-/** The function of a name, without the widths of vectors, where it is one of these: of simdgroups or of quadgroups. */
+/** The simdgroup or quadgroup function with a name (without vector widths); undefined if there is none. */
 export function groupFunctionOf(name: string): ElementFunction | undefined {
   const [, of = '', rest = ''] = /^air\.(simd|quad)_(.+)$/.exec(name) ?? [];
   const group = groups[of];

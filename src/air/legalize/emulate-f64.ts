@@ -1,9 +1,8 @@
 /**
- * `--fp64=emulate`: on targets without double precision, sums, products, quotients and roots of doubles are computed with pairs of
- * floats (`pairs/`), off by 4 to 6 u^2 where u^2 is 2^-48; all else is done on the bits of doubles, exactly (`soft-f64.ts`).
- *
- * Memory, parameters and what only moves hold the bits of IEEE 754. A value becomes a pair where it is first computed with, and
- * bits where a result leaves the pairs; both once, where the value is made.
+ * `--fp64=emulate`: on targets without f64, sums, products, quotients and roots are computed with pairs of floats (`pairs/`), with an error
+ * of 4 to 6 u^2, where u^2 is 2^-48. Other operations work on the bits of f64 values, exactly (`soft-f64.ts`).
+ * Memory, parameters and moves hold IEEE 754 bits. A value is converted to a pair at its first computation, and to bits where a result
+ * leaves the pairs; each conversion happens once, at the value's definition.
  */
 import { bug } from '../../base/bug.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
@@ -23,37 +22,37 @@ import {
   type Type,
   type Value,
 } from '../../ir/index.ts';
-import { fateOf } from './f64/expansions.ts';
+import { treatmentOf } from './f64/expansions.ts';
 import { compared } from './pairs/compare.ts';
 import { ofBits, ofFloat, ofInteger, toBits } from './pairs/convert.ts';
 import { computesPair, type Forms, formsOf, isPairConstant } from './pairs/forms.ts';
 import { type Pair, type Tools, tools } from './pairs/pair.ts';
 import { pairRowOf } from './pairs/table.ts';
-import { called, expand, hasDoubles, refuser, retype, touchesDoubles } from './soft-f64.ts';
+import { callHelper, expand, hasDoubles, refuser, retype, touchesDoubles } from './soft-f64.ts';
 
-/** What there is of a value of f64: it is made as one of pair and bits, and the others are made of that where they are asked for. */
-interface Known {
+/** The representations of an f64 value: it is defined as pair or bits, and the other form is created on demand. */
+interface Representations {
   readonly isPair: boolean;
   pair?: Pair;
   bits?: Value;
-  /** What the bits of the pair lack. */
+  /** The residual: the exact value minus the pair. */
   rest?: Value | undefined;
 }
 
 interface State {
   readonly kernel: Kernel;
   readonly forms: Forms;
-  readonly known: Map<Value, Known>;
-  /** The conversions that make doubles. */
+  readonly known: Map<Value, Representations>;
+  /** The conversions that define f64 values. */
   readonly origins: ReadonlyMap<Value, Inst>;
-  /** Where each value of f64 is made. */
+  /** The defining block of each f64 value. */
   readonly homes: ReadonlyMap<Value, Block>;
   readonly at: ReadonlyMap<Block, Tools>;
   readonly functions: Map<string, PureFunction>;
   readonly refuse: (value: Value, what: string) => void;
 }
 
-/** Rewrites a kernel in place, and says whether there were doubles; CM2091 for each instruction that stays without a form. */
+/** Rewrites a kernel in place. Returns whether there were f64 values. Reports CM2091 for each instruction without a replacement. */
 export function emulateF64(kernel: Kernel, target: string, diagnostics: Diagnostics): boolean {
   if (!hasDoubles(kernel)) return false;
   const forms = formsOf(kernel);
@@ -61,8 +60,8 @@ export function emulateF64(kernel: Kernel, target: string, diagnostics: Diagnost
     kernel,
     forms,
     known: new Map(),
-    origins: originsOf(kernel),
-    homes: homesOf(kernel),
+    origins: conversionsOf(kernel),
+    homes: definingBlocksOf(kernel),
     at: new Map(kernel.blocks.map((block) => [block, tools(builder(kernel, { ...block, body: [] }))])),
     functions: new Map(kernel.functions),
     refuse: refuser(kernel, target, diagnostics),
@@ -86,11 +85,11 @@ export function emulateF64(kernel: Kernel, target: string, diagnostics: Diagnost
 }
 
 /**
- * Makes what has to stay exact calls of the functions that are: of the instructions at places where `isExact` holds, say those that
- * round in a direction, which are composed of operations that round to nearest; and of what stands at none. Before passes merge them
- * with others.
+ * Turns instructions that must stay exact into calls of the exact functions: the instructions with a source location for which `isExact`
+ * holds, such as directed rounding, which is composed of operations that round to nearest; and instructions without a location. It runs
+ * before passes merge instructions. Returns whether there were any.
  */
-export function keepExactDoubles(kernel: Kernel, isExact: (span: Span) => boolean): void {
+export function keepExactDoubles(kernel: Kernel, isExact: (span: Span) => boolean): boolean {
   const functions = new Map(kernel.functions);
   for (const block of kernel.blocks) {
     const b = builder(kernel, { ...block, body: [] });
@@ -108,12 +107,13 @@ export function keepExactDoubles(kernel: Kernel, isExact: (span: Span) => boolea
     block.body = b.block.body;
   }
   if (functions.size > 0) kernel.functions = functions;
+  return functions.size > 0;
 }
 
 function exactCall(inst: Inst, kernel: Kernel, functions: Map<string, PureFunction>): Inst {
-  const expansion = fateOf(inst.op);
+  const expansion = treatmentOf(inst.op);
   if (typeof expansion !== 'object') return bug(`${inst.op} has no exact form`);
-  return called(
+  return callHelper(
     inst,
     operandsOf(inst).map((operand) => kernel.insts[operand]!.type),
     expansion,
@@ -121,24 +121,24 @@ function exactCall(inst: Inst, kernel: Kernel, functions: Map<string, PureFuncti
   );
 }
 
-function homesOf(kernel: Kernel): Map<Value, Block> {
-  const homes = new Map<Value, Block>();
+function definingBlocksOf(kernel: Kernel): Map<Value, Block> {
+  const definingBlocks = new Map<Value, Block>();
   for (const block of kernel.blocks)
-    for (const value of [...block.params, ...block.body]) if (kernel.insts[value]!.type === 'f64') homes.set(value, block);
-  return homes;
+    for (const value of [...block.params, ...block.body]) if (kernel.insts[value]!.type === 'f64') definingBlocks.set(value, block);
+  return definingBlocks;
 }
 
-function originsOf(kernel: Kernel): Map<Value, Inst> {
-  const origins = new Map<Value, Inst>();
+function conversionsOf(kernel: Kernel): Map<Value, Inst> {
+  const conversions = new Map<Value, Inst>();
   for (const { body } of kernel.blocks)
     for (const value of body) {
       const inst = kernel.insts[value]!;
-      if (inst.type === 'f64' && (inst.op === 'fpext' || inst.op === 'sitofp' || inst.op === 'uitofp')) origins.set(value, { ...inst });
+      if (inst.type === 'f64' && (inst.op === 'fpext' || inst.op === 'sitofp' || inst.op === 'uitofp')) conversions.set(value, { ...inst });
     }
-  return origins;
+  return conversions;
 }
 
-/** What is done with an instruction that has doubles: as long as types say which those are. */
+/** The treatment of an instruction with f64 operands, determined while types still show them. */
 type Plan = 'pair' | 'compare' | 'bits' | 'move';
 
 function planned({ kernel, forms }: State): Map<Value, Plan> {
@@ -155,23 +155,23 @@ function planned({ kernel, forms }: State): Map<Value, Plan> {
 function planOf(kernel: Kernel, forms: Forms, value: Value, inst: Inst): Plan {
   if (forms.isPair(value)) return 'pair';
   if (inst.op === 'fcmp' && isExactAsPairs(kernel, forms, inst.a, inst.b)) return 'compare';
-  return fateOf(inst.op) === 'moves' ? 'move' : 'bits';
+  return treatmentOf(inst.op) === 'moves' ? 'move' : 'bits';
 }
 
-/** Whether two values are to be compared as pairs: one is computed, and nothing is lost of the other. */
+/** Whether two values are compared as pairs: one of them is computed, and the pair of the other one is exact. */
 function isExactAsPairs(kernel: Kernel, forms: Forms, a: Value, b: Value): boolean {
-  const isWhole = (value: Value): boolean => forms.isPair(value) && !forms.hasRest(value);
+  const isWhole = (value: Value): boolean => forms.isPair(value) && !forms.hasResidual(value);
   const isExact = (value: Value): boolean => isWhole(value) || isPairConstant(kernel.insts[value]!);
   return (isWhole(a) || isWhole(b)) && isExact(a) && isExact(b);
 }
 
-/** Appends what becomes of an instruction; what is no pair keeps its number, so that its uses stay as they are. */
+/** Appends the replacement of an instruction. A result that is not a pair keeps its number, so that its uses stay unchanged. */
 function rewrite(state: State, block: Block, value: Value, plan: Plan | undefined): void {
   const { kernel, homes, functions, refuse } = state;
   const t = state.at.get(block)!;
   const inst = kernel.insts[value]!;
   t.b.loc = kernel.locs[value];
-  if (plan === 'pair') return void state.known.set(value, { isPair: true, ...computed(state, block, value, inst) });
+  if (plan === 'pair') return void state.known.set(value, { isPair: true, ...computePair(state, block, value, inst) });
   if (plan === 'compare' && inst.op === 'fcmp') {
     const a = compared(t, pairOf(state, block, inst.a), pairOf(state, block, inst.b), inst.pred);
     kernel.insts[value] = { op: 'bitcast', type: 'i1', a };
@@ -182,51 +182,51 @@ function rewrite(state: State, block: Block, value: Value, plan: Plan | undefine
   t.b.block.body.push(value);
 }
 
-/** The pair that an instruction makes. */
-function computed(state: State, block: Block, value: Value, inst: Inst): Pick<Known, 'pair' | 'rest'> {
+/** The pair that an instruction computes. */
+function computePair(state: State, block: Block, value: Value, inst: Inst): Pick<Representations, 'pair' | 'rest'> {
   const t = state.at.get(block)!;
-  const hasRest = state.forms.hasRest(value);
+  const hasRest = state.forms.hasResidual(value);
   if (inst.op === 'select') {
     const either = (a: Value, b: Value): Value => t.b.select(inst.cond, a, b);
     const [x, y] = [pairOf(state, block, inst.a), pairOf(state, block, inst.b)];
     const rest = hasRest ? either(restOf(state, block, inst.a), restOf(state, block, inst.b)) : undefined;
     return { pair: { high: either(x.high, y.high), low: either(x.low, y.low), power: either(x.power, y.power) }, rest };
   }
-  const row = pairRowOf(inst.op) ?? bug(`${inst.op} makes no pair`);
+  const row = pairRowOf(inst.op) ?? bug(`${inst.op} does not compute a pair`);
   const operands = operandsOf(inst);
   const pair = row.expand(t, ...operands.map((operand) => pairOf(state, block, operand)));
   return { pair, rest: hasRest ? restOf(state, block, operands[0]!) : undefined };
 }
 
-/** The parts of a block's parameter in its place. */
+/** Replaces a block parameter by the parts of its pair. */
 function splitParam({ kernel, forms, known }: State, param: Value): Value[] {
   if (!forms.isPair(param)) return [param];
   const part = (type: Type): Value => addInst(kernel, { op: 'arg', type }, kernel.locs[param]);
   const pair: Pair = { high: part('f32'), low: part('f32'), power: part('i32') };
-  const rest = forms.hasRest(param) ? part('i64') : undefined;
+  const rest = forms.hasResidual(param) ? part('i64') : undefined;
   known.set(param, { isPair: true, pair, rest });
   return [pair.high, pair.low, pair.power, ...(rest === undefined ? [] : [rest])];
 }
 
-/** What is handed over for a block's parameter. */
+/** The arguments for a split block parameter. */
 function splitArgument(state: State, block: Block, arg: Value, param: Value): Value[] {
   if (!state.homes.has(param)) return [arg];
   if (!state.forms.isPair(param)) return [bitsOf(state, block, arg)];
   const { high, low, power } = pairOf(state, block, arg);
-  return [high, low, power, ...(state.forms.hasRest(param) ? [restOf(state, block, arg)] : [])];
+  return [high, low, power, ...(state.forms.hasResidual(param) ? [restOf(state, block, arg)] : [])];
 }
 
-/** Where something is made of a value: where one stands, or at the end of the block that makes the value. */
+/** Tools that append at a value's definition: at the current position, or at the end of the defining block. */
 const toolsFor = ({ at, homes }: State, block: Block, value: Value): Tools => at.get(homes.get(value) ?? block)!;
 
 function pairOf(state: State, block: Block, value: Value): Pair {
-  const known = knownOf(state, value);
-  known.pair ??= made(toolsFor(state, block, value), value, state.origins.get(value));
+  const known = representationsOf(state, value);
+  known.pair ??= convertToPair(toolsFor(state, block, value), value, state.origins.get(value));
   return known.pair;
 }
 
-/** The pair of bits; of what is a float or an integer of 32 bits by that, which is shorter. */
-function made(t: Tools, value: Value, origin: Inst | undefined): Pair {
+/** The pair of some bits. A value converted from f32 or a 32-bit integer uses that operand, which is shorter. */
+function convertToPair(t: Tools, value: Value, origin: Inst | undefined): Pair {
   const isShort = (a: Value): boolean => bitsOfType(t.b.typeOf(a)) <= 32;
   if (origin?.op === 'fpext' && t.b.typeOf(origin.a) === 'f32') return ofFloat(t, origin.a);
   if ((origin?.op === 'sitofp' || origin?.op === 'uitofp') && isShort(origin.a)) return ofInteger(t, origin.a, origin.op === 'sitofp');
@@ -234,7 +234,7 @@ function made(t: Tools, value: Value, origin: Inst | undefined): Pair {
 }
 
 function bitsOf(state: State, block: Block, value: Value): Value {
-  const known = knownOf(state, value);
+  const known = representationsOf(state, value);
   if (!known.isPair) return value;
   if (known.bits !== undefined) return known.bits;
   const t = toolsFor(state, block, value);
@@ -244,19 +244,19 @@ function bitsOf(state: State, block: Block, value: Value): Value {
 }
 
 function restOf(state: State, block: Block, value: Value): Value {
-  const known = knownOf(state, value);
+  const known = representationsOf(state, value);
   const t = toolsFor(state, block, value);
   known.rest ??= known.isPair ? t.wide.word(0n) : t.wide.sub(value, toBits(t, pairOf(state, block, value)));
   return known.rest;
 }
 
-function knownOf({ known }: State, value: Value): Known {
+function representationsOf({ known }: State, value: Value): Representations {
   const found = known.get(value) ?? { isPair: false };
   known.set(value, found);
   return found;
 }
 
-/** Where in the source a kernel that still holds its doubles computes with what will be pairs: one place for each instruction, in order. */
+/** The source locations of computations that would use pairs, one per instruction, in order. The kernel must still have its f64 values. */
 export function emulatedDoubles(kernel: Kernel): Span[] {
   const found = new Map<number, Span>();
   for (const { body } of kernel.blocks)

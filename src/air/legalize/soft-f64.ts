@@ -1,33 +1,33 @@
 /**
- * f64 on targets without double precision: every value becomes an i64 with the same bits, and what computes becomes integer
- * arithmetic that gives the result of IEEE 754 bit for bit, in functions of the kernel where it is long. What has no such form
- * (atomics, approximate functions) is refused at its line (CM2091). A double is never computed in single precision.
+ * Exact f64 on targets without it: every value becomes an i64 with the same bits, and computations become integer arithmetic with the bits
+ * that IEEE 754 demands, in helper functions of the kernel if they are long. Operations without such a form (atomics, approximate
+ * functions) are refused at their line (CM2091). f64 is never computed in f32.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Span } from '../../base/source.ts';
 import { builder, type Inst, type Kernel, operandsOf, type PureFunction, type Type, type Value } from '../../ir/index.ts';
-import { computes, type Expansion, fateOf } from './f64/expansions.ts';
+import { computes, type Expansion, treatmentOf } from './f64/expansions.ts';
 import { functionOf } from './f64/functions.ts';
-import { type Words, words } from './f64/words.ts';
+import { type IntegerOps, integerOps } from './f64/integer-ops.ts';
 
 const isDouble = (type: Type): boolean => type.endsWith('f64');
 const asBits = (type: Type): Type => type.replace('f64', 'i64') as Type;
 
-/** Whether a kernel holds doubles anywhere. */
+/** Whether a kernel has any f64 value. */
 export const hasDoubles = (kernel: Kernel): boolean =>
   kernel.insts.some((inst) => isDouble(inst.type)) ||
   kernel.params.some((param) => param.element === 'f64') ||
   kernel.variables.some((variable) => variable.element === 'f64');
 
-/** Whether an instruction makes a double or is given one. */
+/** Whether an instruction has an f64 result or operand. */
 export const touchesDoubles = (kernel: Kernel, inst: Inst): boolean =>
   isDouble(inst.type) || operandsOf(inst).some((operand) => isDouble(kernel.insts[operand]!.type));
 
-/** Rewrites a kernel in place, and says whether there were doubles; CM2091 for each instruction that stays without a form. */
-export function legaliseF64(kernel: Kernel, target: string, diagnostics: Diagnostics): boolean {
+/** Rewrites a kernel in place. Returns whether there were f64 values. Reports CM2091 for each instruction without a replacement. */
+export function legalizeF64(kernel: Kernel, target: string, diagnostics: Diagnostics): boolean {
   if (!hasDoubles(kernel)) return false;
   const refuse = refuser(kernel, target, diagnostics);
-  const touching = new Set(
+  const f64Insts = new Set(
     kernel.blocks.flatMap(({ body }) => body.filter((value) => touchesDoubles(kernel, kernel.insts[value]!) && !moves(kernel, value))),
   );
   retype(kernel);
@@ -35,9 +35,9 @@ export function legaliseF64(kernel: Kernel, target: string, diagnostics: Diagnos
   kernel.functions = functions;
   for (const block of kernel.blocks) {
     const b = builder(kernel, { ...block, body: [] });
-    const w = words(b);
+    const w = integerOps(b);
     for (const value of block.body) {
-      if (touching.has(value)) expand(w, value, functions, (what) => refuse(value, what));
+      if (f64Insts.has(value)) expand(w, value, functions, (what) => refuse(value, what));
       b.block.body.push(value);
     }
     block.body = b.block.body;
@@ -45,7 +45,7 @@ export function legaliseF64(kernel: Kernel, target: string, diagnostics: Diagnos
   return true;
 }
 
-/** Reports CM2091 where an instruction stands. */
+/** Reports CM2091 at an instruction. */
 export function refuser(kernel: Kernel, target: string, diagnostics: Diagnostics): (value: Value, what: string) => void {
   return (value, what) => {
     const span = kernel.locs[value];
@@ -53,32 +53,32 @@ export function refuser(kernel: Kernel, target: string, diagnostics: Diagnostics
   };
 }
 
-/** Every double of a kernel becomes an integer of its bits, in memory as well. */
+/** Changes every f64 of a kernel to i64, in memory as well. */
 export function retype(kernel: Kernel): void {
   for (const inst of kernel.insts) if (isDouble(inst.type)) inst.type = asBits(inst.type);
   for (const described of [...kernel.params, ...kernel.variables]) if (described.element === 'f64') described.element = 'i64';
 }
 
-const moves = (kernel: Kernel, value: Value): boolean => fateOf(kernel.insts[value]!.op) === 'moves';
+const moves = (kernel: Kernel, value: Value): boolean => treatmentOf(kernel.insts[value]!.op) === 'moves';
 
-/** Appends what computes the value of bits; under its own number it is then a copy, so that its uses stay as they are. */
-export function expand(w: Words, value: Value, functions: Map<string, PureFunction>, refuse: (what: string) => void): void {
+/** Appends the computation of a value's bits. The value itself becomes a copy, so that its uses stay unchanged. */
+export function expand(w: IntegerOps, value: Value, functions: Map<string, PureFunction>, refuse: (what: string) => void): void {
   const { b } = w;
   const inst = b.kernel.insts[value]!;
-  const expansion = fateOf(inst.op);
+  const expansion = treatmentOf(inst.op);
   if (typeof expansion !== 'object') return refuse(inst.op === 'atomic' ? `atomic ${inst.rmw}` : inst.op);
   b.loc = b.kernel.locs[value];
   const types = operandsOf(inst).map(b.typeOf);
   if (expansion.place === 'function' && !types.includes('i1')) {
-    b.kernel.insts[value] = called(inst, types, expansion, functions);
+    b.kernel.insts[value] = callHelper(inst, types, expansion, functions);
     return;
   }
   const a = expansion.expand(w, inst as never);
   b.kernel.insts[value] = { op: 'bitcast', type: b.typeOf(a), a };
 }
 
-/** A call of the function that does what an instruction does, in its place. */
-export function called(inst: Inst, types: readonly Type[], expansion: Expansion, functions: Map<string, PureFunction>): Inst {
+/** Replaces an instruction by a call of its helper function. */
+export function callHelper(inst: Inst, types: readonly Type[], expansion: Expansion, functions: Map<string, PureFunction>): Inst {
   const { name, fn } = functionOf(inst, types, expansion);
   functions.set(name, fn);
   const [a, b, c] = operandsOf(inst);
@@ -87,7 +87,7 @@ export function called(inst: Inst, types: readonly Type[], expansion: Expansion,
   return b === undefined ? { ...call, op: 'call1' } : { ...call, op: 'call2', b };
 }
 
-/** Where in the source a kernel computes with doubles: one place for each instruction of it that does, in order. */
+/** The source locations of f64 computations, one per instruction, in order. */
 export function computedDoubles(kernel: Kernel): Span[] {
   const found = new Map<number, Span>();
   for (const { body } of kernel.blocks)

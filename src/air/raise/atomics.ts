@@ -1,11 +1,11 @@
-/** Atomics of AIR in the IR, whoever wrote them. Orders are relaxed there, or stronger than a CPU that runs one thread needs. */
+/** Raises AIR atomics from any compiler. The order is relaxed, or stronger than a CPU that runs one thread needs. */
 import type { InstructionOf } from '../../bitcode/model.ts';
 import { bytesOf, type ScalarType, type Value } from '../../ir/index.ts';
-import { type Intrinsic, isOwn } from '../intrinsics.ts';
+import { type Intrinsic, isCpuOnly } from '../intrinsics.ts';
 import type { Lanes } from '../types.ts';
 import type { RaiseState } from './state.ts';
 
-/** What a call of an atomic function defines; nothing for one without result. */
+/** The result of a call of an atomic function; undefined if there is none. */
 export function raiseAtomic(state: RaiseState, row: Intrinsic, inst: InstructionOf<'call'>): Lanes | undefined {
   const { b } = state;
   const [pointer, x, y] = inst.args.flatMap((arg) => (arg.kind === 'metadata' ? [] : [state.scalar(arg)])) as [Value, Value, Value];
@@ -20,7 +20,7 @@ export function raiseAtomic(state: RaiseState, row: Intrinsic, inst: Instruction
     case 'sub':
       return [b.atomic(pointer, type === 'f32' ? b.fneg(x) : b.sub(b.const(type, 0), x), { rmw: type === 'f32' ? 'fadd' : 'add' })];
     case 'cas':
-      return [isOwn(row) ? b.cas(pointer, x, y) : swap(state, type, pointer, x, y)];
+      return [isCpuOnly(row) ? b.cas(pointer, x, y) : swap(state, type, pointer, x, y)];
     default: {
       const before = b.atomic(pointer, x, { rmw: row.atomic!.form });
       return inst.type.kind === 'void' ? undefined : [before];
@@ -28,10 +28,10 @@ export function raiseAtomic(state: RaiseState, row: Intrinsic, inst: Instruction
   }
 }
 
-/** What is expected stands in memory, where what was found takes its place. */
-function swap({ b }: RaiseState, type: ScalarType, pointer: Value, place: Value, desired: Value): Value {
+/** The expected value is in memory, and the old value replaces it. */
+function swap({ b }: RaiseState, type: ScalarType, pointer: Value, address: Value, desired: Value): Value {
   const access = { align: 4, volatile: false };
-  const found = b.cas(pointer, b.load(type, place, access), desired);
-  b.store(place, found, access);
+  const found = b.cas(pointer, b.load(type, address, access), desired);
+  b.store(address, found, access);
   return found;
 }

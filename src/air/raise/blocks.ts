@@ -1,21 +1,21 @@
-/** Bodies of functions: blocks in an order in which what is used is known, phis as parameters, calls with the callee in their place. */
+/** Raises function bodies: blocks in dominance order, phis as block parameters, calls inlined. */
 import type { Instruction, InstructionOf, Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue } from '../../bitcode/model.ts';
 import { spell } from '../../bitcode/types.ts';
 import { addBlock, addBlockParam, type Block, type Edge, type Terminator, type Value } from '../../ir/index.ts';
 import { readLine } from '../lines.ts';
-import { type Lanes, Refused, standsFor } from '../types.ts';
+import { isValidAs, type Lanes, Refused } from '../types.ts';
 import { raiseInstruction } from './instructions.ts';
 import { type RaiseState, raiseState } from './state.ts';
 
-/** Instructions of a kernel with all that it calls, and calls within calls; far more than any compiler takes. */
-export const mostInstructions = 1_000_000;
-const deepest = 256;
+/** The largest number of instructions of a kernel with all inlined calls; far more than any compiler accepts. */
+export const maxInstructions = 1_000_000;
+const maxDepth = 256;
 
-/** The body of a function in the place of a call of it, with registers and memory of its own; the call's block goes on behind it. */
+/** Inlines a function at a call, with registers and memory of its own. The rest of the call's block follows it. */
 export function inlineCall(state: RaiseState, call: InstructionOf<'call'>, callee: LlvmFunction): Lanes | undefined {
   const { kernel, b, place } = state;
   const { result, params } = callee.functionType;
-  if (place.within.length > deepest) throw new Refused(`calls more than ${deepest} deep`);
+  if (place.within.length > maxDepth) throw new Refused(`calls nested more than ${maxDepth} deep`);
   if (place.within.includes(callee)) throw new Refused(`the function \`${callee.name}\`, which calls itself`);
   if (call.functionType !== callee.functionType || call.args.length !== params.length || callee.args.length !== params.length)
     throw new Refused(`the function \`${callee.name}\` called as ${spell(call.functionType)}`);
@@ -26,7 +26,7 @@ export function inlineCall(state: RaiseState, call: InstructionOf<'call'>, calle
     const from = call.args[i]!;
     const given = from.kind === 'metadata' ? [] : state.lanes(from);
     const wanted = inner.typesOf(arg.type);
-    if (given.length !== wanted.length || !given.every((value, n) => standsFor(b.typeOf(value), wanted[n]!)))
+    if (given.length !== wanted.length || !given.every((value, n) => isValidAs(b.typeOf(value), wanted[n]!)))
       throw new Refused(`an argument of \`${callee.name}\` of another type`);
     inner.define(arg, given);
   });
@@ -35,7 +35,7 @@ export function inlineCall(state: RaiseState, call: InstructionOf<'call'>, calle
   return lanes;
 }
 
-/** The blocks of a function; the block that the builder is at goes on to the first. */
+/** Raises the blocks of a function. The builder's current block continues with the first one. */
 export function raiseBlocks(state: RaiseState, fn: LlvmFunction): void {
   const { kernel } = state;
   const entry = state.b.block;
@@ -51,7 +51,7 @@ export function raiseBlocks(state: RaiseState, fn: LlvmFunction): void {
   for (const llvm of definitionOrder(reachable)) raiseBlock(state, llvm, blocks);
 }
 
-/** Whether an address comes out of memory, by whatever steps. */
+/** Whether an address was loaded from memory, directly or through other operations. */
 function isLoaded(state: RaiseState, value: LlvmValue, seen = new Set<LlvmValue>()): boolean {
   if (seen.has(value)) return false;
   seen.add(value);
@@ -81,7 +81,7 @@ function raiseBlock(state: RaiseState, llvm: LlvmBlock, blocks: ReadonlyMap<Llvm
   const b = state.b;
   b.block = blocks.get(llvm)!;
   for (const inst of llvm.body) {
-    if (--state.place.budget.left < 0) throw new Refused(`more than ${mostInstructions} instructions with all that it calls`);
+    if (--state.place.budget.left < 0) throw new Refused(`more than ${maxInstructions} instructions, calls included`);
     if (inst.op === 'phi') continue;
     b.loc = readLine(inst);
     if (isTerminator(inst)) return void raiseTerminator(state, inst, llvm, blocks);
@@ -91,10 +91,10 @@ function raiseBlock(state: RaiseState, llvm: LlvmBlock, blocks: ReadonlyMap<Llvm
   throw new Refused('a basic block without terminator');
 }
 
-/** What an instruction became must have the shape of its type: files from elsewhere may say one and mean another. */
+/** The raised values must match the type: the types in a foreign file may be inconsistent. */
 function defineChecked(state: RaiseState, inst: Instruction, made: Lanes): void {
   const types = state.typesOf(inst.type);
-  if (made.length !== types.length || made.some((value, i) => !standsFor(state.b.typeOf(value), types[i]!)))
+  if (made.length !== types.length || made.some((value, i) => !isValidAs(state.b.typeOf(value), types[i]!)))
     throw new Refused(`\`${inst.op}\` with a result of type ${spell(inst.type)}`);
   state.define(inst, made);
 }
@@ -131,7 +131,7 @@ function raiseSwitch(state: RaiseState, inst: InstructionOf<'switch'>, edge: (to
 
 function incoming(state: RaiseState, phi: InstructionOf<'phi'>, from: LlvmBlock): Value[] {
   const found = phi.incoming.find((each) => each.block === from);
-  if (!found) throw new Refused('a phi that lacks a predecessor');
+  if (!found) throw new Refused('a phi without a value for a predecessor');
   return state.lanes(found.value);
 }
 
@@ -148,7 +148,7 @@ function reachableBlocks(entry: LlvmBlock): LlvmBlock[] {
   return [...seen];
 }
 
-/** Reverse postorder, so that definitions come before their uses. */
+/** Reverse postorder, so that definitions precede uses. */
 function definitionOrder(blocks: readonly LlvmBlock[]): LlvmBlock[] {
   const done: LlvmBlock[] = [];
   const seen = new Set([blocks[0]!]);

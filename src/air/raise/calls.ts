@@ -1,4 +1,4 @@
-/** Calls in the IR: of the module's own functions, of AIR's and of LLVM's; what is not known is refused by its name. */
+/** Raises calls: of the module's own functions, of AIR's and of LLVM's. An unknown function is refused by name. */
 import type { InstructionOf } from '../../bitcode/model.ts';
 import { spell } from '../../bitcode/types.ts';
 import { fenceOperands, hasSignature, type Intrinsic, intrinsicOf, isHint } from '../intrinsics.ts';
@@ -10,7 +10,7 @@ import { shapedFunctionOf } from './shaped-functions.ts';
 import type { RaiseState } from './state.ts';
 import { raiseWarp } from './warp.ts';
 
-/** What a call defines; nothing for one without result. */
+/** The result of a call; undefined if there is none. */
 export function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes | undefined {
   const { callee } = inst;
   if (callee.kind !== 'function') throw new Refused('an indirect call');
@@ -18,13 +18,13 @@ export function raiseCall(state: RaiseState, inst: InstructionOf<'call'>): Lanes
   const { name } = callee;
   if (isHint(name)) return undefined;
   const row = intrinsicOf(name);
-  if (row) return raiseKnown(state, row, inst);
+  if (row) return raiseIntrinsic(state, row, inst);
   const shaped = shapedFunctionOf(name);
   if (shaped) return shaped(state, inst);
   return raiseElements(state, inst) ?? refuseFunction(name);
 }
 
-function raiseKnown(state: RaiseState, row: Intrinsic, inst: InstructionOf<'call'>): Lanes | undefined {
+function raiseIntrinsic(state: RaiseState, row: Intrinsic, inst: InstructionOf<'call'>): Lanes | undefined {
   if (!hasSignature(row, inst.functionType)) throw new Refused(`the function \`${row.name}\` of type ${spell(inst.functionType)}`);
   if (row.atomic) return raiseAtomic(state, row, inst);
   if (row.warp) return raiseWarp(state, row, inst);
@@ -56,7 +56,7 @@ function refuseFunction(name: string): never {
 const valueArguments = ({ args }: InstructionOf<'call'>) =>
   args.flatMap((arg) => (arg.kind === 'metadata' || arg.type.kind === 'metadata' ? [] : [arg]));
 
-/** A fence of less than the device is taken for one of the block. */
+/** A fence of a scope below the device is treated as a fence of the block. */
 function raiseFence({ b }: RaiseState, { args }: InstructionOf<'call'>): void {
   const scope = args[2];
   const isDevice = scope?.kind === 'constant' && scope.form === 'int' && Number(scope.value) === fenceOperands.scope.device;

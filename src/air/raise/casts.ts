@@ -1,30 +1,30 @@
-/** Casts and operations of LLVM in the IR, of values and of constants alike, and integers of widths that the IR does not have. */
+/** Raises casts and arithmetic of values and constants, including integers of widths that the IR does not have. */
 import type { BinaryOpcode, CastOpcode } from '../../bitcode/model.ts';
 import { bitWidth, type Type as LlvmType, scalarOf, spell } from '../../bitcode/types.ts';
 import { type Builder, bitsOf, isPointer, type Type, type Value } from '../../ir/index.ts';
 import { remainder } from '../functions/remainder.ts';
 import { type Lanes, Refused, scalarType, typesOf } from '../types.ts';
 
-/** Bits that an integer has in LLVM and not where it is held: it is held zero-extended, in the next wider integer of the IR. */
-function missingBits({ typeOf }: Builder, type: LlvmType, value: Value): number {
+/** The difference between the IR width and the LLVM width of an integer. It is stored zero-extended in the next wider IR type. */
+function paddingBits({ typeOf }: Builder, type: LlvmType, value: Value): number {
   return type.kind === 'int' && type.bits > 1 ? bitsOf(typeOf(value)) - type.bits : 0;
 }
 
-/** An integer of an odd width again as it is held, after an operation on the wider one. */
+/** Clears the high bits of an odd-width integer after an operation on the wider type. */
 export function masked(b: Builder, type: LlvmType, value: Value): Value {
-  if (type.kind !== 'int' || missingBits(b, type, value) === 0) return value;
+  if (type.kind !== 'int' || paddingBits(b, type, value) === 0) return value;
   return b.and(value, b.const(b.typeOf(value), (1n << BigInt(type.bits)) - 1n));
 }
 
-/** An integer of an odd width with its sign where it is held. */
+/** Sign-extends an odd-width integer in the wider type. */
 export function withSign(b: Builder, type: LlvmType, value: Value): Value {
-  const missing = missingBits(b, type, value);
+  const missing = paddingBits(b, type, value);
   if (missing === 0) return value;
   const count = b.const(b.typeOf(value), missing);
   return b.ashr(b.shl(value, count), count);
 }
 
-/** What a cast of `from`, of an LLVM type, to another gives. */
+/** Casts values to another LLVM type. */
 export function raiseCast(b: Builder, opcode: CastOpcode, from: Lanes, [source, to]: readonly [LlvmType, LlvmType]): Lanes {
   if (opcode === 'addrspacecast') {
     if (source === to) return from;
@@ -57,7 +57,7 @@ function castScalar(b: Builder, opcode: CastOpcode, x: Value, [from, to]: readon
   }
 }
 
-/** An integer as another integer type: its low bits, or extended. */
+/** Truncates or extends an integer to another type. */
 export function resized(b: Builder, value: Value, type: Type, extend: 'zext' | 'sext'): Value {
   const from = b.typeOf(value);
   if (from === type) return value;
@@ -71,17 +71,17 @@ function raiseBitcast(b: Builder, from: Lanes, [of, to]: readonly [LlvmType, Llv
   if (types.length === 1 && from.length === 1 && isPointer(types[0]!)) return from;
   if (isPointer(b.typeOf(from[0]!)) || isPointer(types[0]!)) throw new Refused(`a bitcast to ${spell(to)}`);
   const [before, after] = [bitWidth(scalarOf(of)), bitWidth(scalarOf(to))];
-  if (before === 0 || from.length * before !== types.length * after) throw new Refused(`a bitcast to ${spell(to)}, which has other bits`);
+  if (before === 0 || from.length * before !== types.length * after) throw new Refused(`a bitcast to ${spell(to)}, which has another size`);
   if (before === after) return from.map((x, i) => b.bitcast(types[i]!, x));
   return before > after ? split(b, from, types) : join(b, from, types);
 }
 
 const intOf = (type: Type): Type => `i${bitsOf(type)}` as Type;
 
-/** One wide element as several narrow ones, lowest first. */
+/** Splits one wide element into several narrow ones, lowest first. */
 function split(b: Builder, from: Lanes, types: readonly Type[]): Lanes {
   const each = types.length / from.length;
-  if (!Number.isInteger(each)) throw new Refused('a bitcast between elements of which none holds the other');
+  if (!Number.isInteger(each)) throw new Refused('a bitcast between elements whose sizes do not divide');
   return types.map((type, i) => {
     const int = intOf(b.typeOf(from[0]!));
     const word = b.bitcast(int, from[Math.floor(i / each)]!);
@@ -89,10 +89,10 @@ function split(b: Builder, from: Lanes, types: readonly Type[]): Lanes {
   });
 }
 
-/** Several narrow elements as one wide one, lowest first. */
+/** Joins several narrow elements into one wide one, lowest first. */
 function join(b: Builder, from: Lanes, types: readonly Type[]): Lanes {
   const each = from.length / types.length;
-  if (!Number.isInteger(each)) throw new Refused('a bitcast between elements of which none holds the other');
+  if (!Number.isInteger(each)) throw new Refused('a bitcast between elements whose sizes do not divide');
   return types.map((type, i) => {
     const int = intOf(type);
     let word: Value | undefined;
@@ -109,7 +109,7 @@ function join(b: Builder, from: Lanes, types: readonly Type[]): Lanes {
 
 const signedOps: ReadonlySet<string> = new Set(['sdiv', 'srem', 'ashr']);
 
-/** What an operation of two operands gives, element by element. */
+/** Applies a binary operation elementwise. */
 export function raiseBinary(b: Builder, opcode: BinaryOpcode, [xs, ys]: readonly [Lanes, Lanes], type: LlvmType): Lanes {
   const of = scalarOf(type);
   const make = (x: Value, y: Value): Value => {

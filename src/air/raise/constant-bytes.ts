@@ -1,12 +1,12 @@
-/** Constants as they lie in memory. */
+/** The memory representation of constants. */
 import type { Constant } from '../../bitcode/model.ts';
 import { fieldOffset, sizeOf } from '../layout.ts';
 import { Refused } from '../types.ts';
 
-/** Bytes; far more than a GPU has for variables, and little enough for any host. */
-export const largestVariable = 2 ** 26;
+/** The largest variable in bytes; far more than a GPU has for variables, and small enough for any host. */
+export const maxVariableBytes = 2 ** 26;
 
-/** Writes a constant's bytes as they lie in memory. */
+/** Writes a constant in its memory representation. */
 export function fillConstant(bytes: Uint8Array, at: number, constant: Constant): void {
   if (constant.kind !== 'constant') throw new Refused('a constant that holds an address');
   switch (constant.form) {
@@ -27,7 +27,7 @@ export function fillConstant(bytes: Uint8Array, at: number, constant: Constant):
     case 'poison':
       return;
     default:
-      throw new Refused(`a constant expression (${constant.form}) in an initialiser`);
+      throw new Refused(`a constant expression (${constant.form}) in an initializer`);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The constant variables of a module as a kernel sees them: their initial bytes, with the values that a caller gave to function
- * constants, after the module's constructors, which work out others from those.
+ * The constant variables of a module: their initial bytes, with the caller's function constants, after the module's constructors have
+ * computed others from them.
  */
 import type { GlobalVariable, Function as LlvmFunction, Module } from '../../bitcode/model.ts';
 import { spell } from '../../bitcode/types.ts';
@@ -10,11 +10,11 @@ import { alignOf, hasMemoryForm, sizeOf } from '../layout.ts';
 import { spaces } from '../targets.ts';
 import { Refused } from '../types.ts';
 import { inlineCall, raiseBlocks } from './blocks.ts';
-import { fillConstant, largestVariable } from './constant-bytes.ts';
+import { fillConstant, maxVariableBytes } from './constant-bytes.ts';
 import type { FunctionConstant } from './function-constants.ts';
 import { raiseState } from './state.ts';
 
-/** Values of function constants: bytes for those that were given one. */
+/** Values of function constants: bytes for those with a value. */
 export interface ConstantValues {
   readonly constants: readonly FunctionConstant[];
   readonly bytes: ReadonlyMap<FunctionConstant, Uint8Array>;
@@ -28,7 +28,7 @@ export const definedIn =
     return found && bytes.has(found);
   };
 
-/** The variables of a module that kernels have, with what the constant ones hold. */
+/** The variables of a module that kernels can access, with the content of constant ones. */
 export function raiseVariables(module: Module, values: ConstantValues): Variable[] {
   const variables = module.globals.filter(({ name }) => !name.startsWith('llvm.')).map(variable);
   for (const constant of values.constants) {
@@ -45,7 +45,7 @@ function variable(global: GlobalVariable): Variable {
   const { space } = global.type;
   if (!hasMemoryForm(global.valueType)) throw new Refused(`the variable \`${global.name}\` of type ${spell(global.valueType)}`);
   const size = sizeOf(global.valueType);
-  if (size > largestVariable) throw new Refused(`the variable \`${global.name}\` of ${size} bytes`);
+  if (size > maxVariableBytes) throw new Refused(`the variable \`${global.name}\` of ${size} bytes`);
   const align = Math.max(global.align, alignOf(global.valueType));
   const common = { name: global.name, size, align, isDynamic: false, element: undefined };
   if (space === spaces.threadgroup) return { ...common, space: 'shared', init: undefined };
@@ -55,10 +55,10 @@ function variable(global: GlobalVariable): Variable {
   return { ...common, space: 'constant', init: bytes };
 }
 
-/** Steps of all constructors; those of Apple's compiler take some for each function constant. */
-const mostSteps = 1_000_000;
+/** The largest number of steps of all constructors; Apple's compiler emits a few for each function constant. */
+const maxSteps = 1_000_000;
 
-/** What runs before any kernel, in order: `llvm.global_ctors` lists it by priority. */
+/** The constructors that run before any kernel, from `llvm.global_ctors`, sorted by priority. */
 function constructorsOf(module: Module): LlvmFunction[] {
   const list = module.globals.find(({ name }) => name === 'llvm.global_ctors')?.init;
   const entries = list?.kind === 'constant' && list.form === 'aggregate' ? list.elements : [];
@@ -70,7 +70,7 @@ function constructorsOf(module: Module): LlvmFunction[] {
   return found.sort((a, b) => Number(a.priority - b.priority)).map(({ fn }) => fn);
 }
 
-/** Runs the constructors of a module: they read and write constant variables alone. */
+/** Interprets the constructors of a module: they only read and write constant variables. */
 function runConstructors(module: Module, variables: readonly Variable[], values: ConstantValues): void {
   const constructors = constructorsOf(module);
   if (constructors.length === 0) return;
@@ -84,9 +84,9 @@ function runConstructors(module: Module, variables: readonly Variable[], values:
   const memory = new Uint8Array(size);
   for (const { name, init } of constants) memory.set(init!, Number(starts[name]));
   for (const fn of constructors) {
-    const thread = { memory: { constant: memory }, params: [], variables: starts, sregs: {}, limit: mostSteps };
+    const thread = { memory: { constant: memory }, params: [], variables: starts, sregs: {}, limit: maxSteps };
     const outcome = interpret(constructorKernel(fn, constants, values), thread);
-    if (outcome.ended !== 'return') throw new Refused(`the constructor \`${fn.name}\`, which does not end by working out constants,`);
+    if (outcome.ended !== 'return') throw new Refused(`the constructor \`${fn.name}\`, which does more than compute constants,`);
   }
   for (const { name, init, size: bytes } of constants) init!.set(memory.subarray(Number(starts[name]), Number(starts[name]) + bytes));
 }
@@ -94,7 +94,7 @@ function runConstructors(module: Module, variables: readonly Variable[], values:
 function constructorKernel(fn: LlvmFunction, constants: readonly Variable[], values: ConstantValues): Kernel {
   const kernel = emptyKernel(fn.name);
   kernel.variables = [...constants];
-  const budget = { left: mostSteps };
+  const budget = { left: maxSteps };
   const place = { within: [fn], returned: undefined, budget, inline: inlineCall, isDefined: definedIn(values) };
   raiseBlocks(raiseState(kernel, builder(kernel, addBlock(kernel)), place), fn);
   renumber(kernel);

@@ -1,4 +1,4 @@
-/** Functions of AIR that work element by element: those of the table on vectors, and those that are several operations. */
+/** Raises elementwise AIR functions: those of the table applied to vectors, and those that are several operations. */
 import type { InstructionOf } from '../../bitcode/model.ts';
 import { type Type as LlvmType, types as llvm, spell } from '../../bitcode/types.ts';
 import type { Builder, Value } from '../../ir/index.ts';
@@ -8,7 +8,7 @@ import { type Intrinsic, intrinsicOf } from '../intrinsics.ts';
 import { type Lanes, Refused } from '../types.ts';
 import type { RaiseState } from './state.ts';
 
-/** The op of an intrinsic on its operands; a trailing flag (`air.clz`) is not one. */
+/** Applies the op of an intrinsic to its operands, without a trailing flag (`air.clz`). */
 export function applyOp(b: Builder, row: Intrinsic, args: readonly Value[]): Value {
   const operands = row.op === 'clz' ? args.slice(0, 1) : args;
   const op = (b as unknown as Record<string, (...x: unknown[]) => Value>)[row.op]!;
@@ -22,7 +22,7 @@ function functionOf(name: string): ElementFunction | undefined {
   return elementFunctionOf(name);
 }
 
-/** What a call of such a function defines; nothing where it is none. */
+/** The result of a call of an elementwise function; undefined for any other call. */
 export function raiseElements(state: RaiseState, inst: InstructionOf<'call'>): Lanes | undefined {
   if (inst.callee.kind !== 'function') return undefined;
   const { name } = inst.callee;
@@ -31,13 +31,13 @@ export function raiseElements(state: RaiseState, inst: InstructionOf<'call'>): L
   if (!found) return undefined;
   const width = result.kind === 'vector' ? result.count : 1;
   const wide = (type: LlvmType): LlvmType => (result.kind === 'vector' ? llvm.vector(type, width) : type);
-  // Flags and numbers of bits are the same for all elements.
-  const isSound =
+  // Flags and bit counts are the same for all elements.
+  const isValid =
     result === wide(found.result) &&
     params.length === found.params.length &&
     inst.args.length === params.length &&
     params.every((type, i) => type === wide(found.params[i]!) || type === found.params[i]);
-  if (!isSound) throw new Refused(`the function \`${name}\` of type ${spell(inst.functionType)}`);
+  if (!isValid) throw new Refused(`the function \`${name}\` of type ${spell(inst.functionType)}`);
   const lanes = inst.args.map((arg) => (arg.kind === 'metadata' ? [] : state.lanes(arg)));
   return Array.from({ length: width }, (_, i) =>
     found.make(

@@ -1,6 +1,6 @@
 /**
- * Function constants: variables of a module whose values the caller gives before a kernel is compiled, by name or number. In AIR each
- * is a variable in the section `air.fc_initializer`, which a constructor copies to others, and a node of `!air.function_constants`.
+ * Function constants: variables of a module whose values the caller supplies before a kernel is compiled, by name or number. In AIR each is
+ * a variable in the section `air.fc_initializer`, which a constructor copies to other variables, and a node of `!air.function_constants`.
  */
 import { bf16Bits, f16Bits, f32Bits } from '../../base/float.ts';
 import type { GlobalVariable, Module } from '../../bitcode/model.ts';
@@ -8,11 +8,11 @@ import type { ConstantReflection } from '../abi.ts';
 import { numberAt, textAt } from '../metadata-values.ts';
 
 export interface FunctionConstant extends ConstantReflection {
-  /** Where its value is put. */
+  /** The variable that receives the value. */
   readonly variable: GlobalVariable;
 }
 
-/** A value as a caller gives it: integers of 64 bits as a bigint, vectors as a list. */
+/** A value from the caller: 64-bit integers as bigint, vectors as a list. */
 export type ConstantValue = number | bigint | boolean | readonly (number | bigint | boolean)[];
 
 export interface GivenConstant {
@@ -21,7 +21,7 @@ export interface GivenConstant {
   readonly value: ConstantValue;
 }
 
-/** The function constants of a module, in the order of the file. */
+/** The function constants of a module, in file order. */
 export function readFunctionConstants(module: Module): FunctionConstant[] {
   const nodes = module.namedMetadata.find((n) => n.name === 'air.function_constants')?.nodes ?? [];
   return nodes.flatMap(({ operands: [variable, type, name, index, required] }) => {
@@ -39,7 +39,7 @@ export function readFunctionConstants(module: Module): FunctionConstant[] {
   });
 }
 
-/** The value given for a constant; the last where there are several. */
+/** The value for a constant; the last one if there are several. */
 export const givenFor = ({ name, index }: ConstantReflection, given: readonly GivenConstant[]): GivenConstant | undefined =>
   [...given].reverse().find(({ constant }) => constant === name || (index !== undefined && constant === index));
 
@@ -59,11 +59,11 @@ const floats: Readonly<Record<string, readonly [bits: number, encode: (value: nu
   float: [32, f32Bits],
 };
 
-/** The bytes of a value of an MSL type, `float` or `uint3`; or why it has none. */
+/** The bytes of a value of an MSL type such as `float` or `uint3`, or the reason why it has none. */
 export function bytesOfConstant(type: string, value: ConstantValue): Uint8Array | { readonly why: string } {
   const [, scalar = '', count = '1'] = /^([a-z]+)([234])?$/.exec(type) ?? [];
   const list = Array.isArray(value) ? (value as readonly (number | bigint | boolean)[]) : [value as number | bigint | boolean];
-  if (list.length !== Number(count)) return { why: `it wants ${count} value${count === '1' ? '' : 's'}, and ${list.length} were given` };
+  if (list.length !== Number(count)) return { why: `it needs ${count} value${count === '1' ? '' : 's'}, but ${list.length} were given` };
   const encoded = list.map((each) => encode(scalar, each));
   const fault = encoded.find((each) => 'why' in each);
   if (fault) return fault as { readonly why: string };
@@ -79,17 +79,16 @@ function encode(scalar: string, value: number | bigint | boolean): { bits: bigin
   if (scalar === 'bool')
     return typeof value === 'boolean' || value === 0 || value === 1 || value === 0n || value === 1n
       ? { bits: BigInt(Number(value)), size: 1 }
-      : { why: 'it is `true` or `false`' };
+      : { why: 'it must be `true` or `false`' };
   const float = floats[scalar];
   if (float && typeof value !== 'boolean') return { bits: BigInt(float[1](Number(value)) >>> 0), size: float[0] / 8 };
   const integer = integers[scalar];
   if (integer && typeof value !== 'boolean' && (typeof value === 'bigint' || Number.isInteger(value))) {
     const [bits, isSigned] = integer;
     const whole = BigInt(value);
-    const least = isSigned ? -(1n << BigInt(bits - 1)) : 0n;
-    if (whole < least || whole >= least + (1n << BigInt(bits)))
-      return { why: `it is from ${least} to ${least + (1n << BigInt(bits)) - 1n}` };
+    const min = isSigned ? -(1n << BigInt(bits - 1)) : 0n;
+    if (whole < min || whole >= min + (1n << BigInt(bits))) return { why: `it must be from ${min} to ${min + (1n << BigInt(bits)) - 1n}` };
     return { bits: BigInt.asUintN(bits, whole), size: bits / 8 };
   }
-  return { why: float || integer ? `it is ${float ? 'a number' : 'an integer'}` : 'values of that type are not known' };
+  return { why: float || integer ? `it must be ${float ? 'a number' : 'an integer'}` : 'values of that type are not supported' };
 }

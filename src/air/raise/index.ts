@@ -1,6 +1,7 @@
 /**
- * AIR to IR: the way in for the CPU device, whoever wrote the metallib. Vectors, structs and arrays of LLVM become scalars here, pointers become
- * opaque, phis become block parameters. What is graphics, unknown or without exact meaning is refused by name (CM4053).
+ * AIR to IR: the front end of the CPU device, for metallibs of any compiler. Vectors, structs and arrays of LLVM become scalars, pointers
+ * become opaque, phis become block parameters. Graphics functions, unknown functions and operations without exact meaning are refused by
+ * name (CM4053).
  */
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { Module } from '../../bitcode/model.ts';
@@ -8,12 +9,12 @@ import { addBlock, builder, isHidden, type Kernel, renumber, verify } from '../.
 import type { KernelReflection, ParamReflection } from '../abi.ts';
 import { reflectHidden, reflectLimits, withPacked } from '../reflect.ts';
 import { Refused } from '../types.ts';
-import { inlineCall, mostInstructions, raiseBlocks } from './blocks.ts';
+import { inlineCall, maxInstructions, raiseBlocks } from './blocks.ts';
 import { type ConstantValues, definedIn } from './constants.ts';
 import { bytesOfConstant, type FunctionConstant, type GivenConstant, givenFor, readFunctionConstants } from './function-constants.ts';
 import { raiseArguments, raiseKernelShell } from './params.ts';
 import { elementOfTypeName, type KernelDescription, readKernels, readTarget } from './read-metadata.ts';
-import { initialiseShared } from './shared.ts';
+import { initializeShared } from './shared.ts';
 import { raiseState } from './state.ts';
 
 export interface RaisedKernel {
@@ -21,7 +22,7 @@ export interface RaisedKernel {
   readonly reflection: KernelReflection;
 }
 
-/** Raises the compute kernels of a module; those that cannot be raised are reported and left out. */
+/** Raises the compute kernels of a module. Kernels that cannot be raised are reported and omitted. */
 export function raiseModule(module: Module, diagnostics: Diagnostics, given: readonly GivenConstant[] = []): RaisedKernel[] {
   const constants = readFunctionConstants(module);
   const bytes = new Map<FunctionConstant, Uint8Array>();
@@ -45,7 +46,7 @@ function raiseWith(module: Module, values: ConstantValues, diagnostics: Diagnost
   return raised;
 }
 
-/** Whether each function constant that has to have a value has one; CM4054 is reported for those that have not. */
+/** Whether each required function constant has a value; reports CM4054 for the others. */
 function isComplete({ constants, bytes }: ConstantValues, { fn }: KernelDescription, diagnostics: Diagnostics): boolean {
   const missing = constants.filter((constant) => constant.isRequired && !bytes.has(constant));
   for (const { name, type, index } of missing)
@@ -58,8 +59,8 @@ function reflectConstants({ constants }: ConstantValues): Pick<KernelReflection,
 }
 
 /**
- * What a host must bind for the kernels of a module, without raising their bodies: parameters and variables, and no blocks. Kernels
- * with parameters that no launch can give are reported and left out; function constants have no values here.
+ * The bindings of a module's kernels without their bodies: parameters and variables, and no blocks. Kernels with parameters that no launch
+ * can supply are reported and omitted. Function constants have no values here.
  */
 export function describeModule(module: Module, diagnostics: Diagnostics): RaisedKernel[] {
   const values: ConstantValues = { constants: readFunctionConstants(module), bytes: new Map() };
@@ -70,7 +71,7 @@ export function describeModule(module: Module, diagnostics: Diagnostics): Raised
   });
 }
 
-/** What a host must bind, from the metadata alone. Function constants are taken to be 0 here, and to be given. */
+/** The bindings of a host, from the metadata alone. Function constants are assumed to be given with value 0. */
 export function reflectModule(module: Module, diagnostics: Diagnostics): KernelReflection[] {
   const constants = readFunctionConstants(module);
   const bytes = new Map(constants.map((constant) => [constant, new Uint8Array(0)]));
@@ -82,7 +83,7 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
     if (p.kind !== 'buffer') return [];
     const raised = kernel.params.find((k) => k.slot === p.slot && k.name === p.name && k.kind !== 'threadgroup');
     if (!raised || isHidden(raised)) return [];
-    // A reference to memory of the device has a size as well, and is a buffer.
+    // A reference to device memory has a size as well, and is a buffer.
     const isBytes = raised.kind === 'value';
     return [
       {
@@ -114,7 +115,7 @@ function raiseKernel(module: Module, description: KernelDescription, values: Con
   return unlessRefused(description, diagnostics, () => {
     const kernel = raiseKernelShell(module, description, values);
     raiseBody(kernel, module, description, values);
-    refuseUnsound(kernel);
+    refuseInvalid(kernel);
     return kernel;
   });
 }
@@ -129,8 +130,8 @@ function unlessRefused(description: KernelDescription, diagnostics: Diagnostics,
   }
 }
 
-/** Damaged files may break promises that only the whole kernel shows: a value used where it is not defined, say. */
-function refuseUnsound(kernel: Kernel): void {
+/** Verifies a raised kernel, because a damaged file may violate invariants of the IR, such as definitions before uses. */
+function refuseInvalid(kernel: Kernel): void {
   const found = new Diagnostics();
   if (!verify(kernel, found)) throw new Refused(`a body in which ${found.list[0]!.message}`);
 }
@@ -141,12 +142,12 @@ function raiseBody(kernel: Kernel, module: Module, description: KernelDescriptio
   const state = raiseState(kernel, builder(kernel, addBlock(kernel)), {
     within: [fn],
     returned: undefined,
-    budget: { left: mostInstructions },
+    budget: { left: maxInstructions },
     inline: inlineCall,
     isDefined: definedIn(values),
   });
   raiseArguments(state, description);
-  initialiseShared(state, module);
+  initializeShared(state, module);
   raiseBlocks(state, fn);
   renumber(kernel);
 }

@@ -1,4 +1,4 @@
-/** What each LLVM instruction is in the IR: element by element, exact where LLVM leaves freedom. */
+/** Raises LLVM instructions: elementwise, with a definite result where LLVM allows several. */
 import type { Instruction, InstructionOf, Value as LlvmValue, Predicate } from '../../bitcode/model.ts';
 import { type Type as LlvmType, scalarOf, spell } from '../../bitcode/types.ts';
 import { type FcmpPredicate, type IcmpPredicate, isPointer, type Value } from '../../ir/index.ts';
@@ -10,7 +10,7 @@ import { laneInMatrices } from './matrices.ts';
 import { raiseAlloca, raiseLoad, raiseStore } from './memory.ts';
 import { addressOf, type RaiseState } from './state.ts';
 
-/** The IR values an instruction defines; nothing for those without result. */
+/** The IR values that an instruction defines; undefined if it has no result. */
 export function raiseInstruction(state: RaiseState, inst: Instruction): Lanes | undefined {
   switch (inst.op) {
     case 'binary':
@@ -57,13 +57,13 @@ export function raiseInstruction(state: RaiseState, inst: Instruction): Lanes | 
   }
 }
 
-/** The element of a vector that an operand names, where it is a constant. */
+/** The vector index of an operand, if it is constant. */
 function constantLane(index: LlvmValue): number | undefined {
   return index.kind === 'constant' && index.form === 'int' ? Number(index.value) : undefined;
 }
 
-/** For each lane whether it is the one that is chosen at run time. Out of range, where LLVM says poison, none is. */
-function chosen({ b, scalar }: RaiseState, index: LlvmValue, count: number): Value[] {
+/** For each lane, whether a run-time index selects it. No lane is selected by an index out of range, which is poison in LLVM. */
+function isSelected({ b, scalar }: RaiseState, index: LlvmValue, count: number): Value[] {
   const at = scalar(index);
   return Array.from({ length: count }, (_, lane) => b.icmp(at, b.const(b.typeOf(at), lane), { pred: 'eq' }));
 }
@@ -72,7 +72,7 @@ function extractElement(state: RaiseState, inst: InstructionOf<'extractelement'>
   const lanes = state.lanes(inst.vector);
   const lane = constantLane(inst.index);
   if (lane !== undefined) return lanes[lane] ?? outOfRange();
-  const isAt = chosen(state, inst.index, lanes.length);
+  const isAt = isSelected(state, inst.index, lanes.length);
   return lanes.slice(1).reduce((other, value, i) => state.b.select(isAt[i + 1]!, value, other), lanes[0]!);
 }
 
@@ -81,7 +81,7 @@ function insertElement(state: RaiseState, inst: InstructionOf<'insertelement'>):
   const value = state.scalar(inst.value);
   const lane = constantLane(inst.index);
   if (lane === undefined) {
-    const isAt = chosen(state, inst.index, lanes.length);
+    const isAt = isSelected(state, inst.index, lanes.length);
     return lanes.map((old, i) => state.b.select(isAt[i]!, value, old));
   }
   if (lane >= lanes.length) outOfRange();
@@ -89,14 +89,14 @@ function insertElement(state: RaiseState, inst: InstructionOf<'insertelement'>):
   return lanes;
 }
 
-/** Which of the scalars of a struct or array a path into it names, from the first to behind the last. */
+/** The range of scalars of a struct or array at an index path. */
 function lanesAt(type: LlvmType, path: readonly number[]): [start: number, end: number] {
   let [start, of] = [0, type];
   for (const step of path) {
     const parts: readonly LlvmType[] =
       of.kind === 'struct' ? (of.fields ?? []) : of.kind === 'array' ? Array(of.count).fill(of.element) : [];
     const part = parts[step];
-    if (!part) throw new Refused(`a part of ${spell(of)} that it does not have`);
+    if (!part) throw new Refused(`a part of ${spell(of)} that does not exist`);
     start += parts.slice(0, step).flatMap(typesOf).length;
     of = part;
   }
@@ -134,10 +134,10 @@ function raiseSelect(state: RaiseState, inst: InstructionOf<'select'>): Lanes {
 
 function raiseShuffle(state: RaiseState, inst: InstructionOf<'shufflevector'>): Lanes {
   const all = [...state.lanes(inst.a), ...state.lanes(inst.b)];
-  if (inst.mask.kind !== 'constant') throw new Refused('a shuffle mask that is no constant');
-  const elements = inst.mask.form === 'aggregate' ? inst.mask.elements : undefined;
+  if (inst.mask.kind !== 'constant') throw new Refused('a shuffle mask that is not constant');
+  const isElement = inst.mask.form === 'aggregate' ? inst.mask.elements : undefined;
   return state.typesOf(inst.type).map((_, i) => {
-    const element = elements?.[i];
+    const element = isElement?.[i];
     const index = element?.kind === 'constant' && element.form === 'int' ? Number(element.value) : 0;
     return all[isMatrixType(inst.a.type) ? laneInMatrices(index) : index] ?? outOfRange();
   });

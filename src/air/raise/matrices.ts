@@ -1,4 +1,4 @@
-/** Matrices that are spread over a simdgroup, in the IR: two elements of each lane, laid out as `matmul` has it. */
+/** Raises matrices that are distributed over a simdgroup: two elements per lane, in the layout of `matmul`. */
 import type { InstructionOf, Value as LlvmValue } from '../../bitcode/model.ts';
 import type { Type as LlvmType } from '../../bitcode/types.ts';
 import { type Builder, bytesOf, matrixLayout, type ScalarType, type Value, vectorOf } from '../../ir/index.ts';
@@ -7,7 +7,7 @@ import { matrixCount } from '../matrix-functions.ts';
 import { type Lanes, Refused } from '../types.ts';
 import type { RaiseState } from './state.ts';
 
-/** What a call of a matrix function defines; nothing for a store. */
+/** The result of a call of a matrix function; undefined for a store. */
 export function raiseMatrix(state: RaiseState, row: Intrinsic, inst: InstructionOf<'call'>): Lanes | undefined {
   const args = inst.args.filter((arg): arg is LlvmValue => arg.kind !== 'metadata');
   switch (row.matrix!.form) {
@@ -33,7 +33,7 @@ export function raiseMatrix(state: RaiseState, row: Intrinsic, inst: Instruction
   }
 }
 
-/** Of shuffles of matrices with each other: where an element of both, one behind the other, is among those that a lane has. */
+/** For a shuffle of two matrices: the index in the lane's elements of an element of both, concatenated. */
 export function laneInMatrices(index: number): number {
   const [which, element] = [Math.floor(index / matrixCount), index % matrixCount];
   if (element > 1) throw new Refused('an element of a matrix that is another lane’s');
@@ -53,7 +53,7 @@ function product({ b, lanes, typesOf }: RaiseState, type: LlvmType, matrices: re
   return [0, 1].map((lane) => b.extract(element, pair, { lane }));
 }
 
-/** The number that some bits of the lane make, from a bit on. */
+/** The number formed by some bits of the lane index, shifted to a given position. */
 function numberOf(b: Builder, bits: readonly number[], from: number): Value {
   const own = b.sreg('i32', { name: 'laneid' });
   const moved = bits.map((bit, i) => b.shl(b.and(b.lshr(own, b.const('i32', bit)), b.const('i32', 1)), b.const('i32', i + from)));
@@ -69,7 +69,7 @@ function diagonal({ b }: RaiseState, value: Value): Lanes {
   return [0, 1].map((i) => b.select(b.icmp(row, b.add(column, b.const('i32', i)), { pred: 'eq' }), value, zero));
 }
 
-/** Elements of memory from one column and from one row of the matrix to the next, and at which column and row of these it starts. */
+/** The memory layout of a matrix: strides in elements between columns and rows, and the column and row of the origin. */
 interface Image {
   readonly strides: readonly [Value, Value];
   readonly origin: readonly [Value, Value];
@@ -91,20 +91,20 @@ function placesOf(state: RaiseState, element: ScalarType, [pointer, ...where]: r
 
 const two = (state: RaiseState, value: LlvmValue): readonly [Value, Value] => state.lanes(value) as [Value, Value];
 
-/** Extents, which say nothing of where an element lies, strides, and origin. */
+/** Strides and origin; the extents do not affect addresses. */
 const newImage = (state: RaiseState, [, strides, origin]: readonly LlvmValue[]): Image => ({
   strides: two(state, strides!),
   origin: two(state, origin!),
 });
 
 /**
- * Elements of a row in memory, origin there, and whether rows there are columns of the matrix.
- * Source: JuliaGPU/Metal.jl, pull request 813, for how the two signatures say the same.
+ * Elements per row, origin, and whether memory rows are matrix columns.
+ * Source: JuliaGPU/Metal.jl, pull request 813, for the equivalence of the two signatures.
  */
 function oldImage(state: RaiseState, [perRow, origin, isTransposed]: readonly LlvmValue[]): Image {
   const [line, one] = [state.scalar(perRow!), state.b.const('i64', 1)];
   const [x, y] = two(state, origin!);
   const flag = state.kernel.insts[state.scalar(isTransposed!)]!;
-  if (flag.op !== 'const') throw new Refused('a matrix that is transposed or not as is known at run time');
+  if (flag.op !== 'const') throw new Refused('a matrix with a transposition flag that is not constant');
   return flag.bits === 0n ? { strides: [one, line], origin: [x, y] } : { strides: [line, one], origin: [y, x] };
 }

@@ -1,5 +1,5 @@
 /**
- * Normalised integers of a few bits, one behind the other in a word, lowest first.
+ * Normalized integers of a few bits, packed into an integer, lowest first.
  * Source: Metal Shading Language Specification 4, section 6.14 and 8.7.1 (conversion rules): `unorm` are 0 to 1, `snorm` -1 to 1.
  */
 import { f64Bits } from '../../base/float.ts';
@@ -8,13 +8,13 @@ import type { Lanes } from '../types.ts';
 
 export interface PackedFormat {
   readonly isSigned: boolean;
-  /** Bits of each, the first lowest. */
+  /** The width of each in bits, lowest first. */
   readonly widths: readonly number[];
-  /** The word that holds all. */
+  /** The integer type that holds all of them. */
   readonly type: IntType;
 }
 
-/** `4x8` and the like, or 10 and 2 for `rgb10a2`; nothing for what is no word of the IR. */
+/** Formats such as `4x8`, or widths 10 and 2 for `rgb10a2`; undefined if they do not fit an IR integer. */
 export function packedFormat(kind: string, count: number, width: number): PackedFormat | undefined {
   const widths = count === 10 ? [10, 10, 10, 2] : Array<number>(count).fill(width);
   const bits = widths.reduce((sum, each) => sum + each, 0);
@@ -22,12 +22,12 @@ export function packedFormat(kind: string, count: number, width: number): Packed
   return { isSigned: kind === 'snorm', widths, type: intOf(bits) };
 }
 
-/** What the greatest value of a width stands for 1 with. */
+/** The integer that represents 1 at a given width. */
 const scaleOf = ({ isSigned }: PackedFormat, width: number): number => 2 ** (isSigned ? width - 1 : width) - 1;
 
 const single = (b: Builder, value: number): Value => b.fptrunc('f32', b.const('f64', f64Bits(value)));
 
-/** Scaled in float, rounded to nearest even, and kept within the range; a NaN is 0. */
+/** Scales in f32, rounds to nearest even, and clamps to the range; NaN gives 0. */
 export function packLanes(b: Builder, format: PackedFormat, lanes: Lanes): Value {
   const { type, widths, isSigned } = format;
   let [word, at] = [b.const(type, 0n), 0];
@@ -35,19 +35,19 @@ export function packLanes(b: Builder, format: PackedFormat, lanes: Lanes): Value
     const scale = scaleOf(format, width);
     const x = b.typeOf(lanes[i]!) === 'f32' ? lanes[i]! : b.fpext('f32', lanes[i]!);
     const scaled = b.frint(b.fmul(x, single(b, scale)));
-    // Conversions saturate, and give 0 for NaN.
+    // Conversions saturate and give 0 for NaN.
     const whole = isSigned ? b.fptosi('i32', scaled) : b.fptoui('i32', scaled);
     const top = b.const('i32', scale);
     const bounded = isSigned ? b.smax(b.smin(whole, top), b.const('i32', -scale)) : b.umin(whole, top);
     const bits = b.and(bounded, b.const('i32', 2 ** width - 1));
-    const held = type === 'i32' ? bits : type === 'i64' ? b.zext(type, bits) : b.trunc(type, bits);
-    word = b.or(word, b.shl(held, b.const(type, at)));
+    const integer = type === 'i32' ? bits : type === 'i64' ? b.zext(type, bits) : b.trunc(type, bits);
+    word = b.or(word, b.shl(integer, b.const(type, at)));
     at += width;
   });
   return word;
 }
 
-/** Divided by what stands for 1; the least of `snorm` is -1 as well. */
+/** Divides by the integer that represents 1; the smallest `snorm` value also gives -1. */
 export function unpackLanes(b: Builder, format: PackedFormat, word: Value, to: ScalarType): Lanes {
   const { type, widths, isSigned } = format;
   let at = 0;

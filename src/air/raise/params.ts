@@ -1,4 +1,4 @@
-/** Parameters and variables of a raised kernel: buffers to IR parameters, inputs to special registers, globals to variables. */
+/** Raises parameters and variables of a kernel: buffers to IR parameters, inputs to special registers, globals to variables. */
 import { parseFormat } from '../../base/printf/conversion.ts';
 import type { Module } from '../../bitcode/model.ts';
 import { type Type as LlvmType, spell } from '../../bitcode/types.ts';
@@ -17,7 +17,7 @@ import { type ConstantValues, raiseVariables } from './constants.ts';
 import { type KernelDescription, type ParamDescription, readFaults, readFormats, readMemory, readPacked } from './read-metadata.ts';
 import type { RaiseState } from './state.ts';
 
-/** A kernel with its parameters and variables and no blocks. What no launch can give, textures and the like, is refused. */
+/** A kernel with its parameters and variables but without blocks. Parameters that no launch can supply, such as textures, are refused. */
 export function raiseKernelShell(module: Module, description: KernelDescription, values: ConstantValues): Kernel {
   const kernel = emptyKernel(description.fn.name);
   kernel.maxThreads = description.maxThreads;
@@ -30,7 +30,7 @@ export function raiseKernelShell(module: Module, description: KernelDescription,
   return kernel;
 }
 
-/** Whether a parameter is there: one with a condition is where that is not 0. */
+/** Whether a parameter exists: a conditional one does if its condition is not 0. */
 function isPresent({ variables }: Kernel, { condition }: ParamDescription): boolean {
   if (condition === undefined) return true;
   const init = variables.find(({ name }) => name === condition)?.init;
@@ -38,18 +38,18 @@ function isPresent({ variables }: Kernel, { condition }: ParamDescription): bool
   return init.some((byte) => byte !== 0);
 }
 
-/** Parameters that no caller hands over say so, as the module describes them. */
+/** Marks parameters that no caller supplies, as the module's metadata describes them. */
 function withHidden(param: KernelParam, module: Module): KernelParam {
   if (param.name === faultWordName) return { ...param, faults: readFaults(module) };
   if (param.name === printBufferName) return { ...param, formats: readFormats(module).map(printable) };
   if (param.name === packedValuesName && param.kind === 'value') {
     const packed = readPacked(module, param.size);
-    if (!packed) throw new Refused(`\`${packedValuesName}\` without a description that makes sense`);
+    if (!packed) throw new Refused(`\`${packedValuesName}\` with an invalid description`);
     return { ...param, packed };
   }
   if (param.name !== moduleMemoryName) return param;
   const memory = readMemory(module);
-  if (!memory) throw new Refused(`\`${moduleMemoryName}\` without a description that makes sense`);
+  if (!memory) throw new Refused(`\`${moduleMemoryName}\` with an invalid description`);
   return { ...param, memory };
 }
 

@@ -1,7 +1,4 @@
-/**
- * Reads `!air.kernel` of any compute module, ours or Apple's: what each function parameter is. Keys are looked up by name, as
- * newer compilers add keys.
- */
+/** Reads `!air.kernel` of any compute module. Keys are looked up by name, because newer compilers add keys. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Function as LlvmFunction, Metadata, MetadataNode, Module } from '../../bitcode/model.ts';
 import {
@@ -16,11 +13,14 @@ import {
 } from '../../ir/index.ts';
 import type { ElementType } from '../abi.ts';
 import { type KernelInput, kernelInputs } from '../inputs.ts';
-import { ownTarget, softDoubles, typeNames } from '../metadata-names.ts';
+import { softDoubles, targetName, typeNames } from '../metadata-names.ts';
 import { numberAt, textAt } from '../metadata-values.ts';
 import { type Target, targets } from '../targets.ts';
 
-/** One function parameter as its metadata node describes it. With a condition it is there only where that variable, made of function constants, is not 0. */
+/**
+ * A function parameter as its metadata node describes it. A conditional parameter exists only if a variable, computed from function
+ * constants, is not 0.
+ */
 export type ParamDescription =
   | {
       readonly kind: 'buffer';
@@ -37,7 +37,7 @@ export type ParamDescription =
       readonly condition?: string;
     }
   | { readonly kind: 'input'; readonly index: number; readonly input: KernelInput; readonly condition?: string }
-  /** What is not for computing, or not known: textures, samplers. */
+  /** A graphics parameter or an unknown one: textures, samplers. */
   | { readonly kind: 'other'; readonly index: number; readonly what: string; readonly condition?: string };
 
 export interface KernelDescription {
@@ -46,7 +46,7 @@ export interface KernelDescription {
   readonly maxThreads: number | undefined;
 }
 
-/** Kernels of a module by their metadata; CM4052 for a node that cannot be read. */
+/** The kernels of a module by their metadata; CM4052 for an invalid node. */
 export function readKernels(module: Module, diagnostics: Diagnostics): KernelDescription[] {
   const named = module.namedMetadata.find((n) => n.name === 'air.kernel');
   const found: KernelDescription[] = [];
@@ -57,7 +57,7 @@ export function readKernels(module: Module, diagnostics: Diagnostics): KernelDes
   return found;
 }
 
-/** The parameters of a kernel that are doubles held as integers, by their numbers. */
+/** The indices of a kernel's f64 parameters that are declared as integers. */
 function doublesOf(module: Module, fn: LlvmFunction): readonly (number | undefined)[] {
   const nodes = module.namedMetadata.find((n) => n.name === softDoubles)?.nodes ?? [];
   const isOf = (first: Metadata | undefined): boolean => first?.kind === 'value' && first.value === fn;
@@ -75,7 +75,7 @@ function readKernel(node: MetadataNode, diagnostics: Diagnostics): KernelDescrip
   if (!fn || args?.kind !== 'node') return fault(diagnostics, 'a kernel node without function or argument list');
   const params: ParamDescription[] = [];
   for (const operand of args.operands) {
-    const param = operand?.kind === 'node' ? readParam(operand) : 'a parameter that is no node';
+    const param = operand?.kind === 'node' ? readParam(operand) : 'a parameter that is not a node';
     if (typeof param === 'string') return fault(diagnostics, `${param} in \`${fn.name}\``);
     params.push(param);
   }
@@ -102,11 +102,11 @@ function readParam(node: MetadataNode): ParamDescription | string {
   return input ? { kind: 'input', index, input } : { kind: 'other', index, what: kind };
 }
 
-/** Behind the kind stand the condition and then what the parameter is where it is there. */
+/** The kind is followed by the condition and then by the description of the parameter. */
 function readConditional({ operands, ...node }: MetadataNode): ParamDescription | string {
   const [index, , condition, ...rest] = operands;
   const variable = condition?.kind === 'node' ? condition.operands[0] : undefined;
-  if (variable?.kind !== 'value' || variable.value.kind !== 'global') return 'a parameter with a condition that is no variable';
+  if (variable?.kind !== 'value' || variable.value.kind !== 'global') return 'a parameter with a condition that is not a variable';
   if (textAt(rest[0]) === 'air.function_constant') return 'a parameter with two conditions';
   const param = readParam({ ...node, operands: [index, ...rest] });
   return typeof param === 'string' ? param : { ...param, condition: variable.value.name };
@@ -124,7 +124,7 @@ function readBuffer(node: MetadataNode, index: number): ParamDescription | strin
     kind: 'buffer',
     index,
     slot,
-    // Files before AIR 2.5 do not say the space; the parameter's type does.
+    // Files before AIR 2.5 have no address space here; the parameter's type has it.
     space: numberAt(after('air.address_space')) ?? -1,
     bufferSize: numberAt(after('air.buffer_size')),
     access: texts.includes('air.read') ? 'read' : texts.includes('air.write') ? 'write' : 'read_write',
@@ -135,20 +135,20 @@ function readBuffer(node: MetadataNode, index: number): ParamDescription | strin
   };
 }
 
-/** The module's own memory as `cumetal.globals` describes it; nothing where the module has none, or where it makes no sense. */
+/** The module memory from `cumetal.globals`; undefined if the module has none, or if it is invalid. */
 export function readMemory(module: Module): ModuleMemory | undefined {
   const [head, ...nodes] = module.namedMetadata.find((n) => n.name === moduleMemoryName)?.nodes ?? [];
   const [size, align] = [numberAt(head?.operands[0]), numberAt(head?.operands[1])];
   if (size === undefined || align === undefined) return undefined;
   const symbols = nodes.map(readSymbol);
-  const isSound = symbols.every(
+  const isValid = symbols.every(
     (symbol) =>
       symbol !== undefined && symbol.offset + symbol.size <= size && symbol.addresses?.every(({ to }) => to >= 0 && to <= size) !== false,
   );
-  return isSound ? { size, align, symbols: symbols as ModuleSymbol[] } : undefined;
+  return isValid ? { size, align, symbols: symbols as ModuleSymbol[] } : undefined;
 }
 
-/** What a value that holds several is made of, as `cumetal.values` describes it; nothing where that makes no sense for its size. */
+/** The fields of a value from `cumetal.values`; undefined if they do not fit its size. */
 export function readPacked(module: Module, size: number): PackedValue[] | undefined {
   const nodes = module.namedMetadata.find((n) => n.name === packedValuesName)?.nodes ?? [];
   const packed = nodes.flatMap(({ operands: [position, offset, bytes, align, type, name] }): PackedValue[] => {
@@ -167,14 +167,14 @@ function scalarOfTypeName(name: string): Pick<PackedValue, 'element' | 'signed'>
   return { element: entry?.[0] as ScalarType | undefined, signed: entry !== undefined && entry[1][0] !== name };
 }
 
-/** The target that a module names: that of the CPU device, or nothing. */
+/** The target of a module: that of the CPU device, or undefined. */
 export const readTarget = (module: Module): Target | undefined =>
-  module.namedMetadata.some(({ name, nodes }) => name === ownTarget && textAt(nodes[0]?.operands[0]) === 'cpu') ? targets.cpu : undefined;
+  module.namedMetadata.some(({ name, nodes }) => name === targetName && textAt(nodes[0]?.operands[0]) === 'cpu') ? targets.cpu : undefined;
 
-/** What a kernel of the module may say when it stops itself. */
+/** The messages of a kernel that stops itself. */
 export const readFaults = (module: Module): string[] => readTexts(module, faultWordName);
 
-/** What the kernel of a module may print. */
+/** The print formats of the module's kernel. */
 export const readFormats = (module: Module): string[] => readTexts(module, printBufferName);
 
 const readTexts = (module: Module, name: string): string[] =>
@@ -208,5 +208,5 @@ const elements: Record<string, ElementType> = {
   double: 'f64',
 };
 
-/** The element type of an MSL type name; a vector's is its element's, a struct has none. */
+/** The element type of an MSL type name. A vector has that of its element, a struct has none. */
 export const elementOfTypeName = (name: string): ElementType | undefined => elements[name.replace(/[234]$/, '')];

@@ -1,6 +1,7 @@
 /**
- * Functions that are only read and do not go element by element: of whole vectors, of structs, with pointers.
- * Source: Metal Shading Language Specification 4, sections 6.4 (relational), 6.5 (math), 6.6 (matrix and geometric functions), 6.14 (pack); LLVM 14 Language Reference.
+ * Functions that are only raised and not elementwise: on whole vectors, on structs, with pointers.
+ * Source: Metal Shading Language Specification 4, sections 6.4 (relational), 6.5 (math), 6.6 (matrix and geometric functions), 6.14 (pack);
+ * LLVM 14 Language Reference.
  */
 import type { InstructionOf, Value as LlvmValue } from '../../bitcode/model.ts';
 import { type Type as LlvmType, types as llvm, spell } from '../../bitcode/types.ts';
@@ -15,7 +16,7 @@ import type { RaiseState } from './state.ts';
 
 export type Shaped = (state: RaiseState, call: InstructionOf<'call'>) => Lanes | undefined;
 
-/** What a call gives from the scalars of its operands; its type must be one of those of the function. */
+/** Computes the result from the scalars of the operands; the call's type must be one of those of the function. */
 const of =
   (result: LlvmType, params: readonly LlvmType[], make: (b: Builder, args: readonly Lanes[]) => Lanes): Shaped =>
   (state, call) => {
@@ -37,7 +38,7 @@ interface Named {
   readonly count: number;
 }
 
-/** `v4f32` or `i32`, where it says a type. */
+/** Parses a type suffix such as `v4f32` or `i32`. */
 function typeNamed(word: string): Named | undefined {
   const [, count, name = ''] = /^(?:v(\d{1,2}))?((?:i|f|bf)\d+)$/.exec(word) ?? [];
   if (!isScalar(name)) return undefined;
@@ -45,7 +46,7 @@ function typeNamed(word: string): Named | undefined {
   return { of: count ? llvm.vector(scalar, Number(count)) : scalar, scalar: name, count: Number(count ?? 1) };
 }
 
-/** Functions whose name is a stem, and behind it the type that they are for. */
+/** Functions named by a stem and a type suffix. */
 const typed: Readonly<Record<string, (type: Named) => Shaped | undefined>> = {
   'air.dot': ({ of: type, scalar }) => of(llvmScalar[scalar], [type, type], (b, [x, y]) => [dot(b, x!, y!)]),
   'air.any': ({ of: type, scalar }) =>
@@ -62,13 +63,13 @@ const typed: Readonly<Record<string, (type: Named) => Shaped | undefined>> = {
   ),
 };
 
-/** One product after the other, each rounded. */
+/** Products are summed in order, each rounded. */
 const dot = (b: Builder, x: Lanes, y: Lanes): Value => x.map((one, i) => b.fmul(one, y[i]!)).reduce((sum, product) => b.fadd(sum, product));
 
 const withOverflow = (name: string, type: LlvmType): Shaped =>
   of(llvm.struct([type, llvm.i1]), [type, type], (b, [x, y]) => [...overflowRows[name]!(b, x![0]!, y![0]!)]);
 
-/** Gives the sine and leaves the cosine where the second operand points to. */
+/** Returns the sine and stores the cosine through the second operand. */
 const sincos =
   (type: LlvmType): Shaped =>
   (state, call) => {
@@ -82,7 +83,7 @@ const sincos =
     return lanes.map((x) => state.b.fsin(x));
   };
 
-/** Whether the function constant whose variable the operand is has a value. */
+/** Whether the function constant of the operand's variable has a value. */
 function isDefined({ b, place }: RaiseState, call: InstructionOf<'call'>): Value {
   let [variable] = call.args;
   while (variable?.kind === 'constant' && (variable.form === 'cast' || variable.form === 'gep'))
@@ -92,7 +93,7 @@ function isDefined({ b, place }: RaiseState, call: InstructionOf<'call'>): Value
   return b.const('i1', defined ? 1n : 0n);
 }
 
-/** Functions of one name and type. */
+/** Functions with exactly one name and type. */
 const plain: Readonly<Record<string, Shaped>> = {
   'air.get_simdgroup_size.i16': of(llvm.i16, [], (b) => [b.const('i16', 32)]),
   'air.normalize_function_constant_predicate.i8': of(llvm.i8, [llvm.i8], (b, [x]) => [
@@ -101,7 +102,7 @@ const plain: Readonly<Record<string, Shaped>> = {
   'air.is_function_constant_defined': (state, call) => [isDefined(state, call)],
 };
 
-/** Functions that a pattern names. */
+/** Functions whose names match a pattern. */
 const patterns: readonly (readonly [RegExp, (name: string, match: readonly string[]) => Shaped | undefined])[] = [
   [
     /^llvm\.mem(cpy|move)(?:\.inline)?\./,
@@ -117,7 +118,7 @@ const patterns: readonly (readonly [RegExp, (name: string, match: readonly strin
   [/^llvm\.vector\.reduce\.(add|mul|and|or|xor|[su](?:min|max)|fmin|fmax)\.v(\d+)(\w+)$/, (_, match) => reduction(match)],
 ];
 
-/** The operand of a call that has no metadata among them. */
+/** An operand of a call without metadata operands. */
 function operandAt(call: InstructionOf<'call'>, index: number): LlvmValue {
   const arg = call.args[index];
   return arg === undefined || arg.kind === 'metadata' ? refuseType(call) : arg;
@@ -125,7 +126,7 @@ function operandAt(call: InstructionOf<'call'>, index: number): LlvmValue {
 
 const isPointerTo = (type: LlvmType | undefined, to: LlvmType): boolean => type?.kind === 'pointer' && type.pointee === to;
 
-/** Of memory that others see at once: what is volatile is. */
+/** Device-coherent memory: the access is volatile. */
 function coherentLoad(state: RaiseState, call: InstructionOf<'call'>): Lanes {
   const { result, params } = call.functionType;
   if (params.length !== 1 || !isPointerTo(params[0], result)) refuseType(call);
@@ -155,7 +156,7 @@ function reduction([, form, count, name]: readonly string[]): Shaped | undefined
   return of(llvmScalar[type.scalar], [type.of], (b, [x]) => [x!.reduce((all, one) => b[op](all, one))]);
 }
 
-/** What raises a call of a function, where it is one of these. */
+/** The raising function for a name, if it is one of these. */
 export function shapedFunctionOf(name: string): Shaped | undefined {
   if (Object.hasOwn(plain, name)) return plain[name];
   const at = name.lastIndexOf('.');
@@ -171,7 +172,7 @@ export function shapedFunctionOf(name: string): Shaped | undefined {
   return undefined;
 }
 
-/** How their names are spelled, for the docs. */
+/** The spellings of their names, for the docs. */
 export const shapedFunctions: readonly string[] = [
   ...Object.keys(typed).map((name) => `${name}.TYPE`),
   ...Object.keys(plain),

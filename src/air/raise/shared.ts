@@ -1,7 +1,6 @@
 /**
- * Initial values of threadgroup variables. Apple's compiler writes them where C++ asks for one (`threadgroup float x[32] = {0}`),
- * though no rule says whether a GPU heeds them. Here they are heeded: whoever relies on them gets them, and for whoever does not
- * any value is as good.
+ * Initial values of threadgroup variables. Apple's compiler emits them for `threadgroup float x[32] = {0}` in C++, although no rule says
+ * whether a GPU applies them. They are applied here: a program without initial values cannot observe the difference.
  */
 import type { Constant, GlobalVariable, Module } from '../../bitcode/model.ts';
 import { addBlock, type Value } from '../../ir/index.ts';
@@ -12,31 +11,31 @@ import { fillConstant } from './constant-bytes.ts';
 import { forEachByte } from './memory-functions.ts';
 import type { RaiseState } from './state.ts';
 
-/** Bytes of initial values that are not 0; compilers write a few. */
-const mostBytes = 4096;
+/** The largest number of nonzero initial bytes; compilers emit a few. */
+const maxBytes = 4096;
 
 const isValue = (init: Constant | undefined): init is Constant =>
   init !== undefined && !(init.kind === 'constant' && (init.form === 'undef' || init.form === 'poison'));
 
-/** Has the first thread write them, and all wait, in front of what the kernel does; nothing where no variable has any. */
-export function initialiseShared({ kernel, b }: RaiseState, { globals }: Module): void {
-  const initialised = globals.filter(({ type, init }) => type.space === spaces.threadgroup && isValue(init));
-  if (initialised.length === 0) return;
+/** Emits stores by the first thread and a barrier before the kernel's code. Nothing is emitted if no variable has an initial value. */
+export function initializeShared({ kernel, b }: RaiseState, { globals }: Module): void {
+  const initialized = globals.filter(({ type, init }) => type.space === spaces.threadgroup && isValue(init));
+  if (initialized.length === 0) return;
   const [inside, behind] = [addBlock(kernel), addBlock(kernel)];
   const isFirst = b.icmp(b.sreg('i32', { name: 'tid.linear' }), b.const('i32', 0), { pred: 'eq' });
   b.block.end = { op: 'condbr', cond: isFirst, then: { block: inside, args: [] }, else: { block: behind, args: [] } };
   b.block = inside;
-  for (const global of initialised) write({ kernel, b }, global);
+  for (const global of initialized) write({ kernel, b }, global);
   b.block.end = { op: 'br', to: { block: behind, args: [] } };
   b.block = behind;
   b.barrier();
 }
 
-/** Zeros in a loop, then what is not zero word by word. */
+/** Zeros in a loop, then the nonzero words. */
 function write({ kernel, b }: Pick<RaiseState, 'kernel' | 'b'>, { name, valueType, init }: GlobalVariable): void {
   const bytes = new Uint8Array(sizeOf(valueType));
   fillConstant(bytes, 0, init!);
-  if (bytes.filter((byte) => byte !== 0).length > mostBytes) throw new Refused(`the initial value of the threadgroup variable \`${name}\``);
+  if (bytes.filter((byte) => byte !== 0).length > maxBytes) throw new Refused(`the initial value of the threadgroup variable \`${name}\``);
   const start = b.variable('ptr.shared', { name });
   const access = { align: 1, volatile: false };
   const at = (offset: Value): Value => b.ptradd(start, offset);

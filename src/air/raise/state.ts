@@ -1,4 +1,4 @@
-/** What raising one kernel carries along: the builder, and what each LLVM value became. */
+/** The state of raising one kernel: the builder, and the IR values of each LLVM value. */
 import type { Argument, Constant, Instruction, InstructionOf, Function as LlvmFunction, Value as LlvmValue } from '../../bitcode/model.ts';
 import { type Type as LlvmType, spell } from '../../bitcode/types.ts';
 import type { Block, Builder, Kernel, Type, Value } from '../../ir/index.ts';
@@ -12,27 +12,27 @@ export interface RaiseState {
   readonly b: Builder;
   define(value: LlvmValue, lanes: Lanes): void;
   lanes(value: LlvmValue): Lanes;
-  /** The one scalar or pointer a value is. */
+  /** The single scalar or pointer of a value. */
   scalar(value: LlvmValue): Value;
   typesOf(type: LlvmType): Type[];
   readonly place: Place;
 }
 
-/** Whose body is being raised. */
+/** The function that is being raised. */
 export interface Place {
-  /** The functions that are open, from the kernel on. */
+  /** The call stack, from the kernel on. */
   readonly within: readonly LlvmFunction[];
-  /** The block that a return goes to with what it returns; a kernel's return ends the thread. */
+  /** The block that a return jumps to with its result; a kernel's return ends the thread. */
   readonly returned: Block | undefined;
-  /** How many instructions may still be raised for the kernel. */
+  /** The number of instructions that may still be raised for the kernel. */
   readonly budget: { left: number };
-  /** By the name of its variable, whether a function constant has a value; of other variables nothing. */
+  /** Whether a function constant has a value, by the name of its variable; undefined for other variables. */
   readonly isDefined: (variable: string) => boolean | undefined;
-  /** Puts the body of a function in the place of a call. */
+  /** Inlines a function at a call. */
   readonly inline: (state: RaiseState, call: InstructionOf<'call'>, callee: LlvmFunction) => Lanes | undefined;
 }
 
-/** A state in which nothing is defined yet. */
+/** An empty state. */
 export function raiseState(kernel: Kernel, b: Builder, place: Place): RaiseState {
   const known = new Map<LlvmValue, Lanes>();
   const state: RaiseState = {
@@ -51,7 +51,7 @@ export function raiseState(kernel: Kernel, b: Builder, place: Place): RaiseState
   return state;
 }
 
-/** Undefined and poison values are 0, as nothing in the IR is undefined. */
+/** Undefined and poison values are 0, because the IR has no undefined values. */
 function constantLanes(state: RaiseState, value: LlvmValue): Lanes {
   if (value.kind === 'global') return globalAddress(state, value);
   if (value.kind !== 'constant') throw new Refused(`a use of ${describe(value)} before its definition`);
@@ -89,7 +89,7 @@ function describe(value: Argument | Instruction | Constant): string {
   return value.op === 'call' && value.callee.kind === 'function' ? `what \`${value.callee.name}\` gives` : `\`${value.op}\``;
 }
 
-/** A GEP as one byte offset on the base. */
+/** A GEP as a single byte offset from the base. */
 export function addressOf(state: RaiseState, sourceType: LlvmType, base: Value, indices: readonly LlvmValue[]): Value {
   const { b } = state;
   let type = sourceType;
@@ -98,7 +98,7 @@ export function addressOf(state: RaiseState, sourceType: LlvmType, base: Value, 
   indices.forEach((index, depth) => {
     const known = index.kind === 'constant' && index.form === 'int' ? BigInt.asIntN(bitsOfIndex(index.type), index.value) : undefined;
     if (depth > 0 && type.kind === 'struct') {
-      if (known === undefined) throw new Refused('a struct index that is no constant');
+      if (known === undefined) throw new Refused('a struct index that is not constant');
       constant += BigInt(structOffset(type, Number(known)));
       type = type.fields?.[Number(known)] ?? refuseType(type);
       return;
@@ -118,7 +118,7 @@ export function addressOf(state: RaiseState, sourceType: LlvmType, base: Value, 
 const bitsOfIndex = (type: LlvmType): number => (type.kind === 'int' ? type.bits : 64);
 const scale = (b: Builder, value: Value, size: bigint): Value => (size === 1n ? value : b.mul(value, b.const('i64', size)));
 
-/** GEP indices are signed and extended to the width of a pointer. */
+/** GEP indices are sign-extended to the width of a pointer. */
 function asI64(state: RaiseState, index: LlvmValue): Value {
   const value = state.scalar(index);
   return resized(state.b, withSign(state.b, index.type, value), 'i64', 'sext');

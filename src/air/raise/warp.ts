@@ -1,11 +1,11 @@
-/** Simdgroup functions that are written, in the IR again; `functions/simd.ts` has those that are only read. */
+/** Raises the simdgroup functions that are emitted; `functions/simd.ts` has those that are only raised. */
 import type { InstructionOf } from '../../bitcode/model.ts';
 import type { Value } from '../../ir/index.ts';
 import type { Intrinsic } from '../intrinsics.ts';
 import type { Lanes } from '../types.ts';
 import type { RaiseState } from './state.ts';
 
-/** What a call of a simdgroup function defines; nothing for a barrier. */
+/** The result of a call of a simdgroup function; undefined for a barrier. */
 export function raiseWarp(state: RaiseState, row: Intrinsic, inst: InstructionOf<'call'>): Lanes | undefined {
   const { b } = state;
   const args = inst.args.flatMap((arg) => (arg.kind === 'metadata' || row.warp === 'barrier' ? [] : [state.scalar(arg)]));

@@ -1,6 +1,6 @@
 /**
- * Rules for what drivers crash at or compile wrong, one entry each, with where it was learnt. None of them is broken by a library that
- * Apple's compilers wrote. `index.ts` has those that follow from such libraries, and applies both.
+ * Rules for constructs that crash drivers or that drivers miscompile, each with its source. Libraries of Apple's compilers violate none of
+ * them. `index.ts` has the rules derived from such libraries, and applies both.
  */
 import type { Instruction, Function as LlvmFunction, Module } from '../../bitcode/model.ts';
 import { spell, type Type } from '../../bitcode/types.ts';
@@ -8,30 +8,30 @@ import type { KernelDescription } from '../raise/read-metadata.ts';
 import { limits, spaces } from '../targets.ts';
 
 export interface AirRule {
-  /** Short name, printed with a violation. */
+  /** A short name, printed with a violation. */
   readonly name: string;
   readonly doc: string;
   readonly source: string;
-  /** What breaks it, one sentence each. */
+  /** The violations in a module, one sentence each. */
   check?(module: Module, kernels: readonly KernelDescription[]): string[];
-  /** What breaks it in one instruction. All rules see an instruction before the next. */
+  /** The violation in one instruction. All rules check an instruction before the next one. */
   each?(inst: Instruction, fn: LlvmFunction): string | undefined;
 }
 
-/** Whether a type is, or is made of, one that a test holds for. */
-export const holds = (type: Type, test: (type: Type) => boolean): boolean => {
+/** Whether a test holds for a type or for a type inside it. */
+export const containsType = (type: Type, test: (type: Type) => boolean): boolean => {
   if (test(type)) return true;
-  if (type.kind === 'array' || type.kind === 'vector') return holds(type.element, test);
-  if (type.kind === 'struct') return type.fields?.some((field) => holds(field, test)) ?? false;
-  return type.kind === 'pointer' && holds(type.pointee, test);
+  if (type.kind === 'array' || type.kind === 'vector') return containsType(type.element, test);
+  if (type.kind === 'struct') return type.fields?.some((field) => containsType(field, test)) ?? false;
+  return type.kind === 'pointer' && containsType(type.pointee, test);
 };
 
-/** A rule about the types of values and variables. What is known of a type is kept: a module has few. */
+/** A rule about the types of values and variables. Results are cached by type, because a module has few types. */
 export function typeRule(name: string, doc: string, source: string, test: (type: Type) => boolean): AirRule {
-  const known = new WeakMap<Type, boolean>();
+  const llvmFunctions = new WeakMap<Type, boolean>();
   const breaks = (type: Type): boolean => {
-    const found = known.get(type) ?? holds(type, test);
-    known.set(type, found);
+    const found = llvmFunctions.get(type) ?? containsType(type, test);
+    llvmFunctions.set(type, found);
     return found;
   };
   return {
@@ -49,11 +49,11 @@ export function typeRule(name: string, doc: string, source: string, test: (type:
 }
 
 const widths: ReadonlySet<number> = new Set([1, 8, 16, 32, 64]);
-/** 64 are the elements of a matrix. */
+/** 64 is for matrices. */
 const counts: ReadonlySet<number> = new Set([2, 3, 4, 64]);
-const mostPointerPhis = 63;
+const maxPointerPhis = 63;
 
-/** LLVM's functions by the words behind `llvm.`. Source: as in the rule; those of debug information stand in Apple's modules. */
+/** LLVM functions, by name after `llvm.`. Source: as in the rule; Apple's modules contain those of debug information. */
 const known = [
   'sqrt exp exp2 log log2 fabs floor ceil trunc round rint fma fmuladd minnum maxnum copysign',
   'ctlz cttz ctpop bswap bitreverse smin smax umin umax abs fshl fshr',
@@ -63,14 +63,14 @@ const known = [
 ].flatMap((words) => words.split(' '));
 const traps: ReadonlySet<string> = new Set(['llvm.trap', 'llvm.debugtrap', 'llvm.ubsantrap']);
 
-/** The name without `llvm.` and without the types that it ends in. */
+/** The name without `llvm.` and without its type suffix. */
 const plainName = (name: string): string => name.replace(/^llvm\./, '').replace(/(\.(p\d+\w*|v\d+\w+|[if]\d+|bf16))+$/, '');
 const isKnown = (name: string): boolean => known.includes(plainName(name));
 
 const declared = ({ functions }: Module): readonly LlvmFunction[] => functions.filter(({ blocks }) => blocks.length === 0);
 
-/** Whether what a copy is called says the address spaces of its pointers. */
-function saysSpaces({ name, functionType }: LlvmFunction): boolean {
+/** Whether the name of a copy has the address spaces of its pointers. */
+function namesSpaces({ name, functionType }: LlvmFunction): boolean {
   if (!/^llvm\.mem(cpy|move|set)\./.test(name)) return true;
   const named = [...name.matchAll(/\.p(\d+)/g)].map(([, space]) => Number(space));
   const given = functionType.params.flatMap((type) => (type.kind === 'pointer' ? [type.space] : []));
@@ -79,14 +79,14 @@ function saysSpaces({ name, functionType }: LlvmFunction): boolean {
 
 const isWideSimd = (name: string): boolean => /^air\.(simd|quad)_(?!ballot|active_threads_mask|all|any|is_).*[if]64$/.test(name);
 
-/** Atomic functions that there are not. */
+/** Whether an atomic function does not exist in AIR. */
 function isUnknownAtomic(name: string, version: readonly number[]): boolean {
   if (!name.startsWith('air.atomic.')) return false;
   if (/[if]64$/.test(name)) return !/^air\.atomic\.global\.(min|max)\.u\.i64$/.test(name);
   return /^air\.atomic\.local\..*f32$/.test(name) && (version[1] ?? 0) < 9;
 }
 
-/** Functions that call themselves, directly or through others: what is left without those that call none of the rest or are called by none. */
+/** Recursive functions, direct or indirect: the functions left after repeatedly removing those without callees or callers. */
 function recursive({ functions }: Module): LlvmFunction[] {
   const calls = new Map(functions.map((fn) => [fn, calledBy(fn)]));
   const callers = new Map(functions.map((fn): [LlvmFunction, LlvmFunction[]] => [fn, []]));
@@ -119,7 +119,7 @@ function calledBy({ blocks }: LlvmFunction): LlvmFunction[] {
 
 const sections: ReadonlySet<string> = new Set(['air.static_init', 'air.fc_initializer']);
 
-/** `statedVersion` gives the AIR version of a module. */
+/** `statedVersion` reads the AIR version of a module. */
 export const driverRules = (statedVersion: (module: Module) => number[] | undefined): readonly AirRule[] => [
   typeRule(
     'integer-widths',
@@ -129,13 +129,13 @@ export const driverRules = (statedVersion: (module: Module) => number[] | undefi
   ),
   typeRule(
     'vector-widths',
-    'Vectors have 2, 3 or 4 elements, those of matrices 64.',
+    'Vectors have 2, 3 or 4 elements; matrix vectors have 64.',
     'DXMT; all real modules',
     (type) => type.kind === 'vector' && !counts.has(type.count),
   ),
   {
     name: 'no-null-store',
-    doc: 'A constant null is not stored as a pointer: the integer 0 is.',
+    doc: 'A constant null pointer is never stored; the integer 0 is stored instead.',
     source: '"Failed to materializeAll": GPUCompiler.jl',
     each: (inst, fn) =>
       inst.op === 'store' && inst.value.kind === 'constant' && inst.value.form === 'null' && inst.value.type.kind === 'pointer'
@@ -144,19 +144,19 @@ export const driverRules = (statedVersion: (module: Module) => number[] | undefi
   },
   {
     name: 'pointer-phis',
-    doc: `At most ${mostPointerPhis} phis of a basic block are pointers.`,
-    source: 'MetalASM: more crash the compiler of drivers',
+    doc: `A basic block has at most ${maxPointerPhis} phis of pointers.`,
+    source: 'MetalASM: more crash the driver’s compiler',
     check: ({ functions }) =>
       functions.flatMap((fn) =>
         fn.blocks.flatMap(({ body }) => {
           const count = body.filter((inst) => inst.op === 'phi' && inst.type.kind === 'pointer').length;
-          return count > mostPointerPhis ? [`${count} phis of pointers in a block of \`${fn.name}\``] : [];
+          return count > maxPointerPhis ? [`${count} phis of pointers in a block of \`${fn.name}\``] : [];
         }),
       ),
   },
   {
     name: 'no-trap',
-    doc: 'Nothing traps or cannot be reached: the GPU may hang until the machine starts anew.',
+    doc: 'A kernel contains no trap and no unreachable instruction: the GPU may hang until a restart.',
     source: 'GPUCompiler.jl; all real modules',
     each: (inst, fn) => {
       if (inst.op === 'unreachable') return `an \`unreachable\` in \`${fn.name}\``;
@@ -166,8 +166,8 @@ export const driverRules = (statedVersion: (module: Module) => number[] | undefi
   },
   {
     name: 'llvm-functions',
-    doc: 'Functions of LLVM are those that a driver was seen to take.',
-    source: 'zig-metallib, measured on an M3: `llvm.sin` and others abort the compiler of the driver',
+    doc: 'Only LLVM functions that drivers are known to accept are called.',
+    source: 'zig-metallib, measured on an M3: `llvm.sin` and others abort the driver’s compiler',
     check: (module) =>
       declared(module)
         .filter(({ name }) => name.startsWith('llvm.') && !isKnown(name) && !traps.has(name))
@@ -175,17 +175,17 @@ export const driverRules = (statedVersion: (module: Module) => number[] | undefi
   },
   {
     name: 'copy-spaces',
-    doc: 'The name of a copy says the address spaces of its pointers.',
+    doc: 'The name of a memory copy includes the address spaces of its pointers.',
     source: 'GPUCompiler.jl, floor',
     check: (module) =>
       declared(module)
-        .filter((fn) => !saysSpaces(fn))
+        .filter((fn) => !namesSpaces(fn))
         .map((fn) => `\`${fn.name}\` is declared as ${spell(fn.functionType)}`),
   },
   {
     name: 'simd-widths',
-    doc: 'What simdgroups and quadgroups exchange has at most 32 bits.',
-    source: 'MetalASM: 64 crash the compiler service',
+    doc: 'Simdgroup and quadgroup functions exchange values of at most 32 bits.',
+    source: 'MetalASM: 64 bits crash the compiler service',
     check: (module) =>
       declared(module)
         .filter(({ name }) => isWideSimd(name))
@@ -193,7 +193,7 @@ export const driverRules = (statedVersion: (module: Module) => number[] | undefi
   },
   {
     name: 'atomics',
-    doc: 'Atomics have 32 bits, but for `min` and `max` of 64 in device memory; those of floats in threadgroup memory are there from AIR 2.9 on.',
+    doc: 'Atomics have 32 bits, except `min` and `max` of 64 bits in device memory. Float atomics in threadgroup memory exist from AIR 2.9 on.',
     source: 'Metal’s own library of AIR; floor',
     check: (module) => {
       const version = statedVersion(module) ?? [];
@@ -204,7 +204,7 @@ export const driverRules = (statedVersion: (module: Module) => number[] | undefi
   },
   {
     name: 'sections',
-    doc: 'Variables and functions are in no section but those of function constants.',
+    doc: 'Variables and functions have no section, except for those of function constants.',
     source: 'GPUCompiler.jl; constants of Metal.jl',
     check: ({ globals, functions }) =>
       [...globals, ...functions]
@@ -213,7 +213,7 @@ export const driverRules = (statedVersion: (module: Module) => number[] | undefi
   },
   {
     name: 'stack',
-    doc: 'Stack memory is of constant size, taken in the first block, in the thread’s address space.',
+    doc: 'Stack memory has a constant size and is allocated in the first block, in the thread’s address space.',
     source: 'all real modules',
     check: ({ functions }) =>
       functions.flatMap((fn) =>
@@ -228,13 +228,13 @@ export const driverRules = (statedVersion: (module: Module) => number[] | undefi
   },
   {
     name: 'no-recursion',
-    doc: 'No function calls itself, directly or through others.',
+    doc: 'No function is recursive, directly or through others.',
     source: 'GPUCompiler.jl, MetalASM',
-    check: (module) => recursive(module).map(({ name }) => `\`${name}\` calls itself`),
+    check: (module) => recursive(module).map(({ name }) => `\`${name}\` is recursive`),
   },
   {
     name: 'threads',
-    doc: `A kernel says of its threadgroups, where it says anything, that they have 1 to ${limits.threadsPerThreadgroup} threads.`,
+    doc: `A limit on a kernel’s threadgroup size is from 1 to ${limits.threadsPerThreadgroup} threads.`,
     source: 'Apple’s limits',
     check: (_, kernels) =>
       kernels

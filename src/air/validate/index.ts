@@ -1,6 +1,6 @@
 /**
- * The AIR rules a module must keep to be loadable on an Apple GPU, one entry each, with where the rule was learnt. Run before
- * every file is written and by `cumetal validate`.
+ * The AIR rules that a module must satisfy to load on an Apple GPU, each with its source. They are checked before every file is written and
+ * by `cumetal validate`.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Constant, Function as LlvmFunction, Module, Value } from '../../bitcode/model.ts';
@@ -10,9 +10,9 @@ import { hasSignature, intrinsicOf } from '../intrinsics.ts';
 import { sizeOf } from '../layout.ts';
 import { type KernelDescription, readKernels } from '../raise/read-metadata.ts';
 import { dataLayout, dialectOf, limits, spaces, targets } from '../targets.ts';
-import { type AirRule, driverRules, holds, typeRule } from './driver-rules.ts';
+import { type AirRule, containsType, driverRules, typeRule } from './driver-rules.ts';
 
-/** The AIR version that a module states; nothing where it states none. */
+/** The AIR version of a module; undefined if it has none. */
 const statedVersion = (module: Module): number[] | undefined =>
   module.namedMetadata
     .find(({ name }) => name === 'air.version')
@@ -22,8 +22,8 @@ const statedVersion = (module: Module): number[] | undefined =>
 
 const isBfloat = (type: Type): boolean => type.kind === 'float' && type.name === 'bfloat';
 
-/** Whether something holds for a value or a constant that it is made of. What is known is kept: one may be made of millions. */
-function madeWith(test: (value: Constant) => boolean): (value: Value) => boolean {
+/** Whether a test holds for a value or for a constant inside it. Results are cached, because a constant may have millions of parts. */
+function contains(test: (value: Constant) => boolean): (value: Value) => boolean {
   const known = new WeakMap<Value, boolean>();
   const found = (value: Value): boolean => {
     if (value.kind !== 'constant') return false;
@@ -36,10 +36,10 @@ function madeWith(test: (value: Constant) => boolean): (value: Value) => boolean
   return found;
 }
 
-const changesSpace = madeWith((value) => value.kind === 'constant' && value.form === 'cast' && value.opcode === 'addrspacecast');
-const isPoison = madeWith((value) => value.kind === 'constant' && value.form === 'poison');
+const changesSpace = contains((value) => value.kind === 'constant' && value.form === 'cast' && value.opcode === 'addrspacecast');
+const isPoison = contains((value) => value.kind === 'constant' && value.form === 'poison');
 
-/** What a function holds that readers of its level give up on. */
+/** The constructs of a function that readers of its AIR version reject. */
 function levelFaults(fn: LlvmFunction, { lastAttribute, hasFneg, hasBfloat }: ReturnType<typeof dialectOf>): string[] {
   const insts = fn.blocks.flatMap(({ body }) => body);
   const lists = [fn.attributes, ...insts.flatMap((inst) => (inst.op === 'call' ? [inst.attributes] : []))];
@@ -50,15 +50,20 @@ function levelFaults(fn: LlvmFunction, { lastAttribute, hasFneg, hasBfloat }: Re
   const ops = hasFneg ? [] : insts.flatMap(({ op }) => (op === 'fneg' || op === 'freeze' ? [`\`${op}\` in \`${fn.name}\``] : []));
   const poison = hasFneg || !insts.some((inst) => operandsOf(inst).some(isPoison)) ? [] : [`poison in \`${fn.name}\``];
   const types = [...fn.args, ...insts].map(({ type }) => type);
-  return [...kinds, ...ops, ...poison, ...(!hasBfloat && types.some((type) => holds(type, isBfloat)) ? [`bfloat in \`${fn.name}\``] : [])];
+  return [
+    ...kinds,
+    ...ops,
+    ...poison,
+    ...(!hasBfloat && types.some((type) => containsType(type, isBfloat)) ? [`bfloat in \`${fn.name}\``] : []),
+  ];
 }
 
 const isDouble = (type: Type): boolean => type.kind === 'float' && type.name === 'double';
 const isWide = (type: Type): boolean => type.kind === 'int' && type.bits > 64;
 const isBool = (type: Type): boolean => type.kind === 'int' && type.bits === 1;
 
-/** In the data layout of AIR 2.0. Source: a library for iOS 11.3. */
-const oldWords = '-f80:128:128';
+/** Present in the data layout of AIR 2.0. Source: a library for iOS 11.3. */
+const x87Layout = '-f80:128:128';
 
 const triples = /^air64(_v\d+)?-apple-(macosx|ios|tvos|watchos|xros)\d+(\.\d+)*(-simulator|-macabi)?$/;
 
@@ -66,15 +71,15 @@ const triples = /^air64(_v\d+)?-apple-(macosx|ios|tvos|watchos|xros)\d+(\.\d+)*(
 export const airRules: readonly AirRule[] = [
   {
     name: 'triple',
-    doc: 'The triple names an air64 architecture, and a system of Apple’s with its version.',
+    doc: 'The triple has an air64 architecture and an Apple system with a version.',
     source: 'all real modules: for macOS, iOS, tvOS and visionOS, and their simulators',
     check: (m) => (triples.test(m.triple) ? [] : [`the triple is \`${m.triple}\``]),
   },
   {
     name: 'data-layout',
-    doc: 'The data layout is the one of Apple’s modules; those of iOS 11 had words for x87’s floats in it as well.',
+    doc: 'The data layout is that of Apple’s modules. The layout of iOS 11 also has an entry for x87 floats.',
     source: 'all real modules',
-    check: (m) => (m.dataLayout.replaceAll(oldWords, '') === dataLayout ? [] : ['the data layout differs from AIR’s']),
+    check: (m) => (m.dataLayout.replaceAll(x87Layout, '') === dataLayout ? [] : ['the data layout differs from AIR’s']),
   },
   {
     name: 'versions',
@@ -87,39 +92,39 @@ export const airRules: readonly AirRule[] = [
   },
   {
     name: 'level',
-    doc: 'Up to AIR 2.5 there are no attributes above `writeonly`, no `fneg`, `freeze` and poison, no bfloat.',
+    doc: 'Up to AIR 2.5 a module has no attributes above `writeonly`, no `fneg`, `freeze` or poison, and no bfloat.',
     source: '"Unknown attribute kind" and "Failed to materializeAll": DXMT, llvm-downgrade, floor; all real modules up to macOS 13',
     check: (m) => {
       const version = statedVersion(m);
       return version ? m.functions.flatMap((fn) => levelFaults(fn, dialectOf(version))) : [];
     },
   },
-  typeRule('no-double', 'No double anywhere: pipeline creation is refused.', 'GPUCompiler.jl validation', isDouble),
-  typeRule('no-i128', 'No integer wider than 64 bits.', 'GPUCompiler.jl validation', isWide),
+  typeRule('no-double', 'No type is or contains a double: pipeline creation fails.', 'GPUCompiler.jl validation', isDouble),
+  typeRule('no-i128', 'No integer is wider than 64 bits.', 'GPUCompiler.jl validation', isWide),
   {
     name: 'no-bool-memory',
-    doc: 'An i1 is never loaded or stored.',
+    doc: 'No i1 is loaded or stored.',
     source: 'MetalASM, GPUCompiler.jl',
     each: (inst, fn) => {
       const moved = inst.op === 'load' ? inst.type : inst.op === 'store' ? inst.value.type : undefined;
-      return moved && holds(moved, isBool) ? `a ${inst.op} of ${spell(moved)} in \`${fn.name}\`` : undefined;
+      return moved && containsType(moved, isBool) ? `a ${inst.op} of ${spell(moved)} in \`${fn.name}\`` : undefined;
     },
   },
   {
     name: 'known-functions',
-    doc: 'Every declared function is an `air.*` function with its right signature.',
+    doc: 'Every declared function is an `air.*` function with the right signature.',
     source: '"Undefined symbols" at pipeline creation',
     check: (m) =>
       m.functions.flatMap((fn) => {
         if (fn.blocks.length > 0) return [];
         const row = intrinsicOf(fn.name);
-        if (fn.name.startsWith('cumetal.')) return [`\`${fn.name}\` runs on the CPU device alone`];
+        if (fn.name.startsWith('cumetal.')) return [`\`${fn.name}\` runs only on the CPU device`];
         return !row || hasSignature(row, fn.functionType) ? [] : [`\`${fn.name}\` is declared as ${spell(fn.functionType)}`];
       }),
   },
   {
     name: 'convergent-barrier',
-    doc: 'Barriers are convergent, or passes may move them into a branch.',
+    doc: 'Barriers are convergent; otherwise passes may move them into a branch.',
     source: 'GPUCompiler.jl, DXMT',
     check: (m) =>
       m.functions
@@ -130,7 +135,7 @@ export const airRules: readonly AirRule[] = [
   },
   {
     name: 'no-generic-pointers',
-    doc: 'No casts between address spaces: there are no generic pointers.',
+    doc: 'There are no casts between address spaces, because there are no generic pointers.',
     source: 'GPUCompiler.jl',
     each: (inst, fn) => {
       const isCast = inst.op === 'cast' && inst.opcode === 'addrspacecast';
@@ -139,20 +144,20 @@ export const airRules: readonly AirRule[] = [
   },
   {
     name: 'threadgroup-memory',
-    doc: `Static threadgroup memory, used or not, is at most ${targets.macos14.shared.declared} bytes and not initialised.`,
+    doc: `Static threadgroup memory, used or not, has at most ${targets.macos14.shared.declared} bytes and no initial value.`,
     source: 'MetalASM; Apple’s limits',
     check: (m) => {
       const shared = m.globals.filter((g) => g.type.space === spaces.threadgroup);
       const bytes = shared.reduce((sum, g) => sum + sizeOf(g.valueType), 0);
-      const initialised = shared
+      const initialized = shared
         .filter((g) => g.init?.kind === 'constant' && g.init.form !== 'undef')
-        .map((g) => `\`${g.name}\` is initialised`);
-      return bytes > targets.macos14.shared.declared ? [...initialised, `${bytes} bytes of threadgroup memory`] : initialised;
+        .map((g) => `\`${g.name}\` has an initial value`);
+      return bytes > targets.macos14.shared.declared ? [...initialized, `${bytes} bytes of threadgroup memory`] : initialized;
     },
   },
   {
     name: 'global-spaces',
-    doc: 'Variables are in constant or threadgroup space only.',
+    doc: 'Variables are in constant or threadgroup space.',
     source: 'GPUCompiler.jl',
     check: (m) =>
       m.globals
@@ -161,13 +166,13 @@ export const airRules: readonly AirRule[] = [
   },
   {
     name: 'slots',
-    doc: 'Buffer slots are 0 to 30 and used once.',
+    doc: 'Buffer slots are from 0 to 30, and no slot is used twice.',
     source: 'Apple’s limits',
     check: (_, kernels) => kernels.flatMap(slotFaults),
   },
   {
     name: 'parameter-types',
-    doc: 'A buffer parameter is a typed pointer in the address space its metadata names, an input an integer or a vector of them.',
+    doc: 'A buffer parameter is a typed pointer in the address space of its metadata. An input is an integer or a vector of integers.',
     source: 'all real kernels',
     check: (_, kernels) => kernels.flatMap(parameterFaults),
   },
@@ -195,7 +200,7 @@ function parameterFaults({ fn, params }: Kernel): string[] {
     if (p.kind === 'buffer') {
       if (type.kind !== 'pointer') return [`buffer \`${p.name}\` of \`${fn.name}\` is a ${spell(type)}`];
       return p.space >= 0 && type.space !== p.space
-        ? [`buffer \`${p.name}\` of \`${fn.name}\` is said to be in space ${p.space} and is in ${type.space}`]
+        ? [`buffer \`${p.name}\` of \`${fn.name}\` has space ${p.space} in its metadata, but type space ${type.space}`]
         : [];
     }
     if (p.kind === 'other') return [];
@@ -204,14 +209,14 @@ function parameterFaults({ fn, params }: Kernel): string[] {
   });
 }
 
-/** Checks a module against every AIR rule: CM4050 for each violation. Returns whether there was none. */
+/** Checks a module against every AIR rule; reports CM4050 for each violation. Returns whether the module is valid. */
 export function validateAir(module: Module, diagnostics: Diagnostics): boolean {
   const before = diagnostics.list.length;
   const kernels = readKernels(module, diagnostics);
-  const said = new Set<string>();
+  const violations = new Set<string>();
   const report = (rule: AirRule, why: string): void => {
-    if (said.has(`${rule.name} ${why}`)) return;
-    said.add(`${rule.name} ${why}`);
+    if (violations.has(`${rule.name} ${why}`)) return;
+    violations.add(`${rule.name} ${why}`);
     diagnostics.report('CM4050', { rule: rule.name, why });
   };
   for (const rule of airRules) for (const why of rule.check?.(module, kernels) ?? []) report(rule, why);

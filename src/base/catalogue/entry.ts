@@ -1,13 +1,13 @@
-/** What a catalogue entry is. The key is the code, `CM` and four digits; a code is never reused or renumbered. */
+/** An entry of the catalogue. Its key is the code, `CM` and four digits; a code is never reused or renumbered. */
 export interface Entry {
   readonly severity: 'error' | 'warning' | 'note';
-  /** A few words that name the kind of fault, for lists. */
+  /** A noun phrase that names the problem, for lists. */
   readonly title: string;
   /** A lower-case sentence without full stop; `{name}` is a hole. */
   readonly message: string;
-  /** An action. */
+  /** A suggested action. */
   readonly help?: string;
-  /** The name that the language clause of a device gives the same lint. */
+  /** Another name of the same lint. */
   readonly alias?: string;
   /** The longer explanation that `cumetal explain CODE` prints, with a wrong and a right example where one helps. */
   readonly page: string;

@@ -1,8 +1,7 @@
 /**
- * The catalogue of diagnostics, the one place where a message is worded. Ranges: CM10 syntax, CM11 names and types of PTX,
- * CM20 legal PTX that no target of ours can do exactly, CM21 versions and targets, CM22 lints, CM30 the IR verifier (our
- * bug), CM40 bitcode, metallib and AIR, CM50 launches, CM60 devices,
- * CM61 the sanitizer.
+ * The catalogue of diagnostics: every message of the compiler and the runtime. Ranges: CM10 syntax, CM11 names and types of PTX,
+ * CM20 legal PTX without an exact translation, CM21 versions and targets, CM22 lints, CM30 the IR verifier (an internal error),
+ * CM40 bitcode, metallib and AIR, CM50 launches and the API, CM60 devices, CM61 the sanitizer.
  */
 import { api } from './api.ts';
 import { device } from './device.ts';
@@ -24,5 +23,5 @@ type Help<C extends Code> = (typeof catalogue)[C] extends { help: infer H extend
 /** The values a message needs: one for each `{hole}` of its sentence and help. */
 export type Holes<C extends Code> = { [N in HoleNames<(typeof catalogue)[C]['message']> | Help<C>]: string | number };
 
-/** Whether a word is a code of the catalogue. */
+/** Whether a string is a code of the catalogue. */
 export const isCode = (word: string): word is Code => Object.hasOwn(catalogue, word);

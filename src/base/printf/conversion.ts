@@ -1,9 +1,9 @@
 /**
- * Formats of C's `printf`, taken apart: text and conversions. A text is a string of bytes, each character being one, so that what
- * is no UTF-8 stays what it is. Source: ISO C17 7.21.6.1; sizes of types as CUDA and Linux have them (LP64).
+ * Parser of `printf` formats. A text is a byte string with one character per byte, so that invalid UTF-8 is preserved.
+ * Source: ISO C17 7.21.6.1; sizes of types as CUDA and Linux have them (LP64).
  */
 
-/** A number in the format, `*` for one that is an argument, or nothing. */
+/** A width or precision: a number, `*` for one that is an argument, or absent. */
 type Count = number | '*' | undefined;
 
 export interface Conversion {
@@ -11,14 +11,14 @@ export interface Conversion {
   readonly width: Count;
   readonly precision: Count;
   readonly letter: Letter;
-  /** Of the integer that is shown, 1 to 8; of the argument of any other conversion. */
+  /** The size of the integer that is shown, 1 to 8; for other conversions the size of the argument. */
   readonly bytes: number;
 }
 
 export type Flag = '-' | '+' | ' ' | '#' | '0';
 export type Letter = 'd' | 'i' | 'u' | 'o' | 'x' | 'X' | 'c' | 's' | 'p' | 'e' | 'E' | 'f' | 'F' | 'g' | 'G' | 'a' | 'A';
 
-/** A conversion whose width and precision are known. */
+/** A conversion with known width and precision. */
 export interface Plain {
   readonly letter: Letter;
   readonly bytes: number;
@@ -27,30 +27,30 @@ export interface Plain {
   readonly isLeft: boolean;
   readonly isZeroed: boolean;
   readonly isAlternative: boolean;
-  /** What stands before a number that is not negative. */
+  /** The prefix of a non-negative number. */
   readonly plus: '+' | ' ' | '';
 }
 
-/** Text as it stands, or a conversion. */
+/** Literal text, or a conversion. */
 export type Piece = string | Conversion;
 
-/** What a conversion takes from the list of arguments: 4 or 8 bytes, or 8 bytes that say where a string lies. */
+/** The kind of argument that a conversion reads: 4 bytes, 8 bytes, or an 8-byte address of a string. */
 export type ArgumentKind = 'word' | 'long' | 'string';
 
-/** Why a format is none that is understood. */
+/** The reason why a format is refused. */
 export interface FormatFault {
   readonly why: string;
 }
 
-/** Most characters of a width or precision. Source: ISO C17 7.21.6.1, environmental limits. */
-export const mostCharacters = 4095;
+/** The largest width or precision. Source: ISO C17 7.21.6.1, environmental limits. */
+export const maxCharacters = 4095;
 
 const integers = 'diuoxX';
 const letters = `${integers}cspeEfFgGaA`;
-/** Bytes of integers by length modifier. */
+/** Sizes of integers in bytes, by length modifier. */
 const lengths: Readonly<Record<string, number>> = { '': 4, hh: 1, h: 2, l: 8, ll: 8, z: 8, t: 8, j: 8 };
 
-/** The parts of a format, neighbouring texts as one; or why it is refused. */
+/** The pieces of a format, with neighboring texts merged, or the reason why the format is refused. */
 export function parseFormat(format: string): Piece[] | FormatFault {
   const pieces: Piece[] = [];
   const addText = (text: string): void => {
@@ -62,11 +62,11 @@ export function parseFormat(format: string): Piece[] | FormatFault {
     const next = format.indexOf('%', at);
     addText(format.slice(at, next < 0 ? undefined : next));
     if (next < 0) break;
-    const words = /^%([-+ #0]*)(\d+|\*)?(?:\.(\*|\d*))?(hh|h|ll|l|z|t|j)?([\s\S]?)/.exec(format.slice(next))!;
-    at = next + words[0].length;
-    if (words[0] === '%%') addText('%');
+    const parameters = /^%([-+ #0]*)(\d+|\*)?(?:\.(\*|\d*))?(hh|h|ll|l|z|t|j)?([\s\S]?)/.exec(format.slice(next))!;
+    at = next + parameters[0].length;
+    if (parameters[0] === '%%') addText('%');
     else {
-      const found = conversionOf(words);
+      const found = conversionOf(parameters);
       if ('why' in found) return found;
       pieces.push(found);
     }
@@ -76,15 +76,15 @@ export function parseFormat(format: string): Piece[] | FormatFault {
 
 function conversionOf([text, flags, width, precision, length = '', letter]: RegExpExecArray): Conversion | FormatFault {
   const shown = `\`${[...text!].map((each) => (each >= ' ' && each <= '~' ? each : '?')).join('')}\``;
-  if (letter === '') return { why: `the conversion ${shown} at its end is not complete` };
-  if (!letters.includes(letter!)) return { why: `the conversion ${shown} is none that is supported` };
+  if (letter === '') return { why: `the conversion ${shown} at the end is incomplete` };
+  if (!letters.includes(letter!)) return { why: `the conversion ${shown} is not supported` };
   const isInteger = integers.includes(letter!);
-  // `%lf` is `%f`; `%lc` and `%ls` are of wide characters.
-  const isFine = isInteger || length === '' || (length === 'l' && 'eEfFgGaA'.includes(letter!));
-  if (!isFine) return { why: `the length of the conversion ${shown} is none that is supported` };
+  // `%lf` is `%f`; `%lc` and `%ls` are wide characters.
+  const isValid = isInteger || length === '' || (length === 'l' && 'eEfFgGaA'.includes(letter!));
+  if (!isValid) return { why: `the length modifier of the conversion ${shown} is not supported` };
   const counts = [countOf(width), countOf(precision === '' ? '0' : precision)] as const;
-  if (counts.some((count) => typeof count === 'number' && count > mostCharacters))
-    return { why: `the conversion ${shown} is of more than ${mostCharacters} characters` };
+  if (counts.some((count) => typeof count === 'number' && count > maxCharacters))
+    return { why: `the conversion ${shown} is wider than ${maxCharacters} characters` };
   return {
     flags: new Set(flags as Iterable<Flag>),
     width: counts[0],
@@ -96,10 +96,10 @@ function conversionOf([text, flags, width, precision, length = '', letter]: RegE
 
 const countOf = (text: string | undefined): Count => (text === undefined || text === '*' ? text : Number(text));
 
-/** What a format takes from the list of arguments, in order. */
+/** The kinds of the arguments that a format reads, in order. */
 export const argumentsOf = (pieces: readonly Piece[]): ArgumentKind[] => pieces.flatMap((p) => (typeof p === 'string' ? [] : kindsOf(p)));
 
-/** What one conversion takes: its width and its precision where they are arguments, then what it shows. */
+/** The arguments of one conversion: its width and precision where they are arguments, then its value. */
 export function kindsOf({ width, precision, letter, bytes }: Conversion): ArgumentKind[] {
   const counts = [width, precision].flatMap((count): ArgumentKind[] => (count === '*' ? ['word'] : []));
   return [...counts, letter === 's' ? 'string' : bytes === 8 ? 'long' : 'word'];

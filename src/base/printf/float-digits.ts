@@ -1,5 +1,5 @@
 /**
- * Doubles in digits, exactly: the value is a ratio of integers, and what does not fit is rounded once, to nearest even.
+ * Decimal and hexadecimal digits of f64 values, exactly: the value is a ratio of integers and is rounded once, to nearest even.
  * Source: ISO C17 7.21.6.1; the GNU C library 2.36 for the leading digit of `%a`.
  */
 import { floatFormats, unpackFloat } from '../float-exact.ts';
@@ -7,10 +7,10 @@ import type { Plain } from './conversion.ts';
 
 export interface FloatDigits {
   readonly sign: string;
-  /** `0x`, where the digits are hexadecimal. */
+  /** `0x` for hexadecimal digits. */
   readonly prefix: string;
   readonly digits: string;
-  /** Infinities and NaNs are none, and are never filled up with zeros. */
+  /** False for infinities and NaNs, which are never padded with zeros. */
   readonly isNumber: boolean;
 }
 
@@ -20,7 +20,7 @@ interface Size {
   readonly exponent: number;
 }
 
-/** The digits of a double by its bits, as one of the conversions `e f g a` and their capitals shows it. */
+/** The digits of an f64 bit pattern under one of the conversions `e f g a` and their capitals. */
 export function floatDigits({ letter, precision, isAlternative, plus }: Plain, bits: bigint): FloatDigits {
   const sign = bits >> 63n ? '-' : plus;
   const isUpper = letter < 'a';
@@ -54,7 +54,7 @@ function scientific(size: Size, precision: number, keepsPoint: boolean): string 
 
 const exponentText = (exponent: number): string => `e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
 
-/** The shorter of both; zeros at the end go, and the point with them, unless `#` keeps them. */
+/** `%g`: the shorter form. Trailing zeros and the decimal point are dropped unless `#` keeps them. */
 function general(size: Size, precision: number, keepsAll: boolean): string {
   const { digits, exponent } = significant(size, precision);
   const isFixed = exponent >= -4 && exponent < precision;
@@ -69,19 +69,19 @@ function withPoint(digits: string, before: number, keepsPoint: boolean): string 
   return isWhole && !keepsPoint ? digits : `${digits.slice(0, before)}.${digits.slice(before)}`;
 }
 
-/** So many digits of a number, and the power of ten of the first. */
+/** The first `count` digits of a number, and the power of ten of the first digit. */
 function significant(size: Size, count: number): { digits: string; exponent: number } {
   if (size.mantissa === 0n) return { digits: '0'.repeat(count), exponent: 0 };
   const width = size.mantissa.toString(2).length + size.exponent;
-  // At most one below the power of ten: log10 of a number in [2^(width - 1), 2^width).
+  // The estimate is at most one too low: log10 of a number in [2^(width - 1), 2^width).
   let exponent = Math.floor((width - 1) * Math.log10(2));
   let digits = scaled(size, count - 1 - exponent).toString();
   if (digits.length > count) digits = scaled(size, count - 1 - ++exponent).toString();
-  // Rounding up may give one digit more, which is a 0 at the end.
+  // Rounding up may give one more digit, which is a trailing 0.
   return digits.length > count ? { digits: digits.slice(0, count), exponent: exponent + 1 } : { digits, exponent };
 }
 
-/** The value times a power of ten, to the nearest integer, ties to even. */
+/** The value times a power of ten, rounded to the nearest integer, ties to even. */
 function scaled({ mantissa, exponent }: Size, power: number): bigint {
   const above = mantissa * (power > 0 ? 10n ** BigInt(power) : 1n) * (exponent > 0 ? 1n << BigInt(exponent) : 1n);
   const below = (power < 0 ? 10n ** BigInt(-power) : 1n) * (exponent < 0 ? 1n << BigInt(-exponent) : 1n);
@@ -94,13 +94,13 @@ function nearestEven(above: bigint, below: bigint): bigint {
   return twice > below || (twice === below && (quotient & 1n) === 1n) ? quotient + 1n : quotient;
 }
 
-/** `1.8p+0` behind the prefix: the leading digit is 1, or 0 for what is subnormal; rounding may make it one more. */
+/** `1.8p+0` after the prefix. The leading digit is 1, or 0 for a subnormal number; rounding may increment it. */
 function hexadecimal(size: Size, precision: number | undefined, keepsPoint: boolean): string {
   const power = size.mantissa === 0n ? 0 : size.exponent + 52;
   return `${withPoint(hexadecimalDigits(size, precision), 1, keepsPoint)}p${power < 0 ? '-' : '+'}${Math.abs(power)}`;
 }
 
-/** The leading digit and those behind it, of which the format has 13. */
+/** The leading digit and the 13 digits after it. */
 function hexadecimalDigits({ mantissa }: Size, precision: number | undefined): string {
   const all = mantissa.toString(16).padStart(14, '0');
   if (precision === undefined) return all[0] + all.slice(1).replace(/0+$/, '');

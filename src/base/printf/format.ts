@@ -1,15 +1,15 @@
 /**
- * What C's `printf` prints for a format and its arguments. Source: ISO C17 7.21.6.1; the GNU C library 2.36 where the standard leaves
- * it open (null pointers, `%p`, the sign of a NaN).
+ * Formatting of C's `printf`.
+ * Source: ISO C17 7.21.6.1; the GNU C library 2.36 where the standard leaves the result open (null pointers, `%p`, the sign of a NaN).
  */
 import { bug } from '../bug.ts';
-import { type Conversion, kindsOf, mostCharacters, type Piece, type Plain } from './conversion.ts';
+import { type Conversion, kindsOf, maxCharacters, type Piece, type Plain } from './conversion.ts';
 import { floatDigits } from './float-digits.ts';
 
-/** The bits of a word or of a long, or the bytes of a string; a null pointer to one is `undefined`. */
+/** The bits of a 4- or 8-byte argument, or the bytes of a string. A null string pointer is `undefined`. */
 export type Argument = bigint | string | undefined;
 
-/** The bytes that are printed, each as a character; `args` are those that `argumentsOf` counts. */
+/** The formatted bytes, one character per byte. `args` has one entry for each kind that `argumentsOf` lists. */
 export function formatText(pieces: readonly Piece[], args: readonly Argument[]): string {
   let at = 0;
   return pieces
@@ -32,17 +32,17 @@ function convert(conversion: Conversion, args: readonly Argument[]): string {
   const plain = {
     letter,
     bytes,
-    width: Math.min(Math.abs(width), mostCharacters),
-    precision: precision === undefined || precision < 0 ? undefined : Math.min(precision, mostCharacters),
+    width: Math.min(Math.abs(width), maxCharacters),
+    precision: precision === undefined || precision < 0 ? undefined : Math.min(precision, maxCharacters),
     isLeft: flags.has('-') || width < 0,
     isZeroed: flags.has('0'),
     isAlternative: flags.has('#'),
     plus: flags.has('+') ? '+' : flags.has(' ') ? ' ' : '',
   } as const;
-  return shown(plain, left[0]);
+  return digitsOf(plain, left[0]);
 }
 
-function shown(c: Plain, value: Argument): string {
+function digitsOf(c: Plain, value: Argument): string {
   if (c.letter === 's') return textField(c, value as string | undefined);
   if (typeof value !== 'bigint') return bug('a string for a number');
   if (c.letter === 'c') return padded(c, String.fromCharCode(Number(BigInt.asUintN(8, value))));
@@ -56,10 +56,10 @@ function shown(c: Plain, value: Argument): string {
   if (c.letter === 'o') return integer(c, '', unsigned, 8);
   if (c.letter === 'x' || c.letter === 'X') return integer(c, '', unsigned, 16);
   const { sign, prefix, digits, isNumber } = floatDigits(c, value);
-  return isNumber ? filled(c, sign + prefix, digits) : padded(c, sign + digits);
+  return isNumber ? zeroPadded(c, sign + prefix, digits) : padded(c, sign + digits);
 }
 
-/** A null pointer shows as `(null)` where there is room for all of it. */
+/** A null pointer prints as `(null)` if the precision has room for all of it. */
 function textField(c: Plain, value: string | undefined): string {
   if (value === undefined) return padded(c, c.precision === undefined || c.precision >= 6 ? '(null)' : '');
   return padded(c, value.slice(0, c.precision));
@@ -72,11 +72,11 @@ function integer(c: Plain, sign: string, size: bigint, base: 8 | 10 | 16): strin
   const prefix = base === 16 && c.isAlternative && size !== 0n ? '0x' : '';
   const upper = (text: string): string => (c.letter === 'X' ? text.toUpperCase() : text);
   const head = sign + upper(prefix);
-  return c.precision === undefined ? filled(c, head, upper(digits)) : padded(c, head + upper(digits));
+  return c.precision === undefined ? zeroPadded(c, head, upper(digits)) : padded(c, head + upper(digits));
 }
 
-/** Brought to the width by zeros behind the sign, where the flag asks for them. */
-const filled = (c: Plain, head: string, digits: string): string =>
+/** Pads with zeros after the sign up to the width, if the `0` flag is set. */
+const zeroPadded = (c: Plain, head: string, digits: string): string =>
   c.isZeroed && !c.isLeft ? head + digits.padStart(c.width - head.length, '0') : padded(c, head + digits);
 
 const padded = ({ isLeft, width }: Plain, text: string): string => (isLeft ? text.padEnd(width) : text.padStart(width));

@@ -1,11 +1,11 @@
-/** What `cumetal bench` runs where no file is named: launches that take a device to one of its limits. */
+/** The built-in kernels of `cumetal bench`: each launch reaches one limit of the device. */
 
-/** A kernel with its launch in the words of `run`, and how much of what is measured one launch does. */
+/** A kernel, its launch as arguments of `run`, and the work of one launch. */
 export interface BenchKernel {
   readonly name: string;
   readonly what: string;
-  readonly words: readonly string[];
-  /** Units of work in a launch; none where the launch itself is what is measured. */
+  readonly args: readonly string[];
+  /** Units of work in a launch; 0 where the launch latency is measured. */
   readonly work: number;
   readonly unit: string;
 }
@@ -15,7 +15,7 @@ const threads = 1 << 18;
 const turns = 64;
 const chains = 4;
 
-/** `a[i] = 3 * b[i] + a[i]`, and four chains of fused operations in each thread. */
+/** An empty kernel, `a[i] = 3 * b[i] + a[i]`, and four chains of FMAs per thread. */
 export const benchPtx = `.version 7.0
 .target sm_70
 .address_size 64
@@ -84,18 +84,18 @@ const block = 256;
 const shape = (count: number): string[] => ['--grid', String(count / block), '--block', String(block)];
 
 export const benchKernels: readonly BenchKernel[] = [
-  { name: 'empty', what: 'an empty kernel, from call to end', words: ['--grid', '1', '--block', '1'], work: 0, unit: 'us' },
+  { name: 'empty', what: 'empty kernel, from call to completion', args: ['--grid', '1', '--block', '1'], work: 0, unit: 'us' },
   {
     name: 'saxpy',
     what: `saxpy of ${elements} floats, bytes read and written`,
-    words: [...shape(elements), '--arg', `f32:${elements}=ones`, '--arg', `f32:${elements}=iota`],
+    args: [...shape(elements), '--arg', `f32:${elements}=ones`, '--arg', `f32:${elements}=iota`],
     work: (12 * elements) / 1e9,
     unit: 'GB/s',
   },
   {
     name: 'fused',
-    what: 'fused multiply-adds of floats, counted as two operations',
-    words: [...shape(threads), '--arg', `f32:${threads}`],
+    what: 'single-precision FMA, two operations each',
+    args: [...shape(threads), '--arg', `f32:${threads}`],
     work: (2 * chains * turns * threads) / 1e9,
     unit: 'GFLOP/s',
   },

@@ -1,64 +1,70 @@
 /**
- * `cumetal check`: every fault of every file, in the form asked for, once or again whenever a file changes. Faults are those of
- * the PTX, whatever it is compiled for; with a target also those that only compiling for it finds.
+ * `cumetal check`: reports every error of every file in the chosen format, once or after every change. Without a target the errors
+ * are those of the PTX itself; with a target they include those of compiling for it.
  */
 import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
 import { SourceFile } from '../../base/source.ts';
 import { judge } from '../../compile/judge.ts';
 import type { CompileOptions } from '../../compile/options.ts';
-import { type Context, has, lastValue, type Words } from '../command/command.ts';
+import { type Context, has, lastValue, type ParsedArguments } from '../command/command.ts';
 import { compileOptions } from '../command/compile-options.ts';
-import { wrongWords } from '../command/usage-error.ts';
+import { usageError } from '../command/usage-error.ts';
 import { version } from '../command/version.ts';
 import { type Input, readInput } from '../input/index.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { diagnosticJson, githubLine, sarif } from '../terminal/formats.ts';
 import type { Terminal } from '../terminal/index.ts';
 import { jsonText } from '../terminal/json.ts';
-import { countWords, renderAll } from '../terminal/render.ts';
+import { countSummary, renderAll } from '../terminal/render.ts';
 
-/** Most diagnostics that are printed as text; the rest are counted. */
-const mostShown = 50;
+/** The maximum number of diagnostics printed as text; the rest are counted. */
+const maxShown = 50;
 
-/** Runs the command. The exit code is that of the worst file; with `--watch` it is 0 when the user interrupts it. */
-export async function check({ words, terminal }: Context): Promise<ExitCode> {
-  const problem = badWords(words);
-  if (problem !== undefined) return wrongWords(problem, 'cumetal check --help', terminal);
-  if (!has(words, 'watch')) return checkOnce(words, terminal);
+/** Runs the command. The exit code is the highest of all files; with `--watch` it is 0 after an interrupt. */
+export async function check({ parsed, terminal }: Context): Promise<ExitCode> {
+  const problem = optionProblem(parsed);
+  if (problem !== undefined) return usageError(problem, 'cumetal check --help', terminal);
+  if (!has(parsed, 'watch')) return checkOnce(parsed, terminal);
   const { watchFiles } = await import('../terminal/watch.ts');
   const recheck = async (): Promise<void> => {
-    // Clears the screen and what scrolled off it, where there is one.
-    if (terminal.colour.out) terminal.out('\u001b[2J\u001b[3J\u001b[H');
-    await checkOnce(words, terminal);
+    // Clears the screen and its scrollback, on a terminal.
+    if (terminal.color.out) terminal.out('\u001b[2J\u001b[3J\u001b[H');
+    await checkOnce(parsed, terminal);
   };
-  return watchFiles(words.positionals, recheck);
+  return watchFiles(parsed.positionals, recheck);
 }
 
-function badWords(words: Words): string | undefined {
-  const reads = words.positionals.includes('-');
-  if (has(words, 'watch') && reads) return '`--watch` needs files, and `-` is standard input';
-  if (has(words, 'stdin-filename') && !reads) return '`--stdin-filename` names standard input: give `-` as a file';
+function optionProblem(parsed: ParsedArguments): string | undefined {
+  const reads = parsed.positionals.includes('-');
+  if (has(parsed, 'watch') && reads) return '`--watch` requires files; `-` is standard input';
+  if (has(parsed, 'stdin-filename') && !reads) return '`--stdin-filename` requires `-` (standard input) as a file';
   return undefined;
 }
 
-/** Checks every file once and writes what was found. */
-async function checkOnce(words: Words, terminal: Terminal): Promise<ExitCode> {
-  const options: CompileOptions = { ...compileOptions(words), lints: true };
+/** Checks every file once and writes the diagnostics. */
+async function checkOnce(parsed: ParsedArguments, terminal: Terminal): Promise<ExitCode> {
+  const options: CompileOptions = { ...compileOptions(parsed), lints: true };
   const all = new Diagnostics();
   let worst: ExitCode = exit.ok;
-  for (const path of words.positionals) worst = Math.max(worst, await checkFile(path, words, options, terminal, all)) as ExitCode;
-  const format = has(words, 'json') ? 'json' : (lastValue(words, 'format') ?? 'text');
-  if (format === 'text') writeText(all.list, words.positionals.length, terminal);
+  for (const path of parsed.positionals) worst = Math.max(worst, await checkFile(path, parsed, options, terminal, all)) as ExitCode;
+  const format = has(parsed, 'json') ? 'json' : (lastValue(parsed, 'format') ?? 'text');
+  if (format === 'text') writeText(all.list, parsed.positionals.length, terminal);
   else terminal.out(written(format, all.list));
   return worst;
 }
 
-async function checkFile(path: string, words: Words, options: CompileOptions, terminal: Terminal, all: Diagnostics): Promise<ExitCode> {
-  const input = await readInput(path, terminal, all, lastValue(words, 'image'));
-  return typeof input === 'number' ? input : checkInput(named(input, lastValue(words, 'stdin-filename')), options, all);
+async function checkFile(
+  path: string,
+  parsed: ParsedArguments,
+  options: CompileOptions,
+  terminal: Terminal,
+  all: Diagnostics,
+): Promise<ExitCode> {
+  const input = await readInput(path, terminal, all, lastValue(parsed, 'image'));
+  return typeof input === 'number' ? input : checkInput(named(input, lastValue(parsed, 'stdin-filename')), options, all);
 }
 
-/** Text from standard input under the name that it was given. */
+/** The input, under the name of `--stdin-filename` if it is standard input. */
 const named = (input: Input, name: string | undefined): Input =>
   input.kind === 'ptx' && input.path === '-' && name !== undefined ? { ...input, source: new SourceFile(name, input.source.text) } : input;
 
@@ -74,16 +80,16 @@ async function checkInput(input: Input, options: CompileOptions, all: Diagnostic
   return isGood ? exit.ok : exit.doesNotCompile;
 }
 
-/** Whether it compiles for the target, which only a whole compilation tells. */
+/** Whether the module compiles for the target; this takes a whole compilation. */
 async function compiles(source: SourceFile, options: CompileOptions, own: Diagnostics): Promise<boolean> {
   const { verifies } = await import('./target.ts');
   return verifies(source, options, own);
 }
 
 function writeText(list: readonly Diagnostic[], files: number, terminal: Terminal): void {
-  if (list.length > 0) terminal.err(renderAll(list, terminal.colour.err, mostShown));
+  if (list.length > 0) terminal.err(renderAll(list, terminal.color.err, maxShown));
   const what = `${files} file${files === 1 ? '' : 's'} checked`;
-  terminal.out(`${what}: ${countWords(list) || 'no faults'}\n`);
+  terminal.out(`${what}: ${countSummary(list) || 'no problems'}\n`);
 }
 
 function written(format: string, list: readonly Diagnostic[]): string {

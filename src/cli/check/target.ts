@@ -1,2 +1,2 @@
-/** What `cumetal check --target` needs beside `index.ts`: the whole compiler, which a check of the PTX alone does without. */
+/** The whole compiler, which only `cumetal check --target` loads. */
 export { verifies } from '../../compile/index.ts';

@@ -1,7 +1,7 @@
-/** Which build of the program this is. Sources that run as they are have none: they may change from one run to the next. */
+/** The build of this program. Sources that run directly have no build id, because they may change between two runs. */
 import { version } from './version.ts';
 
-/** What `scripts/bundle.ts` puts here: the hash of all sources. */
+/** The hash of all sources, inserted by `scripts/bundle.ts`. */
 declare const CUMETAL_BUILD: string | undefined;
 
 export const buildId: string | undefined = typeof CUMETAL_BUILD === 'string' ? `${version}+${CUMETAL_BUILD}` : undefined;

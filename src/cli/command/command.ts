@@ -1,4 +1,4 @@
-/** What a command is, and how words become its options. */
+/** The shape of a command, and the parser of its options and arguments. */
 import { closest } from '../../base/closest.ts';
 import { addTo } from '../../base/group.ts';
 import type { ExitCode } from '../terminal/exit.ts';
@@ -8,13 +8,13 @@ export interface Option {
   readonly name: string;
   /** A one-letter spelling. */
   readonly short?: string;
-  /** What stands for the value in help; a flag has none. */
+  /** The placeholder of the value in help; a flag has none. */
   readonly value?: string;
-  /** The value may be left out, and is given as `--name=value` alone. */
+  /** The value is optional, and only `--name=value` gives one. */
   readonly isBare?: boolean;
   /** May be given more than once. */
   readonly many?: boolean;
-  /** The only values there are. */
+  /** The accepted values; any value where this is absent. */
   readonly choices?: readonly string[];
   readonly doc: string;
 }
@@ -26,12 +26,12 @@ export interface Example {
 
 export interface Command {
   readonly name: string;
-  /** A few words for the list of commands. */
+  /** A short description for the list of commands. */
   readonly summary: string;
-  /** What follows the command's name. */
+  /** The usage lines, without the command's name. */
   readonly usage: readonly string[];
-  /** Least and most words that are not options. */
-  readonly positionals: readonly [least: number, most: number];
+  /** The minimum and maximum number of positional arguments. */
+  readonly positionals: readonly [min: number, max: number];
   readonly options: readonly Option[];
   readonly examples: readonly Example[];
   /** A paragraph or a list below the options. */
@@ -41,31 +41,31 @@ export interface Command {
 
 export interface Context {
   readonly command: Command;
-  readonly words: Words;
+  readonly parsed: ParsedArguments;
   readonly terminal: Terminal;
 }
 
-/** The words behind a command, sorted. */
-export interface Words {
+/** The arguments of a command line, split into options and positional arguments. */
+export interface ParsedArguments {
   readonly positionals: readonly string[];
   readonly options: ReadonlyMap<string, readonly (string | true)[]>;
 }
 
 /** Whether a flag was given. */
-export const has = (words: Words, name: string): boolean => words.options.has(name);
+export const has = (parsed: ParsedArguments, name: string): boolean => parsed.options.has(name);
 
 /** The last value of an option. */
-export const lastValue = (words: Words, name: string): string | undefined => allValues(words, name).at(-1);
+export const lastValue = (parsed: ParsedArguments, name: string): string | undefined => allValues(parsed, name).at(-1);
 
 /** Every value of an option, in order. */
-export const allValues = (words: Words, name: string): string[] =>
-  (words.options.get(name) ?? []).filter((value): value is string => typeof value === 'string');
+export const allValues = (parsed: ParsedArguments, name: string): string[] =>
+  (parsed.options.get(name) ?? []).filter((value): value is string => typeof value === 'string');
 
-/** What every command understands. */
+/** The options of every command. */
 export const commonOptions: readonly Option[] = [{ name: 'help', short: 'h', doc: 'Print this help.' }];
 
-/** Sorts words by a command's options, or says in a sentence which word is wrong. */
-export function sortWords(command: Command, argv: readonly string[]): Words | string {
+/** Parses a command line by the command's options. Returns the usage error as a sentence where it is invalid. */
+export function parseArguments(command: Command, argv: readonly string[]): ParsedArguments | string {
   const known = [...command.options, ...commonOptions];
   const positionals: string[] = [];
   const found = new Map<string, (string | true)[]>();
@@ -87,8 +87,8 @@ type Token =
   | { readonly rawName: string; readonly option: Option | undefined; readonly value: string | undefined; readonly isInline: boolean };
 
 /**
- * Words as the GNU conventions read them: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-abc` for flags; all behind
- * `--` and a lone `-` are no options. `parseArgs` of node:util does the same and takes 2 ms to load, a fortieth of a short run.
+ * Tokens by the GNU conventions: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-abc` for flags; `-` and everything after
+ * `--` are positional. `parseArgs` of node:util does the same and takes 2 ms to load, a fortieth of a short run.
  */
 function tokensOf(argv: readonly string[], known: readonly Option[]): Token[] {
   const tokens: Token[] = [];
@@ -110,7 +110,7 @@ function longToken(word: string, rest: string[], known: readonly Option[]): Toke
   return { rawName, option, value: option?.value && !option.isBare ? rest.shift() : undefined, isInline: false };
 }
 
-/** Flags may stand together; the first that takes a value takes what is left of the word, or the next word. */
+/** Flags can be combined; the first option with a value takes the rest of the argument, or the next argument. */
 function shortTokens(word: string, rest: string[], known: readonly Option[]): Token[] {
   const tokens: Token[] = [];
   for (let at = 1; at < word.length; at++) {
@@ -131,24 +131,25 @@ function unknownOption(rawName: string, command: Command, known: readonly Option
     rawName.replace(/^-+/, ''),
     known.map((o) => o.name),
   );
-  return `\`${rawName}\` is not an option of \`cumetal ${command.name}\`${near ? `, did you mean \`--${near}\`?` : ''}`;
+  return `unexpected option \`${rawName}\` for \`cumetal ${command.name}\`${near ? `; did you mean \`--${near}\`?` : ''}`;
 }
 
 function badValue(option: Option, rawName: string, value: string | undefined, isInline: boolean): string | undefined {
-  if (!option.value) return value === undefined ? undefined : `\`${rawName}\` takes no value, and \`${value}\` was given`;
+  if (!option.value) return value === undefined ? undefined : `unexpected value \`${value}\` for \`${rawName}\`, which takes none`;
   if (option.isBare && value === undefined) return undefined;
-  // `--out --print` means a forgotten value; a value that starts with two dashes can be given as `--out=--print`.
-  if (value === undefined || (!isInline && value.startsWith('--'))) return `\`${rawName}\` needs a value: \`${rawName} ${option.value}\``;
+  // `--out --print` is a missing value; `--out=--print` passes a value that starts with two dashes.
+  if (value === undefined || (!isInline && value.startsWith('--')))
+    return `\`${rawName}\` requires a value: \`${rawName} ${option.value}\``;
   if (!option.choices || option.choices.includes(value)) return undefined;
   const near = closest(value, option.choices);
-  return `\`${rawName} ${value}\`: the choices are ${option.choices.join(', ')}${near ? `; did you mean \`${near}\`?` : ''}`;
+  return `invalid value \`${value}\` for \`${rawName}\`: expected one of ${option.choices.join(', ')}${near ? `; did you mean \`${near}\`?` : ''}`;
 }
 
-/** Whether there are as many positional words as the command takes; a sentence where not. */
-export function badCount(command: Command, { positionals }: Words): string | undefined {
-  const [least, most] = command.positionals;
-  if (positionals.length < least)
-    return `\`cumetal ${command.name}\` needs ${least === 1 ? 'a file' : `${least} words`}: \`cumetal ${command.name} ${command.usage[0]}\``;
-  if (positionals.length > most) return `\`${positionals[most]}\` is one word too many for \`cumetal ${command.name}\``;
+/** The usage error for too few or too many positional arguments. */
+export function positionalCountProblem(command: Command, { positionals }: ParsedArguments): string | undefined {
+  const [min, max] = command.positionals;
+  if (positionals.length < min)
+    return `\`cumetal ${command.name}\` requires ${min === 1 ? 'a file' : `${min} arguments`}: \`cumetal ${command.name} ${command.usage[0]}\``;
+  if (positionals.length > max) return `unexpected argument \`${positionals[max]}\` for \`cumetal ${command.name}\``;
   return undefined;
 }

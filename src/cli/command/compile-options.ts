@@ -1,16 +1,17 @@
-/** The options of a command that say how PTX is compiled. */
+/** The compile options of a command. */
 import type { CompileOptions, Fp64Mode, MmaMode } from '../../compile/index.ts';
-import { has, lastValue, type Words } from './command.ts';
+import { has, lastValue, type ParsedArguments } from './command.ts';
 
-/** `--target`, `--fp64`, `--mma` and `--ptx-strict`; the choices were checked before. */
-export function compileOptions(words: Words): CompileOptions {
-  const target = lastValue(words, 'target');
-  const fp64 = lastValue(words, 'fp64');
-  const mma = lastValue(words, 'mma');
+/** `--target`, `--fp64`, `--mma` and `--ptx-strict`; the parser has checked the choices. `CUMETAL_VERIFY` comes from the environment. */
+export function compileOptions(parsed: ParsedArguments): CompileOptions {
+  const target = lastValue(parsed, 'target');
+  const fp64 = lastValue(parsed, 'fp64');
+  const mma = lastValue(parsed, 'mma');
   return {
     ...(target ? { target: target as NonNullable<CompileOptions['target']> } : {}),
     ...(fp64 ? { fp64: fp64 as Fp64Mode } : {}),
     ...(mma ? { mma: mma as MmaMode } : {}),
-    ...(has(words, 'ptx-strict') ? { ptxStrict: true } : {}),
+    ...(has(parsed, 'ptx-strict') ? { ptxStrict: true } : {}),
+    ...(process.env.CUMETAL_VERIFY === '1' ? { verifiesPasses: true } : {}),
   };
 }

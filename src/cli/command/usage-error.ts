@@ -1,9 +1,9 @@
-/** The answer to words that make no sense. */
+/** The report of an invalid command line. */
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/index.ts';
 
-/** Says what is wrong with the words and where to read on. */
-export function wrongWords(problem: string, readOn: string, terminal: Terminal): ExitCode {
-  terminal.err(`error: ${problem}\n  = help: \`${readOn}\` shows the words\n`);
+/** Prints the problem and the help command to read. Returns the exit code for invalid usage. */
+export function usageError(problem: string, helpCommand: string, terminal: Terminal): ExitCode {
+  terminal.err(`error: ${problem}\n  = help: for usage, run \`${helpCommand}\`\n`);
   return exit.usage;
 }

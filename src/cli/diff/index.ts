@@ -1,11 +1,11 @@
-/** `cumetal diff`: the same launch on several devices, every buffer compared with that of the first. */
+/** `cumetal diff`: runs the same launch on several devices, and compares every buffer with that of the first. */
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { CompileCache } from '../../cache/index.ts';
 import type { Device } from '../../device/device.ts';
 import { compareOutcomes, type LaunchOutcome, launch, launchWords, type Tolerance } from '../../runtime/index.ts';
-import { type Command, type Context, has, lastValue, type Words } from '../command/command.ts';
+import { type Command, type Context, has, lastValue, type ParsedArguments } from '../command/command.ts';
 import { ownCompileCache } from '../command/compile-cache.ts';
-import { wrongWords } from '../command/usage-error.ts';
+import { usageError } from '../command/usage-error.ts';
 import { findWriter } from '../run/last-writer.ts';
 import { launchFault, loadTask } from '../run/load-task.ts';
 import { readTask, type Task } from '../run/task.ts';
@@ -15,55 +15,55 @@ import { renderAll } from '../terminal/render.ts';
 import { type AskedDevice, readDevices, readTolerance } from './options.ts';
 import { type Compared, type DiffReport, diffJson, diffText, type Ran } from './report.ts';
 
-/** Runs the command. `run` is the command whose words the comment lines of a file are. */
+/** Runs the command. `run` is the command whose options the launch lines of a file use. */
 export async function diff(context: Context, run: Command): Promise<ExitCode> {
-  const { terminal, words } = context;
-  const devices = readDevices(words);
-  const tolerance = readTolerance(words);
-  const launches = launchesOf(words, terminal);
+  const { terminal, parsed } = context;
+  const devices = readDevices(parsed);
+  const tolerance = readTolerance(parsed);
+  const launches = launchesOf(parsed, terminal);
   const problem = [devices, tolerance, launches].find((each) => typeof each === 'string');
   if (typeof devices === 'string' || typeof tolerance === 'string' || typeof launches === 'string')
-    return wrongWords(problem as string, 'cumetal diff --help', terminal);
+    return usageError(problem as string, 'cumetal diff --help', terminal);
   const diagnostics = new Diagnostics();
   const opened = await openAll(devices, diagnostics);
-  terminal.err(renderAll(diagnostics.list, terminal.colour.err));
+  terminal.err(renderAll(diagnostics.list, terminal.color.err));
   if (!opened) return exit.noDevice;
   const isFolder = launches.length !== 1;
   const report: DiffReport = { devices: opened, launches: [], isFolder };
   try {
-    const cache = has(words, 'no-cache') ? undefined : ownCompileCache(terminal);
+    const cache = has(parsed, 'no-cache') ? undefined : ownCompileCache(terminal);
     for (const one of launches) report.launches.push(await compareLaunch(one, { context, run, tolerance, opened, cache }));
   } finally {
     for (const { device } of opened) device.close();
   }
-  terminal.out(has(words, 'json') ? `${diffJson(report)}\n` : diffText(report));
+  terminal.out(has(parsed, 'json') ? `${diffJson(report)}\n` : diffText(report));
   const codes = report.launches.map(({ code }) => code);
   return isFolder ? (codes.every((code) => code === exit.ok) ? exit.ok : exit.failed) : codes[0]!;
 }
 
-/** The words of one launch, and what it is called. */
+/** The arguments of one launch, and its file. */
 interface Asked {
   readonly path: string;
-  readonly words: Words;
+  readonly parsed: ParsedArguments;
 }
 
-/** Every launch that the words name: a launch file, a file with one of its own, or those in a folder. In words what is wrong. */
-function launchesOf(words: Words, terminal: Terminal): Asked[] | string {
-  const given = lastValue(words, 'launch');
-  const [path] = words.positionals;
+/** The launches of a command line: a launch file, a module with its own launch, or all of a folder; a usage error as a sentence. */
+function launchesOf(parsed: ParsedArguments, terminal: Terminal): Asked[] | string {
+  const given = lastValue(parsed, 'launch');
+  const [path] = parsed.positionals;
   if (given !== undefined) {
     const found = path === undefined ? undefined : filesIn(path);
-    return found ? `\`${path}\` is a folder, and does not go with \`--launch\`` : [{ path: given, words }];
+    return found ? `\`--launch\` conflicts with the folder \`${path}\`` : [{ path: given, parsed }];
   }
-  if (path === undefined) return '`cumetal diff` needs a launch: `cumetal diff --launch FILE`, or a folder of them';
+  if (path === undefined) return '`cumetal diff` requires a launch: `cumetal diff --launch FILE`, or a folder of launches';
   const found = filesIn(path);
-  if (!found) return [{ path, words }];
+  if (!found) return [{ path, parsed }];
   const files = found.filter((file) => isLaunchFile(file) || (isPtx(file) && hasOwnLaunch(file, terminal)));
-  // A launch file beside a module is the launch of the module.
+  // A launch file next to a module is the launch of that module.
   const own = files.filter((file) => !isPtx(file) || !found.includes(file.replace(/\.ptx$/, '.launch.json')));
   if (own.length === 0)
-    return `\`${path}\` holds no launches: neither \`launch.json\` or \`NAME.launch.json\`, nor PTX with \`//! cumetal:\` lines`;
-  return own.map((file) => ({ path: file, words: wordsFor(file, words) }));
+    return `\`${path}\` contains no launches: no \`launch.json\`, no \`NAME.launch.json\`, and no PTX file with \`//! cumetal:\` lines`;
+  return own.map((file) => ({ path: file, parsed: argumentsFor(file, parsed) }));
 }
 
 const isPtx = (path: string): boolean => path.endsWith('.ptx');
@@ -74,10 +74,10 @@ function hasOwnLaunch(path: string, terminal: Terminal): boolean {
   return bytes instanceof Uint8Array && launchWords(new TextDecoder().decode(bytes), new Diagnostics()) !== undefined;
 }
 
-const wordsFor = (file: string, { options }: Words): Words =>
+const argumentsFor = (file: string, { options }: ParsedArguments): ParsedArguments =>
   isPtx(file) ? { positionals: [file], options } : { positionals: [], options: new Map([...options, ['launch', [file]]]) };
 
-/** A device that is open, and can be opened again where a launch was too much for it. */
+/** An open device that can be reopened after a failed launch. */
 export interface Opened extends AskedDevice {
   device: Device;
   reopen(diagnostics: Diagnostics): void;
@@ -111,25 +111,25 @@ interface Setting {
   readonly cache: CompileCache | undefined;
 }
 
-/** One launch on every device. What is reported goes to standard error at once. */
-async function compareLaunch({ path, words }: Asked, setting: Setting): Promise<Compared> {
+/** Runs one launch on every device. Diagnostics go to standard error immediately. */
+async function compareLaunch({ path, parsed }: Asked, setting: Setting): Promise<Compared> {
   const { context, run, opened, cache } = setting;
   const { terminal } = context;
-  const said: Diagnostics[] = [];
+  const reported: Diagnostics[] = [];
   const notes: string[] = [];
-  const task = await readTask({ command: run, words, terminal }, { diagnostics: newList(said), notes, printed: [] });
+  const task = await readTask({ command: run, parsed, terminal }, { diagnostics: newList(reported), notes, printed: [] });
   const ran: Ran[] = [];
   let code: ExitCode = typeof task === 'number' ? task : exit.ok;
   for (const one of typeof task === 'number' ? [] : opened) {
-    const diagnostics = newList(said);
+    const diagnostics = newList(reported);
     const result = await runOn(one, task as Task, { terminal, diagnostics, notes, cache });
     if (typeof result === 'number') {
       code = result;
       one.reopen(diagnostics);
     } else ran.push(result);
   }
-  const diagnostics = said.flatMap(({ list }) => list);
-  terminal.err(renderAll(diagnostics, terminal.colour.err));
+  const diagnostics = reported.flatMap(({ list }) => list);
+  terminal.err(renderAll(diagnostics, terminal.color.err));
   const common = { path, diagnostics, notes: [...new Set(notes)] };
   if (typeof task === 'number' || ran.length < opened.length)
     return { ...common, code: code === exit.ok ? exit.failed : code, ran, pairs: [] };
@@ -141,9 +141,9 @@ async function compareLaunch({ path, words }: Asked, setting: Setting): Promise<
   return { ...common, code: exit.failed, ran, pairs, writer: await findWriter(task, place, terminal) };
 }
 
-function newList(said: Diagnostics[]): Diagnostics {
+function newList(reported: Diagnostics[]): Diagnostics {
   const made = new Diagnostics();
-  said.push(made);
+  reported.push(made);
   return made;
 }
 
@@ -154,11 +154,11 @@ interface Surroundings {
   readonly cache: CompileCache | undefined;
 }
 
-async function runOn({ word, device }: Opened, task: Task, { terminal, diagnostics, notes, cache }: Surroundings): Promise<Ran | ExitCode> {
+async function runOn({ spec, device }: Opened, task: Task, { terminal, diagnostics, notes, cache }: Surroundings): Promise<Ran | ExitCode> {
   const module = await loadTask(device, task, { diagnostics, notes }, cache);
   if (typeof module === 'number') return module;
   const { repeat, timeoutMs } = task.request;
   const outcome: LaunchOutcome | undefined = launch(device, module, task.plan, { repeat, timeoutMs }, { io: terminal, diagnostics });
   if (!outcome) return launchFault(diagnostics);
-  return { word, info: device.info, outcome };
+  return { spec, info: device.info, outcome };
 }

@@ -1,21 +1,21 @@
-/** The words of `diff`: which devices, and how far apart their results may be. */
+/** The options of `diff`: the devices, and the tolerances of their results. */
 
 import { closest } from '../../base/closest.ts';
 import type { EngineOptions } from '../../device/device.ts';
 import type { Tolerance } from '../../runtime/index.ts';
-import { has, lastValue, type Words } from '../command/command.ts';
+import { has, lastValue, type ParsedArguments } from '../command/command.ts';
 
-/** A device as it was asked for. */
+/** A device of `--devices`. */
 export interface AskedDevice {
-  /** The word itself: `cpu:lane`. */
-  readonly word: string;
+  /** Its text on the command line: `cpu:lane`. */
+  readonly spec: string;
   readonly kind: 'auto' | 'metal' | 'cpu' | 'cuda';
   readonly engine: EngineOptions;
 }
 
 const kinds = ['auto', 'metal', 'cpu', 'cuda'] as const;
 
-/** What may follow `cpu:`, and what it chooses. */
+/** The options after `cpu:`. */
 const options: Readonly<Record<string, EngineOptions>> = {
   lane: { engine: 'lane' },
   simd: { engine: 'simd' },
@@ -24,29 +24,29 @@ const options: Readonly<Record<string, EngineOptions>> = {
   fast: { fma: 'fast' },
 };
 
-/** Reads `--devices`, or says what is wrong with it. */
-export function readDevices(words: Words): AskedDevice[] | string {
-  const text = lastValue(words, 'devices');
-  if (text === undefined) return '`cumetal diff` needs devices to compare: `--devices cpu,cuda`';
+/** Reads `--devices`; a usage error as a sentence. */
+export function readDevices(parsed: ParsedArguments): AskedDevice[] | string {
+  const text = lastValue(parsed, 'devices');
+  if (text === undefined) return '`cumetal diff` requires devices: `--devices cpu,cuda`';
   const read = text.split(',').map(readDevice);
   const wrong = read.find((each) => typeof each === 'string');
-  if (wrong !== undefined) return `\`--devices ${text}\`: ${wrong}`;
+  if (wrong !== undefined) return `invalid value \`${text}\` for \`--devices\`: ${wrong}`;
   const list = read as AskedDevice[];
-  if (list.length < 2) return `\`--devices ${text}\`: at least two devices are compared, such as \`cpu:lane,cpu:simd\``;
-  const twice = list.find(({ word }, i) => list.findIndex((each) => each.word === word) < i);
-  return twice ? `\`--devices ${text}\`: \`${twice.word}\` stands there twice` : list;
+  if (list.length < 2) return `invalid value \`${text}\` for \`--devices\`: expected at least two devices, such as \`cpu:lane,cpu:simd\``;
+  const repeated = list.find(({ spec }, i) => list.findIndex((each) => each.spec === spec) < i);
+  return repeated ? `invalid value \`${text}\` for \`--devices\`: \`${repeated.spec}\` is repeated` : list;
 }
 
-function readDevice(word: string): AskedDevice | string {
-  const [kind = '', ...rest] = word.split(':');
+function readDevice(spec: string): AskedDevice | string {
+  const [kind = '', ...rest] = spec.split(':');
   if (!isKind(kind)) {
     const near = closest(kind, kinds);
-    return `\`${kind}\` is not one of ${kinds.join(', ')}${near ? `; did you mean \`${near}\`?` : ''}`;
+    return `unknown device \`${kind}\`, expected one of ${kinds.join(', ')}${near ? `; did you mean \`${near}\`?` : ''}`;
   }
-  if (rest.length > 0 && kind !== 'cpu') return `\`${word}\`: only the CPU device has options`;
+  if (rest.length > 0 && kind !== 'cpu') return `\`${spec}\`: only the CPU device has options`;
   const chosen = rest.map(optionOf);
-  if (chosen.includes(undefined)) return `\`${word}\`: the options of the CPU device are ${Object.keys(options).join(', ')} and threads=N`;
-  return { word, kind, engine: Object.assign({}, ...chosen) as EngineOptions };
+  if (chosen.includes(undefined)) return `\`${spec}\`: the options of the CPU device are ${Object.keys(options).join(', ')} and threads=N`;
+  return { spec, kind, engine: Object.assign({}, ...chosen) as EngineOptions };
 }
 
 function optionOf(word: string): EngineOptions | undefined {
@@ -57,16 +57,17 @@ function optionOf(word: string): EngineOptions | undefined {
 
 const isKind = (word: string): word is AskedDevice['kind'] => (kinds as readonly string[]).includes(word);
 
-/** `--rtol`, `--atol` and `--ulp`; nothing where none of them was given, and in words what is wrong with one. */
-export function readTolerance(words: Words): Tolerance | undefined | string {
+/** `--rtol`, `--atol` and `--ulp`; undefined if none is given; a usage error as a sentence. */
+export function readTolerance(parsed: ParsedArguments): Tolerance | undefined | string {
   const names = ['rtol', 'atol', 'ulp'] as const;
-  if (!names.some((name) => has(words, name))) return undefined;
+  if (!names.some((name) => has(parsed, name))) return undefined;
   const found = { rtol: 0, atol: 0, ulp: 0 };
   for (const name of names) {
-    const word = lastValue(words, name);
+    const word = lastValue(parsed, name);
     if (word === undefined) continue;
     const isNumber = name === 'ulp' ? /^\d{1,15}$/.test(word) : /^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word);
-    if (!isNumber) return `\`--${name} ${word}\`: ${name === 'ulp' ? 'a whole number' : 'a number'} of at least 0 is wanted`;
+    if (!isNumber)
+      return `invalid value \`${word}\` for \`--${name}\`: expected ${name === 'ulp' ? 'an integer' : 'a number'} of at least 0`;
     found[name] = Number(word);
   }
   return found;

@@ -1,4 +1,4 @@
-/** What `diff` shows: a launch at length, or a line for each launch of a folder; one object for programs. */
+/** The report of `diff`: the details of one launch, or one line per launch of a folder; or one JSON object. */
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import type { DeviceInfo, Writer } from '../../device/device.ts';
 import { type Difference, describe, formatValue, type LaunchOutcome, type Tolerance } from '../../runtime/index.ts';
@@ -9,8 +9,8 @@ import { median, shortNumber } from '../terminal/numbers.ts';
 
 /** A launch on one device. */
 export interface Ran {
-  /** As it was asked for: `cpu:lane`. */
-  readonly word: string;
+  /** The text of the device on the command line: `cpu:lane`. */
+  readonly spec: string;
   readonly info: DeviceInfo;
   readonly outcome: LaunchOutcome;
 }
@@ -21,18 +21,18 @@ export interface Compared {
   readonly code: ExitCode;
   readonly notes: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
-  /** In the order of the devices; fewer than these where it failed on one. */
+  /** In the order of the devices; shorter if the launch failed on one. */
   readonly ran: readonly Ran[];
-  /** Each device but the first, against the first. */
+  /** Every other device compared with the first. */
   readonly pairs: readonly { readonly other: Ran; readonly differences: readonly Difference[] }[];
-  /** Of the first mismatch of all. */
+  /** The writer of the first mismatch. */
   readonly writer?: Writer | undefined;
 }
 
 export interface DiffReport {
-  readonly devices: readonly { readonly word: string; readonly device: { readonly info: DeviceInfo } }[];
+  readonly devices: readonly { readonly spec: string; readonly device: { readonly info: DeviceInfo } }[];
   readonly launches: Compared[];
-  /** Whether the launches are those of a folder. */
+  /** Whether the launches come from a folder. */
   readonly isFolder: boolean;
 }
 
@@ -45,7 +45,7 @@ const stateOf = ({ code, pairs }: Compared): State => {
 
 /** The text for people. */
 export function diffText(report: DiffReport): string {
-  const devices = report.devices.map(({ word, device }) => `${word} is ${device.info.name}`).join(', ');
+  const devices = report.devices.map(({ spec, device }) => `${spec} is ${device.info.name}`).join(', ');
   if (!report.isFolder) return report.launches.map((one) => launchText(one, devices)).join('');
   const count = (state: State): number => report.launches.filter((one) => stateOf(one) === state).length;
   const sums = `${report.launches.length} launches: ${count('same')} same, ${count('differs')} differ, ${count('failed')} failed`;
@@ -61,7 +61,7 @@ function launchText(one: Compared, devices: string): string {
     `  grid ${grid.join(' x ')}, block ${block.join(' x ')}`,
     ...one.notes.map((note) => `  ${note}`),
   ];
-  const times = one.ran.map(({ word, outcome }) => `${word} ${median(outcome.durationsMs).toFixed(3)} ms`);
+  const times = one.ran.map(({ spec, outcome }) => `${spec} ${median(outcome.durationsMs).toFixed(3)} ms`);
   return `${[...lines, `  ran in ${times.join(', ')}`, '', ...pairLines(one, true)].join('\n')}\n`;
 }
 
@@ -73,7 +73,7 @@ function summaryLines(one: Compared): string[] {
   return [`${stateOf(one).padEnd(7)} ${one.path}${what}${count}`, ...pairLines(one, false).map((line) => `        ${line}`)];
 }
 
-/** A line for each buffer of each device; of a folder only for those that are not the same bits. */
+/** One line per buffer and device; in a folder only for buffers that are not bit-identical. */
 function pairLines({ ran, pairs, writer }: Compared, isWhole: boolean): string[] {
   let isFirst = true;
   return pairs.flatMap(({ other, differences }) =>
@@ -81,8 +81,8 @@ function pairLines({ ran, pairs, writer }: Compared, isWhole: boolean): string[]
       if (!isWhole && difference.pass && difference.maxUlp === 0) return [];
       const by = difference.mismatch && isFirst ? writer : undefined;
       if (difference.mismatch) isFirst = false;
-      const to = pairs.length > 1 ? `${other.word}: ` : '';
-      return [`${to}${bufferLine(difference, ran[0]!.word, other.word, by)}`];
+      const to = pairs.length > 1 ? `${other.spec}: ` : '';
+      return [`${to}${bufferLine(difference, ran[0]!.spec, other.spec, by)}`];
     }),
   );
 }
@@ -94,17 +94,17 @@ function bufferLine(difference: Difference, reference: string, other: string, wr
   const sizes = `max abs ${shortNumber(difference.maxAbs)}, rel ${shortNumber(difference.maxRel)}, ulp ${shortNumber(maxUlp)}`;
   if (pass || !mismatch) return `${title} same within ${toleranceText(tolerance)} (${sizes})`;
   const values = `${reference} ${formatValue(element, mismatch.reference)}, ${other} ${formatValue(element, mismatch.other)}`;
-  const apart = Number.isFinite(mismatch.ulp) ? `, ${mismatch.ulp} ulp apart` : '';
-  const first = `first at ${mismatch.at}: ${values}${apart}${writer ? `, written by ${writerText(writer)}` : ''}`;
+  const distance = Number.isFinite(mismatch.ulp) ? `, ${mismatch.ulp} ulp apart` : '';
+  const first = `first at ${mismatch.at}: ${values}${distance}${writer ? `, written by ${writerText(writer)}` : ''}`;
   return `${title} DIFFERS in ${mismatches} of ${count} elements, ${first} (${sizes})`;
 }
 
 const writerText = ({ thread, block, line }: Writer): string =>
-  `thread (${thread.join(', ')}) of block (${block.join(', ')})${line === undefined ? '' : ` in line ${line}`}`;
+  `thread (${thread.join(', ')}) of block (${block.join(', ')})${line === undefined ? '' : ` at line ${line}`}`;
 
 function toleranceText(tolerance: Tolerance): string {
   const parts = (['rtol', 'atol', 'ulp'] as const).filter((name) => tolerance[name] > 0).map((name) => `${name} ${tolerance[name]}`);
-  return parts.join(', ') || 'its bits';
+  return parts.join(', ') || 'bit equality';
 }
 
 /** The object of `--json`. */
@@ -112,7 +112,7 @@ export function diffJson({ devices, launches }: DiffReport): string {
   const states = launches.map(stateOf);
   return jsonText({
     status: states.every((state) => state === 'same') ? 'same' : states.includes('failed') ? 'failed' : 'differs',
-    devices: devices.map(({ word, device }) => ({ device: word, kind: device.info.kind, device_name: device.info.name })),
+    devices: devices.map(({ spec, device }) => ({ device: spec, kind: device.info.kind, device_name: device.info.name })),
     launches: launches.map((one) => launchJson(one)),
   });
 }
@@ -127,12 +127,12 @@ function launchJson(one: Compared): object {
     grid: plan?.grid ?? null,
     block: plan?.block ?? null,
     notes: one.notes,
-    runs: one.ran.map(({ word, outcome }) => ({ device: word, duration_ms: median(outcome.durationsMs) })),
+    runs: one.ran.map(({ spec, outcome }) => ({ device: spec, duration_ms: median(outcome.durationsMs) })),
     outputs: one.pairs.flatMap(({ other, differences }) =>
       differences.map((difference) => {
         const by = difference.mismatch ? writer : undefined;
         if (by) writer = undefined;
-        return outputJson(difference, other.word, by);
+        return outputJson(difference, other.spec, by);
       }),
     ),
     diagnostics: one.diagnostics.map(diagnosticJson),

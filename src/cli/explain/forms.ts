@@ -1,4 +1,4 @@
-/** What the instruction table says of an opcode, for people. */
+/** The rows of an opcode in the instruction table, as text. */
 import { closest } from '../../base/closest.ts';
 import { isMatch, matchForm, type Row, rowsByName } from '../../ptx/index.ts';
 
@@ -10,16 +10,29 @@ export interface ExplainedForm {
   readonly text: string;
 }
 
-/** The form of an instruction (`add.s32`), or all forms of an opcode (`add`), or why there are none. */
+/** The forms of an instruction (`min.f32`) or all forms of an opcode (`min`); an error message if there are none. */
 export function explainForms(word: string): ExplainedForm[] | string {
   const [name = word, ...modifiers] = word.split('.');
-  const form = modifiers.length > 0 ? matchForm(name, modifiers) : undefined;
-  if (form && isMatch(form)) return [explainRow(form.row)];
   const rows = rowsByName().get(name);
-  if (rows) return rows.map(explainRow);
+  if (rows) return overloads(rows, modifiers).map(explainRow);
   const near = closest(name, rowsByName().keys());
-  return `\`${word}\` is neither a code nor an instruction of the table${near === undefined ? '' : `: did you mean \`${near}\`?`}`;
+  return `\`${word}\` is neither a diagnostic code nor a PTX instruction${near === undefined ? '' : `; did you mean \`${near}\`?`}`;
 }
+
+/** The rows with these modifiers, for any number of operands; all rows if none has the modifiers. */
+function overloads(rows: readonly Row[], modifiers: readonly string[]): readonly Row[] {
+  if (modifiers.length === 0) return rows;
+  const forms = operandCounts(rows).map((count) => matchForm(rows[0]!.name, modifiers, count));
+  const found = new Set(forms.flatMap((form) => (form && isMatch(form) ? modifiersOf(form.row) : [])));
+  return found.size === 0 ? rows : rows.filter((row) => found.has(modifiersOf(row)));
+}
+
+/** The possible numbers of operands of these rows. */
+const operandCounts = (rows: readonly Row[]): number[] =>
+  Array.from({ length: Math.max(...rows.map(({ operands }) => operands.length)) + 1 }, (_, count) => count);
+
+/** A key that is equal for rows with the same modifiers, such as those of calls, which differ only in their operands. */
+const modifiersOf = ({ slots }: Row): string => JSON.stringify(slots);
 
 function explainRow(row: Row): ExplainedForm {
   const status = statusText(row.status);
@@ -36,7 +49,7 @@ function explainRow(row: Row): ExplainedForm {
   return { syntax: row.syntax, doc: row.doc, source: row.source, status, text: lines.join('\n') };
 }
 
-/** A status in a few words. */
+/** A status as a phrase. */
 function statusText(status: Row['status']): string {
   if (status === 'exact') return 'Exact';
   return 'refused' in status ? `Not supported: ${status.refused}` : `Approximate: ${status.approximate}`;

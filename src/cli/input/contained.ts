@@ -1,8 +1,8 @@
-/** PTX out of the containers that nvcc makes, and the list of what is in one. */
+/** PTX images in the containers that nvcc writes: extraction and listing. */
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { SourceFile } from '../../base/source.ts';
 import { type Container, chooseImage, type Image, imageEntries, imageText, imageWords, readContainer } from '../../ptx/container/index.ts';
-import { wrongWords } from '../command/usage-error.ts';
+import { usageError } from '../command/usage-error.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { diagnosticJson } from '../terminal/formats.ts';
 import type { Terminal } from '../terminal/index.ts';
@@ -14,16 +14,20 @@ interface Contained {
   readonly bytes: Uint8Array;
 }
 
-/** The PTX of one image, or the exit code after its fault was reported. Says which image was taken where there was a choice. */
+/** The PTX of one image, or the exit code after reporting an error. A note names the image where there are several. */
 export function readContainedPtx(
   { path, bytes }: Contained,
-  words: string | undefined,
+  selector: string | undefined,
   terminal: Terminal,
   diagnostics: Diagnostics,
 ): SourceFile | ExitCode {
-  const choice = words === undefined ? undefined : imageWords(words);
-  if (words !== undefined && !choice)
-    return wrongWords(`\`--image ${words}\`: the number of an image, or its architecture such as sm_80`, 'cumetal check --help', terminal);
+  const choice = selector === undefined ? undefined : imageWords(selector);
+  if (selector !== undefined && !choice)
+    return usageError(
+      `invalid value \`${selector}\` for \`--image\`: expected the number of an image, or an architecture such as sm_80`,
+      'cumetal check --help',
+      terminal,
+    );
   const own = new Diagnostics(new SourceFile(path, ''));
   const container = readContainer(bytes, own);
   const image = own.hasErrors ? undefined : chooseImage(container, choice, own);
@@ -33,19 +37,19 @@ export function readContainedPtx(
     return own.list.some(({ code }) => code === 'CM4062' || code === 'CM4063') ? exit.usage : exit.doesNotCompile;
   const count = container.images.filter(({ kind }) => kind === 'ptx').length;
   if (count > 1 && !choice)
-    terminal.err(`note: ${path} holds ${count} PTX images; image ${image.index} (${image.arch}) is taken, and \`--image\` picks another\n`);
+    terminal.err(`note: ${path} contains ${count} PTX images; using image ${image.index} (${image.arch}); \`--image\` selects another\n`);
   return new SourceFile(`${path}#${image.index}`, text);
 }
 
-/** Most bytes that are unpacked to list the kernels of images. */
-const mostUnpacked = 512 * 1024 * 1024;
+/** The maximum number of bytes decompressed to list the kernels of images. */
+const maxUnpackedBytes = 512 * 1024 * 1024;
 
-/** `cumetal inspect` on a container: its images. What cannot be read is reported, and the rest is still shown. */
+/** `cumetal inspect` on a container: lists its images. Unreadable images are reported, and the rest are listed. */
 export function inspectContainer({ path, bytes }: Contained, isJson: boolean, terminal: Terminal): ExitCode {
   const diagnostics = new Diagnostics(new SourceFile(path, ''));
   const container = readContainer(bytes, diagnostics);
   const rows = rowsOf(container);
-  terminal.err(renderAll(diagnostics.list, terminal.colour.err));
+  terminal.err(renderAll(diagnostics.list, terminal.color.err));
   if (isJson) {
     const images = rows.map(imageJson);
     const faults = diagnostics.list.map(diagnosticJson);
@@ -56,12 +60,12 @@ export function inspectContainer({ path, bytes }: Contained, isJson: boolean, te
 
 interface Row {
   readonly image: Image;
-  /** Nothing where the image cannot be read, or is one too many. */
+  /** Undefined if the image is unreadable or beyond the decompression limit. */
   readonly kernels: readonly string[] | undefined;
 }
 
 function rowsOf({ images }: Container): Row[] {
-  let left = mostUnpacked;
+  let left = maxUnpackedBytes;
   return images.map((image) => {
     left -= image.size;
     return { image, kernels: left >= 0 ? imageEntries(image) : undefined };
@@ -80,16 +84,16 @@ const imageJson = ({ image, kernels }: Row) => ({
   kernels: kernels ?? null,
 });
 
-const formatWords = { fatbinary: 'fatbinary', cubin: 'cubin', elf: 'ELF file' } as const;
-const kindWords = { ptx: 'PTX', sass: 'SASS', lto: 'LTO', other: 'unknown' } as const;
+const formatNames = { fatbinary: 'fatbinary', cubin: 'cubin', elf: 'ELF file' } as const;
+const kindNames = { ptx: 'PTX', sass: 'SASS', lto: 'LTO', other: 'unknown' } as const;
 
 function containerText(path: string, bytes: Uint8Array, { format, images }: Container, rows: readonly Row[]): string {
   const what = images.length === 0 ? 'no images' : `${images.length} image${images.length === 1 ? '' : 's'}`;
-  return `${[`${path}: ${formatWords[format]}, ${bytes.length} bytes, ${what}`, ...rows.map(imageLine)].join('\n')}\n`;
+  return `${[`${path}: ${formatNames[format]}, ${bytes.length} bytes, ${what}`, ...rows.map(imageLine)].join('\n')}\n`;
 }
 
 function imageLine({ image, kernels }: Row): string {
-  const kind = `${kindWords[image.kind]}${image.kind === 'ptx' ? ` ${image.version}` : ''}`;
+  const kind = `${kindNames[image.kind]}${image.kind === 'ptx' ? ` ${image.version}` : ''}`;
   const size = image.compression === 'none' ? `${image.size} bytes` : `${image.size} bytes, ${image.stored.length} in ${image.compression}`;
   const names = kernels === undefined ? 'kernels unknown' : kernels.length === 0 ? 'no kernels' : kernels.join(' ');
   return `  ${String(image.index).padStart(2)}  ${kind.padEnd(8)} ${image.arch.padEnd(7)} ${size}: ${names}`;

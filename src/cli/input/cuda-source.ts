@@ -1,4 +1,4 @@
-/** `.cu` files: nvcc, or a clang with the NVPTX target, is called to make PTX; it is never needed for anything else. */
+/** `.cu` files: compiled to PTX by nvcc, or by a clang with the NVPTX target. Nothing else needs these compilers. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,25 +8,25 @@ import { exists, type Terminal } from '../terminal/index.ts';
 
 export interface CudaCompiler {
   readonly name: 'nvcc' | 'clang';
-  /** The words that make PTX of a file. */
-  words(from: string, to: string): string[];
+  /** The command-line arguments that compile a file to PTX. */
+  args(from: string, to: string): string[];
 }
 
 const compilers: readonly CudaCompiler[] = [
-  { name: 'nvcc', words: (from, to) => ['-ptx', '-arch=sm_80', '-o', to, from] },
-  { name: 'clang', words: (from, to) => ['-x', 'cuda', '--cuda-device-only', '--cuda-gpu-arch=sm_80', '-O2', '-S', '-o', to, from] },
+  { name: 'nvcc', args: (from, to) => ['-ptx', '-arch=sm_80', '-o', to, from] },
+  { name: 'clang', args: (from, to) => ['-x', 'cuda', '--cuda-device-only', '--cuda-gpu-arch=sm_80', '-O2', '-S', '-o', to, from] },
 ];
 
-/** The first compiler on the PATH that makes PTX. */
+/** The first compiler on the PATH that emits PTX. */
 export function findCudaCompiler(): CudaCompiler | undefined {
   return compilers.find(({ name }) => {
-    const words = name === 'nvcc' ? ['--version'] : ['--print-targets'];
-    const { status, stdout } = spawnSync(name, words, { encoding: 'utf8' });
+    const args = name === 'nvcc' ? ['--version'] : ['--print-targets'];
+    const { status, stdout } = spawnSync(name, args, { encoding: 'utf8' });
     return status === 0 && (name === 'nvcc' || stdout.includes('nvptx64'));
   });
 }
 
-/** The PTX of a `.cu` file, or the exit code after its compiler's own messages. */
+/** The PTX of a `.cu` file, or the exit code after the compiler's own messages. */
 export function compileCuda(path: string, terminal: Terminal): string | ExitCode {
   if (!exists(path)) {
     terminal.err(`error: cannot read \`${path}\`: no such file\n`);
@@ -34,14 +34,14 @@ export function compileCuda(path: string, terminal: Terminal): string | ExitCode
   }
   const compiler = findCudaCompiler();
   if (!compiler) {
-    terminal.err(`error: \`${path}\` is CUDA C++, and neither nvcc nor a clang with the NVPTX target is on the PATH\n`);
-    terminal.err('  = help: compile it to PTX where CUDA is installed: `nvcc -ptx -arch=sm_80 -o kernel.ptx kernel.cu`\n');
+    terminal.err(`error: \`${path}\` is CUDA C++, but neither nvcc nor a clang with the NVPTX target is on the PATH\n`);
+    terminal.err('  = help: compile it to PTX on a machine with CUDA: `nvcc -ptx -arch=sm_80 -o kernel.ptx kernel.cu`\n');
     return exit.usage;
   }
   const folder = mkdtempSync(join(tmpdir(), 'cumetal-'));
   try {
     const to = join(folder, 'kernel.ptx');
-    const { status, stdout, stderr } = spawnSync(compiler.name, compiler.words(path, to), { encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(compiler.name, compiler.args(path, to), { encoding: 'utf8' });
     terminal.err(`${stdout ?? ''}${stderr ?? ''}`);
     if (status === 0) return readFileSync(to, 'utf8');
     terminal.err(`error: ${compiler.name} could not compile \`${path}\`\n`);

@@ -1,8 +1,8 @@
-/** The FILE of a command: PTX text or a file with PTX in it, a metallib, standard input, or CUDA C++ through the compiler that is here. */
+/** The FILE argument of a command: PTX text, a container of PTX, a metallib, standard input, or CUDA C++ if a compiler is installed. */
 
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { SourceFile } from '../../base/source.ts';
-import { wrongWords } from '../command/usage-error.ts';
+import { usageError } from '../command/usage-error.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/index.ts';
 
@@ -10,7 +10,7 @@ export type Input =
   | { readonly kind: 'ptx'; readonly path: string; readonly source: SourceFile }
   | { readonly kind: 'metallib'; readonly path: string; readonly bytes: Uint8Array };
 
-/** The file, or the exit code after its fault was reported or printed. `image` says which of a container's images is meant. */
+/** Reads the file, or returns the exit code after reporting an error. `image` selects one image of a container. */
 export async function readInput(path: string, terminal: Terminal, diagnostics: Diagnostics, image?: string): Promise<Input | ExitCode> {
   if (path.endsWith('.cu')) {
     if (image !== undefined) return noImages(path, terminal);
@@ -29,14 +29,14 @@ export async function readInput(path: string, terminal: Terminal, diagnostics: D
     return source instanceof SourceFile ? { kind: 'ptx', path, source } : source;
   }
   if (image !== undefined) return noImages(path, terminal);
-  // A metallib cut short is no text; telling so beats a syntax error at its first byte.
+  // A truncated metallib gets an error of its own instead of a PTX syntax error at its first byte.
   if (startsWith(bytes, 0x4d, 0x54, 0x4c, 0x42) || path.endsWith('.metallib')) return { kind: 'metallib', path, bytes };
   return { kind: 'ptx', path, source: new SourceFile(path, new TextDecoder().decode(bytes)) };
 }
 
 function noImages(path: string, terminal: Terminal): ExitCode {
-  return wrongWords(
-    `\`${path}\` has no images for \`--image\` to choose from: it is no fatbinary, cubin or ELF file`,
+  return usageError(
+    `\`--image\` requires a fatbinary, cubin or ELF file, and \`${path}\` is none of these`,
     'cumetal check --help',
     terminal,
   );
@@ -44,6 +44,6 @@ function noImages(path: string, terminal: Terminal): ExitCode {
 
 const startsWith = (bytes: Uint8Array, ...magic: number[]): boolean => magic.every((byte, i) => bytes[i] === byte);
 
-/** An ELF file or a fatbinary; told here so that what reads them is loaded for them alone. A spec holds this equal to `isContainer`. */
+/** Whether the bytes are an ELF file or a fatbinary. Duplicated here so that the container reader is loaded on demand; a spec keeps this equal to `isContainer`. */
 export const looksLikeContainer = (bytes: Uint8Array): boolean =>
   startsWith(bytes, 0x7f, 0x45, 0x4c, 0x46) || startsWith(bytes, 0x50, 0xed, 0x55, 0xba);

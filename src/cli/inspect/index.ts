@@ -1,4 +1,4 @@
-/** `cumetal inspect`: what is in a metallib, whoever wrote it, or in a container of PTX. */
+/** `cumetal inspect`: the contents of a metallib from any compiler, or of a container of PTX. */
 import { type KernelReflection, reflectModule } from '../../air/index.ts';
 import { hexOf } from '../../base/bytes.ts';
 import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
@@ -13,43 +13,43 @@ import {
   withGaps,
 } from '../../metallib/index.ts';
 import { type Context, has, lastValue } from '../command/command.ts';
-import { wrongWords } from '../command/usage-error.ts';
+import { usageError } from '../command/usage-error.ts';
 import { looksLikeContainer } from '../input/index.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { diagnosticJson } from '../terminal/formats.ts';
 import { jsonText } from '../terminal/json.ts';
 import { renderAll } from '../terminal/render.ts';
 
-/** Runs the command. What cannot be read is reported, and the rest is still shown. */
-export async function inspect({ words, terminal }: Context): Promise<ExitCode> {
-  const path = words.positionals[0]!;
+/** Runs the command. Unreadable parts are reported, and the rest are shown. */
+export async function inspect({ parsed, terminal }: Context): Promise<ExitCode> {
+  const path = parsed.positionals[0]!;
   const bytes = terminal.readFile(path);
-  if (!(bytes instanceof Uint8Array)) return wrongWords(`cannot read \`${path}\`: ${bytes.why}`, 'cumetal inspect --help', terminal);
+  if (!(bytes instanceof Uint8Array)) return usageError(`cannot read \`${path}\`: ${bytes.why}`, 'cumetal inspect --help', terminal);
   if (looksLikeContainer(bytes)) {
     const { inspectContainer } = await import('../input/contained.ts');
-    return inspectContainer({ path, bytes }, has(words, 'json'), terminal);
+    return inspectContainer({ path, bytes }, has(parsed, 'json'), terminal);
   }
   const diagnostics = new Diagnostics();
   const library = readMetallib(bytes, diagnostics);
-  const name = lastValue(words, 'function');
+  const name = lastValue(parsed, 'function');
   const functions = library?.functions.filter((fn) => name === undefined || fn.name === name) ?? [];
   if (library && name !== undefined && functions.length === 0)
-    return wrongWords(`\`${path}\` has no function \`${name}\`: ${namesOf(library)}`, 'cumetal inspect --help', terminal);
+    return usageError(`\`${path}\` has no function \`${name}\`: ${namesOf(library)}`, 'cumetal inspect --help', terminal);
   const parts = functions.map((fn) => readPart(fn, diagnostics));
-  terminal.err(renderAll(diagnostics.list, terminal.colour.err));
-  if (has(words, 'json'))
+  terminal.err(renderAll(diagnostics.list, terminal.color.err));
+  if (has(parsed, 'json'))
     terminal.out(`${jsonText({ ...libraryJson(path, bytes, library, parts), diagnostics: diagnostics.list.map(diagnosticJson) })}\n`);
-  else if (library && has(words, 'disassemble')) terminal.out(await disassembly(parts));
+  else if (library && has(parsed, 'disassemble')) terminal.out(await disassembly(parts));
   else if (library) terminal.out(libraryText(path, bytes, library, parts));
   return library && !diagnostics.hasErrors ? exit.ok : exit.failed;
 }
 
-/** One function of a library, as far as it can be read. */
+/** One function of a library, with its readable parts. */
 interface Part {
   readonly fn: LibraryFunction;
   readonly module: Module | undefined;
   readonly kernels: readonly KernelReflection[];
-  /** Why the CPU device does not run it, which is no fault of the file. */
+  /** The reasons why the CPU device does not run it; not an error of the file. */
   readonly notRun: readonly Diagnostic[];
 }
 
@@ -95,7 +95,7 @@ function partLines({ fn, kernels, notRun }: Part): string[] {
   return lines;
 }
 
-/** `isListed`: function constants were shown before, and only what is not said there is left. */
+/** `isListed`: the `CNST` tag has listed the required function constants, and only the optional ones remain. */
 function kernelLines(kernel: KernelReflection, isListed: boolean): string[] {
   const width = Math.max(0, ...kernel.params.map((p) => p.name.length));
   const lines = kernel.params.map(({ slot, offset, name, kind, size, element, access }) => {
@@ -110,11 +110,10 @@ function kernelLines(kernel: KernelReflection, isListed: boolean): string[] {
     const { slot, size, symbols } = kernel.memory;
     hidden(slot, `global variables of the module, ${size} bytes: ${symbols.map((symbol) => symbol.name).join(', ')}`);
   }
-  if (kernel.faults) hidden(kernel.faults.slot, `why the kernel stopped itself: ${kernel.faults.texts.join('; ')}`);
-  if (kernel.printf)
-    hidden(kernel.printf.slot, `what the kernel prints: ${kernel.printf.formats.map((text) => JSON.stringify(text)).join(', ')}`);
+  if (kernel.faults) hidden(kernel.faults.slot, `abort reasons: ${kernel.faults.texts.join('; ')}`);
+  if (kernel.printf) hidden(kernel.printf.slot, `printf formats: ${kernel.printf.formats.map((text) => JSON.stringify(text)).join(', ')}`);
   for (const { name, type, index, isRequired } of (kernel.constants ?? []).filter((each) => !isListed || !each.isRequired))
-    lines.push(`  function constant ${index ?? ''} \`${name}\`  ${type}${isRequired ? '' : ', need not be given'}`);
+    lines.push(`  function constant ${index ?? ''} \`${name}\`  ${type}${isRequired ? '' : ', optional'}`);
   if (kernel.staticSharedBytes > 0) lines.push(`  static shared memory   ${kernel.staticSharedBytes} bytes`);
   if (kernel.usesDynamicShared) lines.push('  dynamic shared memory  threadgroup slot 0');
   if (kernel.maxThreads !== undefined) lines.push(`  threads in a block     at most ${kernel.maxThreads}`);

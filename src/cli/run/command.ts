@@ -1,4 +1,4 @@
-/** `cumetal run`: its words. Those of comment lines in files, and of `diff` and `bench`, are among them. */
+/** The options of `cumetal run`. Launch lines in files, `diff` and `bench` use the same options. */
 import type { Command } from '../command/command.ts';
 import { compiling, json, rooflineChoices } from '../command/options.ts';
 
@@ -8,119 +8,132 @@ export const run: Command = {
   usage: ['FILE [options]', '--launch launch.json [options]'],
   positionals: [0, 1],
   options: [
-    { name: 'kernel', value: 'NAME', doc: 'The kernel; not needed where the file has one only.' },
-    { name: 'grid', value: 'X[,Y[,Z]]', doc: 'Blocks in the grid.' },
-    { name: 'block', value: 'X[,Y[,Z]]', doc: 'Threads in a block.' },
+    { name: 'kernel', value: 'NAME', doc: 'The kernel to launch; optional if the file has only one.' },
+    { name: 'grid', value: 'X[,Y[,Z]]', doc: 'The number of blocks in the grid.' },
+    { name: 'block', value: 'X[,Y[,Z]]', doc: 'The number of threads in a block.' },
     {
       name: 'shared',
       value: 'BYTES[,BYTES]',
-      doc: 'Dynamic shared memory; of each threadgroup argument, where a kernel of others has several.',
+      doc: 'The size of dynamic shared memory; one size per threadgroup argument for a Metal kernel with several.',
     },
-    { name: 'arg', value: 'SPEC', many: true, doc: 'An argument, once per kernel parameter, in order; see below.' },
+    { name: 'arg', value: 'SPEC', many: true, doc: 'A kernel argument; one per parameter, in order. See below.' },
     {
       name: 'constant',
       value: 'NAME=VALUE',
       many: true,
-      doc: 'The value of a function constant of a metallib, by its name or number: `true`, `4`, `0.5`, `1,2,3`; `inspect` lists them.',
+      doc: 'The value of a function constant of a metallib, by name or number: `true`, `4`, `0.5`, `1,2,3`. `cumetal inspect` lists the constants.',
     },
-    { name: 'launch', value: 'FILE', doc: 'The launch as a file; a FILE beside it replaces the module that it names.' },
-    { name: 'print', value: 'I[:COUNT]', many: true, doc: 'Print buffer I, or its first COUNT elements. Arguments count from 0.' },
-    { name: 'out', value: 'I=FILE', many: true, doc: 'Save buffer I: `.npy`, `.pgm` (a grey picture), else raw little-endian bytes.' },
+    { name: 'launch', value: 'FILE', doc: 'The launch file. A FILE argument overrides its `module`.' },
+    {
+      name: 'print',
+      value: 'I[:COUNT]',
+      many: true,
+      doc: 'Print buffer I, or its first COUNT elements. I is the index of the argument, from 0.',
+    },
+    {
+      name: 'out',
+      value: 'I=FILE',
+      many: true,
+      doc: 'Save buffer I as `.npy`, as `.pgm` (a grayscale image) or, with any other extension, as raw little-endian bytes.',
+    },
     {
       name: 'check',
       value: 'I=FILE[:rtol[:atol]]',
       many: true,
-      doc: 'Compare buffer I with a `.npy` or raw file; without tolerances, bit by bit.',
+      doc: 'Compare buffer I with a `.npy` or raw file. Without tolerances the comparison is bit for bit.',
     },
     {
       name: 'record',
-      doc: 'Write the files that the launch file expects its buffers to equal, in place of comparing with them; `--device` says by whom.',
+      doc: 'Write the `expect` files of the launch file instead of comparing with them. Requires `--device`, the reference device.',
     },
     {
       name: 'device',
       value: 'DEVICE',
       choices: ['auto', 'metal', 'cpu', 'cuda'],
-      doc: '`auto` (the default) takes Metal where it is, else the CPU.',
+      doc: '`auto` (the default) is Metal where available, otherwise the CPU.',
     },
     {
       name: 'engine',
       value: 'ENGINE',
       choices: ['auto', 'lane', 'simd'],
-      doc: 'How the CPU device runs threads: `lane` one after the other, `simd` in strips of vectors; `auto` (the default) in strips where blocks are of a warp or more.',
+      doc: 'The code generator of the CPU device. `lane` compiles scalar code that runs one thread at a time. `simd` vectorizes groups of threads. `auto` (the default) is `simd` for blocks of at least one warp.',
     },
     {
       name: 'fma',
       value: 'MODE',
       choices: ['exact', 'fast'],
-      doc: 'How strips of the CPU device fuse products and sums of singles: `exact` (the default) with one rounding, `fast` with two where the machine has no better, so that last bits differ.',
+      doc: 'Single-precision FMA in vectorized code on the CPU device. `exact` (the default) rounds once. `fast` rounds twice if the machine has no fused instruction, so the last bit can differ.',
     },
     {
       name: 'denormals',
       value: 'MODE',
       choices: ['keep', 'flush'],
-      doc: 'What the CPU device does with subnormal singles: `keep` (the default) computes with them, as NVIDIA GPUs do; `flush` takes them for zeros, as Apple GPUs do, one thread at a time.',
+      doc: 'Single-precision subnormals on the CPU device. `keep` (the default) computes with them, as NVIDIA GPUs do. `flush` treats them as zeros, as Apple GPUs do, and runs one thread at a time.',
     },
     {
       name: 'threads',
       value: 'N',
-      doc: 'Threads of the CPU device that run the blocks of a launch which is worth it; as many as there are cores (the default), or 1 for none but the first.',
+      doc: 'The number of CPU threads that run the blocks of a large launch. The default is the number of cores; 1 disables worker threads.',
     },
-    { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same buffers; the time shown is the median.' },
-    { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer.' },
-    { name: 'no-cache', doc: 'Compile, whether or not the file has been compiled before; `cumetal cache --help` says more.' },
+    { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same initial buffers, and show the median time.' },
+    { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer than this.' },
+    { name: 'no-cache', doc: 'Ignore the compile cache; see `cumetal cache --help`.' },
     ...compiling,
     {
       name: 'schedule',
       value: 'ORDER',
-      doc: 'Take blocks, warps and threads one after the other on the CPU device: `in-order`, `reverse` or `rand:SEED`, the same for the same seed. A result that depends on it shows a race.',
+      doc: 'Run blocks, warps and threads one at a time on the CPU device: `in-order`, `reverse` or `rand:SEED`, which is deterministic for a seed. A result that depends on the order indicates a race.',
     },
     {
       name: 'profile',
       value: 'FILE',
       isBare: true,
-      doc: 'Count what warps do while the kernel runs on the CPU device: executions and divergence by line, sectors of global memory, bank conflicts, floating-point operations; a table, or with FILE a page (`.html`) or JSON (`.json`). Compiles for `cpu` where nothing else is said. See docs/profiler.md.',
+      doc: 'Profile the kernel on the CPU device: executions and divergence per line, global memory sectors, bank conflicts, floating-point operations. Without FILE the profile is a table; FILE is an HTML page (`.html`) or JSON (`.json`). The default target becomes `cpu`. See docs/profiler.md.',
     },
-    { name: 'roofline', value: 'DEVICE', choices: rooflineChoices, doc: 'The device of the profile’s roofline; `m1` is the default.' },
+    { name: 'roofline', value: 'DEVICE', choices: rooflineChoices, doc: 'The device of the roofline in the profile; `m1` is the default.' },
     {
       name: 'trace-thread',
       value: 'B,T',
-      doc: 'Show what thread T of block B executes on the CPU device, with values, on standard error; both by number or as `x.y.z`. Compiles for `cpu` where nothing else is said.',
+      doc: 'Trace thread T of block B on the CPU device: its instructions and their values, on standard error. T and B are numbers or `x.y.z`. The default target becomes `cpu`.',
     },
-    { name: 'trace-limit', value: 'N', doc: 'Instructions of a trace that are shown (5000); the rest are counted.' },
-    { name: 'trace-out', value: 'FILE', doc: 'The file for the trace instead; JSON where it is called `.json`.' },
+    { name: 'trace-limit', value: 'N', doc: 'The maximum number of instructions in the trace (5000); the rest are counted.' },
+    { name: 'trace-out', value: 'FILE', doc: 'Write the trace to this file; a `.json` file gets JSON.' },
     {
       name: 'sanitize',
       value: 'KINDS',
       isBare: true,
-      doc: 'Look for faults while the kernel runs on the CPU device: `memory` (accesses out of bounds, misaligned, after free), `race`, `init` (reads of what nothing has written), `sync` (barriers and masks that threads do not come to, deadlock), with commas between; all of them where nothing is said.',
+      doc: 'Run the kernel under the sanitizer on the CPU device. KINDS is a comma-separated list of `memory` (out-of-bounds, misaligned, use after free), `race` (data races), `init` (reads of uninitialized memory) and `sync` (barrier divergence, wrong masks, deadlock). The default is all four.',
     },
     json,
   ],
   examples: [
-    { line: 'cumetal run examples/vector_add.ptx', does: 'launch as the comment lines of the file say' },
+    { line: 'cumetal run examples/vector_add.ptx', does: 'launch with the arguments in the comment lines of the file' },
     {
       line: 'cumetal run saxpy.ptx --grid 4 --block 256 --arg f32=2 --arg f32:1024=iota --arg f32:1024=ones --print 2:8',
-      does: 'say everything',
+      does: 'give the whole launch on the command line',
     },
-    { line: 'cumetal run saxpy.ptx --sanitize', does: 'look for accesses out of bounds, races and the like; exit code 1 where there are' },
-    { line: 'cumetal run saxpy.ptx --profile=saxpy.html --roofline m2', does: 'a page with what each line costs' },
-    { line: 'cumetal run saxpy.ptx --trace-thread 0,5', does: 'what thread 5 of block 0 does, line by line' },
-    { line: 'cumetal run saxpy.ptx --schedule rand:7', does: 'take blocks and threads in an order by seed, so that races show' },
-    { line: 'cumetal run --launch case/launch.json --json', does: 'launch from a file and check what it expects' },
-    { line: 'cumetal run --launch case/launch.json --device cuda --record', does: 'write the files that it expects, from an NVIDIA GPU' },
-    { line: 'cumetal run kernel.metallib --arg f32@in.npy --arg f32:64x64 --out 1=result.npy', does: 'buffers from and to numpy' },
+    {
+      line: 'cumetal run saxpy.ptx --sanitize',
+      does: 'check for out-of-bounds accesses, races and more; the exit code is 1 if there are findings',
+    },
+    { line: 'cumetal run saxpy.ptx --profile=saxpy.html --roofline m2', does: 'write a page with the cost of each line' },
+    { line: 'cumetal run saxpy.ptx --trace-thread 0,5', does: 'trace thread 5 of block 0, line by line' },
+    { line: 'cumetal run saxpy.ptx --schedule rand:7', does: 'run blocks and threads in a seeded random order, to expose races' },
+    { line: 'cumetal run --launch case/launch.json --json', does: 'launch from a file and check its expectations' },
+    { line: 'cumetal run --launch case/launch.json --device cuda --record', does: 'record the expected files on an NVIDIA GPU' },
+    { line: 'cumetal run kernel.metallib --arg f32@in.npy --arg f32:64x64 --out 1=result.npy', does: 'read and write NumPy files' },
   ],
   details: `Arguments:
   f32:1024            a buffer of 1024 zeros; f32:32x32 has two dimensions
-  f32:1024=iota       initialised: zeros, ones, iota (0 1 2 …), fill(2.5), rand, rand(7); rand is rand(0)
-  f32@a.npy           a buffer from a .npy file, which must hold that type, or from a raw file
+  f32:1024=iota       initial values: zeros, ones, iota (0 1 2 …), fill(2.5), rand, rand(7); rand is rand(0)
+  f32@a.npy           a buffer from a .npy file of the same type, or from a raw file
   i32=1024            a scalar: decimal, 0x hexadecimal, nan, inf, -inf
-  bytes@params.bin    a struct by value
+  bytes@params.bin    a struct passed by value
 Element types: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64.
 
-Without --arg, the launch comes from comment lines \`//! cumetal: --grid 4 --arg …\` in the file, else from NAME.launch.json
-beside it, else it is made up from the kernel's own loads and stores; the output says which.
+Without --arg, the launch comes from \`//! cumetal: --grid 4 --arg …\` comment lines in the file, otherwise from NAME.launch.json
+next to it. If there is neither, a default launch is derived from the kernel's loads and stores. The output names the source.
 
-What the kernel prints (\`printf\`) comes first, byte for byte; with --json it is the field \`printed\`.`,
+The output of \`printf\` comes first, byte for byte; with --json it is the field \`printed\`.`,
   run: async (context) => (await import('./index.ts')).run(context),
 };

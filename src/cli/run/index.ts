@@ -1,42 +1,42 @@
-/** `cumetal run`: compile if needed, launch one kernel, show, save and check its buffers. */
+/** `cumetal run`: compiles if needed, launches one kernel, and prints, saves and checks its buffers. */
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
 import type { Device } from '../../device/device.ts';
 import type { Profile } from '../../device/profile.ts';
 import type { Trace } from '../../device/trace.ts';
 import { launch, writeBytes } from '../../runtime/index.ts';
-import { type Context, has, lastValue, type Words } from '../command/command.ts';
+import { type Context, has, lastValue, type ParsedArguments } from '../command/command.ts';
 import { ownCompileCache } from '../command/compile-cache.ts';
-import { wrongWords } from '../command/usage-error.ts';
+import { usageError } from '../command/usage-error.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { jsonText } from '../terminal/json.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
 import { renderAll } from '../terminal/render.ts';
 import { launchFault, loadTask } from './load-task.ts';
-import { clashing, type RunRequest } from './options.ts';
+import { conflictingOption, type RunRequest } from './options.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './report.ts';
 import { readTask, type Task } from './task.ts';
 
 /** Runs the command. */
 export async function run(context: Context): Promise<ExitCode> {
-  const { terminal, words } = context;
-  const problem = problemOf(words);
-  if (problem) return wrongWords(problem, 'cumetal run --help', terminal);
+  const { terminal, parsed } = context;
+  const problem = problemOf(parsed);
+  if (problem) return usageError(problem, 'cumetal run --help', terminal);
   const diagnostics = new Diagnostics();
   const report: Report = { diagnostics, notes: [], printed: [] };
-  const seen: Seen = {};
-  const code = await attempt(context, report, seen);
-  if (seen.trace) await showTrace(seen.trace, context, report);
-  const table = seen.profile && (await showProfile(seen.profile, context, report));
-  terminal.err(renderAll(diagnostics.list, terminal.colour.err));
-  if (has(words, 'json')) terminal.out(`${reportJson(report)}\n`);
+  const observed: Observations = {};
+  const code = await attempt(context, report, observed);
+  if (observed.trace) await showTrace(observed.trace, context, report);
+  const table = observed.profile && (await showProfile(observed.profile, context, report));
+  terminal.err(renderAll(diagnostics.list, terminal.color.err));
+  if (has(parsed, 'json')) terminal.out(`${reportJson(report)}\n`);
   else if (report.launched) terminal.out(reportHuman(report.launched, report.notes));
   if (table) terminal.out(`\n${table}`);
   return code;
 }
 
-/** What a launch was watched for. */
-interface Seen {
+/** The results of the instruments of a launch. */
+interface Observations {
   trace?: Trace;
   profile?: Profiled;
 }
@@ -47,18 +47,18 @@ interface Profiled {
   readonly wanted: NonNullable<RunRequest['profile']>;
 }
 
-function takeProfile(seen: Seen, profiled: Profiled): void {
-  seen.profile = profiled;
+function takeProfile(observed: Observations, profiled: Profiled): void {
+  observed.profile = profiled;
 }
 
-function takeTrace(seen: Seen, trace: Trace): void {
-  seen.trace = trace;
+function takeTrace(observed: Observations, trace: Trace): void {
+  observed.trace = trace;
 }
 
-/** A profile goes to a file, into the object of `--json`, or is given back as a table. */
+/** Writes a profile to its file or into the object of `--json`; otherwise returns it as a table. */
 async function showProfile(
   { profile, source, wanted }: Profiled,
-  { terminal, words }: Context,
+  { terminal, parsed }: Context,
   report: Report,
 ): Promise<string | undefined> {
   const [{ placeOn, roofs }, { profileJson, profileText }] = await Promise.all([import('./roofline.ts'), import('./profile-text.ts')]);
@@ -68,32 +68,32 @@ async function showProfile(
     const isPage = path.endsWith('.html');
     const text = isPage ? (await import('./profile-html.ts')).profileHtml(profile, source, on) : `${jsonText(profileJson(profile, on))}\n`;
     if (writeBytes(terminal, path, new TextEncoder().encode(text), report.diagnostics)) report.notes.push(`profile written to ${path}`);
-  } else if (has(words, 'json')) report.watched = { ...report.watched, profile: profileJson(profile, on) };
+  } else if (has(parsed, 'json')) report.observed = { ...report.observed, profile: profileJson(profile, on) };
   else return profileText(profile, source, on);
   return undefined;
 }
 
-/** A trace goes to a file, into the object of `--json`, or beside the diagnostics. */
-async function showTrace(trace: Trace, { terminal, words }: Context, report: Report): Promise<void> {
+/** Writes a trace to its file, into the object of `--json`, or to standard error. */
+async function showTrace(trace: Trace, { terminal, parsed }: Context, report: Report): Promise<void> {
   const { traceJson, traceText } = await import('./trace-text.ts');
-  const path = lastValue(words, 'trace-out');
+  const path = lastValue(parsed, 'trace-out');
   if (path !== undefined) {
     const text = path.endsWith('.json') ? `${jsonText(traceJson(trace))}\n` : traceText(trace);
     writeBytes(terminal, path, new TextEncoder().encode(text), report.diagnostics);
-  } else if (has(words, 'json')) report.watched = { ...report.watched, trace: traceJson(trace) };
+  } else if (has(parsed, 'json')) report.observed = { ...report.observed, trace: traceJson(trace) };
   else terminal.err(traceText(trace));
 }
 
-function problemOf(words: Words): string | undefined {
-  if (has(words, 'record') && lastValue(words, 'device') === undefined)
-    return '`--record` needs `--device`: what is recorded is what others are held against later';
-  const clash = has(words, 'launch') ? clashing(words) : undefined;
-  if (clash) return `\`--${clash}\` does not go with \`--launch\`: the launch file says it`;
-  if (!has(words, 'launch') && words.positionals.length === 0) return '`cumetal run` needs a file: `cumetal run FILE`';
+function problemOf(parsed: ParsedArguments): string | undefined {
+  if (has(parsed, 'record') && lastValue(parsed, 'device') === undefined)
+    return '`--record` requires `--device`, the device whose results become the expected ones';
+  const conflict = has(parsed, 'launch') ? conflictingOption(parsed) : undefined;
+  if (conflict) return `\`--${conflict}\` conflicts with \`--launch\`: the launch file specifies it`;
+  if (!has(parsed, 'launch') && parsed.positionals.length === 0) return '`cumetal run` requires a file: `cumetal run FILE`';
   return undefined;
 }
 
-async function attempt(context: Context, report: Report, seen: Seen): Promise<ExitCode> {
+async function attempt(context: Context, report: Report, observed: Observations): Promise<ExitCode> {
   const task = await readTask(context, report);
   if (typeof task === 'number') return task;
   if (task.request.isRecording && !task.plan.args?.some(({ expect }) => expect)) {
@@ -104,7 +104,7 @@ async function attempt(context: Context, report: Report, seen: Seen): Promise<Ex
   const device = openDevice(task.request.device, report.diagnostics, task.request.engine);
   if (!device) return exit.noDevice;
   try {
-    return await launchOn(device, task, context, { report, seen });
+    return await launchOn(device, task, context, { report, observed });
   } finally {
     device.close();
   }
@@ -112,33 +112,33 @@ async function attempt(context: Context, report: Report, seen: Seen): Promise<Ex
 
 interface Results {
   readonly report: Report;
-  readonly seen: Seen;
+  readonly observed: Observations;
 }
 
-async function launchOn(device: Device, { input, request, plan }: Task, { terminal, words }: Context, to: Results): Promise<ExitCode> {
-  const { report, seen } = to;
+async function launchOn(device: Device, { input, request, plan }: Task, { terminal, parsed }: Context, to: Results): Promise<ExitCode> {
+  const { report, observed } = to;
   const { diagnostics } = report;
   report.device = device.info;
   const start = performance.now();
-  const cache = has(words, 'no-cache') ? undefined : ownCompileCache(terminal);
+  const cache = has(parsed, 'no-cache') ? undefined : ownCompileCache(terminal);
   const module = await loadTask(device, { input, request, plan }, report, cache);
   report.compileMs = performance.now() - start;
   if (typeof module === 'number') return module;
-  const isJson = has(words, 'json');
+  const isJson = has(parsed, 'json');
   const source: { readonly source?: SourceFile } = input.kind === 'ptx' ? { source: input.source } : {};
   const wanted = request.profile;
-  const watch = {
+  const observe = {
     ...(request.sanitize ? { sanitize: { ...request.sanitize, ...source } } : {}),
-    ...(request.trace ? { trace: { ...request.trace, ...source, take: (trace: Trace) => takeTrace(seen, trace) } } : {}),
+    ...(request.trace ? { trace: { ...request.trace, ...source, take: (trace: Trace) => takeTrace(observed, trace) } } : {}),
     ...(wanted
-      ? { profile: { ...source, take: (profile: Profile) => takeProfile(seen, { profile, source: source.source, wanted }) } }
+      ? { profile: { ...source, take: (profile: Profile) => takeProfile(observed, { profile, source: source.source, wanted }) } }
       : {}),
   };
   const bar = isJson ? undefined : progressBar(plan.kernel ?? module.kernels[0]?.name ?? '', terminal);
   const options = {
     repeat: request.repeat,
     timeoutMs: request.timeoutMs,
-    watch,
+    observe,
     ...(request.schedule ? { schedule: request.schedule } : {}),
     ...(bar ? { progress: bar.update } : {}),
     print(text: Uint8Array) {

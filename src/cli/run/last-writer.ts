@@ -1,4 +1,4 @@
-/** Which thread wrote an element: the launch once more, watched, on the CPU device, the only one that knows. */
+/** Finds the thread that wrote an element, by an instrumented second run of the launch on the CPU device. */
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { Writer } from '../../device/device.ts';
 import { openCpuDevice } from '../../device/index.ts';
@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal/index.ts';
 import { loadTask } from './load-task.ts';
 import type { Task } from './task.ts';
 
-/** The writer of an element of an argument; nothing where no thread wrote it there, or the CPU device does not run the kernel. */
+/** The last writer of an element of an argument; undefined if no thread wrote it, or if the CPU device does not run the kernel. */
 export async function findWriter(
   { input, request, plan }: Task,
   { argument, at, element }: { readonly argument: number; readonly at: number; readonly element: ElementType },
@@ -15,19 +15,19 @@ export async function findWriter(
 ): Promise<Writer | undefined> {
   const diagnostics = new Diagnostics();
   const device = openCpuDevice({ engine: 'lane', threads: 1 });
-  const watched = { ...request, compile: { ...request.compile, sanitize: true } };
-  const module = await loadTask(device, { input, request: watched, plan }, { diagnostics, notes: [] });
+  const instrumented = { ...request, compile: { ...request.compile, sanitize: true } };
+  const module = await loadTask(device, { input, request: instrumented, plan }, { diagnostics, notes: [] });
   if (typeof module === 'number') return undefined;
   let found: Writer | undefined;
-  const tell = (writer: Writer): void => {
+  const take = (writer: Writer): void => {
     found = writer;
   };
   const { size } = elements[element];
-  const sanitize = { kinds: new Set(['writer'] as const), writer: { argument, offset: at * size, size, tell } };
-  launch(device, module, plan, { repeat: 1, timeoutMs: request.timeoutMs || longest, watch: { sanitize } }, { io, diagnostics });
+  const sanitize = { kinds: new Set(['writer'] as const), writer: { argument, offset: at * size, size, take } };
+  launch(device, module, plan, { repeat: 1, timeoutMs: request.timeoutMs || maxMs, observe: { sanitize } }, { io, diagnostics });
   device.close();
   return found;
 }
 
-/** Milliseconds that a second run may take where the first had no limit. */
-const longest = 60_000;
+/** The time limit of the second run in milliseconds, if the first had none. */
+const maxMs = 60_000;

@@ -1,4 +1,4 @@
-/** A task on a device: its module compiled for what the device takes, and loaded. */
+/** Compiles the module of a task for a device, and loads it. */
 import { targets } from '../../air/targets.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { Compile, CompileCache } from '../../cache/index.ts';
@@ -12,10 +12,10 @@ import { type ExitCode, exit } from '../terminal/exit.ts';
 import type { Report } from './report.ts';
 import type { Task } from './task.ts';
 
-/** Where what is said goes. */
+/** The receiver of diagnostics and notes. */
 type Notes = Pick<Report, 'diagnostics' | 'notes'>;
 
-/** The module of a task, ready to launch, or the exit code after its fault was reported. */
+/** The module of a task, ready to launch, or the exit code after reporting an error. */
 export async function loadTask(
   device: Device,
   { input, request, plan }: Task,
@@ -34,11 +34,11 @@ export async function loadTask(
   return module ?? exit.failed;
 }
 
-/** A kernel that is not there is a launch that fails, in a PTX file as in a metallib. */
+/** The exit code after a compile error. A missing kernel is a failed launch, in a PTX file as in a metallib. */
 const doesNotCompile = (diagnostics: Diagnostics): ExitCode =>
   diagnostics.list.some((d) => d.code === 'CM1120') ? exit.failed : exit.doesNotCompile;
 
-/** The exit code of a launch that was not made or failed: kernels to choose from are for the words to say. */
+/** The exit code of a failed launch. An ambiguous kernel (CM5002) is a usage error. */
 export const launchFault = (diagnostics: Diagnostics): ExitCode =>
   diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
 
@@ -57,11 +57,11 @@ async function loadPtx(
   return module ?? code;
 }
 
-/** A chosen kernel is the only one that needs to compile. */
+/** Compiles only the chosen kernel. */
 const withEntry = (options: CompileOptions, { kernel }: LaunchPlan): CompileOptions =>
   kernel === undefined ? options : { ...options, entries: [kernel] };
 
-/** The metallib of a PTX file. On the CPU, what no Apple target can say is tried once more for `cpu`, and said. */
+/** The metallib of a PTX file. On the CPU device, a module that no Apple target supports is compiled for `cpu`, with a note. */
 async function compileFor(
   device: Device,
   input: Input & { kind: 'ptx' },
@@ -89,11 +89,11 @@ async function compileFor(
   return compiled?.metallib;
 }
 
-/** What no Apple GPU can do of a kernel or its launch; nothing where it is all for them, or at fault otherwise. */
-function beyondApple(compiled: Compiled | undefined, said: Diagnostics, { kernel, sharedBytes }: LaunchPlan): string | undefined {
-  if (!compiled) return beyondTarget(said)?.message;
+/** Why no Apple GPU supports a kernel or its launch; undefined where one does, or where the error has another cause. */
+function beyondApple(compiled: Compiled | undefined, reported: Diagnostics, { kernel, sharedBytes }: LaunchPlan): string | undefined {
+  if (!compiled) return beyondTarget(reported)?.message;
   const chosen = compiled.reflection.kernels.find(({ name }) => kernel === undefined || name === kernel);
   const bytes = (chosen?.staticSharedBytes ?? 0) + sharedBytes;
   const { total } = targets.macos14.shared;
-  return bytes > total ? `the launch takes ${bytes} bytes of shared memory, and Apple GPUs have ${total}` : undefined;
+  return bytes > total ? `the launch needs ${bytes} bytes of shared memory, and Apple GPUs have ${total}` : undefined;
 }

@@ -1,4 +1,4 @@
-/** A profile as one page that needs nothing else: what is said of the launch, its place on the roofline, and each line with bars. */
+/** A profile as a self-contained HTML page: the summary, the roofline, and a table of the lines. */
 import type { SourceFile } from '../../base/source.ts';
 import type { Profile, ProfileLine } from '../../device/profile.ts';
 import { activeLanes, allGlobal, allShared, percent, scaled, short, summaryLines } from './profile-text.ts';
@@ -31,27 +31,27 @@ ${lineTable(profile, source)}
 
 // ── lines ──
 
-const columns = ['line', 'warps', '', 'active', 'sectors', 'used', 'steps', 'flops'];
+const columns = ['line', 'warps', '', 'active', 'sectors', 'used', 'wavefronts', 'flops'];
 
 function lineTable({ lines }: Profile, source: SourceFile | undefined): string {
-  const most = Math.max(1, ...lines.map(({ executed }) => executed.warps));
+  const maxWarps = Math.max(1, ...lines.map(({ executed }) => executed.warps));
   const counted = new Map(lines.map((line) => [line.line, line]));
   const numbers = lines.map(({ line }) => line).filter((line) => line > 0);
   const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
   const wanted = source && numbers.length > 0 ? Array.from({ length: last - first + 1 }, (_, i) => first + i) : numbers;
-  const rows = [...(counted.has(0) ? [0] : []), ...wanted].map((line) => rowOf(line, counted.get(line), source, most));
+  const rows = [...(counted.has(0) ? [0] : []), ...wanted].map((line) => rowOf(line, counted.get(line), source, maxWarps));
   const head = columns.map((name) => `<th>${name}</th>`).join('');
   return `<table><thead><tr>${head}<th class="code">instruction</th><th class="code">source</th></tr></thead><tbody>\n${rows.join('\n')}\n</tbody></table>`;
 }
 
-function rowOf(number: number, line: ProfileLine | undefined, source: SourceFile | undefined, most: number): string {
-  const text = number === 0 ? 'what has no line' : (source?.line(number) ?? '');
+function rowOf(number: number, line: ProfileLine | undefined, source: SourceFile | undefined, maxWarps: number): string {
+  const text = number === 0 ? '(no line)' : (source?.line(number) ?? '');
   const code = `<td class="code">${escaped(text.replace(/\t/g, '  '))}</td><td class="code">${escaped(line?.source ?? '')}</td>`;
   if (!line) return `<tr><td>${number}</td>${'<td></td>'.repeat(columns.length - 1)}${code}</tr>`;
   const [global, shared] = [allGlobal(line), allShared(line)];
-  const share = line.executed.warps / most;
+  const share = line.executed.warps / maxWarps;
   const active = activeLanes(line) / 32;
-  // From red, of one thread, to green, of all.
+  // Red is one active thread, green is a full warp.
   const bar = `<td class="bar"><i style="width:${(100 * share).toFixed(1)}%;background:hsl(${Math.round(120 * active)},70%,60%)"></i></td>`;
   const isWasteful = global.requests > 0 && global.bytes < 16 * global.sectors;
   const cells = [
@@ -73,7 +73,7 @@ const cell = (text: string, isLow = false): string => `<td${isLow && text !== ''
 
 const plot = { width: 560, height: 300, left: 70, bottom: 40, top: 20, right: 20 };
 
-/** The picture: operations in a second over operations a byte, both by powers of ten. */
+/** The plot: operations per second over operations per byte, both logarithmic. */
 function rooflinePlot({ roof, peak, uncached, cached }: OnRoof): string {
   const ridge = peak / roof.bandwidth;
   const [low, high] = [Math.min(uncached.intensity, ridge) / 10, Math.max(cached.intensity, ridge) * 10];
@@ -87,7 +87,7 @@ function rooflinePlot({ roof, peak, uncached, cached }: OnRoof): string {
   ] as const;
   const path = roofLine.map(([i, p]) => `${x(i).toFixed(1)},${y(p).toFixed(1)}`).join(' ');
   const dot = ({ intensity, most }: Position, name: string): string =>
-    `<circle cx="${x(intensity).toFixed(1)}" cy="${y(most).toFixed(1)}" r="5" fill="#c33"><title>${escaped(`${name}: ${short(intensity)} operations a byte, at most ${scaled(most)}FLOP/s`)}</title></circle>`;
+    `<circle cx="${x(intensity).toFixed(1)}" cy="${y(most).toFixed(1)}" r="5" fill="#c33"><title>${escaped(`${name}: ${short(intensity)} operations per byte, at most ${scaled(most)}FLOP/s`)}</title></circle>`;
   const between = `<polyline fill="none" stroke="#c33" stroke-width="2" points="${[uncached, cached].map(({ intensity, most }) => `${x(intensity).toFixed(1)},${y(most).toFixed(1)}`).join(' ')}"/>`;
   return `<svg width="${plot.width}" height="${plot.height}" role="img" aria-label="roofline">
 <polyline fill="none" stroke="#246" stroke-width="2" points="${path}"/>
@@ -97,9 +97,9 @@ ${ticks(low, high)
 ${ticks(floor, top)
   .map((at) => tickY(at, y(at)))
   .join('')}
-${between}${dot(uncached, 'nothing cached')}${dot(cached, 'everything cached')}
+${between}${dot(uncached, 'without caching')}${dot(cached, 'perfect caching')}
 <text x="${plot.left}" y="${plot.top - 6}">${escaped(`${roof.name}: ${scaled(roof.flops)}FLOP/s, ${scaled(roof.bandwidth)}B/s`)}</text>
-<text x="${plot.width - plot.right}" y="${plot.height - 4}" text-anchor="end">operations a byte</text>
+<text x="${plot.width - plot.right}" y="${plot.height - 4}" text-anchor="end">operations per byte</text>
 </svg>
 <p><small>${escaped(roof.source)}</small></p>`;
 }

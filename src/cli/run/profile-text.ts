@@ -1,4 +1,4 @@
-/** A profile for people at a terminal, and for programs. */
+/** A profile as a table and as JSON. */
 import type { SourceFile } from '../../base/source.ts';
 import type { GlobalAccesses, Profile, ProfileCounts, ProfileLine, SharedAccesses } from '../../device/profile.ts';
 import { flopsIn, movedBytes, type OnRoof, type Position } from './roofline.ts';
@@ -8,7 +8,7 @@ const kinds = ['load', 'store', 'atomic'] as const;
 /** A number with few digits: `0.25`, `4`, `1234`. */
 export const short = (value: number): string => String(Number(value >= 1000 ? value.toFixed(0) : value.toPrecision(3)));
 
-/** `12.5 G`: a rate with the letter of a thousand's power. */
+/** `12.5 G`: a rate with an SI prefix. */
 export function scaled(value: number): string {
   const letters = ['', 'k', 'M', 'G', 'T', 'P'];
   let power = 0;
@@ -22,10 +22,10 @@ export function scaled(value: number): string {
 
 export const percent = (part: number, of: number): string => (of === 0 ? '-' : `${short((100 * part) / of)} %`);
 
-/** Threads of a warp that take part, on average. */
+/** The average number of active threads of a warp. */
 export const activeLanes = ({ executed }: ProfileCounts): number => (executed.warps === 0 ? 0 : executed.lanes / executed.warps);
 
-/** All accesses of global memory of a line, as one. */
+/** The sum of all global memory accesses of a line. */
 export function allGlobal({ global }: ProfileCounts): GlobalAccesses {
   const sum = (name: keyof GlobalAccesses): number => kinds.reduce((all, kind) => all + global[kind][name], 0);
   return {
@@ -38,22 +38,27 @@ export function allGlobal({ global }: ProfileCounts): GlobalAccesses {
   };
 }
 
-/** All accesses of shared memory of a line, as one. */
+/** The sum of all shared memory accesses of a line. */
 export function allShared({ shared }: ProfileCounts): SharedAccesses {
   const sum = (name: keyof SharedAccesses): number => kinds.reduce((all, kind) => all + shared[kind][name], 0);
   return { requests: sum('requests'), lanes: sum('lanes'), wavefronts: sum('wavefronts'), leastWavefronts: sum('leastWavefronts') };
 }
 
-/** What is said of a launch as a whole, a sentence each. */
+/** The summary of a launch, one line each. */
 export function summaryLines(profile: Profile, on: OnRoof | undefined): string[] {
   const { total, warps, grid, block, footprint } = profile;
   const { executed, branches } = total;
   const global = kinds.flatMap((kind) => (total.global[kind].requests > 0 ? [globalLine(kind, total.global[kind])] : []));
   const shared = kinds.flatMap((kind) => (total.shared[kind].requests > 0 ? [sharedLine(kind, total.shared[kind])] : []));
-  const parted = branches.executed > 0 ? `, ${branches.diverged} of ${branches.executed} branches parted a warp` : '';
+  const divergent =
+    branches.executed > 0
+      ? [`divergent branches: ${branches.diverged} of ${branches.executed} (${percent(branches.diverged, branches.executed)})`]
+      : [];
   return [
-    `${warps} warps, grid ${grid.join(' x ')}, block ${block.join(' x ')}`,
-    `${executed.warps} instructions of warps, ${executed.lanes} of threads: ${short(activeLanes(total))} of 32 active on average${parted}`,
+    `grid ${grid.join(' x ')}, block ${block.join(' x ')}, ${warps} warps`,
+    `executed instructions: ${executed.warps} by warps, ${executed.lanes} by threads`,
+    `active threads: ${short(activeLanes(total))} of 32 on average`,
+    ...divergent,
     ...global,
     ...shared,
     ...flopLines(total, footprint),
@@ -62,38 +67,41 @@ export function summaryLines(profile: Profile, on: OnRoof | undefined): string[]
 }
 
 const globalLine = (kind: string, { requests, bytes, sectors, lines, leastSectors }: GlobalAccesses): string =>
-  `global ${kind}s: ${requests} of warps, ${short(sectors / requests)} sectors in ${short(lines / requests)} lines each (${short(leastSectors / requests)} sectors would do), ${percent(bytes, 32 * sectors)} of the bytes used`;
+  `global ${kind}s: ${requests} requests, ${short(sectors / requests)} sectors and ${short(lines / requests)} cache lines per request (minimum ${short(leastSectors / requests)} sectors), ${percent(bytes, 32 * sectors)} of the fetched bytes used`;
 
 const sharedLine = (kind: string, { requests, wavefronts, leastWavefronts }: SharedAccesses): string =>
-  `shared ${kind}s: ${requests} of warps, ${short(wavefronts / requests)} steps each, ${wavefronts - leastWavefronts} steps in all by bank conflicts`;
+  `shared ${kind}s: ${requests} requests, ${short(wavefronts / requests)} wavefronts per request, ${wavefronts - leastWavefronts} wavefronts due to bank conflicts`;
 
 function flopLines(total: ProfileCounts, { read, written }: Profile['footprint']): string[] {
   const { f16, f32, f64 } = total.flops;
-  const widths = [f16 && `${f16} of 16 bits`, f32 && `${f32} of 32 bits`, f64 && `${f64} of 64 bits`].filter((each) => each !== 0);
+  const widths = [f16 && `${f16} f16`, f32 && `${f32} f32`, f64 && `${f64} f64`].filter((each) => each !== 0);
   const moved = movedBytes(total);
-  const bytes = `global memory: ${read} bytes read and ${written} written at all, ${moved} bytes of sectors asked for`;
+  const bytes = `global memory: ${read} distinct bytes read, ${written} written; ${moved} bytes of sectors requested`;
   if (widths.length === 0) return [bytes];
   const flops = flopsIn(total);
-  const range = moved > 0 ? `; ${short(flops / moved)} to ${short(flops / (read + written))} operations a byte` : '';
+  const range = moved > 0 ? `; ${short(flops / moved)} to ${short(flops / (read + written))} operations per byte` : '';
   return [`floating-point operations: ${widths.join(', ')}`, `${bytes}${range}`];
 }
 
 function roofLines({ roof, peak, uncached, cached }: OnRoof, doubles: number): string[] {
-  const at = ({ most, bound }: Position): string => `${scaled(most)}FLOP/s (${percent(most, peak)} of its peak, bound by ${bound})`;
-  const left = doubles > 0 && roof.doubles === undefined ? ['its doubles are left out, which the device does not have'] : [];
+  const at = ({ most, bound }: Position): string => `${scaled(most)}FLOP/s (${percent(most, peak)} of peak, ${bound} bound)`;
+  const left =
+    doubles > 0 && roof.doubles === undefined
+      ? ['double-precision operations are excluded from the roofline: the device has no double precision']
+      : [];
   return [
-    `roofline of ${roof.name} (${scaled(roof.flops)}FLOP/s, ${scaled(roof.bandwidth)}B/s): at most ${at(cached)} with everything cached, ${at(uncached)} with nothing`,
+    `roofline of ${roof.name} (${scaled(roof.flops)}FLOP/s, ${scaled(roof.bandwidth)}B/s): at most ${at(cached)} with perfect caching, ${at(uncached)} without caching`,
     ...left,
   ];
 }
 
-/** Lines of a table that are shown; of longer ones the most executed. */
-const mostLines = 100;
+/** The maximum number of lines in the table; the most executed ones are shown. */
+const maxLines = 100;
 
 /** The whole profile as text. */
 export function profileText(profile: Profile, source: SourceFile | undefined, on: OnRoof | undefined): string {
   const shown = hottest(profile.lines);
-  const head = ['line', 'warps', 'active', 'sectors', 'used', 'steps', 'flops', ''];
+  const head = ['line', 'warps', 'active', 'sectors', 'used', 'wavefronts', 'flops', ''];
   const rows = shown.map((line) => rowOf(line, source));
   const widths = head.map((word, i) => Math.max(word.length, ...rows.map((row) => row[i]!.length)));
   const text = (row: readonly string[]): string =>
@@ -108,20 +116,20 @@ export function profileText(profile: Profile, source: SourceFile | undefined, on
     '',
     text(head),
     ...rows.map(text),
-    ...(rest > 0 ? [`  … ${rest} lines that warps came to less often`] : []),
+    ...(rest > 0 ? [`  … ${rest} less executed lines`] : []),
     '',
   ].join('\n');
 }
 
 function hottest(lines: readonly ProfileLine[]): readonly ProfileLine[] {
-  if (lines.length <= mostLines) return lines;
-  const least = [...lines].sort((a, b) => b.executed.warps - a.executed.warps)[mostLines - 1]!.executed.warps;
-  return lines.filter(({ executed }) => executed.warps >= least).slice(0, mostLines);
+  if (lines.length <= maxLines) return lines;
+  const least = [...lines].sort((a, b) => b.executed.warps - a.executed.warps)[maxLines - 1]!.executed.warps;
+  return lines.filter(({ executed }) => executed.warps >= least).slice(0, maxLines);
 }
 
 function rowOf(line: ProfileLine, source: SourceFile | undefined): string[] {
   const [global, shared] = [allGlobal(line), allShared(line)];
-  const text = line.line > 0 ? (source?.line(line.line).trim().replace(/\s+/g, ' ') ?? '') : 'what has no line';
+  const text = line.line > 0 ? (source?.line(line.line).trim().replace(/\s+/g, ' ') ?? '') : '(no line)';
   return [
     line.line > 0 ? String(line.line) : '',
     String(line.executed.warps),
@@ -134,7 +142,7 @@ function rowOf(line: ProfileLine, source: SourceFile | undefined): string[] {
   ];
 }
 
-/** The profile as a value of JSON. */
+/** The profile as a JSON value. */
 export function profileJson(profile: Profile, on: OnRoof | undefined): object {
   const { total, lines, ...rest } = profile;
   const roofline = on && {

@@ -1,4 +1,4 @@
-/** What `run` shows after a launch: text for people, one object for programs. */
+/** The report of `run` after a launch: text, or one JSON object. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { DeviceInfo } from '../../device/device.ts';
 import {
@@ -18,27 +18,27 @@ import { jsonText, numberJson } from '../terminal/json.ts';
 import { elementLines, median, shortNumber } from '../terminal/numbers.ts';
 import type { RunRequest } from './options.ts';
 
-/** What is known so far of a run, however far it got. */
+/** The state of a run at any point. */
 export interface Report {
   readonly diagnostics: Diagnostics;
-  /** Sentences that a person should read beside the results. */
+  /** Notes for the reader, one sentence each. */
   readonly notes: string[];
-  /** What the kernel printed, in order; shown at once where a person reads. */
+  /** The output of the kernel, in order; text mode prints it immediately. */
   readonly printed: Uint8Array[];
   device?: DeviceInfo;
   compileMs?: number;
   launched?: Launched;
-  /** What watching the launch adds to the object of `--json`. */
-  watched?: Readonly<Record<string, object>>;
+  /** The profile or trace for the object of `--json`. */
+  observed?: Readonly<Record<string, object>>;
 }
 
-/** A finished launch with everything that was asked of it. */
+/** A finished launch, with its printed, saved and checked buffers. */
 export interface Launched {
   readonly outcome: LaunchOutcome;
   readonly device: DeviceInfo;
   readonly compileMs: number;
   readonly shown: readonly { readonly output: Output; readonly count: number | undefined; readonly isPreview: boolean }[];
-  readonly saved: readonly { readonly output: Output; readonly path: string; readonly words: string }[];
+  readonly saved: readonly { readonly output: Output; readonly path: string; readonly format: string }[];
   readonly checks: readonly Check[];
 }
 
@@ -49,16 +49,16 @@ interface World {
   readonly diagnostics: Diagnostics;
 }
 
-/** Elements of a preview, which is shown where nothing was asked for. */
+/** The number of elements in a preview, which is shown when no buffer was requested. */
 const previewCount = 16;
 
-/** Saves and checks buffers; faults are reported and leave the rest to be done. */
+/** Saves and checks buffers. An error is reported, and the remaining buffers are still processed. */
 export function finishLaunch(outcome: LaunchOutcome, request: RunRequest, { device, compileMs, io, diagnostics }: World): Launched {
-  const find = (word: string, index: number): Output[] => findOutput(outcome, word, index, diagnostics);
+  const find = (option: string, index: number): Output[] => findOutput(outcome, option, index, diagnostics);
   const asked = request.prints.flatMap(({ index, count }) => find('print', index).map((output) => ({ output, count, isPreview: false })));
   const save = (output: Output, path: string, more = ''): Launched['saved'] => {
-    const words = writeContents(io, path, output.index, output, diagnostics);
-    return words === undefined ? [] : [{ output, path, words: `${words}${more}` }];
+    const format = writeContents(io, path, output.index, output, diagnostics);
+    return format === undefined ? [] : [{ output, path, format: `${format}${more}` }];
   };
   const expected = outcome.outputs.flatMap((output) => (output.expect ? [{ output, expect: output.expect }] : []));
   const recorded = request.isRecording ? expected : [];
@@ -76,7 +76,7 @@ export function finishLaunch(outcome: LaunchOutcome, request: RunRequest, { devi
   return { outcome, device, compileMs, shown: isSilent ? preview : asked, saved, checks };
 }
 
-function findOutput({ outputs, plan }: LaunchOutcome, word: string, index: number, diagnostics: Diagnostics): Output[] {
+function findOutput({ outputs, plan }: LaunchOutcome, option: string, index: number, diagnostics: Diagnostics): Output[] {
   const found = outputs.find((output) => output.index === index);
   if (found) return [found];
   const buffers = outputs.map((output) => `${output.index} \`${output.name}\``).join(', ');
@@ -84,7 +84,7 @@ function findOutput({ outputs, plan }: LaunchOutcome, word: string, index: numbe
     index < plan.args.length
       ? `argument ${index} of \`${plan.kernel}\` is a value`
       : `\`${plan.kernel}\` has ${plan.args.length} arguments`;
-  diagnostics.report('CM5050', { word, index, why }, buffers === '' ? {} : { help: `its buffers are ${buffers}` });
+  diagnostics.report('CM5050', { option, index, why }, buffers === '' ? {} : { help: `the buffers are ${buffers}` });
   return [];
 }
 
@@ -97,12 +97,12 @@ export function reportHuman({ outcome, device, compileMs, shown, saved, checks }
     `  grid ${plan.grid.join(' x ')}, block ${plan.block.join(' x ')}${plan.sharedBytes > 0 ? `, ${plan.sharedBytes} bytes of shared memory` : ''}`,
     `  compiled in ${formatMs(compileMs)}, ran in ${formatMs(median(durationsMs))}${times}`,
     ...notes.map((note) => `  ${note}`),
-    ...(plan.madeUp.length > 0
-      ? ['  this launch is made up, because nothing says how to launch the kernel:', ...plan.madeUp.map((m) => `    ${m}`)]
+    ...(plan.defaults.length > 0
+      ? ['  default launch, because neither the command line nor the file specifies one:', ...plan.defaults.map((m) => `    ${m}`)]
       : []),
   ];
   for (const { output, count, isPreview } of shown) lines.push('', titleOf(output), ...elementLines(output, count, isPreview));
-  if (saved.length > 0) lines.push('', ...saved.map(({ output, path, words }) => `${titleOf(output)} saved to ${path} (${words})`));
+  if (saved.length > 0) lines.push('', ...saved.map(({ output, path, format }) => `${titleOf(output)} saved to ${path} (${format})`));
   if (checks.length > 0) lines.push('', ...checks.map((check) => checkLine(check, outcome)));
   return `${lines.join('\n')}\n`;
 }
@@ -121,8 +121,8 @@ function checkLine(check: Check, { outputs }: LaunchOutcome): string {
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(3) : ms.toFixed(1)} ms`;
 
-/** The object of `--json`, by the contract; what a run did not reach is null or empty. */
-export function reportJson({ diagnostics, notes, printed, device, compileMs, launched, watched }: Report): string {
+/** The object of `--json`; fields of a stage that was not reached are null or empty. */
+export function reportJson({ diagnostics, notes, printed, device, compileMs, launched, observed }: Report): string {
   const plan = launched?.outcome.plan;
   return jsonText({
     kernel: plan?.kernel ?? null,
@@ -134,17 +134,17 @@ export function reportJson({ diagnostics, notes, printed, device, compileMs, lau
     compile_ms: compileMs ?? null,
     duration_ms: launched ? median(launched.outcome.durationsMs) : null,
     durations_ms: launched?.outcome.durationsMs ?? [],
-    made_up: plan?.madeUp ?? [],
+    made_up: plan?.defaults ?? [],
     notes,
     printed: textOf(printed),
     outputs: launched ? outputsJson(launched) : [],
     checks: launched?.checks.map(checkJson) ?? [],
-    ...watched,
+    ...observed,
     diagnostics: diagnostics.list.map(diagnosticJson),
   });
 }
 
-/** JSON is text: bytes that are no UTF-8 become U+FFFD. */
+/** Printed bytes as text; invalid UTF-8 becomes U+FFFD. */
 function textOf(pieces: readonly Uint8Array[]): string {
   const decoder = new TextDecoder();
   return pieces.map((piece) => decoder.decode(piece, { stream: true })).join('') + decoder.decode();

@@ -1,27 +1,27 @@
 /**
- * How fast a kernel could be on a device at most: by what its units compute and its memory moves in a second.
+ * The roofline of a kernel: its maximum speed on a device by peak arithmetic throughput and memory bandwidth.
  * Source: Williams, Waterman and Patterson, "Roofline: An Insightful Visual Performance Model" (CACM 2009).
  */
 import type { Profile, ProfileCounts } from '../../device/profile.ts';
 
 export interface Roof {
   readonly name: string;
-  /** Operations in a second, of singles (and halves) and of doubles; a fused multiply-add is two. Apple GPUs have no doubles. */
+  /** Peak f32 (and f16) and f64 operations per second; an FMA counts as two. Apple GPUs have no double precision. */
   readonly flops: number;
   readonly doubles?: number;
-  /** Bytes in a second that memory moves. */
+  /** Memory bandwidth in bytes per second. */
   readonly bandwidth: number;
   readonly source: string;
 }
 
-/** Of a GPU with so many cores, each of 128 units, at a clock in hertz. */
+/** Peak operations per second of a GPU with `count` cores of 128 ALUs at a clock in hertz. */
 const cores = (count: number, clock: number): number => count * 128 * 2 * clock;
 
-const clocks = '128 units a core and clocks: github.com/philipturner/metal-benchmarks, github.com/philipturner/applegpuinfo';
+const clocks = '128 ALUs per core and clocks: github.com/philipturner/metal-benchmarks, github.com/philipturner/applegpuinfo';
 const bandwidth = (where: string): string => `bandwidth: Apple, ${where}`;
 const counted = 'single precision: packages/tasks/src/hardware.ts of github.com/huggingface/huggingface.js';
 
-/** Devices by the names of `--roofline`; chips with all of their GPU cores. */
+/** The devices of `--roofline`; each chip with all of its GPU cores. */
 export const roofs: Readonly<Record<string, Roof>> = {
   m1: { name: 'Apple M1', flops: cores(8, 1.278e9), bandwidth: 68.25e9, source: `${clocks}; ${bandwidth('LPDDR4X-4266 of 128 bits')}` },
   'm1-pro': { name: 'Apple M1 Pro', flops: cores(16, 1.296e9), bandwidth: 200e9, source: `${clocks}; ${bandwidth('October 2021')}` },
@@ -38,31 +38,31 @@ export const roofs: Readonly<Record<string, Roof>> = {
   h200: { name: 'NVIDIA H200', flops: 67e12, doubles: 34e12, bandwidth: 4.8e12, source: 'NVIDIA H200 Tensor Core GPU datasheet, SXM' },
 };
 
-/** Floating-point operations of all widths. */
+/** The number of floating-point operations of all widths. */
 export const flopsIn = ({ flops }: ProfileCounts): number => flops.f16 + flops.f32 + flops.f64;
 
-/** Bytes of the sectors of global memory that accesses ask for, there and back for atomics: what would move if nothing were cached. */
+/** The bytes of all requested global memory sectors, twice for atomics: the memory traffic without caches. */
 export const movedBytes = ({ global }: ProfileCounts): number =>
   32 * (global.load.sectors + global.store.sectors + 2 * global.atomic.sectors);
 
 export interface Position {
-  /** Operations for each byte that moves. */
+  /** Operations per byte of memory traffic. */
   readonly intensity: number;
-  /** The most operations in a second there. */
+  /** The maximum number of operations per second at this intensity. */
   readonly most: number;
   readonly bound: 'memory' | 'compute';
 }
 
 export interface OnRoof {
   readonly roof: Roof;
-  /** The most operations in a second for the mix of widths that the kernel has. */
+  /** Peak operations per second for the kernel's mix of widths. */
   readonly peak: number;
-  /** If nothing were cached, and if each sector that is read or written moved once for that. */
+  /** Without caches, and with perfect caches, which move each sector once. */
   readonly uncached: Position;
   readonly cached: Position;
 }
 
-/** Where a launch is on a roofline; nothing where it computes nothing, or touches no global memory. */
+/** The place of a launch on a roofline; undefined without floating-point operations or global memory accesses. */
 export function placeOn(roof: Roof, { total, footprint }: Profile): OnRoof | undefined {
   const { f16, f32, f64 } = total.flops;
   const flops = f16 + f32 + (roof.doubles ? f64 : 0);

@@ -1,8 +1,8 @@
-/** What a traced thread did, for people and for programs. */
+/** A trace as text and as JSON. */
 import type { Trace, TraceOperation, TraceStep, TraceValue } from '../../device/trace.ts';
 import { decodeElements, type ElementType, formatValue } from '../../runtime/index.ts';
 
-/** An element as people read it: integers signed, floats as the shortest decimal that is the same. */
+/** An element in decimal: integers as signed, floats as the shortest decimal that reads back equal. */
 function elementText(type: string, bits: bigint): string {
   if (type === 'i1') return bits === 0n ? 'false' : 'true';
   if (type.startsWith('ptr.')) return `0x${bits.toString(16)}`;
@@ -23,26 +23,26 @@ function operationText({ what, operands, result }: TraceOperation): string {
   return `${what} ${operands.map(valueText).join(', ')}${given}`.replace(/ $/, '');
 }
 
-/** Characters of an instruction beside which its values stand; those of longer ones follow on the next line. */
-const widest = 60;
+/** The width of the instruction column in characters; the values of a longer instruction start on the next line. */
+const maxTextWidth = 60;
 
-/** A line per instruction, with what was computed beside it; a `+` before what is done apart from its line. */
+/** One line per instruction, followed by its operations. `+` marks operations that the compiler moved away from their line. */
 export function traceText({ kernel, block, thread, steps, count }: Trace): string {
   const place = `thread (${thread.join(', ')}) of block (${block.join(', ')}) of \`${kernel}\``;
   const lines = [`trace of ${place}: ${count} instruction${count === 1 ? '' : 's'}`, ...steps.flatMap(stepLines)];
   const shown = steps.filter(({ isStart }) => isStart).length;
-  return [...lines, ...(shown < count ? [`… ${count - shown} more, which --trace-limit leaves out`] : []), ''].join('\n');
+  return [...lines, ...(shown < count ? [`… ${count - shown} more beyond --trace-limit`] : []), ''].join('\n');
 }
 
 function stepLines({ line, text, isStart, operations }: TraceStep): string[] {
   const place = `${isStart ? ' ' : '+'}${(line > 0 ? String(line) : '').padStart(6)}  `;
   const [first = '', ...rest] = operations.map(operationText);
-  const margin = ' '.repeat(place.length + widest + 2);
-  const head = text.length <= widest ? [`${place}${text.padEnd(widest)}  ${first}`] : [`${place}${text}`, `${margin}${first}`];
+  const margin = ' '.repeat(place.length + maxTextWidth + 2);
+  const head = text.length <= maxTextWidth ? [`${place}${text.padEnd(maxTextWidth)}  ${first}`] : [`${place}${text}`, `${margin}${first}`];
   return [...head, ...rest.map((each) => `${margin}${each}`)].map((each) => each.trimEnd()).filter((each) => each !== '');
 }
 
-/** The steps as values of JSON: bits in hexadecimal beside what they mean. */
+/** The steps as JSON values: bits in hexadecimal, and their text. */
 export function traceJson({ kernel, block, thread, steps, count }: Trace): object {
   const valueJson = (value: TraceValue): object => ({
     type: value.type,

@@ -1,9 +1,9 @@
-/** Exit codes, by the contract; 70 (EX_SOFTWARE) is for faults of our own. */
+/** The exit codes. 70 (EX_SOFTWARE) is an internal error. */
 export const exit = {
   ok: 0,
   /** The launch failed, a check failed, devices disagree, a file is invalid. */
   failed: 1,
-  /** Wrong words on the command line. */
+  /** Invalid command-line usage. */
   usage: 2,
   doesNotCompile: 3,
   noDevice: 4,

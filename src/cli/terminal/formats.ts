@@ -54,7 +54,7 @@ function sarifLocation(file: SourceFile, span: Span | undefined): object {
   return { physicalLocation: { artifactLocation: { uri: uriOf(file.path) }, ...(region ? { region } : {}) } };
 }
 
-/** A relative reference, or one with a host of its own for an absolute path; `#` and `?` of a file's name are no parts of a URI. */
+/** A relative reference, or a `file:` URI for an absolute path; `#` and `?` in a file name are escaped. */
 const uriOf = (path: string): string => `${path.startsWith('/') ? 'file://' : ''}${path.split('/').map(encodeURIComponent).join('/')}`;
 
 /** Source: GitHub Actions, "Workflow commands": `%`, line ends and, in properties, `:` and `,` are escaped. */

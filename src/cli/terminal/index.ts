@@ -1,25 +1,25 @@
-/** The outside world as commands see it: two streams, files, the environment. Specs hand in one of their own. */
+/** The outside world of a command: two streams, files, the environment. Specs pass their own. */
 import type { Io, IoFailure } from '../../runtime/io.ts';
 
 export interface Terminal extends Io {
-  /** Results, and nothing else. */
+  /** Writes a result to standard output. */
   out(text: string): void;
-  /** A result that is not text. */
+  /** Writes a binary result to standard output. */
   outBytes(bytes: Uint8Array): void;
-  /** Diagnostics and everything that is not a result. */
+  /** Writes diagnostics, and everything that is not a result, to standard error. */
   err(text: string): void;
-  /** A line that the next one takes the place of, where a person looks at diagnostics; an empty one takes it away. */
+  /** Shows a status line on standard error if that is a terminal. The next one replaces it, an empty one clears it. */
   status?(text: string): void;
-  /** Whether each stream takes colour. */
-  readonly colour: { readonly out: boolean; readonly err: boolean };
+  /** Whether each stream supports color. */
+  readonly color: { readonly out: boolean; readonly err: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** As `readFile`, where there is a way that has less to load. */
+  /** An asynchronous `readFile` that loads fewer modules, where the runtime has one. */
   readSoon?(path: string): Promise<Uint8Array | IoFailure>;
-  /** Ends when all that was written has been taken. */
+  /** Resolves when all output has been written. */
   settled?(): Promise<void>;
 }
 
-/** Loaded when something needs it: Bun reads a file and writes a line without, and to load it is a tenth of a short run. */
+/** Loaded on demand: Bun reads and writes files without it, and loading it takes a tenth of a short run. */
 const files = (): typeof import('node:fs') => process.getBuiltinModule('node:fs');
 
 /** The process's own streams and files; `-` reads standard input. */
@@ -27,12 +27,12 @@ export function processTerminal(): Terminal {
   return {
     ...(typeof Bun === 'undefined' ? nodeOutput : bunOutput()),
     status,
-    colour: {
+    color: {
       get out() {
-        return wantsColour(standard.out);
+        return wantsColor(standard.out);
       },
       get err() {
-        return wantsColour(standard.err);
+        return wantsColor(standard.err);
       },
     },
     env: process.env,
@@ -44,16 +44,16 @@ export function processTerminal(): Terminal {
 const readFile = (path: string): Uint8Array | IoFailure =>
   attempt(path, () => new Uint8Array(files().readFileSync(path === '-' ? 0 : path)));
 
-/** File descriptors. `process.stdout` would do, and costs a tenth of a short run to make. */
+/** File descriptors. Creating `process.stdout` would take a tenth of a short run. */
 const standard = { out: 1, err: 2 } as const;
 
-/** Whether a person sees what goes to standard error; asked for when there is a first line to show. */
-let isSeen: boolean | undefined;
+/** Whether standard error is a terminal; determined at the first status line. */
+let hasStatusLine: boolean | undefined;
 
-/** Written at once, past what waits to be written, for who shows it keeps the program busy. */
+/** Writes synchronously, bypassing queued output, because the caller blocks the event loop. */
 function status(text: string): void {
-  isSeen ??= process.getBuiltinModule('node:tty').isatty(standard.err);
-  if (isSeen) writeAll(standard.err, new TextEncoder().encode(`\r\x1b[K${text}`));
+  hasStatusLine ??= process.getBuiltinModule('node:tty').isatty(standard.err);
+  if (hasStatusLine) writeAll(standard.err, new TextEncoder().encode(`\r\x1b[K${text}`));
 }
 
 type Output = Pick<Terminal, 'out' | 'outBytes' | 'err' | 'readSoon' | 'settled'>;
@@ -98,14 +98,14 @@ function bunOutput(): Output {
   };
 }
 
-/** `NO_COLOR` of any value but the empty one forbids colour. Source: no-color.org. */
-const wantsColour = (descriptor: number): boolean =>
-  hasColour() && isTerminal(descriptor) && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
+/** Any non-empty `NO_COLOR` disables color. Source: no-color.org. */
+const wantsColor = (descriptor: number): boolean =>
+  hasColor() && isTerminal(descriptor) && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 
-/** False where Bun has seen that neither stream takes colour. */
-const hasColour = (): boolean => typeof Bun === 'undefined' || Bun.enableANSIColors;
+/** False where Bun has determined that neither stream supports color. */
+const hasColor = (): boolean => typeof Bun === 'undefined' || Bun.enableANSIColors;
 
-/** A terminal is a character device; so is the null device, which does not mind colours. */
+/** A terminal is a character device. So is the null device, where color does no harm. */
 function isTerminal(descriptor: number): boolean {
   try {
     return files().fstatSync(descriptor).isCharacterDevice();
@@ -114,13 +114,13 @@ function isTerminal(descriptor: number): boolean {
   }
 }
 
-/** A reader such as `head` that has seen enough is no fault. */
+/** Exits quietly when the reader, such as `head`, has closed the pipe. */
 function stopAtBrokenPipe(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
   process.exit();
 }
 
-/** Writes every byte, waiting where the reader is slow. */
+/** Writes every byte, and waits for a slow reader. */
 function writeAll(descriptor: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) {
     try {
@@ -155,7 +155,7 @@ function failureOf(path: string, error: unknown): IoFailure {
   return { why: reasons[code] ?? `${code || String(error)} (${path})` };
 }
 
-/** The files in a folder and in the folders inside, sorted; nothing where the path is no folder that can be read. */
+/** The files in a folder and its subfolders, sorted; undefined if the path is not a readable folder. */
 export function filesIn(folder: string): string[] | undefined {
   try {
     const found = files().readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -165,7 +165,7 @@ export function filesIn(folder: string): string[] | undefined {
   }
 }
 
-/** Whether a file is there. */
+/** Whether a path is a file. */
 export function exists(path: string): boolean {
   try {
     return files().statSync(path).isFile();

@@ -1,7 +1,7 @@
-/** JSON that loses no number: what JSON cannot hold is a string, and the negative zero keeps its sign. */
+/** Lossless JSON: a number that JSON cannot represent is a string, and negative zero keeps its sign. */
 import type { ElementValue } from '../../runtime/index.ts';
 
-/** A number that `jsonText` writes as these characters. */
+/** A number literal that `jsonText` writes verbatim. */
 class Raw {
   readonly text: string;
   constructor(text: string) {

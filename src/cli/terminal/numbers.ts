@@ -1,32 +1,32 @@
-/** Buffers as columns of numbers that can be read. */
+/** Buffers as aligned columns of numbers. */
 import { decodeElements, formatValue, lengthOf, type Output } from '../../runtime/index.ts';
 
-/** Elements in a line, and lines of a buffer that was asked for without a count. */
+/** Elements per line, and the maximum number of lines of a buffer printed without a count. */
 const perLine = 8;
-const mostLines = 16;
+const maxLines = 16;
 /** Rows and columns of a two-dimensional preview. */
 const previewRows = 8;
 
-/** The lines of a buffer: its first `count` elements, or as many as fit well, and how many more there are. */
+/** The lines of a buffer: its first `count` elements or a default number, and the number of remaining elements. */
 export function elementLines(output: Output, count: number | undefined, isPreview: boolean): string[] {
   const isPlane = output.shape.length === 2 && (count === undefined || isPreview);
-  return isPlane ? planeLines(output) : flatLines(output, count ?? perLine * mostLines);
+  return isPlane ? planeLines(output) : flatLines(output, count ?? perLine * maxLines);
 }
 
 function flatLines(output: Output, count: number): string[] {
-  const words = wordsOf(output, count);
-  const width = Math.max(...words.map((w) => w.length), 1);
-  const label = String(Math.max(words.length - 1, 0)).length;
+  const cells = formattedElements(output, count);
+  const width = Math.max(...cells.map((w) => w.length), 1);
+  const label = String(Math.max(cells.length - 1, 0)).length;
   const lines: string[] = [];
-  for (let i = 0; i < words.length; i += perLine) {
+  for (let i = 0; i < cells.length; i += perLine) {
     lines.push(
-      `  ${String(i).padStart(label)} | ${words
+      `  ${String(i).padStart(label)} | ${cells
         .slice(i, i + perLine)
         .map((w) => w.padStart(width))
         .join(' ')}`,
     );
   }
-  const rest = lengthOf(output) - words.length;
+  const rest = lengthOf(output) - cells.length;
   return rest > 0 ? [...lines, `  … ${rest} more`] : lines;
 }
 
@@ -34,8 +34,8 @@ function flatLines(output: Output, count: number): string[] {
 function planeLines(output: Output): string[] {
   const [rows, columns] = [output.shape[0]!, output.shape[1]!];
   const [shownRows, shownColumns] = [Math.min(rows, previewRows), Math.min(columns, perLine)];
-  const words = wordsOf(output, shownRows * columns);
-  const cells = Array.from({ length: shownRows }, (_, r) => words.slice(r * columns, r * columns + shownColumns));
+  const all = formattedElements(output, shownRows * columns);
+  const cells = Array.from({ length: shownRows }, (_, r) => all.slice(r * columns, r * columns + shownColumns));
   const width = Math.max(...cells.flat().map((w) => w.length), 1);
   const label = String(shownRows - 1).length;
   const more = columns > shownColumns ? ' …' : '';
@@ -44,10 +44,10 @@ function planeLines(output: Output): string[] {
   return rest > 0 ? [...lines, `  … ${rest} more`] : lines;
 }
 
-const wordsOf = ({ element, bytes }: Output, count: number): string[] =>
+const formattedElements = ({ element, bytes }: Output, count: number): string[] =>
   decodeElements(element, bytes, count).map((value) => formatValue(element, value));
 
-/** A distance in four digits. */
+/** A number in four significant digits. */
 export const shortNumber = (value: number): string => (Number.isFinite(value) ? String(Number(value.toPrecision(4))) : 'inf');
 
 /** The middle of some values, at least one; of two in the middle their mean. */

@@ -1,25 +1,25 @@
-/** How far a launch is, as a bar on a terminal: one line, drawn again and again, that is gone when there is anything else to say. */
+/** The progress bar of a launch: one status line on a terminal, cleared before other output. */
 import type { Terminal } from './index.ts';
 
 export interface ProgressBar {
-  /** Blocks that have ended, of how many. */
+  /** Shows the number of finished blocks. */
   update(done: number, total: number): void;
-  /** Takes the bar away. */
+  /** Clears the bar. */
   clear(): void;
 }
 
 const width = 24;
-/** Milliseconds before which a bar is not worth a look. */
-const patienceMs = 500;
+/** The delay in milliseconds before the bar appears. */
+const delayMs = 500;
 
-/** A bar for a launch that begins now. Nothing is drawn where nobody looks. */
+/** A bar for a launch that begins now. Without a terminal nothing is drawn. */
 export function progressBar(kernel: string, terminal: Pick<Terminal, 'status'>, now: () => number = () => performance.now()): ProgressBar {
   const start = now();
   let isDrawn = false;
   return {
     update(done, total) {
       const spent = now() - start;
-      if (spent < patienceMs) return;
+      if (spent < delayMs) return;
       isDrawn = true;
       terminal.status?.(barText(kernel, { done, total, spent }));
     },
@@ -30,7 +30,7 @@ export function progressBar(kernel: string, terminal: Pick<Terminal, 'status'>, 
   };
 }
 
-/** `kernel [######------]  50 %  3 s, 3 s to go`. */
+/** `kernel [######------]  50 %  3 s elapsed, 3 s left`. */
 function barText(
   kernel: string,
   { done, total, spent }: { readonly done: number; readonly total: number; readonly spent: number },
@@ -38,7 +38,7 @@ function barText(
   const part = total > 0 ? done / total : 0;
   const full = Math.floor(part * width);
   const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
-  const left = done > 0 ? `, ${seconds((spent / done) * (total - done))} to go` : '';
+  const left = done > 0 ? `, ${seconds((spent / done) * (total - done))} left` : '';
   const percent = `${Math.floor(part * 100)}`.padStart(3);
-  return `${kernel} [${'#'.repeat(full)}${'-'.repeat(width - full)}] ${percent} %  ${seconds(spent)}${left}`;
+  return `${kernel} [${'#'.repeat(full)}${'-'.repeat(width - full)}] ${percent} %  ${seconds(spent)} elapsed${left}`;
 }

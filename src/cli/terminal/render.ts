@@ -1,31 +1,31 @@
-/** Diagnostics as people read them: code, sentence, place, the line with its carets, notes and help. */
+/** Diagnostics as text: severity and code, message, location, the source line with carets, notes and help. */
 import type { Diagnostic, Label, Severity } from '../../base/diagnostic.ts';
 import { addTo } from '../../base/group.ts';
 import type { SourceFile } from '../../base/source.ts';
 
-/** Most diagnostics that are printed; the rest are counted. */
-const mostPrinted = 20;
+/** The maximum number of printed diagnostics; the rest are counted. */
+const maxPrinted = 20;
 
 const tab = '    ';
-/** Columns of a source line that are shown; longer lines are cut around the caret. */
-const widest = 160;
+/** The maximum width of a source line in columns; longer lines are cut around the caret. */
+const maxWidth = 160;
 
 type Paint = (text: string, style: keyof typeof styles) => string;
 
 const styles = { error: '1;31', warning: '1;33', note: '1;36', bold: '1', frame: '1;34' };
 
-const painter = (colour: boolean): Paint => (colour ? (text, style) => `\u001b[${styles[style]}m${text}\u001b[0m` : (text) => text);
+const painter = (color: boolean): Paint => (color ? (text, style) => `\u001b[${styles[style]}m${text}\u001b[0m` : (text) => text);
 
-/** Every diagnostic, at most `most` of them and then a count; empty for an empty list. */
-export function renderAll(diagnostics: readonly Diagnostic[], colour = false, most = mostPrinted): string {
-  const shown = diagnostics.slice(0, most).map((d) => renderDiagnostic(d, colour));
-  const rest = diagnostics.slice(most);
-  if (rest.length > 0) shown.push(`and ${countWords(rest)} more\n`);
+/** The first `max` diagnostics and the count of the rest; empty for an empty list. */
+export function renderAll(diagnostics: readonly Diagnostic[], color = false, max = maxPrinted): string {
+  const shown = diagnostics.slice(0, max).map((d) => renderDiagnostic(d, color));
+  const rest = diagnostics.slice(max);
+  if (rest.length > 0) shown.push(`and ${countSummary(rest)} more\n`);
   return shown.join('\n');
 }
 
 /** `3 errors and 1 warning`. */
-export function countWords(diagnostics: readonly Diagnostic[]): string {
+export function countSummary(diagnostics: readonly Diagnostic[]): string {
   const parts = (['error', 'warning', 'note'] as const).map((severity) => {
     const count = diagnostics.filter((d) => d.severity === severity).length;
     return count === 0 ? '' : `${count} ${severity}${count === 1 ? '' : 's'}`;
@@ -33,9 +33,9 @@ export function countWords(diagnostics: readonly Diagnostic[]): string {
   return parts.filter((part) => part !== '').join(' and ');
 }
 
-/** One diagnostic, ending in a line end. */
-export function renderDiagnostic(d: Diagnostic, colour = false): string {
-  const paint = painter(colour);
+/** One diagnostic, with a final newline. */
+export function renderDiagnostic(d: Diagnostic, color = false): string {
+  const paint = painter(color);
   const lines = [`${paint(`${d.severity}[${d.code}]`, d.severity)}${paint(`: ${printable(d.message)}`, 'bold')}`];
   const width = d.file && d.labels.length > 0 ? gutterWidth(d.file, d.labels) : 1;
   if (d.file) lines.push(...renderPlaces(d.file, d, width, paint));
@@ -85,21 +85,21 @@ function renderLine(file: SourceFile, number: number, { labels, main, severity, 
   for (const label of labels) {
     const from = columnsOf(text.slice(0, label.span.start - start)) - cut;
     const to = columnsOf(text.slice(0, Math.min(text.length, Math.max(label.span.start, label.span.end) - start))) - cut;
-    if (from < 0 || from > widest) continue;
-    const mark = (label === main ? '^' : '-').repeat(Math.max(1, Math.min(to, widest) - from));
-    const words = label.text === '' ? mark : `${mark} ${printable(label.text)}`;
-    lines.push(`${' '.repeat(width)} ${paint('|', 'frame')} ${' '.repeat(from)}${paint(words, label === main ? severity : 'frame')}`);
+    if (from < 0 || from > maxWidth) continue;
+    const mark = (label === main ? '^' : '-').repeat(Math.max(1, Math.min(to, maxWidth) - from));
+    const marked = label.text === '' ? mark : `${mark} ${printable(label.text)}`;
+    lines.push(`${' '.repeat(width)} ${paint('|', 'frame')} ${' '.repeat(from)}${paint(marked, label === main ? severity : 'frame')}`);
   }
   return lines;
 }
 
-/** First column of a long line that is shown, so that the caret is in view. */
-const cutAround = (column: number): number => (column < widest - 20 ? 0 : column - 40);
+/** The first visible column of a long line, chosen so that the caret is visible. */
+const cutAround = (column: number): number => (column < maxWidth - 20 ? 0 : column - 40);
 
 function windowOf(text: string, cut: number): string {
   const points = [...text];
-  if (points.length <= widest && cut === 0) return text;
-  const end = cut + widest;
+  if (points.length <= maxWidth && cut === 0) return text;
+  const end = cut + maxWidth;
   const shown = points.slice(cut, end);
   if (cut > 0) shown[0] = '…';
   return `${shown.join('')}${points.length > end ? '…' : ''}`;
@@ -107,9 +107,9 @@ function windowOf(text: string, cut: number): string {
 
 const expand = (text: string): string => printable(text.replaceAll('\t', tab));
 
-/** Columns that a text takes on the screen, tabs as four. */
+/** The width of a text in columns; a tab has four. */
 const columnsOf = (text: string): number => [...text.replaceAll('\t', tab)].length;
 
-/** Control characters would move the cursor or paint the terminal; each is shown as one replacement character. */
+/** Replaces control characters, which could move the cursor or change colors, with U+FFFD. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not reach a terminal
 const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');

@@ -1,15 +1,15 @@
-/** Waiting for files to change. Folders are watched and not files: editors replace a file, and its watcher would be left behind. */
+/** File watching. Folders are watched instead of files, because editors replace a file and a watcher of the old file would miss the change. */
 import { watch as watchPath } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { type ExitCode, exit } from './exit.ts';
 
-/** What watching needs of the world; specs hand in one of their own. */
+/** The outside world of file watching; specs pass their own. */
 export interface WatchWorld {
-  /** Calls back with the name of each entry of a folder that changes; an entry without a name may be any. Gives what ends it. */
+  /** Calls back with the name of each changed entry of a folder; without a name any entry may have changed. Returns the function that ends the watch. */
   watch(folder: string, changed: (name: string | undefined) => void): () => void;
-  /** Calls back once when the user asks to stop. */
+  /** Calls back once when the user interrupts. */
   onInterrupt(stop: () => void): void;
-  /** Milliseconds to wait for more changes, since editors make several for one. */
+  /** Milliseconds to wait for more changes, because an editor makes several per save. */
   readonly settleMs: number;
 }
 
@@ -22,11 +22,11 @@ const processWorld: WatchWorld = {
   settleMs: 50,
 };
 
-/** Checks, and checks again whenever one of the files changes, until the user interrupts; then all watchers are closed. */
+/** Runs a check now and after every change of a file, until the user interrupts. Then all watchers are closed. */
 export async function watchFiles(paths: readonly string[], recheck: () => Promise<void>, world = processWorld): Promise<ExitCode> {
   const stopped = new Promise<void>((resolve) => world.onInterrupt(resolve));
   const again = settled(recheck, world.settleMs);
-  // Watched before the first check, so that no change falls between the two.
+  // The watch starts before the first check, so that no change is missed in between.
   const closers = [...byFolder(paths)].map(([folder, names]) =>
     world.watch(folder, (name) => {
       if (name === undefined || names.has(name)) again.ask();
@@ -45,7 +45,7 @@ function byFolder(paths: readonly string[]): Map<string, Set<string>> {
   return folders;
 }
 
-/** Runs an action some time after it was asked for, once for all asks in between, and never twice at a time. */
+/** Debounces an action: requests within the delay run it once, and runs never overlap. */
 function settled(action: () => Promise<void>, settleMs: number): { ask(ms?: number): void; end(): Promise<void> } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> = Promise.resolve();

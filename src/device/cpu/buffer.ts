@@ -1,7 +1,5 @@
-/** Buffers of the CPU device, and what it says of a launch request. */
-import type { KernelReflection } from '../../air/index.ts';
-import type { DeviceBuffer, DeviceLimits } from '../device.ts';
-import type { Judge } from '../request.ts';
+/** Buffers of the CPU device: a range of its WebAssembly memory each. */
+import type { DeviceBuffer } from '../device.ts';
 import type { DeviceMemory } from './memory.ts';
 
 /** A buffer of the CPU device. */
@@ -13,17 +11,9 @@ export interface CpuBuffer extends DeviceBuffer {
 
 const isCpuBuffer = (buffer: DeviceBuffer): buffer is CpuBuffer => 'owner' in buffer && 'address' in buffer;
 
-/** Where a buffer of the CPU device starts. */
+/** The address of a buffer of the CPU device; undefined for one of another device. */
 export const addressOf = (buffer: DeviceBuffer): number | undefined => (isCpuBuffer(buffer) ? buffer.address : undefined);
 
-/** The judge of requests for a kernel on a memory. */
-export const judgeOf = (memory: DeviceMemory, limits: DeviceLimits, { maxSharedBytes }: KernelReflection): Judge => ({
-  limits,
-  who: 'the CPU device',
-  maxSharedBytes: maxSharedBytes ?? limits.maxThreadgroupBytes,
-  canWatch: true,
-  whyNot(buffer) {
-    if (!isCpuBuffer(buffer) || buffer.owner !== memory) return 'a buffer of another device';
-    return buffer.isFree ? 'a buffer that was freed' : undefined;
-  },
-});
+/** A buffer that was allocated in a memory; undefined for one of another device. */
+export const bufferIn = (memory: DeviceMemory, buffer: DeviceBuffer): CpuBuffer | undefined =>
+  isCpuBuffer(buffer) && buffer.owner === memory ? buffer : undefined;

@@ -1,4 +1,4 @@
-/** What fused operations are on this machine. */
+/** Probes whether the relaxed multiply-add of this machine is fused. */
 
 import type { FmaMode } from '../../engine/codegen/fma-mode.ts';
 import { newModule } from '../../wasm/index.ts';
@@ -6,7 +6,7 @@ import type { Fma } from '../device.ts';
 
 let probed: boolean | undefined;
 
-/** Whether the relaxed operation on vectors rounds once here: 97 * 172961 + 2^-80 is above a half way between two singles only if it does. */
+/** Whether `f32x4.relaxed_madd` rounds once: only then is 97 * 172961 + 2^-80 above the midpoint of two single-precision values. */
 function isFused(): boolean {
   if (probed !== undefined) return probed;
   const module = newModule();
@@ -24,13 +24,13 @@ function isFused(): boolean {
   }
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes));
   const fma = exports.fma as (a: number, b: number, c: number) => number;
-  // The engine may have another way of its own for what runs often.
+  // Optimized code of the engine may use another instruction.
   const answers = Array.from({ length: 20_000 }, () => fma(97, 172961, 2 ** -80));
   probed = answers.every((answer) => answer === 16777218);
   return probed;
 }
 
-/** How strips multiply and add in singles. */
+/** How vectorized code computes single-precision fused multiply-adds. */
 export function fmaMode(fma: Fma): FmaMode {
   if (isFused()) return 'relaxed';
   return fma === 'fast' ? 'fast' : 'exact';

@@ -1,22 +1,22 @@
 /**
- * The CPU device: runs the bytes of a metallib as WebAssembly. It knows AIR through `src/air` and nothing of PTX. Start at
- * `launch/library.ts` (from bytes to compiled kernels), then `scalar/kernel-module.ts`; `launch/launch-blocking.ts` runs one.
+ * The CPU device: it runs the bytes of a metallib as WebAssembly. It knows AIR through `src/air` and nothing of PTX. `README.md` is a map; start
+ * at `launch/library.ts` (from bytes to compiled kernels) and `launch/prepare.ts` (from a request to a launch).
  */
 import { targets } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Device, DeviceInfo, DeviceModule, EngineOptions, LaunchRequest, LoadOptions } from '../device.ts';
 import { commonProperties } from '../properties.ts';
 import type { CpuBuffer } from './buffer.ts';
-import { cancelAll, overAtOnce, startKernel } from './launch/launch-async.ts';
+import { cancelAll, endedLaunch, startKernel } from './launch/launch-async.ts';
 import { launchKernel } from './launch/launch-blocking.ts';
 import { type CompileChoice, type LoadedKernel, loadLibrary } from './launch/library.ts';
 import { ownMemory } from './launch/module-memory.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
 import { type Allocations, newAllocations } from './observe/allocations.ts';
-import { forgetMemory } from './workers/pool.ts';
+import { workerPool } from './workers/pool.ts';
 import { canShare, coreCount } from './workers/spawn.ts';
 
-/** What the device is and how large launches may be; threadgroup limits are those of Apple GPUs, but for kernels that are for this device alone. */
+/** Name and limits. The threadgroup limits are those of Apple GPUs; kernels that are compiled for this device may exceed them. */
 export const cpuInfo: DeviceInfo = {
   kind: 'cpu',
   name: 'CPU (WebAssembly)',
@@ -29,7 +29,7 @@ export const cpuInfo: DeviceInfo = {
   },
 };
 
-/** A CPU device with a memory of its own. */
+/** Opens a CPU device with its own memory. */
 export function openCpuDevice(options: EngineOptions = {}): Device {
   const threads = canShare() ? Math.max(1, options.threads ?? coreCount()) : 1;
   const memory = newMemory(threads > 1);
@@ -41,7 +41,7 @@ export function openCpuDevice(options: EngineOptions = {}): Device {
     load: (metallib, diagnostics, what) => load({ memory, allocations }, metallib, diagnostics, { ...choice, ...what }),
     close() {
       cancelAll(memory);
-      forgetMemory(memory.memory);
+      workerPool.forgetMemory(memory.memory);
     },
   };
 }
@@ -54,10 +54,10 @@ function allocate(memory: DeviceMemory, allocations: Allocations, size: number, 
     return undefined;
   }
   memory.view(address, size).fill(0);
-  const lasting = memory.isShared || 'toResizableBuffer' in memory.memory;
+  const canView = memory.isShared || 'toResizableBuffer' in memory.memory;
   const allocation = allocations.add(address, size, 'a buffer', 'none');
-  /** Whoever has a view writes unseen. */
-  const seen = (view: Uint8Array): Uint8Array => {
+  /** Writes through a view are not observed, so a view counts as a write of everything. */
+  const viewed = (view: Uint8Array): Uint8Array => {
     allocations.write(allocation, 0, size);
     return view;
   };
@@ -73,9 +73,9 @@ function allocate(memory: DeviceMemory, allocations: Allocations, size: number, 
       allocations.write(allocation, offset, bytes.length);
     },
     read: () => memory.view(address, size).slice(),
-    ...(lasting ? { view: () => seen(memory.lastingView(address, size)!) } : {}),
+    ...(canView ? { view: () => viewed(memory.lastingView(address, size)!) } : {}),
     deviceAddress: () => BigInt(address),
-    // Another buffer may stand there by the second time.
+    // A second call must not free another buffer at the same address.
     free: () => allocations.free(allocation),
   };
 }
@@ -92,7 +92,7 @@ function load(
   const { kernels, refused } = library;
   const size = kernels.flatMap(({ params }) => params.flatMap((param) => param.memory?.size ?? []))[0] ?? 0;
   if (size > 0) allocations.add(own.address, size, 'the global variables of the module', 'all');
-  const surroundings = { limits: cpuInfo.limits, ownMemory: own.address, allocations, threads: options.threads ?? 1 };
+  const environment = { info: cpuInfo, ownMemory: own.address, allocations, threads: options.threads ?? 1 };
   const kernelOf = ({ kernel: name }: LaunchRequest, to: Diagnostics): LoadedKernel | undefined => {
     const kernel = kernels.find((each) => each.reflection.name === name);
     if (kernel) return kernel;
@@ -107,11 +107,11 @@ function load(
     symbols: own.symbols,
     launch(request, to) {
       const kernel = kernelOf(request, to);
-      return kernel && launchKernel(memory, surroundings, kernel, request, to);
+      return kernel && launchKernel(memory, environment, kernel, request, to);
     },
     start(request, to) {
       const kernel = kernelOf(request, to);
-      return kernel ? startKernel(memory, surroundings, kernel, request, to) : overAtOnce(undefined);
+      return kernel ? startKernel(memory, environment, kernel, request, to) : endedLaunch(undefined);
     },
   };
 }

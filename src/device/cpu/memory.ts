@@ -1,39 +1,39 @@
 /**
- * The device's memory: one WebAssembly memory that grows, and which parts of it are taken. An index in it is the address that
- * kernels see. The first page is nobody's, so that a null pointer is caught.
+ * The device's memory: one WebAssembly memory that grows, with an allocator of blocks. An index in it is the address that kernels see. The
+ * first page is never allocated, so that null pointers are caught.
  */
 import { margin } from '../../engine/codegen/memory-margin.ts';
 
 const pageBytes = 65536;
-/** Of every block: a cache line, and more than any type demands. */
+/** Alignment of blocks: several cache lines, and more than any type requires. */
 const alignment = 256;
 /**
- * Bytes after which processors take a load for one of what an earlier store wrote, for they compare the low bits of addresses first: blocks of as
- * many, or of a multiple, would all begin alike, so that what a kernel reads of one waits for what it writes to another.
+ * Processors compare the low 12 bits of addresses first, so that a load which aliases an earlier store modulo 4096 waits for it ("4K
+ * aliasing"). Blocks whose size is a multiple of this stride would all start at aliasing addresses.
  */
-const looksAlike = 4096;
-/** Bytes between blocks that would begin alike: 16 places in turn, those of three blocks far apart. */
-const apart = 5 * alignment;
-/** Stays below 4 GiB with room for an access that starts at the last byte. */
-const mostPages = 65535;
-/** Pages: a memory that cannot become as large is of no use. */
-const leastRoom = 256;
+const aliasStride = 4096;
+/** Additional bytes of such blocks. They cycle through 16 starts, and the starts of three blocks in a row are far from each other. */
+const colorStride = 5 * alignment;
+/** Most pages: below 4 GiB, with room for an access that starts at the last byte. */
+const maxPages = 65535;
+/** Fewest pages that the memory must be able to grow to. */
+const minMaxPages = 256;
 
 export interface DeviceMemory {
   readonly memory: WebAssembly.Memory;
-  /** Whether workers can have it too. */
+  /** Whether workers can share it. */
   readonly isShared: boolean;
-  /** Address of a free block; nothing where memory is exhausted. */
+  /** Allocates a block; undefined if memory is exhausted. */
   take(bytes: number): number | undefined;
-  /** Frees the block at an address that `take` gave. */
+  /** Frees a block by the address that `take` returned. */
   give(address: number): void;
-  /** A view of the bytes, good until the next `take`. */
+  /** A view of the bytes, valid until the next `take`. */
   view(address: number, bytes: number): Uint8Array;
-  /** A view that stays good when the memory grows; nothing where this JavaScript engine has none. */
+  /** A view that stays valid when the memory grows; undefined if the JavaScript engine has none. */
   lastingView(address: number, bytes: number): Uint8Array | undefined;
 }
 
-/** A memory of an engine that can say that growing leaves its buffer in place. */
+/** A memory in an engine that supports buffers which stay attached when it grows. */
 type Resizable = WebAssembly.Memory & { toResizableBuffer?(): ArrayBuffer };
 
 interface Span {
@@ -41,7 +41,7 @@ interface Span {
   end: number;
 }
 
-/** An empty memory, which workers can have too where that is asked for. */
+/** An empty memory, shared with workers or not. */
 export function newMemory(isShared = false): DeviceMemory {
   const memory = emptyMemory(isShared);
   const free: Span[] = [{ start: pageBytes + margin, end: 2 * pageBytes - margin }];
@@ -68,31 +68,31 @@ export function newMemory(isShared = false): DeviceMemory {
     },
     view: (address, bytes) => new Uint8Array(memory.buffer, address, bytes),
     lastingView(address, bytes) {
-      // What workers share is not taken away when it grows.
+      // Growing never detaches a shared buffer.
       isLasting ||= isShared || makeLasting(memory);
       return isLasting ? new Uint8Array(memory.buffer, address, bytes) : undefined;
     },
   };
 }
 
-/** Bytes of a block, with those behind it that stay free. */
+/** The size of a block with the padding behind it. */
 function sizeOf(bytes: number): number {
   const size = Math.max(alignment, Math.ceil(bytes / alignment) * alignment);
-  return size % looksAlike === 0 ? size + apart : size;
+  return size % aliasStride === 0 ? size + colorStride : size;
 }
 
-/** With room to grow as far as the engine lets it: for what is shared some set all of that aside at once, and small machines have less. */
+/** A memory that can grow as far as the engine allows. Some engines reserve all of a shared memory at once, which small machines do not have. */
 function emptyMemory(shared: boolean): WebAssembly.Memory {
-  for (let maximum = mostPages; ; maximum >>>= 1) {
+  for (let maximum = maxPages; ; maximum >>>= 1) {
     try {
       return new WebAssembly.Memory({ initial: 2, maximum, ...(shared ? { shared } : {}) });
     } catch (error) {
-      if (maximum < leastRoom) throw error;
+      if (maximum < minMaxPages) throw error;
     }
   }
 }
 
-/** Whether views of the memory outlive its growing from now on. */
+/** Makes views of the memory survive its growth; false if the engine cannot. */
 function makeLasting(memory: Resizable): boolean {
   if (!memory.toResizableBuffer) return false;
   memory.toResizableBuffer();
@@ -104,7 +104,7 @@ function grow(memory: WebAssembly.Memory, free: Span[], size: number): Span | un
   const last = free.at(-1);
   const have = last?.end === end ? last.end - last.start : 0;
   const pages = Math.ceil((size - have) / pageBytes);
-  if (memory.buffer.byteLength / pageBytes + pages > mostPages) return undefined;
+  if (memory.buffer.byteLength / pageBytes + pages > maxPages) return undefined;
   try {
     memory.grow(pages);
   } catch {

@@ -1,7 +1,7 @@
-/** Lines and instructions in the text that was compiled. */
+/** Lines and instructions of the compiled PTX text. */
 import type { SourceFile } from '../../base/source.ts';
 
-/** The instruction that starts at a line and column, with its guard, as one line; empty where the text has no such place. */
+/** The instruction that starts at a line and column, with its predicate, as one line; empty if the text has no such place. */
 export function instructionAt(source: SourceFile, { line, column }: { readonly line: number; readonly column: number }): string {
   if (line < 1 || line > source.lineStarts.length) return '';
   const from = source.lineStarts[line - 1]! + Math.max(0, column - 1);
@@ -10,7 +10,7 @@ export function instructionAt(source: SourceFile, { line, column }: { readonly l
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** The line of the source of the PTX that a `.loc` before an instruction names: FILE:LINE, of what was inlined that of the call. */
+/** FILE:LINE of the source of the PTX, from the `.loc` before an instruction; for an inlined instruction that of the call. */
 export function sourceLine(source: SourceFile, line: number): string | undefined {
   for (let at = line; at > 0; at--) {
     const text = source.line(at);

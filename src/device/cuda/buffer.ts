@@ -1,4 +1,4 @@
-/** Buffers: memory of the GPU, which the host reads and writes by copies. */
+/** Buffers in GPU memory, which the host reads and writes by copies. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { DeviceBuffer } from '../device.ts';
 import type { Context, CudaBuffer } from './context.ts';
@@ -6,11 +6,11 @@ import { faultText } from './faults.ts';
 
 const isCudaBuffer = (buffer: DeviceBuffer): buffer is CudaBuffer => 'context' in buffer && 'address' in buffer;
 
-/** The buffer as one of the device. */
+/** The buffer, if it belongs to the device. */
 export const cudaBuffer = (context: Context, buffer: DeviceBuffer): CudaBuffer | undefined =>
   isCudaBuffer(buffer) && buffer.context === context ? buffer : undefined;
 
-/** A part of the GPU's memory that the host copies from and to; throws where the device is lost, for what it holds is nobody's to see. */
+/** Copies between the host and a range of GPU memory; throws if the device is lost, because the contents are undefined then. */
 export function copies(context: Context, address: bigint, size: number): Pick<DeviceBuffer, 'write' | 'read'> {
   const { binding } = context;
   const mind = (isGood: boolean): void => {
@@ -33,11 +33,11 @@ export function copies(context: Context, address: bigint, size: number): Pick<De
   };
 }
 
-/** Memory of the GPU, or where the host wants to see it, memory of both. */
+/** GPU memory, or managed memory if the host needs a view. */
 function take({ binding, info, lost }: Context, size: number, isSeen: boolean): { address: bigint; view?: Uint8Array } | undefined {
   const isSize = Number.isInteger(size) && size >= 0 && size <= info.limits.maxBufferBytes;
   if (!isSize || lost !== undefined) return undefined;
-  // The driver has no memory of nothing.
+  // The driver has no empty allocations.
   const bytes = Math.max(16, size);
   const hasBoth = isSeen && info.properties?.managedMemory === 1;
   const address = hasBoth ? undefined : binding.allocate(bytes);
@@ -47,7 +47,7 @@ function take({ binding, info, lost }: Context, size: number, isSeen: boolean): 
   return undefined;
 }
 
-/** A buffer of zeros; nothing after reporting CM6012. */
+/** A zeroed buffer; undefined after reporting CM6012. */
 export function allocate(context: Context, size: number, diagnostics: Diagnostics, isSeen: boolean): CudaBuffer | undefined {
   const taken = take(context, size, isSeen);
   if (!taken) {
@@ -76,7 +76,7 @@ export function allocate(context: Context, size: number, diagnostics: Diagnostic
     free() {
       if (isFree) return;
       isFree = true;
-      // Giving memory back waits for the GPU, and may wait for ever.
+      // Freeing memory waits for the GPU, possibly forever.
       if (memory.delete(address) && !context.isRunning) binding.free(address);
     },
   };

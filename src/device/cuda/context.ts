@@ -1,4 +1,4 @@
-/** What the parts of the CUDA device share. */
+/** The state of the CUDA device. */
 
 import type { KernelReflection } from '../../air/abi.ts';
 import type { CudaBinding, CudaFunctionFacts, CudaHandle, PackedArguments } from '../../ffi/index.ts';
@@ -8,15 +8,15 @@ export interface Context {
   readonly binding: CudaBinding;
   readonly info: DeviceInfo;
   readonly stream: CudaHandle;
-  /** Around a launch, for its time. */
+  /** Events around a launch, which measure its time. */
   readonly events: { readonly start: CudaHandle; readonly end: CudaHandle };
-  /** Addresses that are given back when the device is closed. */
+  /** Addresses that are freed when the device is closed. */
   readonly memory: Set<bigint>;
   readonly modules: Set<CudaHandle>;
   isClosed: boolean;
   /** Why the device takes no more launches. */
   lost: string | undefined;
-  /** Whether what made it lost is a kernel that still runs, so that nothing may be waited for. */
+  /** Whether a lost kernel still runs, so that waiting could block forever. */
   isRunning: boolean;
 }
 
@@ -26,12 +26,12 @@ export interface CudaBuffer extends DeviceBuffer {
   readonly isFree: boolean;
 }
 
-/** A kernel as it is launched. */
+/** A loaded kernel. */
 export interface CudaKernel {
   readonly reflection: KernelReflection;
   readonly handle: CudaHandle;
   readonly facts: CudaFunctionFacts;
   readonly args: PackedArguments;
-  /** Dynamic shared memory that it was allowed to have; grows. */
+  /** The dynamic shared memory that the driver has allowed so far, bytes. */
   allowedShared: number;
 }

@@ -1,6 +1,6 @@
 /**
- * The CUDA device: hands PTX to the driver of an NVIDIA GPU, as it is. It is the judge of the other devices: what it computes is what the
- * PTX means. It takes no metallibs; how parameters lie is what our own front end says. Start at `library.ts`, then `launch.ts`.
+ * The CUDA device: it runs PTX unchanged on an NVIDIA GPU, as the reference for the other devices. It loads no metallibs; the layout of
+ * parameters comes from our own front end. Start at `library.ts`, then `launch.ts`.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { CudaBinding } from '../../ffi/index.ts';
@@ -13,7 +13,7 @@ import { loadModule } from './library.ts';
 
 export { systemCuda } from './info.ts';
 
-/** The first CUDA device, in its primary context; in words why there is none. */
+/** Opens the first CUDA device in its primary context; a text if there is none. */
 export function openCudaDevice(binding: CudaBinding): Device | string {
   if (binding.deviceCount() <= firstDevice) return 'the CUDA driver is here, and no device of it';
   const isOpen = binding.retain(firstDevice) !== undefined;
@@ -54,9 +54,9 @@ function close(context: Context): void {
   const { binding, stream, events, memory, modules } = context;
   if (context.isClosed) return;
   context.isClosed = true;
-  // A kernel that never ends would be waited for; the end of the process ends it.
+  // Closing would wait for a kernel that never ends; the end of the process ends it.
   if (context.isRunning) return;
-  // After an error that stays the context is of no use to anybody. Whether there can be another in this process is the driver's to say.
+  // After a sticky error the context is useless. Whether the process can have another one depends on the driver.
   if (context.lost !== undefined) {
     binding.reset(firstDevice);
     return;

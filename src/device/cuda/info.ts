@@ -1,9 +1,9 @@
-/** What a CUDA device is, and what this machine says of it. */
+/** Name, limits and properties of the CUDA device of this machine. */
 import { type CudaBinding, openCuda } from '../../ffi/index.ts';
 import type { DeviceInfo, DeviceProperties } from '../device.ts';
 
 /**
- * `CUdevice_attribute` by the field of `cudaDeviceProp` that it fills; three in a row for dimensions.
+ * The `CUdevice_attribute` of each field of `cudaDeviceProp`; three in a row for dimensions.
  *
  * Source: cuda.h, and NVIDIA, CUDA Runtime API, "cudaDeviceProp".
  */
@@ -34,7 +34,7 @@ const deviceAttributes = {
   maxBlocksPerMultiProcessor: 106,
 } as const satisfies Record<string, number | readonly number[]>;
 
-/** A number of JavaScript's that stands for any size of memory, and that a buffer of bytes may have. */
+/** The largest buffer in bytes: exact as a JavaScript number. */
 const largestBuffer = 2 ** 32;
 
 /** Name, limits and properties of a device. */
@@ -53,7 +53,7 @@ export function cudaInfo(binding: CudaBinding, device: number): DeviceInfo {
     name,
     limits: {
       maxThreadsPerThreadgroup: read(deviceAttributes.maxThreadsPerBlock),
-      // Above the 48 KB that every kernel has, the launch asks for it.
+      // The launch requests more than 48 KB.
       maxThreadgroupBytes: read(deviceAttributes.sharedMemPerBlockOptin) || read(deviceAttributes.sharedMemPerBlock),
       maxBufferBytes: Math.min(memory, largestBuffer),
       simdWidth: read(deviceAttributes.warpSize),
@@ -62,15 +62,15 @@ export function cudaInfo(binding: CudaBinding, device: number): DeviceInfo {
   };
 }
 
-/** What there is of CUDA on this machine. */
+/** CUDA on this machine. */
 export interface SystemCuda {
   readonly binding: CudaBinding | undefined;
   readonly info: DeviceInfo | undefined;
-  /** Why there is no device, a sentence each. */
+  /** The reasons why there is no device. */
   readonly failures: readonly string[];
 }
 
-/** The device that is taken; `CUDA_VISIBLE_DEVICES` makes another one the first. */
+/** The device that is used; `CUDA_VISIBLE_DEVICES` makes another one the first. */
 export const firstDevice = 0;
 
 /** Looks for the driver and its first device. */

@@ -1,22 +1,23 @@
-/** One launch: limits first, then the arguments where the driver finds them, the kernel between two events, and what it left. */
+/** One launch: validation, the arguments in the layout of the driver, the kernel between two events, and the results. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { product } from '../../base/dim3.ts';
 import { captureOutput } from '../../ffi/index.ts';
 import type { Dim3, LaunchRequest, LaunchResult } from '../device.ts';
-import { checkRequest, type Judge, judgeOfGpu } from '../request.ts';
+import { validateLaunch, validatorOf } from '../validate-launch.ts';
 import { cudaBuffer } from './buffer.ts';
 import type { Context, CudaKernel } from './context.ts';
 import { faultText, reportFault, reportLost } from './faults.ts';
 import { waitFor } from './wait.ts';
 
-/** Runs a kernel to its end; nothing after reporting CM50xx or CM60xx. */
+/** Runs a kernel to its end; undefined after reporting CM50xx or CM60xx. */
 export function launchKernel(
   context: Context,
   kernel: CudaKernel,
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
-  if (!checkRequest(judgeOf(context), kernel.reflection, request, diagnostics)) return undefined;
+  const validator = validatorOf(context.info, (buffer) => cudaBuffer(context, buffer));
+  if (!validateLaunch(validator, kernel.reflection, request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
   if (context.lost !== undefined) {
     reportLost(request.kernel, context.lost, diagnostics);
@@ -27,9 +28,7 @@ export function launchKernel(
   return run(context, kernel, request, diagnostics);
 }
 
-const judgeOf = (context: Context): Judge => judgeOfGpu(context.info, (buffer) => cudaBuffer(context, buffer));
-
-/** What only the driver knows: registers leave room for fewer threads, and grids and blocks have a limit in each dimension. */
+/** Checks the limits of the driver: registers may allow fewer threads, and each dimension of grids and blocks has a limit. */
 function fitsKernel({ info }: Context, { facts }: CudaKernel, request: LaunchRequest, diagnostics: Diagnostics): boolean {
   const { grid, block, kernel } = request;
   const given = product(block);
@@ -47,12 +46,12 @@ function fitsKernel({ info }: Context, { facts }: CudaKernel, request: LaunchReq
 
 const isWithin = ([x, y, z]: Dim3, most: readonly number[]): boolean => x <= most[0]! && y <= most[1]! && z <= most[2]!;
 
-/** Shared memory that no kernel has to ask for, bytes. */
-const freelyShared = 49152;
+/** Bytes of shared memory that every kernel may use. */
+const defaultMaxShared = 49152;
 
 function allowShared({ binding }: Context, kernel: CudaKernel, request: LaunchRequest, diagnostics: Diagnostics): boolean {
   const bytes = request.dynamicSharedBytes;
-  if (kernel.facts.staticShared + bytes <= freelyShared || bytes <= kernel.allowedShared) return true;
+  if (kernel.facts.staticShared + bytes <= defaultMaxShared || bytes <= kernel.allowedShared) return true;
   if (binding.allowShared(kernel.handle, bytes)) {
     kernel.allowedShared = bytes;
     return true;
@@ -66,7 +65,7 @@ function allowShared({ binding }: Context, kernel: CudaKernel, request: LaunchRe
   return false;
 }
 
-/** The driver copies them when it takes the launch, so that one place for each kernel will do. */
+/** Writes the arguments. The driver copies them at the launch, so one area for each kernel suffices. */
 function fillArguments(context: Context, { args }: CudaKernel, request: LaunchRequest): void {
   const { bytes, words, offsets } = args;
   for (let i = 0; i < request.args.length; i++) {
@@ -78,11 +77,11 @@ function fillArguments(context: Context, { args }: CudaKernel, request: LaunchRe
 
 function run(context: Context, kernel: CudaKernel, request: LaunchRequest, diagnostics: Diagnostics): LaunchResult | undefined {
   const { printf, faults } = kernel.reflection;
-  // What a kernel prints goes to the standard output of the process, which is not its own.
+  // The driver writes what a kernel prints to the standard output of the process.
   const capture = printf || faults ? captureOutput() : undefined;
   const outcome = runAndWait(context, kernel, request);
-  const said = capture?.end();
-  if (said && said.out.length > 0) request.print?.(said.out);
+  const output = capture?.end();
+  if (output && output.out.length > 0) request.print?.(output.out);
   if (outcome === 'overdue') {
     const seconds = request.timeoutMs / 1000;
     context.lost = `\`${request.kernel}\` has not ended after ${seconds} s`;
@@ -92,7 +91,7 @@ function run(context: Context, kernel: CudaKernel, request: LaunchRequest, diagn
   }
   if (outcome === 'done') return { durationMs: context.binding.elapsed(context.events.start, context.events.end) ?? 0 };
   const fault = context.binding.lastFault();
-  const failed = { kernel: request.kernel, said: said ? new TextDecoder().decode(said.err).trim() : '', stops: faults?.texts ?? [] };
+  const failed = { kernel: request.kernel, output: output ? new TextDecoder().decode(output.err).trim() : '', stops: faults?.texts ?? [] };
   if (reportFault(failed, fault, diagnostics)) context.lost = faultText(fault);
   return undefined;
 }
@@ -108,6 +107,6 @@ function runAndWait(context: Context, kernel: CudaKernel, request: LaunchRequest
   if (!isUnderWay) return 'failed';
   const state = timeoutMs > 0 ? waitFor(binding, events.end, timeoutMs) : 'running';
   if (state === 'overdue' || (state === 'done' && !kernel.reflection.printf)) return state;
-  // This also has the driver write what the kernel printed, and what it has to say of a failure.
+  // This also makes the driver write what the kernel printed, and the text of a failure.
   return binding.synchronize(stream) && state !== 'failed' ? 'done' : 'failed';
 }

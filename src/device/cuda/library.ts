@@ -1,4 +1,4 @@
-/** PTX on the device: compiled by the driver, whose compiler's words are told at their lines. */
+/** Loads PTX: the driver compiles it, and its messages are reported at their lines. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile, Span } from '../../base/source.ts';
 import type { DeviceModule, DeviceSymbol, PtxModule } from '../device.ts';
@@ -7,7 +7,7 @@ import type { Context, CudaKernel } from './context.ts';
 import { faultText, reportLost } from './faults.ts';
 import { launchKernel } from './launch.ts';
 
-/** Loads PTX; nothing after reporting CM6041 or CM6043. */
+/** Loads PTX; undefined after reporting CM6041 or CM6043. */
 export function loadModule(context: Context, { source, kernels }: PtxModule, diagnostics: Diagnostics): DeviceModule | undefined {
   const { binding } = context;
   if (context.lost !== undefined) {
@@ -46,12 +46,12 @@ export function loadModule(context: Context, { source, kernels }: PtxModule, dia
   };
 }
 
-/** The variables that the kernels reach, each once. */
+/** The variables that the kernels access, each once. */
 const namesOf = (kernels: PtxModule['kernels']): string[] => [
   ...new Set(kernels.flatMap(({ memory }) => memory?.symbols.map(({ name }) => name) ?? [])),
 ];
 
-/** A variable of the module; nothing where the driver has left it out. */
+/** A variable of the module; undefined if the driver has removed it. */
 function symbolOf(context: Context, module: Parameters<Context['binding']['symbol']>[0], name: string): DeviceSymbol | undefined {
   const found = context.binding.symbol(module, name);
   return found && { name, size: found.size, ...copies(context, found.address, found.size) };

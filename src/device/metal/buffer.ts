@@ -1,4 +1,4 @@
-/** Buffers: memory that host and GPU share, so that reading and writing are copies within it, and a view needs none. */
+/** Buffers in memory that host and GPU share: reading and writing copy within it, and views need no copy. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Handle } from '../../ffi/index.ts';
 import type { DeviceBuffer } from '../device.ts';
@@ -15,24 +15,24 @@ export interface MetalBuffer extends DeviceBuffer {
 
 const isMetalBuffer = (buffer: DeviceBuffer): buffer is MetalBuffer => 'context' in buffer && 'handle' in buffer;
 
-/** The buffer as one of the device. */
+/** The buffer, if it belongs to the device. */
 export const metalBuffer = (context: Context, buffer: DeviceBuffer): MetalBuffer | undefined =>
   isMetalBuffer(buffer) && buffer.context === context ? buffer : undefined;
 
-/** What is seen of memory that was given back: touching it would end the process. */
+/** The view of freed memory: accessing that memory would end the process. */
 const nothing = new Uint8Array(0);
 
-/** Takes memory, which holds zeros; nothing where the device has none. */
+/** Allocates zeroed memory; undefined if the device has none left. */
 export function takeMemory(context: Context, bytes: number): Memory | undefined {
   const { binding, device, owned } = context;
-  // Metal has no buffers of nothing.
+  // Metal has no empty buffers.
   const handle = binding.buffer(device, Math.max(16, bytes));
   if (!handle) return undefined;
   owned.add(handle);
   const view = binding.view(handle, 0, bytes);
   view.fill(0);
   let isGiven = false;
-  // The handle alone tells nothing: another buffer may have it by then.
+  // Another buffer may have the same handle by then.
   const isGone = (): boolean => isGiven || context.isClosed;
   return {
     handle,
@@ -48,7 +48,7 @@ export function takeMemory(context: Context, bytes: number): Memory | undefined 
   };
 }
 
-/** A buffer of zeros; nothing after reporting CM6012. */
+/** A zeroed buffer; undefined after reporting CM6012. */
 export function allocate(context: Context, size: number, diagnostics: Diagnostics): MetalBuffer | undefined {
   const isSize = Number.isInteger(size) && size >= 0 && size <= context.info.limits.maxBufferBytes;
   const memory = isSize ? takeMemory(context, size) : undefined;

@@ -1,6 +1,5 @@
 /**
- * What a chip’s name says of its GPU, for where the system does not: how many cores it is sold with. A GPU core is what CUDA calls a
- * multiprocessor.
+ * GPU cores by the name of a chip, for systems that do not report them. CUDA calls a GPU core a multiprocessor.
  *
  * Source: Apple’s technical specifications of the Macs with each chip.
  */
@@ -24,7 +23,7 @@ export const chips: Readonly<Record<string, readonly [least: number, most: numbe
   'Apple M4 Max': [32, 40],
 };
 
-/** The cores that were counted, else what the chip’s name says; nothing for a chip that is not known. */
+/** The number of cores that was counted, otherwise the range of the chip; undefined for an unknown chip. */
 export function coresOf(name: string, counted: number | undefined): number | string | undefined {
   const range = chips[name];
   return counted ?? (range && `${range[0]} to ${range[1]}, by its name`);

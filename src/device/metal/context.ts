@@ -1,4 +1,4 @@
-/** What the parts of the Metal device share. */
+/** The state of the Metal device. */
 import type { KernelReflection } from '../../air/abi.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Handle, MetalBinding, PipelineFacts } from '../../ffi/index.ts';
@@ -10,26 +10,26 @@ export interface Context {
   readonly info: DeviceInfo;
   readonly device: Handle;
   readonly queue: Handle;
-  /** Everything that is let go when the device is closed. */
+  /** Objects that are released when the device is closed. */
   readonly owned: Set<Handle>;
-  /** Buffers whose addresses kernels may find in memory, and which every launch therefore makes resident. */
+  /** Buffers whose addresses may be in memory, so that every launch makes them resident. */
   readonly addressed: Set<Handle>;
   isClosed: boolean;
   /** Why the device takes no more launches. */
   lost: string | undefined;
 }
 
-/** Memory of the device with a view of it; the taker's to give back, and the device's where it is closed first. */
+/** Memory of the device with a view. Its owner releases it, or the device when it is closed. */
 export interface Memory {
   readonly handle: Handle;
-  /** Of nothing once the memory was given back. */
+  /** Empty once the memory is released. */
   readonly view: Uint8Array;
   give(): void;
 }
 
 export interface MetalKernel {
   readonly reflection: KernelReflection;
-  /** With the slots that the reflection leaves out, and whole values where several parameters share one. */
+  /** All slots, including those that the reflection omits and those that several parameters share. */
   readonly params: readonly KernelParam[];
 }
 
@@ -38,10 +38,10 @@ export interface Pipeline {
   readonly facts: PipelineFacts;
 }
 
-/** A library made ready on a device. */
+/** A loaded library. */
 export interface MetalLibrary {
-  /** The module's own memory. */
+  /** The memory of the module's variables. */
   readonly memory: Memory | undefined;
-  /** The pipeline of a kernel; nothing after reporting CM6027 or CM6028. */
+  /** The pipeline of a kernel; undefined after reporting CM6027 or CM6028. */
   pipeline(kernel: MetalKernel, diagnostics: Diagnostics): Pipeline | undefined;
 }

@@ -1,9 +1,9 @@
 /**
- * What Metal reports of a launch, as diagnostics. A code of `MTLCommandBufferErrorDomain` is a name and a kind of fault, one row
- * each; whatever else comes is told with domain, number and text.
+ * Faults of Metal as diagnostics. Each code of `MTLCommandBufferErrorDomain` has a row with its name and kind; other faults are reported with
+ * domain, number and text.
  *
  * Source: the public headers (MTLCommandBufferError, as in JuliaGPU/Metal.jl's libmtl.jl); 14 is in no header, and macOS
- * reports it where a kernel keeps the display waiting (tracel-ai/cubecl issue 1523).
+ * reports it if a kernel delays the display (tracel-ai/cubecl issue 1523).
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { MetalFault } from '../../ffi/index.ts';
@@ -13,7 +13,7 @@ type Code = 'CM6021' | 'CM6022' | 'CM6023' | 'CM6024' | 'CM6025';
 export interface CommandError {
   readonly name: string;
   readonly code: Code;
-  /** Whether the device takes nothing more after it. */
+  /** Whether the device is lost after it. */
   readonly isLost?: boolean;
 }
 
@@ -36,14 +36,14 @@ const domain = 'MTLCommandBufferErrorDomain';
 
 /** The row of a fault of a command buffer. */
 export function commandErrorOf(fault: MetalFault): CommandError {
-  // After repeated faults the system takes nothing more of the process, whatever the number.
+  // After repeated faults the system accepts no more work of the process, whatever the code.
   if (/SubmissionsIgnored|Ignored \(for causing prior/i.test(fault.text))
     return { name: 'SubmissionsIgnored', code: 'CM6024', isLost: true };
   const row = fault.domain === domain ? commandErrors[fault.code] : undefined;
   return row ?? { name: 'unknown', code: 'CM6025' };
 }
 
-/** Reports why a kernel failed on the GPU; whether the device is lost with it. */
+/** Reports why a kernel failed on the GPU; returns whether the device is lost. */
 export function reportCommandFault(kernel: string, fault: MetalFault, diagnostics: Diagnostics): boolean {
   const { name, code, isLost } = commandErrorOf(fault);
   diagnostics.report(code, { kernel, name, why: faultText(fault) });

@@ -1,6 +1,6 @@
 /**
- * The Metal device: hands the bytes of a metallib to the GPU of a Mac. It knows the kernel ABI and how a Metal host goes about a
- * launch; pointers and Objective-C are the business of `src/ffi`. Start at `library.ts`, then `launch.ts`.
+ * The Metal device: it runs metallibs on the GPU of a Mac. It knows the kernel ABI and the steps of a Metal launch; pointers and Objective-C
+ * are in `src/ffi`. Start at `library.ts`, then `launch.ts`.
  */
 import type { MetalBinding } from '../../ffi/index.ts';
 import type { Device } from '../device.ts';
@@ -11,14 +11,14 @@ import { loadModule } from './library.ts';
 
 export { type SystemMetal, systemMetal } from './info.ts';
 
-/** Command buffers that may wait in the queue; asking for one more would block. */
-const mostCommandBuffers = 1024;
+/** Most command buffers of the queue; requesting one more would block. */
+const maxCommandBuffers = 1024;
 
-/** A Metal device over a binding; in words why there is none. */
+/** Opens a Metal device over a binding; a text if there is none. */
 export function openMetalDevice(binding: MetalBinding): Device | string {
   const device = binding.device();
   if (!device) return binding.lastFault().text;
-  const queue = binding.queue(device, mostCommandBuffers);
+  const queue = binding.queue(device, maxCommandBuffers);
   if (!queue) {
     const { text } = binding.lastFault();
     binding.release(device);

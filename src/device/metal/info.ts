@@ -1,11 +1,11 @@
-/** What a Metal device is, and what this machine says of it. */
+/** Name, limits and properties of the Metal device of this machine. */
 import { targets } from '../../air/targets.ts';
 import { gpuCoreCount, type Handle, type MetalBinding, openMetal } from '../../ffi/index.ts';
 import type { DeviceInfo } from '../device.ts';
 import { commonProperties } from '../properties.ts';
 import { coresOf } from './chips.ts';
 
-/** Bytes that one view of JavaScript can show. */
+/** Most bytes of a JavaScript view. */
 const largestView = 2 ** 32;
 /** Threads of a simdgroup on every Apple GPU; warps are as wide, and kernels are compiled for it. */
 export const simdWidth = 32;
@@ -15,7 +15,7 @@ export function metalInfo(binding: MetalBinding, device: Handle): DeviceInfo {
   const { maxThreads, maxThreadgroupBytes, maxBufferBytes, workingSetBytes } = binding.deviceFacts(device);
   const name = binding.deviceName(device);
   const limits = {
-    // What a kernel takes may be less, which its pipeline says.
+    // The pipeline of a kernel may allow fewer.
     maxThreadsPerThreadgroup: Math.min(1024, maxThreads[0]),
     maxThreadgroupBytes: maxThreadgroupBytes || targets.macos14.shared.total,
     maxBufferBytes: Math.min(maxBufferBytes, largestView),
@@ -25,11 +25,11 @@ export function metalInfo(binding: MetalBinding, device: Handle): DeviceInfo {
   return { kind: 'metal', name, limits, properties: commonProperties(limits, more) };
 }
 
-/** What there is of Metal on this machine. */
+/** Metal on this machine. */
 export interface SystemMetal {
   readonly binding: MetalBinding | undefined;
   readonly info: DeviceInfo | undefined;
-  /** What was tried and did not work; empty where the machine is no Mac. */
+  /** The ways that failed; empty on other machines than Macs. */
   readonly failures: readonly string[];
 }
 

@@ -1,19 +1,20 @@
-/** One launch: limits first, then everything bound to its slot, the commands handed over, waited for, and told of. */
+/** One launch: validation, the binding of every slot, the commands, the wait, and the results. */
 import { alignUp } from '../../base/bytes.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { product } from '../../base/dim3.ts';
 import type { Handle } from '../../ffi/index.ts';
 import { type KernelParam, printBufferBytes } from '../../ir/index.ts';
-import { handPrinted, reportStop } from '../completion.ts';
+import { reportPrinted, reportStop } from '../completion.ts';
 import type { LaunchRequest, LaunchResult } from '../device.ts';
+import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
 import { emptyPrintBuffer } from '../printed.ts';
-import { checkRequest, type Judge, judgeOfGpu } from '../request.ts';
+import { validateLaunch, validatorOf } from '../validate-launch.ts';
 import { metalBuffer, takeMemory } from './buffer.ts';
 import type { Context, Memory, MetalKernel, MetalLibrary, Pipeline } from './context.ts';
 import { faultText, reportCommandFault } from './faults.ts';
 import { waitFor } from './wait.ts';
 
-/** Runs a kernel to its end; nothing after reporting CM50xx or CM60xx. */
+/** Runs a kernel to its end; undefined after reporting CM50xx or CM60xx. */
 export function launchKernel(
   context: Context,
   library: MetalLibrary,
@@ -21,7 +22,8 @@ export function launchKernel(
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
-  if (!checkRequest(judgeOf(context), kernel.reflection, request, diagnostics)) return undefined;
+  const validator = validatorOf(context.info, (buffer) => metalBuffer(context, buffer));
+  if (!validateLaunch(validator, kernel.reflection, request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
   if (context.lost !== undefined) {
     diagnostics.report('CM6029', { kernel: request.kernel, why: context.lost });
@@ -29,36 +31,39 @@ export function launchKernel(
   }
   const pipeline = library.pipeline(kernel, diagnostics);
   if (!pipeline || !fitsPipeline(context, pipeline, request, diagnostics)) return undefined;
-  const placed = place(context, library, kernel, request, pipeline, diagnostics);
-  if (!placed) return undefined;
-  const result = run(context, { pipeline, placed, request }, diagnostics);
-  const isDone = result !== undefined && !tellOf(kernel, placed, request, diagnostics) && !('failed' in result);
-  // Memory that a kernel may still write is the device's until it is closed.
-  if (context.lost === undefined) for (const memory of placed.temporary) memory.give();
+  const bindings = bind({ context, library, kernel, request }, pipeline, diagnostics);
+  if (!bindings) return undefined;
+  const result = run(context, { pipeline, bindings, request }, diagnostics);
+  const isDone = result !== undefined && !reportCompletion(kernel, bindings, request, diagnostics) && !('failed' in result);
+  // Memory that a kernel may still write stays allocated until the device is closed.
+  if (context.lost === undefined) for (const memory of bindings.temporary) memory.give();
   return isDone ? result : undefined;
 }
 
-/** Hands over what the kernel printed; whether it stopped itself, which is reported. */
-function tellOf({ reflection }: MetalKernel, { printed, faults }: Placed, request: LaunchRequest, diagnostics: Diagnostics): boolean {
-  if (printed) handPrinted(printed.view, reflection, request, diagnostics);
+/** Reports what the kernel printed; returns whether it stopped itself, which is reported as well. */
+function reportCompletion(
+  { reflection }: MetalKernel,
+  { printed, faults }: Bindings,
+  request: LaunchRequest,
+  diagnostics: Diagnostics,
+): boolean {
+  if (printed) reportPrinted(printed.view, reflection, request, diagnostics);
   return faults !== undefined && reportStop(faults.view, reflection, diagnostics);
 }
-
-const judgeOf = (context: Context): Judge => judgeOfGpu(context.info, (buffer) => metalBuffer(context, buffer));
 
 /** Bytes of each threadgroup argument. */
 const sharedSizes = ({ dynamicSharedBytes, dynamicSharedParts = [dynamicSharedBytes] }: LaunchRequest): number[] =>
   dynamicSharedParts.map((bytes) => alignUp(bytes, 16));
 
-/** Threads of a grid in one dimension, of which positions in it are 32 bits. */
-const mostThreads = 2 ** 32 - 1;
+/** Most threads of a grid in one dimension: positions in the grid have 32 bits. */
+const maxThreadsPerAxis = 2 ** 32 - 1;
 
-/** What only the pipeline knows: registers leave room for fewer threads, and Metal may count more static memory. */
+/** Checks the limits of the pipeline: registers may allow fewer threads, and Metal may count more static memory. */
 function fitsPipeline({ info }: Context, { facts }: Pipeline, request: LaunchRequest, diagnostics: Diagnostics): boolean {
   const { grid, block, kernel } = request;
   const given = product(block);
   const shared = facts.staticBytes + sharedSizes(request).reduce((sum, bytes) => sum + bytes, 0);
-  const isTooWide = grid.some((groups, i) => groups * block[i]! > mostThreads);
+  const isTooWide = grid.some((groups, i) => groups * block[i]! > maxThreadsPerAxis);
   if (given > facts.maxThreads) diagnostics.report('CM5021', { given, limit: facts.maxThreads, who: `\`${kernel}\` on ${info.name}` });
   else if (shared > info.limits.maxThreadgroupBytes)
     diagnostics.report('CM5022', { given: shared, limit: info.limits.maxThreadgroupBytes });
@@ -68,105 +73,115 @@ function fitsPipeline({ info }: Context, { facts }: Pipeline, request: LaunchReq
   return false;
 }
 
-/** What of a launch stands in a slot. */
+/** The binding of a slot: a place in memory, or bytes by value. */
 type Bound = { readonly slot: number } & (Place | { readonly bytes: Uint8Array });
 
-/** Memory, from a byte of it on. */
+/** A place in memory. */
 interface Place {
   readonly handle: Handle;
   readonly offset: number;
 }
 
-interface Placed {
+/** The bindings of a launch. */
+interface Bindings {
   readonly bound: readonly Bound[];
-  /** Threadgroup memory by its slot. */
+  /** Threadgroup memory by slot. */
   readonly shared: readonly { readonly slot: number; readonly bytes: number }[];
-  /** What is given back when the launch has ended. */
+  /** Memory that is released when the launch has ended. */
   readonly temporary: readonly Memory[];
   readonly printed: Memory | undefined;
   readonly faults: Memory | undefined;
 }
 
-/** Most bytes that go into a command by value; above, they take a buffer. */
-const mostByValue = 4096;
+/** A launch that is being bound. */
+interface Binder {
+  readonly context: Context;
+  readonly library: MetalLibrary;
+  readonly kernel: MetalKernel;
+  readonly request: LaunchRequest;
+}
 
-/** Decides what stands in each slot; nothing after reporting CM6012. */
-function place(
-  context: Context,
-  library: MetalLibrary,
-  kernel: MetalKernel,
-  request: LaunchRequest,
-  { facts }: Pipeline,
-  diagnostics: Diagnostics,
-): Placed | undefined {
-  const temporary: Memory[] = [];
-  const take = (bytes: number): Memory | undefined => {
-    const taken = takeMemory(context, bytes);
-    if (taken) temporary.push(taken);
+/** Most bytes that a command contains by value; larger values take a buffer. */
+const maxBytesByValue = 4096;
+
+/** Binds every slot; undefined after reporting CM6012. */
+function bind(binder: Binder, { facts }: Pipeline, diagnostics: Diagnostics): Bindings | undefined {
+  const { context, kernel, request } = binder;
+  const owned = new Map<KernelParam, Memory>();
+  const take = (param: KernelParam, bytes: number): Memory | undefined => {
+    const memory = takeMemory(context, bytes);
+    if (memory) owned.set(param, memory);
     else diagnostics.report('CM6012', { bytes, what: `a launch of \`${request.kernel}\`` });
-    return taken;
+    return memory;
   };
   const slots = kernel.params.filter((param) => param.kind !== 'threadgroup');
-  const hidden = new Map<KernelParam, Memory>();
-  const bound: Bound[] = [];
-  for (const param of slots) {
-    const { slot } = param;
-    const bytes = param.kind === 'value' ? valueBytes(param, kernel, request) : undefined;
-    const own = bytes && bytes.length <= mostByValue ? undefined : ownBytes(param);
-    const memory = own === undefined ? undefined : take(own);
-    if (memory) hidden.set(param, memory);
-    if (bytes && memory) memory.view.set(bytes);
-    const handle = param.memory ? library.memory?.handle : memory?.handle;
-    const placed = handle ? { handle, offset: 0 } : bufferAt(context, kernel, request, slot);
-    if (placed) bound.push({ slot, ...placed });
-    else if (bytes && own === undefined) bound.push({ slot, bytes });
-  }
+  const bound = slots.flatMap((param) => bindSlot(binder, param, take) ?? []);
+  const temporary = [...owned.values()];
   if (bound.length < slots.length) {
-    for (const each of temporary) each.give();
+    for (const memory of temporary) memory.give();
     return undefined;
   }
-  const [printing, stopping] = [slots.find((param) => param.formats), slots.find((param) => param.faults)];
-  const [printed, faults] = [printing && hidden.get(printing), stopping && hidden.get(stopping)];
+  const ownedBy = (isWanted: (param: KernelParam) => boolean): Memory | undefined => {
+    const param = slots.find(isWanted);
+    return param && owned.get(param);
+  };
+  const [printed, faults] = [ownedBy(({ formats }) => formats !== undefined), ownedBy((param) => param.faults !== undefined)];
   if (printed) emptyPrintBuffer(printed.view);
-  const room = context.info.limits.maxThreadgroupBytes - facts.staticBytes;
-  const sizes = sharedSizes(request);
-  // A kernel that names such memory wants some, were it never used.
-  const shared = kernel.params
-    .filter((param) => param.kind === 'threadgroup')
-    .map(({ slot }, i) => ({ slot, bytes: Math.min(Math.max(16, sizes[i] ?? 0), room) }));
-  return { bound, shared, temporary, printed, faults };
+  return {
+    bound,
+    shared: sharedSlots(kernel, request, context.info.limits.maxThreadgroupBytes - facts.staticBytes),
+    temporary,
+    printed,
+    faults,
+  };
 }
 
-/** Bytes of memory that a launch takes for a parameter; nothing where it takes none. */
-function ownBytes({ kind, size, faults, formats }: KernelParam): number | undefined {
-  if (kind === 'value') return size;
-  if (faults) return 4;
-  return formats ? printBufferBytes : undefined;
+type Take = (param: KernelParam, bytes: number) => Memory | undefined;
+
+/** The binding of a slot; undefined if there is no memory for it. */
+function bindSlot(binder: Binder, param: KernelParam, take: Take): Bound | undefined {
+  const { slot } = param;
+  if (param.kind === 'value') return bindValue(binder, param, take);
+  if (param.faults || param.formats) {
+    const memory = take(param, param.faults ? 4 : printBufferBytes);
+    return memory && { slot, handle: memory.handle, offset: 0 };
+  }
+  const module = param.memory ? binder.library.memory : undefined;
+  const place = module ? { handle: module.handle, offset: 0 } : bufferAt(binder, slot);
+  return place && { slot, ...place };
 }
 
-/** The bytes of a slot that is filled by value: those of one parameter, or of several, each at its offset. */
-function valueBytes({ slot, size }: KernelParam, { reflection }: MetalKernel, request: LaunchRequest): Uint8Array {
+/** The binding of a slot by value: the values of one parameter or of several, each at its offset. */
+function bindValue({ kernel, request }: Binder, param: KernelParam, take: Take): Bound | undefined {
+  const { slot, size } = param;
   const bytes = new Uint8Array(size);
-  reflection.params.forEach((param, i) => {
-    const arg = request.args[i]!;
-    if (param.slot === slot && arg.kind === 'bytes') bytes.set(arg.bytes, param.offset ?? 0);
-  });
-  return bytes;
+  writeValuesOfSlot(kernel.reflection, request.args, slot, bytes);
+  if (size <= maxBytesByValue) return { slot, bytes };
+  const memory = take(param, size);
+  memory?.view.set(bytes);
+  return memory && { slot, handle: memory.handle, offset: 0 };
 }
 
-function bufferAt(context: Context, { reflection }: MetalKernel, request: LaunchRequest, slot: number): Place | undefined {
-  const arg = request.args[reflection.params.findIndex((param) => param.slot === slot)];
-  const buffer = arg?.kind === 'buffer' ? metalBuffer(context, arg.buffer) : undefined;
-  return buffer && arg?.kind === 'buffer' ? { handle: buffer.handle, offset: arg.offset ?? 0 } : undefined;
+function bufferAt({ context, kernel, request }: Binder, slot: number): Place | undefined {
+  const argument = bufferOfSlot(kernel.reflection, request.args, slot);
+  const buffer = argument && metalBuffer(context, argument.buffer);
+  return buffer && { handle: buffer.handle, offset: argument.offset ?? 0 };
+}
+
+/** Bytes of each threadgroup slot. A kernel that names such memory needs some, even if it never uses it. */
+function sharedSlots({ params }: MetalKernel, request: LaunchRequest, room: number): Bindings['shared'] {
+  const sizes = sharedSizes(request);
+  const slots = params.filter((param) => param.kind === 'threadgroup');
+  return slots.map(({ slot }, i) => ({ slot, bytes: Math.min(Math.max(16, sizes[i] ?? 0), room) }));
 }
 
 interface Task {
   readonly pipeline: Pipeline;
-  readonly placed: Placed;
+  readonly bindings: Bindings;
   readonly request: LaunchRequest;
 }
 
-/** What became of the commands: their time; that they failed, which was reported; nothing where they were not, or have not ended. */
+/** Runs the commands: their time, or that they failed; undefined if they were not made or have not ended. Faults are reported. */
 function run(context: Context, task: Task, diagnostics: Diagnostics): LaunchResult | { readonly failed: true; durationMs: 0 } | undefined {
   const { binding, queue } = context;
   const { kernel, timeoutMs } = task.request;
@@ -195,22 +210,22 @@ function run(context: Context, task: Task, diagnostics: Diagnostics): LaunchResu
   return outcome.hasFailed ? { failed: true, durationMs: 0 } : { durationMs: outcome.gpuMs || wallMs };
 }
 
-/** Writes the commands of a launch; whether Metal gave an encoder for them. */
-function encode({ binding, addressed }: Context, commands: Handle, { pipeline, placed, request }: Task): boolean {
+/** Encodes the commands of a launch; false if Metal gives no encoder. */
+function encode({ binding, addressed }: Context, commands: Handle, { pipeline, bindings, request }: Task): boolean {
   binding.setLabel(commands, request.kernel);
   const encoder = binding.compute(commands);
   if (!encoder) return false;
   try {
     binding.setPipeline(encoder, pipeline.handle);
-    for (const each of placed.bound) {
+    for (const each of bindings.bound) {
       if ('bytes' in each) binding.setBytes(encoder, each.bytes, each.slot);
       else binding.setBuffer(encoder, each.handle, each.offset, each.slot);
     }
-    for (const { slot, bytes } of placed.shared) binding.setThreadgroupMemory(encoder, bytes, slot);
+    for (const { slot, bytes } of bindings.shared) binding.setThreadgroupMemory(encoder, bytes, slot);
     for (const handle of addressed) binding.use(encoder, handle);
     binding.dispatch(encoder, request.grid, request.block);
   } finally {
-    // An encoder that is let go without this ends the process.
+    // Releasing an encoder that has not ended ends the process.
     binding.end(encoder);
     binding.release(encoder);
   }

@@ -1,4 +1,4 @@
-/** A metallib on the device: described by our own reader, taken by Metal, a pipeline for each kernel when it is first launched. */
+/** Loads a metallib: our own reader describes it, Metal loads it, and each kernel gets a pipeline at its first launch. */
 import { describeModule, type SymbolReflection } from '../../air/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { readModule } from '../../bitcode/index.ts';
@@ -12,7 +12,7 @@ import { faultText } from './faults.ts';
 import { simdWidth } from './info.ts';
 import { launchKernel } from './launch.ts';
 
-/** Loads a library; nothing after reporting CM40xx, CM6012 or CM6026. */
+/** Loads a library; undefined after reporting CM40xx, CM6012 or CM6026. */
 export function loadModule(
   context: Context,
   metallib: Uint8Array,
@@ -58,11 +58,11 @@ function symbolOf(own: Memory, { name, offset, size }: SymbolReflection): Device
 
 interface Described {
   readonly kernels: readonly MetalKernel[];
-  /** What is said of kernels that are not run here, by their names. */
+  /** The diagnostics of kernels that the device cannot run, by name. */
   readonly refused: ReadonlyMap<string, Diagnostics>;
 }
 
-/** What our own reader makes of a library; nothing after reporting what it cannot read, or why none of the kernels is run. */
+/** The kernels of a library; undefined after reporting what cannot be read, or why no kernel can be run. */
 function describe(metallib: Uint8Array, { constants = [] }: LoadOptions, diagnostics: Diagnostics): Described | undefined {
   const hasValues = constants.length > 0;
   const library = readMetallib(metallib, diagnostics);
@@ -74,10 +74,10 @@ function describe(metallib: Uint8Array, { constants = [] }: LoadOptions, diagnos
     const own = new Diagnostics();
     const module = readModule(fn.bitcode, own);
     const found = module && describeModule(module, own).find((each) => each.reflection.name === fn.name);
-    // More shared memory than any Apple GPU has is what tells code for the CPU device.
+    // Code for the CPU device is recognized by its limit of shared memory, which no Apple GPU has.
     if (found?.reflection.maxSharedBytes !== undefined)
       own.report('CM4053', { kernel: fn.name, why: 'code for the CPU device (`--target cpu`)' });
-    // Metal would take the values, but it is not told of them yet; without them another kernel would run.
+    // Values are not passed to Metal yet; without them another kernel would run.
     if (found?.reflection.constants?.some((constant) => constant.isRequired || hasValues))
       own.report('CM4053', { kernel: fn.name, why: 'a value for a function constant on a Metal device' });
     if (own.list.length > 0) refused.set(fn.name, own);
@@ -88,7 +88,7 @@ function describe(metallib: Uint8Array, { constants = [] }: LoadOptions, diagnos
   return undefined;
 }
 
-/** Makes pipelines of a library's kernels, each once. */
+/** Creates the pipeline of each kernel once. */
 function pipelines({ binding, device, owned, info }: Context, library: Handle): MetalLibrary['pipeline'] {
   const made = new Map<string, Pipeline>();
   return ({ reflection: { name } }, diagnostics) => {

@@ -1,11 +1,11 @@
-/** Waiting for the GPU without a thread of its own: a word first, then the status, with pauses that grow, up to a deadline. */
+/** Waits for the GPU by polling: first a completion word, then the status, with growing pauses up to a deadline. */
 import type { Handle, MetalBinding } from '../../ffi/index.ts';
 
 interface Word {
   isDone(): boolean;
 }
 
-/** Looks at the word alone: for kernels of a few microseconds. */
+/** Polls of the word alone, for kernels of a few microseconds. */
 const spins = 256;
 /** Microseconds. */
 const pauses = { first: 10, longest: 500 } as const;

@@ -1,17 +1,17 @@
 /**
- * Approximate functions of singles, worked out in doubles: for one lane, or for two in a vector, by the same steps, so that both ways of running
- * threads give the same bits. Errors are some 2^-30 of the result, so what is rounded to a single is off by less than 1 ulp.
+ * Approximate f32 functions, computed in f64: for one lane, or for two lanes of a vector. Both compilers emit the same steps, so the scalar
+ * path and the SIMD path give the same bits. The relative error is about 2^-30, so the result rounded to f32 is off by less than 1 ulp.
  * Source: Muller, "Elementary Functions" (3rd ed.), chapters 3 and 11: Taylor's series on reduced arguments, reduction after Cody and Waite.
  */
 import type { Code } from '../../wasm/index.ts';
 
 export type ApproximateName = 'exp2' | 'log2' | 'sin' | 'cos' | 'tanh' | 'rsqrt';
 
-/** What the steps are made of: numbers on the stack are doubles, or as many bits. */
+/** The operations that a function is written in, for one lane or for two. Numbers on the stack are f64 values, or their 64 bits. */
 interface Machine {
   readonly code: Code;
   local(kind: 'number' | 'bits'): number;
-  /** An operation on doubles; comparisons give what `choose` takes. */
+  /** An operation on f64 values; a comparison gives the condition that `choose` takes. */
   op(name: string): void;
   number(value: number): void;
   bits(value: bigint): void;
@@ -63,13 +63,13 @@ const twice = (bits: bigint): number[] => {
   return [low, high, low, high];
 };
 
-/** Takes a double from the stack and leaves the function of it, for one lane. */
+/** Replaces the f64 on the stack by the function's result, for one lane. */
 export const writeFunction = (name: ApproximateName, code: Code): void => bodies[name](scalar(code));
 
-/** The same for two lanes. */
+/** Replaces the f64x2 on the stack by the function's results. */
 export const writeFunctionOfPair = (name: ApproximateName, code: Code): void => bodies[name](pair(code));
 
-/** Above this the reduction of angles is not exact enough, and the host does it. */
+/** Above this angle, in radians, the argument reduction is not exact enough and the host computes the function. */
 export const largestAngle = 2 ** 20;
 export const hasLargeAngles = (name: ApproximateName): name is 'sin' | 'cos' => name === 'sin' || name === 'cos';
 
@@ -89,12 +89,12 @@ function polynomial(m: Machine, x: number, coefficients: readonly number[]): voi
   }
 }
 
-/** Bounds what is on the stack; a NaN stays. */
-function clamp(m: Machine, least: number, most: number): void {
+/** Clamps the number on the stack; a NaN stays. */
+function clamp(m: Machine, min: number, max: number): void {
   const x = m.local('number');
   for (const [bound, comparison] of [
-    [most, 'lt'],
-    [least, 'gt'],
+    [max, 'lt'],
+    [min, 'gt'],
   ] as const) {
     set(m, x);
     m.number(bound);
@@ -106,7 +106,7 @@ function clamp(m: Machine, least: number, most: number): void {
   }
 }
 
-/** Adding and taking away this rounds to an integer, which stands in the last bits in between. */
+/** Adding and then subtracting this rounds to an integer; between the two steps the integer is in the last bits. */
 const rounder = 1.5 * 2 ** 52;
 
 const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1));
@@ -148,7 +148,7 @@ function log2(m: Machine): void {
   m.bits(one - 0x3fe6_a09e_0000_0000n);
   m.on('add');
   set(m, raised);
-  // m, of the bits less those of the exponent.
+  // m: the bits without those of the exponent.
   get(m, bits, raised);
   m.bits(0xfffn << 52n);
   m.on('and');
@@ -174,7 +174,7 @@ function log2(m: Machine): void {
     Array.from({ length: 7 }, (_, i) => 2 / (Math.LN2 * (2 * i + 1))),
   );
   m.op('mul');
-  // k, as the last bits of 2^52 and more.
+  // k, read as the last bits of a number above 2^52.
   get(m, raised);
   m.shift('shr_u', 52);
   m.bits(bitsOfDouble(2 ** 52));
@@ -185,7 +185,11 @@ function log2(m: Machine): void {
   m.op('add');
   const y = m.local('number');
   set(m, y);
-  // What is infinite or no number is what it was; 0 and less have results of their own.
+  replaceSpecialLogarithms(m, x, y);
+}
+
+/** Pushes the logarithm of x, which is in y unless x is special: infinity and NaN pass through, zero gives -Infinity, a negative number NaN. */
+function replaceSpecialLogarithms(m: Machine, x: number, y: number): void {
   get(m, y, x, x);
   m.number(Number.POSITIVE_INFINITY);
   m.op('lt');
@@ -205,10 +209,10 @@ function log2(m: Machine): void {
   get(m, y);
 }
 
-/** Half of pi in two parts, of which the first has 33 bits, so that its multiples are exact. */
+/** pi / 2 in two parts, the first of which has 33 bits, so that its multiples are exact. */
 const [halfPi, restOfHalfPi] = [1.5707963267341256, 6.077100506506192e-11];
 
-/** The sine of what is left of x, or the cosine, with a sign: by which quarter of a circle x is in. */
+/** The sine or the cosine of the reduced argument, with a sign: the quadrant of x selects both. */
 const angle =
   (quarter: bigint) =>
   (m: Machine): void => {
@@ -245,7 +249,7 @@ const angle =
     m.op('mul');
     set(m, sine);
     polynomial(m, square, series(0));
-    // Of even quarters the sine.
+    // Even quadrants take the sine.
     const cosine = m.local('number');
     set(m, cosine);
     get(m, sine, cosine, turned);
@@ -269,7 +273,7 @@ const angle =
 /** Coefficients of the series of tanh at 0, of odd powers. Source: Abramowitz and Stegun, 4.5.64. */
 const seriesOfTanh = [1, -1 / 3, 2 / 15, -17 / 315, 62 / 2835, -1382 / 155925, 21844 / 6081075, -929569 / 638512875];
 
-/** (e^2x - 1) / (e^2x + 1), or near 0, where that takes like from like, the series. */
+/** (e^2x - 1) / (e^2x + 1); near 0, where the difference cancels, the series. */
 function tanh(m: Machine): void {
   const [x, e, square] = [m.local('number'), m.local('number'), m.local('number')];
   clamp(m, -20, 20);

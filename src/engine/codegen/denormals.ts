@@ -1,12 +1,12 @@
 /**
- * Singles as GPUs compute them that have no subnormal ones (`--denormals=flush`): what computes takes a subnormal operand for the zero of its
- * sign, and gives that zero for a subnormal result, after rounding. What moves, chooses or changes a sign keeps all bits, as do
- * halves and doubles.
+ * Flush to zero: f32 arithmetic as GPUs without subnormals compute it (`--denormals=flush`). An arithmetic op reads a subnormal operand as the
+ * zero of its sign and gives that zero for a subnormal result, after rounding. Moves, selects and sign changes keep all bits; so do f16 and
+ * f64 operations.
  */
 import type { Op } from '../../ir/index.ts';
 import { call, type Emitter, typeOf } from './emitter.ts';
 
-const computing: ReadonlySet<Op> = new Set<Op>([
+const arithmetic: ReadonlySet<Op> = new Set<Op>([
   'fadd',
   'fsub',
   'fmul',
@@ -32,11 +32,11 @@ const computing: ReadonlySet<Op> = new Set<Op>([
   'fptrunc',
 ]);
 
-/** Whether an op takes and gives no subnormal singles where they are flushed. */
-export const computesSingles = (op: Op): boolean => computing.has(op);
+/** Whether an op flushes its f32 operands and result. */
+export const isFlushedOp = (op: Op): boolean => arithmetic.has(op);
 
-/** The emitter for an op's rule: operands that are singles are flushed when they are put on the stack. */
-export function flushing(e: Emitter): Emitter {
+/** The emitter for a flushed op's rule: f32 operands are flushed when they are pushed. */
+export function flushingEmitter(e: Emitter): Emitter {
   const push: Emitter['values']['push'] = (value) => {
     e.values.push(value);
     if (typeOf(e, value) === 'f32') call(e, 'flush32');

@@ -1,4 +1,4 @@
-/** Functions in WebAssembly for ops that take more than a few instructions; a module gets those that it calls. */
+/** Scalar runtime helpers: WebAssembly functions for ops of more than a few instructions. A module contains the helpers that it calls. */
 import type { Code, ValueType, WasmModule } from '../../wasm/index.ts';
 import { type ApproximateName, hasLargeAngles, largestAngle, writeFunction } from './approximate.ts';
 import { writeFma } from './fma.ts';
@@ -25,7 +25,7 @@ function returnIf(code: Code, condition: () => void, value: () => void): void {
 
 const constant = (code: Code, type: 'i32' | 'i64', value: number): void => (type === 'i32' ? code.i32(value) : code.i64(BigInt(value)));
 
-/** Division that never traps: by 0 `otherwise`, by -1 without overflow. */
+/** Division that never traps: by 0 the quotient is all ones and the remainder the dividend; by -1 there is no overflow. */
 function division(type: 'i32' | 'i64', op: string): Helper {
   const isSigned = op.endsWith('_s');
   const isRemainder = op.startsWith('rem');
@@ -62,7 +62,7 @@ function division(type: 'i32' | 'i64', op: string): Helper {
   };
 }
 
-/** The one of two operands for which the comparison `a OP b` decides. */
+/** `a OP b ? a : b`. */
 const choice = (type: ValueType, op: string): Helper => ({
   params: [type, type],
   result: type,
@@ -73,7 +73,7 @@ const choice = (type: ValueType, op: string): Helper => ({
   },
 });
 
-/** min or max, giving the other operand where one is a NaN; WebAssembly's own have -0 below +0 but spread NaN. */
+/** min or max that gives the other operand where one is a NaN. WebAssembly's own order -0 below +0 but propagate NaN. */
 const floatChoice = (type: 'f32' | 'f64', op: 'min' | 'max'): Helper => ({
   params: [type, type],
   result: type,
@@ -95,15 +95,15 @@ const floatChoice = (type: 'f32' | 'f64', op: 'min' | 'max'): Helper => ({
   },
 });
 
-/** A subnormal becomes a zero of its sign. */
+/** Flushes a subnormal f32 to the zero of its sign. */
 function flushed(code: Code): void {
-  const leastNormal = 0x0080_0000;
+  const minNormal = 0x0080_0000;
   returnIf(
     code,
     () => {
       get(code, 0);
       code.op('f32.abs');
-      code.f32(leastNormal);
+      code.f32(minNormal);
       code.op('f32.lt');
     },
     () => {
@@ -169,7 +169,7 @@ function highProduct(code: Code): void {
   code.op('i64.add');
 }
 
-/** From the unsigned high product: less b where a is negative, less a where b is. */
+/** The signed high product: the unsigned one, minus b where a is negative, minus a where b is negative. */
 function signedHighProduct(code: Code): void {
   highProduct(code);
   for (const [sign, other] of [
@@ -185,7 +185,7 @@ function signedHighProduct(code: Code): void {
   }
 }
 
-/** Swaps neighbouring bits, then pairs, nibbles, bytes and so on. */
+/** Reverses bits: swaps adjacent bits, then pairs, nibbles, bytes and so on. */
 const reversal = (type: 'i32' | 'i64'): Helper => ({
   params: [type],
   result: type,
@@ -212,7 +212,7 @@ const reversal = (type: 'i32' | 'i64'): Helper => ({
   },
 });
 
-/** An approximate function of a single. */
+/** An approximate f32 function. */
 const approximate = (name: ApproximateName): Helper => ({
   params: ['f32'],
   result: 'f32',
@@ -283,7 +283,7 @@ const rows = {
 
 export type HelperName = keyof typeof rows;
 
-/** Index of a helper by name, written into the module when first asked for. */
+/** The function index of a helper by name; the first call for a name writes the helper into the module. */
 export function helperTable(module: WasmModule, host: Host['functions']): (name: HelperName) => number {
   const known = new Map<HelperName, number>();
   return (name) => {

@@ -1,61 +1,63 @@
 /**
- * Instrumentation of a compilation: the interfaces through which the scalar compiler calls a sanitizer, a probe or an order of threads. The
- * device hands in what implements them (`Instrumentation`), so that a compiler knows no instrument. A plain compilation has none.
+ * Instrumentation hooks of the scalar compiler: the interfaces through which it calls a sanitizer, a probe or a thread order. The device
+ * implements and injects them (`Instrumentation`), so the compiler depends on no instrument. A plain compilation has none.
  */
 import type { Block, InstOf, Value, Variable } from '../../ir/index.ts';
 import type { Code, WasmModule } from '../../wasm/index.ts';
 import type { Host } from './host.ts';
 import type { Plan } from './plan.ts';
 import type { Collective, Region } from './regions.ts';
+import type { Scratch } from './scratch.ts';
 import type { Values } from './values.ts';
 
-/** What a kernel is compiled with besides itself. Each function declares what the module needs, before the module's first function. */
+/** The instruments of a compilation. Each function declares its imports and globals in the module, before the module's first function. */
 export interface Instrumentation {
   /** Checks of every access and of every synchronization. */
   readonly sanitizer?: ((plan: Plan, module: WasmModule, host: Host) => SanitizerHooks) | undefined;
-  /** The order in which blocks, warps and threads run, where the launch sets it. */
+  /** The order in which blocks, warps and threads run, where the launch chooses it. */
   readonly threadOrder?: ((module: WasmModule) => ThreadOrderHooks) | undefined;
   /** An observer of the control flow of each thread. */
   readonly probe?: ((plan: Plan, module: WasmModule) => Probe) | undefined;
-  /** Whether subnormal singles are flushed to zero. */
+  /** Whether f32 arithmetic flushes subnormals to zero. */
   readonly isFlushing?: boolean | undefined;
 }
 
 export interface ThreadOrderHooks {
-  /** Runs every block of the grid by a function of the module. */
+  /** Writes the loop over the blocks of the grid; `block` is the function that runs one. */
   grid(code: Code, block: number): void;
-  /** Arranges the threads from `first` to `end` (pushed on the stack by the caller) for the turns to come. */
+  /** Computes the order of the threads from `first` to `end`, both of which are on the stack. */
   arrange(code: Code): void;
-  /** Replaces the first thread of a warp on the stack by that of the warp whose turn it is. */
+  /** Replaces the position of a warp on the stack by the first thread of the warp at that position in the order. */
   warpAt(code: Code): void;
-  /** Sets the local `thread` to the thread of a turn. */
+  /** Sets the local `thread` to the thread at the position in the local `turn`. */
   threadOfTurn(code: Code, turn: number, thread: number): void;
 }
 
-/** What hooks need of the emitter of a region. */
+/** The part of a region's emitter that sanitizer hooks use. */
 export interface SanitizerWriter {
   readonly code: Code;
-  readonly values: Pick<Values, 'push' | 'scratch'>;
-  free(value: Value): void;
+  readonly scratch: Scratch;
+  readonly values: Pick<Values, 'push'>;
+  leaf(value: Value): void;
   window(space: Variable['space']): void;
 }
 
 export interface SanitizerHooks {
-  /** Makes the address on the stack an index at which the lane of an access may be done; `pushValue` gives what is stored. */
+  /** Checks the address on the stack, of one element (`lane`) of an access, and replaces it by a memory index; `pushValue` pushes the stored bits. */
   place(e: SanitizerWriter, inst: AccessInst, value: Value, lane: number, pushValue?: () => void): void;
-  /** Says that memory changed where what stands at the index in a local is not what an atomic found. */
+  /** Records a write where memory at the index in a local differs from the old value of an atomic. */
   changed(e: SanitizerWriter, type: 'i32' | 'i64' | 'f32' | 'f64', index: number, old: number): void;
   fence(e: SanitizerWriter): void;
   members(e: SanitizerWriter, inst: InstOf<'members'>, value: Value): void;
-  /** At the start of a region's function, where all threads of the block run it. */
+  /** A region's function starts, which all threads of the block run. */
   regionStart(code: Code, region: Region): void;
-  /** The thread in a local goes on. */
+  /** The thread in a local starts a region. */
   threadStart(code: Code, thread: number): void;
   blockStart(code: Code): void;
-  /** Every thread of the block waits or is gone. */
+  /** Every thread of the block is at a barrier or has exited. */
   release(code: Code): void;
-  /** A warp from `base` on has come together: those of the mask. */
-  met(code: Code, meeting: Collective, locals: CollectiveLocals): void;
+  /** The lanes of the mask, of the warp that starts at `base`, execute a collective. */
+  atCollective(code: Code, collective: Collective, locals: CollectiveLocals): void;
 }
 
 export type AccessInst = InstOf<'load'> | InstOf<'store'> | InstOf<'atomic'> | InstOf<'cas'>;
@@ -64,33 +66,34 @@ export interface CollectiveLocals {
   readonly base: number;
   readonly last: number;
   readonly mask: number;
-  /** Free to be used. */
+  /** A local that the hook may overwrite. */
   readonly thread: number;
 }
 
-/** What a probe needs of the emitter of a region. */
+/** The part of a region's emitter that a probe uses. */
 export interface ProbeWriter {
   readonly code: Code;
-  readonly values: Pick<Values, 'push' | 'pushLane' | 'scratch'>;
+  readonly scratch: Scratch;
+  readonly values: Pick<Values, 'push' | 'pushLane'>;
 }
 
 export interface Probe {
   /** A block of threads starts. */
   blockStart(code: Code): void;
-  /** The thread in a local goes on, in this region. */
+  /** The thread in a local starts a region. */
   threadStart(code: Code, thread: number): void;
-  /** Its values from before are there. */
+  /** The region's live-in values have been loaded from the thread record. */
   resumed(e: ProbeWriter, region: Region): void;
-  /** The threads that a region's function was called for have run it. */
+  /** A region's function ends; all of its threads have run. */
   regionEnd(code: Code): void;
   /** A basic block starts. */
   enter(e: ProbeWriter, block: Block): void;
-  /** An instruction of a block's body is written. */
+  /** An instruction of a block's body has been emitted. */
   wrote(e: ProbeWriter, value: Value): void;
-  /** The index of an access is on the stack, and stays there. */
+  /** The memory index of an access is on the stack, and has to stay there. */
   accesses(e: ProbeWriter, value: Value): void;
   /** A basic block ends without a condition. */
   leave(e: ProbeWriter, block: Block): void;
-  /** A basic block ends with the condition on the stack, which stays there. */
+  /** A basic block ends with the condition on the stack, which has to stay there. */
   decide(e: ProbeWriter, block: Block): void;
 }

@@ -1,6 +1,6 @@
 /**
- * The border between a kernel's WebAssembly and JavaScript: imported functions, and globals that a launch sets. Imports do
- * what WebAssembly has no exact operation for; they are right first, and rare.
+ * The host interface of a kernel's WebAssembly module: imported JavaScript functions, and globals that a launch sets. The imports implement
+ * operations that WebAssembly lacks. They favor correctness over speed, and kernels rarely call them.
  */
 
 import { bf16Bits, bf16Value, f16Bits, f16Value, f64Bits, f64Value } from '../../base/float.ts';
@@ -15,10 +15,10 @@ const signature = (params: string, result: ValueType | ''): Signature => ({
 const narrowFma = (format: 'f16' | 'bf16') => (a: number, b: number, c: number) =>
   Number(fmaFloat(floatFormats[format], BigInt(a), BigInt(b), BigInt(c)));
 
-/** Since 1970, by a clock that is never set back, and is the same for all workers: each starts its own at another time. */
+/** Nanoseconds since 1970 by a monotonic clock. `timeOrigin` makes it the same clock in all workers, each of which starts at another time. */
 const nanoseconds = (): bigint => BigInt(Math.round(performance.timeOrigin * 1e3)) * 1000n + BigInt(Math.floor(performance.now() * 1e6));
 
-/** The imported functions, but for `tick`, which belongs to a launch. Halves and bfloats travel as their bits. */
+/** The imported functions except `tick`, which belongs to a launch. f16 and bf16 values are passed as their bits. */
 const hostRows = {
   f16Value: { signature: signature('i32', 'f32'), run: f16Value },
   bf16Value: { signature: signature('i32', 'f32'), run: bf16Value },
@@ -52,13 +52,13 @@ const hostRows = {
 
 export type HostFunction = keyof typeof hostRows;
 
-/** What an instance of a kernel's module is linked with. `tick` is called now and then, and may throw to stop the kernel. */
+/** The imports of a kernel's module. The kernel calls `tick` whenever its fuel is used up; `tick` may throw to stop the kernel. */
 export function hostImports(memory: WebAssembly.Memory, tick: () => void): WebAssembly.Imports {
   const functions = Object.fromEntries(Object.entries(hostRows).map(([name, row]) => [name, row.run]));
   return { env: { memory, tick, ...functions } } as unknown as WebAssembly.Imports;
 }
 
-/** i32 globals that a launch sets or reads: shapes, places of windows, and how far the kernel came. */
+/** i32 globals that a launch sets or reads: shapes, addresses of windows, and the current block and thread. */
 const wordGlobals = [
   'ntid.x',
   'ntid.y',
@@ -81,19 +81,19 @@ export type WordGlobal = (typeof wordGlobals)[number];
 
 /** Indices of imports and globals in the module. */
 export interface Host {
-  /** Whether other threads access the memory meanwhile, so that atomics have to be. */
+  /** Whether several workers share the memory (a SharedArrayBuffer), so that atomics need WebAssembly's atomic instructions. */
   readonly isShared: boolean;
   readonly tick: number;
   readonly functions: Readonly<Record<HostFunction, number>>;
   readonly globals: Readonly<Record<WordGlobal, number>>;
-  /** By parameter: the i64 global with its address. */
+  /** By parameter: the i64 global that holds its address. */
   readonly params: readonly number[];
 }
 
 /** Name under which the address of a parameter is exported. */
 export const paramGlobal = (index: number): string => `param.${index}`;
 
-/** Declares imports and globals in an empty module, for a memory that threads share or one that they do not. */
+/** Declares imports and globals in an empty module; `isShared`: for memory that several workers share. */
 export function declareHost(module: WasmModule, paramCount: number, isShared = false): Host {
   module.importMemory('memory', 1, 65536, isShared);
   const tick = module.importFunction('tick', signature('', ''));

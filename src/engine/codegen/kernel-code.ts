@@ -1,4 +1,4 @@
-/** What the functions of one kernel share, and the states of threads. */
+/** The context that the functions of one kernel share, and the encoding of thread states. */
 
 import type { Code, WasmModule } from '../../wasm/index.ts';
 import type { HelperName } from './helpers.ts';
@@ -6,32 +6,32 @@ import type { Probe, SanitizerHooks, ThreadOrderHooks } from './hooks.ts';
 import type { Host } from './host.ts';
 import type { Plan } from './plan.ts';
 
-export interface Shared {
+export interface KernelContext {
   readonly plan: Plan;
   readonly module: WasmModule;
   readonly host: Host;
   readonly helper: (name: HelperName) => number;
-  /** Global: what all threads do next, where they do everything together. */
+  /** Global: the next step of all threads, under the schedule `block`. */
   readonly phase: number;
-  /** Global: work until the next look at the clock. */
+  /** Global: the fuel that is left until the next tick. */
   readonly fuel: number;
   /** Of an instrumented compilation. */
   readonly sanitizer?: SanitizerHooks | undefined;
-  /** Where the launch says in which order threads are taken. */
+  /** Of a launch that chooses the order of threads. */
   readonly order?: ThreadOrderHooks | undefined;
-  /** What watches how threads go through the kernel. */
+  /** An observer of the control flow of each thread. */
   readonly probe?: Probe | undefined;
-  /** Whether singles are computed without subnormal ones. */
+  /** Whether f32 arithmetic flushes subnormals to zero. */
   readonly isFlushing?: boolean | undefined;
 }
 
-/** The state of a thread that has left the kernel: above all others. */
-export const gone = -1;
-/** In the state of a thread that waits at a barrier, beside the number of the region behind it. */
-export const waiting = 1 << 30;
+/** The state of a thread that has left the kernel: as an unsigned number above all others. */
+export const exited = -1;
+/** The flag in the state of a thread at a barrier; the other bits are the number of the region behind the barrier. */
+export const atBarrier = 1 << 30;
 
-/** Address of the state of a thread. */
-export function writeStateAddress({ host }: Pick<Shared, 'host'>, code: Code, thread: number): void {
+/** Pushes the address of a thread's state. */
+export function writeStateAddress({ host }: Pick<KernelContext, 'host'>, code: Code, thread: number): void {
   code.at('local.get', thread);
   code.i32(2);
   code.op('i32.shl');
@@ -39,7 +39,7 @@ export function writeStateAddress({ host }: Pick<Shared, 'host'>, code: Code, th
   code.op('i32.add');
 }
 
-/** Puts into `last` where the warp that starts at `first` ends: 32 threads on, or at a limit below that. */
+/** Sets `last` to the end of the warp that starts at `first`: 32 threads on, or the limit if that is lower. */
 export function writeWarpEnd(code: Code, first: number, last: number, pushLimit: () => void): void {
   code.at('local.get', first);
   code.i32(32);
@@ -53,7 +53,7 @@ export function writeWarpEnd(code: Code, first: number, last: number, pushLimit:
   code.at('local.set', last);
 }
 
-/** Adds 1 to a local, and goes round the loop again below a limit. */
+/** Increments a local, and branches to the loop header while the local is below the limit. */
 export function writeCount(code: Code, local: number, pushLimit: () => void): void {
   code.at('local.get', local);
   code.i32(1);

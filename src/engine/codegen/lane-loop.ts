@@ -1,4 +1,4 @@
-/** Loops over the threads of a warp, in what a warp does together. */
+/** Loops over the threads of a warp, for the functions of warp collectives. */
 import type { Code } from '../../wasm/index.ts';
 import { writeCount } from './kernel-code.ts';
 
@@ -8,13 +8,13 @@ export interface WarpLocals {
   readonly base: number;
   /** The end of its threads. */
   readonly last: number;
-  /** A bit for each lane that takes part. */
+  /** A bit for each participating lane. */
   readonly mask: number;
-  /** The thread that is at hand. */
+  /** The current thread. */
   readonly thread: number;
 }
 
-/** All threads of the warp, those that are elsewhere too. */
+/** Writes a loop over all threads of the warp, also those that do not participate. */
 export function eachThread(code: Code, { base, last, thread }: WarpLocals, body: () => void): void {
   code.at('local.get', base);
   code.at('local.set', thread);
@@ -24,18 +24,18 @@ export function eachThread(code: Code, { base, last, thread }: WarpLocals, body:
   code.end();
 }
 
-/** The threads whose lanes the mask has. */
-export function eachTaking(code: Code, locals: WarpLocals, body: () => void): void {
+/** Writes a loop over the threads whose lanes are in the mask. */
+export function eachParticipant(code: Code, locals: WarpLocals, body: () => void): void {
   eachThread(code, locals, () => {
-    writeHolds(code, locals.mask, locals.thread);
+    writeHasLane(code, locals.mask, locals.thread);
     code.open('if');
     body();
     code.end();
   });
 }
 
-/** Whether a mask has the bit of a lane; threads count as lanes, since shifts take the low five bits. */
-export function writeHolds(code: Code, mask: number, thread: number): void {
+/** Pushes whether a lane is in a mask. A thread's number serves as its lane, since shifts take the low five bits of the count. */
+export function writeHasLane(code: Code, mask: number, thread: number): void {
   code.at('local.get', mask);
   code.at('local.get', thread);
   code.op('i32.shr_u');

@@ -1,4 +1,4 @@
-/** What is done to words of 32 bits in the lanes of a vector, by the names that atomics and what a warp folds have for it. */
+/** The vector instruction on 32-bit lanes for each operation of an atomic or a warp reduction. */
 import type { AtomicOp, Fold } from '../../ir/index.ts';
 
 export const wordOps: Readonly<Record<Fold & AtomicOp, string>> = {
@@ -12,5 +12,5 @@ export const wordOps: Readonly<Record<Fold & AtomicOp, string>> = {
   umax: 'i32x4.max_u',
 };
 
-/** The instruction for what an atomic puts in the place of the old value; nothing where there is none. */
+/** The vector instruction that computes the new value of an atomic; undefined where there is none. */
 export const wordOpOf = (rmw: AtomicOp): string | undefined => (wordOps as Partial<Record<AtomicOp, string>>)[rmw];

@@ -1,5 +1,5 @@
 /**
- * A reducible graph as nested blocks and loops of WebAssembly, by its dominator tree.
+ * Structured control flow: writes a reducible control-flow graph as nested blocks and loops of WebAssembly, along its dominator tree.
  * Source: Ramsey, "Beyond Relooper: Recursive Translation of Unstructured Control Flow to Structured Control Flow" (ICFP 2022);
  * his recursion is a stack of tasks here, because kernels nest deeply.
  */
@@ -7,34 +7,34 @@ import type { Code } from '../../wasm/index.ts';
 
 export type Task = () => void;
 
-/** The graph that is nested; blocks go by their numbers. */
+/** The control-flow graph that is nested; blocks are identified by number. */
 export interface Nesting {
   readonly order: readonly number[];
-  /** By block: its place in the order. */
+  /** By block: its position in the order. */
   readonly position: ArrayLike<number>;
-  /** By block: those that it dominates directly. */
+  /** By block: the blocks that it immediately dominates. */
   readonly children: readonly (readonly number[])[];
-  /** Blocks that are jumped to from a block, one for each place that jumps. */
+  /** The targets of a block's jumps, one for each jump. */
   ways(id: number): readonly number[];
 }
 
-/** What a walk lets the code of blocks do. */
+/** The operations that the code of a block ends with. */
 export interface Nested {
-  /** Jumps from one block to another. */
+  /** Writes a jump from one block to another. */
   go(from: number, to: number): void;
-  /** A condition is on the stack; both sides jump. */
+  /** Writes a branch on the condition on the stack; both sides end with a jump. */
   either(then: Task, otherwise: Task): void;
 }
 
-/** What stands in the nest. */
+/** The code of the blocks and loops. */
 export interface NestContents {
-  /** The code of a block, which ends with a jump. */
+  /** Writes the code of a block, which ends with a jump. */
   leaf(id: number): void;
-  /** Stands at the start of each loop. */
+  /** Writes the start of each loop. */
   turn(): void;
 }
 
-/** Writes the blocks from the entry on; control never runs off the end. `contents` is asked once. */
+/** Writes the blocks from the entry on; control never reaches the end. `contents` is called once. */
 export function writeNest(code: Code, graph: Nesting, entry: number, contents: (nest: Nested) => NestContents): void {
   const { position, children } = graph;
   const { forward, isHeader } = edgesInto(graph);
@@ -42,7 +42,7 @@ export function writeNest(code: Code, graph: Nesting, entry: number, contents: (
   const labels = new Map<number, number>();
   const work: Task[] = [];
   const next = (...tasks: Task[]): void => void work.push(...tasks.reverse());
-  /** The blocks below a block in the dominator tree at which paths meet follow it, the last one outermost. */
+  /** Merge nodes among a block's children in the dominator tree follow it, the last one outermost. */
   const tree = (id: number): void => {
     const merges = children[id]!.filter((child) => forward[child]! > 1).sort((a, b) => position[b]! - position[a]!);
     if (isHeader[id]) {
@@ -83,7 +83,7 @@ export function writeNest(code: Code, graph: Nesting, entry: number, contents: (
   for (let task = work.pop(); task; task = work.pop()) task();
 }
 
-/** By block: jumps into it from before, and whether there is one from behind. */
+/** By block: the number of forward jumps into it, and whether a back edge makes it a loop header. */
 function edgesInto({ order, position, ways }: Nesting): { forward: Int32Array; isHeader: Uint8Array } {
   const forward = new Int32Array(position.length);
   const isHeader = new Uint8Array(position.length);

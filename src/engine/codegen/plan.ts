@@ -1,4 +1,4 @@
-/** Where everything of a kernel lives: variables in windows of memory, values across stops in a record per thread. */
+/** The plan of a scalar compilation: regions, live-in values, and the layout of variables in memory windows and of values in thread records. */
 import { alignUp } from '../../base/bytes.ts';
 import {
   bytesOf,
@@ -27,13 +27,13 @@ export interface Plan {
   readonly crosses: Uint8Array;
   /** By value: how often its own block uses it. */
   readonly uses: Int32Array;
-  /** By entry block of a region: the values that threads bring along. */
+  /** By entry block of a region: its live-in values. */
   readonly liveIns: ReadonlyMap<number, readonly Value[]>;
-  /** Byte offset in the thread's record of each value that is brought from region to region. */
+  /** By value that is live across regions: its byte offset in the thread record. */
   readonly slots: ReadonlyMap<Value, number>;
-  /** By value of a meeting: its operands, with the byte offset of each in the thread's record. */
+  /** By value of a collective: its operands, with the byte offset of each in the thread record. */
   readonly operandSlots: ReadonlyMap<Value, readonly OperandSlot[]>;
-  /** Bytes of a thread's record. */
+  /** Bytes of a thread record: the memory that holds one thread's values between regions. */
   readonly recordBytes: number;
   /** Byte offset of each variable in the window of its space. */
   readonly offsets: ReadonlyMap<string, number>;
@@ -46,10 +46,10 @@ export interface OperandSlot {
   readonly offset: number;
 }
 
-/** Made again wherever they are used, rather than kept. */
+/** Whether a value is a leaf, which has no operands: leaves are rematerialized at every use rather than kept in a local. */
 export const isLeaf = ({ op }: Inst): boolean => op === 'const' || op === 'param' || op === 'variable' || op === 'sreg';
 
-/** Plans a kernel, whose blocks are split at stops on the way. */
+/** Plans a kernel; splits its blocks at sync points in place. */
 export function planOf(kernel: Kernel): Plan {
   splitAtSyncPoints(kernel);
   const regions = regionsOf(kernel);
@@ -60,11 +60,11 @@ export function planOf(kernel: Kernel): Plan {
 
 function liveInValues(kernel: Kernel, regions: Regions): Map<number, Value[]> {
   const { liveIn } = livenessOf(kernel, cfgOf(kernel));
-  const kept = (entry: number): Value[] => [...liveIn[entry]!].filter((value) => !isLeaf(kernel.insts[value]!)).sort((a, b) => a - b);
-  return new Map(regions.list.map(({ entry }) => [entry, entry === 0 ? [] : [...kernel.blocks[entry]!.params, ...kept(entry)]]));
+  const live = (entry: number): Value[] => [...liveIn[entry]!].filter((value) => !isLeaf(kernel.insts[value]!)).sort((a, b) => a - b);
+  return new Map(regions.list.map(({ entry }) => [entry, entry === 0 ? [] : [...kernel.blocks[entry]!.params, ...live(entry)]]));
 }
 
-/** Which values other blocks use, and how often their own does. */
+/** By value: whether a block other than its own uses it, and how often its own does. */
 export function countUses(kernel: Kernel, home: Int32Array): Pick<Plan, 'crosses' | 'uses'> {
   const crosses = new Uint8Array(kernel.insts.length);
   const uses = new Int32Array(kernel.insts.length);
@@ -92,7 +92,8 @@ function recordOf(
     return at;
   };
   for (const values of liveIns.values()) for (const value of values) if (!slots.has(value)) slots.set(value, place(value));
-  // Apart from where the values themselves are: other threads read them when their own thread may have gone on. A thread is at one meeting at a time.
+  // Operands have slots besides those of the values: other threads read them when the owner may have run on. All collectives share these bytes,
+  // since a thread is at one collective at a time.
   const operandSlots = new Map<Value, readonly OperandSlot[]>();
   const start = bytes;
   let recordBytes = start;
@@ -115,10 +116,10 @@ function recordOf(
   }
 }
 
-/** Lanes of a vector stand at steps of at least the word they are held in. */
+/** Bytes of a slot. Elements of a vector take at least 4 bytes each, as the i32 that holds them. */
 const slotBytes = (type: Type): number => alignUp(lanesOf(type) * Math.max(4, bytesOf(elementOf(type))), 8);
 
-/** Where variables stand in the windows of their spaces, and how large these are. */
+/** Byte offsets of variables in the windows of their address spaces, and the sizes of the windows. */
 export function windowsOf(kernel: Kernel): Pick<Plan, 'offsets' | 'windows'> {
   const offsets = new Map<string, number>();
   const windows = { shared: 0, constant: 0, local: 0 };
@@ -129,7 +130,7 @@ export function windowsOf(kernel: Kernel): Pick<Plan, 'offsets' | 'windows'> {
     windows[variable.space] = at + variable.size;
   }
   const shared = alignUp(windows.shared, 16);
-  // Dynamic shared memory stands behind the static, as a variable and as a parameter.
+  // Dynamic shared memory follows static shared memory, both as a variable and as a parameter.
   for (const variable of kernel.variables) if (variable.isDynamic) offsets.set(variable.name, shared);
   return { offsets, windows: { shared, constant: windows.constant, local: alignUp(windows.local, 16) } };
 }

@@ -1,7 +1,7 @@
 /**
- * Regions: what a thread runs from one stop to the next. Each has one entry (that of the kernel, the block behind a stop, or a
- * block where threads wait for each other to go on together) and holds every block that can be reached from there without
- * passing another entry or a stop; a block may be in several. Meetings: what a warp does together at a stop.
+ * Parallel regions: the code that a thread runs from one sync point to the next. A region has one entry (the kernel's entry, the block behind a
+ * sync point, or a block where diverged threads reconverge) and holds every block that is reachable from there without passing another entry or
+ * a sync point; a block may be in several regions. Collectives are the sync points at which a warp exchanges values.
  * Source: Jääskeläinen et al., "pocl: A Performance-Portable OpenCL Implementation" (IJPP 2015), parallel regions.
  */
 import {
@@ -22,30 +22,30 @@ import {
 import { continuation, syncPointOf, syncPointsOf } from './split-at-sync-points.ts';
 
 export interface Region {
-  /** The number that a thread's state holds while this is what it does next. */
+  /** The state of a thread that runs this region next. */
   readonly id: number;
-  /** Block where it starts. */
+  /** The block where it starts. */
   readonly entry: number;
-  /** The graph without edges over stops and into entries; `order` holds the region's blocks. */
+  /** The control-flow graph without edges across sync points and into entries; `order` holds the region's blocks. */
   readonly cfg: Cfg;
   readonly dominators: DominatorTree;
   readonly isReducible: boolean;
 }
 
 export interface Collective {
-  /** As of a region, and in the same count. */
+  /** The state of a thread at this collective; regions and collectives share one numbering. */
   readonly id: number;
-  /** Block that ends in it. */
+  /** The block that ends with it. */
   readonly block: number;
-  /** What is done: one thing, or shuffles. */
+  /** Its instructions: one, or several shuffles. */
   readonly values: readonly Value[];
-  /** Entry of the region behind it. */
+  /** The entry of the region behind it. */
   readonly to: number;
 }
 
 /**
- * `once`: there is one region, and no stop. `block`: the threads of a block do everything together, so that one state serves
- * them all. `warp`: every thread has a state, and of a warp's threads those go first whose state is lowest.
+ * How threads are scheduled. `once`: there is one region and no sync point. `block`: every sync point is uniform over the block, so one state
+ * serves all of its threads. `warp`: every thread has a state, and in a warp the threads with the lowest state run first.
  */
 export type Schedule = 'once' | 'block' | 'warp';
 
@@ -54,41 +54,41 @@ export interface Regions {
   readonly collectives: readonly Collective[];
   /** Region by the block it starts with. */
   readonly byEntry: ReadonlyMap<number, Region>;
-  /** Meeting by the block that ends in it. */
+  /** Collective by the block that ends with it. */
   readonly byBlock: ReadonlyMap<number, Collective>;
   readonly schedule: Schedule;
 }
 
-/** The regions of a kernel that was split at stops. */
+/** The regions of a kernel whose blocks are split at sync points. */
 export function regionsOf(kernel: Kernel): Regions {
   const cfg = cfgOf(kernel);
-  const stops = cfg.order.filter((id) => syncPointOf(kernel, kernel.blocks[id]!) !== undefined);
-  const divergence = stops.length > 0 ? uniformityOf(kernel, cfg).divergence : new Uint8Array(0);
-  const isMeeting = (id: number): boolean => kernel.insts[syncPointOf(kernel, kernel.blocks[id]!)!]!.op !== 'barrier';
-  const collectives = stops.filter(isMeeting);
-  const joins = collectives.some((id) => divergence[id] === 2) ? joinsOf(cfg) : [];
-  const entries = [...new Set([0, ...stops.map((id) => continuation(kernel.blocks[id]!).id), ...joins])];
+  const syncBlocks = cfg.order.filter((id) => syncPointOf(kernel, kernel.blocks[id]!) !== undefined);
+  const divergence = syncBlocks.length > 0 ? uniformityOf(kernel, cfg).divergence : new Uint8Array(0);
+  const isCollective = (id: number): boolean => kernel.insts[syncPointOf(kernel, kernel.blocks[id]!)!]!.op !== 'barrier';
+  const collectiveBlocks = syncBlocks.filter(isCollective);
+  const joins = collectiveBlocks.some((id) => divergence[id] === 2) ? reconvergencePoints(cfg) : [];
+  const entries = [...new Set([0, ...syncBlocks.map((id) => continuation(kernel.blocks[id]!).id), ...joins])];
   const position = positionsIn(convergenceOrder(cfg), kernel.blocks.length);
-  const ids = numbered(entries, collectives, position);
-  const list = partsOf(kernel, entries, ids.regions);
-  const together = collectives.map((block): Collective => {
+  const ids = numberStates(entries, collectiveBlocks, position);
+  const list = buildRegions(kernel, entries, ids.regions);
+  const collectives = collectiveBlocks.map((block): Collective => {
     const values = syncPointsOf(kernel, kernel.blocks[block]!);
     return { id: ids.collectives.get(block)!, block, values, to: continuation(kernel.blocks[block]!).id };
   });
   return {
     list,
-    collectives: together,
+    collectives,
     byEntry: new Map(list.map((region) => [region.entry, region])),
-    byBlock: new Map(together.map((meeting) => [meeting.block, meeting])),
-    schedule: list.length === 1 ? 'once' : stops.every((id) => divergence[id] === 0) ? 'block' : 'warp',
+    byBlock: new Map(collectives.map((collective) => [collective.block, collective])),
+    schedule: list.length === 1 ? 'once' : syncBlocks.every((id) => divergence[id] === 0) ? 'block' : 'warp',
   };
 }
 
 /**
- * Where threads of a warp that parted may meet again: parts of warps do something together further down, so they have to. Behind a loop
- * those that left it wait for those still inside, as they do on a GPU, though there may be one way out of it alone.
+ * Blocks where diverged threads of a warp reconverge, which a collective further down needs: merge points of the graph, and the exits of loops.
+ * Behind a loop, threads that left it wait for those still inside, as on a GPU, even if the loop has a single exit.
  */
-function joinsOf(cfg: Cfg): number[] {
+function reconvergencePoints(cfg: Cfg): number[] {
   const { order, predecessors, position } = cfg;
   const { loops, innermost } = loopsOf(cfg, dominatorsOf(cfg));
   const leavesLoop = (from: number, to: number): boolean => innermost[from]! >= 0 && !loops[innermost[from]!]!.blocks.includes(to);
@@ -103,18 +103,18 @@ interface Ids {
   readonly collectives: ReadonlyMap<number, number>;
 }
 
-/** Numbers in the order in which threads are to be let on: a meeting comes behind the block that ends in it. */
-function numbered(entries: readonly number[], collectives: readonly number[], position: Int32Array): Ids {
-  const places = [
-    ...entries.map((block) => ({ block, isMeeting: false, at: 2 * position[block]! })),
-    ...collectives.map((block) => ({ block, isMeeting: true, at: 2 * position[block]! + 1 })),
+/** Numbers states in the order in which threads run; a collective follows the block that ends with it. */
+function numberStates(entries: readonly number[], collectives: readonly number[], position: Int32Array): Ids {
+  const states = [
+    ...entries.map((block) => ({ block, isCollective: false, at: 2 * position[block]! })),
+    ...collectives.map((block) => ({ block, isCollective: true, at: 2 * position[block]! + 1 })),
   ].sort((a, b) => a.at - b.at);
   const ids = { regions: new Map<number, number>(), collectives: new Map<number, number>() };
-  for (const [id, { block, isMeeting }] of places.entries()) (isMeeting ? ids.collectives : ids.regions).set(block, id);
+  for (const [id, { block, isCollective }] of states.entries()) (isCollective ? ids.collectives : ids.regions).set(block, id);
   return ids;
 }
 
-function partsOf(kernel: Kernel, entries: readonly number[], ids: ReadonlyMap<number, number>): Region[] {
+function buildRegions(kernel: Kernel, entries: readonly number[], ids: ReadonlyMap<number, number>): Region[] {
   const isEntry = new Set(entries);
   const inside = (to: number): boolean => !isEntry.has(to);
   const successors = kernel.blocks.map((block) =>

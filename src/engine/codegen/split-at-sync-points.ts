@@ -1,20 +1,20 @@
 /**
- * Cuts basic blocks behind stops, where threads wait for each other: barriers, and what a warp does together. Shuffles that do not need
- * each other's results are one stop.
+ * Splits basic blocks behind sync points: barriers and warp collectives, at which threads wait for each other. Shuffles that are independent of
+ * each other form one sync point.
  */
 import { addBlock, type Block, edgesOf, type Kernel, operandsOf, renumber, specOf, type Value } from '../../ir/index.ts';
 
-/** Splits in place, so that stops are the last instructions of their block; block ids are positions afterwards. */
+/** Splits in place, so that a sync point is the last instruction of its block; block ids are positions afterwards. */
 export function splitAtSyncPoints(kernel: Kernel): void {
   for (let at = 0; at < kernel.blocks.length; at++) splitFirst(kernel, kernel.blocks[at]!);
   renumber(kernel);
 }
 
-/** The rest of the block goes to a new one at the end of the list, which is visited later. */
+/** Moves the instructions behind the first sync point to a new block at the end of the list, which is visited later. */
 function splitFirst(kernel: Kernel, block: Block): void {
-  const index = block.body.findIndex((value) => isStop(kernel, value));
+  const index = block.body.findIndex((value) => isSyncPoint(kernel, value));
   if (index < 0) return;
-  const { until, behind } = gathered(kernel, block.body, index);
+  const { until, behind } = hoistShuffles(kernel, block.body, index);
   const rest = addBlock(kernel);
   rest.body = behind;
   rest.end = block.end;
@@ -23,10 +23,10 @@ function splitFirst(kernel: Kernel, block: Block): void {
 }
 
 /**
- * The instructions up to the first stop, and those behind it. Of shuffles further down those come along that can: nothing but
- * computations is between, and what they need of these goes before them.
+ * The instructions up to the first sync point, and those behind it. If it is a shuffle, shuffles further down join it where they can: only pure
+ * instructions are in between, and none that the shuffle needs depends on a shuffle of this sync point. Needed instructions move before it.
  */
-function gathered(kernel: Kernel, body: readonly Value[], index: number): { until: Value[]; behind: Value[] } {
+function hoistShuffles(kernel: Kernel, body: readonly Value[], index: number): { until: Value[]; behind: Value[] } {
   const first = body[index]!;
   const [before, together, after] = [body.slice(0, index), [first], [] as Value[]];
   const late = new Set<Value>(together);
@@ -45,25 +45,25 @@ function gathered(kernel: Kernel, body: readonly Value[], index: number): { unti
 
 const isShuffle = (kernel: Kernel, value: Value): boolean => kernel.insts[value]!.op === 'shuffle';
 
-function isStop(kernel: Kernel, value: Value): boolean {
+function isSyncPoint(kernel: Kernel, value: Value): boolean {
   const { effect } = specOf(kernel.insts[value]!.op);
   return effect === 'barrier' || effect === 'warp';
 }
 
-/** The stop that a block of a split kernel ends in; the one block that follows is where threads go on. */
+/** The sync point that a block of a split kernel ends with; such a block has one successor. */
 export function syncPointOf(kernel: Kernel, block: Block): Value | undefined {
   const last = block.body.at(-1);
-  return last !== undefined && isStop(kernel, last) ? last : undefined;
+  return last !== undefined && isSyncPoint(kernel, last) ? last : undefined;
 }
 
-/** All stops that a block of a split kernel ends in, the last of which is its stop: one, or shuffles. */
+/** The instructions of the sync point that a block of a split kernel ends with: one, or several shuffles. */
 export function syncPointsOf(kernel: Kernel, block: Block): Value[] {
-  const stop = syncPointOf(kernel, block);
-  if (stop === undefined) return [];
+  const last = syncPointOf(kernel, block);
+  if (last === undefined) return [];
   let from = block.body.length - 1;
-  while (from > 0 && isShuffle(kernel, stop) && isShuffle(kernel, block.body[from - 1]!)) from--;
+  while (from > 0 && isShuffle(kernel, last) && isShuffle(kernel, block.body[from - 1]!)) from--;
   return block.body.slice(from);
 }
 
-/** The block behind a stop. */
+/** The block behind a sync point. */
 export const continuation = (block: Block): Block => edgesOf(block.end)[0]!.block;

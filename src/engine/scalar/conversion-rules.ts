@@ -1,4 +1,4 @@
-/** Conversions between integers, floats and addresses. */
+/** Scalar rules of conversions between integers, floats and addresses. */
 import { bitsOf, type InstOf, type Type, type Value } from '../../ir/index.ts';
 import {
   call,
@@ -22,45 +22,45 @@ export function truncate(e: Emitter, inst: InstOf<'trunc'>): void {
   mask(e, inst.type);
 }
 
-/** The word that a value is held in becomes the two words of a long one, where it has to. */
-function lengthen(e: Emitter, inst: InstOf<'zext'> | InstOf<'sext'>, op: string): void {
+/** Widens the i32 on the stack to an i64, where the result is held in one. */
+function widen(e: Emitter, inst: InstOf<'zext'> | InstOf<'sext'>, op: string): void {
   if (heldAs(inst.type) === 'i64' && heldAs(typeOf(e, inst.a)) === 'i32') e.code.op(op);
 }
 
-/** To a wider integer; narrow ones are zero-extended already. */
+/** Zero extension; narrow integers are held zero-extended already. */
 export function zeroExtend(e: Emitter, inst: InstOf<'zext'>): void {
   e.values.push(inst.a);
-  lengthen(e, inst, 'i64.extend_i32_u');
+  widen(e, inst, 'i64.extend_i32_u');
 }
 
-/** To a wider integer by the sign. */
+/** Sign extension. */
 export function signExtend(e: Emitter, inst: InstOf<'sext'>): void {
   pushSigned(e, inst.a);
-  lengthen(e, inst, 'i64.extend_i32_s');
+  widen(e, inst, 'i64.extend_i32_s');
   mask(e, inst.type);
 }
 
-/** The same bits, held otherwise. */
+/** The same bits as another type. */
 export function bitcast(e: Emitter, inst: InstOf<'bitcast'>): void {
   e.values.push(inst.a);
   const [from, to] = [heldAs(typeOf(e, inst.a)), heldAs(inst.type)];
   if (from !== to) e.code.op(`${to}.reinterpret_${from}`);
 }
 
-/** To a wider float: exact. */
+/** Conversion to a wider float: exact. */
 export function widenFloat(e: Emitter, inst: InstOf<'fpext'>): void {
   pushFloat(e, inst.a);
   if (inst.type === 'f64') e.code.op('f64.promote_f32');
 }
 
-/** To a narrower float: one rounding. */
+/** Conversion to a narrower float: one rounding. */
 export function narrowFloat(e: Emitter, inst: InstOf<'fptrunc'>): void {
   pushFloat(e, inst.a);
   if (inst.type === 'f32') e.code.op('f32.demote_f64');
   else narrowFrom(e, inst.type, computedAs(typeOf(e, inst.a)));
 }
 
-/** Towards zero and saturating, as WebAssembly does to words; narrower integers are bounded afterwards. */
+/** Float to integer, toward zero and saturating. WebAssembly saturates to 32 or 64 bits; narrower integers are clamped afterwards. */
 export function floatToInt(e: Emitter, inst: InstOf<'fptosi'> | InstOf<'fptoui'>, isSigned: boolean): void {
   const held = heldAs(inst.type) as 'i32' | 'i64';
   pushFloat(e, inst.a);
@@ -75,7 +75,7 @@ export function floatToInt(e: Emitter, inst: InstOf<'fptosi'> | InstOf<'fptoui'>
   mask(e, inst.type);
 }
 
-/** One rounding: halves and bfloats by way of double, which holds every word, and of long integers by the host. */
+/** Integer to float with one rounding. To f16 and bf16: 32-bit integers by way of f64, which holds them exactly, 64-bit integers in the host. */
 export function intToFloat(e: Emitter, inst: InstOf<'sitofp'> | InstOf<'uitofp'>, isSigned: boolean): void {
   const held = heldAs(typeOf(e, inst.a));
   const sign = isSigned ? 's' : 'u';
@@ -86,7 +86,7 @@ export function intToFloat(e: Emitter, inst: InstOf<'sitofp'> | InstOf<'uitofp'>
   narrowFrom(e, inst.type, 'f64');
 }
 
-/** An address of shared, constant or local memory is, as an integer, its offset in the window. */
+/** Converts between pointers and integers: as an integer, an address of shared, constant or local memory is its offset in the window. */
 export function convertAddress(e: Emitter, value: Value, pointer: Type, op: 'i64.add' | 'i64.sub'): void {
   e.values.push(value);
   const space = pointer.slice('ptr.'.length);

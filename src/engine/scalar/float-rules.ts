@@ -1,4 +1,4 @@
-/** Float ops: halves and bfloats are held as their bits, computed in float and rounded back; fused ones are exact by other means. */
+/** Scalar rules of float ops. f16 and bf16 values are held as their bits, computed in f32 and rounded back; fused multiply-add has helpers. */
 import type { FcmpPredicate, InstOf } from '../../ir/index.ts';
 import type { ApproximateName } from '../codegen/approximate.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type Unary,
 } from '../codegen/emitter.ts';
 
-/** An instruction of two operands that WebAssembly has. */
+/** A float op with two operands that is a WebAssembly instruction. */
 export const float2 =
   (name: string) =>
   (e: Emitter, inst: Binary): void => {
@@ -25,7 +25,7 @@ export const float2 =
     narrow(e, inst.type);
   };
 
-/** An instruction of one operand that WebAssembly has. */
+/** A float op with one operand that is a WebAssembly instruction. */
 export const float1 =
   (name: string) =>
   (e: Emitter, inst: Unary): void => {
@@ -34,7 +34,7 @@ export const float1 =
     narrow(e, inst.type);
   };
 
-/** An approximate function: of singles and less by a helper, of doubles by the host. */
+/** An approximate function: of f32 and narrower floats by a helper, of f64 in the host. */
 export const approximate =
   (name: ApproximateName) =>
   (e: Emitter, inst: Unary): void => {
@@ -43,7 +43,7 @@ export const approximate =
     narrow(e, inst.type);
   };
 
-/** The smaller or the larger, by a helper. */
+/** min or max, by a helper. */
 export const floatChoice =
   (name: 'fmin' | 'fmax') =>
   (e: Emitter, inst: Binary): void => {
@@ -53,7 +53,7 @@ export const floatChoice =
     narrow(e, inst.type);
   };
 
-/** A comparison as WebAssembly has it, or by a helper; the unordered ones are the negations of the opposite ordered ones. */
+/** Each predicate as a WebAssembly comparison or a helper; unordered predicates are negations of the opposite ordered ones. */
 const comparisons: Record<FcmpPredicate, { readonly name: string; readonly isNegated: boolean }> = {
   oeq: { name: 'eq', isNegated: false },
   one: { name: 'one', isNegated: false },
@@ -71,7 +71,7 @@ const comparisons: Record<FcmpPredicate, { readonly name: string; readonly isNeg
   uno: { name: 'ord', isNegated: true },
 };
 
-/** A comparison in the type the operands are computed in. */
+/** A float comparison, in the type in which the operands are computed. */
 export function compareFloat(e: Emitter, inst: InstOf<'fcmp'>): void {
   const type = computedAs(typeOf(e, inst.a));
   const { name, isNegated } = comparisons[inst.pred];
@@ -82,14 +82,14 @@ export function compareFloat(e: Emitter, inst: InstOf<'fcmp'>): void {
   if (isNegated) e.code.op('i32.eqz');
 }
 
-/** In float by a helper; in all else exact, by the host. */
+/** Fused multiply-add with one rounding: of f32 by a helper, of other types in the host. */
 export function fma(e: Emitter, inst: InstOf<'fma'>): void {
   pushAll(e, [inst.a, inst.b, inst.c]);
   if (inst.type === 'f32') return call(e, 'fma32');
   e.code.at('call', e.host.functions[({ f64: 'fmaF64', f16: 'fmaF16', bf16: 'fmaBf16' } as const)[inst.type as 'f64' | 'f16' | 'bf16']]);
 }
 
-/** Negation and absolute value act on the sign bit, of NaN too. */
+/** Negation and absolute value change the sign bit only, also of a NaN. */
 export function signBit(e: Emitter, inst: InstOf<'fneg'> | InstOf<'fabs'>, name: 'neg' | 'abs'): void {
   e.values.push(inst.a);
   if (!isShort(inst.type)) return e.code.op(`${inst.type}.${name}`);

@@ -1,9 +1,10 @@
-/** Integer ops: narrow integers are held zero-extended in a word, so that signed ops extend them first and all mask their results. */
+/** Scalar rules of integer ops. Narrow integers are held zero-extended in an i32: signed ops sign-extend them first, all ops mask their results. */
 import { bitsOf, type InstOf } from '../../ir/index.ts';
 import { type Binary, call, type Emitter, isNarrow, mask, pushPlain, pushSigned, suffix, typeOf } from '../codegen/emitter.ts';
+import { withScratch } from '../codegen/scratch.ts';
 import { heldAs } from '../codegen/values.ts';
 
-/** An instruction that WebAssembly has, on operands as they are held. */
+/** An integer op that is a WebAssembly instruction on zero-extended operands. */
 export const integer =
   (name: string) =>
   (e: Emitter, inst: Binary): void => {
@@ -13,7 +14,7 @@ export const integer =
     mask(e, inst.type);
   };
 
-/** A helper of two operands that are extended by their sign, or not. */
+/** An integer op by a helper; its name says whether operands are sign-extended. */
 export const integerCall =
   (name: 'sdiv' | 'udiv' | 'srem' | 'urem' | 'smin' | 'smax' | 'umin' | 'umax') =>
   (e: Emitter, inst: Binary): void => {
@@ -24,7 +25,7 @@ export const integerCall =
     mask(e, inst.type);
   };
 
-/** The high half of a product: in a wider type where there is one. */
+/** The high half of a product: by a wider multiplication where there is one. */
 export function highProduct(e: Emitter, inst: InstOf<'smulhi'> | InstOf<'umulhi'>, isSigned: boolean): void {
   const { type } = inst;
   const push = isSigned ? pushSigned : pushPlain;
@@ -53,13 +54,13 @@ function pushCount(e: Emitter, type: 'i32' | 'i64', value: number): void {
   else e.code.i64(BigInt(value));
 }
 
-/** The constant count of a shift, where it is one and below the width. */
+/** The count of a shift, if it is a constant below the width. */
 function constantCount(e: Emitter, inst: Binary): number | undefined {
   const count = e.kernel.insts[inst.b]!;
   return count.op === 'const' && count.bits < BigInt(bitsOf(inst.type)) ? Number(count.bits) : undefined;
 }
 
-/** Counts of the width and more give 0. */
+/** A shift left or an unsigned shift right; a count of the width or more gives 0. */
 export function shift(e: Emitter, inst: Binary, name: 'shl' | 'shr_u'): void {
   const held = heldAs(inst.type) as 'i32' | 'i64';
   e.values.push(inst.a);
@@ -68,29 +69,30 @@ export function shift(e: Emitter, inst: Binary, name: 'shl' | 'shr_u'): void {
     e.code.op(`${held}.${name}`);
     return mask(e, inst.type);
   }
-  const count = e.values.scratch(held);
   e.values.push(inst.b);
-  e.code.at('local.tee', count);
-  e.code.op(`${held}.${name}`);
-  mask(e, inst.type);
-  pushCount(e, held, 0);
-  isBelowWidth(e, held, count, bitsOf(inst.type));
-  e.code.op('select');
+  withScratch(e, held, 1, ([count]) => {
+    e.code.at('local.tee', count);
+    e.code.op(`${held}.${name}`);
+    mask(e, inst.type);
+    pushCount(e, held, 0);
+    isBelowWidth(e, held, count, bitsOf(inst.type));
+    e.code.op('select');
+  });
 }
 
-/** Counts of the width and more give the sign throughout, as the largest count does. */
+/** A signed shift right; a count of the width or more gives copies of the sign, as the largest valid count does. */
 export function shiftSigned(e: Emitter, inst: Binary): void {
   const held = heldAs(inst.type) as 'i32' | 'i64';
   const width = bitsOf(inst.type);
   pushSigned(e, inst.a);
   e.values.push(inst.b);
-  if (constantCount(e, inst) === undefined) {
-    const count = e.values.scratch(held);
-    e.code.at('local.tee', count);
-    pushCount(e, held, width - 1);
-    isBelowWidth(e, held, count, width);
-    e.code.op('select');
-  }
+  if (constantCount(e, inst) === undefined)
+    withScratch(e, held, 1, ([count]) => {
+      e.code.at('local.tee', count);
+      pushCount(e, held, width - 1);
+      isBelowWidth(e, held, count, width);
+      e.code.op('select');
+    });
   e.code.op(`${held}.shr_s`);
   mask(e, inst.type);
 }
@@ -101,7 +103,7 @@ function isBelowWidth(e: Emitter, held: 'i32' | 'i64', count: number, width: num
   e.code.op(`${held}.lt_u`);
 }
 
-/** Of a narrow integer, less the bits above it. */
+/** Leading zeros; of a narrow integer, minus the bits above it. */
 export function leadingZeros(e: Emitter, inst: InstOf<'clz'>): void {
   const held = heldAs(inst.type);
   e.values.push(inst.a);
@@ -111,7 +113,7 @@ export function leadingZeros(e: Emitter, inst: InstOf<'clz'>): void {
   e.code.op('i32.sub');
 }
 
-/** Of a narrow integer, moved down from the top of its word. */
+/** Bits in reverse order; of a narrow integer, shifted down from the top of the i32. */
 export function reverseBits(e: Emitter, inst: InstOf<'bitrev'>): void {
   e.values.push(inst.a);
   call(e, inst.type === 'i64' ? 'bitrev64' : 'bitrev32');
@@ -120,7 +122,7 @@ export function reverseBits(e: Emitter, inst: InstOf<'bitrev'>): void {
   e.code.op('i32.shr_u');
 }
 
-/** Operands extended by their sign where the predicate is signed. */
+/** An integer comparison; operands of a signed predicate are sign-extended. */
 export function compareInt(e: Emitter, inst: InstOf<'icmp'>): void {
   const isSigned = inst.pred.startsWith('s');
   const push = isSigned ? pushSigned : pushPlain;

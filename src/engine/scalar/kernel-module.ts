@@ -1,6 +1,6 @@
 /**
- * A kernel as a WebAssembly module: a function per region and per meeting, one that runs a block of threads through them, and
- * `run`, which goes through some of the grid.
+ * The entry of the scalar compiler: a kernel as a WebAssembly module, with a function for each parallel region and each warp collective, a
+ * function that schedules the threads of a block through them, and the export `run`, which runs part of the grid.
  */
 
 import type { Kernel } from '../../ir/index.ts';
@@ -8,7 +8,7 @@ import { bodyLimit, type Code, localLimit, newModule, type Signature } from '../
 import { helperTable } from '../codegen/helpers.ts';
 import type { Instrumentation } from '../codegen/hooks.ts';
 import { declareHost, type Host } from '../codegen/host.ts';
-import type { Shared } from '../codegen/kernel-code.ts';
+import type { KernelContext } from '../codegen/kernel-code.ts';
 import { type Plan, planOf } from '../codegen/plan.ts';
 import { writeCollective } from './collective-function.ts';
 import { writeRegion } from './region-function.ts';
@@ -17,11 +17,11 @@ import { writeBlock } from './schedule.ts';
 export interface KernelModule {
   readonly bytes: Uint8Array;
   readonly plan: Plan;
-  /** What about the module is more than engines take, in words. */
+  /** The limit of WebAssembly engines that the module exceeds, as a message. */
   readonly excess: string | undefined;
 }
 
-/** Compiles a kernel, which is changed on the way, with the instrumentation that is asked for. Workers may share the memory. */
+/** Compiles a kernel, which it changes in place, with instrumentation. `isShared`: for memory that several workers share. */
 export function compileKernel(kernel: Kernel, instrumentation: Instrumentation = {}, isShared = false): KernelModule {
   const plan = planOf(kernel);
   const module = newModule();
@@ -33,28 +33,28 @@ export function compileKernel(kernel: Kernel, instrumentation: Instrumentation =
   const phase = module.global('i32');
   const fuel = module.global('i32');
   const helper = helperTable(module, host.functions);
-  const shared: Shared = { plan, module, host, helper, phase, fuel, sanitizer, order, probe, isFlushing };
-  const written = plan.regions.list.map((region) => ({ id: region.id, ...writeRegion(shared, region) }));
-  const together = plan.regions.collectives.map((meeting) => ({ id: meeting.id, index: writeCollective(shared, meeting) }));
-  const steps = [...written, ...together].sort((a, b) => a.id - b.id).map(({ index }) => index);
-  const block = writeBlock(shared, steps);
+  const context: KernelContext = { plan, module, host, helper, phase, fuel, sanitizer, order, probe, isFlushing };
+  const regions = plan.regions.list.map((region) => ({ id: region.id, ...writeRegion(context, region) }));
+  const collectives = plan.regions.collectives.map((collective) => ({ id: collective.id, index: writeCollective(context, collective) }));
+  const steps = [...regions, ...collectives].sort((a, b) => a.id - b.id).map(({ index }) => index);
+  const block = writeBlock(context, steps);
   const { code } = module.fn(runSignature, 'run');
   if (order) order.grid(code, block);
   else writeGrid(host, code, block);
-  return { bytes: module.finish(), plan, excess: excessOf(written.map((each) => each.code)) };
+  return { bytes: module.finish(), plan, excess: excessOf(regions.map((each) => each.code)) };
 }
 
-/** The first block, by its place in the grid, and how many. */
+/** The signature of `run`: the first block's x, y and z in the grid, and the number of blocks. */
 export const runSignature: Signature = { params: ['i32', 'i32', 'i32', 'i32'], results: [] };
 
-/** Leaves room for the declarations of locals, which belong to a body. */
+/** The exceeded limit of function bodies, with room for the declarations of locals, which count as part of a body. */
 function excessOf(bodies: readonly Code[]): string | undefined {
   const [locals, size] = [Math.max(...bodies.map((code) => code.locals)), Math.max(...bodies.map((code) => code.size))];
-  if (locals > localLimit) return `${locals} values at once, where ${localLimit} are the most`;
-  return size + 4 * localLimit > bodyLimit ? `${size} bytes of code in one piece, where ${bodyLimit} are the most` : undefined;
+  if (locals > localLimit) return `${locals} locals in one function; the limit is ${localLimit}`;
+  return size + 4 * localLimit > bodyLimit ? `${size} bytes of code in one function; the limit is ${bodyLimit}` : undefined;
 }
 
-/** Runs blocks of the grid, at least one, of which x runs fastest. */
+/** Writes the body of `run`: a loop over blocks of the grid, at least one; x varies fastest. */
 export function writeGrid({ globals }: Host, code: Code, block: number): void {
   const axes = ['x', 'y', 'z'] as const;
   const left = axes.length;

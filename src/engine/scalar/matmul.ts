@@ -1,6 +1,6 @@
 /**
- * Products of matrices by a warp as shuffles and sums: each lane asks for the row of a and the two columns of b that its own two
- * elements need.
+ * Expands warp matrix products (`matmul`) into shuffles and fused multiply-adds: each lane gathers the row of a and the two columns of b that its
+ * own two elements of the result need.
  */
 import {
   type Block,
@@ -15,9 +15,11 @@ import {
   type Value,
 } from '../../ir/index.ts';
 
-/** Takes every `matmul` of a kernel apart, in place. */
-export function expandMatmul(kernel: Kernel): void {
-  for (const block of kernel.blocks) if (block.body.some((value) => kernel.insts[value]!.op === 'matmul')) expandIn(kernel, block);
+/** Expands every `matmul` of a kernel in place; returns whether there was any. */
+export function expandMatmul(kernel: Kernel): boolean {
+  const blocks = kernel.blocks.filter(({ body }) => body.some((value) => kernel.insts[value]!.op === 'matmul'));
+  for (const block of blocks) expandIn(kernel, block);
+  return blocks.length > 0;
 }
 
 function expandIn(kernel: Kernel, block: Block): void {
@@ -35,7 +37,7 @@ function expandIn(kernel: Kernel, block: Block): void {
   block.body = b.block.body;
 }
 
-/** The lane whose bits are those of the asking lane, but for some that are given; each is made once. */
+/** The number of the lane whose bits are those of the current lane, except for the given bits (bit number to value). */
 type Lanes = (given: ReadonlyMap<number, number>) => Value;
 
 function laneMaker(b: Builder): Lanes {
@@ -50,11 +52,11 @@ function laneMaker(b: Builder): Lanes {
   };
 }
 
-/** Lane bits that are the bits of a number. */
-const placed = (bits: readonly number[], value: number): Map<number, number> => new Map(bits.map((bit, i) => [bit, (value >> i) & 1]));
+/** Assigns the bits of a number to bits of the lane's number. */
+const laneBits = (bits: readonly number[], value: number): Map<number, number> => new Map(bits.map((bit, i) => [bit, (value >> i) & 1]));
 
-/** Both elements of a lane as singles. */
-function singles(b: Builder, pair: Value): [Value, Value] {
+/** Both elements of a lane as f32. */
+function asF32(b: Builder, pair: Value): [Value, Value] {
   const type = elementOf(b.typeOf(pair));
   const [first, second] = [0, 1].map((lane) => {
     const element = b.extract(type, pair, { lane });
@@ -64,10 +66,10 @@ function singles(b: Builder, pair: Value): [Value, Value] {
 }
 
 function product(b: Builder, lanes: Lanes, inst: InstOf<'matmul'>): [Value, Value] {
-  const [a, right, c] = [inst.a, inst.b, inst.c].map((pair) => singles(b, pair)) as [Value[], Value[], [Value, Value]];
-  const row = Array.from({ length: matrixSize }, (_, k) => b.shuffle(a[k & 1]!, lanes(placed(matrixLayout.column, k >> 1))));
+  const [a, right, c] = [inst.a, inst.b, inst.c].map((pair) => asF32(b, pair)) as [Value[], Value[], [Value, Value]];
+  const row = Array.from({ length: matrixSize }, (_, k) => b.shuffle(a[k & 1]!, lanes(laneBits(matrixLayout.column, k >> 1))));
   const columns = right.map((element) =>
-    Array.from({ length: matrixSize }, (_, k) => b.shuffle(element, lanes(placed(matrixLayout.row, k)))),
+    Array.from({ length: matrixSize }, (_, k) => b.shuffle(element, lanes(laneBits(matrixLayout.row, k)))),
   );
   const type = elementOf(inst.type) as FloatType;
   const [first, second] = columns.map((column, i) => {

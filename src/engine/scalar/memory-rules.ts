@@ -1,54 +1,57 @@
-/** Loads and stores, bounds first; and choices, which vectors take lane by lane as accesses do. */
+/** Scalar rules of loads and stores, which wrap their address first, and of select. Vectors are handled element by element. */
 
 import { bytesOf, elementOf, type InstOf, isVector, lanesOf, type Type, type Value } from '../../ir/index.ts';
 import { type Emitter, pushAll, typeOf, writeBits } from '../codegen/emitter.ts';
 import type { SanitizerHooks } from '../codegen/hooks.ts';
+import { withScratch } from '../codegen/scratch.ts';
 import { heldAs } from '../codegen/values.ts';
 import { isStrong, loadStrong, storeStrong } from './shared-atomics.ts';
 
-/** A choice; the condition of a vector's is worked out once. */
+/** A select; for a vector the condition is evaluated once. */
 export function select(e: Emitter, inst: InstOf<'select'>): void {
   if (!isVector(inst.type)) {
     pushAll(e, [inst.a, inst.b, inst.cond]);
     return e.code.op('select');
   }
-  const cond = e.values.scratch('i32');
-  e.values.push(inst.cond);
-  e.code.at('local.set', cond);
-  for (let lane = 0; lane < lanesOf(inst.type); lane++) {
-    e.values.pushLane(inst.a, lane);
-    e.values.pushLane(inst.b, lane);
-    e.code.at('local.get', cond);
-    e.code.op('select');
-  }
+  withScratch(e, 'i32', 1, ([cond]) => {
+    e.values.push(inst.cond);
+    e.code.at('local.set', cond);
+    for (let lane = 0; lane < lanesOf(inst.type); lane++) {
+      e.values.pushLane(inst.a, lane);
+      e.values.pushLane(inst.b, lane);
+      e.code.at('local.get', cond);
+      e.code.op('select');
+    }
+  });
 }
 
 const loads: Record<string, string> = { i8: 'i32.load8_u', i16: 'i32.load16_u', f16: 'i32.load16_u', bf16: 'i32.load16_u' };
 const stores: Record<string, string> = { i8: 'i32.store8', i16: 'i32.store16', f16: 'i32.store16', bf16: 'i32.store16' };
-/** The instruction that reads a scalar or pointer. */
+/** The WebAssembly instruction that loads a scalar or pointer. */
 export const loadOf = (element: Type): string => loads[element] ?? `${heldAs(element)}.load`;
 const storeOf = (element: Type): string => stores[element] ?? `${heldAs(element)}.store`;
 
 /**
- * The address on the stack as an index of memory. The first page is nobody's, and memory ends below 4 GiB: whatever lies
- * outside becomes an index at which every access traps, and no atomic does for its alignment.
+ * Converts the 64-bit address on the stack to a memory index. The first 64 KiB page is unmapped by convention, and memory ends below 4 GiB: an
+ * address outside becomes an index at which every access traps. The index is a multiple of 8, so an atomic does not trap for its alignment.
  */
 export function wrapAddress(e: Emitter): void {
-  const address = e.values.scratch('i64');
-  e.code.at('local.tee', address);
-  e.code.op('i32.wrap_i64');
-  e.code.i32(-8);
-  e.code.at('local.get', address);
-  e.code.i64(65536n);
-  e.code.op('i64.sub');
-  e.code.i64(0xffff0000n);
-  e.code.op('i64.lt_u');
-  e.code.op('select');
+  withScratch(e, 'i64', 1, ([address]) => {
+    e.code.at('local.tee', address);
+    e.code.op('i32.wrap_i64');
+    e.code.i32(-8);
+    e.code.at('local.get', address);
+    e.code.i64(65536n);
+    e.code.op('i64.sub');
+    e.code.i64(0xffff0000n);
+    e.code.op('i64.lt_u');
+    e.code.op('select');
+  });
 }
 
-/** Reads lane by lane. */
+/** A load, element by element. */
 export function load(e: Emitter, inst: InstOf<'load'>, value: Value): void {
-  if (e.sanitizer) return watchedLoad(e, e.sanitizer, inst, value);
+  if (e.sanitizer) return checkedLoad(e, e.sanitizer, inst, value);
   const element = elementOf(inst.type);
   const name = loadOf(element);
   const size = bytesOf(element);
@@ -57,17 +60,18 @@ export function load(e: Emitter, inst: InstOf<'load'>, value: Value): void {
   wrapAddress(e);
   e.probe?.accesses(e, value);
   if (!isVector(inst.type)) return read(0);
-  const base = e.values.scratch('i32');
-  e.code.at('local.set', base);
-  for (let lane = 0; lane < lanesOf(inst.type); lane++) {
-    e.code.at('local.get', base);
-    read(lane * size);
-  }
+  withScratch(e, 'i32', 1, ([base]) => {
+    e.code.at('local.set', base);
+    for (let lane = 0; lane < lanesOf(inst.type); lane++) {
+      e.code.at('local.get', base);
+      read(lane * size);
+    }
+  });
 }
 
-/** Writes lane by lane. */
+/** A store, element by element. */
 export function store(e: Emitter, inst: InstOf<'store'>, value: Value): void {
-  if (e.sanitizer) return watchedStore(e, e.sanitizer, inst, value);
+  if (e.sanitizer) return checkedStore(e, e.sanitizer, inst, value);
   const type = typeOf(e, inst.value);
   const element = elementOf(type);
   const name = storeOf(element);
@@ -79,32 +83,34 @@ export function store(e: Emitter, inst: InstOf<'store'>, value: Value): void {
     e.values.push(inst.value);
     return write(0);
   }
-  const base = e.values.scratch('i32');
-  e.code.at('local.set', base);
-  for (let lane = 0; lane < lanesOf(type); lane++) {
-    e.code.at('local.get', base);
-    e.values.pushLane(inst.value, lane);
-    write(lane * bytesOf(element));
-  }
+  withScratch(e, 'i32', 1, ([base]) => {
+    e.code.at('local.set', base);
+    for (let lane = 0; lane < lanesOf(type); lane++) {
+      e.code.at('local.get', base);
+      e.values.pushLane(inst.value, lane);
+      write(lane * bytesOf(element));
+    }
+  });
 }
 
-// ── of an instrumented compilation ──
+// ── accesses that a sanitizer checks ──
 
-/** Every lane with its address on the stack. */
+/** Visits every element with its address on the stack. */
 function eachAddress(e: Emitter, addr: Value, type: Type, act: (lane: number) => void): void {
   e.values.push(addr);
   if (!isVector(type)) return act(0);
-  const base = e.values.scratch('i64', 7);
-  e.code.at('local.set', base);
-  for (let lane = 0; lane < lanesOf(type); lane++) {
-    e.code.at('local.get', base);
-    e.code.i64(BigInt(lane * bytesOf(elementOf(type))));
-    e.code.op('i64.add');
-    act(lane);
-  }
+  withScratch(e, 'i64', 1, ([base]) => {
+    e.code.at('local.set', base);
+    for (let lane = 0; lane < lanesOf(type); lane++) {
+      e.code.at('local.get', base);
+      e.code.i64(BigInt(lane * bytesOf(elementOf(type))));
+      e.code.op('i64.add');
+      act(lane);
+    }
+  });
 }
 
-function watchedLoad(e: Emitter, sanitizer: SanitizerHooks, inst: InstOf<'load'>, value: Value): void {
+function checkedLoad(e: Emitter, sanitizer: SanitizerHooks, inst: InstOf<'load'>, value: Value): void {
   const element = elementOf(inst.type);
   eachAddress(e, inst.addr, inst.type, (lane) => {
     sanitizer.place(e, inst, value, lane);
@@ -112,23 +118,24 @@ function watchedLoad(e: Emitter, sanitizer: SanitizerHooks, inst: InstOf<'load'>
   });
 }
 
-function watchedStore(e: Emitter, sanitizer: SanitizerHooks, inst: InstOf<'store'>, value: Value): void {
+function checkedStore(e: Emitter, sanitizer: SanitizerHooks, inst: InstOf<'store'>, value: Value): void {
   const type = typeOf(e, inst.value);
   const element = elementOf(type);
-  const stored = e.values.scratch(heldAs(element), 8);
-  const put = (lane: number): void => {
-    if (isVector(type)) e.values.pushLane(inst.value, lane);
-    else e.values.push(inst.value);
-    e.code.at('local.set', stored);
-  };
-  if (!isVector(type)) put(0);
-  eachAddress(e, inst.addr, type, (lane) => {
-    if (isVector(type)) put(lane);
-    sanitizer.place(e, inst, value, lane, () => {
+  withScratch(e, heldAs(element), 1, ([stored]) => {
+    const saveStored = (lane: number): void => {
+      if (isVector(type)) e.values.pushLane(inst.value, lane);
+      else e.values.push(inst.value);
+      e.code.at('local.set', stored);
+    };
+    if (!isVector(type)) saveStored(0);
+    eachAddress(e, inst.addr, type, (lane) => {
+      if (isVector(type)) saveStored(lane);
+      sanitizer.place(e, inst, value, lane, () => {
+        e.code.at('local.get', stored);
+        writeBits(e.code, element);
+      });
       e.code.at('local.get', stored);
-      writeBits(e.code, element);
+      e.code.access(storeOf(element), 1);
     });
-    e.code.at('local.get', stored);
-    e.code.access(storeOf(element), 1);
   });
 }

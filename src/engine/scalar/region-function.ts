@@ -1,6 +1,6 @@
 /**
- * One function per region: a loop over threads of a block, each of which takes its values from its record, runs to a stop, to
- * an entry or to the end, and puts back what the next region needs.
+ * The function of a parallel region in the scalar compiler: a loop over threads of a block. Each thread loads the region's live-in values from
+ * its record, runs to a sync point, to the entry of another region or to the end, and spills the values that the next region needs.
  */
 
 import {
@@ -17,10 +17,11 @@ import {
 } from '../../ir/index.ts';
 import type { Code } from '../../wasm/index.ts';
 import type { Emitter } from '../codegen/emitter.ts';
-import { costOf, fuelPerTick } from '../codegen/fuel.ts';
+import { costOf, writeFuelCheck } from '../codegen/fuel.ts';
 import type { ThreadOrderHooks } from '../codegen/hooks.ts';
-import { gone, type Shared, waiting, writeStateAddress } from '../codegen/kernel-code.ts';
+import { atBarrier, exited, type KernelContext, writeStateAddress } from '../codegen/kernel-code.ts';
 import type { Region } from '../codegen/regions.ts';
+import { newScratch } from '../codegen/scratch.ts';
 import { continuation, syncPointOf, syncPointsOf } from '../codegen/split-at-sync-points.ts';
 import { heldAs, regionValues, type Values, writeConstant } from '../codegen/values.ts';
 import { writeInstruction } from './rules.ts';
@@ -28,52 +29,52 @@ import { writeStructure } from './structure.ts';
 
 /** Locals that every region function has. */
 interface Frame {
-  readonly shared: Shared;
+  readonly context: KernelContext;
   readonly code: Code;
   readonly x: number;
   readonly y: number;
   readonly z: number;
-  /** Number of the thread in its block. */
+  /** The number of the thread in its block. */
   readonly thread: number;
-  /** Counts threads; the thread itself where they are taken in order. */
+  /** The position in the launch's thread order; the same local as `thread` where there is none. */
   readonly turn: number;
-  /** The end of the threads that are run; the first is parameter 0. */
+  /** Parameter: the end of the threads to run; the first is parameter 0. */
   readonly end: number;
-  /** Address of the thread's record. */
+  /** The address of the thread record. */
   readonly record: number;
-  /** The global of that name while the function runs. */
+  /** The value of the global of that name while the function runs. */
   readonly fuel: number;
-  /** What a thread's start and every turn of a loop take from the fuel: as much work as can lie between two of them. */
+  /** The fuel that a thread's start and each loop iteration take: the most work that lies between two of them. */
   readonly cost: number;
 }
 
-/** Writes the function of a region, for threads from its first parameter to its second. */
-export function writeRegion(shared: Shared, region: Region): { readonly index: number; readonly code: Code } {
-  const { index, code } = shared.module.fn({ params: ['i32', 'i32'], results: [] });
+/** Writes the function of a region, which runs the threads from its first parameter to its second (exclusive). */
+export function writeRegion(context: KernelContext, region: Region): { readonly index: number; readonly code: Code } {
+  const { index, code } = context.module.fn({ params: ['i32', 'i32'], results: [] });
   const local = (): number => code.local('i32');
   const [x, y, z, record, fuel] = [local(), local(), local(), local(), local()];
   const frame: Frame = {
-    shared,
+    context,
     code,
     x,
     y,
     z,
     thread: 0,
-    turn: shared.order ? local() : 0,
+    turn: context.order ? local() : 0,
     end: 1,
     record,
     fuel,
-    cost: costOf(shared.plan.kernel, region),
+    cost: costOf(context.plan.kernel, region),
   };
-  shared.sanitizer?.regionStart(code, region);
-  if (shared.order) writeOrder(frame, shared.order);
-  else writeFirstPlace(frame);
-  code.at('global.get', shared.fuel);
+  context.sanitizer?.regionStart(code, region);
+  if (context.order) writeOrder(frame, context.order);
+  else writeThreadId(frame);
+  code.at('global.get', context.fuel);
   code.at('local.set', fuel);
   code.open('loop');
-  if (shared.order) {
-    shared.order.threadOfTurn(code, frame.turn, frame.thread);
-    writeFirstPlace(frame);
+  if (context.order) {
+    context.order.threadOfTurn(code, frame.turn, frame.thread);
+    writeThreadId(frame);
   }
   code.open('block');
   const next = code.depth;
@@ -82,13 +83,13 @@ export function writeRegion(shared: Shared, region: Region): { readonly index: n
   code.end();
   writeNextThread(frame);
   code.end();
-  shared.probe?.regionEnd(code);
+  context.probe?.regionEnd(code);
   code.at('local.get', fuel);
-  code.at('global.set', shared.fuel);
+  code.at('global.set', context.fuel);
   return { index, code };
 }
 
-/** Has the threads put in the order that the launch wants. */
+/** Computes the launch's order of the threads. */
 function writeOrder({ code, thread, turn, end }: Frame, order: ThreadOrderHooks): void {
   code.at('local.get', thread);
   code.at('local.tee', turn);
@@ -96,9 +97,9 @@ function writeOrder({ code, thread, turn, end }: Frame, order: ThreadOrderHooks)
   order.arrange(code);
 }
 
-/** Where the thread is in the block. */
-function writeFirstPlace({ shared, code, x, y, z, thread }: Frame): void {
-  const { globals } = shared.host;
+/** Sets x, y and z to the thread's index in the block. */
+function writeThreadId({ context, code, x, y, z, thread }: Frame): void {
+  const { globals } = context.host;
   const split = (from: number, limit: number, rest: number, quotient: number): void => {
     for (const [op, to] of [
       ['i32.rem_u', rest],
@@ -114,22 +115,22 @@ function writeFirstPlace({ shared, code, x, y, z, thread }: Frame): void {
   split(z, globals['ntid.y'], y, z);
 }
 
-/** Skips threads that are elsewhere; names the thread for the case of a fault. */
+/** Skips threads whose next step is not this region; stores the thread's number, which the report of a trap needs. */
 function writeThreadStart(frame: Frame, region: Region): void {
-  const { shared, code, thread, record } = frame;
-  const { plan, host } = shared;
+  const { context, code, thread, record } = frame;
+  const { plan, host } = context;
   code.at('local.get', thread);
   code.at('global.set', host.globals.thread);
-  shared.sanitizer?.threadStart(code, thread);
-  writeTurn(frame);
+  context.sanitizer?.threadStart(code, thread);
+  checkFuel(frame);
   if (plan.regions.schedule === 'warp') {
-    writeStateAddress(shared, code, thread);
+    writeStateAddress(context, code, thread);
     code.access('i32.load', 4);
     code.i32(region.id);
     code.op('i32.ne');
     code.at('br_if', 0);
   }
-  shared.probe?.threadStart(code, thread);
+  context.probe?.threadStart(code, thread);
   if (plan.recordBytes === 0) return;
   code.at('local.get', thread);
   code.i32(plan.recordBytes);
@@ -139,126 +140,154 @@ function writeThreadStart(frame: Frame, region: Region): void {
   code.at('local.set', record);
 }
 
-/** x runs fastest. */
-function writeNextThread({ shared, code, x, y, z, turn, end }: Frame): void {
-  const { globals } = shared.host;
-  const count = (local: number): void => {
+/** Advances to the next thread; x varies fastest. */
+function writeNextThread({ context, code, x, y, z, turn, end }: Frame): void {
+  const { globals } = context.host;
+  const increment = (local: number): void => {
     code.at('local.get', local);
     code.i32(1);
     code.op('i32.add');
     code.at('local.tee', local);
   };
   const wrapped = (local: number, limit: number): void => {
-    count(local);
+    increment(local);
     code.at('global.get', limit);
     code.op('i32.eq');
     code.open('if');
     code.i32(0);
     code.at('local.set', local);
   };
-  if (!shared.order) {
+  if (!context.order) {
     wrapped(x, globals['ntid.x']);
     wrapped(y, globals['ntid.y']);
-    count(z);
+    increment(z);
     code.op('drop');
     code.end();
     code.end();
   }
-  count(turn);
+  increment(turn);
   code.at('local.get', end);
   code.op('i32.lt_u');
   code.at('br_if', 0);
 }
 
+/** A region's function while the code of its blocks is written. */
+interface Body {
+  readonly frame: Frame;
+  readonly region: Region;
+  readonly e: Emitter;
+  /** Jumps to the next thread. */
+  nextThread(): void;
+}
+
 function writeBody(frame: Frame, region: Region, nextThread: () => void): void {
-  const { shared, code, record } = frame;
-  const { plan } = shared;
-  const { kernel } = plan;
-  const free = (value: Value): void => writeFree(frame, value);
-  const values = regionValues(plan, code, free);
-  const { host, helper, sanitizer, probe, isFlushing } = shared;
-  const e: Emitter = {
-    kernel,
+  const { context, code } = frame;
+  const { kernel } = context.plan;
+  const e = emitterOf(frame);
+  const body: Body = { frame, region, e, nextThread };
+  loadLiveIns(body);
+  context.probe?.resumed(e, region);
+  let at = kernel.blocks[region.entry]!;
+  writeStructure(kernel, region, code, {
+    body: (block) => {
+      const computed = block.body.length - syncPointsOf(kernel, block).length;
+      at = block;
+      e.probe?.enter(e, block);
+      for (const value of block.body.slice(0, computed)) writeInstruction(e, value);
+      if (block.end.op !== 'condbr' || computed < block.body.length) e.probe?.leave(e, block);
+    },
+    transfer: ({ block, args }) => {
+      for (const [i, arg] of args.entries()) pushWhole(e, arg, block.params[i]!);
+      for (const param of [...block.params].reverse()) e.values.set(param);
+    },
+    condition: (value) => {
+      e.values.push(value);
+      e.probe?.decide(e, at);
+    },
+    leave: (block) => leaveAtEnd(body, block),
+    isLast: (block) => syncPointOf(kernel, block) !== undefined,
+    leaveBy: (edge) => leaveByEdge(body, edge),
+    turn: () => checkFuel(frame),
+  });
+}
+
+function emitterOf(frame: Frame): Emitter {
+  const { context, code } = frame;
+  const { plan, host, helper, sanitizer, probe, isFlushing } = context;
+  const leaf = (value: Value): void => writeLeaf(frame, value);
+  return {
+    kernel: plan.kernel,
     code,
     host,
-    values,
+    values: regionValues(plan, code, leaf),
+    scratch: newScratch(code),
     helper,
-    free,
+    leaf,
     window: (space) => writeWindow(frame, space),
     sanitizer,
     probe,
     isFlushing,
   };
-  const inRegion = (value: Value): boolean => region.cfg.position[plan.home[value]!]! >= 0;
+}
 
+/** Loads the region's live-in values from the thread record. */
+function loadLiveIns({ frame: { code, record, context }, region, e }: Body): void {
+  const { plan } = context;
   for (const value of plan.liveIns.get(region.entry)!) {
-    eachLane(kernel, value, (_, name, offset) => {
+    eachLane(plan.kernel, value, (_, name, offset) => {
       code.at('local.get', record);
       code.access(`${name}.load`, 4, plan.slots.get(value)! + offset);
     });
-    values.set(value);
+    e.values.set(value);
   }
-  probe?.resumed(e, region);
-  let at = kernel.blocks[region.entry]!;
-  const save = (value: Value): void => {
-    // A value from before this region is in its slot already.
-    if (!inRegion(value)) return;
-    eachLane(kernel, value, (lane, name, offset) => {
+}
+
+/** Spills the live-in values of a region that follows, except some. */
+function spillFor({ frame: { code, record, context }, region, e }: Body, entry: Block, except: readonly Value[]): void {
+  const { plan } = context;
+  // A value that was live into this region is in its slot already.
+  const isOwn = (value: Value): boolean => region.cfg.position[plan.home[value]!]! >= 0;
+  for (const value of plan.liveIns.get(entry.id)!.filter((each) => !except.includes(each) && isOwn(each)))
+    eachLane(plan.kernel, value, (lane, name, offset) => {
       code.at('local.get', record);
-      values.pushLane(value, lane);
+      e.values.pushLane(value, lane);
       code.access(`${name}.store`, 4, plan.slots.get(value)! + offset);
     });
-  };
-  const saveFor = (entry: Block, except: readonly Value[]): void => {
-    for (const value of plan.liveIns.get(entry.id)!) if (!except.includes(value)) save(value);
-  };
-  const leave = (block: Block): void => {
-    const stops = syncPointsOf(kernel, block);
-    if (stops.length === 0) writeState(frame, gone);
-    else {
-      const to = continuation(block);
-      const operands = new Map(stops.flatMap((stop) => plan.operandSlots.get(stop) ?? []).map(({ operand, offset }) => [operand, offset]));
-      for (const [operand, offset] of operands) writeOperand(frame, values, operand, offset);
-      saveFor(to, stops);
-      const next = plan.regions.byEntry.get(to.id)!.id;
-      writeState(frame, plan.regions.byBlock.get(block.id)?.id ?? next | waiting);
-    }
-    nextThread();
-  };
-  const leaveBy = ({ block, args }: Edge): void => {
-    for (const [i, arg] of args.entries())
-      eachLane(kernel, block.params[i]!, (lane, name, offset) => {
-        code.at('local.get', record);
-        if (isVector(kernel.insts[arg]!.type)) values.pushLane(arg, lane);
-        else values.push(arg);
-        code.access(`${name}.store`, 4, plan.slots.get(block.params[i]!)! + offset);
-      });
-    saveFor(block, block.params);
-    writeState(frame, plan.regions.byEntry.get(block.id)!.id);
-    nextThread();
-  };
-  const transfer = ({ block, args }: Edge): void => {
-    for (const [i, arg] of args.entries()) pushWhole(e, arg, block.params[i]!);
-    for (const param of [...block.params].reverse()) values.set(param);
-  };
-  writeStructure(kernel, region, code, {
-    body: (block) => {
-      const computed = block.body.length - syncPointsOf(kernel, block).length;
-      at = block;
-      probe?.enter(e, block);
-      for (const value of block.body.slice(0, computed)) writeInstruction(e, value);
-      if (block.end.op !== 'condbr' || computed < block.body.length) probe?.leave(e, block);
-    },
-    transfer,
-    condition: (value) => {
-      values.push(value);
-      probe?.decide(e, at);
-    },
-    leave,
-    isLast: (block) => syncPointOf(kernel, block) !== undefined,
-    leaveBy,
-    turn: () => writeTurn(frame),
-  });
+}
+
+/** Leaves the region at the end of a block: at a return or a sync point. */
+function leaveAtEnd(body: Body, block: Block): void {
+  const { frame, e } = body;
+  const { plan } = frame.context;
+  const syncPoints = syncPointsOf(plan.kernel, block);
+  if (syncPoints.length === 0) writeState(frame, exited);
+  else {
+    const to = continuation(block);
+    const slots = syncPoints.flatMap((value) => plan.operandSlots.get(value) ?? []);
+    const operands = new Map(slots.map(({ operand, offset }) => [operand, offset]));
+    for (const [operand, offset] of operands) writeOperand(frame, e.values, operand, offset);
+    spillFor(body, to, syncPoints);
+    const next = plan.regions.byEntry.get(to.id)!.id;
+    writeState(frame, plan.regions.byBlock.get(block.id)?.id ?? next | atBarrier);
+  }
+  body.nextThread();
+}
+
+/** Leaves the region by an edge into the entry of a region, whose arguments are spilled as well. */
+function leaveByEdge(body: Body, { block, args }: Edge): void {
+  const { frame, e } = body;
+  const { code, record } = frame;
+  const { plan } = frame.context;
+  for (const [i, arg] of args.entries())
+    eachLane(plan.kernel, block.params[i]!, (lane, name, offset) => {
+      code.at('local.get', record);
+      if (isVector(plan.kernel.insts[arg]!.type)) e.values.pushLane(arg, lane);
+      else e.values.push(arg);
+      code.access(`${name}.store`, 4, plan.slots.get(block.params[i]!)! + offset);
+    });
+  spillFor(body, block, block.params);
+  writeState(frame, plan.regions.byEntry.get(block.id)!.id);
+  body.nextThread();
 }
 
 function pushWhole(e: Emitter, value: Value, as: Value): void {
@@ -267,55 +296,43 @@ function pushWhole(e: Emitter, value: Value, as: Value): void {
   for (let lane = 0; lane < lanes; lane++) e.values.pushLane(value, lane);
 }
 
-/** Lanes of a value with the type they are held in and their offset in its slot. */
+/** Visits the elements of a value with the type that holds them and their offset in its slot. */
 function eachLane(kernel: Kernel, value: Value, act: (lane: number, name: string, offset: number) => void): void {
   const { type } = kernel.insts[value]!;
   const element = elementOf(type);
-  // An element held wider than it is in memory has a slot of its own size only as a scalar.
+  // The elements of a vector take at least 4 bytes each in a slot, as the i32 that holds a narrow one.
   const step = lanesOf(type) === 1 ? 0 : Math.max(4, bytesOf(element));
   for (let lane = 0; lane < lanesOf(type); lane++) act(lane, heldAs(element), lane * step);
 }
 
-/** Puts an operand where the others of the warp find it. */
-function writeOperand({ code, record, shared }: Frame, values: Values, operand: Value, offset: number): void {
+/** Stores an operand of a collective in the thread record, where the function of the collective reads it. */
+function writeOperand({ code, record, context }: Frame, values: Values, operand: Value, offset: number): void {
   code.at('local.get', record);
   values.push(operand);
-  code.access(`${heldAs(shared.plan.kernel.insts[operand]!.type)}.store`, 4, offset);
+  code.access(`${heldAs(context.plan.kernel.insts[operand]!.type)}.store`, 4, offset);
 }
 
-/** Says what the thread does next. */
-function writeState({ shared, code, thread }: Frame, state: number): void {
-  const { schedule } = shared.plan.regions;
+/** Sets the thread's next step. */
+function writeState({ context, code, thread }: Frame, state: number): void {
+  const { schedule } = context.plan.regions;
   if (schedule === 'once') return;
   if (schedule === 'block') {
-    code.i32(state === gone ? gone : state & ~waiting);
-    code.at('global.set', shared.phase);
+    code.i32(state === exited ? exited : state & ~atBarrier);
+    code.at('global.set', context.phase);
     return;
   }
-  writeStateAddress(shared, code, thread);
+  writeStateAddress(context, code, thread);
   code.i32(state);
   code.access('i32.store', 4);
 }
 
-function writeTurn({ shared, code, fuel, cost }: Frame): void {
-  code.at('local.get', fuel);
-  code.i32(cost);
-  code.op('i32.sub');
-  code.at('local.tee', fuel);
-  code.i32(0);
-  code.op('i32.le_s');
-  code.open('if');
-  code.at('call', shared.host.tick);
-  code.i32(fuelPerTick);
-  code.at('local.set', fuel);
-  code.end();
-}
+const checkFuel = ({ context, code, fuel, cost }: Frame): void => writeFuelCheck(code, fuel, context.host.tick, cost, false);
 
-// ── values that are made anew at every use ──
+// ── leaf values ──
 
-function writeFree(frame: Frame, value: Value): void {
-  const { shared, code } = frame;
-  const { plan, host } = shared;
+function writeLeaf(frame: Frame, value: Value): void {
+  const { context, code } = frame;
+  const { plan, host } = context;
   const inst = plan.kernel.insts[value]!;
   if (inst.op === 'const') writeConstant(code, heldAs(inst.type), inst.bits);
   else if (inst.op === 'param') code.at('global.get', host.params[inst.index]!);
@@ -324,14 +341,14 @@ function writeFree(frame: Frame, value: Value): void {
 }
 
 function writeVariable(frame: Frame, name: string): void {
-  const { space } = frame.shared.plan.kernel.variables.find((variable) => variable.name === name)!;
+  const { space } = frame.context.plan.kernel.variables.find((variable) => variable.name === name)!;
   writeWindow(frame, space);
-  frame.code.i64(BigInt(frame.shared.plan.offsets.get(name)!));
+  frame.code.i64(BigInt(frame.context.plan.offsets.get(name)!));
   frame.code.op('i64.add');
 }
 
-function writeWindow({ shared, code, thread }: Frame, space: Variable['space']): void {
-  const { plan, host } = shared;
+function writeWindow({ context, code, thread }: Frame, space: Variable['space']): void {
+  const { plan, host } = context;
   code.at('global.get', host.globals[space]);
   if (space === 'local') {
     code.at('local.get', thread);
@@ -342,11 +359,11 @@ function writeWindow({ shared, code, thread }: Frame, space: Variable['space']):
   code.op('i64.extend_i32_u');
 }
 
-function writeSreg({ shared, code, x, y, z, thread }: Frame, name: InstOf<'sreg'>['name']): void {
-  const { globals } = shared.host;
+function writeSreg({ context, code, x, y, z, thread }: Frame, name: InstOf<'sreg'>['name']): void {
+  const { globals } = context.host;
   const lanes = { x, y, z };
-  const [what, axis] = name.split('.') as [string, 'x' | 'y' | 'z'];
-  switch (what) {
+  const [register, axis] = name.split('.') as [string, 'x' | 'y' | 'z'];
+  switch (register) {
     case 'tid':
       return code.at('local.get', name === 'tid.linear' ? thread : lanes[axis]);
     case 'gid':

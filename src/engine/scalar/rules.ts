@@ -1,7 +1,10 @@
-/** What each op of the IR is in WebAssembly: a total table, with one entry per op. The result is left on the stack. */
+/**
+ * Instruction selection of the scalar compiler: a total table with one rule per op of the IR. A rule leaves the result on the stack. The SIMD
+ * compiler calls the same rules for ops that it emits per lane.
+ */
 import { bug } from '../../base/bug.ts';
 import type { InstOf, Op, Value } from '../../ir/index.ts';
-import { computesSingles, flushing } from '../codegen/denormals.ts';
+import { flushingEmitter, isFlushedOp } from '../codegen/denormals.ts';
 import { call, type Emitter, pushAll, typeOf } from '../codegen/emitter.ts';
 import { heldAs } from '../codegen/values.ts';
 import { atomic, compareAndSwap } from './atomic-rules.ts';
@@ -20,20 +23,20 @@ import { approximate, compareFloat, float1, float2, floatChoice, fma, signBit } 
 import { compareInt, highProduct, integer, integerCall, leadingZeros, reverseBits, shift, shiftSigned } from './integer-rules.ts';
 import { load, select, store } from './memory-rules.ts';
 
-const free = (e: Emitter, _: unknown, value: Value): void => e.free(value);
-const noCall = (): never => bug('a call is left, and reading AIR puts the body of a function in its place');
+const leaf = (e: Emitter, _: unknown, value: Value): void => e.leaf(value);
+const noCall = (): never => bug('a call in the IR of an engine; raising AIR inlines every function');
 
-/** The threads of a block are one to the engine, whose accesses do not wait; for those of other blocks they may. */
+/** One worker runs all threads of a block, so only a fence for other blocks has an instruction, and only in memory that workers share. */
 function fence(e: Emitter, { scope }: InstOf<'fence'>): void {
   e.sanitizer?.fence(e);
   if (e.host.isShared && scope === 'device') e.code.op('atomic.fence');
 }
 
 const rules = {
-  const: free,
-  param: free,
-  variable: free,
-  sreg: free,
+  const: leaf,
+  param: leaf,
+  variable: leaf,
+  sreg: leaf,
   arg: () => bug('a block parameter in a body'),
   add: integer('add'),
   sub: integer('sub'),
@@ -102,24 +105,24 @@ const rules = {
   ptradd: integer('add'),
   ptrtoint: (e, inst) => convertAddress(e, inst.a, typeOf(e, inst.a), 'i64.sub'),
   inttoptr: (e, inst) => convertAddress(e, inst.a, inst.type, 'i64.add'),
-  isspace: () => bug('a question that lowering decides'),
+  isspace: () => bug('an isspace that lowering did not fold'),
   load,
   store,
   atomic,
   cas: compareAndSwap,
   fence,
   clock: (e, { name }) => e.code.at('call', e.host.functions[name]),
-  // Threads meet between regions; nothing is left to do inside one.
+  // Sync points end a region: `schedule.ts` and `collective-function.ts` implement them, and nothing is left to do inside a region.
   barrier: () => {},
   shuffle: () => {},
   ballot: () => {},
   reduce: () => {},
-  matmul: () => bug('a product of matrices that was not taken apart'),
+  matmul: () => bug('a matmul that was not expanded'),
   syncwarp: () => {},
   members: (e, inst, value) => e.sanitizer?.members(e, inst, value),
-  // What looks at marks does so block by block.
+  // Marks are read by observers, block by block.
   mark: () => {},
-  // Strips alone are guarded.
+  // The fast sanitizer inserts access checks into kernels of the SIMD compiler only.
   within: () => {},
   guard: () => {},
 } satisfies { [K in Op]: (e: Emitter, inst: InstOf<K>, value: Value) => void };
@@ -127,11 +130,11 @@ const rules = {
 /** The rule of an op, which leaves the result on the stack. */
 export const ruleOf = (op: Op): ((e: Emitter, inst: never, value: Value) => void) => rules[op];
 
-/** Writes the instruction that defines a value, or keeps it to be written where it is used. */
+/** Emits the instruction that defines a value, or defers it to its use. */
 export function writeInstruction(e: Emitter, value: Value): void {
   const inst = e.kernel.insts[value]!;
-  const isFlushed = e.isFlushing && computesSingles(inst.op);
-  const by = isFlushed ? flushing(e) : e;
+  const isFlushed = e.isFlushing && isFlushedOp(inst.op);
+  const by = isFlushed ? flushingEmitter(e) : e;
   e.values.define(value, () => {
     ruleOf(inst.op)(by, inst as never, value);
     if (isFlushed && inst.type === 'f32') call(e, 'flush32');

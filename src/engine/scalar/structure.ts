@@ -1,33 +1,36 @@
-/** Basic blocks as WebAssembly's nested blocks and loops; a graph with a cycle of two entries is a loop around a table of all blocks. */
+/**
+ * Control flow of a region in the scalar compiler: a reducible graph becomes nested blocks and loops, an irreducible one a state machine, which is
+ * a loop around a `br_table`.
+ */
 import type { Block, Edge, Kernel, Value } from '../../ir/index.ts';
 import type { Code } from '../../wasm/index.ts';
 import { writeNest } from '../codegen/nesting.ts';
 import type { Region } from '../codegen/regions.ts';
 
-/** What stands in the blocks. Nothing may be left on the stack. */
+/** The code of the blocks and edges. Nothing may be left on the stack. */
 export interface Contents {
   body(block: Block): void;
-  /** Hands over the arguments of an edge. */
+  /** Assigns the arguments of an edge to block parameters. */
   transfer(edge: Edge): void;
   condition(value: Value): void;
-  /** Leaves the region: at a return or a stop. Must end with a jump. */
+  /** Leaves the region at a return or a sync point. Must end with a jump. */
   leave(block: Block): void;
   /** Whether threads leave the region at the end of a block, whatever edges it has. */
   isLast(block: Block): boolean;
   /** Leaves the region by an edge into an entry. Must end with a jump. */
   leaveBy(edge: Edge): void;
-  /** Stands at the start of each loop. */
+  /** Writes the start of each loop. */
   turn(): void;
 }
 
-/** Writes a region; control never runs off its end. */
+/** Writes a region; control never reaches its end. */
 export function writeStructure(kernel: Kernel, region: Region, code: Code, contents: Contents): void {
   if (region.isReducible) writeNested(kernel, region, code, contents);
-  else writeTable(kernel, region, code, contents);
+  else writeStateMachine(kernel, region, code, contents);
   code.op('unreachable');
 }
 
-/** Whether an edge leads out of the region: into an entry, be it the region's own. */
+/** Whether an edge leads out of the region: into the entry of a region, be it its own. */
 const leadsOut = ({ cfg }: Region, from: number, { block }: Edge): boolean => !cfg.successors[from]!.includes(block.id);
 
 function writeNested(kernel: Kernel, region: Region, code: Code, contents: Contents): void {
@@ -55,10 +58,10 @@ function writeNested(kernel: Kernel, region: Region, code: Code, contents: Conte
   });
 }
 
-function writeTable(kernel: Kernel, region: Region, code: Code, contents: Contents): void {
+function writeStateMachine(kernel: Kernel, region: Region, code: Code, contents: Contents): void {
   const { order, position } = region.cfg;
   const next = code.local('i32');
-  // The thread before has left its own way in it.
+  // The local still holds the previous thread's last state.
   code.i32(position[region.entry]!);
   code.at('local.set', next);
   code.open('loop');

@@ -1,7 +1,6 @@
 /**
- * The functions of libcuda that are used, one row each: what `bun:ffi` must know of them. All return a `CUresult`, 0 for success.
- *
- * Source: NVIDIA, CUDA Driver API reference manual and cuda.h; the suffix `_v2` is how the library spells today's version.
+ * The functions of libcuda that are used, one row each, with their types for `bun:ffi`. All return a `CUresult`, 0 for success.
+ * Source: NVIDIA, CUDA Driver API reference manual and cuda.h; the suffix `_v2` names the current version of a function.
  */
 import type { Functions, TypeName } from '../types.ts';
 
@@ -54,13 +53,13 @@ export const cudaTypes = {
 
 export type CudaApi = Functions<typeof cudaTypes>;
 
-/** `CUresult`, those that are told apart. */
+/** `CUresult`: the values that are handled separately. */
 export const cudaResults = { success: 0, outOfMemory: 2, noDevice: 100, notFound: 500, notReady: 600 } as const;
 
 /** `CUjit_option`. */
-export const jitOptions = { infoLog: 3, infoLogBytes: 4, errorLog: 5, errorLogBytes: 6, optimisation: 7 } as const;
+export const jitOptions = { infoLog: 3, infoLogBytes: 4, errorLog: 5, errorLogBytes: 6, optimization: 7 } as const;
 
-/** `CUmemAttach_flags`: every stream reaches the memory. */
+/** `CUmemAttach_flags`: every stream can access the memory. */
 export const attachGlobal = 1;
 
 /** `CUfunction_attribute`. */

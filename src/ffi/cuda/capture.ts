@@ -1,6 +1,6 @@
 /**
- * What foreign code writes to the standard output and error of the process, caught: the CUDA driver hands what kernels print to C's
- * own streams, and to nobody else.
+ * Captures what foreign code writes to the standard output and error of the process. The CUDA driver writes the output of kernels to C's
+ * own streams only.
  */
 import { bunFfi } from '../bun.ts';
 import { cText, type Functions, type Pointer } from '../types.ts';
@@ -17,38 +17,38 @@ const libc = {
 
 type Libc = Functions<typeof libc>;
 
-/** A catch that is under way. */
+/** A capture in progress. */
 export interface Capture {
-  /** Lets the streams go where they went before, and gives what came meanwhile. Once. */
+  /** Restores both streams and returns the captured bytes. Call it once. */
   end(): { readonly out: Uint8Array; readonly err: Uint8Array };
 }
 
-let known: Libc | undefined | 'none';
+let libcCache: Libc | undefined | 'none';
 
 function openLibc(): Libc | undefined {
-  if (known === undefined) {
+  if (libcCache === undefined) {
     try {
-      known = (bunFfi()!.dlopen('libc.so.6', libc as never) as { symbols: unknown }).symbols as Libc;
+      libcCache = (bunFfi()!.dlopen('libc.so.6', libc as never) as { symbols: unknown }).symbols as Libc;
     } catch {
-      known = 'none';
+      libcCache = 'none';
     }
   }
-  return known === 'none' ? undefined : known;
+  return libcCache === 'none' ? undefined : libcCache;
 }
 
 /** Standard output and error. */
 const descriptors = [1, 2] as const;
 
-/** Begins to catch both streams; nothing where the system has no way to. */
+/** Starts to capture both streams; undefined if the system has no way to do so. */
 export function captureOutput(): Capture | undefined {
   const c = openLibc();
   if (!c) return undefined;
   c.fflush(null);
-  const caught = descriptors.map((to) => redirect(c, to));
+  const redirections = descriptors.map((to) => redirect(c, to));
   return {
     end() {
       c.fflush(null);
-      const [out, err] = caught.map((one) => (one ? restore(c, one) : new Uint8Array(0)));
+      const [out, err] = redirections.map((one) => (one ? restore(c, one) : new Uint8Array(0)));
       return { out: out!, err: err! };
     },
   };
@@ -56,7 +56,7 @@ export function captureOutput(): Capture | undefined {
 
 interface Redirected {
   readonly to: number;
-  /** Where the stream went before. */
+  /** A duplicate of the original descriptor. */
   readonly before: number;
   /** A file in memory. */
   readonly file: number;

@@ -1,12 +1,11 @@
 /**
- * How many cores the GPU of a Mac has, which Metal does not say: the registry of devices does, in C and without Objective-C.
- *
+ * The number of GPU cores of a Mac. Metal does not report it; the IOKit registry does, through C functions.
  * Source: IOKit's and CoreFoundation's public headers; `ioreg -rc AGXAccelerator -k gpu-core-count` shows the same number.
  */
 import { bunFfi } from '../bun.ts';
 import { cText, type Functions } from '../types.ts';
 
-/** Paths; one library may stand in for both. */
+/** Library paths; both may be the same library. */
 export interface CoreLibraries {
   readonly ioKit: string;
   readonly coreFoundation: string;
@@ -33,7 +32,7 @@ const coreFoundationTypes = {
 /** kCFStringEncodingUTF8, kCFNumberSInt64Type, and kIORegistryIterateRecursively with kIORegistryIterateParents. */
 const [utf8, signed64, inChildrenAndParents] = [0x0800_0100, 4, 3];
 
-/** Cores of the GPU; nothing under another system, and where the registry does not say, as in virtual machines. */
+/** The number of GPU cores. Undefined on other systems, and if the registry does not have it, as in virtual machines. */
 export function gpuCoreCount(libraries?: CoreLibraries): number | undefined {
   if (!libraries && process.platform !== 'darwin') return undefined;
   const ffi = bunFfi();
@@ -51,7 +50,7 @@ export function gpuCoreCount(libraries?: CoreLibraries): number | undefined {
 }
 
 function readCount(io: Functions<typeof ioKitTypes>, cf: Functions<typeof coreFoundationTypes>): number | undefined {
-  // The dictionary is the callee's from here on.
+  // The call takes over the reference to the dictionary.
   const service = io.IOServiceGetMatchingService(0, io.IOServiceMatching(cText('AGXAccelerator')));
   if (service === 0) return undefined;
   const key = cf.CFStringCreateWithCString(null, cText('gpu-core-count'), utf8);

@@ -1,20 +1,17 @@
-/**
- * The flat functions of shim.c as TypeScript sees them, one row each: what `bun:ffi` must know of them. Every way to Metal gives
- * these, whether C is behind them or not.
- */
+/** The flat functions of shim.c, one row each, with their types for `bun:ffi`. Every way to Metal provides them, with or without C. */
 import type { Functions, TypeName } from '../types.ts';
 
 export type { Pointer, TypeName } from '../types.ts';
 export { cText } from '../types.ts';
 
-/** Of `cm_abi`: grows with every change of a function. */
+/** The result of `cm_abi`; incremented with every change of a function. */
 export const abi = 1;
 
 const p = 'ptr';
 const u = 'u64';
 const none = 'void';
 
-/** Arguments and result of each function, as bun:ffi names types. */
+/** Arguments and result of each function, in bun:ffi's type names. */
 export const flatTypes = {
   cm_abi: { args: [], returns: 'u32' },
   cm_error_code: { args: [], returns: 'i64' },

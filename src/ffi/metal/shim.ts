@@ -1,4 +1,4 @@
-/** The shim as a library: the one that is part of the program, unpacked; any other by its path; or made by Bun's own C compiler. */
+/** The shim as a library: unpacked from the program, at a given path, or compiled by Bun's own C compiler. */
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,20 +8,23 @@ import { abi, type Flat, flatTypes } from './flat.ts';
 import { dylib, source } from './shim.generated.ts';
 import { addressesOf, type SystemLibraries } from './system.ts';
 
-/** The binding over a shim at a path; throws where it cannot be loaded, or is another version's. */
+/** The binding over a shim at a path. Throws if it cannot be loaded or has another version. */
 export function openShim(path: string): MetalBinding {
   const ffi = ffiOrThrow();
-  return bindingOver(checked(ffi.dlopen(path, flatTypes as never).symbols as unknown as Flat), ffi, { way: 'the shim', hasBlocks: true });
+  return bindingOver(withSameVersion(ffi.dlopen(path, flatTypes as never).symbols as unknown as Flat), ffi, {
+    way: 'the shim',
+    hasBlocks: true,
+  });
 }
 
-const unpacked = (text: string): Uint8Array => Bun.gunzipSync(Buffer.from(text, 'base64'));
+const unzip = (text: string): Uint8Array => Bun.gunzipSync(Buffer.from(text, 'base64'));
 
-/** The path of the shim for macOS, written where it does not lie already; throws where no place for it is safe. */
-export function unpackShim(folder = ownFolder()): string {
+/** The path of the shim for macOS, which is written if it is not there. Throws if no folder is safe. */
+export function unpackShim(folder = privateFolder()): string {
   const path = join(folder, `libcumetal-${dylib.sha256.slice(0, 16)}.dylib`);
-  const bytes = unpacked(dylib.packed);
-  // What lies there is looked at, for a machine may have stopped while it was written.
-  if (!isThere(path, bytes)) {
+  const bytes = unzip(dylib.packed);
+  // The content is compared, because the machine may have stopped during an earlier write.
+  if (!hasContent(path, bytes)) {
     const partial = `${path}.${process.pid}`;
     writeFileSync(partial, bytes, { mode: 0o600 });
     renameSync(partial, path);
@@ -29,7 +32,7 @@ export function unpackShim(folder = ownFolder()): string {
   return path;
 }
 
-function isThere(path: string, bytes: Uint8Array): boolean {
+function hasContent(path: string, bytes: Uint8Array): boolean {
   try {
     return readFileSync(path).equals(bytes);
   } catch {
@@ -37,8 +40,8 @@ function isThere(path: string, bytes: Uint8Array): boolean {
   }
 }
 
-/** A folder that only this user can write: the usual one, or a new one where somebody else has taken its name. */
-function ownFolder(): string {
+/** A folder that only this user can write: the usual one, or a new one if another user owns a folder of that name. */
+function privateFolder(): string {
   const user = process.getuid?.() ?? 0;
   const path = join(tmpdir(), `cumetal-${user}`);
   try {
@@ -49,33 +52,33 @@ function ownFolder(): string {
       return path;
     }
   } catch {
-    // Falls through to a new one.
+    // Falls through to a new folder.
   }
   return mkdtempSync(join(tmpdir(), 'cumetal-'));
 }
 
 /**
- * The binding over a shim that Bun's TinyCC compiles here. It looks for no header and no library, so it needs no developer
- * tools: what the shim calls outside it is given by address. Throws where it does not compile.
+ * The binding over a shim that Bun's TinyCC compiles here. The shim includes no header and links no library, so that no developer tools are
+ * needed: external functions are passed by address. Throws if it does not compile.
  */
 export function compileShim(libraries: SystemLibraries): MetalBinding {
   const ffi = ffiOrThrow();
   const folder = mkdtempSync(join(tmpdir(), 'cumetal-cc-'));
   try {
     const path = join(folder, 'shim.c');
-    writeFileSync(path, unpacked(source.packed));
+    writeFileSync(path, unzip(source.packed));
     const symbols = { ...flatTypes, cm_bind: { args: ['ptr'], returns: 'void' } };
     const { symbols: made } = ffi.cc({ source: path, define: { CM_TABLE: '1' }, flags: ['-nostdlib'], symbols } as never);
     const flat = made as unknown as Flat & { cm_bind(table: BigUint64Array): void };
-    flat.cm_bind(addressesOf(ffi, libraries, outside));
-    return bindingOver(checked(flat), ffi, { way: 'the shim, compiled here', hasBlocks: true });
+    flat.cm_bind(addressesOf(ffi, libraries, externalSymbols));
+    return bindingOver(withSameVersion(flat), ffi, { way: 'the shim, compiled at run time', hasBlocks: true });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /** In the order of `table` in shim.c. */
-const outside = [
+const externalSymbols = [
   'objc_msgSend',
   'objc_msgSend_stret',
   'objc_getClass',
@@ -91,9 +94,9 @@ const outside = [
   '_NSConcreteStackBlock',
 ] as const;
 
-function checked(flat: Flat): Flat {
+function withSameVersion(flat: Flat): Flat {
   const found = flat.cm_abi();
-  if (found !== abi) throw new Error(`the shim is of version ${found}, and ${abi} is wanted`);
+  if (found !== abi) throw new Error(`the shim has version ${found}, but version ${abi} is needed`);
   return flat;
 }
 

@@ -1,23 +1,20 @@
 /**
- * Affinity: which values are, in the lanes of a strip, a number that they share plus the lane times a constant stride. Addresses
- * of `a[i]` are, where i counts threads: what lies side by side is then known before any lane is looked at.
+ * Affinity: which values are, in the lanes of a lane group, a uniform number plus the lane times a constant stride. Addresses of `a[i]` are
+ * affine where i counts threads, so that consecutive accesses are known when the kernel is compiled.
  */
-import { edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
+import { constantOf, edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
 import { bitsOf, isPointer } from '../types.ts';
 import type { Cfg } from './cfg.ts';
 import type { Uniformity } from './uniformity.ts';
 
-/** 0: one number for all lanes; 1: that and a stride; 2: any numbers. */
-export type Shape = 0 | 1 | 2;
-
 export interface Affinity {
   /** By value. */
   readonly shape: Uint8Array;
-  /** By value of shape 1: what it grows by from lane to lane, modulo 2^32. */
+  /** By value of shape 1: its stride from lane to lane, modulo 2^32. */
   readonly stride: Int32Array;
 }
 
-/** What the caller knows. */
+/** The facts that the caller provides. */
 export interface AffinitySources {
   /** The stride of a value from nowhere (a special register, a variable) that is not uniform; nothing where it has none. */
   stride(inst: Inst): number | undefined;
@@ -70,9 +67,9 @@ function strideOf(kernel: Kernel, value: Value, states: readonly State[], source
     case 'sub':
       return both(states[inst.a], states[inst.b], (a, b) => (a - b) | 0);
     case 'mul':
-      return product(states[inst.a], states[inst.b], constantOf(kernel, inst.a), constantOf(kernel, inst.b));
+      return product(states[inst.a], states[inst.b], wordOf(kernel, inst.a), wordOf(kernel, inst.b));
     case 'shl': {
-      const count = constantOf(kernel, inst.b);
+      const count = wordOf(kernel, inst.b);
       return count !== undefined && count >= 0 && count < 32 ? scaled(states[inst.a], 1 << count) : 'varying';
     }
     case 'ptrtoint':
@@ -100,9 +97,10 @@ function product(a: State, b: State, aConstant: number | undefined, bConstant: n
 
 const scaled = (state: State, factor: number): State => (typeof state === 'number' ? Math.imul(state, factor) : state);
 
-function constantOf(kernel: Kernel, value: Value): number | undefined {
-  const inst = kernel.insts[value]!;
-  return inst.op === 'const' && bitsOf(inst.type) <= 32 ? Number(inst.bits) | 0 : undefined;
+/** A constant of up to 32 bits as a signed number. */
+function wordOf(kernel: Kernel, value: Value): number | undefined {
+  const bits = bitsOf(kernel.insts[value]!.type) <= 32 ? constantOf(kernel, value) : undefined;
+  return bits === undefined ? undefined : Number(bits) | 0;
 }
 
 function windowOf(kernel: Kernel, value: Value, sources: AffinitySources): number {

@@ -1,13 +1,13 @@
 /**
- * Which values of 64 bits are wanted whole. The low half of a sum, difference, product or shift to the left follows from the low halves of its operands, and
- * memory below 4 GiB is reached by the low half of an address, so most address arithmetic needs no more than words.
+ * Demanded bits: which 64-bit values are demanded whole. The low half of a sum, difference, product or shift to the left follows from the low halves of its operands, and
+ * memory below 4 GiB is reached by the low half of an address, so most address arithmetic needs 32 bits.
  */
 import { addTo } from '../../base/group.ts';
-import type { Inst, Kernel, Value } from '../kernel.ts';
-import { edgesOf } from '../kernel.ts';
+import { type Edge, edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
 import { argsOf } from '../operands.ts';
 import type { Op } from '../ops.ts';
 import { bitsOf, isPointer, isVector } from '../types.ts';
+import { type RangeOptions, valueRanges } from './value-range.ts';
 
 /** Ops whose result has a form of 32 bits that is its low half. */
 const narrowable = new Set<Op>(
@@ -19,56 +19,75 @@ const isLong = (kernel: Kernel, value: Value): boolean => {
   return !isVector(type) && type !== 'f64' && bitsOf(type) === 64;
 };
 
-/** By value: 1 for an integer or pointer of 64 bits of which more than the low 32 are wanted, or that no narrower op gives. */
+/** How demand for whole values spreads. */
+interface Spread {
+  readonly kernel: Kernel;
+  /** By value: 1 where it is demanded whole. */
+  readonly wide: Uint8Array;
+  /** Values that became wide, and whose operands were not widened yet. */
+  readonly work: Value[];
+  /** By parameter of a block: the arguments that edges pass for it. */
+  readonly passed: Map<Value, Value[]>;
+  /** By value: the pointers and addresses made of it, which are as wide. */
+  readonly onward: Map<Value, Value[]>;
+}
+
+/** By value: 1 for an integer or pointer of 64 bits of which more than the low 32 are demanded, or that no narrower op gives. */
 export function wideValues(kernel: Kernel): Uint8Array {
-  const wide = new Uint8Array(kernel.insts.length);
-  const users: Inst[][] = kernel.insts.map(() => []);
-  const stack: Value[] = [];
-  const widen = (value: Value): void => {
-    if (wide[value] || !isLong(kernel, value)) return;
-    wide[value] = 1;
-    stack.push(value);
-  };
-  /** By parameter of a block: what edges bring for it. */
-  const brought = new Map<Value, Value[]>();
-  /** By value: the pointers made of it, which are as wide. */
-  const onward = new Map<Value, Value[]>();
+  const spread: Spread = { kernel, wide: new Uint8Array(kernel.insts.length), work: [], passed: new Map(), onward: new Map() };
   for (const { body, end } of kernel.blocks) {
-    for (const value of body) {
-      const inst = kernel.insts[value]!;
-      if (!narrowable.has(inst.op) || (inst.op === 'load' && inst.volatile)) widen(value);
-      for (const [name, operand] of operandsByName(inst)) {
-        users[operand]!.push(inst);
-        if (wantsWhole(kernel, inst, name, operand)) widen(operand);
-        if (isPointer(kernel.insts[operand]!.type) && isLong(kernel, value)) addTo(onward, operand, value);
-      }
-    }
-    for (const { block, args } of edgesOf(end))
-      for (const [i, arg] of args.entries()) {
-        addTo(brought, block.params[i]!, arg);
-        if (isPointer(kernel.insts[arg]!.type)) addTo(onward, arg, block.params[i]!);
-      }
+    for (const value of body) demandOf(spread, value);
+    for (const edge of edgesOf(end)) linkEdge(spread, edge);
   }
-  for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
-    const inst = kernel.insts[value]!;
-    for (const [, operand] of narrowable.has(inst.op) && inst.op !== 'load' ? operandsByName(inst) : []) widen(operand);
-    for (const arg of brought.get(value) ?? []) widen(arg);
-    // What is made of a whole pointer is whole, so that there is one way to say an address.
-    for (const made of onward.get(value) ?? []) if (kernel.insts[made]!.op !== 'load') widen(made);
+  for (let value = spread.work.pop(); value !== undefined; value = spread.work.pop()) spreadFrom(spread, value);
+  return spread.wide;
+}
+
+function widen({ kernel, wide, work }: Spread, value: Value): void {
+  if (wide[value] || !isLong(kernel, value)) return;
+  wide[value] = 1;
+  work.push(value);
+}
+
+/** The demand of an instruction itself, whatever its result is needed for. */
+function demandOf(spread: Spread, value: Value): void {
+  const { kernel, onward } = spread;
+  const inst = kernel.insts[value]!;
+  if (!narrowable.has(inst.op) || (inst.op === 'load' && inst.volatile) || isLongShift(kernel, inst)) widen(spread, value);
+  for (const [name, operand] of operandsByName(inst)) {
+    if (wantsWhole(kernel, inst, name, operand)) widen(spread, operand);
+    if (isPointer(kernel.insts[operand]!.type) && isLong(kernel, value)) addTo(onward, operand, value);
   }
-  return wide;
+}
+
+function linkEdge({ kernel, passed, onward }: Spread, { block, args }: Edge): void {
+  for (const [i, arg] of args.entries()) {
+    addTo(passed, block.params[i]!, arg);
+    if (isPointer(kernel.insts[arg]!.type)) addTo(onward, arg, block.params[i]!);
+  }
+}
+
+/** Widens the operands of a wide value, and the pointers made of it. */
+function spreadFrom(spread: Spread, value: Value): void {
+  const { kernel, passed, onward } = spread;
+  const inst = kernel.insts[value]!;
+  for (const [, operand] of narrowable.has(inst.op) && inst.op !== 'load' ? operandsByName(inst) : []) widen(spread, operand);
+  for (const arg of passed.get(value) ?? []) widen(spread, arg);
+  // A pointer made of a wide one is wide, so that an address has one width.
+  for (const made of onward.get(value) ?? []) if (kernel.insts[made]!.op !== 'load') widen(spread, made);
 }
 
 function operandsByName(inst: Inst): [string, Value][] {
   return argsOf(inst.op).map((name) => [name, (inst as unknown as Record<string, Value>)[name]!]);
 }
 
-/** Whether an instruction wants an operand whole, even if its own result is not wanted so. */
+/** Whether an instruction demands an operand whole, even if its own result is not. */
 function wantsWhole(kernel: Kernel, inst: Inst, name: string, operand: Value): boolean {
   switch (inst.op) {
     case 'add':
     case 'sub':
     case 'mul':
+    case 'shl':
     case 'and':
     case 'or':
     case 'xor':
@@ -78,8 +97,6 @@ function wantsWhole(kernel: Kernel, inst: Inst, name: string, operand: Value): b
     case 'inttoptr':
     case 'trunc':
       return false;
-    case 'shl':
-      return !isSmallCount(kernel, inst.b);
     case 'load':
     case 'guard':
       return false;
@@ -95,9 +112,12 @@ function wantsWhole(kernel: Kernel, inst: Inst, name: string, operand: Value): b
   }
 }
 
-/** Whether a count is below 2^32 for certain, so that its low half says it all. */
-function isSmallCount(kernel: Kernel, count: Value): boolean {
-  const inst = kernel.insts[count]!;
-  if (inst.op === 'const') return inst.bits < 2n ** 32n;
-  return inst.op === 'zext' || bitsOf(inst.type) < 64;
+/** Whether a shift to the left may have a count whose low half is not the whole count; the low half of its result does not follow then. */
+function isLongShift(kernel: Kernel, inst: Inst): boolean {
+  if (inst.op !== 'shl') return false;
+  const max = valueRanges(kernel, counts).unsignedMax(inst.b);
+  return max === undefined || max >= 2n ** 32n;
 }
+
+/** The facts that are used of the value-range analysis: constants and zero extensions. */
+const counts: RangeOptions = { through: new Set<Op>(['zext']), sregs: {}, depth: 1 };

@@ -10,7 +10,7 @@ export interface DominatorTree {
   /** Children of each node. */
   readonly children: readonly (readonly number[])[];
   readonly root: number;
-  /** Whether a stands on every path from the root to b; every node dominates itself. */
+  /** Whether a is on every path from the root to b; every node dominates itself. */
   dominates(a: number, b: number): boolean;
 }
 

@@ -8,4 +8,6 @@ export * from './influence.ts';
 export * from './liveness.ts';
 export * from './loops.ts';
 export { type Roots, rootsOf } from './roots.ts';
+export * from './shape.ts';
 export * from './uniformity.ts';
+export * from './value-range.ts';

@@ -1,4 +1,4 @@
-/** What one branch separates when its threads disagree: the blocks up to where all meet again, and where parts of them meet before. */
+/** The influence region of a divergent branch: the blocks up to its reconvergence point, and the joins inside. */
 import type { Cfg } from './cfg.ts';
 
 export interface Influence {

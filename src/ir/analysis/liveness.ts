@@ -14,7 +14,7 @@ export interface Liveness {
   readonly liveOut: readonly ReadonlySet<Value>[];
 }
 
-/** The block id in which each value is defined; -1 for values that stand nowhere. */
+/** The block id in which each value is defined; -1 for values that no block holds. */
 export function definingBlocks(kernel: Kernel): Int32Array {
   const home = new Int32Array(kernel.insts.length).fill(-1);
   for (const block of kernel.blocks) for (const value of [...block.params, ...block.body]) home[value] = block.id;

@@ -37,7 +37,7 @@ export function loopsOf(cfg: Cfg, dominators: DominatorTree): Loops {
     }
   const innermost = new Int32Array(cfg.successors.length).fill(-1);
   const loops: Loop[] = [];
-  // An outer header comes before an inner one in reverse postorder, so inner loops overwrite `innermost`.
+  // An outer header precedes an inner one in reverse postorder, so inner loops overwrite `innermost`.
   for (const [header, from] of [...latches].sort(([a], [b]) => cfg.position[a]! - cfg.position[b]!)) {
     const parent = innermost[header]!;
     const blocks = bodyOf(cfg, header, from);
@@ -71,7 +71,7 @@ export function convergenceOrder(cfg: Cfg, entry = 0): number[] {
     for (let loop = innermost[from]!; loop >= 0 && !loops[loop]!.blocks.includes(to); loop = loops[loop]!.parent) count++;
     return count;
   };
-  // What a search visits first comes last.
+  // The node that a search visits first is last.
   const outwards = cfg.successors.map((targets, from) => [...targets].sort((a, b) => left(from, b) - left(from, a)));
   const order = reversePostorder(outwards, entry);
   return isReducible ? contiguous(order, loops, innermost) : order;

@@ -8,7 +8,7 @@ import { operandsOf } from '../operands.ts';
 /** The instruction (`param` or `variable`) that a pointer comes from; nothing where it comes from several, or from a number. */
 export type Roots = (pointer: Value) => Value | undefined;
 
-/** `open`: not looked at yet, everything can still be said. `none`: a number that no address is in. `mixed`: of several, or unknown. */
+/** `open`: not visited yet, any root is possible. `none`: a number that no address is part of. `mixed`: of several, or unknown. */
 type Root = Value | 'open' | 'none' | 'mixed';
 
 /** Follows sums, choices and block parameters until nothing changes; each value goes down from `open` at most twice. */

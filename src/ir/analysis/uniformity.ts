@@ -16,9 +16,9 @@ import { definingBlocks } from './liveness.ts';
 export type Variance = 0 | 1 | 2;
 
 export interface Uniformity {
-  /** By value: its variance among the threads that compute it together, where it is defined. */
+  /** By value: its variance among the threads that compute it together, at its definition. */
   readonly variance: Uint8Array;
-  /** By block id: 0 where all threads of the block run it together, 1 where whole warps do, 2 where parts of warps may. */
+  /** By block id: 0 where all threads of the block run it together, 1 where whole warps do, 2 where a warp may have diverged. */
   readonly divergence: Uint8Array;
   /** By block id: variance of the condition the block branches on. */
   readonly branch: Uint8Array;
@@ -30,7 +30,7 @@ export interface Uniformity {
   leavesUnequally(value: Value, block: number): boolean;
 }
 
-/** What an instruction adds to the variance of its operands. */
+/** The variance that an instruction adds to that of its operands. */
 export type VarianceSource = (inst: Inst, value: Value) => Variance;
 /** Whether an instruction gives all threads the same, whatever it is given. */
 export type Levelling = (inst: Inst, value: Value) => boolean;
@@ -105,7 +105,7 @@ function visitBlock(state: State, id: number): void {
 function levelOf(state: State, value: Value, block: number): number {
   const inst = state.kernel.insts[value]!;
   if (state.levels(inst, value)) return 0;
-  // Threads of a warp that come there together get one answer, and those of another warp theirs.
+  // A collective gives one result to each warp.
   let level: number = state.source(inst, value);
   if (level < 2 && (inst.op === 'ballot' || inst.op === 'reduce')) return 1;
   if (level < 2 && inst.op === 'shuffle' && seenFrom(state, inst.b, block) < 2) return 1;
@@ -123,7 +123,7 @@ function visitEdges(state: State, id: number, end: Terminator): void {
     });
 }
 
-/** Whether the edges into a block bring more than one value for a parameter. */
+/** Whether the edges into a block pass more than one value for a parameter. */
 function joinsDifferent(state: State, to: number, index: number): boolean {
   const brought = new Set<Value | undefined>();
   for (const from of state.cfg.predecessors[to]!)
@@ -155,7 +155,7 @@ function raise(state: State, value: Value, level: number): void {
   state.changed = true;
 }
 
-/** What an instruction adds of its own, its operands being uniform. */
+/** The variance of an instruction whose operands are uniform. */
 function sourceVariance(inst: Inst, kernel: Kernel): Variance {
   if (inst.op === 'atomic' || inst.op === 'cas' || inst.op === 'clock') return 2;
   if (inst.op === 'load') return readsSameForAll(inst.addr, kernel) ? 0 : 2;

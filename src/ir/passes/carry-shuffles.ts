@@ -1,7 +1,7 @@
 /**
- * What goes round a loop in an order of its lanes that the loop undoes: a parameter that each turn shuffles, and that is handed on
- * shuffled back, goes round as the turn wants it. It is shuffled before the loop, and back behind it. That is what sums of tiles of
- * matrices are. Where threads of a warp may part nothing is changed: those that take part in a shuffle would not be the same.
+ * Shuffles that a loop undoes: a parameter that each iteration shuffles, and passes on shuffled back, is carried in the order of lanes that
+ * the iteration uses. It is shuffled before the loop, and back after it. Sums of tiles of matrices have this form. Nothing is changed where
+ * threads of a warp may diverge, since other threads would take part in the shuffles.
  */
 import { addTo } from '../../base/group.ts';
 import { cfgOf } from '../analysis/cfg.ts';
@@ -15,7 +15,7 @@ import { type Block, type Edge, edgesOf, type InstOf, type Kernel, type Value } 
 import { eachOperand, mapOperands, operandsOf } from '../operands.ts';
 import { type Substitution, substitute, substitution } from './substitution.ts';
 
-/** Where a value is used: by an instruction, or brought along an edge or asked for a way (`args` is then the edge's list, or nothing). */
+/** A use of a value: by an instruction, as an argument of an edge (`args` is then the edge's list), or as the condition of a branch. */
 interface Use {
   readonly block: Block;
   readonly user?: Value;
@@ -30,17 +30,17 @@ interface Around {
   readonly home: Int32Array;
   readonly uses: ReadonlyMap<Value, readonly Use[]>;
   readonly replaced: Substitution;
-  /** By value: what it is in each lane, where it follows from the lane alone. */
+  /** By value: its bits in each lane, where they follow from the lane number alone. */
   readonly lanes: Map<Value, readonly bigint[] | undefined>;
 }
 
-interface Ways {
+interface LoopEdges {
   readonly header: Block;
   readonly inside: ReadonlySet<number>;
   readonly entering: readonly { readonly from: Block; readonly edge: Edge }[];
   readonly back: readonly { readonly from: Block; readonly edge: Edge }[];
   readonly leaving: readonly { readonly from: Block; readonly edge: Edge }[];
-  /** The block that the one way out goes through, made when it is wanted. */
+  /** The block on the one exit of the loop, made on demand. */
   landing?: Block;
 }
 
@@ -58,7 +58,7 @@ export function carryShuffles(kernel: Kernel): boolean {
 }
 
 function carryThrough(kernel: Kernel, loop: Loop): boolean {
-  const ways = waysOf(kernel, loop);
+  const edges = loopEdgesOf(kernel, loop);
   const around: Around = {
     kernel,
     uniformity: uniformityOf(kernel),
@@ -67,16 +67,17 @@ function carryThrough(kernel: Kernel, loop: Loop): boolean {
     replaced: substitution(),
     lanes: new Map(),
   };
-  if (![ways.header, ...[...ways.entering, ...ways.back].map(({ from }) => from)].every((block) => isTogether(around, block))) return false;
-  const carried = ways.header.params.filter((_, index) => carry(around, ways, index));
+  if (![edges.header, ...[...edges.entering, ...edges.back].map(({ from }) => from)].every((block) => isConvergent(around, block)))
+    return false;
+  const carried = edges.header.params.filter((_, index) => carry(around, edges, index));
   if (carried.length > 0) for (const block of kernel.blocks) block.body = block.body.filter((value) => !around.replaced.has(value));
   substitute(kernel, around.replaced);
   return carried.length > 0;
 }
 
-const isTogether = ({ uniformity }: Around, { id }: Block): boolean => uniformity.divergence[id]! < 2;
+const isConvergent = ({ uniformity }: Around, { id }: Block): boolean => uniformity.divergence[id]! < 2;
 
-function waysOf(kernel: Kernel, { header, blocks }: Loop): Ways {
+function loopEdgesOf(kernel: Kernel, { header, blocks }: Loop): LoopEdges {
   const inside = new Set(blocks);
   const all = kernel.blocks.flatMap((from) => edgesOf(from.end).map((edge) => ({ from, edge })));
   const into = all.filter(({ edge }) => edge.block.id === header);
@@ -100,73 +101,75 @@ function usesOf(kernel: Kernel): Map<Value, Use[]> {
   return uses;
 }
 
-/** Whether a use is in the loop; what an edge out of it brings is not. */
-const isInside = ({ inside }: Ways, { block, to }: Use): boolean => inside.has(block.id) && (to === undefined || inside.has(to.id));
+/** Whether a use is in the loop; an argument of an edge out of it is not. */
+const isInside = ({ inside }: LoopEdges, { block, to }: Use): boolean => inside.has(block.id) && (to === undefined || inside.has(to.id));
 
-/** What a parameter's turn makes of it: the shuffles of it, and by edge back what is brought and the shuffle that brings it. */
-interface Turn {
+/** The iteration of a parameter: the shuffles of it, and by back edge the shuffle whose result is passed for it. */
+interface Iteration {
   readonly asked: readonly Value[];
   readonly back: readonly Shuffle[];
-  /** What uses the parameter, and what is brought, outside of the loop. */
+  /** The uses outside of the loop of the parameter and of what back edges pass for it. */
   readonly outside: readonly { readonly of: Value; readonly use: Use }[];
 }
 
-function carry(around: Around, ways: Ways, index: number): boolean {
+function carry(around: Around, edges: LoopEdges, index: number): boolean {
   const { kernel, replaced } = around;
-  const param = ways.header.params[index]!;
-  const turn = turnOf(around, ways, index);
-  if (!turn) return false;
-  const asked = kernel.insts[turn.asked[0]!] as Shuffle;
-  const carried = addBlockParam(kernel, ways.header, kernel.insts[param]!.type);
-  for (const { from, edge } of ways.entering)
-    edge.args.push(builder(kernel, from).shuffle(edge.args[index]!, laneIn(kernel, from, asked.b, kernel.locs[turn.asked[0]!])));
-  for (const [i, { edge }] of ways.back.entries()) edge.args.push(turn.back[i]!.a);
-  for (const value of turn.asked) replaced.replace(value, carried);
-  moveOut(around, ways, turn, { param, carried });
+  const param = edges.header.params[index]!;
+  const iteration = iterationOf(around, edges, index);
+  if (!iteration) return false;
+  const asked = kernel.insts[iteration.asked[0]!] as Shuffle;
+  const carried = addBlockParam(kernel, edges.header, kernel.insts[param]!.type);
+  for (const { from, edge } of edges.entering)
+    edge.args.push(builder(kernel, from).shuffle(edge.args[index]!, laneIn(kernel, from, asked.b, kernel.locs[iteration.asked[0]!])));
+  for (const [i, { edge }] of edges.back.entries()) edge.args.push(iteration.back[i]!.a);
+  for (const value of iteration.asked) replaced.replace(value, carried);
+  moveOut(around, edges, iteration, { param, carried });
   return true;
 }
 
-function turnOf(around: Around, ways: Ways, index: number): Turn | undefined {
+function iterationOf(around: Around, edges: LoopEdges, index: number): Iteration | undefined {
   const { kernel, uses } = around;
-  const param = ways.header.params[index]!;
-  const brought = ways.back.map(({ edge }) => edge.args[index]!);
-  const back = brought.map((value) => (ways.inside.has(around.home[value]!) ? shuffleOf(around, value) : undefined));
-  const inLoop = (uses.get(param) ?? []).filter((use) => isInside(ways, use));
+  const param = edges.header.params[index]!;
+  const passed = edges.back.map(({ edge }) => edge.args[index]!);
+  const back = passed.map((value) => (edges.inside.has(around.home[value]!) ? shuffleOf(around, value) : undefined));
+  const inLoop = (uses.get(param) ?? []).filter((use) => isInside(edges, use));
   const asked = inLoop.map(({ user }) => user);
   if (asked.length === 0 || !asked.every((user): user is Value => user !== undefined && kernel.insts[user]!.op === 'shuffle'))
     return undefined;
   if (!back.every((shuffle): shuffle is Shuffle => shuffle !== undefined && isInverse(around, param, asked, shuffle))) return undefined;
-  const isHandedOn = ({ to, index: at }: Use): boolean => to === ways.header && at === index;
-  const known = new Set(brought);
-  if ([...known].some((value) => uses.get(value)!.some((use) => isInside(ways, use) && !isHandedOn(use)))) return undefined;
-  const outside = [param, ...known].flatMap((of) => (uses.get(of) ?? []).filter((use) => !isInside(ways, use)).map((use) => ({ of, use })));
-  return outside.length === 0 || hasOneWayOut(around, ways, outside) ? { asked, back, outside } : undefined;
+  const isHandedOn = ({ to, index: at }: Use): boolean => to === edges.header && at === index;
+  const known = new Set(passed);
+  if ([...known].some((value) => uses.get(value)!.some((use) => isInside(edges, use) && !isHandedOn(use)))) return undefined;
+  const outside = [param, ...known].flatMap((of) =>
+    (uses.get(of) ?? []).filter((use) => !isInside(edges, use)).map((use) => ({ of, use })),
+  );
+  return outside.length === 0 || hasOneExit(around, edges, outside) ? { asked, back, outside } : undefined;
 }
 
-/** A shuffle that all threads of the warp come to together. */
+/** A shuffle in which all threads of the warp take part. */
 function shuffleOf(around: Around, value: Value): Shuffle | undefined {
   const inst = around.kernel.insts[value]!;
-  return inst.op === 'shuffle' && isTogether(around, around.kernel.blocks[around.home[value]!]!) ? inst : undefined;
+  return inst.op === 'shuffle' && isConvergent(around, around.kernel.blocks[around.home[value]!]!) ? inst : undefined;
 }
 
-/** Whether each of the shuffles of the parameter undoes the shuffle by which it was brought. */
-function isInverse(around: Around, param: Value, asked: readonly Value[], brought: Shuffle): boolean {
-  const told = lanesOf(around, brought.b);
+/** Whether each of the shuffles of the parameter undoes the shuffle that a back edge passes. */
+function isInverse(around: Around, param: Value, asked: readonly Value[], passed: Shuffle): boolean {
+  const given = lanesOf(around, passed.b);
   return asked.every((value) => {
     const shuffle = shuffleOf(around, value);
     const lanes = shuffle?.a === param && shuffle.b !== param ? lanesOf(around, shuffle.b) : undefined;
-    return lanes?.every((lane, own) => lane < 32n && told?.[Number(lane)] === BigInt(own)) ?? false;
+    return lanes?.every((lane, own) => lane < 32n && given?.[Number(lane)] === BigInt(own)) ?? false;
   });
 }
 
-/** Whether all threads leave the loop together, by one way; then what is used behind it can be made on that way. */
-function hasOneWayOut(around: Around, { leaving }: Ways, outside: Turn['outside']): boolean {
+/** Whether all threads leave the loop together by one exit; values that are used after it can then be made on that exit. */
+function hasOneExit(around: Around, { leaving }: LoopEdges, outside: Iteration['outside']): boolean {
   const [way] = leaving;
-  if (leaving.length !== 1 || !isTogether(around, way!.from) || around.uniformity.branch[way!.from.id]! >= 2) return false;
+  if (leaving.length !== 1 || !isConvergent(around, way!.from) || around.uniformity.branch[way!.from.id]! >= 2) return false;
   return outside.every(({ use }) => use.user !== undefined || use.args !== undefined);
 }
 
-/** What the lane of a shuffle is in each lane, where that is known. */
+/** The lane operand of a shuffle in each lane, where that is known. */
 function lanesOf(around: Around, value: Value): readonly bigint[] | undefined {
   const { kernel, lanes } = around;
   if (lanes.has(value)) return lanes.get(value);
@@ -190,7 +193,7 @@ function lanesOf(around: Around, value: Value): readonly bigint[] | undefined {
   return found;
 }
 
-/** A value that follows from the lane alone, made anew at the end of a block. */
+/** A copy, at the end of a block, of a value that follows from the lane number alone. */
 function laneIn(kernel: Kernel, block: Block, value: Value, loc: Kernel['locs'][number]): Value {
   const made = new Map<Value, Value>();
   const make = (from: Value): Value => {
@@ -206,11 +209,16 @@ function laneIn(kernel: Kernel, block: Block, value: Value, loc: Kernel['locs'][
   return make(value);
 }
 
-/** Makes on the way out what is used behind the loop. */
-function moveOut({ kernel }: Around, ways: Ways, { back, outside }: Turn, { param, carried }: { param: Value; carried: Value }): void {
+/** Makes on the exit the values that are used after the loop. */
+function moveOut(
+  { kernel }: Around,
+  edges: LoopEdges,
+  { back, outside }: Iteration,
+  { param, carried }: { param: Value; carried: Value },
+): void {
   const made = new Map<Value, Value>();
   for (const { of, use } of outside) {
-    const landing = landingOf(kernel, ways);
+    const landing = landingOf(kernel, edges);
     const shuffle = of === param ? { ...back[0]!, a: carried } : (kernel.insts[of] as Shuffle);
     const value = made.get(of) ?? builder(kernel, landing).shuffle(shuffle.a, laneIn(kernel, landing, shuffle.b, kernel.locs[of]));
     made.set(of, value);
@@ -219,13 +227,13 @@ function moveOut({ kernel }: Around, ways: Ways, { back, outside }: Turn, { para
   }
 }
 
-function landingOf(kernel: Kernel, ways: Ways): Block {
-  if (ways.landing) return ways.landing;
-  const { edge } = ways.leaving[0]!;
+function landingOf(kernel: Kernel, edges: LoopEdges): Block {
+  if (edges.landing) return edges.landing;
+  const { edge } = edges.leaving[0]!;
   const landing = addBlock(kernel);
   landing.end = { op: 'br', to: { block: edge.block, args: edge.args } };
   edge.block = landing;
   edge.args = [];
-  ways.landing = landing;
+  edges.landing = landing;
   return landing;
 }

@@ -1,5 +1,5 @@
 /**
- * Fewer and longer blocks: what cannot be reached goes, branches with two equal edges become jumps, edges skip blocks that only jump on, and
+ * Fewer and longer blocks: unreachable blocks are removed, branches with two equal edges become jumps, edges skip blocks that only jump on, and
  * a block is joined to the only one that leads to it. The entry block stays first, without parameters and predecessors.
  */
 import { cfgOf } from '../analysis/cfg.ts';
@@ -80,8 +80,8 @@ function forward(edge: Edge, next: (block: Block) => Edge | undefined): boolean 
   const seen = new Set<Block>();
   for (let to = next(edge.block); to && !seen.has(edge.block) && to.block !== edge.block; to = next(edge.block)) {
     seen.add(edge.block);
-    const brought = new Map(edge.block.params.map((param, i) => [param, edge.args[i]!]));
-    edge.args = to.args.map((arg) => brought.get(arg) ?? arg);
+    const passed = new Map(edge.block.params.map((param, i) => [param, edge.args[i]!]));
+    edge.args = to.args.map((arg) => passed.get(arg) ?? arg);
     edge.block = to.block;
   }
   return seen.size > 0;

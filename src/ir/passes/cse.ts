@@ -1,6 +1,6 @@
 /**
- * Common subexpressions: an instruction that a dominating one already computed is that one. Blocks are walked down the dominator tree; what
- * a subtree found is forgotten when it is left.
+ * Common subexpressions: an instruction that a dominating one already computed is that one. Blocks are walked down the dominator tree; the
+ * expressions of a subtree are forgotten when it is left.
  */
 import { cfgOf } from '../analysis/cfg.ts';
 import { type DominatorTree, dominatorsOf } from '../analysis/dominators.ts';
@@ -26,7 +26,7 @@ export function cse(kernel: Kernel): boolean {
   return state.s.count() > 0;
 }
 
-/** Visits the tree depth first; `visit` gives what is to be undone when the subtree is left. Iterative: kernels nest deeply. */
+/** Visits the tree depth first; `visit` returns the function that undoes it when the subtree is left. Iterative: kernels nest deeply. */
 function walk({ children, root }: DominatorTree, visit: (id: number) => () => void): void {
   const stack: (number | (() => void))[] = [root];
   for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
@@ -68,7 +68,7 @@ function isMergeable(kernel: Kernel, inst: Inst): boolean {
   return !inst.volatile && isPointer(type) && (spaceOf(type) === 'param' || spaceOf(type) === 'constant');
 }
 
-/** Equal keys, equal results. An op that allows it has its lower operand first; how well a load is aligned does not change what it reads. */
+/** Equal keys, equal results. An op that allows it has its lower operand first; the alignment of a load does not change its result. */
 function keyOf(inst: Inst): string {
   const form = 'a' in inst && 'b' in inst && inst.a > inst.b ? (mirrored(inst) ?? inst) : inst;
   const fields = form as unknown as Record<string, unknown>;

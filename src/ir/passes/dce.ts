@@ -1,13 +1,13 @@
 /**
  * Dead code: instructions whose results nothing needs, and block parameters that only feed themselves or nothing. Stores, barriers,
- * volatile loads and branches are what is needed in the first place.
+ * volatile loads and branches are live.
  */
 import { edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
 import { eachOperand } from '../operands.ts';
 import { specOf } from '../ops.ts';
 import { dropParams } from './substitution.ts';
 
-/** Removes what is dead, in place; true where there was any. */
+/** Removes dead code, in place; returns whether there was any. */
 export function dce(kernel: Kernel): boolean {
   const isLive = liveValues(kernel);
   let changed = false;
@@ -42,11 +42,11 @@ function liveValues(kernel: Kernel): Uint8Array {
 
 function hasEffect(inst: Inst): boolean {
   if (inst.op === 'load') return inst.volatile;
-  // What threads tell each other is no effect where nobody listens.
+  // An exchange between threads has no effect where its result is unused.
   return inst.op !== 'shuffle' && inst.op !== 'matmul' && specOf(inst.op).effect !== 'pure';
 }
 
-/** What edges bring for each block parameter. */
+/** The arguments that edges pass for each block parameter. */
 function incomingOf(kernel: Kernel): Map<Value, Value[]> {
   const incoming = new Map<Value, Value[]>();
   for (const { params } of kernel.blocks) for (const param of params) incoming.set(param, []);

@@ -1,7 +1,7 @@
-/** Takes out what only the sanitizer wants: which lanes take part in what a warp does. Before other passes, so that code is what it would be without. */
+/** Removes the lane masks that only the sanitizer uses. It runs before other passes, so that their results do not depend on the masks. */
 import type { Kernel } from '../kernel.ts';
 
-/** Removes every `members`, in place; true where there was any. What it was computed from is left to `dce`. */
+/** Removes every `members`, in place; returns whether there was any. Their operands are left to `dce`. */
 export function dropMembers(kernel: Kernel): boolean {
   let changed = false;
   for (const block of kernel.blocks) {

@@ -1,6 +1,6 @@
 /**
- * If-conversion: a branch around a few instructions that may run in vain becomes those instructions and a choice between their results, so
- * that the threads of a warp stay together and what follows is one block. Loads are never run where the source does not run them.
+ * If-conversion: a branch around a few instructions that may run speculatively becomes those instructions and selects of their results, so
+ * that the threads of a warp do not diverge and the code that follows is one block. Loads are never speculated.
  */
 import { cfgOf } from '../analysis/cfg.ts';
 import { addInst } from '../build.ts';
@@ -9,14 +9,14 @@ import { isPointer } from '../types.ts';
 import { type Substitution, substitute, substitution } from './substitution.ts';
 import { isSpeculatable, weightOf } from './weight.ts';
 
-/** What both arms and the choices may weigh together: about what a GPU spends on the branch. */
-const most = 8;
+/** The weight of both arms and the selects up to which a branch is converted: about the cost of the branch on a GPU. */
+const maxWeight = 8;
 
 interface State {
   readonly kernel: Kernel;
   /** Edges into each block, by id. */
   readonly entries: Int32Array;
-  /** What parameters of arms stand for. */
+  /** The arguments that replace the parameters of arms. */
   readonly s: Substitution;
 }
 
@@ -25,19 +25,19 @@ export function flattenBranches(kernel: Kernel): boolean {
   const { order, predecessors } = cfgOf(kernel);
   const state: State = { kernel, entries: Int32Array.from(predecessors, (from) => from.length), s: substitution() };
   let changed = false;
-  // Inner branches first: what was one becomes a straight arm of the next.
+  // Inner branches first: a converted branch is a straight arm of the next.
   for (const id of [...order].reverse()) changed = flatten(state, kernel.blocks[id]!) || changed;
   substitute(kernel, state.s);
   return changed;
 }
 
-/** One way through a branch: the block on it, if any, and what it brings to where the ways meet. */
+/** One arm of a branch: its block, if any, and its edge to the reconvergence point. */
 interface Arm {
   readonly via: Block | undefined;
   readonly to: Edge;
 }
 
-/** The ways that an edge may stand for, the shortest first. */
+/** The arms that an edge may lead into, the shortest first. */
 function armsOf({ entries }: State, from: Block, edge: Edge): Arm[] {
   const direct = { via: undefined, to: edge };
   const { block } = edge;
@@ -50,15 +50,15 @@ function flatten(state: State, block: Block): boolean {
   if (end.op !== 'condbr') return false;
   for (const then of armsOf(state, block, end.then))
     for (const other of armsOf(state, block, end.else)) {
-      if (!meet(block, then, other) || !isWorth(state, then, other)) continue;
+      if (!reconverge(block, then, other) || !isWorth(state, then, other)) continue;
       joinArms(state, block, { cond: end.cond, edges: [end.then, end.else], arms: [then, other] });
       return true;
     }
   return false;
 }
 
-/** Whether both ways lead to one block, and neither is a turn of a loop. */
-function meet(from: Block, then: Arm, other: Arm): boolean {
+/** Whether both arms lead to one block, and neither is an iteration of a loop. */
+function reconverge(from: Block, then: Arm, other: Arm): boolean {
   const { block } = then.to;
   return block === other.to.block && ![from, then.via, other.via].includes(block);
 }
@@ -78,7 +78,7 @@ function isWorth({ kernel }: State, then: Arm, other: Arm): boolean {
     if (isPointer(type)) return false;
     weight += type === 'i64' || type === 'f64' ? 2 : 1;
   }
-  return weight <= most;
+  return weight <= maxWeight;
 }
 
 interface Branch {

@@ -1,7 +1,7 @@
 /**
- * Loop-invariant motion: what every turn of a loop computes anew from the same operands is computed once, in front of the outermost loop in
- * which that holds. An instruction that costs little goes even where not every turn runs it; a costly one only where every turn does.
- * What costs nothing by itself (constants, addresses that an access adds up) follows where another needs it, and stays otherwise.
+ * Loop-invariant code motion: an instruction whose operands a loop does not change is computed once, before the outermost loop for which that
+ * holds. A cheap instruction is hoisted even if not every iteration runs it, a costly one only if every iteration does. Instructions without a
+ * cost (constants, addresses that an access folds) are hoisted only as operands of others.
  */
 import { addTo } from '../../base/group.ts';
 import { type Cfg, cfgOf } from '../analysis/cfg.ts';
@@ -12,8 +12,8 @@ import { type Block, edgesOf, type Inst, type Kernel, typeOf, type Value } from 
 import { eachOperand } from '../operands.ts';
 import { isSpeculatable, weightOf } from './weight.ts';
 
-/** Up to this weight an instruction may run once in vain. */
-const cheap = 4;
+/** Weight up to which an instruction may run speculatively. */
+const maxSpeculatedWeight = 4;
 /** No loop. */
 const none = -1;
 
@@ -22,17 +22,17 @@ interface State {
   readonly cfg: Cfg;
   readonly dominators: DominatorTree;
   readonly loops: Loops;
-  /** By value: the innermost loop around the place where it is made. */
+  /** By value: the innermost loop around its definition. */
   readonly made: Int32Array;
-  /** By value: that around the place it may go to. */
+  /** By value: the innermost loop around the place to which it may be hoisted. */
   readonly home: Int32Array;
-  /** By value: the outermost loop that it may leave; none where it has to stay. */
+  /** By value: the outermost loop that it may leave; none where it is not invariant. */
   readonly may: Int32Array;
-  /** By value: the loop in front of which it goes. */
+  /** By value: the loop before which it is hoisted. */
   readonly goes: Int32Array;
 }
 
-/** Moves what is invariant out of loops, in place; true where there was any. */
+/** Hoists invariants out of loops, in place; returns whether there were any. */
 export function hoistInvariants(kernel: Kernel): boolean {
   const cfg = cfgOf(kernel);
   const dominators = dominatorsOf(cfg);
@@ -44,7 +44,7 @@ export function hoistInvariants(kernel: Kernel): boolean {
   return chooseMoves(state) && move(state);
 }
 
-// ── what may go ──
+// ── candidates ──
 
 function findInvariants(state: State): void {
   const { kernel, cfg, loops, made, home } = state;
@@ -63,7 +63,7 @@ function findInvariants(state: State): void {
 function findWayOut({ kernel, loops: { loops }, dominators, home, may }: State, id: number, value: Value): void {
   const inst = kernel.insts[value]!;
   if (!isSpeculatable(inst)) return;
-  const isCheap = weightOf(kernel, inst) <= cheap;
+  const isCheap = weightOf(kernel, inst) <= maxSpeculatedWeight;
   for (let loop = home[value]!; loop !== none; loop = loops[loop]!.parent) {
     if (!isInvariant(inst, loop, loops, home)) return;
     if (!isCheap && !isEachTurn(id, loops[loop]!, kernel, dominators)) return;
@@ -81,7 +81,7 @@ function isInvariant(inst: Inst, loop: number, loops: readonly Loop[], home: Int
 }
 
 function isWithin(inner: number, outer: number, loops: readonly Loop[]): boolean {
-  // Inner loops come later in the list.
+  // Inner loops are later in the list.
   for (let loop = inner; loop >= outer; loop = loops[loop]!.parent) if (loop === outer) return true;
   return false;
 }
@@ -93,13 +93,13 @@ function isEachTurn(id: number, { blocks, latches }: Loop, kernel: Kernel, { dom
   return latches.every((latch) => dominates(id, latch)) && blocks.every((block) => !leaves(block) || dominates(id, block));
 }
 
-// ── what does go ──
+// ── choice ──
 
-/** Instructions that cost something go as far as they may, and the operands they need with them. True where there is one. */
+/** Instructions with a cost are hoisted as far as they may, with the operands that they need. Returns whether there is one. */
 function chooseMoves(state: State): boolean {
   const { kernel, cfg, may, goes } = state;
   let any = false;
-  // Users before what they use.
+  // Users before their operands.
   for (const id of [...cfg.order].reverse())
     for (const value of [...kernel.blocks[id]!.body].reverse()) {
       const inst = kernel.insts[value]!;

@@ -1,22 +1,22 @@
 /**
  * Pointers out of integer arithmetic: `inttoptr (ptrtoint p + x)` becomes `ptradd p, x`, through sums, differences, selections
- * and block parameters. What is an address only on some ways stays an integer.
+ * and block parameters. A value that is an address on some paths only stays an integer.
  */
 import { addTo } from '../../base/group.ts';
 import { type Base, basesOf } from '../analysis/bases.ts';
 import { addBlockParam, addInst } from '../build.ts';
 import { type Block, type Edge, edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
-import { mapBlock } from '../operands.ts';
 import { isPointer, type PointerType, spaceOf } from '../types.ts';
+import { replaceAll, substitution } from './substitution.ts';
 
 interface State {
   readonly kernel: Kernel;
   readonly bases: readonly (Base | undefined)[];
   /** By integer: the pointer that has its address. */
   readonly pointers: Map<Value, Value>;
-  /** By integer: the block that defines it, and after which of its values the pointer is to stand. */
+  /** By integer: the block that defines it. */
   readonly home: Map<Value, Block>;
-  /** By block: pointer instructions to be placed right behind the integer they mirror. */
+  /** By block: the pointer instructions to be placed after the integer that each mirrors. */
   readonly placed: Map<Block, Map<Value, Value[]>>;
   /** Block parameters whose arguments are still to be handed over. */
   readonly pending: { readonly param: Value; readonly block: Block; readonly index: number; readonly type: PointerType }[];
@@ -34,20 +34,12 @@ export function recoverPointers(kernel: Kernel): boolean {
   };
   for (const block of kernel.blocks) for (const value of [...block.params, ...block.body]) state.home.set(value, block);
   const casts = kernel.blocks.flatMap(({ body }) => body.filter((value) => isRecoverable(state, value)));
-  const replaced = new Map(casts.map((cast) => [cast, recoverCast(state, cast)]));
+  const replaced = substitution();
+  for (const cast of casts) replaced.replace(cast, recoverCast(state, cast));
   const edges = state.pending.length > 0 ? edgesByTarget(kernel) : new Map<Block, Edge[]>();
   for (let next = state.pending.pop(); next; next = state.pending.pop()) handOver(state, next, edges);
   for (const [block, behind] of state.placed) place(block, behind);
-  // What a cast stands for may be a cast that is replaced itself.
-  const final = (value: Value): Value => {
-    let at = value;
-    for (let next = replaced.get(at); next !== undefined; next = replaced.get(at)) at = next;
-    return at;
-  };
-  for (const block of casts.length > 0 ? kernel.blocks : []) {
-    block.body = block.body.filter((value) => !replaced.has(value));
-    mapBlock(kernel.insts, block, final);
-  }
+  replaceAll(kernel, replaced);
   return casts.length > 0;
 }
 
@@ -56,7 +48,7 @@ function isRecoverable({ kernel, bases }: State, value: Value): boolean {
   return inst.op === 'inttoptr' && isPointer(inst.type) && bases[inst.a] === spaceOf(inst.type);
 }
 
-/** The pointer that a cast stands for. */
+/** The pointer that replaces a cast. */
 function recoverCast(state: State, cast: Value): Value {
   const inst = state.kernel.insts[cast]!;
   return inst.op === 'inttoptr' ? pointerOf(state, inst.a, inst.type as PointerType) : cast;
@@ -130,7 +122,7 @@ function edgesByTarget({ blocks }: Kernel): Map<Block, Edge[]> {
   return edges;
 }
 
-/** Adds an instruction to stand right behind a value. */
+/** Adds an instruction to be placed after a value. */
 function behind(state: State, value: Value, inst: Inst): Value {
   const made = addInst(state.kernel, inst, state.kernel.locs[value]);
   const block = state.home.get(value)!;

@@ -1,5 +1,5 @@
 /**
- * Block parameters for which every edge brings the same value, or the parameter itself, are that value.
+ * Block parameters for which every edge passes the same value, or the parameter itself, are replaced by that value.
  * Source: Braun et al., "Simple and Efficient Construction of Static Single Assignment Form" (2013), trivial phis.
  */
 import { addTo } from '../../base/group.ts';
@@ -8,9 +8,9 @@ import { edgesOf, type Kernel, type Value } from '../kernel.ts';
 import { dropParams, type Substitution, substitute, substitution } from './substitution.ts';
 
 interface Flow {
-  /** What reachable edges bring for each parameter. */
+  /** The arguments that reachable edges pass for each parameter. */
   readonly incoming: ReadonlyMap<Value, readonly Value[]>;
-  /** The parameters that each value is brought for. */
+  /** The parameters that each value is passed for. */
   readonly fed: Map<Value, Value[]>;
 }
 
@@ -33,7 +33,7 @@ export function dropRedundantParams(kernel: Kernel): boolean {
   return dropParams(kernel, (param) => !s.has(param));
 }
 
-/** An edge from code that cannot be reached brings nothing. */
+/** Edges from unreachable code do not count. */
 function flowOf(kernel: Kernel): Flow {
   const incoming = new Map<Value, Value[]>();
   const fed = new Map<Value, Value[]>();

@@ -1,10 +1,10 @@
-/** What a rule of `simplify` sees and says. */
+/** The interface of the rules of `simplify`. */
 import { addInst } from '../build.ts';
-import type { Inst, InstOf, Kernel, Value } from '../kernel.ts';
+import { constantOf, type Inst, type InstOf, type Kernel, type Value } from '../kernel.ts';
 import type { Op } from '../ops.ts';
 import { bitsOf, type Type } from '../types.ts';
 
-/** The value an instruction amounts to, or the instruction to put in its place; undefined where the rule has nothing to say. */
+/** The value that an instruction equals, or the instruction that replaces it; undefined where the rule does not apply. */
 export type Rewrite = Value | Inst | undefined;
 export type RewriteRule<K extends Op> = (inst: InstOf<K>, c: RewriteContext) => Rewrite;
 
@@ -21,17 +21,14 @@ export const defOf = ({ kernel }: RewriteContext, value: Value): Inst => kernel.
 export const typeIn = ({ kernel }: RewriteContext, value: Value): Type => kernel.insts[value]!.type;
 
 /** The bits of a constant. */
-export function bitsIn({ kernel }: RewriteContext, value: Value): bigint | undefined {
-  const inst = kernel.insts[value]!;
-  return inst.op === 'const' ? inst.bits : undefined;
-}
+export const bitsIn = ({ kernel }: RewriteContext, value: Value): bigint | undefined => constantOf(kernel, value);
 
 /** A constant instruction; bits wrap to the type. */
-export const constantOf = (type: Type, bits: bigint): Inst => ({ op: 'const', type, bits: BigInt.asUintN(bitsOf(type), bits) });
+export const constant = (type: Type, bits: bigint): Inst => ({ op: 'const', type, bits: BigInt.asUintN(bitsOf(type), bits) });
 
 /** A constant placed before the instruction that is rewritten, with its location. */
 export function placeConstant(c: RewriteContext, type: Type, bits: bigint): Value {
-  const value = addInst(c.kernel, constantOf(type, bits), c.kernel.locs[c.value]);
+  const value = addInst(c.kernel, constant(type, bits), c.kernel.locs[c.value]);
   c.body.push(value);
   return value;
 }

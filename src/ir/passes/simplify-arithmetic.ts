@@ -1,10 +1,11 @@
-/** Identities of integer and float ops. They hold for every bit pattern, NaN and -0 among them; what does not is not here. */
+/** Identities of integer and float ops. They hold for every bit pattern, NaN and -0 among them. */
+import { type RangeOptions, threadNumberMax, valueRanges } from '../analysis/value-range.ts';
 import { evalOp, isEvaluableInst } from '../eval.ts';
-import type { Inst, InstOf, Value } from '../kernel.ts';
-import { type IcmpPredicate, mostBlockThreads, type Op, type Sreg } from '../ops.ts';
+import type { Inst, InstOf } from '../kernel.ts';
+import type { IcmpPredicate, Op } from '../ops.ts';
 import { bitsOf, type Type } from '../types.ts';
-import { bitsIn, constantOf, defOf, placeConstant, type Rewrite, type RewriteContext, type RewriteRule } from './rewrite.ts';
-import { associative, denied } from './symmetry.ts';
+import { bitsIn, constant, defOf, placeConstant, type Rewrite, type RewriteContext, type RewriteRule } from './rewrite.ts';
+import { associative, invertComparison } from './symmetry.ts';
 
 type Binary = InstOf<'add'>;
 type BinaryRule = (inst: Binary, c: RewriteContext) => Rewrite;
@@ -62,7 +63,7 @@ const binaryRule =
   (inst, c) => {
     const answer = answerOf(identity, inst, c);
     if (answer === 'a') return inst.a;
-    if (answer !== undefined) return constantOf(inst.type, answer === 'zero' ? 0n : -1n);
+    if (answer !== undefined) return constant(inst.type, answer === 'zero' ? 0n : -1n);
     return associative.has(inst.op) ? gathered(inst, c) : undefined;
   };
 
@@ -80,10 +81,10 @@ function gathered(inst: Binary, c: RewriteContext): Rewrite {
 const reflexive: ReadonlySet<IcmpPredicate> = new Set(['eq', 'sle', 'sge', 'ule', 'uge']);
 
 const icmp: RewriteRule<'icmp'> = ({ a, b, pred }, c) => {
-  if (a === b) return constantOf('i1', reflexive.has(pred) ? 1n : 0n);
+  if (a === b) return constant('i1', reflexive.has(pred) ? 1n : 0n);
   const isFlag = defOf(c, a).type === 'i1';
   const bits = bitsIn(c, b);
-  // A flag compared with a flag is often what is left of a negated or widened predicate.
+  // A comparison of two flags is often the rest of a negated or widened predicate.
   return isFlag && ((pred === 'ne' && bits === 0n) || (pred === 'eq' && bits === 1n)) ? a : undefined;
 };
 
@@ -96,64 +97,34 @@ const select: RewriteRule<'select'> = ({ cond, a, b, type }, c) => {
 
 const exclusiveOr = binaryRule(binaries.xor);
 
-/** A flag xor 1 is its denial, which comparisons can say by themselves. */
+/** A comparison xor 1 is the inverse comparison. */
 const xor: RewriteRule<'xor'> = (inst, c) => {
   const answer = exclusiveOr(inst as unknown as Binary, c);
-  const isDenial = answer === undefined && inst.type === 'i1' && bitsIn(c, inst.b) === 1n;
-  return isDenial ? denied(defOf(c, inst.a)) : answer;
+  const isInverse = answer === undefined && inst.type === 'i1' && bitsIn(c, inst.b) === 1n;
+  return isInverse ? invertComparison(defOf(c, inst.a)) : answer;
 };
 
-/** Operands that a bound is looked for through. */
-const deepest = 6;
-
-const lastThread = BigInt(mostBlockThreads - 1);
-/** What special registers are at most. */
-const mostOf: Partial<Record<Sreg, bigint>> = {
-  'tid.x': lastThread,
-  'tid.y': lastThread,
-  'tid.z': lastThread,
-  'tid.linear': lastThread,
-  laneid: 31n,
+/**
+ * The facts that shifts use of the value-range analysis: thread numbers and the results of these ops on them, as 32-bit numbers that are not
+ * negative. Every metallib depends on them.
+ */
+const ofThreads: RangeOptions = {
+  through: new Set<Op>(['add', 'and', 'lshr', 'ashr']),
+  sregs: threadNumberMax,
+  usesWidths: false,
+  ceiling: (1n << 31n) - 1n,
 };
 
-/** The most that a number of 32 bits is, where it is known to be no less than 0: of threads' numbers and of what is made of them. */
-function mostIn(c: RewriteContext, value: Value, depth = 0): bigint | undefined {
-  const inst = defOf(c, value);
-  if (inst.type !== 'i32' || depth > deepest) return undefined;
-  const operand = (from: Value): bigint | undefined => mostIn(c, from, depth + 1);
-  const natural = (most: bigint): bigint | undefined => (most < 1n << 31n ? most : undefined);
-  switch (inst.op) {
-    case 'const':
-      return natural(inst.bits);
-    case 'sreg':
-      return mostOf[inst.name];
-    case 'add': {
-      const [a, b] = [operand(inst.a), operand(inst.b)];
-      return a === undefined || b === undefined ? undefined : natural(a + b);
-    }
-    case 'and': {
-      const [a, b] = [operand(inst.a), operand(inst.b)];
-      return a === undefined || (b !== undefined && b < a) ? b : a;
-    }
-    case 'lshr':
-    case 'ashr': {
-      const [a, by] = [operand(inst.a), bitsIn(c, inst.b)];
-      return a === undefined || by === undefined ? undefined : a >> by;
-    }
-    default:
-      return undefined;
-  }
-}
-
-/** Compilers divide numbers that may be below 0 by shifts, with what they add to those taken from the sign: of numbers that are not, nothing is added. */
+/** Compilers divide signed numbers by shifts, after adding a bias that they take from the sign; of a number that is not negative the bias is 0. */
 const ofNatural =
   (rule: BinaryRule): BinaryRule =>
   (inst, c) => {
     const answer = rule(inst, c);
     const by = answer === undefined ? bitsIn(c, inst.b) : undefined;
-    const most = by === undefined || by >= 32n ? undefined : mostIn(c, inst.a);
+    const isBounded = by !== undefined && by < 32n && inst.type === 'i32';
+    const most = isBounded ? valueRanges(c.kernel, ofThreads).unsignedMax(inst.a) : undefined;
     if (by === undefined || most === undefined) return answer;
-    if (most >> by === 0n) return constantOf(inst.type, 0n);
+    if (most >> by === 0n) return constant(inst.type, 0n);
     return (inst.op as Op) === 'ashr' ? ({ ...inst, op: 'lshr' } as Inst) : undefined;
   };
 

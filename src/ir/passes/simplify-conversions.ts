@@ -27,7 +27,7 @@ const sext: RewriteRule<'sext'> = (inst, c) => {
   return isSignedOf(c, inner.a, bitsOf(inner.type)) ? inner.a : undefined;
 };
 
-/** Whether a value is known to be what its low `bits` bits are, zero-extended. */
+/** Whether a value is known to equal its low `bits` bits, zero-extended. */
 function isUnsignedOf(c: RewriteContext, value: Value, bits: number): boolean {
   const inst = defOf(c, value);
   if (inst.op === 'zext') return bitsOf(typeIn(c, inst.a)) <= bits;
@@ -37,7 +37,7 @@ function isUnsignedOf(c: RewriteContext, value: Value, bits: number): boolean {
   return inst.op === 'and' ? other >> BigInt(bits) === 0n : other >= BigInt(bitsOf(inst.type) - bits);
 }
 
-/** Whether a value is known to be what its low `bits` bits are, sign-extended. */
+/** Whether a value is known to equal its low `bits` bits, sign-extended. */
 function isSignedOf(c: RewriteContext, value: Value, bits: number): boolean {
   const inst = defOf(c, value);
   if (inst.op === 'sext') return bitsOf(typeIn(c, inst.a)) <= bits;

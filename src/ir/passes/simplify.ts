@@ -1,5 +1,5 @@
 /**
- * Constant folding and algebraic identities, one walk in reverse postorder, so that operands are simple before their users are looked at.
+ * Constant folding and algebraic identities, one walk in reverse postorder, so that operands are simplified before their users.
  * The result equals the original bit for bit; float identities that fail for a NaN or a zero's sign are left out.
  */
 import { cfgOf } from '../analysis/cfg.ts';
@@ -8,14 +8,14 @@ import type { Block, Inst, Kernel, Value } from '../kernel.ts';
 import { argsOf, mapOperands, mapTerminator, operandsOf } from '../operands.ts';
 import { isScalar } from '../types.ts';
 import { dropRedundantParams } from './redundant-params.ts';
-import { bitsIn, constantOf, type Rewrite, type RewriteContext, typeIn } from './rewrite.ts';
+import { bitsIn, constant, type Rewrite, type RewriteContext, typeIn } from './rewrite.ts';
 import { arithmeticRules } from './simplify-arithmetic.ts';
 import { conversionRules } from './simplify-conversions.ts';
 import { type Substitution, substitute, substitution } from './substitution.ts';
 import { mirrored } from './symmetry.ts';
 
 /** Rewrites of one instruction in a row; each makes it simpler, so the bound is only for our own faults. */
-const mostRewrites = 16;
+const maxRewrites = 16;
 
 const rules = { ...arithmeticRules, ...conversionRules } as Partial<Record<string, (inst: Inst, c: RewriteContext) => Rewrite>>;
 
@@ -25,7 +25,7 @@ export function simplify(kernel: Kernel): boolean {
   const s = substitution();
   const c: RewriteContext = { kernel, body: [], value: 0 as Value };
   for (const id of cfgOf(kernel).order) changed = simplifyBlock(kernel.blocks[id]!, c, s) || changed;
-  // Edge arguments of loops and code that cannot be reached may use what was replaced after they were seen.
+  // Edge arguments of loops, and unreachable code, may use values that were replaced after they were visited.
   substitute(kernel, s);
   return changed;
 }
@@ -49,7 +49,7 @@ function simplifyBlock(block: Block, c: RewriteContext, s: Substitution): boolea
 
 /** Rewrites the instruction at hand until no rule applies; gives whether one did, or the value that it turned out to be. */
 function simplifyInst(c: RewriteContext): boolean | Value {
-  for (let turn = 0; turn < mostRewrites; turn++) {
+  for (let turn = 0; turn < maxRewrites; turn++) {
     const result = rewriteOf(c.kernel.insts[c.value]!, c);
     if (result === undefined) return turn > 0;
     if (typeof result === 'number') return result;
@@ -75,10 +75,10 @@ function folded(inst: Inst, c: RewriteContext): Inst | undefined {
     bits.push(known);
   }
   const types = operandsOf(inst).map((operand) => typeIn(c, operand));
-  return constantOf(inst.type, evalOp(inst, bits, types));
+  return constant(inst.type, evalOp(inst, bits, types));
 }
 
-/** A lone constant stands second, where the rules look for it. */
+/** A lone constant becomes the second operand, where the rules expect it. */
 function constantLast(inst: Inst, c: RewriteContext): Inst | undefined {
   if (!('a' in inst && 'b' in inst) || bitsIn(c, inst.a) === undefined || bitsIn(c, inst.b) !== undefined) return undefined;
   return mirrored(inst);

@@ -1,11 +1,11 @@
-/** Values that stand for other values while a pass runs, and putting the others in their place. */
+/** Replacements of values while a pass runs, and writing them into the kernel. */
 import { edgesOf, type Kernel, type Value } from '../kernel.ts';
 import { mapBlock } from '../operands.ts';
 
 export interface Substitution {
-  /** From now on `from` reads as `to`. */
+  /** Replaces `from` by `to`, which may itself be replaced later. */
   replace(from: Value, to: Value): void;
-  /** What a value reads as; itself where nothing replaced it. */
+  /** The replacement of a value, through chains of replacements; the value itself where there is none. */
   of(value: Value): Value;
   has(value: Value): boolean;
   /** How many values were replaced. */
@@ -40,7 +40,14 @@ export function substitute(kernel: Kernel, { of, count }: Substitution): void {
   for (const block of kernel.blocks) mapBlock(kernel.insts, block, of);
 }
 
-/** Removes the block parameters that `isKept` denies, with the arguments that edges bring for them; true where there were any. */
+/** Removes from their blocks the instructions that a substitution replaces, and writes it into every use. */
+export function replaceAll(kernel: Kernel, s: Substitution): void {
+  if (s.count() === 0) return;
+  for (const block of kernel.blocks) block.body = block.body.filter((value) => !s.has(value));
+  substitute(kernel, s);
+}
+
+/** Removes the block parameters for which `isKept` is false, with the arguments that edges pass for them; returns whether there were any. */
 export function dropParams(kernel: Kernel, isKept: (param: Value) => boolean): boolean {
   const narrowed = new Set(kernel.blocks.filter((block) => !block.params.every(isKept)));
   if (narrowed.size === 0) return false;

@@ -1,4 +1,4 @@
-/** Which ops mean the same with their operands swapped, and what comparisons turn into then and when they are denied. */
+/** Ops that are commutative, and comparisons with their operands swapped or their result inverted. */
 import type { Inst } from '../kernel.ts';
 import type { FcmpPredicate, IcmpPredicate, Op } from '../ops.ts';
 
@@ -65,7 +65,7 @@ const mirroredFcmp = {
   uno: 'uno',
 } as const satisfies Record<FcmpPredicate, FcmpPredicate>;
 
-/** The instruction with `a` and `b` swapped, where that can be said. */
+/** The instruction with `a` and `b` swapped, where there is one. */
 export function mirrored(inst: Inst): Inst | undefined {
   if (inst.op === 'icmp') return { ...inst, a: inst.b, b: inst.a, pred: mirroredIcmp[inst.pred] };
   if (inst.op === 'fcmp') return { ...inst, a: inst.b, b: inst.a, pred: mirroredFcmp[inst.pred] };
@@ -74,7 +74,7 @@ export function mirrored(inst: Inst): Inst | undefined {
   return { ...inst, a: b, b: a } as Inst;
 }
 
-const deniedIcmp = {
+const invertedIcmp = {
   eq: 'ne',
   ne: 'eq',
   slt: 'sge',
@@ -87,7 +87,7 @@ const deniedIcmp = {
   uge: 'ult',
 } as const satisfies Record<IcmpPredicate, IcmpPredicate>;
 
-const deniedFcmp = {
+const invertedFcmp = {
   oeq: 'une',
   one: 'ueq',
   olt: 'uge',
@@ -105,7 +105,7 @@ const deniedFcmp = {
 } as const satisfies Record<FcmpPredicate, FcmpPredicate>;
 
 /** The comparison that holds where this one does not, NaN among the operands or not. */
-export function denied(inst: Inst): Inst | undefined {
-  if (inst.op === 'icmp') return { ...inst, pred: deniedIcmp[inst.pred] };
-  return inst.op === 'fcmp' ? { ...inst, pred: deniedFcmp[inst.pred] } : undefined;
+export function invertComparison(inst: Inst): Inst | undefined {
+  if (inst.op === 'icmp') return { ...inst, pred: invertedIcmp[inst.pred] };
+  return inst.op === 'fcmp' ? { ...inst, pred: invertedFcmp[inst.pred] } : undefined;
 }

@@ -1,8 +1,8 @@
-/** What passes that move instructions ask about them: whether one may run where the source would not run it, and what that costs. */
+/** The cost model of passes that move instructions: whether one may run speculatively, and its weight. */
 import type { Inst, Kernel } from '../kernel.ts';
 import { type Op, specOf } from '../ops.ts';
 
-/** Roughly the instructions that a GPU takes for one of 32 bits; 1 for what is not here. */
+/** Roughly the GPU instructions for one op of 32 bits; 1 for ops that are not listed. */
 const weights: Partial<Record<Op, number>> = {
   const: 0,
   arg: 0,
@@ -34,7 +34,7 @@ const weights: Partial<Record<Op, number>> = {
   call3: 100,
 };
 
-/** What an instruction costs, in instructions of 32 bits: 0 for one that becomes part of another. Doubles are computed in software. */
+/** The cost of an instruction, in 32-bit instructions: 0 for one that another folds. f64 is computed in software. */
 export function weightOf(kernel: Kernel, inst: Inst): number {
   if (inst.op === 'ptradd' && kernel.insts[inst.b]!.op === 'const') return 0;
   const weight = weights[inst.op] ?? 1;

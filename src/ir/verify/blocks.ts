@@ -1,4 +1,5 @@
-/** Promises B1 to B5: blocks and edges. */
+/** Promises B1 to B5, and T6 of edges: blocks and edges. */
+import { isWide } from '../dialect.ts';
 import { type Block, type Edge, edgesOf, type Kernel } from '../kernel.ts';
 import type { Report } from './report.ts';
 
@@ -25,7 +26,7 @@ function checkTargets(block: Block, known: ReadonlySet<Block>, entry: Block, rep
   return strangers.length === 0;
 }
 
-/** B4 and B5. */
+/** B4, B5 and T6. */
 export function checkEdges(kernel: Kernel, report: Report): void {
   for (const block of kernel.blocks) {
     for (const edge of edgesOf(block.end)) checkEdge(kernel, block, edge, report);
@@ -37,11 +38,13 @@ export function checkEdges(kernel: Kernel, report: Report): void {
 function checkEdge(kernel: Kernel, from: Block, { block: to, args }: Edge, report: Report): void {
   const where = `the edge from b${from.id} to b${to.id}`;
   if (args.length !== to.params.length) {
-    report('B4', `${where} brings ${args.length} arguments for ${to.params.length} parameters`, from.endLoc);
+    report('B4', `${where} passes ${args.length} arguments for ${to.params.length} parameters`, from.endLoc);
     return;
   }
   args.forEach((arg, i) => {
     const [given, wanted] = [kernel.insts[arg]?.type, kernel.insts[to.params[i]!]?.type];
-    if (given !== wanted) report('B4', `${where} brings a ${given} for parameter ${i}, a ${wanted}`, from.endLoc);
+    if (given !== wanted) report('B4', `${where} passes a ${given} for parameter ${i}, a ${wanted}`, from.endLoc);
+    else if (isWide(kernel, arg) !== isWide(kernel, to.params[i]!))
+      report('T6', `${where} passes a pointer of another width for parameter ${i}`, from.endLoc);
   });
 }

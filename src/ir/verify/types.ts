@@ -1,4 +1,5 @@
-/** Promises T1 to T5: operand domains and result types, from the op table and one rule for each op that states its type. */
+/** Promises T1 to T6: operand domains and result types, from the op table and one rule for each op that states its type. */
+import { isWide } from '../dialect.ts';
 import type { Inst, Kernel, Value } from '../kernel.ts';
 import { argsOf } from '../operands.ts';
 import { clocks, type Domain, fcmpPredicates, fenceScopes, folds, icmpPredicates, type Op, resultType, specOf, sregs } from '../ops.ts';
@@ -15,22 +16,22 @@ const domains: Record<Domain, (type: Type) => boolean> = {
   any: (type) => type !== 'void',
 };
 
-/** T1 to T5 of one instruction, and the M promises of those that touch memory. */
+/** T1 to T6 of one instruction, and the M promises of those that touch memory. */
 export function checkInst(kernel: Kernel, value: Value, report: Report): void {
   const inst = kernel.insts[value]!;
   const loc = kernel.locs[value];
   const types = argsOf(inst.op).map((name) => typeOfArg(kernel, inst, name));
-  const say: Report = (rule, why) => report(rule, `${inst.op}: ${why}`, loc);
-  if (!checkOperands(inst, types, say)) return;
-  checkResult(inst, types, say);
-  const broken = extra[inst.op]?.(inst as never, types, kernel);
-  for (const [rule, why] of broken ?? []) say(rule, why);
+  const reportHere: Report = (rule, why) => report(rule, `${inst.op}: ${why}`, loc);
+  if (!checkOperands(inst, types, reportHere)) return;
+  checkResult(inst, types, reportHere);
+  const broken = extra[inst.op]?.(inst as never, types, kernel, value);
+  for (const [rule, why] of broken ?? []) reportHere(rule, why);
 }
 
 const typeOfArg = (kernel: Kernel, inst: Inst, name: string): Type =>
   kernel.insts[(inst as unknown as Record<string, Value>)[name]!]?.type ?? 'void';
 
-function checkOperands(inst: Inst, types: readonly Type[], say: Report): boolean {
+function checkOperands(inst: Inst, types: readonly Type[], report: Report): boolean {
   // A void is V3's to report.
   if (types.includes('void')) return false;
   let isSound = true;
@@ -38,20 +39,20 @@ function checkOperands(inst: Inst, types: readonly Type[], say: Report): boolean
     const domain = specOf(inst.op).args[name]!;
     const wanted = domain === '=a' ? types[argsOf(inst.op).indexOf('a')]! : domain;
     if (domain === '=a' ? types[i] === wanted : domains[domain](types[i]!)) return;
-    say('T1', `operand ${name} is ${types[i]}, not ${wanted}`);
+    report('T1', `operand ${name} is ${types[i]}, not ${wanted}`);
     isSound = false;
   });
   return isSound;
 }
 
-function checkResult(inst: Inst, types: readonly Type[], say: Report): void {
+function checkResult(inst: Inst, types: readonly Type[], report: Report): void {
   const of = (name: string): Type | undefined => types[argsOf(inst.op).indexOf(name)];
   const wanted = resultType(inst.op, inst.type, of('a'), of('b'));
-  if (inst.type !== wanted) say('T2', `the result is ${inst.type}, not ${wanted}`);
+  if (inst.type !== wanted) report('T2', `the result is ${inst.type}, not ${wanted}`);
 }
 
 type Broken = readonly (readonly [rule: Rule, why: string])[];
-type Extra<K extends Op> = (inst: Extract<Inst, { op: K }>, types: readonly Type[], kernel: Kernel) => Broken;
+type Extra<K extends Op> = (inst: Extract<Inst, { op: K }>, types: readonly Type[], kernel: Kernel, value: Value) => Broken;
 
 const when = (isBroken: boolean, rule: Rule, why: string): Broken => (isBroken ? [[rule, why]] : []);
 
@@ -71,7 +72,7 @@ const vector =
       'T4',
       `${lanes} ${a} do not make ${type}`,
     );
-/** A lane's part of a matrix: two floats that are no doubles. */
+/** A lane's share of a matrix: two floats other than f64. */
 const isSpread = (type: Type): boolean => isVector(type) && lanesOf(type) === 2 && isFloat(elementOf(type)) && elementOf(type) !== 'f64';
 const oneOf = (word: string, words: readonly string[]): Broken => when(!words.includes(word), 'T5', `there is no \`${word}\``);
 
@@ -86,6 +87,15 @@ const call = ({ type, fn }: { type: Type; fn: string }, types: readonly Type[], 
     ...when(wanted.join() !== types.join(), 'T1', `\`${fn}\` is a function of ${wanted.join(', ')}`),
   ];
 };
+
+/** The integer type that the address of a pointer has. */
+const addressType = (kernel: Kernel, pointer: Value): Type => (isWide(kernel, pointer) ? 'i64' : 'i32');
+const asWide = (kernel: Kernel, value: Value, ...operands: readonly Value[]): Broken =>
+  when(
+    operands.some((operand) => isWide(kernel, operand) !== isWide(kernel, value)),
+    'T6',
+    'an operand is a pointer of another width',
+  );
 
 const extra: { [K in Op]?: Extra<K> } = {
   call1: call,
@@ -115,10 +125,15 @@ const extra: { [K in Op]?: Extra<K> } = {
   uitofp: conversion(isFloat, anyWidth),
   fpext: conversion(isFloat, (from, to) => to > from),
   fptrunc: conversion(isFloat, (from, to) => to < from),
-  ptrtoint: conversion((type) => type === 'i64', anyWidth),
-  inttoptr: conversion(isPointer, (from) => from === 64),
+  select: ({ a, b }, _, kernel, value) => asWide(kernel, value, a, b),
+  ptrtoint: ({ type, a: pointer }, [a], kernel) => when(type !== addressType(kernel, pointer), 'T3', `${a} does not convert to ${type}`),
+  inttoptr: ({ type }, [a], kernel, value) =>
+    when(!isPointer(type) || a !== addressType(kernel, value), 'T3', `${a} does not convert to ${type}`),
   isspace: ({ space }, [a]) => [...when(a !== 'i64', 'T3', `an address of type ${a}`), ...oneOf(space, spaces)],
-  ptradd: (_, [, b]) => when(b !== 'i64', 'T3', `the offset is ${b}, not i64`),
+  ptradd: ({ a }, [, b], kernel, value) => {
+    const wanted = addressType(kernel, value);
+    return [...when(b !== wanted, 'T3', `the offset is ${b}, not ${wanted}`), ...asWide(kernel, value, a)];
+  },
   vec2: vector(2),
   vec4: vector(4),
   extract: ({ type, lane }, [a]) => [

@@ -1,4 +1,4 @@
-/** Promises V1 to V4: where values stand and where they may be used. */
+/** Promises V1 to V4: the places of values and of their uses. */
 import type { Cfg } from '../analysis/cfg.ts';
 import type { DominatorTree } from '../analysis/dominators.ts';
 import type { Block, Kernel, Value } from '../kernel.ts';
@@ -21,7 +21,7 @@ export function checkPlaces(kernel: Kernel, report: Report): boolean {
     for (const value of [...block.params, ...block.body]) {
       const inst = kernel.insts[value];
       if (!inst) report('V1', `b${block.id} holds value ${value}, which is not there`);
-      else if (placed.has(value)) report('V1', `the ${inst.op} of b${block.id} stands in more than one place`, kernel.locs[value]);
+      else if (placed.has(value)) report('V1', `the ${inst.op} of b${block.id} is in more than one place`, kernel.locs[value]);
       isSound &&= inst !== undefined;
       placed.add(value);
     }
@@ -33,7 +33,7 @@ function checkArgs(kernel: Kernel, block: Block, report: Report): void {
   for (const value of block.params)
     if (kernel.insts[value]?.op !== 'arg') report('V1', `a parameter of b${block.id} is no \`arg\``, kernel.locs[value]);
   for (const value of block.body)
-    if (kernel.insts[value]?.op === 'arg') report('V1', `an \`arg\` stands in the body of b${block.id}`, kernel.locs[value]);
+    if (kernel.insts[value]?.op === 'arg') report('V1', `an \`arg\` is in the body of b${block.id}`, kernel.locs[value]);
 }
 
 /** V2 and V3. */
@@ -53,7 +53,7 @@ export function checkUses(kernel: Kernel, graph: Graph, report: Report): void {
 
 interface Use {
   readonly block: Block;
-  /** What the block defined before the use. */
+  /** The values that the block defines before the use. */
   readonly before: ReadonlySet<Value>;
   readonly operand: Value;
   readonly user: string;
@@ -63,7 +63,7 @@ interface Use {
 function checkUse(kernel: Kernel, graph: Graph, { block, before, operand, user, loc }: Use, report: Report): void {
   const home = graph.home[operand] ?? -1;
   const where = `the ${user} of b${block.id}`;
-  if (home < 0) report('V2', `${where} uses a value that stands nowhere`, loc);
+  if (home < 0) report('V2', `${where} uses a value that no block holds`, loc);
   else if (kernel.insts[operand]!.type === 'void') report('V3', `${where} uses a void`, loc);
   else if (home === block.id ? !before.has(operand) : !isBefore(graph, home, block.id))
     report('V2', `${where} uses a value of b${home} that is not defined on every path to it`, loc);

@@ -4,7 +4,7 @@ import type { Kernel, Value } from '../../ir/index.ts';
 import type { Operand } from '../../ptx/index.ts';
 import { constantBits } from './constant-branches.ts';
 
-/** The number of a barrier as a value, and where it stands. */
+/** The number of a barrier as a value, and its place in the source. */
 export interface BarrierNumber {
   readonly value: Value;
   readonly node: Operand;
@@ -16,7 +16,7 @@ export function refuseOtherBarriers(kernel: Kernel, numbers: ReadonlyMap<Value, 
   for (const { body } of kernel.blocks)
     for (const value of body) {
       const number = numbers.get(value);
-      if (number && constantOf(kernel, number.value) !== 0n) refuseBarrier(number.node, undefined, diagnostics);
+      if (number && numberOf(kernel, number.value) !== 0n) refuseBarrier(number.node, undefined, diagnostics);
     }
 }
 
@@ -26,6 +26,6 @@ export function refuseBarrier({ span }: Operand, why: string | undefined, diagno
   diagnostics.report('CM2049', { operand, why: why ?? 'only barrier 0 is there' }, { span });
 }
 
-/** What a value is, where constants decide it within a few steps. */
-const constantOf = (kernel: Kernel, value: Value, steps = 17): bigint | undefined =>
-  steps === 0 ? undefined : constantBits(kernel, kernel.insts[value]!, (operand) => constantOf(kernel, operand, steps - 1));
+/** The bits of a value, where constants decide them within a few steps. */
+const numberOf = (kernel: Kernel, value: Value, steps = 17): bigint | undefined =>
+  steps === 0 ? undefined : constantBits(kernel, kernel.insts[value]!, (operand) => numberOf(kernel, operand, steps - 1));

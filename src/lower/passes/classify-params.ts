@@ -2,7 +2,7 @@
  * Which 64-bit parameters are pointers. PTX declares them as plain `.u64`; one is a pointer when it is declared `.ptr`, when
  * `cvta` makes a global address of it, or when an access of global or generic memory takes its address from it. The walk goes
  * from the address of each access back through additions, selections and block parameters. Where a sum has two such
- * parameters, a byte offset must be told from a base: the one known to be a pointer by other evidence is the base, and
+ * parameters, a byte offset must be distinguished from a base: the one known to be a pointer by other evidence is the base, and
  * without such evidence the kernel is refused, since binding a number as a buffer would go unnoticed.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
@@ -10,7 +10,7 @@ import { addressOf, instOf, isPointer, type Kernel, spaceOf, type Value } from '
 import { describePointers } from './describe-pointers.ts';
 import { type Graph, paramMasks, useGraph } from './param-flow.ts';
 
-/** What the source says of parameters beyond the IR. */
+/** Facts of the source about parameters that the IR does not hold. */
 export interface ParamEvidence {
   /** Parameters that are 64-bit scalars, and so may be pointers. */
   readonly candidates: ReadonlySet<number>;
@@ -23,8 +23,8 @@ export interface ParamEvidence {
 }
 
 /**
- * Makes pointer parameters of those values that are used as addresses, and describes what they point to.
- * Reports CM2046 where it cannot be told which of two parameters is the pointer, and CM2049 for pointers read in parts.
+ * Makes pointer parameters of those values that are used as addresses, and describes their pointees.
+ * Reports CM2046 where it is not known which of two parameters is the pointer, and CM2049 for pointers read in parts.
  */
 export function classifyParams(kernel: Kernel, evidence: ParamEvidence, diagnostics: Diagnostics): void {
   const graph = useGraph(kernel);

@@ -1,10 +1,10 @@
 /**
- * Branches whose condition the arguments of a call decide: what a function does with a pointer that is null here, or with a
- * flag that is off, is no part of the kernel, and what would be refused in it is none of its faults.
+ * Branches whose condition the arguments of a call decide: the code that a function has for a pointer that is null here, or for a
+ * flag that is off, is not part of the kernel, and is not refused.
  */
 import { evalOp, type Inst, isEvaluableInst, isScalar, type Kernel, operandsOf, type Value } from '../../ir/index.ts';
 
-/** Makes jumps of branches whose condition is known; blocks stand in the order in which control reaches them. Gives whether there were any. */
+/** Makes jumps of branches whose condition is known; blocks are in the order in which control reaches them. Returns whether there were any. */
 export function takeConstantBranches(kernel: Kernel): boolean {
   const known = new Map<Value, bigint>();
   let changed = false;
@@ -22,7 +22,7 @@ export function takeConstantBranches(kernel: Kernel): boolean {
   return changed;
 }
 
-/** What an instruction gives, where its operands are known; `bitsOf` says what they are. */
+/** The result of an instruction whose operands are known; `bitsOf` gives those. */
 export function constantBits(kernel: Kernel, inst: Inst, bitsOf: (operand: Value) => bigint | undefined): bigint | undefined {
   if (inst.op === 'const') return inst.bits;
   if (!isScalar(inst.type) || !isEvaluableInst(inst)) return undefined;

@@ -1,4 +1,4 @@
-/** What pointer parameters point to, by the accesses that reach them: element type, sign, and whether they are written. */
+/** The pointees of pointer parameters, by the accesses that reach them: element type, sign, and whether they are written. */
 import {
   accessOf,
   addressOf,
@@ -44,7 +44,7 @@ export function describePointers(kernel: Kernel, graph: Graph, bases: ReadonlyMa
   for (const index of new Set(bases.values())) describe(kernel, index, seen[index]!);
 }
 
-/** Whether an address leaves what is followed here through an operand. */
+/** Whether an address escapes this analysis through an operand. */
 function escapes(inst: Inst, operand: Value, graph: Graph, value: Value): boolean {
   if (inst.op === 'icmp' || inst.op === 'load') return false;
   if (inst.op === 'store') return operand === inst.value;
@@ -72,7 +72,7 @@ function describe(kernel: Kernel, index: number, { types, reads, writes, signs }
   param.access = writes ? (reads ? 'read_write' : 'write') : 'read';
 }
 
-/** Uses of what a load gives, through the lanes of a vector. */
+/** Uses of a loaded value, through the elements of a vector. */
 function usesOf(kernel: Kernel, graph: Graph, load: Value): Inst[] {
   return (graph.users.get(load) ?? []).flatMap((user) => {
     const inst = instOf(kernel, user);

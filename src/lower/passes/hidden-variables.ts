@@ -2,8 +2,8 @@
 import type { Variable as IrVariable, Kernel } from '../../ir/index.ts';
 
 /**
- * Shared memory that no name of the source stands for; no name of PTX has such a dot in it. `word` is where the threads of a block work
- * out what they agree on, `reserved` what a GPU keeps for system software: an H200 has 288 bytes there.
+ * Shared memory that the source does not declare; no name of PTX has such a dot in it. `word` holds the result of a reduction over the
+ * threads of a block, `reserved` is the memory that a GPU reserves for system software: 288 bytes on an H200.
  */
 const hidden = {
   word: { name: 'cumetal.word', size: 4, align: 4, element: 'i32' },

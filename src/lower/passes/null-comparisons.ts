@@ -1,7 +1,6 @@
 /**
- * Comparisons of generic addresses with null. What `cvta` makes of an address in shared, constant, local or parameter memory lies in
- * a window of that space, of which no address is 0, so that functions that are handed such a pointer and look whether they
- * were handed one are told yes. Source: PTX ISA 9.0, 5.1 (generic addressing) and 9.7.9.20 (cvta).
+ * Comparisons of generic addresses with null. `cvta` of an address in shared, constant, local or parameter memory gives an address in
+ * the window of that space, which is never 0, so that a function's test of such a pointer for null is decided. Source: PTX ISA 9.0, 5.1 (generic addressing) and 9.7.9.20 (cvta).
  */
 import { edgesOf, type Inst, type Kernel, type Value } from '../../ir/index.ts';
 
@@ -26,7 +25,7 @@ function isZero(kernel: Kernel, value: Value): boolean {
   return inst.op === 'const' && inst.bits === 0n;
 }
 
-/** The values that are such an address on every way they can come about: what may be one, less what has another source as well. */
+/** The values that are such an address on every path: those that may be one, less those that have another source as well. */
 function addressesFrom(kernel: Kernel, marked: ReadonlySet<Value>): Set<Value> {
   const sources = sourcesOf(kernel);
   const based = new Set(marked);
@@ -46,7 +45,7 @@ function addressesFrom(kernel: Kernel, marked: ReadonlySet<Value>): Set<Value> {
 const isBased = (kernel: Kernel, value: Value, from: readonly Value[], based: ReadonlySet<Value>): boolean =>
   kernel.insts[value]!.op === 'add' ? based.has(from[0]!) !== based.has(from[1]!) : from.every((each) => based.has(each));
 
-/** What a value is computed from, where it may be an address. */
+/** The operands of a value that may be an address. */
 function sourcesOf(kernel: Kernel): Map<Value, Value[]> {
   const sources = new Map<Value, Value[]>();
   for (const { params, body } of kernel.blocks) {

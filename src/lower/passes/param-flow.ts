@@ -12,7 +12,7 @@ export interface Graph {
   readonly onEdges: ReadonlySet<Value>;
   /** The operands whose address the result may be, or be based on. */
   readonly sourcesOf: (value: Value) => readonly Value[];
-  /** The reverse: what may be, or be based on, the address that a value is. */
+  /** The reverse: the values that may be, or be based on, the address that a value is. */
   readonly targets: ReadonlyMap<Value, readonly Value[]>;
 }
 
@@ -42,7 +42,7 @@ export function useGraph(kernel: Kernel): Graph {
   return { order, users, onEdges, sourcesOf, targets };
 }
 
-/** The operands that can be what the result points into. */
+/** The operands that the result may point into. */
 function addressOperands(inst: Inst): readonly Value[] {
   switch (inst.op) {
     case 'add':

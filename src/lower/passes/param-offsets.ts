@@ -25,7 +25,7 @@ export function useParamOffsets(kernel: Kernel, diagnostics: Diagnostics): void 
 
 const isPointer = (kernel: Kernel, value: Value): boolean => kernel.insts[value]!.type === 'ptr.param';
 
-/** What is a pointer into a parameter, and neither its start nor an offset from there. */
+/** Whether a value is a pointer into a parameter, and neither its start nor an offset from there. */
 const isJoined = (kernel: Kernel, value: Value): boolean =>
   isPointer(kernel, value) && !['param', 'ptradd'].includes(kernel.insts[value]!.op);
 
@@ -51,7 +51,7 @@ function rootsOf(kernel: Kernel, value: Value): Set<number> | undefined {
   return roots;
 }
 
-/** What is handed over for a block parameter. */
+/** The argument that is passed for a block parameter. */
 function argumentsOf(kernel: Kernel, param: Value): Value[] {
   const block = kernel.blocks.find(({ params }) => params.includes(param))!;
   const index = block.params.indexOf(param);
@@ -63,7 +63,7 @@ type Roots = ReadonlyMap<Value, ReadonlySet<number> | undefined>;
 const startOf = (kernel: Kernel, value: Value, roots: Roots): Value =>
   addInst(kernel, { op: 'param', type: 'ptr.param', index: [...roots.get(value)!][0]! } as Inst);
 
-/** The pointers of a block become offsets; the pointers that stand for them, and the code that makes these. */
+/** The pointers of a block become offsets; returns the pointers that replace them, and the code that makes those. */
 function splitParams(kernel: Kernel, block: Block, roots: Roots): { pointers: Map<Value, Value>; code: () => Value[] } {
   const pointers = new Map<Value, Value>();
   const starts: Value[] = [];

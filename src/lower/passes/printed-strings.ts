@@ -1,8 +1,8 @@
 /**
- * Strings that are printed: their addresses go through the list of arguments, which is memory of the thread. What the source stores
- * where such an address is loaded from is an address, so that a parameter that does nothing else is known for a pointer.
+ * Strings that are printed: their addresses go through the list of arguments, which is memory of the thread. A value that is
+ * stored where such an address is loaded from is an address, so that a parameter with no other use is known to be a pointer.
  */
-import { bytesOf, elementOf, type Inst, type Kernel, operandsOf, type Value } from '../../ir/index.ts';
+import { bytesOf, constantOf, elementOf, type Inst, type Kernel, operandsOf, type Value } from '../../ir/index.ts';
 
 /** The values that are stored where one of `loads` reads, as far as both places are known. */
 export function printedStrings(kernel: Kernel, loads: ReadonlySet<Value>): Value[] {
@@ -42,8 +42,8 @@ function storedParts(kernel: Kernel, { addr, value }: Inst & { op: 'store' }): [
 /** Where an address is that is a variable's with constants added, as a pointer or as an integer. */
 function placeOf(kernel: Kernel, address: Value): Place | undefined {
   const constant = (value: Value): bigint | undefined => {
-    const inst = kernel.insts[value]!;
-    return inst.op === 'const' ? BigInt.asIntN(64, inst.bits) : undefined;
+    const bits = constantOf(kernel, value);
+    return bits === undefined ? undefined : BigInt.asIntN(64, bits);
   };
   let at = 0n;
   for (let value = address; ; ) {

@@ -1,7 +1,7 @@
 /**
  * Generic accesses: each gets the state space that its address is based in. One whose origin is not seen (a pointer loaded from
  * memory) is of global memory, as long as no other generic address gets out of sight: one of shared, constant or local memory
- * is an offset, of which nobody sees the number. Where an instruction looks at it or stores it, or an address may lie in several
+ * is an offset, whose number is not observed. Where an instruction looks at it or stores it, or an address may lie in several
  * spaces, addresses get tags (`tagged-addresses.ts`); those of parameters of the kernel have none and are refused (CM2094, CM2096).
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
@@ -42,15 +42,15 @@ function report(kernel: Kernel, value: Value, code: 'CM2094' | 'CM2096', diagnos
   diagnostics.report(code, {}, span ? { span } : {});
 }
 
-/** The space of an address by what it is based in; nothing where it may be of several. `isLost`: addresses that are not global got out of sight. */
+/** The space of an address by its base; nothing where it may be of several. `isLost`: addresses that are not global escaped. */
 function spaceOfBase(base: Base | undefined, isLost: boolean): Space | undefined {
   if (base === 'none') return isLost ? undefined : 'global';
   return base === 'mixed' || base === 'generic' ? undefined : base;
 }
 
 /**
- * Answers what instructions ask of the space of an address (`isspacep`), where it is known; gives whether there was any such
- * question. In a function that is handed an address the answer says which way is taken.
+ * Decides queries of the space of an address (`isspacep`), where it is known; returns whether there were any queries. In a function
+ * that takes an address the result decides a branch.
  */
 export function decideSpaces(kernel: Kernel, marked: ReadonlySet<Value>): boolean {
   const questions = questionsOf(kernel);

@@ -22,7 +22,7 @@ import {
   type Value,
 } from '../../ir/index.ts';
 
-/** What stands in the highest bits. */
+/** The tags in the highest bits. */
 const tags = { global: 0n, shared: 1n, constant: 2n, local: 3n } as const;
 type Tagged = keyof typeof tags;
 const shift = 60n;
@@ -41,7 +41,7 @@ export interface Addresses {
 export const canTag = (kernel: Kernel, marked: ReadonlySet<Value>): boolean =>
   [...marked].every((value) => spaceOfMarked(kernel, value) !== undefined);
 
-/** Puts the tags in, and has accesses look at them; in place. Blocks are no longer in the order in which control reaches them. */
+/** Adds the tags and the dispatch of accesses on them, in place. Blocks are no longer in the order in which control reaches them. */
 export function useTags(kernel: Kernel, addresses: Addresses): void {
   const spaces = [...new Set([...addresses.marked].map((value) => spaceOfMarked(kernel, value)!))];
   tagMarked(kernel, addresses.marked);
@@ -74,7 +74,7 @@ function tagMarked(kernel: Kernel, marked: ReadonlySet<Value>): void {
   for (const [value, sum] of tagged) kernel.insts[sum] = { ...(kernel.insts[sum] as Inst & { op: 'or' }), a: value };
 }
 
-/** Where the space of an address is known, its offset is taken; questions about spaces look at the tag. */
+/** Where the space of an address is known, its offset is taken; queries of spaces test the tag. */
 function untag(kernel: Kernel, block: Block, { spaced, known }: Addresses): void {
   const b = builder(kernel, { ...block, body: [] });
   for (const value of block.body) {
@@ -99,7 +99,7 @@ function question(b: Builder, { a, space }: Inst & { op: 'isspace' }): Inst {
   return { op: 'icmp', type: 'i1', pred: 'eq', a: b.lshr(a, b.const('i64', shift)), b: b.const('i64', tag) };
 }
 
-/** The first access of a block through a pointer of open space becomes one for each space; what follows goes to a block of its own. */
+/** The first access of a block through a pointer of open space becomes one for each space; the rest of the block becomes a block of its own. */
 function dispatchFirst(kernel: Kernel, block: Block, spaces: readonly Tagged[]): void {
   const at = block.body.findIndex((value) => isOpen(kernel, value));
   if (at < 0) return;
@@ -121,7 +121,7 @@ function dispatchFirst(kernel: Kernel, block: Block, spaces: readonly Tagged[]):
   }
   accessIn(b, inst, b.inttoptr('ptr.global', address), join);
   if (inst.type === 'void') return;
-  // The result of whichever was done stands under the number of the access.
+  // The result of the access that ran takes the number of the original.
   kernel.insts[value] = { op: 'arg', type: inst.type };
   join.params.push(value);
 }

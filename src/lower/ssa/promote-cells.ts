@@ -1,7 +1,7 @@
 /**
  * Values in place of the memory that carries arguments and results. A variable of which each access is at an offset that is
- * known falls into parts, such that every access is of whole parts: what is read in other widths than it was written is put together
- * from their bits. Variables whose address goes elsewhere stay in memory.
+ * known falls into parts, such that every access is of whole parts: a read of another width than the write is composed of the bits
+ * of the parts. Variables whose address escapes stay in memory.
  */
 import {
   type Block,
@@ -53,7 +53,7 @@ interface Place {
   readonly at: number;
 }
 
-/** Takes what it can of the variables named out of memory, in place; gives what stands in the place of each value from then on. */
+/** Promotes as many of the variables as it can, in place; returns the replacement of each value. */
 export function promoteCells(kernel: Kernel, names: ReadonlySet<string>): (value: Value) => Value {
   if (names.size === 0) return (value) => value;
   const places = placesOf(kernel, names);
@@ -121,7 +121,7 @@ function fits({ at, element, count }: Access, { size }: Cell): boolean {
 
 const elementsOf = ({ at, element, count }: Access): number[] => Array.from({ length: count }, (_, i) => at + i * bytesOf(element));
 
-/** Aligned accesses lie inside one another or apart, so that halving what has an end inside leads to parts. */
+/** Aligned accesses nest or are disjoint, so that halving each range that another access ends in leads to parts. */
 function cutIntoParts({ name, accesses, parts }: Cell): void {
   const ends = new Set<number>();
   const types = new Map<string, Set<ScalarType>>();
@@ -184,7 +184,7 @@ function rewrite(kernel: Kernel, places: ReadonlyMap<Value, Place>): (value: Val
   return (value) => final(known(value));
 }
 
-/** The blocks, which stand in the order in which control reaches them; edges are added as the blocks that they leave are filled. */
+/** The blocks, in the order in which control reaches them; edges are added as the blocks that they leave are filled. */
 function flowsOf(kernel: Kernel): Map<Block, Flow> {
   const counts = new Map<Block, number>();
   for (const { end } of kernel.blocks) for (const { block } of edgesOf(end)) counts.set(block, (counts.get(block) ?? 0) + 1);

@@ -1,7 +1,7 @@
 /**
  * Registers to SSA while blocks are being filled. A read looks upwards through blocks with one predecessor, and through those
- * whose predecessors are all filled and agree; any other gets a parameter for the register, and what its predecessors hand over
- * is worked out once all blocks are filled. Parameters that always receive one value are removed at the end. A register that was
+ * whose predecessors are all filled and have one value for it; any other gets a parameter for the register, whose arguments
+ * are found once all blocks are filled. Parameters that always receive one value are removed at the end. A register that was
  * never written reads as 0.
  *
  * Source: Braun et al., "Simple and Efficient Construction of Static Single Assignment Form" (CC 2013), sections 2.1 to 2.3,
@@ -12,21 +12,22 @@ import {
   addBlockParam,
   addInst,
   type Block,
+  dropParams,
   type Edge,
-  type Inst,
   type Kernel,
-  mapBlock,
   type ScalarType,
+  substitute,
+  substitution,
   type Value,
 } from '../../ir/index.ts';
 import type { Register } from '../../ptx/index.ts';
 
-/** A block of the IR with what is known of registers at its end. */
+/** A block of the IR with the known values of registers at its end. */
 export interface Flow {
   readonly block: Block;
   /** How many edges will lead here; decided before the block is read from. */
   readonly edgeCount: number;
-  /** Those that leave blocks which are filled: from then on what is known at the end of such a block does not change. */
+  /** The edges from blocks that are filled: the registers at the end of such a block no longer change. */
   readonly edges: { readonly from: Flow; readonly edge: Edge }[];
   readonly defs: Map<Register, Value>;
 }
@@ -35,11 +36,11 @@ export interface Flow {
 export interface RegisterFile {
   read(flow: Flow, register: Register): Value;
   write(flow: Flow, register: Register, value: Value): void;
-  /** Says that a register has no value before a block. */
+  /** Declares that a register has no value before a block. */
   begin(register: Register, flow: Flow): void;
   /**
-   * Hands every parameter its arguments and removes those that are not needed. Call once, when all edges are known. Gives what stands
-   * in the place of each value from then on.
+   * Passes every parameter its arguments and removes those that are not needed. Call once, when all edges are known. Returns the
+   * replacement of each value.
    */
   finish(): (value: Value) => Value;
 }
@@ -57,8 +58,8 @@ export function link(from: Flow, to: Flow): Edge {
   return edge;
 }
 
-/** How many blocks with several edges are looked through for a value, each from within the one before. */
-const mostAsked = 32;
+/** Nesting of blocks with several edges to which a value is searched for. */
+const maxAsked = 32;
 
 /** An empty register file; `entry` is the flow without predecessors, in which registers without a value become 0. */
 export function registerFile(kernel: Kernel, entry: Flow): RegisterFile {
@@ -79,16 +80,16 @@ export function registerFile(kernel: Kernel, entry: Flow): RegisterFile {
 
   function find(flow: Flow, register: Register): Value {
     if (flow.edgeCount === 0 || starts.get(register) === flow) return zero(register.type);
-    const known = agreed(flow, register) ?? flow.defs.get(register);
+    const known = commonValue(flow, register) ?? flow.defs.get(register);
     if (known !== undefined) return known;
     const value = addBlockParam(kernel, flow.block, register.type);
     pending.push({ flow, register, index: flow.block.params.length - 1 });
     return value;
   }
 
-  /** The one value that all edges into a block bring, if they are all known and nothing has to be asked of the block itself. */
-  function agreed(flow: Flow, register: Register): Value | undefined {
-    if (flow.edges.length !== flow.edgeCount || asking.size >= mostAsked || asking.has(flow)) return undefined;
+  /** The one value that all edges into a block pass, if they are all known and the search does not need the block itself. */
+  function commonValue(flow: Flow, register: Register): Value | undefined {
+    if (flow.edges.length !== flow.edgeCount || asking.size >= maxAsked || asking.has(flow)) return undefined;
     asking.add(flow);
     let only: Value | undefined;
     for (const { from } of flow.edges) {
@@ -122,17 +123,18 @@ export function registerFile(kernel: Kernel, entry: Flow): RegisterFile {
     write: (flow, register, value) => void flow.defs.set(register, value),
     begin: (register, flow) => void starts.set(register, flow),
     finish() {
-      for (let i = 0; i < pending.length; i++) {
-        const { flow, register, index } = pending[i]!;
-        if (flow.edges.length !== flow.edgeCount) bug(`block ${flow.block.label ?? flow.block.id} was promised other edges`);
-        for (const { from, edge } of flow.edges) edge.args[index] = read(from, register);
-      }
-      return removeTrivialParams(
-        kernel,
-        pending.map((p) => p.flow),
-      );
+      // Reading may add to the list.
+      for (let i = 0; i < pending.length; i++) passArguments(pending[i]!, read);
+      const flows = pending.map(({ flow }) => flow);
+      return removeTrivialParams(kernel, flows);
     },
   };
+}
+
+/** Passes a parameter the value of its register at the end of each edge. */
+function passArguments({ flow, register, index }: Pending, read: RegisterFile['read']): void {
+  if (flow.edges.length !== flow.edgeCount) bug(`block ${flow.block.label ?? flow.block.id} was promised other edges`);
+  for (const { from, edge } of flow.edges) edge.args[index] = read(from, register);
 }
 
 /** Replaces each parameter whose arguments are all one value (or itself) by that value. */
@@ -140,36 +142,36 @@ function removeTrivialParams(kernel: Kernel, flows: readonly Flow[]): (value: Va
   const places = new Map<Value, { readonly edges: Flow['edges']; readonly index: number }>();
   for (const { block, edges } of new Set(flows)) block.params.forEach((param, index) => void places.set(param, { edges, index }));
   const uses = usesOf(kernel, places);
-  const replaced = new Int32Array(kernel.insts.length).fill(none);
-  const final = (value: Value): Value => followReplacements(replaced, value);
+  const replaced = substitution();
   const work = [...places.keys()];
   for (let param = work.pop(); param !== undefined; param = work.pop()) {
-    if (replaced[param] !== none) continue;
+    if (replaced.has(param)) continue;
     const { edges, index } = places.get(param)!;
     let only: number = none;
     for (const { edge } of edges) {
-      const arg = final(edge.args[index]!);
+      const arg = replaced.of(edge.args[index]!);
       if (arg === param || arg === only) continue;
       only = only === none ? arg : several;
       if (only === several) break;
     }
     if (only < 0) continue;
-    replaced[param] = only;
+    replaced.replace(param, only as Value);
     moveUses(uses, param, only as Value, (user) => {
       // Those that are replaced themselves are left behind, lest lists grow along a chain of replacements.
-      if (replaced[user] !== none) return false;
+      if (replaced.has(user)) return false;
       work.push(user);
       return true;
     });
   }
-  dropReplaced(kernel, replaced, final);
-  return final;
+  substitute(kernel, replaced);
+  dropParams(kernel, (param) => !replaced.has(param));
+  return replaced.of;
 }
 
 const none = -1;
 const several = -2;
 
-/** For each value the parameters that receive it, in linked lists: the first use of a value, and what use follows a use. */
+/** For each value the parameters that receive it, in linked lists: the first use of a value, and the next use after a use. */
 interface Uses {
   readonly first: Int32Array;
   readonly next: number[];
@@ -198,30 +200,4 @@ function moveUses({ first, next, users }: Uses, from: Value, to: Value, isKept: 
     use = after;
   }
   first[from] = none;
-}
-
-function dropReplaced(kernel: Kernel, replaced: Int32Array, final: (value: Value) => Value): void {
-  const isKept = (param: Value): boolean => replaced[param] === none;
-  for (const block of kernel.blocks) {
-    for (const edge of edgesFrom(block)) {
-      const { params } = edge.block;
-      if (!params.every(isKept)) edge.args = edge.args.filter((_, index) => isKept(params[index]!));
-    }
-    mapBlock(kernel.insts as readonly Inst[], block, final);
-  }
-  for (const block of kernel.blocks) block.params = block.params.filter(isKept);
-}
-
-const edgesFrom = ({ end }: Block): Edge[] => (end.op === 'br' ? [end.to] : end.op === 'condbr' ? [end.then, end.else] : []);
-
-/** The end of a chain of replacements, shortening it on the way. */
-function followReplacements(replaced: Int32Array, value: Value): Value {
-  let end: number = value;
-  for (let next = replaced[end]!; next >= 0; next = replaced[end]!) end = next;
-  for (let at: number = value; at !== end; ) {
-    const next = replaced[at]!;
-    replaced[at] = end;
-    at = next;
-  }
-  return end as Value;
 }

@@ -1,4 +1,4 @@
-/** What can stand in the brackets of an address. Source: PTX ISA 9.0, 6.4.1; ptxas 13.0 where the manual leaves it open. */
+/** Checks of address operands. Source: PTX ISA 9.0, 6.4.1; ptxas 13.0 where the manual leaves a rule open. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Match } from '../model/row.ts';
 import { bitsOfType } from '../model/types.ts';
@@ -11,27 +11,27 @@ import { typeDeclared } from './suggest.ts';
 
 const memorySpaces = ['global', 'shared', 'local', 'const', 'param'] as const;
 
-/** What an address is instead of what it must be, in words. */
+/** The expected and the actual kind of an address, in words. */
 interface Fault {
   readonly wanted: string;
   readonly given: string;
 }
 
-/** What is wrong with an address that is no mere name and offset: the rest of what the brackets may hold are constants. */
+/** The fault of an address that is more than a name and an offset; undefined if the brackets hold a constant. */
 export function wrongBase(base: Operand, space: string | undefined): Fault | undefined {
-  const wanted = 'a register or a variable, or one plus a constant';
+  const wanted = 'a register or a variable, optionally plus a constant';
   if (base.kind === 'index') return undefined;
   if (base.kind === 'element') return { wanted, given: 'a part of a register' };
   if (base.kind === 'float') return { wanted, given: 'a float constant' };
   const [first] = namesOf(base);
   if (first === undefined) {
     if (space === 'local' || constantValue(base) === undefined) return undefined;
-    return { wanted: 'a register or a variable', given: 'a constant, which only `.local` accesses take' };
+    return { wanted: 'a register or a variable', given: 'a constant, which only `.local` accesses accept' };
   }
   return addsToName(base) ? undefined : { wanted, given: 'another expression' };
 }
 
-/** Whether an expression starts with a name and a `+`, and has no other name. */
+/** Whether an expression starts with a name and a `+`, and contains no other name. */
 function addsToName(base: Operand): boolean {
   if (namesOf(base).length !== 1) return false;
   let at = base;
@@ -53,18 +53,20 @@ function namesOf(operand: Operand): string[] {
   return names;
 }
 
-/** Parameters of a function are not written. */
+/** Parameters of a function are read-only. */
 export function wrongAccess(opcode: string, { isResult }: Named & { kind: 'param' }): Fault | undefined {
   return opcode === 'st' && !isResult ? { wanted: 'memory that can be written', given: 'a parameter of this function' } : undefined;
 }
 
-/** The space that an instruction names; nothing for generic accesses. */
+/** The state space of an instruction; undefined for a generic access. */
 export function spaceOf({ modifiers }: FormMatch): string | undefined {
   const word = modifiers.space ?? memorySpaces.find((one) => modifiers[one] === true);
   return word === undefined ? undefined : String(word).replace(/::.*/, '');
 }
 
-/** Addresses of 32 bits where those of the module have 64: they reach shared, local, constant and parameter memory only. Reports CM1107. */
+/**
+ * Checks 32-bit addresses in a module with 64-bit addresses: they reach shared, local, constant and parameter memory only. Reports CM1107.
+ */
 export function checkAddressWidth({ operands, row, modifiers, instruction }: Match, scope: Scope, diagnostics: Diagnostics): void {
   for (const { slot, node } of operands) {
     if (!slot.isAddress || node.kind !== 'address' || node.base.kind !== 'name') continue;

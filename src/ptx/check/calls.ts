@@ -1,27 +1,27 @@
 /**
- * Calls against prototypes, and declarations of functions against one another. Calls are checked whatever their row says of
- * compiling them. Source: PTX ISA 9.0, 7.1, 9.7.12 (call), 11.2 and 11.3; ptxas 13.0 where the manual leaves it open.
+ * Checks calls against prototypes, and declarations of functions against each other. Calls are checked whether or not they can be compiled.
+ * Source: PTX ISA 9.0, 7.1, 9.7.12 (call), 11.2 and 11.3; ptxas 13.0 where the manual leaves a rule open.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Span } from '../../base/source.ts';
 import type { Instruction, Module, Operand, PtxFunction, TargetsDirective, Variable, Word } from '../syntax/ast.ts';
 import { type CallParts, callParts } from '../syntax/call-parts.ts';
 import { printOperand } from '../syntax/print.ts';
-import { alignOf, bitsOf, checkPassed, elementsOf, type Passing } from './arguments.ts';
+import { type ArgumentContext, alignOf, bitsOf, checkArgument, elementsOf } from './arguments.ts';
 import type { Builtin, CheckedCall, Choices } from './checked.ts';
 import { addressedFunctions, functionNumbers } from './function-addresses.ts';
 import { reportUndeclared } from './operands.ts';
-import { refuseBodiless, refuseOpen, refusePointerCall } from './refuse-calls.ts';
-import { isLost, type LabelPlace, lookUp, type Scope } from './scope.ts';
+import { refuseMissingBody, refusePointerCall, refuseVariadic } from './refuse-calls.ts';
+import { type LabelPlace, lookUp, mayBeDeclared, type Scope } from './scope.ts';
 
-/** What a call is held against. */
+/** The signature that a call must match. */
 interface Prototype {
   readonly name: string;
   readonly results: readonly Variable[];
   readonly params: readonly Variable[];
 }
 
-/** Functions that are declared again with other parameters. Reports CM1110 and CM1109. */
+/** Checks that repeated declarations of a function agree. Reports CM1110 and CM1109. */
 export function checkPrototypes(module: Module, diagnostics: Diagnostics): void {
   const first = new Map<string, PtxFunction>();
   const defined = new Set<string>();
@@ -31,7 +31,7 @@ export function checkPrototypes(module: Module, diagnostics: Diagnostics): void 
     const before = first.get(name);
     if (!before) first.set(name, item);
     const what = before && !module.lost?.has(name) ? disagreement(before, item) : undefined;
-    const more = before ? { more: [{ span: before.nameSpan, text: 'declared here before' }] } : {};
+    const more = before ? { more: [{ span: before.nameSpan, text: 'first declared here' }] } : {};
     if (what !== undefined) diagnostics.report('CM1110', { name, what }, { span: nameSpan, ...more });
     else if (body && linkage === 'extern')
       diagnostics.report('CM1110', { name, what: '`.extern` functions have no body' }, { span: nameSpan });
@@ -48,20 +48,20 @@ function disagreement(a: PtxFunction, b: PtxFunction): string | undefined {
     ['results', a.results, b.results],
   ] as const) {
     if (mine.length !== other.length) return `with ${mine.length} ${words}, and now with ${other.length}`;
-    const at = mine.findIndex((variable, i) => !isAlike(variable, other[i]!));
+    const at = mine.findIndex((variable, i) => !hasSameLayout(variable, other[i]!));
     if (at >= 0) return `its ${words} differ, first at number ${at + 1}`;
   }
   return undefined;
 }
 
-const isAlike = (a: Variable, b: Variable): boolean =>
+const hasSameLayout = (a: Variable, b: Variable): boolean =>
   a.type === b.type && a.space === b.space && a.vector === b.vector && elementsOf(a) === elementsOf(b) && alignOf(a) === alignOf(b);
 
-/** The functions of a module by name. */
+/** The functions of a module, by name. */
 export interface Functions {
-  /** The first declaration of each. */
+  /** The first declaration of each function. */
   readonly declared: ReadonlyMap<string, PtxFunction>;
-  /** Those with a body; an alias stands for what it names. */
+  /** The functions with a body. An alias maps to its target. */
   readonly defined: ReadonlyMap<string, PtxFunction>;
   readonly module: Module;
 }
@@ -77,16 +77,15 @@ export function functionsOf(module: Module): Functions {
   }
   for (const item of items) {
     if (item.kind !== 'directive' || item.name !== 'alias') continue;
-    const meant = defined.get(item.aliasee.name);
-    if (meant && !meant.isEntry && !defined.has(item.alias.name)) defined.set(item.alias.name, meant);
+    const prototypeCount = defined.get(item.aliasee.name);
+    if (prototypeCount && !prototypeCount.isEntry && !defined.has(item.alias.name)) defined.set(item.alias.name, prototypeCount);
   }
   return { declared, defined, module };
 }
 
 /**
- * A call with the function that it is of, or with each of those that it may be of where that is in a register. Nothing after reporting
- * CM1101, CM1106, CM1107 and CM1111 to CM1113, or CM2040 for a call that is not compiled: of a function without a body, or of none that
- * is known.
+ * The call with its callee, or with every possible callee if a register holds the address. Undefined after reporting CM1101, CM1106, CM1107
+ * or CM1111 to CM1113, or CM2040 for a call that cannot be compiled because the callee is unknown or has no body.
  */
 export function checkCall(
   instruction: Instruction,
@@ -110,8 +109,8 @@ export function checkCall(
     return undefined;
   }
   const prototype = prototypeOf(parts, callee, scope, declared, diagnostics);
-  if (!prototype || isLost(scope, prototype.name)) return undefined;
-  const passing = (kind: Passing['kind']): Passing => ({ name: prototype.name, kind, scope, diagnostics });
+  if (!prototype || mayBeDeclared(scope, prototype.name)) return undefined;
+  const passing = (kind: ArgumentContext['kind']): ArgumentContext => ({ name: prototype.name, kind, scope, diagnostics });
   checkList(passing('results'), instruction.span, results, prototype.results);
   checkList(passing('parameters'), instruction.span, args, prototype.params);
   if (lookUp(scope, callee.name)?.kind !== 'function') {
@@ -123,17 +122,17 @@ export function checkCall(
     return targets.map((fn) => ({ fn, span: callee.span, results, args, choice: { among, number: numbers.get(fn.name)! } }));
   }
   const fn = defined.get(callee.name);
-  const brought = fn ? undefined : declared.get(callee.name);
-  if (brought && isBuiltin(brought))
-    return diagnostics.list.length > before ? undefined : [{ fn: brought, span: callee.span, builtin: brought.name, results, args }];
-  if (!fn) return void refuseBodiless(callee.name, callee.span, diagnostics);
-  if (isOpen(fn.params)) return void refuseOpen(callee.name, callee.span, diagnostics);
+  const builtin = fn ? undefined : declared.get(callee.name);
+  if (builtin && isBuiltin(builtin))
+    return diagnostics.list.length > before ? undefined : [{ fn: builtin, span: callee.span, builtin: builtin.name, results, args }];
+  if (!fn) return void refuseMissingBody(callee.name, callee.span, diagnostics);
+  if (isVariadic(fn.params)) return void refuseVariadic(callee.name, callee.span, diagnostics);
   return diagnostics.list.length > before ? undefined : [{ fn, span: callee.span, results, args }];
 }
 
 /**
- * The functions that a call through a register may mean: those of its list, or all of the module whose address is taken and that have
- * what the prototype says.
+ * The possible callees of a call through a register: the functions of its list, or every function of the module whose address is taken and
+ * whose signature matches the prototype.
  */
 function targetsOf(
   { label }: CallParts,
@@ -147,17 +146,17 @@ function targetsOf(
   const names = list ? list.map(({ name }) => name) : addressedFunctions(functions.module);
   const found = names.flatMap((name) => {
     const fn = functions.defined.get(name);
-    if (!fn && list) refuseBodiless(name, label!.span, diagnostics);
-    return fn && isCalledAs(fn, prototype) ? [fn] : [];
+    if (!fn && list) refuseMissingBody(name, label!.span, diagnostics);
+    return fn && hasSignatureOf(fn, prototype) ? [fn] : [];
   });
   return [...new Set(found)];
 }
 
-/** Whether a function has the parameters and results of a prototype, but for the kinds of numbers in them. */
-function isCalledAs(fn: PtxFunction, { params, results }: Prototype): boolean {
-  const areAlike = (a: readonly Variable[], b: readonly Variable[]): boolean =>
+/** Whether a function has the parameters and results of a prototype, ignoring the kinds of numbers. */
+function hasSignatureOf(fn: PtxFunction, { params, results }: Prototype): boolean {
+  const haveSameSizes = (a: readonly Variable[], b: readonly Variable[]): boolean =>
     a.length === b.length && a.every((variable, i) => variable.space === b[i]!.space && bytesOf(variable) === bytesOf(b[i]!));
-  return !isOpen(fn.params) && areAlike(fn.params, params) && areAlike(fn.results, results);
+  return !isVariadic(fn.params) && haveSameSizes(fn.params, params) && haveSameSizes(fn.results, results);
 }
 
 const bytesOf = (variable: Variable): number => (bitsOf(variable) / 8) * elementsOf(variable);
@@ -173,45 +172,46 @@ function prototypeOf(
 ): Prototype | undefined {
   const symbol = lookUp(scope, target.name);
   if (!symbol) return void reportUndeclared(target.name, target.span, scope, diagnostics);
-  const cannot = (why: string): undefined => diagnostics.report('CM1113', { name: target.name, why }, { span: target.span }) as undefined;
+  const reportNotCallable = (why: string): undefined =>
+    diagnostics.report('CM1113', { name: target.name, why }, { span: target.span }) as undefined;
   if (symbol.kind === 'function') {
     const fn = functions.get(symbol.name);
-    if (fn?.isEntry) return cannot('it is an entry');
-    if (label) return cannot('a prototype is for calls through a register');
+    if (fn?.isEntry) return reportNotCallable('it is an entry');
+    if (label) return reportNotCallable('a prototype is for calls through a register');
     return fn;
   }
-  if (symbol.kind !== 'register') return cannot('it is neither a function nor a register');
-  if (!label) return cannot('a call through a register needs the label of a prototype');
+  if (symbol.kind !== 'register') return reportNotCallable('it is neither a function nor a register');
+  if (!label) return reportNotCallable('a call through a register needs the label of a prototype');
   const place = lookUp(scope, label.name);
   if (!place) return void reportUndeclared(label.name, label.span, scope, diagnostics);
   const list = place.kind === 'label' ? place.label.list : undefined;
   if (list?.name === 'callprototype') return { name: label.name, results: list.results, params: list.params };
   if (list?.name === 'calltargets') return functions.get(list.targets[0]?.name ?? '');
-  return cannot(`\`${label.name}\` is no label of a prototype`);
+  return reportNotCallable(`\`${label.name}\` is not the label of a prototype`);
 }
 
-/** Whether a function is one that CUDA brings along and that is compiled; `vprintf` as CUDA declares it. */
+/** Whether a function is a CUDA built-in that is compiled: `__assertfail`, or `vprintf` as CUDA declares it. */
 function isBuiltin(fn: PtxFunction): fn is PtxFunction & { readonly name: Builtin } {
   if (fn.name !== 'vprintf') return fn.name === '__assertfail';
   const bitsOf = (list: readonly Variable[]): string => list.map(({ type, dims }) => type.slice(1) + '[]'.repeat(dims.length)).join();
   return bitsOf(fn.params) === '64,64' && bitsOf(fn.results) === '32';
 }
 
-/** Whether a function takes any number of arguments. */
-const isOpen = (params: readonly Variable[]): boolean => params.at(-1)?.dims.includes(undefined) ?? false;
+/** Whether a function is variadic. */
+const isVariadic = (params: readonly Variable[]): boolean => params.at(-1)?.dims.includes(undefined) ?? false;
 
-function checkList(passing: Passing, span: Span, given: readonly Operand[], wanted: readonly Variable[]): void {
-  if (given.length !== wanted.length && !(isOpen(wanted) && given.length >= wanted.length - 1)) {
+function checkList(passing: ArgumentContext, span: Span, given: readonly Operand[], wanted: readonly Variable[]): void {
+  if (given.length !== wanted.length && !(isVariadic(wanted) && given.length >= wanted.length - 1)) {
     const { name, kind, diagnostics } = passing;
     diagnostics.report('CM1111', { what: `\`${name}\``, kind, wanted: wanted.length, given: given.length }, { span });
     return;
   }
   given.forEach((operand, i) => {
-    if (wanted[i] && !wanted[i].dims.includes(undefined)) checkPassed(passing, operand, wanted[i]);
+    if (wanted[i] && !wanted[i].dims.includes(undefined)) checkArgument(passing, operand, wanted[i]);
   });
 }
 
-/** The words of `.branchtargets` are labels, those of `.calltargets` functions. Reports CM1101 and CM1106. */
+/** Checks that `.branchtargets` lists labels and `.calltargets` functions. Reports CM1101 and CM1106. */
 export function checkTargets({ name, targets }: TargetsDirective, scope: Scope, diagnostics: Diagnostics): void {
   for (const target of targets) checkListed(name, target, scope, diagnostics);
 }
@@ -219,11 +219,11 @@ export function checkTargets({ name, targets }: TargetsDirective, scope: Scope, 
 function checkListed(name: TargetsDirective['name'], { name: word, span }: Word, scope: Scope, diagnostics: Diagnostics): void {
   const symbol = lookUp(scope, word);
   if (!symbol) return reportUndeclared(word, span, scope, diagnostics);
-  const isFine = name === 'branchtargets' ? symbol.kind === 'label' && isPlace(symbol.label) : symbol.kind === 'function';
-  if (isFine) return;
+  const isValid = name === 'branchtargets' ? symbol.kind === 'label' && isCodeLabel(symbol.label) : symbol.kind === 'function';
+  if (isValid) return;
   const wanted = name === 'branchtargets' ? 'a label of an instruction' : 'a function';
   diagnostics.report('CM1106', { operand: word, wanted, given: 'something else' }, { span });
 }
 
-/** Whether a label names a place in the code, and no list or prototype. */
-export const isPlace = ({ list }: LabelPlace): boolean => list === undefined;
+/** Whether a label marks a position in the code, rather than a list or a prototype. */
+export const isCodeLabel = ({ list }: LabelPlace): boolean => list === undefined;

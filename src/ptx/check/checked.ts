@@ -1,4 +1,4 @@
-/** What checking gives: instructions with their rows, in the scopes that their names belong to. `src/lower` works on it. */
+/** The output of the checker: instructions with their rows, and the scopes of their names. `src/lower` takes it as input. */
 import type { Span } from '../../base/source.ts';
 import type { Match } from '../model/row.ts';
 import type { Register } from '../model/types.ts';
@@ -10,31 +10,31 @@ export interface CheckedInstruction {
   readonly match: Match;
   readonly scope: Scope;
   readonly guard: { readonly register: Register; readonly negated: boolean } | undefined;
-  /** Of a `call`, whose operands are here and not in `match`. */
+  /** Set for a `call`, whose operands are here and not in `match`. */
   readonly call?: CheckedCall;
 }
 
-/** Functions without a body that are compiled: an assertion that fails, after which the launch fails, and `printf`. */
+/** Functions without a body that are compiled: a failing assertion, which fails the launch, and `printf`. */
 export type Builtin = '__assertfail' | 'vprintf';
 
-/** A call of a function that has a body, each operand being of the type of its place. */
+/** A call of a function with a body. The type of each operand matches its parameter. */
 export interface CheckedCall {
   readonly fn: PtxFunction;
-  /** Of the name of the function. */
+  /** The span of the function's name. */
   readonly span: Span;
-  /** Of a function that CUDA brings along and that is compiled, though it has no body. */
+  /** Set for a CUDA built-in that is compiled although it has no body. */
   readonly builtin?: Builtin;
   readonly results: readonly Operand[];
   readonly args: readonly Operand[];
-  /** Of a call through a register: which of the functions it may mean this is. */
+  /** Set for a call through a register: one possible callee. */
   readonly choice?: Choice;
 }
 
-/** One of the functions that a call through a register may mean; there is a `CheckedInstruction` for each, one behind the other. */
+/** One possible callee of a call through a register. There is a consecutive `CheckedInstruction` for each. */
 export interface Choice {
-  /** What all of one call have in common. */
+  /** Shared by all alternatives of one call. */
   readonly among: Choices;
-  /** The number that stands for the address of the function. */
+  /** The number that represents the address of the function. */
   readonly number: bigint;
 }
 
@@ -48,16 +48,16 @@ export type CheckedItem = CheckedInstruction | { readonly kind: 'label'; readonl
 
 export interface CheckedFunction {
   readonly fn: PtxFunction;
-  /** Of the parameters; its parent is that of the module. */
+  /** The scope of the parameters; its parent is the scope of the module. */
   readonly scope: Scope;
   /** The body without its braces. */
   readonly items: readonly CheckedItem[];
 }
 
-/** A module of which the chosen entries are checked. */
+/** A module with the checked entries. */
 export interface Checked {
   readonly module: Module;
   readonly entries: readonly CheckedFunction[];
-  /** What the entries come to call, each function behind those that it calls. */
+  /** The functions reachable from the entries, callees before callers. */
   readonly functions: ReadonlyMap<PtxFunction, CheckedFunction>;
 }

@@ -1,14 +1,14 @@
 /**
- * Declarations: alignments, extents, types in their state spaces, and initial values, of the module and of bodies.
+ * Checks declarations in modules and bodies: alignments, extents, types in their state spaces, and initial values.
  * Source: PTX ISA 9.0, 5.1, 5.2 and 5.4; where it leaves a rule open, ptxas 13.0 decides.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { bitsOfType } from '../model/types.ts';
 import type { Module, PtxFunction, Section, Statement, Variable } from '../syntax/ast.ts';
-import { checkInitialiser } from './initializer.ts';
+import { checkInitializer } from './initializer.ts';
 import type { Scope } from './scope.ts';
 
-/** Where a declaration stands. */
+/** The position of a declaration. */
 type Where = 'module' | 'body' | 'head';
 
 /** Reports CM1101 and CM1114 to CM1117 for the declarations of a module, its functions included. */
@@ -41,9 +41,9 @@ function checkSection({ name, items }: Section, diagnostics: Diagnostics): void 
 function checkHead(fn: PtxFunction, diagnostics: Diagnostics): void {
   for (const variable of [...fn.results, ...fn.params]) {
     checkAlignment(variable, diagnostics);
-    const why = fn.isEntry && variable.space !== 'param' ? 'a parameter of an entry is in `.param` space' : forbidden(variable, 'head');
+    const why = fn.isEntry && variable.space !== 'param' ? 'a parameter of an entry is in `.param` space' : invalidReason(variable, 'head');
     if (why !== undefined) refuse(variable, why, diagnostics);
-    // The last parameter of a function that takes any number of arguments has no size.
+    // The last parameter of a variadic function has no size.
     else if (fn.isEntry && hasNoSize(variable))
       diagnostics.report('CM1115', { name: variable.name, why: 'a parameter has at least one byte' }, at(variable));
   }
@@ -51,10 +51,10 @@ function checkHead(fn: PtxFunction, diagnostics: Diagnostics): void {
 
 function checkVariable(variable: Variable, where: Where, scope: Scope | undefined, diagnostics: Diagnostics): void {
   checkAlignment(variable, diagnostics);
-  const why = forbidden(variable, where);
+  const why = invalidReason(variable, where);
   if (why !== undefined) refuse(variable, why, diagnostics);
   else if (!checkSize(variable, diagnostics)) return;
-  else if (variable.init) checkInitialiser(variable, scope, diagnostics);
+  else if (variable.init) checkInitializer(variable, scope, diagnostics);
 }
 
 const at = ({ nameSpan }: Variable) => ({ span: nameSpan });
@@ -62,7 +62,7 @@ const at = ({ nameSpan }: Variable) => ({ span: nameSpan });
 const refuse = (variable: Variable, why: string, diagnostics: Diagnostics): void =>
   diagnostics.report('CM1117', { name: variable.name, why }, at(variable));
 
-/** Types that no variable has, and their bits. Source: ptxas 13.0. */
+/** Types that only instructions have, with their sizes in bits. Source: ptxas 13.0. */
 const instructionTypes: ReadonlyMap<string, number> = new Map([
   ['bf16', 16],
   ['bf16x2', 32],
@@ -72,13 +72,13 @@ const instructionTypes: ReadonlyMap<string, number> = new Map([
   ['f32x2', 64],
 ]);
 
-/** Why a declaration cannot be, whatever its size and value. */
-function forbidden({ space, type, vector, dims, linkage, init }: Variable, where: Where): string | undefined {
+/** The reason why a declaration is invalid, regardless of its size and value. */
+function invalidReason({ space, type, vector, dims, linkage, init }: Variable, where: Where): string | undefined {
   if (type === 'pred' && (space !== 'reg' || vector !== undefined || dims.length > 0)) return 'predicates are single registers';
   const bits = instructionTypes.get(type);
-  if (bits !== undefined) return `instructions alone have the type .${type}, and what holds its values is of .b${bits}`;
-  if (space === 'param' && (vector !== undefined || type === 'f16x2')) return 'a parameter is no vector';
-  if (space === 'reg' && dims.length > 0) return 'registers form no arrays';
+  if (bits !== undefined) return `only instructions have the type .${type}; declare the variable as .b${bits}`;
+  if (space === 'param' && (vector !== undefined || type === 'f16x2')) return 'a parameter cannot be a vector';
+  if (space === 'reg' && dims.length > 0) return 'registers cannot form arrays';
   if (space === 'param' && where === 'module') return 'a parameter belongs to a function';
   if (linkage === 'common' && space !== 'global') return '`.common` is for variables in global memory';
   if (linkage !== undefined && where === 'body') return `\`.${linkage}\` is for variables of the module`;
@@ -97,16 +97,16 @@ const isPowerOfTwo = (bytes: number): boolean => bytes >= 1 && bytes <= 2 ** 31 
 
 const hasNoSize = ({ dims }: Variable): boolean => dims.some((dim) => dim === undefined || dim === 0);
 
-/** The first extent may be left open, or be 0, where something else says it. */
+/** The first extent may be empty or 0 if something else determines it. */
 function checkSize(variable: Variable, diagnostics: Diagnostics): boolean {
   const { name, dims, init, linkage } = variable;
   const rest = dims.slice(1);
   if (rest.includes(undefined) || rest.includes(0)) {
-    diagnostics.report('CM1115', { name, why: 'only the first extent may be left open' }, at(variable));
+    diagnostics.report('CM1115', { name, why: 'only the first extent may be empty' }, at(variable));
     return false;
   }
   if (!hasNoSize(variable) || linkage === 'extern' || init !== undefined) return true;
-  const why = dims.includes(0) ? 'an extent is 0' : 'its extent is left open, and no initial value says it';
+  const why = dims.includes(0) ? 'an extent is 0' : 'its extent is empty, and no initial value determines it';
   diagnostics.report('CM1115', { name, why }, at(variable));
   return false;
 }

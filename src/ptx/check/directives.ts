@@ -1,21 +1,21 @@
 /**
- * Directives of an entry that change what a launch computes and have no counterpart here. The others between head and body set bounds
+ * Directives of an entry that change the computation and have no equivalent in Metal. The other directives between head and body set bounds
  * or tune. Source: PTX ISA 9.0, 11.4 and 11.7.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { PtxFunction } from '../syntax/ast.ts';
 
-interface Refused {
+interface RefusedDirective {
   readonly why: string;
   readonly instead: string;
-  /** Whether these numbers are the ones that change something; without it all are. */
+  /** Whether these operands change the computation. Default: always. */
   readonly applies?: (values: readonly number[]) => boolean;
 }
 
 const noClusters = 'Metal has no clusters of threadgroups';
 const withoutCluster = 'write the kernel without `__cluster_dims__`, and launch it without a cluster dimension';
 
-const refused: ReadonlyMap<string, Refused> = new Map<string, Refused>([
+const refused: ReadonlyMap<string, RefusedDirective> = new Map<string, RefusedDirective>([
   ['blocksareclusters', { why: `the grid counts clusters rather than blocks, and ${noClusters}`, instead: withoutCluster }],
   ['explicitcluster', { why: `the launch gives the kernel clusters, and ${noClusters}`, instead: withoutCluster }],
   [
@@ -28,7 +28,7 @@ const refused: ReadonlyMap<string, Refused> = new Map<string, Refused>([
   ],
 ]);
 
-/** Reports CM2055 for each directive of an entry that cannot be honoured. */
+/** Reports CM2055 for each unsupported directive of an entry. */
 export function refuseDirectives({ directives }: PtxFunction, diagnostics: Diagnostics): void {
   for (const { name, values, span } of directives) {
     const found = refused.get(name);

@@ -1,24 +1,26 @@
 /**
- * Addresses of functions. No function has one in AIR, so that each has a number in its place, from 1 on in the order of the module; a
- * call through a register tells by it which function is meant. A program may store such numbers, compare them and hand them to the
- * host and back; PTX says nothing of what they are. Source: PTX ISA 9.0, 9.7.12.5 (call) and 9.7.9.3 (mov).
+ * Addresses of functions. AIR has no function addresses, so each function gets a number from 1 on, in source order, and a call through a
+ * register compares numbers. A program may store and compare these numbers and exchange them with the host; PTX does not define their
+ * values. Source: PTX ISA 9.0, 9.7.12.5 (call) and 9.7.9.3 (mov).
  */
-import type { Initialiser, Module, Operand, Statement } from '../syntax/ast.ts';
+import type { Initializer, Module, Operand, Statement } from '../syntax/ast.ts';
 
-/** The number of each function that has a body; an alias has that of what it names. */
+/** The number of each function with a body. An alias has the number of its target. */
 export function functionNumbers({ items }: Module): ReadonlyMap<string, bigint> {
   const numbers = new Map<string, bigint>();
   for (const item of items)
     if (item.kind === 'function' && item.body && !item.isEntry && !numbers.has(item.name)) numbers.set(item.name, BigInt(numbers.size + 1));
   for (const item of items) {
     if (item.kind !== 'directive' || item.name !== 'alias') continue;
-    const meant = numbers.get(item.aliasee.name);
-    if (meant !== undefined && !numbers.has(item.alias.name)) numbers.set(item.alias.name, meant);
+    const targetOf = numbers.get(item.aliasee.name);
+    if (targetOf !== undefined && !numbers.has(item.alias.name)) numbers.set(item.alias.name, targetOf);
   }
   return numbers;
 }
 
-/** The names of functions whose address the module takes: in a `mov`, in an initial value, in a list of targets. In the order of their numbers. */
+/**
+ * The names of functions whose address the module takes: in a `mov`, an initial value, or a list of targets. In the order of their numbers.
+ */
 export function addressedFunctions(module: Module): string[] {
   const numbers = functionNumbers(module);
   const found = new Set<string>();
@@ -27,12 +29,12 @@ export function addressedFunctions(module: Module): string[] {
   };
   for (const item of module.items) {
     if (item.kind === 'variable' && item.init) namesOf(item.init).forEach(note);
-    if (item.kind === 'function') namesTaken(item.body ?? []).forEach(note);
+    if (item.kind === 'function') addressedNames(item.body ?? []).forEach(note);
   }
   return [...found].sort((a, b) => Number(numbers.get(a)! - numbers.get(b)!));
 }
 
-function namesTaken(body: readonly Statement[]): string[] {
+function addressedNames(body: readonly Statement[]): string[] {
   const names: string[] = [];
   const work = [...body];
   for (let statement = work.pop(); statement; statement = work.pop()) {
@@ -44,7 +46,7 @@ function namesTaken(body: readonly Statement[]): string[] {
 }
 
 /** The names in an initial value or an operand. */
-function namesOf(node: Initialiser | Operand): string[] {
+function namesOf(node: Initializer | Operand): string[] {
   if (node.kind === 'name') return [node.name];
   if (node.kind === 'vector' || node.kind === 'list') return node.elements.flatMap(namesOf);
   if (node.kind === 'apply' || node.kind === 'cast') return namesOf(node.operand);

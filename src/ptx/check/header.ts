@@ -1,4 +1,4 @@
-/** The header of a module: which version, which target, in which order. Source: PTX ISA 9.0, 11.1; ptxas 13.0 decides. */
+/** Checks the header of a module: version, target and the order of directives. Source: PTX ISA 9.0, 11.1; ptxas 13.0 decides. */
 import { closest } from '../../base/closest.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import {
@@ -14,20 +14,20 @@ import {
 } from '../model/versions.ts';
 import type { Module, Statement, Version, Word } from '../syntax/ast.ts';
 
-/** What a module states, as rows ask for it; absent where it states nothing that is known. */
-export interface Stated {
+/** The declared version and target of a module; fields are absent if the declaration is missing or unknown. */
+export interface DeclaredTarget {
   readonly version: number | undefined;
   /** The newest of several architectures. */
   readonly sm: number | undefined;
-  /** That architecture as it is written. */
+  /** The same architecture as written. */
   readonly target: string;
 }
 
-/** `--ptx-strict`: what is a warning otherwise is an error. */
-export const raised = (isStrict: boolean): { readonly severity?: 'error' } => (isStrict ? { severity: 'error' } : {});
+/** Under `--ptx-strict`, these warnings are errors. */
+export const strictSeverity = (isStrict: boolean): { readonly severity?: 'error' } => (isStrict ? { severity: 'error' } : {});
 
-/** Reports CM2101 to CM2107 and CM2112, and gives what the module states. */
-export function checkHeader(module: Module, isStrict: boolean, diagnostics: Diagnostics): Stated {
+/** Reports CM2101 to CM2107 and CM2112. Returns the declared version and target. */
+export function checkHeader(module: Module, isStrict: boolean, diagnostics: Diagnostics): DeclaredTarget {
   checkOrder(module, diagnostics);
   if (module.version) checkVersion(module.version, isStrict, diagnostics);
   for (const word of module.targets) checkTarget(word, module.version, isStrict, diagnostics);
@@ -35,10 +35,10 @@ export function checkHeader(module: Module, isStrict: boolean, diagnostics: Diag
   checkMapping(module, diagnostics);
   checkAddressSize(module, diagnostics);
   checkPragmas(module, isStrict, diagnostics);
-  return statedBy(module);
+  return declaredBy(module);
 }
 
-function statedBy({ version, targets }: Module): Stated {
+function declaredBy({ version, targets }: Module): DeclaredTarget {
   let newest: { readonly sm: number; readonly target: string } | undefined;
   for (const { name } of targets) {
     const sm = architectureOf(name)?.sm;
@@ -49,7 +49,7 @@ function statedBy({ version, targets }: Module): Stated {
 
 const ranks: Readonly<Record<string, number>> = { '.version': 0, '.target': 1, '.address_size': 2 };
 
-/** Each header directive stands after those before it, and before all else. Only `.target` may stand more than once. */
+/** The header directives have a fixed order, before all other items. Only `.target` may be repeated. */
 function checkOrder({ file, headers, items, targets, lost }: Module, diagnostics: Diagnostics): void {
   const start = Math.min(headers[0]?.span.start ?? file.text.length, items[0]?.span.start ?? file.text.length);
   const first = { start, end: Math.min(start + 1, file.text.length) };
@@ -75,7 +75,7 @@ function checkVersion(version: Version, isStrict: boolean, diagnostics: Diagnost
   const last = ptxVersions.at(-1)!;
   const { span } = version;
   if (mayExist(version)) {
-    diagnostics.report('CM2105', { what: `PTX ${text}`, last }, { span, ...raised(isStrict) });
+    diagnostics.report('CM2105', { what: `PTX ${text}`, last }, { span, ...strictSeverity(isStrict) });
     return;
   }
   const above = ptxVersions.findIndex((one) => Number(one) > versionNumber(version));
@@ -93,10 +93,10 @@ function checkTarget({ name, span }: Word, version: Version | undefined, isStric
   }
   const { since } = architecture;
   if (since === undefined)
-    diagnostics.report('CM2105', { what: `\`${name}\``, last: `\`sm_${newestArchitecture}\`` }, { span, ...raised(isStrict) });
+    diagnostics.report('CM2105', { what: `\`${name}\``, last: `\`sm_${newestArchitecture}\`` }, { span, ...strictSeverity(isStrict) });
   else if (version && mayExist(version) && versionNumber(version) < since) {
     const holes = { version: `${version.major}.${version.minor}`, target: name, since: versionText(since) };
-    diagnostics.report('CM2106', holes, { span, ...raised(isStrict) });
+    diagnostics.report('CM2106', holes, { span, ...strictSeverity(isStrict) });
   }
 }
 
@@ -107,8 +107,8 @@ function checkTexturing(targets: readonly Word[], diagnostics: Diagnostics): voi
 }
 
 /**
- * Doubles as floats, for architectures without doubles, says the manual; an H200 that compiles such a module computes them as doubles.
- * Compilers for those architectures always write the word, so that it matters only where there are doubles.
+ * Checks `map_f64_to_f32`. The manual demands f32 arithmetic for f64 instructions on architectures without f64; an H200 computes them in
+ * f64. Compilers for those architectures always write the option, so that it matters only if the module uses f64.
  */
 function checkMapping({ targets, items }: Module, diagnostics: Diagnostics): void {
   const word = targets.find(({ name }) => name === 'map_f64_to_f32');
@@ -118,7 +118,7 @@ function checkMapping({ targets, items }: Module, diagnostics: Diagnostics): voi
   const why = has
     ? `\`${has.name}\` has doubles`
     : isUsed
-      ? 'the module has doubles, which the manual and GPUs compute differently then'
+      ? 'the module uses f64, which the manual and GPUs then compute differently'
       : undefined;
   if (why !== undefined) diagnostics.report('CM2104', { name: word.name, why }, { span: word.span });
 }
@@ -138,7 +138,7 @@ function checkAddressSize({ addressSize, headers }: Module, diagnostics: Diagnos
   diagnostics.report('CM2107', { bits: addressSize }, header ? { span: header.span } : {});
 }
 
-/** Those of the module and of heads of functions; the ones inside bodies are hints to an assembler's optimiser alone. */
+/** Checks the pragmas of the module and of function heads. Pragmas inside bodies are only hints for the assembler's optimizer. */
 function checkPragmas({ items }: Module, isStrict: boolean, diagnostics: Diagnostics): void {
   for (const item of items) {
     const found = item.kind === 'function' ? item.directives : item.kind === 'directive' ? [item] : [];
@@ -151,5 +151,5 @@ function checkPragmas({ items }: Module, isStrict: boolean, diagnostics: Diagnos
 
 function checkPragma(value: string, span: Word['span'], isStrict: boolean, diagnostics: Diagnostics): void {
   const word = value.trim().split(/[\s=]/)[0] ?? '';
-  if (!(pragmas as readonly string[]).includes(word)) diagnostics.report('CM2112', { name: value }, { span, ...raised(isStrict) });
+  if (!(pragmas as readonly string[]).includes(word)) diagnostics.report('CM2112', { name: value }, { span, ...strictSeverity(isStrict) });
 }

@@ -1,6 +1,6 @@
 /**
- * Constants as operands of an instruction type. Integers wrap to the width; float literals give the bits of the float of the
- * operand's width, whether the type says float or bits.
+ * Constants as operands of a given type. Integers wrap to the width. A float literal gives the bits of the float with the operand's width,
+ * for float and bit types.
  * Source: PTX ISA 9.0, 4.5 (constants), 6.1 (operand type information).
  */
 import { bf16Bits, f16Bits, f32Bits, f64Bits } from '../../base/float.ts';
@@ -8,7 +8,7 @@ import { bitsOf, type ScalarType } from '../../ir/types.ts';
 import type { Operand } from '../syntax/ast.ts';
 import { constantValue } from '../syntax/constant.ts';
 
-/** The bits of a constant expression as `type`; nothing for what is no constant or has no such bits. */
+/** The bits of a constant expression as `type`; undefined if the operand is not a constant or has no such bits. */
 export function immediateBits(node: Operand, type: ScalarType): bigint | undefined {
   if (node.kind === 'float' && node.format !== 'decimal' && bitsOf(type) === (node.format === 'f32' ? 32 : 64)) return node.bits;
   const constant = constantValue(node);

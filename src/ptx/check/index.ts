@@ -1,6 +1,6 @@
 /**
- * Checking: every instruction of the chosen functions is matched with its row, and its operands with what the row wants. The
- * result is what `src/lower` works on. All faults of a file are reported; an instruction with one is left out of the result.
+ * The checker: every instruction of the chosen functions is matched with its row, and its operands with the row's slots. `src/lower` takes
+ * the result as input. All faults of a file are reported; a faulty instruction is missing in the result.
  */
 import { closest } from '../../base/closest.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
@@ -9,46 +9,46 @@ import { type Row, refusalFor } from '../model/row.ts';
 import { versionText } from '../model/versions.ts';
 import { type Instruction, instructionName, type Module, type PtxFunction } from '../syntax/ast.ts';
 import { callParts } from '../syntax/call-parts.ts';
-import { ownRowsOf } from '../table/index.ts';
+import { compiledRowsOf } from '../table/index.ts';
 import { checkAddressWidth } from './address.ts';
 import { reachedFunctions } from './call-graph.ts';
 import { checkCall, checkPrototypes, checkTargets, type Functions, functionsOf } from './calls.ts';
 import type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
 import { checkDeclarations } from './declarations.ts';
 import { refuseDirectives } from './directives.ts';
-import { checkHeader, raised, type Stated } from './header.ts';
+import { checkHeader, type DeclaredTarget, strictSeverity } from './header.ts';
 import { lintNames, namesOutside } from './lint.ts';
 import { lintFlow } from './lint-flow.ts';
-import { flushing, isMatch, matchForm } from './match.ts';
+import { isMatch, matchForm, withFlush } from './match.ts';
 import { checkNames, checkOperands, registerAt } from './operands.ts';
-import { newSearches, reportModifiers, reportOpcode, type Searches } from './report-forms.ts';
+import { newSearchBudget, reportModifiers, reportOpcode, type SearchBudget } from './report-forms.ts';
 import { type Flat, flatten, functionScope, moduleScope, type Scope } from './scope.ts';
 import { conversionHelp, typeDeclared } from './suggest.ts';
 
 export interface CheckOptions {
   /** Names of the entries to check; all by default. */
   readonly entries?: readonly string[];
-  /** Functions that no entry calls as well; `faults`: leaving out what is refused in them, since they are not compiled. */
+  /** Also check functions that no entry calls. `faults` omits refusals in them, because they are not compiled. */
   readonly functions?: boolean | 'faults';
-  /** Whether what an assembler refuses and what is written here does not depend on is an error and no warning. */
+  /** Whether violations that only an assembler rejects, and that do not affect the output, are errors instead of warnings. */
   readonly isStrict?: boolean;
-  /** Whether to report lints (CM22xx), which change nothing. */
+  /** Whether to report lints (CM22xx), which do not affect the output. */
   readonly lints?: boolean;
 }
 
-/** What every instruction of a module is checked with. */
+/** Shared by the checks of all instructions of a module. */
 interface Context {
   readonly file: SourceFile;
-  readonly stated: Stated;
+  readonly stated: DeclaredTarget;
   readonly addressSize: number | undefined;
   readonly functions: Functions;
   readonly isStrict: boolean;
-  /** Forms that were said to be too new. */
+  /** Forms already reported as too new. */
   readonly tooNew: Set<Row>;
-  readonly searches: Searches;
+  readonly searches: SearchBudget;
 }
 
-/** Checks a module. Reports CM11xx, CM2001, CM2002, CM21xx and, where asked for, CM22xx; entries with errors are incomplete. */
+/** Checks a module. Reports CM11xx, CM2001, CM2002, CM21xx and, if enabled, CM22xx. An entry with errors is incomplete. */
 export function check(module: Module, options: CheckOptions, diagnostics: Diagnostics): Checked {
   const scope = moduleScope(module, diagnostics);
   const bodies = module.items.filter((item): item is PtxFunction => item.kind === 'function' && item.body !== undefined);
@@ -74,7 +74,7 @@ const contextOf = (module: Module, isStrict: boolean, diagnostics: Diagnostics):
   functions: functionsOf(module),
   isStrict,
   tooNew: new Set(),
-  searches: newSearches(),
+  searches: newSearchBudget(),
 });
 
 function checkDevice(fn: PtxFunction, scope: Scope, c: Context, faultsOnly: boolean, diagnostics: Diagnostics): void {
@@ -83,7 +83,7 @@ function checkDevice(fn: PtxFunction, scope: Scope, c: Context, faultsOnly: bool
   diagnostics.addAll(own.list.filter(({ code }) => !faultsOnly || !code.startsWith('CM20')));
 }
 
-/** An entry; with lints where the names that others mention are given. */
+/** Checks an entry. Lints run if `outside`, the names mentioned in the rest of the module, is given. */
 function checkEntry(
   fn: PtxFunction,
   scope: Scope,
@@ -120,7 +120,7 @@ function checkFunction(fn: PtxFunction, module: Scope, c: Context, diagnostics: 
   return { fn, scope, items };
 }
 
-/** Adds an instruction with what it means; a call that may be of several functions once for each. */
+/** Adds a checked instruction. A call with several possible callees is added once for each. */
 function checkInstruction(
   { instruction, scope }: Flat & { kind: 'instruction' },
   c: Context,
@@ -130,7 +130,7 @@ function checkInstruction(
   const { file } = c;
   const guard = instruction.guard && checkGuard(instruction.guard, scope, diagnostics);
   const found = matchForm(instruction.opcode, instruction.modifiers, instruction.operands.length);
-  const form = found && isMatch(found) && (c.stated.sm ?? 20) < 20 ? flushing(found) : found;
+  const form = found && isMatch(found) && (c.stated.sm ?? 20) < 20 ? withFlush(found) : found;
   if (!form) {
     reportOpcode(instruction, file, diagnostics);
     return;
@@ -162,14 +162,14 @@ function checkInstruction(
   items.push({ kind: 'instruction', match, scope, guard });
 }
 
-/** Rows of calls differ in what they list, and not in the number of operands. */
+/** The rows of calls differ in their lists, and not in the number of operands. */
 function rowOfCall(instruction: Instruction): Row | undefined {
   const { results, args, label } = callParts(instruction);
   const written = [...(results.length > 0 ? ['(d)'] : []), 'f', ...(args.length > 0 ? ['(a)'] : []), ...(label ? ['t'] : [])];
-  return ownRowsOf('call').find(({ syntax }) => syntax === `call{.uni} ${written.join(', ')}`);
+  return compiledRowsOf('call').find(({ syntax }) => syntax === `call{.uni} ${written.join(', ')}`);
 }
 
-/** Each form once: a module whose header is too old uses it many times. */
+/** Reports each form once, because a module with an outdated header may use it many times. */
 function checkSince(instruction: Instruction, row: Row, { stated, tooNew, isStrict }: Context, diagnostics: Diagnostics): void {
   const { ptx, sm } = row.since;
   if (tooNew.has(row)) return;
@@ -178,7 +178,7 @@ function checkSince(instruction: Instruction, row: Row, { stated, tooNew, isStri
   if (!isVersionOld && !isTargetOld) return;
   tooNew.add(row);
   const name = instructionName(instruction);
-  const where = { span: instruction.opcodeSpan, ...raised(isStrict) };
+  const where = { span: instruction.opcodeSpan, ...strictSeverity(isStrict) };
   if (isVersionOld)
     diagnostics.report('CM2110', { instruction: name, since: versionText(ptx), stated: versionText(stated.version!) }, where);
   if (isTargetOld) diagnostics.report('CM2111', { instruction: name, since: sm, stated: stated.target }, where);

@@ -1,6 +1,6 @@
 /**
- * Lints by flow: registers that are read before anything is written to them, and code that nothing leads to.
- * Writes under a guard count as writes, since what writes and what reads under one guard cannot be told apart from here.
+ * Data-flow lints: uninitialized registers and unreachable code. A guarded write counts as a write, because guards of a write and a read
+ * cannot be compared here.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Span } from '../../base/source.ts';
@@ -10,9 +10,9 @@ import type { Guard, Operand } from '../syntax/ast.ts';
 import { partsOf } from '../syntax/operand-parts.ts';
 import type { CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
 import { laneOf } from './operands.ts';
-import { type LabelPlace, labelsListed, lookUp, type Scope } from './scope.ts';
+import { type LabelPlace, labelsOfList, lookUp, type Scope } from './scope.ts';
 
-/** Reports CM2201 to CM2203 for an entry of which every instruction was matched. */
+/** Reports CM2201 to CM2203 for an entry. Every instruction must have been matched. */
 export function lintFlow(fn: CheckedFunction, diagnostics: Diagnostics): void {
   const graph = graphOf(fn.items);
   const reachable = reachableFrom(graph);
@@ -20,11 +20,11 @@ export function lintFlow(fn: CheckedFunction, diagnostics: Diagnostics): void {
   reportUnwritten(graph, reachable, diagnostics);
 }
 
-/** A basic block: instructions that run one after the other. */
+/** A basic block. */
 interface Block {
   readonly code: CheckedInstruction[];
   readonly next: number[];
-  /** Whether control falls into the block after it. */
+  /** Whether control falls through to the next block. */
   falls: boolean;
 }
 
@@ -62,7 +62,7 @@ function link(block: Block, index: number, count: number, places: ReadonlyMap<La
   for (const { name } of last.match.instruction.operands.filter((operand) => operand.kind === 'name')) {
     const symbol = lookUp(last.scope, name);
     if (symbol?.kind !== 'label') continue;
-    for (const label of symbol.label.list ? labelsListed(last.scope, name) : [symbol.label]) {
+    for (const label of symbol.label.list ? labelsOfList(last.scope, name) : [symbol.label]) {
       const to = places.get(label);
       if (to !== undefined) block.next.push(to);
     }
@@ -82,7 +82,7 @@ function reachableFrom(graph: readonly Block[]): Uint8Array {
   return seen;
 }
 
-/** Once for each run of blocks; a `ret` behind an endless loop or a trap is what compilers write. */
+/** Reported once for each run of blocks. A `ret` after an endless loop or a trap is typical compiler output and is not reported. */
 function reportUnreachable(graph: readonly Block[], reachable: Uint8Array, diagnostics: Diagnostics): void {
   let isReported = false;
   graph.forEach(({ code }, i) => {
@@ -96,18 +96,18 @@ function reportUnreachable(graph: readonly Block[], reachable: Uint8Array, diagn
   });
 }
 
-/** Called with each register that is read or written, and where. */
+/** Called with each register that is read or written, and its span. */
 type Note = (register: Register, span: Span) => void;
 
 function noteReads({ match, guard, scope, call }: CheckedInstruction, note: Note): void {
   if (guard) note(guard.register, guardSpan(match.instruction.guard!));
   for (const operand of match.operands) if (!isWritten(operand)) noteOperand(operand, scope, note);
-  for (const arg of call?.args ?? []) noteAll(arg, scope, note);
+  for (const arg of call?.args ?? []) visitRegisters(arg, scope, note);
 }
 
 function noteWrites({ match, scope, call }: CheckedInstruction, note: Note): void {
   for (const operand of match.operands) if (isWritten(operand)) noteOperand(operand, scope, note);
-  for (const result of call?.results ?? []) noteAll(result, scope, note);
+  for (const result of call?.results ?? []) visitRegisters(result, scope, note);
 }
 
 const isWritten = ({ slot, node }: MatchedOperand): boolean => slot.isDestination && node.kind !== 'address';
@@ -117,10 +117,10 @@ const guardSpan = ({ register, span }: Guard): Span => ({ start: span.end - regi
 
 function noteOperand({ node, register }: MatchedOperand, scope: Scope, note: Note): void {
   if (register) note(register, node.kind === 'address' ? node.base.span : node.span);
-  else if (node.kind !== 'integer' && node.kind !== 'float') noteAll(node, scope, note);
+  else if (node.kind !== 'integer' && node.kind !== 'float') visitRegisters(node, scope, note);
 }
 
-function noteAll(node: Operand, scope: Scope, note: Note): void {
+function visitRegisters(node: Operand, scope: Scope, note: Note): void {
   if (node.kind === 'name') {
     const symbol = lookUp(scope, node.name);
     if (symbol?.kind === 'register') note(symbol.register, node.span);
@@ -128,12 +128,12 @@ function noteAll(node: Operand, scope: Scope, note: Note): void {
   } else if (node.kind === 'element') {
     const register = laneOf(node, scope);
     if (register) note(register, node.span);
-  } else for (const part of partsOf(node)) noteAll(part, scope, note);
+  } else for (const part of partsOf(node)) visitRegisters(part, scope, note);
 }
 
-/** What a block does to registers that may be unwritten where it starts. */
+/** The effect of a block on registers that are uninitialized at its start. */
 interface Summary {
-  /** The first read of each register that no write of the block comes before. */
+  /** The first read of each register that no write in the block precedes (upward-exposed uses). */
   readonly exposed: ReadonlyMap<Register, Span>;
   readonly written: ReadonlySet<Register>;
 }
@@ -152,15 +152,16 @@ function summaryOf({ code }: Block): Summary {
   return { exposed, written };
 }
 
-/** Registers that are handled at a time, which bounds the memory that large kernels take. */
-const atOnce = 1024;
+/** Registers per pass of the data-flow analysis, which bounds the memory for large kernels. */
+const registersPerPass = 1024;
 
 function reportUnwritten(graph: readonly Block[], reachable: Uint8Array, diagnostics: Diagnostics): void {
   const summaries = graph.map((block, i) => (reachable[i] ? summaryOf(block) : undefined));
   const exposed = new Set<Register>();
   for (const summary of summaries) for (const register of summary?.exposed.keys() ?? []) exposed.add(register);
   const all = [...exposed];
-  for (let from = 0; from < all.length; from += atOnce) reportSome(graph, summaries, all.slice(from, from + atOnce), diagnostics);
+  for (let from = 0; from < all.length; from += registersPerPass)
+    reportSome(graph, summaries, all.slice(from, from + registersPerPass), diagnostics);
 }
 
 function reportSome(
@@ -170,11 +171,11 @@ function reportSome(
   diagnostics: Diagnostics,
 ): void {
   const bitOf = new Map(registers.map((register, i) => [register, i]));
-  const words = (registers.length + 31) >> 5;
-  const written = summaries.map((summary) => bits(words, summary?.written ?? [], bitOf));
-  // A register is unwritten on some path where it is unwritten at the entry and a path without a write leads there.
-  const unwritten = spread(graph, written, words, true);
-  const reached = spread(graph, written, words, false);
+  const wordCount = (registers.length + 31) >> 5;
+  const written = summaries.map((summary) => bits(wordCount, summary?.written ?? [], bitOf));
+  // A register is uninitialized on some path if the entry reaches the block without a write.
+  const unwritten = propagate(graph, written, wordCount, true);
+  const reached = propagate(graph, written, wordCount, false);
   const reported = new Set<Register>();
   summaries.forEach((summary, block) => {
     for (const [register, span] of summary?.exposed ?? []) {
@@ -197,8 +198,10 @@ function bits(words: number, members: Iterable<Register>, bitOf: ReadonlyMap<Reg
 
 const hasBit = (set: Int32Array, bit: number): boolean => ((set[bit >> 5]! >> (bit & 31)) & 1) === 1;
 
-/** By block, where it starts: what is unwritten on some path (`isUnwritten`), or written on some path. */
-function spread(graph: readonly Block[], written: readonly Int32Array[], words: number, isUnwritten: boolean): Int32Array[] {
+/**
+ * The data-flow state at the start of each block: registers that are uninitialized on some path (`isUnwritten`), or written on some path.
+ */
+function propagate(graph: readonly Block[], written: readonly Int32Array[], words: number, isUnwritten: boolean): Int32Array[] {
   const sets = graph.map(() => new Int32Array(words));
   if (isUnwritten) sets[0]!.fill(-1);
   const work = [0];
@@ -217,7 +220,7 @@ function spread(graph: readonly Block[], written: readonly Int32Array[], words: 
   return sets;
 }
 
-/** Adds one set to another; gives whether it grew. */
+/** Adds one set to another. Returns whether it grew. */
 function join(into: Int32Array, from: Int32Array): boolean {
   let grew = false;
   for (let i = 0; i < into.length; i++) {

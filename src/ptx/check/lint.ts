@@ -1,6 +1,6 @@
 /**
- * Lints by name: parameters, labels and registers of an entry that nothing mentions. A name counts as used wherever it stands,
- * in whatever scope, so that nothing in use is ever reported.
+ * Lints of names: unused parameters, labels and registers of an entry. A mention in any scope counts as a use, so that a used name is never
+ * reported.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Instruction, Item, Operand, PtxFunction, Statement } from '../syntax/ast.ts';
@@ -16,12 +16,12 @@ export function lintNames(fn: PtxFunction, outside: ReadonlySet<string>, diagnos
     if (statement.kind === 'label' && !used.has(statement.name) && !isGenerated(statement.name))
       diagnostics.report('CM2205', { name: statement.name }, { span: statement.span });
     if (statement.kind !== 'variable' || statement.space !== 'reg' || statement.regCount !== undefined) continue;
-    if (!used.has(statement.name) && !ownRegisters.has(statement.name))
+    if (!used.has(statement.name) && !compilerRegisters.has(statement.name))
       diagnostics.report('CM2206', { name: statement.name }, { span: statement.nameSpan });
   }
 }
 
-/** Names that debug sections mention: labels of code that no branch names. */
+/** Names that debug sections mention: labels without a branch. */
 export function namesOutside(items: readonly Item[]): Set<string> {
   const names = new Set<string>();
   for (const item of items) {
@@ -31,13 +31,13 @@ export function namesOutside(items: readonly Item[]): Set<string> {
   return names;
 }
 
-/** What nvcc declares whether or not it uses it. */
-const ownRegisters = new Set(['%SP', '%SPL', 'temp_param_reg']);
+/** Registers that nvcc always declares, used or not. */
+const compilerRegisters = new Set(['%SP', '%SPL', 'temp_param_reg']);
 
-/** Labels that compilers write for their own use and for debuggers. */
+/** Labels that compilers generate for themselves and for debuggers. */
 const isGenerated = (label: string): boolean => /^(\$|(func_exec_begin|func_begin|func_end|tmp)\d+$)/.test(label);
 
-/** Those of all scopes, in order. */
+/** The statements of all scopes, in order. */
 function allStatements(body: readonly Statement[]): Statement[] {
   const out: Statement[] = [];
   const work = [...body].reverse();

@@ -1,10 +1,10 @@
-/** Operands against the slots of a row: their number, their kind, the types of registers, constants that fit. */
+/** Checks operands against the slots of a row: count, kind, register types and constants. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Span } from '../../base/source.ts';
 import type { MatchedOperand, OperandSlot, PtxType } from '../model/row.ts';
-import { insteadOf, isOtherSpecialRegister, specialRegisters } from '../model/special-registers.ts';
+import { alternativeTo, isUnsupportedSpecialRegister, specialRegisters } from '../model/special-registers.ts';
 import type { Register } from '../model/types.ts';
-import { agrees, bitsOfType, isFloatType, kindOfType, registerTypes } from '../model/types.ts';
+import { bitsOfType, isCompatible, isFloatType, kindOfType, registerTypes } from '../model/types.ts';
 import { type Instruction, instructionName, type Operand, type Variable } from '../syntax/ast.ts';
 import { constantValue, integerConstant } from '../syntax/constant.ts';
 import { partsOf } from '../syntax/operand-parts.ts';
@@ -12,11 +12,11 @@ import { printOperand } from '../syntax/print.ts';
 import { spaceOf, wrongAccess, wrongBase } from './address.ts';
 import { immediateBits } from './immediate.ts';
 import { type FormMatch, operandCounts, slotsOf } from './match.ts';
-import { isLost, lookUp, type Named, type Scope } from './scope.ts';
-import { asPlain, holdsAddress, lanesOfSlot, needsVector, typeOfSlot, wantedBy } from './slots.ts';
+import { lookUp, mayBeDeclared, type Named, type Scope } from './scope.ts';
+import { expectationsOf, holdsAddress, lanesOfSlot, matchPlain, needsVector, typeOfSlot } from './slots.ts';
 import { conversionHelp, familyOf, forUndeclared, typeDeclared } from './suggest.ts';
 
-/** The place that takes what is not wanted. */
+/** The operand that discards a result. */
 export const sink = '_';
 
 interface Place {
@@ -26,7 +26,7 @@ interface Place {
   readonly diagnostics: Diagnostics;
 }
 
-/** The operands with their slots and types; nothing after reporting CM1101 or CM1105 to CM1108. */
+/** The operands with their slots and types; undefined after reporting CM1101 or CM1105 to CM1108. */
 export function checkOperands(
   instruction: Instruction,
   form: FormMatch,
@@ -34,27 +34,27 @@ export function checkOperands(
   diagnostics: Diagnostics,
 ): MatchedOperand[] | undefined {
   const place: Place = { instruction, form, scope, diagnostics };
-  const given = instruction.operands.length;
-  const slots = slotsOf(form, given);
+  const operandList = instruction.operands.length;
+  const slots = slotsOf(form, operandList);
   if (!slots) {
-    const { least, most } = operandCounts(form);
-    const wanted = `${least === most ? least : `${least} to ${most}`} operand${most === 1 ? '' : 's'}`;
+    const { least: min, most: max } = operandCounts(form);
+    const wanted = `${min === max ? min : `${min} to ${max}`} operand${max === 1 ? '' : 's'}`;
     const help = `form: ${form.row.syntax}`;
     diagnostics.report(
       'CM1105',
-      { form: instructionName(instruction), wanted, given: `${given} ${given === 1 ? 'is' : 'are'}` },
+      { form: instructionName(instruction), wanted, given: `${operandList} ${operandList === 1 ? 'is' : 'are'}` },
       { span: instruction.span, help },
     );
     return undefined;
   }
-  const wanted = wantedBy(slots, form);
+  const wanted = expectationsOf(slots, form);
   const matched: MatchedOperand[] = [];
-  for (let i = 0; i < given; i++) {
+  for (let i = 0; i < operandList; i++) {
     const node = instruction.operands[i]!;
-    const operand = asPlain(node, wanted[i]!, scope) ?? checkOperand(place, slots[i]!, node);
+    const operand = matchPlain(node, wanted[i]!, scope) ?? checkOperand(place, slots[i]!, node);
     if (operand) matched.push(operand);
   }
-  return matched.length === given ? matched : undefined;
+  return matched.length === operandList ? matched : undefined;
 }
 
 function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOperand | undefined {
@@ -65,13 +65,13 @@ function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOp
   const type = typeOfSlot(slot, place.form);
   const whole = { slot, node, type, lanes: undefined };
   if (slot.isAddress) return checkAddress(place, slot, node) ? whole : undefined;
-  // What a list holds is for whoever knows the function: `calls.ts`.
+  // The elements of a list depend on the callee: `calls.ts` checks them.
   if (slot.isList) return node.kind === 'list' ? whole : mismatch(place, node, 'a list in parentheses', kindWords(node));
   if (type === 'label' || type === 'targets') return checkLabel(place, node, type === 'targets') ? whole : undefined;
   if (slot.second !== undefined && node.kind === 'pair') {
     const second = typeOfSlot({ ...slot, type: slot.secondType }, place.form);
-    const isFine = [checkDestination(place, slot, node.first, type), checkDestination(place, slot, node.second, second)].every(Boolean);
-    return isFine ? whole : undefined;
+    const isValid = [checkDestination(place, slot, node.first, type), checkDestination(place, slot, node.second, second)].every(Boolean);
+    return isValid ? whole : undefined;
   }
   if (slot.needsSecond) return mismatch(place, node, 'a pair', kindWords(node));
   const lanes = lanesOf(node, place.scope);
@@ -81,7 +81,7 @@ function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOp
   return checkVector(place, slot, node, type, lanes);
 }
 
-/** Elements of a brace vector or of a register declared as a vector. */
+/** The number of elements of a brace vector or of a register declared as a vector. */
 function lanesOf(node: Operand, scope: Scope): number | undefined {
   if (node.kind === 'vector') return node.elements.length;
   const symbol = node.kind === 'name' ? lookUp(scope, node.name) : undefined;
@@ -89,17 +89,17 @@ function lanesOf(node: Operand, scope: Scope): number | undefined {
 }
 
 function checkVector(place: Place, slot: OperandSlot, node: Operand, type: PtxType, lanes: number | undefined): MatchedOperand | undefined {
-  const wanted = lanesWanted(place, slot, type, lanes);
+  const wanted = expectedLanes(place, slot, type, lanes);
   if (wanted === undefined) return mismatch(place, node, `a register of type .${type}`, 'a vector');
   // All axes of a special register.
-  if (node.kind === 'name' && isOtherSpecialRegister(node.name)) {
+  if (node.kind === 'name' && isUnsupportedSpecialRegister(node.name)) {
     reportUndeclared(node.name, node.span, place.scope, place.diagnostics);
     return undefined;
   }
   if (lanes !== wanted) return mismatch(place, node, `a vector of ${wanted}`, lanes === undefined ? 'no vector' : `a vector of ${lanes}`);
   const element = slot.vector === 'parts' ? (`b${bitsOfType(type) / lanes}` as PtxType) : type;
   const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
-  // The lanes of a vector register are all of one type.
+  // The lanes of a vector register have one type.
   if (symbol?.kind === 'vector')
     return hasType(place, slot, node, symbol.lanes[0]!.declared, element) ? { slot, node, type: element, lanes } : undefined;
   const nodes = node.kind === 'vector' ? node.elements : [];
@@ -108,14 +108,14 @@ function checkVector(place: Place, slot: OperandSlot, node: Operand, type: PtxTy
   return isFine ? { slot, node, type: element, lanes } : undefined;
 }
 
-function lanesWanted({ form }: Place, slot: OperandSlot, type: PtxType, lanes: number | undefined): number | undefined {
-  if (slot.vector === 'parts') return partsWanted(type, lanes);
-  // The row does not say how many where there are `some`.
+function expectedLanes({ form }: Place, slot: OperandSlot, type: PtxType, lanes: number | undefined): number | undefined {
+  if (slot.vector === 'parts') return expectedParts(type, lanes);
+  // With `some`, the row does not determine the count.
   return slot.vector === 'some' ? lanes : lanesOfSlot(slot, form);
 }
 
-/** `mov.b64 {lo, hi}` shares out bits: two or four parts of at least 8 bits. */
-function partsWanted(type: PtxType, lanes: number | undefined): number | undefined {
+/** `mov.b64 {lo, hi}` splits bits into two or four parts of at least 8 bits. */
+function expectedParts(type: PtxType, lanes: number | undefined): number | undefined {
   if (kindOfType(type) !== 'b' || lanes === undefined) return undefined;
   return (lanes === 2 || lanes === 4) && bitsOfType(type) / lanes >= 8 ? lanes : 2;
 }
@@ -127,7 +127,7 @@ function checkDestination(place: Place, slot: OperandSlot, node: Operand, type: 
   return hasType(place, slot, node, register.declared, type);
 }
 
-/** The register that an operand names; nothing after a report. */
+/** The register of an operand; undefined after a report. */
 function registerOf(place: Place, node: Operand): Register | undefined {
   if (node.kind === 'name') return registerAt(node.name, node.span, place.scope, place.diagnostics);
   if (node.kind === 'element') {
@@ -148,7 +148,7 @@ export function laneOf(node: Operand & { kind: 'element' }, scope: Scope): Regis
   return symbol?.kind === 'vector' ? symbol.lanes[index] : undefined;
 }
 
-/** A register by name; nothing after reporting CM1101 or CM1106. */
+/** A register by name; undefined after reporting CM1101 or CM1106. */
 export function registerAt(name: string, span: Span, scope: Scope, diagnostics: Diagnostics): Register | undefined {
   const symbol = lookUp(scope, name);
   if (symbol?.kind === 'register') return symbol.register;
@@ -157,26 +157,26 @@ export function registerAt(name: string, span: Span, scope: Scope, diagnostics: 
   return undefined;
 }
 
-/** Reports a name that is not there, once in a function: CM1101, or CM2002 for a special register that is not supported. */
+/** Reports an undeclared name once in a function: CM1101, or CM2002 for an unsupported special register. */
 export function reportUndeclared(name: string, span: Span, scope: Scope, diagnostics: Diagnostics): void {
-  if (isOtherSpecialRegister(name) || specialRegisters.has(name)) {
-    const help = insteadOf(name);
+  if (isUnsupportedSpecialRegister(name) || specialRegisters.has(name)) {
+    const help = alternativeTo(name);
     diagnostics.report('CM2002', { name }, { span, ...(help === undefined ? {} : { help }) });
     return;
   }
   const family = familyOf(name, scope);
-  if (isLost(scope, name) || scope.missing.said.has(family)) return;
-  scope.missing.said.add(family);
+  if (mayBeDeclared(scope, name) || scope.missing.reported.has(family)) return;
+  scope.missing.reported.add(family);
   diagnostics.report('CM1101', { name }, { span, ...forUndeclared(name, scope) });
 }
 
-/** Names in an instruction that is refused whatever its operands are. Reports CM1101. */
+/** Checks the names of an instruction that is refused regardless of its operands. Reports CM1101. */
 export function checkNames({ operands }: Instruction, scope: Scope, diagnostics: Diagnostics): void {
   const work = [...operands];
   for (let node = work.pop(); node; node = work.pop()) {
     work.push(...partsOf(node));
     if (node.kind !== 'name' || node.name === sink || isConstantName(node.name) || lookUp(scope, node.name)) continue;
-    const isSpecial = specialRegisters.has(node.name) || isOtherSpecialRegister(node.name);
+    const isSpecial = specialRegisters.has(node.name) || isUnsupportedSpecialRegister(node.name);
     if (!isSpecial) reportUndeclared(node.name, node.span, scope, diagnostics);
   }
 }
@@ -197,7 +197,7 @@ function checkSource(place: Place, slot: OperandSlot, node: Operand, type: PtxTy
   }
   if (isSymbolic(node, place.scope)) return checkSymbolic(place, node, type);
   const held = registerTypes[type];
-  if (held !== undefined && suits(node, type) && immediateBits(node, held) !== undefined) return true;
+  if (held !== undefined && acceptsConstant(node, type) && immediateBits(node, held) !== undefined) return true;
   const summed = registerInSum(node, place.scope);
   if (summed) {
     if (hasType(place, slot, node, summed.declared, type))
@@ -213,24 +213,27 @@ function checkSource(place: Place, slot: OperandSlot, node: Operand, type: PtxTy
   return false;
 }
 
-function checkConstant(place: Place, [least, most]: readonly [number, number], node: Operand): boolean {
+function checkConstant(place: Place, [min, max]: readonly [number, number], node: Operand): boolean {
   const value = integerConstant(node);
-  if (value !== undefined && value >= least && value <= most) return true;
-  mismatch(place, node, `a constant from ${least} to ${most}`, value === undefined ? kindWords(node) : 'outside');
+  if (value !== undefined && value >= min && value <= max) return true;
+  mismatch(place, node, `a constant from ${min} to ${max}`, value === undefined ? kindWords(node) : 'outside');
   return false;
 }
 
 const isNarrow = (type: PtxType): boolean => bitsOfType(type) === 16 && !isFloatType(type);
 
-/** `%r + 1` where a value is wanted: ptxas takes it, and the manual does not know it. */
+/** `%r + 1` as a value: ptxas accepts it, although the manual does not have it. */
 function registerInSum(node: Operand, scope: Scope): Register | undefined {
   if (node.kind !== 'binary' || node.operator !== '+' || node.left.kind !== 'name') return undefined;
   const symbol = lookUp(scope, node.left.name);
   return symbol?.kind === 'register' && integerConstant(node.right) !== undefined ? symbol.register : undefined;
 }
 
-/** Float constants are for floats, and for bits of just their width: `0f3F800000` for `.b32`, `1.0` for `.b64`. Source: ptxas 13.0. */
-function suits(node: Operand, type: PtxType): boolean {
+/**
+ * Float constants are valid for floats, and for bit types of exactly their width: `0f3F800000` for `.b32`, `1.0` for `.b64`. Source: ptxas
+ * 13.0.
+ */
+function acceptsConstant(node: Operand, type: PtxType): boolean {
   if (isFloatType(type) || constantValue(node)?.type !== 'f64') return true;
   return kindOfType(type) === 'b' && bitsOfType(type) === (node.kind === 'float' && node.format === 'f32' ? 32 : 64);
 }
@@ -240,7 +243,7 @@ const isConstantName = (name: string): boolean => name === 'WARP_SZ';
 function checkNamed(place: Place, slot: OperandSlot, node: Operand & { kind: 'name' | 'element' }, type: PtxType): boolean {
   const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
   if (symbol && isMemory(symbol) && place.form.row.takesAddresses) return checkSymbolic(place, node, type);
-  // Which number stands for it is known when it is lowered.
+  // The number of the function is determined during lowering.
   if (symbol?.kind === 'function' && place.form.row.name === 'mov' && bitsOfType(type) === 64) return true;
   const register = registerOf(place, node);
   return register !== undefined && hasType(place, slot, node, register.declared, type);
@@ -248,7 +251,7 @@ function checkNamed(place: Place, slot: OperandSlot, node: Operand & { kind: 'na
 
 const isMemory = (symbol: Named): boolean => symbol.kind === 'variable' || symbol.kind === 'param';
 
-/** `table+8`, `table[2]`: the address of a variable and a constant. */
+/** `table+8`, `table[2]`: the address of a variable plus a constant. */
 function isSymbolic(node: Operand, scope: Scope): boolean {
   const base = node.kind === 'binary' ? node.left : node;
   const name = base.kind === 'name' || base.kind === 'index' ? base.name : undefined;
@@ -289,7 +292,7 @@ function checkAddress(place: Place, slot: OperandSlot, node: Operand): boolean {
   return false;
 }
 
-/** Source: ptxas 13.0, which takes the word for what reads global memory or any. */
+/** Source: ptxas 13.0, which accepts the word for global and generic loads. */
 const mayBeUnified = ({ form, instruction }: Place): boolean =>
   instruction.opcode !== 'st' && [undefined, 'global'].includes(spaceOf(form));
 
@@ -303,7 +306,7 @@ function checkBase(place: Place, slot: OperandSlot, node: Operand, symbol: Named
   return false;
 }
 
-/** A variable is reached through its own space, or generically where it has a generic address. Source: ptxas 13.0. */
+/** A variable is accessed through its own space, or through the generic space if it has a generic address. Source: ptxas 13.0. */
 function checkSpace({ form, instruction, diagnostics }: Place, slot: OperandSlot, node: Operand, { name, space }: Variable): boolean {
   const wanted = slot.space ?? spaceOf(form);
   if (wanted === undefined && !form.row.slots.some((slot) => slot.name === 'space')) return true;
@@ -324,7 +327,7 @@ function checkLabel(place: Place, node: Operand, isOfList: boolean): boolean {
 }
 
 function hasType(place: Place, slot: OperandSlot, node: Operand, have: string, want: PtxType): boolean {
-  if (agrees(have, want, slot.isRelaxed)) return true;
+  if (isCompatible(have, want, slot.isRelaxed)) return true;
   const form = `operand \`${slot.name}\` of \`${instructionName(place.instruction)}\``;
   const symbol = node.kind === 'name' || node.kind === 'element' ? lookUp(place.scope, node.name) : undefined;
   const register = symbol?.kind === 'register' ? symbol.register : symbol?.kind === 'vector' ? symbol.lanes[0] : undefined;
@@ -349,7 +352,7 @@ const kinds: Partial<Record<Operand['kind'], string>> = {
 };
 const kindWords = (node: Operand): string => kinds[node.kind] ?? 'something else';
 
-/** What a name stands for, in words. */
+/** A description of the symbol. */
 export function symbolWords(symbol: Named): string {
   switch (symbol.kind) {
     case 'register':

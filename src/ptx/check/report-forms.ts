@@ -1,4 +1,4 @@
-/** Words for an instruction that has no row: what is misspelt, missing, too many, or does not go together. */
+/** Messages for an instruction without a row: misspelled, missing, superfluous or conflicting modifiers. */
 import { closest } from '../../base/closest.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
@@ -7,17 +7,17 @@ import { type Instruction, instructionName, modifierSpan } from '../syntax/ast.t
 import { rowsByName } from '../table/index.ts';
 import { type FormMismatch, isMatch, tryForm } from './match.ts';
 
-/** Words that every sentence about modifiers lists at most. */
-const listed = 12;
+/** The largest number of modifiers that a message lists. */
+const maxListed = 12;
 
-/** How many instructions of a module may still be compared with others for what was meant: a damaged file has very many. */
-export interface Searches {
+/** The remaining budget of spelling searches in a module: a damaged file has very many faults. */
+export interface SearchBudget {
   left: number;
 }
 
-export const newSearches = (): Searches => ({ left: 200 });
+export const newSearchBudget = (): SearchBudget => ({ left: 200 });
 
-/** A list with words taken out at a place, and others put in. */
+/** A copy of a list with `count` words replaced at an index. */
 const spliced = (list: readonly string[], at: number, count: number, ...words: string[]): string[] => [
   ...list.slice(0, at),
   ...words,
@@ -26,11 +26,11 @@ const spliced = (list: readonly string[], at: number, count: number, ...words: s
 
 const listOf = (words: readonly string[]): string =>
   `${words
-    .slice(0, listed)
+    .slice(0, maxListed)
     .map((word) => `.${word}`)
-    .join(' ')}${words.length > listed ? ' …' : ''}`;
+    .join(' ')}${words.length > maxListed ? ' …' : ''}`;
 
-/** Reports CM1102, an opcode that is none. */
+/** Reports CM1102, an unknown opcode. */
 export function reportOpcode(instruction: Instruction, file: SourceFile, diagnostics: Diagnostics): void {
   const { opcode } = instruction;
   const near = closest(opcode, rowsByName().keys());
@@ -38,17 +38,17 @@ export function reportOpcode(instruction: Instruction, file: SourceFile, diagnos
   diagnostics.report('CM1102', { name: opcode }, { span: modifierSpan(file, instruction, -1), ...(help === undefined ? {} : { help }) });
 }
 
-/** A word on a row of its own, which an instruction follows. */
+/** Whether a word alone on its line is followed by an instruction, as a label would be. */
 function isLabel({ modifiers, span, opcode, guard }: Instruction, { text }: SourceFile): boolean {
   return !guard && modifiers.length === 0 && /^[ \t\r]*\n\s*[a-z@]/.test(text.slice(span.start + opcode.length, span.end));
 }
 
-/** Reports CM1103 or CM1104: modifiers of which no row is made. */
+/** Reports CM1103 or CM1104: modifiers that no row has. */
 export function reportModifiers(
   instruction: Instruction,
   mismatch: FormMismatch,
   file: SourceFile,
-  searches: Searches,
+  searches: SearchBudget,
   diagnostics: Diagnostics,
 ): void {
   const { opcode, modifiers } = instruction;
@@ -67,49 +67,49 @@ export function reportModifiers(
     return;
   }
   const near = nearModifier(word, expected);
-  const isMeant = near !== undefined && isMatch(tryForm(opcode, spliced(modifiers, at, 1, near)));
-  const missing = isMeant || !isSearched ? undefined : missingWord(opcode, modifiers, at);
+  const isLikely = near !== undefined && isMatch(tryForm(opcode, spliced(modifiers, at, 1, near)));
+  const missing = isLikely || !isSearched ? undefined : missingWord(opcode, modifiers, at);
   if (missing) {
-    const what = `one of ${listOf(missing.words)} must stand before \`.${modifiers[missing.before]}\``;
+    const what = `one of ${listOf(missing.words)} must precede \`.${modifiers[missing.before]}\``;
     diagnostics.report('CM1104', { instruction: name, what }, { span: modifierSpan(file, instruction, missing.before), notes });
     return;
   }
-  const help = helpFor(instruction, mismatch, near, isMeant, isSearched);
+  const help = helpFor(instruction, mismatch, near, isLikely, isSearched);
   const span = modifierSpan(file, instruction, at);
   diagnostics.report('CM1103', { modifier: word, instruction: name }, { span, notes, ...(help === undefined ? {} : { help }) });
 }
 
 function helpFor(
   { opcode, modifiers }: Instruction,
-  { at, expected, apart }: FormMismatch,
+  { at, expected, conflicting: apart }: FormMismatch,
   near: string | undefined,
   isMeant: boolean,
   isSearched: boolean,
 ): string | undefined {
-  const opposed = (words: readonly string[]): string => `${words.map((one) => `\`.${one}\``).join(' and ')} do not go together`;
-  // One word alone is apart from what is missing.
-  if (apart && apart.length > 1) return opposed(apart);
+  const conflictHelp = (words: readonly string[]): string => `${words.map((one) => `\`.${one}\``).join(' and ')} do not go together`;
+  // A single conflicting modifier means that another one is missing.
+  if (apart && apart.length > 1) return conflictHelp(apart);
   if (isMeant) return `did you mean \`.${near}\`?`;
-  const spare = isSearched ? modifiers.filter((_, i) => isMatch(tryForm(opcode, spliced(modifiers, i, 1)))) : [];
-  const [one] = spare;
-  if (one !== undefined && spare.length === 1 && one !== modifiers[at]) return opposed([one, modifiers[at]!]);
-  if (spare.length === 2 && spare[0] !== spare[1]) return opposed(spare);
-  // Without its space an access is another one.
-  if (one !== undefined && !spaces.has(one)) return `leave out \`.${one}\``;
+  const superfluous = isSearched ? modifiers.filter((_, i) => isMatch(tryForm(opcode, spliced(modifiers, i, 1)))) : [];
+  const [one] = superfluous;
+  if (one !== undefined && superfluous.length === 1 && one !== modifiers[at]) return conflictHelp([one, modifiers[at]!]);
+  if (superfluous.length === 2 && superfluous[0] !== superfluous[1]) return conflictHelp(superfluous);
+  // Without its space the access would be a different one.
+  if (one !== undefined && !spaces.has(one)) return `remove \`.${one}\``;
   if (near !== undefined) return `did you mean \`.${near}\`?`;
-  return expected.length > 0 ? `what can stand here: ${listOf(expected)}` : undefined;
+  return expected.length > 0 ? `expected here: ${listOf(expected)}` : undefined;
 }
 
 const spaces = new Set(['global', 'shared', 'local', 'const', 'param']);
 
-/** The nearest word; of types, one that holds the same bits, for a type is seldom misspelt as another. */
+/** The nearest modifier. Among types, one with the same bits, because types are rarely misspelled. */
 function nearModifier(word: string, expected: readonly string[]): string | undefined {
   const isType = registerTypes[word] !== undefined;
   const fits = (one: string): boolean => bitsOfType(one) === bitsOfType(word) && isFloatType(one) === isFloatType(word);
   return closest(word, isType ? expected.filter(fits) : expected);
 }
 
-/** A place, and the words of which one makes an instruction when it stands there. */
+/** A position, and the modifiers that make the instruction valid if one of them is inserted there. */
 function missingWord(opcode: string, modifiers: readonly string[], at: number): { before: number; words: string[] } | undefined {
   for (let before = at; before >= 0; before--) {
     const upTo = tryForm(opcode, modifiers.slice(0, before));

@@ -1,6 +1,6 @@
 /**
- * Names of a function body. Braces open scopes; a name is looked up from the innermost scope outwards, then among the
- * parameters of the function and the variables of the module. `%r<12>` declares twelve names without making them.
+ * Scopes of names in a function body. Braces open scopes. A lookup searches from the innermost scope outwards, then the parameters of the
+ * function and the variables of the module. A range `%r<12>` declares twelve names in one entry.
  */
 import type { Label as DiagnosticLabel, Diagnostics } from '../../base/diagnostic.ts';
 import type { Span } from '../../base/source.ts';
@@ -17,7 +17,7 @@ import type {
   Variable,
 } from '../syntax/ast.ts';
 
-/** What a name can stand for. */
+/** The kinds of symbols. */
 export type Named =
   | { readonly kind: 'register'; readonly register: Register }
   | { readonly kind: 'vector'; readonly lanes: readonly Register[] }
@@ -27,26 +27,26 @@ export type Named =
   | { readonly kind: 'label'; readonly label: LabelPlace }
   | { readonly kind: 'function'; readonly name: string };
 
-/** A label; identity matters, since scopes may hold several of one name. */
+/** A label. Identity matters, because several scopes may hold a label of the same name. */
 export interface LabelPlace {
   readonly name: string;
   readonly span: Span;
-  /** What it names where that is no place in the code. */
+  /** The list or prototype that the label names; absent for a position in the code. */
   readonly list?: TargetsDirective | PrototypeDirective;
 }
 
-/** A range `%r<12>`. */
+/** A register range `%r<12>`. */
 interface Range {
   readonly variable: Variable;
   readonly count: number;
 }
 
-/** What is known of names that are not declared. */
+/** State for reports of undeclared names. */
 export interface Missing {
-  /** Words of lines that could not be read: they may have declared any of them. */
-  readonly lost: ReadonlySet<string>;
-  /** The names that were reported in this function, in which each is reported once. */
-  readonly said: Set<string>;
+  /** Words of lines that could not be parsed: any of them may be declared there. */
+  readonly unparsed: ReadonlySet<string>;
+  /** Names already reported in this function. Each name is reported once. */
+  readonly reported: Set<string>;
 }
 
 /** The names of one pair of braces. */
@@ -57,7 +57,7 @@ export interface Scope {
   readonly missing: Missing;
 }
 
-/** A body without its braces: instructions and lists with the scope their names belong to, and labels where they stand. */
+/** A flattened body: instructions and lists with their scopes, and labels at their positions. */
 export type Flat =
   | { readonly kind: 'instruction'; readonly instruction: Instruction; readonly scope: Scope }
   | { readonly kind: 'targets'; readonly directive: TargetsDirective; readonly scope: Scope }
@@ -72,16 +72,16 @@ export const lanes = ['x', 'y', 'z', 'w'] as const;
 
 const newScope = (parent: Scope | undefined, missing: Missing): Scope => ({ parent, names: new Map(), ranges: new Map(), missing });
 
-/** The names of the module: variables and functions. Reports CM1109 where one is defined twice. */
+/** The scope of the module: variables and functions. Reports CM1109 for a second definition. */
 export function moduleScope(module: Module, diagnostics: Diagnostics): Scope {
-  const scope = newScope(undefined, { lost: module.lost ?? new Set(), said: new Set() });
+  const scope = newScope(undefined, { unparsed: module.lost ?? new Set(), reported: new Set() });
   const defined = new Map<string, Span>();
   for (const item of module.items) {
     if (item.kind === 'variable' || item.kind === 'function') {
       if (!isDefinition(item)) {
         if (defined.has(item.name)) continue;
       } else if (defined.has(item.name))
-        diagnostics.report('CM1109', { name: item.name }, { span: item.nameSpan, ...before(defined.get(item.name)) });
+        diagnostics.report('CM1109', { name: item.name }, { span: item.nameSpan, ...earlierDeclaration(defined.get(item.name)) });
       else defined.set(item.name, item.nameSpan);
     }
     if (item.kind === 'variable' && item.space !== 'reg') scope.names.set(item.name, { kind: 'variable', variable: item, isModule: true });
@@ -91,18 +91,18 @@ export function moduleScope(module: Module, diagnostics: Diagnostics): Scope {
   return scope;
 }
 
-/** Functions may be declared before they are defined, and variables of other modules again. */
+/** A function may be declared before its definition, and an external variable repeatedly. */
 const isDefinition = (item: Variable | PtxFunction): boolean =>
   item.kind === 'function' ? item.body !== undefined : item.linkage !== 'extern';
 
-/** The names of a function's head. Reports CM1109. */
+/** The scope of a function's head. Reports CM1109. */
 export function functionScope(entry: PtxFunction, module: Scope, diagnostics: Diagnostics): Scope {
-  const scope = newScope(module, { lost: module.missing.lost, said: new Set() });
-  // `_` stands for parameters without a name.
+  const scope = newScope(module, { unparsed: module.missing.unparsed, reported: new Set() });
+  // `_` is a placeholder for parameters without a name.
   [...entry.params, ...entry.results].forEach((variable, index) => {
     if (variable.name === '_') return;
     const taken = scope.names.get(variable.name);
-    if (taken) diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan, ...before(placeOf(taken)) });
+    if (taken) diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan, ...earlierDeclaration(placeOf(taken)) });
     else if (variable.space === 'reg') declare(scope, variable);
     else scope.names.set(variable.name, { kind: 'param', variable, index, isResult: index >= entry.params.length });
   });
@@ -110,21 +110,21 @@ export function functionScope(entry: PtxFunction, module: Scope, diagnostics: Di
 }
 
 /**
- * A pair of braces while its statements are gone through. A name is known from its declaration on, so a declaration that
- * follows an instruction opens a scope of its own, inside those before it.
+ * A pair of braces during flattening. A name is visible from its declaration on, so a declaration after an instruction opens a nested
+ * scope.
  */
 interface Braces {
   readonly statements: readonly Statement[];
   at: number;
   /** The innermost scope. */
   scope: Scope;
-  /** Where names are taken: the scopes of these braces, and for a body the parameters. */
+  /** Scopes to check for duplicates: those of these braces, and for a body the parameters. */
   readonly taken: Scope[];
-  /** Whether an instruction has seen the innermost scope. */
-  isSeen: boolean;
+  /** Whether an instruction refers to the innermost scope. */
+  isReferenced: boolean;
 }
 
-/** The body of a function without its braces. `outer` holds the parameters. Reports CM1109. */
+/** Flattens the body of a function. `outer` holds the parameters. Reports CM1109. */
 export function flatten(body: readonly Statement[], outer: Scope, diagnostics: Diagnostics): Flat[] {
   const out: Flat[] = [];
   const work: Braces[] = [open(body, outer, [outer], diagnostics)];
@@ -135,7 +135,7 @@ export function flatten(body: readonly Statement[], outer: Scope, diagnostics: D
     else if (statement.kind === 'variable') declareOnce(top, statement, diagnostics);
     else if (isTargets(statement)) out.push({ kind: 'targets', directive: statement, scope: top.scope });
     else if (statement.kind === 'block' || statement.kind === 'instruction') {
-      top.isSeen = true;
+      top.isReferenced = true;
       if (statement.kind === 'block') work.push(open((statement as Block).body, top.scope, [], diagnostics));
       else out.push({ kind: 'instruction', instruction: statement, scope: top.scope });
     }
@@ -143,17 +143,17 @@ export function flatten(body: readonly Statement[], outer: Scope, diagnostics: D
   return out;
 }
 
-/** Opens a scope: its labels are known from its start, its variables from their declaration. */
+/** Opens a scope. Labels are visible from its start, variables from their declaration. */
 function open(statements: readonly Statement[], parent: Scope, also: readonly Scope[], diagnostics: Diagnostics): Braces {
   const scope = newScope(parent, parent.missing);
   const taken = [scope, ...also];
   for (const [i, statement] of statements.entries()) {
     if (statement.kind !== 'label') continue;
     const symbol = taken.map((each) => each.names.get(statement.name)).find((each) => each !== undefined);
-    if (symbol) diagnostics.report('CM1109', { name: statement.name }, { span: statement.span, ...before(placeOf(symbol)) });
+    if (symbol) diagnostics.report('CM1109', { name: statement.name }, { span: statement.span, ...earlierDeclaration(placeOf(symbol)) });
     else scope.names.set(statement.name, { kind: 'label', label: labelPlace(statement, statements[i + 1]) });
   }
-  return { statements, at: 0, scope, taken, isSeen: false };
+  return { statements, at: 0, scope, taken, isReferenced: false };
 }
 
 function labelPlace({ name, span }: Label, next: Statement | undefined): LabelPlace {
@@ -165,32 +165,32 @@ const isTargets = (statement: Statement): statement is TargetsDirective =>
   statement.kind === 'directive' && (statement.name === 'branchtargets' || statement.name === 'calltargets');
 
 function declareOnce(braces: Braces, variable: Variable, diagnostics: Diagnostics): void {
-  const taken = braces.taken.map((scope) => clash(scope, variable)).find((each) => each !== undefined);
+  const taken = braces.taken.map((scope) => conflictingDeclaration(scope, variable)).find((each) => each !== undefined);
   if (taken) {
-    diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan, ...before(taken) });
+    diagnostics.report('CM1109', { name: variable.name }, { span: variable.nameSpan, ...earlierDeclaration(taken) });
     return;
   }
-  if (braces.isSeen) {
+  if (braces.isReferenced) {
     braces.scope = newScope(braces.scope, braces.scope.missing);
     braces.taken.push(braces.scope);
-    braces.isSeen = false;
+    braces.isReferenced = false;
   }
   declare(braces.scope, variable);
 }
 
-/** Where a scope declares the name that is to be declared, or one of a range; functions have no place here. */
-function clash(scope: Scope, { space, name, regCount }: Variable): Span | undefined {
+/** The declaration in a scope that conflicts with a variable or a register range. Functions never conflict here. */
+function conflictingDeclaration(scope: Scope, { space, name, regCount }: Variable): Span | undefined {
   const symbol = scope.names.get(name);
   if (space !== 'reg' || regCount === undefined) return (symbol && placeOf(symbol)) ?? rangeOf(scope, name)?.variable.nameSpan;
   const within = [...scope.names].find(([one]) => isInRange(one, name, regCount));
   return scope.ranges.get(name)?.variable.nameSpan ?? (within && placeOf(within[1]));
 }
 
-/** A look at what took a name before. */
-const before = (span: Span | undefined): { readonly more?: readonly DiagnosticLabel[] } =>
-  span ? { more: [{ span, text: 'declared here before' }] } : {};
+/** A secondary label at an earlier declaration. */
+const earlierDeclaration = (span: Span | undefined): { readonly more?: readonly DiagnosticLabel[] } =>
+  span ? { more: [{ span, text: 'first declared here' }] } : {};
 
-/** Where a symbol is declared; nothing for functions. */
+/** The span of a symbol's declaration; undefined for functions. */
 export function placeOf(symbol: Named): Span | undefined {
   switch (symbol.kind) {
     case 'register':
@@ -229,7 +229,7 @@ function register(variable: Variable, name: string): Named {
   return { kind: 'register', register: one('') };
 }
 
-/** Names that a scope and those around it declare one by one, and the first few of each range: for suggestions. */
+/** Individually declared names in a scope and its ancestors, and the first few of each range: candidates for suggestions. */
 export function* namesIn(scope: Scope): Iterable<string> {
   for (let at: Scope | undefined = scope; at; at = at.parent) {
     yield* at.names.keys();
@@ -237,11 +237,11 @@ export function* namesIn(scope: Scope): Iterable<string> {
   }
 }
 
-/** Whether a line that could not be read may have declared a name, or a range that it is of. */
-export const isLost = ({ missing: { lost } }: Scope, name: string): boolean =>
+/** Whether an unparsed line may have declared a name or its range. */
+export const mayBeDeclared = ({ missing: { unparsed: lost } }: Scope, name: string): boolean =>
   lost.size > 0 && (lost.has(name) || lost.has(name.replace(/\d+$/, '')) || lost.has(name.replace(/\.\w+$/, '')));
 
-/** What a name stands for in a scope and those around it. */
+/** Looks a name up in a scope and its ancestors. */
 export function lookUp(scope: Scope, name: string): Named | undefined {
   for (let at: Scope | undefined = scope; at; at = at.parent) {
     const symbol = at.names.get(name) ?? fromRange(at, name);
@@ -250,8 +250,8 @@ export function lookUp(scope: Scope, name: string): Named | undefined {
   return undefined;
 }
 
-/** The labels of a list that a name stands for, in order: they are seen from where the list is. */
-export function labelsListed(scope: Scope, name: string): LabelPlace[] {
+/** The labels of a list, in order, resolved in the scope of the list. */
+export function labelsOfList(scope: Scope, name: string): LabelPlace[] {
   let at: Scope | undefined = scope;
   while (at && !at.names.has(name)) at = at.parent;
   const symbol = at?.names.get(name);
@@ -270,7 +270,7 @@ function fromRange(scope: Scope, name: string): Named | undefined {
   return symbol;
 }
 
-/** `%r7` of a range `%r<12>`: every way to split the name is tried, since `%r1<5>` declares `%r10` too. */
+/** `%r7` of a range `%r<12>`. Every split of the name is tried, because `%r1<5>` declares `%r10` too. */
 function rangeOf({ ranges }: Scope, name: string): Range | undefined {
   if (ranges.size === 0) return undefined;
   let first = name.length;
@@ -282,11 +282,11 @@ function rangeOf({ ranges }: Scope, name: string): Range | undefined {
   return undefined;
 }
 
-/** Of digits to the end of a text: no number starts with a 0 that is not all of it. */
+/** Whether the rest of a text is a decimal number below a bound, without leading zeros. */
 const isNumberBelow = (text: string, at: number, count: number): boolean =>
   (text.charCodeAt(at) !== 48 || at === text.length - 1) && Number(text.slice(at)) < count;
 
-/** The range that a name would be of if it had more registers. */
+/** The range that would contain a name if it had more registers. */
 export function rangeAround(scope: Scope, name: string): Variable | undefined {
   const [, prefix = ''] = /^(.*?\D)(0|[1-9]\d*)$/.exec(name) ?? [];
   for (let at: Scope | undefined = scope; at; at = at.parent) {

@@ -1,54 +1,54 @@
-/** What the slots of a row want in one form of it: types, vectors, and the plain operands that most are. */
+/** The expectations of a row's slots in one form: types, vectors, and a fast path for plain operands. */
 
 import type { MatchedOperand, OperandSlot, PtxType } from '../model/row.ts';
 import { specialRegisters } from '../model/special-registers.ts';
 import type { Register } from '../model/types.ts';
-import { agrees, bitsOfType, isFloatType, registerTypes, wideType } from '../model/types.ts';
+import { bitsOfType, isCompatible, isFloatType, registerTypes, wideType } from '../model/types.ts';
 import type { Operand } from '../syntax/ast.ts';
 import type { FormMatch } from './match.ts';
 import { lookUp, type Scope } from './scope.ts';
 
-/** What a slot wants in a form. */
-export interface Wanted {
+/** The expectation of a slot in a form. */
+export interface SlotExpectation {
   readonly slot: OperandSlot;
   readonly type: PtxType;
-  /** Whether one register of the type is all that it can want. */
+  /** Whether only a single register of the type matches. */
   readonly isPlain: boolean;
-  /** Whether an address of one register is what it wants. */
+  /** Whether an address with one register matches. */
   readonly isAddress: boolean;
-  /** The literals of the type that stand for a value of it, whatever they are. */
+  /** The kind of literals that are valid for the type, whatever their value. */
   readonly literal: 'integer' | 'f32' | undefined;
-  /** The type of registers that was last found to agree with it. */
-  held: string;
+  /** The register type that last matched, as a cache. */
+  lastType: string;
 }
 
-/** By the slots of a form, which are one list for all instructions of that form. */
-const wantedOf = new WeakMap<readonly OperandSlot[], readonly Wanted[]>();
+/** Keyed by the slots of a form, which all instructions of that form share. */
+const expectationCache = new WeakMap<readonly OperandSlot[], readonly SlotExpectation[]>();
 
 /** In the order of the slots. */
-export function wantedBy(slots: readonly OperandSlot[], form: FormMatch): readonly Wanted[] {
-  const known = wantedOf.get(slots);
+export function expectationsOf(slots: readonly OperandSlot[], form: FormMatch): readonly SlotExpectation[] {
+  const known = expectationCache.get(slots);
   if (known) return known;
-  const wanted = slots.map((slot) => wantedIn(slot, form));
-  wantedOf.set(slots, wanted);
+  const wanted = slots.map((slot) => expectationOf(slot, form));
+  expectationCache.set(slots, wanted);
   return wanted;
 }
 
-function wantedIn(slot: OperandSlot, form: FormMatch): Wanted {
+function expectationOf(slot: OperandSlot, form: FormMatch): SlotExpectation {
   const type = typeOfSlot(slot, form);
   const isOther = slot.isAddress || slot.isList || slot.constant !== undefined || type === 'label' || type === 'targets';
   const isPlain = !isOther && !slot.needsSecond && !needsVector(form, slot);
   const literal = isPlain && !slot.isDestination ? literalOf(type) : undefined;
-  return { slot, type, isPlain, isAddress: slot.isAddress && slot.inBrackets.length === 0, literal, held: type };
+  return { slot, type, isPlain, isAddress: slot.isAddress && slot.inBrackets.length === 0, literal, lastType: type };
 }
 
-const literalOf = (type: PtxType): Wanted['literal'] =>
+const literalOf = (type: PtxType): SlotExpectation['literal'] =>
   type === 'f32' ? 'f32' : registerTypes[type]?.startsWith('i') ? 'integer' : undefined;
 
-/** A register of the right type, a literal or the address in a register, which most operands are, without the ways round for all others. */
-export function asPlain(node: Operand, wanted: Wanted, scope: Scope): MatchedOperand | undefined {
+/** Fast path for most operands: a register of the right type, a literal, or an address in a register. */
+export function matchPlain(node: Operand, wanted: SlotExpectation, scope: Scope): MatchedOperand | undefined {
   const { slot, type } = wanted;
-  if (node.kind === 'name') return asPlainRegister(node, wanted, scope);
+  if (node.kind === 'name') return matchPlainRegister(node, wanted, scope);
   if (node.kind === 'integer')
     return wanted.literal === 'integer' ? { slot, node, type, lanes: undefined, register: undefined } : undefined;
   if (node.kind === 'float')
@@ -59,20 +59,20 @@ export function asPlain(node: Operand, wanted: Wanted, scope: Scope): MatchedOpe
   return { slot, node, type, lanes: undefined, register: symbol.register };
 }
 
-function asPlainRegister(node: Operand & { kind: 'name' }, wanted: Wanted, scope: Scope): MatchedOperand | undefined {
+function matchPlainRegister(node: Operand & { kind: 'name' }, wanted: SlotExpectation, scope: Scope): MatchedOperand | undefined {
   const { slot, type } = wanted;
   if (!wanted.isPlain || specialRegisters.has(node.name)) return undefined;
   const symbol = lookUp(scope, node.name);
   if (symbol?.kind !== 'register') return undefined;
   const { register } = symbol;
-  if (register.declared !== wanted.held) {
-    if (!agrees(register.declared, type, slot.isRelaxed)) return undefined;
-    wanted.held = register.declared;
+  if (register.declared !== wanted.lastType) {
+    if (!isCompatible(register.declared, type, slot.isRelaxed)) return undefined;
+    wanted.lastType = register.declared;
   }
   return { slot, node, type, lanes: undefined, register };
 }
 
-/** Whether a register can be the base of an address. */
+/** Whether a register can hold the base of an address. */
 export const holdsAddress = ({ declared }: Register): boolean => !isFloatType(declared) && bitsOfType(declared) >= 32;
 
 /** The type that a slot has in a form. */
@@ -83,11 +83,11 @@ export function typeOfSlot({ type }: OperandSlot, { modifiers }: FormMatch): Ptx
   return (type[0] === 'w' ? wideType(word) : word) as PtxType;
 }
 
-/** The modifier that `.type` and `wide .type` name; nothing for a type. */
+/** The modifier that `.type` or `wide .type` names; undefined for a type. */
 const modifierOf = (type: string): string | undefined =>
   type[0] === '.' ? type.slice(1) : type.startsWith('wide .') ? type.slice(6) : undefined;
 
-/** Elements of the brace vector that a form wants in a slot; nothing where it wants none. */
+/** The number of elements of the brace vector that a form expects in a slot; undefined if it expects none. */
 export function lanesOfSlot({ lanes = '.vec' }: OperandSlot, { modifiers }: FormMatch): number | undefined {
   if (typeof lanes === 'number') return lanes;
   if (typeof lanes === 'function') return lanes(modifiers);

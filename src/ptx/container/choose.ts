@@ -1,21 +1,21 @@
-/** Which image of a container is meant. */
+/** Selects an image of a container. */
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { Container } from './container.ts';
 import { type Image, imageEntries, imageText } from './image.ts';
 
-/** By place in the container, from 0, or by architecture. */
+/** An image by index in the container, from 0, or by architecture. */
 export type ImageChoice = { readonly index: number } | { readonly arch: string };
 
-/** Reads `2`, `sm_80` or `compute_80`; nothing for other words. */
-export function imageWords(words: string): ImageChoice | undefined {
+/** Parses `2`, `sm_80` or `compute_80`; undefined for other texts. */
+export function parseImageChoice(words: string): ImageChoice | undefined {
   if (/^\d{1,9}$/.test(words)) return { index: Number(words) };
   const arch = /^(?:sm|compute)_(\d{2,3}[af]?)$/.exec(words)?.[1];
   return arch === undefined ? undefined : { arch: `sm_${arch}` };
 }
 
 /**
- * The PTX image that is meant: the chosen one, else the only one, else that of the highest architecture; of several of one
- * architecture the only one with kernels. Reports CM4061 (no PTX), CM4062 (several, none chosen) or CM4063 (no such image).
+ * The selected PTX image: the chosen one, else the only one, else that of the highest architecture. Among several of one architecture, the
+ * only one with kernels. Reports CM4061 (no PTX), CM4062 (several, none chosen) or CM4063 (no such image).
  */
 export function chooseImage(container: Container, choice: ImageChoice | undefined, diagnostics: Diagnostics): Image | undefined {
   const all = container.images.filter(({ kind }) => kind === 'ptx');
@@ -39,7 +39,7 @@ const fits = (image: Image, choice: ImageChoice): boolean =>
 
 const numberOf = (arch: string): number => Number.parseInt(arch.slice(3), 10);
 
-/** Those of the highest architecture; of one number the plain architecture comes before `sm_90a`, which only one chip runs. */
+/** The images of the highest architecture. For one number, the plain architecture is preferred to `sm_90a`, which only one chip runs. */
 function highest(images: readonly Image[]): Image[] {
   const most = images.reduce((found, { arch }) => Math.max(found, numberOf(arch)), 0);
   const top = images.filter(({ arch }) => numberOf(arch) === most);
@@ -47,12 +47,12 @@ function highest(images: readonly Image[]): Image[] {
   return top.filter((image) => image.arch === arch);
 }
 
-/** Most bytes of text that are unpacked to tell images of one architecture apart. */
-const mostRead = 256 * 1024 * 1024;
+/** The most bytes of text that are unpacked to distinguish images of one architecture. */
+const maxReadBytes = 256 * 1024 * 1024;
 
-const isReadable = (images: readonly Image[]): boolean => images.reduce((sum, { size }) => sum + size, 0) <= mostRead;
+const isReadable = (images: readonly Image[]): boolean => images.reduce((sum, { size }) => sum + size, 0) <= maxReadBytes;
 
-/** Those with kernels, and of those with the very same text the first. */
+/** The images with kernels, without duplicates of the same text. */
 function withKernels(images: readonly Image[]): readonly Image[] {
   if (!isReadable(images)) return images;
   const first = new Map<string, Image>();
@@ -64,11 +64,11 @@ function withKernels(images: readonly Image[]): readonly Image[] {
   return first.size > 0 ? [...first.values()] : images;
 }
 
-/** Most images and names that a message lists. */
-const mostListed = 12;
+/** The largest number of images and names that a message lists. */
+const maxListed = 12;
 
 const some = (words: readonly string[]): string =>
-  words.length <= mostListed ? words.join(', ') : `${words.slice(0, mostListed).join(', ')} and ${words.length - mostListed} more`;
+  words.length <= maxListed ? words.join(', ') : `${words.slice(0, maxListed).join(', ')} and ${words.length - maxListed} more`;
 
 const listed = (images: readonly Image[], kernels?: (image: Image) => string): string =>
   some(images.map((image) => `${image.index} (${image.arch}${kernels?.(image) ?? ''})`));
@@ -82,15 +82,15 @@ function kernelsOf(images: readonly Image[]): (image: Image) => string {
   };
 }
 
-/** What a container without PTX holds. */
+/** A description of a container without PTX. */
 function contents({ images }: Container): string {
-  if (images.length === 0) return 'there is no CUDA code in it';
+  if (images.length === 0) return 'it contains no CUDA code';
   const archs = [...new Set(images.map(({ arch }) => arch))];
   const isSass = images.every(({ kind }) => kind === 'sass');
-  return `it holds ${isSass ? 'SASS, the machine code of NVIDIA chips,' : 'code that is compiled already,'} for ${some(archs)}`;
+  return `it contains ${isSass ? 'SASS, the machine code of NVIDIA chips,' : 'code that is already compiled,'} for ${some(archs)}`;
 }
 
-const kindWords = { ptx: 'PTX', sass: 'SASS', lto: 'code for link-time optimisation', other: 'of a kind that is not known' } as const;
+const kindWords = { ptx: 'PTX', sass: 'SASS', lto: 'code for link-time optimization', other: 'an unknown kind of image' } as const;
 
 function missing({ images }: Container, choice: ImageChoice): string {
   if ('arch' in choice) return `no PTX image is for ${choice.arch}`;

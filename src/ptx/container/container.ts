@@ -1,4 +1,4 @@
-/** Any file with images in it: a fatbinary, a cubin, or a host's ELF file with fatbinaries in its sections. */
+/** Reads any file with images: a fatbinary, a cubin, or a host's ELF file with fatbinaries in its sections. */
 import { OutOfBytes } from '../../base/bytes.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { cubinArch, cudaMachine, type Elf, isElf, readElf, sectionBytes } from './elf.ts';
@@ -12,16 +12,16 @@ export interface Container {
   readonly images: readonly Image[];
 }
 
-/** Where nvcc and clang put fatbinaries in a host's file: linked code, and relocatable device code. */
+/** Sections in which nvcc and clang store fatbinaries in a host file: linked code, and relocatable device code. */
 const fatbinarySections = ['.nv_fatbin', '__nv_relfatbin'];
 
-/** Where a debug build (`nvcc -G`) leaves its PTX in a cubin, a NUL for each line end. */
+/** The section of a cubin in which a debug build (`nvcc -G`) stores its PTX, with a NUL at each line end. */
 const debugText = '.nv_debug_ptx_txt';
 
-/** Whether bytes start as a file of this kind. */
+/** Whether bytes start with the magic of a container. */
 export const isContainer = (bytes: Uint8Array): boolean => isElf(bytes) || isFatbinary(bytes);
 
-/** The images of a file. Of one that is damaged, reported as CM4060, those that were found before the damage. */
+/** The images of a file. For a damaged file, which is reported as CM4060, the images before the damage. */
 export function readContainer(bytes: Uint8Array, diagnostics: Diagnostics): Container {
   const images: Image[] = [];
   const format = attempt(diagnostics, () => readInto(bytes, images));
@@ -60,7 +60,7 @@ function readInto(bytes: Uint8Array, images: Image[]): Container['format'] {
   return 'elf';
 }
 
-/** A cubin is one image of SASS; a debug build has its PTX with it. */
+/** A cubin is one image of SASS, plus the PTX of a debug build. */
 function cubinImages(bytes: Uint8Array, elf: Elf): Image[] {
   const common = { arch: `sm_${cubinArch(elf)}`, compression: 'none' } as const;
   const sass: Image = { ...common, index: 0, kind: 'sass', kindCode: 2, version: '', size: bytes.length, stored: bytes, offset: 0 };

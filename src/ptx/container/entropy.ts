@@ -4,10 +4,10 @@
  */
 import { malformed } from './malformed.ts';
 
-/** Reads bits from the last to the first, as the coders write them; bits before the first are zeros and count below zero. */
+/** Reads bits from the last to the first, in the order of the encoders. Bits before the first are zeros and make the count negative. */
 export class BackwardBits {
   readonly #bytes: Uint8Array;
-  /** Bits that are left; below zero after reading too many. */
+  /** The number of remaining bits; negative after reading too many. */
   left: number;
 
   constructor(bytes: Uint8Array) {
@@ -23,7 +23,7 @@ export class BackwardBits {
     return this.#at(this.left, count);
   }
 
-  /** The next `count` bits, which stay. */
+  /** The next `count` bits, without consuming them. */
   peek(count: number): number {
     return this.#at(this.left - count, count);
   }
@@ -37,10 +37,10 @@ export class BackwardBits {
   }
 }
 
-/** Position of the highest bit that is set, of a value above zero. */
+/** The index of the highest set bit of a positive value. */
 const floorLog2 = (value: number): number => 31 - Math.clz32(value);
 
-/** A decoding table of finite-state entropy: by state, the symbol, and how to get to the next state. */
+/** A decoding table of finite-state entropy: for each state, the symbol and the transition to the next state. */
 export interface FseTable {
   readonly log: number;
   readonly symbols: Uint8Array;
@@ -48,7 +48,7 @@ export interface FseTable {
   readonly bases: Uint16Array;
 }
 
-/** The table in which one symbol takes no bits. */
+/** The table for a single symbol, which takes no bits. */
 export const fseOfOne = (symbol: number): FseTable => ({
   log: 0,
   symbols: Uint8Array.of(symbol),
@@ -56,7 +56,7 @@ export const fseOfOne = (symbol: number): FseTable => ({
   bases: Uint16Array.of(0),
 });
 
-/** The table of a distribution; -1 stands for "less than one". */
+/** The table of a distribution; -1 means "less than one". */
 export function fseTable(log: number, counts: readonly number[]): FseTable {
   const size = 1 << log;
   const symbols = new Uint8Array(size);
@@ -65,7 +65,7 @@ export function fseTable(log: number, counts: readonly number[]): FseTable {
   counts.forEach((count, symbol) => {
     if (count === -1) symbols[--high] = symbol;
   });
-  spread(symbols, counts, high);
+  distribute(symbols, counts, high);
   const bits = new Uint8Array(size);
   const bases = new Uint16Array(size);
   for (let state = 0; state < size; state++) {
@@ -76,8 +76,8 @@ export function fseTable(log: number, counts: readonly number[]): FseTable {
   return { log, symbols, bits, bases };
 }
 
-/** Deals the symbols over the cells below `high` in steps that reach each cell once. */
-function spread(symbols: Uint8Array, counts: readonly number[], high: number): void {
+/** Distributes the symbols over the cells below `high` in steps that reach each cell once. */
+function distribute(symbols: Uint8Array, counts: readonly number[], high: number): void {
   const size = symbols.length;
   const step = (size >> 1) + (size >> 3) + 3;
   let at = 0;
@@ -90,7 +90,7 @@ function spread(symbols: Uint8Array, counts: readonly number[], high: number): v
   });
 }
 
-/** Reads bits from the first to the last; bits behind the last are zeros and are noticed by `next`. */
+/** Reads bits from the first to the last. Bits after the last are zeros, and `next` detects them. */
 class ForwardBits {
   readonly #bytes: Uint8Array;
   #bit: number;
@@ -107,19 +107,19 @@ class ForwardBits {
   skip(count: number): void {
     this.#bit += count;
   }
-  /** The first byte of which no bit was read. */
+  /** The first byte without a read bit. */
   get next(): number {
     const at = (this.#bit + 7) >> 3;
     return at > this.#bytes.length ? malformed(this.#bytes.length, 'a Zstandard table ends early') : at;
   }
 }
 
-/** Reads a table's description. `most` is the greatest accuracy that may be asked for, `last` the greatest symbol. */
-export function readFse(bytes: Uint8Array, at: number, most: number, last: number): { readonly table: FseTable; readonly next: number } {
+/** Reads a table's description. `maxLog` is the largest accuracy allowed, `last` the largest symbol. */
+export function readFse(bytes: Uint8Array, at: number, maxLog: number, last: number): { readonly table: FseTable; readonly next: number } {
   const bits = new ForwardBits(bytes, at);
   const log = bits.peek(4) + 5;
   bits.skip(4);
-  if (log > most) malformed(at, `a Zstandard table of accuracy ${log}, where ${most} is the most`);
+  if (log > maxLog) malformed(at, `a Zstandard table of accuracy ${log}, where ${maxLog} is the largest`);
   const counts: number[] = [];
   for (let left = 1 << log; left > 0; ) {
     if (counts.length > last) malformed(at, 'a Zstandard table has too many symbols');
@@ -132,7 +132,7 @@ export function readFse(bytes: Uint8Array, at: number, most: number, last: numbe
   return { table: fseTable(log, counts), next: bits.next };
 }
 
-/** A count of at most `left`, in as few bits as can tell; small counts take one bit less. */
+/** A count of at most `left`, in the fewest bits; small counts take one bit less. */
 function readCount(bits: ForwardBits, left: number): number {
   const width = floorLog2(left + 1) + 1;
   const value = bits.peek(width);
@@ -143,7 +143,7 @@ function readCount(bits: ForwardBits, left: number): number {
   return (value === short ? value : value - spare) - 1;
 }
 
-/** After a count of zero: more zeros, in groups of up to three. */
+/** After a count of zero: the number of further zeros, in groups of up to three. */
 function readZeros(bits: ForwardBits, counts: number[], last: number): void {
   for (let more = 3; more === 3 && counts.length <= last; ) {
     more = bits.peek(2);
@@ -152,14 +152,14 @@ function readZeros(bits: ForwardBits, counts: number[], last: number): void {
   }
 }
 
-/** A decoding table of Huffman's code: by the next `log` bits, the symbol and how many of the bits it takes. */
+/** A decoding table of a Huffman code: for the next `log` bits, the symbol and the length of its code. */
 export interface HuffmanTable {
   readonly log: number;
   readonly symbols: Uint8Array;
   readonly bits: Uint8Array;
 }
 
-const longestCode = 11;
+const maxCodeLength = 11;
 
 /** Reads a tree's description. */
 export function readHuffman(bytes: Uint8Array, at: number): { readonly table: HuffmanTable; readonly next: number } {
@@ -175,7 +175,7 @@ export function readHuffman(bytes: Uint8Array, at: number): { readonly table: Hu
 const plainWeights = (body: Uint8Array, count: number): number[] =>
   Array.from({ length: count }, (_, i) => (i % 2 === 0 ? body[i >> 1]! >> 4 : body[i >> 1]! & 15));
 
-/** Weights by two FSE states that take turns; the one that runs out of bits leaves the last symbol to the other. */
+/** Weights coded by two alternating FSE states. The state that runs out of bits leaves the last symbol to the other. */
 function packedWeights(body: Uint8Array): number[] {
   const { table, next } = readFse(body, 0, 6, 255);
   const bits = new BackwardBits(body.subarray(next));
@@ -194,21 +194,21 @@ function packedWeights(body: Uint8Array): number[] {
   return weights;
 }
 
-/** The last symbol's weight is not written: it is what makes the code complete. */
+/** The last symbol's weight is implicit: it completes the code. */
 function huffmanTable(weights: number[], at: number): HuffmanTable {
   let sum = 0;
   for (const weight of weights) {
-    if (weight > longestCode) malformed(at, 'a Zstandard Huffman code is too long');
+    if (weight > maxCodeLength) malformed(at, 'a Zstandard Huffman code is too long');
     sum += weight === 0 ? 0 : 1 << (weight - 1);
   }
   if (sum === 0) malformed(at, 'a Zstandard Huffman tree is empty');
   const log = floorLog2(sum) + 1;
   const rest = (1 << log) - sum;
-  if (log > longestCode || (rest & (rest - 1)) !== 0) malformed(at, 'the weights of a Zstandard Huffman tree do not add up');
+  if (log > maxCodeLength || (rest & (rest - 1)) !== 0) malformed(at, 'the weights of a Zstandard Huffman tree do not add up');
   return filledTable([...weights, floorLog2(rest) + 1], log);
 }
 
-/** Codes in order of their weight, then of their symbol. */
+/** Codes ordered by weight, then by symbol. */
 function filledTable(weights: readonly number[], log: number): HuffmanTable {
   const symbols = new Uint8Array(1 << log);
   const bits = new Uint8Array(1 << log);
@@ -225,7 +225,7 @@ function filledTable(weights: readonly number[], log: number): HuffmanTable {
   return { log, symbols, bits };
 }
 
-/** Decodes as many symbols as `out` has room for; the stream must hold just those. */
+/** Fills `out` with decoded symbols. The stream must hold exactly that many. */
 export function readHuffmanStream(stream: Uint8Array, table: HuffmanTable, out: Uint8Array): void {
   const bits = new BackwardBits(stream);
   for (let i = 0; i < out.length; i++) {

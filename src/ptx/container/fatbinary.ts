@@ -1,13 +1,11 @@
 /**
- * Fatbinaries: a header, then images one behind the other, each with a header of its own. NVIDIA does not document the layout; it was
- * read off files that nvcc and fatbinary 13.0 write, and agrees with what others found. All numbers are little-endian.
+ * Reads fatbinaries: a header, then consecutive images, each with a header. NVIDIA does not document the layout; it was read off files that
+ * nvcc and fatbinary 13.0 write, and agrees with other descriptions. All numbers are little-endian.
  *
- * ```
- * header  0 u32 magic   4 u16 version (1)   6 u16 size of the header (16)   8 u64 size of all that follows
- * image   0 u16 kind   2 u16 version   4 u32 size of this header   8 u64 size of the bytes, a multiple of 8
- *        16 u32 size of the compressed bytes, 0 where they are not   24 u16 minor  26 u16 major version   28 u32 architecture
- *        32 u32, 36 u32 where in this header the source's name is, and its length   40 u64 flags   56 u64 size when unpacked
- * ```
+ *     header   0 u32 magic   4 u16 version (1)   6 u16 size of the header (16)   8 u64 size of everything after it
+ *     image    0 u16 kind    2 u16 version   4 u32 size of this header   8 u64 size of the bytes, a multiple of 8
+ *             16 u32 size of the compressed bytes, 0 if not compressed   24 u16 minor  26 u16 major version   28 u32 architecture
+ *             32 u32, 36 u32 offset of the source's name in this header, and its length   40 u64 flags   56 u64 unpacked size
  */
 import { ByteReader } from '../../base/bytes.ts';
 import { type Compression, type Image, type ImageKind, withoutPadding } from './image.ts';
@@ -16,20 +14,20 @@ import { malformed } from './malformed.ts';
 const magic = 0xba55ed50;
 const headerSize = 16;
 const imageHeaderSize = 64;
-/** Most images of a file; the largest of NVIDIA's libraries hold some thousands. */
-const mostImages = 65536;
+/** The largest number of images in a file; NVIDIA's largest libraries hold some thousands. */
+const maxImages = 65536;
 
 const kinds: Readonly<Record<number, ImageKind>> = { 1: 'ptx', 2: 'sass', 8: 'lto' };
 
 /** Bits of the flags. */
 const flag = { lz4: 0x2000n, zstd: 0x8000n, architectureSpecific: 0x100000n, familySpecific: 0x200000n } as const;
 
-/** Whether a fatbinary starts here. */
+/** Whether a fatbinary starts at this offset. */
 export const isFatbinary = (bytes: Uint8Array, at = 0): boolean => at + 4 <= bytes.length && new ByteReader(bytes, at).u32() === magic;
 
 /**
- * Adds the images of every fatbinary in a range of a file: one, or several with zeros between where a linker put them together.
- * Raises `OutOfBytes`; what was found before stays.
+ * Adds the images of every fatbinary in a range of a file: one, or several with zeros in between after linking. Throws `OutOfBytes` and
+ * keeps the images before the fault.
  */
 export function readFatbinaries(bytes: Uint8Array, at: number, end: number, images: Image[]): void {
   for (let from = at; from + 8 <= end; ) {
@@ -39,7 +37,7 @@ export function readFatbinaries(bytes: Uint8Array, at: number, end: number, imag
   }
 }
 
-/** Gives where the next could be, which is at a multiple of 8 from here. */
+/** Returns the offset of the next possible fatbinary, a multiple of 8 from here. */
 function readFatbinary(bytes: Uint8Array, at: number, end: number, images: Image[]): number {
   const r = new ByteReader(bytes, at + 4, end);
   const version = r.u16();
@@ -47,24 +45,24 @@ function readFatbinary(bytes: Uint8Array, at: number, end: number, images: Image
   if (version !== 1 || skip < headerSize) malformed(at + 4, `a fatbinary of version ${version} with a header of ${skip} bytes`);
   const size = r.u64();
   r.offset = at + skip;
-  // A file cut short still shows the images in front of the cut.
+  // A truncated file still shows the images before the truncation.
   const isWhole = size <= BigInt(Math.max(0, end - r.offset));
   const last = isWhole ? r.offset + Number(size) : end;
   while (r.offset < last) readImage(r, last, images);
-  if (!isWhole) malformed(at + 8, `the fatbinary says ${size} bytes, and ${end - at - skip} are left`);
+  if (!isWhole) malformed(at + 8, `the fatbinary has a size of ${size} bytes, but ${end - at - skip} are left`);
   return last + ((at - last) & 7);
 }
 
 function readImage(r: ByteReader, end: number, images: Image[]): void {
   const at = r.offset;
   if (end - at < imageHeaderSize) malformed(at, 'the header of an image runs past its fatbinary');
-  if (images.length >= mostImages) malformed(at, `more than ${mostImages} images`);
+  if (images.length >= maxImages) malformed(at, `more than ${maxImages} images`);
   const kindCode = r.u16();
   r.u16();
   const skip = r.u32();
   const padded = r.u64();
   if (skip < imageHeaderSize || skip > end - at || padded > BigInt(end - at - skip))
-    malformed(at, `image ${images.length} has a header of ${skip} bytes and ${padded} bytes behind it, and ${end - at} are left`);
+    malformed(at, `image ${images.length} has a header of ${skip} bytes and ${padded} bytes of data, but ${end - at} are left`);
   const packed = r.u32();
   if (packed > padded) malformed(at + 16, `image ${images.length} has ${packed} compressed bytes in ${padded}`);
   r.offset = at + skip;

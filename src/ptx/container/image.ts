@@ -1,4 +1,4 @@
-/** One image of a container: what its header says of it, and the bytes it stands for. */
+/** An image of a container: the fields of its header, and its unpacked bytes. */
 import { OutOfBytes } from '../../base/bytes.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { cubinEntries } from './elf.ts';
@@ -6,43 +6,43 @@ import { unpackLz4 } from './lz4.ts';
 import { malformed } from './malformed.ts';
 import { unpackZstd } from './zstd.ts';
 
-/** PTX text, SASS (a cubin), code for link-time optimisation, or something this version does not know. */
+/** PTX text, SASS (a cubin), code for link-time optimization, or unknown. */
 export type ImageKind = 'ptx' | 'sass' | 'lto' | 'other';
 
 export type Compression = 'none' | 'lz4' | 'zstd' | 'unknown';
 
 export interface Image {
-  /** Its place in the container, from 0. */
+  /** Index in the container, from 0. */
   readonly index: number;
   readonly kind: ImageKind;
-  /** The kind as the file writes it. */
+  /** The kind as stored in the file. */
   readonly kindCode: number;
-  /** `sm_80`, `sm_90a`. */
+  /** For example `sm_80` or `sm_90a`. */
   readonly arch: string;
-  /** Of PTX, the version of the language: `9.0`. */
+  /** The PTX version, such as `9.0`. */
   readonly version: string;
   readonly compression: Compression;
-  /** Bytes that the image stands for. */
+  /** The unpacked size in bytes. */
   readonly size: number;
   readonly stored: Uint8Array;
-  /** Of the stored bytes, in the file. */
+  /** The offset of the stored bytes in the file. */
   readonly offset: number;
-  /** The source file, which debug builds name. */
+  /** The source file, if a debug build names it. */
   readonly source?: string;
 }
 
-/** Most bytes that an image may stand for: ten times the largest PTX in NVIDIA's own libraries, and no burden to hold. */
-const largestImage = 128 * 1024 * 1024;
+/** The largest unpacked image: ten times the largest PTX in NVIDIA's own libraries, and small enough to hold in memory. */
+const maxImageBytes = 128 * 1024 * 1024;
 
-/** LZ4 makes at most 255 bytes of one. */
-const lz4Ratio = 255;
+/** The largest compression ratio of LZ4. */
+const maxLz4Ratio = 255;
 
-/** The bytes; raises `OutOfBytes` with an offset in the file. */
+/** The unpacked bytes; throws `OutOfBytes` with an offset in the file. */
 function unpack(image: Image): Uint8Array {
   const { compression, stored, size, offset } = image;
   if (compression === 'none') return stored;
-  if (size > largestImage || (compression === 'lz4' && size > stored.length * lz4Ratio))
-    malformed(offset, `image ${image.index} says that ${stored.length} bytes stand for ${size}, which is too much`);
+  if (size > maxImageBytes || (compression === 'lz4' && size > stored.length * maxLz4Ratio))
+    malformed(offset, `image ${image.index} claims to unpack ${stored.length} bytes to ${size}, which is too much`);
   try {
     return compression === 'lz4' ? unpackLz4(stored, size) : unpackZstd(stored, size);
   } catch (error) {
@@ -51,7 +51,7 @@ function unpack(image: Image): Uint8Array {
   }
 }
 
-/** The PTX of an image; nothing after reporting CM4060 (damaged) or CM4064 (a compression that is not known). */
+/** The PTX of an image; undefined after reporting CM4060 (damaged) or CM4064 (unknown compression). */
 export function imageText(image: Image, diagnostics: Diagnostics): string | undefined {
   if (image.compression === 'unknown') {
     diagnostics.report('CM4064', { image: image.index });
@@ -66,13 +66,13 @@ export function imageText(image: Image, diagnostics: Diagnostics): string | unde
   }
 }
 
-/** Text ends at its NULs; only PTX that a debug build left in a cubin has one for each line end. */
+/** Text ends at its first NUL, except that PTX of a debug build in a cubin has a NUL at each line end. */
 function textOf(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(withoutPadding(bytes));
   return text.includes('\0') ? text.replaceAll('\0', '\n') : text;
 }
 
-/** The names of an image's kernels, in order; nothing where it cannot be read or is of a kind without names. */
+/** The names of an image's kernels, in order; undefined if the image cannot be read or has no names. */
 export function imageEntries(image: Image): string[] | undefined {
   if (image.compression === 'unknown' || (image.kind !== 'ptx' && image.kind !== 'sass')) return undefined;
   try {
@@ -84,23 +84,23 @@ export function imageEntries(image: Image): string[] | undefined {
   }
 }
 
-/** Bytes without the zeros at their end. */
+/** The bytes without trailing zeros. */
 export function withoutPadding(bytes: Uint8Array): Uint8Array {
   let end = bytes.length;
   while (end > 0 && bytes[end - 1] === 0) end--;
   return bytes.subarray(0, end);
 }
 
-/** Most kernels of one image that are named. */
-const mostEntries = 65536;
+/** The largest number of kernels of an image that are listed. */
+const maxEntries = 65536;
 
-/** Finds entries without parsing: comments and strings are stepped over, so words in them do not count. */
+/** Finds entries without parsing. Comments and strings are skipped. */
 function entriesOf(text: string): string[] {
   const words = /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|"[^"\n]*|\.entry\s+([\w$%]+)/g;
   const names: string[] = [];
   for (const [, name] of text.matchAll(words)) {
     if (name !== undefined) names.push(name);
-    if (names.length === mostEntries) break;
+    if (names.length === maxEntries) break;
   }
   return names;
 }

@@ -1,12 +1,12 @@
 /**
- * LZ4 blocks, as `fatbinary -compress-mode=speed` writes them: one bare block, no frame around it; sizes stand in the image's header.
+ * Unpacks LZ4 blocks of `fatbinary -compress-mode=speed`: one bare block without a frame. The sizes are in the image's header.
  * Source: LZ4, "LZ4 Block Format Description".
  */
 import { malformed } from './malformed.ts';
 
-const shortestMatch = 4;
+const minMatchLength = 4;
 
-/** The `size` bytes that a block stands for; raises `OutOfBytes` where it holds anything else. */
+/** Unpacks a block to `size` bytes; throws `OutOfBytes` for any other content. */
 export function unpackLz4(block: Uint8Array, size: number): Uint8Array {
   const out = new Uint8Array(size);
   let from = 0;
@@ -25,13 +25,13 @@ export function unpackLz4(block: Uint8Array, size: number): Uint8Array {
     if (distance === 0 || distance > to) malformed(from, `an LZ4 match ${distance} bytes back, with ${to} bytes written`);
     const match = lengthAt(block, from + 2, token & 15);
     from = match.next;
-    to = copyMatch(out, to, distance, match.length + shortestMatch);
+    to = copyMatch(out, to, distance, match.length + minMatchLength);
   }
-  if (to !== size) malformed(from, `the LZ4 block holds ${to} bytes, its header says ${size}`);
+  if (to !== size) malformed(from, `the LZ4 block holds ${to} bytes, but its header has ${size}`);
   return out;
 }
 
-/** A length of four bits, which goes on in bytes while it is all ones. */
+/** A 4-bit length, continued in further bytes while all ones. */
 function lengthAt(block: Uint8Array, at: number, nibble: number): { readonly length: number; readonly next: number } {
   if (nibble < 15) return { length: nibble, next: at };
   let length = nibble;
@@ -42,10 +42,10 @@ function lengthAt(block: Uint8Array, at: number, nibble: number): { readonly len
   }
 }
 
-/** Repeats `length` bytes from `distance` bytes back; the two may overlap. Gives the new end. */
+/** Copies `length` bytes from `distance` bytes back; the ranges may overlap. Returns the new end. */
 export function copyMatch(out: Uint8Array, to: number, distance: number, length: number): number {
   const end = to + length;
-  if (end > out.length) malformed(to, `a match of ${length} bytes runs past the ${out.length} bytes that the header says`);
+  if (end > out.length) malformed(to, `a match of ${length} bytes runs past the ${out.length} bytes of the header`);
   if (distance >= length) out.copyWithin(to, to - distance, to - distance + length);
   else for (let at = to; at < end; at++) out[at] = out[at - distance]!;
   return end;

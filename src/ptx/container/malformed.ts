@@ -1,7 +1,7 @@
-/** What stops a reader of this folder; caught at its border, where it becomes a diagnostic. */
+/** The error of the readers in this folder. Their entry points catch it and report a diagnostic. */
 import { OutOfBytes } from '../../base/bytes.ts';
 
-/** Stops reading bytes that do not follow the format; `offset` counts from the start of what is being read. */
+/** Throws for bytes that violate the format; `offset` is relative to the input of the reader. */
 export function malformed(offset: number, why: string): never {
   throw new OutOfBytes(offset, why);
 }

@@ -1,18 +1,18 @@
 /**
- * The three codes of Zstandard's sequences: what their symbols stand for, and how often each is by default.
+ * The three codes of Zstandard's sequences: values and default distributions of their symbols.
  * Source: RFC 8878, sections 3.1.1.3.2.1.1 (codes) and 3.1.1.3.2.2 (default distributions).
  */
 import { type FseTable, fseTable } from './entropy.ts';
 
-/** A code of sequences: the greatest accuracy of its tables, the extra bits of its symbols, the table where a block brings none. */
+/** A code of sequences: the largest accuracy of its tables, the extra bits of its symbols, and the default table. */
 export interface Code {
-  readonly most: number;
+  readonly maxLog: number;
   readonly extra: readonly number[];
   readonly bases: readonly number[];
-  readonly usual: () => FseTable;
+  readonly defaultTable: () => FseTable;
 }
 
-/** `[value, count]` pairs written out. */
+/** Expands `[value, count]` pairs. */
 const runs = (...pairs: readonly (readonly [value: number, count: number])[]): number[] =>
   pairs.flatMap(([value, count]) => new Array<number>(count).fill(value));
 
@@ -29,7 +29,7 @@ function code(most: number, first: number, extra: readonly number[], log: number
     table ??= fseTable(log, counts);
     return table;
   };
-  return { most, extra, bases, usual };
+  return { maxLog: most, extra, bases, defaultTable: usual };
 }
 
 const literalLengths = (): Code =>
@@ -57,10 +57,10 @@ const matchLengths = (): Code =>
     ...runs([2, 6], [1, 37], [-1, 7]),
   ]);
 
-let made: readonly [Code, Code, Code] | undefined;
+let cachedCodes: readonly [Code, Code, Code] | undefined;
 
-/** In the order of the file; made when they are first asked for, which most runs never do. */
+/** In file order. Created on first use, because most runs never need them. */
 export function codes(): readonly [Code, Code, Code] {
-  made ??= [literalLengths(), distances(), matchLengths()];
-  return made;
+  cachedCodes ??= [literalLengths(), distances(), matchLengths()];
+  return cachedCodes;
 }

@@ -1,6 +1,6 @@
 /**
- * Zstandard frames, as `fatbinary` writes them by default. Written here because every length, distance and count of a file that
- * may be hostile has to be checked before work is done for it; what decoding costs is bounded by the bytes in and out.
+ * Unpacks Zstandard frames, the default of `fatbinary`. This decoder checks every length, distance and count of a possibly hostile file
+ * before it does work for it, so that the cost is bounded by the size of input and output.
  * Source: RFC 8878, "Zstandard Compression and the application/zstd Media Type".
  */
 import { BackwardBits, type FseTable, fseOfOne, type HuffmanTable, readFse, readHuffman, readHuffmanStream } from './entropy.ts';
@@ -8,21 +8,21 @@ import { copyMatch } from './lz4.ts';
 import { malformed } from './malformed.ts';
 import { type Code, codes } from './zstd-codes.ts';
 
-const largestBlock = 128 * 1024;
+const maxBlockBytes = 128 * 1024;
 
-/** The frame's bytes: what is read, what is written, and the tables that later blocks may use again. */
+/** The state of a frame: input, output, and the tables that later blocks may reuse. */
 interface Frame {
   readonly out: Uint8Array;
-  /** Where this frame's output starts: no match reaches before it. */
+  /** The start of this frame's output; no match reaches before it. */
   readonly start: number;
   to: number;
   huffman: HuffmanTable | undefined;
   readonly tables: (FseTable | undefined)[];
-  /** The three last distances. */
+  /** The last three distances. */
   readonly recent: [number, number, number];
 }
 
-/** The `size` bytes that frames stand for; raises `OutOfBytes` where they hold anything else. Checksums are skipped. */
+/** Unpacks frames to `size` bytes; throws `OutOfBytes` for any other content. Checksums are skipped. */
 export function unpackZstd(bytes: Uint8Array, size: number): Uint8Array {
   const out = new Uint8Array(size);
   let [from, to] = [0, 0];
@@ -32,7 +32,7 @@ export function unpackZstd(bytes: Uint8Array, size: number): Uint8Array {
     else if (magic === 0xfd2fb528) [from, to] = readFrame(bytes, from + 4, out, to);
     else malformed(from, 'the magic of a Zstandard frame is missing');
   }
-  if (to !== size) malformed(from, `the Zstandard frames hold ${to} bytes, the header says ${size}`);
+  if (to !== size) malformed(from, `the Zstandard frames hold ${to} bytes, but the header has ${size}`);
   return out;
 }
 
@@ -46,7 +46,7 @@ function number(bytes: Uint8Array, at: number, count: number): number {
   return value;
 }
 
-/** Reads a frame behind its magic; gives where it ends in the input and in the output. */
+/** Reads a frame after its magic. Returns its end in the input and in the output. */
 function readFrame(bytes: Uint8Array, at: number, out: Uint8Array, to: number): [from: number, to: number] {
   const { hasChecksum, next } = readFrameHeader(bytes, at);
   const frame: Frame = { out, start: to, to, huffman: undefined, tables: [undefined, undefined, undefined], recent: [1, 4, 8] };
@@ -60,7 +60,7 @@ function readFrame(bytes: Uint8Array, at: number, out: Uint8Array, to: number): 
   return [from + (hasChecksum ? 4 : 0), frame.to];
 }
 
-/** What of the header matters here: sizes of window and content bind a decoder that has no output to look back into. */
+/** The fields of the header that matter here. The sizes of window and content only matter to decoders without access to earlier output. */
 function readFrameHeader(bytes: Uint8Array, at: number): { readonly hasChecksum: boolean; readonly next: number } {
   const flags = number(bytes, at, 1);
   if (flags & 8) malformed(at, 'a reserved bit of the Zstandard frame is set');
@@ -77,11 +77,11 @@ interface Block {
   readonly size: number;
 }
 
-/** Gives where the block ends. */
+/** Returns the end of the block. */
 function readBlock(bytes: Uint8Array, at: number, { kind, size }: Block, frame: Frame): number {
   const end = at + (kind === 1 ? 1 : size);
   if (end > bytes.length) malformed(at, 'a Zstandard block runs past the frame');
-  if (size > largestBlock) malformed(at, `a Zstandard block of ${size} bytes, where ${largestBlock} is the most`);
+  if (size > maxBlockBytes) malformed(at, `a Zstandard block of ${size} bytes, where ${maxBlockBytes} is the largest`);
   if (kind === 0) append(frame, bytes.subarray(at, end));
   else if (kind === 1) frame.out.fill(bytes[at]!, frame.to, grow(frame, size));
   else if (kind === 2) readCompressed(bytes.subarray(at, end), frame);
@@ -89,7 +89,7 @@ function readBlock(bytes: Uint8Array, at: number, { kind, size }: Block, frame: 
   return end;
 }
 
-/** Makes room for more output; gives the new end. */
+/** Reserves output. Returns the new end. */
 function grow(frame: Frame, count: number): number {
   if (frame.to + count > frame.out.length) malformed(0, `the Zstandard frame holds more than ${frame.out.length} bytes`);
   frame.to += count;
@@ -107,9 +107,9 @@ function readCompressed(block: Uint8Array, frame: Frame): void {
   const { literals, next } = readLiterals(block, frame);
   const { count, at } = readSequenceCount(block, next);
   const used = count === 0 ? 0 : readSequences(block, at, count, literals, frame);
-  if (count === 0 && at !== block.length) malformed(at, 'bytes behind the end of a Zstandard block');
+  if (count === 0 && at !== block.length) malformed(at, 'bytes after the end of a Zstandard block');
   append(frame, literals.subarray(used));
-  if (frame.to - from > largestBlock) malformed(0, 'a Zstandard block holds too much');
+  if (frame.to - from > maxBlockBytes) malformed(0, 'a Zstandard block holds too much');
 }
 
 interface Literals {
@@ -117,7 +117,7 @@ interface Literals {
   readonly next: number;
 }
 
-/** The bytes that matches stand between: as they are, one byte repeated, or by a Huffman code, its tree new or the last one. */
+/** The literals of a block: raw, one repeated byte, or Huffman-coded with a new or the previous tree. */
 function readLiterals(block: Uint8Array, frame: Frame): Literals {
   const head = number(block, 0, 1);
   const [kind, format] = [head & 3, (head >> 2) & 3];
@@ -130,9 +130,9 @@ function readLiterals(block: Uint8Array, frame: Frame): Literals {
   return { literals: kind === 0 ? block.subarray(headSize, next) : new Uint8Array(size).fill(block[headSize]!), next };
 }
 
-/** All literals reach the output, so there are no more than fit. */
+/** All literals are copied to the output, so that its size bounds their number. */
 function checkLiterals(size: number, frame: Frame): void {
-  if (size > largestBlock || size > frame.out.length - frame.to) malformed(0, `${size} literals in a Zstandard block are too many`);
+  if (size > maxBlockBytes || size > frame.out.length - frame.to) malformed(0, `${size} literals in a Zstandard block are too many`);
 }
 
 function readCodedLiterals(block: Uint8Array, hasTree: boolean, format: number, frame: Frame): Literals {
@@ -157,7 +157,7 @@ function readCodedLiterals(block: Uint8Array, hasTree: boolean, format: number, 
   return { literals, next };
 }
 
-/** Four streams of a quarter of the output each, behind a table of the sizes of the first three. */
+/** Four streams of a quarter of the output each, after a table of the sizes of the first three. */
 function readFourStreams(bytes: Uint8Array, table: HuffmanTable, out: Uint8Array): void {
   const quarter = (out.length + 3) >> 2;
   if (quarter * 3 > out.length) malformed(0, 'too few Zstandard literals for four streams');
@@ -177,18 +177,18 @@ function readSequenceCount(block: Uint8Array, at: number): { readonly count: num
   return { count: number(block, at + 1, 2) + 0x7f00, at: at + 3 };
 }
 
-/** The table of a code: the usual one, one symbol, one that is written here, or that of the block before. */
+/** The table of a code: the default, one symbol, a new table, or that of the previous block. */
 function readTable(block: Uint8Array, at: number, mode: number, index: number, { tables }: Frame): { table: FseTable; next: number } {
   const code = codes()[index]!;
-  if (mode === 0) return { table: code.usual(), next: at };
-  if (mode === 2) return readFse(block, at, code.most, code.extra.length - 1);
+  if (mode === 0) return { table: code.defaultTable(), next: at };
+  if (mode === 2) return readFse(block, at, code.maxLog, code.extra.length - 1);
   if (mode === 3) return { table: tables[index] ?? malformed(at, 'a Zstandard block refers to a table before the first'), next: at };
   const symbol = number(block, at, 1);
   if (symbol >= code.extra.length) malformed(at, `symbol ${symbol} of a Zstandard table is out of range`);
   return { table: fseOfOne(symbol), next: at + 1 };
 }
 
-/** Carries out the sequences of a block; gives how many literals they took. */
+/** Executes the sequences of a block. Returns the number of literals consumed. */
 function readSequences(block: Uint8Array, at: number, count: number, literals: Uint8Array, frame: Frame): number {
   const modes = number(block, at++, 1);
   if (modes & 3) malformed(at, 'reserved bits of a Zstandard block are set');
@@ -200,14 +200,14 @@ function readSequences(block: Uint8Array, at: number, count: number, literals: U
   return runSequences(new BackwardBits(block.subarray(at)), count, literals, frame);
 }
 
-/** Where one of the three codes of a bit stream is. */
+/** The state of one of the three codes. */
 interface Cursor {
   readonly code: Code;
   readonly table: FseTable;
   state: number;
 }
 
-/** The value of the symbol a cursor is at. */
+/** The value of the current symbol. */
 function valueAt({ code, table, state }: Cursor, bits: BackwardBits): number {
   const symbol = table.symbols[state]!;
   const extra = code.extra[symbol]!;
@@ -219,7 +219,7 @@ function step(cursor: Cursor, bits: BackwardBits): void {
   cursor.state = cursor.table.bases[cursor.state]! + bits.read(cursor.table.bits[cursor.state]!);
 }
 
-/** Each sequence is some literals, then a match of at least three bytes, so the room for output bounds the work. */
+/** Each sequence is some literals, then a match of at least three bytes, so that the size of the output bounds the work. */
 function runSequences(bits: BackwardBits, count: number, literals: Uint8Array, frame: Frame): number {
   const cursors = codes().map((code, i): Cursor => ({ code, table: frame.tables[i]!, state: bits.read(frame.tables[i]!.log) }));
   const [length, distance, match] = cursors as [Cursor, Cursor, Cursor];
@@ -236,11 +236,11 @@ function runSequences(bits: BackwardBits, count: number, literals: Uint8Array, f
     if (back <= 0 || back > frame.to - frame.start) malformed(0, 'a Zstandard match reaches before the start of its frame');
     frame.to = copyMatch(frame.out, frame.to, back, matchLength);
   }
-  if (bits.left !== 0) malformed(0, 'bits are left behind the sequences of a Zstandard block');
+  if (bits.left !== 0) malformed(0, 'bits are left after the sequences of a Zstandard block');
   return used;
 }
 
-/** Values up to 3 name one of the last distances, or the last but one byte; without literals they count from the second. */
+/** Values up to 3 select a recent distance, or the most recent one minus one byte. Without literals the selection is shifted by one. */
 function distanceOf(value: number, literalLength: number, recent: [number, number, number]): number {
   const place = value - 1 + (literalLength === 0 ? 1 : 0);
   if (value <= 3 && place === 0) return recent[0];

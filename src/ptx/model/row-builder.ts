@@ -1,45 +1,45 @@
-/** What the rows of the table are handed to say what an instruction does: the IR's builder, and what only `src/lower` knows. */
+/** The interface for rows of the table that describe the meaning of an instruction: the IR's builder, and operations of `src/lower`. */
 import type { Builder, Space, Value } from '../../ir/index.ts';
 
 declare const addressBrand: unique symbol;
-/** The operand `[a+4]`: opaque to rows, made and understood by `src/lower`. */
+/** The operand `[a+4]`: opaque to rows, created and used by `src/lower`. */
 export interface AddressOperand {
   readonly [addressBrand]: true;
 }
 
 /**
- * The state space of an address in an instruction. `param` leaves open whose parameters are meant: in an entry its own, in a
- * function those of the function. Source: PTX ISA 9.0, 9.7.9.8.
+ * The state space of an address in an instruction. `param` means the entry's parameters in an entry, and the function's in a function.
+ * Source: PTX ISA 9.0, 9.7.9.8.
  */
 export type AccessSpace = Space | 'param::entry' | 'param::func';
 
-/** What a row emits into: the IR's builder, and the few things that only `src/lower` knows. */
+/** The builder that rows emit into: the IR's builder, and operations of `src/lower`. */
 export interface RowBuilder extends Builder {
-  /** How many elements the brace vector in the destination's place has; nothing where the destination is not one. */
+  /** The number of elements of the destination's brace vector; undefined if the destination is not a vector. */
   readonly lanes: number | undefined;
-  /** Whether products of matrices may be of tiles that the GPU multiplies. */
+  /** Whether matrix products may use the GPU's tile multiplication. */
   readonly isMmaFast: boolean;
-  /** The word after an operand that picks parts of it (`h1` of `a.h1`), by the name in the row. */
+  /** The selector after an operand (`h1` of `a.h1`), by the operand's name in the row. */
   part(operand: string): string | undefined;
-  /** An address operand as an IR pointer, its offset applied. `generic` where the instruction names no state space. */
+  /** An address operand as an IR pointer, with its offset applied. `generic` if the instruction names no state space. */
   pointer(address: AddressOperand, space: AccessSpace): Value;
   /** A generic address (i64) from the address `a` in a state space (`to` is generic), or the reverse. */
   convertAddress(a: Value, space: AccessSpace, to: 'generic' | 'space'): Value;
-  /** What `body` emits runs only where a condition holds; values made there are not to be used behind it. */
+  /** Emits `body` under a condition. Its values must not be used afterwards. */
   when(condition: Value, body: () => void): void;
-  /** The address of a word of shared memory that no name of the source stands for, one for each kernel. */
+  /** The address of a 32-bit word of shared memory without a name in the source, one per kernel. */
   blockWord(): Value;
-  /** The address of the shared memory that is kept for system software. */
+  /** The address of the shared memory that is reserved for system software. */
   reservedShared(): Value;
-  /** Replaces a word of 32 bits in memory (i32) by what is computed of it, in one step; gives the word before. */
+  /** Atomically replaces a 32-bit word in memory (i32) by a function of its value. Returns the old value. */
   update(pointer: Value, compute: (old: Value) => Value): Value;
-  /** Ends the thread, and fails the launch with what it says. */
+  /** Ends the thread and fails the launch with a message. */
   stop(why: string): void;
-  /** One of two values, each computed in a block of its own: where one way is long and rarely needed. */
+  /** One of two values, each computed in a block of its own, for an expensive case that is rarely needed. */
   either(condition: Value, yes: () => Value, no: () => Value): Value;
-  /** The carry or borrow (i1) that the last instruction with `.cc` left; before the first it is 0. */
+  /** The carry or borrow (i1) of the last instruction with `.cc`; initially 0. */
   carry(): Value;
-  /** Leaves a carry or borrow. */
+  /** Sets the carry or borrow. */
   setCarry(carry: Value): void;
   /** Reports at the instruction that it is not supported, and why. */
   refuse(reason: string): undefined;

@@ -1,12 +1,11 @@
 /**
- * A row of the instruction table: one form as the PTX manual prints it. The names of its operands and the types of its
- * modifiers derive from the syntax line, so a misspelt operand in a `lower` or a case does not compile. Matching, checking,
- * messages, lowering, `docs/ptx.md` and the specs all read the rows.
- *
- * The notation of a syntax line is the manual's: `{.sat}` may be left out, `.type` is a slot whose words `values` lists (a
- * dotted word without values is a literal), `[a]` is an address, `[a, b]` an address with another operand in its brackets,
- * `(a)` a list of any length, `p|q` a pair, `p[|q]` one of which the second may be left out, `{!}c` a predicate that may be negated, and `{, b}` an operand
- * that may be left out (`onlyWith` names the modifier that demands it). `d` or a pair in first place is the destination.
+ * A row of the instruction table: one form in the notation of the PTX manual. The names of its operands and the types of its modifiers
+ * derive from the syntax line, so that a misspelled operand in a `lower` or a case does not compile. Matching, checking, messages,
+ * lowering, `docs/ptx.md` and the specs all read the rows.
+ * The notation of a syntax line is the manual's: `{.sat}` is optional, `.type` is a slot with the words of `values` (a dotted word without
+ * values is a literal), `[a]` is an address, `[a, b]` an address with another operand in its brackets, `(a)` a list of any length, `p|q` a
+ * pair, `p[|q]` a pair with an optional second part, `{!}c` a predicate that may be negated, and `{, b}` an optional operand (`onlyWith`
+ * names the modifier that requires it). The destination is `d`, or a pair in the first position.
  */
 
 import type { Value } from '../../ir/index.ts';
@@ -16,7 +15,7 @@ import type { Register } from './types.ts';
 
 export type { AccessSpace, AddressOperand, RowBuilder } from './row-builder.ts';
 
-// ── types read from the syntax line ──
+// ── types derived from the syntax line ──
 
 type Trim<S extends string> = S extends ` ${infer R}` ? Trim<R> : S extends `${infer R} ` ? Trim<R> : S;
 type Pieces<S extends string> = S extends `${infer H},${infer T}` ? [Trim<H>, ...Pieces<T>] : [Trim<S>];
@@ -31,7 +30,7 @@ type OptionalPiece<P> = P extends `{!}${string}` ? never : P extends `${infer N}
 
 /** Operand names of a syntax line: `add.s32 d, a, b` gives `d`, `a` and `b`. */
 export type Operands<S extends string> = NameOf<Tail<S>[number]> & string;
-/** `d`, or both names of a pair, or nothing. */
+/** `d`, both names of a pair, or never. */
 type Destination<S extends string> =
   Tail<S> extends [infer F, ...unknown[]] ? (F extends 'd' ? 'd' : F extends `${string}|${string}` ? NameOf<F> : never) : never;
 type Sources<S extends string> = Exclude<Operands<S>, Destination<S>>;
@@ -48,17 +47,17 @@ type Dotted<S extends string> = S extends `${string}.${infer R}`
   : never;
 type DropFirst<R extends string> = R extends `${string}.${infer T}` ? T : never;
 
-/** Which words a slot may hold, without their dots. */
+/** The words of each slot, without dots. */
 export type ValueSets = Readonly<Record<string, readonly string[]>>;
 
-/** Modifiers: required slots hold one of their words, optional ones a word or nothing, optional literals true or nothing. */
+/** Modifiers: a required slot holds one of its words, an optional slot a word or undefined, an optional literal true or undefined. */
 export type Modifiers<S extends string, V extends ValueSets> = {
   readonly [M in Dotted<Dropped<Head<S>>> & keyof V]: V[M][number];
 } & { readonly [M in OptionalSlots<Head<S>>]?: M extends keyof V ? V[M][number] : true };
 
 type SlotNames<S extends string> = Dotted<Dropped<Head<S>>> | OptionalSlots<Head<S>>;
 
-// ── what `lower` is given and gives ──
+// ── operands and results of `lower` ──
 
 type SourceValue<S extends string, B, O> = O extends Addresses<S> ? AddressOperand : O extends keyof B ? Value | readonly Value[] : Value;
 /** Source operands by name: values of the IR type of their operand type (`irTypes` of types.ts), arrays for brace vectors. */
@@ -66,52 +65,52 @@ export type SourceOperands<S extends string, B> = {
   readonly [O in Exclude<Sources<S>, Omissible<S>>]: SourceValue<S, B, O>;
 } & { readonly [O in Omissible<S>]?: SourceValue<S, B, O> };
 
-// biome-ignore lint/suspicious/noConfusingVoidType: what a method without a value returns
-type Nothing = void;
-/** What a row gives: the value of `d` (an array for a brace vector), both of a pair, or nothing where there is no destination. */
+// biome-ignore lint/suspicious/noConfusingVoidType: the result of a method without a value
+type NoValue = void;
+/** The result of a row: the value of `d` (an array for a brace vector), both values of a pair, or nothing without a destination. */
 export type Lowered<S extends string> =
   Tail<S> extends [infer F, ...unknown[]]
     ? F extends 'd'
       ? Value | readonly Value[] | undefined
       : F extends `${string}|${string}`
         ? { readonly [N in NameOf<F> & string]: Value } | undefined
-        : Nothing
-    : Nothing;
+        : NoValue
+    : NoValue;
 
 // ── the row ──
 
 /** Bits of an operand, zero-extended; for floats, of the float's encoding. */
 export type Bits = number | bigint;
 
-/** One worked example: the instruction as written without operands, inputs, and the bits that the manual says come out. */
+/** One worked example: the instruction without operands, inputs, and the result bits that the manual specifies. */
 export type Case<S extends string> = { readonly form: string; readonly why: string } & {
   readonly [O in Exclude<Operands<S>, Addresses<S> | Omissible<S>>]: Bits | readonly Bits[];
 };
 
-/** First version of the language and first architecture that have a form. */
+/** The first language version and the first architecture with a form. */
 export interface Since {
   readonly ptx: number;
   readonly sm: number;
 }
 
 /**
- * `exact`: the bits that the hardware gives (NaN payloads aside). `approximate`: the manual allows an error, and the result meets
- * the bound named. `refused`: legal PTX that this version does not compile; `instead` is an action, where there is one.
+ * `exact`: the bits of the hardware (NaN payloads excepted). `approximate`: the manual allows an error, and the result meets the named
+ * bound. `refused`: legal PTX that this version does not compile; `instead` is an action, if there is one.
  */
 export type Status = 'exact' | { readonly approximate: string } | Refusal;
 
-/** Why something is refused, and what to do instead. */
+/** The reason for a refusal, and an alternative. */
 export interface Refusal {
   readonly refused: string;
   readonly instead?: string;
 }
 
-/** A form that architectures from `sm` on do not have any more: what is said of modules for those. */
+/** A form that architectures from `sm` on do not have; the refusal is for modules of those. */
 export interface Withdrawn extends Refusal {
   readonly sm: number;
 }
 
-/** Why a row is refused; nothing for one that is compiled. */
+/** Why a row is refused; undefined for a compiled row. */
 export const refusalOf = ({ status }: Row): Refusal | undefined => (typeof status === 'object' && 'refused' in status ? status : undefined);
 
 /** Why a row is refused in modules for an architecture. */
@@ -120,13 +119,16 @@ export function refusalFor(row: Row, sm: number | undefined): Refusal | undefine
   return refusalOf(row) ?? (withdrawn && sm !== undefined && sm >= withdrawn.sm ? withdrawn : undefined);
 }
 
-/** What an instruction does to the flow of control; `src/lower` ends blocks by it. */
+/** The effect of an instruction on control flow. `src/lower` ends basic blocks accordingly. */
 export type Control = 'branch' | 'return' | 'exit' | 'barrier' | 'call' | 'stop';
 
-/** The type of an operand: a PTX type (`u32`, `pred`, `label`), that of a slot, or the type twice as wide as a slot's. */
+/** The type of an operand: a PTX type (`u32`, `pred`, `label`), the type in a slot, or the type twice as wide. */
 export type OperandType<Slot extends string = string> = PtxType | `.${Slot}` | `wide .${Slot}`;
 
-/** The types of operands that are not registers of a fundamental type too: a branch target is a `label`, a list of them `targets`, what is called a `function`. */
+/**
+ * The operand types that registers of a fundamental type do not have: a branch target is a `label`, a list of them `targets`, a callee a
+ * `function`.
+ */
 export const ptxTypes = [
   'pred',
   'b8',
@@ -157,62 +159,64 @@ export type PtxType = (typeof ptxTypes)[number];
 export interface RowSpec<S extends string, V extends ValueSets, B extends VectorOperands<S>> {
   readonly syntax: S;
   readonly values?: V;
-  /** Words that do not go together, by slot: no instruction has words of all slots of one entry. An empty word is a slot left out. */
+  /** Conflicting modifiers, by slot: no instruction has words of all slots of one entry. An empty word is an absent slot. */
   readonly excludes?: readonly { readonly [N in SlotNames<S>]?: readonly string[] }[];
-  /** Operand types where they are not that of `.type`. */
+  /** Operand types that differ from `.type`. */
   readonly types?: { readonly [O in Operands<S>]?: OperandType<SlotNames<S>> };
-  /** Operands whose register may be wider than their type: sources are cut, destinations extended by the sign of the type. */
+  /** Operands that accept a wider register: sources are truncated, destinations extended by the sign of the type. */
   readonly relaxed?: readonly Operands<S>[];
-  /** Operands that must be integer constants, with the least and the largest. */
+  /** Operands that must be integer constants, with the minimum and maximum. */
   readonly constants?: { readonly [O in Operands<S>]?: readonly [least: number, most: number] };
   /**
-   * Operands that may be brace vectors: of `elements` each has the operand's type (and `.vec` says how many), while `parts`
-   * share out the bits of the type, the first taking the lowest (`mov.b64 {lo, hi}, d`).
+   * Operands that accept brace vectors. Each of `elements` has the operand's type (and `.vec` determines the count). `parts` split the bits
+   * of the type, the first part having the lowest (`mov.b64 {lo, hi}, d`).
    */
   readonly vectors?: B;
-  /** Elements of brace vectors where `.vec` does not say how many. */
+  /** The number of elements of brace vectors, if `.vec` does not determine it. */
   readonly lanes?: { readonly [O in Operands<S>]?: Lanes<SlotNames<S>> };
-  /** State spaces of addresses where they are not that of the instruction. */
+  /** State spaces of addresses that differ from the instruction's. */
   readonly spaces?: { readonly [O in Addresses<S>]?: 'global' };
-  /** Operands that may have a word after them which picks parts (`a.h1`), as `RowBuilder.part` gives it; the register is then the whole. */
+  /** Operands that accept a selector of parts (`a.h1`), which `RowBuilder.part` returns; the register is then the whole. */
   readonly parts?: { readonly [O in Operands<S>]?: RegExp };
-  /** Operands that are written just where a slot has a word: `policy` with `.L2::cache_hint`. */
+  /** Operands that are present exactly if a slot has a word: `policy` with `.L2::cache_hint`. */
   readonly onlyWith?: { readonly [O in Omissible<S>]?: SlotNames<S> };
   readonly since: Since;
   readonly withdrawn?: Withdrawn;
-  /** What it computes, in a sentence or two. */
+  /** A description of the computation, in one or two sentences. */
   readonly doc: string;
   /** Section of the PTX manual. */
   readonly source: string;
   readonly status: Status;
   readonly control?: Control;
-  /** Whether a source may be the name of a variable, which stands for its address. */
+  /** Whether a source may be the name of a variable, as its address. */
   readonly takesAddresses?: true;
-  /** Done by the threads of a warp that come there together: one whose guard fails does not come there. */
+  /** Executed by the threads of a warp together; a thread with a false guard does not participate. */
   readonly isCollective?: true;
   lower?(operands: SourceOperands<S, B>, modifiers: Modifiers<S, V>, ir: RowBuilder): Lowered<S>;
-  /** Worked out by hand from the manual, for specs alone: nobody else has them made. Absent for refused rows. */
+  /** Worked examples derived by hand from the manual, evaluated in specs only. Absent for refused rows. */
   readonly cases?: () => readonly Case<S>[];
 }
 
 /**
- * How many elements a vector has: so many, or the number in the word of a slot (`x4`, `3d`), or that less 2, or what is said of an
- * instruction's modifiers (a fragment of a matrix has as many registers as its shape wants).
+ * The number of elements of a vector: a number, the number in the word of a slot (`x4`, `3d`), that number minus 2, or a function of the
+ * modifiers (the fragment size of a matrix depends on its shape).
  */
 export type Lanes<Slot extends string = string> = number | `.${Slot}` | `.${Slot}-2` | ((modifiers: AnyModifiers) => number);
 
-/** `some`: a number of registers that the row does not say (fragments of matrices, coordinates); one may stand without braces. */
+/**
+ * `some`: a number of registers that the row does not determine (fragments of matrices, coordinates); a single register needs no braces.
+ */
 export type VectorKind = 'elements' | 'parts' | 'some';
 export type VectorOperands<S extends string> = { readonly [O in Operands<S>]?: VectorKind };
 
-/** A row with the types of its syntax line forgotten, as the table holds it. */
+/** A row in the table, without the types of its syntax line. */
 export interface Row {
   /** First word of the syntax line. */
   readonly name: string;
   readonly syntax: string;
   /** In the order of the syntax line. */
   readonly slots: readonly ModifierSlot[];
-  /** Words that do not go together, by slot. */
+  /** Conflicting modifiers, by slot. */
   readonly excludes: readonly Readonly<Record<string, readonly string[]>>[];
   /** In the order of the syntax line. */
   readonly operands: readonly OperandSlot[];
@@ -224,14 +228,14 @@ export interface Row {
   readonly control: Control | undefined;
   readonly takesAddresses: boolean;
   readonly isCollective: boolean;
-  /** Absent for refused rows and for those whose `control` says all. */
+  /** Absent for refused rows and for rows that `control` describes completely. */
   readonly lower: ((operands: AnySources, modifiers: AnyModifiers, ir: RowBuilder) => AnyLowered) | undefined;
   readonly cases: () => readonly AnyCase[];
 }
 
 export type AnySources = Readonly<Record<string, Value | readonly Value[] | AddressOperand>>;
 export type AnyModifiers = Readonly<Record<string, string | true>>;
-export type AnyLowered = Value | readonly Value[] | Readonly<Record<string, Value>> | undefined | Nothing;
+export type AnyLowered = Value | readonly Value[] | Readonly<Record<string, Value>> | undefined | NoValue;
 export type AnyCase = { readonly form: string; readonly why: string } & Readonly<Record<string, string | Bits | readonly Bits[]>>;
 
 /** A dotted part of a syntax line; a literal is a slot of one word. */
@@ -239,13 +243,13 @@ export interface ModifierSlot {
   readonly name: string;
   readonly words: readonly string[];
   readonly isOptional: boolean;
-  /** A word that stands for itself, such as `.wide`: `modifiers` holds true rather than the word. */
+  /** A word such as `.wide`, for which `modifiers` holds true instead of the word. */
   readonly isLiteral: boolean;
 }
 
 /** An operand of a syntax line. */
 export interface OperandSlot {
-  /** `a`; of a pair the first name. */
+  /** `a`; for a pair the first name. */
   readonly name: string;
   /** The second name of a pair `p[|q]`. */
   readonly second: string | undefined;
@@ -254,7 +258,7 @@ export interface OperandSlot {
   readonly secondType: OperandType;
   readonly isDestination: boolean;
   readonly isAddress: boolean;
-  /** Of an address: the operands that follow it within the brackets. */
+  /** For an address: the operands that follow it within the brackets. */
   readonly inBrackets: readonly OperandSlot[];
   /** `(a)`: the arguments or results of a call. */
   readonly isList: boolean;
@@ -262,46 +266,46 @@ export interface OperandSlot {
   /** `{!}c` */
   readonly isNegatable: boolean;
   readonly isRelaxed: boolean;
-  /** The least and the largest, where it must be an integer constant. */
+  /** The minimum and maximum of an operand that must be an integer constant. */
   readonly constant: readonly [least: number, most: number] | undefined;
   readonly vector: VectorKind | undefined;
-  /** Elements of a brace vector, where it is not `.vec` that says. */
+  /** The number of elements of a brace vector, if `.vec` does not determine it. */
   readonly lanes: Lanes | undefined;
-  /** Words that pick parts of it. */
+  /** Selectors of parts. */
   readonly parts: RegExp | undefined;
-  /** The modifier without which the operand is not written, and with which it is. */
+  /** The modifier that determines whether the operand is present. */
   readonly onlyWith: string | undefined;
-  /** The state space of an address, where it is not that of the instruction. */
+  /** The state space of an address, if it differs from the instruction's. */
   readonly space: string | undefined;
   readonly type: OperandType;
 }
 
-/** An instruction with the row it is a form of. */
+/** An instruction with its row. */
 export interface Match {
   readonly instruction: Instruction;
   readonly row: Row;
   readonly modifiers: AnyModifiers;
-  /** One for each operand written, in order. */
+  /** One per operand of the source, in order. */
   readonly operands: readonly MatchedOperand[];
 }
 
-/** An operand as written, and what the row says of it. */
+/** An operand of the source, and the row's description of it. */
 export interface MatchedOperand {
   readonly slot: OperandSlot;
   readonly node: Operand;
-  /** Of the operand; of one element where `lanes` is given. An address has the type of what it points to. */
+  /** The type of the operand, or of one element if `lanes` is set. The type of an address is that of the accessed value. */
   readonly type: PtxType;
-  /** How many elements it has, where it is a brace vector. */
+  /** The number of elements of a brace vector. */
   readonly lanes: number | undefined;
-  /** The word after it that picks parts of it; `node` is what stands before. */
+  /** The selector of parts after it; `node` is the operand before it. */
   readonly part?: string;
-  /** The register that it is, or that is the base of the address, where it was looked up already and names no other. */
+  /** The register of the operand or of the base of the address, if it is already resolved. */
   readonly register?: Register | undefined;
 }
 
 const none = (): readonly [] => [];
 
-/** A row from its specification: the syntax line is read once, here. */
+/** Creates a row from its specification and parses the syntax line once. */
 export function row<
   const S extends string,
   const V extends ValueSets = Record<never, never>,
@@ -313,7 +317,7 @@ export function row<
   return {
     name: spec.syntax.slice(0, spec.syntax.search(/[^a-z0-9]|$/)),
     syntax: spec.syntax,
-    // Read when first asked for: a kernel uses few of the rows.
+    // Parsed on first use, because a kernel uses few of the rows.
     get slots() {
       slots ??= modifierSlots(head, spec.values ?? {});
       return slots;
@@ -364,7 +368,7 @@ function operandSlots(tail: string, spec: LooseSpec): OperandSlot[] {
   return piecesOf(tail.replace(/\{, *([^{}]+)\}/g, ', ?$1')).map((piece, index) => operandSlot(piece, index, spec));
 }
 
-/** What stands between commas that no brackets hold. */
+/** The pieces of a list, split at commas outside of brackets. */
 const piecesOf = (list: string): string[] => (list === '' ? [] : list.split(/,(?![^[]*\])/).map((piece) => piece.trim()));
 
 function operandSlot(piece: string, index: number, spec: LooseSpec): OperandSlot {

@@ -1,23 +1,23 @@
 /**
- * The types of PTX: what holds a value of each, and when a register may stand for an operand of another type.
+ * The types of PTX: the storage type of each, and the compatibility of registers with operand types.
  * Source: PTX ISA 9.0, 5.2 (types), 9.4 (type information for instructions and operands).
  */
 import type { Span } from '../../base/source.ts';
 import type { ScalarType } from '../../ir/index.ts';
 import type { Variable } from '../syntax/ast.ts';
 
-/** A register of the source. Objects are compared by identity: scopes may hold several of one name. */
+/** A register of the source. Identity matters, because several scopes may hold a register of the same name. */
 export interface Register {
   readonly name: string;
   /** The type in the declaration, without its dot. */
   readonly declared: string;
-  /** What the register is held as. */
+  /** The storage type. */
   readonly type: ScalarType;
-  /** The place of its name, or of its range; absent for what lowering makes. */
+  /** The span of its name or of its range; absent for registers that lowering creates. */
   readonly declaredAt?: Span;
 }
 
-/** What registers and operands of each type are held as. `b128` and the opaque types are absent: nothing holds them. */
+/** The storage type of each PTX type. `b128` and the opaque types have none. */
 export const registerTypes: Readonly<Record<string, ScalarType>> = {
   pred: 'i1',
   b8: 'i8',
@@ -44,7 +44,7 @@ const widths: Readonly<Record<string, number>> = { pred: 1, f16x2: 32, bf16x2: 3
 
 const knownBits = new Map<string, number>(Object.entries(widths));
 
-/** Bits of a fundamental type; 0 for opaque ones. */
+/** The size of a fundamental type in bits; 0 for opaque types. */
 export function bitsOfType(type: string): number {
   const known = knownBits.get(type);
   if (known !== undefined) return known;
@@ -53,7 +53,7 @@ export function bitsOfType(type: string): number {
   return bits;
 }
 
-/** Lanes of a variable's element; 1 where it is no vector. */
+/** The number of lanes of a variable's element; 1 if it is not a vector. */
 export const lanesOfVariable = ({ vector }: Pick<Variable, 'vector'>): number => (vector ? Number(vector[1]) : 1);
 
 /** `b`, `u`, `s` or `f`; `p` for predicates. */
@@ -62,19 +62,19 @@ export const kindOfType = (type: string): string => (type.startsWith('bf') ? 'f'
 export const isSignedType = (type: string): boolean => kindOfType(type) === 's';
 export const isFloatType = (type: string): boolean => kindOfType(type) === 'f';
 
-/** The type that is twice as wide: `s32` gives `s64`. */
+/** The type of twice the width: `s32` gives `s64`. */
 export const wideType = (type: string): string => `${kindOfType(type)}${2 * bitsOfType(type)}`;
 
 /**
- * Whether a register may stand where an operand type is wanted: the sizes agree, and neither is a float unless both are
- * the same or one is bits. `isRelaxed`: the register may be wider (9.4.1), where the operand is no float.
+ * Whether a register is compatible with an operand type: the sizes agree, and floats are compatible only with the same float type and with
+ * bits. `isRelaxed` accepts a wider register (9.4.1) for an operand that is not a float.
  */
-export function agrees(register: string, operand: string, isRelaxed: boolean): boolean {
+export function isCompatible(register: string, operand: string, isRelaxed: boolean): boolean {
   if (register === operand) return true;
   if (register === 'pred' || operand === 'pred') return false;
   const [have, want] = [bitsOfType(register), bitsOfType(operand)];
   const [a, b] = [kindOfType(register), kindOfType(operand)];
   if (have === want) return a === 'b' || b === 'b' || (a !== 'f' && b !== 'f');
-  // A float moves through a wider register of bits only; bits are taken out of, and put into, any wider register.
+  // A float fits only a wider register of bits. Bits can be read from and written to any wider register.
   return isRelaxed && have > want && (b === 'b' || (a !== 'f' && (b !== 'f' || a === 'b')));
 }

@@ -1,15 +1,15 @@
 /**
- * The versions of the language and the architectures, with the version that brought each. Source: PTX ISA 9.0, chapter 13
- * (release notes) and 11.1.2 (`.target`); held against what ptxas 13.0 takes.
+ * The versions of the language and the architectures, with the version that introduced each. Source: PTX ISA 9.0, chapter 13 (release
+ * notes) and 11.1.2 (`.target`), compared with ptxas 13.0.
  */
 
-/** Every version there is, up to the newest known. */
+/** All versions up to the newest known one. */
 export const ptxVersions: readonly string[] = (
   '1.0 1.1 1.2 1.3 1.4 1.5 2.0 2.1 2.2 2.3 3.0 3.1 3.2 4.0 4.1 4.2 4.3 5.0 5.1 6.0 6.1 6.2 6.3 6.4 6.5 ' +
   '7.0 7.1 7.2 7.3 7.4 7.5 7.6 7.7 7.8 8.0 8.1 8.2 8.3 8.4 8.5 8.6 8.7 8.8 9.0'
 ).split(' ');
 
-/** The version that brought each architecture: plain, with `a` (of one chip) and with `f` (of a family of chips). */
+/** The version that introduced each architecture: plain, with `a` (one chip) and with `f` (a family of chips). */
 const architectures: Readonly<Record<number, { readonly plain: number; readonly a?: number; readonly f?: number }>> = {
   10: { plain: 1.0 },
   11: { plain: 1.0 },
@@ -27,7 +27,7 @@ const architectures: Readonly<Record<number, { readonly plain: number; readonly 
   60: { plain: 5.0 },
   61: { plain: 5.0 },
   62: { plain: 5.0 },
-  // The manual says 6.0; ptxas takes it from 5.1 on.
+  // The manual has 6.0; ptxas accepts it from 5.1 on.
   70: { plain: 5.1 },
   72: { plain: 6.1 },
   75: { plain: 6.3 },
@@ -46,20 +46,20 @@ const architectures: Readonly<Record<number, { readonly plain: number; readonly 
   121: { plain: 8.8, a: 8.8, f: 8.8 },
 };
 
-/** The newest architecture that is known. */
+/** The newest known architecture. */
 export const newestArchitecture = 121;
 
-/** Words of `.target` that are no architecture. */
+/** Options of `.target` that are not an architecture. */
 export const targetOptions = ['texmode_unified', 'texmode_independent', 'debug', 'map_f64_to_f32'] as const;
 
-/** An architecture as `.target` names it. */
+/** An architecture as written in `.target`. */
 export interface Architecture {
   readonly sm: number;
-  /** The version that brought it; absent where it is not known. */
+  /** The version that introduced it; absent if unknown. */
   readonly since: number | undefined;
 }
 
-/** `sm_90a`, or `compute_90`, which assemblers take for the same; nothing for other words. */
+/** Parses `sm_90a`, or `compute_90`, which assemblers treat alike; undefined for other words. */
 export function architectureOf(word: string): Architecture | undefined {
   const [, digits, suffix] = /^(?:sm|compute)_(\d{1,4})([af])?$/.exec(word) ?? [];
   if (digits === undefined) return undefined;
@@ -67,19 +67,19 @@ export function architectureOf(word: string): Architecture | undefined {
   return { sm: Number(digits), since: suffix === undefined ? known?.plain : known?.[suffix as 'a' | 'f'] };
 }
 
-/** Names of every architecture, for suggestions. */
+/** Names of all architectures, for suggestions. */
 export const architectureNames = (): string[] =>
   Object.entries(architectures).flatMap(([sm, { a, f }]) => [`sm_${sm}`, ...(a ? [`sm_${sm}a`] : []), ...(f ? [`sm_${sm}f`] : [])]);
 
-/** Pragmas that assemblers know, by their first word. Source: PTX ISA 9.0, 11.5 (pragma strings). */
+/** Pragmas that assemblers know, by first word. Source: PTX ISA 9.0, 11.5 (pragma strings). */
 export const pragmas = ['nounroll', 'used_bytes_mask', 'enable_smem_spilling', 'frequency'] as const;
 
-/** Whether a version exists as far as is known; newer ones may. */
+/** Whether a version exists as far as is known; newer versions are accepted. */
 export const mayExist = (version: { readonly major: number; readonly minor: number }): boolean =>
   ptxVersions.includes(`${version.major}.${version.minor}`) || versionNumber(version) > Number(ptxVersions.at(-1));
 
-/** Versions as numbers compare: no minor number has two digits. */
+/** A version as a number. No minor number has two digits, so that numbers compare correctly. */
 export const versionNumber = ({ major, minor }: { readonly major: number; readonly minor: number }): number => (10 * major + minor) / 10;
 
-/** `9.0` of 9. */
+/** For example `9.0` for 9. */
 export const versionText = (version: number): string => version.toFixed(1);

@@ -1,7 +1,6 @@
 /**
- * The syntax tree of a PTX module: immutable, with the place of every node. It says what was written and nothing about
- * what it means: a name may be a register, a special register, a variable, a parameter, a function or a label.
- *
+ * The syntax tree of a PTX module: immutable, with the span of every node. It represents the text without its meaning: a name may be a
+ * register, a special register, a variable, a parameter, a function or a label.
  * Source: PTX ISA 9.0, chapters 4 (syntax), 5 (state spaces, types, variables), 6.4 and 9 (operands), 11 (directives).
  */
 import { bug } from '../../base/bug.ts';
@@ -10,16 +9,16 @@ import type { SourceFile, Span } from '../../base/source.ts';
 /** A whole file. */
 export interface Module {
   readonly file: SourceFile;
-  /** `.version 8.4`; absent when the directive is missing or was not understood. */
+  /** `.version 8.4`; absent if the directive is missing or invalid. */
   readonly version: Version | undefined;
   /** The words of `.target`, in order: `sm_80`, `texmode_unified`, `debug`. */
   readonly targets: readonly Word[];
-  /** 32 or 64 from `.address_size`; absent when the directive is missing. */
+  /** 32 or 64 from `.address_size`; absent if the directive is missing. */
   readonly addressSize: number | undefined;
-  /** `.version`, `.target` and `.address_size` as they follow one another; the place of a target is that of its words. */
+  /** `.version`, `.target` and `.address_size` in source order. The span of a target covers its words. */
   readonly headers: readonly Word[];
   readonly items: readonly Item[];
-  /** Words of lines that could not be read, in a module with faults: what these lines declare is not known. */
+  /** Words of lines that could not be parsed, in a module with errors: any of them may be declared there. */
   readonly lost?: ReadonlySet<string>;
 }
 
@@ -29,7 +28,7 @@ export interface Version {
   readonly span: Span;
 }
 
-/** A word and its place. */
+/** A word and its span. */
 export interface Word {
   readonly name: string;
   readonly span: Span;
@@ -46,7 +45,7 @@ export interface Variable {
   readonly kind: 'variable';
   readonly linkage: Linkage | undefined;
   readonly space: StateSpace;
-  /** Bytes, from `.align`. */
+  /** In bytes, from `.align`. */
   readonly align: number | undefined;
   /** A fundamental or opaque type without its dot: `f32`, `b8`, `pred`, `texref`. */
   readonly type: string;
@@ -56,7 +55,7 @@ export interface Variable {
   readonly regCount: number | undefined;
   /** `[4][]` is `[4, undefined]`. */
   readonly dims: readonly (number | undefined)[];
-  readonly init: Initialiser | undefined;
+  readonly init: Initializer | undefined;
   readonly attributes: readonly Attribute[];
   /** `.ptr .global .align 4` of an entry parameter; the space is absent for a generic pointer. */
   readonly ptr: Pointer | undefined;
@@ -66,7 +65,7 @@ export interface Variable {
 
 export interface Pointer {
   readonly space: StateSpace | undefined;
-  /** Bytes; absent when not written (the manual's default is 4). */
+  /** In bytes; absent if not written (the manual's default is 4). */
   readonly align: number | undefined;
 }
 
@@ -76,8 +75,8 @@ export interface Attribute {
   readonly values: readonly bigint[];
 }
 
-/** What may stand after `=`: an expression, a `{}` list, or a field of a sampler. */
-export type Initialiser = Operand;
+/** The content after `=`: an expression, a `{}` list, or a field of a sampler. */
+export type Initializer = Operand;
 
 /** An entry or a function; `body` is absent for a declaration. */
 export interface Function {
@@ -94,7 +93,7 @@ export interface Function {
   readonly span: Span;
 }
 
-/** The same, for files that would rather not hide the global `Function`. */
+/** An alias for files that use the global `Function`. */
 export type PtxFunction = Function;
 
 /** `.maxntid 256, 1, 1`, `.noreturn` or `.pragma "nounroll"` between head and body, without the dot. */
@@ -140,7 +139,7 @@ export interface Guard {
   readonly span: Span;
 }
 
-/** Anything else that stands alone: none of these is an instruction, and `name` says which it is. */
+/** Other statements. None of these is an instruction; `name` discriminates them. */
 export type Directive = FileDirective | LocDirective | PragmaDirective | AliasDirective | TargetsDirective | PrototypeDirective;
 
 interface DirectiveOf<Name extends string> {
@@ -153,7 +152,7 @@ interface DirectiveOf<Name extends string> {
 export interface FileDirective extends DirectiveOf<'file'> {
   readonly index: number;
   readonly path: string;
-  /** Time stamp and size, where written. */
+  /** Time stamp and size, if written. */
   readonly stamp: readonly [bigint, bigint] | undefined;
 }
 
@@ -184,12 +183,12 @@ export interface AliasDirective extends DirectiveOf<'alias'> {
   readonly aliasee: Word;
 }
 
-/** `.branchtargets L1, L2;` or `.calltargets f, g;`; the label before it names the list. */
+/** `.branchtargets L1, L2;` or `.calltargets f, g;`; the preceding label names the list. */
 export interface TargetsDirective extends DirectiveOf<'branchtargets' | 'calltargets'> {
   readonly targets: readonly Word[];
 }
 
-/** `.callprototype (.param .b32 _) _ (.param .b64 _);`; the label before it names it. */
+/** `.callprototype (.param .b32 _) _ (.param .b64 _);`; the preceding label names it. */
 export interface PrototypeDirective extends DirectiveOf<'callprototype'> {
   readonly results: readonly Variable[];
   readonly params: readonly Variable[];
@@ -214,7 +213,7 @@ export interface SectionData {
   readonly span: Span;
 }
 
-/** One operand, or a part of one. */
+/** An operand, or a part of one. */
 export type Operand =
   | Name
   | Element
@@ -233,14 +232,14 @@ export type Operand =
   | Index
   | Field;
 
-/** A register, variable, parameter, function, label, `WARP_SZ`, or the sink `_`. A name with a dot is a section's. */
+/** A register, variable, parameter, function, label, `WARP_SZ`, or the sink `_`. A name with a dot is a section. */
 export interface Name {
   readonly kind: 'name';
   readonly name: string;
   readonly span: Span;
 }
 
-/** `%tid.x`, `%v.y`, `%r1.b0`: `name` without, `element` without dot. */
+/** `%tid.x`, `%v.y`, `%r1.b0`: `name` is the part before the dot, `element` the part after it. */
 export interface Element {
   readonly kind: 'element';
   readonly name: string;
@@ -248,7 +247,7 @@ export interface Element {
   readonly span: Span;
 }
 
-/** An integer literal with its minus sign, if any: `-5` is -5n. The value is not wrapped to any width. */
+/** An integer literal with its minus sign, if any: `-5` is -5n. The value is not wrapped to a width. */
 export interface Integer {
   readonly kind: 'integer';
   readonly value: bigint;
@@ -265,20 +264,20 @@ export interface Float {
   readonly span: Span;
 }
 
-/** `[a+4]`; `rest` holds what follows the first comma, as in `[tex, {x, y}]`. */
+/** `[a+4]`; `rest` holds the operands after the first comma, as in `[tex, {x, y}]`. */
 export interface Address {
   readonly kind: 'address';
-  /** Mostly a name or an integer; anything else is left to the checker. */
+  /** Usually a name or an integer; the checker reports anything else. */
   readonly base: Operand;
   /** The sum of constants added to the base. */
   readonly offset: bigint;
   readonly rest: readonly Operand[];
-  /** Whether `.unified` follows, a promise about where the memory is. */
+  /** Whether `.unified` follows, a promise about the location of the memory. */
   readonly isUnified?: true;
   readonly span: Span;
 }
 
-/** `{a, b}`: a vector operand or an initialiser list. */
+/** `{a, b}`: a vector operand or an initializer list. */
 export interface Vector {
   readonly kind: 'vector';
   readonly elements: readonly Operand[];
@@ -324,7 +323,7 @@ export interface Binary {
   readonly span: Span;
 }
 
-/** Those of PTX ISA 4.5.4. */
+/** The operators of PTX ISA 4.5.4. */
 export const binaryOperators = ['*', '/', '%', '+', '-', '<<', '>>', '<', '<=', '>', '>=', '==', '!=', '&', '^', '|', '&&', '||'] as const;
 export type BinaryOperator = (typeof binaryOperators)[number];
 
@@ -345,7 +344,7 @@ export interface Cast {
   readonly span: Span;
 }
 
-/** `generic(a)`, or `0xFF00(a)`, the byte of an address in an initialiser. */
+/** `generic(a)`, or `0xFF00(a)`, one byte of an address in an initializer. */
 export interface Apply {
   readonly kind: 'apply';
   readonly operator: Name | Integer;
@@ -361,7 +360,7 @@ export interface Index {
   readonly span: Span;
 }
 
-/** `addr_mode_0 = clamp_to_edge` in the initialiser of a sampler. */
+/** `addr_mode_0 = clamp_to_edge` in the initializer of a sampler. */
 export interface Field {
   readonly kind: 'field';
   readonly name: string;
@@ -372,7 +371,7 @@ export interface Field {
 /** Opcode and modifiers as written, dots included: `ld.global.f32`. */
 export const instructionName = (i: Instruction): string => [i.opcode, ...i.modifiers].join('.');
 
-/** The place of the opcode (index -1) or of a modifier (from 0; without its dot). */
+/** The span of the opcode (index -1) or of a modifier (from 0; without its dot). */
 export function modifierSpan(file: SourceFile, instruction: Instruction, index: number): Span {
   const { start, end } = instruction.opcodeSpan;
   if (index < 0) return { start, end: start + instruction.opcode.length };
@@ -385,7 +384,7 @@ export function modifierSpan(file: SourceFile, instruction: Instruction, index: 
   return bug(`no modifier ${index} in ${instructionName(instruction)}`);
 }
 
-/** The number a float literal stands for. */
+/** The value of a float literal. */
 export function floatValue(float: Float): number {
   const view = new DataView(new ArrayBuffer(8));
   view.setBigUint64(0, float.bits);

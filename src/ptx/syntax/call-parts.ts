@@ -1,18 +1,18 @@
-/** The parts of a `call` as it is written, whatever its form: `call (results), callee, (arguments), label`. */
+/** The parts of a `call` in every form: `call (results), callee, (arguments), label`. */
 import type { Instruction, Operand } from './ast.ts';
 
 export interface CallParts {
   readonly results: readonly Operand[];
-  /** A function or a register, where the call is well-formed. */
+  /** A function or a register, if the call is well-formed. */
   readonly callee: Operand | undefined;
   readonly args: readonly Operand[];
   /** The label of a prototype or of a list of targets. */
   readonly label: (Operand & { kind: 'name' }) | undefined;
-  /** What has no place in a call. */
+  /** An operand that does not belong in a call. */
   readonly stray: Operand | undefined;
 }
 
-/** Source: PTX ISA 9.0, 9.7.12.5; ptxas 13.0, which takes results without a list of arguments too. */
+/** Source: PTX ISA 9.0, 9.7.12.5; ptxas 13.0, which also accepts results without a list of arguments. */
 export function callParts({ operands }: Instruction): CallParts {
   const rest = [...operands];
   const results = takeList(rest) ?? [];

@@ -1,11 +1,11 @@
 /**
- * The value of a constant expression: 64-bit integers, signed or unsigned, and doubles.
- * Source: PTX ISA 9.0, 4.5.4 to 4.5.6 (expressions, their evaluation, and the summary table of operators). Where the table
- * and the text of 4.5.5 disagree (the type of `& | ^`) or the table stands against ptxas (the type of `%`), ptxas decides.
+ * Evaluates constant expressions: 64-bit integers, signed or unsigned, and f64.
+ * Source: PTX ISA 9.0, 4.5.4 to 4.5.6 (expressions, their evaluation, and the summary table of operators). ptxas decides if the table and
+ * the text of 4.5.5 disagree (the type of `& | ^`), or the table and ptxas (the type of `%`).
  */
 import { type Binary, floatValue, type Integer, type Operand } from './ast.ts';
 
-/** An integer wrapped to 64 bits (negative only when signed), or a double. */
+/** An integer wrapped to 64 bits (negative only when signed), or an f64. */
 export type Constant = { readonly type: 's64' | 'u64'; readonly value: bigint } | { readonly type: 'f64'; readonly value: number };
 
 const wrap = (type: 's64' | 'u64', value: bigint): Constant => ({
@@ -17,8 +17,8 @@ const truth = (value: boolean): Constant => ({ type: 's64', value: value ? 1n : 
 const isTrue = (constant: Constant): boolean => constant.type !== 'f64' && constant.value !== 0n;
 
 /**
- * The value of an expression of literals and operators; nothing when it names a symbol, divides by zero, mixes integers and
- * doubles, shifts by 64 or more, or chooses between a signed and an unsigned integer (where ptxas is at odds with the manual).
+ * The value of an expression of literals and operators. Undefined if it names a symbol, divides by zero, mixes integers and floats, shifts
+ * by 64 or more, or selects between a signed and an unsigned integer (where ptxas disagrees with the manual).
  */
 export function constantValue(operand: Operand): Constant | undefined {
   switch (operand.kind) {
@@ -72,7 +72,7 @@ function conditional(condition?: Constant, whenTrue?: Constant, whenFalse?: Cons
   return isTrue(condition) ? whenTrue : whenFalse;
 }
 
-/** The usual conversions: signed when both are. */
+/** The usual conversions: signed if both are. */
 const common = (a: 's64' | 'u64', b: 's64' | 'u64'): 's64' | 'u64' => (a === 's64' && b === 's64' ? 's64' : 'u64');
 
 function binary(operand: Binary): Constant | undefined {
@@ -146,7 +146,7 @@ function onIntegers(
   }
 }
 
-/** Shifts by 64 and more are left undefined by the manual. */
+/** The manual leaves shifts by 64 and more undefined. */
 function shift(operator: '<<' | '>>', type: 's64' | 'u64', value: bigint, count: bigint): Constant | undefined {
   if (count > 63n) return undefined;
   return wrap(type, operator === '<<' ? value << count : value >> count);

@@ -1,13 +1,13 @@
-/** One line of PTX as a template sees it: the tokens it is made of, by their number in the line. */
+/** The view of a template on one line of PTX: its tokens, by index in the line. */
 import type { Code, Holes } from '../../base/catalogue/index.ts';
 import type { Span } from '../../base/source.ts';
 import type { Operand, Variable } from './ast.ts';
 import type { Tokens } from './tokens.ts';
 
 /**
- * Token `i` of the line is token `index[i]` of the text. The numbers run on over the modifiers of an opcode, which are
- * not told apart by the grammar, and over the inside of initialiser and parameter lists, whose elements are lines of their
- * own: they stand ready in `elided` by the token that opens the list.
+ * Token `i` of the line is token `index[i]` of the text. The index skips modifiers of an opcode, which the grammar does not distinguish,
+ * and the content of initializer and parameter lists. Their elements are parsed as lines of their own and stored in `elided` under the
+ * opening token.
  */
 export interface Cursor {
   readonly tokens: Tokens;
@@ -17,7 +17,7 @@ export interface Cursor {
   readonly report: <C extends Code>(code: C, holes: Holes<C>, span: Span) => void;
 }
 
-/** Builds a piece of the tree from the tokens of a line. */
+/** Builds a subtree from the tokens of a line. */
 export type Make<T> = (c: Cursor) => T;
 
 /** The text of a token. */
@@ -26,24 +26,24 @@ export function textOf(c: Cursor, token: number): string {
   return c.tokens.text.slice(c.tokens.starts[at], c.tokens.ends[at]);
 }
 
-/** The text of a token without its first and last character, or without its first alone. */
+/** The text of a token without its first and last character, or without its first only. */
 export function innerText(c: Cursor, token: number, fromEnd = 1): string {
   const at = c.index[token]!;
   return c.tokens.text.slice(c.tokens.starts[at]! + 1, c.tokens.ends[at]! - fromEnd);
 }
 
-/** From the start of one token to the end of another. */
+/** The span from the start of one token to the end of another. */
 export function spanOf(c: Cursor, first: number, last: number): Span {
   return { start: c.tokens.starts[c.index[first]!]!, end: c.tokens.ends[c.index[last]!]! };
 }
 
-const largest = 2n ** 64n - 1n;
+const maxExact = 2n ** 64n - 1n;
 
 /** The value of an integer token; reports CM1008. */
 export function integerOf(c: Cursor, token: number): bigint {
   const text = textOf(c, token);
   const value = integerValue(text);
-  if (value > largest) c.report('CM1008', { text }, spanOf(c, token, token));
+  if (value > maxExact) c.report('CM1008', { text }, spanOf(c, token, token));
   return value;
 }
 
@@ -56,7 +56,7 @@ export function numberOf(c: Cursor, token: number): number {
   return value;
 }
 
-/** The value of an integer literal of PTX: decimal, hexadecimal, octal or binary, with an optional `U`. */
+/** The value of an integer literal: decimal, hexadecimal, octal or binary, with an optional `U`. */
 function integerValue(text: string): bigint {
   const digits = text.endsWith('U') ? text.slice(0, -1) : text;
   return BigInt(/^0[0-7]/.test(digits) ? `0o${digits.slice(1)}` : digits);

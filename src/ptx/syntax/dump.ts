@@ -1,7 +1,7 @@
-/** The tree as JSON, for people and for tools that have no PTX parser of their own. */
+/** The tree as JSON, for tools without a PTX parser of their own. */
 import type { Module } from './ast.ts';
 
-/** JSON of a module, without places; integers of 64 bits are strings. */
+/** The JSON of a module, without spans; 64-bit integers are strings. */
 export function printAst({ file: _, ...module }: Module): string {
   const plain = (key: string, value: unknown): unknown => {
     if (key === 'span' || key === 'nameSpan' || key === 'opcodeSpan' || key === 'headers') return undefined;

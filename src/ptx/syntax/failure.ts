@@ -1,4 +1,4 @@
-/** Words for a line that does not match: where reading stopped, what could have stood there, and what stands there. */
+/** Messages for a line that does not match: the position of the failure, the expected tokens and the actual one. */
 import type { MatchResult } from 'ohm-js';
 import { closest } from '../../base/closest.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
@@ -10,27 +10,27 @@ import { layoutOf, matchLine } from './shape.ts';
 import { mayStartLine, opcodeOf, tokenText } from './split.ts';
 import { Kind, type Tokens } from './tokens.ts';
 
-/** Where a match stopped: a token of the line (its count, when the line was too short), and what was expected there. */
-interface Stop {
+/** The position of the failure (a token of the line, or its count if the line is too short), and the expectations there. */
+interface FailurePoint {
   readonly token: number;
   readonly expected: readonly Expectation[];
 }
 
 interface Expectation {
   readonly text: string;
-  /** Words of the grammar itself, as opposed to descriptions such as "a name". */
+  /** True for words of the grammar, false for descriptions such as "a name". */
   readonly isLiteral: boolean;
 }
 
 /**
- * Reports CM1001 to CM1004 for a line that does not match its rule. Gives the token that starts a row of its own where the line
- * lacks nothing but the mark that ends it, before that token.
+ * Reports CM1001 to CM1004 for a line that does not match its rule. If only the terminator is missing, returns the token that starts the
+ * next line of text.
  */
 export function reportFailure(c: Cursor, rule: LineRule, diagnostics: Diagnostics): number | undefined {
   const { tokens } = c;
   const next = rule === 'BodyLine' ? afterBareOpcode(tokens, opcodeOf(tokens, c.index[0]!)) : -1;
   if (next >= 0) return reportMissing(c, next, ';', '`;`', diagnostics);
-  const { token, expected } = syncPointOf(c, rule);
+  const { token, expected } = failurePointOf(c, rule);
   const at = token < c.count ? c.index[token]! : (c.index[c.count - 1] ?? -1) + 1;
   const span: Span = { start: tokens.starts[at]!, end: tokens.ends[at]! };
   const kind = at < tokens.count ? tokens.kinds[at]! : 0;
@@ -53,13 +53,13 @@ export function reportFailure(c: Cursor, rule: LineRule, diagnostics: Diagnostic
   return undefined;
 }
 
-/** The token where reading stopped, in words. */
+/** A description of the token at which matching stopped. */
 function foundAt({ tokens }: Cursor, at: number): string {
   const text = tokenText(tokens, at);
   return at >= tokens.count ? 'the end of the file' : `\`${text.length > 40 ? `${text.slice(0, 37)}...` : text}\``;
 }
 
-/** Reports a mark that is missing before a token; gives the token where a line must have ended there. */
+/** Reports a missing mark before a token. Returns the token if the line must end before it. */
 function reportMissing(c: Cursor, at: number, mark: string, expected: string, diagnostics: Diagnostics): number | undefined {
   const { tokens } = c;
   const end = tokens.ends[at - 1]!;
@@ -68,34 +68,34 @@ function reportMissing(c: Cursor, at: number, mark: string, expected: string, di
   return mark === ',' ? undefined : at;
 }
 
-/** What a line starts with, in place of a list of every directive. */
+/** Descriptions of the start of a line, instead of a list of every directive. */
 export const startOf: Record<LineRule, string> = {
   ModuleLine: 'a directive, a function or a variable',
   BodyLine: 'an instruction, a label or a declaration',
   SectionLine: 'a label or data',
-  Initialiser: 'an initial value',
+  Initializer: 'an initial value',
   Parameter: 'a parameter',
 };
 
-const isStatement = (rule: LineRule): boolean => rule !== 'Initialiser' && rule !== 'Parameter';
+const isStatement = (rule: LineRule): boolean => rule !== 'Initializer' && rule !== 'Parameter';
 
-function syncPointOf(c: Cursor, rule: LineRule): Stop {
+function failurePointOf(c: Cursor, rule: LineRule): FailurePoint {
   const { text, starts, ends } = layoutOf(c);
   const match = matchLine(text, rule);
   const position = failed(match).getRightmostFailurePosition();
   let token = ends.findIndex((end) => position < end);
   if (token < 0) token = c.count;
   const inside = token < c.count && position > starts[token]!;
-  // A keyword that goes on, as in `.entryx`, stops Ohm in the midst of the token: a mark in its place makes it stop before.
-  const stopped = inside ? matchLine(`${text.slice(0, starts[token])}\u00a7`, rule) : match;
-  return { token, expected: [...expectations(stopped), ...enders(stopped, rule)] };
+  // A keyword that is a prefix of the token, as in `.entryx`, stops Ohm inside the token. A sentinel in its place stops Ohm before it.
+  const stoppedMatch = inside ? matchLine(`${text.slice(0, starts[token])}\u00a7`, rule) : match;
+  return { token, expected: [...expectations(stoppedMatch), ...terminators(stoppedMatch, rule)] };
 }
 
-/** What may follow an element of a list, which is matched without it. */
-const afterElement: Partial<Record<LineRule, readonly string[]>> = { Initialiser: [',', '}'], Parameter: [',', ')'] };
+/** The tokens that may follow an element of a list, which is matched without them. */
+const afterElement: Partial<Record<LineRule, readonly string[]>> = { Initializer: [',', '}'], Parameter: [',', ')'] };
 
-/** The same, where the element could have ended. */
-function enders(match: MatchResult, rule: LineRule): Expectation[] {
+/** Those tokens, if the element could end at the failure. */
+function terminators(match: MatchResult, rule: LineRule): Expectation[] {
   const mayEnd = failed(match)
     .getRightmostFailures()
     .some((failure) => failure.toString() === 'end of input');
@@ -108,7 +108,7 @@ interface Failure {
   toString(): string;
 }
 
-/** What ohm-js 17 has on a failed match and leaves out of its types. */
+/** The fields of a failed match that ohm-js 17 omits from its types. */
 interface FailedMatch {
   getRightmostFailurePosition(): number;
   getRightmostFailures(): Failure[];
@@ -128,26 +128,26 @@ function expectations(match: MatchResult): Expectation[] {
   return [...seen.values()];
 }
 
-/** Descriptions come first, then words of the grammar. */
+/** Descriptions are listed before words of the grammar. */
 const rank = ({ text, isLiteral }: Expectation): number => (isLiteral ? 1 : text === 'an operator' ? 2 : 0);
 
-/** At most five expectations, in one sentence; where a part may end, how it ends says enough. */
+/** At most five expectations, in one sentence. If an operand may end here, only its terminators are listed. */
 function listed(shown: readonly Expectation[]): string {
-  const most = 5;
-  const kept = [...shown].sort((a, b) => rank(a) - rank(b) || (a.text < b.text ? -1 : 1)).slice(0, most);
+  const maxExpectations = 5;
+  const kept = [...shown].sort((a, b) => rank(a) - rank(b) || (a.text < b.text ? -1 : 1)).slice(0, maxExpectations);
   const words = kept.map(({ text, isLiteral }) => (isLiteral ? `\`${text}\`` : text)).sort();
-  if (shown.length > most) return `${words.join(', ')} or one of ${shown.length - most} more`;
+  if (shown.length > maxExpectations) return `${words.join(', ')} or one of ${shown.length - maxExpectations} more`;
   if (words.length < 2) return words[0] ?? 'the end of the line';
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-/** The marks that may end a part. */
+/** The marks that may end an operand. */
 const closingOf = (expected: readonly Expectation[]): readonly Expectation[] =>
   expected.filter((e) => e.isLiteral && ';:,]})'.includes(e.text));
 
 const operand: Expectation = { text: 'an operand', isLiteral: false };
 
-/** What of the expectations says enough: how a part may end, that an operand may start, that a type is missing. */
+/** The expectations to show: terminators, the start of an operand, or a missing type, if any of them applies. */
 function shownOf(expected: readonly Expectation[]): readonly Expectation[] {
   const isDescribed = (...texts: string[]): boolean => texts.every((text) => expected.some((e) => !e.isLiteral && e.text === text));
   const closing = closingOf(expected);
@@ -156,7 +156,7 @@ function shownOf(expected: readonly Expectation[]): readonly Expectation[] {
   return closing.some((e) => e.text === ',' || e.text === ';') ? closing : expected;
 }
 
-/** The mark that may be missing before a token: one that ends a line, where another one could start with the token. */
+/** The mark that is missing before a token: a terminator, if another line could start with the token. */
 function missingMark({ tokens }: Cursor, at: number, literals: readonly string[]): string | undefined {
   if (at === 0) return undefined;
   if (startsStatement(tokens, at)) return [';', ':'].find((each) => literals.includes(each));
@@ -165,7 +165,7 @@ function missingMark({ tokens }: Cursor, at: number, literals: readonly string[]
 
 const operandStarts = new Set<number>([Kind.integer, Kind.decimalFloat, Kind.hexFloat, ...[...'[{'].map((each) => each.charCodeAt(0))]);
 
-/** Whether a token can only be the start of an operand, or of a parameter. */
+/** Whether a token can only start an operand or a parameter. */
 function startsOperand(tokens: Tokens, at: number): boolean {
   const text = tokenText(tokens, at);
   return (
@@ -173,26 +173,26 @@ function startsOperand(tokens: Tokens, at: number): boolean {
   );
 }
 
-/** A statement that is a directive but for its dot. */
+/** Help for a directive without its dot. */
 function missingDot(c: Cursor, rule: LineRule): { help?: string } {
   const word = `.${tokenText(c.tokens, c.index[0]!)}`;
   const isDirective = isStatement(rule) && c.tokens.kinds[c.index[0]!] === Kind.word && c.count > 1 && mayStartLine(word);
   return isDirective ? { help: `did you mean \`${word}\`?` } : {};
 }
 
-/** What is wrong with digits that are no number. */
+/** Help for a malformed number. */
 function numberHelp(text: string): { help?: string } {
   const [, exact, digits = ''] = /^0([fFdD])([0-9a-fA-F]*)$/.exec(text) ?? [];
-  const wanted = exact === undefined ? 0 : exact.toLowerCase() === 'f' ? 8 : 16;
-  if (exact !== undefined && digits.length !== wanted)
-    return { help: `\`0${exact}\` is followed by ${wanted} hexadecimal digits, and here by ${digits.length}` };
+  const expectedDigits = exact === undefined ? 0 : exact.toLowerCase() === 'f' ? 8 : 16;
+  if (exact !== undefined && digits.length !== expectedDigits)
+    return { help: `\`0${exact}\` needs ${expectedDigits} hexadecimal digits, but has ${digits.length}` };
   const [, float, suffix] = /^(\d+\.\d*|\.\d+|\d+)([fFlL]|ul|ull|u|ll)$/.exec(text) ?? [];
   if (float === undefined || suffix === undefined) return /^0\d+$/.test(text) ? { help: 'a number that starts with `0` is octal' } : {};
   if (suffix === 'u' && !float.includes('.')) return { help: `did you mean \`${float}U\`?` };
   return { help: `numbers have no suffix \`${suffix}\`: did you mean \`${float}\`?` };
 }
 
-/** The words that a description stands for: the types, for "a type". */
+/** The words behind a description: the types, for "a type". */
 function hiddenWords(expected: readonly Expectation[]): string[] {
   return expected.some((e) => e.text === 'a type') ? literalsOf('type') : [];
 }

@@ -1,19 +1,19 @@
-/** The grammar of PTX, loaded once from the recipe that `npm run generate` makes of `grammar.ohm`. */
+/** The grammar of PTX, loaded once from the form that `npm run generate` derives from `grammar.ohm`. */
 
 import type { Grammar } from 'ohm-js';
 import * as ohm from 'ohm-js';
 import { recipe } from './grammar.generated.ts';
 
-// Exported by ohm-js 17 for generated code, and missing in its types.
+// ohm-js 17 exports it for generated code, but its types do not have it.
 const { makeRecipe } = ohm as unknown as { makeRecipe(recipe: unknown): Grammar };
 
 let loaded: Grammar | undefined;
 
-/** `grammar.ohm`, ready to match. */
+/** The compiled `grammar.ohm`. */
 export function grammar(): Grammar {
   loaded ??= makeRecipe(JSON.parse(recipe()));
   return loaded;
 }
 
-/** What a line can be: the rule it is matched with. */
-export type LineRule = 'ModuleLine' | 'BodyLine' | 'SectionLine' | 'Initialiser' | 'Parameter';
+/** The kind of a line: the rule that matches it. */
+export type LineRule = 'ModuleLine' | 'BodyLine' | 'SectionLine' | 'Initializer' | 'Parameter';

@@ -1,8 +1,8 @@
-/** What one line of a file gives, before it is put into its place in the tree. */
+/** The result of one line, before it is added to the tree. */
 import type { Span } from '../../base/source.ts';
 import type { Directive, Instruction, Label, Operand, PtxFunction, SectionData, Variable, Word } from './ast.ts';
 
-/** Variables come as a list, since one declaration may name several. */
+/** Variables are a list, because one declaration may name several. */
 export type Line =
   | readonly Variable[]
   | Variable
@@ -27,7 +27,7 @@ export type Header =
   | { readonly kind: 'target'; readonly targets: readonly Word[] }
   | { readonly kind: 'addressSize'; readonly bits: number; readonly span: Span };
 
-/** The directive that a header was, and where it stands. */
+/** The directive name of a header, with its span. */
 export function headerWord(line: Header): Word {
   if (line.kind === 'version') return { name: '.version', span: line.span };
   if (line.kind === 'addressSize') return { name: '.address_size', span: line.span };

@@ -1,9 +1,9 @@
-/** Operands inside operands: what the checks and the lints walk through on their way to every name. */
+/** Traversal of nested operands, for checks and lints. */
 import type { Operand } from './ast.ts';
 
 const none: readonly Operand[] = [];
 
-/** The operands that an operand is made of. */
+/** The direct children of an operand. */
 export function partsOf(operand: Operand): readonly Operand[] {
   switch (operand.kind) {
     case 'vector':

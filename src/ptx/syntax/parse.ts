@@ -1,6 +1,6 @@
 /**
- * The parser: tokens, cut into lines (`split.ts`), each matched by the grammar or by a template of its shape (`shape.ts`),
- * and put into the scopes that braces open. A line that does not match is reported, left out, and reading goes on after it.
+ * The parser. Tokens are split into lines (`split.ts`), each line is matched by the grammar or by a template of its shape (`shape.ts`) and
+ * added to the scope of the enclosing braces. A line that does not match is reported and skipped.
  */
 import { bug } from '../../base/bug.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
@@ -10,39 +10,33 @@ import type { Cursor } from './cursor.ts';
 import { reportFailure, startOf } from './failure.ts';
 import { type Ended, type Frame, nameOf, sectionOf } from './frames.ts';
 import type { LineRule } from './grammar.ts';
-import { isFurtherLeft, resumesBody } from './layout.ts';
+import { isLessIndented, resumesBody } from './layout.ts';
 import { type Header, headerWord, type Line } from './line.ts';
 import { type BuildLine, buildByMatch, buildByShape } from './shape.ts';
 import { closing, type Level, lineEnd, listAt, opcodeOf, punctuation, startsFunction, tokenText } from './split.ts';
 import { Kind, type Tokens, tokenize } from './tokens.ts';
 
 export interface ParseOptions {
-  /** False matches every line with Ohm, at a tenth of the speed; the tree is the same. Default true. */
+  /** False matches every line with Ohm, at a tenth of the speed and with the same tree. Default: true. */
   readonly shapeCache?: boolean;
 }
 
-/**
- * The most tokens, brackets in brackets, scopes in scopes and statements in a row without their semicolons that are read; all are
- * far above what compilers write.
- */
+/** Limits of tokens, nested brackets, nested scopes, and consecutive statements without semicolons. All are far above compiler output. */
 export const limits = { tokens: 50_000, nesting: 64, scopes: 256, cuts: 20 } as const;
 
-/**
- * Reads a module; never throws, whatever the text. Reports CM1001 to CM1012, any number of them; a module with
- * errors holds what could be read.
- */
+/** Parses a module. Never throws. Reports any number of CM1001 to CM1012; a module with errors holds the lines that could be parsed. */
 export function parse(file: SourceFile, diagnostics: Diagnostics, options: ParseOptions = {}): Module {
   return parseBy(options.shapeCache === false ? buildByMatch : buildByShape, file, diagnostics);
 }
 
-/** As `parse`, with lines built in a given way. */
+/** `parse` with a given way to build lines. */
 export const parseBy = (build: BuildLine, file: SourceFile, diagnostics: Diagnostics): Module =>
   new Parser(file, diagnostics, build).module();
 
 const openBrace = punctuation('{');
 const closeBrace = punctuation('}');
 const comma = punctuation(',');
-/** What a token does to the depth of nesting, by its kind. */
+/** The change in nesting depth by token kind. */
 const depths = new Int8Array(256);
 for (const c of '([{?') depths[punctuation(c)] = 1;
 for (const c of ')]}') depths[punctuation(c)] = -1;
@@ -66,9 +60,9 @@ class Parser {
   readonly #headers: Word[] = [];
   readonly #lost = new Set<string>();
   #ended: Ended | undefined;
-  /** How often what ends at a token was cut. */
+  /** The number of splits of the text that ends at a token. */
   #cuts = { end: -1, count: 0 };
-  /** A brace and the one that closes it, which stands further left. */
+  /** An opening brace and a closing brace that is indented less. */
   #suspect: { readonly open: number; readonly close: number } | undefined;
   #version: Version | undefined;
   #addressSize: number | undefined;
@@ -95,7 +89,7 @@ class Parser {
     const { count } = this.#tokens;
     for (let at = 0; at < count; ) {
       const next = this.#step(at);
-      if (next <= at) bug(`the parser stands still at token ${at}`);
+      if (next <= at) bug(`the parser makes no progress at token ${at}`);
       at = next;
     }
     this.#atEnd();
@@ -110,7 +104,7 @@ class Parser {
     };
   }
 
-  /** Reads one line or brace and gives the token after it. */
+  /** Parses one line or brace. Returns the token after it. */
   #step(at: number): number {
     const kind = this.#tokens.kinds[at];
     const frame = this.#frames.at(-1);
@@ -134,7 +128,7 @@ class Parser {
     const isGathered = this.#gather(this.#cursor, at, end, ruleOf[level]);
     const line = isGathered ? this.#build(this.#cursor, ruleOf[level]) : undefined;
     if (line) {
-      // What a faulty list of parameters declares is not known, nor what may be passed to the function.
+      // The declarations of a faulty parameter list are unknown, and so are the arguments of the function.
       if (this.#diagnostics.list.length > before) this.#lose(at, end);
       this.#place(line, end);
       return end;
@@ -146,21 +140,21 @@ class Parser {
     return end;
   }
 
-  /** Each cut reads what follows up to the same end once more, so that their number has a bound. */
+  /** Every split re-reads the text up to the same end, so that their number needs a bound. */
   #mayCut(end: number): boolean {
     this.#cuts = this.#cuts.end === end ? { end, count: this.#cuts.count + 1 } : { end, count: 1 };
     return this.#cuts.count <= limits.cuts;
   }
 
-  /** The statement at `at` lacks its semicolon before `cut`: it is read as if the one that ends the line stood there. */
+  /** The statement at `at` has no semicolon before `cut`: it is parsed as if its terminator were there. */
   #cutShort(at: number, cut: number, end: number, before: number): number {
     const cursor = this.#cursor;
     const { list } = this.#diagnostics;
     const start = this.#tokens.starts[cut]!;
-    // What was said of lists beyond the cut is said again when they are read.
+    // Reports about lists after the split are removed, because they are reported again.
     list.push(...list.splice(before).filter(({ labels }) => (labels[0]?.span.start ?? 0) < start));
     while (cursor.count > 0 && cursor.index[cursor.count - 1]! >= cut) cursor.elided.delete(cursor.index[--cursor.count]!);
-    // An opcode alone is left out: all that stands between it and the next token would be its modifiers.
+    // A bare opcode is skipped: the tokens up to the next statement would be its modifiers.
     const isBare = cursor.index[cursor.count - 1] === opcodeOf(this.#tokens, at);
     cursor.index[cursor.count++] = end - 1;
     const line = !isBare && this.#tokens.kinds[end - 1] === semicolon ? this.#build(cursor, ruleOf[this.#level()]) : undefined;
@@ -169,7 +163,7 @@ class Parser {
     return cut;
   }
 
-  /** Builds one element of a list, or reports why not. */
+  /** Builds an element of a list, or reports a failure. */
   #read(cursor: Cursor, from: number, to: number, rule: LineRule): Line | undefined {
     const line = this.#gather(cursor, from, to, rule) ? this.#build(cursor, rule) : undefined;
     if (line) return line;
@@ -178,21 +172,21 @@ class Parser {
     return undefined;
   }
 
-  /** Says why a line is none. Gives the token before which it lacks its end, if that is all that it lacks. */
+  /** Reports the failure of a line. If only the terminator is missing, returns the token before which it belongs. */
   #fail(cursor: Cursor, rule: LineRule): number | undefined {
-    // The rest of the text is one comment, which was reported; it is no news that the statement before it is cut short.
+    // The rest of the text is an unclosed comment, which is already reported; the truncated statement before it is not reported again.
     const last = (cursor.index[cursor.count - 1] ?? 0) + 1;
     if (this.#tokens.openComment >= 0 && last === this.#tokens.count) return undefined;
     return reportFailure(cursor, rule, this.#diagnostics);
   }
 
-  /** What stands between two tokens was not read. */
+  /** Records the words between two tokens as unparsed. */
   #lose(from: number, to: number): void {
     this.#lost.add(tokenText(this.#tokens, from));
     for (let i = from; i < to; i++) if (this.#tokens.kinds[i] === Kind.word) this.#lost.add(tokenText(this.#tokens, i));
   }
 
-  /** Puts the tokens of a line into the cursor, but for modifiers and initialisers; false when the line is beyond the limits. */
+  /** Fills the cursor with the tokens of a line, without modifiers and initializers. Returns false if the line exceeds the limits. */
   #gather(cursor: Cursor, from: number, to: number, rule: LineRule): boolean {
     const { kinds } = this.#tokens;
     const opcode = rule === 'BodyLine' ? opcodeOf(this.#tokens, from) : -1;
@@ -203,7 +197,7 @@ class Parser {
       if (count >= cursor.index.length) cursor.index = enlarged(cursor.index);
       cursor.index[count++] = i;
       if (i === opcode) while (i + 1 < to && kinds[i + 1] === Kind.dotWord) i++;
-      // Names and numbers, which most tokens are, change nothing.
+      // Names and numbers, which are most tokens, need no action.
       if (kind >= Kind.word) {
         signs = 0;
         continue;
@@ -229,8 +223,8 @@ class Parser {
     return count <= limit;
   }
 
-  /** The elements of a list, one by one. */
-  #elements(open: number, close: number, depth: number, rule: 'Initialiser' | 'Parameter'): (Operand | Variable)[] {
+  /** The elements of a list. */
+  #elements(open: number, close: number, depth: number, rule: 'Initializer' | 'Parameter'): (Operand | Variable)[] {
     const elements: (Operand | Variable)[] = [];
     if (!this.#isWithin('deeply nested', depth, limits.nesting, this.#spanOf(open))) return elements;
     const cursor = this.#newCursor();
@@ -243,7 +237,7 @@ class Parser {
     return elements;
   }
 
-  #element(cursor: Cursor, from: number, to: number, depth: number, rule: 'Initialiser' | 'Parameter'): Operand | Variable | undefined {
+  #element(cursor: Cursor, from: number, to: number, depth: number, rule: 'Initializer' | 'Parameter'): Operand | Variable | undefined {
     const { kinds, starts, ends } = this.#tokens;
     if (rule === 'Parameter' || kinds[from] !== openBrace || closing(this.#tokens, from, to) !== to - 1)
       return this.#read(cursor, from, to, rule) as Operand | Variable | undefined;
@@ -273,7 +267,7 @@ class Parser {
     return end;
   }
 
-  /** Puts a line where it belongs. */
+  /** Adds a line to the tree. */
   #place(line: Line, end: number): void {
     const isHead = !isList(line) && (line.kind === 'function' || line.kind === 'sectionStart');
     if (isHead) this.#ended = undefined;
@@ -311,7 +305,7 @@ class Parser {
     else frame.body.push(node as Statement);
   }
 
-  /** A body whose head could not be read is read for its errors. */
+  /** A body without a parsable head is still parsed for its errors. */
   #openUnread(open: number): void {
     this.#frames.push({ kind: 'function', head: undefined, open, body: [] });
   }
@@ -333,12 +327,12 @@ class Parser {
     else this.#finish(frame, this.#tokens.ends[at]!);
     this.#ended = undefined;
     if (frame?.kind === 'function') this.#ended = { frame, close: at, item: this.#items.length - 1 };
-    if (frame?.kind === 'block' && isFurtherLeft(this.#tokens, at, frame.open)) this.#suspect ??= { open: frame.open, close: at };
+    if (frame?.kind === 'block' && isLessIndented(this.#tokens, at, frame.open)) this.#suspect ??= { open: frame.open, close: at };
     else if (this.#frames.length === 0) this.#suspect = undefined;
     return at + 1;
   }
 
-  /** Statements follow the `}` of a function: it stands there too early, and the body goes on. */
+  /** Statements after the `}` of a function mean that the brace is too early: the body continues. */
   #reopen({ frame, close, item }: Ended, at: number): void {
     const more = [{ span: this.#spanOf(at), text: 'statements follow it' }];
     this.#diagnostics.report('CM1013', { what: nameOf(frame) }, { span: this.#spanOf(close), more });
@@ -354,7 +348,7 @@ class Parser {
     else if (frame.head) this.#items.push({ ...frame.head, body: frame.body, span: { start: frame.head.span.start, end } });
   }
 
-  /** The next function starts at `at`, or the text ends, inside of braces: says so once and closes them all. */
+  /** The next function starts at `at`, or the text ends, with open braces: reports this once and closes them all. */
   #abandonFrames(at: number): void {
     const outermost = this.#frames[0]!;
     const opened = { span: this.#spanOf(outermost.open), text: 'opened here' };
@@ -363,13 +357,13 @@ class Parser {
     const end = this.#tokens.ends[(suspect ? suspect.close : at) - 1]!;
     const more = suspect
       ? [
-          { span: this.#spanOf(suspect.open), text: 'this brace may be the one that is not closed' },
-          { span: this.#spanOf(suspect.close), text: 'this one closes it, and stands further left' },
+          { span: this.#spanOf(suspect.open), text: 'this brace may be the unclosed one' },
+          { span: this.#spanOf(suspect.close), text: 'closed by this one, which is indented less' },
         ]
       : [];
     const label = suspect ? 'a `}` may be missing here' : '`}` expected here';
     this.#diagnostics.report('CM1006', { what: nameOf(outermost), found }, { span: { start: end, end }, label, more: [opened, ...more] });
-    // Variables that follow the place where the brace is missing belong to the module.
+    // Variables after the missing brace belong to the module.
     for (const each of this.#frames)
       for (const node of each.kind === 'section' ? [] : each.body)
         if (node.kind === 'variable' && node.space !== 'reg') this.#lost.add(node.name);

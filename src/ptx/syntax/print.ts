@@ -1,4 +1,4 @@
-/** A tree back to PTX text: what `parse` reads as an equal tree (places aside), in the layout of nvcc. */
+/** Prints a tree as PTX text that parses to an equal tree (spans aside), in the layout of nvcc. */
 import { unreachable } from '../../base/bug.ts';
 import { upperHex } from '../../base/bytes.ts';
 import type {
@@ -57,7 +57,7 @@ function functionLines(f: PtxFunction): string[] {
 const printFunctionDirective = ({ name, values }: FunctionDirective): string =>
   name === 'pragma' ? `.pragma ${values.map((v) => `"${v}"`).join(', ')};` : `.${name}${values.length > 0 ? ` ${values.join(', ')}` : ''}`;
 
-/** One statement for each line, scopes indented. */
+/** One statement per line, with indented scopes. */
 function bodyLines(body: readonly Statement[], indent: string): string[] {
   return body.flatMap((statement) => {
     if (statement.kind === 'block') return [`${indent}{`, ...bodyLines(statement.body, `${indent}\t`), `${indent}}`];
@@ -70,14 +70,14 @@ function printSimple(statement: Exclude<Statement, { kind: 'block' | 'label' }>)
   return statement.kind === 'instruction' ? printInstruction(statement) : printDirective(statement);
 }
 
-/** The text of one instruction, semicolon included. */
+/** The text of an instruction, including the semicolon. */
 export function printInstruction(i: Instruction): string {
   const guard = i.guard ? `@${i.guard.negated ? '!' : ''}${i.guard.register} ` : '';
   const operands = i.operands.map(printOperand).join(', ');
   return `${guard}${instructionName(i)}${operands ? ` ${operands}` : ''};`;
 }
 
-/** The text of one declaration, semicolon included. */
+/** The text of a declaration, including the semicolon. */
 export const printVariable = (v: Variable): string =>
   `${v.linkage ? `.${v.linkage} ` : ''}${declaration(v)}${v.init ? ` = ${printOperand(v.init)}` : ''};`;
 
@@ -138,7 +138,7 @@ function printLoc({ index, line, column, inlined }: LocDirective): string {
   return `.loc ${index} ${line} ${column}, function_name ${inlined.functionName}${offset}, inlined_at ${at}`;
 }
 
-/** The text of one operand or initialiser. */
+/** The text of an operand or initializer. */
 export function printOperand(o: Operand): string {
   switch (o.kind) {
     case 'name':
@@ -180,13 +180,13 @@ export function printOperand(o: Operand): string {
 
 const list = (operands: readonly Operand[]): string => operands.map(printOperand).join(', ');
 
-/** A name before `|` would start a pair. */
+/** A name before `|` would be parsed as a pair. */
 function printBinary({ operator, left, right }: Binary): string {
   const first = operator === '|' && left.kind === 'name' ? `(${left.name})` : tight(left);
   return `${first} ${operator} ${tight(right)}`;
 }
 
-/** An operand of an operator: in parentheses, unless it binds tightly by itself. */
+/** An operand of an operator: in parentheses, unless it is atomic. */
 const tight = (o: Operand): string => (o.kind === 'binary' || o.kind === 'conditional' ? `(${printOperand(o)})` : printOperand(o));
 
 function printAddress({ base, offset, rest, isUnified }: Address): string {
@@ -201,7 +201,7 @@ function printFloat(float: Float): string {
 
 function printDecimal(value: number): string {
   if (Object.is(value, -0)) return '-0.0';
-  // A literal beyond the doubles was read as infinity.
+  // A literal outside the range of f64 was parsed as infinity.
   if (!Number.isFinite(value)) return value > 0 ? '1.0e999' : '-1.0e999';
   const text = String(value);
   return /[.e]/.test(text) ? text : `${text}.0`;

@@ -1,6 +1,6 @@
 /**
- * Shapes of lines. Lines that differ only in names and literal values have one shape, and Ohm matches the first of them
- * alone: its match becomes a template that builds the tree of all others. What the grammar treats specially is no hole:
+ * Shapes of lines. Lines that differ only in names and literal values have the same shape, and Ohm matches only the first of them: its
+ * match becomes a template that builds the tree of all others. Tokens that the grammar treats specially are part of the shape, not holes:
  * the dotted words of directives and casts, `_`, and the two keywords of `.loc`. Opcodes and modifiers are holes.
  */
 import type { MatchResult } from 'ohm-js';
@@ -13,39 +13,39 @@ import { isInlineKeyword, opcodeOf, punctuation, tokenText } from './split.ts';
 import { copyOf, templateOf } from './template.ts';
 import { Kind, type Tokens } from './tokens.ts';
 
-/** Templates by shape, for the life of the program; emptied when a hostile input fills it. */
+/** Templates by shape, for the lifetime of the program. The cache is cleared when a hostile input fills it. */
 const templates = new Map<string, Make<Line>>();
-const mostTemplates = 20_000;
+const maxTemplates = 20_000;
 
 const beforeFixed = new Set([punctuation('('), punctuation(']')]);
 
-/** A way to get the tree of a line; nothing when it does not match. */
+/** Builds the tree of a line; undefined if the line does not match. */
 export type BuildLine = (c: Cursor, rule: LineRule) => Line | undefined;
 
-/** By the template of the line's shape. */
+/** Builds from the template of the line's shape. */
 export const buildByShape: BuildLine = (c, rule) => {
   const key = shapeOf(c, rule);
   const known = templates.get(key);
   if (known) return known(c);
-  const node = seededNode(key) ?? matchLayout(modelOf(c, rule), rule);
+  const node = seededNode(key) ?? matchLayout(sampleOf(c, rule), rule);
   if (!node) return undefined;
-  if (templates.size >= mostTemplates) templates.clear();
+  if (templates.size >= maxTemplates) templates.clear();
   const template = templateFor(c, node);
   templates.set(key, template);
   return template(c);
 };
 
-/** By a match of the line itself. */
+/** Builds from a match of the line itself. */
 export const buildByMatch: BuildLine = (c, rule) => {
   const node = matchLayout(layoutOf(c), rule);
   return node && templateFor(c, node)(c);
 };
 
-/** By a match of the line's shape, whose number in the store it adds to `shapes`: for `shapes.generated.ts`. */
+/** Builds from a match of the line's shape and adds its store index to `shapes`, for `shapes.generated.ts`. */
 export const buildAndCollect =
   (shapes: Map<string, number>, store: GrowingStore): BuildLine =>
   (c, rule) => {
-    const node = matchLayout(modelOf(c, rule), rule);
+    const node = matchLayout(sampleOf(c, rule), rule);
     if (node) shapes.set(shapeOf(c, rule), storeNode(node, 0, store));
     return node && templateFor(c, node)(c);
   };
@@ -54,7 +54,7 @@ const templateFor = (c: Cursor, node: Node): Make<Line> => templateOf(node, (tok
 
 let store: NodeStore | undefined;
 
-/** What Ohm found in a common shape when `shapes.generated.ts` was generated. */
+/** The stored match of a common shape, from `shapes.generated.ts`. */
 function seededNode(key: string): Node | undefined {
   const text = commonShapes[key.length] ?? '';
   const at = text.indexOf(`\n${key}\t`);
@@ -64,14 +64,14 @@ function seededNode(key: string): Node | undefined {
   return storedNode(Number(text.slice(start, text.indexOf('\n', start))), 0, store);
 }
 
-/** The text of a line as it is matched, and where its tokens start and end in it. */
+/** The text of a line for matching, and the start and end of each token in it. */
 export interface Layout {
   readonly text: string;
   readonly starts: readonly number[];
   readonly ends: readonly number[];
 }
 
-/** A line as it is written, but for the inside of initialiser lists. */
+/** A line as written, without the content of initializer lists. */
 export function layoutOf({ tokens, index, count, elided }: Cursor): Layout {
   const starts: number[] = [];
   const ends: number[] = [];
@@ -90,26 +90,26 @@ export function layoutOf({ tokens, index, count, elided }: Cursor): Layout {
   return { text, starts, ends };
 }
 
-/** The shortest line of a shape, which matches sooner than the line as written. */
-function modelOf(c: Cursor, rule: LineRule): Layout {
+/** The shortest line of a shape, which matches faster than the line as written. */
+function sampleOf(c: Cursor, rule: LineRule): Layout {
   const opcode = rule === 'BodyLine' ? opcodeOf(c.tokens, c.index[0]!) - c.index[0]! : -1;
   const starts: number[] = [];
   const ends: number[] = [];
   let text = '';
   for (let i = 0; i < c.count; i++) {
     const mark = markOf(c, i, opcode);
-    // Space everywhere, so that no two tokens become one; no rule depends on it.
+    // A space between all tokens keeps them separate; no rule depends on it.
     text += i > 0 ? ' ' : '';
     starts.push(text.length);
-    text += models[mark] ?? tokenText(c.tokens, c.index[i]!);
+    text += sampleTokens[mark] ?? tokenText(c.tokens, c.index[i]!);
     ends.push(text.length);
-    // A string that its row does not end must not be ended by a quotation mark of a later row.
+    // The newline keeps an unterminated string from being closed by a later quotation mark.
     if (c.tokens.kinds[c.index[i]!] === Kind.badString) text += '\n';
   }
   return { text, starts, ends };
 }
 
-/** Ohm's match of a text as one line. */
+/** Ohm's match of a text as a line. */
 export const matchLine = (text: string, rule: LineRule): MatchResult => grammar().match(text, rule);
 
 function matchLayout({ text, starts, ends }: Layout, rule: LineRule): Node | undefined {
@@ -119,7 +119,7 @@ function matchLayout({ text, starts, ends }: Layout, rule: LineRule): Node | und
 
 const numbered = (offsets: readonly number[]): Places['byStart'] => new Map(offsets.map((offset, i) => [offset, i]));
 
-const rulePrefix: Record<LineRule, string> = { ModuleLine: 'M', BodyLine: 'B', SectionLine: 'S', Initialiser: 'I', Parameter: 'P' };
+const rulePrefix: Record<LineRule, string> = { ModuleLine: 'M', BodyLine: 'B', SectionLine: 'S', Initializer: 'I', Parameter: 'P' };
 const literal = '\x06';
 const dotted = '\x07';
 const opcodeMark = '\x08';
@@ -132,8 +132,8 @@ const holeMarks: Record<number, string> = {
 };
 const marks: string[] = Array.from({ length: 256 }, (_, kind) => holeMarks[kind] ?? (kind < 128 ? String.fromCharCode(kind) : literal));
 
-/** A token for each hole. That of a word starts with a capital, so that it cannot pass for an opcode. */
-const models: Record<string, string> = {
+/** A sample token for each hole. A word starts with a capital, so that it is not parsed as an opcode. */
+const sampleTokens: Record<string, string> = {
   '\x01': 'A',
   '\x02': '1',
   '\x03': '1.0',
@@ -143,7 +143,7 @@ const models: Record<string, string> = {
   [opcodeMark]: 'a',
 };
 
-/** A string that is equal for two lines exactly when the same template builds both. */
+/** The key of a shape: equal for two lines exactly if the same template builds both. */
 function shapeOf(c: Cursor, rule: LineRule): string {
   const opcode = rule === 'BodyLine' ? opcodeOf(c.tokens, c.index[0]!) - c.index[0]! : -1;
   let key = rulePrefix[rule];
@@ -157,7 +157,7 @@ function shapeOf(c: Cursor, rule: LineRule): string {
   return key;
 }
 
-/** A punctuation mark for itself, the mark of a hole, or `literal`. */
+/** The mark of a token: the character of a punctuation mark, the mark of a hole, or `literal`. */
 function markOf({ tokens, index }: Cursor, i: number, opcode: number): string {
   const at = index[i]!;
   const kind = tokens.kinds[at]!;
@@ -165,11 +165,11 @@ function markOf({ tokens, index }: Cursor, i: number, opcode: number): string {
     if (i === opcode) return opcodeMark;
     return isKeyword(tokens, at) ? literal : marks[kind]!;
   }
-  // The modifiers of an instruction, and elements such as `.x`, are free words; that of a cast is not, nor that of an address.
+  // The modifiers of an instruction and elements such as `.x` are holes; the words of a cast or an address are not.
   return kind === Kind.dotWord && opcode >= 0 && !beforeFixed.has(tokens.kinds[at - 1]!) ? dotted : marks[kind]!;
 }
 
-/** Whether a word stands for itself in the grammar. */
+/** Whether the grammar treats a word as a keyword. */
 function isKeyword(tokens: Tokens, at: number): boolean {
   const { text, starts, ends } = tokens;
   return (ends[at]! - starts[at]! === 1 && text[starts[at]!] === '_') || isInlineKeyword(tokens, at);

@@ -1,11 +1,11 @@
 /**
- * Where lines end. A line is what the grammar matches at a time: up to and with its semicolon, its colon (labels) or the
- * brace that opens a body or a section; directives without a terminator end where the next token cannot go on with them.
- * Every token belongs to exactly one line, but for braces of scopes, which stand between lines.
+ * Splits the tokens into lines, the units that the grammar matches. A line ends with its semicolon, its colon (labels) or the brace that
+ * opens a body or a section. A directive without a terminator ends before the first token that cannot continue it. Every token belongs to
+ * exactly one line, except braces of scopes, which are between lines.
  */
 import { Kind, type Tokens } from './tokens.ts';
 
-/** What surrounds a line. */
+/** The construct that contains a line. */
 export type Level = 'module' | 'body' | 'section';
 
 export const punctuation = (character: string): number => character.charCodeAt(0);
@@ -26,7 +26,7 @@ const bareDirectives = new Set(['.version', '.target', '.address_size', '.file',
 /** The text of a token. */
 export const tokenText = (tokens: Tokens, at: number): string => tokens.text.slice(tokens.starts[at], tokens.ends[at]);
 
-/** The token after the line that starts at `at`; always beyond `at`, unless a `}` stands there. */
+/** The token after the line that starts at `at`; always beyond `at`, unless `at` is a `}`. */
 export function lineEnd(tokens: Tokens, at: number, level: Level): number {
   const { kinds } = tokens;
   if (level !== 'module' && kinds[at] === Kind.word && kinds[at + 1] === colon) return at + 2;
@@ -41,7 +41,7 @@ export function startsFunction(tokens: Tokens, at: number): boolean {
   return tokens.kinds[at] === Kind.dotWord && (isKind(at) || isKind(at + 1));
 }
 
-/** The opcode of the instruction that starts at `at`, or -1 when no instruction can start there. */
+/** The opcode of the instruction that starts at `at`, or -1 if no instruction can start there. */
 export function opcodeOf({ kinds, text, starts }: Tokens, at: number): number {
   const token = kinds[at] !== guard ? at : kinds[at + 1] === negation ? at + 3 : at + 2;
   if (kinds[token] !== Kind.word || kinds[token + 1] === colon) return -1;
@@ -49,7 +49,7 @@ export function opcodeOf({ kinds, text, starts }: Tokens, at: number): number {
   return first >= 97 && first <= 122 ? token : -1;
 }
 
-/** The token that closes the bracket at `at`, or `end`; only brackets of its own kind count. */
+/** The token that closes the bracket at `at`, or `end`; only brackets of the same kind count. */
 export function closing({ kinds }: Tokens, at: number, end: number): number {
   const open = kinds[at]!;
   const close = open === openBrace ? closeBrace : closeParenthesis;
@@ -63,11 +63,11 @@ export function closing({ kinds }: Tokens, at: number, end: number): number {
 
 const parameterSpaces = new Set(['.param', '.reg']);
 
-/** What the elements of the list are that opens at `at`, when they are lines of their own. */
-export function listAt(tokens: Tokens, at: number, lineStart: number): 'Initialiser' | 'Parameter' | undefined {
+/** The rule for the elements of the list that opens at `at`, if they are lines of their own. */
+export function listAt(tokens: Tokens, at: number, lineStart: number): 'Initializer' | 'Parameter' | undefined {
   const { kinds } = tokens;
   if (at === lineStart) return undefined;
-  if (kinds[at] === openBrace) return kinds[at - 1] === equals ? 'Initialiser' : undefined;
+  if (kinds[at] === openBrace) return kinds[at - 1] === equals ? 'Initializer' : undefined;
   if (kinds[at] !== openParenthesis || kinds[at + 1] !== Kind.dotWord) return undefined;
   return parameterSpaces.has(tokenText(tokens, at + 1)) ? 'Parameter' : undefined;
 }
@@ -82,9 +82,9 @@ const itemStarts = new Set([
 export const mayStartLine = (word: string): boolean => itemStarts.has(word) || bareDirectives.has(word);
 
 /**
- * A declaration or a function head: the first `{` that no `=` precedes opens a body. So that one fault does not hide the
- * next item, a line ends before a linkage, and one with an unknown first word before a dotted word that starts a row. The head
- * of a function ends before the next item, as the semicolon of a declaration may be absent.
+ * A declaration or a function head: the first `{` without a preceding `=` opens a body. For error recovery, a line ends before a linkage,
+ * and a line with an unknown first word ends before a dotted word that starts a line of text. The head of a function ends before the next
+ * item, because the semicolon of a declaration is optional.
  */
 function itemEnd(tokens: Tokens, at: number): number {
   const { kinds, count } = tokens;
@@ -100,7 +100,7 @@ function itemEnd(tokens: Tokens, at: number): number {
       }
       isFunction ||= lastWord === '.entry' || lastWord === '.func';
     } else if (kind === semicolon) {
-      // The semicolon of a pragma does not end the head that it stands in.
+      // The semicolon of a pragma does not end the head around it.
       if (!isFunction || lastWord !== '.pragma') return i + 1;
       lastWord = '';
     } else if (kind === openBrace) {
@@ -113,14 +113,14 @@ function itemEnd(tokens: Tokens, at: number): number {
   return count;
 }
 
-/** What can stand neither in the head of a function nor between it and its body. */
+/** Words that can occur neither in the head of a function nor between head and body. */
 const afterHead = new Set([...itemStarts, ...bareDirectives].filter((word) => word !== '.pragma'));
 
 const startsRow = ({ text, ends, starts }: Tokens, at: number): boolean => text.slice(ends[at - 1], starts[at]).includes('\n');
 
 /**
- * A statement of a body. Without its semicolon it ends before the `}` of the scope, or before the `{` of a scope in it; with
- * a string that takes the rest of the row, it ends there.
+ * A statement of a body. Without a semicolon it ends before the `}` of its scope, before the `{` of a nested scope, or after an
+ * unterminated string.
  */
 function statementEnd({ kinds, count }: Tokens, at: number): number {
   let braces = 0;
@@ -150,7 +150,7 @@ const continuing = new Set<number>([
 ]);
 const beforeWord = new Set<number>([...[...',+-(*/~&|^<>%'].map(punctuation), Kind.operator]);
 
-/** A directive without terminator: its operands are numbers, strings, and words after the directive, a comma or an operator. */
+/** A directive without terminator. Its operands are numbers, strings, and words after the directive, a comma or an operator. */
 function bareEnd(tokens: Tokens, at: number): number {
   const { kinds, count } = tokens;
   const isLoc = tokenText(tokens, at) === '.loc';
@@ -165,7 +165,7 @@ function bareEnd(tokens: Tokens, at: number): number {
   return i;
 }
 
-/** Whether a token is one of the two words of `.loc` that another word or number follows. */
+/** Whether a token is one of the two keywords of `.loc` and a word or number follows. */
 export function isInlineKeyword({ text, starts, ends }: Tokens, at: number): boolean {
   const length = ends[at]! - starts[at]!;
   return (length === 13 && text.startsWith('function_name', starts[at])) || (length === 10 && text.startsWith('inlined_at', starts[at]));

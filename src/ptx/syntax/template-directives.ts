@@ -1,4 +1,4 @@
-/** Templates of directives and sections, and the parts that templates of statements share. */
+/** Templates of directives and sections, and shared parts of statement templates. */
 import type { Span } from '../../base/source.ts';
 import type { Directive, InlinedAt, Operand, SectionData, Word } from './ast.ts';
 import { type Cursor, innerText, integerOf, type Make, numberOf, spanOf, textOf } from './cursor.ts';
@@ -12,7 +12,7 @@ export const dotted = (node: Node): string => literal(node).slice(1);
 /** The template of an optional node. */
 export const optional = <T>(node: Node): Make<T> | undefined => node.children[0] && make(node.children[0]);
 
-/** From the first to the last token of a match. */
+/** The span of a match. */
 export const wholeSpan = (node: Node): Make<Span> => {
   const [first, last] = [node.first, node.last];
   return (c) => spanOf(c, first, last);

@@ -1,4 +1,4 @@
-/** Templates of operands and expressions: how the piece of the tree for each rule is built from tokens. */
+/** Templates of operands and expressions: the construction of the subtree for each rule from tokens. */
 import { f64Bits } from '../../base/float.ts';
 import type { Span } from '../../base/source.ts';
 import type { Address, BinaryOperator, Element, Float, Integer, Name, Operand } from './ast.ts';
@@ -16,7 +16,7 @@ export function buildAll<T>(parts: readonly Make<T>[], c: Cursor): T[] {
   return built;
 }
 
-/** A template that is a token and the tokens it covers. */
+/** A template of a part, and the tokens it covers. */
 interface Part {
   readonly make: Make<Operand>;
   readonly first: number;
@@ -33,7 +33,7 @@ const name =
   (token: number): Make<Name> =>
   (c) => ({ kind: 'name', name: textOf(c, token), span: spanOf(c, token, token) });
 
-/** How tightly binary operators bind. Source: PTX ISA 9.0, 4.5.3, table of operator precedence. */
+/** Precedence of binary operators. Source: PTX ISA 9.0, 4.5.3, table of operator precedence. */
 const precedence: Record<BinaryOperator, number> = {
   '*': 10,
   '/': 10,
@@ -68,24 +68,24 @@ function binaryPart(operator: BinaryOperator, left: Part, right: Part): Part {
   return { make, first, last };
 }
 
-/** Applies precedence to `first op term op term ...`; operators of one level group from the left. */
-function climb(first: Part, operators: readonly BinaryOperator[], terms: readonly Part[]): Part {
+/** Applies precedence to `first op term op term ...`; operators of equal precedence are left-associative. */
+function applyPrecedence(first: Part, operators: readonly BinaryOperator[], terms: readonly Part[]): Part {
   const pending: Part[] = [first];
-  const waiting: BinaryOperator[] = [];
+  const pendingOperators: BinaryOperator[] = [];
   const reduce = () => {
     const right = pending.pop()!;
-    pending.push(binaryPart(waiting.pop()!, pending.pop()!, right));
+    pending.push(binaryPart(pendingOperators.pop()!, pending.pop()!, right));
   };
   operators.forEach((operator, i) => {
-    while (waiting.length > 0 && precedence[waiting.at(-1)!] >= precedence[operator]) reduce();
-    waiting.push(operator);
+    while (pendingOperators.length > 0 && precedence[pendingOperators.at(-1)!] >= precedence[operator]) reduce();
+    pendingOperators.push(operator);
     pending.push(terms[i]!);
   });
-  while (waiting.length > 0) reduce();
+  while (pendingOperators.length > 0) reduce();
   return pending[0]!;
 }
 
-/** A prefix operator on an operand; signs of literals become part of the literal. */
+/** A prefix operator on an operand; the sign of a literal becomes part of the literal. */
 function prefixed(operator: string, operand: Operand, span: Span): Operand {
   if (operator === '!') return { kind: 'not', operand, span };
   if (operator === '~') return { kind: 'unary', operator, operand, span };
@@ -98,7 +98,7 @@ function prefixed(operator: string, operand: Operand, span: Span): Operand {
 
 const signBit = (float: Float): bigint => (float.format === 'f32' ? 1n << 31n : 1n << 63n);
 
-/** Splits constants off an address: `a+4` is the base `a` and the offset 4. */
+/** Separates constants from an address: `a+4` is the base `a` and the offset 4. */
 export function addressOf([target, ...rest]: readonly Operand[], span: Span): Address {
   let base = target!;
   let offset = 0n;
@@ -175,7 +175,7 @@ export const operandActions: Actions = {
     return group(this, list, 'list');
   },
 
-  Initialiser_list(_open: Node, list: Node, _close: Node) {
+  Initializer_list(_open: Node, list: Node, _close: Node) {
     const first = this.first;
     const plain = group(this, list, 'vector');
     const last = this.last;
@@ -185,7 +185,7 @@ export const operandActions: Actions = {
     };
   },
 
-  Initialiser_field(word: Node, _equals: Node, expression: Node) {
+  Initializer_field(word: Node, _equals: Node, expression: Node) {
     const [field, value] = [word.first, partOf(expression)];
     return (c): Operand => ({ kind: 'field', name: textOf(c, field), value: value.make(c), span: spanOf(c, field, value.last) });
   },
@@ -193,7 +193,7 @@ export const operandActions: Actions = {
   Expression(term: Node, tails: Node, conditional: Node) {
     const operators = tails.children.map((tail) => literal(tail.children[0]!) as BinaryOperator);
     const terms = tails.children.map((tail) => partOf(tail.children[1]!));
-    const condition = climb(partOf(term), operators, terms);
+    const condition = applyPrecedence(partOf(term), operators, terms);
     const choice = conditional.children[0];
     if (!choice) return condition.make;
     const whenTrue = partOf(choice.children[1]!);
@@ -227,7 +227,7 @@ export const operandActions: Actions = {
     return applied(partOf(mask), argument);
   },
 
-  Primary_parenthesised(_open: Node, expression: Node, _close: Node) {
+  Primary_parenthesized(_open: Node, expression: Node, _close: Node) {
     return make(expression);
   },
 

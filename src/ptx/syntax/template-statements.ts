@@ -19,7 +19,7 @@ import { type Actions, itemsOf, literal, make, type Node } from './nodes.ts';
 import { directiveActions, dotted, optional, strings, wholeSpan, words } from './template-directives.ts';
 import { buildAll, makeList } from './template-operands.ts';
 
-/** The same, of an optional node. */
+/** The word of an optional node, without its dot. */
 const optionalDotted = <T extends string>(node: Node): T | undefined => (node.children[0] ? (dotted(node.children[0]) as T) : undefined);
 
 // ---- declarations
@@ -34,7 +34,7 @@ interface Qualifier {
 
 type Qualified = Pick<Variable, 'align' | 'vector' | 'attributes'>;
 
-/** Joins qualifiers; reports CM1010 for one given twice. */
+/** Merges qualifiers; reports CM1010 for a duplicate. */
 function join(qualifiers: readonly Qualifier[], c: Cursor): Qualified {
   let joined: Partial<Qualified> = {};
   for (const { span, ...one } of qualifiers) {
@@ -53,7 +53,7 @@ const qualified = (node: Node): Make<Qualified> => {
   return parts.length === 0 ? () => unqualified : (c) => join(buildAll(parts, c), c);
 };
 
-/** What is declared: the name and what follows it. */
+/** The fields of a declarator: the name and the parts after it. */
 type Declared = Pick<Variable, 'name' | 'nameSpan' | 'regCount' | 'dims' | 'init'>;
 
 const noDims: readonly number[] = Object.freeze([]);
@@ -118,8 +118,8 @@ const variableActions: Actions = {
     return (c) => warpSize(c, token);
   },
 
-  Initial(_equals: Node, initialiser: Node) {
-    return make(initialiser);
+  Initial(_equals: Node, initializer: Node) {
+    return make(initializer);
   },
 
   Pointer(_ptr: Node, space: Node, align: Node) {
@@ -166,7 +166,7 @@ const variableActions: Actions = {
   },
 };
 
-/** The only name that stands for an extent is `WARP_SZ`, 32. */
+/** The only name allowed as an extent is `WARP_SZ`, 32. */
 function warpSize(c: Cursor, token: number): number {
   const name = textOf(c, token);
   if (name !== 'WARP_SZ') c.report('CM1001', { expected: 'an integer', found: `\`${name}\`` }, spanOf(c, token, token));
@@ -278,11 +278,11 @@ const codeActions: Actions = {
 
 type InstructionWords = Pick<Instruction, 'opcode' | 'modifiers'>;
 
-/** Opcodes with their modifiers by how they are written: a file has few, so that equal ones share one list. */
+/** Opcodes with their modifiers, by text. A file has few distinct ones, so that equal ones share one list. */
 const instructionWords = new Map<string, InstructionWords>();
-const mostWords = 20_000;
+const maxWords = 20_000;
 
-/** The words of the tokens from `first` up to `end`, which are all of `span`. */
+/** The words of the tokens from `first` up to `end`, which make up `span`. */
 function wordsOf({ tokens }: Cursor, span: Span, first: number, end: number): InstructionWords {
   const written = tokens.text.slice(span.start, span.end);
   const known = instructionWords.get(written);
@@ -290,7 +290,7 @@ function wordsOf({ tokens }: Cursor, span: Span, first: number, end: number): In
   const modifiers: string[] = [];
   for (let at = first + 1; at < end; at++) modifiers.push(tokens.text.slice(tokens.starts[at]! + 1, tokens.ends[at]));
   const made = { opcode: tokens.text.slice(tokens.starts[first], tokens.ends[first]), modifiers: Object.freeze(modifiers) };
-  if (instructionWords.size >= mostWords) instructionWords.clear();
+  if (instructionWords.size >= maxWords) instructionWords.clear();
   instructionWords.set(written, made);
   return made;
 }
@@ -300,7 +300,7 @@ function targets(node: Node, list: Node, name: 'branchtargets' | 'calltargets'):
   return (c) => ({ kind: 'directive', name, targets: buildAll(parts, c), span: span(c) });
 }
 
-/** The actions for the rules down to `Operand`. */
+/** The actions for the rules above `Operand`. */
 export const statementActions: Actions = {
   ...variableActions,
   ...functionActions,

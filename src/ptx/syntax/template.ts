@@ -1,6 +1,6 @@
 /**
- * From what Ohm found in a line to a template: a function that builds the line's tree from the tokens of any line of the
- * same shape. Templates are closures; what a shape fixes (operators, types, spaces) they hold as constants.
+ * Builds templates from Ohm matches. A template is a function that builds the tree of any line of the same shape from its tokens. Templates
+ * are closures over the constants of the shape (operators, types, spaces).
  */
 import type { MatchResult, Node as OhmNode, Semantics } from 'ohm-js';
 import type { Make } from './cursor.ts';
@@ -13,11 +13,11 @@ import { statementActions } from './template-statements.ts';
 const actions = { ...operandActions, ...statementActions };
 let semantics: Semantics | undefined;
 
-/** The part of a match that templates are made of. */
+/** The parts of a match that templates need. */
 export function copyOf(match: MatchResult, places: Places): Node {
   semantics ??= grammar().createSemantics();
   return copyNode(semantics(match) as unknown as OhmNode, places, actions);
 }
 
-/** The template of a line; `text` gives its tokens that are no holes. */
+/** The template of a line; `text` returns the tokens that are not holes. */
 export const templateOf = (node: Node, text: (token: number) => string): Make<Line> => walk(node, actions, text);

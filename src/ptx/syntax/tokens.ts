@@ -1,9 +1,9 @@
 /**
- * Tokens of a PTX text: places and kinds in flat arrays. Holes of a statement's shape are tokens of the kinds `word` to
- * `string`, so this must classify exactly as the rules of the same names in `grammar.ohm` do; a spec compares the two.
+ * The tokenizer: positions and kinds of tokens in flat arrays. Tokens of the kinds `word` to `string` are the holes of a shape, so the
+ * classification must agree with the rules of the same names in `grammar.ohm`; a spec compares the two.
  */
 
-/** Token kinds; a single punctuation mark has its own character code, which is below all of these. */
+/** Token kinds. A single punctuation mark has its own character code, which is below all of these. */
 export const Kind = {
   word: 128,
   integer: 129,
@@ -13,22 +13,22 @@ export const Kind = {
   dotWord: 133,
   /** Two characters: `<<`, `||`. */
   operator: 134,
-  /** Digits that are no number, as `089`, `0x` or `0f3F8`. */
+  /** A malformed number, such as `089`, `0x` or `0f3F8`. */
   badNumber: 135,
-  /** A string that its line does not end. */
+  /** A string without its closing quotation mark on the same line. */
   badString: 136,
   /** Any other character. */
   bad: 137,
 } as const;
 
-/** A text cut into tokens. Entries at and after `count` are unused, but the one at `count` stands for the end of the text. */
+/** The tokens of a text. Entries from `count` on are unused, except that the one at `count` marks the end of the text. */
 export interface Tokens {
   readonly text: string;
   readonly count: number;
   readonly starts: Int32Array;
   readonly ends: Int32Array;
   readonly kinds: Uint8Array;
-  /** Where a comment opens that nothing closes, or -1. */
+  /** The offset of an unclosed comment, or -1. */
   readonly openComment: number;
 }
 
@@ -36,8 +36,8 @@ export interface Tokens {
 const space = 1;
 const letter = 2;
 const digit = 3;
-const sign = 4; // characters that start a name but are no letters: _ $ %
-const mark = 5; // characters that are a token whatever follows
+const sign = 4; // other first characters of names: _ $ %
+const mark = 5; // characters that are always a token by themselves
 const classes = new Uint8Array(128);
 for (let c = 0; c <= 32; c++) classes[c] = space;
 for (const c of 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ') classes[c.charCodeAt(0)] = letter;
@@ -50,9 +50,9 @@ for (let c = 0; c < 128; c++) wordCharacters[c] = classes[c] === letter || class
 wordCharacters[code('_')] = 1;
 wordCharacters[code('$')] = 1;
 
-/** The first characters of operators of two, which are tokens alone as well. */
-const halves = new Uint8Array(128);
-for (const c of '<>=/!&|') halves[code(c)] = 1;
+/** The first characters of two-character operators, which are also tokens by themselves. */
+const startsOperator = new Uint8Array(128);
+for (const c of '<>=/!&|') startsOperator[code(c)] = 1;
 
 const [underscore, percent, dot, quote, slash, star, hash] = [...'_%."/*#'].map(code) as [
   number,
@@ -71,7 +71,7 @@ function code(character: string): number {
   return character.charCodeAt(0);
 }
 
-/** Cuts a whole text; never fails. */
+/** Tokenizes a text; never fails. */
 export function tokenize(text: string): Tokens {
   const lexer = new Lexer(text);
   lexer.run();
@@ -111,7 +111,7 @@ class Lexer implements Tokens {
     this.count--;
   }
 
-  /** Adds a token and gives its end. */
+  /** Adds a token and returns its end. */
   #add(kind: number, start: number, end: number): number {
     if (this.count === this.starts.length) this.#grow();
     this.starts[this.count] = start;
@@ -150,7 +150,7 @@ class Lexer implements Tokens {
     if (c === slash && (next === slash || next === star)) return this.#comment(at, next);
     if (c === hash) return this.#lineMarker(at);
     if (isDouble(c, next)) return this.#add(Kind.operator, at, at + 2);
-    if (c < 128 && halves[c] === 1) return this.#add(c, at, at + 1);
+    if (c < 128 && startsOperator[c] === 1) return this.#add(c, at, at + 1);
     return this.#add(Kind.bad, at, at + ((c & 0xfc00) === 0xd800 && (next & 0xfc00) === 0xdc00 ? 2 : 1));
   }
 
@@ -180,7 +180,7 @@ class Lexer implements Tokens {
     return this.text.length;
   }
 
-  /** `# 1 "a.c"`, left by a preprocessor, is a comment. */
+  /** A line marker of a preprocessor, `# 1 "a.c"`, is a comment. */
   #lineMarker(at: number): number {
     marker.lastIndex = at;
     return marker.test(this.text) ? endOfLine(this.text, at) : this.#add(Kind.bad, at, at + 1);
@@ -196,7 +196,7 @@ function endOfLine(text: string, at: number): number {
 
 function wordEnd(text: string, at: number): number {
   let end = at;
-  // Behind the end of the text there is NaN, which is below nothing.
+  // Past the end of the text the code is NaN, for which every comparison is false.
   for (let c = text.charCodeAt(end); c < 128 && wordCharacters[c] === 1; c = text.charCodeAt(end)) end++;
   return end;
 }
@@ -211,7 +211,7 @@ const digitsEnd = (text: string, at: number): number => {
   return at;
 };
 
-/** The end of a number: as much as can belong to one, and then word characters and points, which spoil it. */
+/** The end of a number, including word characters and dots after it, which make it malformed. */
 function numberEnd(text: string, at: number): number {
   let end = digitsEnd(text, at);
   if (text[end] === '.') end = digitsEnd(text, end + 1);
@@ -230,7 +230,7 @@ const decimalFloat = /^(?:[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9
 const hexFloat = /^0(?:[fF][0-9a-fA-F]{8}|[dD][0-9a-fA-F]{16})$/;
 
 function numberKind(text: string, start: number, end: number): number {
-  // One digit is by far the most frequent number.
+  // Fast path for one digit, by far the most frequent number.
   if (end === start + 1) return Kind.integer;
   const word = text.slice(start, end);
   if (decimalInteger.test(word) || radixInteger.test(word)) return Kind.integer;

@@ -1,7 +1,7 @@
 /**
- * Approximate functions, of single precision most. A device may be off by a few units in the last place: PTX's own bounds hold on the
- * CPU device, which rounds from double precision; on Apple GPUs Metal's bounds for the precise functions hold. The estimates of
- * double precision, which PTX states no bound for, are the same on all of them: exact functions of the upper word, rounded to one.
+ * Approximate functions, mostly f32. A device may be off by a few units in the last place: PTX's own bounds hold on the CPU device, which
+ * rounds from f64, and Metal's bounds for the precise functions hold on Apple GPUs. The f64 estimates, for which PTX has no bound, have the
+ * same bits everywhere: exact functions of the upper 32 bits, rounded to the upper 32 bits.
  * Source: PTX ISA 9.0, 9.7.3; Metal Shading Language Specification 3.2, 8.1.
  */
 import type { Value } from '../../ir/index.ts';
@@ -10,12 +10,12 @@ import { flush, orNan } from './compose.ts';
 
 const early = { ptx: 1.4, sm: 10 } as const;
 
-const coarse = { approximate: 'PTX states no bound, and NVIDIA hardware gives other bits; here 2^-19.9 relative' } as const;
+const coarse = { approximate: 'PTX states no bound, and NVIDIA hardware gives other bits; 2^-19.9 relative here' } as const;
 
-/** A double with its lower word cleared. */
+/** A double with its lower 32 bits cleared. */
 const upperWord = (ir: RowBuilder, bits: Value): Value => ir.bitcast('f64', ir.and(bits, ir.const('i64', 0xffff_ffff_0000_0000n)));
 
-/** A function of the upper word of a double, rounded to an upper word; subnormals count as zeros on both sides. */
+/** A function of the upper 32 bits of a double, rounded to the upper 32 bits; subnormals are zeros in operand and result. */
 function estimate(ir: RowBuilder, a: Value, compute: (x: Value) => Value): Value {
   const result = compute(flush(ir, upperWord(ir, ir.bitcast('i64', a)), true));
   const rounded = upperWord(ir, ir.add(ir.bitcast('i64', result), ir.const('i64', 1n << 31n)));
@@ -29,7 +29,7 @@ export const approximateRows = [
     syntax: 'rcp.approx.ftz.f64 d, a',
     types: { d: 'f64', a: 'f64' },
     since: { ptx: 2.1, sm: 20 },
-    doc: 'An estimate of the reciprocal of a double, from its upper word; the lower word of the result is 0.',
+    doc: 'An estimate of the reciprocal of a double, from its upper 32 bits. The lower 32 bits of the result are 0.',
     source: '9.7.3.14',
     status: coarse,
     lower: ({ a }, _, ir) => estimate(ir, a, (x) => reciprocal(ir, x)),
@@ -38,10 +38,10 @@ export const approximateRows = [
         form: 'rcp.approx.ftz.f64',
         a: 0xc010000000000fffn,
         d: 0xbfd0000000000000n,
-        why: 'of -4 and a little more, which is not looked at',
+        why: 'slightly below -4; the lower bits are ignored',
       },
-      { form: 'rcp.approx.ftz.f64', a: 0x800fffffffffffffn, d: 0xfff0000000000000n, why: 'of a negative subnormal minus infinity' },
-      { form: 'rcp.approx.ftz.f64', a: 0x7fe0000000000000n, d: 0n, why: 'of 2^1023 a subnormal, which is flushed' },
+      { form: 'rcp.approx.ftz.f64', a: 0x800fffffffffffffn, d: 0xfff0000000000000n, why: 'a negative subnormal gives minus infinity' },
+      { form: 'rcp.approx.ftz.f64', a: 0x7fe0000000000000n, d: 0n, why: '2^1023 gives a subnormal, which is flushed' },
       { form: 'rcp.approx.ftz.f64', a: 0x7ff0000000000000n, d: 0n, why: 'of infinity' },
     ],
   }),
@@ -49,28 +49,28 @@ export const approximateRows = [
     syntax: 'rsqrt.approx.ftz.f64 d, a',
     types: { d: 'f64', a: 'f64' },
     since: { ptx: 4, sm: 20 },
-    doc: 'An estimate of 1 over the square root of a double, from its upper word; the lower word of the result is 0.',
+    doc: 'An estimate of the reciprocal square root of a double, from its upper 32 bits. The lower 32 bits of the result are 0.',
     source: '9.7.3.18',
     status: coarse,
     lower: ({ a }, _, ir) => estimate(ir, a, (x) => reciprocal(ir, ir.fsqrt(x))),
     cases: () => [
-      { form: 'rsqrt.approx.ftz.f64', a: 0x4010000000000fffn, d: 0x3fe0000000000000n, why: 'of 4 and a little more' },
-      { form: 'rsqrt.approx.ftz.f64', a: 0x8000000000000001n, d: 0xfff0000000000000n, why: 'of a negative subnormal, as of -0' },
-      { form: 'rsqrt.approx.ftz.f64', a: 0xbff0000000000000n, d: 0x7fffffffffffffffn, why: 'of -1 is no number' },
+      { form: 'rsqrt.approx.ftz.f64', a: 0x4010000000000fffn, d: 0x3fe0000000000000n, why: 'slightly above 4' },
+      { form: 'rsqrt.approx.ftz.f64', a: 0x8000000000000001n, d: 0xfff0000000000000n, why: 'a negative subnormal is treated as -0' },
+      { form: 'rsqrt.approx.ftz.f64', a: 0xbff0000000000000n, d: 0x7fffffffffffffffn, why: '-1 gives NaN' },
     ],
   }),
   row({
     syntax: 'rsqrt.approx.f64 d, a',
     types: { d: 'f64', a: 'f64' },
     since: { ptx: 1, sm: 13 },
-    doc: '1 over the square root of a double, subnormal ones included.',
+    doc: 'The reciprocal square root of a double, including subnormals.',
     source: '9.7.3.17',
-    status: { approximate: 'PTX states no bound; here 1 ulp' },
+    status: { approximate: 'PTX states no bound; 1 ulp here' },
     lower: ({ a }, _, ir) => reciprocal(ir, ir.fsqrt(a)),
     cases: () => [
       { form: 'rsqrt.approx.f64', a: 0x4010000000000000n, d: 0x3fe0000000000000n, why: 'of 4' },
       { form: 'rsqrt.approx.f64', a: 0x0000000000001000n, d: 0x6120000000000000n, why: 'of 2^-1062, a subnormal, 2^531' },
-      { form: 'rsqrt.approx.f64', a: 0x8000000000000000n, d: 0xfff0000000000000n, why: 'of -0 minus infinity' },
+      { form: 'rsqrt.approx.f64', a: 0x8000000000000000n, d: 0xfff0000000000000n, why: '-0 gives minus infinity' },
     ],
   }),
   row({
@@ -83,22 +83,22 @@ export const approximateRows = [
     lower: ({ a }, { ftz }, ir) => flush(ir, ir.fexp2(flush(ir, a, ftz)), ftz),
     cases: () => [
       { form: 'ex2.approx.f32', a: 0x40400000, d: 0x41000000, why: '2^3' },
-      { form: 'ex2.approx.f32', a: 0xff800000, d: 0, why: 'of minus infinity' },
-      { form: 'ex2.approx.ftz.f32', a: 1, d: 0x3f800000, why: 'a subnormal counts as 0' },
+      { form: 'ex2.approx.f32', a: 0xff800000, d: 0, why: 'minus infinity' },
+      { form: 'ex2.approx.ftz.f32', a: 1, d: 0x3f800000, why: 'a subnormal is treated as 0' },
     ],
   }),
   row({
     syntax: 'lg2.approx{.ftz}.f32 d, a',
     types: { d: 'f32', a: 'f32' },
     since: early,
-    doc: 'The logarithm to base 2; of a negative number no number.',
+    doc: 'The logarithm to base 2. A negative number gives NaN.',
     source: '9.7.3.21',
     status: { approximate: '2^-22.6 absolute near 1, else 2 ulp in PTX; 4 ulp on Apple GPUs, 1 on the CPU device' },
     lower: ({ a }, { ftz }, ir) => ir.flog2(flush(ir, a, ftz)),
     cases: () => [
       { form: 'lg2.approx.f32', a: 0x41000000, d: 0x40400000, why: 'of 8' },
       { form: 'lg2.approx.f32', a: 0, d: 0xff800000, why: 'of 0' },
-      { form: 'lg2.approx.f32', a: 0xbf800000, d: 0x7fffffff, why: 'of -1 is no number' },
+      { form: 'lg2.approx.f32', a: 0xbf800000, d: 0x7fffffff, why: '-1 gives NaN' },
     ],
   }),
   row({
@@ -112,7 +112,7 @@ export const approximateRows = [
     cases: () => [
       { form: 'sin.approx.f32', a: 0, d: 0, why: 'of 0' },
       { form: 'sin.approx.f32', a: 0x80000000, d: 0x80000000, why: 'of -0' },
-      { form: 'sin.approx.f32', a: 0x7f800000, d: 0x7fffffff, why: 'of infinity is no number' },
+      { form: 'sin.approx.f32', a: 0x7f800000, d: 0x7fffffff, why: 'infinity gives NaN' },
     ],
   }),
   row({
@@ -126,7 +126,7 @@ export const approximateRows = [
     cases: () => [
       { form: 'cos.approx.f32', a: 0, d: 0x3f800000, why: 'of 0' },
       { form: 'cos.approx.f32', a: 0x80000000, d: 0x3f800000, why: 'of -0' },
-      { form: 'cos.approx.f32', a: 0x7f800000, d: 0x7fffffff, why: 'of infinity is no number' },
+      { form: 'cos.approx.f32', a: 0x7f800000, d: 0x7fffffff, why: 'infinity gives NaN' },
     ],
   }),
   row({
@@ -140,21 +140,21 @@ export const approximateRows = [
     cases: () => [
       { form: 'tanh.approx.f32', a: 0, d: 0, why: 'of 0' },
       { form: 'tanh.approx.f32', a: 0x7f800000, d: 0x3f800000, why: 'of infinity' },
-      { form: 'tanh.approx.f32', a: 0xff800000, d: 0xbf800000, why: 'of minus infinity' },
+      { form: 'tanh.approx.f32', a: 0xff800000, d: 0xbf800000, why: 'minus infinity' },
     ],
   }),
   row({
     syntax: 'rsqrt.approx{.ftz}.f32 d, a',
     types: { d: 'f32', a: 'f32' },
     since: early,
-    doc: '1 over the square root.',
+    doc: 'The reciprocal square root.',
     source: '9.7.3.17',
     status: { approximate: '2^-22.9 relative in PTX; 2 ulp on Apple GPUs, 1 on the CPU device' },
     lower: ({ a }, { ftz }, ir) => ir.frsqrt(flush(ir, a, ftz)),
     cases: () => [
       { form: 'rsqrt.approx.f32', a: 0x40800000, d: 0x3f000000, why: 'of 4' },
       { form: 'rsqrt.approx.f32', a: 0x80000000, d: 0xff800000, why: 'of -0' },
-      { form: 'rsqrt.approx.f32', a: 0xbf800000, d: 0x7fffffff, why: 'of -1 is no number' },
+      { form: 'rsqrt.approx.f32', a: 0xbf800000, d: 0x7fffffff, why: '-1 gives NaN' },
     ],
   }),
 ];

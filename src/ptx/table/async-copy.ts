@@ -1,6 +1,6 @@
 /**
- * Copies into shared memory in the background. Source: PTX ISA 9.0, 9.7.9.25.3. They are done at once: until a thread has waited
- * for a copy nobody may look at its destination or write its source, so that nobody can tell.
+ * Asynchronous copies into shared memory. Source: PTX ISA 9.0, 9.7.9.25.3. They are performed immediately: until a thread has waited for a
+ * copy, no thread may read its destination or write its source, so the difference is not observable.
  */
 import type { Value } from '../../ir/index.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../model/row.ts';
@@ -12,7 +12,7 @@ const ignore = (): void => {};
 const values = { space: ['shared', 'shared::cta'], prefetch: ['L2::64B', 'L2::128B', 'L2::256B'] } as const;
 const types = { to: 'b8', a: 'b8', size: 'u32', taken: 'u32', policy: 'b64' } as const;
 const doc = (what: string): string =>
-  `Copies ${what} in the background, of which \`taken\` are read and the others 0. It is done at once, and hints are ignored.`;
+  `Asynchronously copies ${what}. Reads \`taken\` bytes and fills the rest with 0. The copy is performed immediately, and hints are ignored.`;
 
 interface Copy {
   readonly to: AddressOperand;
@@ -28,7 +28,7 @@ const constantOf = (ir: RowBuilder, value: Value): number | undefined => {
 
 function copy(ir: RowBuilder, { to, a, size, taken }: Copy, space: string): void {
   const bytes = constantOf(ir, size) ?? 0;
-  if (bytes !== 4 && bytes !== 8 && bytes !== 16) return ir.refuse(`a copy of ${bytes} bytes, where there are copies of 4, 8 and 16`);
+  if (bytes !== 4 && bytes !== 8 && bytes !== 16) return ir.refuse(`a copy of ${bytes} bytes, but only 4, 8 and 16 are possible`);
   const [place, from] = [ir.pointer(to, spaceOf(space)), ir.pointer(a, 'global')];
   const known = taken === undefined ? bytes : constantOf(ir, taken);
   if (known !== undefined && known >= bytes) return whole(ir, place, from, bytes);
@@ -50,7 +50,7 @@ function zero(ir: RowBuilder, to: Value, bytes: number): void {
   for (let at = 0; at < bytes; at += 4) ir.store(ir.ptradd(to, ir.const('i64', at)), ir.const('i32', 0), { align: 4, volatile: false });
 }
 
-/** Byte by byte; past the last that is read the last one is read again, and 0 written. */
+/** Copies byte by byte. Past the last byte to read, the last one is read again and 0 is written. */
 function part(ir: RowBuilder, to: Value, from: Value, bytes: number, taken: Value): void {
   const access = { align: 1, volatile: false };
   const last = ir.sub(taken, ir.const('i32', 1));
@@ -94,7 +94,7 @@ export const asyncCopyRows = (): readonly Row[] => [
   row({
     syntax: 'cp.async.commit_group',
     since: ampere,
-    doc: 'Makes a group of the copies so far, which are done already.',
+    doc: 'Closes the group of the copies so far, which are already complete.',
     source: '9.7.9.25.3.2',
     status: 'exact',
     lower: ignore,
@@ -105,7 +105,7 @@ export const asyncCopyRows = (): readonly Row[] => [
     types: { n: 'u32' },
     constants: { n: [0, 0x7fffffff] },
     since: ampere,
-    doc: 'Waits until all groups but the latest n are done, which they are.',
+    doc: 'Waits until all groups but the latest n are complete, which they already are.',
     source: '9.7.9.25.3.3',
     status: 'exact',
     lower: ignore,
@@ -114,7 +114,7 @@ export const asyncCopyRows = (): readonly Row[] => [
   row({
     syntax: 'cp.async.wait_all',
     since: ampere,
-    doc: 'Waits until all copies are done, which they are.',
+    doc: 'Waits until all copies are complete, which they already are.',
     source: '9.7.9.25.3.3',
     status: 'exact',
     lower: ignore,

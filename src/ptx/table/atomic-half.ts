@@ -1,19 +1,19 @@
 /**
- * Atomics of halves, in pairs and alone, and of 16 bits: each is an update of the word that they lie in. Source: PTX ISA 9.0,
+ * Atomics on f16 and bf16, packed and scalar, and on 16 bits: each updates the 32-bit word that contains the operand. Source: PTX ISA 9.0,
  * 9.7.13.5 and 9.7.13.6.
  */
 import type { Value } from '../../ir/index.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../model/row.ts';
 import { eachHalf } from './halves.ts';
-import { fenceAround, fenceScopes, ofTheSystem } from './order.ts';
+import { fenceAround, fenceScopes, systemScopeNote } from './order.ts';
 import { spaceOf } from './spaces.ts';
 
 const sem = ['relaxed', 'acquire', 'release', 'acq_rel'] as const;
 const scope = fenceScopes;
 const space = ['global', 'shared', 'shared::cta'] as const;
-const inOrder = `An order needs fences, which Apple GPUs have from macOS 15 on. ${ofTheSystem}`;
+const inOrder = `Memory orders need fences, which Apple GPUs have from macOS 15 on. ${systemScopeNote}`;
 
-/** The halves that come in pairs, and those that come alone. */
+/** Packed and scalar half-precision types. */
 const forms = [
   { type: ['f16x2'], since: { ptx: 6.2, sm: 60 }, doc: 'Adds two halves to two in memory' },
   { type: ['bf16x2'], since: { ptx: 7.8, sm: 90 }, doc: 'Adds two bfloats to two in memory' },
@@ -38,7 +38,7 @@ function add(ir: RowBuilder, a: AddressOperand, b: Value, { type, scope, sem, sp
   });
 }
 
-/** Replaces 16 bits of memory within the word that they lie in; gives those before. */
+/** Replaces 16 bits of memory within a 32-bit word. Returns the old ones. */
 function updateShort(ir: RowBuilder, pointer: Value, compute: (old: Value) => Value): Value {
   const within = ir.and(ir.ptrtoint('i64', pointer), ir.const('i64', 2));
   const word = ir.ptradd(pointer, ir.sub(ir.const('i64', 0), within));
@@ -58,7 +58,7 @@ export const halfAtomicRows = (): readonly Row[] => [
       syntax: 'atom{.sem}{.scope}{.space}.add.noftz.type d, [a], b',
       values: { sem, scope, space, type },
       since,
-      doc: `${doc}, each in one step. d is what was there before. ${inOrder}`,
+      doc: `${doc}, each atomically. d is the old value. ${inOrder}`,
       source: '9.7.13.5',
       status: 'exact',
       lower: ({ a, b }, m, ir) => add(ir, a, b, m),
@@ -68,7 +68,7 @@ export const halfAtomicRows = (): readonly Row[] => [
       syntax: 'red{.sem}{.scope}{.space}.add.noftz.type [a], b',
       values: { sem: ['relaxed', 'release'], scope, space, type },
       since,
-      doc: `${doc}, each in one step. ${inOrder}`,
+      doc: `${doc}, each atomically. ${inOrder}`,
       source: '9.7.13.6',
       status: 'exact',
       lower: ({ a, b }, m, ir) => void add(ir, a, b, m),
@@ -80,7 +80,7 @@ export const halfAtomicRows = (): readonly Row[] => [
     values: { sem, scope, space },
     types: { d: 'b16', a: 'b16', b: 'b16', c: 'b16' },
     since: { ptx: 6.3, sm: 70 },
-    doc: `Puts c in memory where it holds b, in 16 bits. d is the value before. ${inOrder}`,
+    doc: `Stores c in memory if memory equals b, in 16 bits. d is the old value. ${inOrder}`,
     source: '9.7.13.5',
     status: 'exact',
     lower({ a, b, c }, m, ir) {

@@ -1,19 +1,19 @@
-/** Atomics. Source: PTX ISA 9.0, 9.7.13.5 and 9.7.13.6. Without a word for the order they are relaxed. */
+/** Atomics. Source: PTX ISA 9.0, 9.7.13.5 and 9.7.13.6. The default order is relaxed. */
 import type { AtomicOp, Value } from '../../ir/index.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../model/row.ts';
 import { isSignedType } from '../model/types.ts';
-import { fenceAround, fenceScopes, ofTheSystem } from './order.ts';
+import { fenceAround, fenceScopes, systemScopeNote } from './order.ts';
 import { spaceOf } from './spaces.ts';
 
 const since = { ptx: 1.2, sm: 20 } as const;
 const ordered = { ptx: 6, sm: 70 } as const;
 const sem = ['relaxed'] as const;
-/** Orders that fences around the atomic make. */
+/** Orders that are implemented by fences around the atomic. */
 const order = ['acquire', 'release', 'acq_rel'] as const;
 const scope = fenceScopes;
 const space = ['global', 'shared', 'shared::cta'] as const;
-const apple = 'Apple GPUs have it for 32 bits; wider ones run on the CPU device alone.';
-const inOrder = `In an order with other accesses, which Apple GPUs have from macOS 15 on. ${ofTheSystem}`;
+const apple = 'Apple GPUs have 32-bit atomics only; wider ones run only on the CPU device.';
+const inOrder = `Memory orders need fences, which Apple GPUs have from macOS 15 on. ${systemScopeNote}`;
 
 /** The IR's name of an operation on a type. */
 function rmwOf(op: string, type: string): AtomicOp {
@@ -30,12 +30,16 @@ interface Words {
 const update = (ir: RowBuilder, a: AddressOperand, b: Value, m: Words): Value =>
   ir.atomic(ir.pointer(a, spaceOf(m.space)), b, { rmw: rmwOf(m.op, m.type) });
 
-/** Operations with the types each has. */
+/** Operations with their types. */
 const forms = [
-  { op: ['add'], type: ['u32', 's32', 'u64', 'f32', 'f64'], doc: 'Adds to memory; singles in global memory without subnormals.' },
-  { op: ['and', 'or', 'xor', 'exch'], type: ['b32', 'b64'], doc: 'Combines memory with b bit by bit, or replaces it.' },
-  { op: ['min', 'max'], type: ['u32', 's32', 'u64', 's64'], doc: 'Keeps the smaller or the larger in memory.' },
-  { op: ['inc', 'dec'], type: ['u32'], doc: 'Counts up to b and starts again at 0, or down to 0 and starts again at b.' },
+  {
+    op: ['add'],
+    type: ['u32', 's32', 'u64', 'f32', 'f64'],
+    doc: 'Adds to memory. Single-precision sums in global memory flush subnormals.',
+  },
+  { op: ['and', 'or', 'xor', 'exch'], type: ['b32', 'b64'], doc: 'Combines memory with b bit by bit, or exchanges them.' },
+  { op: ['min', 'max'], type: ['u32', 's32', 'u64', 's64'], doc: 'Stores the minimum or the maximum of memory and b.' },
+  { op: ['inc', 'dec'], type: ['u32'], doc: 'Increments up to b and then wraps to 0, or decrements to 0 and then wraps to b.' },
 ] as const;
 
 export const atomicRows = (): readonly Row[] => [
@@ -44,7 +48,7 @@ export const atomicRows = (): readonly Row[] => [
       syntax: 'atom{.sem}{.scope}{.space}.op.type d, [a], b',
       values: { sem, scope, space, op, type },
       since,
-      doc: `${doc} d is the value before. ${apple}`,
+      doc: `${doc} d is the old value. ${apple}`,
       source: '9.7.13.5',
       status: 'exact',
       lower: ({ a, b }, m, ir) => update(ir, a, b, m),
@@ -54,7 +58,7 @@ export const atomicRows = (): readonly Row[] => [
       syntax: 'atom.order{.scope}{.space}.op.type d, [a], b',
       values: { order, scope, space, op, type },
       since: ordered,
-      doc: `${doc} d is the value before. ${inOrder} ${apple}`,
+      doc: `${doc} d is the old value. ${inOrder} ${apple}`,
       source: '9.7.13.5',
       status: 'exact',
       lower: ({ a, b }, m, ir) => fenceAround(ir, m.scope, m.order, () => update(ir, a, b, m)),
@@ -85,7 +89,7 @@ export const atomicRows = (): readonly Row[] => [
     syntax: 'atom{.sem}{.scope}{.space}.cas.type d, [a], b, c',
     values: { sem, scope, space, type: ['b32', 'b64'] },
     since,
-    doc: `Puts c in memory where it holds b. d is the value before. ${apple}`,
+    doc: `Stores c in memory if memory equals b. d is the old value. ${apple}`,
     source: '9.7.13.5',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => ir.cas(ir.pointer(a, spaceOf(m.space)), b, c),
@@ -95,7 +99,7 @@ export const atomicRows = (): readonly Row[] => [
     syntax: 'atom.order{.scope}{.space}.cas.type d, [a], b, c',
     values: { order, scope, space, type: ['b32', 'b64'] },
     since: ordered,
-    doc: `Puts c in memory where it holds b. d is the value before. ${inOrder} ${apple}`,
+    doc: `Stores c in memory if memory equals b. d is the old value. ${inOrder} ${apple}`,
     source: '9.7.13.5',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => fenceAround(ir, m.scope, m.order, () => ir.cas(ir.pointer(a, spaceOf(m.space)), b, c)),

@@ -1,4 +1,4 @@
-/** Bit counting, bit fields, byte permutation, small products. Source: PTX ISA 9.0, 9.7.1, 9.7.8, 9.7.9. */
+/** Bit counts, bit fields, byte permutation, 24-bit and dot products. Source: PTX ISA 9.0, 9.7.1, 9.7.8, 9.7.9. */
 import type { Value } from '../../ir/index.ts';
 import { bitsOf, type IntType } from '../../ir/types.ts';
 import { type Row, type RowBuilder, row } from '../model/row.ts';
@@ -13,17 +13,17 @@ const word = ['u32', 's32'] as const;
 
 const i32 = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
 const isZero = (ir: RowBuilder, a: Value): Value => ir.icmp(a, ir.const(ir.typeOf(a), 0), { pred: 'eq' });
-/** A count of bits as the 32-bit result that the manual wants. */
-const asWord = (ir: RowBuilder, a: Value): Value => (ir.typeOf(a) === 'i64' ? ir.trunc('i32', a) : a);
-/** A position or length: its low eight bits, as the manual says; for fields of 64 bits GPUs take all of it, as recorded. */
+/** A bit count as the 32-bit result of the manual. */
+const asResult32 = (ir: RowBuilder, a: Value): Value => (ir.typeOf(a) === 'i64' ? ir.trunc('i32', a) : a);
+/** A position or length: the low eight bits, as the manual says. For 64-bit fields GPUs use all bits, as recorded. */
 const placeIn = (ir: RowBuilder, a: Value, of: IntType): Value => countAs(ir, of === 'i64' ? a : ir.and(a, i32(ir, 255)), of);
-/** As many ones as a count says, from the lowest bit; all where it is the width or more. */
+/** A mask of the lowest `count` bits; all bits if the count is the width or more. */
 function onesBelow(ir: RowBuilder, count: Value): Value {
   const type = ir.typeOf(count);
   return ir.sub(ir.shl(ir.const(type, 1), count), ir.const(type, 1));
 }
 
-/** The place of the n-th bit from a place on; downwards is upwards in the reverse order. */
+/** The position of the n-th set bit from a position on. Searching downwards is searching upwards in the reversed bits. */
 function findNth(ir: RowBuilder, mask: Value, base: Value, offset: Value): Value {
   const isDown = ir.icmp(offset, i32(ir, 0), { pred: 'slt' });
   const turned = (place: Value): Value => ir.select(isDown, ir.sub(i32(ir, 31), place), place);
@@ -31,10 +31,10 @@ function findNth(ir: RowBuilder, mask: Value, base: Value, offset: Value): Value
   const from = turned(base);
   const allowed = ir.select(isZero(ir, offset), ir.shl(i32(ir, 1), from), ir.shl(i32(ir, -1), from));
   const bits = ir.and(word, allowed);
-  // How many are to be passed by.
+  // The number of set bits to skip.
   const count = ir.smax(offset, ir.sub(i32(ir, 0), offset));
   let left = ir.sub(ir.umax(count, i32(ir, 1)), i32(ir, 1));
-  const isThere = ir.icmp(left, ir.popcount(bits), { pred: 'ult' });
+  const hasBit = ir.icmp(left, ir.popcount(bits), { pred: 'ult' });
   let place = i32(ir, 0);
   for (const width of [16, 8, 4, 2, 1]) {
     const below = ir.popcount(ir.and(ir.lshr(bits, place), i32(ir, 2 ** width - 1)));
@@ -42,12 +42,12 @@ function findNth(ir: RowBuilder, mask: Value, base: Value, offset: Value): Value
     left = ir.select(isAbove, ir.sub(left, below), left);
     place = ir.select(isAbove, ir.add(place, i32(ir, width)), place);
   }
-  // Recorded on an H200: the -2^31st, of which no word has as many, is said to be bit 0.
-  const isLeast = ir.icmp(offset, i32(ir, -0x80000000), { pred: 'eq' });
-  return ir.select(isThere, turned(place), ir.select(isLeast, i32(ir, 0), i32(ir, -1)));
+  // Recorded on an H200: for an n of -2^31, which no word can satisfy, the result is bit 0.
+  const isMinimum = ir.icmp(offset, i32(ir, -0x80000000), { pred: 'eq' });
+  return ir.select(hasBit, turned(place), ir.select(isMinimum, i32(ir, 0), i32(ir, -1)));
 }
 
-/** A field extended by its own highest bit: up to the top and down again. */
+/** Sign-extends a field from its highest bit, by shifts to the top and down again. */
 function signExtendField(ir: RowBuilder, field: Value, length: Value): Value {
   const type = ir.typeOf(field) as IntType;
   const width = ir.const(type, bitsOf(type));
@@ -55,11 +55,11 @@ function signExtendField(ir: RowBuilder, field: Value, length: Value): Value {
   return ir.ashr(ir.shl(field, spare), spare);
 }
 
-/** The 24 low bits of an operand, extended by the sign of the type, as 64 bits. */
+/** The low 24 bits of an operand, extended to 64 bits by the sign of the type. */
 function low24(ir: RowBuilder, a: Value, type: string): Value {
-  const eight = i32(ir, 8);
-  const top = ir.shl(a, eight);
-  return isSignedType(type) ? ir.sext('i64', ir.ashr(top, eight)) : ir.zext('i64', ir.lshr(top, eight));
+  const low8 = i32(ir, 8);
+  const top = ir.shl(a, low8);
+  return isSignedType(type) ? ir.sext('i64', ir.ashr(top, low8)) : ir.zext('i64', ir.lshr(top, low8));
 }
 
 /** Bits 0 to 31 or 16 to 47 of the product of two 24-bit operands. */
@@ -68,7 +68,7 @@ function product24(ir: RowBuilder, a: Value, b: Value, mode: 'lo' | 'hi', type: 
   return ir.trunc('i32', mode === 'lo' ? product : ir.lshr(product, ir.const('i64', 16)));
 }
 
-/** Part `index` of `width` bits of a word, extended by the sign of a type. */
+/** Part `index` of `width` bits of a 32-bit value, extended by the sign of a type. */
 function partOf(ir: RowBuilder, a: Value, index: number, width: 8 | 16, type: string): Value {
   const top = ir.shl(a, i32(ir, 32 - width * (index + 1)));
   const down = i32(ir, 32 - width);
@@ -77,17 +77,18 @@ function partOf(ir: RowBuilder, a: Value, index: number, width: 8 | 16, type: st
 
 const sum = (ir: RowBuilder, values: readonly Value[]): Value => values.reduce((a, b) => ir.add(a, b));
 
-/** Any function of three bits, by the table of its results: a, b and c are bits 2, 1 and 0 of the index. */
-function byTable(ir: RowBuilder, a: Value, b: Value, c: Value, table: number): Value {
+/** Any function of three bits, from the table of its results: a, b and c are bits 2, 1 and 0 of the index. */
+function lookUpTable(ir: RowBuilder, a: Value, b: Value, c: Value, table: number): Value {
   const ones = i32(ir, -1);
   const not = (x: Value): Value => ir.xor(x, ones);
-  const ofC = (pair: number): Value => [i32(ir, 0), not(c), c, ones][pair]!;
+  const valueOfC = (pair: number): Value => [i32(ir, 0), not(c), c, ones][pair]!;
   const choose = (bit: Value, whenSet: Value, whenClear: Value): Value => ir.or(ir.and(bit, whenSet), ir.and(not(bit), whenClear));
-  const ofBC = (four: number): Value => (four >> 2 === (four & 3) ? ofC(four & 3) : choose(b, ofC(four >> 2), ofC(four & 3)));
-  return table >> 4 === (table & 15) ? ofBC(table & 15) : choose(a, ofBC(table >> 4), ofBC(table & 15));
+  const valueOfBC = (four: number): Value =>
+    four >> 2 === (four & 3) ? valueOfC(four & 3) : choose(b, valueOfC(four >> 2), valueOfC(four & 3));
+  return table >> 4 === (table & 15) ? valueOfBC(table & 15) : choose(a, valueOfBC(table >> 4), valueOfBC(table & 15));
 }
 
-/** The selectors of each mode of `prmt` for the four values of c, byte 0 in the lowest digit. */
+/** The selectors of each `prmt` mode for the four values of c, byte 0 in the lowest digit. */
 const permutations = {
   f4e: [0x3210, 0x4321, 0x5432, 0x6543],
   b4e: [0x5670, 0x6701, 0x7012, 0x0123],
@@ -97,14 +98,14 @@ const permutations = {
   rc16: [0x1010, 0x3232, 0x1010, 0x3232],
 } as const;
 
-/** The selector for c in a mode: the two low bits choose. */
+/** The selector for c in a mode, from its two low bits. */
 function selectorOf(ir: RowBuilder, c: Value, mode: keyof typeof permutations): Value {
   const index = ir.and(c, i32(ir, 3));
   const [first, ...rest] = permutations[mode].map((selector) => i32(ir, selector)) as [Value, ...Value[]];
   return rest.reduce((chosen, selector, i) => ir.select(ir.icmp(index, i32(ir, i + 1), { pred: 'eq' }), selector, chosen), first);
 }
 
-/** Byte `index` of the result: three bits choose one of the eight bytes of b and a, the fourth spreads its sign. */
+/** Byte `index` of the result: three bits select one of the eight bytes of b and a, and the fourth replicates its sign. */
 function permutedByte(ir: RowBuilder, both: Value, selector: Value, index: number): Value {
   const digit = ir.lshr(selector, i32(ir, 4 * index));
   const at = ir.zext('i64', ir.shl(ir.and(digit, i32(ir, 7)), i32(ir, 3)));
@@ -119,7 +120,7 @@ function permute(ir: RowBuilder, a: Value, b: Value, selector: Value): Value {
   return [0, 1, 2, 3].map((i) => permutedByte(ir, both, selector, i)).reduce((x, y) => ir.or(x, y));
 }
 
-/** Two words as one of 64 bits, the first in its low half. */
+/** Two 32-bit values as one of 64 bits, the first in the low half. */
 const pair = (ir: RowBuilder, low: Value, high: Value): Value =>
   ir.or(ir.shl(ir.zext('i64', high), ir.const('i64', 32)), ir.zext('i64', low));
 
@@ -129,10 +130,10 @@ export const bitRows = (): readonly Row[] => [
     values: { type: words },
     types: { d: 'u32' },
     since: fermi,
-    doc: 'How many bits are set.',
+    doc: 'The number of set bits.',
     source: '9.7.1.15',
     status: 'exact',
-    lower: ({ a }, _, ir) => asWord(ir, ir.popcount(a)),
+    lower: ({ a }, _, ir) => asResult32(ir, ir.popcount(a)),
     cases: () => [
       { form: 'popc.b32', a: 0, d: 0, why: 'none' },
       { form: 'popc.b32', a: 0xffffffff, d: 32, why: 'all' },
@@ -144,14 +145,14 @@ export const bitRows = (): readonly Row[] => [
     values: { type: words },
     types: { d: 'u32' },
     since: fermi,
-    doc: 'Leading zero bits; the width for 0.',
+    doc: 'The number of leading zero bits; the width for 0.',
     source: '9.7.1.16',
     status: 'exact',
-    lower: ({ a }, _, ir) => asWord(ir, ir.clz(a)),
+    lower: ({ a }, _, ir) => asResult32(ir, ir.clz(a)),
     cases: () => [
       { form: 'clz.b32', a: 1, d: 31, why: 'the lowest bit' },
       { form: 'clz.b32', a: 0, d: 32, why: 'of 0' },
-      { form: 'clz.b64', a: 0x100000000n, d: 31, why: 'in the high word' },
+      { form: 'clz.b64', a: 0x100000000n, d: 31, why: 'in the upper half' },
     ],
   }),
   row({
@@ -159,7 +160,7 @@ export const bitRows = (): readonly Row[] => [
     values: { type: integers },
     types: { d: 'u32' },
     since: fermi,
-    doc: 'Where the highest bit is that differs from the sign, or by how much a left shift brings it to the top; all ones where there is none.',
+    doc: 'The position of the highest bit that differs from the sign, or the left shift that brings it to the top. All ones if there is no such bit.',
     source: '9.7.1.17',
     status: 'exact',
     lower({ a }, { shiftamt, type }, ir) {
@@ -167,8 +168,8 @@ export const bitRows = (): readonly Row[] => [
       const last = ir.const(of, bitsOf(of) - 1);
       const magnitude = isSignedType(type) ? ir.xor(a, ir.ashr(a, last)) : a;
       const zeros = ir.clz(magnitude);
-      if (!shiftamt) return asWord(ir, ir.sub(last, zeros));
-      return ir.select(isZero(ir, magnitude), i32(ir, -1), asWord(ir, zeros));
+      if (!shiftamt) return asResult32(ir, ir.sub(last, zeros));
+      return ir.select(isZero(ir, magnitude), i32(ir, -1), asResult32(ir, zeros));
     },
     cases: () => [
       { form: 'bfind.u32', a: 0x00010000, d: 16, why: 'bit 16' },
@@ -196,7 +197,7 @@ export const bitRows = (): readonly Row[] => [
     values: { type: integers },
     types: { b: 'u32', c: 'u32' },
     since: fermi,
-    doc: 'The field of c bits at bit b, extended by its highest bit for signed types. Of words only the low eight bits of b and c count.',
+    doc: 'The field of c bits at bit b, extended by its highest bit for signed types. For 32-bit types only the low eight bits of b and c are used.',
     source: '9.7.1.20',
     status: 'exact',
     lower({ a, b, c }, { type }, ir) {
@@ -208,7 +209,7 @@ export const bitRows = (): readonly Row[] => [
     cases: () => [
       { form: 'bfe.u32', a: 0x12345678, b: 8, c: 8, d: 0x56, why: 'a byte' },
       { form: 'bfe.s32', a: 0x0000f000, b: 12, c: 4, d: 0xffffffff, why: 'sign-extended' },
-      { form: 'bfe.u32', a: 0xffffffff, b: 28, c: 8, d: 0xf, why: 'beyond the top come zeros' },
+      { form: 'bfe.u32', a: 0xffffffff, b: 28, c: 8, d: 0xf, why: 'zeros beyond the top' },
       { form: 'bfe.s32', a: 0xffffffff, b: 0, c: 0, d: 0, why: 'an empty field' },
     ],
   }),
@@ -217,7 +218,7 @@ export const bitRows = (): readonly Row[] => [
     values: { type: words },
     types: { c: 'u32', e: 'u32' },
     since: fermi,
-    doc: 'b with its field of e bits at bit c replaced by the low bits of a. Of words only the low eight bits of c and e count.',
+    doc: 'b with its field of e bits at bit c replaced by the low bits of a. For 32-bit types only the low eight bits of c and e are used.',
     source: '9.7.1.21',
     status: 'exact',
     lower({ a, b, c, e }, _, ir) {
@@ -229,8 +230,8 @@ export const bitRows = (): readonly Row[] => [
     },
     cases: () => [
       { form: 'bfi.b32', a: 0xab, b: 0x11111111, c: 8, e: 8, d: 0x1111ab11, why: 'a byte' },
-      { form: 'bfi.b32', a: 0xff, b: 0, c: 28, e: 8, d: 0xf0000000, why: 'what leaves the top is lost' },
-      { form: 'bfi.b64', a: 1n, b: 0n, c: 40, e: 1, d: 0x10000000000n, why: 'in the high word' },
+      { form: 'bfi.b32', a: 0xff, b: 0, c: 28, e: 8, d: 0xf0000000, why: 'bits beyond the top are lost' },
+      { form: 'bfi.b64', a: 1n, b: 0n, c: 40, e: 1, d: 0x10000000000n, why: 'in the upper half' },
       { form: 'bfi.b32', a: 7, b: 5, c: 0, e: 0, d: 5, why: 'an empty field' },
     ],
   }),
@@ -239,7 +240,7 @@ export const bitRows = (): readonly Row[] => [
     values: { mode: ['wrap', 'clamp'], type: word },
     types: { b: 'u32' },
     since: volta,
-    doc: 'The low b bits of a, extended; b is taken modulo 32, or at most 32.',
+    doc: 'The low b bits of a, extended. b is taken modulo 32, or clamped to 32.',
     source: '9.7.1.22',
     status: 'exact',
     lower({ a, b }, { mode, type }, ir) {
@@ -249,7 +250,7 @@ export const bitRows = (): readonly Row[] => [
     cases: () => [
       { form: 'szext.clamp.s32', a: 0x80, b: 8, d: 0xffffff80, why: 'a signed byte' },
       { form: 'szext.clamp.u32', a: 0xffffffff, b: 40, d: 0xffffffff, why: 'at most 32' },
-      { form: 'szext.wrap.u32', a: 0xffffffff, b: 32, d: 0, why: '32 modulo 32 is no bit' },
+      { form: 'szext.wrap.u32', a: 0xffffffff, b: 32, d: 0, why: '32 modulo 32 is an empty field' },
     ],
   }),
   row({
@@ -257,7 +258,7 @@ export const bitRows = (): readonly Row[] => [
     values: { mode: ['wrap', 'clamp'] },
     types: { d: 'b32', a: 'u32', b: 'u32' },
     since: volta,
-    doc: 'b ones from bit a up; both are taken modulo 32, or at most 32.',
+    doc: 'A mask of b ones from bit a up. Both are taken modulo 32, or clamped to 32.',
     source: '9.7.1.23',
     status: 'exact',
     lower({ a, b }, { mode }, ir) {
@@ -274,7 +275,7 @@ export const bitRows = (): readonly Row[] => [
     syntax: 'fns.b32 d, mask, base, offset',
     types: { d: 'b32', mask: 'b32', base: 'b32', offset: 's32' },
     since: { ptx: 6, sm: 30 },
-    doc: 'The place of the n-th bit that is set, from bit `base` upwards, or downwards for a negative n; for an n of 0 that of `base` itself. All ones where there is none.',
+    doc: 'The position of the n-th set bit, from bit `base` upwards, or downwards for a negative n. For an n of 0, `base` itself if that bit is set. All ones if there is no such bit.',
     source: '9.7.1.17',
     status: 'exact',
     lower: ({ mask, base, offset }, _, ir) => findNth(ir, mask, base, offset),
@@ -283,8 +284,8 @@ export const bitRows = (): readonly Row[] => [
       { form: 'fns.b32', mask: 0x16, base: 4, offset: 0xfffffffd, d: 1, why: 'the third downwards' },
       { form: 'fns.b32', mask: 0x16, base: 2, offset: 3, d: 0xffffffff, why: 'there are only two from bit 2 on' },
       { form: 'fns.b32', mask: 0x16, base: 3, offset: 0, d: 0xffffffff, why: 'bit 3 is not set' },
-      { form: 'fns.b32', mask: 0xffffffff, base: 31, offset: 0x80000000, d: 0, why: 'there are no 2^31 bits, and hardware says 0' },
-      { form: 'fns.b32', mask: 0xffffffff, base: 31, offset: 0x80000001, d: 0xffffffff, why: 'nor one less' },
+      { form: 'fns.b32', mask: 0xffffffff, base: 31, offset: 0x80000000, d: 0, why: 'there are no 2^31 bits, and the hardware gives 0' },
+      { form: 'fns.b32', mask: 0xffffffff, base: 31, offset: 0x80000001, d: 0xffffffff, why: 'nor one fewer' },
     ],
   }),
   row({
@@ -313,7 +314,7 @@ export const bitRows = (): readonly Row[] => [
     status: 'exact',
     lower: ({ a, b }, m, ir) => product24(ir, a, b, m.mode, m.type),
     cases: () => [
-      { form: 'mul24.lo.u32', a: 0xff000003, b: 7, d: 21, why: 'the high byte does not count' },
+      { form: 'mul24.lo.u32', a: 0xff000003, b: 7, d: 21, why: 'the high byte is ignored' },
       { form: 'mul24.lo.s32', a: 0x00ffffff, b: 5, d: 0xfffffffb, why: '-1 times 5' },
       { form: 'mul24.hi.u32', a: 0x00ffffff, b: 0x00ffffff, d: 0xfffffe00, why: '(2^24-1)^2 >> 16' },
     ],
@@ -327,8 +328,8 @@ export const bitRows = (): readonly Row[] => [
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => ir.add(product24(ir, a, b, m.mode, m.type), c),
     cases: () => [
-      { form: 'mad24.lo.s32', a: 6, b: 7, c: 8, d: 50, why: 'a plain one' },
-      { form: 'mad24.lo.u32', a: 0x01000002, b: 3, c: 0, d: 6, why: 'the high byte does not count' },
+      { form: 'mad24.lo.s32', a: 6, b: 7, c: 8, d: 50, why: 'a small product' },
+      { form: 'mad24.lo.u32', a: 0x01000002, b: 3, c: 0, d: 6, why: 'the high byte is ignored' },
       { form: 'mad24.hi.u32', a: 0x10000, b: 0x10000, c: 1, d: 0x10001, why: '2^32 >> 16, plus 1' },
     ],
   }),
@@ -336,13 +337,13 @@ export const bitRows = (): readonly Row[] => [
     syntax: 'mad24.hi.sat.s32 d, a, b, c',
     types: { d: 's32', a: 's32', b: 's32', c: 's32' },
     since: { ptx: 1, sm: 10 },
-    doc: 'Bits 16 to 47 of the product of the low 24 bits, plus c, staying at the least or largest value.',
+    doc: 'Bits 16 to 47 of the product of the low 24 bits, plus c, saturated.',
     source: '9.7.1.6',
     status: 'exact',
     lower: ({ a, b, c }, _, ir) => saturated32(ir, (wide) => ir.add(wide(product24(ir, a, b, 'hi', 's32')), wide(c))),
     cases: () => [
-      { form: 'mad24.hi.sat.s32', a: 0x10000, b: 0x10000, c: 0x7fffffff, d: 0x7fffffff, why: 'above the largest' },
-      { form: 'mad24.hi.sat.s32', a: 0x00ff0000, b: 0x10000, c: 0x80000000, d: 0x80000000, why: 'below the least' },
+      { form: 'mad24.hi.sat.s32', a: 0x10000, b: 0x10000, c: 0x7fffffff, d: 0x7fffffff, why: 'above the maximum' },
+      { form: 'mad24.hi.sat.s32', a: 0x00ff0000, b: 0x10000, c: 0x80000000, d: 0x80000000, why: 'below the minimum' },
       { form: 'mad24.hi.sat.s32', a: 0x10000, b: 2, c: 40, d: 42, why: 'nothing to saturate' },
     ],
   }),
@@ -367,7 +368,7 @@ export const bitRows = (): readonly Row[] => [
     values: { mode: ['lo', 'hi'], atype: word, btype: word },
     types: { d: 'b32', a: 'b32', b: 'b32', c: 'b32' },
     since: { ptx: 5, sm: 61 },
-    doc: 'c plus the sum of the products of two halves of a and the two low or high bytes of b.',
+    doc: 'c plus the sum of the products of the two halves of a and the two low or high bytes of b.',
     source: '9.7.1.25',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) =>
@@ -383,12 +384,12 @@ export const bitRows = (): readonly Row[] => [
     types: { d: 'b32', a: 'b32', b: 'b32', c: 'b32', table: 'u32' },
     constants: { table: [0, 255] },
     since: { ptx: 4.3, sm: 50 },
-    doc: 'Any function of three bits, by the table of its eight results: 0xF0, 0xCC and 0xAA stand for a, b and c.',
+    doc: 'Any function of three bits, given by the table of its eight results: 0xF0, 0xCC and 0xAA are a, b and c.',
     source: '9.7.8.6',
     status: 'exact',
     lower({ a, b, c, table }, _, ir) {
       const known = ir.kernel.insts[table]!;
-      return byTable(ir, a, b, c, known.op === 'const' ? Number(known.bits) : 0);
+      return lookUpTable(ir, a, b, c, known.op === 'const' ? Number(known.bits) : 0);
     },
     cases: () => [
       { form: 'lop3.b32', a: 0xf0f0f0f0, b: 0xcccccccc, c: 0xaaaaaaaa, table: 0x96, d: 0x96969696, why: 'the parity of three bits' },
@@ -402,12 +403,12 @@ export const bitRows = (): readonly Row[] => [
     types: { d: 'b32', p: 'pred', a: 'b32', b: 'b32', c: 'b32', table: 'u32', q: 'pred' },
     constants: { table: [0, 255] },
     since: { ptx: 8.2, sm: 70 },
-    doc: 'Any function of three bits, and whether any bit of the result is set, joined with the predicate q.',
+    doc: 'Any function of three bits. p is whether any bit of the result is set, combined with the predicate q.',
     source: '9.7.8.6',
     status: 'exact',
     lower({ a, b, c, table, q }, { op }, ir) {
       const known = ir.kernel.insts[table]!;
-      const d = byTable(ir, a, b, c, known.op === 'const' ? Number(known.bits) : 0);
+      const d = lookUpTable(ir, a, b, c, known.op === 'const' ? Number(known.bits) : 0);
       return { d, p: ir[op](ir.icmp(d, i32(ir, 0), { pred: 'ne' }), q) };
     },
     cases: () => [
@@ -421,7 +422,7 @@ export const bitRows = (): readonly Row[] => [
     values: { dir: ['l', 'r'], mode: ['clamp', 'wrap'] },
     types: { d: 'b32', a: 'b32', b: 'b32', c: 'u32' },
     since: { ptx: 3.1, sm: 32 },
-    doc: 'Shifts the 64 bits of b and a; left gives the high word of the result, right the low one. The count is at most 32, or modulo 32.',
+    doc: 'Shifts the 64 bits of b and a. A left shift gives the high 32 bits of the result, a right shift the low ones. The count is clamped to 32, or taken modulo 32.',
     source: '9.7.8.8',
     status: 'exact',
     lower({ a, b, c }, { dir, mode }, ir) {
@@ -430,7 +431,7 @@ export const bitRows = (): readonly Row[] => [
       return ir.trunc('i32', dir === 'r' ? ir.lshr(both, count) : ir.lshr(ir.shl(both, count), ir.const('i64', 32)));
     },
     cases: () => [
-      { form: 'shf.l.clamp.b32', a: 0x80000000, b: 1, c: 1, d: 3, why: 'a bit crosses' },
+      { form: 'shf.l.clamp.b32', a: 0x80000000, b: 1, c: 1, d: 3, why: 'a bit moves between the halves' },
       { form: 'shf.r.wrap.b32', a: 0x12345678, b: 0x12345678, c: 8, d: 0x78123456, why: 'a rotation' },
       { form: 'shf.l.clamp.b32', a: 7, b: 9, c: 99, d: 7, why: 'at most 32' },
       { form: 'shf.l.wrap.b32', a: 7, b: 9, c: 32, d: 9, why: '32 modulo 32' },
@@ -440,7 +441,7 @@ export const bitRows = (): readonly Row[] => [
     syntax: 'prmt.b32 d, a, b, c',
     types: { d: 'b32', a: 'b32', b: 'b32', c: 'b32' },
     since: fermi,
-    doc: 'Four bytes of a (0 to 3) and b (4 to 7), each chosen by four bits of c, of which the highest spreads the sign of the byte.',
+    doc: 'Four bytes of a (0 to 3) and b (4 to 7), each selected by four bits of c. The highest of the four replicates the sign of the byte.',
     source: '9.7.9.7',
     status: 'exact',
     lower: ({ a, b, c }, _, ir) => permute(ir, a, b, c),
@@ -455,7 +456,7 @@ export const bitRows = (): readonly Row[] => [
     values: { mode: ['f4e', 'b4e', 'rc8', 'ecl', 'ecr', 'rc16'] },
     types: { d: 'b32', a: 'b32', b: 'b32', c: 'b32' },
     since: fermi,
-    doc: 'Four bytes of a and b by one of four patterns of the mode, which the two low bits of c choose.',
+    doc: 'Four bytes of a and b in one of four patterns of the mode. The two low bits of c select the pattern.',
     source: '9.7.9.7',
     status: 'exact',
     lower: ({ a, b, c }, { mode }, ir) => permute(ir, a, b, selectorOf(ir, c, mode)),
@@ -470,7 +471,7 @@ export const bitRows = (): readonly Row[] => [
     values: { dtype: ['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f32', 'f64'] },
     types: { d: '.dtype', a: '.dtype', b: '.dtype', c: 's32' },
     since: { ptx: 1, sm: 10 },
-    doc: 'a where c is not negative, else b.',
+    doc: 'a if c is not negative, else b.',
     source: '9.7.6.4',
     status: 'exact',
     lower: ({ a, b, c }, _, ir) => ir.select(ir.icmp(c, i32(ir, 0), { pred: 'sge' }), a, b),
@@ -485,10 +486,10 @@ export const bitRows = (): readonly Row[] => [
     values: { dtype: ['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f32', 'f64'] },
     types: { d: '.dtype', a: '.dtype', b: '.dtype', c: 'f32' },
     since: { ptx: 1, sm: 10 },
-    doc: 'a where c is at least 0, else b; -0 is, a NaN is not.',
+    doc: 'a if c is at least 0, else b. -0 is at least 0, and a NaN is not.',
     source: '9.7.6.4',
     status: 'exact',
-    // Flushing changes nothing but for negative subnormals, which become -0.
+    // Flushing only matters for negative subnormals, which become -0.
     lower({ a, b, c }, { ftz }, ir) {
       const least = ir.const('f32', ftz ? 0x80800000 : 0);
       return ir.select(ir.fcmp(c, least, { pred: ftz ? 'ogt' : 'oge' }), a, b);
@@ -496,7 +497,7 @@ export const bitRows = (): readonly Row[] => [
     cases: () => [
       { form: 'slct.b32.f32', a: 1, b: 2, c: 0x80000000, d: 1, why: '-0' },
       { form: 'slct.b32.f32', a: 1, b: 2, c: 0x7fc00000, d: 2, why: 'a NaN' },
-      { form: 'slct.ftz.b32.f32', a: 1, b: 2, c: 0x80000001, d: 1, why: 'a negative subnormal counts as -0' },
+      { form: 'slct.ftz.b32.f32', a: 1, b: 2, c: 0x80000001, d: 1, why: 'a negative subnormal is treated as -0' },
     ],
   }),
   row({
@@ -523,7 +524,7 @@ export const bitRows = (): readonly Row[] => [
     values: { op: ['finite', 'infinite', 'number', 'notanumber', 'normal', 'subnormal'], type: ['f32', 'f64'] },
     types: { d: 'pred' },
     since: fermi,
-    doc: 'Whether a float is of a kind. Zeros count as normal.',
+    doc: 'Whether a float belongs to a class. Zeros are normal.',
     source: '9.7.3.1',
     status: 'exact',
     lower({ a }, { op, type }, ir) {
@@ -539,9 +540,9 @@ export const bitRows = (): readonly Row[] => [
       return op === 'subnormal' ? isSubnormal : ir.and(below, ir.xor(isSubnormal, ir.const('i1', 1)));
     },
     cases: () => [
-      { form: 'testp.finite.f32', a: 0x7f800000, d: 0, why: 'infinity is not' },
-      { form: 'testp.subnormal.f32', a: 1, d: 1, why: 'the least one' },
-      { form: 'testp.normal.f32', a: 0x80000000, d: 1, why: 'a zero counts as normal' },
+      { form: 'testp.finite.f32', a: 0x7f800000, d: 0, why: 'infinity is not finite' },
+      { form: 'testp.subnormal.f32', a: 1, d: 1, why: 'the smallest one' },
+      { form: 'testp.normal.f32', a: 0x80000000, d: 1, why: 'zero is normal' },
       { form: 'testp.notanumber.f64', a: 0x7ff8000000000000n, d: 1, why: 'a NaN' },
     ],
   }),

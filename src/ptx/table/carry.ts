@@ -1,6 +1,6 @@
 /**
- * Integer arithmetic with the carry flag, which flows from an instruction with `.cc` to the next that adds or subtracts it. Signed types
- * carry as unsigned ones do. Source: PTX ISA 9.0, 9.7.2.
+ * Integer arithmetic with the carry flag, which passes from an instruction with `.cc` to the next one that uses it. Signed types carry like
+ * unsigned ones. Source: PTX ISA 9.0, 9.7.2.
  */
 import type { Value } from '../../ir/index.ts';
 import type { IntType } from '../../ir/types.ts';
@@ -13,13 +13,13 @@ const early = { ptx: 1.2, sm: 10 } as const;
 const fermi = { ptx: 3, sm: 20 } as const;
 const all = 0xffffffffffffffffn;
 
-/** The carry before, as an integer. */
+/** The carry flag as an integer. */
 const carryIn = (ir: RowBuilder, like: Value): Value => ir.zext(ir.typeOf(like) as IntType, ir.carry());
 const not = (ir: RowBuilder, flag: Value): Value => ir.xor(flag, ir.const('i1', 1));
-/** The borrow before. To the hardware a difference is a sum with the complement: its carry means that nothing is borrowed. */
+/** The borrow as an integer. The hardware computes a difference as a sum with the complement: its carry means no borrow. */
 const borrowIn = (ir: RowBuilder, like: Value): Value => ir.zext(ir.typeOf(like) as IntType, not(ir, ir.carry()));
 
-/** a + b, and a carry that comes in; the carry out is kept where asked for. */
+/** a + b plus the carry in; the carry out is stored if requested. */
 function sum(ir: RowBuilder, a: Value, b: Value, carry: Value | undefined, keeps: true | undefined): Value {
   const first = ir.add(a, b);
   const whole = carry === undefined ? first : ir.add(first, carry);
@@ -29,7 +29,7 @@ function sum(ir: RowBuilder, a: Value, b: Value, carry: Value | undefined, keeps
   return whole;
 }
 
-/** a - b, and less a borrow that comes in; the borrow out is kept where asked for. */
+/** a - b minus the borrow in; the borrow out is stored if requested. */
 function difference(ir: RowBuilder, a: Value, b: Value, borrow: Value | undefined, keeps: true | undefined): Value {
   const first = ir.sub(a, b);
   const whole = borrow === undefined ? first : ir.sub(first, borrow);
@@ -43,18 +43,18 @@ function halfOfProduct(ir: RowBuilder, half: (typeof halves)[number], type: stri
   return isSignedType(type) ? ir.smulhi(a, b) : ir.umulhi(a, b);
 }
 
-/** Cases start without a carry; `spec/ptx/carry.spec.ts` has chains. */
+/** Cases start with a clear carry flag; `spec/ptx/carry.spec.ts` has chains. */
 export const carryRows = [
   row({
     syntax: 'add.cc.type d, a, b',
     values: { type: types },
     since: early,
-    doc: 'Adds and keeps the carry.',
+    doc: 'Adds and sets the carry flag.',
     source: '9.7.2.1',
     status: 'exact',
     lower: ({ a, b }, _, ir) => sum(ir, a, b, undefined, true),
     cases: () => [
-      { form: 'add.cc.u32', a: 2, b: 40, d: 42, why: 'a plain sum' },
+      { form: 'add.cc.u32', a: 2, b: 40, d: 42, why: 'no overflow' },
       { form: 'add.cc.s32', a: 0xffffffff, b: 2, d: 1, why: '-1 + 2 carries' },
       { form: 'add.cc.u64', a: all, b: all, d: all - 1n, why: 'wraps' },
     ],
@@ -63,12 +63,12 @@ export const carryRows = [
     syntax: 'addc{.cc}.type d, a, b',
     values: { type: types },
     since: early,
-    doc: 'Adds with the carry kept.',
+    doc: 'Adds with the carry flag.',
     source: '9.7.2.2',
     status: 'exact',
     lower: ({ a, b }, { cc }, ir) => sum(ir, a, b, carryIn(ir, a), cc),
     cases: () => [
-      { form: 'addc.u32', a: 2, b: 40, d: 42, why: 'no carry before it' },
+      { form: 'addc.u32', a: 2, b: 40, d: 42, why: 'the flag is initially clear' },
       { form: 'addc.cc.u32', a: 0xffffffff, b: 1, d: 0, why: 'wraps' },
       { form: 'addc.s64', a: all, b: 1n, d: 0, why: '-1 + 1' },
     ],
@@ -77,12 +77,12 @@ export const carryRows = [
     syntax: 'sub.cc.type d, a, b',
     values: { type: types },
     since: early,
-    doc: 'Subtracts and keeps the borrow: the flag is clear where there is one.',
+    doc: 'Subtracts and sets the carry flag to the inverted borrow.',
     source: '9.7.2.3',
     status: 'exact',
     lower: ({ a, b }, _, ir) => difference(ir, a, b, undefined, true),
     cases: () => [
-      { form: 'sub.cc.u32', a: 44, b: 2, d: 42, why: 'a plain difference' },
+      { form: 'sub.cc.u32', a: 44, b: 2, d: 42, why: 'no borrow' },
       { form: 'sub.cc.s32', a: 0, b: 1, d: 0xffffffff, why: '0 - 1 borrows' },
       { form: 'sub.cc.u64', a: 0n, b: all, d: 1, why: 'wraps' },
     ],
@@ -91,13 +91,13 @@ export const carryRows = [
     syntax: 'subc{.cc}.type d, a, b',
     values: { type: types },
     since: fermi,
-    doc: 'Subtracts with the borrow kept: a - (b + borrow).',
+    doc: 'Subtracts with the borrow of the carry flag: a - (b + borrow).',
     source: '9.7.2.4',
     status: 'exact',
     lower: ({ a, b }, { cc }, ir) => difference(ir, a, b, borrowIn(ir, a), cc),
     cases: () => [
-      { form: 'subc.u32', a: 44, b: 1, d: 42, why: 'the flag is clear, which is a borrow' },
-      { form: 'subc.cc.s32', a: 0x80000000, b: 0, d: 0x7fffffff, why: 'below the least comes the largest' },
+      { form: 'subc.u32', a: 44, b: 1, d: 42, why: 'a clear flag is a borrow' },
+      { form: 'subc.cc.s32', a: 0x80000000, b: 0, d: 0x7fffffff, why: 'wraps from the minimum to the maximum' },
       { form: 'subc.u64', a: 0n, b: 0n, d: all, why: 'wraps' },
     ],
   }),
@@ -105,12 +105,12 @@ export const carryRows = [
     syntax: 'mad.half.cc.type d, a, b, c',
     values: { half: halves, type: types },
     since: fermi,
-    doc: 'Adds c to half of the product and keeps the carry of the addition.',
+    doc: 'Adds c to half of the product and sets the carry flag to the carry of the addition.',
     source: '9.7.2.5',
     status: 'exact',
     lower: ({ a, b, c }, { half, type }, ir) => sum(ir, halfOfProduct(ir, half, type, a, b), c, undefined, true),
     cases: () => [
-      { form: 'mad.lo.cc.u32', a: 4, b: 10, c: 2, d: 42, why: 'a plain one' },
+      { form: 'mad.lo.cc.u32', a: 4, b: 10, c: 2, d: 42, why: 'no overflow' },
       { form: 'mad.hi.cc.s32', a: 0xffffffff, b: 1, c: 1, d: 0, why: 'the high half of -1 is -1' },
       { form: 'mad.hi.cc.u64', a: all, b: all, c: 2n, d: 0, why: '2^64 - 2 + 2 wraps' },
     ],
@@ -119,7 +119,7 @@ export const carryRows = [
     syntax: 'madc.half{.cc}.type d, a, b, c',
     values: { half: halves, type: types },
     since: fermi,
-    doc: 'Adds c and the carry kept to half of the product.',
+    doc: 'Adds c and the carry flag to half of the product.',
     source: '9.7.2.6',
     status: 'exact',
     lower: ({ a, b, c }, { half, cc, type }, ir) => {
@@ -127,7 +127,7 @@ export const carryRows = [
       return sum(ir, product, c, carryIn(ir, product), cc);
     },
     cases: () => [
-      { form: 'madc.lo.u32', a: 4, b: 10, c: 2, d: 42, why: 'no carry before it' },
+      { form: 'madc.lo.u32', a: 4, b: 10, c: 2, d: 42, why: 'the flag is initially clear' },
       { form: 'madc.hi.cc.u32', a: 0xffffffff, b: 0xffffffff, c: 2, d: 0, why: '0xfffffffe + 2 wraps' },
       { form: 'madc.hi.s64', a: all, b: 5n, c: 7n, d: 6, why: 'the high half of -5 is -1' },
     ],

@@ -1,4 +1,4 @@
-/** Comparisons of halves, in pairs and into registers (9.7.7). Source: PTX ISA 9.0. */
+/** Comparisons of f16 and bf16, packed and with register results (9.7.7). Source: PTX ISA 9.0. */
 import type { Value } from '../../ir/index.ts';
 import { type RowBuilder, row } from '../model/row.ts';
 import { compare } from './compare.ts';
@@ -9,32 +9,33 @@ const bool = ['and', 'or', 'xor'] as const;
 const half = { ptx: 4.2, sm: 53 } as const;
 const hopper = { ptx: 7.8, sm: 90 } as const;
 const ofOthers = ['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64', 'f32', 'f64'] as const;
-/** Bits have no order. */
+/** Bit types have no order. */
 const unordered = [{ cmp: ['lt', 'le', 'gt', 'ge'], stype: ['b16', 'b32', 'b64'] }];
 
-/** All ones, or 1.0 for floats, where it holds, else 0. */
+/** All ones, or 1.0 for floats, if the condition holds, else 0. */
 function truth(ir: RowBuilder, type: string, holds: Value): Value {
   if (type === 'f16' || type === 'bf16') return ir.select(holds, ir.const(type, type === 'f16' ? 0x3c00 : 0x3f80), ir.const(type, 0));
   return ir.sext(type.endsWith('16') ? 'i16' : 'i32', holds);
 }
 
-/** Both halves of packed operands compared. */
+/** Compares both halves of packed operands. */
 function compareBoth(ir: RowBuilder, cmp: string, type: Packed, a: Value, b: Value, ftz: true | undefined): readonly [Value, Value] {
   const [x, y] = [lowAndHigh(ir, type, a), lowAndHigh(ir, type, b)];
   const one = (i: 0 | 1): Value => compare(ir, cmp, halfOf(type), x[i], y[i], ftz);
   return [one(0), one(1)];
 }
 
-/** Both halves as truths of 16 bits: floats for a packed d, else all ones. */
+/** Both results as 16-bit values: floats for a float d, else all ones. */
 function truths(ir: RowBuilder, type: string, low: Value, high: Value): Value {
   const each = type.startsWith('f') ? 'f16' : type.startsWith('bf') ? 'bf16' : 'u16';
   return joined(ir, truth(ir, each, low), truth(ir, each, high));
 }
 
-const into = 'Compares halves; all ones, or 1.0 for a half d, where the comparison holds, else 0.';
-const intoJoined = 'Compares halves, joins the result with the predicate c, and gives all ones or 1.0 where it holds, else 0.';
-const pairs = 'Compares halves in pairs; 16 ones, or 1.0 as a half, where the comparison holds, else 0.';
-const pairsJoined = 'Compares halves in pairs, joins the results with the predicate c, and gives 16 ones or 1.0 where they hold, else 0.';
+const into = 'Compares halves. The result is all ones, or 1.0 for a half d, if the comparison holds, else 0.';
+const intoJoined = 'Compares halves and combines the result with the predicate c. The result is all ones or 1.0 if it holds, else 0.';
+const pairs = 'Compares packed halves. Each result is 16 ones, or 1.0 as a half, if the comparison holds, else 0.';
+const pairsJoined =
+  'Compares packed halves and combines the results with the predicate c. Each result is 16 ones or 1.0 if it holds, else 0.';
 
 const singleRows = [
   row({
@@ -49,8 +50,8 @@ const singleRows = [
     lower: ({ a, b }, m, ir) => truth(ir, m.dtype, compare(ir, m.cmp, 'f16', a, b, m.ftz)),
     cases: () => [
       { form: 'set.lt.f16.f16', a: 0x3c00, b: 0x4000, d: 0x3c00, why: '1 is below 2' },
-      { form: 'set.eq.u16.f16', a: 0x7e00, b: 0x7e00, d: 0, why: 'no number equals none' },
-      { form: 'set.eq.ftz.s32.f16', a: 1, b: 0, d: 0xffffffff, why: 'a subnormal counts as 0' },
+      { form: 'set.eq.u16.f16', a: 0x7e00, b: 0x7e00, d: 0, why: 'NaN equals nothing' },
+      { form: 'set.eq.ftz.s32.f16', a: 1, b: 0, d: 0xffffffff, why: 'a subnormal is treated as 0' },
     ],
   }),
   row({
@@ -64,9 +65,9 @@ const singleRows = [
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => truth(ir, m.dtype, ir[m.bool](compare(ir, m.cmp, 'f16', a, b, m.ftz), c)),
     cases: () => [
-      { form: 'set.lt.and.f16.f16', a: 0x3c00, b: 0x4000, c: 0, d: 0, why: 'c does not hold' },
-      { form: 'set.nan.or.s16.f16', a: 0x7e00, b: 0, c: 0, d: 0xffff, why: 'an operand is no number' },
-      { form: 'set.eq.xor.u32.f16', a: 0x8000, b: 0, c: 1, d: 0, why: 'zeros are equal, and so does c hold' },
+      { form: 'set.lt.and.f16.f16', a: 0x3c00, b: 0x4000, c: 0, d: 0, why: 'c is false' },
+      { form: 'set.nan.or.s16.f16', a: 0x7e00, b: 0, c: 0, d: 0xffff, why: 'an operand is NaN' },
+      { form: 'set.eq.xor.u32.f16', a: 0x8000, b: 0, c: 1, d: 0, why: 'zeros are equal, and c holds' },
     ],
   }),
   row({
@@ -95,8 +96,8 @@ const singleRows = [
     lower: ({ a, b, c }, m, ir) => truth(ir, m.dtype, ir[m.bool](compare(ir, m.cmp, 'bf16', a, b, undefined), c)),
     cases: () => [
       { form: 'set.lt.and.bf16.bf16', a: 0x3f80, b: 0x4000, c: 1, d: 0x3f80, why: 'both hold' },
-      { form: 'set.ne.or.u16.bf16', a: 0x7fc0, b: 0, c: 0, d: 0, why: 'ordered: no number is not unequal either' },
-      { form: 'set.eq.xor.s16.bf16', a: 0x3f80, b: 0x4000, c: 1, d: 0xffff, why: 'c alone holds' },
+      { form: 'set.ne.or.u16.bf16', a: 0x7fc0, b: 0, c: 0, d: 0, why: 'ordered: false for NaN' },
+      { form: 'set.eq.xor.s16.bf16', a: 0x3f80, b: 0x4000, c: 1, d: 0xffff, why: 'only c holds' },
     ],
   }),
   row({
@@ -105,13 +106,13 @@ const singleRows = [
     excludes: unordered,
     types: { d: '.dtype', a: '.stype', b: '.stype' },
     since: half,
-    doc: 'Compares; 1.0 as a half where the comparison holds, else 0.',
+    doc: 'Compares. The result is 1.0 as a half if the comparison holds, else 0.',
     source: '9.7.7.1',
     status: 'exact',
     lower: ({ a, b }, m, ir) => truth(ir, m.dtype, compare(ir, m.cmp, m.stype, a, b, undefined)),
     cases: () => [
       { form: 'set.lt.f16.s32', a: 0xffffffff, b: 0, d: 0x3c00, why: '-1 is below 0' },
-      { form: 'set.lt.bf16.u32', a: 0xffffffff, b: 0, d: 0, why: 'unsigned, it is not' },
+      { form: 'set.lt.bf16.u32', a: 0xffffffff, b: 0, d: 0, why: 'false for unsigned operands' },
       { form: 'set.ne.bf16.f32', a: 0x7fc00000, b: 0, d: 0, why: 'ordered' },
     ],
   }),
@@ -121,7 +122,7 @@ const singleRows = [
     excludes: unordered,
     types: { d: '.dtype', a: '.stype', b: '.stype', c: 'pred' },
     since: half,
-    doc: 'Compares, joins the result with the predicate c, and gives 1.0 as a half where it holds, else 0.',
+    doc: 'Compares and combines the result with the predicate c. The result is 1.0 as a half if it holds, else 0.',
     source: '9.7.7.1',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => truth(ir, m.dtype, ir[m.bool](compare(ir, m.cmp, m.stype, a, b, undefined), c)),
@@ -146,7 +147,7 @@ const pairRows = [
     cases: () => [
       { form: 'set.lt.f16x2.f16x2', a: 0x3c004000, b: 0x40003c00, d: 0x3c000000, why: '1 is below 2, 2 is not below 1' },
       { form: 'set.eq.u32.f16x2', a: 0x7e008000, b: 0x7e000000, d: 0x0000ffff, why: 'zeros are equal, NaNs are not' },
-      { form: 'set.gt.ftz.s32.f16x2', a: 0x00013c00, b: 0, d: 0x0000ffff, why: 'a subnormal counts as 0' },
+      { form: 'set.gt.ftz.s32.f16x2', a: 0x00013c00, b: 0, d: 0x0000ffff, why: 'a subnormal is treated as 0' },
     ],
   }),
   row({
@@ -196,7 +197,7 @@ const pairRows = [
     },
     cases: () => [
       { form: 'set.lt.and.bf16x2.bf16x2', a: 0x3f804000, b: 0x40003f80, c: 1, d: 0x3f800000, why: 'the upper half and c' },
-      { form: 'set.lt.or.u32.bf16x2', a: 0x3f804000, b: 0x40003f80, c: 0, d: 0xffff0000, why: 'c does not hold' },
+      { form: 'set.lt.or.u32.bf16x2', a: 0x3f804000, b: 0x40003f80, c: 0, d: 0xffff0000, why: 'c is false' },
       { form: 'set.nan.xor.s32.bf16x2', a: 0x7fc00000, b: 0, c: 1, d: 0x0000ffff, why: 'exclusive' },
     ],
   }),
@@ -206,7 +207,7 @@ const pairRows = [
     excludes: [{ ftz: ['ftz'], type: ['bf16x2'] }],
     types: { p: 'pred', q: 'pred' },
     since: half,
-    doc: 'Compares halves in pairs: p takes the lower, q the upper.',
+    doc: 'Compares packed halves: p is the result of the lower, q of the upper half.',
     source: '9.7.7.2',
     status: 'exact',
     lower({ a, b }, m, ir) {
@@ -215,7 +216,7 @@ const pairRows = [
     },
     cases: () => [
       { form: 'setp.lt.f16x2', a: 0x3c004000, b: 0x40003c00, p: 0, q: 1, why: '2 is not below 1, 1 is below 2' },
-      { form: 'setp.eq.ftz.f16x2', a: 0x00017e00, b: 0x00007e00, p: 0, q: 1, why: 'a NaN, and a subnormal that counts as 0' },
+      { form: 'setp.eq.ftz.f16x2', a: 0x00017e00, b: 0x00007e00, p: 0, q: 1, why: 'a NaN, and a subnormal treated as 0' },
       { form: 'setp.geu.bf16x2', a: 0x7fc04000, b: 0x3f803f80, p: 1, q: 1, why: 'above, and unordered' },
     ],
   }),
@@ -225,7 +226,7 @@ const pairRows = [
     excludes: [{ ftz: ['ftz'], type: ['bf16x2'] }],
     types: { p: 'pred', q: 'pred', c: 'pred' },
     since: half,
-    doc: 'Compares halves in pairs, and joins both results with the predicate c: p takes the lower, q the upper.',
+    doc: 'Compares packed halves and combines both results with the predicate c: p is the result of the lower, q of the upper half.',
     source: '9.7.7.2',
     status: 'exact',
     lower({ a, b, c }, m, ir) {
@@ -233,7 +234,7 @@ const pairRows = [
       return { p: ir[m.bool](low, c), q: ir[m.bool](high, c) };
     },
     cases: () => [
-      { form: 'setp.lt.and.f16x2', a: 0x3c004000, b: 0x40003c00, c: 0, p: 0, q: 0, why: 'c does not hold' },
+      { form: 'setp.lt.and.f16x2', a: 0x3c004000, b: 0x40003c00, c: 0, p: 0, q: 0, why: 'c is false' },
       { form: 'setp.lt.or.f16x2', a: 0x3c004000, b: 0x40003c00, c: 0, p: 0, q: 1, why: 'the upper half' },
       { form: 'setp.lt.xor.bf16x2', a: 0x3f804000, b: 0x40003f80, c: 1, p: 1, q: 0, why: 'exclusive' },
     ],

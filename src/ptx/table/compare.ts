@@ -11,7 +11,7 @@ const bits = ['b16', 'b32', 'b64'] as const;
 const floats = ['f32', 'f64', 'f16', 'bf16'] as const;
 const bool = ['and', 'or', 'xor'] as const;
 
-/** Comparisons by the kind of type. `lo ls hi hs` are the unsigned ones under other names. */
+/** Comparison operators by type kind. `lo ls hi hs` are aliases of the unsigned ones. */
 const operators = {
   bits: ['eq', 'ne'],
   signed: ['eq', 'ne', 'lt', 'le', 'gt', 'ge'],
@@ -19,7 +19,7 @@ const operators = {
   floats: ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'equ', 'neu', 'ltu', 'leu', 'gtu', 'geu', 'num', 'nan'],
 } as const;
 
-/** Types of integers have fewer comparisons than `operators.unsigned` lists. */
+/** Integer types have fewer comparisons than `operators.unsigned` lists. */
 const integerOperators = [
   { cmp: ['lt', 'le', 'gt', 'ge', 'lo', 'ls', 'hi', 'hs'], stype: bits },
   { cmp: ['lo', 'ls', 'hi', 'hs'], stype: signed },
@@ -44,7 +44,7 @@ const floatPredicates: Readonly<Record<string, FcmpPredicate>> = {
   nan: 'uno',
 };
 
-/** The comparison of an operator and a type, flushed before where asked for. */
+/** The comparison for an operator and a type, with flushed operands if requested. */
 export function compare(ir: RowBuilder, operator: string, type: string, a: Value, b: Value, ftz: true | undefined): Value {
   if (isFloatType(type)) return ir.fcmp(flush(ir, a, ftz), flush(ir, b, ftz), { pred: floatPredicates[operator]! });
   if (operator === 'eq' || operator === 'ne') return ir.icmp(a, b, { pred: operator });
@@ -54,13 +54,13 @@ export function compare(ir: RowBuilder, operator: string, type: string, a: Value
 
 const not = (ir: RowBuilder, a: Value): Value => ir.xor(a, ir.const('i1', 1));
 
-/** Both results: the comparison and its negation, each joined with a third predicate where there is one. */
+/** Both results: the comparison and its negation, each combined with a third predicate if there is one. */
 function both(ir: RowBuilder, holds: Value, operator?: (typeof bool)[number], c?: Value): { p: Value; q: Value } {
   if (operator === undefined || c === undefined) return { p: holds, q: not(ir, holds) };
   return { p: ir[operator](holds, c), q: ir[operator](not(ir, holds), c) };
 }
 
-/** All ones, or 1.0 for floats, where the comparison holds. */
+/** All ones, or 1.0 for floats, if the comparison holds. */
 function truth(ir: RowBuilder, type: string, holds: Value): Value {
   if (type === 'f32') return ir.select(holds, ir.const('f32', 0x3f800000), ir.const('f32', 0));
   if (type === 'f16') return ir.select(holds, ir.const('f16', 0x3c00), ir.const('f16', 0));
@@ -68,8 +68,8 @@ function truth(ir: RowBuilder, type: string, holds: Value): Value {
   return ir.sext(kindOfType(type) === 'u' && type === 'u16' ? 'i16' : 'i32', holds);
 }
 
-const setpDoc = 'Compares; q is the negation of the comparison.';
-const joinedDoc = 'Compares, and joins the result with the predicate c; q takes the negation of the comparison.';
+const setpDoc = 'Compares. q is the negation of the result.';
+const joinedDoc = 'Compares and combines the result with the predicate c. q combines the negated result with c.';
 
 export const compareRows = [
   row({
@@ -83,7 +83,7 @@ export const compareRows = [
     lower: ({ a, b }, { cmp, type }, ir) => both(ir, compare(ir, cmp, type, a, b, undefined)),
     cases: () => [
       { form: 'setp.eq.b32', a: 5, b: 5, p: 1, q: 0, why: 'equal' },
-      { form: 'setp.ne.b64', a: 0x100000000n, b: 0, p: 1, q: 0, why: 'the high half counts' },
+      { form: 'setp.ne.b64', a: 0x100000000n, b: 0, p: 1, q: 0, why: 'the upper half matters' },
       { form: 'setp.eq.b16', a: 1, b: 2, p: 0, q: 1, why: 'q is the negation' },
     ],
   }),
@@ -98,7 +98,7 @@ export const compareRows = [
     lower: ({ a, b }, { cmp, type }, ir) => both(ir, compare(ir, cmp, type, a, b, undefined)),
     cases: () => [
       { form: 'setp.lt.s32', a: 0xffffffff, b: 0, p: 1, q: 0, why: '-1 is below 0' },
-      { form: 'setp.ge.s16', a: 0x8000, b: 0x7fff, p: 0, q: 1, why: 'the least is below the largest' },
+      { form: 'setp.ge.s16', a: 0x8000, b: 0x7fff, p: 0, q: 1, why: 'the minimum is below the maximum' },
       { form: 'setp.le.s64', a: 3, b: 3, p: 1, q: 0, why: 'equal' },
     ],
   }),
@@ -112,8 +112,8 @@ export const compareRows = [
     status: 'exact',
     lower: ({ a, b }, { cmp, type }, ir) => both(ir, compare(ir, cmp, type, a, b, undefined)),
     cases: () => [
-      { form: 'setp.lt.u32', a: 0xffffffff, b: 0, p: 0, q: 1, why: 'unsigned, all ones is the largest' },
-      { form: 'setp.hi.u32', a: 0xffffffff, b: 0, p: 1, q: 0, why: 'above, by its other name' },
+      { form: 'setp.lt.u32', a: 0xffffffff, b: 0, p: 0, q: 1, why: 'unsigned, all ones is the maximum' },
+      { form: 'setp.hi.u32', a: 0xffffffff, b: 0, p: 1, q: 0, why: 'above, by its alias' },
       { form: 'setp.ls.u16', a: 1, b: 0xffff, p: 1, q: 0, why: 'below or same' },
     ],
   }),
@@ -123,16 +123,16 @@ export const compareRows = [
     excludes: [{ ftz: ['ftz'], type: ['f64', 'bf16'] }],
     types: { p: 'pred', q: 'pred' },
     since: always,
-    doc: `${setpDoc} Comparisons that end in u hold where an operand is no number, the others do not.`,
+    doc: `${setpDoc} Comparisons that end in u hold if an operand is NaN; the others do not.`,
     source: '9.7.6.2',
     status: 'exact',
     lower: ({ a, b }, { cmp, ftz, type }, ir) => both(ir, compare(ir, cmp, type, a, b, ftz)),
     cases: () => [
       { form: 'setp.lt.f32', a: 0x3f800000, b: 0x40000000, p: 1, q: 0, why: '1 is below 2' },
-      { form: 'setp.ne.f32', a: 0x7fc00000, b: 0, p: 0, q: 1, why: 'ordered: no number is not unequal either' },
+      { form: 'setp.ne.f32', a: 0x7fc00000, b: 0, p: 0, q: 1, why: 'ordered: false for NaN' },
       { form: 'setp.neu.f32', a: 0x7fc00000, b: 0, p: 1, q: 0, why: 'unordered' },
       { form: 'setp.eq.f64', a: 0n, b: 0x8000000000000000n, p: 1, q: 0, why: 'zeros are equal' },
-      { form: 'setp.eq.ftz.f32', a: 1, b: 0, p: 1, q: 0, why: 'a subnormal counts as 0' },
+      { form: 'setp.eq.ftz.f32', a: 1, b: 0, p: 1, q: 0, why: 'a subnormal is treated as 0' },
     ],
   }),
   row({
@@ -145,8 +145,8 @@ export const compareRows = [
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => both(ir, compare(ir, m.cmp, m.type, a, b, undefined), m.bool, c),
     cases: () => [
-      { form: 'setp.eq.and.b32', a: 5, b: 5, c: 0, p: 0, q: 0, why: 'nothing passes a false c' },
-      { form: 'setp.eq.or.b32', a: 5, b: 6, c: 1, p: 1, q: 1, why: 'a true c lets all pass' },
+      { form: 'setp.eq.and.b32', a: 5, b: 5, c: 0, p: 0, q: 0, why: 'and with false is false' },
+      { form: 'setp.eq.or.b32', a: 5, b: 6, c: 1, p: 1, q: 1, why: 'or with true is true' },
       { form: 'setp.ne.xor.b16', a: 1, b: 2, c: 1, p: 0, q: 1, why: 'exclusive' },
     ],
   }),
@@ -192,7 +192,7 @@ export const compareRows = [
     lower: ({ a, b, c }, m, ir) => both(ir, compare(ir, m.cmp, m.type, a, b, m.ftz), m.bool, c),
     cases: () => [
       { form: 'setp.lt.and.f32', a: 0x3f800000, b: 0x40000000, c: 1, p: 1, q: 0, why: '1 is below 2, and c' },
-      { form: 'setp.num.or.f32', a: 0x7fc00000, b: 0, c: 0, p: 0, q: 1, why: 'an operand is no number' },
+      { form: 'setp.num.or.f32', a: 0x7fc00000, b: 0, c: 0, p: 0, q: 1, why: 'an operand is NaN' },
       { form: 'setp.gtu.xor.f16', a: 0x7e00, b: 0, c: 1, p: 0, q: 1, why: 'unordered holds' },
     ],
   }),
@@ -202,7 +202,7 @@ export const compareRows = [
     excludes: integerOperators,
     types: { d: '.dtype', a: '.stype', b: '.stype' },
     since: always,
-    doc: 'Compares; all ones, or 1.0 for a float d, where the comparison holds, else 0.',
+    doc: 'Compares. The result is all ones, or 1.0 for a float d, if the comparison holds, else 0.',
     source: '9.7.6.1',
     status: 'exact',
     lower: ({ a, b }, m, ir) => truth(ir, m.dtype, compare(ir, m.cmp, m.stype, a, b, undefined)),
@@ -218,14 +218,14 @@ export const compareRows = [
     excludes: [{ ftz: ['ftz'], stype: ['f64'] }],
     types: { d: '.dtype', a: '.stype', b: '.stype' },
     since: always,
-    doc: 'Compares; all ones, or 1.0 for a float d, where the comparison holds, else 0.',
+    doc: 'Compares. The result is all ones, or 1.0 for a float d, if the comparison holds, else 0.',
     source: '9.7.6.1',
     status: 'exact',
     lower: ({ a, b }, m, ir) => truth(ir, m.dtype, compare(ir, m.cmp, m.stype, a, b, m.ftz)),
     cases: () => [
       { form: 'set.lt.u32.f32', a: 0x3f800000, b: 0x40000000, d: 0xffffffff, why: '1 is below 2' },
-      { form: 'set.eq.f32.f32', a: 0x7fc00000, b: 0x7fc00000, d: 0, why: 'no number equals none' },
-      { form: 'set.nan.s32.f64', a: 0x7ff8000000000000n, b: 0n, d: 0xffffffff, why: 'an operand is no number' },
+      { form: 'set.eq.f32.f32', a: 0x7fc00000, b: 0x7fc00000, d: 0, why: 'NaN equals nothing' },
+      { form: 'set.nan.s32.f64', a: 0x7ff8000000000000n, b: 0n, d: 0xffffffff, why: 'an operand is NaN' },
     ],
   }),
   row({
@@ -234,13 +234,13 @@ export const compareRows = [
     excludes: integerOperators,
     types: { d: '.dtype', a: '.stype', b: '.stype', c: 'pred' },
     since: always,
-    doc: 'Compares, joins the result with the predicate c, and gives all ones or 1.0 where it holds, else 0.',
+    doc: 'Compares and combines the result with the predicate c. The result is all ones or 1.0 if it holds, else 0.',
     source: '9.7.6.1',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => truth(ir, m.dtype, ir[m.bool](compare(ir, m.cmp, m.stype, a, b, undefined), c)),
     cases: () => [
       { form: 'set.eq.and.u32.u32', a: 5, b: 5, c: 1, d: 0xffffffff, why: 'both hold' },
-      { form: 'set.eq.and.u32.u32', a: 5, b: 5, c: 0, d: 0, why: 'c does not' },
+      { form: 'set.eq.and.u32.u32', a: 5, b: 5, c: 0, d: 0, why: 'c is false' },
       { form: 'set.lt.xor.f32.s32', a: 0xffffffff, b: 0, c: 0, d: 0x3f800000, why: 'exclusive' },
     ],
   }),
@@ -250,7 +250,7 @@ export const compareRows = [
     excludes: [{ ftz: ['ftz'], stype: ['f64'] }],
     types: { d: '.dtype', a: '.stype', b: '.stype', c: 'pred' },
     since: always,
-    doc: 'Compares, joins the result with the predicate c, and gives all ones or 1.0 where it holds, else 0.',
+    doc: 'Compares and combines the result with the predicate c. The result is all ones or 1.0 if it holds, else 0.',
     source: '9.7.6.1',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => truth(ir, m.dtype, ir[m.bool](compare(ir, m.cmp, m.stype, a, b, m.ftz), c)),
@@ -271,8 +271,8 @@ export const compareRows = [
     lower: ({ a, b, c }, _, ir) => ir.select(c, a, b),
     cases: () => [
       { form: 'selp.b32', a: 1, b: 2, c: 1, d: 1, why: 'c holds' },
-      { form: 'selp.s64', a: 1, b: 2, c: 0, d: 2, why: 'c does not' },
-      { form: 'selp.f32', a: 0x7f800001, b: 0, c: 1, d: 0x7f800001, why: 'a signalling NaN is moved, not quieted' },
+      { form: 'selp.s64', a: 1, b: 2, c: 0, d: 2, why: 'c is false' },
+      { form: 'selp.f32', a: 0x7f800001, b: 0, c: 1, d: 0x7f800001, why: 'a signaling NaN is not quieted' },
     ],
   }),
 ];

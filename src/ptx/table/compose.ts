@@ -1,4 +1,4 @@
-/** What several rows compose of IR ops: flushing, saturation, directed rounding. Every composition is exact. */
+/** Shared compositions of IR ops: flushing, saturation, directed rounding. Every composition is exact. */
 import type { Value } from '../../ir/index.ts';
 import { bitsOf, type FloatType, type IntType, intOf } from '../../ir/types.ts';
 import type { RowBuilder } from '../model/row.ts';
@@ -6,7 +6,7 @@ import type { RowBuilder } from '../model/row.ts';
 /** Field widths of the float formats. */
 const mantissaBits = { f16: 10, bf16: 7, f32: 23, f64: 52 } as const satisfies Record<FloatType, number>;
 const one: Record<FloatType, bigint> = { f16: 0x3c00n, bf16: 0x3f80n, f32: 0x3f800000n, f64: 0x3ff0000000000000n };
-/** The NaN that NVIDIA GPUs give. */
+/** The canonical NaN of NVIDIA GPUs. */
 const canonicalNan: Record<FloatType, bigint> = { f16: 0x7fffn, bf16: 0x7fffn, f32: 0x7fffffffn, f64: 0x7fffffffffffffffn };
 
 export const typeOf = (ir: RowBuilder, value: Value): FloatType => ir.typeOf(value) as FloatType;
@@ -15,7 +15,7 @@ const bitsAs = (ir: RowBuilder, a: Value): { readonly int: IntType; readonly bit
   return { int, bits: ir.bitcast(int, a) };
 };
 
-/** Subnormals become zeros of their sign, where asked for. */
+/** Flushes subnormals to zeros of their sign, if requested. */
 export function flush(ir: RowBuilder, a: Value, ftz: true | undefined): Value {
   if (!ftz) return a;
   const type = typeOf(ir, a);
@@ -26,7 +26,7 @@ export function flush(ir: RowBuilder, a: Value, ftz: true | undefined): Value {
   return ir.select(ir.fcmp(ir.fabs(a), smallest, { pred: 'olt' }), zero, a);
 }
 
-/** Between 0 and 1, where asked for; a NaN gives +0. */
+/** Clamps to 0 and 1, if requested; NaN gives +0. */
 export function saturate(ir: RowBuilder, a: Value, sat: true | undefined): Value {
   if (!sat) return a;
   const type = typeOf(ir, a);
@@ -35,26 +35,26 @@ export function saturate(ir: RowBuilder, a: Value, sat: true | undefined): Value
   return ir.select(ir.fcmp(a, zero, { pred: 'ogt' }), below, zero);
 }
 
-/** Not below +0, where asked for; a NaN stays one. */
+/** Clamps to +0 from below, if requested; NaN stays NaN. */
 export function rectify(ir: RowBuilder, a: Value, relu: true | undefined): Value {
   if (!relu) return a;
   const zero = ir.const(typeOf(ir, a), 0);
   return ir.select(ir.fcmp(a, zero, { pred: 'ole' }), zero, a);
 }
 
-/** The NaN of the hardware where an operand is one. */
+/** The canonical NaN if an operand is NaN. */
 export function orNan(ir: RowBuilder, a: Value, b: Value, result: Value): Value {
   const type = typeOf(ir, result);
   return ir.select(ir.fcmp(a, b, { pred: 'uno' }), ir.const(type, canonicalNan[type]), result);
 }
 
 /**
- * The powers of two, in units of what lifts a subnormal to a normal number, by which operands are scaled so that a result is. Sums
- * are not here: one that is subnormal is exact.
+ * The exponents, in units of the factor that makes a subnormal normal, by which operands are scaled to make a result normal. Sums are
+ * absent: a subnormal sum is exact.
  */
 export const lifting = { product: [1, 0], fused: [1, 0, 1], quotient: [1, 0], reciprocal: [-1] } as const;
 
-/** An arithmetic instruction of floats with the modifiers they share; `lifts` of what may be rounded up to the least normal number. */
+/** A float arithmetic instruction with the common modifiers; `lifts` is for results that may round up to the smallest normal number. */
 export function arithmetic(
   ir: RowBuilder,
   operands: readonly Value[],
@@ -68,7 +68,10 @@ export function arithmetic(
   return rectify(ir, saturate(ir, flushed, sat), relu);
 }
 
-/** Hardware flushes what is subnormal with all bits of precision, though in those of a subnormal it rounds up to the least normal number. */
+/**
+ * The hardware flushes results that are subnormal at full precision, even if they would round up to the smallest normal number at the
+ * precision of a subnormal.
+ */
 function flushTiny(
   ir: RowBuilder,
   inputs: readonly Value[],
@@ -80,14 +83,14 @@ function flushTiny(
   const [bits, bias] = [mantissaBits[type], Number(one[type] >> BigInt(mantissaBits[type]))];
   const power = (exponent: number): Value => ir.const(type, BigInt(exponent + bias) << BigInt(bits));
   const lifted = compute(...inputs.map((a, i) => (lifts[i] ? ir.fmul(a, power(lifts[i] * (bits + 1))) : a)));
-  const isLeast = ir.fcmp(ir.fabs(result), power(1 - bias), { pred: 'oeq' });
-  const isTiny = ir.and(isLeast, ir.fcmp(ir.fabs(lifted), power(bits + 2 - bias), { pred: 'olt' }));
+  const isMinNormal = ir.fcmp(ir.fabs(result), power(1 - bias), { pred: 'oeq' });
+  const isTiny = ir.and(isMinNormal, ir.fcmp(ir.fabs(lifted), power(bits + 2 - bias), { pred: 'olt' }));
   const { int, bits: pattern } = bitsAs(ir, result);
   const zero = ir.bitcast(type, ir.and(pattern, ir.const(int, 1n << BigInt(bitsOf(type) - 1))));
   return ir.select(isTiny, zero, flush(ir, result, true));
 }
 
-/** A shift count, which is 32 bits wide whatever is shifted; large counts stay large enough in narrow types. */
+/** A shift count, which always has 32 bits; a large count stays large in a narrow type. */
 export function countAs(ir: RowBuilder, count: Value, type: IntType): Value {
   if (type === 'i64') return ir.zext('i64', count);
   return type === 'i32' ? count : ir.trunc(type, ir.umin(count, ir.const('i32', bitsOf(type))));
@@ -96,8 +99,8 @@ export function countAs(ir: RowBuilder, count: Value, type: IntType): Value {
 export type Rounding = 'rn' | 'rz' | 'rm' | 'rp';
 
 /**
- * A float as a narrower one. Rounded to nearest first; where that went the wrong way, the neighbour is right: bit patterns of
- * one sign are in the order of their magnitudes.
+ * Converts a float to a narrower type: rounds to nearest, then takes the neighbor if that was the wrong direction. Bit patterns of one sign
+ * are ordered by magnitude.
  */
 export function narrowFloat(ir: RowBuilder, type: FloatType, a: Value, rounding: Rounding): Value {
   const nearest = ir.fptrunc(type, a);
@@ -112,7 +115,10 @@ export function narrowFloat(ir: RowBuilder, type: FloatType, a: Value, rounding:
   return stepped(ir.fcmp(back, a, { pred: 'olt' }), ir.select(isNegative, down, up));
 }
 
-/** An integer of 32 or 64 bits as a float. Directed rounding cuts the magnitude to what the float holds, which converts exactly. */
+/**
+ * Converts a 32- or 64-bit integer to a float. Directed rounding truncates the magnitude to the float's precision, so that the conversion
+ * is exact.
+ */
 export function intToFloat(ir: RowBuilder, type: FloatType, a: Value, isSigned: boolean, rounding: Rounding): Value {
   const int = ir.typeOf(a) as IntType;
   const kept = mantissaBits[type] + 1;
@@ -128,7 +134,7 @@ export function intToFloat(ir: RowBuilder, type: FloatType, a: Value, isSigned: 
   return ir.bitcast(type, ir.or(ir.add(bits, step), sign));
 }
 
-/** An integer of 32 or 64 bits as a single rounded to odd, which a second rounding to fewer bits does not see. */
+/** Converts a 32- or 64-bit integer to f32 with rounding to odd, so that a second rounding to fewer bits is correct. */
 export function intToOdd(ir: RowBuilder, a: Value, isSigned: boolean): Value {
   const int = ir.typeOf(a) as IntType;
   const zero = ir.const(int, 0);
@@ -138,18 +144,18 @@ export function intToOdd(ir: RowBuilder, a: Value, isSigned: boolean): Value {
   return ir.bitcast('f32', ir.or(bits, ir.shl(ir.zext('i32', isNegative), ir.const('i32', 31))));
 }
 
-/** A double as a single rounded to odd. */
+/** Converts f64 to f32 with rounding to odd. */
 export function doubleToOdd(ir: RowBuilder, a: Value): Value {
   const cut = narrowFloat(ir, 'f32', a, 'rz');
   const isInexact = ir.fcmp(ir.fpext('f64', cut), a, { pred: 'one' });
   return ir.bitcast('f32', ir.or(ir.bitcast('i32', cut), ir.zext('i32', isInexact)));
 }
 
-/** The highest bits of a magnitude, and whether others were lost; nothing beyond the largest half is kept for a half. */
+/** The highest bits of a magnitude, and whether others were lost. For f16, magnitudes are clamped to its largest number. */
 function cutTo(ir: RowBuilder, size: Value, kept: number, type: FloatType): { readonly cut: Value; readonly isInexact: Value } {
   const int = ir.typeOf(size) as IntType;
   const spare = ir.const(int, bitsOf(int) - kept);
-  // Bits below the highest `kept` ones; none where the leading zeros make room for all.
+  // The number of bits below the highest `kept` ones; none if the leading zeros leave room for all.
   const lost = ir.sub(spare, ir.umin(ir.clz(size), spare));
   const cut = ir.shl(ir.lshr(size, lost), lost);
   const largest = ir.const(int, 65504);
@@ -157,16 +163,16 @@ function cutTo(ir: RowBuilder, size: Value, kept: number, type: FloatType): { re
   return { cut: limited, isInexact: ir.icmp(limited, size, { pred: 'ne' }) };
 }
 
-/** An integer of 16 bits and less as one of 32, which converts to any float as the narrow one does. */
+/** Extends an integer of at most 16 bits to 32 bits, which gives the same float. */
 export function widened(ir: RowBuilder, a: Value, isSigned: boolean): Value {
   const type = ir.typeOf(a) as IntType;
   if (bitsOf(type) >= 32) return a;
   return isSigned ? ir.sext('i32', a) : ir.zext('i32', a);
 }
 
-/** The least and largest value of an integer type. */
-export const boundsOf = (bits: number, isSigned: boolean): { readonly least: bigint; readonly most: bigint } =>
-  isSigned ? { least: -(1n << BigInt(bits - 1)), most: (1n << BigInt(bits - 1)) - 1n } : { least: 0n, most: (1n << BigInt(bits)) - 1n };
+/** The minimum and maximum of an integer type. */
+export const rangeOf = (bits: number, isSigned: boolean): { readonly min: bigint; readonly max: bigint } =>
+  isSigned ? { min: -(1n << BigInt(bits - 1)), max: (1n << BigInt(bits - 1)) - 1n } : { min: 0n, max: (1n << BigInt(bits)) - 1n };
 
 /** The nearest value of another integer type. */
 export function saturateInt(
@@ -176,17 +182,17 @@ export function saturateInt(
   to: { bits: number; isSigned: boolean },
 ): Value {
   const type = ir.typeOf(a) as IntType;
-  const [have, want] = [boundsOf(from.bits, from.isSigned), boundsOf(to.bits, to.isSigned)];
+  const [have, want] = [rangeOf(from.bits, from.isSigned), rangeOf(to.bits, to.isSigned)];
   let value = a;
-  if (want.least > have.least) value = ir.smax(value, ir.const(type, want.least));
-  if (want.most < have.most) {
-    const most = ir.const(type, want.most);
-    value = from.isSigned ? ir.smin(value, most) : ir.umin(value, most);
+  if (want.min > have.min) value = ir.smax(value, ir.const(type, want.min));
+  if (want.max < have.max) {
+    const max = ir.const(type, want.max);
+    value = from.isSigned ? ir.smin(value, max) : ir.umin(value, max);
   }
   return value;
 }
 
-/** An addition or subtraction of 32 bits that stays at the bound it would pass: the exact result fits in 64. */
+/** A saturating 32-bit addition or subtraction: the exact result fits in 64 bits. */
 export function saturated32(ir: RowBuilder, compute: (widen: (a: Value) => Value) => Value): Value {
   const wide = compute((a) => ir.sext('i64', a));
   return ir.trunc('i32', saturateInt(ir, wide, { bits: 64, isSigned: true }, { bits: 32, isSigned: true }));

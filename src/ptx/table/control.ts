@@ -7,30 +7,29 @@ const fermi = { ptx: 2.1, sm: 20 } as const;
 const called = { f: 'function' } as const;
 const pointed = { f: 'u64', t: 'label' } as const;
 const byNumber =
-  'Functions have numbers for addresses. It may be any whose address the module takes and that has the parameters of the prototype, or one of a list; a number of none of them stops the kernel.';
-const inlined = 'The body has to be in the module and comes in place of the call; functions that call themselves are refused.';
+  'Function addresses are numbers. The callee is any function whose address the module takes and that matches the prototype, or one of a list. Any other number stops the kernel.';
+const inlined = 'The body must be in the module and is inlined. Recursive functions are refused.';
 
-/** Barriers of the whole block; `src/lower` refuses the others. */
+/** Barriers of the whole block; `src/lower` refuses all others. */
 const wholeBlock = 'Only barrier 0 without a thread count is supported.';
-const count = 'Waits for all threads of the block, and counts those for which a predicate holds (`__syncthreads_count()`).';
-const judge =
-  'Waits for all threads of the block, and tells whether a predicate holds for all (`__syncthreads_and()`) or for any (`__syncthreads_or()`).';
-const inWord =
-  'Threads that have left the kernel neither wait nor count. Takes a word of shared memory of the kernel and two barriers more.';
+const count = 'Waits for all threads of the block and counts those for which a predicate holds (`__syncthreads_count()`).';
+const reduce =
+  'Waits for all threads of the block. The result is whether a predicate holds for all (`__syncthreads_and()`) or for any (`__syncthreads_or()`).';
+const inWord = 'Threads that have exited neither wait nor count. Uses a 32-bit word of the kernel’s shared memory and two more barriers.';
 
-/** The old and the new spelling of barriers that vote. */
+/** The old and the new spelling of reducing barriers. */
 const votes = [
   { name: 'bar', aligned: '', since: { ptx: 2, sm: 20 } },
   { name: 'barrier', aligned: '{.aligned}', since: { ptx: 6, sm: 30 } },
 ] as const;
 
-type Together = 'popc' | 'and' | 'or';
+type Reduction = 'popc' | 'and' | 'or';
 
 /**
- * What the threads of the block make of a predicate, in a word that all set to what changes nothing, then those change for
- * whom it matters, then all read. Behind the last barrier the word is free for the next.
+ * Reduces a predicate over the block in a word of shared memory: every thread stores the neutral value, the threads that matter change it,
+ * and every thread loads it. After the last barrier the word is free for the next reduction.
  */
-function overBlock(ir: RowBuilder, how: Together, c: Value): Value {
+function overBlock(ir: RowBuilder, how: Reduction, c: Value): Value {
   const [word, one] = [ir.blockWord(), ir.const('i32', 1)];
   const plain = { align: 4, volatile: false } as const;
   ir.store(word, how === 'and' ? one : ir.const('i32', 0), plain);
@@ -48,7 +47,7 @@ export const controlRows = [
     syntax: 'bra{.uni} a',
     types: { a: 'label' },
     since: always,
-    doc: 'Goes on at a label. `.uni` promises that all threads of a warp do, which changes no result.',
+    doc: 'Jumps to a label. `.uni` promises that all threads of a warp do, which has no effect here.',
     source: '9.7.12.3',
     status: 'exact',
     control: 'branch',
@@ -58,7 +57,7 @@ export const controlRows = [
     syntax: 'brx.idx{.uni} a, t',
     types: { a: 'u32', t: 'targets' },
     since: { ptx: 6, sm: 30 },
-    doc: 'Goes on at the label of a list that an index picks, the first being number 0. An index behind the list picks the last, where the manual leaves it open.',
+    doc: 'Jumps to the label of a list at an index, starting at 0. The manual leaves an index out of range open; here it selects the last label.',
     source: '9.7.12.4',
     status: 'exact',
     control: 'branch',
@@ -67,7 +66,7 @@ export const controlRows = [
   row({
     syntax: 'ret{.uni}',
     since: always,
-    doc: 'Returns; from an entry, it ends the thread.',
+    doc: 'Returns. In an entry, ends the thread.',
     source: '9.7.12.6',
     status: 'exact',
     control: 'return',
@@ -76,7 +75,7 @@ export const controlRows = [
   row({
     syntax: 'exit',
     since: always,
-    doc: 'Ends the thread. Barriers do not wait for it any more.',
+    doc: 'Ends the thread. Barriers no longer wait for it.',
     source: '9.7.12.7',
     status: 'exact',
     control: 'exit',
@@ -86,7 +85,7 @@ export const controlRows = [
     syntax: 'call{.uni} (d), f, (a)',
     types: called,
     since: always,
-    doc: `Calls a function with arguments, for its result. ${inlined}`,
+    doc: `Calls a function with arguments and a result. ${inlined}`,
     source: '9.7.12.5',
     status: 'exact',
     control: 'call',
@@ -116,7 +115,7 @@ export const controlRows = [
     syntax: 'call{.uni} (d), f, (a), t',
     types: pointed,
     since: fermi,
-    doc: `Calls the function whose address a register has, for its result; \`t\` labels its prototype or the list of its targets. ${byNumber}`,
+    doc: `Calls the function whose address is in a register, with a result. \`t\` labels its prototype or the list of its targets. ${byNumber}`,
     source: '9.7.12.5',
     status: 'exact',
     control: 'call',
@@ -126,7 +125,7 @@ export const controlRows = [
     syntax: 'call{.uni} f, (a), t',
     types: pointed,
     since: fermi,
-    doc: `Calls the function whose address a register has, with arguments. ${byNumber}`,
+    doc: `Calls the function whose address is in a register, with arguments. ${byNumber}`,
     source: '9.7.12.5',
     status: 'exact',
     control: 'call',
@@ -136,7 +135,7 @@ export const controlRows = [
     syntax: 'call{.uni} f, t',
     types: pointed,
     since: fermi,
-    doc: `Calls the function whose address a register has. ${byNumber}`,
+    doc: `Calls the function whose address is in a register. ${byNumber}`,
     source: '9.7.12.5',
     status: 'exact',
     control: 'call',
@@ -179,7 +178,7 @@ export const controlRows = [
       values: { op: ['and', 'or'] },
       types: { a: 'u32', b: 'u32', c: 'pred', d: 'pred' },
       since,
-      doc: `${judge} ${inWord} ${wholeBlock}`,
+      doc: `${reduce} ${inWord} ${wholeBlock}`,
       source: '9.7.13.1',
       status: 'exact',
       control: 'barrier',

@@ -1,4 +1,4 @@
-/** Conversions with bfloats and to packed halves, and packed integers. Source: PTX ISA 9.0, 9.7.9.21 and 9.7.9.22. */
+/** Conversions with bf16 and to packed halves, and packed integers. Source: PTX ISA 9.0, 9.7.9.21 and 9.7.9.22. */
 import type { Value } from '../../ir/index.ts';
 import type { IntType } from '../../ir/types.ts';
 import { type RowBuilder, row } from '../model/row.ts';
@@ -18,7 +18,7 @@ interface Bounds {
   readonly satfinite?: true;
 }
 
-/** A half with `.satfinite` is not infinite: the largest of its sign instead. A NaN is the one that NVIDIA GPUs give. */
+/** `.satfinite` replaces an infinity by the largest number of its sign. A NaN is the canonical one of NVIDIA GPUs. */
 function finiteOnly(ir: RowBuilder, type: Single, a: Value): Value {
   const bits = ir.bitcast('i16', a);
   const size = ir.umin(ir.and(bits, ir.const('i16', 0x7fff)), ir.const('i16', type === 'f16' ? 0x7bff : 0x7f7f));
@@ -27,7 +27,7 @@ function finiteOnly(ir: RowBuilder, type: Single, a: Value): Value {
   return ir.bitcast(type, ir.select(isNone, ir.const('i16', 0x7fff), limited));
 }
 
-/** A single as a half, not below 0 and not infinite where asked for. */
+/** Converts f32 to a half-precision type, with the requested clamping. */
 function toHalf(ir: RowBuilder, type: Single, a: Value, rounding: Rounding, { relu, satfinite }: Bounds): Value {
   const value = rectify(ir, narrowFloat(ir, type, a, rounding), relu);
   return satfinite ? finiteOnly(ir, type, value) : value;
@@ -39,14 +39,14 @@ const singleRows = [
     values: { rnd: toNearest },
     types: { d: 'f16', a: 'f32' },
     since: ampere,
-    doc: 'A float as a half, not below 0. `.satfinite` gives the largest half for what is beyond.',
+    doc: 'A float as a half. `.relu` clamps negative values to 0. `.satfinite` replaces infinities by the largest half.',
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => toHalf(ir, 'f16', a, m.rnd, { relu: true, ...(m.satfinite ? { satfinite: true } : {}) }),
     cases: () => [
-      { form: 'cvt.rn.relu.f16.f32', a: 0xbf800000, d: 0, why: 'not below 0' },
+      { form: 'cvt.rn.relu.f16.f32', a: 0xbf800000, d: 0, why: 'clamped to 0' },
       { form: 'cvt.rz.relu.f16.f32', a: 0x3f801fff, d: 0x3c00, why: 'cut' },
-      { form: 'cvt.rn.relu.satfinite.f16.f32', a: 0x7f800000, d: 0x7bff, why: 'infinity is the largest half' },
+      { form: 'cvt.rn.relu.satfinite.f16.f32', a: 0x7f800000, d: 0x7bff, why: 'infinity becomes the largest half' },
     ],
   }),
   row({
@@ -54,7 +54,7 @@ const singleRows = [
     values: { rnd: toNearest },
     types: { d: 'f16', a: 'f32' },
     since: finite,
-    doc: 'A float as a half; the largest half of its sign for what is beyond.',
+    doc: 'A float as a half. Values out of range become the largest half of their sign.',
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => toHalf(ir, 'f16', a, m.rnd, { satfinite: true }),
@@ -69,14 +69,14 @@ const singleRows = [
     values: { rnd: toNearest },
     types: { d: 'bf16', a: 'f32' },
     since: finite,
-    doc: 'A float as a bfloat; the largest bfloat of its sign for what is beyond.',
+    doc: 'A float as a bfloat. Values out of range become the largest bfloat of their sign.',
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => toHalf(ir, 'bf16', a, m.rnd, { satfinite: true, ...(m.relu ? { relu: true } : {}) }),
     cases: () => [
       { form: 'cvt.rn.satfinite.bf16.f32', a: 0x7f7fffff, d: 0x7f7f, why: 'would round to infinity' },
-      { form: 'cvt.rn.relu.satfinite.bf16.f32', a: 0xff800000, d: 0, why: 'not below 0' },
-      { form: 'cvt.rz.satfinite.bf16.f32', a: 0xff800000, d: 0xff7f, why: '-infinity is the least bfloat' },
+      { form: 'cvt.rn.relu.satfinite.bf16.f32', a: 0xff800000, d: 0, why: 'clamped to 0' },
+      { form: 'cvt.rz.satfinite.bf16.f32', a: 0xff800000, d: 0xff7f, why: '-infinity becomes the smallest bfloat' },
     ],
   }),
   row({
@@ -84,7 +84,7 @@ const singleRows = [
     values: { rnd: toNearest, type: packed },
     types: { a: 'f32', b: 'f32' },
     since: ampere,
-    doc: 'Two floats as halves in one register, a in the upper half.',
+    doc: 'Two floats as packed halves, a in the upper half.',
     source: '9.7.9.21',
     status: 'exact',
     lower({ a, b }, m, ir) {
@@ -94,7 +94,7 @@ const singleRows = [
     cases: () => [
       { form: 'cvt.rn.f16x2.f32', a: 0x3f800000, b: 0x40000000, d: 0x3c004000, why: '1 above 2' },
       { form: 'cvt.rn.bf16x2.f32', a: 0x3f808000, b: 0x3f818000, d: 0x3f803f82, why: 'both tie to even' },
-      { form: 'cvt.rn.relu.bf16x2.f32', a: 0xbf800000, b: 0x3f800000, d: 0x00003f80, why: 'not below 0' },
+      { form: 'cvt.rn.relu.bf16x2.f32', a: 0xbf800000, b: 0x3f800000, d: 0x00003f80, why: 'clamped to 0' },
       { form: 'cvt.rz.satfinite.f16x2.f32', a: 0xff800000, b: 0x7f800000, d: 0xfbff7bff, why: 'not infinite' },
     ],
   }),
@@ -103,33 +103,33 @@ const singleRows = [
     values: { rnd: toNearest },
     types: { d: 'bf16', a: 'f32' },
     since: hopper,
-    doc: 'A float as a bfloat, subnormals as 0.',
+    doc: 'A float as a bfloat. Subnormals are flushed to 0.',
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => narrowFloat(ir, 'bf16', flush(ir, a, true), m.rnd),
     cases: () => [
       { form: 'cvt.rn.ftz.bf16.f32', a: 0x007fffff, d: 0, why: 'a subnormal' },
-      { form: 'cvt.rn.ftz.bf16.f32', a: 0x3f808001, d: 0x3f81, why: 'above the middle' },
-      { form: 'cvt.rz.ftz.bf16.f32', a: 0x80000001, d: 0x8000, why: 'of its sign' },
+      { form: 'cvt.rn.ftz.bf16.f32', a: 0x3f808001, d: 0x3f81, why: 'above the midpoint' },
+      { form: 'cvt.rz.ftz.bf16.f32', a: 0x80000001, d: 0x8000, why: 'zero with the same sign' },
     ],
   }),
   row({
     syntax: 'cvt.ftz.f32.bf16 d, a',
     types: { d: 'f32', a: 'bf16' },
     since: hopper,
-    doc: 'A bfloat as a float, subnormals as 0.',
+    doc: 'A bfloat as a float. Subnormals are flushed to 0.',
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, _, ir) => flush(ir, ir.fpext('f32', a), true),
     cases: () => [
       { form: 'cvt.ftz.f32.bf16', a: 0x3f80, d: 0x3f800000, why: '1' },
       { form: 'cvt.ftz.f32.bf16', a: 0x807f, d: 0x80000000, why: 'a subnormal' },
-      { form: 'cvt.ftz.f32.bf16', a: 0x0080, d: 0x00800000, why: 'the least normal one' },
+      { form: 'cvt.ftz.f32.bf16', a: 0x0080, d: 0x00800000, why: 'the smallest normal number' },
     ],
   }),
 ];
 
-/** A bfloat as a single, and a single that is to be rounded once more to a bfloat. */
+/** bf16 as f32, and f32 that is rounded again to bf16. */
 const single = (ir: RowBuilder, a: Value): Value => ir.fpext('f32', a);
 
 const bfloatRows = [
@@ -147,8 +147,8 @@ const bfloatRows = [
     },
     cases: () => [
       { form: 'cvt.rn.bf16.s32', a: 0xffffffd6, d: 0xc228, why: '-42' },
-      { form: 'cvt.rn.bf16.u32', a: 0x81800001, d: 0x4f02, why: 'just above a middle' },
-      { form: 'cvt.rn.bf16.u64', a: 0x8180000000000000n, d: 0x5f02, why: 'a middle ties to even' },
+      { form: 'cvt.rn.bf16.u32', a: 0x81800001, d: 0x4f02, why: 'just above a midpoint' },
+      { form: 'cvt.rn.bf16.u64', a: 0x8180000000000000n, d: 0x5f02, why: 'a midpoint ties to even' },
       { form: 'cvt.rp.bf16.u16', a: 0x8001, d: 0x4701, why: 'upwards' },
       { form: 'cvt.rz.bf16.s64', a: 0x8000000000000001n, d: 0xdeff, why: 'towards zero' },
     ],
@@ -179,8 +179,8 @@ const bfloatRows = [
     lower: ({ a }, m, ir) => narrowFloat(ir, 'bf16', doubleToOdd(ir, a), m.rnd),
     cases: () => [
       { form: 'cvt.rn.bf16.f64', a: 0x3ff0000000000000n, d: 0x3f80, why: '1' },
-      { form: 'cvt.rn.bf16.f64', a: 0x3ff0100000000001n, d: 0x3f81, why: '1 + 2^-8 + 2^-52, above the middle' },
-      { form: 'cvt.rz.bf16.f64', a: 0x7fefffffffffffffn, d: 0x7f7f, why: 'towards zero nothing overflows' },
+      { form: 'cvt.rn.bf16.f64', a: 0x3ff0100000000001n, d: 0x3f81, why: '1 + 2^-8 + 2^-52, above the midpoint' },
+      { form: 'cvt.rz.bf16.f64', a: 0x7fefffffffffffffn, d: 0x7f7f, why: 'no overflow towards zero' },
     ],
   }),
   row({
@@ -188,7 +188,7 @@ const bfloatRows = [
     values: { rnd: integerRoundings, type: integers },
     types: { d: '.type', a: 'bf16' },
     since: hopper,
-    doc: 'A bfloat as an integer, saturated. A NaN gives 0, or only the highest bit where d has 64 bits.',
+    doc: 'A bfloat as an integer, saturated. A NaN gives 0, or only the highest bit if d has 64 bits.',
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => floatToInteger(ir, single(ir, a), m.type, m.rnd),
@@ -210,7 +210,7 @@ const bfloatRows = [
     cases: () => [
       { form: 'cvt.rn.f16.bf16', a: 0x3f81, d: 0x3c08, why: '1 + 2^-7' },
       { form: 'cvt.rn.f16.bf16', a: 0x4780, d: 0x7c00, why: '2^16 overflows' },
-      { form: 'cvt.rm.f16.bf16', a: 0x8001, d: 0x8001, why: 'below -0 comes the least subnormal' },
+      { form: 'cvt.rm.f16.bf16', a: 0x8001, d: 0x8001, why: 'the smallest subnormal comes below -0' },
     ],
   }),
   row({
@@ -246,26 +246,26 @@ const bfloatRows = [
     syntax: 'cvt.bf16.bf16 d, a',
     types: { d: 'bf16', a: 'bf16' },
     since: hopper,
-    doc: 'A bfloat as itself.',
+    doc: 'A copy of a bfloat.',
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }) => a,
     cases: () => [
       { form: 'cvt.bf16.bf16', a: 0x3f80, d: 0x3f80, why: '1' },
-      { form: 'cvt.bf16.bf16', a: 0x8001, d: 0x8001, why: 'a subnormal stays one' },
+      { form: 'cvt.bf16.bf16', a: 0x8001, d: 0x8001, why: 'a subnormal is unchanged' },
       { form: 'cvt.bf16.bf16', a: 0xff80, d: 0xff80, why: '-infinity' },
     ],
   }),
 ];
 
-/** A signed integer of 32 bits at the nearest value of a type of `bits`, the bits above being 0. */
+/** A signed 32-bit integer, clamped to a type of `bits` bits, with the upper bits 0. */
 function limitedTo(ir: RowBuilder, a: Value, type: string): Value {
   const bits = bitsOfType(type);
   const value = saturateInt(ir, a, { bits: 32, isSigned: true }, { bits, isSigned: isSignedType(type) });
   return ir.and(value, ir.const('i32' satisfies IntType, 2 ** bits - 1));
 }
 
-/** Two limited integers side by side, a above b. */
+/** Two clamped integers side by side, a above b. */
 function sideBySide(ir: RowBuilder, type: string, a: Value, b: Value): Value {
   return ir.or(limitedTo(ir, b, type), ir.shl(limitedTo(ir, a, type), ir.const('i32', bitsOfType(type))));
 }
@@ -276,13 +276,13 @@ const packRows = [
     values: { type: ['u16', 's16'] },
     types: { d: 'b32', a: 's32', b: 's32' },
     since: { ptx: 6.5, sm: 72 },
-    doc: 'Two integers as 16-bit ones in one register, saturated, a in the upper half.',
+    doc: 'Two integers as packed 16-bit integers, saturated, a in the upper half.',
     source: '9.7.9.22',
     status: 'exact',
     lower: ({ a, b }, { type }, ir) => sideBySide(ir, type, a, b),
     cases: () => [
       { form: 'cvt.pack.sat.s16.s32', a: 1, b: 2, d: 0x00010002, why: '1 above 2' },
-      { form: 'cvt.pack.sat.s16.s32', a: 0x80000000, b: 0x7fffffff, d: 0x80007fff, why: 'the least and the largest' },
+      { form: 'cvt.pack.sat.s16.s32', a: 0x80000000, b: 0x7fffffff, d: 0x80007fff, why: 'the minimum and the maximum' },
       { form: 'cvt.pack.sat.u16.s32', a: 0xffffffff, b: 0x12345, d: 0x0000ffff, why: '-1 is below 0' },
     ],
   }),
@@ -291,13 +291,13 @@ const packRows = [
     values: { type: ['u8', 's8', 'u4', 's4', 'u2', 's2'] },
     types: { d: 'b32', a: 's32', b: 's32', c: 'b32' },
     since: turing,
-    doc: 'Two integers as smaller ones, saturated, below those that c has already.',
+    doc: 'Two integers as narrower ones, saturated, inserted below the lower half of c.',
     source: '9.7.9.22',
     status: 'exact',
     lower: ({ a, b, c }, { type }, ir) => ir.or(sideBySide(ir, type, a, b), ir.shl(c, ir.const('i32', 2 * bitsOfType(type)))),
     cases: () => [
-      { form: 'cvt.pack.sat.u8.s32.b32', a: 300, b: 2, c: 0x12345678, d: 0x5678ff02, why: 'the lower half of c moves up' },
-      { form: 'cvt.pack.sat.s4.s32.b32', a: 0xffffffff, b: 99, c: 0x1, d: 0x1f7, why: '-1 and the largest' },
+      { form: 'cvt.pack.sat.u8.s32.b32', a: 300, b: 2, c: 0x12345678, d: 0x5678ff02, why: 'the lower half of c is shifted up' },
+      { form: 'cvt.pack.sat.s4.s32.b32', a: 0xffffffff, b: 99, c: 0x1, d: 0x1f7, why: '-1 and the maximum' },
       { form: 'cvt.pack.sat.s2.s32.b32', a: 0x80000000, b: 1, c: 0, d: 9, why: '-2 and 1' },
     ],
   }),

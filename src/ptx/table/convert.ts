@@ -1,6 +1,6 @@
 /**
- * Conversions. Source: PTX ISA 9.0, 9.7.9.21. What becomes of a NaN as an integer is recorded from the hardware: 0, or where
- * either side has 64 bits the pattern of only the highest bit.
+ * Conversions. Source: PTX ISA 9.0, 9.7.9.21. The integer result for NaN is recorded from the hardware: 0, or only the highest bit if
+ * either side has 64 bits.
  */
 import type { Value } from '../../ir/index.ts';
 import { bitsOf, type FloatType, type IntType } from '../../ir/types.ts';
@@ -16,14 +16,14 @@ export const integerRoundings = ['rni', 'rzi', 'rmi', 'rpi'] as const;
 
 const shapeOf = (type: string) => ({ bits: bitsOfType(type), isSigned: isSignedType(type) });
 
-/** Whether every value of `from` is one of `to`, so that there is nothing to saturate. */
+/** Whether `to` contains every value of `from`, so that nothing saturates. */
 function holdsAll(to: string, from: string): boolean {
   const [wide, narrow] = [shapeOf(to), shapeOf(from)];
   if (wide.isSigned === narrow.isSigned) return wide.bits >= narrow.bits;
   return wide.isSigned && wide.bits > narrow.bits;
 }
 
-/** Cuts, extends by the sign of the source, or saturates. */
+/** Truncates, extends by the sign of the source, or saturates. */
 function integerToInteger(ir: RowBuilder, a: Value, from: string, to: string, sat: true | undefined): Value {
   const value = sat ? saturateInt(ir, a, shapeOf(from), shapeOf(to)) : a;
   const [have, want] = [bitsOfType(from), bitsOfType(to)];
@@ -33,13 +33,13 @@ function integerToInteger(ir: RowBuilder, a: Value, from: string, to: string, sa
   return isSignedType(from) ? ir.sext(type, value) : ir.zext(type, value);
 }
 
-/** To an integral value by the rounding of the modifier. */
+/** Rounds to an integral value as the modifier says. */
 export function toIntegral(ir: RowBuilder, a: Value, rounding: (typeof integerRoundings)[number]): Value {
   const ops = { rni: 'frint', rzi: 'ftrunc', rmi: 'ffloor', rpi: 'fceil' } as const;
   return ir[ops[rounding]](a);
 }
 
-/** Saturates, which the manual demands of conversions to integers with and without `.sat`. */
+/** Saturates, as the manual demands for conversions to integers with and without `.sat`. */
 export function floatToInteger(ir: RowBuilder, a: Value, to: string, rounding: (typeof integerRoundings)[number]): Value {
   const type = registerTypes[to] as IntType;
   const integral = rounding === 'rzi' ? a : toIntegral(ir, a, rounding);
@@ -59,17 +59,17 @@ export const convertRows = [
     types: { d: '.dtype', a: '.atype' },
     relaxed: ['d', 'a'],
     since: always,
-    doc: 'An integer as one of another width: cut, extended by the sign of the source, or with `.sat` the nearest value there is.',
+    doc: 'An integer of another width: truncated, extended by the sign of the source, or saturated with `.sat`.',
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => integerToInteger(ir, a, m.atype, m.dtype, m.sat),
     cases: () => [
       { form: 'cvt.s64.s32', a: 0xffffffff, d: 0xffffffffffffffffn, why: 'the sign is extended' },
       { form: 'cvt.u64.u32', a: 0xffffffff, d: 0xffffffffn, why: 'zeros are' },
-      { form: 'cvt.u64.s32', a: 0xffffffff, d: 0xffffffffffffffffn, why: 'the source says how to extend' },
+      { form: 'cvt.u64.s32', a: 0xffffffff, d: 0xffffffffffffffffn, why: 'the source type determines the extension' },
       { form: 'cvt.u16.u32', a: 0x12345, d: 0x2345, why: 'cut' },
       { form: 'cvt.sat.u16.s32', a: 0xffffffff, d: 0, why: '-1 is below 0' },
-      { form: 'cvt.sat.s16.s32', a: 0x12345, d: 0x7fff, why: 'above the largest' },
+      { form: 'cvt.sat.s16.s32', a: 0x12345, d: 0x7fff, why: 'above the maximum' },
     ],
   }),
   row({
@@ -104,7 +104,7 @@ export const convertRows = [
     types: { d: '.dtype', a: '.atype' },
     relaxed: ['d'],
     since: always,
-    doc: 'A float as an integer, rounded as the modifier says and saturated. A NaN gives 0, or only the highest bit where d or a has 64 bits.',
+    doc: 'A float as an integer, rounded as the modifier says and saturated. A NaN gives 0, or only the highest bit if d or a has 64 bits.',
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => floatToInteger(ir, flush(ir, a, m.ftz), m.dtype, m.irnd),
@@ -130,7 +130,7 @@ export const convertRows = [
     cases: () => [
       { form: 'cvt.rn.f32.f64', a: 0x3ff8000000000000n, d: 0x3fc00000, why: '1.5' },
       { form: 'cvt.rz.f32.f64', a: 0x7fefffffffffffffn, d: 0x7f7fffff, why: 'the largest double towards zero' },
-      { form: 'cvt.rn.f32.f64', a: 0x7fefffffffffffffn, d: 0x7f800000, why: 'overflows to nearest' },
+      { form: 'cvt.rn.f32.f64', a: 0x7fefffffffffffffn, d: 0x7f800000, why: 'overflows when rounded to nearest' },
     ],
   }),
   row({
@@ -139,7 +139,7 @@ export const convertRows = [
     excludes: [{ ftz: ['ftz'], atype: ['f64'] }],
     types: { d: 'f16', a: '.atype' },
     since: { ptx: 1, sm: 10 },
-    doc: 'A wider float as a half. `.ftz` changes nothing, as on an H200: upwards the least subnormal single gives the least half.',
+    doc: 'A wider float as a half. As on an H200, `.ftz` has no effect: rounded upwards, the smallest subnormal float gives the smallest half.',
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => saturate(ir, narrowFloat(ir, 'f16', a, m.frnd), m.sat),
@@ -147,7 +147,7 @@ export const convertRows = [
       { form: 'cvt.rn.f16.f32', a: 0x3f800000, d: 0x3c00, why: '1' },
       { form: 'cvt.rn.f16.f32', a: 0x477ff000, d: 0x7c00, why: '65520 ties up to infinity' },
       { form: 'cvt.rz.f16.f32', a: 0x47c00000, d: 0x7bff, why: '98304 towards zero' },
-      { form: 'cvt.rm.f16.f32', a: 0x80000001, d: 0x8001, why: 'below -0 comes the least subnormal' },
+      { form: 'cvt.rm.f16.f32', a: 0x80000001, d: 0x8001, why: 'the smallest subnormal comes below -0' },
       { form: 'cvt.rp.ftz.f16.f32', a: 0x007fffff, d: 1, why: 'a subnormal source is not flushed' },
     ],
   }),
@@ -157,14 +157,14 @@ export const convertRows = [
     excludes: [{ relu: ['relu'], frnd: ['rm', 'rp'] }],
     types: { d: 'bf16', a: 'f32' },
     since: { ptx: 7, sm: 80 },
-    doc: 'A float as a bfloat. `.relu` gives +0 for what is below.',
+    doc: 'A float as a bfloat. `.relu` clamps negative values to +0.',
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, m, ir) => rectify(ir, narrowFloat(ir, 'bf16', a, m.frnd), m.relu),
     cases: () => [
       { form: 'cvt.rn.bf16.f32', a: 0x3f808000, d: 0x3f80, why: 'ties to even' },
       { form: 'cvt.rz.bf16.f32', a: 0x3f81ffff, d: 0x3f81, why: 'cut' },
-      { form: 'cvt.rn.relu.bf16.f32', a: 0xbf800000, d: 0, why: 'not below 0' },
+      { form: 'cvt.rn.relu.bf16.f32', a: 0xbf800000, d: 0, why: 'clamped to 0' },
     ],
   }),
   row({
@@ -174,7 +174,7 @@ export const convertRows = [
     types: { d: '.dtype', a: '.atype' },
     relaxed: ['a'],
     since: always,
-    doc: 'A float as a wider one, or the same; `.ftz` flushes subnormal sources, `.sat` keeps to 0 and 1.',
+    doc: 'A float as a wider one, or the same. `.ftz` flushes subnormal sources, and `.sat` clamps to 0 and 1.',
     source: '9.7.9.21',
     status: 'exact',
     lower({ a }, m, ir) {
@@ -183,21 +183,21 @@ export const convertRows = [
     },
     cases: () => [
       { form: 'cvt.f32.f16', a: 0x3c00, d: 0x3f800000, why: '1' },
-      { form: 'cvt.f64.f32', a: 1, d: 0x36a0000000000000n, why: 'the least subnormal float is normal as a double' },
-      { form: 'cvt.sat.f32.f32', a: 0x40000000, d: 0x3f800000, why: 'not above 1' },
+      { form: 'cvt.f64.f32', a: 1, d: 0x36a0000000000000n, why: 'the smallest subnormal float is normal as a double' },
+      { form: 'cvt.sat.f32.f32', a: 0x40000000, d: 0x3f800000, why: 'clamped to 1' },
     ],
   }),
   row({
     syntax: 'cvt.f32.bf16 d, a',
     types: { d: 'f32', a: 'bf16' },
     since: { ptx: 7.1, sm: 80 },
-    doc: 'A bfloat as a float: its bits are the high half.',
+    doc: 'A bfloat as a float: its bits are the upper half.',
     source: '9.7.9.21',
     status: 'exact',
     lower: ({ a }, _, ir) => ir.fpext('f32', a),
     cases: () => [
       { form: 'cvt.f32.bf16', a: 0x3f80, d: 0x3f800000, why: '1' },
-      { form: 'cvt.f32.bf16', a: 0x0001, d: 0x00010000, why: 'a subnormal stays one' },
+      { form: 'cvt.f32.bf16', a: 0x0001, d: 0x00010000, why: 'a subnormal is unchanged' },
       { form: 'cvt.f32.bf16', a: 0xff80, d: 0xff800000, why: '-infinity' },
     ],
   }),
@@ -207,13 +207,13 @@ export const convertRows = [
       syntax: `cvt{.sat}.${type as 'f64'}.${type as 'f64'} d, a`,
       types: { d: type, a: type },
       since: always,
-      doc: 'A float as itself; `.sat` keeps to 0 and 1.',
+      doc: 'A copy of a float. `.sat` clamps to 0 and 1.',
       source: '9.7.9.21',
       status: 'exact',
       lower: ({ a }, m, ir) => saturate(ir, a, m.sat),
       cases: () => [
         { form: `cvt.${type}.${type}`, a: two, d: two, why: 'nothing changes' },
-        { form: `cvt.sat.${type}.${type}`, a: two, d: one, why: 'not above 1' },
+        { form: `cvt.sat.${type}.${type}`, a: two, d: one, why: 'clamped to 1' },
         { form: `cvt.sat.${type}.${type}`, a: nan, d: 0, why: 'a NaN is +0' },
       ],
     });
@@ -225,7 +225,7 @@ export const convertRows = [
       excludes: type === 'f32' ? [] : [{ ftz: ['ftz'], [type]: [type] }],
       types: { d: type, a: type },
       since: always,
-      doc: 'To an integral value of the same type.',
+      doc: 'Rounds to an integral value of the same type.',
       source: '9.7.9.21',
       status: 'exact',
       lower: ({ a }, m, ir) => saturate(ir, toIntegral(ir, flush(ir, a, m.ftz), m.irnd), m.sat),

@@ -1,13 +1,13 @@
-/** Fences of memory. Source: PTX ISA 9.0, 9.7.13.4. All are made sequentially consistent, which is as strong as any. */
+/** Memory fences. Source: PTX ISA 9.0, 9.7.13.4. All of them are sequentially consistent, the strongest order. */
 
 import type { RowBuilder } from '../model/row.ts';
 import { type Row, row } from '../model/row.ts';
-import { type FenceWord, fence, ofTheSystem } from './order.ts';
+import { type FenceWord, fence, systemScopeNote } from './order.ts';
 
 const ordered = { ptx: 6, sm: 70 } as const;
 const late = { ptx: 8.6, sm: 90 } as const;
 const source = '9.7.13.4';
-const apple = `Apple GPUs have fences from macOS 15 on (\`--target macos15\`). ${ofTheSystem}`;
+const apple = `Apple GPUs have fences from macOS 15 on (\`--target macos15\`). ${systemScopeNote}`;
 
 const lower = (_: unknown, { scope }: { readonly scope: FenceWord }, ir: RowBuilder): void => fence(ir, scope);
 

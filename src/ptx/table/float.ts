@@ -7,15 +7,15 @@ const always = { ptx: 1, sm: 10 } as const;
 const double = { ptx: 1, sm: 13 } as const;
 const half = { ptx: 4.2, sm: 53 } as const;
 const bfloat = { ptx: 7.8, sm: 90 } as const;
-/** Correctly rounded results meet every bound that the manual gives. */
+/** Correctly rounded results satisfy every bound of the manual. */
 const correctly = (bound: string) => ({ approximate: `correctly rounded; the manual allows ${bound}` }) as const;
 
 const f = { half: 0x3f000000, one: 0x3f800000, two: 0x40000000, three: 0x40400000, four: 0x40800000, tiny: 0x00000001 } as const;
 
-/** 1 / a, with subnormals as 0 where asked for. */
+/** 1 / a, with flushed subnormals if requested. */
 const reciprocal = (ir: RowBuilder, a: Value, ftz: true | undefined): Value =>
   flush(ir, ir.fdiv(ir.const('f32', f.one), flush(ir, a, ftz)), ftz);
-/** The square root; no result of it is subnormal. */
+/** The square root, which is never subnormal. */
 const root = (ir: RowBuilder, a: Value, ftz: true | undefined): Value => ir.fsqrt(flush(ir, a, ftz));
 
 export const floatRows = [
@@ -31,9 +31,9 @@ export const floatRows = [
     cases: () => [
       { form: 'add.f32', a: f.one, b: f.two, d: f.three, why: '1 + 2' },
       { form: 'add.f32', a: 0x4b800000, b: f.one, d: 0x4b800000, why: '2^24 + 1 ties to even' },
-      { form: 'add.sat.f32', a: f.one, b: f.two, d: f.one, why: 'not above 1' },
-      { form: 'add.ftz.f32', a: f.tiny, b: 0, d: 0, why: 'a subnormal counts as 0' },
-      { form: 'add.f32', a: f.tiny, b: f.tiny, d: 2, why: 'without .ftz subnormals add' },
+      { form: 'add.sat.f32', a: f.one, b: f.two, d: f.one, why: 'clamped to 1' },
+      { form: 'add.ftz.f32', a: f.tiny, b: 0, d: 0, why: 'a subnormal is treated as 0' },
+      { form: 'add.f32', a: f.tiny, b: f.tiny, d: 2, why: 'subnormals are kept without .ftz' },
     ],
   }),
   row({
@@ -92,7 +92,7 @@ export const floatRows = [
     lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fsub(x!, y!)),
     cases: () => [
       { form: 'sub.f32', a: f.three, b: f.two, d: f.one, why: '3 - 2' },
-      { form: 'sub.sat.f32', a: f.two, b: f.three, d: 0, why: 'not below 0' },
+      { form: 'sub.sat.f32', a: f.two, b: f.three, d: 0, why: 'clamped to 0' },
       { form: 'sub.f32', a: 0x7f800000, b: 0x7f7fffff, d: 0x7f800000, why: 'infinity stays' },
     ],
   }),
@@ -122,7 +122,7 @@ export const floatRows = [
     lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fsub(x!, y!)),
     cases: () => [
       { form: 'sub.f16', a: 0x4200, b: 0x4000, d: 0x3c00, why: '3 - 2' },
-      { form: 'sub.sat.f16', a: 0x4000, b: 0x4200, d: 0, why: 'not below 0' },
+      { form: 'sub.sat.f16', a: 0x4000, b: 0x4200, d: 0, why: 'clamped to 0' },
       { form: 'sub.f16', a: 0xfbff, b: 0x7bff, d: 0xfc00, why: 'overflows to -infinity' },
     ],
   }),
@@ -152,9 +152,9 @@ export const floatRows = [
     lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fmul(x!, y!), lifting.product),
     cases: () => [
       { form: 'mul.f32', a: f.two, b: f.three, d: 0x40c00000, why: '2 * 3' },
-      { form: 'mul.f32', a: f.tiny, b: f.half, d: 0, why: 'half the least subnormal ties to 0' },
-      { form: 'mul.ftz.f32', a: 0x00800000, b: f.half, d: 0, why: 'a subnormal result counts as 0' },
-      { form: 'mul.sat.f32', a: f.two, b: 0xbf800000, d: 0, why: 'not below 0' },
+      { form: 'mul.f32', a: f.tiny, b: f.half, d: 0, why: 'half of the smallest subnormal ties to 0' },
+      { form: 'mul.ftz.f32', a: 0x00800000, b: f.half, d: 0, why: 'a subnormal result is flushed to 0' },
+      { form: 'mul.sat.f32', a: f.two, b: 0xbf800000, d: 0, why: 'clamped to 0' },
     ],
   }),
   row({
@@ -184,7 +184,7 @@ export const floatRows = [
     cases: () => [
       { form: 'mul.f16', a: 0x4000, b: 0x4200, d: 0x4600, why: '2 * 3' },
       { form: 'mul.f16', a: 0x5c00, b: 0x5c00, d: 0x7c00, why: '2^16 overflows' },
-      { form: 'mul.ftz.f16', a: 0x0001, b: 0x3c00, d: 0, why: 'a subnormal counts as 0' },
+      { form: 'mul.ftz.f16', a: 0x0001, b: 0x3c00, d: 0, why: 'a subnormal is treated as 0' },
     ],
   }),
   row({
@@ -208,18 +208,18 @@ export const floatRows = [
     since: { ptx: 1, sm: 10 },
     withdrawn: {
       sm: 20,
-      refused: 'it names no rounding, which modules for sm_20 and later do',
+      refused: 'it has no rounding modifier, which modules for sm_20 and later need',
       instead: 'write `mad.rn.f32`',
     },
-    doc: 'a * b + c without subnormals, rounded once, as GPUs from sm_20 on compute it; the first ones cut the product off.',
+    doc: 'a * b + c with flushed subnormals and a single rounding, as GPUs from sm_20 on compute it. Earlier GPUs truncate the product.',
     source: '9.7.3.7',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], { ...m, ftz: true }, (x, y, z) => ir.fma(x!, y!, z!), lifting.fused),
     cases: () => [
       { form: 'mad.f32', a: f.two, b: f.three, c: f.one, d: 0x40e00000, why: '2 * 3 + 1' },
       { form: 'mad.f32', a: 0x3f800001, b: 0x3f800001, c: 0xbf800002, d: 0x28800000, why: 'the product is not rounded' },
-      { form: 'mad.f32', a: 0x00000001, b: f.two, c: 0x80000000, d: 0, why: 'a subnormal is 0' },
-      { form: 'mad.sat.f32', a: f.two, b: f.two, c: f.one, d: f.one, why: 'not above 1' },
+      { form: 'mad.f32', a: 0x00000001, b: f.two, c: 0x80000000, d: 0, why: 'a subnormal is flushed to 0' },
+      { form: 'mad.sat.f32', a: f.two, b: f.two, c: f.one, d: f.one, why: 'clamped to 1' },
     ],
   }),
   ...['fma', 'mad'].flatMap((name) => [
@@ -227,7 +227,7 @@ export const floatRows = [
       syntax: `${name as 'fma'}.rn{.ftz}{.sat}.f32 d, a, b, c`,
       types: { d: 'f32', a: 'f32', b: 'f32', c: 'f32' },
       since: { ptx: 2, sm: 20 },
-      doc: 'a * b + c, rounded once.',
+      doc: 'a * b + c with a single rounding.',
       source: name === 'fma' ? '9.7.3.6' : '9.7.3.7',
       status: 'exact',
       lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], m, (x, y, z) => ir.fma(x!, y!, z!), lifting.fused),
@@ -241,14 +241,14 @@ export const floatRows = [
           d: 0x28800000,
           why: '(1+2^-23)^2 - (1+2^-22) is 2^-46: rounding the product first would give 0',
         },
-        { form: `${name}.rn.sat.f32`, a: f.two, b: f.two, c: f.one, d: f.one, why: 'not above 1' },
+        { form: `${name}.rn.sat.f32`, a: f.two, b: f.two, c: f.one, d: f.one, why: 'clamped to 1' },
       ],
     }),
     row({
       syntax: `${name as 'fma'}.rn.f64 d, a, b, c`,
       types: { d: 'f64', a: 'f64', b: 'f64', c: 'f64' },
       since: double,
-      doc: 'a * b + c, rounded once.',
+      doc: 'a * b + c with a single rounding.',
       source: name === 'fma' ? '9.7.3.6' : '9.7.3.7',
       status: 'exact',
       lower: ({ a, b, c }, _, ir) => ir.fma(a, b, c),
@@ -269,7 +269,7 @@ export const floatRows = [
           d: 0x3970000000000000n,
           why: '(1+2^-52)^2 - (1+2^-51) is 2^-104',
         },
-        { form: `${name}.rn.f64`, a: 0n, b: 0x7ff0000000000000n, c: 0n, d: 0x7fffffffffffffffn, why: '0 times infinity is no number' },
+        { form: `${name}.rn.f64`, a: 0n, b: 0x7ff0000000000000n, c: 0n, d: 0x7fffffffffffffffn, why: '0 times infinity is NaN' },
       ],
     }),
   ]),
@@ -278,14 +278,14 @@ export const floatRows = [
     excludes: [{ sat: ['sat'], relu: ['relu'] }],
     types: { d: 'f16', a: 'f16', b: 'f16', c: 'f16' },
     since: half,
-    doc: 'a * b + c, rounded once.',
+    doc: 'a * b + c with a single rounding.',
     source: '9.7.4.4',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], m, (x, y, z) => ir.fma(x!, y!, z!), lifting.fused),
     cases: () => [
       { form: 'fma.rn.f16', a: 0x4000, b: 0x4200, c: 0x3c00, d: 0x4700, why: '2 * 3 + 1' },
       { form: 'fma.rn.f16', a: 0x3c01, b: 0x3c01, c: 0xbc02, d: 0x0010, why: '(1+2^-10)^2 - (1+2^-9) is 2^-20' },
-      { form: 'fma.rn.relu.f16', a: 0x4000, b: 0xc200, c: 0x3c00, d: 0, why: 'not below 0' },
+      { form: 'fma.rn.relu.f16', a: 0x4000, b: 0xc200, c: 0x3c00, d: 0, why: 'clamped to 0' },
     ],
   }),
   row({
@@ -299,7 +299,7 @@ export const floatRows = [
     cases: () => [
       { form: 'div.rn.f32', a: f.one, b: f.three, d: 0x3eaaaaab, why: '1 / 3, rounded up' },
       { form: 'div.rn.f32', a: f.one, b: 0, d: 0x7f800000, why: 'by zero' },
-      { form: 'div.rn.f32', a: 0, b: 0, d: 0x7fffffff, why: '0 / 0 is no number' },
+      { form: 'div.rn.f32', a: 0, b: 0, d: 0x7fffffff, why: '0 / 0 is NaN' },
     ],
   }),
   row({
@@ -320,7 +320,7 @@ export const floatRows = [
     syntax: 'div.approx{.ftz}.f32 d, a, b',
     types: { d: 'f32', a: 'f32', b: 'f32' },
     since: { ptx: 1.4, sm: 10 },
-    doc: 'The quotient, approximately. Divisors above 2^126 give zero, and no number where a is infinite.',
+    doc: 'The quotient, approximately. A divisor above 2^126 gives zero, or NaN if a is infinite.',
     source: '9.7.3.8',
     status: correctly('2 ulp'),
     lower: ({ a, b }, m, ir) =>
@@ -374,7 +374,7 @@ export const floatRows = [
     cases: () => [
       { form: 'rcp.approx.f32', a: f.four, d: 0x3e800000, why: '1 / 4' },
       { form: 'rcp.approx.f32', a: 0x80000000, d: 0xff800000, why: 'of -0' },
-      { form: 'rcp.approx.ftz.f32', a: f.tiny, d: 0x7f800000, why: 'a subnormal counts as 0' },
+      { form: 'rcp.approx.ftz.f32', a: f.tiny, d: 0x7f800000, why: 'a subnormal is treated as 0' },
     ],
   }),
   row({
@@ -415,8 +415,8 @@ export const floatRows = [
     lower: ({ a }, m, ir) => root(ir, a, m.ftz),
     cases: () => [
       { form: 'sqrt.approx.f32', a: f.four, d: f.two, why: 'of 4' },
-      { form: 'sqrt.approx.ftz.f32', a: f.tiny, d: 0, why: 'a subnormal counts as 0' },
-      { form: 'sqrt.approx.f32', a: 0xbf800000, d: 0x7fffffff, why: 'of -1 is no number' },
+      { form: 'sqrt.approx.ftz.f32', a: f.tiny, d: 0, why: 'a subnormal is treated as 0' },
+      { form: 'sqrt.approx.f32', a: 0xbf800000, d: 0x7fffffff, why: '-1 gives NaN' },
     ],
   }),
   row({
@@ -430,7 +430,7 @@ export const floatRows = [
     cases: () => [
       { form: 'sqrt.rn.f64', a: 0x4010000000000000n, d: 0x4000000000000000n, why: 'of 4' },
       { form: 'sqrt.rn.f64', a: 0x4000000000000000n, d: 0x3ff6a09e667f3bcdn, why: 'of 2' },
-      { form: 'sqrt.rn.f64', a: 0xbff0000000000000n, d: 0x7fffffffffffffffn, why: 'of -1 is no number' },
+      { form: 'sqrt.rn.f64', a: 0xbff0000000000000n, d: 0x7fffffffffffffffn, why: '-1 gives NaN' },
     ],
   }),
   row({
@@ -445,7 +445,7 @@ export const floatRows = [
     cases: () => [
       { form: 'abs.f32', a: 0xc0400000, d: f.three, why: 'of -3' },
       { form: 'abs.f64', a: 0x8000000000000000n, d: 0n, why: 'of -0' },
-      { form: 'abs.ftz.f32', a: 0x80000001, d: 0, why: 'a subnormal counts as 0' },
+      { form: 'abs.ftz.f32', a: 0x80000001, d: 0, why: 'a subnormal is treated as 0' },
     ],
   }),
   row({
@@ -460,7 +460,7 @@ export const floatRows = [
     cases: () => [
       { form: 'neg.f32', a: f.three, d: 0xc0400000, why: 'of 3' },
       { form: 'neg.f64', a: 0n, d: 0x8000000000000000n, why: 'of 0' },
-      { form: 'neg.ftz.f32', a: f.tiny, d: 0x80000000, why: 'a subnormal counts as 0' },
+      { form: 'neg.ftz.f32', a: f.tiny, d: 0x80000000, why: 'a subnormal is treated as 0' },
     ],
   }),
   row({
@@ -471,7 +471,7 @@ export const floatRows = [
       { NaN: ['NaN'], type: ['f64'] },
     ],
     since: always,
-    doc: 'The smaller operand; the other one where one is no number, or with `.NaN` no number. -0 is below +0.',
+    doc: 'The smaller operand. If one operand is NaN, the other one, or NaN with `.NaN`. -0 is less than +0.',
     source: '9.7.3.11',
     status: 'exact',
     lower({ a, b }, { ftz, NaN: keepsNan }, ir) {
@@ -480,9 +480,9 @@ export const floatRows = [
     },
     cases: () => [
       { form: 'min.f32', a: f.one, b: f.two, d: f.one, why: '1 and 2' },
-      { form: 'min.f32', a: 0x7fc00000, b: f.two, d: f.two, why: 'the number, where the other is none' },
-      { form: 'min.f32', a: 0, b: 0x80000000, d: 0x80000000, why: '-0 is below +0' },
-      { form: 'min.NaN.f32', a: f.one, b: 0x7fc00000, d: 0x7fffffff, why: 'no number wins' },
+      { form: 'min.f32', a: 0x7fc00000, b: f.two, d: f.two, why: 'the number, if the other is NaN' },
+      { form: 'min.f32', a: 0, b: 0x80000000, d: 0x80000000, why: '-0 is less than +0' },
+      { form: 'min.NaN.f32', a: f.one, b: 0x7fc00000, d: 0x7fffffff, why: 'NaN is propagated' },
     ],
   }),
   row({
@@ -493,7 +493,7 @@ export const floatRows = [
       { NaN: ['NaN'], type: ['f64'] },
     ],
     since: always,
-    doc: 'The larger operand; the other one where one is no number, or with `.NaN` no number. -0 is below +0.',
+    doc: 'The larger operand. If one operand is NaN, the other one, or NaN with `.NaN`. -0 is less than +0.',
     source: '9.7.3.12',
     status: 'exact',
     lower({ a, b }, { ftz, NaN: keepsNan }, ir) {
@@ -502,9 +502,9 @@ export const floatRows = [
     },
     cases: () => [
       { form: 'max.f32', a: f.one, b: f.two, d: f.two, why: '1 and 2' },
-      { form: 'max.f32', a: 0x7fc00000, b: f.two, d: f.two, why: 'the number, where the other is none' },
-      { form: 'max.f32', a: 0x80000000, b: 0, d: 0, why: '+0 is above -0' },
-      { form: 'max.NaN.f32', a: f.one, b: 0x7fc00000, d: 0x7fffffff, why: 'no number wins' },
+      { form: 'max.f32', a: 0x7fc00000, b: f.two, d: f.two, why: 'the number, if the other is NaN' },
+      { form: 'max.f32', a: 0x80000000, b: 0, d: 0, why: '+0 is greater than -0' },
+      { form: 'max.NaN.f32', a: f.one, b: 0x7fc00000, d: 0x7fffffff, why: 'NaN is propagated' },
     ],
   }),
 ];

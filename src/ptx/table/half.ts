@@ -1,4 +1,4 @@
-/** Half precision: bfloats that are rounded once, and halves in pairs (9.7.4). Source: PTX ISA 9.0. */
+/** Half precision: bfloats with a single rounding, and packed halves (9.7.4). Source: PTX ISA 9.0. */
 import type { Value } from '../../ir/index.ts';
 import { type RowBuilder, row } from '../model/row.ts';
 import { arithmetic, flush, lifting, orNan, rectify } from './compose.ts';
@@ -15,8 +15,8 @@ const sums = [
   { name: 'mul', op: 'fmul', doc: 'Multiplies', of12: 0x4000, of21: 0x4000, section: '9.7.4.3' },
 ] as const;
 
-/** A register of two halves, the upper first. */
-const two = (high: number, low: number): number => high * 0x10000 + low;
+/** Two packed halves, the upper first. */
+const packedHalves = (high: number, low: number): number => high * 0x10000 + low;
 
 const sumRows = sums.flatMap(({ name, op, doc, of12, of21, section }) => [
   row({
@@ -24,7 +24,7 @@ const sumRows = sums.flatMap(({ name, op, doc, of12, of21, section }) => [
     values: { rnd: ['rn'] },
     types: { d: 'f16x2', a: 'f16x2', b: 'f16x2' },
     since: half,
-    doc: `${doc} halves in pairs, rounded to nearest even.`,
+    doc: `${doc} packed halves, rounded to nearest even.`,
     source: section,
     status: 'exact',
     lower: ({ a, b }, m, ir) =>
@@ -32,15 +32,27 @@ const sumRows = sums.flatMap(({ name, op, doc, of12, of21, section }) => [
         arithmetic(ir, [x!, y!], m, (p, q) => ir[op](p!, q!), op === 'fmul' ? lifting.product : undefined),
       ),
     cases: () => [
-      { form: `${name}.f16x2`, a: two(0x3c00, 0x3c00), b: two(0x4000, 0x4000), d: two(of12, of12), why: '1 and 2, twice' },
-      { form: `${name}.f16x2`, a: two(0x3c00, 0), b: two(0x4000, 0), d: two(of12, 0), why: 'each half is on its own' },
-      { form: `${name}.sat.f16x2`, a: two(0x7e00, 0), b: two(0, 0x7c01), d: 0, why: 'a NaN is +0' },
+      {
+        form: `${name}.f16x2`,
+        a: packedHalves(0x3c00, 0x3c00),
+        b: packedHalves(0x4000, 0x4000),
+        d: packedHalves(of12, of12),
+        why: '1 and 2, twice',
+      },
+      {
+        form: `${name}.f16x2`,
+        a: packedHalves(0x3c00, 0),
+        b: packedHalves(0x4000, 0),
+        d: packedHalves(of12, 0),
+        why: 'the halves are independent',
+      },
+      { form: `${name}.sat.f16x2`, a: packedHalves(0x7e00, 0), b: packedHalves(0, 0x7c01), d: 0, why: 'a NaN is +0' },
       {
         form: `${name}.ftz.f16x2`,
         a: 0x80008001,
-        b: two(0x8000, 0x8001),
+        b: packedHalves(0x8000, 0x8001),
         d: name === 'add' ? 0x80008000 : 0,
-        why: 'subnormals count as 0',
+        why: 'subnormals are treated as 0',
       },
     ],
   }),
@@ -49,14 +61,32 @@ const sumRows = sums.flatMap(({ name, op, doc, of12, of21, section }) => [
     values: { rnd: ['rn'] },
     types: { d: 'bf16x2', a: 'bf16x2', b: 'bf16x2' },
     since: hopper,
-    doc: `${doc} bfloats in pairs, rounded to nearest even.`,
+    doc: `${doc} packed bfloats, rounded to nearest even.`,
     source: section,
     status: 'exact',
     lower: ({ a, b }, _, ir) => eachHalf(ir, 'bf16x2', [a, b], (x, y) => ir[op](x!, y!)),
     cases: () => [
-      { form: `${name}.bf16x2`, a: two(0x4000, 0x4000), b: two(0x3f80, 0x3f80), d: two(of21, of21), why: '2 and 1, twice' },
-      { form: `${name}.rn.bf16x2`, a: two(0x4000, 0), b: two(0x3f80, 0), d: two(of21, 0), why: 'each half is on its own' },
-      { form: `${name}.bf16x2`, a: two(0x7fc0, 0), b: two(0x3f80, 0), d: two(0x7fff, 0), why: 'a NaN stays with its half' },
+      {
+        form: `${name}.bf16x2`,
+        a: packedHalves(0x4000, 0x4000),
+        b: packedHalves(0x3f80, 0x3f80),
+        d: packedHalves(of21, of21),
+        why: '2 and 1, twice',
+      },
+      {
+        form: `${name}.rn.bf16x2`,
+        a: packedHalves(0x4000, 0),
+        b: packedHalves(0x3f80, 0),
+        d: packedHalves(of21, 0),
+        why: 'the halves are independent',
+      },
+      {
+        form: `${name}.bf16x2`,
+        a: packedHalves(0x7fc0, 0),
+        b: packedHalves(0x3f80, 0),
+        d: packedHalves(0x7fff, 0),
+        why: 'a NaN affects only its half',
+      },
     ],
   }),
 ]);
@@ -67,7 +97,7 @@ const fusedRows = [
     excludes: [{ sat: ['sat'], relu: ['relu'] }],
     types: { d: 'f16x2', a: 'f16x2', b: 'f16x2', c: 'f16x2' },
     since: half,
-    doc: 'a * b + c of halves in pairs, rounded once.',
+    doc: 'a * b + c of packed halves with a single rounding.',
     source: '9.7.4.4',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) =>
@@ -75,14 +105,14 @@ const fusedRows = [
     cases: () => [
       { form: 'fma.rn.f16x2', a: 0x40003c00, b: 0x42004000, c: 0x3c003c00, d: 0x47004200, why: '2 * 3 + 1 and 1 * 2 + 1' },
       { form: 'fma.rn.f16x2', a: 0x3c013c00, b: 0x3c010000, c: 0xbc020000, d: 0x00100000, why: '(1+2^-10)^2 - (1+2^-9) is 2^-20' },
-      { form: 'fma.rn.relu.f16x2', a: 0x40004000, b: 0xc2004200, c: 0x3c003c00, d: 0x00004700, why: 'not below 0' },
+      { form: 'fma.rn.relu.f16x2', a: 0x40004000, b: 0xc2004200, c: 0x3c003c00, d: 0x00004700, why: 'clamped to 0' },
     ],
   }),
   row({
     syntax: 'fma.rn{.relu}.bf16 d, a, b, c',
     types: { d: 'bf16', a: 'bf16', b: 'bf16', c: 'bf16' },
     since: ampere,
-    doc: 'a * b + c of bfloats, rounded once.',
+    doc: 'a * b + c of bfloats with a single rounding.',
     source: '9.7.4.4',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => rectify(ir, fusedBfloats(ir, a, b, c), m.relu),
@@ -90,61 +120,73 @@ const fusedRows = [
       { form: 'fma.rn.bf16', a: 0x4000, b: 0x4040, c: 0x3f80, d: 0x40e0, why: '2 * 3 + 1' },
       { form: 'fma.rn.bf16', a: 0x3f81, b: 0x3f81, c: 0xbf82, d: 0x3880, why: '(1+2^-7)^2 - (1+2^-6) is 2^-14' },
       { form: 'fma.rn.bf16', a: 0x3f81, b: 0x3f80, c: 0x3b80, d: 0x3f82, why: '1 + 2^-7 + 2^-8 ties to even' },
-      { form: 'fma.rn.bf16', a: 0x3f80, b: 0x3f80, c: 0x3b81, d: 0x3f81, why: 'just above the middle of 1 and 1 + 2^-7' },
-      { form: 'fma.rn.bf16', a: 0x3b80, b: 0x3f80, c: 0x3f80, d: 0x3f80, why: 'the middle of 1 and 1 + 2^-7 ties to even' },
-      { form: 'fma.rn.bf16', a: 0x3f81, b: 0x3fc0, c: 0xab80, d: 0x3fc1, why: '1.5 + 3 * 2^-8 is a middle, and 2^-40 less lies below' },
-      { form: 'fma.rn.relu.bf16', a: 0x4000, b: 0xc040, c: 0x3f80, d: 0, why: 'not below 0' },
+      { form: 'fma.rn.bf16', a: 0x3f80, b: 0x3f80, c: 0x3b81, d: 0x3f81, why: 'just above the midpoint of 1 and 1 + 2^-7' },
+      { form: 'fma.rn.bf16', a: 0x3b80, b: 0x3f80, c: 0x3f80, d: 0x3f80, why: 'the midpoint of 1 and 1 + 2^-7 ties to even' },
+      {
+        form: 'fma.rn.bf16',
+        a: 0x3f81,
+        b: 0x3fc0,
+        c: 0xab80,
+        d: 0x3fc1,
+        why: '1.5 + 3 * 2^-8 is a midpoint, and subtracting 2^-40 goes below it',
+      },
+      { form: 'fma.rn.relu.bf16', a: 0x4000, b: 0xc040, c: 0x3f80, d: 0, why: 'clamped to 0' },
     ],
   }),
   row({
     syntax: 'fma.rn{.relu}.bf16x2 d, a, b, c',
     types: { d: 'bf16x2', a: 'bf16x2', b: 'bf16x2', c: 'bf16x2' },
     since: ampere,
-    doc: 'a * b + c of bfloats in pairs, rounded once.',
+    doc: 'a * b + c of packed bfloats with a single rounding.',
     source: '9.7.4.4',
     status: 'exact',
     lower: ({ a, b, c }, m, ir) => eachHalf(ir, 'bf16x2', [a, b, c], (x, y, z) => rectify(ir, fusedBfloats(ir, x!, y!, z!), m.relu)),
     cases: () => [
       { form: 'fma.rn.bf16x2', a: 0x40003f80, b: 0x40404000, c: 0x3f803f80, d: 0x40e04040, why: '2 * 3 + 1 and 1 * 2 + 1' },
       { form: 'fma.rn.bf16x2', a: 0x3f810000, b: 0x3f810000, c: 0xbf820000, d: 0x38800000, why: 'rounding the product first would give 0' },
-      { form: 'fma.rn.relu.bf16x2', a: 0x40004000, b: 0xc0404040, c: 0x3f803f80, d: 0x000040e0, why: 'not below 0' },
+      { form: 'fma.rn.relu.bf16x2', a: 0x40004000, b: 0xc0404040, c: 0x3f803f80, d: 0x000040e0, why: 'clamped to 0' },
     ],
   }),
 ];
 
 const signs = [
   { name: 'neg', op: 'fneg', doc: 'Negates', section: '9.7.4.5', flip: 0x8000 },
-  { name: 'abs', op: 'fabs', doc: 'Takes the absolute values of', section: '9.7.4.6', flip: 0 },
+  { name: 'abs', op: 'fabs', doc: 'Gives the absolute values of', section: '9.7.4.6', flip: 0 },
 ] as const;
 
-/** Of -1 the absolute value is 1 and so is the negative; of 1 and of zeros `flip` is the sign of the result. */
+/** The cases use that -1 has the same absolute value and negation; for 1 and zeros `flip` is the sign of the result. */
 const signRows = signs.flatMap(({ name, op, doc, section, flip }) => [
   row({
     syntax: `${name as 'neg'}{.ftz}.type d, a`,
     values: { type: ['f16', 'f16x2'] },
     since: { ptx: 6, sm: 53 },
-    doc: `${doc} halves, singly or in pairs.`,
+    doc: `${doc} halves, scalar or packed.`,
     source: section,
     status: 'exact',
     lower: ({ a }, { ftz, type }, ir) => eachHalf(ir, type, [a], (x) => ir[op](flush(ir, x!, ftz))),
     cases: () => [
       { form: `${name}.f16`, a: 0xbc00, d: 0x3c00, why: 'of -1' },
-      { form: `${name}.f16x2`, a: two(0x3c00, 0xbc00), d: two(0x3c00 + flip, 0x3c00), why: '1 and -1' },
-      { form: `${name}.ftz.f16x2`, a: two(1, 0x8001), d: two(flip, 0), why: 'subnormals count as 0' },
+      { form: `${name}.f16x2`, a: packedHalves(0x3c00, 0xbc00), d: packedHalves(0x3c00 + flip, 0x3c00), why: '1 and -1' },
+      { form: `${name}.ftz.f16x2`, a: packedHalves(1, 0x8001), d: packedHalves(flip, 0), why: 'subnormals are flushed to 0' },
     ],
   }),
   row({
     syntax: `${name as 'neg'}.type d, a`,
     values: { type: bfloats },
     since: ampere,
-    doc: `${doc} bfloats, singly or in pairs.`,
+    doc: `${doc} bfloats, scalar or packed.`,
     source: section,
     status: 'exact',
     lower: ({ a }, { type }, ir) => eachHalf(ir, type, [a], (x) => ir[op](x!)),
     cases: () => [
       { form: `${name}.bf16`, a: 0xbf80, d: 0x3f80, why: 'of -1' },
       { form: `${name}.bf16`, a: 0, d: flip, why: 'of 0' },
-      { form: `${name}.bf16x2`, a: two(0x7f80, 0x8001), d: two(0x7f80 + flip, 1), why: 'infinity and a subnormal, which stays one' },
+      {
+        form: `${name}.bf16x2`,
+        a: packedHalves(0x7f80, 0x8001),
+        d: packedHalves(0x7f80 + flip, 1),
+        why: 'infinity, and a subnormal, which is unchanged',
+      },
     ],
   }),
 ]);
@@ -154,17 +196,17 @@ interface Choice {
   readonly NaN?: true;
 }
 
-/** The smaller or larger of two; with `.NaN` no number where one is none. */
-function chosen(ir: RowBuilder, op: 'fmin' | 'fmax', a: Value, b: Value, m: Choice): Value {
+/** The minimum or maximum; with `.NaN`, NaN if one operand is. */
+function selectExtreme(ir: RowBuilder, op: 'fmin' | 'fmax', a: Value, b: Value, m: Choice): Value {
   const [x, y] = [flush(ir, a, m.ftz), flush(ir, b, m.ftz)];
   return m.NaN ? orNan(ir, x, y, ir[op](x, y)) : ir[op](x, y);
 }
 
-/** The smaller or larger of the absolute values, with the sign of the product. */
-function chosenSize(ir: RowBuilder, op: 'fmin' | 'fmax', a: Value, b: Value, m: Choice): Value {
+/** The minimum or maximum of the absolute values, with the sign of the product. */
+function selectMagnitude(ir: RowBuilder, op: 'fmin' | 'fmax', a: Value, b: Value, m: Choice): Value {
   const type = ir.typeOf(a) as 'f32' | Single;
   const [int, sign] = type === 'f32' ? (['i32', 0x80000000] as const) : (['i16', 0x8000] as const);
-  const size = chosen(ir, op, ir.fabs(a), ir.fabs(b), m);
+  const size = selectExtreme(ir, op, ir.fabs(a), ir.fabs(b), m);
   const signs = ir.and(ir.xor(ir.bitcast(int, a), ir.bitcast(int, b)), ir.const(int, sign));
   return ir.bitcast(type, ir.or(ir.bitcast(int, size), signs));
 }
@@ -182,16 +224,16 @@ const choiceRows = choices.flatMap(({ name, op, which, section, single }) => {
       values: { type: [...singles, ...packed] },
       excludes: [{ ftz: ['ftz'], type: bfloats }],
       since: ampere,
-      doc: `The ${which} of halves, singly or in pairs; the other one where one is no number, or with \`.NaN\` no number. -0 is below +0.`,
+      doc: `The ${which} of halves, scalar or packed. If one operand is NaN, the other one, or NaN with \`.NaN\`. -0 is less than +0.`,
       source: section,
       status: 'exact',
-      lower: ({ a, b }, m, ir) => eachHalf(ir, m.type, [a, b], (x, y) => chosen(ir, op, x!, y!, m)),
+      lower: ({ a, b }, m, ir) => eachHalf(ir, m.type, [a, b], (x, y) => selectExtreme(ir, op, x!, y!, m)),
       cases: () => [
         { form: `${name}.f16`, a: 0x8000, b: 0, d: pick(0x8000, 0), why: '-0 and +0' },
-        { form: `${name}.NaN.bf16`, a: 0x3f80, b: 0x7fc0, d: 0x7fff, why: 'no number wins' },
+        { form: `${name}.NaN.bf16`, a: 0x3f80, b: 0x7fc0, d: 0x7fff, why: 'NaN is propagated' },
         { form: `${name}.f16x2`, a: 0x3c00bc00, b: 0x40000000, d: pick(0x3c00bc00, 0x40000000), why: '1 and 2, -1 and 0' },
         { form: `${name}.bf16x2`, a: 0x7fc08000, b: 0x3f800000, d: pick(0x3f808000, 0x3f800000), why: 'a NaN and 1, -0 and 0' },
-        { form: `${name}.NaN.f16x2`, a: 0x7e003c00, b: 0x3c003c00, d: 0x7fff3c00, why: 'no number wins' },
+        { form: `${name}.NaN.f16x2`, a: 0x7e003c00, b: 0x3c003c00, d: 0x7fff3c00, why: 'NaN is propagated' },
       ],
     }),
     row({
@@ -202,7 +244,7 @@ const choiceRows = choices.flatMap(({ name, op, which, section, single }) => {
       doc: `The ${which} of the absolute values of halves, with the sign of the product.`,
       source: section,
       status: 'exact',
-      lower: ({ a, b }, m, ir) => eachHalf(ir, m.type, [a, b], (x, y) => chosenSize(ir, op, x!, y!, m)),
+      lower: ({ a, b }, m, ir) => eachHalf(ir, m.type, [a, b], (x, y) => selectMagnitude(ir, op, x!, y!, m)),
       cases: () => [
         { form: `${name}.xorsign.abs.f16`, a: 0xbc00, b: 0x4000, d: pick(0xbc00, 0xc000), why: '-1 and 2' },
         { form: `${name}.xorsign.abs.bf16`, a: 0xbf80, b: 0xc000, d: pick(0x3f80, 0x4000), why: '-1 and -2' },
@@ -216,18 +258,18 @@ const choiceRows = choices.flatMap(({ name, op, which, section, single }) => {
       doc: `The ${which} of the absolute values, with the sign of the product.`,
       source: single,
       status: 'exact',
-      lower: ({ a, b }, m, ir) => chosenSize(ir, op, a, b, m),
+      lower: ({ a, b }, m, ir) => selectMagnitude(ir, op, a, b, m),
       cases: () => [
         { form: `${name}.xorsign.abs.f32`, a: 0xbf800000, b: 0x40000000, d: pick(0xbf800000, 0xc0000000), why: '-1 and 2' },
-        { form: `${name}.xorsign.abs.f32`, a: 0x7fc00000, b: 0xc0000000, d: 0xc0000000, why: 'the number, where the other is none' },
-        { form: `${name}.NaN.xorsign.abs.f32`, a: 0x7fc00000, b: 0x40000000, d: 0x7fffffff, why: 'no number wins' },
+        { form: `${name}.xorsign.abs.f32`, a: 0x7fc00000, b: 0xc0000000, d: 0xc0000000, why: 'the number, if the other is NaN' },
+        { form: `${name}.NaN.xorsign.abs.f32`, a: 0x7fc00000, b: 0x40000000, d: 0x7fffffff, why: 'NaN is propagated' },
       ],
     }),
   ];
 });
 
-/** A function of singles, of halves: rounded to the half at the end. */
-const bySingles = (ir: RowBuilder, type: Packed | Single, a: Value, compute: (a: Value) => Value): Value =>
+/** An f32 function applied to halves, with the result rounded to the half type. */
+const viaF32 = (ir: RowBuilder, type: Packed | Single, a: Value, compute: (a: Value) => Value): Value =>
   eachHalf(ir, type, [a], (x) => ir.fptrunc(ir.typeOf(x!) as Single, compute(ir.fpext('f32', x!))));
 
 const estimateRows = [
@@ -237,12 +279,12 @@ const estimateRows = [
     since: ampere,
     doc: 'The hyperbolic tangent of halves.',
     source: '9.7.4.9',
-    status: { approximate: '2^-10.987 absolute for halves and 2^-8 for bfloats in PTX; that of the single, rounded, here' },
-    lower: ({ a }, { type }, ir) => bySingles(ir, type, a, (x) => ir.ftanh(x)),
+    status: { approximate: '2^-10.987 absolute for halves and 2^-8 for bfloats in PTX; the rounded single-precision result here' },
+    lower: ({ a }, { type }, ir) => viaF32(ir, type, a, (x) => ir.ftanh(x)),
     cases: () => [
       { form: 'tanh.approx.f16', a: 0x7c00, d: 0x3c00, why: 'of infinity' },
       { form: 'tanh.approx.bf16', a: 0x8000, d: 0x8000, why: 'of -0' },
-      { form: 'tanh.approx.f16x2', a: 0xfc000000, d: 0xbc000000, why: 'of -infinity and 0' },
+      { form: 'tanh.approx.f16x2', a: 0xfc000000, d: 0xbc000000, why: '-infinity and 0' },
     ],
   }),
   row({
@@ -251,26 +293,26 @@ const estimateRows = [
     since: ampere,
     doc: '2 to the power of halves.',
     source: '9.7.4.10',
-    status: { approximate: '2^-9.9 relative in PTX; that of the single, rounded, here' },
-    lower: ({ a }, { type }, ir) => bySingles(ir, type, a, (x) => ir.fexp2(x)),
+    status: { approximate: '2^-9.9 relative in PTX; the rounded single-precision result here' },
+    lower: ({ a }, { type }, ir) => viaF32(ir, type, a, (x) => ir.fexp2(x)),
     cases: () => [
       { form: 'ex2.approx.f16', a: 0x4200, d: 0x4800, why: '2^3' },
-      { form: 'ex2.approx.f16', a: 0x4c00, d: 0x7c00, why: '2^16 is beyond halves' },
-      { form: 'ex2.approx.f16x2', a: 0xfc000000, d: 0x00003c00, why: 'of -infinity and 0' },
+      { form: 'ex2.approx.f16', a: 0x4c00, d: 0x7c00, why: '2^16 exceeds halves' },
+      { form: 'ex2.approx.f16x2', a: 0xfc000000, d: 0x00003c00, why: '-infinity and 0' },
     ],
   }),
   row({
     syntax: 'ex2.approx.ftz.type d, a',
     values: { type: bfloats },
     since: hopper,
-    doc: '2 to the power of bfloats; subnormals count as 0.',
+    doc: '2 to the power of bfloats. Subnormals are treated as 0.',
     source: '9.7.4.10',
-    status: { approximate: '2^-7 relative in PTX; that of the single, rounded, here' },
-    lower: ({ a }, { type }, ir) => bySingles(ir, type, a, (x) => flush(ir, ir.fexp2(x), true)),
+    status: { approximate: '2^-7 relative in PTX; the rounded single-precision result here' },
+    lower: ({ a }, { type }, ir) => viaF32(ir, type, a, (x) => flush(ir, ir.fexp2(x), true)),
     cases: () => [
       { form: 'ex2.approx.ftz.bf16', a: 0x4040, d: 0x4100, why: '2^3' },
       { form: 'ex2.approx.ftz.bf16', a: 0xc300, d: 0, why: '2^-128 is subnormal' },
-      { form: 'ex2.approx.ftz.bf16x2', a: 0xff800000, d: 0x00003f80, why: 'of -infinity and 0' },
+      { form: 'ex2.approx.ftz.bf16x2', a: 0xff800000, d: 0x00003f80, why: '-infinity and 0' },
     ],
   }),
 ];

@@ -1,4 +1,4 @@
-/** What rows of half precision share: two halves in one register, and bfloats that are rounded once. */
+/** Shared parts of half-precision rows: packed halves, and bfloats with a single rounding. */
 import type { Value } from '../../ir/index.ts';
 import type { RowBuilder } from '../model/row.ts';
 import { twoSum } from './rounding.ts';
@@ -8,7 +8,7 @@ export const singles = ['f16', 'bf16'] as const;
 export type Packed = (typeof packed)[number];
 export type Single = (typeof singles)[number];
 
-/** The type of one half of a type. */
+/** The element type of a packed type. */
 export const halfOf = (type: Packed | Single): Single => (type.startsWith('bf') ? 'bf16' : 'f16');
 const isPacked = (type: Packed | Single): type is Packed => type.endsWith('x2');
 
@@ -19,13 +19,13 @@ export function lowAndHigh(ir: RowBuilder, type: Packed, a: Value): readonly [Va
   return [ir.bitcast(half, ir.trunc('i16', a)), ir.bitcast(half, upper)];
 }
 
-/** Two values of 16 bits in one register. */
+/** Packs two 16-bit values into a register. */
 export function joined(ir: RowBuilder, low: Value, high: Value): Value {
   const word = (a: Value): Value => ir.zext('i32', ir.typeOf(a) === 'i16' ? a : ir.bitcast('i16', a));
   return ir.or(word(low), ir.shl(word(high), ir.const('i32', 16)));
 }
 
-/** The same of both halves of packed operands, or of single ones. The results have 16 bits. */
+/** Applies a function to both halves of packed operands, or to scalar ones. The results have 16 bits. */
 export function eachHalf(ir: RowBuilder, type: Packed | Single, operands: readonly Value[], compute: (...halves: Value[]) => Value): Value {
   if (!isPacked(type)) return compute(...operands);
   const pairs = operands.map((a) => lowAndHigh(ir, type, a));
@@ -33,9 +33,9 @@ export function eachHalf(ir: RowBuilder, type: Packed | Single, operands: readon
 }
 
 /**
- * a * b + c of bfloats, rounded once. In single precision the product is exact, or it is so small (below 2^-133) that the sum, rounded
- * there, never falls on the middle of two bfloats: products of two 8-bit numbers keep their distance from it. Else the sum is rounded to
- * odd, which the second rounding does not see. Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008).
+ * a * b + c of bfloats with a single rounding. In f32 the product is exact, or so small (below 2^-133) that the f32-rounded sum is never
+ * the midpoint of two bfloats: products of two 8-bit numbers keep their distance from it. Otherwise the sum is rounded to odd, so that the
+ * second rounding is correct. Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008).
  */
 export function fusedBfloats(ir: RowBuilder, a: Value, b: Value, c: Value): Value {
   const [x, y, z] = [a, b, c].map((each) => ir.fpext('f32', each)) as [Value, Value, Value];
@@ -47,7 +47,7 @@ export function fusedBfloats(ir: RowBuilder, a: Value, b: Value, c: Value): Valu
   const bits = ir.bitcast('i32', nearest);
   const one = ir.const('i32', 1);
   const isEven = ir.icmp(ir.and(bits, one), ir.const('i32', 0), { pred: 'eq' });
-  // Towards the error: away from zero where the signs agree.
+  // Towards the error: away from zero if the signs agree.
   const step = ir.or(ir.ashr(ir.xor(bits, ir.bitcast('i32', error)), ir.const('i32', 31)), one);
   const odd = ir.add(bits, ir.select(ir.and(isInexact, isEven), step, ir.const('i32', 0)));
   return ir.fptrunc('bf16', ir.bitcast('f32', odd));

@@ -1,4 +1,4 @@
-/** Hints to the caches, which change no result: nothing is made of them. Source: PTX ISA 9.0, 9.7.9.15 and 9.7.9.16. */
+/** Cache hints, which do not affect results and emit nothing. Source: PTX ISA 9.0, 9.7.9.15 and 9.7.9.16. */
 import { type Row, row } from '../model/row.ts';
 
 const fermi = { ptx: 2, sm: 20 } as const;
@@ -11,7 +11,7 @@ export const hintRows = (): readonly Row[] => [
     types: { a: 'b8' },
     values: { space: ['global', 'local'], level: ['L1', 'L2'] },
     since: fermi,
-    doc: 'Asks for a line in a cache. Ignored: it changes no result.',
+    doc: 'Prefetches a cache line. Ignored, because it has no effect on results.',
     source: '9.7.9.15',
     status: 'exact',
     lower: ignore,
@@ -22,7 +22,7 @@ export const hintRows = (): readonly Row[] => [
     types: { a: 'b8' },
     values: { evict: ['L2::evict_last', 'L2::evict_normal'] },
     since: ampere,
-    doc: 'Asks for a line in the cache, with a priority. Ignored: it changes no result.',
+    doc: 'Prefetches a cache line with an eviction priority. Ignored, because it has no effect on results.',
     source: '9.7.9.15',
     status: 'exact',
     lower: ignore,
@@ -32,7 +32,7 @@ export const hintRows = (): readonly Row[] => [
     syntax: 'prefetchu.L1 [a]',
     types: { a: 'b8' },
     since: fermi,
-    doc: 'Asks for a line in the uniform cache. Ignored: it changes no result.',
+    doc: 'Prefetches a line into the uniform cache. Ignored, because it has no effect on results.',
     source: '9.7.9.15',
     status: 'exact',
     lower: ignore,
@@ -43,7 +43,7 @@ export const hintRows = (): readonly Row[] => [
     types: { a: 'b8', size: 'b32' },
     constants: { size: [128, 128] },
     since: ampere,
-    doc: 'Sets the priority of a line in the cache. Ignored: it changes no result.',
+    doc: 'Sets the eviction priority of a cache line. Ignored, because it has no effect on results.',
     source: '9.7.9.16',
     status: 'exact',
     lower: ignore,

@@ -1,7 +1,8 @@
 /**
- * The instruction table: all rows, in the order of the manual, those that are refused last. One file per chapter; `compose.ts` holds what rows share. To
- * add an instruction, copy the manual's line into a row (see `docs/architecture.md`).
+ * The instruction table: all rows in the order of the manual, refused ones last. Each chapter has a file; `compose.ts` has shared code. To add
+ * an instruction, copy the manual's line into a row (see `docs/architecture.md`).
  */
+import { bug } from '../../base/bug.ts';
 import { addTo } from '../../base/group.ts';
 import type { Row } from '../model/row.ts';
 import { approximateRows } from './approximate.ts';
@@ -21,6 +22,7 @@ import { floatRows } from './float.ts';
 import { halfRows } from './half.ts';
 import { hintRows } from './hints.ts';
 import { integerRows } from './integer.ts';
+import { type LazyRows, lazyRows } from './lazy-rows.ts';
 import { logicRows } from './logic.ts';
 import { mmaRows } from './matrix/mma.ts';
 import { tileRows } from './matrix/tiles.ts';
@@ -29,53 +31,50 @@ import { miscRows } from './misc.ts';
 import { moveRows } from './move.ts';
 import { orderedRows } from './ordered.ts';
 import { pairedRows } from './pairs.ts';
-import { refusedDataRows } from './refused/data.ts';
 import { refusedRows } from './refused/index.ts';
 import { smallFloatRows } from './small-floats.ts';
 import { videoRows } from './video.ts';
 import { warpRows } from './warp.ts';
 
-/** Rows of forms that are compiled, in a file of their own. */
+/** Rows of compiled forms, from one or two files. */
 interface Chapter {
   readonly rows: () => readonly Row[];
-  /** The opcodes, where no other file has any: the rows are made when one of these is first asked for. A spec holds this to the rows. */
-  readonly opcodes?: string;
+  /** The opcodes of a lazily loaded chapter: its rows are created on first use of one of them. */
+  readonly opcodes?: readonly string[];
 }
 
-const now = (rows: readonly Row[]): Chapter => ({ rows: () => rows });
-const late = (opcodes: string, rows: () => readonly Row[]): Chapter => ({ rows, opcodes });
-
-const packedVideo = ['vadd', 'vsub', 'vavrg', 'vabsdiff', 'vmin', 'vmax', 'vset'].map((name) => `${name}2 ${name}4`).join(' ');
+const eager = (rows: readonly Row[]): Chapter => ({ rows: () => rows });
+const lazy = ({ opcodes }: LazyRows, rows: () => readonly Row[]): Chapter => ({ rows, opcodes: opcodes.split(' ') });
 
 /** In the order of the manual. */
 export const chapters: readonly Chapter[] = [
-  now(integerRows),
-  now(carryRows),
-  now(floatRows),
-  now(directedRows),
-  now(halfRows),
-  now(pairedRows),
-  now(compareRows),
-  now(compareHalfRows),
-  now(logicRows),
-  late('popc clz bfind brev bfe bfi szext bmsk fns sad mul24 mad24 dp4a dp2a lop3 shf prmt slct copysign testp', bitRows),
-  now(approximateRows),
-  now(moveRows),
-  now(orderedRows),
-  late('prefetch prefetchu applypriority', hintRows),
-  late('cp', asyncCopyRows),
-  late('atom red', () => [...atomicRows(), ...halfAtomicRows()]),
-  now(convertRows),
-  now(convertHalfRows),
-  now(smallFloatRows),
-  now(controlRows),
-  now(warpRows),
-  late('wmma', wmmaRows),
-  late('mma', mmaRows),
-  late('ldmatrix stmatrix movmatrix', tileRows),
-  late('membar fence', fenceRows),
-  now(miscRows),
-  late(packedVideo, videoRows),
+  eager(integerRows),
+  eager(carryRows),
+  eager(floatRows),
+  eager(directedRows),
+  eager(halfRows),
+  eager(pairedRows),
+  eager(compareRows),
+  eager(compareHalfRows),
+  eager(logicRows),
+  lazy(lazyRows.bits, bitRows),
+  eager(approximateRows),
+  eager(moveRows),
+  eager(orderedRows),
+  lazy(lazyRows.hints, hintRows),
+  lazy(lazyRows.asyncCopies, asyncCopyRows),
+  lazy(lazyRows.atomics, () => [...atomicRows(), ...halfAtomicRows()]),
+  eager(convertRows),
+  eager(convertHalfRows),
+  eager(smallFloatRows),
+  eager(controlRows),
+  eager(warpRows),
+  lazy(lazyRows.wmma, wmmaRows),
+  lazy(lazyRows.mma, mmaRows),
+  lazy(lazyRows.tiles, tileRows),
+  lazy(lazyRows.fences, fenceRows),
+  eager(miscRows),
+  lazy(lazyRows.video, videoRows),
 ];
 
 type Groups = ReadonlyMap<string, readonly Row[]>;
@@ -87,35 +86,38 @@ function grouped(rows: readonly Row[]): Groups {
 }
 
 const groups = new Map(grouped(chapters.flatMap(({ rows, opcodes }) => (opcodes === undefined ? rows() : []))));
-const lateChapters = new Map(chapters.flatMap((chapter) => chapter.opcodes?.split(' ').map((opcode) => [opcode, chapter] as const) ?? []));
-const made = new Map<Chapter, readonly Row[]>();
+const lazyChapters = new Map(chapters.flatMap((chapter) => chapter.opcodes?.map((opcode) => [opcode, chapter] as const) ?? []));
+const rowCache = new Map<Chapter, readonly Row[]>();
 
-/** A row is one object, whoever asks for it. */
+/** The rows of a chapter. Each row is created once, so that rows can be compared by identity. */
 function rowsOf(chapter: Chapter): readonly Row[] {
-  const rows = made.get(chapter) ?? chapter.rows();
-  made.set(chapter, rows);
+  const rows = rowCache.get(chapter) ?? chapter.rows();
+  rowCache.set(chapter, rows);
   return rows;
 }
 
-/** The rows of an opcode that are compiled: most files need no others. */
-export function ownRowsOf(opcode: string): readonly Row[] {
+/** The compiled rows of an opcode; most files need no others. */
+export function compiledRowsOf(opcode: string): readonly Row[] {
   const known = groups.get(opcode);
   if (known) return known;
-  const chapter = lateChapters.get(opcode);
+  const chapter = lazyChapters.get(opcode);
   if (!chapter) return [];
-  for (const [name, rows] of grouped(rowsOf(chapter))) groups.set(name, rows);
-  return groups.get(opcode) ?? [];
+  for (const [name, rows] of grouped(rowsOf(chapter))) {
+    if (!chapter.opcodes!.includes(name)) bug(`the opcode ${name} is missing in lazy-rows.ts`);
+    groups.set(name, rows);
+  }
+  return groups.get(opcode) ?? bug(`no row of the opcode ${opcode} in its lazy chapter`);
 }
 
-let every: { readonly rows: readonly Row[]; readonly byName: Groups } | undefined;
+let wholeTable: { readonly rows: readonly Row[]; readonly byName: Groups } | undefined;
 
-/** The whole table, with what is refused last; made when it is first asked for. */
-function table(): NonNullable<typeof every> {
-  if (!every) {
-    const rows = [...chapters.flatMap(rowsOf), ...refusedDataRows(), ...refusedRows()];
-    every = { rows, byName: grouped(rows) };
+/** The whole table, refused rows last; created on first use. */
+function table(): NonNullable<typeof wholeTable> {
+  if (!wholeTable) {
+    const rows = [...chapters.flatMap(rowsOf), ...refusedRows()];
+    wholeTable = { rows, byName: grouped(rows) };
   }
-  return every;
+  return wholeTable;
 }
 
 /** Every row. */

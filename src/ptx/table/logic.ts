@@ -19,7 +19,7 @@ export const logicRows = [
     lower: ({ a, b }, _, ir) => ir.and(a, b),
     cases: () => [
       { form: 'and.b32', a: 0xff00ff00, b: 0x0ff00ff0, d: 0x0f000f00, why: 'common bits' },
-      { form: 'and.b16', a: 0xffff, b: 0x8001, d: 0x8001, why: 'all ones keep' },
+      { form: 'and.b16', a: 0xffff, b: 0x8001, d: 0x8001, why: 'all ones keep the bits' },
       { form: 'and.pred', a: 1, b: 0, d: 0, why: 'predicates' },
     ],
   }),
@@ -55,7 +55,7 @@ export const logicRows = [
     syntax: 'not.type d, a',
     values: { type: bitsOrPredicate },
     since: always,
-    doc: 'Every bit flipped.',
+    doc: 'Flips every bit.',
     source: '9.7.8.4',
     status: 'exact',
     lower: ({ a }, _, ir) => ir.xor(a, ir.const(ir.typeOf(a), -1n)),
@@ -69,14 +69,14 @@ export const logicRows = [
     syntax: 'cnot.type d, a',
     values: { type: bits },
     since: always,
-    doc: '1 for 0, and 0 for all else, as `!` in C.',
+    doc: '1 for 0, and 0 for any other value, as `!` in C.',
     source: '9.7.8.5',
     status: 'exact',
     lower: ({ a }, _, ir) => ir.zext(ir.typeOf(a), ir.icmp(a, ir.const(ir.typeOf(a), 0), { pred: 'eq' })),
     cases: () => [
       { form: 'cnot.b32', a: 0, d: 1, why: 'of 0' },
       { form: 'cnot.b32', a: 1, d: 0, why: 'of 1' },
-      { form: 'cnot.b64', a: 0x100000000n, d: 0, why: 'the high half counts' },
+      { form: 'cnot.b64', a: 0x100000000n, d: 0, why: 'the upper half matters' },
     ],
   }),
   row({
@@ -84,7 +84,7 @@ export const logicRows = [
     values: { type: bits },
     types: { b: 'u32' },
     since: always,
-    doc: 'Shifts left. Counts of the width and more give 0.',
+    doc: 'Shifts left. A count of the width or more gives 0.',
     source: '9.7.8.6',
     status: 'exact',
     lower: ({ a, b }, _, ir) => ir.shl(a, countAs(ir, b, ir.typeOf(a) as IntType)),
@@ -99,7 +99,7 @@ export const logicRows = [
     values: { type: ['b16', 'b32', 'b64', 'u16', 'u32', 'u64', 's16', 's32', 's64'] },
     types: { b: 'u32' },
     since: always,
-    doc: 'Shifts right; the sign comes in for signed types, else zeros. Counts of the width and more act as the width.',
+    doc: 'Shifts right, with sign bits for signed types and zeros for others. A count of the width or more acts like the width.',
     source: '9.7.8.7',
     status: 'exact',
     lower({ a, b }, { type }, ir) {
@@ -107,8 +107,8 @@ export const logicRows = [
       return isSignedType(type) ? ir.ashr(a, count) : ir.lshr(a, count);
     },
     cases: () => [
-      { form: 'shr.u32', a: 0x80000000, b: 31, d: 1, why: 'zeros come in' },
-      { form: 'shr.s32', a: 0x80000000, b: 40, d: 0xffffffff, why: 'the sign throughout' },
+      { form: 'shr.u32', a: 0x80000000, b: 31, d: 1, why: 'zeros are shifted in' },
+      { form: 'shr.s32', a: 0x80000000, b: 40, d: 0xffffffff, why: 'only sign bits remain' },
       { form: 'shr.b64', a: 0xffffffffffffffffn, b: 64, d: 0, why: 'counts do not wrap' },
     ],
   }),

@@ -1,13 +1,13 @@
-/** Reads and writes of memory, as several rows have them. Source: PTX ISA 9.0, 5.3 and 9.7.9.8. */
+/** Loads and stores that several rows share. Source: PTX ISA 9.0, 5.3 and 9.7.9.8. */
 import type { Value } from '../../ir/index.ts';
 import { bytesOf, type ScalarType, vectorOf } from '../../ir/types.ts';
 import type { AddressOperand, RowBuilder } from '../model/row.ts';
 import { registerTypes } from '../model/types.ts';
 import { spaceOf } from './spaces.ts';
 
-/** Types that memory holds. */
+/** Types of memory accesses. */
 export const memoryTypes = ['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64'] as const;
-/** Four of them are more than 128 bits, which only global memory moves at once. */
+/** Four of these exceed 128 bits, which is legal for global memory only. */
 export const wide = ['b64', 'u64', 's64', 'f64'] as const;
 
 interface Access {
@@ -18,7 +18,7 @@ interface Access {
 
 export const isList = (value: Value | readonly Value[]): value is readonly Value[] => Array.isArray(value);
 
-/** Reads one element or a vector. Alignment in PTX is that of the whole access (5.3, 9.7.9.8). */
+/** Loads one element or a vector. The alignment in PTX is that of the whole access (5.3, 9.7.9.8). */
 export function load(ir: RowBuilder, address: AddressOperand, { space, vec, type }: Access, volatile: boolean): Value | readonly Value[] {
   const element = registerTypes[type] as ScalarType;
   const lanes = vec === undefined ? 1 : (Number(vec.slice(1)) as 2 | 4);
@@ -29,7 +29,7 @@ export function load(ir: RowBuilder, address: AddressOperand, { space, vec, type
   return Array.from({ length: lanes }, (_, lane) => ir.extract(element, whole, { lane }));
 }
 
-/** Writes one element or a vector. */
+/** Stores one element or a vector. */
 export function store(
   ir: RowBuilder,
   address: AddressOperand,

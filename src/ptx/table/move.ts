@@ -13,7 +13,7 @@ const cacheStores = ['wb', 'cg', 'cs', 'wt'] as const;
 const evictions = ['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1::evict_last', 'L1::no_allocate'] as const;
 const prefetches = ['L2::64B', 'L2::128B', 'L2::256B'] as const;
 
-/** The parts of a value, the first in its lowest bits. */
+/** Splits a value into parts, lowest bits first. */
 function split(ir: RowBuilder, whole: Value, count: number): Value[] {
   const type = ir.typeOf(whole) as IntType;
   const width = bitsOf(type) / count;
@@ -25,7 +25,7 @@ function join(ir: RowBuilder, parts: readonly Value[], type: IntType): Value {
   return parts.map((part, i) => ir.shl(ir.zext(type, part), ir.const(type, i * width))).reduce((whole, part) => ir.or(whole, part));
 }
 
-const loadDoc = 'Reads from memory. Hints on caches change no result and are ignored.';
+const loadDoc = 'Loads from memory. Cache hints do not affect results and are ignored.';
 
 export const moveRows = [
   row({
@@ -43,8 +43,8 @@ export const moveRows = [
     },
     cases: () => [
       { form: 'mov.b32', a: 0xdeadbeef, d: 0xdeadbeef, why: 'a copy' },
-      { form: 'mov.b64', a: [0x11111111, 0x22222222], d: 0x2222222211111111n, why: 'packs, the first part lowest' },
-      { form: 'mov.b32', a: 0xaaaabbbb, d: [0xbbbb, 0xaaaa], why: 'unpacks, the lowest part first' },
+      { form: 'mov.b64', a: [0x11111111, 0x22222222], d: 0x2222222211111111n, why: 'packs, lowest part first' },
+      { form: 'mov.b32', a: 0xaaaabbbb, d: [0xbbbb, 0xaaaa], why: 'unpacks, lowest part first' },
       { form: 'mov.b64', a: 0x4444333322221111n, d: [0x1111, 0x2222, 0x3333, 0x4444], why: 'unpacks four' },
     ],
   }),
@@ -54,7 +54,7 @@ export const moveRows = [
     excludes: [{ vec: ['v4'], type: wide }],
     vectors: { d: 'elements', a: 'elements' },
     since: always,
-    doc: 'Copies several registers. The axes of special registers are read one by one.',
+    doc: 'Copies several registers. The axes of special registers are read separately.',
     source: '9.7.9.3',
     status: 'exact',
     lower: ({ a }) => a,
@@ -96,7 +96,7 @@ export const moveRows = [
     relaxed: ['d'],
     vectors: { d: 'elements' },
     since: { ptx: 3.1, sm: 32 },
-    doc: 'Reads global memory that nothing writes while the kernel runs. Hints on caches change no result and are ignored.',
+    doc: 'Loads from global memory that is constant while the kernel runs. Cache hints do not affect results and are ignored.',
     source: '9.7.9.9',
     status: 'exact',
     lower: ({ a }, m, ir) => load(ir, a, { ...m, space: 'global' }, false),
@@ -109,7 +109,7 @@ export const moveRows = [
     relaxed: ['d'],
     vectors: { d: 'elements' },
     since: { ptx: 1.1, sm: 10 },
-    doc: `${loadDoc} The read is neither left out nor merged with another.`,
+    doc: `${loadDoc} The access is neither omitted nor merged.`,
     source: '9.7.9.8',
     status: 'exact',
     lower: ({ a }, m, ir) => load(ir, a, m, true),
@@ -122,7 +122,7 @@ export const moveRows = [
     relaxed: ['d'],
     vectors: { d: 'elements' },
     since: { ptx: 2, sm: 20 },
-    doc: 'Reads data that is the same for all threads of a warp and not written by the kernel.',
+    doc: 'Loads data that is the same for all threads of a warp and that the kernel does not write.',
     source: '9.7.9.10',
     status: 'exact',
     lower: ({ a }, m, ir) => load(ir, a, m, false),
@@ -145,7 +145,7 @@ export const moveRows = [
     relaxed: ['b'],
     vectors: { b: 'elements' },
     since: always,
-    doc: 'Writes to memory. Hints on caches change no result and are ignored.',
+    doc: 'Stores to memory. Cache hints do not affect results and are ignored.',
     source: '9.7.9.12',
     status: 'exact',
     lower: ({ a, b }, m, ir) => store(ir, a, b, m, false),
@@ -158,7 +158,7 @@ export const moveRows = [
     relaxed: ['b'],
     vectors: { b: 'elements' },
     since: { ptx: 1.1, sm: 10 },
-    doc: 'Writes to memory. The write is neither left out nor merged with another.',
+    doc: 'Stores to memory. The access is neither omitted nor merged.',
     source: '9.7.9.12',
     status: 'exact',
     lower: ({ a, b }, m, ir) => store(ir, a, b, m, true),
@@ -171,7 +171,7 @@ export const moveRows = [
     relaxed: ['d'],
     vectors: { d: 'elements' },
     since: { ptx: 8.3, sm: 20 },
-    doc: 'Reads a parameter of a function, or what a call gave.',
+    doc: 'Loads a parameter of a function, or a result of a call.',
     source: '9.7.9.8',
     status: 'exact',
     lower: ({ a }, m, ir) => load(ir, a, m, false),
@@ -184,10 +184,10 @@ export const moveRows = [
     relaxed: ['b'],
     vectors: { b: 'elements' },
     since: { ptx: 2, sm: 20 },
-    doc: 'Writes an argument of a call, or the result of a function.',
+    doc: 'Stores an argument of a call, or the result of a function.',
     source: '9.7.9.12',
     status: 'exact',
-    // No parameter of an entry is written.
+    // Parameters of an entry are read-only.
     lower: ({ a, b }, m, ir) => store(ir, a, b, { ...m, space: 'param::func' }, false),
     cases: () => [],
   }),
@@ -198,7 +198,7 @@ export const moveRows = [
     relaxed: ['b'],
     vectors: { b: 'elements' },
     since: { ptx: 8.3, sm: 20 },
-    doc: 'Writes an argument of a call, or the result of a function.',
+    doc: 'Stores an argument of a call, or the result of a function.',
     source: '9.7.9.12',
     status: 'exact',
     lower: ({ a, b }, m, ir) => store(ir, a, b, m, false),
@@ -210,7 +210,7 @@ export const moveRows = [
     types: { d: '.size', a: '.size' },
     takesAddresses: true,
     since: { ptx: 2, sm: 20 },
-    doc: 'The generic address of an address in a state space.',
+    doc: 'Converts an address in a state space to a generic address.',
     source: '9.7.9.20',
     status: 'exact',
     lower: ({ a }, { space }, ir) => ir.convertAddress(a, spaceOf(space), 'generic'),
@@ -221,7 +221,7 @@ export const moveRows = [
     values: { space: ['const', 'global', 'local', 'shared', 'shared::cta', 'param', 'param::entry'], size: ['u32', 'u64'] },
     types: { d: '.size', a: '.size' },
     since: { ptx: 2, sm: 20 },
-    doc: 'The address in a state space of a generic address.',
+    doc: 'Converts a generic address to an address in a state space.',
     source: '9.7.9.20',
     status: 'exact',
     lower: ({ a }, { space }, ir) => ir.convertAddress(a, spaceOf(space), 'space'),

@@ -1,11 +1,11 @@
 /**
- * Loads and stores with an order and a scope. An acquire is a relaxed read with a fence behind it, a release a relaxed write with a
- * fence before it, which is as strong as the manual asks for. Source: PTX ISA 9.0, 8.9, 9.7.9.8 and 9.7.9.12.
+ * Loads and stores with an order and a scope. An acquire is a relaxed load followed by a fence, a release a relaxed store preceded by a
+ * fence, which is at least as strong as the manual demands. Source: PTX ISA 9.0, 8.9, 9.7.9.8 and 9.7.9.12.
  */
 
 import { row } from '../model/row.ts';
 import { load, memoryTypes, store, wide } from './memory-access.ts';
-import { type FenceWord, fenceAround, fenceScopes, ofTheSystem } from './order.ts';
+import { type FenceWord, fenceAround, fenceScopes, systemScopeNote } from './order.ts';
 
 const since = { ptx: 6, sm: 70 } as const;
 const space = ['global', 'shared', 'shared::cta'] as const;
@@ -14,7 +14,7 @@ const evict = ['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1
 const prefetch = ['L2::64B', 'L2::128B', 'L2::256B'] as const;
 const shared = ['shared', 'shared::cta'] as const;
 const scope = fenceScopes;
-const apple = `Apple GPUs have it for 32 bits of device memory, and for any width of shared memory. ${ofTheSystem}`;
+const apple = `Apple GPUs support 32 bits of device memory, and any width of shared memory. ${systemScopeNote}`;
 
 export const orderedRows = [
   row({
@@ -28,7 +28,7 @@ export const orderedRows = [
     relaxed: ['d'],
     vectors: { d: 'elements' },
     since,
-    doc: `Reads what threads of the scope write, in an order with their other accesses. ${apple}`,
+    doc: `Loads with a memory order and a scope. ${apple}`,
     source: '9.7.9.8',
     status: 'exact',
     lower: ({ a }, m, ir) => fenceAround(ir, m.scope as FenceWord, m.order, () => load(ir, a, m, true)),
@@ -44,7 +44,7 @@ export const orderedRows = [
     relaxed: ['b'],
     vectors: { b: 'elements' },
     since,
-    doc: `Writes what threads of the scope read, in an order with other accesses. ${apple}`,
+    doc: `Stores with a memory order and a scope. ${apple}`,
     source: '9.7.9.12',
     status: 'exact',
     lower: ({ a, b }, m, ir) => fenceAround(ir, m.scope as FenceWord, m.order, () => store(ir, a, b, m, true)),

@@ -1,10 +1,9 @@
 /**
- * Arithmetic rounded in one direction, of ops that round to nearest. The nearest float and the sign of its error tell the float on the
- * wanted side: bit patterns of one sign are in the order of their magnitudes, so it is at most one integer step away, from infinity to
- * the largest float too. Downwards is upwards of the negated operands, negated: so the sign of an exact zero comes out right as well.
- *
- * Source of the errors: Dekker (1971) for sums and products, Boldo and Muller, "Exact and Approximated Error of the FMA" (2011), and
- * Boldo and Daumas, "Representable Correcting Terms" (2003) for quotients and roots.
+ * Directed rounding from operations that round to nearest. The nearest float and the sign of its error determine the directed result: bit
+ * patterns of one sign are ordered by magnitude, so it is at most one integer step away, also from infinity to the largest float. Rounding
+ * down is rounding up with negated operands and a negated result, which also gives the right sign of an exact zero.
+ * Source of the errors: Dekker (1971) for sums and products, Boldo and Muller, "Exact and Approximated Error of the FMA" (2011), and Boldo
+ * and Daumas, "Representable Correcting Terms" (2003) for quotients and roots.
  */
 import type { Value } from '../../ir/index.ts';
 import { bitsOf, intOf } from '../../ir/types.ts';
@@ -27,7 +26,7 @@ const layouts: Readonly<Record<Wide, Layout>> = {
   f64: { int: 'i64', mantissaBits: 52, bias: 1023 },
 };
 
-/** Rounded in a direction, from a computation that is given the operands which the direction negates. */
+/** Rounds in a direction, from a computation that takes operands with the direction's sign. */
 function inDirection(
   ir: RowBuilder,
   rounding: Directed,
@@ -39,10 +38,10 @@ function inDirection(
 }
 
 /**
- * The float in a direction from the nearest one, given a float with the sign of what the nearest lacks. Where that is 0 or a NaN,
- * nothing is done. A zero is never farther from zero than the exact value, nor is its sign another.
+ * The next float in a direction from the nearest one, by the sign of its error. A zero or NaN error changes nothing. A zero is never
+ * farther from zero than the exact value, and has its sign.
  */
-function stepped(ir: RowBuilder, way: Way, nearest: Value, error: Value): Value {
+function stepFrom(ir: RowBuilder, way: Way, nearest: Value, error: Value): Value {
   const type = typeOf(ir, nearest);
   const int = intOf(bitsOf(type));
   const zero = ir.const(type, 0);
@@ -56,20 +55,20 @@ function stepped(ir: RowBuilder, way: Way, nearest: Value, error: Value): Value 
   return ir.bitcast(type, ir.sub(bits, ir.select(isFarther, ir.const(int, 1), ir.const(int, 0))));
 }
 
-/** A float, negated where the highest bit of an integer is set. */
+/** A float, negated if the highest bit of an integer is set. */
 function withSignOf(ir: RowBuilder, a: Value, bits: Value): Value {
   const [type, int] = [typeOf(ir, a), intOf(bitsOf(ir.typeOf(a)))];
   const sign = ir.and(bits, ir.const(int, 1n << BigInt(bitsOf(int) - 1)));
   return ir.bitcast(type, ir.xor(ir.bitcast(int, a), sign));
 }
 
-/** The larger of two magnitudes, and the other. */
+/** The larger and the smaller of two magnitudes. */
 function ordered(ir: RowBuilder, a: Value, b: Value): { readonly large: Value; readonly small: Value } {
   const isLarger = ir.fcmp(ir.fabs(a), ir.fabs(b), { pred: 'oge' });
   return { large: ir.select(isLarger, a, b), small: ir.select(isLarger, b, a) };
 }
 
-/** Powers of two: what is below `sum` or `product` is scaled, by `scale` (a product twice), so that no error is subnormal. */
+/** Exponents: operands of a result below `sum` or `product` are scaled by `scale` (a product twice), so that no error is subnormal. */
 const scales = {
   f32: { sum: 20, product: -78, scale: 76 },
   f64: { sum: 20, product: -900, scale: 600 },
@@ -79,14 +78,14 @@ const scales = {
 const powerOf = (ir: RowBuilder, type: Wide, exponent: number): Value =>
   ir.const(type, BigInt(exponent + layouts[type].bias) << BigInt(layouts[type].mantissaBits));
 
-/** By how much to scale: a power of two where a magnitude is below another, else 1. */
-function scaleBelow(ir: RowBuilder, a: Value, least: number, scale: number): Value {
+/** The scale factor: a power of two if a magnitude is below another, else 1. */
+function scaleBelow(ir: RowBuilder, a: Value, min: number, scale: number): Value {
   const type = typeOf(ir, a) as Wide;
-  const isSmall = ir.fcmp(ir.fabs(a), powerOf(ir, type, least), { pred: 'olt' });
+  const isSmall = ir.fcmp(ir.fabs(a), powerOf(ir, type, min), { pred: 'olt' });
   return ir.select(isSmall, powerOf(ir, type, scale), powerOf(ir, type, 0));
 }
 
-/** a + b. An infinite sum lacks an infinity of the other sign. */
+/** a + b. The error of an infinite sum is an infinity of the other sign. */
 export function sumIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
   const limits = scales[typeOf(ir, a) as Wide];
   return inDirection(ir, rounding, [a, b], (way, x, y) => {
@@ -94,11 +93,11 @@ export function sumIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): V
     const { large, small } = ordered(ir, x!, y!);
     const by = scaleBelow(ir, large, limits.sum, limits.scale);
     const excess = ir.fsub(ir.fmul(sum, by), ir.fmul(large, by));
-    return stepped(ir, way, sum, ir.fsub(ir.fmul(small, by), excess));
+    return stepFrom(ir, way, sum, ir.fsub(ir.fmul(small, by), excess));
   });
 }
 
-/** a * b. Where the product is small, so is one of the factors, which is scaled. */
+/** a * b. A small product has a small factor, which is scaled. */
 export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
   const limits = scales[typeOf(ir, a) as Wide];
   return inDirection(ir, rounding, [a], (way, x) => {
@@ -106,29 +105,29 @@ export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value
     const { large, small } = ordered(ir, x!, b);
     const by = scaleBelow(ir, product, limits.product, limits.scale);
     const scaled = (value: Value): Value => ir.fmul(ir.fmul(value, by), by);
-    return stepped(ir, way, product, ir.fma(scaled(small), large, ir.fneg(scaled(product))));
+    return stepFrom(ir, way, product, ir.fma(scaled(small), large, ir.fneg(scaled(product))));
   });
 }
 
-/** The square root. What is small is scaled, by a square, and so is its root. */
+/** The square root. A small operand is scaled by a square, and so is its root. */
 export function rootIn(ir: RowBuilder, rounding: Directed, a: Value): Value {
   const type = typeOf(ir, a) as Wide;
-  const least = type === 'f32' ? -48 : -400;
-  const isSmall = ir.fcmp(a, powerOf(ir, type, least), { pred: 'olt' });
-  const scaled = ir.fmul(a, ir.select(isSmall, powerOf(ir, type, -2 * least), powerOf(ir, type, 0)));
+  const min = type === 'f32' ? -48 : -400;
+  const isSmall = ir.fcmp(a, powerOf(ir, type, min), { pred: 'olt' });
+  const scaled = ir.fmul(a, ir.select(isSmall, powerOf(ir, type, -2 * min), powerOf(ir, type, 0)));
   const root = ir.fsqrt(scaled);
-  // Roots are not negative: downwards is towards zero.
-  const exact = stepped(ir, rounding === 'rp' ? 'up' : 'zero', root, ir.fma(ir.fneg(root), root, scaled));
-  return ir.fmul(exact, ir.select(isSmall, powerOf(ir, type, least), powerOf(ir, type, 0)));
+  // Roots are non-negative, so that rounding down is rounding towards zero.
+  const exact = stepFrom(ir, rounding === 'rp' ? 'up' : 'zero', root, ir.fma(ir.fneg(root), root, scaled));
+  return ir.fmul(exact, ir.select(isSmall, powerOf(ir, type, min), powerOf(ir, type, 0)));
 }
 
-/** Ranges (powers of two) in which nothing overflows or underflows, nor is any error subnormal. */
+/** Ranges of exponents without overflow, underflow or subnormal errors. */
 const safe = {
-  f32: { factor: 60, product: -78, most: 126 },
-  f64: { factor: 400, product: -900, most: 1000 },
+  f32: { factor: 60, product: -78, max: 126 },
+  f64: { factor: 400, product: -900, max: 1000 },
 } as const;
 
-/** a / b, by the sign of the remainder; outside of the safe range of significands, which are then scaled. */
+/** a / b, from the sign of the remainder; outside of the safe range from the significands, which are then scaled. */
 export function quotientIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
   const { factor } = safe[typeOf(ir, a) as Wide];
   return inDirection(ir, rounding, [a], (way, x) => {
@@ -136,48 +135,48 @@ export function quotientIn(ir: RowBuilder, rounding: Directed, a: Value, b: Valu
     const isSafe = ir.and(isBetween(ir, x!, -factor, factor), isBetween(ir, b, -factor, factor));
     return ir.either(
       isSafe,
-      () => stepped(ir, way, nearest, remainder(ir, x!, b, nearest)),
+      () => stepFrom(ir, way, nearest, remainder(ir, x!, b, nearest)),
       () => quotientOfSignificands(ir, way, x!, b, nearest),
     );
   });
 }
 
-/** The sign of what a quotient lacks. */
+/** The sign of the quotient's error. */
 function remainder(ir: RowBuilder, a: Value, b: Value, quotient: Value): Value {
   return withSignOf(ir, ir.fma(ir.fneg(quotient), b, a), ir.bitcast(layouts[typeOf(ir, b) as Wide].int, b));
 }
 
-/** Whether a magnitude is at least and at most the powers of two. */
-function isBetween(ir: RowBuilder, a: Value, least: number, most: number): Value {
+/** Whether a magnitude is between two powers of two. */
+function isBetween(ir: RowBuilder, a: Value, min: number, max: number): Value {
   const [type, size] = [typeOf(ir, a) as Wide, ir.fabs(a)];
-  const above = ir.fcmp(size, powerOf(ir, type, least), { pred: 'oge' });
-  return ir.and(above, ir.fcmp(size, powerOf(ir, type, most), { pred: 'ole' }));
+  const above = ir.fcmp(size, powerOf(ir, type, min), { pred: 'oge' });
+  return ir.and(above, ir.fcmp(size, powerOf(ir, type, max), { pred: 'ole' }));
 }
 
-/** a * b + c, rounded once, by the sign of its error; outside of the safe range of significands, which are then scaled. */
+/** a * b + c with a single rounding, from the sign of its error; outside of the safe range from the significands, which are then scaled. */
 export function fusedIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value, c: Value): Value {
   return inDirection(ir, rounding, [a, c], (way, x, z) => {
     const nearest = ir.fma(x!, b, z!);
     const product = ir.fmul(x!, b);
     return ir.either(
       isFusedSafe(ir, x!, b, z!, product),
-      () => stepped(ir, way, nearest, fusedError(ir, x!, b, z!, product, nearest)),
+      () => stepFrom(ir, way, nearest, fusedError(ir, x!, b, z!, product, nearest)),
       () => fusedOfSignificands(ir, way, x!, b, z!, nearest),
     );
   });
 }
 
-/** Neither the product nor its error underflows, or it is 0; no sum overflows. */
+/** Neither the product nor its error underflows, unless it is 0, and no sum overflows. */
 function isFusedSafe(ir: RowBuilder, a: Value, b: Value, c: Value, product: Value): Value {
   const type = typeOf(ir, a) as Wide;
   const limits = safe[type];
   const zero = ir.const(type, 0);
   const isZero = ir.or(ir.fcmp(a, zero, { pred: 'oeq' }), ir.fcmp(b, zero, { pred: 'oeq' }));
-  const isSmall = ir.fcmp(ir.fabs(c), powerOf(ir, type, limits.most), { pred: 'ole' });
-  return ir.and(ir.or(isBetween(ir, product, limits.product, limits.most), isZero), isSmall);
+  const isSmall = ir.fcmp(ir.fabs(c), powerOf(ir, type, limits.max), { pred: 'ole' });
+  return ir.and(ir.or(isBetween(ir, product, limits.product, limits.max), isZero), isSmall);
 }
 
-/** The sign of what a fused product and sum lacks. */
+/** The sign of the error of a fused multiply-add. */
 function fusedError(ir: RowBuilder, a: Value, b: Value, c: Value, product: Value, nearest: Value): Value {
   const rest = ir.fma(a, b, ir.fneg(product));
   const low = twoSum(ir, c, rest);
@@ -185,7 +184,7 @@ function fusedError(ir: RowBuilder, a: Value, b: Value, c: Value, product: Value
   return ir.fadd(ir.fadd(ir.fsub(high.sum, nearest), high.error), low.error);
 }
 
-/** A sum and what it lacks, exactly, whichever operand is larger. Source: Knuth, TAOCP 2, 4.2.2, theorem B. */
+/** A sum and its exact error, for operands in any order. Source: Knuth, TAOCP 2, 4.2.2, theorem B. */
 export function twoSum(ir: RowBuilder, a: Value, b: Value): { readonly sum: Value; readonly error: Value } {
   const sum = ir.fadd(a, b);
   const ofB = ir.fsub(sum, a);
@@ -193,7 +192,7 @@ export function twoSum(ir: RowBuilder, a: Value, b: Value): { readonly sum: Valu
   return { sum, error: ir.fadd(ir.fsub(a, ofA), ir.fsub(b, ofB)) };
 }
 
-// ── of any floats: significands are computed with, and exponents apart from them ──
+// ── any floats: arithmetic on significands with separate exponents ──
 
 const i32 = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
 
@@ -203,13 +202,14 @@ interface Parts {
   readonly significand: Value;
   /** i32. */
   readonly exponent: Value;
-  /** Neither 0 nor infinite nor a NaN. */
+  /** Neither 0, infinite nor NaN. */
   readonly isPlain: Value;
   readonly isZero: Value;
 }
 
 /** The bits below the sign. */
-const sizeOf = (ir: RowBuilder, { int }: Layout, bits: Value): Value => ir.and(bits, ir.const(int, (1n << BigInt(bitsOf(int) - 1)) - 1n));
+const magnitudeBits = (ir: RowBuilder, { int }: Layout, bits: Value): Value =>
+  ir.and(bits, ir.const(int, (1n << BigInt(bitsOf(int) - 1)) - 1n));
 const asI32 = (ir: RowBuilder, a: Value): Value => (ir.typeOf(a) === 'i32' ? a : ir.trunc('i32', a));
 const fromI32 = (ir: RowBuilder, { int }: Layout, a: Value): Value => (int === 'i32' ? a : ir.sext(int, a));
 
@@ -218,8 +218,8 @@ function partsOf(ir: RowBuilder, a: Value): Parts {
   const { int, mantissaBits, bias } = layout;
   const constant = (value: number | bigint): Value => ir.const(int, value);
   const bits = ir.bitcast(int, a);
-  const size = sizeOf(ir, layout, bits);
-  // Normal floats have their leading bit in the exponent field; that of subnormals is brought to where it would be implied.
+  const size = magnitudeBits(ir, layout, bits);
+  // A normal float has its leading bit in the exponent field; a subnormal one is shifted until its leading bit is there.
   const above = bitsOf(int) - 1 - mantissaBits;
   const up = ir.sub(ir.umax(ir.clz(size), constant(above)), constant(above));
   const field = ir.umax(ir.lshr(size, constant(mantissaBits)), constant(1));
@@ -235,47 +235,47 @@ function partsOf(ir: RowBuilder, a: Value): Parts {
 
 const infinityOf = ({ mantissaBits, bias }: Layout): bigint => BigInt(2 * bias + 1) << BigInt(mantissaBits);
 
-/** A float that is neither subnormal nor 0, times a power of two (i32), rounded in the direction: a second time, which changes nothing. */
+/** A normal float times a power of two (i32), rounded in the direction. Rounding a second time does not change the result. */
 function scaledIn(ir: RowBuilder, way: Way, a: Value, exponent: Value): Value {
   const type = typeOf(ir, a) as Wide;
   const layout = layouts[type];
   const { int, mantissaBits, bias } = layout;
   const constant = (value: number | bigint): Value => ir.const(int, value);
   const bits = ir.bitcast(int, a);
-  const size = sizeOf(ir, layout, bits);
+  const size = magnitudeBits(ir, layout, bits);
   const implied = 1n << BigInt(mantissaBits);
   const mantissa = ir.or(ir.and(size, constant(implied - 1n)), constant(implied));
   const field = ir.add(asI32(ir, ir.lshr(size, constant(mantissaBits))), exponent);
-  // What subnormals lose.
+  // The number of bits that a subnormal result loses.
   const dropped = fromI32(ir, layout, ir.smax(ir.sub(i32(ir, 1), field), i32(ir, 0)));
   const kept = ir.lshr(mantissa, dropped);
   const isInexact = ir.icmp(ir.shl(kept, dropped), mantissa, { pred: 'ne' });
-  // The implied bit adds one to the field by itself.
+  // The implied bit carries into the exponent field.
   const below = ir.smin(ir.smax(ir.sub(field, i32(ir, 1)), i32(ir, 0)), i32(ir, 2 * bias + 1));
   const cut = ir.add(kept, ir.shl(fromI32(ir, layout, below), constant(mantissaBits)));
   const isNegative = ir.icmp(bits, constant(0), { pred: 'slt' });
   const isAway = way === 'zero' ? ir.const('i1', 0) : ir.and(isInexact, ir.xor(isNegative, ir.const('i1', 1)));
   const infinity = infinityOf(layout);
-  const most = way === 'zero' ? constant(infinity - 1n) : ir.select(isNegative, constant(infinity - 1n), constant(infinity));
-  return ir.bitcast(type, ir.or(ir.umin(ir.add(cut, ir.zext(int, isAway)), most), ir.xor(bits, size)));
+  const max = way === 'zero' ? constant(infinity - 1n) : ir.select(isNegative, constant(infinity - 1n), constant(infinity));
+  return ir.bitcast(type, ir.or(ir.umin(ir.add(cut, ir.zext(int, isAway)), max), ir.xor(bits, size)));
 }
 
-/** The quotient of finite floats that are not 0; of others it is the one given, which is exact. */
+/** The quotient of finite nonzero floats; for others `other`, which is exact. */
 function quotientOfSignificands(ir: RowBuilder, way: Way, a: Value, b: Value, other: Value): Value {
   const [x, y] = [partsOf(ir, a), partsOf(ir, b)];
   const nearest = ir.fdiv(x.significand, y.significand);
-  const exact = stepped(ir, way, nearest, remainder(ir, x.significand, y.significand, nearest));
+  const exact = stepFrom(ir, way, nearest, remainder(ir, x.significand, y.significand, nearest));
   const value = scaledIn(ir, way, exact, ir.sub(x.exponent, y.exponent));
   return ir.select(ir.and(x.isPlain, y.isPlain), value, other);
 }
 
 /**
- * How far the addend may lie from the product, as a power of two. What is farther below is below all bits of the product, and what is
- * farther above has all of the product below its last place, so it makes no difference how far.
+ * The largest relevant exponent distances between addend and product. An addend farther below is below all bits of the product, and one
+ * farther above has the whole product below its last place, so that the exact distance does not matter.
  */
 const distances = { f32: { below: -60, above: 30 }, f64: { below: -120, above: 60 } } as const;
 
-/** a * b + c where a and b are finite and not 0, c is finite and the sum is not 0; else it is the one given, which is exact. */
+/** a * b + c for finite nonzero a and b, finite c and a nonzero sum; else `other`, which is exact. */
 function fusedOfSignificands(ir: RowBuilder, way: Way, a: Value, b: Value, c: Value, other: Value): Value {
   const type = typeOf(ir, a) as Wide;
   const layout = layouts[type];
@@ -288,7 +288,7 @@ function fusedOfSignificands(ir: RowBuilder, way: Way, a: Value, b: Value, c: Va
   const addend = ir.select(z.isZero, c, ir.bitcast(type, ir.add(ir.bitcast(layout.int, z.significand), moved)));
   const [p, q] = [x.significand, y.significand];
   const [nearest, product] = [ir.fma(p, q, addend), ir.fmul(p, q)];
-  const exact = stepped(ir, way, nearest, fusedError(ir, p, q, addend, product, nearest));
+  const exact = stepFrom(ir, way, nearest, fusedError(ir, p, q, addend, product, nearest));
   const value = scaledIn(ir, way, exact, ir.smax(exponent, ir.sub(ofAddend, i32(ir, above))));
   const isPlain = ir.and(ir.and(x.isPlain, y.isPlain), ir.or(z.isPlain, z.isZero));
   return ir.select(ir.and(isPlain, ir.fcmp(exact, ir.const(type, 0), { pred: 'one' })), value, other);

@@ -1,7 +1,7 @@
-/** State spaces by the words of instructions. Source: PTX ISA 9.0, 5.1. */
+/** State spaces by name. Source: PTX ISA 9.0, 5.1. */
 import type { AccessSpace } from '../model/row.ts';
 
-/** State spaces as instructions name them; without a name the address is generic. */
+/** State spaces by their name in instructions; without a name the address is generic. */
 const spaces: Readonly<Record<string, AccessSpace>> = {
   const: 'constant',
   global: 'global',
@@ -12,5 +12,5 @@ const spaces: Readonly<Record<string, AccessSpace>> = {
   shared: 'shared',
   'shared::cta': 'shared',
 };
-/** The space of a word. */
+/** The space with a name. */
 export const spaceOf = (word: string | undefined): AccessSpace => (word === undefined ? 'generic' : spaces[word]!);

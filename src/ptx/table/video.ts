@@ -1,6 +1,6 @@
 /**
- * Video instructions on two or four integers in a register, which words after the operands may pick in any order (`a.h31`), computed
- * with exactly and limited with `.sat`. Those on one are refused. Source: PTX ISA 9.0, 9.7.18.
+ * Packed video instructions, on two or four integers in a register. A selector after an operand may reorder them (`a.h31`). Results are
+ * exact, and `.sat` saturates them. Scalar video instructions are refused. Source: PTX ISA 9.0, 9.7.18.
  */
 import type { IcmpPredicate, Value } from '../../ir/index.ts';
 import { type Row, type RowBuilder, row } from '../model/row.ts';
@@ -13,13 +13,13 @@ const kepler = { ptx: 3, sm: 30 } as const;
 
 const i64 = (ir: RowBuilder, value: number): Value => ir.const('i64', value);
 
-/** A part of 32 bits as an i64, extended by the sign of a type. */
+/** A part of a 32-bit value, extended to i64 by the sign of a type. */
 function extended(ir: RowBuilder, a: Value, type: string, { bits, from }: { readonly bits: number; readonly from: number }): Value {
   const top = ir.shl(ir.zext('i64', a), i64(ir, 64 - bits - from));
   return isSignedType(type) ? ir.ashr(top, i64(ir, 64 - bits)) : ir.lshr(top, i64(ir, 64 - bits));
 }
 
-/** An exact value of 64 bits that stays between the bounds of so many bits, where asked for. */
+/** Saturates an exact 64-bit value to a given width, if requested. */
 function limited(ir: RowBuilder, value: Value, type: string, bits: number, sat: true | undefined): Value {
   return sat ? saturateInt(ir, value, { bits: 64, isSigned: true }, { bits, isSigned: isSignedType(type) }) : value;
 }
@@ -31,7 +31,7 @@ const absolute: Compute = (ir, a, b) => {
   const difference = ir.sub(a, b);
   return ir.smax(difference, ir.sub(i64(ir, 0), difference));
 };
-/** Rounded up where the sum is not negative, else down. */
+/** Rounds up for a non-negative sum, else down. */
 const average: Compute = (ir, a, b) => {
   const sum = ir.add(a, b);
   const isNegative = ir.icmp(sum, i64(ir, 0), { pred: 'slt' });
@@ -47,9 +47,9 @@ const compared =
 interface Shape {
   readonly count: 2 | 4;
   readonly bits: 16 | 8;
-  /** Words that choose parts: of a (the lower numbers) and b, highest part first. */
+  /** Selectors of parts, highest first: of a (the lower numbers) and of b. */
   readonly choice: RegExp;
-  /** Words that say which parts of the result count. */
+  /** Selectors of the result parts that are written. */
   readonly mask: RegExp;
 }
 
@@ -58,26 +58,28 @@ const shapes: readonly Shape[] = [
   { count: 4, bits: 8, choice: /^b[0-7]{4}$/, mask: /^b(?=.)3?2?1?0?$/ },
 ];
 
-/** The numbers in a word, lowest part first; without a word those of a, or of b. */
-function chosen(word: string | undefined, { count }: Shape, isB: boolean): readonly number[] {
+/** The part indices of a selector, lowest first; the default selects those of a, or of b. */
+function selectedParts(word: string | undefined, { count }: Shape, isB: boolean): readonly number[] {
   if (word === undefined) return Array.from({ length: count }, (_, i) => i + (isB ? count : 0));
   return [...word.slice(1)].reverse().map(Number);
 }
 
-/** The parts of one operand, of both registers, by the word after it. */
+/** The parts of one operand, from both registers, by its selector. */
 function partsOf(ir: RowBuilder, shape: Shape, name: 'a' | 'b', a: Value, b: Value, type: string): readonly Value[] {
   const { bits, count } = shape;
-  return chosen(ir.part(name), shape, name === 'b').map((i) => extended(ir, i < count ? a : b, type, { bits, from: bits * (i % count) }));
+  return selectedParts(ir.part(name), shape, name === 'b').map((i) =>
+    extended(ir, i < count ? a : b, type, { bits, from: bits * (i % count) }),
+  );
 }
 
-/** Which parts count. */
-const counting = (ir: RowBuilder, { count }: Shape): readonly boolean[] =>
+/** The result parts that are written. */
+const writtenParts = (ir: RowBuilder, { count }: Shape): readonly boolean[] =>
   Array.from({ length: count }, (_, i) => ir.part('d')?.slice(1).includes(String(i)) ?? true);
 
-/** The results put side by side, c giving the parts that do not count. */
+/** The packed results; c supplies the parts that are not written. */
 function sideBySide(ir: RowBuilder, shape: Shape, results: readonly Value[], c: Value): Value {
   const { bits } = shape;
-  const counts = counting(ir, shape);
+  const counts = writtenParts(ir, shape);
   const field = (i: number): number => (2 ** bits - 1) * 2 ** (bits * i);
   const others = counts.reduce((sum, holds, i) => (holds ? sum : sum + field(i)), 0);
   return results.reduce(
@@ -90,15 +92,15 @@ function sideBySide(ir: RowBuilder, shape: Shape, results: readonly Value[], c: 
   );
 }
 
-/** c and the results that count. */
+/** c plus the written results. */
 const summed = (ir: RowBuilder, shape: Shape, results: readonly Value[], c: Value): Value =>
-  results.filter((_, i) => counting(ir, shape)[i]).reduce((sum, result) => ir.add(sum, ir.trunc('i32', result)), c);
+  results.filter((_, i) => writtenParts(ir, shape)[i]).reduce((sum, result) => ir.add(sum, ir.trunc('i32', result)), c);
 
 interface Lanewise {
   readonly name: 'vadd' | 'vsub' | 'vavrg' | 'vabsdiff' | 'vmin' | 'vmax';
   readonly doc: string;
   readonly compute: Compute;
-  /** Of the signed bytes or halves 5 and -8 (and 5 and -8 in the lower two of four), and that sum. */
+  /** The result for the signed bytes or halves 5 and -8 (in the lower two of four bytes as well), and the sum of results. */
   readonly result: number;
 }
 
@@ -106,12 +108,12 @@ const lanewise: readonly Lanewise[] = [
   { name: 'vadd', doc: 'Adds', compute: (ir, a, b) => ir.add(a, b), result: -3 },
   { name: 'vsub', doc: 'Subtracts', compute: (ir, a, b) => ir.sub(a, b), result: 13 },
   { name: 'vavrg', doc: 'Averages', compute: average, result: -2 },
-  { name: 'vabsdiff', doc: 'Takes the absolute difference of', compute: absolute, result: 13 },
-  { name: 'vmin', doc: 'Takes the smaller of', compute: (ir, a, b) => ir.smin(a, b), result: -8 },
-  { name: 'vmax', doc: 'Takes the larger of', compute: (ir, a, b) => ir.smax(a, b), result: 5 },
+  { name: 'vabsdiff', doc: 'Computes the absolute difference of', compute: absolute, result: 13 },
+  { name: 'vmin', doc: 'Computes the minimum of', compute: (ir, a, b) => ir.smin(a, b), result: -8 },
+  { name: 'vmax', doc: 'Computes the maximum of', compute: (ir, a, b) => ir.smax(a, b), result: 5 },
 ];
 
-/** A part in its place, the others being 0. */
+/** A part at its position, with all other bits 0. */
 const inPart = (value: number, { bits }: Shape, i: number): number => ((value + 2 ** bits) % 2 ** bits) * 2 ** (bits * i);
 
 const lanewiseRows = shapes.flatMap((shape) => {
@@ -133,7 +135,7 @@ const lanewiseRows = shapes.flatMap((shape) => {
           types: { d: '.dtype', a: '.atype', b: '.btype', c: 'b32' },
           parts: both,
           since: kepler,
-          doc: `${doc} integers, ${many} to a register; c gives the parts that a mask leaves out.`,
+          doc: `${doc} integers, ${many} to a register. c supplies the parts that a mask excludes.`,
           source,
           status: 'exact',
           lower({ a, b, c }, m, ir) {
@@ -148,7 +150,7 @@ const lanewiseRows = shapes.flatMap((shape) => {
               b: inPart(-8, shape, 1),
               c: 0xffffffff,
               d: inPart(result, shape, 1),
-              why: 'nothing is carried to other parts',
+              why: 'no carry into other parts',
             },
             {
               form: `${name}${count}.u32.s32.s32.sat`,
@@ -156,7 +158,7 @@ const lanewiseRows = shapes.flatMap((shape) => {
               b: inPart(-8, shape, 0),
               c: 0,
               d: Math.max(result, 0),
-              why: 'not below 0',
+              why: 'clamped to 0',
             },
           ],
         }),
@@ -166,7 +168,7 @@ const lanewiseRows = shapes.flatMap((shape) => {
           types: { d: '.dtype', a: '.atype', b: '.btype', c: 'b32' },
           parts: both,
           since: kepler,
-          doc: `${doc} integers, ${many} to a register, and adds all of them to c.`,
+          doc: `${doc} integers, ${many} to a register, and adds all results to c.`,
           source,
           status: 'exact',
           lower: ({ a, b, c }, m, ir) => summed(ir, shape, results(ir, a, b, m), c),
@@ -177,7 +179,7 @@ const lanewiseRows = shapes.flatMap((shape) => {
               b: inAll(-8),
               c: 100,
               d: 100 + count * result,
-              why: 'a hundred more',
+              why: 'plus a hundred',
             },
             {
               form: `${name}${count}.s32.s32.s32.add`,
@@ -185,7 +187,7 @@ const lanewiseRows = shapes.flatMap((shape) => {
               b: inPart(-8, shape, 1),
               c: 0,
               d: (result + 2 ** 32) % 2 ** 32,
-              why: 'one of them alone',
+              why: 'only one of them',
             },
             { form: `${name}${count}.u32.u32.u32.add`, a: 0, b: 0, c: 0xffffffff, d: 0xffffffff, why: 'nothing' },
           ],
@@ -198,7 +200,7 @@ const lanewiseRows = shapes.flatMap((shape) => {
       types: { d: 'u32', a: '.atype', b: '.btype', c: 'b32' },
       parts: both,
       since: kepler,
-      doc: `Compares integers, ${many} to a register, and gives 1 or 0 in each part; \`.add\` counts those that hold.`,
+      doc: `Compares integers, ${many} to a register. Each part of the result is 1 or 0; \`.add\` adds their number to c.`,
       source: count === 2 ? '9.7.18.6' : '9.7.18.8',
       status: 'exact',
       lower({ a, b, c }, m, ir) {
@@ -208,7 +210,7 @@ const lanewiseRows = shapes.flatMap((shape) => {
       },
       cases: () => [
         { form: `vset${count}.s32.s32.gt`, a: inAll(5), b: inAll(-8), c: 0, d: inAll(1), why: '5 is above -8' },
-        { form: `vset${count}.s32.u32.gt`, a: inAll(5), b: inAll(-8), c: 0, d: 0, why: 'unsigned, it is below' },
+        { form: `vset${count}.s32.u32.gt`, a: inAll(5), b: inAll(-8), c: 0, d: 0, why: 'false for unsigned parts' },
         { form: `vset${count}.s32.s32.eq.add`, a: inPart(5, shape, 1), b: 0, c: 7, d: 6 + count, why: 'all parts but one are equal' },
       ],
     }),

@@ -1,34 +1,34 @@
 /**
- * What the threads of a warp tell each other. Source: PTX ISA 9.0, 9.7.9.5, 9.7.9.6 and 9.7.13.2 to 9.7.13.14. The manual wants every
- * thread of a member mask to come to the same instruction, so that those of a mask are those that come there together; only
- * of votes is the mask looked at, since threads that are not of it count for nothing.
+ * Warp collectives. Source: PTX ISA 9.0, 9.7.9.5, 9.7.9.6 and 9.7.13.2 to 9.7.13.14. The manual requires every thread of a member mask to
+ * execute the same instruction, so that the participating threads are those that execute it together. Only votes use the mask, because
+ * threads outside of it do not count.
  */
 import type { Fold, Value } from '../../ir/index.ts';
 import { type RowBuilder, row, type Withdrawn } from '../model/row.ts';
 
 const masked = { ptx: 6, sm: 30 } as const;
 const volta = { ptx: 6, sm: 70 } as const;
-/** Those without `.sync`: from sm_70 on no hardware promises which threads of a warp run together. */
-const parted = (instead: string): Withdrawn => ({
+/** Instructions without `.sync`: from sm_70 on no hardware guarantees which threads of a warp execute together. */
+const withdrawnWithoutSync = (instead: string): Withdrawn => ({
   sm: 70,
-  refused: 'it is for whichever threads of a warp run together, which is no set that can be told from sm_70 on',
+  refused: 'it applies to the threads of a warp that execute together, which no hardware guarantees from sm_70 on',
   instead,
 });
-const inStep = 'Those that take part are the threads of the warp that come there together.';
+const inStep = 'The participants are the threads of the warp that execute it together.';
 const word = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
 const low5 = (ir: RowBuilder, value: Value): Value => ir.and(value, word(ir, 31));
 const laneOf = (ir: RowBuilder): Value => ir.sreg('i32', { name: 'laneid' });
 const not = (ir: RowBuilder, predicate: Value): Value => ir.xor(predicate, ir.const('i1', 1));
 
-/** The lanes of a mask for which a predicate holds. */
+/** The lanes of a mask with a true predicate. */
 const votes = (ir: RowBuilder, predicate: Value, mask: Value): Value => ir.and(ir.ballot('i32', predicate), mask);
 const isNone = (ir: RowBuilder, lanes: Value): Value => ir.icmp(lanes, word(ir, 0), { pred: 'eq' });
-/** The threads of a mask that have not left the kernel. */
-const present = (ir: RowBuilder, mask: Value): Value => votes(ir, ir.const('i1', 1), mask);
-/** The lowest lane of some. */
-const lowest = (ir: RowBuilder, lanes: Value): Value => ir.clz(ir.bitrev(lanes));
+/** The threads of a mask that have not exited. */
+const activeLanes = (ir: RowBuilder, mask: Value): Value => votes(ir, ir.const('i1', 1), mask);
+/** The index of the lowest lane in a mask. */
+const lowestLane = (ir: RowBuilder, lanes: Value): Value => ir.clz(ir.bitrev(lanes));
 
-/** The lane that is read from, and whether there is such a lane; the names are the manual's. */
+/** The source lane, and whether it is valid; the names are the manual's. */
 function sourceLane(ir: RowBuilder, mode: 'up' | 'down' | 'bfly' | 'idx', b: Value, c: Value): { j: Value; p: Value } {
   const lane = laneOf(ir);
   const bval = low5(ir, b);
@@ -45,24 +45,24 @@ function sourceLane(ir: RowBuilder, mode: 'up' | 'down' | 'bfly' | 'idx', b: Val
   return { j, p: ir.icmp(j, maxLane, { pred: mode === 'up' ? 'sge' : 'sle' }) };
 }
 
-/** The value of the lane that `shfl` picks, the own where there is none. */
+/** The value of the lane that `shfl` selects, or the thread's own value if that lane is invalid. */
 function exchange(ir: RowBuilder, mode: 'up' | 'down' | 'bfly' | 'idx', a: Value, b: Value, c: Value): { d: Value; p: Value } {
   const { j, p } = sourceLane(ir, mode, b, c);
   return { d: ir.shuffle(a, ir.select(p, j, laneOf(ir))), p };
 }
 
-/** What the threads of a mask say together. */
-function judge(ir: RowBuilder, mode: 'all' | 'any' | 'uni', a: Value, mask: Value): Value {
+/** The vote of the threads of a mask. */
+function vote(ir: RowBuilder, mode: 'all' | 'any' | 'uni', a: Value, mask: Value): Value {
   const none = isNone(ir, votes(ir, a, mask));
   if (mode === 'any') return not(ir, none);
   const all = isNone(ir, votes(ir, not(ir, a), mask));
   return mode === 'all' ? all : ir.or(none, all);
 }
 
-/** The lanes that have the same bits as this one: each bit is voted on. */
-function sameAs(ir: RowBuilder, a: Value, mask: Value): Value {
+/** The lanes with the same bits as this one, by one vote per bit. */
+function matchingLanes(ir: RowBuilder, a: Value, mask: Value): Value {
   const type = ir.typeOf(a);
-  let lanes = present(ir, mask);
+  let lanes = activeLanes(ir, mask);
   for (let bit = 0; bit < (type === 'i64' ? 64 : 32); bit++) {
     const isSet = ir.icmp(ir.and(a, ir.const(type, 1n << BigInt(bit))), ir.const(type, 0), { pred: 'ne' });
     const set = ir.ballot('i32', isSet);
@@ -71,9 +71,9 @@ function sameAs(ir: RowBuilder, a: Value, mask: Value): Value {
   return lanes;
 }
 
-/** Whether all lanes have the bits of the lowest, word by word. */
-function agree(ir: RowBuilder, a: Value, mask: Value): Value {
-  const first = lowest(ir, present(ir, mask));
+/** Whether all lanes have the bits of the lowest lane, 32 bits at a time. */
+function isUniform(ir: RowBuilder, a: Value, mask: Value): Value {
+  const first = lowestLane(ir, activeLanes(ir, mask));
   const words = ir.typeOf(a) === 'i64' ? [ir.trunc('i32', a), ir.trunc('i32', ir.lshr(a, ir.const('i64', 32)))] : [a];
   const differs = words.map((each) => ir.icmp(each, ir.shuffle(each, first), { pred: 'ne' }));
   return isNone(ir, votes(ir, differs.length > 1 ? ir.or(differs[0]!, differs[1]!) : differs[0]!, mask));
@@ -87,7 +87,7 @@ export const warpRows = [
     values: { mode: ['up', 'down', 'bfly', 'idx'] },
     types: { d: 'b32', p: 'pred', a: 'b32', b: 'b32', c: 'b32', members: 'b32' },
     since: masked,
-    doc: 'The value that another lane of the warp has, and whether there is such a lane; where not, the own value. c holds a clamp and, 8 bits up, a mask that cuts the warp into segments.',
+    doc: 'The value of another lane of the warp, and whether that lane is valid. If not, the thread’s own value. c holds a clamp and, 8 bits up, a mask that splits the warp into segments.',
     source: '9.7.9.6',
     status: 'exact',
     isCollective: true,
@@ -97,8 +97,8 @@ export const warpRows = [
     },
     cases: () => [
       { form: 'shfl.sync.idx.b32', a: 7, b: 0, c: 31, members: 1, d: 7, p: 1, why: 'lane 0 reads itself' },
-      { form: 'shfl.sync.up.b32', a: 7, b: 1, c: 0, members: 1, d: 7, p: 0, why: 'there is no lane below 0: the own value' },
-      { form: 'shfl.sync.down.b32', a: 7, b: 1, c: 0, members: 1, d: 7, p: 0, why: 'lane 1 is above the clamp 0' },
+      { form: 'shfl.sync.up.b32', a: 7, b: 1, c: 0, members: 1, d: 7, p: 0, why: 'no lane is below 0: its own value' },
+      { form: 'shfl.sync.down.b32', a: 7, b: 1, c: 0, members: 1, d: 7, p: 0, why: 'lane 1 exceeds the clamp 0' },
       { form: 'shfl.sync.bfly.b32', a: 7, b: 0, c: 31, members: 1, d: 7, p: 1, why: '0 xor 0 is 0' },
     ],
   }),
@@ -107,23 +107,23 @@ export const warpRows = [
     values: { mode: ['up', 'down', 'bfly', 'idx'] },
     types: { d: 'b32', p: 'pred', a: 'b32', b: 'b32', c: 'b32' },
     since: { ptx: 3, sm: 30 },
-    withdrawn: parted('name the threads by a mask: `shfl.sync`, that is `__shfl_sync()`'),
-    doc: `The value that another lane of the warp has, as of \`shfl.sync\`. ${inStep}`,
+    withdrawn: withdrawnWithoutSync('name the threads by a mask: `shfl.sync`, which is `__shfl_sync()`'),
+    doc: `The value of another lane of the warp, as for \`shfl.sync\`. ${inStep}`,
     source: '9.7.9.5',
     status: 'exact',
     isCollective: true,
     lower: ({ a, b, c }, { mode }, ir) => exchange(ir, mode, a, b, c),
     cases: () => [
       { form: 'shfl.idx.b32', a: 7, b: 0, c: 31, d: 7, p: 1, why: 'lane 0 reads itself' },
-      { form: 'shfl.up.b32', a: 7, b: 1, c: 0, d: 7, p: 0, why: 'there is no lane below 0: the own value' },
-      { form: 'shfl.down.b32', a: 7, b: 1, c: 0, d: 7, p: 0, why: 'lane 1 is above the clamp 0' },
+      { form: 'shfl.up.b32', a: 7, b: 1, c: 0, d: 7, p: 0, why: 'no lane is below 0: its own value' },
+      { form: 'shfl.down.b32', a: 7, b: 1, c: 0, d: 7, p: 0, why: 'lane 1 exceeds the clamp 0' },
     ],
   }),
   row({
     syntax: 'bar.warp.sync a',
     types: { a: 'u32' },
     since: masked,
-    doc: 'Waits for the threads of a warp that a mask names; what they wrote before is visible to them after.',
+    doc: 'Waits for the threads of a mask. Their earlier writes are visible to them afterwards.',
     source: '9.7.13.2',
     status: 'exact',
     isCollective: true,
@@ -144,19 +144,19 @@ export const warpRows = [
     isCollective: true,
     lower({ a, b }, { mode }, ir) {
       ir.members(b);
-      return judge(ir, mode, a, b);
+      return vote(ir, mode, a, b);
     },
     cases: () => [
-      { form: 'vote.sync.all.pred', a: 1, b: 1, d: 1, why: 'it holds for the one thread' },
-      { form: 'vote.sync.any.pred', a: 0, b: 1, d: 0, why: 'it holds for none' },
-      { form: 'vote.sync.uni.pred', a: 0, b: 1, d: 1, why: 'one thread agrees with itself' },
+      { form: 'vote.sync.all.pred', a: 1, b: 1, d: 1, why: 'true for the only thread' },
+      { form: 'vote.sync.any.pred', a: 0, b: 1, d: 0, why: 'true for none' },
+      { form: 'vote.sync.uni.pred', a: 0, b: 1, d: 1, why: 'uniform in a single thread' },
     ],
   }),
   row({
     syntax: 'vote.sync.ballot.b32 d, {!}a, b',
     types: { d: 'b32', a: 'pred', b: 'u32' },
     since: masked,
-    doc: 'A bit for each thread of a mask, set where a predicate holds.',
+    doc: 'A mask of the threads for which a predicate holds, within a given mask.',
     source: '9.7.13.9',
     status: 'exact',
     isCollective: true,
@@ -166,8 +166,8 @@ export const warpRows = [
     },
     cases: () => [
       { form: 'vote.sync.ballot.b32', a: 1, b: 1, d: 1, why: 'lane 0' },
-      { form: 'vote.sync.ballot.b32', a: 0, b: 1, d: 0, why: 'it does not hold' },
-      { form: 'vote.sync.ballot.b32', a: 1, b: 0xffffffff, d: 1, why: 'lanes that have left the kernel count for nothing' },
+      { form: 'vote.sync.ballot.b32', a: 0, b: 1, d: 0, why: 'the predicate is false' },
+      { form: 'vote.sync.ballot.b32', a: 1, b: 0xffffffff, d: 1, why: 'exited lanes do not count' },
     ],
   }),
   row({
@@ -175,31 +175,31 @@ export const warpRows = [
     values: { mode: ['all', 'any', 'uni'] },
     types: { d: 'pred', a: 'pred' },
     since: { ptx: 1.2, sm: 12 },
-    withdrawn: parted('name the threads by a mask: `vote.sync`, that is `__all_sync()` or `__any_sync()`'),
+    withdrawn: withdrawnWithoutSync('name the threads by a mask: `vote.sync`, which is `__all_sync()` or `__any_sync()`'),
     doc: `Whether a predicate holds for all threads, for any, or is the same for all. ${inStep}`,
     source: '9.7.13.8',
     status: 'exact',
     isCollective: true,
-    lower: ({ a }, { mode }, ir) => judge(ir, mode, a, word(ir, -1)),
+    lower: ({ a }, { mode }, ir) => vote(ir, mode, a, word(ir, -1)),
     cases: () => [
-      { form: 'vote.all.pred', a: 1, d: 1, why: 'it holds for the one thread' },
-      { form: 'vote.any.pred', a: 0, d: 0, why: 'it holds for none' },
-      { form: 'vote.uni.pred', a: 0, d: 1, why: 'one thread agrees with itself' },
+      { form: 'vote.all.pred', a: 1, d: 1, why: 'true for the only thread' },
+      { form: 'vote.any.pred', a: 0, d: 0, why: 'true for none' },
+      { form: 'vote.uni.pred', a: 0, d: 1, why: 'uniform in a single thread' },
     ],
   }),
   row({
     syntax: 'vote.ballot.b32 d, {!}a',
     types: { d: 'b32', a: 'pred' },
     since: { ptx: 2, sm: 20 },
-    withdrawn: parted('name the threads by a mask: `vote.sync.ballot`, that is `__ballot_sync()`'),
-    doc: `A bit for each thread, set where a predicate holds. ${inStep}`,
+    withdrawn: withdrawnWithoutSync('name the threads by a mask: `vote.sync.ballot`, which is `__ballot_sync()`'),
+    doc: `A mask of the threads for which a predicate holds. ${inStep}`,
     source: '9.7.13.8',
     status: 'exact',
     isCollective: true,
     lower: ({ a }, _, ir) => ir.ballot('i32', a),
     cases: () => [
-      { form: 'vote.ballot.b32', a: 1, d: 1, why: 'lane 0; the others have left the kernel' },
-      { form: 'vote.ballot.b32', a: 0, d: 0, why: 'it does not hold' },
+      { form: 'vote.ballot.b32', a: 1, d: 1, why: 'lane 0; the others have exited' },
+      { form: 'vote.ballot.b32', a: 0, d: 0, why: 'the predicate is false' },
       { form: 'vote.ballot.b32', a: 0xffffffffn, d: 1, why: 'a predicate has one bit' },
     ],
   }),
@@ -214,12 +214,12 @@ export const warpRows = [
     isCollective: true,
     lower({ a, b }, _, ir) {
       ir.members(b);
-      return sameAs(ir, a, b);
+      return matchingLanes(ir, a, b);
     },
     cases: () => [
       { form: 'match.any.sync.b32', a: 5, b: 1, d: 1, why: 'a thread matches itself' },
-      { form: 'match.any.sync.b64', a: 0x8000000000000000n, b: 1, d: 1, why: 'all 64 bits are looked at' },
-      { form: 'match.any.sync.b32', a: 0, b: 0xffffffff, d: 1, why: 'lanes that have left the kernel do not match' },
+      { form: 'match.any.sync.b64', a: 0x8000000000000000n, b: 1, d: 1, why: 'all 64 bits are compared' },
+      { form: 'match.any.sync.b32', a: 0, b: 0xffffffff, d: 1, why: 'exited lanes do not match' },
     ],
   }),
   row({
@@ -227,34 +227,34 @@ export const warpRows = [
     values: { type: ['b32', 'b64'] },
     types: { d: 'b32', p: 'pred', b: 'u32' },
     since: volta,
-    doc: 'The threads of a mask where all of them have the same value, otherwise 0; `p` tells which.',
+    doc: 'The threads of a mask if all of them have the same value, otherwise 0. `p` is whether they do.',
     source: '9.7.13.10',
     status: 'exact',
     isCollective: true,
     lower({ a, b }, _, ir) {
       ir.members(b);
-      const p = agree(ir, a, b);
-      return { d: ir.select(p, present(ir, b), word(ir, 0)), p };
+      const p = isUniform(ir, a, b);
+      return { d: ir.select(p, activeLanes(ir, b), word(ir, 0)), p };
     },
     cases: () => [
-      { form: 'match.all.sync.b32', a: 5, b: 1, d: 1, p: 1, why: 'one thread agrees with itself' },
-      { form: 'match.all.sync.b64', a: 0x100000000n, b: 1, d: 1, p: 1, why: 'words of 64 bits' },
-      { form: 'match.all.sync.b32', a: 0, b: 0xffffffff, d: 1, p: 1, why: 'lanes that have left the kernel are not in the result' },
+      { form: 'match.all.sync.b32', a: 5, b: 1, d: 1, p: 1, why: 'uniform in a single thread' },
+      { form: 'match.all.sync.b64', a: 0x100000000n, b: 1, d: 1, p: 1, why: '64-bit values' },
+      { form: 'match.all.sync.b32', a: 0, b: 0xffffffff, d: 1, p: 1, why: 'exited lanes are not in the result' },
     ],
   }),
   row({
     syntax: 'activemask.b32 d',
     types: { d: 'b32' },
     since: { ptx: 6.2, sm: 30 },
-    doc: 'The threads of the warp that come there together. Which those are where threads parted before, no hardware promises.',
+    doc: 'The threads of the warp that execute it together. After divergence no hardware guarantees which those are.',
     source: '9.7.13.11',
     status: 'exact',
     isCollective: true,
     lower: (_, __, ir) => ir.ballot('i32', ir.const('i1', 1)),
     cases: () => [
-      { form: 'activemask.b32', d: 1, why: 'lane 0, where the others jumped over it' },
+      { form: 'activemask.b32', d: 1, why: 'lane 0, while the others jump over it' },
       { form: 'activemask.b32', d: 1, why: 'lane 0 again' },
-      { form: 'activemask.b32', d: 1, why: 'and again: there is nothing that could vary' },
+      { form: 'activemask.b32', d: 1, why: 'the same again: one thread cannot vary' },
     ],
   }),
   row({
@@ -262,7 +262,7 @@ export const warpRows = [
     values: { op: ['add', 'min', 'max'], type: ['u32', 's32'] },
     types: { b: 'u32' },
     since: { ptx: 7, sm: 80 },
-    doc: 'The sum, the smallest or the largest of the values of a mask of threads.',
+    doc: 'The sum, the minimum or the maximum of the values of a mask of threads.',
     source: '9.7.13.12',
     status: 'exact',
     isCollective: true,
@@ -272,8 +272,8 @@ export const warpRows = [
     },
     cases: () => [
       { form: 'redux.sync.add.u32', a: 5, b: 1, d: 5, why: 'the sum of one value' },
-      { form: 'redux.sync.min.s32', a: 0x80000000, b: 1, d: 0x80000000, why: 'the least value there is' },
-      { form: 'redux.sync.max.u32', a: 0, b: 1, d: 0, why: 'the least value there is' },
+      { form: 'redux.sync.min.s32', a: 0x80000000, b: 1, d: 0x80000000, why: 'the minimum value' },
+      { form: 'redux.sync.max.u32', a: 0, b: 1, d: 0, why: 'the minimum value' },
     ],
   }),
   row({
@@ -290,8 +290,8 @@ export const warpRows = [
       return ir.reduce(a, { fold: op });
     },
     cases: () => [
-      { form: 'redux.sync.and.b32', a: 0xf0, b: 1, d: 0xf0, why: 'lanes that are not there clear nothing' },
-      { form: 'redux.sync.or.b32', a: 0xf0, b: 1, d: 0xf0, why: 'nor set anything' },
+      { form: 'redux.sync.and.b32', a: 0xf0, b: 1, d: 0xf0, why: 'absent lanes clear nothing' },
+      { form: 'redux.sync.or.b32', a: 0xf0, b: 1, d: 0xf0, why: 'and set nothing' },
       { form: 'redux.sync.xor.b32', a: 0xffffffff, b: 1, d: 0xffffffff, why: 'one value' },
     ],
   }),
@@ -299,19 +299,19 @@ export const warpRows = [
     syntax: 'elect.sync d|p, a',
     types: { d: 'b32', p: 'pred', a: 'u32' },
     since: { ptx: 8, sm: 90 },
-    doc: 'Chooses one thread of a mask: `d` is its lane, and `p` holds for it.',
+    doc: 'Elects one thread of a mask: `d` is its lane, and `p` holds for it.',
     source: '9.7.13.14',
     status: 'exact',
     isCollective: true,
     lower({ a }, _, ir) {
       ir.members(a);
-      const d = lowest(ir, present(ir, a));
+      const d = lowestLane(ir, activeLanes(ir, a));
       return { d, p: ir.icmp(d, laneOf(ir), { pred: 'eq' }) };
     },
     cases: () => [
-      { form: 'elect.sync', a: 1, d: 0, p: 1, why: 'the only thread there is' },
-      { form: 'elect.sync', a: 0xffffffff, d: 0, p: 1, why: 'the lowest of those that are there' },
-      { form: 'elect.sync', a: 0x80000001, d: 0, p: 1, why: 'lane 31 has left the kernel' },
+      { form: 'elect.sync', a: 1, d: 0, p: 1, why: 'the only thread' },
+      { form: 'elect.sync', a: 0xffffffff, d: 0, p: 1, why: 'the lowest active lane' },
+      { form: 'elect.sync', a: 0x80000001, d: 0, p: 1, why: 'lane 31 has exited' },
     ],
   }),
 ];

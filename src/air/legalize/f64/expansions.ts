@@ -1,28 +1,28 @@
-/** By op: what becomes of it on doubles where a target has none. Total over the ops, so that a new one is decided on here. */
+/** The expansion of each op on f64 for targets without it. The record is total over the ops, so that a new op needs a decision here. */
 import { type InstOf, type IntType, type Op, ops, type Value } from '../../../ir/index.ts';
 import { fusedSumOf, productOf, sumOf } from './arithmetic.ts';
 import { fromInteger, narrowed, toInteger, widened } from './convert.ts';
+import type { IntegerOps } from './integer-ops.ts';
 import { compared, extremeOf, integralOf } from './integral.ts';
 import { magnitudeMask, signBit } from './parts.ts';
 import { quotientOf, rootOf } from './quotient.ts';
-import type { Words } from './words.ts';
 
-/** The same result bits from operands that are i64 where the op has f64; a result of f64 is an i64. */
+/** Produces the same result bits. Operands are i64 in place of f64, and an f64 result is an i64. */
 export interface Expansion<I = never> {
-  /** `here`: in the place of the op, being no longer than a call. `function`: in a function that the kernel has once. */
+  /** `here`: inline, because it is no longer than a call. `function`: in a helper function, once per kernel. */
   readonly place: 'here' | 'function';
-  readonly expand: (w: Words, inst: I) => Value;
+  readonly expand: (w: IntegerOps, inst: I) => Value;
 }
 
-/** `moves`: the op is the same on i64. `refused`: nothing exact takes its place. `never`: it has no doubles. */
-export type Fate = Expansion | 'moves' | 'refused' | 'never';
+/** `moves`: the op works unchanged on i64. `refused`: there is no exact replacement. `never`: the op has no f64 form. */
+export type Treatment = Expansion | 'moves' | 'refused' | 'never';
 
-type Fates = { readonly [K in Op]: Expansion<InstOf<K>> | 'moves' | 'refused' | 'never' };
+type Treatments = { readonly [K in Op]: Expansion<InstOf<K>> | 'moves' | 'refused' | 'never' };
 
-const here = <I>(expand: (w: Words, inst: I) => Value): Expansion<I> => ({ place: 'here', expand });
-const called = <I>(expand: (w: Words, inst: I) => Value): Expansion<I> => ({ place: 'function', expand });
+const here = <I>(expand: (w: IntegerOps, inst: I) => Value): Expansion<I> => ({ place: 'here', expand });
+const inFunction = <I>(expand: (w: IntegerOps, inst: I) => Value): Expansion<I> => ({ place: 'function', expand });
 
-const fates: Fates = {
+const treatments: Treatments = {
   const: 'moves',
   arg: 'moves',
   param: 'never',
@@ -51,20 +51,20 @@ const fates: Fates = {
   popcount: 'never',
   bitrev: 'never',
   icmp: 'never',
-  fadd: called((w, { a, b }) => sumOf(w, a, b)),
-  fsub: called((w, { a, b }) => sumOf(w, a, w.xor(b, signBit))),
-  fmul: called((w, { a, b }) => productOf(w, a, b)),
-  fdiv: called((w, { a, b }) => quotientOf(w, a, b)),
-  fma: called((w, { a, b, c }) => fusedSumOf(w, a, b, c)),
-  fsqrt: called((w, { a }) => rootOf(w, a)),
+  fadd: inFunction((w, { a, b }) => sumOf(w, a, b)),
+  fsub: inFunction((w, { a, b }) => sumOf(w, a, w.xor(b, signBit))),
+  fmul: inFunction((w, { a, b }) => productOf(w, a, b)),
+  fdiv: inFunction((w, { a, b }) => quotientOf(w, a, b)),
+  fma: inFunction((w, { a, b, c }) => fusedSumOf(w, a, b, c)),
+  fsqrt: inFunction((w, { a }) => rootOf(w, a)),
   fneg: here((w, { a }) => w.xor(a, signBit)),
   fabs: here((w, { a }) => w.and(a, magnitudeMask)),
   fmin: here((w, { a, b }) => extremeOf(w, a, b, 'slt')),
   fmax: here((w, { a, b }) => extremeOf(w, a, b, 'sgt')),
-  frint: called((w, { a }) => integralOf(w, a, 'even')),
-  ftrunc: called((w, { a }) => integralOf(w, a, 'zero')),
-  ffloor: called((w, { a }) => integralOf(w, a, 'down')),
-  fceil: called((w, { a }) => integralOf(w, a, 'up')),
+  frint: inFunction((w, { a }) => integralOf(w, a, 'even')),
+  ftrunc: inFunction((w, { a }) => integralOf(w, a, 'zero')),
+  ffloor: inFunction((w, { a }) => integralOf(w, a, 'down')),
+  fceil: inFunction((w, { a }) => integralOf(w, a, 'up')),
   fexp2: 'refused',
   flog2: 'refused',
   fsin: 'refused',
@@ -76,12 +76,12 @@ const fates: Fates = {
   zext: 'never',
   sext: 'never',
   bitcast: 'moves',
-  fptosi: called((w, { a, type }) => toInteger(w, a, type as IntType, true)),
-  fptoui: called((w, { a, type }) => toInteger(w, a, type as IntType, false)),
-  sitofp: called((w, { a }) => fromInteger(w, a, true)),
-  uitofp: called((w, { a }) => fromInteger(w, a, false)),
-  fpext: called((w, { a }) => widened(w, a)),
-  fptrunc: called((w, { a, type }) => narrowed(w, a, type as 'f16' | 'bf16' | 'f32')),
+  fptosi: inFunction((w, { a, type }) => toInteger(w, a, type as IntType, true)),
+  fptoui: inFunction((w, { a, type }) => toInteger(w, a, type as IntType, false)),
+  sitofp: inFunction((w, { a }) => fromInteger(w, a, true)),
+  uitofp: inFunction((w, { a }) => fromInteger(w, a, false)),
+  fpext: inFunction((w, { a }) => widened(w, a)),
+  fptrunc: inFunction((w, { a, type }) => narrowed(w, a, type as 'f16' | 'bf16' | 'f32')),
   call1: 'never',
   call2: 'never',
   call3: 'never',
@@ -111,11 +111,11 @@ const fates: Fates = {
   syncwarp: 'never',
 };
 
-/** What becomes of an op that has an operand or a result of f64. */
-export const fateOf = (op: Op): Fate => fates[op] as Fate;
+/** The expansion of an op with an f64 operand or result. */
+export const treatmentOf = (op: Op): Treatment => treatments[op] as Treatment;
 
-/** Whether an op computes: with doubles it is work, and not only bits that move or a sign that changes. */
-export const computes = (op: Op): boolean => typeof fates[op] === 'object' && op !== 'fneg' && op !== 'fabs';
+/** Whether an op computes with f64 values, rather than moving bits or changing a sign. */
+export const computes = (op: Op): boolean => typeof treatments[op] === 'object' && op !== 'fneg' && op !== 'fabs';
 
 /** The ops that have an expansion. */
-export const expandedOps: readonly Op[] = (Object.keys(ops) as Op[]).filter((op) => typeof fates[op] === 'object');
+export const expandedOps: readonly Op[] = (Object.keys(ops) as Op[]).filter((op) => typeof treatments[op] === 'object');

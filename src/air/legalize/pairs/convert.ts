@@ -1,19 +1,19 @@
 /**
- * The bits of doubles to pairs and back. From a pair to bits nothing is rounded but what is subnormal as a double: ties to even.
- * To a pair, the 53 places are rounded to 24 and those of `low`: off by u^2 / 2 at most, in parts of the number,
- * or of 2^-1022 where it is less.
+ * Conversions between f64 bits and pairs. A pair converts to bits without rounding, except for subnormal results: ties to even. Bits
+ * convert to a pair by rounding 53 places to 24 plus those of `low`: the error is at most u^2 / 2, relative to the number, or to 2^-1022 if
+ * that is larger.
  * Source: IEEE 754-2019, section 3.4 (formats).
  */
 import type { Value } from '../../../ir/index.ts';
 import { infinity, isNan, magnitudeOf, quietNan } from '../f64/parts.ts';
-import { fieldMask, normalised, type Pair, powers, quickTwoSum, signBit, type Tools } from './pair.ts';
+import { fieldMask, normalized, type Pair, powers, quickTwoSum, signBit, type Tools } from './pair.ts';
 
-/** The pair of a double. */
+/** The pair of f64 bits. */
 export function ofBits(t: Tools, bits: Value): Pair {
   const { b, w } = t;
   const [upper, lower] = [b.trunc('i32', t.wide.lshr(bits, 32n)), b.trunc('i32', bits)];
   const exponent = w.and(w.lshr(upper, 20n), 0x7ffn);
-  // The nearest number of 24 bits, and what it lacks, of 29 bits with a sign: what was stored of a pair is the same number again.
+  // The nearest 24-bit number, and the signed 29-bit remainder: a pair stored to memory is loaded unchanged.
   const doubled = w.or(w.shl(w.and(upper, 0xf_ffffn), 4n), w.lshr(lower, 28n));
   const first = t.ofBits(w.add(w.lshr(w.add(doubled, 1n), 1n), 127n << 23n));
   const second = b.fmul(b.sitofp('f32', w.ashr(w.shl(lower, 3n), 3n)), t.float(2 ** -52));
@@ -31,12 +31,12 @@ export function ofBits(t: Tools, bits: Value): Pair {
   };
 }
 
-/** The pair of a float, exactly; a subnormal one is taken by its bits, as a GPU may flush it. */
+/** The pair of an f32, exactly. A subnormal f32 is converted by its bits, because a GPU may flush it. */
 export function ofFloat(t: Tools, a: Value): Pair {
   const { b, w } = t;
   const bits = t.bits(a);
   const isTiny = w.is(w.and(bits, fieldMask), 'eq', 0n);
-  // A subnormal float is an integer in units of 2^-149.
+  // A subnormal f32 is an integer in units of 2^-149.
   const units = w.or(t.bits(b.sitofp('f32', w.and(bits, (1n << 23n) - 1n))), w.and(bits, signBit));
   const normal = w.select(isTiny, units, bits);
   const field = w.and(normal, fieldMask);
@@ -58,17 +58,17 @@ export function ofInteger(t: Tools, a: Value, isSigned: boolean): Pair {
   const value = type === 'i32' ? a : isSigned ? b.sext('i32', a) : b.zext('i32', a);
   const upper = b.fmul(b.sitofp('f32', isSigned ? w.ashr(value, 8n) : w.lshr(value, 8n)), t.float(256));
   const [sum, rest] = quickTwoSum(b, upper, b.sitofp('f32', w.and(value, 255n)));
-  const { high, low, power, field } = normalised(t, sum, rest, w.word(0n));
+  const { high, low, power, field } = normalized(t, sum, rest, w.word(0n));
   return { high, low, power: w.select(w.is(field, 'eq', 0n), powers.zero, power) };
 }
 
-/** The double of a pair; infinite where the power is above those of doubles. */
+/** The f64 bits of a pair; infinity if the power is above the range of f64. */
 export function toBits(t: Tools, { high, low, power }: Pair): Value {
   const { b, w, wide } = t;
   const sign = w.and(t.bits(high), signBit);
   const first = b.fptoui('i32', b.fmul(b.fabs(high), t.float(2 ** 24)));
   const second = b.fptosi('i32', b.fmul(low, t.ofBits(w.or(sign, (127n + 53n) << 23n))));
-  // In units of 2^-53: from a little less than 2^53 to 2^54.
+  // In units of 2^-53: from slightly below 2^53 to 2^54.
   const sum = wide.add(wide.shl(b.zext('i64', first), 29n), b.sext('i64', second));
   const isLow = wide.is(sum, 'ult', 1n << 53n);
   const placed = wide.select(isLow, wide.shl(sum, 1n), sum);
@@ -79,7 +79,7 @@ export function toBits(t: Tools, { high, low, power }: Pair): Value {
   return wide.or(known, wide.shl(b.zext('i64', sign), 32n));
 }
 
-/** Half of a number of up to 55 bits, rounded, and with an exponent below 0 less by so many places. */
+/** Half of a number of up to 55 bits, rounded; a negative exponent drops that many more places. */
 function withoutPlaces({ b, w, wide }: Tools, value: Value, exponent: Value): Value {
   const lost = b.zext('i64', w.smin(w.smax(w.sub(0n, exponent), 0n), 62n));
   const count = wide.add(lost, 1n);

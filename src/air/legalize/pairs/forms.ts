@@ -1,7 +1,7 @@
 /**
- * Which values of a kernel are pairs: what is computed, and what may be it (parameters of blocks, selections). All others stay
- * the bits that they are, so that what is only moved or compared keeps each of them. Where one value may be either, the pair has
- * a rest beside it: what its bits lack.
+ * Selects the values of a kernel that become pairs: computed values, and block parameters and selects that may be one. All others keep
+ * their bits, so that moves and comparisons are exact. A value that may be either has a residual beside the pair: the exact value minus the
+ * pair.
  */
 import { floatFormats, unpackFloat } from '../../../base/float-exact.ts';
 import { addTo } from '../../../base/group.ts';
@@ -10,27 +10,28 @@ import { pairRowOf } from './table.ts';
 
 export interface Forms {
   isPair(value: Value): boolean;
-  /** Whether a pair's bits are more than it says. */
-  hasRest(value: Value): boolean;
+  /** Whether the value's bits may be more precise than the pair. */
+  hasResidual(value: Value): boolean;
 }
 
-/** The forms of the values of f64; a kernel still holds its doubles. */
+/** The forms of the f64 values; the kernel must still have them. */
 export function formsOf(kernel: Kernel): Forms {
   const computed = new Set(kernel.blocks.flatMap(({ body }) => body.filter((value) => computesPair(kernel, kernel.insts[value]!))));
   const sources = sourcesOf(kernel);
   for (;;) {
-    const pairs = new Set([...computed, ...spread(sources, (value) => computed.has(value))]);
-    const rests = spread(sources, (value) => !pairs.has(value) && !isPairConstant(kernel.insts[value]!));
-    // An extreme is chosen by every place: by bits, where pairs lack some.
-    const inexact = [...sources.keys()].filter((value) => pairs.has(value) && rests.has(value) && isExtreme(kernel.insts[value]!));
+    const pairs = new Set([...computed, ...propagate(sources, (value) => computed.has(value))]);
+    const residuals = propagate(sources, (value) => !pairs.has(value) && !isPairConstant(kernel.insts[value]!));
+    // Minimum and maximum compare exactly: they use bits if a pair may be inexact.
+    const inexact = [...sources.keys()].filter((value) => pairs.has(value) && residuals.has(value) && isExtreme(kernel.insts[value]!));
     for (const value of inexact) sources.delete(value);
-    if (inexact.length === 0) return { isPair: (value) => pairs.has(value), hasRest: (value) => pairs.has(value) && rests.has(value) };
+    if (inexact.length === 0)
+      return { isPair: (value) => pairs.has(value), hasResidual: (value) => pairs.has(value) && residuals.has(value) };
   }
 }
 
 const isExtreme = ({ op }: Inst): boolean => op === 'fmin' || op === 'fmax';
 
-/** What a value of f64 may be, of those that are one of others unchanged but for the sign. */
+/** For values that copy one of several others, possibly with another sign: the values they may copy. */
 function sourcesOf(kernel: Kernel): Map<Value, Value[]> {
   const sources = new Map<Value, Value[]>();
   for (const block of kernel.blocks) {
@@ -46,8 +47,8 @@ function sourcesOf(kernel: Kernel): Map<Value, Value[]> {
   return sources;
 }
 
-/** All values that may be one of which something holds, and those themselves. */
-function spread(sources: ReadonlyMap<Value, readonly Value[]>, holds: (value: Value) => boolean): Set<Value> {
+/** The values for which something holds, and all values that may copy one of them. */
+function propagate(sources: ReadonlyMap<Value, readonly Value[]>, holds: (value: Value) => boolean): Set<Value> {
   const uses = new Map<Value, Value[]>();
   const found = new Set<Value>();
   const open: Value[] = [];
@@ -64,10 +65,10 @@ function spread(sources: ReadonlyMap<Value, readonly Value[]>, holds: (value: Va
   return found;
 }
 
-/** A sum with a constant of 2^48 or more leaves an integer by its rounding to 53 places: code of that kind wants it exact. */
+/** Adding a constant of 2^48 or more extracts an integer by rounding to 53 places; such code needs the exact sum. */
 const roundingConstant = 2n ** 48n;
 
-/** Whether an instruction of f64 makes a pair of whatever it is given. */
+/** Whether an instruction of f64 computes a pair from any operands. */
 export function computesPair(kernel: Kernel, inst: Inst): boolean {
   if (inst.type !== 'f64' || pairRowOf(inst.op)?.kind !== 'computes') return false;
   const addends = inst.op === 'fma' ? [inst.c] : inst.op === 'fadd' || inst.op === 'fsub' ? [inst.a, inst.b] : [];
@@ -80,7 +81,7 @@ function isLargeConstant(inst: Inst): boolean {
   return value.kind === 'finite' && value.exponent > -52 && value.mantissa << BigInt(value.exponent + 52) >= roundingConstant << 52n;
 }
 
-/** Whether a constant is a pair to the last place: what two words of 24 bits hold. Not subnormal, which a pair holds in another way. */
+/** Whether a constant is exact as a pair of two 24-bit significands. Subnormal constants are not, because their pairs have another form. */
 export function isPairConstant(inst: Inst): boolean {
   if (inst.op !== 'const') return false;
   const exponent = (inst.bits >> 52n) & 0x7ffn;

@@ -1,13 +1,13 @@
-/** By op: what becomes of it on pairs. What has no row here is done exactly, on the bits of doubles (`f64/expansions.ts`). */
+/** The ops that are computed on pairs. All others are exact, on the bits of f64 values (`f64/expansions.ts`). */
 import type { Op } from '../../../ir/index.ts';
 import { fusedSumOf, productOf, quotientOf, rootOf, sumOf } from './arithmetic.ts';
 import { extremeOf } from './compare.ts';
 import { magnitudeOf, negated, type Pair, type Tools } from './pair.ts';
 
 export interface PairRow {
-  /** `computes`: the result is a pair whatever the operands are. `keeps`: the result is what an operand is but for the sign, a pair where that is one. */
+  /** `computes`: the result is always a pair. `keeps`: the result is an operand, possibly with another sign, and a pair if that is one. */
   readonly kind: 'computes' | 'keeps';
-  /** Most that the result is off by, in u^2 = 2^-48: of the exact result, and of the product where one is added to. */
+  /** The error bound in u^2 = 2^-48, relative to the exact result, and for a fused multiply-add also relative to the product. */
   readonly bound: { readonly result: number; readonly product?: number };
   readonly expand: (t: Tools, ...operands: Pair[]) => Pair;
 }
@@ -30,5 +30,5 @@ export const pairOps = {
 
 export type PairOp = keyof typeof pairOps;
 
-/** The row of an op, where it has one. */
+/** The row of an op, if it has one. */
 export const pairRowOf = (op: Op): PairRow | undefined => (pairOps as Partial<Record<Op, PairRow>>)[op];

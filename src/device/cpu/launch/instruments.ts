@@ -1,4 +1,4 @@
-/** What a compilation of a kernel has besides the kernel: what looks for faults, what counts, what takes threads in another order. */
+/** The instruments that a kernel is compiled with: a sanitizer, a probe, an order of threads. */
 import type { Instrumentation } from '../../../engine/codegen/hooks.ts';
 import type { SanitizeKind } from '../../device.ts';
 import { newProfileProbe } from '../instrument/profile/record.ts';
@@ -8,17 +8,17 @@ import type { Site } from '../observe/sites.ts';
 import { newSanitizer, type Sanitizer } from '../sanitizer/precise/sanitizer.ts';
 
 export interface Instruments {
-  /** What to look for. */
+  /** Kinds of faults to look for. */
   readonly sanitize?: ReadonlySet<SanitizeKind>;
-  /** Whether the launch says in which order blocks, warps and threads are taken. */
+  /** Whether the launch sets the order of blocks, warps and threads. */
   readonly isOrdered?: boolean;
-  /** What watches how threads go through the kernel. */
+  /** The probe that records the execution of threads. */
   readonly probe?: 'trace' | 'profile';
-  /** Whether singles are computed without subnormal ones. */
+  /** Whether single-precision subnormals are flushed to zero. */
   readonly isFlushing?: boolean;
 }
 
-/** The same for the same instruments. */
+/** A key that equal instruments share. */
 export const instrumentsKey = ({ sanitize = new Set(), isOrdered = false, probe }: Instruments): string =>
   [[...sanitize].sort().join(), isOrdered, probe ?? ''].join(' ');
 

@@ -1,21 +1,21 @@
-/** Kernels that were made ready in this process, by what they were made of: a library that is loaded again costs little, and its kernels nothing. */
+/** The kernels of this process by their bitcode and options: loading a library again costs little, and its kernels are compiled once. */
 import type { GivenConstant } from '../../../air/index.ts';
 import { areSameBytes } from '../../../base/bytes.ts';
 import type { EngineOptions } from '../../device.ts';
 
-/** What the code of a kernel depends on beside its bitcode. */
+/** The options that the code of a kernel depends on. */
 export interface KernelChoice extends EngineOptions {
   readonly isShared?: boolean;
   readonly constants?: readonly GivenConstant[];
 }
 
-/** Gives what was made of a function of a library; made where it is not there, and not kept where that gives nothing. */
+/** Returns the kernel of a function of a library; makes it if it is not cached, and does not cache failures. */
 export type KernelCache<T> = (bitcode: Uint8Array, name: string, choice: KernelChoice, make: () => T | undefined) => T | undefined;
 
-const mostKernels = 64;
-const mostBytes = 2 ** 22;
+const maxKernels = 64;
+const maxBytes = 2 ** 22;
 
-/** An empty cache of the kernels that were used last. */
+/** An empty cache, which keeps the most recently used kernels. */
 export function newKernelCache<T>(): KernelCache<T> {
   let entries: { readonly key: string; readonly bitcode: Uint8Array; readonly kernel: T }[] = [];
   return (bitcode, name, choice, make) => {
@@ -25,12 +25,12 @@ export function newKernelCache<T>(): KernelCache<T> {
     if (!kernel) return undefined;
     entries = [...entries.filter((entry) => entry !== known), known ?? { key, bitcode: bitcode.slice(), kernel }];
     let bytes = entries.reduce((sum, entry) => sum + entry.bitcode.length, 0);
-    while (entries.length > mostKernels || (bytes > mostBytes && entries.length > 1)) bytes -= entries.shift()!.bitcode.length;
+    while (entries.length > maxKernels || (bytes > maxBytes && entries.length > 1)) bytes -= entries.shift()!.bitcode.length;
     return kernel;
   };
 }
 
-/** Every option but those that change no code, so that one that comes later is not forgotten. */
+/** All options but those that do not change code, so that a new option is never missing. */
 function textOfChoice({ constants = [], ...choice }: KernelChoice): string {
   const others = Object.entries({ ...choice, threads: undefined, kernels: undefined }).filter(([, value]) => value !== undefined);
   return [...others.sort(([a], [b]) => (a < b ? -1 : 1)).map(String), ...constants.map(textOf)].join('\n');

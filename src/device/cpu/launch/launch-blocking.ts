@@ -1,19 +1,17 @@
 /**
- * A launch that the caller waits for. The calling thread runs blocks itself, and has workers help where that is worth it: a launch
- * that is over soon, or that would have to start them, goes without, and so does one on the thread of a page, which may not wait for them.
+ * Launches that the caller waits for. The calling thread runs blocks itself, and workers help if that is worth it. A launch that ends
+ * soon or would have to start workers runs without them, and so does one on the thread of a page, which may not block.
  */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import type { LaunchRequest, LaunchResult } from '../../device.ts';
 import { TooLong } from '../instrument/profile/run.ts';
 import type { DeviceMemory } from '../memory.ts';
-import { Waiting } from '../sanitizer/fast/launch.ts';
+import { BlockTimeout } from '../sanitizer/fast/launch.ts';
 import { Deadlock } from '../sanitizer/precise/launch.ts';
 import {
-  ask,
   type Control,
   claimed,
   doneUnits,
-  elapsed,
   endingOfTrap,
   isOver,
   mayWait,
@@ -26,187 +24,179 @@ import {
   waitFor,
   whyStop,
 } from '../workers/control.ts';
-import { type KernelInstance, newInstance, placeIn } from '../workers/instance.ts';
-import { dropHand, giveTask, type Hand, idleHands, isWarm, leastMs, noteLaunch } from '../workers/pool.ts';
-import { blocksOf, newShare, Stopped, unitOf, unitsOf } from '../workers/share.ts';
+import { currentPlace, type KernelInstance, newInstance } from '../workers/instance.ts';
+import { minWorthMs, type WorkerHandle, workerPool } from '../workers/pool.ts';
+import { newShare, type Share, Stopped, unitsOf } from '../workers/share.ts';
+import { assignShare, newProgressReporter, newStopWatch, progressMs } from './drive.ts';
 import type { LoadedKernel } from './library.ts';
-import { type Prepared, prepare, type Surroundings, wordsOf } from './prepare.ts';
+import { type LaunchEnvironment, type PreparedLaunch, prepareLaunch } from './prepare.ts';
+import { describePlace } from './report-ending.ts';
 
-export type { Surroundings } from './prepare.ts';
-
-/** Runs a kernel to its end; nothing after reporting CM50xx or CM60xx. */
+/** Runs a kernel to its end; undefined after reporting CM50xx or CM60xx. */
 export function launchKernel(
   memory: DeviceMemory,
-  surroundings: Surroundings,
+  environment: LaunchEnvironment,
   kernel: LoadedKernel,
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
-  const prepared = prepare(memory, surroundings, kernel, request, diagnostics);
-  return !prepared || 'durationMs' in prepared ? prepared : runHere(prepared, diagnostics);
+  const preparation = prepareLaunch(memory, environment, kernel, request, diagnostics);
+  return 'launch' in preparation ? runBlocking(preparation.launch, diagnostics) : preparation.result;
 }
 
-/** Milliseconds between two calls of who wants to know how far a launch is. */
-export const progressMs = 100;
-/** Milliseconds after which a worker that was told to stop is given up. */
-export const graceMs = 3000;
-
-/** Runs a launch that is ready. */
-export function runHere(prepared: Prepared, diagnostics: Diagnostics, control = controlOf(prepared)): LaunchResult | undefined {
-  const result = runOnce(prepared, diagnostics, control);
-  if (result !== 'given up') return result;
-  const exact = prepared.quick!.giveUp(diagnostics);
-  if (!exact) return undefined;
-  const again = runOnce(exact, diagnostics, controlOf(exact), control);
-  return again === 'given up' ? undefined : again;
+/** Runs a prepared launch on the calling thread, and runs it again with the precise sanitizer if its fast checks fail. */
+export function runBlocking(
+  prepared: PreparedLaunch,
+  diagnostics: Diagnostics,
+  control = newControlFor(prepared),
+): LaunchResult | undefined {
+  const outcome = runOnce(prepared, diagnostics, control);
+  if (outcome !== 'suspicious') return outcome.result;
+  const precise = prepared.fallBack?.(diagnostics);
+  const second = precise && runOnce(precise, diagnostics, newControlFor(precise), control);
+  return second && second !== 'suspicious' ? second.result : undefined;
 }
 
-/** Runs it as it is made ready; `before` is of a quick look that was given up, whose launch may be cancelled. */
-function runOnce(prepared: Prepared, diagnostics: Diagnostics, control: Control, before?: Control): LaunchResult | undefined | 'given up' {
-  const { work, watch, quick } = prepared;
+/** The result of a run; `suspicious` if its fast checks have failed. */
+type RunOutcome = 'suspicious' | { readonly result: LaunchResult | undefined };
+
+/** Runs a launch as it is prepared. `first` is the control of its first run, by which the second one may be cancelled. */
+function runOnce(prepared: PreparedLaunch, diagnostics: Diagnostics, control: Control, first?: Control): RunOutcome {
+  const { work, observers, request } = prepared;
   const helpers = newHelpers(prepared, control);
-  const tellProgress = progressTeller(prepared, control);
-  const look = (): void => {
+  const reportProgress = newProgressReporter(prepared, control);
+  const poll = (): void => {
     helpers.recruit();
-    tellProgress();
+    reportProgress();
   };
-  const share = newShare(work, control, 0, work.sharers === 1 && !prepared.request.progress ? undefined : look);
+  const share = newShare(work, control, 0, work.sharers === 1 && !request.progress ? undefined : poll);
   const instance = instanceFor(prepared);
   instance.isBusy = true;
   instance.onTick = () => {
-    if (before && whyStop(before) !== stops.no) stopAll(control, whyStop(before));
+    if (first && whyStop(first) !== stops.no) stopAll(control, whyStop(first));
     share.tick();
-    watch?.tick();
-    quick?.tick(placeIn(instance).block.join());
+    if (observers.length === 0) return;
+    const block = currentPlace(instance).block.join();
+    for (const observer of observers) observer.tick?.(block);
   };
-  let mayGive = true;
+  let mayRelease = true;
   try {
     instance.set(prepared.globals(0)!);
-    watch?.begin(instance.global);
-    quick?.begin(instance.global);
-    for (const observer of prepared.observers) observer.begin(instance.global);
+    for (const observer of observers) observer.begin(instance.global);
     const start = performance.now();
-    try {
-      share.take(instance.run, now(start));
-    } catch (error) {
-      // What traps may be a fault, or look like one.
-      if (quick && (error instanceof WebAssembly.RuntimeError || error instanceof Waiting)) return 'given up';
-      if (error instanceof TooLong) diagnostics.report('CM6018', wordsOf(placeIn(instance), prepared.request));
-      else noteError(error, control, { ...placeIn(instance), first: share.first });
-    }
-    mayGive = helpers.wait(tellProgress);
-    return prepared.tell(control, performance.now() - start, diagnostics);
+    if (runShare({ prepared, instance, share, control }, now(start), diagnostics) === 'suspicious') return 'suspicious';
+    mayRelease = helpers.wait(reportProgress);
+    return { result: prepared.finish(control, performance.now() - start, diagnostics) };
   } finally {
     instance.isBusy = false;
-    if (whyStop(control) === stops.broken) mayGive = helpers.wait(tellProgress);
-    if (mayGive) prepared.giveBack();
+    if (whyStop(control) === stops.broken) mayRelease = helpers.wait(reportProgress);
+    if (mayRelease) prepared.release();
   }
 }
 
-/** Words for a launch that the calling thread takes part in. */
-const controlOf = ({ memory, work }: Prepared): Control => newControl(work.sharers, memory.isShared);
-
-function noteError(error: unknown, control: Control, where: Parameters<typeof noteEnding>[3]): void {
-  if (error instanceof Stopped) return noteEnding(control, 0, 'stopped', where);
-  if (error instanceof WebAssembly.RuntimeError) return noteEnding(control, 0, endingOfTrap(error), where);
-  if (error instanceof Deadlock) return;
-  stopAll(control, stops.broken);
-  throw error;
+interface RunningShare {
+  readonly prepared: PreparedLaunch;
+  readonly instance: KernelInstance;
+  readonly share: Share;
+  readonly control: Control;
 }
 
-/** Instances that launches take again, by memory and module. */
+/** Runs the share of the calling thread, and records how it ended. Rethrows internal errors and errors of callbacks. */
+function runShare({ prepared, instance, share, control }: RunningShare, at: number, diagnostics: Diagnostics): 'suspicious' | undefined {
+  try {
+    share.take(instance.run, at);
+  } catch (error) {
+    const isTrap = error instanceof WebAssembly.RuntimeError;
+    // A trap is a fault or a failed check.
+    if (prepared.fallBack && (isTrap || error instanceof BlockTimeout)) return 'suspicious';
+    const where = { ...currentPlace(instance), first: share.first };
+    if (error instanceof TooLong) diagnostics.report('CM6018', describePlace(where, prepared.request));
+    else if (error instanceof Stopped) noteEnding(control, 0, 'stopped', where);
+    else if (isTrap) noteEnding(control, 0, endingOfTrap(error), where);
+    else if (!(error instanceof Deadlock)) {
+      stopAll(control, stops.broken);
+      throw error;
+    }
+  }
+  return undefined;
+}
+
+/** Control words for a launch that the calling thread takes part in. */
+const newControlFor = ({ memory, work }: PreparedLaunch): Control => newControl(work.sharers, memory.isShared);
+
+/** Instances without observers, which later launches use again, by memory and module. */
 const instances = new WeakMap<DeviceMemory, WeakMap<WebAssembly.Module, KernelInstance>>();
 
-function instanceFor({ memory, wasm, watch, quick, observers }: Prepared): KernelInstance {
-  const imports = Object.assign({}, watch?.imports, quick?.imports, ...observers.map((each) => each.imports));
-  if (watch || quick || observers.length > 0) return newInstance(wasm, memory.memory, imports);
+function instanceFor({ memory, wasm, observers }: PreparedLaunch): KernelInstance {
+  if (observers.length > 0) return newInstance(wasm, memory.memory, Object.assign({}, ...observers.map((each) => each.imports)));
   const ofMemory = instances.get(memory) ?? new WeakMap<WebAssembly.Module, KernelInstance>();
   instances.set(memory, ofMemory);
   const known = ofMemory.get(wasm);
-  // Who is told of progress may launch the same kernel.
+  // A progress callback may launch the same kernel.
   if (known && !known.isBusy) return known;
   const fresh = newInstance(wasm, memory.memory);
   ofMemory.set(wasm, fresh);
   return fresh;
 }
 
-function progressTeller({ request: { progress }, work }: Prepared, control: Control): () => void {
-  if (!progress) return () => {};
-  const total = blocksOf(work);
-  let last = performance.now();
-  return () => {
-    if (performance.now() - last < progressMs) return;
-    last = performance.now();
-    progress(Math.min(total, doneUnits(control) * unitOf(work)), total);
-  };
-}
-
 // ── workers ──
 
-/** Milliseconds that a launch has to have left for workers to pay: for some that are there, and for some that have to be started. */
-const worth = { warm: leastMs, cold: 40 } as const;
-/** Milliseconds before which nobody knows. */
-const least = { warm: 0.05, cold: 8 } as const;
+/** Milliseconds that must be left of a launch to be worth running workers, and to be worth starting some. */
+const minLeftMs = { warm: minWorthMs, cold: 40 } as const;
+/** Milliseconds of a launch before its time can be estimated. */
+const minSpentMs = { warm: 0.05, cold: 8 } as const;
 
 interface Helpers {
-  /** Has workers take part, if that is worth it by now. */
+  /** Assigns shares to workers once that is worth it. */
   recruit(): void;
-  /** Waits for all that take part; false where some do not come back, and keep what they hold. */
-  wait(look: () => void): boolean;
+  /** Waits for all workers; false if some do not stop, which keep the memory of the launch. */
+  wait(poll: () => void): boolean;
 }
 
-function newHelpers(prepared: Prepared, control: Control): Helpers {
-  const { work, memory, wasm } = prepared;
+/** The workers that help with a launch; worker i has slot i + 1. */
+function newHelpers(prepared: PreparedLaunch, control: Control): Helpers {
+  const { work } = prepared;
   const start = performance.now();
-  const helping: Hand[] = [];
+  const helping: WorkerHandle[] = [];
   let isDecided = work.sharers === 1 || !mayWait();
-  const slotOf = (index: number): number => index + 1;
-  const isWorth = (): boolean => {
-    const left = unitsOf(work) - claimed(control);
-    const spent = performance.now() - start;
-    const kind = isWarm() ? 'warm' : 'cold';
-    if (left <= 0 || spent < least[kind]) return false;
-    const done = doneUnits(control);
-    return (spent / Math.max(1, done)) * left > worth[kind];
-  };
-  const areOver = (): boolean => helping.every((_, i) => isOver(control, slotOf(i)));
+  const isHelperOver = (_: unknown, index: number): boolean => isOver(control, index + 1);
+  const areOver = (): boolean => helping.every(isHelperOver);
   return {
     recruit() {
-      if (isDecided || !isWorth()) return;
+      if (isDecided || !isWorthWorkers(prepared, control, performance.now() - start)) return;
       isDecided = true;
-      for (const hand of idleHands(work.sharers - 1, work.sharers - 1)) {
-        const slot = slotOf(helping.length);
+      for (const handle of workerPool.idleWorkers(work.sharers - 1, work.sharers - 1)) {
+        const slot = helping.length + 1;
         const globals = prepared.globals(slot);
         if (!globals) return;
-        ask(control, slot);
-        helping.push(hand);
-        giveTask(hand, { work, control, slot, globals, memory: memory.memory, wasm });
+        helping.push(handle);
+        assignShare(prepared, control, handle, slot, globals);
       }
     },
-    wait(look) {
-      helping.forEach((_, i) => void revoke(control, slotOf(i)));
-      let stoppedAt = 0;
+    wait(poll) {
+      helping.forEach((_, i) => void revoke(control, i + 1));
+      const isOutOfGrace = newStopWatch(prepared, control);
       while (!areOver()) {
         waitFor(control, areOver, progressMs / 2);
-        if (work.timeoutMs > 0 && elapsed(control, now()) > work.timeoutMs) stopAll(control, stops.timeUp);
-        if (whyStop(control) !== stops.no && stoppedAt === 0) stoppedAt = performance.now();
-        if (stoppedAt > 0 && performance.now() - stoppedAt > graceMs) return dropAll(prepared, control, helping);
-        look();
+        if (isOutOfGrace()) {
+          const lost = helping.filter((handle, i) => !isHelperOver(handle, i));
+          // The launch keeps its memory until the last worker has ended.
+          workerPool.drop(lost, () => prepared.release());
+          return lost.length === 0;
+        }
+        poll();
       }
-      const hadWorkers = helping.some((_, i) => !revoke(control, slotOf(i)));
-      if (work.sharers > 1) noteLaunch(hadWorkers, performance.now() - start);
+      const hadWorkers = helping.some((_, i) => !revoke(control, i + 1));
+      if (work.sharers > 1) workerPool.noteLaunch(hadWorkers, performance.now() - start);
       return true;
     },
   };
 }
 
-/** Gives up workers that do not stop; what the launch holds is given back when they have ended. */
-function dropAll(prepared: Prepared, control: Control, helping: readonly Hand[]): false {
-  const lost = helping.filter((_, i) => !isOver(control, i + 1));
-  let left = lost.length;
-  for (const hand of lost)
-    dropHand(hand, () => {
-      if (--left === 0) prepared.giveBack();
-    });
-  return false;
+/** Whether enough of a launch is left for workers, by the time that its blocks have taken so far. */
+function isWorthWorkers({ work }: PreparedLaunch, control: Control, spentMs: number): boolean {
+  const left = unitsOf(work) - claimed(control);
+  const state = workerPool.isWarm ? 'warm' : 'cold';
+  if (left <= 0 || spentMs < minSpentMs[state]) return false;
+  return (spentMs / Math.max(1, doneUnits(control))) * left > minLeftMs[state];
 }

@@ -1,4 +1,4 @@
-/** A metallib made ready: every kernel raised to IR, and compiled when it is first launched. */
+/** Loads a metallib: every kernel is raised to IR, and compiled when it is first launched. */
 import {
   type GivenConstant,
   givenFor,
@@ -10,65 +10,65 @@ import {
 import { Diagnostics } from '../../../base/diagnostic.ts';
 import { readModule } from '../../../bitcode/index.ts';
 import { compileKernel, compileSimd, copyOf, expandMatmul, type Plan, poolStart, windowsOf } from '../../../engine/index.ts';
-import { type Kernel, type Pass, runPasses, standardPasses } from '../../../ir/index.ts';
+import { type Kernel, type Pass, runPass, runPasses, standardPasses } from '../../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../../metallib/index.ts';
 import type { Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../../device.ts';
 import { fmaMode } from '../fma-support.ts';
-import type { Site } from '../observe/sites.ts';
-import { type Guards, insertGuards } from '../sanitizer/fast/insert-checks.ts';
+import type { Instrumented } from '../observe/observer.ts';
+import { type AccessChecks, insertChecks } from '../sanitizer/fast/insert-checks.ts';
 import { checkInstrumentation } from '../sanitizer/fast/instrumentation.ts';
+import { devicePassObserver } from '../verify-passes.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
 import { newKernelCache } from './kernel-cache.ts';
 
 export interface LoadedKernel {
   readonly reflection: KernelReflection;
-  /** Of the raised kernel, whose slots the arguments go to. */
+  /** The parameters of the raised kernel, whose slots the arguments are bound to. */
   readonly params: Kernel['params'];
-  /** Initial bytes of the window of constant memory. */
+  /** Initial bytes of the constant window. */
   readonly constants: Uint8Array;
-  /** Compiled at the first call for blocks of a shape. */
+  /** The code for blocks of a shape, compiled at the first call. */
   compiled(block: Dim3): CompiledKernel;
-  /** Compiled with instruments, one lane at a time, at the first call with these. */
+  /** Scalar code with instruments, compiled at the first call with these. */
   instrumented(how: Instruments): CompiledKernel;
-  /** In strips that look for faults quickly, at the first call for blocks of a shape; nothing where that cannot be. */
-  guarded(kinds: ReadonlySet<SanitizeKind>, block: Dim3): CompiledKernel | undefined;
+  /** Vectorized code with fast checks for blocks of a shape, compiled at the first call; undefined if that is impossible. */
+  checked(kinds: ReadonlySet<SanitizeKind>, block: Dim3): CompiledKernel | undefined;
 }
 
 export interface CompiledKernel {
-  /** Only where nothing is in excess. */
+  /** Undefined if the module exceeds a limit of the engine. */
   readonly wasm: WebAssembly.Module | undefined;
-  /** Constant vectors, the last bytes of the window of constant memory. */
+  /** The constant pool, which is at the end of the constant window. */
   readonly pool?: Uint8Array;
-  /** What about the module is more than engines take, in words. */
+  /** The limit that the module exceeds, as text. */
   readonly excess: string | undefined;
   readonly windows: Plan['windows'];
-  /** Bytes of the records of a block. */
+  /** Bytes of the spill area of a block. */
   readonly recordBytes: number;
-  /** Threads that go on together, of which the first is named in a fault; 1 on the one-lane path. */
+  /** Threads of a lane group, of which a fault names the first; 1 for scalar code. */
   readonly lanes: number;
-  /** Why a kernel is run one lane at a time that was to run in strips. */
-  readonly alone: string | undefined;
-  /** Of strips that look for faults quickly: what they look at. */
-  readonly guards?: Guards | undefined;
-  /** Of an instrumented compilation: what reports speak of. */
-  readonly watched?: { readonly plan: Plan; readonly sites: readonly Site[] } | undefined;
+  /** Why a kernel that should be vectorized runs as scalar code. */
+  readonly scalarReason: string | undefined;
+  /** The fast checks of checked code. */
+  readonly checks?: AccessChecks | undefined;
+  readonly instrumented?: Instrumented | undefined;
 }
 
 export interface LoadedLibrary {
   readonly kernels: readonly LoadedKernel[];
-  /** What is said of kernels that cannot be run, by their names. */
+  /** The diagnostics of kernels that cannot be compiled, by name. */
   readonly refused: ReadonlyMap<string, Diagnostics>;
 }
 
 const cached = newKernelCache<LoadedKernel>();
 
-/** How kernels are compiled. */
+/** Options of a compilation. */
 export interface CompileChoice extends EngineOptions {
-  /** For a memory that workers share. */
+  /** Whether workers share the memory. */
   readonly isShared?: boolean;
 }
 
-/** The kernels of a library; nothing after reporting what cannot be read (CM40xx), or why none can be run. */
+/** The kernels of a library; undefined after reporting a malformed library (CM40xx), or why no kernel can be compiled. */
 export function loadLibrary(
   bytes: Uint8Array,
   diagnostics: Diagnostics,
@@ -84,9 +84,8 @@ export function loadLibrary(
   for (const fn of wanted.length > 0 ? wanted : all) {
     const own = new Diagnostics();
     const kernel = cached(fn.bitcode, fn.name, options, () => {
-      const module = readModule(fn.bitcode, own);
-      const raised = module && raiseModule(module, own, constants).find((each) => each.reflection.name === fn.name);
-      return raised && own.list.length === 0 ? loadedKernel(raised, options, standardPasses) : undefined;
+      const raised = raiseFunction(fn, own, constants);
+      return raised && loadedKernel(raised, options, standardPasses);
     });
     if (own.list.length > 0) refused.set(fn.name, own);
     if (kernel) kernels.push(kernel);
@@ -97,6 +96,17 @@ export function loadLibrary(
   if (kernels.length > 0 || refused.size === 0) return { kernels, refused };
   for (const own of refused.values()) diagnostics.addAll(own.list);
   return undefined;
+}
+
+/** The IR of a kernel's function; undefined after reporting why it cannot be raised. */
+export function raiseFunction(
+  { bitcode, name }: LibraryFunction,
+  diagnostics: Diagnostics,
+  constants: readonly GivenConstant[] = [],
+): RaisedKernel | undefined {
+  const module = readModule(bitcode, diagnostics);
+  const raised = module && raiseModule(module, diagnostics, constants).find(({ reflection }) => reflection.name === name);
+  return diagnostics.list.length === 0 ? raised : undefined;
 }
 
 /** Values for function constants that no function has. */
@@ -111,28 +121,36 @@ function unknownConstants(functions: readonly LibraryFunction[], given: readonly
   return left;
 }
 
-/** A kernel made ready to launch; passes run before it is compiled first. */
+const matmulPass: Pass = { name: 'expand-matmul', run: expandMatmul };
+
+/** Runs the passes that precede both compilers. */
+export function prepareKernel(kernel: Kernel, passes: readonly Pass[]): void {
+  const afterPass = devicePassObserver();
+  runPasses(kernel, passes, afterPass);
+  runPass(kernel, matmulPass, afterPass);
+}
+
+/** A kernel that is compiled on demand; passes run before the first compilation. */
 export function loadedKernel(
   { kernel, reflection }: RaisedKernel,
   options: CompileChoice = {},
   passes: readonly Pass[] = [],
 ): LoadedKernel {
-  const made = new Map<string, CompiledKernel>();
-  const watched = new Map<string, CompiledKernel>();
-  const guarded = new Map<string, CompiledKernel | undefined>();
-  let lane: CompiledKernel | undefined;
+  const vectorized = new Map<string, CompiledKernel>();
+  const instrumented = new Map<string, CompiledKernel>();
+  const checked = new Map<string, CompiledKernel | undefined>();
+  let plain: CompiledKernel | undefined;
   let isReady = false;
   const ready = (): Kernel => {
     if (isReady) return kernel;
     isReady = true;
-    runPasses(kernel, passes);
-    expandMatmul(kernel);
+    prepareKernel(kernel, passes);
     return kernel;
   };
   const flush = options.denormals === 'flush' ? { isFlushing: true } : undefined;
-  const alone = (why: string | undefined): CompiledKernel => {
-    lane ??= compileLane(ready(), options, why, flush);
-    return lane;
+  const scalar = (reason: string | undefined): CompiledKernel => {
+    plain ??= compileScalar(ready(), options, reason, flush);
+    return plain;
   };
   return {
     reflection,
@@ -141,72 +159,86 @@ export function loadedKernel(
       return constantBytes(ready());
     },
     compiled(block) {
-      if (!isForStrips(kernel, block, options)) return alone(undefined);
+      if (!isVectorized(kernel, block, options)) return scalar(undefined);
       const key = block.join();
-      const known = made.get(key) ?? compileVectors(ready(), block, options);
-      const compiled = 'why' in known ? alone(known.why) : known;
-      made.set(key, compiled);
+      const known = vectorized.get(key) ?? compileVectorized(ready(), block, options);
+      const compiled = 'why' in known ? scalar(known.why) : known;
+      vectorized.set(key, compiled);
       return compiled;
     },
-    instrumented(how) {
-      const key = instrumentsKey(how);
-      const known = watched.get(key);
-      if (known) return known;
-      const fresh = compileLane(ready(), options, undefined, { ...how, ...flush });
-      watched.set(key, fresh);
-      return fresh;
+    instrumented(instruments) {
+      const key = instrumentsKey(instruments);
+      const compiled = instrumented.get(key) ?? compileScalar(ready(), options, undefined, { ...instruments, ...flush });
+      instrumented.set(key, compiled);
+      return compiled;
     },
-    guarded(kinds, block) {
+    checked(kinds, block) {
       const key = [...block, ...[...kinds].sort()].join();
-      if (!guarded.has(key))
-        guarded.set(key, isForStrips(kernel, block, options) ? compileGuarded(ready(), block, kinds, options) : undefined);
-      return guarded.get(key);
+      if (!checked.has(key))
+        checked.set(key, isVectorized(kernel, block, options) ? compileChecked(ready(), block, kinds, options) : undefined);
+      return checked.get(key);
     },
   };
 }
 
-/** Blocks of less than a warp leave most lanes of a strip empty. */
-const leastThreads = 32;
+/** Fewest threads of a vectorized block: smaller ones leave most lanes empty. */
+const minThreads = 32;
 
-/** Instructions for each thread of a block above which making strips takes longer than they save. */
-const mostInstructions = 150;
+/** Instructions for each thread of a block above which the vectorizer takes longer than vectorized code saves. */
+const maxInstructionsPerThread = 150;
 
-function isForStrips({ insts }: Kernel, block: Dim3, { engine = 'auto', denormals }: EngineOptions): boolean {
+function isVectorized({ insts }: Kernel, block: Dim3, { engine = 'auto', denormals }: EngineOptions): boolean {
   if (denormals === 'flush') return false;
   const threads = block[0] * block[1] * block[2];
-  return engine === 'simd' || (engine === 'auto' && threads >= leastThreads && insts.length <= mostInstructions * threads);
+  return engine === 'simd' || (engine === 'auto' && threads >= minThreads && insts.length <= maxInstructionsPerThread * threads);
 }
 
-function compileLane(kernel: Kernel, { isShared }: CompileChoice, why: string | undefined, how?: Instruments): CompiledKernel {
-  const instrumentation = how && newInstrumentation(how);
+function compileScalar(
+  kernel: Kernel,
+  { isShared }: CompileChoice,
+  scalarReason: string | undefined,
+  instruments?: Instruments,
+): CompiledKernel {
+  const instrumentation = instruments && newInstrumentation(instruments);
   const { bytes, plan, excess: known } = compileKernel(copyOf(kernel), instrumentation, isShared);
   const { wasm, excess } = known === undefined ? moduleOf(bytes) : { wasm: undefined, excess: known };
-  const watched = instrumentation && { plan, sites: instrumentation.sites() };
-  return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, alone: why, watched };
+  const instrumented = instrumentation && { plan, sites: instrumentation.sites() };
+  return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, scalarReason, instrumented };
 }
 
-function compileVectors(
+/** The SIMD compiler's module for blocks of a shape, or the reason why there is none. */
+export function simdModule(
   kernel: Kernel,
   block: Dim3,
   { fma = 'exact', lanes, isShared = false }: CompileChoice,
-  guards?: Guards,
-): CompiledKernel | { readonly why: string } {
+  checks?: AccessChecks,
+): ReturnType<typeof compileSimd> {
   const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
-  const made = compileSimd(kernel, block, {
+  return compileSimd(kernel, block, {
     fma: isFusing ? fmaMode(fma) : 'exact',
     lanes,
     isShared,
-    checks: guards && checkInstrumentation(guards),
+    checks: checks && checkInstrumentation(checks),
+    afterPass: devicePassObserver(),
   });
+}
+
+function compileVectorized(
+  kernel: Kernel,
+  block: Dim3,
+  choice: CompileChoice,
+  checks?: AccessChecks,
+): CompiledKernel | { readonly why: string } {
+  const made = simdModule(kernel, block, choice, checks);
   if ('why' in made) return made;
   const { bytes, plan, recordBytes, pool } = made;
   const { wasm, excess } = moduleOf(bytes);
   if (excess !== undefined) return { why: excess };
   const windows = { ...plan.windows, constant: poolStart(plan) + pool.length };
-  return { wasm, pool, excess, windows, recordBytes, lanes: plan.lanes, alone: undefined };
+  return { wasm, pool, excess, windows, recordBytes, lanes: plan.lanes, scalarReason: undefined };
 }
 
-/** The module; or, in the engine's words, what is too much: on the thread of a page some megabytes are. */
+/** The module, or the limit that it exceeds in the words of the engine: on the thread of a page that is some megabytes. */
 function moduleOf(bytes: Uint8Array): Pick<CompiledKernel, 'wasm' | 'excess'> {
   try {
     return { wasm: new WebAssembly.Module(bytes as BufferSource), excess: undefined };
@@ -216,18 +248,19 @@ function moduleOf(bytes: Uint8Array): Pick<CompiledKernel, 'wasm' | 'excess'> {
   }
 }
 
-/** Nothing where strips, or guards, cannot be. */
-function compileGuarded(
+/** Undefined if the kernel cannot be vectorized, or cannot have the checks. */
+function compileChecked(
   original: Kernel,
   block: Dim3,
   kinds: ReadonlySet<SanitizeKind>,
   options: CompileChoice,
 ): CompiledKernel | undefined {
   const kernel = copyOf(original);
-  const guards = insertGuards(kernel, kinds);
-  if ('why' in guards) return undefined;
-  const compiled = compileVectors(kernel, block, options, guards);
-  return 'why' in compiled ? undefined : { ...compiled, guards };
+  const checks = insertChecks(kernel, kinds);
+  if ('why' in checks) return undefined;
+  devicePassObserver()?.('insert-checks', kernel);
+  const compiled = compileVectorized(kernel, block, options, checks);
+  return 'why' in compiled ? undefined : { ...compiled, checks };
 }
 
 function constantBytes(kernel: Kernel): Uint8Array {

@@ -1,16 +1,17 @@
-/** What a launch needs besides its buffers: where everything stands, and what a kernel's globals say of it. */
+/** The memory of a launch paddingBytess its buffers: its layout, its initial contents, and the globals that hold its addresses. */
 import { alignUp } from '../../../base/bytes.ts';
 import { product } from '../../../base/dim3.ts';
 import { printBufferBytes } from '../../../ir/index.ts';
 import type { Dim3, LaunchRequest } from '../../device.ts';
+import { bufferOfSlot, writeValuesOfSlot } from '../../launch-arguments.ts';
 import { emptyPrintBuffer } from '../../printed.ts';
-import { sharedParts } from '../../request.ts';
+import { sharedParts } from '../../validate-launch.ts';
 import { addressOf } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
 import type { Globals } from '../workers/instance.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 
-/** Offsets of what each of those has who run blocks of a launch. */
+/** Offsets of the memory of one share of a launch. */
 export interface OwnArea {
   readonly shared: number;
   readonly local: number;
@@ -19,15 +20,15 @@ export interface OwnArea {
   readonly bytes: number;
 }
 
-/** Offsets of what a launch has, with the own area of the thread that calls. */
+/** Offsets of the memory of a launch, with the area of its first share. */
 export interface Area extends OwnArea {
   readonly constant: number;
-  /** The word in which the kernel says that it stopped itself. */
+  /** The fault word, by which the kernel stops itself. */
   readonly faults: number;
-  /** What the kernel prints. */
+  /** The print buffer. */
   readonly printed: number;
   readonly printedBytes: number;
-  /** By parameter: where its bytes stand, for those passed by value. */
+  /** The offset of each parameter by value. */
   readonly values: readonly number[];
 }
 
@@ -45,27 +46,27 @@ function newPlaces(): { place(size: number): number; bytes(): number } {
 
 type Place = (size: number) => number;
 
-/** Bytes before and behind shared memory that are nobody else's: of a strip's words, those of lanes that do not run are written as they are. */
-const beside = 128;
+/** Unused bytes before and behind shared memory: a masked store of a lane group rewrites the words of inactive lanes. */
+const paddingBytes = 128;
 
 function placeOwn(place: Place, { windows, recordBytes, lanes }: CompiledKernel, request: LaunchRequest): Omit<OwnArea, 'bytes'> {
   const threads = product(request.block);
   return {
-    shared: place(beside + alignUp(windows.shared, 16) + sharedParts(request).size + beside) + beside,
+    shared: place(paddingBytes + alignUp(windows.shared, 16) + sharedParts(request).size + paddingBytes) + paddingBytes,
     local: place(windows.local * Math.ceil(threads / lanes) * lanes),
     records: place(lanes > 1 ? recordBytes : recordBytes * threads),
     states: place(4 * threads),
   };
 }
 
-/** What one more has that runs blocks. */
+/** The area of an additional share. */
 export function ownAreaOf(compiled: CompiledKernel, request: LaunchRequest): OwnArea {
   const { place, bytes } = newPlaces();
   const own = placeOwn(place, compiled, request);
   return { ...own, bytes: bytes() };
 }
 
-/** What a launch has. */
+/** The area of a launch. */
 export function areaOf(compiled: CompiledKernel, kernel: LoadedKernel, request: LaunchRequest): Area {
   const { place, bytes } = newPlaces();
   const printedBytes = kernel.reflection.printf ? printBufferBytes : 0;
@@ -80,45 +81,57 @@ export function areaOf(compiled: CompiledKernel, kernel: LoadedKernel, request: 
   return { ...area, bytes: bytes() };
 }
 
-/** Puts constants and values where the kernel finds them. */
-export function fillArea(memory: DeviceMemory, start: number, area: Area, kernel: LoadedKernel, request: LaunchRequest): void {
+/** Writes constants, values and the header of the print buffer. */
+export function fillArea(
+  memory: DeviceMemory,
+  start: number,
+  area: Area,
+  { pool, windows }: CompiledKernel,
+  kernel: LoadedKernel,
+  request: LaunchRequest,
+): void {
   const view = memory.view(start, area.bytes);
   view.fill(0);
   view.set(kernel.constants, area.constant);
+  if (pool) view.set(pool, area.constant + windows.constant - pool.length);
   if (area.printedBytes > 0) emptyPrintBuffer(view.subarray(area.printed, area.printed + area.printedBytes));
-  kernel.reflection.params.forEach((param, i) => {
-    const arg = request.args[i]!;
-    if (arg.kind !== 'bytes') return;
-    const start = area.values[kernel.params.findIndex((p) => p.kind !== 'threadgroup' && p.slot === param.slot)]!;
-    view.set(arg.bytes, start + (param.offset ?? 0));
+  kernel.params.forEach(({ kind, slot, size }, i) => {
+    const at = area.values[i]!;
+    if (kind === 'value') writeValuesOfSlot(kernel.reflection, request.args, slot, view.subarray(at, at + size));
   });
 }
 
+/** Start addresses of a share. */
 export interface Starts {
-  /** Of the area. */
+  /** The area of the launch. */
   readonly start: number;
-  /** Of the own area of who runs blocks, and where things stand in it. */
+  /** The area of the share, with its offsets. */
   readonly own: { readonly start: number; readonly area: OwnArea };
   readonly ownMemory: number;
-  /** What the kernel sees of a slot, for a caller that has bound all of them itself. */
+  /** The address that is bound to a slot, for a caller that has bound all of them itself. */
   readonly bound: ((slot: number) => bigint) | undefined;
 }
 
-/** What the globals of a kernel are set to, for one of those who run its blocks. */
-export function globalsOf({ start, own, ownMemory, bound }: Starts, area: Area, kernel: LoadedKernel, request: LaunchRequest): Globals {
-  const { windows } = kernel.compiled(request.block);
+/** The globals of the instance that runs a share. */
+export function globalsOf(
+  { start, own, ownMemory, bound }: Starts,
+  area: Area,
+  { windows }: CompiledKernel,
+  kernel: LoadedKernel,
+  request: LaunchRequest,
+): Globals {
   const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
   const parts = sharedParts(request);
   let part = 0;
-  const params = kernel.params.map((param, i): bigint => {
+  const paramAddresses = kernel.params.map((param, i): bigint => {
     if (bound && param.kind !== 'threadgroup') return bound(param.slot);
     if (param.memory) return BigInt(ownMemory);
     if (param.faults) return BigInt(start + area.faults);
     if (param.formats) return BigInt(start + area.printed);
     if (param.kind === 'threadgroup') return BigInt(own.start + own.area.shared + windows.shared + parts.starts[part++]!);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);
-    const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
-    return arg?.kind === 'buffer' ? BigInt((addressOf(arg.buffer) ?? 0) + (arg.offset ?? 0)) : 0n;
+    const argument = bufferOfSlot(kernel.reflection, request.args, param.slot);
+    return argument ? BigInt((addressOf(argument.buffer) ?? 0) + (argument.offset ?? 0)) : 0n;
   });
   const words = {
     ...dims('ntid', request.block),
@@ -130,5 +143,5 @@ export function globalsOf({ start, own, ownMemory, bound }: Starts, area: Area, 
     records: own.start + own.area.records,
     states: own.start + own.area.states,
   };
-  return { words, params };
+  return { words, paramAddresses };
 }

@@ -1,4 +1,4 @@
-/** The module's own memory: the variables that its kernels share and a host reaches by name, from loading on for as long as the device is there. */
+/** The memory of a module's variables, which its kernels share and a host accesses by name. It lives as long as the device. */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import type { DeviceSymbol } from '../../device.ts';
 import { fillModuleMemory, findModuleMemory } from '../../module-memory.ts';
@@ -6,12 +6,12 @@ import type { DeviceMemory } from '../memory.ts';
 import type { LoadedKernel } from './library.ts';
 
 export interface OwnMemory {
-  /** Where it starts; 0 where the module has none. */
+  /** Its address; 0 if the module has none. */
   readonly address: number;
   readonly symbols: readonly DeviceSymbol[];
 }
 
-/** Memory with initial values for the variables of a library's kernels; nothing after reporting CM4053 or CM6012. */
+/** Allocates and initializes the variables of a library's kernels; undefined after reporting CM4053 or CM6012. */
 export function ownMemory(memory: DeviceMemory, kernels: readonly LoadedKernel[], diagnostics: Diagnostics): OwnMemory | undefined {
   const described = findModuleMemory(kernels, diagnostics);
   if (described === 'fault') return undefined;

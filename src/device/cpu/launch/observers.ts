@@ -1,13 +1,15 @@
-/** Who goes along with a launch, by its request. */
+/** The observers that a launch request asks for. */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import type { Dim3, LaunchRequest } from '../../device.ts';
 import { startProfile } from '../instrument/profile/run.ts';
 import { startOrder } from '../instrument/thread-order/order.ts';
 import { linear, startTrace } from '../instrument/trace/run.ts';
-import type { Observed, Observer } from '../observe/observer.ts';
+import type { ObservedLaunch, Observer } from '../observe/observer.ts';
+import { startPreciseSanitizer } from '../sanitizer/precise/launch.ts';
 import type { Instruments } from './instruments.ts';
+import type { Scope } from './scope.ts';
 
-/** What the kernel has to be compiled with; nothing where a launch is not watched. */
+/** The instruments that the kernel is compiled with; undefined for a launch without observers. */
 export function instrumentsOf({ sanitize, schedule, trace, profile }: LaunchRequest): Instruments | undefined {
   if (!sanitize && !schedule && !trace && !profile) return undefined;
   return {
@@ -17,30 +19,41 @@ export function instrumentsOf({ sanitize, schedule, trace, profile }: LaunchRequ
   };
 }
 
-/** Whether a launch can be watched as it asks; CM5027 or CM5028 is reported where not. */
-export function canWatch({ kernel, grid, block, sanitize, trace, profile }: LaunchRequest, diagnostics: Diagnostics): boolean {
+/** Whether the observers of a request go together and the traced thread exists. Reports CM5027 or CM5028 otherwise. */
+export function canObserve({ kernel, grid, block, sanitize, trace, profile }: LaunchRequest, diagnostics: Diagnostics): boolean {
   const [first, second] = [...(sanitize ? ['faults'] : []), ...(trace ? ['a trace'] : []), ...(profile ? ['a profile'] : [])];
   if (first && second) diagnostics.report('CM5027', { kernel, first, second });
   const isThere = !trace || (linear(trace.block, grid) !== undefined && linear(trace.thread, block) !== undefined);
-  const words = (at: number | Dim3): string => (typeof at === 'number' ? `${at}` : at.join('.'));
+  const spelled = (at: number | Dim3): string => (typeof at === 'number' ? `${at}` : at.join('.'));
   if (!isThere) {
-    const [blocks, threads] = [grid, block].map((dims) => dims.join(' x ')) as [string, string];
-    diagnostics.report('CM5028', { thread: words(trace.thread), block: words(trace.block), blocks, threads });
+    const [blocks, threads] = [grid.join(' x '), block.join(' x ')];
+    diagnostics.report('CM5028', { thread: spelled(trace.thread), block: spelled(trace.block), blocks, threads });
   }
   return !second && isThere;
 }
 
-/** Makes them ready; nothing after reporting CM6012. */
-export function startObservers(observed: Observed, diagnostics: Diagnostics): Observer[] | undefined {
-  const { memory, request } = observed;
-  const { schedule, trace, profile } = request;
-  const wanted = [
-    ...(schedule ? [startOrder(memory, request, schedule, diagnostics)] : []),
-    ...(trace ? [startTrace(observed, trace)] : []),
-    ...(profile ? [startProfile(observed, profile, diagnostics)] : []),
+/** Starts the observers of a launch, which end with the scope; undefined after reporting CM6012. Only a device knows the allocations that the sanitizer needs. */
+export function startObservers(
+  launch: ObservedLaunch,
+  hasAllocations: boolean,
+  scope: Scope,
+  diagnostics: Diagnostics,
+): Observer[] | undefined {
+  const { memory, request } = launch;
+  const { schedule, trace, profile, sanitize } = request;
+  const starts: readonly (false | undefined | (() => Observer | undefined))[] = [
+    schedule && (() => startOrder(memory, request, schedule, diagnostics)),
+    trace && (() => startTrace(launch, trace)),
+    profile && (() => startProfile(launch, profile, diagnostics)),
+    sanitize && hasAllocations && (() => startPreciseSanitizer({ ...launch, request: { ...request, sanitize } }, diagnostics)),
   ];
-  const started = wanted.filter((observer) => observer !== undefined);
-  if (started.length === wanted.length) return started;
-  for (const observer of started) observer.end(false);
-  return undefined;
+  const observers: Observer[] = [];
+  for (const start of starts) {
+    if (!start) continue;
+    const observer = start();
+    if (!observer) return undefined;
+    scope.defer((isWell) => observer.end(isWell));
+    observers.push(observer);
+  }
+  return observers;
 }

@@ -1,233 +1,204 @@
-/** A launch made ready to run, by whoever takes a share of it; and what is told of it when all have ended. */
+/**
+ * Preparation of a launch: validation, the compiled form of the kernel, memory, observers. A launch that is sanitized is prepared
+ * with fast checks where that is possible; when these find something suspicious, it is prepared again with the precise sanitizer.
+ */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { product } from '../../../base/dim3.ts';
-import { handPrinted, reportStop } from '../../completion.ts';
-import type { DeviceLimits, LaunchRequest, LaunchResult } from '../../device.ts';
-import { checkRequest } from '../../request.ts';
-import { judgeOf } from '../buffer.ts';
+import { reportPrinted, reportStop } from '../../completion.ts';
+import type { DeviceInfo, LaunchRequest, LaunchResult } from '../../device.ts';
+import { validateLaunch, validatorOf } from '../../validate-launch.ts';
+import { bufferIn } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
 import { type Allocations, newAllocations } from '../observe/allocations.ts';
-import type { Observer } from '../observe/observer.ts';
-import { type Quick, startQuick } from '../sanitizer/fast/launch.ts';
-import { startWatch, type Watch } from '../sanitizer/precise/launch.ts';
-import { type Control, claimed, doneUnits, endingOf, endings, type Place, placeOf, stops, whyBroken, whyStop } from '../workers/control.ts';
+import type { ObservedLaunch, Observer } from '../observe/observer.ts';
+import { startFastSanitizer } from '../sanitizer/fast/launch.ts';
+import type { Control } from '../workers/control.ts';
 import type { Globals } from '../workers/instance.ts';
-import { blocksOf, unitOf, unitsOf, type Work } from '../workers/share.ts';
-import type { LoadedKernel } from './library.ts';
-import { areaOf, fillArea, globalsOf, ownAreaOf } from './memory-layout.ts';
-import { canWatch, instrumentsOf, startObservers } from './observers.ts';
+import type { Work } from '../workers/share.ts';
+import type { CompiledKernel, LoadedKernel } from './library.ts';
+import { type Area, areaOf, fillArea, globalsOf, ownAreaOf } from './memory-layout.ts';
+import { canObserve, instrumentsOf, startObservers } from './observers.ts';
+import { reportEnding } from './report-ending.ts';
+import { type Scope, withScope } from './scope.ts';
 
-export interface Surroundings {
-  readonly limits: DeviceLimits;
-  /** Address of the module's own memory. */
+/** The module and the device that a kernel is launched on. */
+export interface LaunchEnvironment {
+  readonly info: DeviceInfo;
+  /** Address of the memory of the module's variables; 0 if there are none. */
   readonly ownMemory: number;
-  /** Threads that may take part; 1 where nothing is said. */
+  /** Threads that may share a launch; 1 by default. */
   readonly threads?: number;
-  /** What the device has given out, for launches that are watched. */
+  /** The allocations of the device, for the sanitizers. */
   readonly allocations?: Allocations;
-  /** What the kernel sees of a slot, for a caller that has bound all of them itself. */
+  /** The address that is bound to a slot, for a caller that has bound all of them itself. */
   readonly bound?: (slot: number) => bigint;
-  /** Whether a launch that is watched goes lane by lane from the start. */
-  readonly isExact?: boolean;
+  /** Whether a sanitized launch uses the precise sanitizer from the start. */
+  readonly isPrecise?: boolean;
 }
 
-/** A launch that has all it needs. */
-export interface Prepared {
+/** A launch that is ready to run. */
+export interface PreparedLaunch {
   readonly memory: DeviceMemory;
   readonly wasm: WebAssembly.Module;
   readonly request: LaunchRequest;
   readonly work: Work;
-  /** Of a launch in which faults are looked for. */
-  readonly watch: Watch | undefined;
-  /** Of one that is looked at quickly first. */
-  readonly quick: QuickLook | undefined;
-  /** What else goes along with it. */
   readonly observers: readonly Observer[];
-  /** Whether only one may run blocks, for what they do is in their order. */
-  readonly isOrdered: boolean;
-  /** For who runs blocks, by a number from 0 on; nothing where there is no memory for one more. */
+  /**
+   * For a launch with fast checks: restores the memory that it has written, and prepares the launch with the precise sanitizer.
+   * Returns undefined after reporting CM60xx.
+   */
+  readonly fallBack: ((diagnostics: Diagnostics) => PreparedLaunch | undefined) | undefined;
+  /** The globals of the instance that runs a share, by its number from 0 on; undefined if there is no memory for one more. */
   globals(slot: number): Globals | undefined;
-  /** Says what the kernel left and why it stopped; what the launch gave. */
-  tell(control: Control, durationMs: number, diagnostics: Diagnostics): LaunchResult | undefined;
-  /** Gives its memory back. */
-  giveBack(): void;
+  /** Reports printed lines, findings and faults; returns the result of the launch. */
+  finish(control: Control, durationMs: number, diagnostics: Diagnostics): LaunchResult | undefined;
+  /** Releases the memory of the launch. */
+  release(): void;
 }
 
-/** A launch in strips that give up where something may be wrong. */
-export interface QuickLook extends Pick<Quick, 'imports' | 'begin' | 'tick'> {
-  /** Leaves memory as it was, and makes the launch ready to be watched lane by lane; nothing after reporting CM6012. */
-  giveUp(diagnostics: Diagnostics): Prepared | undefined;
+/** A launch that is ready, or the result of one that has nothing to run: undefined if it was refused. */
+export type Preparation = { readonly launch: PreparedLaunch } | { readonly result: LaunchResult | undefined };
+
+/** What a launch is prepared from. */
+interface Inputs {
+  readonly memory: DeviceMemory;
+  readonly environment: LaunchEnvironment;
+  readonly kernel: LoadedKernel;
+  readonly request: LaunchRequest;
 }
 
-/** Makes a launch ready; a result where there is nothing to run, nothing after reporting CM50xx or CM60xx. */
-export function prepare(
+/** Prepares a launch. Refuses it after reporting CM50xx or CM60xx. */
+export function prepareLaunch(
   memory: DeviceMemory,
-  surroundings: Surroundings,
-  given: LoadedKernel,
+  environment: LaunchEnvironment,
+  kernel: LoadedKernel,
   request: LaunchRequest,
   diagnostics: Diagnostics,
-): Prepared | LaunchResult | undefined {
-  const { limits, ownMemory, bound, allocations, threads = 1 } = surroundings;
-  if (!checkRequest(judgeOf(memory, limits, given.reflection), given.reflection, request, diagnostics)) return undefined;
-  if (!canWatch(request, diagnostics)) return undefined;
-  if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
-  const guarded = surroundings.isExact || !allocations || bound ? undefined : guardedKernel(given, request);
-  const kernel = guarded ?? instrumentedKernel(given, request);
-  const compiled = kernel.compiled(request.block);
-  const { wasm } = compiled;
+): Preparation {
+  const validator = validatorOf(environment.info, (buffer) => bufferIn(memory, buffer));
+  const isValid = validateLaunch(validator, kernel.reflection, request, diagnostics) && canObserve(request, diagnostics);
+  if (!isValid) return { result: undefined };
+  if (product(request.grid) === 0 || product(request.block) === 0) return { result: { durationMs: 0 } };
+  const inputs = { memory, environment, kernel, request };
+  const launch = prepareFast(inputs) ?? prepareExact(inputs, diagnostics);
+  return launch ? { launch } : { result: undefined };
+}
+
+/** A launch with fast checks. Undefined if the request needs other observers, if the kernel cannot have them, or without memory for them. */
+function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
+  const { environment, kernel, request } = inputs;
+  const { sanitize, schedule, trace, profile, block } = request;
+  const { isPrecise, allocations, bound } = environment;
+  if (!sanitize || schedule || trace || profile || isPrecise || !allocations || bound) return undefined;
+  const compiled = kernel.checked(sanitize.kinds, block);
+  const { wasm, checks } = compiled ?? {};
+  if (!compiled || !wasm || !checks) return undefined;
+  return withScope((scope) => {
+    const allocated = allocate(inputs, compiled, scope);
+    if (typeof allocated === 'number') return undefined;
+    const fast = startFastSanitizer({ ...allocated, request: { ...request, sanitize } }, checks);
+    if (!fast) return undefined;
+    scope.defer((isWell) => fast.end(isWell));
+    return preparedLaunch(inputs, { ...allocated, wasm, scope, observers: [fast] }, (diagnostics) => {
+      fast.restore();
+      return prepareExact(inputs, diagnostics);
+    });
+  });
+}
+
+/** A launch without fast checks: plain, or with the observers that the request asks for. Undefined after reporting CM6012 or CM6013. */
+function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch | undefined {
+  const { environment, kernel, request } = inputs;
+  const instruments = instrumentsOf(request);
+  const compiled = instruments ? kernel.instrumented(instruments) : kernel.compiled(request.block);
+  const { wasm, excess = '' } = compiled;
   if (!wasm) {
-    diagnostics.report('CM6013', { kernel: request.kernel, what: compiled.excess ?? '' });
+    diagnostics.report('CM6013', { kernel: request.kernel, what: excess });
     return undefined;
   }
+  return withScope((scope) => {
+    const allocated = allocate(inputs, compiled, scope);
+    if (typeof allocated === 'number') {
+      diagnostics.report('CM6012', { bytes: allocated, what: `a launch of \`${request.kernel}\`` });
+      return undefined;
+    }
+    const observers = startObservers(allocated, environment.allocations !== undefined, scope, diagnostics);
+    if (!observers) return undefined;
+    // A launch without a sanitizer may write any memory.
+    if (!request.sanitize) environment.allocations?.writeAll();
+    return preparedLaunch(inputs, { ...allocated, wasm, scope, observers }, undefined);
+  });
+}
+
+/** A launch with its memory. */
+interface Allocated extends ObservedLaunch {
+  readonly kernel: LoadedKernel;
+  readonly compiled: CompiledKernel;
+  readonly area: Area & { readonly start: number };
+}
+
+/** Allocates and fills the memory of a launch; the number of bytes if the device has no more. */
+function allocate({ memory, environment, kernel, request }: Inputs, compiled: CompiledKernel, scope: Scope): Allocated | number {
   const area = areaOf(compiled, kernel, request);
   const start = memory.take(area.bytes);
-  if (start === undefined) {
-    diagnostics.report('CM6012', { bytes: area.bytes, what: `a launch of \`${request.kernel}\`` });
-    return undefined;
-  }
-  fillArea(memory, start, area, kernel, request);
-  if (compiled.pool)
-    memory.view(start + area.constant + compiled.windows.constant - compiled.pool.length, compiled.pool.length).set(compiled.pool);
-  const { sanitize } = request;
-  const observed = {
+  if (start === undefined) return area.bytes;
+  scope.defer(() => memory.give(start));
+  fillArea(memory, start, area, compiled, kernel, request);
+  return {
     memory,
-    allocations: allocations ?? newAllocations(memory),
+    allocations: environment.allocations ?? newAllocations(memory),
     kernel,
     compiled,
     request,
     area: { ...area, start },
-    own: { address: ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 },
+    own: { address: environment.ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 },
   };
-  const quick = guarded && sanitize && startQuick({ ...observed, request: { ...request, sanitize } }, compiled.guards!);
-  const exactly = (to: Diagnostics) => prepare(memory, { ...surroundings, isExact: true }, given, request, to);
-  if (guarded && !quick) {
-    memory.give(start);
-    return exactly(diagnostics);
-  }
-  const observers = startObservers(observed, diagnostics);
-  const watched = !quick && observers && sanitize && allocations ? { ...observed, request: { ...request, sanitize } } : undefined;
-  const watch = watched && startWatch(watched, diagnostics);
-  if (!observers || (watched && !watch)) {
-    for (const observer of observers ?? []) observer.end(false);
-    memory.give(start);
-    return undefined;
-  }
-  if (!watched && !quick) allocations?.writeAll();
-  const taken = [start];
-  const going = [...observers];
+}
+
+interface Resources extends Allocated {
+  readonly wasm: WebAssembly.Module;
+  readonly scope: Scope;
+  readonly observers: readonly Observer[];
+}
+
+function preparedLaunch(
+  { environment }: Inputs,
+  { memory, kernel, compiled, request, area, wasm, scope, observers }: Resources,
+  fallBack: PreparedLaunch['fallBack'],
+): PreparedLaunch {
+  const { ownMemory, bound, threads = 1 } = environment;
+  const { reflection } = kernel;
+  const work = workOf(request, memory.isShared && observers.length === 0 && !reflection.printf ? threads : 1);
+  const view = (offset: number, bytes: number): Uint8Array => memory.view(area.start + offset, bytes);
   let isWell = false;
-  const isOrdered =
-    watch !== undefined || quick !== undefined || observers.length > 0 || kernel.reflection.printf !== undefined || !memory.isShared;
-  const work: Work = {
-    grid: request.grid,
-    sharers: isOrdered ? 1 : Math.max(1, Math.min(threads, product(request.grid))),
-    timeoutMs: request.timeoutMs,
-  };
-  const giveBack = (): void => {
-    for (const observer of going.splice(0)) observer.end(isWell);
-    if (taken.length > 0) quick?.giveBack();
-    for (const address of taken.splice(0)) memory.give(address);
-  };
   return {
     memory,
     wasm,
     request,
     work,
-    watch,
-    quick: quick && {
-      imports: quick.imports,
-      begin: quick.begin,
-      tick: quick.tick,
-      giveUp(to) {
-        quick.restore();
-        return exactly(to) as Prepared | undefined;
-      },
-    },
     observers,
-    isOrdered,
+    fallBack,
     globals(slot) {
       const ownArea = slot === 0 ? area : ownAreaOf(compiled, request);
-      const at = slot === 0 ? start : memory.take(ownArea.bytes);
-      if (at === undefined) return undefined;
-      if (slot > 0) taken.push(at);
-      return globalsOf({ start, own: { start: at, area: ownArea }, ownMemory, bound }, area, kernel, request);
+      const start = slot === 0 ? area.start : memory.take(ownArea.bytes);
+      if (start === undefined) return undefined;
+      if (slot > 0) scope.defer(() => memory.give(start));
+      return globalsOf({ start: area.start, own: { start, area: ownArea }, ownMemory, bound }, area, compiled, kernel, request);
     },
-    tell(control, durationMs, to) {
-      const hasEnded = tellEnding(control, work, { request, lanes: compiled.lanes }, to);
-      watch?.end(to);
-      quick?.end();
-      isWell = hasEnded;
-      handPrinted(memory.view(start + area.printed, area.printedBytes), kernel.reflection, request, to);
-      const hasStopped = hasEnded && reportStop(memory.view(start + area.faults, 4), kernel.reflection, to);
-      return hasEnded && !hasStopped ? { durationMs } : undefined;
+    finish(control, durationMs, diagnostics) {
+      isWell = reportEnding(control, { work, request, lanes: compiled.lanes }, diagnostics);
+      for (const observer of observers) observer.finish?.(diagnostics);
+      reportPrinted(view(area.printed, area.printedBytes), reflection, request, diagnostics);
+      const hasStopped = isWell && reportStop(view(area.faults, 4), reflection, diagnostics);
+      return isWell && !hasStopped ? { durationMs } : undefined;
     },
-    giveBack,
+    release: () => scope.release(isWell),
   };
 }
 
-/** The kernel in strips that look for faults; nothing where a launch wants none, or more than that, or where it cannot be. */
-function guardedKernel(kernel: LoadedKernel, { sanitize, schedule, trace, profile, block }: LaunchRequest): LoadedKernel | undefined {
-  if (!sanitize || schedule || trace || profile) return undefined;
-  const compiled = kernel.guarded(sanitize.kinds, block);
-  return compiled && (Object.create(kernel, { compiled: { value: () => compiled } }) as LoadedKernel);
-}
-
-/** The kernel compiled with the instruments that a launch asks for. */
-function instrumentedKernel(kernel: LoadedKernel, request: LaunchRequest): LoadedKernel {
-  const instruments = instrumentsOf(request);
-  if (!instruments) return kernel;
-  const compiled = kernel.instrumented(instruments);
-  return Object.create(kernel, { compiled: { value: () => compiled } }) as LoadedKernel;
-}
-
-interface About {
-  readonly request: LaunchRequest;
-  /** Threads that go on together. */
-  readonly lanes: number;
-}
-
-/** Whether all blocks have ended; reports CM6010, CM6011, CM6016, CM6017 or CM6019 where not. */
-function tellEnding(control: Control, work: Work, about: About, diagnostics: Diagnostics): boolean {
-  const { request, lanes } = about;
-  const { kernel } = request;
-  const first = (...wanted: number[]): (Place & { readonly ending: number }) | undefined => {
-    const slots = Array.from({ length: control.slots }, (_, slot) => ({ ending: endingOf(control, slot), ...placeOf(control, slot) }));
-    return slots.filter(({ ending }) => wanted.includes(ending)).sort((a, b) => a.first - b.first)[0];
-  };
-  const fault = first(endings.fault, endings.misaligned);
-  if (fault) {
-    // Threads of a strip access memory together.
-    const last = Math.min(fault.thread + lanes, product(request.block)) - 1 - fault.thread;
-    const others = last > 0 ? ` or one of the ${last} behind it` : '';
-    diagnostics.report(fault.ending === endings.fault ? 'CM6011' : 'CM6019', { ...wordsOf(fault, request), others });
-    return false;
-  }
-  const why = whyStop(control);
-  const done = doneUnits(control);
-  if (done >= unitsOf(work)) return true;
-  if (why === stops.timeUp) {
-    const place = first(endings.stopped) ?? nextPlace(control, work);
-    diagnostics.report('CM6010', { ...wordsOf(place, request), seconds: request.timeoutMs / 1000 });
-  } else if (why === stops.cancelled) {
-    const total = blocksOf(work);
-    diagnostics.report('CM6016', { kernel, done: Math.min(total, done * unitOf(work)), total });
-  } else if (why === stops.broken) diagnostics.report('CM6017', { kernel, why: whyBroken(control) });
-  // Else the watch has found a deadlock and says so.
-  return false;
-}
-
-/** Where the next share would have begun. */
-function nextPlace(control: Control, work: Work): Place {
-  const [nx, ny] = work.grid;
-  const block = Math.min(claimed(control) * unitOf(work), blocksOf(work) - 1);
-  return { block: [block % nx, Math.floor(block / nx) % ny, Math.floor(block / (nx * ny))], thread: 0 };
-}
-
-/** A place in a launch, in the words of diagnostics. */
-export function wordsOf(
-  { block, thread }: Pick<Place, 'block' | 'thread'>,
-  { kernel, block: [nx, ny] }: LaunchRequest,
-): { kernel: string; block: string; thread: string } {
-  const at = [thread % nx, Math.floor(thread / nx) % ny, Math.floor(thread / (nx * ny))];
-  return { kernel, block: block.join(', '), thread: at.join(', ') };
-}
+/** The blocks of a launch, for at most as many shares as there are blocks. */
+const workOf = ({ grid, timeoutMs }: LaunchRequest, threads: number): Work => ({
+  grid,
+  sharers: Math.max(1, Math.min(threads, product(grid))),
+  timeoutMs,
+});

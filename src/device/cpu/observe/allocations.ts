@@ -1,33 +1,33 @@
-/** The memory that a device has given out: what is written of it, and, once a launch was watched, what was freed. */
+/** The allocations of a device, with the bytes of them that are written. After the first sanitized launch, freed ones are kept for a while. */
 import type { DeviceMemory } from '../memory.ts';
 
 export interface Allocation {
   readonly address: number;
   readonly size: number;
-  /** What it is, in words, for whoever has no better name. */
+  /** A noun phrase for messages. */
   readonly what: string;
   isFree: boolean;
-  /** All of it, nothing, or a bit for each byte. */
+  /** The written bytes: all, none, or a bit for each byte. */
   written: 'all' | 'none' | Uint8Array;
 }
 
 export interface Allocations {
-  /** Those that live, and those that were freed and not given out again. */
+  /** Live allocations, and freed ones whose memory is kept. */
   readonly list: ReadonlySet<Allocation>;
   add(address: number, size: number, what: string, written: 'all' | 'none'): Allocation;
   free(allocation: Allocation): void;
-  /** Bytes that the host writes. */
+  /** Records bytes that the host writes. */
   write(allocation: Allocation, offset: number, bytes: number): void;
-  /** From now on, memory that is freed is kept for a while, so that who uses it is found. */
+  /** Keeps freed memory from now on, so that accesses to it are found. */
   keepFreed(): void;
-  /** A launch that nobody watches may write anything. */
+  /** Marks everything as written, for a launch without sanitizer. */
   writeAll(): void;
 }
 
-/** Bytes that are kept at most. */
-const mostKept = 2 ** 28;
+/** Most bytes of freed memory that are kept. */
+const maxKeptBytes = 2 ** 28;
 
-/** No memory given out yet. */
+/** No allocations. */
 export function newAllocations(memory: DeviceMemory): Allocations {
   const list = new Set<Allocation>();
   const kept: Allocation[] = [];
@@ -51,7 +51,7 @@ export function newAllocations(memory: DeviceMemory): Allocations {
       partly.delete(allocation);
       if (!keeps) return forget(allocation);
       kept.push(allocation);
-      while (kept.reduce((sum, { size }) => sum + size, 0) > mostKept) forget(kept.shift()!);
+      while (kept.reduce((sum, { size }) => sum + size, 0) > maxKeptBytes) forget(kept.shift()!);
     },
     write(allocation, offset, bytes) {
       if (allocation.written === 'all' || bytes === 0) return;

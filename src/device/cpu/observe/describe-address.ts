@@ -1,8 +1,8 @@
-/** Where an address is, in words: in which buffer or variable, or how far from one. */
+/** Describes an address: the buffer or variable that contains it, or its distance from the nearest one. */
 import type { Bounds } from './sites.ts';
 
 export interface Region {
-  /** As a sentence names it: `` `x` (argument 0, 4096 bytes)``. */
+  /** The name in messages: `` `x` (argument 0, 4096 bytes)``. */
   readonly name: string;
   readonly start: number;
   readonly bytes: number;
@@ -16,10 +16,10 @@ export interface Places {
 
 const bytes = (count: number): string => `${count} byte${count === 1 ? '' : 's'}`;
 
-/** An address as programs see it: of shared and local memory its offset in what it belongs to is told besides. */
+/** An address in hexadecimal. */
 export const hex = (address: bigint): string => `0x${BigInt.asUintN(64, address).toString(16)}`;
 
-/** Where an address is in a region, or outside of it. */
+/** Describes an address relative to a region. */
 export function placeIn({ name, start, bytes: size }: Region, address: bigint): string {
   const offset = BigInt.asIntN(64, address) - BigInt(start);
   if (offset < 0n) return `${bytes(Number(-offset))} before the start of ${name}`;
@@ -31,10 +31,10 @@ export function placeIn({ name, start, bytes: size }: Region, address: bigint): 
 const contains = ({ start, bytes: size }: Region, address: bigint): boolean =>
   address >= BigInt(start) && address < BigInt(start) + BigInt(Math.max(size, 1));
 
-/** The region that an address is in. */
+/** The region that contains an address. */
 export const regionAt = ({ regions }: Places, address: bigint): Region | undefined => regions.find((region) => contains(region, address));
 
-/** Where an address is that belongs to no region in particular: the one that it is in, or the nearest. */
+/** Describes an address relative to the region that contains it, or to the nearest one. */
 export function placeOf(places: Places, address: bigint): string {
   const inside = regionAt(places, address);
   if (inside) return placeIn(inside, address);
@@ -44,7 +44,7 @@ export function placeOf(places: Places, address: bigint): string {
   return nearest && distance(nearest) < 65536n ? placeIn(nearest, address) : 'far from every buffer';
 }
 
-/** What memory holds at an address, as a number. */
+/** The bytes at an address as a hexadecimal number. */
 export function bytesAt(memory: WebAssembly.Memory, address: bigint, count: number): string {
   const at = Number(address);
   if (at + count > memory.buffer.byteLength) return 'nothing';

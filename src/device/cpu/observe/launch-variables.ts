@@ -1,16 +1,19 @@
 /** The buffers and variables of a launch by name. */
-import { sharedParts } from '../../request.ts';
+import { bufferOfSlot } from '../../launch-arguments.ts';
+import { sharedParts } from '../../validate-launch.ts';
+import { addressOf } from '../buffer.ts';
 import type { Allocation } from './allocations.ts';
 import type { Places, Region } from './describe-address.ts';
-import type { Observed } from './observer.ts';
+import type { ObservedLaunch } from './observer.ts';
 
 /** The buffers and variables of a launch. */
-export function placesOf(watched: Observed): Places {
-  const { kernel, compiled, area, request, own, allocations } = watched;
+export function placesOf(launch: ObservedLaunch): Places {
+  const { kernel, compiled, area, request, own, allocations } = launch;
   const named = new Map<number, string>();
   kernel.reflection.params.forEach((param, i) => {
     const arg = request.args[i];
-    if (arg?.kind === 'buffer' && 'address' in arg.buffer) named.set(arg.buffer.address as number, `\`${param.name}\` (argument ${i}, `);
+    const address = arg?.kind === 'buffer' ? addressOf(arg.buffer) : undefined;
+    if (address !== undefined) named.set(address, `\`${param.name}\` (argument ${i}, `);
   });
   const ofAllocation = ({ address, size, what, isFree }: Allocation): Region => ({
     name: `${named.get(address) ?? `${what} (`}${size} bytes${isFree ? ', freed' : ''})`,
@@ -19,7 +22,7 @@ export function placesOf(watched: Observed): Places {
     isFree,
   });
   const { windows } = compiled;
-  const plan = compiled.watched!.plan;
+  const plan = compiled.instrumented!.plan;
   const region = (name: string, start: number, bytes: number): Region => ({
     name: `${name} (${bytes} bytes)`,
     start,
@@ -54,8 +57,8 @@ export function placesOf(watched: Observed): Places {
       if (param.kind === 'threadgroup') return region('dynamic shared memory', shared.start + windows.shared, sharedParts(request).size);
       if (param.kind === 'value') return values.find(({ start }) => start === area.start + area.values[bounds.index]!);
       if (param.memory) return region('the global variables of the module', own.address, own.bytes);
-      const arg = request.args[kernel.reflection.params.findIndex((p) => p.slot === param.slot)];
-      const address = arg?.kind === 'buffer' && 'address' in arg.buffer ? (arg.buffer.address as number) : 0;
+      const argument = bufferOfSlot(kernel.reflection, request.args, param.slot);
+      const address = argument && addressOf(argument.buffer);
       const found = [...allocations.list].find((each) => each.address === address);
       return found && ofAllocation(found);
     },

@@ -1,8 +1,9 @@
-/** What goes along with a launch and is no part of it: an order of threads, a trace, a profile, a search for faults. */
+/** Observers of a launch: an order of threads, a trace, a profile, a sanitizer. They accompany a launch and are no part of it. */
 import type { KernelReflection } from '../../../air/index.ts';
+import type { Diagnostics } from '../../../base/diagnostic.ts';
 import type { Plan } from '../../../engine/codegen/plan.ts';
 import type { Kernel } from '../../../ir/index.ts';
-import type { LaunchRequest } from '../../device.ts';
+import type { LaunchRequest, SanitizeRequest } from '../../device.ts';
 import type { DeviceMemory } from '../memory.ts';
 import type { Allocations } from './allocations.ts';
 import type { Site } from './sites.ts';
@@ -12,12 +13,16 @@ export interface Observer {
   readonly imports: Readonly<Record<string, (...args: never[]) => unknown>>;
   /** Sets the globals of the instance. */
   begin(global: (name: string) => WebAssembly.Global): void;
-  /** The launch has ended, well or not. */
+  /** Called every few milliseconds with the current block; throws to stop the launch. */
+  tick?(block: string): void;
+  /** Reports findings. Called once after all blocks have ended or the launch was stopped. */
+  finish?(diagnostics: Diagnostics): void;
+  /** Releases memory. `isWell` is whether the launch has run to its end. */
   end(isWell: boolean): void;
 }
 
-/** Offsets of what a launch has in one piece of memory. */
-export interface WatchedArea {
+/** Offsets of the parts of a launch's memory, from `start`. */
+export interface ObservedArea {
   readonly start: number;
   readonly constant: number;
   readonly shared: number;
@@ -29,27 +34,37 @@ export interface WatchedArea {
   readonly bytes: number;
 }
 
-/** The kernel of a launch: what a host binds, and the raised parameters. */
+/** The kernel of a launch: the parameters that a host binds, and the raised ones. */
 export interface ObservedKernel {
   readonly reflection: KernelReflection;
   readonly params: Kernel['params'];
 }
 
-/** The compiled form of it. */
-export interface ObservedModule {
-  readonly windows: Plan['windows'];
-  /** Of an instrumented compilation: the plan, and the instructions that reports name. */
-  readonly watched?: { readonly plan: Plan; readonly sites: readonly Site[] } | undefined;
+/** The plan of an instrumented compilation and the instructions that reports name. */
+export interface Instrumented {
+  readonly plan: Plan;
+  readonly sites: readonly Site[];
 }
 
-/** A launch with what it runs on. */
-export interface Observed {
+/** The compiled form of the kernel. */
+export interface ObservedModule {
+  readonly windows: Plan['windows'];
+  readonly instrumented?: Instrumented | undefined;
+}
+
+/** A launch with its memory. */
+export interface ObservedLaunch {
   readonly memory: DeviceMemory;
   readonly allocations: Allocations;
   readonly kernel: ObservedKernel;
   readonly compiled: ObservedModule;
   readonly request: LaunchRequest;
-  readonly area: WatchedArea;
-  /** The module's own memory. */
+  readonly area: ObservedArea;
+  /** The memory of the module's variables. */
   readonly own: { readonly address: number; readonly bytes: number };
 }
+
+/** A launch that is sanitized. */
+export type SanitizedLaunch = Omit<ObservedLaunch, 'request'> & {
+  readonly request: LaunchRequest & { readonly sanitize: SanitizeRequest };
+};

@@ -1,8 +1,8 @@
-/** The instructions of a kernel that reports name, by number. */
+/** The instructions of a kernel that reports name, by number. A number is part of the instrumented code. */
 import { type Line, lineOf, type Reach } from '../../../air/index.ts';
 import { accessOf, bytesOf, type Kernel, type Value } from '../../../ir/index.ts';
 
-/** What an access may reach: the memory of a parameter, a variable, or all of a space that the kernel has. */
+/** The memory that an access may reach: that of a parameter, a variable, or a whole window. */
 export type Bounds =
   | { readonly kind: 'param'; readonly index: number }
   | { readonly kind: 'variable'; readonly name: string }
@@ -11,16 +11,16 @@ export type Bounds =
 
 interface AccessOfSite {
   readonly bounds: Bounds | undefined;
-  /** What the address has to be a multiple of. */
+  /** The alignment that the address must have. */
   readonly align: number;
 }
 
 export interface Site {
   readonly value: Value;
-  /** What the instruction is, in words. */
+  /** The op and type of the instruction, for messages. */
   readonly what: string;
   readonly line: Line | undefined;
-  /** Bytes of an element that it accesses; 0 where it accesses none. */
+  /** Bytes of the accessed element; 0 without access. */
   readonly size: number;
   readonly isWrite: boolean;
   readonly access: AccessOfSite | undefined;
@@ -32,7 +32,7 @@ export interface Sites {
   of(value: Value, access?: AccessOfSite): number;
 }
 
-/** No site yet; those asked for are added, up to a limit, behind which all have the last number. */
+/** No sites. Sites are added on demand up to a limit, after which all have the last number. */
 export function newSites(kernel: Kernel, limit: number): Sites {
   const list: Site[] = [];
   const known = new Map<Value, number>();

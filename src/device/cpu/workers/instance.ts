@@ -1,17 +1,17 @@
-/** A kernel's module linked with the memory, for launches one after the other. */
+/** A kernel's module linked with the memory, which later launches use again. */
 import { hostImports, paramGlobal, type WordGlobal } from '../../../engine/codegen/host.ts';
 import type { RunBlocks } from './share.ts';
 
-/** What a launch sets in an instance. */
+/** The globals of an instance that a launch sets. */
 export interface Globals {
   readonly words: Partial<Record<WordGlobal, number>>;
-  /** Addresses, by parameter. */
-  readonly params: readonly bigint[];
+  /** The address of each parameter. */
+  readonly paramAddresses: readonly bigint[];
 }
 
 export interface KernelInstance {
   readonly run: RunBlocks;
-  /** What the kernel calls now and then. */
+  /** Called by the kernel every few milliseconds. */
   onTick: () => void;
   isBusy: boolean;
   global(name: string): WebAssembly.Global;
@@ -19,7 +19,7 @@ export interface KernelInstance {
   word(name: WordGlobal): number;
 }
 
-/** Links a module; with more imports where it was instrumented. */
+/** Links a module; instrumented modules have more imports. */
 export function newInstance(
   wasm: WebAssembly.Module,
   memory: WebAssembly.Memory,
@@ -34,9 +34,9 @@ export function newInstance(
     onTick: () => {},
     isBusy: false,
     global,
-    set({ words, params }) {
+    set({ words, paramAddresses }) {
       for (const [name, value] of Object.entries(words)) global(name).value = value;
-      params.forEach((address, i) => {
+      paramAddresses.forEach((address, i) => {
         global(paramGlobal(i)).value = address;
       });
     },
@@ -45,8 +45,8 @@ export function newInstance(
   return instance;
 }
 
-/** The block and the thread at which an instance is. */
-export const placeIn = ({ word }: KernelInstance): { block: [number, number, number]; thread: number } => ({
+/** The block and the thread that an instance executes. */
+export const currentPlace = ({ word }: KernelInstance): { block: [number, number, number]; thread: number } => ({
   block: [word('ctaid.x'), word('ctaid.y'), word('ctaid.z')],
   thread: word('thread'),
 });

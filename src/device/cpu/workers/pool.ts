@@ -1,153 +1,164 @@
-/** The workers of this process, which all CPU devices have in common: started when a launch is worth it, idle until the next. */
+/** The workers of this process, which all CPU devices share. They are started when a launch is worth it, and idle until the next one. */
 import { type Control, end, isOver, noteEnding, noteWhy, revoke } from './control.ts';
-import { type Handle, spawn } from './spawn.ts';
+import { type SpawnedWorker, spawn } from './spawn.ts';
 import { keptModules, type Task } from './task.ts';
-import { workerText } from './worker.generated.ts';
+import { workerSource } from './worker-source.ts';
 
-/** A worker, and the share that it was given last. */
-export interface Hand {
-  readonly handle: Handle;
-  /** Modules that it has. */
-  readonly known: Set<number>;
-  job: { readonly control: Control; readonly slot: number } | undefined;
-  /** What to do when it has ended. */
-  readonly farewells: (() => void)[];
+/** A worker and its latest share. */
+export interface WorkerHandle {
+  readonly worker: SpawnedWorker;
+  /** The numbers of the modules that the worker holds, the least recently used first. */
+  readonly modules: Set<number>;
+  share: { readonly control: Control; readonly slot: number } | undefined;
+  /** Actions for when the worker has ended. */
+  readonly onExit: (() => void)[];
 }
 
-const hands = new Set<Hand>();
-const listeners = new Set<() => void>();
-/** Workers that ended before they had done anything: where they cannot be, they are not started again and again. */
-let failures = 0;
-const mostFailures = 3;
-let hasAnswered = false;
-/** Milliseconds that launches took without workers which could have had them. */
-let aloneMs = 0;
-/** So many pay for starting some. */
-const mostAloneMs = 60;
-
-/** Whether there are workers, or there can be. */
-export const hasHands = (): boolean => hands.size > 0 || failures < mostFailures;
-
-/** Whether workers are there, or are worth starting for launches to come. */
-export const isWarm = (): boolean => (hasAnswered && hands.size > 0) || aloneMs > mostAloneMs;
-
-/** Notes how long a launch took that had no workers, or that it had some. */
-export function noteLaunch(hadWorkers: boolean, ms: number): void {
-  if (hadWorkers) hasAnswered = true;
-  else if (!hasAnswered && ms > leastMs) aloneMs += ms;
+/** A share of a launch for a worker. */
+export interface Assignment extends Omit<Task, 'moduleNumber' | 'memoryNumber' | 'wasm' | 'control'> {
+  readonly wasm: WebAssembly.Module;
+  readonly control: Control;
 }
-/** Milliseconds of a launch that is worth a worker that is there. */
-export const leastMs = 0.2;
 
-/** Has something done whenever a share has ended. */
-export const onAnswer = (act: () => void): void => void listeners.add(act);
+/** Workers that end before their first share are started again this often. */
+const maxFailures = 3;
+/** Milliseconds of launches without workers that justify starting some. */
+const maxMsWithoutWorkers = 60;
+/** Milliseconds of a launch that are worth a running worker. */
+export const minWorthMs = 0.2;
 
-const isIdle = ({ job }: Hand): boolean => !job || isOver(job.control, job.slot);
+class WorkerPool {
+  readonly #workers = new Set<WorkerHandle>();
+  readonly #listeners = new Set<() => void>();
+  #failures = 0;
+  /** Whether a worker has completed a share. */
+  #hasAnswered = false;
+  /** Milliseconds of launches that could have had workers and ran without. */
+  #msWithoutWorkers = 0;
+  /** Numbers of modules and memories. */
+  readonly #numbers = new WeakMap<object, number>();
+  #lastNumber = 0;
 
-/** Some workers that have nothing to do, as many as are wanted if there are; they are started up to some number of all. */
-export function idleHands(wanted: number, most: number): Hand[] {
-  const idle = [...hands].filter(isIdle).slice(0, wanted);
-  while (idle.length < wanted && hands.size < most && failures < mostFailures) {
-    const hand = start();
-    if (!hand) break;
-    idle.push(hand);
+  /** Whether there are workers, or there can be. */
+  get isAvailable(): boolean {
+    return this.#workers.size > 0 || this.#failures < maxFailures;
   }
-  return idle;
-}
 
-function start(): Hand | undefined {
-  let isNew = true;
-  const handle = spawn(workerText, {
-    message() {
-      isNew = false;
-      hasAnswered = true;
-      answer();
-    },
-    ended(why) {
-      if (!hands.delete(hand)) return runFarewells(hand);
-      if (isNew) failures++;
-      abandon(hand, `a worker of the device is gone: ${why}`);
-      runFarewells(hand);
-    },
-  });
-  if (!handle) {
-    failures = mostFailures;
-    return undefined;
+  /** Whether workers are running, or are worth starting for later launches. */
+  get isWarm(): boolean {
+    return (this.#hasAnswered && this.#workers.size > 0) || this.#msWithoutWorkers > maxMsWithoutWorkers;
   }
-  const hand: Hand = { handle, known: new Set(), job: undefined, farewells: [] };
-  hands.add(hand);
-  return hand;
-}
 
-function answer(): void {
-  for (const act of listeners) act();
-}
+  /** Records how long a launch took, with workers or without. */
+  noteLaunch(hadWorkers: boolean, ms: number): void {
+    if (hadWorkers) this.#hasAnswered = true;
+    else if (!this.#hasAnswered && ms > minWorthMs) this.#msWithoutWorkers += ms;
+  }
 
-function runFarewells({ farewells }: Hand): void {
-  for (const act of farewells.splice(0)) act();
-}
+  /** Adds an action for whenever a share has ended. */
+  onAnswer(act: () => void): void {
+    this.#listeners.add(act);
+  }
 
-/** Ends the share of a worker that will not. One that had not begun is anybody's. */
-function abandon({ job }: Hand, why: string): void {
-  if (!job || isOver(job.control, job.slot)) return;
-  if (revoke(job.control, job.slot)) return answer();
-  noteWhy(job.control, why);
-  noteEnding(job.control, job.slot, 'broken', { block: [0, 0, 0], thread: 0, first: 0 });
-  end(job.control, job.slot);
-  answer();
-}
+  /** Idle workers, at most `wanted`. More are started until there are `max` in all. */
+  idleWorkers(wanted: number, max: number): WorkerHandle[] {
+    const idle = [...this.#workers].filter(isIdle).slice(0, wanted);
+    while (idle.length < wanted && this.#workers.size < max && this.#failures < maxFailures) {
+      const handle = this.#start();
+      if (!handle) break;
+      idle.push(handle);
+    }
+    return idle;
+  }
 
-/** Terminates a worker that does not come back, and does something when it has ended. */
-export function dropHand(hand: Hand, then: () => void): void {
-  hands.delete(hand);
-  hand.farewells.push(then);
-  abandon(hand, 'a worker of the device did not stop');
-  hand.handle.terminate();
-}
+  /** Gives a share of a launch to an idle worker. Its slot has been requested. */
+  assign(handle: WorkerHandle, { wasm, control, ...task }: Assignment): void {
+    const moduleNumber = this.#numberOf(wasm);
+    const known = handle.modules.has(moduleNumber) ? {} : { wasm };
+    keepModule(handle.modules, moduleNumber);
+    handle.share = { control, slot: task.slot };
+    const buffer = control.words.buffer as SharedArrayBuffer;
+    const message: Task = { ...task, ...known, control: buffer, moduleNumber, memoryNumber: this.#numberOf(task.memory) };
+    handle.worker.post(message);
+  }
 
-const numbers = new WeakMap<object, number>();
-let lastNumber = 0;
+  /** Terminates workers that do not stop, and calls `then` when all of them have ended. */
+  drop(handles: readonly WorkerHandle[], then: () => void): void {
+    let left = handles.length;
+    for (const handle of handles) {
+      this.#workers.delete(handle);
+      handle.onExit.push(() => {
+        if (--left === 0) then();
+      });
+      this.#abandonShare(handle, 'a worker of the device did not stop');
+      handle.worker.terminate();
+    }
+  }
 
-/** The number of a module or a memory. */
-function numberOf(what: object): number {
-  const known = numbers.get(what) ?? ++lastNumber;
-  numbers.set(what, known);
-  return known;
-}
+  /** Has all workers release a memory. */
+  forgetMemory(memory: WebAssembly.Memory): void {
+    const forget = this.#numbers.get(memory);
+    if (forget !== undefined) for (const { worker } of this.#workers) worker.post({ forget });
+  }
 
-/** As the worker does: the module used last stands last, and those that it has no room for go. */
-function keep(known: Set<number>, number: number): void {
-  known.delete(number);
-  known.add(number);
-  for (const oldest of known) {
-    if (known.size <= keptModules) return;
-    known.delete(oldest);
+  #start(): WorkerHandle | undefined {
+    let isNew = true;
+    const worker = spawn(workerSource(), {
+      message: () => {
+        isNew = false;
+        this.#hasAnswered = true;
+        this.#answer();
+      },
+      ended: (why) => {
+        if (this.#workers.delete(handle)) {
+          if (isNew) this.#failures++;
+          this.#abandonShare(handle, `a worker of the device has ended: ${why}`);
+        }
+        for (const act of handle.onExit.splice(0)) act();
+      },
+    });
+    if (!worker) {
+      this.#failures = maxFailures;
+      return undefined;
+    }
+    const handle: WorkerHandle = { worker, modules: new Set(), share: undefined, onExit: [] };
+    this.#workers.add(handle);
+    return handle;
+  }
+
+  #answer(): void {
+    for (const act of this.#listeners) act();
+  }
+
+  /** Ends the share of a lost worker as broken. A share that has not begun is only revoked. */
+  #abandonShare({ share }: WorkerHandle, why: string): void {
+    if (!share || isOver(share.control, share.slot)) return;
+    if (!revoke(share.control, share.slot)) {
+      noteWhy(share.control, why);
+      noteEnding(share.control, share.slot, 'broken', { block: [0, 0, 0], thread: 0, first: 0 });
+      end(share.control, share.slot);
+    }
+    this.#answer();
+  }
+
+  /** The number by which workers know a module or a memory. */
+  #numberOf(key: object): number {
+    const number = this.#numbers.get(key) ?? ++this.#lastNumber;
+    this.#numbers.set(key, number);
+    return number;
   }
 }
 
-/** Gives a share of a launch to a worker that has nothing to do. The slot was asked for. */
-export function giveTask(
-  hand: Hand,
-  {
-    wasm,
-    control,
-    ...task
-  }: Omit<Task, 'moduleNumber' | 'memoryNumber' | 'wasm' | 'control'> & {
-    readonly wasm: WebAssembly.Module;
-    readonly control: Control;
-  },
-): void {
-  const moduleNumber = numberOf(wasm);
-  const known = hand.known.has(moduleNumber) ? {} : { wasm };
-  keep(hand.known, moduleNumber);
-  hand.job = { control, slot: task.slot };
-  const buffer = control.words.buffer as SharedArrayBuffer;
-  const message: Task = { ...task, ...known, control: buffer, moduleNumber, memoryNumber: numberOf(task.memory) };
-  hand.handle.post(message);
-}
+export const workerPool = new WorkerPool();
 
-/** Has workers let go of a memory. */
-export function forgetMemory(memory: WebAssembly.Memory): void {
-  const forget = numbers.get(memory);
-  if (forget !== undefined) for (const { handle } of hands) handle.post({ forget });
+const isIdle = ({ share }: WorkerHandle): boolean => !share || isOver(share.control, share.slot);
+
+/** Moves a module to the end, and drops those that the worker drops as well: the least recently used. */
+function keepModule(modules: Set<number>, number: number): void {
+  modules.delete(number);
+  modules.add(number);
+  for (const oldest of modules) {
+    if (modules.size <= keptModules) return;
+    modules.delete(oldest);
+  }
 }

@@ -1,64 +1,61 @@
 /**
- * One share of a launch: blocks are taken in their order, some at a time, until there are no more. So the lowest block that has
- * not ended is always at work, and a block may wait for those before it, whoever runs them.
+ * A share of a launch: blocks are claimed in their order, some at a time, until there are no more. The lowest block that has not ended is
+ * therefore always running, so a block may wait for the blocks before it on any thread.
  */
-import { addDone, type Control, claim, claimed, elapsed, isToLeave, lastUnit, noteStart, now, stopAll, stops, whyStop } from './control.ts';
+import { addDone, type Control, claim, claimed, isToLeave, lastUnit, noteStart, now, stopOverdue, stops, whyStop } from './control.ts';
 
-/** Thrown out of a kernel that is to stop: its time is up, it was cancelled, or a block before it failed. */
+/** Thrown to stop a kernel: its time is up, it was cancelled, or a lower block failed. */
 export class Stopped extends Error {}
 
-/** What everybody who takes part knows of a launch. */
+/** The blocks of a launch, as all of its shares know them. */
 export interface Work {
   readonly grid: readonly [number, number, number];
-  /** Shares at most. */
+  /** Most shares. */
   readonly sharers: number;
   /** 0: no limit. */
   readonly timeoutMs: number;
 }
 
-/** Runs `count` blocks of a kernel from one on. */
+/** Runs `count` consecutive blocks of a kernel. */
 export type RunBlocks = (x: number, y: number, z: number, count: number) => void;
 
 export interface Share {
-  /** The first unit of what is being run. */
+  /** The first unit of the current claim. */
   readonly first: number;
-  /** To be called now and then by the kernel. */
+  /** Called by the kernel every few milliseconds. */
   tick(): void;
-  /** Runs blocks until there are no more; `at` is the time, where it was just asked for. */
+  /** Runs blocks until there are no more. `at` is the current time, if the caller has it. */
   take(run: RunBlocks, at?: number): void;
 }
 
-/** Most units: they are counted in words, with room for those who ask once too often. */
-const mostUnits = 2 ** 29;
-/** Milliseconds that blocks take which are taken at once, if there are enough, and how many more of them than the time before. */
-const [leastMs, chunkMs, mostFaster] = [0.02, 0.25, 8];
-const mostAtOnce = 2 ** 20;
+/** Most units. They are counted in 32 bits, with room for claims beyond the end. */
+const maxUnits = 2 ** 29;
+/** Milliseconds of one claim, at least and at most, and the most by which the number of blocks grows from one claim to the next. */
+const [minClaimMs, maxClaimMs, maxGrowth] = [0.02, 0.25, 8];
+const maxUnitsPerClaim = 2 ** 20;
 
-/** Blocks in all. */
+/** Blocks of a launch. */
 export const blocksOf = ({ grid: [x, y, z] }: Pick<Work, 'grid'>): number => x * y * z;
 
-/** Blocks of a unit. */
-export const unitOf = (work: Pick<Work, 'grid'>): number => Math.ceil(blocksOf(work) / mostUnits);
+/** Blocks of a unit, in which blocks are claimed. */
+export const unitOf = (work: Pick<Work, 'grid'>): number => Math.ceil(blocksOf(work) / maxUnits);
 
 /** Units of a launch. */
 export const unitsOf = (work: Pick<Work, 'grid'>): number => Math.ceil(blocksOf(work) / unitOf(work));
 
-/** A share of a launch. `look` is called between blocks, and when the kernel ticks; without it one who is alone takes all blocks at once. */
-export function newShare(work: Work, control: Control, slot: number, look?: () => void): Share {
+/** A share of a launch. `poll` is called between blocks and by ticks; without it the only share of a launch claims all blocks at once. */
+export function newShare(work: Work, control: Control, slot: number, poll?: () => void): Share {
   const blocks = blocksOf(work);
   const unit = unitOf(work);
   const units = unitsOf(work);
   const [nx, ny] = work.grid;
-  const most = Math.max(1, Math.min(mostAtOnce, Math.floor(2 ** 30 / unit)));
+  const maxUnitsAtOnce = Math.max(1, Math.min(maxUnitsPerClaim, Math.floor(2 ** 30 / unit)));
   let first = 0;
-  const checkTime = (): void => {
-    if (work.timeoutMs > 0 && elapsed(control, now()) > work.timeoutMs) stopAll(control, stops.timeUp);
-  };
   const runFrom = (run: RunBlocks, count: number): void => {
     const from = first * unit;
     run(from % nx, Math.floor(from / nx) % ny, Math.floor(from / (nx * ny)), Math.min(count * unit, blocks - from));
   };
-  const takes = (atOnce: number): number => {
+  const claimUnits = (atOnce: number): number => {
     if (whyStop(control) !== stops.no || isToLeave(control, slot) || claimed(control) >= units) return 0;
     first = claim(control, atOnce);
     return first > lastUnit(control) ? 0 : Math.min(atOnce, units - first);
@@ -68,15 +65,15 @@ export function newShare(work: Work, control: Control, slot: number, look?: () =
       return first;
     },
     tick() {
-      checkTime();
+      stopOverdue(control, work.timeoutMs);
       if (whyStop(control) !== stops.no || first > lastUnit(control)) throw new Stopped();
-      look?.();
+      poll?.();
     },
     take(run, at = now()) {
       noteStart(control, at);
-      // Nobody waits for a block to end: the kernel itself looks whether it is to stop.
-      if (work.sharers === 1 && !look) {
-        for (let count = takes(most); count > 0; count = takes(most)) {
+      // Nothing happens between blocks: the kernel itself checks whether it must stop.
+      if (work.sharers === 1 && !poll) {
+        for (let count = claimUnits(maxUnitsAtOnce); count > 0; count = claimUnits(maxUnitsAtOnce)) {
           runFrom(run, count);
           addDone(control, count);
         }
@@ -84,17 +81,17 @@ export function newShare(work: Work, control: Control, slot: number, look?: () =
       }
       let atOnce = 1;
       let start = performance.now();
-      for (let count = takes(atOnce); count > 0; count = takes(atOnce)) {
+      for (let count = claimUnits(atOnce); count > 0; count = claimUnits(atOnce)) {
         runFrom(run, count);
         addDone(control, count);
         const end = performance.now();
         const each = (end - start) / count;
         start = end;
-        look?.();
-        // To the end of the launch all are to come at about the same time.
-        const rest = work.sharers > 1 ? ((units - claimed(control)) * each) / (2 * work.sharers) : chunkMs;
-        const wanted = Math.max(leastMs, Math.min(chunkMs, rest)) / each;
-        atOnce = Math.max(1, Math.floor(Math.min(wanted, mostFaster * count, most)));
+        poll?.();
+        // All shares should reach the end of the launch at about the same time.
+        const rest = work.sharers > 1 ? ((units - claimed(control)) * each) / (2 * work.sharers) : maxClaimMs;
+        const wanted = Math.max(minClaimMs, Math.min(maxClaimMs, rest)) / each;
+        atOnce = Math.max(1, Math.floor(Math.min(wanted, maxGrowth * count, maxUnitsAtOnce)));
       }
     },
   };

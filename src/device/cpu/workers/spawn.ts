@@ -1,18 +1,19 @@
-/** Starts workers from a text, in Bun, in Node and in a page. */
+/** Starts workers in Bun, in Node and in a page. */
+import type { WorkerSource } from './worker-source.ts';
 
-/** A worker that was started. */
-export interface Handle {
+/** A running worker. */
+export interface SpawnedWorker {
   post(message: unknown): void;
   terminate(): void;
 }
 
 export interface Listener {
   message(data: unknown): void;
-  /** Called when the worker has ended, whoever ended it, or could not start. */
+  /** Called when the worker has ended or could not start. */
   ended(why: string): void;
 }
 
-/** As pages have it, and Bun. */
+/** The worker of pages and Bun. */
 interface PageWorker {
   postMessage(message: unknown): void;
   terminate(): unknown;
@@ -20,7 +21,7 @@ interface PageWorker {
   unref?(): void;
 }
 
-/** Of `node:worker_threads`. */
+/** The worker of `node:worker_threads`. */
 interface NodeWorker {
   postMessage(message: unknown): void;
   terminate(): unknown;
@@ -39,57 +40,60 @@ const scope = globalThis as unknown as Scope;
 
 const builtin = <T>(name: string): T | undefined => scope.process?.getBuiltinModule?.(name) as T | undefined;
 
-/** Whether memory can be shared with workers here: pages need to be isolated for that. */
+/** Whether memory can be shared with workers: pages must be isolated for that. */
 export const canShare = (): boolean => scope.SharedArrayBuffer !== undefined && scope.crossOriginIsolated !== false;
 
-/** Threads that this machine runs at once. */
+/** Threads that this machine executes at once. */
 export function coreCount(): number {
   const known = scope.navigator?.hardwareConcurrency;
   return known ?? builtin<{ availableParallelism(): number }>('node:os')?.availableParallelism() ?? 1;
 }
 
-/** Starts a worker; nothing where there are none. A program does not go on for its sake. */
-export function spawn(text: string, listener: Listener): Handle | undefined {
+/** Starts a worker, which does not keep the program alive; undefined where there are no workers. */
+export function spawn(source: WorkerSource, listener: Listener): SpawnedWorker | undefined {
   try {
-    return scope.Worker ? spawnInPage(scope.Worker, text, listener) : spawnInNode(text, listener);
+    return scope.Worker ? spawnInPage(scope.Worker, source, listener) : spawnInNode(source, listener);
   } catch {
     return undefined;
   }
 }
 
-/** Addresses of texts, which are there as long as the program is. */
-const addresses = new Map<string, string>();
+/** URLs of texts, for the life of the program. */
+const urls = new Map<string, string>();
 
-function addressOf(text: string): string {
-  const address = addresses.get(text) ?? URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
-  addresses.set(text, address);
-  return address;
+function urlOf(source: WorkerSource): string {
+  if ('url' in source) return source.url;
+  const { text } = source;
+  const url = urls.get(text) ?? URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+  urls.set(text, url);
+  return url;
 }
 
-/** Milliseconds after which a worker of a page has ended for sure that was terminated: nobody says when. */
-const goneMs = 1000;
+/** Milliseconds after which a terminated worker of a page has certainly ended: pages have no event for it. */
+const terminatedMs = 1000;
 
-function spawnInPage(Worker: NonNullable<Scope['Worker']>, text: string, listener: Listener): Handle {
-  // Deno has no others.
-  const worker = new Worker(addressOf(text), { type: 'module' });
+function spawnInPage(Worker: NonNullable<Scope['Worker']>, source: WorkerSource, listener: Listener): SpawnedWorker {
+  // Deno has module workers only.
+  const worker = new Worker(urlOf(source), { type: 'module' });
   worker.addEventListener('message', ({ data }) => listener.message(data));
   worker.addEventListener('error', ({ message }) => listener.ended(message ?? 'an error'));
-  // Bun says when one has ended; pages do not.
+  // Bun has this event; pages do not.
   worker.addEventListener('close', () => listener.ended('it was closed'));
   worker.unref?.();
   return {
     post: (message) => worker.postMessage(message),
     terminate() {
       worker.terminate();
-      if (!worker.unref) setTimeout(() => listener.ended('it was terminated'), goneMs);
+      if (!worker.unref) setTimeout(() => listener.ended('it was terminated'), terminatedMs);
     },
   };
 }
 
-function spawnInNode(text: string, listener: Listener): Handle | undefined {
-  const threads = builtin<{ Worker: new (text: string, options: { eval: true }) => NodeWorker }>('node:worker_threads');
+function spawnInNode(source: WorkerSource, listener: Listener): SpawnedWorker | undefined {
+  const threads = builtin<{ Worker: new (source: string | URL, options: { eval: boolean }) => NodeWorker }>('node:worker_threads');
   if (!threads) return undefined;
-  const worker = new threads.Worker(text, { eval: true });
+  const worker =
+    'url' in source ? new threads.Worker(new URL(source.url), { eval: false }) : new threads.Worker(source.text, { eval: true });
   worker.on('message', (data) => listener.message(data));
   worker.on('error', () => {});
   worker.on('exit', () => listener.ended('it has ended'));

@@ -1,8 +1,8 @@
-/** What is sent to a worker. */
+/** The messages to a worker. */
 import type { Globals } from './instance.ts';
 import type { Work } from './share.ts';
 
-/** A share of a launch, to be taken by a worker. */
+/** A share of a launch. */
 export interface Task {
   readonly work: Work;
   /** Memory of the control words. */
@@ -10,16 +10,16 @@ export interface Task {
   readonly slot: number;
   readonly globals: Globals;
   readonly memory: WebAssembly.Memory;
-  /** Which memory it is, and which module; the module itself where the worker does not know it. */
+  /** The numbers of memory and module; the module itself if the worker does not hold it. */
   readonly memoryNumber: number;
   readonly moduleNumber: number;
   readonly wasm?: WebAssembly.Module;
 }
 
-/** To be let go of: a memory that is not used any more. */
-export interface Farewell {
+/** A memory that is not used any more. */
+export interface ForgetMemory {
   readonly forget: number;
 }
 
-/** Modules that a worker keeps, the last ones that it ran. */
+/** Modules that a worker keeps, the most recently used ones. */
 export const keptModules = 64;

@@ -1,11 +1,11 @@
 /**
- * What a worker runs: shares of launches, one after the other. It is bundled as a text (`worker.generated.ts`), for a worker is started
- * from nothing but a text wherever the package may be, in a single file as in a page.
+ * The program of a worker: it runs shares of launches, one after the other. It is a module of its own, which
+ * bundles contain as text (`worker-source.ts`).
  */
 import { begin, controlIn, end, endingOfTrap, noteEnding, noteWhy } from './control.ts';
-import { type KernelInstance, newInstance, placeIn } from './instance.ts';
+import { currentPlace, type KernelInstance, newInstance } from './instance.ts';
 import { newShare, Stopped } from './share.ts';
-import { type Farewell, keptModules, type Task } from './task.ts';
+import { type ForgetMemory, keptModules, type Task } from './task.ts';
 
 interface Port {
   postMessage(message: unknown): void;
@@ -13,9 +13,9 @@ interface Port {
   onmessage?: ((event: { readonly data: never }) => void) | null;
 }
 
-/** By their numbers, in the order of their last use. */
+/** Modules by number, the least recently used first. */
 const modules = new Map<number, WebAssembly.Module>();
-/** Of the memory of the last launch. */
+/** Instances on the memory of the last launch. */
 const instances = new Map<number, KernelInstance>();
 let memoryNumber = -1;
 
@@ -47,7 +47,7 @@ function run(task: Task): void {
   let instance: KernelInstance | undefined;
   let isBegun = false;
   try {
-    // Even one that is not wanted any more brings a module that later ones take as known.
+    // The module of a revoked share is kept as well: later shares come without it.
     instance = instanceOf(task);
     isBegun = begin(control, slot);
     if (!isBegun) return;
@@ -59,12 +59,12 @@ function run(task: Task): void {
     const trap = error instanceof WebAssembly.RuntimeError && instance ? endingOfTrap(error) : 'broken';
     const ending = error instanceof Stopped ? 'stopped' : trap;
     if (ending === 'broken') noteWhy(control, String(error));
-    noteEnding(control, slot, ending, { ...(instance ? placeIn(instance) : { block: [0, 0, 0], thread: 0 }), first: share.first });
+    noteEnding(control, slot, ending, { ...(instance ? currentPlace(instance) : { block: [0, 0, 0], thread: 0 }), first: share.first });
   }
   end(control, slot);
 }
 
-function take(message: Task | Farewell): void {
+function take(message: Task | ForgetMemory): void {
   if ('forget' in message) {
     if (message.forget === memoryNumber) instances.clear();
     return;
@@ -77,7 +77,7 @@ interface Process {
   getBuiltinModule?(name: string): { parentPort: Port | null } | undefined;
 }
 
-/** In Node a worker has a port; elsewhere, and in Bun, which has both, its global object is one. */
+/** The parent port in Node; otherwise, and in Bun, which has both, the global object. */
 function portOf(): Port {
   const scope = globalThis as { readonly onmessage?: unknown; readonly process?: Process };
   if (scope.onmessage !== undefined || 'WorkerGlobalScope' in scope) return scope as unknown as Port;

@@ -1,36 +1,36 @@
 /**
- * How many threads of a block have anything to do in a region: in the steps of a reduction, those below a bound. What is behind them is left
- * out, strip by strip, for going through a strip to find that it has nothing to do takes as long as a vector of work.
+ * The active-thread bound: how many threads of a block have work in a region. A step of a reduction has work only for the threads below a
+ * bound. Lane groups above the bound are skipped, because a group takes as long to find that it has no work as a vector of work takes.
  */
-import { type Block, denied, type Inst, type InstOf, type Kernel, specOf, type Value } from '../../../ir/index.ts';
+import { type Block, type Inst, type InstOf, invertComparison, type Kernel, specOf, type Value } from '../../../ir/index.ts';
 import { isWarpCollective } from './barrier-divergence.ts';
 import type { SimdPlan } from './plan.ts';
 import { type BarrierRegion, behindBarrier, endsInBarrier } from './regions.ts';
 
-/** Threads of a block, from the first on, behind which none does anything in a region; at least one. */
+/** The number of threads, counted from thread 0, that have work in a region; at least 1. */
 export function activeThreads(plan: SimdPlan, region: BarrierRegion): number {
   const { kernel, threads, shapes } = plan;
   const { body, end } = kernel.blocks[region.entry]!;
-  // Where threads come to barriers one by one, each has to come.
-  if (shapes.apart || end.op !== 'condbr' || !body.every((value) => isPure(kernel, value))) return threads;
+  // With barrier divergence every thread has to reach the barrier by itself.
+  if (shapes.barrierDivergence || end.op !== 'condbr' || !body.every((value) => isPure(kernel, value))) return threads;
   const cond = kernel.insts[end.cond]!;
   for (const [edge, holds] of [
     [end.then, cond],
-    [end.else, denied(cond)],
+    [end.else, invertComparison(cond)],
   ] as const) {
-    const first = holds?.op === 'icmp' ? firstFrom(plan, holds) : undefined;
+    const first = holds?.op === 'icmp' ? firstHolding(plan, holds) : undefined;
     if (first !== undefined && isNoOp(plan, region, edge.block)) return Math.max(1, Math.min(threads, first));
   }
   return threads;
 }
 
 /**
- * Lanes of the strip where one is enough for the threads that have anything to do: no more vectors than they take. What a warp does
- * together takes all lanes, and where threads stand in rows a shorter strip may see other numbers as even.
+ * The lanes of a group where one group covers all active threads: no more vectors than these threads fill. Warp collectives need the whole
+ * warp. In a block of several rows a smaller group could classify other values as affine.
  */
 export function activeLanes({ kernel, lanes, block, shapes }: SimdPlan, { cfg }: BarrierRegion, active: number): number {
   if (
-    shapes.apart ||
+    shapes.barrierDivergence ||
     block[1] * block[2] > 1 ||
     cfg.order.some((id) => kernel.blocks[id]!.body.some((value) => isWarpCollective(kernel, value)))
   )
@@ -42,7 +42,10 @@ export function activeLanes({ kernel, lanes, block, shapes }: SimdPlan, { cfg }:
 
 const isPure = ({ insts }: Kernel, value: Value): boolean => specOf(insts[value]!.op).effect === 'pure';
 
-/** Whether threads that come to a block only wait for the others there, or end, and leave nothing to what comes after. */
+/**
+ * Whether threads that enter a block only reach the next barrier or the end of the kernel, without side effects and without values for
+ * later regions.
+ */
 function isNoOp(plan: SimdPlan, { cfg }: BarrierRegion, from: Block): boolean {
   const { kernel } = plan;
   const seen = new Set<Block>();
@@ -52,19 +55,19 @@ function isNoOp(plan: SimdPlan, { cfg }: BarrierRegion, from: Block): boolean {
     const before = isStop ? block.body.slice(0, -1) : block.body;
     if (!before.every((value) => isPure(kernel, value)) || block.end.op === 'condbr') return false;
     if (block.end.op !== 'br') return true;
-    // What is from before this region is in its place already.
+    // A value from before this region already has its spill slot.
     if (isStop) return plan.liveIns.get(behindBarrier(kernel, block.id))!.every((value) => cfg.position[plan.home[value]!]! < 0);
     block = block.end.to.block;
   }
   return false;
 }
 
-/** The number of a thread from which on a comparison of it with a constant holds; nothing where there is none such. */
-function firstFrom({ kernel, block }: SimdPlan, { a, b, pred }: InstOf<'icmp'>): number | undefined {
+/** The smallest thread number from which a comparison with a constant holds for all larger ones; undefined where there is none. */
+function firstHolding({ kernel, block }: SimdPlan, { a, b, pred }: InstOf<'icmp'>): number | undefined {
   const bound = kernel.insts[b]!;
   if (!isThread(kernel.insts[a]!, block[1] * block[2]) || bound.op !== 'const' || bound.type !== 'i32') return undefined;
   const number = Number(bound.bits);
-  // Threads have small numbers: what is negative as a signed one is not looked into.
+  // Thread numbers are small. A constant that is negative as a signed integer is not analyzed.
   if (number >= 0x7fff_ffff) return undefined;
   switch (pred) {
     case 'sge':
@@ -79,6 +82,6 @@ function firstFrom({ kernel, block }: SimdPlan, { a, b, pred }: InstOf<'icmp'>):
   }
 }
 
-/** Whether an instruction is the number of the thread in its block. */
+/** Whether an instruction is the linear thread number of the block. */
 const isThread = (inst: Inst, rows: number): boolean =>
   inst.op === 'sreg' && (inst.name === 'tid.linear' || (inst.name === 'tid.x' && rows === 1));

@@ -1,6 +1,7 @@
 /**
- * Barriers that not all threads come to together: each thread waits on its own there, until every other one of the block has left or waits
- * too. Who goes apart, strips or lanes of one, and the graph of what is run from barrier to barrier.
+ * Barrier divergence: barriers that not all threads of a block reach together. A thread waits at such a barrier until every other thread of
+ * the block has exited or waits at a barrier too. This analysis says whether whole lane groups diverge or the lanes of one group, and gives
+ * the control-flow graph of the code between barriers.
  */
 import {
   type Cfg,
@@ -23,12 +24,12 @@ import { isLeaf } from '../../codegen/plan.ts';
 import { behindBarrier, endsInBarrier } from './regions.ts';
 
 /**
- * `strips`: of a strip's lanes those that have not left the kernel come to every barrier together, but strips go each its way. `lanes`: lanes
- * of one strip may wait at different barriers.
+ * `groups`: the lanes of one group that have not exited reach every barrier together, but groups diverge from each other. `lanes`: lanes of
+ * one group may wait at different barriers.
  */
-export type BarrierDivergence = 'strips' | 'lanes';
+export type BarrierDivergence = 'groups' | 'lanes';
 
-/** Whether threads of a block may come to a barrier of a split kernel at different times, or some of them never. */
+/** Whether threads of a block may reach a barrier of a split kernel at different times, or some threads never. */
 export function hasBarrierDivergence(kernel: Kernel): boolean {
   const cfg = cfgOf(kernel);
   const stops = cfg.order.filter((id) => endsInBarrier(kernel, id));
@@ -37,55 +38,56 @@ export function hasBarrierDivergence(kernel: Kernel): boolean {
   return stops.some((id) => divergence[id] !== 0);
 }
 
-/** The graph without edges over barriers; every block that can be reached is in its order. */
+/** The control-flow graph without edges across barriers. Its order holds every reachable block. */
 export function cutAtBarriers(kernel: Kernel, cfg: Cfg): Cfg {
   const successors = cfg.successors.map((targets, id) => (endsInBarrier(kernel, id) ? [] : targets));
   return { ...cfg, successors, predecessors: reversed(successors) };
 }
 
-/** Values that threads bring over some barrier. */
+/** Values that are live across some barrier. */
 export function liveAcrossBarriers(kernel: Kernel, cfg: Cfg): Set<Value> {
   const { liveIn } = livenessOf(kernel, cfg);
   const behind = cfg.order.filter((id) => endsInBarrier(kernel, id)).map((id) => behindBarrier(kernel, id));
   return new Set(behind.flatMap((id) => [...liveIn[id]!].filter((value) => !isLeaf(kernel.insts[value]!))));
 }
 
-/** Whether an instruction is of a warp. */
+/** Whether an instruction is a warp collective. */
 export const isWarpCollective = (kernel: Kernel, value: Value): boolean => specOf(kernel.insts[value]!.op).effect === 'warp';
 
-/** Whether a kernel has anything that a warp does together. */
+/** Whether a kernel has a warp collective. */
 export const hasWarpCollectives = (kernel: Kernel): boolean =>
   kernel.blocks.some(({ body }) => body.some((value) => isWarpCollective(kernel, value)));
 
 /**
- * Who goes apart, given what of the whole graph is the same in a strip. Lanes that are on their way out, where they meet nobody any more, are
- * as good as gone: what else they part from is not looked at.
+ * Classifies barrier divergence, given which branches are uniform in a lane group. Lanes that are about to exit and can reach no other
+ * thread any more count as exited: branches that separate only such lanes are ignored.
  */
 export function classifyBarrierDivergence(kernel: Kernel, cfg: Cfg, { branch }: Pick<Uniformity, 'branch'>): BarrierDivergence {
   const isStop = (id: number): boolean => id < kernel.blocks.length && endsInBarrier(kernel, id);
-  const { staying, stays } = stayingOf(kernel, cfg);
-  const ends = leadingTo(
+  const { staying, stays } = graphOfStaying(kernel, cfg);
+  const ends = blocksReaching(
     staying,
     staying.order.filter((id) => staying.successors[id]!.length === 0),
   );
-  // Where no way leads to an end, nothing is known of who meets where.
+  // Where a block has no path to an exit, post-dominators say nothing about reconvergence.
   if (staying.order.some((id) => !ends[id])) return 'lanes';
   const post = postDominatorsOf(staying);
   const parts = (id: number): boolean => {
     if (branch[id] !== 2 || !cfg.successors[id]!.every((to) => stays[to])) return false;
     return [...influenceOf(staying, id, post.parent[id]!).region].some(isStop);
   };
-  return cfg.order.some(parts) ? 'lanes' : 'strips';
+  return cfg.order.some(parts) ? 'lanes' : 'groups';
 }
 
 /**
- * The blocks from which threads may come to others yet: to a barrier, or to what a warp does together. Their graph has one more block, to which
- * ways out of loops lead that end there: who stays is not the only one that goes on to an end, and does not meet in a later turn those who wait.
+ * The blocks from which a thread can still reach a barrier or a warp collective, and their graph. The graph has one more block as the
+ * target of loop exits that lead out of it. Without that block a thread that stays in a loop would look like the only way on to an exit,
+ * and would seem to reconverge with waiting threads in a later iteration.
  */
-function stayingOf(kernel: Kernel, cfg: Cfg): { readonly staying: Cfg; readonly stays: Uint8Array } {
+function graphOfStaying(kernel: Kernel, cfg: Cfg): { readonly staying: Cfg; readonly stays: Uint8Array } {
   const isMeeting = (value: Value): boolean => kernel.insts[value]!.op === 'barrier' || isWarpCollective(kernel, value);
   const collectives = cfg.order.filter((id) => kernel.blocks[id]!.body.some(isMeeting));
-  const stays = leadingTo(cfg, collectives);
+  const stays = blocksReaching(cfg, collectives);
   const { innermost } = loopsOf(cfg, dominatorsOf(cfg));
   const out = cfg.successors.length;
   const successors = cfg.successors.map((targets, id) => {
@@ -98,8 +100,8 @@ function stayingOf(kernel: Kernel, cfg: Cfg): { readonly staying: Cfg; readonly 
   return { staying: { successors, predecessors: reversed(successors), order, position: positionsIn(order, successors.length) }, stays };
 }
 
-/** The blocks from which some others can be reached, these included. */
-function leadingTo({ predecessors }: Pick<Cfg, 'predecessors'>, blocks: readonly number[]): Uint8Array {
+/** The blocks from which one of the given blocks is reachable, the given ones included. */
+function blocksReaching({ predecessors }: Pick<Cfg, 'predecessors'>, blocks: readonly number[]): Uint8Array {
   const found = new Uint8Array(predecessors.length);
   const stack = [...blocks];
   for (let id = stack.pop(); id !== undefined; id = stack.pop()) {

@@ -1,4 +1,4 @@
-/** Where in the record area it stands who is where, in two halves. */
+/** Layout of the barrier queues in the spill area: two buffers of ready masks. */
 
 interface Layout {
   readonly threads: number;
@@ -6,15 +6,15 @@ interface Layout {
   readonly regions: readonly unknown[];
 }
 
-/** Words of a region: one for each strip, and one that says whether any of them has lanes. */
+/** 32-bit words of a region: one mask for each lane group, and a flag that is set if any mask is not empty. */
 const wordsOf = ({ threads, lanes }: Layout): number => Math.ceil(threads / lanes) + 1;
 
-/** Offset in a half of the words of a region. The first region has none: it starts the kernel, with all threads. */
+/** Offset of a region's words in a buffer. Region 0 has none: it starts the kernel with all threads. */
 export const offsetOf = (layout: Layout, region: number): number => 4 * wordsOf(layout) * (region - 1);
 
-/** Offset of the word that says whether any strip has lanes. */
+/** Offset of the flag of a region. */
 export const flagOf = (layout: Layout, region: number): number => offsetOf(layout, region + 1) - 4;
 
-/** Bytes of a half, and of both. */
+/** Bytes of one buffer, and of both. */
 export const bufferBytes = (layout: Layout): number => Math.ceil(offsetOf(layout, layout.regions.length) / 16) * 16;
 export const queueBytes = (layout: Layout): number => 2 * bufferBytes(layout);

@@ -1,4 +1,4 @@
-/** What analyses and transforms found out of a kernel for blocks of one shape: what every emitter reads. */
+/** The plan of a kernel for blocks of one size: the results of analyses and transforms that every emitter reads. */
 
 import type { Dim3 } from '../../../base/dim3.ts';
 import { elementOf, isVector, type Kernel, lanesOf, type Value } from '../../../ir/index.ts';
@@ -10,31 +10,31 @@ export interface SimdPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | 'w
   readonly kernel: Kernel;
   readonly block: Dim3;
   readonly threads: number;
-  /** Lanes of a strip, and the vectors of four lanes that it is made of. */
+  /** Lanes of a group, and its packs: vectors of four lanes. */
   readonly lanes: number;
   readonly packs: number;
-  /** Strips of a block, and the threads that there would be if all were whole: what places in the record area are counted by. */
-  readonly strips: number;
+  /** Lane groups of a block, and the threads that they would have if all were full. Slots of the spill area are counted by the latter. */
+  readonly groups: number;
   readonly padded: number;
-  /** By value: 1 for an integer or pointer held in 64 bits. */
+  /** By value: 1 for an integer or pointer that is held in 64 bits. */
   readonly wide: Uint8Array;
   readonly shapes: Shapes;
   readonly regions: readonly BarrierRegion[];
-  /** By shuffle: the lane that each lane reads from, where that is known. */
+  /** By shuffle: the source lane of each lane, where it is known at compile time. */
   readonly staticShuffles: ReadonlyMap<Value, readonly number[]>;
-  /** Block in which each value is defined. */
+  /** The block that defines each value. */
   readonly home: Int32Array;
-  /** By value: 1 where it is used outside of the innermost loop that defines it. */
+  /** By value: 1 where it has a use outside the innermost loop that defines it. */
   readonly escapes: Uint8Array;
-  /** By the entry block of a region: the values that it needs of those before. */
+  /** By entry block of a region: the values that are live into it. */
   readonly liveIns: ReadonlyMap<number, readonly Value[]>;
-  /** Byte offset in the record area of each value that is brought. */
+  /** Byte offset in the spill area of each live-in value. */
   readonly slots: ReadonlyMap<Value, number>;
-  /** Byte offset in the record area of memory for what a warp passes between lanes. */
+  /** Byte offset in the spill area of memory that warp collectives use. */
   readonly scratch: number;
-  /** Byte offset in the record area of who is where, if not all come to barriers together. */
+  /** Byte offset in the spill area of the barrier queues, where the kernel has barrier divergence. */
   readonly queues: number;
-  /** Bytes of the record area of a block, but for what rolled code takes. */
+  /** Bytes of the spill area of a block, without those of re-rolled code. */
   readonly recordBytes: number;
 }
 
@@ -44,9 +44,9 @@ export const isLong = ({ kernel, wide }: Pick<SimdPlan, 'kernel' | 'wide'>, valu
   return wide[value] === 1 || elementOf(type) === 'f64' || (isVector(type) && elementOf(type) === 'i64');
 };
 
-/** Where constant vectors stand, behind the kernel's own constants. */
+/** Byte offset of the constant pool, behind the kernel's own constants. */
 export const poolStart = ({ windows }: Pick<SimdPlan, 'windows'>): number => Math.ceil(windows.constant / 16) * 16;
 
-/** Bytes that a varying value takes for each thread. */
+/** Bytes of one lane of a varying value. */
 export const laneBytes = (plan: Pick<SimdPlan, 'kernel' | 'wide'>, value: Value): number =>
   (isLong(plan, value) ? 8 : 4) * lanesOf(plan.kernel.insts[value]!.type);

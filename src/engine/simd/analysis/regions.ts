@@ -14,10 +14,10 @@ import {
 } from '../../../ir/index.ts';
 
 export interface BarrierRegion {
-  /** Place in the list; the first region starts the kernel. */
+  /** Index in the list; region 0 starts the kernel. */
   readonly id: number;
   readonly entry: number;
-  /** The graph without edges over barriers; `order` holds the region's blocks. */
+  /** The graph without edges across barriers; `order` holds the blocks of the region. */
   readonly cfg: Cfg;
   readonly dominators: DominatorTree;
   readonly loops: Loops;
@@ -29,7 +29,7 @@ export const endsInBarrier = (kernel: Kernel, id: number): boolean => {
   return last !== undefined && kernel.insts[last]!.op === 'barrier';
 };
 
-/** The block behind the barrier that a block ends in. */
+/** The block behind the barrier that ends a block. */
 export const behindBarrier = (kernel: Kernel, id: number): number => edgesOf(kernel.blocks[id]!.end)[0]!.block.id;
 
 /** The regions of a split kernel. */

@@ -1,17 +1,17 @@
-/** Shuffles whose lanes follow from the number of the lane alone: what works these numbers out is not wanted any more. */
+/** Static shuffles: shuffles whose source lanes depend on the lane number alone. The code that computes these lane numbers becomes dead. */
 import { addInst, dce, evalOp, isEvaluableInst, type Kernel, operandsOf, type Value } from '../../../ir/index.ts';
 
-/** By shuffle: the lane that each lane reads from. The kernel has something simple of the same shape in the place of what says so. */
+/** By shuffle: the source lane of each lane. In the kernel a simple value of the same shape replaces the operand that computed it. */
 export function staticShufflesOf(kernel: Kernel): Map<Value, readonly number[]> {
   const found = new Map<Value, readonly number[]>();
   for (const block of kernel.blocks) {
     const body: Value[] = [];
     for (const value of block.body) {
       const inst = kernel.insts[value]!;
-      const lanes = inst.op === 'shuffle' ? lanesKnown(kernel, inst.b) : undefined;
+      const lanes = inst.op === 'shuffle' ? sourceLanes(kernel, inst.b) : undefined;
       if (inst.op === 'shuffle' && lanes) {
         found.set(value, lanes);
-        // One lane for all is a number that all share; anything else is not.
+        // One source lane for all makes the operand uniform; anything else makes it vary.
         const isOne = lanes.every((lane) => lane === lanes[0]);
         const b = addInst(
           kernel,
@@ -28,16 +28,16 @@ export function staticShufflesOf(kernel: Kernel): Map<Value, readonly number[]> 
   return found;
 }
 
-/** The lane that each lane reads from, where it follows from the number of the lane alone. */
-function lanesKnown(kernel: Kernel, value: Value): number[] | undefined {
+/** The source lane of each lane, where it depends on the lane number alone. */
+function sourceLanes(kernel: Kernel, value: Value): number[] | undefined {
   const known = new Map<Value, readonly bigint[] | undefined>();
   const lanes = [...Array(32).keys()];
   const visit = (at: Value, depth: number): readonly bigint[] | undefined => {
     if (known.has(at)) return known.get(at);
-    known.set(at, depth > 40 ? undefined : worked(at, depth));
+    known.set(at, depth > 40 ? undefined : evaluate(at, depth));
     return known.get(at);
   };
-  const worked = (at: Value, depth: number): readonly bigint[] | undefined => {
+  const evaluate = (at: Value, depth: number): readonly bigint[] | undefined => {
     const inst = kernel.insts[at]!;
     if (inst.op === 'sreg') return inst.name === 'laneid' ? lanes.map(BigInt) : undefined;
     if (!isEvaluableInst(inst)) return undefined;

@@ -1,36 +1,18 @@
-/** What numbers are at most, as far as the instruction that makes them tells. */
-import type { Kernel, Value } from '../../../ir/index.ts';
+/** Bounds of shift counts and of offsets in variables, by the value-range analysis of the IR. */
+import { type Kernel, type Op, type RangeOptions, type Value, valueRanges } from '../../../ir/index.ts';
 
-/** Operands that a bound is looked for through. */
-const deepest = 6;
+/** What the vectorizer uses of the analysis: masks and minima of constants. */
+const masks: RangeOptions = { through: new Set<Op>(['and', 'umin', 'zext', 'trunc']), sregs: {}, usesWidths: false };
 
-/** The most that an integer is as one without a sign; nothing where it may be anything. */
-export function mostOf(kernel: Kernel, value: Value, depth = 0): bigint | undefined {
-  const inst = kernel.insts[value]!;
-  if (depth > deepest) return undefined;
-  const of = (operand: Value): bigint | undefined => mostOf(kernel, operand, depth + 1);
-  switch (inst.op) {
-    case 'const':
-      return inst.bits;
-    case 'and':
-    case 'umin': {
-      const [a, b] = [of(inst.a), of(inst.b)];
-      return a === undefined || (b !== undefined && b < a) ? b : a;
-    }
-    case 'zext':
-    case 'trunc':
-      return of(inst.a);
-    default:
-      return undefined;
-  }
-}
+/** The most that an integer is, unsigned; nothing where no bound is known. */
+export const unsignedMax = (kernel: Kernel, value: Value): bigint | undefined => valueRanges(kernel, masks).unsignedMax(value);
 
-/** Whether an access of some bytes is to a variable's own, wherever its lanes are. */
+/** Whether an access of some bytes stays inside the variable that its address is based on, in every lane. */
 export function isWithinVariable(kernel: Kernel, addr: Value, bytes: number): boolean {
   const sum = kernel.insts[addr]!;
   const base = sum.op === 'ptradd' ? kernel.insts[sum.a]! : undefined;
   if (sum.op !== 'ptradd' || base?.op !== 'variable') return false;
-  const most = mostOf(kernel, sum.b);
+  const max = unsignedMax(kernel, sum.b);
   const variable = kernel.variables.find(({ name }) => name === base.name);
-  return most !== undefined && variable !== undefined && Number(most) + bytes <= variable.size;
+  return max !== undefined && variable !== undefined && Number(max) + bytes <= variable.size;
 }

@@ -1,7 +1,7 @@
 /**
- * Who is where, in blocks whose threads do not all come to barriers together: in the record area stand for each region behind a barrier, and
- * each strip, the lanes that are to start it, and those that have come to its barrier meanwhile. When all that may run has run, those that have
- * come are those that start: which half of the words is which changes from round to round.
+ * Barrier queues: the scheduler of blocks with barrier divergence. For each region behind a barrier and each lane group the spill area
+ * holds two masks: the lanes that are ready to start the region, and the lanes that have arrived at its barrier meanwhile. Once all ready
+ * lanes have run, the arrived lanes become the ready ones: the two buffers swap roles after each round.
  */
 import type { Code } from '../../../wasm/index.ts';
 import { bufferBytes, flagOf, offsetOf, queueBytes } from '../analysis/barrier-queue-layout.ts';
@@ -10,30 +10,30 @@ import type { SimdContext } from '../lanes/kernel-context.ts';
 import type { LaneGroup } from '../lanes/lane-group.ts';
 import { allBits, pushBits } from '../lanes/lane-masks.ts';
 
-/** Locals of a region: where the words start of lanes that start, and of those that have come to a barrier. */
+/** Locals of a region: base addresses of the ready masks and of the masks of arrived lanes. */
 export interface PingPongMasks {
   readonly starting: number;
   readonly arrived: number;
 }
 
-/** Finds the words at the start of a region's function; `phase` is the place of those that start. */
+/** Locates both buffers at the start of a region's function; `phase` is the offset of the ready masks. */
 export function locateMasks({ plan, host, phase }: SimdContext, code: Code): PingPongMasks {
-  const halves = { starting: code.local('i32'), arrived: code.local('i32') };
+  const queues = { starting: code.local('i32'), arrived: code.local('i32') };
   code.at('global.get', host.globals.records);
   code.at('global.get', phase);
   code.op('i32.add');
-  code.at('local.tee', halves.starting);
+  code.at('local.tee', queues.starting);
   code.i32(bufferBytes(plan));
   code.op('i32.add');
   code.at('global.get', phase);
   code.i32(1);
   code.op('i32.shl');
   code.op('i32.sub');
-  code.at('local.set', halves.arrived);
-  return halves;
+  code.at('local.set', queues.arrived);
+  return queues;
 }
 
-/** Puts where the word of the strip at hand is, in a half, on the stack. */
+/** Pushes the address of this group's mask in a buffer. */
 function pushWord({ code, frame, plan }: LaneGroup, half: number): void {
   code.at('local.get', half);
   code.at('local.get', frame.first);
@@ -42,7 +42,7 @@ function pushWord({ code, frame, plan }: LaneGroup, half: number): void {
   code.op('i32.add');
 }
 
-/** Takes the lanes of the strip at hand that are to start a region into a local, and puts it on the stack. */
+/** Moves the group's ready mask of a region into a local, clears it in memory, and pushes the local. */
 export function takeReady(s: LaneGroup, { starting }: PingPongMasks, region: number, lanes: number): void {
   const { code, plan } = s;
   const at = plan.queues + offsetOf(plan, region);
@@ -55,14 +55,14 @@ export function takeReady(s: LaneGroup, { starting }: PingPongMasks, region: num
   code.at('local.get', lanes);
 }
 
-/** Puts on the stack whether a strip is whole. */
+/** Pushes whether all lanes of a group are set. */
 export function isFullGroup({ code, plan }: LaneGroup, lanes: number): void {
   code.at('local.get', lanes);
   code.i32(allBits(plan));
   code.op('i32.eq');
 }
 
-/** Turns bits into masks. */
+/** Expands bits to execution masks. */
 export function expandLaneBits({ code }: LaneGroup, lanes: number, masks: readonly number[]): void {
   for (const [pack, mask] of masks.entries()) {
     const bits = [0, 1, 2, 3].map((lane) => (1 << (4 * pack + lane)) | 0);
@@ -76,7 +76,7 @@ export function expandLaneBits({ code }: LaneGroup, lanes: number, masks: readon
   }
 }
 
-/** Has the lanes that run wait for a region. */
+/** Adds the active lanes to the arrived lanes of a region. */
 export function markArrived(s: LaneGroup, { arrived }: PingPongMasks, region: number): void {
   const { code, plan } = s;
   const at = plan.queues + offsetOf(plan, region);
@@ -91,7 +91,7 @@ export function markArrived(s: LaneGroup, { arrived }: PingPongMasks, region: nu
   code.access('i32.store', 4, plan.queues + flagOf(plan, region));
 }
 
-/** A block of threads: in each round the regions that have lanes to start, until none has. */
+/** Emits the scheduler of a block: each round runs the regions that have ready lanes, until none has. */
 export function emitScheduler({ plan, module, host, phase }: SimdContext, steps: readonly number[]): number {
   const { index, code } = module.fn({ params: [], results: [] });
   const [at, isAny] = [code.local('i32'), code.local('i32')];
@@ -129,7 +129,7 @@ export function emitScheduler({ plan, module, host, phase }: SimdContext, steps:
   return index;
 }
 
-/** Nobody is anywhere: memory may hold what a launch left that was stopped. */
+/** Clears the buffers: a launch that was stopped may have left lanes there. */
 function clearMasks(code: Code, at: number, plan: SimdPlan, records: number): void {
   code.i32(0);
   code.at('local.set', at);

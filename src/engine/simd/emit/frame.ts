@@ -1,4 +1,4 @@
-/** What the code for a region's blocks knows of what stands around them. */
+/** The surroundings of a region's blocks, as the emitters of control flow see them. */
 import type { Block, Kernel, Loop, Value } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
 import type { SimdPlan } from '../analysis/plan.ts';
@@ -6,32 +6,38 @@ import type { BarrierRegion } from '../analysis/regions.ts';
 import type { LaneGroup } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
 
-/** What stands around the blocks of a region. */
+/** The surroundings of a region's blocks. */
 export interface Flow {
   readonly plan: SimdPlan;
   readonly kernel: Kernel;
   readonly code: Code;
   readonly values: GroupValues;
-  readonly strip: LaneGroup;
-  /** Whether code for lanes that all go one way is left out. */
+  readonly group: LaneGroup;
+  /** Whether the fast paths for uniform branches are left out. */
   readonly omitsUniformPaths: boolean;
   readonly region: BarrierRegion;
-  /** Place of each block in the order of `predication.ts`, and the loops of the kernel. */
+  /** Position of each block in the linearized order of `predication.ts`, and the loops of the kernel. */
   readonly place: Int32Array;
   readonly loops: readonly Loop[];
-  /** Looks at the clock now and then. */
-  turn(): void;
+  /** Spends fuel, and checks the clock when it is used up. */
+  spendFuel(): void;
   /** Leaves the region at a barrier or a return. Ends with a jump. */
   leave(block: Block | undefined): void;
-  /** Has the lanes that run wait at the barrier that a block ends in, where others go on without them. */
-  wait(block: Block): void;
+  /** Marks the active lanes as arrived at the barrier that ends a block, where other lanes go on without them. */
+  arrive(values: GroupValues, block: Block): void;
   /** Locals for the masks of all packs. */
   takeMasks(): readonly number[];
   giveMasks(locals: readonly number[]): void;
-  /** Puts whether any of some lanes runs on the stack. */
+  /** Pushes whether any lane of some masks is active. */
   pushAnyActive(masks: readonly number[]): void;
-  /** Lanes for which a condition holds, of those that run. */
+  /** The active lanes for which a condition holds. */
   masksWhere(cond: Value, lanes: readonly number[] | undefined): readonly number[];
-  /** Those that run beside some of them. */
+  /** The active lanes outside of a mask. */
   masksExcept(some: readonly number[], lanes: readonly number[] | undefined): readonly number[];
+}
+
+/** The same surroundings under another execution mask. */
+export function underMask(flow: Flow, mask: readonly number[]): Flow {
+  const values = flow.values.under(mask);
+  return { ...flow, values, group: values.group };
 }

@@ -1,5 +1,6 @@
-/** What is not done vector by vector: memory, atomics, and what a warp does together. */
-import { type Block, bytesOf, type Inst, type InstOf, operandsOf, specOf, type Value } from '../../../ir/index.ts';
+/** Instructions that are not emitted vector by vector: memory accesses, atomics, warp collectives, checks. */
+import { type Block, bytesOf, type Inst, type InstOf, operandsOf, specOf, type Value, varying } from '../../../ir/index.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { isWithinVariable } from '../analysis/value-range.ts';
 import { maxFunctionBytes } from '../lanes/kernel-context.ts';
 import { type LaneGroup, longOf, numberOf, shapeOf } from '../lanes/lane-group.ts';
@@ -7,15 +8,15 @@ import type { GroupValues } from '../lanes/values.ts';
 import { shapeName, words } from '../lanes/vectors.ts';
 import { exactFma } from '../rules/fma-f32.ts';
 import { bias, writeScalar } from '../rules/scalar.ts';
-import { load, store, whereAnyRuns, whereRuns } from './memory-access.ts';
+import { ifActive, ifAnyActive, load, store } from './memory-access.ts';
 import { rerolledStretches, writeRerolled } from './reroll.ts';
 import { ballot, reduce, shuffle } from './warp-collectives.ts';
 
-/** Writes the body of a block, its long stretches of straight code rolled. */
+/** Emits the body of a block, with its long straight-line stretches re-rolled. */
 export function writeBlockBody(values: GroupValues, block: Block): void {
-  const { rerolled, plan } = values.strip;
+  const { rerolled, plan } = values.group;
   let at = 0;
-  for (const run of rerolledStretches(values.strip, block)) {
+  for (const run of rerolledStretches(values.group, block)) {
     for (; at < run.from; at++) writeGroupInstruction(values, block.body[at]!);
     rerolled.bytes = Math.max(rerolled.bytes, writeRerolled(values, block, run, plan.recordBytes));
     at = run.to;
@@ -24,8 +25,8 @@ export function writeBlockBody(values: GroupValues, block: Block): void {
 }
 
 function writeGroupInstruction(values: GroupValues, value: Value): void {
-  const s = values.strip;
-  // The function is given up then, and what would come is of no use.
+  const s = values.group;
+  // A function this large is dropped, so further code would be wasted.
   if (s.code.size > maxFunctionBytes) return;
   s.pool.begin();
   const inst = s.kernel.insts[value]!;
@@ -36,7 +37,7 @@ function writeGroupInstruction(values: GroupValues, value: Value): void {
   if (inst.op === 'load' ? inst.volatile : specOf(inst.op).effect !== 'pure') values.flushLoads();
   switch (inst.op) {
     case 'load':
-      if (shapeOf(s, value) < 2) return values.define(value);
+      if (shapeOf(s, value) !== varying) return values.define(value);
       load(s, values, inst, value);
       break;
     case 'store':
@@ -56,11 +57,11 @@ function writeGroupInstruction(values: GroupValues, value: Value): void {
       shuffle(values, inst, value);
       break;
     case 'fma':
-      if (inst.type !== 'f32' || s.fma !== 'exact' || shapeOf(s, value) !== 2) return values.define(value);
+      if (inst.type !== 'f32' || s.fma !== 'exact' || shapeOf(s, value) !== varying) return values.define(value);
       exactFma(values, inst, value);
       break;
     case 'fence':
-      // For other blocks, which other workers may run; to the engine the lanes are one.
+      // Only other blocks, on other workers, can observe the order; the lanes of a group share one thread.
       if (s.host.isShared && inst.scope === 'device') s.code.op('atomic.fence');
       break;
     case 'barrier':
@@ -74,7 +75,7 @@ function writeGroupInstruction(values: GroupValues, value: Value): void {
 
 type CheckInst = InstOf<'guard'> | InstOf<'within'> | InstOf<'members'>;
 
-/** What only looks, and leaves memory as it is. */
+/** Instructions that check and leave memory unchanged. */
 const isCheck = (inst: Inst): inst is CheckInst => inst.op === 'guard' || inst.op === 'within' || inst.op === 'members';
 
 function writeCheck(s: LaneGroup, inst: CheckInst): void {
@@ -83,22 +84,38 @@ function writeCheck(s: LaneGroup, inst: CheckInst): void {
   else s.guards?.members(s);
 }
 
-/** Lane by lane, by the rule of the one-lane path. */
+/** Lane by lane, with the rule of the scalar compiler. */
 function atomic(values: GroupValues, value: Value): void {
-  const s = values.strip;
+  const s = values.group;
+  const inst = s.kernel.insts[value]!;
+  const hasIndices = (inst.op === 'atomic' || inst.op === 'cas') && shapeOf(s, inst.a) === varying && !longOf(s, inst.a);
+  withScratch(s, 'v128', 2, ([sum, indices]) =>
+    withScratch(s, numberOf(s, value), 1, ([number]) =>
+      atomicPacks(values, value, { sum, number, indices: hasIndices ? indices : undefined }),
+    ),
+  );
+}
+
+interface AtomicScratch {
+  /** The vector of old values. */
+  readonly sum: number;
+  /** One lane's old value. */
+  readonly number: number;
+  /** The memory indices of a pack, where they are computed as a vector. */
+  readonly indices: number | undefined;
+}
+
+function atomicPacks(values: GroupValues, value: Value, { sum, number, indices }: AtomicScratch): void {
+  const s = values.group;
   const { code, plan } = s;
   const isUsed = plan.uses[value]! > 0 || plan.crosses[value] === 1;
   const each = longOf(s, value) ? 2 : 4;
-  const sum = s.temp('v128', 91);
-  const number = s.temp(numberOf(s, value), 92);
   const inst = s.kernel.insts[value]!;
-  const indices =
-    (inst.op === 'atomic' || inst.op === 'cas') && shapeOf(s, inst.a) === 2 && !longOf(s, inst.a) ? s.temp('v128', 94) : undefined;
   const indexAt = (lane: number) => () => {
     code.at('local.get', indices!);
     code.lane('i32x4.extract_lane', lane & 3);
   };
-  /** Indices of a pack; of addresses in the page that is nobody's, those at which every access traps. */
+  /** Computes the indices of a pack. An address in the unmapped first page becomes an index at which every access traps. */
   const findIndices = (addr: Value, pack: number): void => {
     s.part(addr, pack);
     if (isWithinVariable(s.kernel, addr, bytesOf(inst.type))) return code.at('local.set', indices!);
@@ -106,7 +123,7 @@ function atomic(values: GroupValues, value: Value): void {
     code.v128(words(bias - 1));
     code.at('local.get', indices!);
     code.op('i32x4.ge_u');
-    // As aligned as they were: an atomic that is not is another fault.
+    // The alignment is kept, because a misaligned atomic is a different fault.
     code.v128(words(-8));
     code.op('v128.and');
     code.op('v128.or');
@@ -122,10 +139,10 @@ function atomic(values: GroupValues, value: Value): void {
     code.at('local.set', sum);
   };
   for (let pack = 0; pack < plan.packs; pack++)
-    whereAnyRuns(s, pack, () => {
+    ifAnyActive(s, pack, () => {
       if (indices !== undefined && (inst.op === 'atomic' || inst.op === 'cas')) findIndices(inst.a, pack);
       for (let lane = 4 * pack; lane < 4 * pack + 4; lane++) {
-        whereRuns(s, lane, () => one(lane));
+        ifActive(s, lane, () => one(lane));
         if (!isUsed || lane % each !== each - 1) continue;
         code.at('local.get', sum);
         values.put(value, 0, Math.floor(lane / each));

@@ -1,10 +1,11 @@
 /**
- * Loads and stores of strips: side by side where addresses are, else lane by lane. Lanes that do not run write nothing. They may read beside those
- * that do, where nothing is lost by it: memory has as much room before and behind all blocks (`memory.ts`).
+ * Loads and stores of a lane group: dense, strided or interleaved where the addresses allow it, else gathered and scattered lane by lane.
+ * Inactive lanes write nothing. They may load next to the active lanes, because memory is padded on both sides (`memory-margin.ts`).
  */
 
-import { bytesOf, elementOf, type InstOf, isPointer, lanesOf, spaceOf, type Value } from '../../../ir/index.ts';
+import { affine, bytesOf, elementOf, type InstOf, isPointer, lanesOf, spaceOf, uniform, type Value } from '../../../ir/index.ts';
 import { margin } from '../../codegen/memory-margin.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, longOf, maskPart, numberOf, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
 import { evenWords, oddWords, words } from '../lanes/vectors.ts';
@@ -19,42 +20,42 @@ import {
   strideOf,
 } from './strided-access.ts';
 
-/** Whether the lanes of an access lie one behind the other, without a gap. */
+/** Whether the lanes of an access are contiguous. */
 export const isDense = (s: LaneGroup, addr: Value, moved: Value): boolean => {
   const type = typeOf(s, moved);
-  return shapeOf(s, addr) === 1 && lanesOf(type) === 1 && s.plan.shapes.stride[addr] === bytesOf(elementOf(type));
+  return shapeOf(s, addr) === affine && lanesOf(type) === 1 && s.plan.shapes.stride[addr] === bytesOf(elementOf(type));
 };
 
-/** Puts on the stack whether all lanes of some masks run. */
+/** Pushes whether all lanes of some masks are active. */
 export function pushAllActive({ code }: Pick<LaneGroup, 'code'>, masks: readonly number[]): void {
   masks.forEach((mask, i) => {
     code.at('local.get', mask);
     if (i > 0) code.op('v128.and');
   });
-  // Engines answer whether all or any are true with twice as many instructions.
+  // Engines compile `all_true` and `any_true` to twice as many instructions.
   code.op('i32x4.bitmask');
   code.i32(0b1111);
   code.op('i32.eq');
 }
 
-/** The address of the first lane, less the bias, in a local. */
-function baseOf(s: LaneGroup, addr: Value): number {
-  const base = s.temp('i32', 10);
-  firstAddress(s, addr);
-  s.code.at('local.set', base);
-  return base;
+/** Runs `body` with the address of the first lane, minus the bias, in a local. */
+function withBase(s: LaneGroup, addr: Value, body: (base: number) => void): void {
+  pushFirstAddress(s, addr);
+  withScratch(s, 'i32', 1, ([base]) => {
+    s.code.at('local.set', base);
+    body(base);
+  });
 }
 
-/** Puts the address of the first lane, less the bias, on the stack. */
-export function firstAddress(s: LaneGroup, addr: Value): void {
+/** Pushes the address of the first lane, minus the bias. */
+export function pushFirstAddress(s: LaneGroup, addr: Value): void {
   s.scalar(addr);
   biased(s, addr);
 }
 
-/** Puts the addresses of a pack, less the bias, in a local; those of lanes that do not run are of memory that is there. */
-function addressesOf(s: LaneGroup, addr: Value, pack: number): number {
+/** Runs `body` with the addresses of a pack, minus the bias, in a local; inactive lanes get an address that is mapped. */
+function withAddresses(s: LaneGroup, addr: Value, pack: number, body: (addresses: number) => void): void {
   const { code } = s;
-  const local = s.temp('v128', 20);
   if (longOf(s, addr)) lowAddresses(s, addr, pack);
   else s.part(addr, pack);
   code.v128(words(bias));
@@ -63,27 +64,30 @@ function addressesOf(s: LaneGroup, addr: Value, pack: number): number {
     code.at('local.get', s.mask[pack]!);
     code.op('v128.and');
   }
-  code.at('local.set', local);
-  return local;
+  withScratch(s, 'v128', 1, ([addresses]) => {
+    code.at('local.set', addresses);
+    body(addresses);
+  });
 }
 
-/** The low halves of addresses; 0, which no access reaches, for those that are above all memory. */
+/** The low halves of addresses; 0, which no access may touch, for those beyond all memory. */
 function lowAddresses(s: LaneGroup, addr: Value, pack: number): void {
   const { code } = s;
-  const [low, high] = [s.temp('v128', 21), s.temp('v128', 22)];
-  for (const [local, part] of [
-    [low, 2 * pack],
-    [high, 2 * pack + 1],
-  ] as const) {
-    s.part(addr, part);
-    code.at('local.set', local);
-  }
-  code.at('local.get', low);
-  code.at('local.get', high);
-  code.shuffle(evenWords);
-  code.at('local.get', low);
-  code.at('local.get', high);
-  code.shuffle(oddWords);
+  withScratch(s, 'v128', 2, ([low, high]) => {
+    for (const [local, part] of [
+      [low, 2 * pack],
+      [high, 2 * pack + 1],
+    ] as const) {
+      s.part(addr, part);
+      code.at('local.set', local);
+    }
+    code.at('local.get', low);
+    code.at('local.get', high);
+    code.shuffle(evenWords);
+    code.at('local.get', low);
+    code.at('local.get', high);
+    code.shuffle(oddWords);
+  });
   code.v128(words(0));
   code.op('i32x4.eq');
   code.op('v128.and');
@@ -91,64 +95,66 @@ function lowAddresses(s: LaneGroup, addr: Value, pack: number): void {
 
 // ── loads ──
 
-/** A load whose lanes are not all the same. */
+/** A load whose result varies. */
 export function load(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, value: Value): void {
-  if (shapeOf(s, inst.addr) === 0) return loadUniform(s, values, inst, value);
-  const isSideBySide = isDense(s, inst.addr, value);
-  if (!isSideBySide && !isNear(s, inst.addr)) return gather(s, values, inst, value);
-  const places = (base: number, pack: number): LaneAddresses => stridedAddresses(s, inst.addr, () => s.code.at('local.get', base), pack);
+  if (shapeOf(s, inst.addr) === uniform) return loadUniform(s, values, inst, value);
+  const isContiguous = isDense(s, inst.addr, value);
+  if (!isContiguous && !isStridedInPadding(s, inst.addr)) return gather(s, values, inst, value);
+  const addresses = (base: number, pack: number): LaneAddresses => stridedAddresses(s, inst.addr, () => s.code.at('local.get', base), pack);
   const vector = (base: number, part: number): void => {
-    if (isSideBySide) return denseVector(s, inst, () => s.code.at('local.get', base), part);
-    loadStrided(s, inst.type, places(base, bytesOf(elementOf(inst.type)) === 8 ? part >> 1 : part), part & 1);
+    if (isContiguous) return denseVector(s, inst, () => s.code.at('local.get', base), part);
+    loadStrided(s, inst.type, addresses(base, bytesOf(elementOf(inst.type)) === 8 ? part >> 1 : part), part & 1);
   };
-  if (!inst.volatile && values.deferLoad(value, () => firstAddress(s, inst.addr), vector)) return;
-  const base = baseOf(s, inst.addr);
-  if (lanesOf(inst.type) > 1) {
-    for (let pack = 0; pack < s.plan.packs; pack++) loadPieces(s, values, value, pack, places(base, pack));
-    return;
-  }
-  for (let part = 0; part < values.parts(value); part++) {
-    vector(base, part);
-    values.put(value, 0, part);
-  }
+  if (!inst.volatile && values.deferLoad(value, () => pushFirstAddress(s, inst.addr), vector)) return;
+  withBase(s, inst.addr, (base) => {
+    if (lanesOf(inst.type) > 1) {
+      for (let pack = 0; pack < s.plan.packs; pack++) loadPieces(s, values, value, pack, addresses(base, pack));
+      return;
+    }
+    for (let part = 0; part < values.parts(value); part++) {
+      vector(base, part);
+      values.put(value, 0, part);
+    }
+  });
 }
 
-/** Whether lanes are in even steps, and those that do not run so near to the others that they may read there. */
-export function isNear(s: LaneGroup, addr: Value): boolean {
+/** Whether an access is strided, and its inactive lanes stay within the padding. */
+export function isStridedInPadding(s: LaneGroup, addr: Value): boolean {
   const stride = strideOf(s, addr);
   return stride !== undefined && (!s.mask || Math.abs(stride) * s.plan.lanes <= margin);
 }
 
-/** Loads elements of a pack from places. */
-function loadPieces(s: LaneGroup, values: GroupValues, value: Value, pack: number, places: LaneAddresses): void {
+/** Loads the elements of a pack. */
+function loadPieces(s: LaneGroup, values: GroupValues, value: Value, pack: number, addresses: LaneAddresses): void {
   const type = typeOf(s, value);
   const isLong = bytesOf(elementOf(type)) === 8;
-  loadInterleaved(s, type, places, (element, half) => values.put(value, element, isLong ? 2 * pack + half : pack));
+  loadInterleaved(s, type, addresses, (element, half) => values.put(value, element, isLong ? 2 * pack + half : pack));
 }
 
-/** One place for all lanes. */
+/** A load at a uniform address. */
 function loadUniform(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, value: Value): void {
-  const base = baseOf(s, inst.addr);
   const element = elementOf(inst.type);
   const splat = ({ 1: 'load8_splat', 2: 'load16_splat', 4: 'load32_splat', 8: 'load64_splat' } as Record<number, string>)[
     bytesOf(element)
   ]!;
-  for (let at = 0; at < lanesOf(inst.type); at++)
-    for (let part = 0; part < values.parts(value); part++) {
-      s.code.at('local.get', base);
-      s.code.access(`v128.${splat}`, 1, bias + at * bytesOf(element));
-      if (bytesOf(element) < 4) {
-        s.code.v128(words(bytesOf(element) === 1 ? 0xff : 0xffff));
-        s.code.op('v128.and');
+  withBase(s, inst.addr, (base) => {
+    for (let at = 0; at < lanesOf(inst.type); at++)
+      for (let part = 0; part < values.parts(value); part++) {
+        s.code.at('local.get', base);
+        s.code.access(`v128.${splat}`, 1, bias + at * bytesOf(element));
+        if (bytesOf(element) < 4) {
+          s.code.v128(words(bytesOf(element) === 1 ? 0xff : 0xffff));
+          s.code.op('v128.and');
+        }
+        values.put(value, at, part);
       }
-      values.put(value, at, part);
-    }
+  });
 }
 
-/** The offset with which an access reaches so many bytes behind an address that has been made less by the bias. */
+/** The offset of an access that many bytes behind an address from which the bias was subtracted. */
 export const denseAt = (bytes: number): number => bias + bytes;
 
-/** Puts one vector of what lies side by side on the stack. */
+/** Pushes one vector of a dense load. */
 export function denseVector({ code }: LaneGroup, inst: InstOf<'load'>, pushBase: () => void, part: number): void {
   const bytes = bytesOf(elementOf(inst.type));
   pushBase();
@@ -165,32 +171,36 @@ function gather(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, value: 
 }
 
 function gatherPack(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, value: Value, pack: number): void {
-  loadPieces(s, values, value, pack, gatheredAddresses(s, addressesOf(s, inst.addr, pack)));
+  withAddresses(s, inst.addr, pack, (addresses) => loadPieces(s, values, value, pack, gatheredAddresses(s, addresses)));
 }
 
 // ── stores ──
 
-/** A store by all lanes that run. */
+/** A store by all active lanes. */
 export function store(s: LaneGroup, inst: InstOf<'store'>): void {
-  if (shapeOf(s, inst.addr) === 0 && shapeOf(s, inst.value) === 0) return storeUniform(s, inst);
+  if (shapeOf(s, inst.addr) === uniform && shapeOf(s, inst.value) === uniform) return storeUniform(s, inst);
   if (!isDense(s, inst.addr, inst.value)) return strideOf(s, inst.addr) === undefined ? scatter(s, inst) : storeStrided(s, inst);
-  const base = baseOf(s, inst.addr);
   const bytes = bytesOf(elementOf(typeOf(s, inst.value)));
-  for (let pack = 0; pack < s.plan.packs; pack++) {
-    const dense = (): void => (bytes === 8 ? [2 * pack, 2 * pack + 1] : [pack]).forEach((part) => void storeDense(s, inst, base, part));
-    if (!s.mask) dense();
-    else if (bytes === 4 && isOfBlock(s, inst.addr)) storeBlended(s, inst, base, pack);
-    else storeWhereRuns(s, inst, pack, dense);
-  }
+  withBase(s, inst.addr, (base) => {
+    for (let pack = 0; pack < s.plan.packs; pack++) {
+      const dense = (): void => (bytes === 8 ? [2 * pack, 2 * pack + 1] : [pack]).forEach((part) => void storeDense(s, inst, base, part));
+      if (!s.mask) dense();
+      else if (bytes === 4 && isSharedMemory(s, inst.addr)) storeBlended(s, inst, base, pack);
+      else storeActive(s, inst, pack, dense);
+    }
+  });
 }
 
-/** Memory that nobody but the thread that runs the block writes, with room beside it for the lanes of a strip (`launch/memory-layout.ts`). */
-function isOfBlock(s: LaneGroup, addr: Value): boolean {
+/** Shared memory: only the thread that runs the block writes it, and it is padded for lane groups (`launch/memory-layout.ts`). */
+function isSharedMemory(s: LaneGroup, addr: Value): boolean {
   const type = typeOf(s, addr);
   return isPointer(type) && spaceOf(type) === 'shared';
 }
 
-/** Words side by side, where lanes that do not run keep what is there: what is read next as a vector has been written as one. */
+/**
+ * A dense store of 32-bit lanes in which inactive lanes rewrite the old value. A later vector load then hits one vector store in the store
+ * buffer.
+ */
 function storeBlended(s: LaneGroup, inst: InstOf<'store'>, base: number, pack: number): void {
   const { code } = s;
   code.at('local.get', base);
@@ -202,8 +212,8 @@ function storeBlended(s: LaneGroup, inst: InstOf<'store'>, base: number, pack: n
   code.access('v128.store', 1, bias + 16 * pack);
 }
 
-/** All lanes of a pack side by side, or those that run one by one. */
-function storeWhereRuns(s: LaneGroup, inst: InstOf<'store'>, pack: number, dense: () => void): void {
+/** A dense store where all lanes of the pack are active, else lane by lane. */
+function storeActive(s: LaneGroup, inst: InstOf<'store'>, pack: number, dense: () => void): void {
   pushAllActive(s, [s.mask![pack]!]);
   s.code.open('if');
   dense();
@@ -212,18 +222,19 @@ function storeWhereRuns(s: LaneGroup, inst: InstOf<'store'>, pack: number, dense
   s.code.end();
 }
 
-/** One number at one place. */
+/** A uniform value at a uniform address. */
 function storeUniform(s: LaneGroup, inst: InstOf<'store'>): void {
   const type = typeOf(s, inst.value);
   const element = elementOf(type);
-  const base = baseOf(s, inst.addr);
   const bytes = bytesOf(element);
   const number = numberOf(s, inst.value);
-  for (let at = 0; at < lanesOf(type); at++) {
-    s.code.at('local.get', base);
-    s.lane(inst.value, at, 0);
-    s.code.access(bytes < 4 ? `i32.store${8 * bytes}` : `${number}.store`, 1, bias + at * bytes);
-  }
+  withBase(s, inst.addr, (base) => {
+    for (let at = 0; at < lanesOf(type); at++) {
+      s.code.at('local.get', base);
+      s.lane(inst.value, at, 0);
+      s.code.access(bytes < 4 ? `i32.store${8 * bytes}` : `${number}.store`, 1, bias + at * bytes);
+    }
+  });
 }
 
 function storeDense(s: LaneGroup, inst: InstOf<'store'>, base: number, part: number): void {
@@ -246,35 +257,38 @@ function scatter(s: LaneGroup, inst: InstOf<'store'>): void {
 }
 
 function scatterPack(s: LaneGroup, inst: InstOf<'store'>, pack: number): void {
-  whereAnyRuns(s, pack, () => scatterLanes(s, inst, pack));
+  ifAnyActive(s, pack, () => scatterLanes(s, inst, pack));
 }
 
 function scatterLanes(s: LaneGroup, inst: InstOf<'store'>, pack: number): void {
-  storeInterleaved(s, inst.value, pack, gatheredAddresses(s, addressesOf(s, inst.addr, pack)), onlyRunning(s, pack));
+  withAddresses(s, inst.addr, pack, (addresses) =>
+    storeInterleaved(s, inst.value, pack, gatheredAddresses(s, addresses), activeOnly(s, pack)),
+  );
 }
 
-/** In even steps from one address. */
+/** A store with a constant stride. */
 function storeStrided(s: LaneGroup, inst: InstOf<'store'>): void {
-  const base = baseOf(s, inst.addr);
-  for (let pack = 0; pack < s.plan.packs; pack++)
-    whereAnyRuns(s, pack, () =>
-      storeInterleaved(
-        s,
-        inst.value,
-        pack,
-        stridedAddresses(s, inst.addr, () => s.code.at('local.get', base), pack),
-        onlyRunning(s, pack),
-      ),
-    );
+  withBase(s, inst.addr, (base) => {
+    for (let pack = 0; pack < s.plan.packs; pack++)
+      ifAnyActive(s, pack, () =>
+        storeInterleaved(
+          s,
+          inst.value,
+          pack,
+          stridedAddresses(s, inst.addr, () => s.code.at('local.get', base), pack),
+          activeOnly(s, pack),
+        ),
+      );
+  });
 }
 
-/** Has lanes of a pack do what they do if they run; nothing where all do. */
-function onlyRunning(s: LaneGroup, pack: number): ((lane: number, write: () => void) => void) | undefined {
-  return s.mask && ((lane, write) => whereRuns(s, 4 * pack + lane, write));
+/** Wraps the code of one lane in a test of its mask; undefined where all lanes are active. */
+function activeOnly(s: LaneGroup, pack: number): ((lane: number, write: () => void) => void) | undefined {
+  return s.mask && ((lane, write) => ifActive(s, 4 * pack + lane, write));
 }
 
-/** Writes what the lanes of a pack do, if any of them runs. */
-export function whereAnyRuns(s: LaneGroup, pack: number, write: () => void): void {
+/** Emits code of a pack under a test that any of its lanes is active. */
+export function ifAnyActive(s: LaneGroup, pack: number, write: () => void): void {
   if (!s.mask) return write();
   s.code.at('local.get', s.mask[pack]!);
   s.code.op('i32x4.bitmask');
@@ -283,8 +297,8 @@ export function whereAnyRuns(s: LaneGroup, pack: number, write: () => void): voi
   s.code.end();
 }
 
-/** Writes what one lane does, if it runs. */
-export function whereRuns(s: LaneGroup, lane: number, write: () => void): void {
+/** Emits code of one lane under a test that it is active. */
+export function ifActive(s: LaneGroup, lane: number, write: () => void): void {
   if (!s.mask) return write();
   s.code.at('local.get', s.mask[lane >> 2]!);
   s.code.lane('i32x4.extract_lane', lane & 3);

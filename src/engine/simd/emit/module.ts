@@ -1,4 +1,7 @@
-/** A kernel as a WebAssembly module that runs strips of lanes, for blocks of one shape; where that cannot be, the one-lane path has it. */
+/**
+ * The SIMD compiler: a kernel as a WebAssembly module that runs lane groups, for blocks of one size. Where it cannot vectorize a kernel it
+ * says why, and the scalar compiler takes over.
+ */
 
 import type { Dim3 } from '../../../base/dim3.ts';
 import { cfgOf, dominatorsOf, type Kernel, loopsOf } from '../../../ir/index.ts';
@@ -16,7 +19,7 @@ import { maxFunctionBytes, type SimdContext } from '../lanes/kernel-context.ts';
 import { needsScalarPath } from '../rules/index.ts';
 import { type PlanOptions, planKernel } from '../transform/plan-kernel.ts';
 import { emitScheduler } from './barrier-queues.ts';
-import { isLine, writeBlock, writeBlockWhole } from './block.ts';
+import { isRegionChain, writeBlock, writeFusedBlock } from './block.ts';
 import { writeRegionFunction } from './region.ts';
 
 export interface SimdOptions extends PlanOptions {
@@ -29,23 +32,23 @@ export interface SimdOptions extends PlanOptions {
 export interface SimdModule {
   readonly bytes: Uint8Array;
   readonly plan: SimdPlan;
-  /** Bytes of the record area of a block. */
+  /** Bytes of the spill area of a block. */
   readonly recordBytes: number;
-  /** What stands in constant memory from `poolStart` on. */
+  /** The constant pool, in constant memory from `poolStart` on. */
   readonly pool: Uint8Array;
 }
 
 const maxLocals = 20_000;
 
 /**
- * Bytes of code up to which JavaScriptCore optimises a function; of more it keeps its first, quick translation for good.
+ * Maximal bytes of code of a function that JavaScriptCore optimizes; a larger one stays in the baseline tier for good.
  * Source: WebKit, `maximumOMGCandidateCost` in runtime/OptionsList.h.
  */
 const maxOptimizedBytes = 100_000;
 
 /**
- * A module for blocks of a shape, or why there is none. The kernel stays as it is. Strips are shorter than would be chosen where that makes
- * functions small enough to be optimised.
+ * Compiles a kernel for blocks of one size, or says why it cannot. The kernel stays unchanged. Groups get fewer lanes than chosen where
+ * that makes functions small enough for the optimizing tier.
  */
 export function compileSimd(kernel: Kernel, block: Dim3, options: SimdOptions): SimdModule | { readonly why: string } {
   const before = scalarReason(kernel, options);
@@ -54,33 +57,36 @@ export function compileSimd(kernel: Kernel, block: Dim3, options: SimdOptions): 
   if ('why' in first || first.largest <= maxOptimizedBytes || options.lanes !== undefined) return first;
   for (let lanes = first.plan.lanes / 2; lanes >= 4; lanes /= 2) {
     const made = compileOnce(kernel, block, { ...options, lanes });
-    // What a warp does together takes a whole warp.
+    // Warp collectives need a whole warp.
     if ('why' in made || made.plan.lanes !== lanes) break;
     if (made.largest <= maxOptimizedBytes) return made;
   }
   return first;
 }
 
-/** A module with the bytes of its largest function, or why there is none. */
+/** A module with the bytes of its largest function, or the reason why there is none. */
 type Made = (SimdModule & { readonly largest: number }) | { readonly why: string };
 
-/** Where code for lanes that go together and for those that part is too much, the first is left out. */
+/** Leaves out the uniform paths where the code would be too large with them. */
 function compileOnce(kernel: Kernel, block: Dim3, options: SimdOptions): Made {
   const plan = planKernel(kernel, block, options);
   const after = unsupportedReason(plan) ?? options.checks?.whyNot(plan);
   if (after !== undefined) return { why: after };
-  const together = !options.checks && !plan.shapes.apart && isLine(plan) ? writeModule(plan, options, 'together') : undefined;
-  if (together && !('why' in together)) return together;
-  const apart = writeModule(plan, options, 'apart');
-  return 'why' in apart && apart.why === tooMuch ? writeModule(plan, options, 'brief') : apart;
+  const fused = !options.checks && !plan.shapes.barrierDivergence && isRegionChain(plan) ? writeModule(plan, options, 'fused') : undefined;
+  if (fused && !('why' in fused)) return fused;
+  const outlined = writeModule(plan, options, 'outlined');
+  return 'why' in outlined && outlined.why === tooMuch ? writeModule(plan, options, 'no-uniform-paths') : outlined;
 }
 
-/** Regions together in one function, in functions of their own, or those without what `isBrief` leaves out. */
-type Way = 'together' | 'apart' | 'brief';
+/**
+ * The layout of the code: all regions fused in one function, each outlined in its own, or outlined without the fast paths for uniform
+ * branches.
+ */
+type CodeLayout = 'fused' | 'outlined' | 'no-uniform-paths';
 
 const tooMuch = 'too much code';
 
-function writeModule(plan: SimdPlan, options: SimdOptions, way: Way): Made {
+function writeModule(plan: SimdPlan, options: SimdOptions, layout: CodeLayout): Made {
   const { kernel } = plan;
   const module = newModule();
   const host = declareHost(module, kernel.params.length, options.isShared);
@@ -95,7 +101,7 @@ function writeModule(plan: SimdPlan, options: SimdOptions, way: Way): Made {
     code.at('local.set', base);
     return pooledCode(code, pool, base, poolStart(plan));
   };
-  const shared: SimdContext = {
+  const context: SimdContext = {
     plan,
     module,
     host,
@@ -108,32 +114,32 @@ function writeModule(plan: SimdPlan, options: SimdOptions, way: Way): Made {
     phase,
     fuel,
     fma: options.fma,
-    omitsUniformPaths: way === 'brief',
+    omitsUniformPaths: layout === 'no-uniform-paths',
     pool,
     guards: checks?.emitters(plan.packs),
     rerolled: { bytes: 0 },
   };
   const finish = (run: number, largest: number): Made => {
     writeGrid(host, module.fn(runSignature, 'run').code, run);
-    return { bytes: module.finish(), plan, recordBytes: plan.recordBytes + shared.rerolled.bytes, pool: shared.pool.bytes(), largest };
+    return { bytes: module.finish(), plan, recordBytes: plan.recordBytes + context.rerolled.bytes, pool: context.pool.bytes(), largest };
   };
-  if (way === 'together') {
-    const block = writeBlockWhole(shared);
+  if (layout === 'fused') {
+    const block = writeFusedBlock(context);
     return block ? finish(block.index, block.size) : { why: tooMuch };
   }
   const steps: number[] = [];
   let largest = 0;
   for (const region of plan.regions) {
-    const written = writeRegionFunction(shared, region);
+    const written = writeRegionFunction(context, region);
     if (!written) return { why: 'blocks that cannot be nested' };
     if (written.code.size > maxFunctionBytes || written.code.locals > maxLocals) return { why: tooMuch };
     steps.push(written.index);
     largest = Math.max(largest, written.code.size);
   }
-  return finish(plan.shapes.apart ? emitScheduler(shared, steps) : writeBlock(shared, steps, checks), largest);
+  return finish(plan.shapes.barrierDivergence ? emitScheduler(context, steps) : writeBlock(context, steps, checks), largest);
 }
 
-/** What about a kernel is for the one-lane path, whatever its blocks are. */
+/** Why a kernel needs the scalar compiler, whatever its blocks are; undefined where it does not. */
 function scalarReason(kernel: Kernel, { checks }: SimdOptions): string | undefined {
   if (kernel.params.some(({ formats }) => formats)) return 'what it prints is in the order of threads';
   for (const { body } of kernel.blocks)
@@ -148,8 +154,8 @@ function unsupportedReason({ kernel, shapes, regions }: SimdPlan): string | unde
   const cfg = cfgOf(kernel);
   const { loops, isReducible } = loopsOf(cfg, dominatorsOf(cfg));
   if (!isReducible || regions.some((region) => !region.loops.isReducible)) return 'a cycle of two entries';
-  // Lanes that wait at a barrier take no part in what others do, where a GPU has these wait for them.
-  if (shapes.apart === 'lanes' && hasWarpCollectives(kernel))
+  // On a GPU a collective waits for the lanes of the warp that wait at another barrier.
+  if (shapes.barrierDivergence === 'lanes' && hasWarpCollectives(kernel))
     return 'lanes of a warp that wait at barriers apart, and do something together';
   for (const loop of loops) if (isSpinLoop(kernel, loop)) return 'a loop that waits for other threads';
   return undefined;

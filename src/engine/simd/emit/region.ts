@@ -1,7 +1,9 @@
 /**
- * A region, in a function of its own or with others: a loop over the strips of a block, each of which takes its values from the records, runs to a
- * barrier or to the end, and puts back what the next region needs. The last strip of a block that is no multiple of a strip has a mask of its own.
+ * A barrier region, in a function of its own or fused with others: a loop over the lane groups of a block. Each group loads its live-in
+ * values from the spill area, runs to a barrier or to the exit, and spills what later regions need. The last group runs under a mask where
+ * the block is no multiple of a group.
  */
+
 import {
   convergenceOrder,
   dominatorsOf,
@@ -13,8 +15,9 @@ import {
   type Value,
 } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
-import { costOf, fuelPerTick } from '../../codegen/fuel.ts';
-import { gone } from '../../codegen/kernel-code.ts';
+import { costOf, fuelPerTick, writeFuelCheck } from '../../codegen/fuel.ts';
+import { exited } from '../../codegen/kernel-code.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { activeLanes, activeThreads } from '../analysis/active-threads.ts';
 import { poolStart, type SimdPlan } from '../analysis/plan.ts';
 import { type BarrierRegion, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
@@ -23,15 +26,15 @@ import type { SimdContext } from '../lanes/kernel-context.ts';
 import type { GroupFrame } from '../lanes/lane-group.ts';
 import { type LeafLocals, leafLocalsOf, usedLeaves } from '../lanes/leaf-values.ts';
 import type { GroupValues } from '../lanes/values.ts';
-import { quotient, remainder } from '../rules/divide-by-constant.ts';
 import { expandLaneBits, isFullGroup, locateMasks, markArrived, type PingPongMasks, takeReady } from './barrier-queues.ts';
 import { writeFlow } from './control-flow.ts';
 import { groupValues } from './deferred-values.ts';
 import type { Flow } from './frame.ts';
-import { save, startRecords, take } from './spill-area.ts';
+import { setSpecialRegister } from './special-registers.ts';
+import { save, setSlotBases, take } from './spill-area.ts';
 
 interface Region {
-  readonly shared: SimdContext;
+  readonly context: SimdContext;
   readonly plan: SimdPlan;
   readonly region: BarrierRegion;
   readonly code: Code;
@@ -40,69 +43,73 @@ interface Region {
   readonly starts: LeafLocals;
   readonly values: GroupValues;
   readonly cost: number;
-  /** Values that are taken from the records. */
+  /** Live-in values that the region uses. */
   readonly taken: readonly Value[];
   readonly spareMasks: (readonly number[])[];
-  /** Whether each strip says which region comes next. */
-  readonly saysNext: boolean;
-  /** Who is where, in blocks whose threads go apart. */
-  readonly halves: PingPongMasks | undefined;
+  /** Whether each group stores which region is next. */
+  readonly storesNext: boolean;
+  /** The barrier queues, where the kernel has barrier divergence. */
+  readonly queues: PingPongMasks | undefined;
 }
 
-/** Writes the function of a region; nothing where its blocks cannot be nested. */
+/** Emits the function of a region; undefined where its blocks cannot be nested. */
 export function writeRegionFunction(
-  shared: SimdContext,
+  context: SimdContext,
   region: BarrierRegion,
 ): { readonly index: number; readonly code: Code } | undefined {
-  const { index, code } = shared.module.fn({ params: [], results: [] });
-  return writeRegionIn(shared, region, code, true) ? { index, code } : undefined;
+  const { index, code } = context.module.fn({ params: [], results: [] });
+  return writeRegionIn(context, region, code, true) ? { index, code } : undefined;
 }
 
-/** Writes a region in a function that goes through it once and may have others too; says whether it can be written. Without `saysNext` it is known which region comes behind it. */
-export function writeRegionIn(shared: SimdContext, region: BarrierRegion, plain: Code, saysNext: boolean): boolean {
-  const active = activeThreads(shared.plan, region);
-  const r = newRegion(shared, region, plain, {
-    lanes: shared.guards ? shared.plan.lanes : activeLanes(shared.plan, region, active),
-    saysNext,
+/**
+ * Emits a region into a function that runs it once and may hold other regions too; returns whether that is possible. Without `saysNext` the
+ * region that follows is known.
+ */
+export function writeRegionIn(context: SimdContext, region: BarrierRegion, plain: Code, storesNext: boolean): boolean {
+  const active = activeThreads(context.plan, region);
+  const r = newRegion(context, region, plain, {
+    lanes: context.guards ? context.plan.lanes : activeLanes(context.plan, region, active),
+    storesNext,
   });
   const { code, frame, plan } = r;
   writeEntry(r);
-  code.at('global.get', shared.fuel);
+  code.at('global.get', context.fuel);
   code.at('local.set', frame.fuel);
-  writeTurn(r, Math.min(fuelPerTick, (r.cost * plan.threads) / plan.lanes));
-  const isWritten = plan.shapes.apart && region.id > 0 ? eachGroup(r, plan.threads, () => writeReadyLanes(r)) : writeAll(r, active);
+  spendFuel(r, Math.min(fuelPerTick, (r.cost * plan.threads) / plan.lanes));
+  const isWritten =
+    plan.shapes.barrierDivergence && region.id > 0 ? eachGroup(r, plan.threads, () => writeReadyLanes(r)) : writeAll(r, active);
   if (!isWritten) return false;
   code.at('local.get', frame.fuel);
-  code.at('global.set', shared.fuel);
+  code.at('global.set', context.fuel);
   return true;
 }
 
-/** What a region is written with, in strips of some lanes. */
+/** The state for emitting a region in groups of some lanes. */
 function newRegion(
-  shared: SimdContext,
+  context: SimdContext,
   region: BarrierRegion,
   plain: Code,
-  { lanes, saysNext }: { readonly lanes: number; readonly saysNext: boolean },
+  { lanes, storesNext }: { readonly lanes: number; readonly storesNext: boolean },
 ): Region {
-  const plan = { ...shared.plan, lanes, packs: lanes / 4 };
+  const plan = { ...context.plan, lanes, packs: lanes / 4 };
   const { kernel } = plan;
   const local = (): number => plain.local('i32');
   const frame: GroupFrame = {
     first: local(),
-    record4: local(),
-    record8: local(),
-    recordShared: local(),
+    slots4: local(),
+    slots8: local(),
+    uniformSlots: local(),
     fuel: local(),
     local: local(),
     shared: local(),
     constant: local(),
   };
-  const code = pooledCode(plain, shared.pool, frame.constant, poolStart(plan));
+  const code = pooledCode(plain, context.pool, frame.constant, poolStart(plan));
   const used = usedLeaves(kernel, region.cfg.order);
   const starts = leafLocalsOf(plan, code, used);
-  const base = { ...shared, plan, kernel, code, frame, isRerolled: false, mask: undefined };
+  const base = { ...context, plan, kernel, code, frame, isRerolled: false };
   return {
-    shared,
+    context,
     plan,
     region,
     code,
@@ -111,15 +118,15 @@ function newRegion(
     starts,
     values: groupValues(base, starts),
     cost: Math.min(fuelPerTick, (costOf(kernel, region as never) * lanes) / 2),
-    taken: takenOf(plan, region),
+    taken: usedLiveIns(plan, region),
     spareMasks: [],
-    saysNext,
-    halves: plan.shapes.apart && locateMasks(shared, code),
+    storesNext,
+    queues: plan.shapes.barrierDivergence && locateMasks(context, code),
   };
 }
 
-/** Takes into locals what stays for all strips of a block. */
-function writeEntry({ code, frame, starts, shared: { host } }: Region): void {
+/** Loads into locals what is invariant over the groups of a block. */
+function writeEntry({ code, frame, starts, context: { host } }: Region): void {
   for (const [index, local] of starts.params) {
     code.at('global.get', host.params[index]!);
     code.op('i32.wrap_i64');
@@ -135,7 +142,7 @@ function writeEntry({ code, frame, starts, shared: { host } }: Region): void {
   }
 }
 
-/** Writes what all threads do that have anything to do. */
+/** Emits the loop over all groups that have active threads. */
 function writeAll(r: Region, active: number): boolean {
   const { threads, lanes } = r.plan;
   const whole = threads - (threads % lanes);
@@ -144,7 +151,7 @@ function writeAll(r: Region, active: number): boolean {
   return active <= whole || writeTail(r);
 }
 
-/** Writes a loop over the strips of some threads, at least one. */
+/** Emits a loop over the groups of the first threads, at least one. */
 function eachGroup({ code, frame, plan }: Region, threads: number, write: () => boolean): boolean {
   code.open('loop');
   if (!write()) return false;
@@ -159,45 +166,47 @@ function eachGroup({ code, frame, plan }: Region, threads: number, write: () => 
   return true;
 }
 
-/** Writes what those lanes do that are to start the region: whole strips have code of their own. */
+/** Emits the code for the ready lanes of a region; full groups have a copy without masks. */
 function writeReadyLanes(r: Region): boolean {
-  const { code, plan, shared, region } = r;
-  const { strip } = r.values;
-  const lanes = strip.temp('i32', 40);
-  takeReady(strip, r.halves!, region.id, lanes);
+  return withScratch(r.values.group, 'i32', 1, ([lanes]) => writeReadyGroup(r, lanes));
+}
+
+function writeReadyGroup(r: Region, lanes: number): boolean {
+  const { code, plan, context, region } = r;
+  const { group } = r.values;
+  takeReady(group, r.queues!, region.id, lanes);
   code.open('if');
-  const hasWhole = !shared.omitsUniformPaths && plan.threads >= plan.lanes;
+  const hasWhole = !context.omitsUniformPaths && plan.threads >= plan.lanes;
   if (hasWhole) {
-    isFullGroup(strip, lanes);
+    isFullGroup(group, lanes);
     code.open('if');
-    strip.mask = undefined;
     if (!writeGroup(r)) return false;
     code.else();
   }
   const masks = masksOf(r).take();
-  expandLaneBits(strip, lanes, masks);
-  strip.mask = masks;
-  if (!writeGroup(r)) return false;
+  expandLaneBits(group, lanes, masks);
+  if (!writeGroup(underMask(r, masks))) return false;
   if (hasWhole) code.end();
   code.end();
   return true;
 }
 
-/** The lanes of the last strip that are threads. */
+/** The last group, with a mask of the lanes that are threads. */
 function writeTail(r: Region): boolean {
-  const { strip } = r.values;
   const left = r.plan.threads % r.plan.lanes;
   const masks = masksOf(r).take();
   masks.forEach((mask, pack) => {
     r.code.v128([0, 1, 2, 3].map((lane) => (4 * pack + lane < left ? -1 : 0)));
     r.code.at('local.set', mask);
   });
-  strip.mask = masks;
-  return writeGroup(r);
+  return writeGroup(underMask(r, masks));
 }
 
-/** Values that are brought, and that this region uses or keeps on. */
-function takenOf(plan: SimdPlan, region: BarrierRegion): Value[] {
+/** The same region under an execution mask. */
+const underMask = (r: Region, mask: readonly number[]): Region => ({ ...r, values: r.values.under(mask) });
+
+/** Live-in values that the region uses. */
+function usedLiveIns(plan: SimdPlan, region: BarrierRegion): Value[] {
   const wanted = new Set<Value>();
   for (const id of region.cfg.order) {
     const block = plan.kernel.blocks[id]!;
@@ -212,7 +221,7 @@ function writeGroup(r: Region): boolean {
   const { code, values, plan, region } = r;
   code.open('block');
   const out = code.depth;
-  writeStart(r);
+  writePrologue(r);
   for (const value of r.taken) take(values, value);
   const masks = masksOf(r);
   const flow: Flow = {
@@ -220,16 +229,16 @@ function writeGroup(r: Region): boolean {
     kernel: plan.kernel,
     code,
     values,
-    strip: values.strip,
-    omitsUniformPaths: r.shared.omitsUniformPaths,
+    group: values.group,
+    omitsUniformPaths: r.context.omitsUniformPaths,
     region,
     ...orderOf(r),
-    turn: () => writeTurn(r, r.cost),
+    spendFuel: () => spendFuel(r, r.cost),
     leave(block) {
       leave(r, block?.id);
       code.at('br', code.depth - out);
     },
-    wait: (block) => wait(r, behindBarrier(plan.kernel, block.id)),
+    arrive: (view, block) => arrive({ ...r, values: view }, behindBarrier(plan.kernel, block.id)),
     takeMasks: masks.take,
     giveMasks: masks.give,
     pushAnyActive(lanes) {
@@ -247,10 +256,12 @@ function writeGroup(r: Region): boolean {
   return isWritten;
 }
 
-/** The order of blocks for lanes that part, and the loops: of the whole kernel where all threads come to barriers together, else of the region. */
+/**
+ * The order of blocks for linearization, and the loops: those of the whole kernel where barriers are convergent, else those of the region.
+ */
 function orderOf({ plan: { kernel, shapes }, region }: Region): Pick<Flow, 'place' | 'loops'> {
   const count = kernel.blocks.length;
-  if (shapes.apart) return { place: positionsIn(convergenceOrder(region.cfg, region.entry), count), loops: region.loops.loops };
+  if (shapes.barrierDivergence) return { place: positionsIn(convergenceOrder(region.cfg, region.entry), count), loops: region.loops.loops };
   return { place: positionsIn(convergenceOrder(shapes.cfg), count), loops: loopsOf(shapes.cfg, dominatorsOf(shapes.cfg)).loops };
 }
 
@@ -265,7 +276,7 @@ function masksWhere(r: Region, cond: Value, lanes: readonly number[] | undefined
   const { code, values } = r;
   const holding = masksOf(r).take();
   for (const [pack, local] of holding.entries()) {
-    values.strip.part(cond, pack);
+    values.group.part(cond, pack);
     if (lanes) {
       code.at('local.get', lanes[pack]!);
       code.op('v128.and');
@@ -287,28 +298,16 @@ function masksExcept(r: Region, some: readonly number[], lanes: readonly number[
   return others;
 }
 
-function writeTurn({ code, frame, shared }: Region, cost: number): void {
-  code.at('local.get', frame.fuel);
-  code.i32(cost);
-  code.op('i32.sub');
-  code.at('local.tee', frame.fuel);
-  code.i32(0);
-  code.op('i32.le_s');
-  code.openRare();
-  code.at('call', shared.host.tick);
-  code.i32(fuelPerTick);
-  code.at('local.set', frame.fuel);
-  code.end();
-}
+const spendFuel = ({ code, frame, context }: Region, cost: number): void => writeFuelCheck(code, frame.fuel, context.host.tick, cost, true);
 
 // ── the start of a strip ──
 
-function writeStart(r: Region): void {
-  const { code, frame, plan, shared } = r;
-  const { globals } = shared.host;
+function writePrologue(r: Region): void {
+  const { code, frame, plan, context } = r;
+  const { globals } = context.host;
   code.at('local.get', frame.first);
   code.at('global.set', globals.thread);
-  if (plan.slots.size > 0) startRecords(r.values.strip);
+  if (plan.slots.size > 0) setSlotBases(r.values.group);
   if (plan.windows.local > 0) {
     code.at('local.get', frame.first);
     code.i32(plan.windows.local);
@@ -317,84 +316,36 @@ function writeStart(r: Region): void {
     code.op('i32.add');
     code.at('local.set', frame.local);
   }
-  for (const name of r.sregs) startSreg(r, name);
-}
-
-/** Sets what a special register is for the first lane, or for all of them. */
-function startSreg(r: Region, name: Sreg): void {
-  const { code, starts, frame } = r;
-  const base = starts.base.get(name);
-  if (base !== undefined) {
-    code.at('local.get', frame.first);
-    fromThread(r, name);
-    code.at('local.set', base);
-  }
-  const vectors = starts.vectors.get(name) ?? [];
-  for (const [pack, vector] of vectors.entries()) {
-    code.v128([0, 0, 0, 0]);
-    for (let lane = 0; lane < 4; lane++) {
-      code.at('local.get', frame.first);
-      code.i32(4 * pack + lane);
-      code.op('i32.add');
-      fromThread(r, name);
-      code.lane('i32x4.replace_lane', lane);
-    }
-    code.at('local.set', vector);
-  }
-}
-
-/** A special register of the thread whose number is on the stack. */
-function fromThread(r: Region, name: Sreg): void {
-  const { code, plan } = r;
-  const [nx, ny] = plan.block;
-  const by = (op: string, count: number): void => {
-    code.i32(count);
-    code.op(op);
-  };
-  const [what, axis] = name.split('.');
-  if (what === 'laneid') return by('i32.and', 31);
-  if (what === 'warpid') return by('i32.shr_u', 5);
-  if (name === 'tid.linear') return;
-  if (axis === 'x' && plan.block[1] * plan.block[2] > 1) remainder(code, nx);
-  if (axis === 'y') {
-    quotient(code, nx);
-    if (plan.block[2] > 1) remainder(code, ny);
-  }
-  if (axis === 'z') quotient(code, nx * ny);
-  if (what !== 'gid') return;
-  code.at('local.get', r.starts.blocks.get(`ctaid.${axis}` as Sreg)!);
-  code.i32(plan.block['xyz'.indexOf(axis!)]!);
-  code.op('i32.mul');
-  code.op('i32.add');
+  for (const name of r.sregs) setSpecialRegister(r, name);
 }
 
 // ── its end ──
 
-/** Leaves the region at a barrier or at the end of the kernel: at a barrier, keeps what comes after wants, and says what comes next. */
+/** Leaves the region. At a barrier it spills the values that are live behind it and stores which region is next. */
 function leave(r: Region, block: number | undefined): void {
-  const { plan, code, shared } = r;
+  const { plan, code, context } = r;
   if (plan.regions.length === 1) return;
   const to = block !== undefined && endsInBarrier(plan.kernel, block) ? behindBarrier(plan.kernel, block) : undefined;
-  if (plan.shapes.apart) {
-    if (to !== undefined) wait(r, to);
+  if (plan.shapes.barrierDivergence) {
+    if (to !== undefined) arrive(r, to);
     return;
   }
-  if (to !== undefined) keep(r, to);
-  if (!r.saysNext) return;
-  code.i32(to === undefined ? gone : regionAt(plan, to));
-  code.at('global.set', shared.phase);
+  if (to !== undefined) spillLiveIns(r, to);
+  if (!r.storesNext) return;
+  code.i32(to === undefined ? exited : regionAt(plan, to));
+  code.at('global.set', context.phase);
 }
 
-/** Has the lanes that run wait for what is behind a barrier. */
-function wait(r: Region, to: number): void {
-  keep(r, to);
-  markArrived(r.values.strip, r.halves!, regionAt(r.plan, to));
+/** Marks the active lanes as arrived at a barrier. */
+function arrive(r: Region, to: number): void {
+  spillLiveIns(r, to);
+  markArrived(r.values.group, r.queues!, regionAt(r.plan, to));
 }
 
 /** The region that starts with a block. */
 export const regionAt = ({ regions }: SimdPlan, block: number): number => regions.find(({ entry }) => entry === block)!.id;
 
-/** Keeps what a region wants that starts with a block. A value from before this one is in its place already. */
-function keep({ plan, region, values }: Region, to: number): void {
+/** Spills the live-in values of the region that starts with a block. A value from before this region already has its slot filled. */
+function spillLiveIns({ plan, region, values }: Region, to: number): void {
   for (const value of plan.liveIns.get(to)!) if (region.cfg.position[plan.home[value]!]! >= 0) save(values, value);
 }

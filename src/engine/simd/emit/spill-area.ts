@@ -1,14 +1,17 @@
-/** Values of strips between regions: in the record area, those of one thread beside each other's, and those that a strip shares once for each strip. */
-import { lanesOf, type Value } from '../../../ir/index.ts';
+/**
+ * The spill area: values that are live across barriers. A varying value has the lanes of all threads next to each other, a uniform or
+ * affine one has a slot for each lane group.
+ */
+import { lanesOf, type Value, varying } from '../../../ir/index.ts';
 import { laneBytes } from '../analysis/plan.ts';
 import { type LaneGroup, longOf, maskPart, numberOf, shapeOf } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
 
-/** Where the records of the strip are. */
-export function startRecords({ code, frame, plan, host: { globals } }: LaneGroup): void {
+/** Sets the base addresses of the group's slots. */
+export function setSlotBases({ code, frame, plan, host: { globals } }: LaneGroup): void {
   for (const [local, shift] of [
-    [frame.record4, 2],
-    [frame.record8, 3],
+    [frame.slots4, 2],
+    [frame.slots8, 3],
   ] as const) {
     code.at('local.get', frame.first);
     code.i32(shift);
@@ -24,7 +27,7 @@ export function startRecords({ code, frame, plan, host: { globals } }: LaneGroup
   code.op('i32.shl');
   code.at('global.get', globals.records);
   code.op('i32.add');
-  code.at('local.set', frame.recordShared);
+  code.at('local.set', frame.uniformSlots);
 }
 
 interface Place {
@@ -32,39 +35,39 @@ interface Place {
   readonly offset: number;
 }
 
-/** Where a vector of a value stands in the records, or what a strip shares of it. */
+/** The address of a vector of a value, or of its scalar. */
 function placeOf(s: LaneGroup, value: Value, element: number, part: number): Place {
   const { plan, frame } = s;
   const slot = plan.slots.get(value)!;
-  if (shapeOf(s, value) < 2) return { local: frame.recordShared, offset: slot + element * 8 * plan.strips };
+  if (shapeOf(s, value) !== varying) return { local: frame.uniformSlots, offset: slot + element * 8 * plan.groups };
   const each = (laneBytes(plan, value) / lanesOf(plan.kernel.insts[value]!.type)) * plan.padded;
-  return { local: longOf(s, value) ? frame.record8 : frame.record4, offset: slot + element * each + 16 * part };
+  return { local: longOf(s, value) ? frame.slots8 : frame.slots4, offset: slot + element * each + 16 * part };
 }
 
 const accessName = (s: LaneGroup, value: Value, what: 'load' | 'store'): string =>
-  shapeOf(s, value) < 2 ? `${numberOf(s, value)}.${what}` : `v128.${what}`;
+  shapeOf(s, value) !== varying ? `${numberOf(s, value)}.${what}` : `v128.${what}`;
 
-/** Takes a value from the records. */
+/** Loads a value from the spill area. */
 export function take(values: GroupValues, value: Value): void {
-  const s = values.strip;
+  const s = values.group;
   values.eachPart(value, (element, part) => {
     const { local, offset } = placeOf(s, value, element, part);
     s.code.at('local.get', local);
     s.code.access(accessName(s, value, 'load'), 4, offset);
-    if (shapeOf(s, value) < 2) values.setScalar(value, element);
+    if (shapeOf(s, value) !== varying) values.setScalar(value, element);
     else values.set(value, element, part);
   });
 }
 
-/** Puts a value into the records. Of a strip whose lanes go apart, other lanes keep what they have there. */
+/** Spills a value. With barrier divergence inside a group inactive lanes keep the old value. */
 export function save(values: GroupValues, value: Value): void {
-  const s = values.strip;
+  const s = values.group;
   values.eachPart(value, (element, part) => {
     const { local, offset } = placeOf(s, value, element, part);
     s.code.at('local.get', local);
-    if (shapeOf(s, value) < 2) values.pushElement(value, element);
+    if (shapeOf(s, value) !== varying) values.pushElement(value, element);
     else s.element(value, element, part);
-    if (s.mask && s.plan.shapes.apart === 'lanes') {
+    if (s.mask && s.plan.shapes.barrierDivergence === 'lanes') {
       s.code.at('local.get', local);
       s.code.access('v128.load', 4, offset);
       maskPart(s, part, longOf(s, value));

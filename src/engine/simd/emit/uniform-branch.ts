@@ -1,46 +1,46 @@
 /**
- * Whether all lanes go one way at a branch, told by the first and the last of them: a comparison of numbers that grow evenly from lane to lane
- * has one answer for all where it has one for both ends and nothing wraps between. Guards of bounds are of this kind.
+ * Run-time test that a branch is uniform, decided by the first and the last lane. A comparison of affine values has one result in all lanes
+ * if it has the same result in both and no value wraps in between. Bounds checks have this form. (RV calls the transform BOSCC: branch on
+ * superword condition code.)
  */
-import type { InstOf, Value } from '../../../ir/index.ts';
+import { affine, type InstOf, uniform, type Value, varying } from '../../../ir/index.ts';
+import { tuning } from '../../tuning.ts';
 import { type LaneGroup, shapeOf, typeOf } from '../lanes/lane-group.ts';
 
-/** How many comparisons a condition may have to be worth it. */
-const most = 6;
+/** Strides below this reach the last lane with less than half of the 32-bit range. */
+const maxStride = 2 ** 24;
 
-/** Strides below this lead to the last lane by less than half of all numbers. */
-const gentle = 2 ** 24;
-
-/** Comparisons that a condition is made of by `and`, `or` and `xor`; nothing where there is anything else. */
+/** The comparisons that `and`, `or` and `xor` combine to a condition; undefined where it contains anything else. */
 function leavesOf(s: LaneGroup, cond: Value): InstOf<'icmp'>[] | undefined {
   const leaves: InstOf<'icmp'>[] = [];
   const visit = (value: Value): boolean => {
     const inst = s.kernel.insts[value]!;
-    // What all lanes share they agree on.
-    if (shapeOf(s, value) === 0) return true;
-    // What is not worked out just here may have had its operands elsewhere.
-    if (!isOwn(s, cond, value)) return false;
-    if ((inst.op === 'and' || inst.op === 'or' || inst.op === 'xor') && leaves.length < most) return visit(inst.a) && visit(inst.b);
+    // A uniform operand has one value in all lanes.
+    if (shapeOf(s, value) === uniform) return true;
+    // The operands of a value from elsewhere may be out of date.
+    if (!isUsedHereOnly(s, cond, value)) return false;
+    if ((inst.op === 'and' || inst.op === 'or' || inst.op === 'xor') && leaves.length < tuning.maxComparisons)
+      return visit(inst.a) && visit(inst.b);
     if (inst.op !== 'icmp' || typeOf(s, inst.a) !== 'i32') return false;
     leaves.push(inst);
     if (isEquality(inst)) return isCounted(s, inst);
-    return [inst.a, inst.b].every((operand) => shapeOf(s, operand) < 2 && Math.abs(strideOf(s, operand)) < gentle);
+    return [inst.a, inst.b].every((operand) => shapeOf(s, operand) !== varying && Math.abs(strideOf(s, operand)) < maxStride);
   };
-  return visit(cond) && leaves.length > 0 && leaves.length <= most ? leaves : undefined;
+  return visit(cond) && leaves.length > 0 && leaves.length <= tuning.maxComparisons ? leaves : undefined;
 }
 
-/** Whether a value is used for a condition alone, in the block of that. */
-const isOwn = ({ plan }: LaneGroup, cond: Value, value: Value): boolean =>
+/** Whether the only use of a value is this condition, in its own block. */
+const isUsedHereOnly = ({ plan }: LaneGroup, cond: Value, value: Value): boolean =>
   plan.uses[value] === 1 && plan.crosses[value] === 0 && plan.home[value] === plan.home[cond];
 
-/** Whether `writeAgreement` can say something of a condition. */
+/** Whether `writeUniformTest` can test a condition. */
 export const mayTestUniformity = (s: LaneGroup, cond: Value): boolean => leavesOf(s, cond) !== undefined;
 
-/** Whether the comparisons still wait to be written, so that their operands are there. */
+/** Whether the comparisons are still deferred, so that their operands are available. */
 export function isAvailable(s: LaneGroup, cond: Value): boolean {
   const visit = (value: Value): boolean => {
     const inst = s.kernel.insts[value]!;
-    if (shapeOf(s, value) === 0) return true;
+    if (shapeOf(s, value) === uniform) return true;
     return (
       s.isDeferred(value) &&
       (inst.op === 'icmp' || ((inst.op === 'and' || inst.op === 'or' || inst.op === 'xor') && visit(inst.a) && visit(inst.b)))
@@ -49,34 +49,34 @@ export function isAvailable(s: LaneGroup, cond: Value): boolean {
   return visit(cond);
 }
 
-/** Puts on the stack whether the first and the last lane tell of all; the condition of the first is in the local then. */
+/** Pushes whether the first and the last lane decide for all; the local `answer` then holds the condition of the first. */
 export function writeUniformTest(s: LaneGroup, cond: Value, answer: number): void {
   const { code } = s;
-  writeFirst(s, cond);
+  pushFirstLane(s, cond);
   code.at('local.set', answer);
   for (const [i, leaf] of leavesOf(s, cond)!.entries()) {
-    if (isEquality(leaf)) meetsNone(s, leaf);
-    else endsMatch(s, leaf);
+    if (isEquality(leaf)) pushMatchesNone(s, leaf);
+    else pushEndsMatch(s, leaf);
     if (i > 0) code.op('i32.and');
   }
 }
 
 /**
- * Tests of which none holds where a condition has an answer for all lanes and is told so by few steps, each of which puts a number on the stack;
- * nothing for conditions that take more. What fails a test may have that answer for all lanes nevertheless.
+ * Cheap tests: if all are zero the condition equals `answer` in every lane. They are conservative: a non-zero test means "unknown".
+ * Undefined where the condition has no cheap form.
  */
 export function uniformTests(s: LaneGroup, cond: Value, answer: boolean): (() => void)[] | undefined {
   const tests: (() => void)[] = [];
   const visit = (value: Value): boolean => {
     const inst = s.kernel.insts[value]!;
-    if (shapeOf(s, value) === 0) {
+    if (shapeOf(s, value) === uniform) {
       tests.push(() => {
         s.scalar(value);
         if (answer) s.code.op('i32.eqz');
       });
       return true;
     }
-    // All of a conjunction hold, none of a disjunction does.
+    // All operands of a conjunction hold, or none of a disjunction does.
     if (inst.op === (answer ? 'and' : 'or')) return visit(inst.a) && visit(inst.b);
     const found = inst.op === 'icmp' ? orderTests(s, inst, answer) : undefined;
     tests.push(...(found ?? []));
@@ -85,11 +85,11 @@ export function uniformTests(s: LaneGroup, cond: Value, answer: boolean): (() =>
   return visit(cond) ? tests : undefined;
 }
 
-/** That of two numbers the one is below the other, or equal where that is enough: which goes first, and whether equal ones will not do. */
+/** Order comparisons as "low is below high": which operand is low, and whether equality fails. */
 const orders = { lt: [0, true], le: [0, false], gt: [1, true], ge: [1, false] } as const;
 const inverse = { lt: 'ge', le: 'gt', gt: 'le', ge: 'lt' } as const;
 
-/** Of a comparison with numbers that grow on one side only. */
+/** Cheap tests of a comparison with an affine value on one side. */
 function orderTests(s: LaneGroup, leaf: InstOf<'icmp'>, answer: boolean): (() => void)[] | undefined {
   if (isEquality(leaf)) return undefined;
   const { code, plan } = s;
@@ -97,23 +97,23 @@ function orderTests(s: LaneGroup, leaf: InstOf<'icmp'>, answer: boolean): (() =>
   const given = leaf.pred.slice(1) as keyof typeof orders;
   const [swapped, isStrict] = orders[answer ? given : inverse[given]];
   const [low, high] = swapped ? [leaf.b, leaf.a] : [leaf.a, leaf.b];
-  const [ahead, behind] = [strideOf(s, low), strideOf(s, high)].map((stride) => stride * (plan.lanes - 1)) as [number, number];
+  const [lowGrowth, highGrowth] = [strideOf(s, low), strideOf(s, high)].map((stride) => stride * (plan.lanes - 1)) as [number, number];
   const long = (value: Value): void => {
     s.scalar(value);
     code.op(`i64.extend_i32_${sign}`);
   };
-  // Below even where it is highest: it wraps nowhere then, for the other one does not.
-  if (ahead > 0 && shapeOf(s, high) === 0)
+  // The low side stays below at its largest value. It cannot wrap, because the high side does not.
+  if (lowGrowth > 0 && shapeOf(s, high) === uniform)
     return [
       () => {
         long(high);
         long(low);
         code.op('i64.sub');
-        code.i64(BigInt(ahead + (isStrict ? 1 : 0)));
+        code.i64(BigInt(lowGrowth + (isStrict ? 1 : 0)));
         code.op('i64.lt_s');
       },
     ];
-  if (behind <= 0 || shapeOf(s, low) !== 0) return undefined;
+  if (highGrowth <= 0 || shapeOf(s, low) !== uniform) return undefined;
   const largest = sign === 's' ? 0x7fff_ffff : 0xffff_ffff;
   return [
     () => {
@@ -121,10 +121,10 @@ function orderTests(s: LaneGroup, leaf: InstOf<'icmp'>, answer: boolean): (() =>
       s.scalar(high);
       code.op(`i32.${isStrict ? 'ge' : 'gt'}_${sign}`);
     },
-    // Grows to the last lane without wrapping.
+    // The high side reaches the last lane without wrapping.
     () => {
       s.scalar(high);
-      code.i32((largest - behind) | 0);
+      code.i32((largest - highGrowth) | 0);
       code.op(`i32.gt_${sign}`);
     },
   ];
@@ -132,11 +132,12 @@ function orderTests(s: LaneGroup, leaf: InstOf<'icmp'>, answer: boolean): (() =>
 
 const isEquality = ({ pred }: InstOf<'icmp'>): boolean => pred === 'eq' || pred === 'ne';
 
-/** Whether one side counts lanes by ones and the other is the same for all. */
-const isCounted = (s: LaneGroup, { a, b }: InstOf<'icmp'>): boolean => strideOf(s, a) === 1 && shapeOf(s, a) === 1 && shapeOf(s, b) === 0;
+/** Whether one side has stride 1 and the other is uniform. */
+const isCounted = (s: LaneGroup, { a, b }: InstOf<'icmp'>): boolean =>
+  strideOf(s, a) === 1 && shapeOf(s, a) === affine && shapeOf(s, b) === uniform;
 
-/** Whether none of the lanes' numbers, not even the first, is the other one. */
-function meetsNone(s: LaneGroup, { a, b }: InstOf<'icmp'>): void {
+/** Pushes whether no lane's value equals the other side. */
+function pushMatchesNone(s: LaneGroup, { a, b }: InstOf<'icmp'>): void {
   s.scalar(b);
   s.scalar(a);
   s.code.op('i32.sub');
@@ -144,21 +145,21 @@ function meetsNone(s: LaneGroup, { a, b }: InstOf<'icmp'>): void {
   s.code.op('i32.ge_u');
 }
 
-function endsMatch(s: LaneGroup, leaf: InstOf<'icmp'>): void {
+function pushEndsMatch(s: LaneGroup, leaf: InstOf<'icmp'>): void {
   compare(s, leaf, 0);
   compare(s, leaf, s.plan.lanes - 1);
   s.code.op('i32.eq');
-  for (const operand of [leaf.a, leaf.b]) runsOn(s, operand, leaf.pred.startsWith('s'));
+  for (const operand of [leaf.a, leaf.b]) pushDoesNotWrap(s, operand, leaf.pred.startsWith('s'));
 }
 
-/** The condition as the first lane has it. */
-function writeFirst(s: LaneGroup, value: Value): void {
+/** Pushes the condition of the first lane. */
+function pushFirstLane(s: LaneGroup, value: Value): void {
   const inst = s.kernel.insts[value]!;
-  if (shapeOf(s, value) === 0) return s.scalar(value);
+  if (shapeOf(s, value) === uniform) return s.scalar(value);
   if (inst.op === 'icmp') return compare(s, inst, 0);
   if (inst.op !== 'and' && inst.op !== 'or' && inst.op !== 'xor') return;
-  writeFirst(s, inst.a);
-  writeFirst(s, inst.b);
+  pushFirstLane(s, inst.a);
+  pushFirstLane(s, inst.b);
   s.code.op(`i32.${inst.op}`);
 }
 
@@ -168,18 +169,18 @@ function compare(s: LaneGroup, { a, b, pred }: InstOf<'icmp'>, lane: number): vo
   s.code.op(pred === 'eq' || pred === 'ne' ? `i32.${pred}` : `i32.${pred.slice(1)}_${pred[0]}`);
 }
 
-const strideOf = (s: LaneGroup, value: Value): number => (shapeOf(s, value) === 1 ? s.plan.shapes.stride[value]! : 0);
+const strideOf = (s: LaneGroup, value: Value): number => (shapeOf(s, value) === affine ? s.plan.shapes.stride[value]! : 0);
 
 function push(s: LaneGroup, value: Value, lane: number): void {
   s.scalar(value);
-  const ahead = lane * strideOf(s, value);
-  if (ahead === 0) return;
-  s.code.i32(ahead);
+  const lowGrowth = lane * strideOf(s, value);
+  if (lowGrowth === 0) return;
+  s.code.i32(lowGrowth);
   s.code.op('i32.add');
 }
 
-/** Joins to what is on the stack that a number does not wrap on its way to the last lane. */
-function runsOn(s: LaneGroup, value: Value, isSigned: boolean): void {
+/** Combines the test on the stack with one that a value does not wrap up to the last lane. */
+function pushDoesNotWrap(s: LaneGroup, value: Value, isSigned: boolean): void {
   const stride = strideOf(s, value);
   if (stride === 0) return;
   s.scalar(value);

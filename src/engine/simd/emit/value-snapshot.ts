@@ -1,21 +1,21 @@
-/** What is kept of values while code is written. */
+/** Deferred expressions, and snapshots of the maps that hold them. */
 import type { Value } from '../../../ir/index.ts';
 
-/** A vector expression that is written where it is used. */
+/** A vector expression that is emitted at its use. */
 export interface Deferred {
   readonly write: (part: number) => void;
   readonly depth: number;
-  /** Vectors of each pack that are held for it and for nothing else. */
+  /** Vectors per pack that it alone keeps alive. */
   readonly held: number;
-  /** What it uses up when it is written. */
+  /** Operands that are used up when it is emitted. */
   readonly operands: readonly Value[];
-  /** Whether it reads memory, so that no write may come before it. */
+  /** Whether it reads memory, so that no write may be moved before it. */
   readonly reads: boolean;
-  /** A local that is its own. */
+  /** A local that belongs to it. */
   readonly base?: number;
 }
 
-/** Gives maps back what they have of some values now, whatever they come to have. */
+/** Remembers the entries of some values; the returned function restores them. */
 export function snapshotOf(maps: readonly Map<Value, unknown>[], values: readonly Value[]): () => void {
   const kept = maps.map((map) => ({ map, known: values.map((value) => [value, map.get(value)] as const) }));
   return () => {

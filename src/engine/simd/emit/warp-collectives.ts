@@ -1,31 +1,33 @@
-/** What the lanes of a warp do together, in locals: a strip is a whole warp where a kernel has any of it. */
-import type { InstOf, Value } from '../../../ir/index.ts';
+/** Warp collectives on locals. In a kernel that has any, a lane group is a whole warp. */
+import { type InstOf, uniform, type Value, varying } from '../../../ir/index.ts';
 import { wordOps } from '../../codegen/lane-ops.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, longOf, numberOf, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import { bitsAt } from '../lanes/lane-masks.ts';
 import type { GroupValues } from '../lanes/values.ts';
 import { shapeName, wordBytes, words } from '../lanes/vectors.ts';
 
-/** Takes the number that all lanes get from the stack. */
+/** Pops a uniform result. */
 function putUniform(values: GroupValues, value: Value): void {
-  const s = values.strip;
-  if (shapeOf(s, value) === 0) return values.setScalar(value, 0);
+  const s = values.group;
+  if (shapeOf(s, value) === uniform) return values.setScalar(value, 0);
   const number = numberOf(s, value);
-  const held = s.temp(number, 93);
-  s.code.at('local.set', held);
-  for (let part = 0; part < values.parts(value); part++) {
-    const isFlag = typeOf(s, value) === 'i1';
-    if (isFlag) s.code.i32(0);
-    s.code.at('local.get', held);
-    if (isFlag) s.code.op('i32.sub');
-    s.code.op(`${shapeName[number]}.splat`);
-    values.put(value, 0, part);
-  }
+  withScratch(s, number, 1, ([held]) => {
+    s.code.at('local.set', held);
+    for (let part = 0; part < values.parts(value); part++) {
+      const isFlag = typeOf(s, value) === 'i1';
+      if (isFlag) s.code.i32(0);
+      s.code.at('local.get', held);
+      if (isFlag) s.code.op('i32.sub');
+      s.code.op(`${shapeName[number]}.splat`);
+      values.put(value, 0, part);
+    }
+  });
 }
 
-/** The condition of each lane that runs, as a bit. */
+/** The condition of each active lane, as a bit. */
 export function ballot(values: GroupValues, inst: InstOf<'ballot'>, value: Value): void {
-  const s = values.strip;
+  const s = values.group;
   for (let pack = 0; pack < s.plan.packs; pack++) {
     s.part(inst.a, pack);
     if (s.mask) {
@@ -37,12 +39,12 @@ export function ballot(values: GroupValues, inst: InstOf<'ballot'>, value: Value
   putUniform(values, value);
 }
 
-/** What a reduction starts from: of the values of no lane. */
+/** The identity of each reduction. */
 const neutral = { add: 0, and: -1, or: 0, xor: 0, smin: 0x7fffffff, smax: -0x80000000, umin: -1, umax: 0 } as const;
 
-/** The values of all lanes that run, folded into one. */
+/** The values of all active lanes, reduced to one. */
 export function reduce(values: GroupValues, inst: InstOf<'reduce'>, value: Value): void {
-  const s = values.strip;
+  const s = values.group;
   const { code } = s;
   const op = wordOps[inst.fold];
   for (let pack = 0; pack < s.plan.packs; pack++) {
@@ -54,52 +56,53 @@ export function reduce(values: GroupValues, inst: InstOf<'reduce'>, value: Value
     }
     if (pack > 0) code.op(op);
   }
-  const held = s.temp('v128', 0);
-  for (const order of [
-    [2, 3, 0, 1],
-    [1, 0, 3, 2],
-  ]) {
-    code.at('local.tee', held);
-    code.at('local.get', held);
-    code.at('local.get', held);
-    code.shuffle(wordBytes(order));
-    code.op(op);
-  }
+  withScratch(s, 'v128', 1, ([held]) => {
+    for (const order of [
+      [2, 3, 0, 1],
+      [1, 0, 3, 2],
+    ]) {
+      code.at('local.tee', held);
+      code.at('local.get', held);
+      code.at('local.get', held);
+      code.shuffle(wordBytes(order));
+      code.op(op);
+    }
+  });
   code.lane('i32x4.extract_lane', 0);
   putUniform(values, value);
 }
 
-/** The value of another lane: by a permutation that is known, of one lane for all, or through memory. */
+/** The value of another lane: by a static permutation, as a broadcast, or through memory. */
 export function shuffle(values: GroupValues, inst: InstOf<'shuffle'>, value: Value): void {
-  const s = values.strip;
-  if (shapeOf(s, inst.a) === 0) {
+  const s = values.group;
+  if (shapeOf(s, inst.a) === uniform) {
     s.scalar(inst.a);
-    return shapeOf(s, value) === 2 ? putUniform(values, value) : values.setScalar(value, 0);
+    return shapeOf(s, value) === varying ? putUniform(values, value) : values.setScalar(value, 0);
   }
   const known = s.plan.staticShuffles.get(value);
-  if (known && shapeOf(s, value) === 2) return permute(values, inst.a, value, known);
+  if (known && shapeOf(s, value) === varying) return permute(values, inst.a, value, known);
   if (known) {
     s.lane(inst.a, 0, known[0]!);
     return putUniform(values, value);
   }
-  keepInMemory(values, inst.a);
-  if (shapeOf(s, value) < 2) {
-    scratchOf(s, () => s.scalar(inst.b), inst.a);
+  storeScratch(values, inst.a);
+  if (shapeOf(s, value) !== varying) {
+    pushScratchAddress(s, () => s.scalar(inst.b), inst.a);
     s.code.access(`${numberOf(s, value)}.load`, 4, s.plan.scratch);
     return putUniform(values, value);
   }
-  fromMemory(values, inst, value);
+  loadScratch(values, inst, value);
 }
 
 function permute(values: GroupValues, from: Value, value: Value, lanes: readonly number[]): void {
-  const s = values.strip;
+  const s = values.group;
   const each = longOf(s, value) ? 2 : 4;
   for (let part = 0; part < values.parts(value); part++) {
     const wanted = lanes.slice(part * each, part * each + each);
     const sources = [...new Set(wanted.map((lane) => Math.floor(lane / each)))];
     s.part(from, sources[0]!);
     const isSame = sources.length === 1 && wanted.every((lane, i) => lane % each === i);
-    // Each further source joins what was gathered of those before.
+    // Each further source is merged with what was gathered before.
     for (const [step, source] of (isSame ? [] : sources.length === 1 ? [sources[0]!] : sources.slice(1)).entries()) {
       s.part(from, source);
       s.code.shuffle(
@@ -116,8 +119,8 @@ function permute(values: GroupValues, from: Value, value: Value, lanes: readonly
 
 const bytesAt = (place: number, size: number): number[] => Array.from({ length: size }, (_, byte) => place * size + byte);
 
-/** Puts the address of a lane's value in the memory that a warp leaves values in; `push` gives the lane. */
-function scratchOf(s: LaneGroup, push: () => void, value: Value): void {
+/** Pushes the address of a lane's value in the scratch memory of a warp; `push` gives the lane. */
+function pushScratchAddress(s: LaneGroup, push: () => void, value: Value): void {
   push();
   s.code.i32(31);
   s.code.op('i32.and');
@@ -127,8 +130,8 @@ function scratchOf(s: LaneGroup, push: () => void, value: Value): void {
   s.code.op('i32.add');
 }
 
-function keepInMemory(values: GroupValues, value: Value): void {
-  const s = values.strip;
+function storeScratch(values: GroupValues, value: Value): void {
+  const s = values.group;
   for (let part = 0; part < values.parts(value); part++) {
     s.code.at('global.get', s.host.globals.records);
     s.part(value, part);
@@ -136,13 +139,13 @@ function keepInMemory(values: GroupValues, value: Value): void {
   }
 }
 
-function fromMemory(values: GroupValues, inst: InstOf<'shuffle'>, value: Value): void {
-  const s = values.strip;
+function loadScratch(values: GroupValues, inst: InstOf<'shuffle'>, value: Value): void {
+  const s = values.group;
   const { code } = s;
   const each = longOf(s, value) ? 2 : 4;
   const bits = 128 / each;
   for (let part = 0; part < values.parts(value); part++) {
-    for (let i = each - 1; i >= 0; i--) scratchOf(s, () => s.lane(inst.b, 0, part * each + i), value);
+    for (let i = each - 1; i >= 0; i--) pushScratchAddress(s, () => s.lane(inst.b, 0, part * each + i), value);
     code.access(`v128.load${bits}_zero`, 4, s.plan.scratch);
     for (let i = 1; i < each; i++) code.accessLane(`v128.load${bits}_lane`, 4, s.plan.scratch, i);
     values.put(value, 0, part);

@@ -1,21 +1,21 @@
 /**
- * Vectors that are constant, in memory beside the kernel's own constants: JavaScriptCore makes every vector anew from words where it is used,
- * in as many steps as a multiplication takes, while a load is one. Every instruction of the kernel has vectors of its own: of equal loads
- * engines make one, whose register is taken from there on, while what is at work goes through memory.
+ * The constant pool: vector constants in memory beside the kernel's own constants. JavaScriptCore materializes a `v128.const` in three
+ * instructions wherever it is used, while a load is one. Each instruction of the kernel has pool entries of its own: an engine merges equal
+ * loads and keeps the result in a register from then on, and spills working values for it.
  */
 import type { Code } from '../../../wasm/index.ts';
 
 export interface ConstantPool {
-  /** The bytes so far. */
+  /** The bytes of the pool so far. */
   readonly bytes: () => Uint8Array;
-  /** Has what follows not share with what was before. */
+  /** Starts a scope: the vectors that follow share no entry with earlier ones. */
   begin(): void;
-  /** Offset of a vector. */
+  /** Offset of a vector in the pool. */
   readonly place: (words: readonly number[]) => number;
 }
 
-/** Vectors after which those are shared that are there. */
-const mostApart = 4096;
+/** Vectors from which on a new scope shares the entries of earlier ones. */
+const maxUnsharedVectors = 4096;
 
 /** An empty pool. */
 export function newConstantPool(): ConstantPool {
@@ -27,7 +27,7 @@ export function newConstantPool(): ConstantPool {
     begin: () => own.clear(),
     place(words) {
       const key = words.map((word) => word >>> 0).join();
-      const known = own.get(key) ?? (all.length < 4 * mostApart ? undefined : offsets.get(key));
+      const known = own.get(key) ?? (all.length < 4 * maxUnsharedVectors ? undefined : offsets.get(key));
       if (known !== undefined) return known;
       const offset = 4 * all.length;
       all.push(...words.map((word) => word >>> 0));
@@ -38,7 +38,10 @@ export function newConstantPool(): ConstantPool {
   };
 }
 
-/** Code whose vectors come from the pool, which starts `offset` bytes behind the address in a local; those of all zeros or all ones are made. */
+/**
+ * Code whose vector constants are loaded from the pool, which starts `offset` bytes behind the address in a local. All zeros and all ones
+ * stay immediate.
+ */
 export function pooledCode(code: Code, pool: ConstantPool, local: number, offset: number): Code {
   const v128 = (words: readonly number[]): void => {
     const [first] = words;

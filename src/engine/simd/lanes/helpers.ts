@@ -1,4 +1,4 @@
-/** Functions in WebAssembly on vectors, for what is rare; a module gets those that it calls. */
+/** WebAssembly functions on vectors, for rare cases. A module contains those that it calls. */
 import type { Code, ValueType, WasmModule } from '../../../wasm/index.ts';
 import { type ApproximateName, hasLargeAngles, largestAngle, writeFunctionOfPair } from '../../codegen/approximate.ts';
 import type { HelperName } from '../../codegen/helpers.ts';
@@ -11,7 +11,7 @@ interface Row {
   readonly body: (code: Code, helper: (name: HelperName) => number, host: Host['functions']) => void;
 }
 
-/** An approximate function of four singles, two and two as doubles; large angles are for the function of one. */
+/** An approximate function of four f32 lanes, computed as two pairs of f64. Large angles take the scalar function. */
 const approximate = (name: ApproximateName): Row => ({
   params: ['v128'],
   results: ['v128'],
@@ -46,7 +46,7 @@ const approximate = (name: ApproximateName): Row => ({
   },
 });
 
-/** Lanes of a fused operation of two doubles each that another way was not certain of; the others stay as they are. */
+/** An FMA of two f64 lanes for those lanes in which the fast path was not certain; the other lanes keep their result. */
 const fused: Row = {
   params: ['v128', 'v128', 'v128', 'v128', 'v128'],
   results: ['v128'],
@@ -71,7 +71,7 @@ const fused: Row = {
         code.at('local.set', local);
       }
       get(result);
-      // A product of 0, and one that is no number or of one that is not finite, is exact.
+      // A product with a zero, a NaN or an infinite factor is exact.
       for (const factor of [a, b]) {
         isFiniteNumber(factor);
         get(factor);
@@ -114,7 +114,7 @@ const rows = {
 
 export type SimdHelper = keyof typeof rows;
 
-/** Index of a helper by name, written into the module when first asked for; `pooled` makes its constant vectors loads. */
+/** Index of a helper by name, emitted into the module on first use. `pooled` makes its vector constants loads from the pool. */
 export function simdHelperTable(
   module: WasmModule,
   helper: (name: HelperName) => number,

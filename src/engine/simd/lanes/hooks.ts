@@ -7,7 +7,7 @@ import type { SimdPlan } from '../analysis/plan.ts';
 import type { CheckEmitters } from './lane-group.ts';
 
 export interface CheckInstrumentation {
-  /** Why the checks would miss faults in a kernel with this plan; nothing where they would not. */
+  /** The reason why the checks would miss faults in a kernel with this plan; undefined where they would not. */
   whyNot(plan: SimdPlan): string | undefined;
   /** Declares imports and globals; before the first function of the module. */
   declare(module: WasmModule): CheckHooks;
@@ -18,6 +18,6 @@ export interface CheckHooks {
   blockStart(code: Code): void;
   /** All threads of the block have reached a barrier. */
   barrier(code: Code): void;
-  /** Emitters of the check instructions, for groups of so many packs. */
+  /** Emitters of the check instructions, for groups of this many packs. */
   emitters(packs: number): CheckEmitters;
 }

@@ -1,4 +1,4 @@
-/** What the functions of one kernel share. */
+/** The context that all functions of one vectorized kernel share. */
 import type { WasmModule } from '../../../wasm/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import type { HelperName } from '../../codegen/helpers.ts';
@@ -8,7 +8,7 @@ import type { ConstantPool } from './constant-pool.ts';
 import type { SimdHelper } from './helpers.ts';
 import type { CheckEmitters, LaneGroup } from './lane-group.ts';
 
-/** Bytes of code above which a function of strips is not worth compiling. */
+/** Bytes of code above which a function is not worth compiling. */
 export const maxFunctionBytes = 1 << 20;
 
 export interface SimdContext {
@@ -18,16 +18,16 @@ export interface SimdContext {
   readonly helper: (name: HelperName) => number;
   readonly simdHelper: (name: SimdHelper) => number;
   readonly newFunction: LaneGroup['newFunction'];
-  /** Global: the region that is next. */
+  /** Global: the region to run next. */
   readonly phase: number;
-  /** Global: work until the next look at the clock. */
+  /** Global: fuel until the next check of the clock. */
   readonly fuel: number;
   readonly fma: FmaMode;
-  /** Whether code is to be short: once for lanes that part, and not for those too that go together. */
+  /** Whether the fast paths for uniform branches are left out to keep the code short. */
   readonly omitsUniformPaths: boolean;
   readonly pool: ConstantPool;
-  /** Of strips that are looked at quickly. */
+  /** Emitters of the fast sanitizer's checks, where the kernel has them. */
   readonly guards?: CheckEmitters | undefined;
-  /** Bytes of the record area, behind those of the plan, that rolled code takes. */
+  /** Bytes of the spill area, behind those of the plan, that re-rolled code uses. */
   readonly rerolled: { bytes: number };
 }

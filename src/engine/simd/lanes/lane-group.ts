@@ -1,24 +1,28 @@
-/** What everything that writes code for a strip shares. */
+/** The lane group that an emitter or a rule writes code for. */
 import { bitsOf, elementOf, type InstOf, type Kernel, type Type, type Value } from '../../../ir/index.ts';
 import type { Code, NumberType, ValueType } from '../../../wasm/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import type { HelperName } from '../../codegen/helpers.ts';
 import type { Host } from '../../codegen/host.ts';
+import type { Scratch } from '../../codegen/scratch.ts';
 import { isLong, type SimdPlan } from '../analysis/plan.ts';
 import type { ConstantPool } from './constant-pool.ts';
 import type { SimdHelper } from './helpers.ts';
 import { shapeName, words } from './vectors.ts';
 
-/** Locals of every function that runs strips. */
+/** Locals of every function that runs lane groups. */
 export interface GroupFrame {
-  /** Number of the strip's first thread in its block. */
+  /** Number of the group's first thread in its block. */
   readonly first: number;
-  /** Places of the first thread's values in the record area, of 4 and of 8 bytes, and of those that a strip shares. */
-  readonly record4: number;
-  readonly record8: number;
-  readonly recordShared: number;
+  /**
+   * Base addresses of the group's slots in the spill area: for varying values of 4 and of 8 bytes, and for values that are uniform or
+   * affine.
+   */
+  readonly slots4: number;
+  readonly slots8: number;
+  readonly uniformSlots: number;
   readonly fuel: number;
-  /** Where the first thread's local memory starts, and the windows of the block and of constants. */
+  /** Base addresses of the first thread's local memory and of the windows of shared and constant memory. */
   readonly local: number;
   readonly shared: number;
   readonly constant: number;
@@ -40,80 +44,70 @@ export interface LaneGroup {
   readonly simdHelper: (name: SimdHelper) => number;
   readonly frame: GroupFrame;
   readonly fma: FmaMode;
-  /** Of strips that are looked at quickly. */
+  /** Emitters of the fast sanitizer's checks, where the kernel has them. */
   readonly guards?: CheckEmitters | undefined;
   readonly pool: ConstantPool;
-  /** Whether the code at hand stands in a loop over vectors, so that how long one takes does not matter. */
+  /** Whether the code is in a loop over vectors, so that the latency of one vector does not matter. */
   readonly isRerolled: boolean;
-  /** Bytes of the record area, behind those of the plan, that rolled code takes. */
+  /** Bytes of the spill area, behind those of the plan, that re-rolled code uses. */
   readonly rerolled: { bytes: number };
-  /** Lanes that run, a local of a mask for each pack; all of them where there is none. */
-  mask: readonly number[] | undefined;
-  /** Puts one vector of a varying or shared value on the stack: of 4 lanes, or of 2 where lanes have 64 bits. */
+  /** The execution mask: a local for each pack; undefined where all lanes are active. */
+  readonly mask: readonly number[] | undefined;
+  /** Pushes one vector of a value: 4 lanes, or 2 lanes of 64 bits. */
   part(value: Value, part: number): void;
-  /** The same of one element of a vector of the kernel. */
+  /** Pushes one vector of an element of a vector-typed value. */
   element(value: Value, element: number, part: number): void;
-  /** Puts the number that all lanes share, or from which they are counted, on the stack. */
+  /** Pushes the uniform value, or the base of an affine one. */
   scalar(value: Value): void;
-  /** Puts one lane of a value on the stack as a number, with all lanes known to be in locals. */
+  /** Pushes one lane of a value as a scalar. The lanes of the value have to be in locals. */
   lane(value: Value, element: number, lane: number): void;
-  /** Whether a value is an expression that is written where it is used. */
+  /** Whether a value is a deferred expression, which is emitted at its use. */
   isDeferred(value: Value): boolean;
-  /** A local for the inside of one rule. */
-  temp(type: NumberType | 'v128', which: number): number;
-  /** A new function of some parameters, which gives nothing back; its constant vectors stand in the pool too. */
+  /** The scratch locals of the function that is being written. */
+  readonly scratch: Scratch;
+  /** A new function with parameters and no result. Its vector constants come from the pool too. */
   newFunction(params: readonly ValueType[]): { readonly index: number; readonly code: Code };
 }
 
-/** Locals for the insides of rules. */
-export function tempsOf(code: Code): LaneGroup['temp'] {
-  const temps = new Map<string, number>();
-  return (type, which) => {
-    const known = temps.get(`${type} ${which}`) ?? code.local(type);
-    temps.set(`${type} ${which}`, known);
-    return known;
-  };
-}
-
-/** Puts one vector of a result on the stack. Takes the same vector of each operand once, where widths are equal. */
+/** Pushes one vector of a result. It reads the same vector of each operand once, where widths are equal. */
 export type PartWriter = (part: number, element: number) => void;
 
 export const typeOf = (s: LaneGroup, value: Value): Type => s.kernel.insts[value]!.type;
-/** Whether lanes of a value have 64 bits. */
+/** Whether the lanes of a value have 64 bits. */
 export const longOf = (s: LaneGroup, value: Value): boolean => isLong(s.plan, value);
-/** 0: one number; 1: counted from one; 2: any. */
+/** The shape of a value: 0 uniform, 1 affine, 2 varying. */
 export const shapeOf = (s: LaneGroup, value: Value): number => s.plan.shapes.shape[value]!;
-/** The type of a value's element as a number on the stack. */
+/** The type of a value's element as a WebAssembly scalar. */
 export function numberOf(s: Pick<LaneGroup, 'plan' | 'kernel'>, value: Value): NumberType {
   const element = elementOf(s.kernel.insts[value]!.type);
   if (element === 'f32' || element === 'f64') return element;
   return isLong(s.plan, value) ? 'i64' : 'i32';
 }
 
-/** A mask of wide lanes: the half of a mask of four that a part of 64-bit lanes has. */
+/** Widens a mask of four 32-bit lanes to the half that belongs to a part of 64-bit lanes. */
 export function widenMask(s: LaneGroup, part: number): void {
   s.code.op(part % 2 === 0 ? 'i64x2.extend_low_i32x4_s' : 'i64x2.extend_high_i32x4_s');
 }
 
-/** A condition as a mask for a part of lanes of 32 or 64 bits. */
+/** Pushes a condition as a mask for a part of 32-bit or 64-bit lanes. */
 export function flag(s: LaneGroup, cond: Value, part: number, isWide: boolean): void {
   s.part(cond, isWide ? part >> 1 : part);
   if (isWide) widenMask(s, part);
 }
 
-/** The running lanes as a mask for a part; there has to be a mask. */
+/** Pushes the execution mask of a part; the group must have a mask. */
 export function maskPart(s: LaneGroup, part: number, isWide: boolean): void {
   s.code.at('local.get', s.mask![isWide ? part >> 1 : part]!);
   if (isWide) widenMask(s, part);
 }
 
-/** An integer of fewer bits than its lane, extended by its sign. */
+/** Pushes an integer narrower than its lane, sign-extended. */
 export function partSigned(s: LaneGroup, value: Value, part: number): void {
   s.part(value, part);
   extendSign(s, typeOf(s, value));
 }
 
-/** What is on the stack, of a type of fewer bits than a lane, extended by its sign; a condition is so already. */
+/** Sign-extends the vector on the stack, of a type narrower than its lane. A condition is sign-extended already. */
 export function extendSign(s: LaneGroup, type: Type): void {
   if (type !== 'i8' && type !== 'i16') return;
   for (const op of ['i32x4.shl', 'i32x4.shr_s']) {
@@ -122,20 +116,20 @@ export function extendSign(s: LaneGroup, type: Type): void {
   }
 }
 
-/** Cuts what is on the stack to the bits of a type of fewer than 32. */
+/** Truncates the vector on the stack to the bits of a type narrower than 32. */
 export function cut(s: LaneGroup, type: Type): void {
   if (type !== 'i8' && type !== 'i16') return;
   s.code.v128(words(2 ** bitsOf(type) - 1));
   s.code.op('v128.and');
 }
 
-/** Adds to four equal words what each lane of a part is ahead. */
+/** Adds to four equal 32-bit lanes the distance of each lane of a part. */
 export function addStride({ code }: Pick<LaneGroup, 'code'>, stride: number, part: number): void {
   code.v128([0, 1, 2, 3].map((lane) => Math.imul(stride, 4 * part + lane)));
   code.op('i32x4.add');
 }
 
-/** Makes a vector of a number that `push` puts on the stack; a condition is a mask of all ones. */
+/** Splats the scalar that `push` puts on the stack; a condition becomes a mask of all ones. */
 export function splat(s: Pick<LaneGroup, 'code' | 'plan' | 'kernel'>, value: Value, push: () => void): void {
   const { code } = s;
   const isFlag = elementOf(s.kernel.insts[value]!.type) === 'i1';

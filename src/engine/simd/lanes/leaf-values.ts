@@ -1,5 +1,6 @@
-/** Values that are made anew wherever they are used: constants, parameters, variables, special registers. */
+/** Leaf values, which every use emits anew: constants, parameters, variables, special registers. */
 import {
+  affine,
   elementOf,
   type Inst,
   type InstOf,
@@ -9,7 +10,9 @@ import {
   type Sreg,
   spaceOf,
   terminatorOperands,
+  uniform,
   type Value,
+  varying,
 } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
 import { writeConstant } from '../../codegen/values.ts';
@@ -18,17 +21,17 @@ import type { SimdPlan } from '../analysis/plan.ts';
 import { addStride, type LaneGroup, longOf, numberOf, shapeOf } from './lane-group.ts';
 import { longs, shapeName, words } from './vectors.ts';
 
-/** Where special registers start in the strip at hand: of those that its lanes share or count from, a local, and of others vectors. */
+/** Locals of special registers in a group: the base of uniform and affine ones, vectors of varying ones. */
 export interface LeafLocals {
   readonly base: ReadonlyMap<Sreg, number>;
-  /** Of the block's own: a local, read once for all strips. */
+  /** Special registers of the block: a local each, read once for all groups. */
   readonly blocks: ReadonlyMap<Sreg, number>;
   readonly vectors: ReadonlyMap<Sreg, readonly number[]>;
-  /** By parameter of the kernel: a local with its address as a word. */
+  /** By parameter of the kernel: a local with its address as an i32. */
   readonly params: ReadonlyMap<number, number>;
 }
 
-/** Puts what all lanes share, or what they are counted from, on the stack. */
+/** Pushes a uniform value, or the base of an affine one. */
 export function pushLeafScalar(s: LaneGroup, starts: LeafLocals, value: Value): void {
   const inst = s.kernel.insts[value]!;
   switch (inst.op) {
@@ -53,13 +56,13 @@ function pushVariable(s: LaneGroup, value: Value, { name, type }: InstOf<'variab
   if (longOf(s, value)) code.op('i64.extend_i32_u');
 }
 
-/** Where the window of a space starts, for the first lane, as a word. */
+/** Pushes the address at which the window of a space starts for the first lane, as an i32. */
 export function pushWindow({ code, frame }: LaneGroup, space: 'shared' | 'constant' | 'local'): void {
   code.at('local.get', frame[space]);
 }
 
-/** Names of special registers that are the same number whatever runs, in a block of a known shape. */
-function knownSreg(name: Sreg, { block: [nx, ny, nz], threads }: SimdPlan): number | undefined {
+/** The value of a special register that is constant in a block of a known size. */
+function constantSreg(name: Sreg, { block: [nx, ny, nz], threads }: SimdPlan): number | undefined {
   switch (name) {
     case 'ntid.x':
       return nx;
@@ -81,40 +84,40 @@ function knownSreg(name: Sreg, { block: [nx, ny, nz], threads }: SimdPlan): numb
 }
 
 function pushSreg({ code, host, plan }: LaneGroup, { base, blocks }: LeafLocals, name: Sreg): void {
-  const known = knownSreg(name, plan);
+  const known = constantSreg(name, plan);
   if (known !== undefined) return code.i32(known);
   const local = base.get(name) ?? blocks.get(name);
   if (local !== undefined) return code.at('local.get', local);
   code.at('global.get', host.globals[name as 'nctaid.x']);
 }
 
-/** Puts one vector of it on the stack. */
+/** Pushes one vector of a leaf value. */
 export function pushLeafPart(s: LaneGroup, starts: LeafLocals, value: Value, part: number): void {
   const { code } = s;
   const inst = s.kernel.insts[value]!;
   if (inst.op === 'const') return code.v128(constantWords(s, value, inst));
-  if (inst.op === 'sreg' && shapeOf(s, value) === 2) {
+  if (inst.op === 'sreg' && shapeOf(s, value) === varying) {
     const vectors = starts.vectors.get(inst.name);
     if (vectors) return code.at('local.get', vectors[part]!);
   }
   const shape = s.plan.shapes.shape[value]!;
   pushLeafScalar(s, starts, value);
   code.op(`${shapeName[numberOf(s, value)]}.splat`);
-  const stride = strideOfFree(s, inst, value);
-  if (stride !== 0 && shape > 0 && !longOf(s, value)) addStride(s, stride, part);
-  if (stride !== 0 && shape > 0 && longOf(s, value)) {
+  const stride = strideOfLeaf(s, inst, value);
+  if (stride !== 0 && shape !== uniform && !longOf(s, value)) addStride(s, stride, part);
+  if (stride !== 0 && shape !== uniform && longOf(s, value)) {
     code.v128([2 * part * stride, 0, (2 * part + 1) * stride, 0]);
     code.op('i64x2.add');
   }
 }
 
-/** What a value from nowhere grows by from lane to lane; even one that is held as vectors elsewhere does. */
-function strideOfFree({ plan }: LaneGroup, inst: Inst, value: Value): number {
-  if (plan.shapes.shape[value] === 1) return plan.shapes.stride[value]!;
+/** The stride of a leaf value from lane to lane, also of one that is held as vectors elsewhere. */
+function strideOfLeaf({ plan }: LaneGroup, inst: Inst, value: Value): number {
+  if (plan.shapes.shape[value] === affine) return plan.shapes.stride[value]!;
   if (inst.op === 'variable') return inst.type === 'ptr.local' ? plan.windows.local : 0;
   if (inst.op !== 'sreg') return 0;
   const cut = { block: plan.block, lanes: plan.lanes, local: plan.windows.local };
-  return sregShape(inst.name, cut) === 1 ? 1 : 0;
+  return sregShape(inst.name, cut) === affine ? 1 : 0;
 }
 
 /** A constant as a vector. */
@@ -124,24 +127,24 @@ export function constantWords(s: Pick<LaneGroup, 'plan' | 'kernel'>, value: Valu
   return number === 'i64' || number === 'f64' ? longs(bits) : words(Number(bits & 0xffff_ffffn));
 }
 
-/** Puts one lane of it on the stack. */
+/** Pushes one lane of a leaf value. */
 export function pushLeafLane(s: LaneGroup, starts: LeafLocals, value: Value, lane: number): void {
   const { code } = s;
   const inst = s.kernel.insts[value]!;
-  const vectors = inst.op === 'sreg' && shapeOf(s, value) === 2 ? starts.vectors.get(inst.name) : undefined;
+  const vectors = inst.op === 'sreg' && shapeOf(s, value) === varying ? starts.vectors.get(inst.name) : undefined;
   if (vectors) {
     code.at('local.get', vectors[lane >> 2]!);
     return code.lane('i32x4.extract_lane', lane & 3);
   }
   pushLeafScalar(s, starts, value);
-  const stride = Math.imul(strideOfFree(s, inst, value), lane);
+  const stride = Math.imul(strideOfLeaf(s, inst, value), lane);
   if (stride === 0) return;
   if (longOf(s, value)) code.i64(BigInt(stride));
   else code.i32(stride);
   code.op(longOf(s, value) ? 'i64.add' : 'i32.add');
 }
 
-/** What some blocks use of special registers and parameters, wherever these stand. */
+/** The special registers and parameters that some blocks use. */
 export function usedLeaves(kernel: Kernel, blocks: readonly number[]): { readonly sregs: Set<Sreg>; readonly params: Set<number> } {
   const used = { sregs: new Set<Sreg>(), params: new Set<number>() };
   const see = (value: Value): void => {
@@ -157,7 +160,7 @@ export function usedLeaves(kernel: Kernel, blocks: readonly number[]): { readonl
   return used;
 }
 
-/** Locals for what a function uses of special registers and parameters; they are yet to be set. */
+/** Declares locals for the special registers and parameters that a function uses. The caller sets them. */
 export function leafLocalsOf(plan: SimdPlan, code: Code, { sregs, params: used }: ReturnType<typeof usedLeaves>): LeafLocals {
   const cut = { block: plan.block, lanes: plan.lanes, local: plan.windows.local };
   const base = new Map<Sreg, number>();
@@ -166,7 +169,7 @@ export function leafLocalsOf(plan: SimdPlan, code: Code, { sregs, params: used }
   for (const name of sregs) {
     if (!/^(tid|gid|laneid|warpid)/.test(name)) continue;
     if (name.startsWith('gid')) blocks.set(`ctaid.${name.at(-1)}` as Sreg, code.local('i32'));
-    if (sregShape(name, cut) === 2)
+    if (sregShape(name, cut) === varying)
       vectors.set(
         name,
         Array.from({ length: plan.packs }, () => code.local('v128')),

@@ -1,25 +1,25 @@
-/** Vectors as words and bytes, and their halves. */
+/** Vector constants, shuffles and halves of vectors. */
 import type { Code } from '../../../wasm/index.ts';
 
-/** The shape in which vectors of a number are split and joined. */
+/** The lane type of a vector by that of its scalar. */
 export const shapeName = { i32: 'i32x4', i64: 'i64x2', f32: 'f32x4', f64: 'f64x2' } as const;
 
-/** A vector of four equal words. */
+/** A vector of four equal 32-bit lanes. */
 export const words = (word: number): number[] => [word, word, word, word];
-/** A vector of two equal numbers of 64 bits. */
+/** A vector of two equal 64-bit lanes. */
 export const longs = (bits: bigint): number[] => {
   const [low, high] = [Number(bits & 0xffff_ffffn), Number((bits >> 32n) & 0xffff_ffffn)];
   return [low, high, low, high];
 };
 
-/** Bytes of words of two vectors, by the words' numbers: 0 to 3 of the first, 4 to 7 of the second. */
+/** Shuffle bytes by the numbers of 32-bit lanes: 0 to 3 of the first vector, 4 to 7 of the second. */
 export const wordBytes = (numbers: readonly number[]): number[] => numbers.flatMap((word) => [0, 1, 2, 3].map((byte) => 4 * word + byte));
 
-/** The even words of two vectors: of four long numbers the low halves. */
+/** The even 32-bit lanes of two vectors: the low halves of four 64-bit lanes. The odd ones are the high halves. */
 export const evenWords = wordBytes([0, 2, 4, 6]);
 export const oddWords = wordBytes([1, 3, 5, 7]);
 
-/** Moves the upper two words of what is on the stack to the lower places: of this shuffle engines make one instruction. */
+/** Moves the upper two 32-bit lanes down. Engines compile this shuffle to one instruction. */
 export function upperHalf({ code }: { readonly code: Code }): void {
   code.v128([0, 0, 0, 0]);
   code.shuffle([8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15]);

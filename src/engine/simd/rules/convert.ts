@@ -1,5 +1,6 @@
-/** Conversions on vectors. A vector of long lanes is one of two for each of short ones. */
+/** Vector rules of conversions. Four lanes are one vector of 32-bit lanes and two vectors of 64-bit lanes. */
 import { bitsOf, type InstOf, isPointer, spaceOf, type Value } from '../../../ir/index.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { addStride, cut, type LaneGroup, longOf, type PartWriter, partSigned, typeOf } from '../lanes/lane-group.ts';
 import { pushWindow } from '../lanes/leaf-values.ts';
 import { evenWords, joinHalves, longs, upperHalf, words } from '../lanes/vectors.ts';
@@ -23,7 +24,7 @@ export function truncate(s: LaneGroup, inst: InstOf<'trunc'>, value: Value): Par
   };
 }
 
-/** The vector of short lanes that a long one comes from, and which half of it that is. */
+/** The half of the vector of 32-bit lanes from which a part of 64-bit lanes is converted. */
 const half = (part: number): 'low' | 'high' => (part % 2 === 0 ? 'low' : 'high');
 
 /** Zero extension; conditions become 0 or 1. */
@@ -39,7 +40,7 @@ export function zeroExtend(s: LaneGroup, inst: InstOf<'zext'>, value: Value): Pa
   };
 }
 
-/** Sign extension; conditions are so already. */
+/** Sign extension; conditions are masks, which are sign-extended already. */
 export function signExtend(s: LaneGroup, inst: InstOf<'sext'>, value: Value): PartWriter {
   const isWide = longOf(s, value) && !longOf(s, inst.a);
   return (part) => {
@@ -54,7 +55,7 @@ export function bitcast(s: LaneGroup, inst: InstOf<'bitcast'>): PartWriter {
   return (part) => s.part(inst.a, part);
 }
 
-/** Towards zero and saturating; narrower integers are bounded afterwards. */
+/** Float to integer, toward zero and saturating; narrow integers are clamped afterwards. */
 export const floatToInt =
   (sign: 's' | 'u') =>
   (s: LaneGroup, inst: InstOf<'fptosi'> | InstOf<'fptoui'>, value: Value): PartWriter | undefined => {
@@ -72,59 +73,61 @@ export const floatToInt =
         }
         joinHalves(s);
       }
-      bound(s, inst.type, sign);
+      clampNarrow(s, inst.type, sign);
     };
   };
 
-function bound(s: LaneGroup, type: 'i8' | 'i16' | string, sign: 's' | 'u'): void {
+function clampNarrow(s: LaneGroup, type: 'i8' | 'i16' | string, sign: 's' | 'u'): void {
   if (type !== 'i8' && type !== 'i16') return;
-  const most = 2 ** bitsOf(type) - 1;
-  s.code.v128(words(sign === 's' ? most >> 1 : most));
+  const unsignedMax = 2 ** bitsOf(type) - 1;
+  s.code.v128(words(sign === 's' ? unsignedMax >> 1 : unsignedMax));
   s.code.op(`i32x4.min_${sign}`);
   if (sign === 'u') return;
-  s.code.v128(words(-(most >> 1) - 1));
+  s.code.v128(words(-(unsignedMax >> 1) - 1));
   s.code.op('i32x4.max_s');
   cut(s, type);
 }
 
-/** Words of 32 bits behind the point of a double of 2^52, and of one of 2^84. */
-const [lowWord, highWord] = [0x4330n << 48n, 0x4530n << 48n];
+/** The bits of 2^52 and of 2^84 as f64: their low 32 bits count units of 1 and of 2^32. */
+const [twoTo52, twoTo84] = [0x4330n << 48n, 0x4530n << 48n];
 
 /**
- * Long integers on the stack as doubles: both words are put where they are bits of a double of known size, and what that is too much is taken away;
+ * Converts the 64-bit integers on the stack to f64: each 32-bit half becomes the low bits of 2^52 or 2^84, the excess is subtracted exactly, and
  * the sum of both is rounded once.
  */
-function longsToDoubles({ code, temp }: LaneGroup, sign: 's' | 'u'): void {
-  const given = temp('v128', 44);
-  // What is negative is more by 2^31 units of the upper word.
-  const above = sign === 's' ? 1n << 31n : 0n;
-  code.at('local.tee', given);
-  code.i32(32);
-  code.op('i64x2.shr_u');
-  code.v128(longs(highWord | above));
-  code.op('v128.xor');
-  // 2^84 + 2^52, and 2^63 where there is a sign.
-  code.v128(longs(highWord | above | (1n << 20n)));
-  code.op('f64x2.sub');
-  code.at('local.get', given);
+function int64ToF64(s: LaneGroup, sign: 's' | 'u'): void {
+  const { code } = s;
+  // Signed: flipping the sign bit adds 2^31 units of the upper half.
+  const signBias = sign === 's' ? 1n << 31n : 0n;
+  withScratch(s, 'v128', 1, ([given]) => {
+    code.at('local.tee', given);
+    code.i32(32);
+    code.op('i64x2.shr_u');
+    code.v128(longs(twoTo84 | signBias));
+    code.op('v128.xor');
+    // 2^84 + 2^52, and 2^63 more for signed integers.
+    code.v128(longs(twoTo84 | signBias | (1n << 20n)));
+    code.op('f64x2.sub');
+    code.at('local.get', given);
+  });
   code.v128(longs(0xffff_ffffn));
   code.op('v128.and');
-  code.v128(longs(lowWord));
+  code.v128(longs(twoTo52));
   code.op('v128.or');
   code.op('f64x2.add');
 }
 
-/** From words and less, and from long integers to doubles; to floats of less these are converted lane by lane. */
+/** Integer to float: from 32 bits and fewer, and from 64 bits to f64. Conversions from 64 bits to narrower floats are emitted per lane. */
 export const intToFloat =
   (sign: 's' | 'u') =>
   (s: LaneGroup, inst: InstOf<'sitofp'> | InstOf<'uitofp'>): PartWriter | undefined => {
     const from = typeOf(s, inst.a);
-    // A word that a half can hold is a single without rounding; of bfloats that is not so.
     if (inst.type === 'f64' && longOf(s, inst.a) && !isPointer(from))
       return (part) => {
         s.part(inst.a, part);
-        longsToDoubles(s, sign);
+        int64ToF64(s, sign);
       };
+    // An integer within the range of f16 converts to f32 without rounding, so rounding to f16 is the only one; not so for bf16.
     if (inst.type === 'bf16' || longOf(s, inst.a) || from === 'i1') return undefined;
     const push = (part: number): void => (sign === 's' ? partSigned(s, inst.a, part) : s.part(inst.a, part));
     return (part) => {
@@ -139,7 +142,7 @@ export const intToFloat =
     };
   };
 
-/** To singles or doubles. */
+/** Conversion to f32 or f64: exact. */
 export function widenFloat(s: LaneGroup, inst: InstOf<'fpext'>): PartWriter | undefined {
   const from = typeOf(s, inst.a);
   if (inst.type !== 'f64')
@@ -155,7 +158,7 @@ export function widenFloat(s: LaneGroup, inst: InstOf<'fpext'>): PartWriter | un
   };
 }
 
-/** To singles and less; doubles are made halves lane by lane, for that is one rounding. */
+/** Conversion to f32 and narrower floats. f64 to f16 or bf16 is emitted per lane, since going through f32 would round twice. */
 export function narrowFloat(s: LaneGroup, inst: InstOf<'fptrunc'>): PartWriter | undefined {
   const { type } = inst;
   if (isShortFloat(type)) {
@@ -174,7 +177,7 @@ export function narrowFloat(s: LaneGroup, inst: InstOf<'fptrunc'>): PartWriter |
   };
 }
 
-/** An address of shared, constant or local memory is, as an integer, its offset in the window. */
+/** Converts between pointers and integers: as an integer, an address of shared, constant or local memory is its offset in the window. */
 export function windowed(s: LaneGroup, operand: Value, pointer: Value, op: 'add' | 'sub'): PartWriter {
   const type = typeOf(s, pointer);
   const space = isPointer(type) ? spaceOf(type) : 'global';
@@ -190,7 +193,7 @@ export function windowed(s: LaneGroup, operand: Value, pointer: Value, op: 'add'
   };
 }
 
-/** Local memory of the lanes of a part, one thread's behind the other's. */
+/** Adds the offsets of the lanes' local memory for a part; each thread's follows that of the thread before. */
 function addLocal(s: LaneGroup, part: number, isWide: boolean): void {
   const bytes = s.plan.windows.local;
   if (!isWide) return addStride(s, bytes, part);

@@ -1,7 +1,10 @@
-/** Numbers of threads by sizes of blocks. */
+/** Division and remainder of thread numbers by constant block sizes, by multiplication with a reciprocal. */
 import type { Code } from '../../../wasm/index.ts';
 
-/** Divides a thread's number, which is below 2^10, as engines do not replace divisions: 2^20 / count, rounded up, is off by less than tells. */
+/**
+ * Divides the thread number on the stack, which is below 2^10, by a constant of at most 2^10; engines do not strength-reduce divisions. The
+ * reciprocal ceil(2^20 / count) is too large by less than 1, so the quotient by less than 2^-10, which never reaches the next integer.
+ */
 export function quotient(code: Code, count: number): void {
   if (count === 1) return;
   const shift = Math.log2(count);
@@ -13,7 +16,7 @@ export function quotient(code: Code, count: number): void {
   code.op('i32.shr_u');
 }
 
-/** What is left of a thread's number. */
+/** The remainder of the thread number on the stack by a constant. */
 export function remainder(code: Code, count: number): void {
   if (Number.isInteger(Math.log2(count))) {
     code.i32(count - 1);

@@ -1,17 +1,18 @@
-/** Float ops on vectors of singles and doubles. */
+/** Vector rules of float ops. f16 and bf16 values are computed in f32 (`f16-conversions.ts`). */
 import { bug } from '../../../base/bug.ts';
 import type { FcmpPredicate, InstOf } from '../../../ir/index.ts';
 import type { ApproximateName } from '../../codegen/approximate.ts';
 import type { Binary, Unary } from '../../codegen/emitter.ts';
+import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, type PartWriter, typeOf } from '../lanes/lane-group.ts';
 import { evenWords } from '../lanes/vectors.ts';
 import { isShortFloat, onShorts, widenShort } from './f16-conversions.ts';
 import { fusedDoubles, fusedHalves } from './fma-f64-f16.ts';
 
-/** The shape that a float type is computed in; halves have none. */
+/** The vector shape of a float type; f16 and bf16 have none. */
 const shapeOfFloat = (type: string): 'f32x4' | 'f64x2' | undefined => (type === 'f32' ? 'f32x4' : type === 'f64' ? 'f64x2' : undefined);
 
-/** An instruction of two operands. */
+/** A float op with two operands. */
 export const float2 =
   (name: string) =>
   (s: LaneGroup, inst: Binary): PartWriter | undefined => {
@@ -27,7 +28,7 @@ export const float2 =
     };
   };
 
-/** An instruction of one operand. */
+/** A float op with one operand. */
 export const float1 =
   (name: string) =>
   (s: LaneGroup, inst: Unary): PartWriter | undefined => {
@@ -40,7 +41,7 @@ export const float1 =
     };
   };
 
-/** An approximate function; of doubles the host's, lane by lane. */
+/** An approximate function; of f64 the host's, emitted per lane. */
 export const approximate =
   (name: ApproximateName) =>
   (s: LaneGroup, inst: Unary): PartWriter | undefined => {
@@ -53,7 +54,7 @@ export const approximate =
     };
   };
 
-/** Negation and absolute value act on the sign bit, of NaN too. */
+/** Negation and absolute value change the sign bit only, also of a NaN. */
 export const signBit =
   (name: 'neg' | 'abs') =>
   (s: LaneGroup, inst: Unary): PartWriter => {
@@ -67,7 +68,7 @@ export const signBit =
     };
   };
 
-/** The smaller or the larger; WebAssembly's have -0 below +0 but spread NaN, so the other operand is taken where one is a NaN. */
+/** min or max that gives the other operand where one is a NaN. WebAssembly's own order -0 below +0 but propagate NaN. */
 export const floatChoice =
   (name: 'min' | 'max') =>
   (s: LaneGroup, inst: Binary): PartWriter | undefined => {
@@ -82,28 +83,29 @@ export const floatChoice =
     };
   };
 
-/** Where a is a NaN b, else where b is one a, else the instruction. */
+/** b where a is a NaN, a where b is one, else the instruction's result. */
 function chosen(s: LaneGroup, shape: string, name: 'min' | 'max'): void {
-  const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
   const get = (...locals: number[]): void => locals.forEach((local) => void s.code.at('local.get', local));
-  s.code.at('local.set', b);
-  s.code.at('local.set', a);
-  get(b, a, a, b);
-  s.code.op(`${shape}.${name}`);
-  get(b, b);
-  s.code.op(`${shape}.ne`);
-  s.code.op('v128.bitselect');
-  get(a, a);
-  s.code.op(`${shape}.ne`);
-  s.code.op('v128.bitselect');
+  withScratch(s, 'v128', 2, ([a, b]) => {
+    s.code.at('local.set', b);
+    s.code.at('local.set', a);
+    get(b, a, a, b);
+    s.code.op(`${shape}.${name}`);
+    get(b, b);
+    s.code.op(`${shape}.ne`);
+    s.code.op('v128.bitselect');
+    get(a, a);
+    s.code.op(`${shape}.ne`);
+    s.code.op('v128.bitselect');
+  });
 }
 
-/** a * b + c of singles in one operation of the machine, or with two roundings where that was asked for; `exactFma` is the third way. */
+/** Fused multiply-add. For f32 the relaxed instruction or, in the mode `fast`, two roundings; `exactFma` implements the mode `exact`. */
 export function fma(s: LaneGroup, inst: InstOf<'fma'>): PartWriter | undefined {
   if (inst.type === 'f64') return fusedDoubles(s, inst);
   if (inst.type !== 'f32') return fusedHalves(s, inst);
   return (part) => {
-    if (s.fma === 'exact') bug('an exact fused operation is written for all vectors together');
+    if (s.fma === 'exact') bug('an exact f32 FMA is emitted for all vectors together');
     s.part(inst.a, part);
     s.part(inst.b, part);
     if (s.fma === 'fast') s.code.op('f32x4.mul');
@@ -124,7 +126,7 @@ const comparisons: Record<FcmpPredicate, Comparison> = {
   ole: { ops: ['le'], isNegated: false },
   ogt: { ops: ['gt'], isNegated: false },
   oge: { ops: ['ge'], isNegated: false },
-  // Ordered where one compares in either way.
+  // Ordered operands satisfy one of the two comparisons.
   ord: { ops: ['le', 'gt'], isNegated: false },
   ueq: { ops: ['lt', 'gt'], isNegated: true },
   une: { ops: ['ne'], isNegated: false },
@@ -135,7 +137,7 @@ const comparisons: Record<FcmpPredicate, Comparison> = {
   uno: { ops: ['le', 'gt'], isNegated: true },
 };
 
-/** A mask; of doubles, the halves of two. */
+/** A float comparison, which gives a mask; the masks of two f64 vectors are joined into one. */
 export function compareFloat(s: LaneGroup, inst: InstOf<'fcmp'>): PartWriter | undefined {
   const type = typeOf(s, inst.a);
   const shape = isShortFloat(type) ? 'f32x4' : shapeOfFloat(type);
@@ -161,13 +163,14 @@ export function compareFloat(s: LaneGroup, inst: InstOf<'fcmp'>): PartWriter | u
 
 function compareOn(s: LaneGroup, shape: string, [first, second]: Comparison['ops']): void {
   if (second === undefined) return s.code.op(`${shape}.${first}`);
-  const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
-  s.code.at('local.set', b);
-  s.code.at('local.set', a);
-  for (const op of [first, second]) {
-    s.code.at('local.get', a);
-    s.code.at('local.get', b);
-    s.code.op(`${shape}.${op}`);
-  }
-  s.code.op('v128.or');
+  withScratch(s, 'v128', 2, ([a, b]) => {
+    s.code.at('local.set', b);
+    s.code.at('local.set', a);
+    for (const op of [first, second]) {
+      s.code.at('local.get', a);
+      s.code.at('local.get', b);
+      s.code.op(`${shape}.${op}`);
+    }
+    s.code.op('v128.or');
+  });
 }

@@ -1,35 +1,38 @@
 /**
- * a * b + c of singles with one rounding, for all vectors of a strip together. Products are exact in double. A sum rounded to double and then
- * to single is wrong only where the double lies half way between two singles, or the result is subnormal: that is looked for, and then
- * the sums are rounded to odd. No function is called, for engines keep no vector in a register over a call, even one that is never made.
+ * Exact f32 fused multiply-add, for all vectors of a lane group. Products are exact in f64. Rounding the sum to f64 and then to f32 is wrong only
+ * in hard cases: the f64 lies halfway between two f32 values, or the result is subnormal. Hard cases are tested for, and then the sums are
+ * rounded to odd. No function is called, since engines keep no vector in a register across a call, even one that is never reached.
  * Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (2008); TwoSum after Knuth.
  */
-import type { InstOf, Value } from '../../../ir/index.ts';
+import { type InstOf, type Value, varying } from '../../../ir/index.ts';
+import { pushRoundedToOddByProduct, pushTwoSumError } from '../../codegen/error-free.ts';
+import { withScratch } from '../../codegen/scratch.ts';
+import { tuning } from '../../tuning.ts';
 import { type LaneGroup, shapeOf } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
 import { joinHalves, longs, upperHalf, words } from '../lanes/vectors.ts';
 
-/** Whether a value is such an operation. */
+/** Whether a value is a varying f32 FMA in the mode `exact`. */
 export function isExactFma(s: LaneGroup, value: Value): boolean {
   const inst = s.kernel.insts[value]!;
-  return inst.op === 'fma' && inst.type === 'f32' && s.fma === 'exact' && shapeOf(s, value) === 2;
+  return inst.op === 'fma' && inst.type === 'f32' && s.fma === 'exact' && shapeOf(s, value) === varying;
 }
 
-/** Writes a fused operation whose result is vectors. */
+/** Writes an exact FMA with a varying result. */
 export function exactFma(values: GroupValues, inst: InstOf<'fma'>, value: Value): void {
-  const scale = powerOfTwo(values.strip, inst.a) ?? powerOfTwo(values.strip, inst.b);
-  if (scale === undefined) return byDoubles(values, inst, value);
+  const scale = powerOfTwo(values.group, inst.a) ?? powerOfTwo(values.group, inst.b);
+  if (scale === undefined) return emulateInF64(values, inst, value);
   scaledSum(values, inst, value, scale);
 }
 
 export interface Scale {
-  /** The constant operand. */
+  /** The constant operand, a power of two. */
   readonly by: Value;
   /** Its exponent. */
   readonly power: number;
 }
 
-/** An operand that only scales the other one. */
+/** The operand as a scale, if it is a constant power of two of moderate exponent. */
 export function powerOfTwo({ kernel }: LaneGroup, operand: Value): Scale | undefined {
   const inst = kernel.insts[operand]!;
   if (inst.op !== 'const') return undefined;
@@ -38,63 +41,73 @@ export function powerOfTwo({ kernel }: LaneGroup, operand: Value): Scale | undef
   return (bits & 0x7f_ffff) === 0 && Math.abs(power) <= 100 ? { by: operand, power } : undefined;
 }
 
-/**
- * Products with a power of two are exact as singles, so that the sum is rounded once; but for numbers that become subnormal or too large by it.
- */
+/** A product with a power of two is exact in f32, so the sum rounds once; the hard cases are products that become subnormal or overflow. */
 function scaledSum(values: GroupValues, inst: InstOf<'fma'>, value: Value, scale: Scale): void {
-  const { packs } = values.strip.plan;
-  const together = togetherOf(packs);
-  for (let first = 0; first < packs; first += together)
-    scaledGroup(
+  const { packs } = values.group.plan;
+  const perTest = packsPerTest(packs);
+  for (let first = 0; first < packs; first += perTest)
+    scaledPacks(
       values,
       inst,
       value,
       scale,
-      Array.from({ length: Math.min(together, packs - first) }, (_, i) => first + i),
+      Array.from({ length: Math.min(perTest, packs - first) }, (_, i) => first + i),
     );
 }
 
-function scaledGroup(values: GroupValues, inst: InstOf<'fma'>, value: Value, { by, power }: Scale, packs: readonly number[]): void {
-  const s = values.strip;
+function scaledPacks(values: GroupValues, inst: InstOf<'fma'>, value: Value, { by, power }: Scale, packs: readonly number[]): void {
+  const s = values.group;
   const { code } = s;
-  const hold = (operand: Value, first: number): number[] =>
-    packs.map((pack, i) => {
-      const local = s.temp('v128', first + i);
+  const save = (operand: Value, locals: readonly number[]): void => {
+    for (const [i, pack] of packs.entries()) {
       s.part(operand, pack);
-      code.at('local.set', local);
-      return local;
-    });
-  const scaled = hold(by === inst.a ? inst.b : inst.a, firstFactor);
-  const added = hold(inst.c, firstAddend);
-  const sums = packs.map((_, i) => s.temp('v128', firstScaled + i));
-  for (const [i, pack] of packs.entries()) {
-    code.at('local.get', scaled[i]!);
-    s.part(by, pack);
-    code.op('f32x4.mul');
-    code.at('local.get', added[i]!);
-    code.op('f32x4.add');
-    code.at('local.set', sums[i]!);
-  }
-  if (power !== 0) {
-    for (const [i, factor] of scaled.entries()) {
-      code.at('local.get', factor);
-      offsetOfScaled(s, power);
-      if (i > 0) code.op(power < 0 ? 'i32x4.min_s' : 'i32x4.max_s');
+      code.at('local.set', locals[i]!);
     }
-    doubtOfScaled(s, power);
-    code.op('i32x4.bitmask');
-    code.openRare();
-    scaledWithCare(s, by, { scaled, added, sums });
-    code.end();
-  }
-  for (const [i, pack] of packs.entries()) {
-    code.at('local.get', sums[i]!);
-    values.put(value, 0, pack);
-  }
+  };
+  withScratch(s, 'v128', 3 * packs.length, (locals) => {
+    const [scaled, added, sums] = [0, 1, 2].map((i) => locals.slice(i * packs.length, (i + 1) * packs.length)) as [
+      number[],
+      number[],
+      number[],
+    ];
+    save(by === inst.a ? inst.b : inst.a, scaled);
+    save(inst.c, added);
+    for (const [i, pack] of packs.entries()) {
+      code.at('local.get', scaled[i]!);
+      s.part(by, pack);
+      code.op('f32x4.mul');
+      code.at('local.get', added[i]!);
+      code.op('f32x4.add');
+      code.at('local.set', sums[i]!);
+    }
+    if (power !== 0) replaceHardCases(s, { by, power }, { scaled, added, sums });
+    for (const [i, pack] of packs.entries()) {
+      code.at('local.get', sums[i]!);
+      values.put(value, 0, pack);
+    }
+  });
 }
 
-/** Sets sums anew, rounded to odd as doubles first. */
-function scaledWithCare(s: LaneGroup, by: Value, { scaled, added, sums }: Record<'scaled' | 'added' | 'sums', readonly number[]>): void {
+/** The locals of scaled sums, by pack. */
+type ScaledLocals = Record<'scaled' | 'added' | 'sums', readonly number[]>;
+
+/** Recomputes the sums in f64 if any of them is a hard case. */
+function replaceHardCases(s: LaneGroup, { by, power }: Scale, locals: ScaledLocals): void {
+  const { code } = s;
+  for (const [i, factor] of locals.scaled.entries()) {
+    code.at('local.get', factor);
+    scaledKey(s, power);
+    if (i > 0) code.op(power < 0 ? 'i32x4.min_s' : 'i32x4.max_s');
+  }
+  isScaledHardCase(s, power);
+  code.op('i32x4.bitmask');
+  code.openRare();
+  scaledInF64(s, by, locals);
+  code.end();
+}
+
+/** Recomputes sums in f64, rounded to odd. */
+function scaledInF64(s: LaneGroup, by: Value, { scaled, added, sums }: ScaledLocals): void {
   const { code } = s;
   const half = (locals: readonly number[], which: number): void => {
     code.at('local.get', locals[which >> 1]!);
@@ -103,143 +116,155 @@ function scaledWithCare(s: LaneGroup, by: Value, { scaled, added, sums }: Record
   };
   const product = (which: number): void => {
     half(scaled, which);
-    alikeDoubles(s, by);
+    splatF64(s, by);
     code.op('f64x2.mul');
   };
   for (const [i, sum] of sums.entries()) {
-    const wide = [2 * i, 2 * i + 1].map((which) => {
-      const local = s.temp('v128', firstSum + which);
-      product(which);
-      half(added, which);
-      code.op('f64x2.add');
-      code.at('local.set', local);
-      roundToOdd(
-        s,
-        local,
-        () => product(which),
-        () => half(added, which),
-      );
-      return local;
+    withScratch(s, 'v128', 2, (wide) => {
+      for (const [j, local] of wide.entries()) {
+        const which = 2 * i + j;
+        product(which);
+        half(added, which);
+        code.op('f64x2.add');
+        code.at('local.set', local);
+        roundToOdd(
+          s,
+          local,
+          () => product(which),
+          () => half(added, which),
+        );
+      }
+      for (const local of wide) {
+        code.at('local.get', local);
+        code.op('f32x4.demote_f64x2_zero');
+      }
     });
-    for (const local of wide) {
-      code.at('local.get', local);
-      code.op('f32x4.demote_f64x2_zero');
-    }
     joinHalves(s);
     code.at('local.set', sum);
   }
 }
 
-/** Makes words of a factor that are less than a bound, or no less, where its product with a power of two is no longer exact. */
-export function offsetOfScaled({ code }: LaneGroup, power: number): void {
+/**
+ * Replaces the factor on the stack by 32-bit keys, for `isScaledHardCase`: the magnitude's bits. A negative power can make a product subnormal, so
+ * its keys have their minimum folded: magnitudes start at the smallest i32, and 0, whose product is exact, wraps to the largest. A positive power
+ * can make a product overflow, so its keys have their maximum folded.
+ */
+export function scaledKey({ code }: LaneGroup, power: number): void {
   code.v128(words(0x7fff_ffff));
   code.op('v128.and');
-  // Of small ones, less 1 to pass over 0, from the least word on; of large ones, to the largest.
-  code.v128(words(power < 0 ? 1 - least : 0));
+  code.v128(words(power < 0 ? 1 - i32Min : 0));
   code.op('i32x4.sub');
 }
 
-/** Tells by those words, or by the least or largest of some, whether there is doubt: a mask. */
-export function doubtOfScaled({ code }: LaneGroup, power: number): void {
-  const normal = (1 - power) << 23;
-  code.v128(words(power < 0 ? least + normal : (255 - power) << 23));
+/**
+ * Replaces keys, or their folded minimum or maximum, by a mask of hard cases: magnitudes up to 2^(-126 - power), whose product may be subnormal, or
+ * from 2^(128 - power) on, whose product overflows.
+ */
+export function isScaledHardCase({ code }: LaneGroup, power: number): void {
+  const minNormalFactor = (1 - power) << 23;
+  code.v128(words(power < 0 ? i32Min + minNormalFactor : (255 - power) << 23));
   code.op(power < 0 ? 'i32x4.lt_s' : 'i32x4.ge_s');
 }
 
-function byDoubles(values: GroupValues, inst: InstOf<'fma'>, value: Value): void {
-  const s = values.strip;
-  const { code } = s;
-  const [a, b, c] = [inst.a, inst.b, inst.c].map((operand) => doublesOf(values, operand)) as [Doubles, Doubles, Doubles];
+function emulateInF64(values: GroupValues, inst: InstOf<'fma'>, value: Value): void {
+  const s = values.group;
+  const operands = [inst.a, inst.b, inst.c].map((operand) => f64Operand(values, operand)) as [F64Operand, F64Operand, F64Operand];
   const results = values.doubles(value).locals;
   const { packs } = s.plan;
-  const together = togetherOf(packs);
-  // Some packs after the others, so that no more is held for the rare case than there are registers.
-  for (let first = 0; first < packs; first += together) {
-    const halves = Array.from({ length: 2 * Math.min(together, packs - first) }, (_, i) => 2 * first + i);
-    const sumOf = (half: number): number => s.temp('v128', firstSum + half - 2 * first);
-    for (const half of halves) {
-      if (half % 2 === 0) for (const operand of [a, b, c]) operand.begin(half >> 1);
-      a.push(half);
-      b.push(half);
-      code.op('f64x2.mul');
-      c.push(half);
-      code.op('f64x2.add');
-      code.at('local.tee', sumOf(half));
-      offsetOfDoubt(s);
-      if (half > 2 * first) code.op('i32x4.min_s');
-    }
-    code.v128(doubtBound);
-    code.op('i32x4.lt_s');
-    code.op('i32x4.bitmask');
-    code.openRare();
-    for (const half of halves)
-      roundToOdd(
-        s,
-        sumOf(half),
-        () => {
-          a.push(half);
-          b.push(half);
-          code.op('f64x2.mul');
-        },
-        () => c.push(half),
-      );
-    code.end();
-    // To singles, which are kept as doubles too for the next such operation.
-    for (const half of halves) {
-      toSingle(s, sumOf(half), results[half]!);
-      if (half % 2 === 0) continue;
-      for (const each of [half - 1, half]) code.at('local.get', sumOf(each));
-      joinHalves(s);
-      values.put(value, 0, half >> 1);
-    }
+  const perTest = packsPerTest(packs);
+  // A few packs per test, so that the values that the rare case needs fit in registers.
+  for (let first = 0; first < packs; first += perTest) {
+    const halves = Array.from({ length: 2 * Math.min(perTest, packs - first) }, (_, i) => 2 * first + i);
+    withScratch(s, 'v128', halves.length, (sums) => {
+      sumsInF64(s, operands, halves, sums);
+      // Rounds to f32, and keeps the results as f64 too for the next FMA.
+      for (const [i, half] of halves.entries()) {
+        roundToF32(s, sums[i]!, results[half]!);
+        if (half % 2 === 0) continue;
+        for (const each of [i - 1, i]) s.code.at('local.get', sums[each]!);
+        joinHalves(s);
+        values.put(value, 0, half >> 1);
+      }
+    });
   }
 }
 
-/**
- * Packs that are looked at together: what is held for the rare case takes registers, of which long strips have none to spare, while short ones
- * have little else to do meanwhile.
- */
-const togetherOf = (packs: number): number => (packs > 4 ? 1 : 2);
+/** Sets the f64 sums of some halves; all of them are rounded to odd if any is a hard case. */
+function sumsInF64(
+  s: LaneGroup,
+  [a, b, c]: readonly [F64Operand, F64Operand, F64Operand],
+  halves: readonly number[],
+  sums: readonly number[],
+): void {
+  const { code } = s;
+  const product = (half: number): void => {
+    a.push(half);
+    b.push(half);
+    code.op('f64x2.mul');
+  };
+  for (const [i, half] of halves.entries()) {
+    if (half % 2 === 0) for (const operand of [a, b, c]) operand.convert(half >> 1);
+    product(half);
+    c.push(half);
+    code.op('f64x2.add');
+    code.at('local.tee', sums[i]!);
+    hardCaseKey(s);
+    if (i > 0) code.op('i32x4.min_s');
+  }
+  code.v128(hardCaseBound);
+  code.op('i32x4.lt_s');
+  code.op('i32x4.bitmask');
+  code.openRare();
+  for (const [i, half] of halves.entries())
+    roundToOdd(
+      s,
+      sums[i]!,
+      () => product(half),
+      () => c.push(half),
+    );
+  code.end();
+}
 
-/** Scratch locals of these rules. */
-const [firstSum, firstScaled, firstFactor, firstAddend, product, part, error, sign] = [110, 120, 130, 140, 105, 106, 107, 108];
+/** Packs that share one test for hard cases: the operands that the rare case needs take registers, which only short lane groups have to spare. */
+const packsPerTest = (packs: number): number => (packs > tuning.maxPacksForSharedFmaTest ? 1 : tuning.packsPerFmaTest);
 
-/** Makes two sums singles, which are kept as doubles too. */
-export function toSingle({ code }: LaneGroup, sum: number, double: number): void {
+/** Rounds the two f64 sums in a local to f32, in the same local, and sets the local `asF64` to the results as f64. */
+export function roundToF32({ code }: LaneGroup, sum: number, asF64: number): void {
   code.at('local.get', sum);
   code.op('f32x4.demote_f64x2_zero');
   code.at('local.tee', sum);
   code.op('f64x2.promote_low_f32x4');
-  code.at('local.set', double);
+  code.at('local.set', asF64);
 }
 
-/** An operand as doubles, two vectors for each pack. */
-interface Doubles {
-  /** Makes those of a pack where they are not there. */
-  begin(pack: number): void;
-  /** Puts those of one half of a pack on the stack, by its number among all halves. */
+/** An operand as f64, two vectors for each pack. */
+interface F64Operand {
+  /** Converts a pack, if the block has not done so before. */
+  convert(pack: number): void;
+  /** Pushes one half of a pack, by its number among all halves. */
   push(half: number): void;
 }
 
-/** An operand as doubles, which its block works out once. */
-function doublesOf(values: GroupValues, operand: Value): Doubles {
-  const s = values.strip;
+/** An operand as f64, which its block converts once. */
+function f64Operand(values: GroupValues, operand: Value): F64Operand {
+  const s = values.group;
   const { code } = s;
-  if (shapeOf(s, operand) < 2)
+  if (shapeOf(s, operand) !== varying)
     return {
-      begin: () => {},
-      push: () => alikeDoubles(s, operand),
+      convert: () => {},
+      push: () => splatF64(s, operand),
     };
   const { locals, isFresh } = values.doubles(operand);
   return {
-    begin(pack) {
+    convert(pack) {
       if (!isFresh) return;
-      const single = s.temp('v128', product);
       s.part(operand, pack);
-      code.at('local.tee', single);
-      code.op('f64x2.promote_low_f32x4');
-      code.at('local.set', locals[2 * pack]!);
-      code.at('local.get', single);
+      withScratch(s, 'v128', 1, ([f32]) => {
+        code.at('local.tee', f32);
+        code.op('f64x2.promote_low_f32x4');
+        code.at('local.set', locals[2 * pack]!);
+        code.at('local.get', f32);
+      });
       upperHalf(s);
       code.op('f64x2.promote_low_f32x4');
       code.at('local.set', locals[2 * pack + 1]!);
@@ -248,70 +273,57 @@ function doublesOf(values: GroupValues, operand: Value): Doubles {
   };
 }
 
-/** Puts what all lanes share on the stack as doubles. */
-export function alikeDoubles(s: LaneGroup, operand: Value): void {
+/** Pushes a uniform operand as a vector of f64. */
+export function splatF64(s: LaneGroup, operand: Value): void {
   const { code, kernel } = s;
   const inst = kernel.insts[operand]!;
   if (inst.op === 'const') {
-    const single = new Float32Array(Uint32Array.of(Number(inst.bits)).buffer)[0]!;
-    // A conversion keeps no NaN for certain; no engine works out what is left to it here.
-    if (!Number.isNaN(single)) return code.v128([...new Uint32Array(Float64Array.of(single, single).buffer)]);
+    const number = new Float32Array(Uint32Array.of(Number(inst.bits)).buffer)[0]!;
+    // Folding a conversion of a NaN here might change its payload, so that one is left to the engine.
+    if (!Number.isNaN(number)) return code.v128([...new Uint32Array(Float64Array.of(number, number).buffer)]);
   }
   s.scalar(operand);
   code.op('f64.promote_f32');
   code.op('f64x2.splat');
 }
 
-/** The least word there is. */
-const least = 0x8000_0000;
-const pair = (low: number, high: number): number[] => longs((BigInt(high >>> 0) << 32n) | BigInt(low >>> 0));
-/** What `offsetOfDoubt` makes is less than this where there is doubt. */
-export const doubtBound = pair(least + 1, least + 0x3810_0000);
+/** The bits of the smallest i32, as an unsigned number. */
+const i32Min = 0x8000_0000;
+const lowAndHigh = (low: number, high: number): number[] => longs((BigInt(high >>> 0) << 32n) | BigInt(low >>> 0));
+
+/** The bits of an f64 significand that f32 lacks: 52 - 23 = 29, all of them in the low word. */
+const droppedBits = 0x1fff_ffff;
+/** The dropped bits of an f64 that is halfway between two f32 values: the first bit only. */
+const halfway = 0x1000_0000;
+/** The high word of 2^-126 as an f64, the smallest normal f32: the exponent field is 1023 - 126 = 897. */
+const minNormalHigh = 897 << 20;
+/** All bits of the high word but the sign. */
+const magnitudeHigh = 0x7fff_ffff;
+
+/** A sum is a hard case where a word of its `hardCaseKey` is below this, as signed integers. */
+export const hardCaseBound = lowAndHigh(i32Min + 1, i32Min + minNormalHigh);
 
 /**
- * Makes words of a sum that are less than a bound where it has just the bits of a half below its single, or is of the size of subnormal singles
- * and not 0: what is not of interest is cut off, and what is starts at the least word.
+ * Replaces two f64 sums on the stack by keys, whose signed minimum can be folded over many sums before one comparison with `hardCaseBound`.
+ * Low word: the dropped bits, minus `halfway`, plus the smallest i32; it is the smallest i32 exactly in the halfway case. High word: the magnitude,
+ * minus 1, plus the smallest i32; it is below the bound where the magnitude is at most `minNormalHigh`, which includes every subnormal result. A high
+ * word of 0 (the sum is 0, since no nonzero sum of f32 products is that small) wraps to the largest i32.
  */
-export function offsetOfDoubt({ code }: LaneGroup): void {
-  code.v128(pair(0x1fff_ffff, 0x7fff_ffff));
+export function hardCaseKey({ code }: LaneGroup): void {
+  code.v128(lowAndHigh(droppedBits, magnitudeHigh));
   code.op('v128.and');
-  code.v128(pair(0x1000_0000 - least, 1 - least));
+  code.v128(lowAndHigh(halfway - i32Min, 1 - i32Min));
   code.op('i32x4.sub');
 }
 
-/** A sum of two doubles cut off towards 0, its last bit set where anything was lost. What it lacks is known exactly. */
-export function roundToOdd({ code, temp }: LaneGroup, sum: number, pushProduct: () => void, pushAddend: () => void): void {
-  const [p, rest, e, q] = [temp('v128', product), temp('v128', part), temp('v128', error), temp('v128', sign)];
-  const get = (...locals: number[]): void => locals.forEach((local) => void code.at('local.get', local));
-  pushProduct();
-  code.at('local.set', p);
-  // e = (p - (sum - rest)) + (c - rest), where rest = sum - p.
-  get(p, sum, sum, p);
-  code.op('f64x2.sub');
-  code.at('local.tee', rest);
-  code.op('f64x2.sub');
-  code.op('f64x2.sub');
-  pushAddend();
-  get(rest);
-  code.op('f64x2.sub');
-  code.op('f64x2.add');
-  code.at('local.tee', e);
-  // Below 0 where the sum is too large; nothing of singles is so small that this is 0, and it is a NaN where they are.
-  get(sum);
-  code.op('f64x2.mul');
-  code.at('local.tee', q);
-  code.v128([0, 0, 0, 0]);
-  code.op('f64x2.lt');
-  code.at('local.tee', rest);
-  get(sum);
-  code.op('i64x2.add');
-  get(q);
-  code.v128([0, 0, 0, 0]);
-  code.op('f64x2.gt');
-  get(rest);
-  code.op('v128.or');
-  code.v128(longs(1n));
-  code.op('v128.and');
-  code.op('v128.or');
-  code.at('local.set', sum);
+/** Rounds the sum of two f64 vectors to odd, in its local; the operands are products of f32 values and f32 values. */
+export function roundToOdd(s: LaneGroup, sum: number, pushProduct: () => void, pushAddend: () => void): void {
+  const { code } = s;
+  withScratch(s, 'v128', 3, ([product, rest, signs]) => {
+    pushProduct();
+    code.at('local.set', product);
+    pushTwoSumError(code, 'f64x2', [product, pushAddend], sum, rest);
+    pushRoundedToOddByProduct(code, sum, [rest, signs]);
+    code.at('local.set', sum);
+  });
 }

@@ -1,6 +1,7 @@
 /**
- * What each op of the IR is for a strip: a total table. `lanes`: the rule of the one-lane path, lane by lane. `whole`: not
- * vector by vector (`emit/instructions.ts`). `alone`: kernels with it are run one lane at a time.
+ * Instruction selection of the SIMD compiler: a total table with one entry per op of the IR, most of them vector rules. `per-lane`: the scalar
+ * compiler's rule for each lane. `emitter`: not vector by vector, `emit/instructions.ts` writes it. `scalar-path`: a kernel with this op runs on
+ * the scalar path.
  */
 import type { InstOf, Op, Value } from '../../../ir/index.ts';
 import type { LaneGroup, PartWriter } from '../lanes/lane-group.ts';
@@ -10,15 +11,15 @@ import { approximate, compareFloat, float1, float2, floatChoice, fma, signBit } 
 import { bits, choice, compareInt, divided, highProduct, integer, populated, product, shift } from './integer.ts';
 import { select, vectorOf } from './select.ts';
 
-/** Nothing where a type has no vector form. */
+/** A vector rule; it gives undefined for types without a vector form, which are emitted per lane. */
 export type SimdRule<K extends Op> = (s: LaneGroup, inst: InstOf<K>, value: Value) => PartWriter | undefined;
 
-const rules: { [K in Op]: SimdRule<K> | 'lanes' | 'whole' | 'alone' } = {
-  const: 'whole',
-  param: 'whole',
-  variable: 'whole',
-  sreg: 'whole',
-  arg: 'whole',
+const rules: { [K in Op]: SimdRule<K> | 'per-lane' | 'emitter' | 'scalar-path' } = {
+  const: 'emitter',
+  param: 'emitter',
+  variable: 'emitter',
+  sreg: 'emitter',
+  arg: 'emitter',
   add: integer('add', 'xor'),
   sub: integer('sub', 'xor'),
   mul: product,
@@ -26,8 +27,8 @@ const rules: { [K in Op]: SimdRule<K> | 'lanes' | 'whole' | 'alone' } = {
   umulhi: highProduct('u'),
   sdiv: divided('s', 'quotient'),
   udiv: divided('u', 'quotient'),
-  srem: divided('s', 'rest'),
-  urem: divided('u', 'rest'),
+  srem: divided('s', 'remainder'),
+  urem: divided('u', 'remainder'),
   and: bits('and'),
   or: bits('or'),
   xor: bits('xor'),
@@ -73,9 +74,9 @@ const rules: { [K in Op]: SimdRule<K> | 'lanes' | 'whole' | 'alone' } = {
   uitofp: intToFloat('u'),
   fpext: widenFloat,
   fptrunc: narrowFloat,
-  call1: 'alone',
-  call2: 'alone',
-  call3: 'alone',
+  call1: 'scalar-path',
+  call2: 'scalar-path',
+  call3: 'scalar-path',
   select,
   vec2: vectorOf,
   vec4: vectorOf,
@@ -83,31 +84,31 @@ const rules: { [K in Op]: SimdRule<K> | 'lanes' | 'whole' | 'alone' } = {
   ptradd: integer('add', 'xor'),
   ptrtoint: (s, inst) => windowed(s, inst.a, inst.a, 'sub'),
   inttoptr: (s, inst, value) => windowed(s, inst.a, value, 'add'),
-  isspace: 'alone',
-  load: 'whole',
-  store: 'whole',
-  atomic: 'whole',
-  cas: 'whole',
-  fence: 'whole',
-  clock: 'lanes',
-  barrier: 'whole',
-  shuffle: 'whole',
-  ballot: 'whole',
-  reduce: 'whole',
-  matmul: 'alone',
-  syncwarp: 'whole',
-  members: 'alone',
-  within: 'whole',
-  guard: 'whole',
-  mark: 'alone',
+  isspace: 'scalar-path',
+  load: 'emitter',
+  store: 'emitter',
+  atomic: 'emitter',
+  cas: 'emitter',
+  fence: 'emitter',
+  clock: 'per-lane',
+  barrier: 'emitter',
+  shuffle: 'emitter',
+  ballot: 'emitter',
+  reduce: 'emitter',
+  matmul: 'scalar-path',
+  syncwarp: 'emitter',
+  members: 'scalar-path',
+  within: 'emitter',
+  guard: 'emitter',
+  mark: 'scalar-path',
 };
 
-/** How a value is written vector by vector; nothing where it is done lane by lane. */
+/** The writer of a value's vectors; undefined where it is emitted per lane. */
 export function partWriter(s: LaneGroup, value: Value): PartWriter | undefined {
   const inst = s.kernel.insts[value]!;
   const rule = rules[inst.op];
   return typeof rule === 'string' ? undefined : (rule as unknown as SimdRule<never>)(s, inst as never, value);
 }
 
-/** Whether a kernel with an op runs one lane at a time. */
-export const needsScalarPath = (op: Op): boolean => rules[op] === 'alone';
+/** Whether a kernel with this op runs on the scalar path. */
+export const needsScalarPath = (op: Op): boolean => rules[op] === 'scalar-path';

@@ -1,13 +1,15 @@
-/** Integer ops on vectors. Integers of fewer than 32 bits stand zero-extended in lanes of 32; conditions are masks. */
-import { bitsOf, type InstOf, type Value } from '../../../ir/index.ts';
+/** Vector rules of integer ops. Integers of fewer than 32 bits are held zero-extended in 32-bit lanes; conditions are masks. */
+import { bitsOf, type InstOf, uniform, type Value } from '../../../ir/index.ts';
 import type { Binary, Unary } from '../../codegen/emitter.ts';
+import { withScratch } from '../../codegen/scratch.ts';
+import { tuning } from '../../tuning.ts';
 import { cut, type LaneGroup, longOf, type PartWriter, partSigned, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import { evenWords, longs, oddWords, upperHalf, words } from '../lanes/vectors.ts';
 import { shiftEach } from './shift.ts';
 
 const top = longs(1n << 63n);
 
-/** An instruction that there is for lanes of 32 and of 64 bits; of conditions, one on bits. */
+/** An op with an instruction for 32-bit and for 64-bit lanes; for conditions a bitwise one. */
 export const integer =
   (name: 'add' | 'sub', ofFlags: 'xor') =>
   (s: LaneGroup, inst: Binary, value: Value): PartWriter => {
@@ -31,7 +33,7 @@ export function product(s: LaneGroup, inst: Binary, value: Value): PartWriter {
   };
 }
 
-/** An instruction on bits. */
+/** A bitwise op. */
 export const bits =
   (name: 'and' | 'or' | 'xor') =>
   (s: LaneGroup, inst: Binary): PartWriter =>
@@ -41,90 +43,93 @@ export const bits =
     s.code.op(`v128.${name}`);
   };
 
-/** Of words, by way of products of 64 bits. */
+/** The high half of a product of 32-bit integers, from the 64-bit products. */
 export const highProduct =
   (sign: 's' | 'u') =>
   (s: LaneGroup, inst: Binary): PartWriter | undefined => {
     if (inst.type !== 'i32') return undefined;
     return (part) => {
-      const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
       s.part(inst.a, part);
       s.part(inst.b, part);
-      s.code.at('local.set', b);
-      s.code.at('local.set', a);
-      for (const half of ['low', 'high']) {
-        s.code.at('local.get', a);
-        s.code.at('local.get', b);
-        s.code.op(`i64x2.extmul_${half}_i32x4_${sign}`);
-      }
+      withScratch(s, 'v128', 2, ([a, b]) => {
+        s.code.at('local.set', b);
+        s.code.at('local.set', a);
+        for (const half of ['low', 'high']) {
+          s.code.at('local.get', a);
+          s.code.at('local.get', b);
+          s.code.op(`i64x2.extmul_${half}_i32x4_${sign}`);
+        }
+      });
       s.code.shuffle(oddWords);
     };
   };
 
-/** Adding this to a double makes the last bits of an integer its own. */
+/** The bits of 1.5 * 2^52: added to an f64, it makes the low bits of the sum those of the integer. */
 const rounder = longs(0x4338n << 48n);
 
 /**
- * Quotients of words, or what is left: a quotient in doubles is less than an integer by so much more than its rounding that cutting it off is right.
- * Through 0 it is all ones.
+ * Quotient or remainder of integers of up to 32 bits, by f64 division: a quotient that is not an integer differs from the next integer by more
+ * than the rounding error, so truncation is exact. A quotient by 0 is all ones.
  */
 export const divided =
-  (sign: 's' | 'u', wanted: 'quotient' | 'rest') =>
+  (sign: 's' | 'u', wanted: 'quotient' | 'remainder') =>
   (s: LaneGroup, inst: Binary, value: Value): PartWriter | undefined => {
     if (longOf(s, value) || inst.type === 'i1') return undefined;
-    const { code } = s;
     return (part) => {
-      const [a, b, q] = [s.temp('v128', 0), s.temp('v128', 1), s.temp('v128', 2)];
       for (const operand of [inst.a, inst.b]) {
         if (sign === 's') partSigned(s, operand, part);
         else s.part(operand, part);
       }
-      code.at('local.set', b);
-      code.at('local.set', a);
-      for (const half of [0, 1]) {
-        for (const local of [a, b]) {
-          code.at('local.get', local);
-          if (half === 1) upperHalf(s);
-          code.op(`f64x2.convert_low_i32x4_${sign}`);
-        }
-        code.op('f64x2.div');
-        code.op('f64x2.trunc');
-        code.v128(rounder);
-        code.op('f64x2.add');
-      }
-      code.shuffle(evenWords);
-      code.at('local.get', b);
-      code.v128(words(0));
-      code.op('i32x4.eq');
-      code.op('v128.or');
-      if (wanted === 'rest') {
-        code.at('local.set', q);
-        for (const local of [a, q, b]) code.at('local.get', local);
-        code.op('i32x4.mul');
-        code.op('i32x4.sub');
-      }
+      writeDivision(s, sign, wanted);
       cut(s, inst.type);
     };
   };
 
-/** Vectors that have to be worked on together before it does not matter how long one takes. */
-const packsForProducts = 8;
+/** Replaces the dividends and divisors on the stack by quotients or remainders. */
+function writeDivision(s: LaneGroup, sign: 's' | 'u', wanted: 'quotient' | 'remainder'): void {
+  const { code } = s;
+  withScratch(s, 'v128', 3, ([a, b, q]) => {
+    code.at('local.set', b);
+    code.at('local.set', a);
+    for (const half of [0, 1]) {
+      for (const local of [a, b]) {
+        code.at('local.get', local);
+        if (half === 1) upperHalf(s);
+        code.op(`f64x2.convert_low_i32x4_${sign}`);
+      }
+      code.op('f64x2.div');
+      code.op('f64x2.trunc');
+      code.v128(rounder);
+      code.op('f64x2.add');
+    }
+    code.shuffle(evenWords);
+    code.at('local.get', b);
+    code.v128(words(0));
+    code.op('i32x4.eq');
+    code.op('v128.or');
+    if (wanted === 'quotient') return;
+    code.at('local.set', q);
+    for (const local of [a, q, b]) code.at('local.get', local);
+    code.op('i32x4.mul');
+    code.op('i32x4.sub');
+  });
+}
 
-/** Shifts, here by one count for all lanes; counts of the width and more give 0, or the sign throughout. */
+/** Shifts, here by a uniform count; a count of the width or more gives 0, or copies of the sign. */
 export const shift =
   (name: 'shl' | 'shr_u' | 'shr_s') =>
   (s: LaneGroup, inst: Binary, value: Value): PartWriter | undefined => {
     const isWide = longOf(s, value);
     if (inst.type === 'i1') return undefined;
-    if (shapeOf(s, inst.b) !== 0) return shiftEach(s, name, inst, value);
+    if (shapeOf(s, inst.b) !== uniform) return shiftEach(s, name, inst, value);
     const width = bitsOf(inst.type);
     const op = `${isWide ? 'i64x2' : 'i32x4'}.${name}`;
     const count = s.kernel.insts[inst.b]!;
     const known = count.op === 'const' && count.bits < BigInt(width) ? Number(count.bits) : undefined;
-    // JavaScriptCore moves the count of every shift into a vector register by way of two others.
-    if (name === 'shl' && (known === 1 || known === 2) && !isWide) return doubled(s, inst, known);
-    // A product takes less, but longer.
-    if (name === 'shl' && known !== undefined && !isWide && (s.isRerolled || s.plan.packs >= packsForProducts))
+    // JavaScriptCore moves the count of every shift into a vector register through two other registers.
+    if (name === 'shl' && known && known <= tuning.maxShiftByAddition && !isWide) return doubled(s, inst, known);
+    // A multiplication is fewer instructions, but has a longer latency.
+    if (name === 'shl' && known !== undefined && !isWide && (s.isRerolled || s.plan.packs >= tuning.minPacksForMultiply))
       return (part) => {
         s.part(inst.a, part);
         s.code.v128(words(2 ** known));
@@ -142,22 +147,23 @@ export const shift =
     };
   };
 
-/** Words added to themselves, once or twice. */
+/** A shift left of 32-bit lanes by a few bits, by additions. */
 function doubled(s: LaneGroup, inst: Binary, times: number): PartWriter {
   const { code } = s;
-  const word = s.temp('v128', 0);
   return (part) => {
     s.part(inst.a, part);
-    for (let i = 0; i < times; i++) {
-      code.at('local.tee', word);
-      code.at('local.get', word);
-      code.op('i32x4.add');
-    }
+    withScratch(s, 'v128', 1, ([word]) => {
+      for (let i = 0; i < times; i++) {
+        code.at('local.tee', word);
+        code.at('local.get', word);
+        code.op('i32x4.add');
+      }
+    });
     cut(s, inst.type);
   };
 }
 
-/** A count as a word, at most the width less one where it decides. */
+/** Pushes a uniform shift count as an i32, clamped to the width minus 1 if `isBounded`. */
 function pushCount(s: LaneGroup, count: Value, width: number, isBounded: boolean): void {
   const isWide = longOf(s, count);
   s.scalar(count);
@@ -183,13 +189,13 @@ function dropWhereLarge(s: LaneGroup, count: Value, width: number): void {
   s.code.op('v128.and');
 }
 
-/** The smaller or the larger; of long integers, by comparing. */
+/** min or max; of 64-bit integers by a comparison. */
 export const choice =
   (name: 'min_s' | 'max_s' | 'min_u' | 'max_u') =>
   (s: LaneGroup, inst: Binary, value: Value): PartWriter | undefined => {
     if (inst.type === 'i1') return undefined;
     const isSigned = name.endsWith('_s');
-    if (longOf(s, value)) return longChoice(s, inst, name.startsWith('min') ? 'lt_s' : 'gt_s', isSigned);
+    if (longOf(s, value)) return choice64(s, inst, name.startsWith('min') ? 'lt_s' : 'gt_s', isSigned);
     return (part) => {
       for (const operand of [inst.a, inst.b]) {
         if (isSigned) partSigned(s, operand, part);
@@ -200,29 +206,30 @@ export const choice =
     };
   };
 
-function longChoice(s: LaneGroup, inst: Binary, comparison: string, isSigned: boolean): PartWriter {
+function choice64(s: LaneGroup, inst: Binary, comparison: string, isSigned: boolean): PartWriter {
   return (part) => {
-    const [a, b] = [s.temp('v128', 0), s.temp('v128', 1)];
     s.part(inst.a, part);
     s.part(inst.b, part);
-    s.code.at('local.set', b);
-    s.code.at('local.set', a);
-    for (const local of [a, b, a]) s.code.at('local.get', local);
-    if (!isSigned) flipTop(s);
-    s.code.at('local.get', b);
-    if (!isSigned) flipTop(s);
-    s.code.op(`i64x2.${comparison}`);
-    s.code.op('v128.bitselect');
+    withScratch(s, 'v128', 2, ([a, b]) => {
+      s.code.at('local.set', b);
+      s.code.at('local.set', a);
+      for (const local of [a, b, a]) s.code.at('local.get', local);
+      if (!isSigned) flipTop(s);
+      s.code.at('local.get', b);
+      if (!isSigned) flipTop(s);
+      s.code.op(`i64x2.${comparison}`);
+      s.code.op('v128.bitselect');
+    });
   };
 }
 
-/** Turns the order of unsigned numbers into that of signed ones. */
+/** Flips the top bit, which maps the order of unsigned integers to that of signed ones. */
 function flipTop({ code }: LaneGroup): void {
   code.v128(top);
   code.op('v128.xor');
 }
 
-/** Bits that are set, counted in bytes and added up. */
+/** Population count: by bytes, then added up. */
 export function populated(s: LaneGroup, inst: Unary, value: Value): PartWriter | undefined {
   if (longOf(s, value) || inst.type === 'i1') return undefined;
   return (part) => {
@@ -233,7 +240,7 @@ export function populated(s: LaneGroup, inst: Unary, value: Value): PartWriter |
   };
 }
 
-/** A mask; of long integers, the halves of two. */
+/** An integer comparison, which gives a mask; the masks of two vectors of 64-bit lanes are joined into one. */
 export function compareInt(s: LaneGroup, inst: InstOf<'icmp'>): PartWriter | undefined {
   const type = typeOf(s, inst.a);
   const { pred } = inst;

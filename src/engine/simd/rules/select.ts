@@ -1,16 +1,15 @@
-/** Choices between values, and vectors of the kernel put together. */
-import type { InstOf } from '../../../ir/index.ts';
-import { operandsOf } from '../../../ir/index.ts';
+/** Vector rules of select, and of the ops that build the kernel's own vectors. */
+import { type InstOf, operandsOf, uniform } from '../../../ir/index.ts';
 import { flag, type LaneGroup, longOf, type PartWriter, shapeOf } from '../lanes/lane-group.ts';
 
-/** A choice, element by element. */
+/** A select, element by element. */
 export function select(s: LaneGroup, inst: InstOf<'select'>): PartWriter {
   const isWide = longOf(s, inst.a);
-  const isShared = shapeOf(s, inst.cond) === 0;
+  const isUniform = shapeOf(s, inst.cond) === uniform;
   return (part, element) => {
     s.element(inst.a, element, part);
     s.element(inst.b, element, part);
-    if (isShared) {
+    if (isUniform) {
       s.scalar(inst.cond);
       return s.code.choose('v128');
     }

@@ -1,30 +1,22 @@
 /**
- * A copy of a kernel in which integers of 64 bits of which only the low half is wanted are words, and which pointers are. A
- * pointer that is a word takes an offset that is one; in all else the copy is IR as ever.
+ * Narrowing: 64-bit integers of which only the low half is demanded become 32-bit integers, and so do the pointers made of them. The result is
+ * in the narrowed dialect of the IR (`src/ir/dialect.ts`).
  */
 import {
   addInst,
   type Block,
   bitsOf,
-  dce,
   edgesOf,
   type Inst,
   isPointer,
   type Kernel,
   mapOperands,
   operandsOf,
+  type Substitution,
+  substitution,
   type Value,
   wideValues,
 } from '../../../ir/index.ts';
-import { countInBytes } from './fold-byte-offsets.ts';
-import { cutFromWords } from './match-funnel-shifts.ts';
-import { withoutSlots } from './promote-slots.ts';
-
-export interface Narrowed {
-  readonly kernel: Kernel;
-  /** By value: 1 for a pointer or integer that is held in 64 bits. */
-  readonly wide: Uint8Array;
-}
 
 /** A copy that shares nothing with the kernel that passes change. */
 export function copyOf(kernel: Kernel): Kernel {
@@ -38,21 +30,13 @@ export function copyOf(kernel: Kernel): Kernel {
   return { ...kernel, blocks, insts: kernel.insts.map((inst) => ({ ...inst })), locs: [...kernel.locs] };
 }
 
-/** Narrows a copy of a kernel whose block ids are positions. */
-export function narrowed(original: Kernel): Narrowed {
-  const kernel = withoutSlots(copyOf(original));
-  countInBytes(kernel);
-  cutFromWords(kernel);
-  dce(kernel);
+/** Narrows in place a kernel whose block ids are positions. */
+export function narrowIntegers(kernel: Kernel): boolean {
   const wide = wideValues(kernel);
-  const state: State = { kernel, wide: [...wide], was: kernel.insts.map(({ type }) => type), same: new Map(), lows: new Map() };
+  const state: State = { kernel, wide, was: kernel.insts.map(({ type }) => type), same: substitution(), lows: new Map() };
   for (const block of kernel.blocks) for (const param of block.params) retype(state, param);
   for (const block of kernel.blocks) narrowBlock(state, block);
-  const seen = (value: Value): Value => {
-    let at = value;
-    for (let next = state.same.get(at); next !== undefined; next = state.same.get(at)) at = next;
-    return at;
-  };
+  const seen = state.same.of;
   for (const block of kernel.blocks) {
     for (const value of block.body) mapOperands(kernel.insts[value]!, seen);
     const { end } = block;
@@ -60,27 +44,31 @@ export function narrowed(original: Kernel): Narrowed {
     for (const edge of edgesOf(end))
       edge.args = edge.args.map((arg, i) => {
         const param = edge.block.params[i]!;
-        return isWord(state, param) && isWide(state, arg) ? seen(lowOf(state, arg)) : seen(arg);
+        return isNarrowedInt(state, param) && isWide(state, arg) ? seen(lowOf(state, arg)) : seen(arg);
       });
   }
   placeLows(state);
-  return { kernel, wide: Uint8Array.from(state.wide) };
+  kernel.widePointers = new Set(valuesOf(kernel).filter((value) => wide[value] === 1 && isPointer(kernel.insts[value]!.type)));
+  return true;
 }
+
+const valuesOf = ({ blocks }: Kernel): Value[] => blocks.flatMap(({ params, body }) => [...params, ...body]);
 
 interface State {
   readonly kernel: Kernel;
-  readonly wide: number[];
+  /** By value, of those that there were before: 1 where more than the low half is demanded. */
+  readonly wide: Uint8Array;
   /** The types before. */
   readonly was: readonly Inst['type'][];
-  /** Values that are others now. */
-  readonly same: Map<Value, Value>;
-  /** The low halves of values that are wanted whole elsewhere. */
+  /** Values that others replace. */
+  readonly same: Substitution;
+  /** The low halves of values that are demanded whole elsewhere. */
   readonly lows: Map<Value, Value>;
 }
 
 const isLong = (state: State, value: Value): boolean => state.was[value] === 'i64';
-/** An integer that was long and is a word now. */
-const isWord = (state: State, value: Value): boolean => isLong(state, value) && !state.wide[value];
+/** An integer that had 64 bits and has 32 now. */
+const isNarrowedInt = (state: State, value: Value): boolean => isLong(state, value) && !state.wide[value];
 const isWide = (state: State, value: Value): boolean => isLong(state, value) && state.wide[value] === 1;
 
 function retype({ kernel, was, wide }: State, value: Value): void {
@@ -94,7 +82,6 @@ function lowOf(state: State, value: Value): Value {
   const inst = state.kernel.insts[value]!;
   if ((inst.op === 'zext' || inst.op === 'sext') && bitsOf(state.was[inst.a]!) === 32) return inst.a;
   const low = addInst(state.kernel, { op: 'trunc', type: 'i32', a: value });
-  state.wide[low] = 0;
   state.lows.set(value, low);
   return low;
 }
@@ -104,7 +91,7 @@ function narrowBlock(state: State, block: Block): void {
   const body: Value[] = [];
   for (const value of block.body) {
     const inst = kernel.insts[value]!;
-    if (isWord(state, value)) narrowInst(state, value, inst);
+    if (isNarrowedInt(state, value)) narrowInst(state, value, inst);
     else if (isPointer(inst.type) && !state.wide[value]) takeLows(state, inst);
     else if (inst.op === 'trunc') narrowTrunc(state, value);
     if (!state.same.has(value)) body.push(value);
@@ -121,18 +108,18 @@ function narrowInst(state: State, value: Value, inst: Inst): void {
   retype(state, value);
   if (inst.op === 'const') inst.bits &= 0xffff_ffffn;
   else if (inst.op === 'zext' || inst.op === 'sext') {
-    if (bitsOf(state.was[inst.a]!) === 32) state.same.set(value, inst.a);
+    if (bitsOf(state.was[inst.a]!) === 32) state.same.replace(value, inst.a);
   } else if (inst.op !== 'load') takeLows(state, inst);
 }
 
-/** Of a word that was long nothing is cut off, or less. */
+/** A truncation of a narrowed integer to its new width is that integer. */
 function narrowTrunc(state: State, value: Value): void {
   const inst = state.kernel.insts[value]!;
   if (inst.op !== 'trunc') return;
-  if (isWord(state, inst.a) && inst.type === 'i32') state.same.set(value, inst.a);
+  if (isNarrowedInt(state, inst.a) && inst.type === 'i32') state.same.replace(value, inst.a);
 }
 
-/** Low halves stand behind what they are of: parameters and stops first. */
+/** Places low halves after their whole values, those of parameters first. */
 function placeLows({ kernel, lows }: State): void {
   if (lows.size === 0) return;
   for (const block of kernel.blocks) {

@@ -1,7 +1,20 @@
 /** What is known of a kernel before strips are written: its narrowed copy, shapes, regions, and where values wait between regions. */
 
 import type { Dim3 } from '../../../base/dim3.ts';
-import { cfgOf, definingBlocks, type Kernel, lanesOf, livenessOf, operandsOf, terminatorOperands, type Value } from '../../../ir/index.ts';
+import {
+  type AfterPass,
+  cfgOf,
+  definingBlocks,
+  type Kernel,
+  lanesOf,
+  livenessOf,
+  operandsOf,
+  type Pass,
+  terminatorOperands,
+  type Value,
+  varying,
+  wideFlags,
+} from '../../../ir/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import { countUses, isLeaf, windowsOf } from '../../codegen/plan.ts';
 import { hasBarrierDivergence } from '../analysis/barrier-divergence.ts';
@@ -11,45 +24,48 @@ import { shapesOf } from '../analysis/lane-shapes.ts';
 import { laneBytes, type SimdPlan } from '../analysis/plan.ts';
 import { type BarrierRegion, barrierRegions, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
 import { staticShufflesOf } from '../analysis/static-shuffles.ts';
-import { narrowed } from './narrow-integers.ts';
-import { workOutAgain } from './rematerialize.ts';
-import { orderBlocks } from './schedule.ts';
-import { splitAtBarriers } from './split-at-barriers.ts';
+import { copyOf } from './narrow-integers.ts';
+import { narrowingTransforms, narrowTransforms } from './transforms.ts';
 
 export interface PlanOptions {
   readonly fma: FmaMode;
   /** Lanes of a strip, where they are not to be chosen. */
   readonly lanes?: number | undefined;
+  /** Observes the kernel after each transform of `transforms.ts`. */
+  readonly afterPass?: AfterPass | undefined;
 }
 
 /** Plans a kernel for blocks of a shape; the kernel itself stays as it is. */
-export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed }: PlanOptions): SimdPlan {
-  const { kernel, wide: before } = narrowed(original);
+export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed, afterPass }: PlanOptions): SimdPlan {
+  const kernel = copyOf(original);
+  const run = ({ name, run }: Pass): void => {
+    run(kernel);
+    afterPass?.(name, kernel);
+  };
+  narrowingTransforms.forEach(run);
   const staticShuffles = staticShufflesOf(kernel);
-  splitAtBarriers(kernel);
-  workOutAgain(kernel, before);
-  orderBlocks(kernel);
-  const wide = new Uint8Array(kernel.insts.length);
-  wide.set(before);
+  afterPass?.('static-shuffles', kernel);
+  narrowTransforms.forEach(run);
+  const wide = wideFlags(kernel);
   const { offsets, windows } = windowsOf(kernel);
   const { lanes, shapes } = chooseLanes(
     kernel,
     wide,
-    { block, local: windows.local, fixed, fma, mayPart: hasBarrierDivergence(kernel) },
+    { block, local: windows.local, fixed, fma, mayDiverge: hasBarrierDivergence(kernel) },
     shapesOf,
   );
   const regions = barrierRegions(kernel);
   const home = definingBlocks(kernel);
   const threads = block[0] * block[1] * block[2];
-  const strips = Math.ceil(threads / lanes);
-  const counts = { block, threads, lanes, packs: lanes / 4, strips, padded: strips * lanes };
+  const groups = Math.ceil(threads / lanes);
+  const counts = { block, threads, lanes, packs: lanes / 4, groups, padded: groups * lanes };
   const plan = { kernel, ...counts, wide, shapes, regions, home, staticShuffles, offsets, windows };
   const { liveIn } = livenessOf(kernel, cfgOf(kernel));
   const liveIns = new Map(
     regions.map(({ entry }) => [entry, entry === 0 ? [] : [...liveIn[entry]!].filter((value) => !isLeaf(kernel.insts[value]!))]),
   );
   const escapes = escapesOf(kernel, home, regions, liveIn);
-  if (shapes.apart) for (const value of madeAgain(home, regions, liveIns)) escapes[value] = 1;
+  if (shapes.barrierDivergence) for (const value of madeAgain(home, regions, liveIns)) escapes[value] = 1;
   return { ...plan, ...countUses(kernel, home), escapes, liveIns, ...placed(plan, liveIns) };
 }
 
@@ -77,7 +93,7 @@ function escapesOf(kernel: Kernel, home: Int32Array, regions: readonly BarrierRe
 
 /** Values of one thread beside each other's, those that a strip shares once for each strip. */
 function placed(
-  plan: Pick<SimdPlan, 'kernel' | 'wide' | 'shapes' | 'threads' | 'lanes' | 'strips' | 'padded' | 'regions'>,
+  plan: Pick<SimdPlan, 'kernel' | 'wide' | 'shapes' | 'threads' | 'lanes' | 'groups' | 'padded' | 'regions'>,
   liveIns: ReadonlyMap<number, readonly Value[]>,
 ): Pick<SimdPlan, 'slots' | 'scratch' | 'queues' | 'recordBytes'> {
   const slots = new Map<Value, number>();
@@ -86,10 +102,10 @@ function placed(
     for (const value of values) {
       if (slots.has(value)) continue;
       slots.set(value, bytes);
-      const isVarying = plan.shapes.shape[value] === 2;
-      bytes += isVarying ? plan.padded * laneBytes(plan, value) : plan.strips * 8 * lanesOf(plan.kernel.insts[value]!.type);
+      const isVarying = plan.shapes.shape[value] === varying;
+      bytes += isVarying ? plan.padded * laneBytes(plan, value) : plan.groups * 8 * lanesOf(plan.kernel.insts[value]!.type);
     }
   const scratch = Math.ceil(bytes / 16) * 16;
   const queues = scratch + 32 * 8;
-  return { slots, scratch, queues, recordBytes: queues + (plan.shapes.apart ? queueBytes(plan) : 0) };
+  return { slots, scratch, queues, recordBytes: queues + (plan.shapes.barrierDivergence ? queueBytes(plan) : 0) };
 }

@@ -1,6 +1,6 @@
 /**
- * Numbers that take a few steps from what is at hand everywhere are worked out again behind a barrier, where they would be kept in memory and
- * loaded otherwise: addresses that were moved out of loops, above all.
+ * Rematerialization: values a few steps from constants, parameters and special registers are computed again after a barrier, where they would be
+ * spilled and reloaded otherwise. Most are addresses that were hoisted out of loops.
  */
 import {
   addInst,
@@ -8,6 +8,7 @@ import {
   cfgOf,
   dce,
   type Inst,
+  isWide,
   type Kernel,
   livenessOf,
   mapOperands,
@@ -20,43 +21,44 @@ import {
 import { isLeaf } from '../../codegen/plan.ts';
 import { behindBarrier, endsInBarrier } from '../analysis/regions.ts';
 
-/** Steps that a number may take. */
-const most = 4;
+/** Steps from free values up to which a value is rematerialized. */
+const maxSteps = 4;
 
 const steps = new Set<Op>(['add', 'sub', 'mul', 'shl', 'and', 'zext', 'sext', 'trunc', 'ptradd', 'ptrtoint', 'inttoptr']);
 
-/** Rewrites a kernel that is split at barriers. `wide` says what takes 64 bits: that stays. */
-export function workOutAgain(kernel: Kernel, wide: Uint8Array): void {
+/** Rewrites a kernel that is split at barriers, in place; returns whether it changed. Values of 64 bits stay. */
+export function rematerialize(kernel: Kernel): boolean {
   const cfg = cfgOf(kernel);
   const { liveIn } = livenessOf(kernel, cfg);
   const within = cfg.successors.map((next, id) => (endsInBarrier(kernel, id) ? [] : [...next]));
   const entries = new Set(cfg.order.filter((id) => endsInBarrier(kernel, id)).map((id) => behindBarrier(kernel, id)));
-  /** By block: what would be brought to it from before a barrier. */
-  const liveIns = new Map<number, Set<Value>>();
+  /** By block: the cheap values that are live into it from before a barrier. */
+  const liveOver = new Map<number, Set<Value>>();
   for (const entry of entries) {
-    const cheap = [...liveIn[entry]!].filter((value) => stepsTo({ kernel, wide }, value, most) !== undefined);
-    for (const id of reversePostorder(within, entry)) liveIns.set(id, new Set([...(liveIns.get(id) ?? []), ...cheap]));
+    const cheap = [...liveIn[entry]!].filter((value) => stepsTo(kernel, value, maxSteps) !== undefined);
+    for (const id of reversePostorder(within, entry)) liveOver.set(id, new Set([...(liveOver.get(id) ?? []), ...cheap]));
   }
   let isChanged = false;
-  for (const [id, values] of liveIns) if (values.size > 0) isChanged = rewrite(kernel, kernel.blocks[id]!, values) || isChanged;
+  for (const [id, values] of liveOver) if (values.size > 0) isChanged = rewrite(kernel, kernel.blocks[id]!, values) || isChanged;
   if (isChanged) dce(kernel);
+  return isChanged;
 }
 
-/** Steps from what is free to a value, itself not free; nothing where there are more than `left`, or others. */
-function stepsTo(of: { readonly kernel: Kernel; readonly wide: Uint8Array }, value: Value, left: number): number | undefined {
-  const inst = of.kernel.insts[value]!;
-  if (!steps.has(inst.op) || left === 0 || of.wide[value] === 1) return undefined;
+/** The steps from free values to a value that is not free; nothing where there are more than `left`, or steps of another kind. */
+function stepsTo(kernel: Kernel, value: Value, left: number): number | undefined {
+  const inst = kernel.insts[value]!;
+  if (!steps.has(inst.op) || left === 0 || isWide(kernel, value)) return undefined;
   let count = 1;
   for (const operand of operandsOf(inst)) {
-    if (isLeaf(of.kernel.insts[operand]!)) continue;
-    const more = stepsTo(of, operand, left - count);
+    if (isLeaf(kernel.insts[operand]!)) continue;
+    const more = stepsTo(kernel, operand, left - count);
     if (more === undefined) return undefined;
     count += more;
   }
   return count > left ? undefined : count;
 }
 
-/** Has a block work out some values on its own. */
+/** Makes a block compute some values itself. */
 function rewrite(kernel: Kernel, block: Block, values: ReadonlySet<Value>): boolean {
   const own = new Set(block.body);
   const copies = new Map<Value, Value>();

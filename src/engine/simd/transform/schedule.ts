@@ -1,19 +1,26 @@
 /**
- * The order of instructions in a block: each stands just before what wants it, the longer way to an operand first, so that few values are held
- * at once. PTX has loads far ahead of their uses, for machines with more registers. Loads stay between the writes that they stood between.
+ * Instruction scheduling in a block: each instruction is placed just before its first use, the deepest operand first, so that few values are
+ * live at once. PTX has loads far ahead of their uses, for machines with more registers. Loads stay between the same writes.
  * Source: Sethi and Ullman, "The Generation of Optimal Code for Arithmetic Expressions" (1970), for trees.
  */
 import { type Block, type Inst, type Kernel, operandsOf, specOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 
-/** What only looks: loads may pass it. */
+/** Checks: loads may pass them. */
 const isCheck = ({ op }: Inst): boolean => op === 'guard' || op === 'within';
 
-/** Orders all blocks in place. */
-export function orderBlocks(kernel: Kernel): void {
-  for (const block of kernel.blocks) if (block.body.length > 2) block.body = ordered(kernel, block);
+/** Schedules all blocks in place; returns whether the order of one changed. */
+export function scheduleBlocks(kernel: Kernel): boolean {
+  let changed = false;
+  for (const block of kernel.blocks) {
+    if (block.body.length <= 2) continue;
+    const order = ordered(kernel, block);
+    changed ||= order.some((value, i) => value !== block.body[i]);
+    block.body = order;
+  }
+  return changed;
 }
 
-/** What keeps its place among others of the kind; plain loads and what computes go where they are wanted. */
+/** Whether an instruction keeps its order among others of the kind; plain loads and computations are placed at their uses. */
 const isFixed = (inst: Inst): boolean => (inst.op === 'load' ? inst.volatile : specOf(inst.op).effect !== 'pure');
 
 function ordered(kernel: Kernel, { body, end }: Block): Value[] {
@@ -38,7 +45,7 @@ function ordered(kernel: Kernel, { body, end }: Block): Value[] {
   body.forEach((value, i) => {
     if (!isFixed(kernel.insts[value]!)) return;
     if (!isCheck(kernel.insts[value]!)) rootsOf(kernel, body.slice(0, i), placed).forEach(place);
-    // A region ends with the barrier that ends its last block, and everything else of the block comes before.
+    // A region ends with the barrier that ends its last block, so everything else of the block precedes it.
     if (kernel.insts[value]!.op === 'barrier') body.slice(0, i).forEach(place);
     place(value);
   });
@@ -51,7 +58,7 @@ function ordered(kernel: Kernel, { body, end }: Block): Value[] {
   }
 }
 
-/** Of what stands before a write: loads that are not placed yet, or rather what is worked out of them and nothing there uses any more. */
+/** Of the instructions before a write: the loads that are not placed yet, or the last values computed from them there. */
 function rootsOf(kernel: Kernel, before: readonly Value[], placed: ReadonlySet<Value>): Value[] {
   const loaded = new Set<Value>();
   const used = new Set<Value>();

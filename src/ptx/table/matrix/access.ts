@@ -1,6 +1,6 @@
 /**
- * Fragments of matrices that lie in memory, row after row or column after column, `stride` elements from one to the next: each thread
- * reads or writes the elements that it holds. Source: PTX ISA 9.0, 9.7.14.4.3 and 9.7.14.4.4.
+ * Fragments of matrices in memory, in row-major or column-major order with a `stride` in elements: each thread loads or stores the elements
+ * of its fragment. Source: PTX ISA 9.0, 9.7.14.4.3 and 9.7.14.4.4.
  */
 import type { Value } from '../../../ir/index.ts';
 import { intOf } from '../../../ir/types.ts';
@@ -9,19 +9,19 @@ import { joined } from '../halves.ts';
 import type { Fragment, Place } from './fragments.ts';
 import { type Coordinate, coordinatesOf, numberOf } from './lanes.ts';
 
-/** What a register of a fragment is. */
-export type Held = 'f32' | 'f64' | 'i32';
+/** The type of a fragment's register. */
+export type RegisterType = 'f32' | 'f64' | 'i32';
 
 export interface Image {
   readonly pointer: Value;
   readonly layout: 'row' | 'col';
-  /** Elements from one row or column to the next: an i32. */
+  /** The distance between rows or columns in elements, an i32. */
   readonly stride: Value;
 }
 
-/** Where the elements of a thread lie, by register and part. */
+/** The addresses of a thread's elements, by register and part. */
 interface Addresses {
-  /** Whether the parts of a register follow each other, so that they are moved at once. */
+  /** Whether the parts of a register are contiguous, so that one access moves them. */
   readonly isWhole: boolean;
   at(register: number, part: number): Value;
 }
@@ -57,8 +57,8 @@ function addresses(ir: RowBuilder, fragment: Fragment, { pointer, layout, stride
 
 const offsetBy = (ir: RowBuilder, pointer: Value, bytes: number): Value => (bytes === 0 ? pointer : ir.ptradd(pointer, i64(ir, bytes)));
 
-/** The registers of a fragment, of a type each. A register that holds what another one holds is read once. */
-export function loadFragment(ir: RowBuilder, fragment: Fragment, image: Image, type: Held): Value[] {
+/** Loads the registers of a fragment. Registers with the same content are loaded once. */
+export function loadFragment(ir: RowBuilder, fragment: Fragment, image: Image, type: RegisterType): Value[] {
   const places = addresses(ir, fragment, image);
   const known = new Map<Value, Value>();
   return Array.from({ length: fragment.registers }, (_, register) => {
@@ -69,7 +69,7 @@ export function loadFragment(ir: RowBuilder, fragment: Fragment, image: Image, t
   });
 }
 
-const whole = (type: Held): { align: number; volatile: boolean } => ({ align: type === 'f64' ? 8 : 4, volatile: false });
+const whole = (type: RegisterType): { align: number; volatile: boolean } => ({ align: type === 'f64' ? 8 : 4, volatile: false });
 
 function loadParts(ir: RowBuilder, { bits }: Fragment, places: Addresses, register: number): Value {
   const access = { align: bits / 8, volatile: false };
@@ -79,7 +79,7 @@ function loadParts(ir: RowBuilder, { bits }: Fragment, places: Addresses, regist
   return moved.reduce((all, each) => ir.or(all, each));
 }
 
-/** Writes the registers of a fragment. */
+/** Stores the registers of a fragment. */
 export function storeFragment(ir: RowBuilder, fragment: Fragment, image: Image, registers: readonly Value[]): void {
   const places = addresses(ir, fragment, image);
   const { bits } = fragment;

@@ -1,7 +1,7 @@
 /**
- * Elements of matrices: out of the registers that hold several, what a product of two adds to a sum, and sums into registers again.
- * Products of floats are summed in singles, one after the other along `k`, each with one rounding (`fma`): the manual fixes neither order
- * nor rounding, and no tensor core sums so (9.7.14.5), so that what comes out is within a bound of what another sum gives.
+ * Elements of matrices: unpacking registers, multiplying and adding elements, and packing sums. Float products are summed in f32, in order
+ * of `k`, each with a single rounding (`fma`). The manual fixes neither order nor rounding, and tensor cores sum differently (9.7.14.5), so
+ * that results agree within an error bound.
  */
 import type { Value } from '../../../ir/index.ts';
 import type { RowBuilder } from '../../model/row.ts';
@@ -13,7 +13,7 @@ import { type Element, elementBits } from './fragments.ts';
 
 const word = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
 
-/** What is computed with an element: an i32, a single or a double. */
+/** An element as a number: an i32, f32 or f64. */
 export function numberIn(ir: RowBuilder, element: Element, register: Value, part: Value): Value {
   const at = ir.shl(part, word(ir, Math.log2(elementBits[element])));
   switch (element) {
@@ -41,7 +41,7 @@ export function numberIn(ir: RowBuilder, element: Element, register: Value, part
   }
 }
 
-/** A factor of a product as it is multiplied by tiles: a half where it is one, or fits one, else a single. */
+/** A factor for tile products: f16 if the element is or fits f16, else f32. */
 export function factorIn(ir: RowBuilder, element: Element, register: Value, part: Value): Value {
   const at = ir.shl(part, word(ir, Math.log2(elementBits[element])));
   if (element === 'f16') return half(ir, register, at);
@@ -52,16 +52,16 @@ export function factorIn(ir: RowBuilder, element: Element, register: Value, part
 const half = (ir: RowBuilder, register: Value, at: Value): Value => ir.bitcast('f16', ir.trunc('i16', ir.lshr(register, at)));
 const single = (ir: RowBuilder, register: Value, at: Value): Value => ir.fpext('f32', half(ir, register, at));
 
-/** How the results of a product are held, and what is done on the way. */
+/** The type of the results of a product, and their rounding or saturation. */
 export interface Sum {
   readonly element: 'f16' | 'f32' | 's32' | 'f64';
   readonly rounding?: Rounding | undefined;
-  /** Of integers: the sum stops at the ends of its type. */
+  /** For integers: saturates the sum. */
   readonly isSaturated?: boolean;
 }
 
-/** The sum of products and an element of c. */
-export function summed(
+/** The dot product plus an element of c. */
+export function addProducts(
   ir: RowBuilder,
   { element, rounding = 'rn', isSaturated }: Sum,
   pairs: readonly (readonly [Value, Value])[],
@@ -77,7 +77,7 @@ export function summed(
   return pairs.reduce((sum, [a, b]) => (rounding === 'rn' ? ir.fma(a, b, sum) : fusedIn(ir, rounding, a, b, sum)), c);
 }
 
-/** Terms whose sum is a small integer, and an integer. */
+/** An integer plus terms whose sum is a small integer. */
 export function addedTo(ir: RowBuilder, terms: readonly Value[], c: Value, isSaturated: boolean): Value {
   const sum = terms.reduce((all, each) => ir.add(all, each));
   return isSaturated ? saturated32(ir, (widen) => ir.add(widen(sum), widen(c))) : ir.add(sum, c);

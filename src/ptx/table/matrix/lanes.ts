@@ -1,16 +1,16 @@
 /**
- * Reading what other lanes of a warp hold of a matrix. Where an element is follows from its row and column bit by bit
- * (`fragments.ts`); a row or a column may depend on the lane that asks, so its bits are constants or bits of that lane.
+ * Reads matrix elements of other lanes. The location of an element follows from its row and column bit by bit (`fragments.ts`). A row or
+ * column may depend on the reading lane, so its bits are constants or bits of that lane.
  */
 import type { Value } from '../../../ir/index.ts';
 import type { RowBuilder } from '../../model/row.ts';
 import type { Fragment, Place } from './fragments.ts';
 
-/** A bit of a row or a column: 0, 1, or a bit of the lane that asks. */
+/** A bit of a row or a column: 0, 1, or a bit of the reading lane. */
 export type Coordinate = 0 | 1 | { readonly lane: number };
 
-/** Where an element is, for the lane that asks. */
-export interface Whereabouts {
+/** The location of an element, for the reading lane. */
+export interface Location {
   readonly lane: readonly Coordinate[];
   readonly register: readonly Coordinate[];
   readonly part: readonly Coordinate[];
@@ -21,14 +21,14 @@ export const bitsOf = (value: number, count: number): Coordinate[] => Array.from
 
 const own = (bit: number): Coordinate => ({ lane: bit });
 
-/** The rows or columns (`along`) of the element that the asking lane holds in a part of a register. */
+/** The row or column bits (`along`) of the element in a part of the reading lane's register. */
 export function coordinatesOf(along: readonly Place[], register: number, part: number): Coordinate[] {
   const from = { register, part };
   return along.map(({ of, bit }) => (of === 'lane' ? own(bit) : (from[of] >> bit) & 1 ? 1 : 0));
 }
 
-/** Where an element of a matrix is. Bits of lanes that no element has are those of the asking lane. */
-export function whereabouts(fragment: Fragment, row: readonly Coordinate[], column: readonly Coordinate[]): Whereabouts {
+/** The location of an element. Lane bits without an element bit are those of the reading lane. */
+export function locationOf(fragment: Fragment, row: readonly Coordinate[], column: readonly Coordinate[]): Location {
   const lane = Array.from({ length: 5 }, (_, i) => own(i));
   const register: Coordinate[] = [];
   const part: Coordinate[] = [];
@@ -44,15 +44,15 @@ export function whereabouts(fragment: Fragment, row: readonly Coordinate[], colu
 
 const filled = (bits: readonly (Coordinate | undefined)[]): Coordinate[] => Array.from(bits, (bit) => bit ?? 0);
 
-/** What was made before in a block, by what it is made of: threads do not part within one, so that a lane's word is asked for once. */
-const known = new WeakMap<object, Map<string, Value>>();
+/** A per-block cache of values by key. Threads do not diverge within a block, so that one value per block is enough. */
+const blockCache = new WeakMap<object, Map<string, Value>>();
 
-/** The value that a block has under a name, made where it has none. */
-export function once(ir: RowBuilder, name: string, make: () => Value): Value {
-  let values = known.get(ir.block);
+/** The cached value of a block, computed on first use. */
+export function cached(ir: RowBuilder, name: string, make: () => Value): Value {
+  let values = blockCache.get(ir.block);
   if (!values) {
     values = new Map();
-    known.set(ir.block, values);
+    blockCache.set(ir.block, values);
   }
   const found = values.get(name) ?? make();
   values.set(name, found);
@@ -60,13 +60,13 @@ export function once(ir: RowBuilder, name: string, make: () => Value): Value {
 }
 
 const word = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
-export const laneOf = (ir: RowBuilder): Value => once(ir, 'lane', () => ir.sreg('i32', { name: 'laneid' }));
+export const laneOf = (ir: RowBuilder): Value => cached(ir, 'lane', () => ir.sreg('i32', { name: 'laneid' }));
 
 const textOf = (bits: readonly Coordinate[]): string => bits.map((bit) => (typeof bit === 'number' ? bit : `l${bit.lane}`)).join(' ');
 
-/** The number that some bits make: bits of the lane that keep their distance are moved together. */
+/** The number formed by some bits; adjacent lane bits are moved together. */
 export function numberOf(ir: RowBuilder, bits: readonly Coordinate[]): Value {
-  return once(ir, `number ${textOf(bits)}`, () => {
+  return cached(ir, `number ${textOf(bits)}`, () => {
     const masks = new Map<number, number>();
     let fixed = 0;
     for (const [to, bit] of bits.entries()) {
@@ -85,52 +85,52 @@ function shifted(ir: RowBuilder, by: number): Value {
 }
 
 /** Whether a bit of the lane is set. */
-export function holds(ir: RowBuilder, bit: number): Value {
-  return once(ir, `bit ${bit}`, () => ir.icmp(ir.and(laneOf(ir), word(ir, 1 << bit)), word(ir, 0), { pred: 'ne' }));
+export function isLaneBitSet(ir: RowBuilder, bit: number): Value {
+  return cached(ir, `bit ${bit}`, () => ir.icmp(ir.and(laneOf(ir), word(ir, 1 << bit)), word(ir, 0), { pred: 'ne' }));
 }
 
 const isOwn = (lane: readonly Coordinate[]): boolean => lane.every((bit, i) => typeof bit !== 'number' && bit.lane === i);
 
-/** Values that were asked for in a block, by what they are: of which value, and of which lane's. */
-const asked = new WeakMap<object, Map<Value, { readonly value: Value; readonly lane: readonly Coordinate[] }>>();
+/** A per-block record of shuffles: the source value and the source lane of each result. */
+const shuffles = new WeakMap<object, Map<Value, { readonly value: Value; readonly lane: readonly Coordinate[] }>>();
 
-/** The value that another lane has. What that lane was told by a third is asked of the third. */
+/** Reads a value of another lane. If that value is a shuffle result itself, reads from the original lane. */
 export function fromLane(ir: RowBuilder, value: Value, lane: readonly Coordinate[]): Value {
-  const known = asked.get(ir.block)?.get(unwrapped(ir, value));
-  if (known && ir.typeOf(known.value) === ir.typeOf(value)) return fromLane(ir, known.value, through(known.lane, lane));
+  const known = shuffles.get(ir.block)?.get(unwrapped(ir, value));
+  if (known && ir.typeOf(known.value) === ir.typeOf(value)) return fromLane(ir, known.value, composeLanes(known.lane, lane));
   if (isOwn(lane)) return value;
   const from = numberOf(ir, lane);
-  const told = once(ir, `${value} of ${textOf(lane)}`, () => ir.shuffle(value, from));
-  asked.set(ir.block, (asked.get(ir.block) ?? new Map()).set(told, { value, lane }));
-  return told;
+  const shuffled = cached(ir, `${value} of ${textOf(lane)}`, () => ir.shuffle(value, from));
+  shuffles.set(ir.block, (shuffles.get(ir.block) ?? new Map()).set(shuffled, { value, lane }));
+  return shuffled;
 }
 
-/** What has the same bits: registers may hold it as another type. */
+/** The value behind bit casts. */
 function unwrapped(ir: RowBuilder, value: Value): Value {
   let from = value;
   for (let inst = ir.kernel.insts[from]!; inst.op === 'bitcast'; inst = ir.kernel.insts[from]!) from = inst.a;
   return from;
 }
 
-/** The lane that another lane asks, by the bits of the lane that asks the other one. */
-const through = (asked: readonly Coordinate[], lane: readonly Coordinate[]): Coordinate[] =>
+/** Composes two lane mappings. */
+const composeLanes = (asked: readonly Coordinate[], lane: readonly Coordinate[]): Coordinate[] =>
   asked.map((bit) => (typeof bit === 'number' ? bit : lane[bit.lane]!));
 
-/** One of several by a number of so many bits: those that are of the lane choose when the kernel runs. */
-export function chosen(ir: RowBuilder, bits: readonly Coordinate[], pick: (index: number) => Value): Value {
+/** Selects one of several values by the bits of an index; bits of the lane select at run time. */
+export function selectByIndex(ir: RowBuilder, bits: readonly Coordinate[], pick: (index: number) => Value): Value {
   const at = bits.findIndex((bit) => typeof bit !== 'number');
   if (at < 0) return pick(bits.reduce<number>((sum, bit, i) => sum + (bit === 1 ? 2 ** i : 0), 0));
   const { lane } = bits[at] as { lane: number };
   const [no, yes] = ([0, 1] as const).map((bit) =>
-    chosen(
+    selectByIndex(
       ir,
       bits.map((each, i) => (i === at ? bit : each)),
       pick,
     ),
   ) as [Value, Value];
-  return once(ir, `${yes} or ${no} by ${lane}`, () => ir.select(holds(ir, lane), yes, no));
+  return cached(ir, `${yes} or ${no} by ${lane}`, () => ir.select(isLaneBitSet(ir, lane), yes, no));
 }
 
-/** The register of a fragment that an element is in. */
-export const registerAt = (ir: RowBuilder, registers: readonly Value[], { lane, register }: Whereabouts): Value =>
-  chosen(ir, register, (index) => fromLane(ir, registers[index]!, lane));
+/** The register of a fragment that contains an element. */
+export const registerAt = (ir: RowBuilder, registers: readonly Value[], { lane, register }: Location): Value =>
+  selectByIndex(ir, register, (index) => fromLane(ir, registers[index]!, lane));

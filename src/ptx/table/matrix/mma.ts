@@ -1,4 +1,4 @@
-/** Products of matrices by a warp, whose layouts the manual gives. Source: PTX ISA 9.0, 9.7.14.5. */
+/** Warp matrix products (`mma`) with the manual's layouts. Source: PTX ISA 9.0, 9.7.14.5. */
 import type { Value } from '../../../ir/index.ts';
 import { type AnyModifiers, type Row, type RowBuilder, row } from '../../model/row.ts';
 import type { Rounding } from '../compose.ts';
@@ -14,7 +14,7 @@ export interface Fragments {
   readonly c: Registers;
 }
 
-/** The elements of the matrices of a product. */
+/** The element types of a product's matrices. */
 export interface Elements {
   readonly a: Element;
   readonly b: Element;
@@ -24,7 +24,7 @@ export interface Elements {
 
 export const listOf = (registers: Registers): readonly Value[] => (Array.isArray(registers) ? registers : [registers as Value]);
 
-/** A product whose matrices are laid out as `layoutOf` says. */
+/** A product whose matrices have the layouts of `layoutOf`. */
 export function productOf(
   operands: Fragments,
   elements: Elements,
@@ -52,13 +52,13 @@ export const vectors = { d: 'elements', a: 'elements', b: 'elements', c: 'elemen
 export const integers = { d: 's32', a: 'b32', b: 'b32', c: 's32' } as const;
 export const singles = { d: 'f32', a: 'b32', b: 'b32', c: 'f32' } as const;
 export const doubles = { d: 'f64', a: 'f64', b: 'f64', c: 'f64' } as const;
-/** The registers of elements of a sum. */
+/** The register types of sum elements. */
 export const registersOf = { f16: 'b32', f32: 'f32' } as const;
 const source = '9.7.14.5';
 
 type Count = (modifiers: AnyModifiers) => number;
 
-/** How many registers each matrix has: of elements that stand in the modifiers, or are given. */
+/** The number of registers of each matrix, for element types from the modifiers or as given. */
 function counts(elements: Partial<Elements> & { readonly shape?: string }): Readonly<Record<'d' | 'a' | 'b' | 'c', Count>> {
   const count =
     (name: 'd' | Role): Count =>
@@ -69,13 +69,13 @@ function counts(elements: Partial<Elements> & { readonly shape?: string }): Read
   return { d: count('d'), a: count('a'), b: count('b'), c: count('c') };
 }
 
-/** Of four products: eight halves of a sum in four registers. */
+/** For four products: eight half-precision elements of a sum are in four registers. */
 const quadCounts = (d: 'f16' | 'f32', c: 'f16' | 'f32') => ({ d: d === 'f16' ? 4 : 8, a: 2, b: 2, c: c === 'f16' ? 4 : 8 }) as const;
 
-const near = 'within (k + 1) * 2^-23 of the sum of the magnitudes of all that is added, where nothing overflows or is subnormal on the way';
-/** What is promised of sums of floats that are held as halves, or as singles. */
+const near = 'within (k + 1) * 2^-23 of the sum of the magnitudes of all terms, if nothing overflows or is subnormal';
+/** The error bounds of half- and single-precision sums. */
 export const boundOf = {
-  f16: { approximate: `a sum in singles that is rounded to a half at the end; it is ${near}` },
+  f16: { approximate: `a single-precision sum, rounded to a half at the end, ${near}` },
   f32: { approximate: near },
 } as const;
 
@@ -87,7 +87,7 @@ const halfRows = (['f16', 'f32'] as const).flatMap((type) => [
     vectors,
     lanes: counts({ a: 'f16', b: 'f16' }),
     since: { ptx: 6.5, sm: 75 },
-    doc: 'A product of matrices of halves, added to a matrix.',
+    doc: 'Multiplies matrices of halves and adds a matrix.',
     source,
     status: boundOf[type],
     isCollective: true,
@@ -110,7 +110,7 @@ const quadRows = (
     vectors,
     lanes: quadCounts(d, c),
     since: { ptx: 6.4, sm: 70 },
-    doc: 'Four products of matrices of halves, each of two groups of four threads, added to matrices.',
+    doc: 'Computes four products of matrices of halves, each by two groups of four threads, and adds matrices.',
     source,
     status: boundOf[d],
     isCollective: true,
@@ -130,7 +130,7 @@ const floatRows = [
     vectors,
     lanes: counts({ d: 'f32', a: 'tf32', b: 'tf32', c: 'f32' }),
     since: ampere,
-    doc: 'A product of matrices of short floats, added to a matrix. Bits of the factors below those of the format are not looked at.',
+    doc: 'Multiplies matrices of short floats and adds a matrix. Factor bits below the precision of the format are ignored.',
     source,
     status: boundOf.f32,
     isCollective: true,
@@ -144,7 +144,7 @@ const floatRows = [
     vectors,
     lanes: counts({ d: 'f32', a: 'bf16', b: 'bf16', c: 'f32' }),
     since: ampere,
-    doc: 'A product of matrices of bfloats, added to a matrix.',
+    doc: 'Multiplies matrices of bfloats and adds a matrix.',
     source,
     status: boundOf.f32,
     isCollective: true,
@@ -165,7 +165,7 @@ const floatRows = [
       vectors,
       lanes: counts({}),
       since: { ptx: 8.4, sm: 89 },
-      doc: 'A product of matrices of floats of 8 bits, added to a matrix.',
+      doc: 'Multiplies matrices of 8-bit floats and adds a matrix.',
       source,
       status: boundOf[type],
       isCollective: true,
@@ -180,7 +180,7 @@ const floatRows = [
     vectors,
     lanes: counts({ d: 'f64', a: 'f64', b: 'f64', c: 'f64' }),
     since: ampere,
-    doc: 'A product of matrices of doubles, added to a matrix: each product is added with one rounding, one after the other along k.',
+    doc: 'Multiplies matrices of doubles and adds a matrix. Products are added in order of k, each with a single rounding.',
     source,
     status: 'exact',
     isCollective: true,
@@ -193,7 +193,7 @@ const floatRows = [
 const integerRows = (
   [
     ['u8', 's8', ['m8n8k16', 'm16n8k16', 'm16n8k32'], 'bytes'],
-    ['u4', 's4', ['m8n8k32', 'm16n8k32', 'm16n8k64'], 'numbers of 4 bits'],
+    ['u4', 's4', ['m8n8k32', 'm16n8k32', 'm16n8k64'], '4-bit integers'],
   ] as const
 ).map(([unsigned, signed, shape, what]) =>
   row({
@@ -203,7 +203,7 @@ const integerRows = (
     vectors,
     lanes: counts({ d: 's32', c: 's32' }),
     since: { ptx: 6.5, sm: 75 },
-    doc: `A product of matrices of ${what}, added to a matrix.`,
+    doc: `Multiplies matrices of ${what} and adds a matrix.`,
     source,
     status: 'exact',
     isCollective: true,
@@ -220,7 +220,7 @@ const bitRow = row({
   vectors,
   lanes: counts({ d: 's32', a: 'b1', b: 'b1', c: 's32' }),
   since: ampere,
-  doc: 'For each row and column of two matrices of bits, how many bits differ or are both set, added to a matrix.',
+  doc: 'Counts, for each row and column of two bit matrices, the bits that differ or that are both set, and adds a matrix.',
   source,
   status: 'exact',
   isCollective: true,

@@ -1,13 +1,11 @@
-/**
- * `d = a * b + c` by a warp: each thread asks the lanes that hold them for the rows of a and the columns of b of its own elements of d.
- */
+/** `d = a * b + c` by a warp: each thread reads the rows of a and the columns of b for its elements of d from the lanes that hold them. */
 import type { Value } from '../../../ir/index.ts';
 import type { RowBuilder } from '../../model/row.ts';
-import { addedTo, factorIn, numberIn, packed, type Sum, summed } from './elements.ts';
+import { addedTo, addProducts, factorIn, numberIn, packed, type Sum } from './elements.ts';
 import type { Element, Fragment } from './fragments.ts';
-import { bitsOf, type Coordinate, chosen, coordinatesOf, numberOf, once, registerAt, whereabouts } from './lanes.ts';
+import { bitsOf, type Coordinate, cached, coordinatesOf, locationOf, numberOf, registerAt, selectByIndex } from './lanes.ts';
 
-/** A matrix of a product: how it is laid out, what its elements are, and what the thread holds of it. */
+/** A matrix of a product: its layout, its element type, and the thread's registers. */
 export interface Matrix {
   readonly fragment: Fragment;
   readonly element: Element;
@@ -22,7 +20,7 @@ export interface Product {
   readonly k: number;
 }
 
-/** Rows and columns of the elements that the thread holds, in the order of registers and parts. */
+/** Rows and columns of the thread's elements, ordered by register and part. */
 export function positionsOf({ row, column, registers, bits, registerBits }: Fragment): { row: Coordinate[]; column: Coordinate[] }[] {
   const parts = registerBits / bits;
   return Array.from({ length: registers * parts }, (_, i) => {
@@ -31,22 +29,22 @@ export function positionsOf({ row, column, registers, bits, registerBits }: Frag
   });
 }
 
-const reads = { number: numberIn, factor: factorIn };
+const readElement = { number: numberIn, factor: factorIn };
 
-/** An element of a matrix, for the lane that asks: as a number that is computed with, or as a factor of tiles. */
+/** An element for the reading lane, as a number or as a tile factor. */
 export function elementOf(
   ir: RowBuilder,
   { fragment, element, registers }: Matrix,
   row: readonly Coordinate[],
   column: readonly Coordinate[],
-  as: keyof typeof reads = 'number',
+  as: keyof typeof readElement = 'number',
 ): Value {
-  const at = whereabouts(fragment, row, column);
+  const at = locationOf(fragment, row, column);
   const register = registerAt(ir, registers, at);
   const isFixed = at.part.every((bit) => typeof bit === 'number');
   const name = `${as} ${element} ${register} ${isFixed ? at.part.join('') : JSON.stringify(at.part)}`;
-  return once(ir, name, () =>
-    reads[as](ir, element, register, isFixed ? chosen(ir, at.part, (part) => ir.const('i32', part)) : numberOf(ir, at.part)),
+  return cached(ir, name, () =>
+    readElement[as](ir, element, register, isFixed ? selectByIndex(ir, at.part, (part) => ir.const('i32', part)) : numberOf(ir, at.part)),
   );
 }
 
@@ -58,12 +56,12 @@ export function product(ir: RowBuilder, { a, b, c, d, k }: Product): Value[] {
       const along = bitsOf(at, depth);
       return [elementOf(ir, a, row, along), elementOf(ir, b, along, column)] as const;
     });
-    return summed(ir, d, pairs, elementOf(ir, c, row, column));
+    return addProducts(ir, d, pairs, elementOf(ir, c, row, column));
   });
   return packed(ir, d.element, elements);
 }
 
-/** Of matrices of bits: how many bits of a row and a column differ (`xor`) or are both set (`and`), word by word. */
+/** For bit matrices: counts the bits of a row and a column that differ (`xor`) or are both set (`and`), 32 bits at a time. */
 export function bitProduct(ir: RowBuilder, { a, b, c, d, k }: Product, op: 'xor' | 'and'): Value[] {
   const words = Array.from({ length: k / 32 }, (_, at) => bitsOf(32 * at, Math.log2(k)));
   return positionsOf(d.fragment).map(({ row, column }) => {

@@ -1,31 +1,31 @@
 /**
- * `d = a * b + c` by products of 8 by 8 (`matmul`), whose matrices are spread over the warp in one way for all: each thread fetches what
- * it has of each tile, and from the tiles of d what it is to hold. Products of two such factors are exact in singles, so sums of them in
- * whatever order, each rounded in whatever way, are as near as the rows promise.
+ * `d = a * b + c` by 8-by-8 tile products (`matmul`), which have one fixed layout: each thread gathers its part of every tile, and then its
+ * fragment of d from the result tiles. Products of two such factors are exact in f32, so that sums in any order, each rounded in any way,
+ * satisfy the bounds of the rows.
  */
 import type { Value } from '../../../ir/index.ts';
 import { matrixLayout, matrixSize } from '../../../ir/types.ts';
 import type { RowBuilder } from '../../model/row.ts';
 import { packed } from './elements.ts';
 import type { Fragment, Place } from './fragments.ts';
-import { bitsOf, type Coordinate, coordinatesOf, registerAt, whereabouts } from './lanes.ts';
+import { bitsOf, type Coordinate, coordinatesOf, locationOf, registerAt } from './lanes.ts';
 import { elementOf, type Matrix, type Product, positionsOf, product } from './product.ts';
 
 const place =
   (of: Place['of']) =>
   (bit: number): Place => ({ of, bit });
-/** Rows and columns of a tile as places: of the column the lowest bit tells a thread's two elements. */
+/** The locations of a tile's rows and columns; the lowest column bit selects one of a thread's two elements. */
 const tileRow = matrixLayout.row.map(place('lane'));
 const tileColumn = (first: Place): Place[] => [first, ...matrixLayout.column.map(place('lane'))];
 
 const sizeOf = (along: readonly Place[]): number => 2 ** along.length;
 
-/** The registers of d: by tiles where that is asked for and can be, else each thread its own elements. */
+/** The registers of d: by tile products if they are enabled and applicable, else each thread computes its own elements. */
 export const productOfMatrices = (ir: RowBuilder, matrices: Product): Value[] =>
-  ir.isMmaFast && isOfTiles(matrices) ? tiledProduct(ir, matrices) : product(ir, matrices);
+  ir.isMmaFast && isTileable(matrices) ? tiledProduct(ir, matrices) : product(ir, matrices);
 
-/** Whether a product is one of tiles: of floats, and 8 or more along k. What is left over has the exact form. */
-function isOfTiles({ a, b, d, k }: Product): boolean {
+/** Whether a product is suitable for tiles: floats, with k a multiple of 8. All others use the exact form. */
+function isTileable({ a, b, d, k }: Product): boolean {
   const isShort = [a, b].every(({ element }) => ['f16', 'bf16', 'tf32', 'e4m3', 'e5m2'].includes(element));
   return isShort && (d.element === 'f16' || d.element === 'f32') && k >= matrixSize && (d.rounding ?? 'rn') === 'rn';
 }
@@ -49,19 +49,25 @@ function tiledProduct(ir: RowBuilder, matrices: Product): Value[] {
   return registersOf(ir, tiles, [rows, columns], d);
 }
 
-/** Whether neighbours in a row of c are in one register of a thread, or in two, as they are in tiles. */
+/** Whether neighbors in a row of c are in one register of a thread or in two, as they are in tiles. */
 const isUpright = ({ c }: Product): boolean => c.fragment.column[0]!.of !== 'lane';
 
-const turned = <T extends { readonly fragment: Fragment }>(matrix: T): T => ({
+const transposedMatrix = <T extends { readonly fragment: Fragment }>(matrix: T): T => ({
   ...matrix,
   fragment: { ...matrix.fragment, row: matrix.fragment.column, column: matrix.fragment.row },
 });
-/** The same product of the matrices with rows for columns. */
-const transposed = ({ a, b, c, d, k }: Product): Product => ({ a: turned(b), b: turned(a), c: turned(c), d: turned(d), k });
+/** The transposed product. */
+const transposed = ({ a, b, c, d, k }: Product): Product => ({
+  a: transposedMatrix(b),
+  b: transposedMatrix(a),
+  c: transposedMatrix(c),
+  d: transposedMatrix(d),
+  k,
+});
 
 type Tile = readonly [index: number, count: number];
 
-/** What a thread has of a tile of a matrix. */
+/** A thread's part of a tile. */
 function tileOf(ir: RowBuilder, matrix: Matrix, as: 'number' | 'factor', row: Tile, column: Tile): Value {
   const along = (places: readonly Place[], part: number, [index, count]: Tile): Coordinate[] => [
     ...coordinatesOf(places, 0, part),
@@ -74,11 +80,11 @@ function tileOf(ir: RowBuilder, matrix: Matrix, as: 'number' | 'factor', row: Ti
   return ir.vec2(ir.typeOf(first) === 'f16' ? 'v2.f16' : 'v2.f32', first, second);
 }
 
-/** The registers of d from its tiles, row after row: their elements are rounded where they are, and then moved. */
+/** The registers of d from its tiles, in row-major order: elements are rounded first and then moved. */
 function registersOf(ir: RowBuilder, tiles: readonly Value[], [rows, columns]: readonly [number, number], d: Product['d']): Value[] {
   const elements = tiles.flatMap((tile) => [0, 1].map((lane) => ir.extract('f32', tile, { lane })));
   const registers = packed(ir, d.element, elements);
-  // Of halves a register holds both elements of a tile.
+  // A register of halves holds both elements of a tile.
   const inRegister = d.element === 'f16' ? 0 : 1;
   const first: Place = inRegister === 0 ? { of: 'part', bit: 0 } : { of: 'register', bit: 0 };
   const further = (from: number, count: number): Place[] => Array.from({ length: count }, (_, i) => ({ of: 'register', bit: from + i }));
@@ -91,5 +97,5 @@ function registersOf(ir: RowBuilder, tiles: readonly Value[], [rows, columns]: r
   const perRegister = 2 - inRegister;
   return positionsOf(d.fragment)
     .filter((_, i) => i % perRegister === 0)
-    .map(({ row, column }) => registerAt(ir, registers, whereabouts(laid, row, column)));
+    .map(({ row, column }) => registerAt(ir, registers, locationOf(laid, row, column)));
 }

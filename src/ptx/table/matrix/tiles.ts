@@ -1,25 +1,25 @@
-/** Tiles of 8 by 8 halves between shared memory and the registers of a warp. Source: PTX ISA 9.0, 9.7.14.5.15 to 9.7.14.5.17. */
+/** 8-by-8 tiles of halves between shared memory and the registers of a warp. Source: PTX ISA 9.0, 9.7.14.5.15 to 9.7.14.5.17. */
 import type { Value } from '../../../ir/index.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../../model/row.ts';
 import { joined } from '../halves.ts';
 import { mmaFragment, type Place } from './fragments.ts';
-import { type Coordinate, coordinatesOf, fromLane, numberOf, registerAt, whereabouts } from './lanes.ts';
+import { type Coordinate, coordinatesOf, fromLane, locationOf, numberOf, registerAt } from './lanes.ts';
 
-/** How a tile is spread: as the factor a of a product of halves. */
+/** The layout of a tile: that of the factor a in a product of halves. */
 const tile = mmaFragment('a', 'm8n8k8', 'f16');
 const halfOf = (ir: RowBuilder, word: Value, upper: Value): Value => ir.trunc('i16', ir.lshr(word, ir.shl(upper, ir.const('i32', 4))));
 
-/** The address in shared memory that a thread hands over, as an i32. */
+/** The shared-memory address of this thread, as an i32. */
 function ownRow(ir: RowBuilder, address: AddressOperand, space: string | undefined): Value {
   const pointer = ir.pointer(address, space === undefined ? 'generic' : 'shared');
   const whole = ir.ptrtoint('i64', pointer);
   return ir.trunc('i32', space === undefined ? ir.convertAddress(whole, 'shared', 'space') : whole);
 }
 
-/** The rows or columns of one of the two halves that a thread has of a tile. */
+/** The rows or columns of one of the thread's two halves in a tile. */
 const placesOf = (along: readonly Place[], part: number): Coordinate[] => coordinatesOf(along, 0, part);
 
-/** The place of an element of a tile: lanes `8 * index` and following have the addresses of its rows. */
+/** The address of a tile element: lanes `8 * index` and following hold the addresses of the tile's rows. */
 function elementAt(ir: RowBuilder, rows: Value, index: number, line: readonly Coordinate[], column: readonly Coordinate[]): Value {
   const lane: Coordinate[] = [...line, (index & 1) as 0 | 1, (index >> 1) as 0 | 1];
   const start = fromLane(ir, rows, lane);
@@ -30,7 +30,7 @@ function elementAt(ir: RowBuilder, rows: Value, index: number, line: readonly Co
 const word = { align: 4, volatile: false } as const;
 const half = { align: 2, volatile: false } as const;
 
-/** Where the two halves lie that a thread has of a tile: they follow each other in a row, or with `.trans` in a column. */
+/** The addresses of the thread's two halves in a tile: adjacent in a row, or in a column with `.trans`. */
 function halvesAt(ir: RowBuilder, rows: Value, index: number): Value[] {
   return [0, 1].map((part) => elementAt(ir, rows, index, placesOf(tile.column, part), placesOf(tile.row, part)));
 }
@@ -51,7 +51,7 @@ export const tileRows = (): readonly Row[] => [
     vectors: { d: 'elements' },
     lanes: { d: '.num' },
     since: { ptx: 6.5, sm: 75 },
-    doc: 'Loads tiles of 8 by 8 halves, spread over the warp: each group of four threads gets a row, or with `.trans` a column. Each group of eight lanes has the addresses of the rows of one tile.',
+    doc: 'Loads 8-by-8 tiles of halves, distributed over the warp. Each group of four threads gets a row, or a column with `.trans`. Each group of eight lanes holds the addresses of the rows of one tile.',
     source: '9.7.14.5.15',
     status: 'exact',
     isCollective: true,
@@ -72,7 +72,7 @@ export const tileRows = (): readonly Row[] => [
     vectors: { b: 'elements' },
     lanes: { b: '.num' },
     since: { ptx: 7.8, sm: 90 },
-    doc: 'Stores tiles of 8 by 8 halves that are spread over the warp as `ldmatrix` spreads them.',
+    doc: 'Stores 8-by-8 tiles of halves in the layout of `ldmatrix`.',
     source: '9.7.14.5.16',
     status: 'exact',
     isCollective: true,
@@ -90,13 +90,13 @@ export const tileRows = (): readonly Row[] => [
     syntax: 'movmatrix.sync.aligned.m8n8.trans.b16 d, a',
     types: { d: 'b32', a: 'b32' },
     since: { ptx: 7.8, sm: 75 },
-    doc: 'Transposes a tile of 8 by 8 halves that is spread over the warp.',
+    doc: 'Transposes an 8-by-8 tile of halves that is distributed over the warp.',
     source: '9.7.14.5.17',
     status: 'exact',
     isCollective: true,
     lower({ a }, _, ir) {
       const [low, high] = [0, 1].map((part) => {
-        const from = whereabouts(tile, placesOf(tile.column, part), placesOf(tile.row, part));
+        const from = locationOf(tile, placesOf(tile.column, part), placesOf(tile.row, part));
         return halfOf(ir, registerAt(ir, [a], from), numberOf(ir, from.part));
       }) as [Value, Value];
       return joined(ir, low, high);

@@ -1,9 +1,9 @@
-/** Products of matrices by a warp, whose fragments are loaded and stored by instructions of their own. Source: PTX ISA 9.0, 9.7.14.4. */
+/** Warp matrix products (`wmma`), whose fragments have load and store instructions of their own. Source: PTX ISA 9.0, 9.7.14.4. */
 import type { Value } from '../../../ir/index.ts';
 import { type AddressOperand, type AnyModifiers, type Row, type RowBuilder, row, type Since } from '../../model/row.ts';
 import type { Rounding } from '../compose.ts';
 import { spaceOf } from '../spaces.ts';
-import { type Held, loadFragment, storeFragment } from './access.ts';
+import { loadFragment, type RegisterType, storeFragment } from './access.ts';
 import { type Element, type Fragment, type Role, sizesOf, wmmaFragment } from './fragments.ts';
 import {
   ampere,
@@ -28,14 +28,14 @@ const volta = { ptx: 6, sm: 70 } as const;
 const xavier = { ptx: 6.3, sm: 72 } as const;
 const turing = { ptx: 6.3, sm: 75 } as const;
 
-/** What matrices there are: of these shapes and elements since then, and what their registers are. */
+/** A family of matrices: shapes, element types, the version that introduced them, and register types. */
 interface Kind {
   readonly shape: readonly string[];
   readonly type: readonly Element[];
   readonly since: Since;
   readonly what: string;
   readonly held: 'b32' | 'f32' | 's32' | 'f64';
-  /** Where matrices lie in one way only. */
+  /** Set if only one storage order is allowed. */
   readonly layout?: 'row' | 'col';
 }
 
@@ -46,9 +46,9 @@ const factors: readonly Kind[] = [
   { shape: ['m16n16k8'], type: ['tf32'], since: ampere, what: 'short floats', held: 'b32' },
   { shape: ['m8n8k4'], type: ['f64'], since: ampere, what: 'doubles', held: 'f64' },
 ];
-/** Of less than a byte: rows of a and columns of b. */
+/** Sub-byte types: rows of a and columns of b. */
 const narrow = (layout: 'row' | 'col'): readonly Kind[] => [
-  { shape: ['m8n8k32'], type: ['s4', 'u4'], since: turing, what: 'numbers of 4 bits', held: 'b32', layout },
+  { shape: ['m8n8k32'], type: ['s4', 'u4'], since: turing, what: '4-bit integers', held: 'b32', layout },
   { shape: ['m8n8k128'], type: ['b1'], since: turing, what: 'bits', held: 'b32', layout },
 ];
 const sums: readonly Kind[] = [
@@ -67,7 +67,7 @@ interface Access {
   readonly stride?: Value;
 }
 
-/** The matrix in memory; without a stride its rows or columns follow each other. */
+/** The matrix in memory; without a stride its rows or columns are contiguous. */
 function imageOf(ir: RowBuilder, role: Role, { p, stride }: Access, m: AnyModifiers) {
   const size = sizesOf(String(m.shape));
   const layout = m.layout as 'row' | 'col';
@@ -76,7 +76,7 @@ function imageOf(ir: RowBuilder, role: Role, { p, stride }: Access, m: AnyModifi
   return { pointer, layout, stride: stride ?? ir.const('i32', layout === 'row' ? columns : rows) };
 }
 
-const heldAs = (held: Kind['held']): Held => (held === 'f32' || held === 'f64' ? held : 'i32');
+const heldAs = (held: Kind['held']): RegisterType => (held === 'f32' || held === 'f64' ? held : 'i32');
 
 const loadRow = (role: Role, { shape, type, since, what, held, layout }: Kind) =>
   row({
@@ -86,7 +86,7 @@ const loadRow = (role: Role, { shape, type, since, what, held, layout }: Kind) =
     vectors: { d: 'elements' },
     lanes: { d: (m) => fragmentOf(role, m).registers },
     since,
-    doc: `Reads a matrix of ${what} that ${role === 'c' ? 'a product is added to' : 'is a factor of a product'}: each thread its part.`,
+    doc: `Loads a matrix of ${what}, as ${role === 'c' ? 'the addend' : 'a factor'} of a product. Each thread gets its fragment.`,
     source: '9.7.14.4.3',
     status: 'exact',
     isCollective: true,
@@ -102,7 +102,7 @@ const storeRow = ({ shape, type, since, what, held }: Kind) =>
     vectors: { r: 'elements' },
     lanes: { r: (m) => fragmentOf('c', m).registers },
     since,
-    doc: `Writes a matrix of ${what}: each thread the part that it holds.`,
+    doc: `Stores a matrix of ${what}. Each thread stores its fragment.`,
     source: '9.7.14.4.4',
     status: 'exact',
     isCollective: true,
@@ -115,7 +115,7 @@ const storeRow = ({ shape, type, since, what, held }: Kind) =>
 const source = '9.7.14.4.5';
 const layouts = { alayout: both, blayout: both } as const;
 
-/** How many registers each matrix has, in a product of this shape or of that in the modifiers. */
+/** The number of registers of each matrix, for a given shape or that of the modifiers. */
 function counts(elements: Partial<Elements>, shape?: string) {
   const count =
     (name: 'd' | Role) =>
@@ -143,7 +143,7 @@ const halfRows = (['f16', 'f32'] as const).flatMap((d) =>
       vectors,
       lanes: counts({ a: 'f16', b: 'f16' }),
       since: volta,
-      doc: 'A product of matrices of halves, added to a matrix.',
+      doc: 'Multiplies matrices of halves and adds a matrix.',
       source,
       status: boundOf[d],
       isCollective: true,
@@ -165,7 +165,7 @@ const productRows = [
     vectors,
     lanes: counts({ d: 's32', c: 's32' }),
     since: xavier,
-    doc: 'A product of matrices of bytes, added to a matrix.',
+    doc: 'Multiplies matrices of bytes and adds a matrix.',
     source,
     status: 'exact',
     isCollective: true,
@@ -180,7 +180,7 @@ const productRows = [
     vectors,
     lanes: counts({ d: 'f32', a: 'bf16', b: 'bf16', c: 'f32' }),
     since: ampere,
-    doc: 'A product of matrices of bfloats, added to a matrix.',
+    doc: 'Multiplies matrices of bfloats and adds a matrix.',
     source,
     status: boundOf.f32,
     isCollective: true,
@@ -194,7 +194,7 @@ const productRows = [
     vectors,
     lanes: counts({ d: 'f32', a: 'tf32', b: 'tf32', c: 'f32' }, 'm16n16k8'),
     since: ampere,
-    doc: 'A product of matrices of short floats, added to a matrix. Bits of the factors below those of the format are not looked at.',
+    doc: 'Multiplies matrices of short floats and adds a matrix. Factor bits below the precision of the format are ignored.',
     source,
     status: boundOf.f32,
     isCollective: true,
@@ -208,7 +208,7 @@ const productRows = [
     vectors,
     lanes: counts({ d: 'f64', a: 'f64', b: 'f64', c: 'f64' }, 'm8n8k4'),
     since: ampere,
-    doc: 'A product of matrices of doubles, added to a matrix: each product is added with one rounding, one after the other along k.',
+    doc: 'Multiplies matrices of doubles and adds a matrix. Products are added in order of k, each with a single rounding.',
     source,
     status: 'exact',
     isCollective: true,
@@ -227,7 +227,7 @@ const productRows = [
     vectors,
     lanes: counts({ d: 's32', c: 's32' }, 'm8n8k32'),
     since: turing,
-    doc: 'A product of matrices of numbers of 4 bits, added to a matrix.',
+    doc: 'Multiplies matrices of 4-bit integers and adds a matrix.',
     source,
     status: 'exact',
     isCollective: true,
@@ -242,7 +242,7 @@ const productRows = [
     vectors,
     lanes: counts({ d: 's32', a: 'b1', b: 'b1', c: 's32' }, 'm8n8k128'),
     since: turing,
-    doc: 'For each row and column of two matrices of bits, how many bits differ or are both set, added to a matrix.',
+    doc: 'Counts, for each row and column of two bit matrices, the bits that differ or that are both set, and adds a matrix.',
     source,
     status: 'exact',
     isCollective: true,

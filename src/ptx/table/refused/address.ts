@@ -1,23 +1,23 @@
-/** Addresses, caches and matrices in memory: forms that are refused. Source: PTX ISA 9.0, 9.7.9. */
+/** Refused: clusters, cache policies and matrices in memory. Source: PTX ISA 9.0, 9.7.9. */
 import { type Row, row } from '../../model/row.ts';
 
 const hopper = { ptx: 7.8, sm: 90 } as const;
 const ampere = { ptx: 7.4, sm: 80 } as const;
 
 const ofCluster = {
-  refused: 'the shared memory of other blocks of a cluster, which no Apple GPU reaches: a threadgroup sees only its own',
+  refused: 'Apple GPUs cannot access the shared memory of other blocks of a cluster',
   instead: 'exchange data through device memory, in a kernel without clusters',
 } as const;
 const hint = {
-  refused: 'a hint to the caches: not there yet',
-  instead: 'leave it out: it changes no result',
+  refused: 'the cache hint is not supported yet',
+  instead: 'leave it out: results do not change',
 } as const;
 const dropped = {
-  refused: 'a promise that memory is not read again, after which its bytes are undefined: not there yet',
+  refused: 'a promise that memory is not read again, after which its content is undefined, is not supported yet',
   instead: 'leave it out',
 } as const;
 const tileMoves = {
-  refused: 'matrix tiles spread over the lanes of a warp as NVIDIA tensor cores want them: not there yet',
+  refused: 'this layout of matrix tiles for NVIDIA tensor cores is not supported yet',
   instead: 'load each element with `ld.shared`',
 } as const;
 
@@ -26,7 +26,7 @@ const cacheRows = (): readonly Row[] => [
     syntax: 'prefetch{.space}.tensormap [a]',
     values: { space: ['const', 'param'] },
     since: { ptx: 8, sm: 90 },
-    doc: 'Fetches the description of a tensor.',
+    doc: 'Prefetches the description of a tensor.',
     source: '9.7.9.15',
     status: hint,
   }),
@@ -35,7 +35,7 @@ const cacheRows = (): readonly Row[] => [
     types: { size: 'b32' },
     constants: { size: [128, 128] },
     since: ampere,
-    doc: 'Drops a line from the cache without writing it back.',
+    doc: 'Discards a cache line without writing it back.',
     source: '9.7.9.17',
     status: dropped,
   }),
@@ -47,7 +47,7 @@ const cacheRows = (): readonly Row[] => [
     },
     types: { d: 'b64', fraction: 'f32' },
     since: ampere,
-    doc: 'Makes a cache policy for a fraction of the accesses.',
+    doc: 'Creates a cache policy for a fraction of the accesses.',
     source: '9.7.9.18',
     status: hint,
   }),
@@ -59,7 +59,7 @@ const cacheRows = (): readonly Row[] => [
     },
     types: { d: 'b64', first: 'b32', total: 'b32' },
     since: ampere,
-    doc: 'Makes a cache policy for a range of addresses.',
+    doc: 'Creates a cache policy for a range of addresses.',
     source: '9.7.9.18',
     status: hint,
   }),
@@ -67,7 +67,7 @@ const cacheRows = (): readonly Row[] => [
     syntax: 'createpolicy.cvt.L2.b64 d, a',
     types: { d: 'b64', a: 'b64' },
     since: ampere,
-    doc: "Makes a cache policy of the host's access property.",
+    doc: "Creates a cache policy from the host's access property.",
     source: '9.7.9.18',
     status: hint,
   }),
@@ -87,7 +87,7 @@ const spaceRows = (): readonly Row[] => [
     values: { size: ['u32', 'u64'] },
     types: { d: '.size', a: '.size' },
     since: hopper,
-    doc: 'The generic address of memory of a cluster.',
+    doc: 'Converts an address in cluster memory to a generic address.',
     source: '9.7.9.20',
     status: ofCluster,
   }),
@@ -96,7 +96,7 @@ const spaceRows = (): readonly Row[] => [
     values: { size: ['u32', 'u64'] },
     types: { d: '.size', a: '.size' },
     since: hopper,
-    doc: 'The address in the memory of a cluster of a generic address.',
+    doc: 'Converts a generic address to an address in cluster memory.',
     source: '9.7.9.20',
     status: ofCluster,
   }),
@@ -105,7 +105,7 @@ const spaceRows = (): readonly Row[] => [
     values: { type: ['u32', 'u64'] },
     types: { b: 'u32' },
     since: hopper,
-    doc: 'The address of the same place in the shared memory of another block.',
+    doc: 'Maps an address to the shared memory of another block.',
     source: '9.7.9.23',
     status: ofCluster,
   }),
@@ -114,7 +114,7 @@ const spaceRows = (): readonly Row[] => [
     values: { type: ['u32', 'u64'] },
     types: { d: 'u32' },
     since: hopper,
-    doc: 'Which block of the cluster an address belongs to.',
+    doc: 'The block of the cluster that an address belongs to.',
     source: '9.7.9.24',
     status: ofCluster,
   }),
@@ -128,7 +128,7 @@ const tileRows = (): readonly Row[] => [
     vectors: { d: 'elements' },
     lanes: { d: '.num' },
     since: { ptx: 8.6, sm: 100 },
-    doc: 'Loads tiles of 8 by 16 small floats, spread over the warp.',
+    doc: 'Loads 8-by-16 tiles of small floats, distributed over the warp.',
     source: '9.7.14.5.15',
     status: tileMoves,
   }),
@@ -139,7 +139,7 @@ const tileRows = (): readonly Row[] => [
     vectors: { d: 'elements' },
     lanes: { d: 2 },
     since: { ptx: 8.6, sm: 100 },
-    doc: 'Loads a tile of 16 by 16 bytes, spread over the warp.',
+    doc: 'Loads a 16-by-16 tile of bytes, distributed over the warp.',
     source: '9.7.14.5.15',
     status: tileMoves,
   }),
@@ -150,7 +150,7 @@ const tileRows = (): readonly Row[] => [
     vectors: { d: 'elements' },
     lanes: { d: 4 },
     since: { ptx: 8.6, sm: 100 },
-    doc: 'Loads two tiles of 16 by 16 bytes, spread over the warp.',
+    doc: 'Loads two 16-by-16 tiles of bytes, distributed over the warp.',
     source: '9.7.14.5.15',
     status: tileMoves,
   }),
@@ -161,7 +161,7 @@ const tileRows = (): readonly Row[] => [
     vectors: { d: 'elements' },
     lanes: { d: 2 },
     since: { ptx: 8.6, sm: 100 },
-    doc: 'Loads a tile of 16 by 16 small floats, spread over the warp.',
+    doc: 'Loads a 16-by-16 tile of small floats, distributed over the warp.',
     source: '9.7.14.5.15',
     status: tileMoves,
   }),
@@ -172,7 +172,7 @@ const tileRows = (): readonly Row[] => [
     vectors: { d: 'elements' },
     lanes: { d: 4 },
     since: { ptx: 8.6, sm: 100 },
-    doc: 'Loads two tiles of 16 by 16 small floats, spread over the warp.',
+    doc: 'Loads two 16-by-16 tiles of small floats, distributed over the warp.',
     source: '9.7.14.5.15',
     status: tileMoves,
   }),
@@ -183,10 +183,10 @@ const tileRows = (): readonly Row[] => [
     vectors: { b: 'elements' },
     lanes: { b: '.num' },
     since: { ptx: 8.6, sm: 100 },
-    doc: 'Stores tiles of 16 by 8 bytes that are spread over the warp.',
+    doc: 'Stores 16-by-8 tiles of bytes that are distributed over the warp.',
     source: '9.7.14.5.16',
     status: tileMoves,
   }),
 ];
 
-export const laterAddressRows = (): readonly Row[] => [...cacheRows(), ...spaceRows(), ...tileRows()];
+export const refusedAddressRows = (): readonly Row[] => [...cacheRows(), ...spaceRows(), ...tileRows()];

@@ -1,4 +1,7 @@
-/** Asynchronous copies and stores, memory of several devices, and launches, all refused. Source: PTX ISA 9.0, 9.7.9 and 9.7.13. */
+/**
+ * Refused: asynchronous bulk copies and stores, multi-device memory, and work stealing between blocks. Source: PTX ISA 9.0, 9.7.9 and
+ * 9.7.13.
+ */
 import { type Row, row } from '../../model/row.ts';
 
 const ampere = { ptx: 7, sm: 80 } as const;
@@ -8,29 +11,29 @@ const blackwell = { ptx: 8.6, sm: 100 } as const;
 const signal = 'mbarrier::complete_tx::bytes' as const;
 
 const signals = {
-  refused: 'a copy that tells a barrier in memory (mbarrier) when it is done: AIR has no such barriers',
+  refused: 'AIR has no barriers in memory (mbarrier) for the copy to signal',
   instead: 'wait with `cp.async.wait_all` and `bar.sync 0`',
 } as const;
 const byEngine = {
-  refused: 'copies by the engine of a Hopper GPU, which signal mbarriers: no Apple GPU has either',
+  refused: 'Apple GPUs have neither the copy engine of a Hopper GPU nor mbarriers',
   instead: 'build for an architecture before sm_90, whose code copies with loads and stores',
 } as const;
 const ofCluster = {
-  refused: 'the shared memory of other blocks of a cluster, which no Apple GPU reaches: a threadgroup sees only its own',
+  refused: 'Apple GPUs cannot access the shared memory of other blocks of a cluster',
   instead: 'exchange data through device memory, in a kernel without clusters',
 } as const;
 const ofMany = {
-  refused: 'memory that several GPUs share by NVLink multicast, which Apple machines do not have',
+  refused: 'Apple machines have no memory that several GPUs share by NVLink multicast',
   instead: 'reduce over devices on the host',
 } as const;
 const ofLaunch = {
-  refused: 'blocks that take over the work of blocks not launched yet, by NVIDIA hardware alone',
-  instead: 'let each block do its own tile, or take tiles by an atomic counter',
+  refused: 'only NVIDIA hardware lets a block take over the work of a block that is not launched yet',
+  instead: 'assign each block its own tile, or distribute tiles by an atomic counter',
 } as const;
 
 const reduced = ['f16', 'bf16', 'b32', 'u32', 's32', 'b64', 'u64', 's64', 'f32', 'f64'] as const;
 
-/** What does not go together where each kind of operation has types of its own; `and` and so on stand for their kind. */
+/** Conflicting operations and types, if each kind of operation has types of its own; `and` and the others stand for their kind. */
 const joining = (taken: Readonly<Record<'and' | 'add' | 'inc' | 'min', readonly string[]>>, types: readonly string[]) =>
   ([['and', 'or', 'xor'], ['add'], ['inc', 'dec'], ['min', 'max']] as const).map((op) => ({
     op,
@@ -42,7 +45,7 @@ const copyRows = (): readonly Row[] => [
     syntax: 'cp.async.mbarrier.arrive{.noinc}{.space}.b64 [a]',
     values: { space: ['shared', 'shared::cta'] },
     since: ampere,
-    doc: 'Lets an mbarrier know when the copies of this thread are done.',
+    doc: 'Signals an mbarrier when the copies of this thread are complete.',
     source: '9.7.13.15.15',
     status: signals,
   }),
@@ -54,7 +57,7 @@ const bulkRows = (): readonly Row[] => [
     types: { size: 'u32', mask: 'b16', policy: 'b64' },
     onlyWith: { mask: 'multicast::cluster', policy: 'L2::cache_hint' },
     since: hopper,
-    doc: 'Copies into the shared memory of a block, or of several, and tells their mbarriers.',
+    doc: 'Copies into the shared memory of one or several blocks and signals their mbarriers.',
     source: '9.7.9.25.4.1',
     status: byEngine,
   }),
@@ -63,7 +66,7 @@ const bulkRows = (): readonly Row[] => [
     types: { size: 'u32', policy: 'b64' },
     onlyWith: { policy: 'L2::cache_hint' },
     since: blackwell,
-    doc: 'Copies into the shared memory of this block and tells its mbarrier.',
+    doc: 'Copies into the shared memory of this block and signals its mbarrier.',
     source: '9.7.9.25.4.1',
     status: byEngine,
   }),
@@ -80,7 +83,7 @@ const bulkRows = (): readonly Row[] => [
     types: { size: 'u32', policy: 'b64' },
     onlyWith: { policy: 'L2::cache_hint' },
     since: hopper,
-    doc: 'Copies shared memory out.',
+    doc: 'Copies from shared memory to global memory.',
     source: '9.7.9.25.4.1',
     status: byEngine,
   }),
@@ -89,7 +92,7 @@ const bulkRows = (): readonly Row[] => [
     types: { size: 'u32', policy: 'b64', mask: 'b16' },
     onlyWith: { policy: 'L2::cache_hint' },
     since: blackwell,
-    doc: 'Copies shared memory out, of every 16 bytes those that a mask says.',
+    doc: 'Copies from shared memory to global memory, with a mask of bytes for every 16 bytes.',
     source: '9.7.9.25.4.1',
     status: byEngine,
   }),
@@ -98,14 +101,14 @@ const bulkRows = (): readonly Row[] => [
     types: { size: 'u32', policy: 'b64' },
     onlyWith: { policy: 'L2::cache_hint' },
     since: hopper,
-    doc: 'Fetches memory into the cache.',
+    doc: 'Prefetches memory into the cache.',
     source: '9.7.9.25.4.3',
     status: byEngine,
   }),
   row({
     syntax: 'cp.async.bulk.commit_group',
     since: hopper,
-    doc: 'Makes a group of the bulk copies so far.',
+    doc: 'Closes the group of the bulk copies so far.',
     source: '9.7.9.25.6.1',
     status: byEngine,
   }),
@@ -114,7 +117,7 @@ const bulkRows = (): readonly Row[] => [
     types: { n: 'u32' },
     constants: { n: [0, 0x7fffffff] },
     since: hopper,
-    doc: 'Waits until all groups but the latest n are done, or have read their sources.',
+    doc: 'Waits until all groups but the latest n are complete, or have read their sources.',
     source: '9.7.9.25.6.2',
     status: byEngine,
   }),
@@ -124,7 +127,7 @@ const bulkRows = (): readonly Row[] => [
     excludes: joining({ and: ['b32'], add: ['u32', 's32', 'u64'], inc: ['u32'], min: ['s32', 'u32'] }, ['s32', 'u32', 'u64', 'b32']),
     types: { size: 'u32' },
     since: hopper,
-    doc: 'Joins shared memory into that of another block.',
+    doc: 'Reduces shared memory into that of another block.',
     source: '9.7.9.25.4.2',
     status: ofCluster,
   }),
@@ -146,7 +149,7 @@ const bulkRows = (): readonly Row[] => [
     types: { size: 'u32', policy: 'b64' },
     onlyWith: { policy: 'L2::cache_hint' },
     since: hopper,
-    doc: 'Joins shared memory into memory, each element by an atomic operation.',
+    doc: 'Reduces shared memory into global memory, each element atomically.',
     source: '9.7.9.25.4.2',
     status: byEngine,
   }),
@@ -156,7 +159,7 @@ const bulkRows = (): readonly Row[] => [
     types: { size: 'u32', policy: 'b64' },
     onlyWith: { policy: 'L2::cache_hint' },
     since: hopper,
-    doc: 'Adds halves in shared memory to memory, keeping subnormals.',
+    doc: 'Adds halves in shared memory to global memory and keeps subnormals.',
     source: '9.7.9.25.4.2',
     status: byEngine,
   }),
@@ -169,7 +172,7 @@ const storeRows = (): readonly Row[] => [
     excludes: [{ vec: ['v4'], type: ['b64', 'u64', 's64', 'f64'] }],
     vectors: { b: 'elements' },
     since: hopperStores,
-    doc: 'Writes shared memory of another block, and tells its mbarrier.',
+    doc: 'Stores to shared memory of another block and signals its mbarrier.',
     source: '9.7.9.12',
     status: ofCluster,
   }),
@@ -180,11 +183,11 @@ const storeRows = (): readonly Row[] => [
       type: ['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64'],
     },
     since: { ptx: 8.7, sm: 100 },
-    doc: 'Writes memory once all before it is written, without waiting.',
+    doc: 'Stores asynchronously, after all earlier stores.',
     source: '9.7.9.12',
     status: {
-      refused: 'a store that waits for earlier ones in the background: not there yet',
-      instead: 'write at the end of the kernel: the host sees all of it',
+      refused: 'an asynchronous store after earlier ones is not supported yet',
+      instead: 'write at the end of the kernel: the host sees every write',
     },
   }),
   row({
@@ -194,7 +197,7 @@ const storeRows = (): readonly Row[] => [
     since: blackwell,
     doc: 'Sets shared memory to 0.',
     source: '9.7.9.13',
-    status: { refused: 'filling of shared memory by one instruction: not there yet', instead: 'store zeros in a loop over the threads' },
+    status: { refused: 'filling shared memory by one instruction is not supported yet', instead: 'store zeros in a loop over the threads' },
   }),
 ];
 
@@ -210,7 +213,7 @@ const ofIntegers = joining(
   { and: ['b32', 'b64'], add: ['u32', 's32', 'u64'], inc: [], min: ['u32', 's32', 'u64', 's64'] },
   integers,
 ).filter(({ op }) => op[0] !== 'inc');
-/** Vectors have at least 32 and at most 128 bits. */
+/** Vectors have 32 to 128 bits. */
 const ofVectors = [
   { vec: [''], type: ['f16', 'bf16', 'e5m2', 'e4m3', 'e5m2x2', 'e4m3x2'] },
   { vec: ['v2'], type: ['f64', 'e5m2', 'e4m3'] },
@@ -231,7 +234,7 @@ const multimemRows = (): readonly Row[] => [
     values: { op: joins, type: integers },
     excludes: ofIntegers,
     since: hopperStores,
-    doc: 'Reads integers from every device and joins them.',
+    doc: 'Loads integers from every device and reduces them.',
     source: '9.7.9.14',
     status: ofMany,
   }),
@@ -240,7 +243,7 @@ const multimemRows = (): readonly Row[] => [
     values: { sem: ['relaxed', 'acquire'], scope: scopes, op: joins, type: integers },
     excludes: ofIntegers,
     since: hopperStores,
-    doc: 'Reads integers from every device in an order and joins them.',
+    doc: 'Loads integers from every device with a memory order and reduces them.',
     source: '9.7.9.14',
     status: ofMany,
   }),
@@ -250,7 +253,7 @@ const multimemRows = (): readonly Row[] => [
     excludes: ofFloats,
     vectors: { d: 'elements' },
     since: hopperStores,
-    doc: 'Reads floats from every device and joins them.',
+    doc: 'Loads floats from every device and reduces them.',
     source: '9.7.9.14',
     status: ofMany,
   }),
@@ -267,7 +270,7 @@ const multimemRows = (): readonly Row[] => [
     excludes: ofFloats,
     vectors: { d: 'elements' },
     since: hopperStores,
-    doc: 'Reads floats from every device in an order and joins them.',
+    doc: 'Loads floats from every device with a memory order and reduces them.',
     source: '9.7.9.14',
     status: ofMany,
   }),
@@ -277,7 +280,7 @@ const multimemRows = (): readonly Row[] => [
     excludes: [...ofVectors, { vec: widths, type: integers }],
     vectors: { b: 'elements' },
     since: hopperStores,
-    doc: 'Writes to every device.',
+    doc: 'Stores to every device.',
     source: '9.7.9.14',
     status: ofMany,
   }),
@@ -287,7 +290,7 @@ const multimemRows = (): readonly Row[] => [
     excludes: [...ofVectors, { vec: widths, type: integers }],
     vectors: { b: 'elements' },
     since: hopperStores,
-    doc: 'Writes to every device in an order.',
+    doc: 'Stores to every device with a memory order.',
     source: '9.7.9.14',
     status: ofMany,
   }),
@@ -296,7 +299,7 @@ const multimemRows = (): readonly Row[] => [
     values: { sem: ['relaxed', 'release'], scope: scopes, op: joins, type: integers },
     excludes: [...ofIntegers, { sem: [''], scope: scopes }, { sem: ['relaxed', 'release'], scope: [''] }],
     since: hopperStores,
-    doc: 'Joins an integer into the memory of every device.',
+    doc: 'Reduces an integer into the memory of every device.',
     source: '9.7.9.14',
     status: ofMany,
   }),
@@ -314,7 +317,7 @@ const multimemRows = (): readonly Row[] => [
     ],
     vectors: { b: 'elements' },
     since: hopperStores,
-    doc: 'Joins floats into the memory of every device.',
+    doc: 'Reduces floats into the memory of every device.',
     source: '9.7.9.14',
     status: ofMany,
   }),
@@ -324,7 +327,7 @@ const launchRows = (): readonly Row[] => [
   row({
     syntax: `clusterlaunchcontrol.try_cancel.async{.shared::cta}.${signal}{.multicast::cluster::all}.b128 [a], [mbar]`,
     since: blackwell,
-    doc: 'Asks for the work of a block that is not launched yet.',
+    doc: 'Requests the work of a block that is not launched yet.',
     source: '9.7.13.19.1',
     status: ofLaunch,
   }),
@@ -332,7 +335,7 @@ const launchRows = (): readonly Row[] => [
     syntax: 'clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, a',
     types: { p: 'pred', a: 'b128' },
     since: blackwell,
-    doc: 'Whether there was such a block.',
+    doc: 'Whether the request got a block.',
     source: '9.7.13.19.2',
     status: ofLaunch,
   }),
@@ -342,7 +345,7 @@ const launchRows = (): readonly Row[] => [
     vectors: { d: 'elements' },
     lanes: { d: 4 },
     since: blackwell,
-    doc: 'The place of the block in the grid.',
+    doc: 'The index of the block in the grid.',
     source: '9.7.13.19.2',
     status: ofLaunch,
   }),
@@ -351,10 +354,10 @@ const launchRows = (): readonly Row[] => [
     values: { axis: ['get_first_ctaid::x', 'get_first_ctaid::y', 'get_first_ctaid::z'] },
     types: { d: 'b32', a: 'b128' },
     since: blackwell,
-    doc: 'The place of the block along an axis of the grid.',
+    doc: 'The index of the block along an axis of the grid.',
     source: '9.7.13.19.2',
     status: ofLaunch,
   }),
 ];
 
-export const laterCopyRows = (): readonly Row[] => [...copyRows(), ...bulkRows(), ...storeRows(), ...multimemRows(), ...launchRows()];
+export const refusedCopyRows = (): readonly Row[] => [...copyRows(), ...bulkRows(), ...storeRows(), ...multimemRows(), ...launchRows()];

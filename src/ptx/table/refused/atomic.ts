@@ -1,27 +1,27 @@
-/** Atomics (9.7.13.5 to 9.7.13.7). Source: PTX ISA 9.0. */
+/** Refused: atomics (9.7.13.5 to 9.7.13.7). Source: PTX ISA 9.0. */
 import type { Refusal, Row } from '../../model/row.ts';
-import { refusing, scopes } from './refuse.ts';
+import { refusedGroup, scopes } from './refuse.ts';
 
-const instead = 'write one value per thread and combine them in shared memory, or in a second launch';
+const instead = 'write one value per thread and combine them in shared memory or in a second launch';
 const decorated: Refusal = {
-  refused: 'a cache policy on an atomic, or the scope of a cluster: not there yet',
-  instead: 'leave `.L2::cache_hint` and the policy out and write `.gpu` for `.cluster`: that changes no result',
+  refused: 'a cache policy or the cluster scope on an atomic is not supported yet',
+  instead: 'leave out `.L2::cache_hint` and the policy, and write `.gpu` for `.cluster`: results do not change',
 };
 const small: Refusal = {
-  refused: 'an atomic of a vector, or of halves with a cache policy or the scope of a cluster: not there yet',
+  refused: 'a vector atomic, or a half-precision atomic with a cache policy or the cluster scope, is not supported yet',
   instead,
 };
 const wide: Refusal = {
-  refused: 'an atomic of 64 bits with a cache policy or the scope of a cluster: AIR has none of 64 bits that gives the value before',
+  refused: 'AIR has no 64-bit atomics that return the old value, so a cache policy or the cluster scope cannot be supported here',
   instead,
 };
-const huge: Refusal = { refused: 'an atomic of 128 bits: those of AIR have 32', instead };
+const huge: Refusal = { refused: 'AIR has only 32-bit atomics, not 128-bit ones', instead };
 const inCluster: Refusal = {
-  refused: 'an atomic in the memory of other blocks: Metal has no clusters of threadgroups',
+  refused: 'Metal has no clusters of threadgroups, so the memory of other blocks is out of reach',
   instead: 'use global memory',
 };
 const asynchronous: Refusal = {
-  refused: 'an atomic that is done later and reports to a barrier in memory: AIR has neither',
+  refused: 'AIR has neither asynchronous atomics nor barriers in memory for them to signal',
   instead: 'use `red` and `bar.sync 0`',
 };
 
@@ -32,7 +32,7 @@ const policy = { ...memory, policy: 'b64' } as const;
 const onlyWith = { policy: 'L2::cache_hint' } as const;
 const words = { space, scope, op: ['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max'], type: ['b32', 'u32', 's32'] } as const;
 const ordering = ['relaxed', 'acquire', 'release', 'acq_rel'] as const;
-/** Which types an operation is not for. */
+/** Types that an operation does not support. */
 const mismatched = [
   { op: ['and', 'or', 'xor', 'exch'], type: ['u32', 's32', 'u64', 's64'] },
   { op: ['add', 'inc', 'dec', 'min', 'max'], type: ['b32', 'b64'] },
@@ -45,7 +45,7 @@ const sharedHint = { space: ['shared', 'shared::cta', 'shared::cluster'], 'L2::c
 
 const old = { ptx: 1.1, sm: 11 } as const;
 const hopper = { ptx: 8.1, sm: 90 } as const;
-const atom = refusing({ since: old, source: '9.7.13.5', status: decorated });
+const atom = refusedGroup({ since: old, source: '9.7.13.5', status: decorated });
 
 const atomRows = (): readonly Row[] => [
   atom({
@@ -54,13 +54,13 @@ const atomRows = (): readonly Row[] => [
     excludes: [...mismatched, sharedHint],
     types: policy,
     onlyWith,
-    doc: 'Combines a number with one in memory, and gives what was there.',
+    doc: 'Combines memory with a number and returns the old value.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}{.space}.cas.b32 d, [a], b, c',
     values: { sem: ordering, scope, space },
     types: { ...memory, d: 'b32', b: 'b32', c: 'b32' },
-    doc: 'Puts `c` where memory holds `b`, and gives what was there.',
+    doc: 'Stores `c` if memory equals `b`, and returns the old value.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}{.space}.add{.L2::cache_hint}.f32 d, [a], b{, policy}',
@@ -69,7 +69,7 @@ const atomRows = (): readonly Row[] => [
     types: { ...policy, d: 'f32', b: 'f32' },
     onlyWith,
     since: { ptx: 2, sm: 20 },
-    doc: 'Adds a float to one in memory, and gives what was there.',
+    doc: 'Adds a float to memory and returns the old value.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}{.space}.add.noftz{.L2::cache_hint}.type d, [a], b{, policy}',
@@ -79,7 +79,7 @@ const atomRows = (): readonly Row[] => [
     onlyWith,
     since: { ptx: 6.2, sm: 60 },
     status: small,
-    doc: 'Adds halves to those in memory, and gives what was there.',
+    doc: 'Adds halves to memory and returns the old values.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}{.space}.cas.b16 d, [a], b, c',
@@ -87,7 +87,7 @@ const atomRows = (): readonly Row[] => [
     types: { a: 'b64', d: 'b16', b: 'b16', c: 'b16' },
     since: { ptx: 6.3, sm: 70 },
     status: small,
-    doc: 'Puts `c` where memory holds `b`, in 16 bits, and gives what was there.',
+    doc: 'Stores `c` if memory equals `b`, in 16 bits, and returns the old value.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}{.space}.op{.L2::cache_hint}.type d, [a], b{, policy}',
@@ -97,7 +97,7 @@ const atomRows = (): readonly Row[] => [
     onlyWith,
     since: { ptx: 1.2, sm: 12 },
     status: wide,
-    doc: 'Combines a number of 64 bits with one in memory, and gives what was there.',
+    doc: 'Combines memory with a 64-bit number and returns the old value.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}{.space}.cas.b64 d, [a], b, c',
@@ -105,7 +105,7 @@ const atomRows = (): readonly Row[] => [
     types: { ...memory, d: 'b64', b: 'b64', c: 'b64' },
     since: { ptx: 1.2, sm: 12 },
     status: wide,
-    doc: 'Puts `c` where memory holds `b`, in 64 bits, and gives what was there.',
+    doc: 'Stores `c` if memory equals `b`, in 64 bits, and returns the old value.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}{.space}.add{.L2::cache_hint}.f64 d, [a], b{, policy}',
@@ -115,7 +115,7 @@ const atomRows = (): readonly Row[] => [
     onlyWith,
     since: { ptx: 5, sm: 60 },
     status: wide,
-    doc: 'Adds a double to one in memory, and gives what was there.',
+    doc: 'Adds a double to memory and returns the old value.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}{.space}.exch{.L2::cache_hint}.b128 d, [a], b{, policy}',
@@ -125,7 +125,7 @@ const atomRows = (): readonly Row[] => [
     onlyWith,
     since: { ptx: 8.3, sm: 90 },
     status: huge,
-    doc: 'Puts 128 bits into memory, and gives what was there.',
+    doc: 'Exchanges 128 bits of memory and returns the old value.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}{.space}.cas.b128 d, [a], b, c',
@@ -133,7 +133,7 @@ const atomRows = (): readonly Row[] => [
     types: { ...memory, d: 'b128', b: 'b128', c: 'b128' },
     since: { ptx: 8.3, sm: 90 },
     status: huge,
-    doc: 'Puts `c` where memory holds `b`, in 128 bits, and gives what was there.',
+    doc: 'Stores `c` if memory equals `b`, in 128 bits, and returns the old value.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}{.global}.add{.L2::cache_hint}.vec.f32 d, [a], b{, policy}',
@@ -143,7 +143,7 @@ const atomRows = (): readonly Row[] => [
     onlyWith,
     since: hopper,
     status: small,
-    doc: 'Adds each float of a vector to one in memory, and gives what was there.',
+    doc: 'Adds each float of a vector to memory and returns the old values.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}{.global}.op.noftz{.L2::cache_hint}.vec.type d, [a], b{, policy}',
@@ -154,7 +154,7 @@ const atomRows = (): readonly Row[] => [
     onlyWith,
     since: hopper,
     status: small,
-    doc: 'Combines each half of a vector with one in memory, and gives what was there.',
+    doc: 'Combines memory with each half of a vector and returns the old values.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}.shared::cluster.op.type d, [a], b',
@@ -163,7 +163,7 @@ const atomRows = (): readonly Row[] => [
     types: memory,
     since: { ptx: 7.8, sm: 90 },
     status: inCluster,
-    doc: 'Combines a number with one in the memory of a block of the cluster.',
+    doc: 'Combines memory of a block of the cluster with a number.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}.shared::cluster.cas.type d, [a], b, c',
@@ -171,7 +171,7 @@ const atomRows = (): readonly Row[] => [
     types: memory,
     since: { ptx: 7.8, sm: 90 },
     status: inCluster,
-    doc: 'Puts `c` where the memory of a block of the cluster holds `b`.',
+    doc: 'Stores `c` if memory of a block of the cluster equals `b`.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}.shared::cluster.cas.b16 d, [a], b, c',
@@ -179,7 +179,7 @@ const atomRows = (): readonly Row[] => [
     types: { a: 'b64', d: 'b16', b: 'b16', c: 'b16' },
     since: { ptx: 7.8, sm: 90 },
     status: inCluster,
-    doc: 'Puts `c` where the memory of a block of the cluster holds `b`, in 16 bits.',
+    doc: 'Stores `c` if memory of a block of the cluster equals `b`, in 16 bits.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}.shared::cluster.exch.b128 d, [a], b',
@@ -187,7 +187,7 @@ const atomRows = (): readonly Row[] => [
     types: { ...memory, d: 'b128', b: 'b128' },
     since: { ptx: 8.3, sm: 90 },
     status: inCluster,
-    doc: 'Puts 128 bits into the memory of a block of the cluster.',
+    doc: 'Exchanges 128 bits of memory of a block of the cluster.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}.shared::cluster.add.type d, [a], b',
@@ -195,7 +195,7 @@ const atomRows = (): readonly Row[] => [
     types: memory,
     since: { ptx: 7.8, sm: 90 },
     status: inCluster,
-    doc: 'Adds a float to one in the memory of a block of the cluster.',
+    doc: 'Adds a float to memory of a block of the cluster.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}.shared::cluster.add.noftz.type d, [a], b',
@@ -203,11 +203,11 @@ const atomRows = (): readonly Row[] => [
     types: memory,
     since: { ptx: 7.8, sm: 90 },
     status: inCluster,
-    doc: 'Adds halves to those in the memory of a block of the cluster.',
+    doc: 'Adds halves to memory of a block of the cluster.',
   }),
 ];
 
-const red = refusing({ since: { ptx: 1.2, sm: 20 }, source: '9.7.13.6', status: decorated });
+const red = refusedGroup({ since: { ptx: 1.2, sm: 20 }, source: '9.7.13.6', status: decorated });
 const sem = ['relaxed', 'release'] as const;
 const every = [...space, 'shared::cluster'] as const;
 
@@ -218,7 +218,7 @@ const redRows = (): readonly Row[] => [
     excludes: [...mismatched, sharedHint],
     types: policy,
     onlyWith,
-    doc: 'Combines a number with one in memory.',
+    doc: 'Combines memory with a number.',
   }),
   red({
     syntax: 'red{.sem}{.scope}{.space}.op{.L2::cache_hint}.type [a], b{, policy}',
@@ -227,7 +227,7 @@ const redRows = (): readonly Row[] => [
     types: policy,
     onlyWith,
     status: wide,
-    doc: 'Combines a number of 64 bits with one in memory.',
+    doc: 'Combines memory with a 64-bit number.',
   }),
   red({
     syntax: 'red{.sem}{.scope}{.space}.add{.L2::cache_hint}.f32 [a], b{, policy}',
@@ -235,7 +235,7 @@ const redRows = (): readonly Row[] => [
     excludes: [sharedHint],
     types: { ...policy, b: 'f32' },
     onlyWith,
-    doc: 'Adds a float to one in memory.',
+    doc: 'Adds a float to memory.',
   }),
   red({
     syntax: 'red{.sem}{.scope}{.space}.add{.L2::cache_hint}.f64 [a], b{, policy}',
@@ -245,7 +245,7 @@ const redRows = (): readonly Row[] => [
     onlyWith,
     since: { ptx: 5, sm: 60 },
     status: wide,
-    doc: 'Adds a double to one in memory.',
+    doc: 'Adds a double to memory.',
   }),
   red({
     syntax: 'red{.sem}{.scope}{.space}.add.noftz{.L2::cache_hint}.type [a], b{, policy}',
@@ -255,7 +255,7 @@ const redRows = (): readonly Row[] => [
     onlyWith,
     since: { ptx: 6.2, sm: 60 },
     status: small,
-    doc: 'Adds halves to those in memory.',
+    doc: 'Adds halves to memory.',
   }),
   red({
     syntax: 'red{.sem}{.scope}{.global}.add{.L2::cache_hint}.vec.f32 [a], b{, policy}',
@@ -265,7 +265,7 @@ const redRows = (): readonly Row[] => [
     onlyWith,
     since: hopper,
     status: small,
-    doc: 'Adds each float of a vector to one in memory.',
+    doc: 'Adds each float of a vector to memory.',
   }),
   red({
     syntax: 'red{.sem}{.scope}{.global}.op.noftz{.L2::cache_hint}.vec.type [a], b{, policy}',
@@ -276,7 +276,7 @@ const redRows = (): readonly Row[] => [
     onlyWith,
     since: hopper,
     status: small,
-    doc: 'Combines each half of a vector with one in memory.',
+    doc: 'Combines memory with each half of a vector.',
   }),
   red({
     syntax: 'red{.sem}{.scope}.shared::cluster.op.type [a], b',
@@ -285,7 +285,7 @@ const redRows = (): readonly Row[] => [
     types: memory,
     since: { ptx: 7.8, sm: 90 },
     status: inCluster,
-    doc: 'Combines a number with one in the memory of a block of the cluster.',
+    doc: 'Combines memory of a block of the cluster with a number.',
   }),
   red({
     syntax: 'red{.sem}{.scope}.shared::cluster.add.type [a], b',
@@ -293,38 +293,38 @@ const redRows = (): readonly Row[] => [
     types: memory,
     since: { ptx: 7.8, sm: 90 },
     status: inCluster,
-    doc: 'Adds a float to one in the memory of a block of the cluster.',
+    doc: 'Adds a float to memory of a block of the cluster.',
   }),
 ];
 
-const later = refusing({ since: hopper, source: '9.7.13.7', status: asynchronous });
+const asynchronousAtomic = refusedGroup({ since: hopper, source: '9.7.13.7', status: asynchronous });
 const mechanism = { a: 'b64', m: 'b64' } as const;
 
 const asyncRows = (): readonly Row[] => [
-  later({
+  asynchronousAtomic({
     syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type [a], b, [m]',
     values: { op: ['inc', 'dec', 'add', 'min', 'max'], type: ['u32', 's32'] },
     excludes: [{ op: ['inc', 'dec'], type: ['s32'] }],
     types: mechanism,
-    doc: 'Combines a number with one in the memory of a block of the cluster, later.',
+    doc: 'Asynchronously combines memory of a block of the cluster with a number.',
   }),
-  later({
+  asynchronousAtomic({
     syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.b32 [a], b, [m]',
     values: { op: ['and', 'or', 'xor'] },
     types: { ...mechanism, b: 'b32' },
-    doc: 'Combines bits with those in the memory of a block of the cluster, later.',
+    doc: 'Asynchronously combines memory of a block of the cluster with bits.',
   }),
-  later({
+  asynchronousAtomic({
     syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.u64 [a], b, [m]',
     types: { ...mechanism, b: 'u64' },
-    doc: 'Adds 64 bits to those in the memory of a block of the cluster, later.',
+    doc: 'Asynchronously adds 64 bits to memory of a block of the cluster.',
   }),
-  later({
+  asynchronousAtomic({
     syntax: 'red.async{.mmio}.release.gpu{.global}.add.type [a], b',
     values: { type: ['u32', 's32', 'u64', 's64'] },
     types: { a: 'b64' },
     since: { ptx: 8.7, sm: 100 },
-    doc: 'Adds a number to one in global memory, later.',
+    doc: 'Asynchronously adds a number to global memory.',
   }),
 ];
 

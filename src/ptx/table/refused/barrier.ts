@@ -1,23 +1,23 @@
-/** Barriers but for those that the whole block waits at (9.7.13.1 to 9.7.13.3). Source: PTX ISA 9.0. */
+/** Refused: barriers for a part of the block or for a cluster (9.7.13.1 to 9.7.13.3). Source: PTX ISA 9.0. */
 import type { Refusal, Row } from '../../model/row.ts';
-import { refusing } from './refuse.ts';
+import { refusedGroup } from './refuse.ts';
 
-const ofAPart: Refusal = {
-  refused: 'a barrier at which a part of the block waits, or none: AIR has barriers for all threads of a threadgroup only',
-  instead: 'wait with `bar.sync 0`, that is `__syncthreads()`',
+const partialBarrier: Refusal = {
+  refused: 'AIR only has barriers at which all threads of a threadgroup wait',
+  instead: 'wait with `bar.sync 0`, which is `__syncthreads()`',
 };
-const ofAClusters: Refusal = {
-  refused: 'a barrier of a cluster: Metal has no clusters of threadgroups',
-  instead: 'end the kernel where blocks wait for each other, and launch another',
+const clusterBarrier: Refusal = {
+  refused: 'Metal has no clusters of threadgroups, and so no barrier of a cluster',
+  instead: 'end the kernel where blocks wait for each other, and launch another one',
 };
 
 const old = { ptx: 2, sm: 20 } as const;
 const recent = { ptx: 6, sm: 30 } as const;
-const arrival = refusing({ since: old, source: '9.7.13.1', status: ofAPart });
-const cluster = refusing({ since: { ptx: 7.8, sm: 90 }, source: '9.7.13.3', status: ofAClusters });
+const arrival = refusedGroup({ since: old, source: '9.7.13.1', status: partialBarrier });
+const cluster = refusedGroup({ since: { ptx: 7.8, sm: 90 }, source: '9.7.13.3', status: clusterBarrier });
 const numbers = { a: 'u32', b: 'u32' } as const;
 
-export const laterBarrierRows = (): readonly Row[] => [
+export const refusedBarrierRows = (): readonly Row[] => [
   arrival({ syntax: 'bar{.cta}.arrive a, b', types: numbers, doc: 'Arrives at a barrier without waiting.' }),
   arrival({ syntax: 'barrier{.cta}.arrive{.aligned} a, b', types: numbers, since: recent, doc: 'Arrives at a barrier without waiting.' }),
   cluster({

@@ -1,4 +1,4 @@
-/** Conversions that are refused. Source: PTX ISA 9.0, 9.7.9.21 and 9.7.9.22. */
+/** Refused: conversions of small formats and with stochastic rounding. Source: PTX ISA 9.0, 9.7.9.21 and 9.7.9.22. */
 import { type Row, row } from '../../model/row.ts';
 
 const toNearest = ['rn', 'rz'] as const;
@@ -6,16 +6,16 @@ const packed = ['f16x2', 'bf16x2'] as const;
 const blackwell = { ptx: 8.6, sm: 100 } as const;
 
 const small = {
-  refused: 'floats of 4 bits and powers of 2 of 8 bits, which no Apple GPU holds: not there yet',
+  refused: '4-bit floats and 8-bit powers of 2 are not supported yet, and Apple GPUs do not have them',
   instead: 'store the values as f16 or bf16',
 } as const;
 const random = {
-  refused: 'stochastic rounding, of which the manual does not say every bit',
+  refused: 'the manual does not specify every bit of stochastic rounding',
   instead: 'round to nearest: `.rn`',
 } as const;
 const tensorFloat = {
-  refused: 'an end of the range that the 19-bit floats of NVIDIA tensor cores stop at: not there yet',
-  instead: 'leave `.satfinite` out where nothing is so large',
+  refused: 'saturation of the 19-bit floats of NVIDIA tensor cores is not supported yet',
+  instead: 'leave out `.satfinite` if no value is that large',
 } as const;
 
 const halfRows = (): readonly Row[] => [
@@ -24,7 +24,7 @@ const halfRows = (): readonly Row[] => [
     values: { type: packed },
     types: { a: 'f32', b: 'f32', random: 'b32' },
     since: { ptx: 8.7, sm: 100 },
-    doc: 'Two floats as halves in one register, rounded by random bits.',
+    doc: 'Two floats as packed halves, with stochastic rounding.',
     source: '9.7.9.21',
     status: random,
   }),
@@ -34,7 +34,7 @@ const halfRows = (): readonly Row[] => [
     excludes: [{ rnd: ['rna'], relu: ['relu'] }],
     types: { d: 'b32', a: 'f32' },
     since: { ptx: 8.1, sm: 80 },
-    doc: 'A float with the 10 bits of mantissa that tensor cores read, not beyond the largest.',
+    doc: 'A float with 10 bits of mantissa, as tensor cores read it, saturated to the largest number.',
     source: '9.7.9.21',
     status: tensorFloat,
   }),
@@ -45,7 +45,7 @@ const smallRows = (): readonly Row[] => [
     syntax: 'cvt.rn.satfinite{.relu}.e2m1x2.f32 d, a, b',
     types: { d: 'b8', a: 'f32', b: 'f32' },
     since: blackwell,
-    doc: 'Two floats as floats of 4 bits, a in the upper four.',
+    doc: 'Two floats as packed 4-bit floats, a in the upper four bits.',
     source: '9.7.9.21',
     status: small,
   }),
@@ -53,7 +53,7 @@ const smallRows = (): readonly Row[] => [
     syntax: 'cvt.rn{.relu}.f16x2.e2m1x2 d, a',
     types: { d: 'f16x2', a: 'b8' },
     since: blackwell,
-    doc: 'Two floats of 4 bits as halves.',
+    doc: 'Two 4-bit floats as halves.',
     source: '9.7.9.21',
     status: small,
   }),
@@ -61,7 +61,7 @@ const smallRows = (): readonly Row[] => [
     syntax: 'cvt.rn.satfinite{.relu}.e2m1x2.f16x2 d, a',
     types: { d: 'b8', a: 'f16x2' },
     since: blackwell,
-    doc: 'Two halves as floats of 4 bits.',
+    doc: 'Two halves as 4-bit floats.',
     source: '9.7.9.21',
     status: small,
   }),
@@ -72,7 +72,7 @@ const smallRows = (): readonly Row[] => [
     vectors: { a: 'elements' },
     lanes: { a: 4 },
     since: { ptx: 8.7, sm: 100 },
-    doc: 'Four floats as floats of 8 or 6 bits, rounded by random bits.',
+    doc: 'Four floats as 8-bit or 6-bit floats, with stochastic rounding.',
     source: '9.7.9.21',
     status: random,
   }),
@@ -82,7 +82,7 @@ const smallRows = (): readonly Row[] => [
     vectors: { a: 'elements' },
     lanes: { a: 4 },
     since: { ptx: 8.7, sm: 100 },
-    doc: 'Four floats as floats of 4 bits, rounded by random bits.',
+    doc: 'Four floats as 4-bit floats, with stochastic rounding.',
     source: '9.7.9.21',
     status: random,
   }),
@@ -91,7 +91,7 @@ const smallRows = (): readonly Row[] => [
     values: { rnd: ['rz', 'rp'] },
     types: { d: 'b16', a: 'f32', b: 'f32' },
     since: blackwell,
-    doc: 'Two floats as powers of 2 of 8 bits, a in the upper byte.',
+    doc: 'Two floats as 8-bit powers of 2, a in the upper byte.',
     source: '9.7.9.21',
     status: small,
   }),
@@ -100,7 +100,7 @@ const smallRows = (): readonly Row[] => [
     values: { rnd: ['rz', 'rp'] },
     types: { d: 'b16', a: 'bf16x2' },
     since: blackwell,
-    doc: 'Two bfloats as powers of 2 of 8 bits.',
+    doc: 'Two bfloats as 8-bit powers of 2.',
     source: '9.7.9.21',
     status: small,
   }),
@@ -108,10 +108,10 @@ const smallRows = (): readonly Row[] => [
     syntax: 'cvt.rn.bf16x2.ue8m0x2 d, a',
     types: { d: 'bf16x2', a: 'b16' },
     since: blackwell,
-    doc: 'Two powers of 2 of 8 bits as bfloats.',
+    doc: 'Two 8-bit powers of 2 as bfloats.',
     source: '9.7.9.21',
     status: small,
   }),
 ];
 
-export const laterConvertRows = (): readonly Row[] => [...halfRows(), ...smallRows()];
+export const refusedConvertRows = (): readonly Row[] => [...halfRows(), ...smallRows()];

@@ -1,28 +1,28 @@
-/** Forms of single and double precision that are refused. Source: PTX ISA 9.0, 9.7.3. */
+/** Refused: minimum and maximum of three floats. Source: PTX ISA 9.0, 9.7.3. */
 import { type Row, row } from '../../model/row.ts';
 
-const ofThree = {
-  refused: 'the least or greatest of three floats: not there yet',
-  instead: 'compile for an architecture before sm_100, or take two of them at a time',
+const threeOperands = {
+  refused: 'the minimum or maximum of three floats is not supported yet',
+  instead: 'compile for an architecture before sm_100, or combine two at a time',
 } as const;
 
-const leastRows = (): readonly Row[] => [
+const minRows = (): readonly Row[] => [
   row({
     syntax: 'min{.ftz}{.NaN}{.abs}.f32 d, a, b, c',
     types: { d: 'f32', a: 'f32', b: 'f32', c: 'f32' },
     since: { ptx: 8.8, sm: 100 },
-    doc: 'The least of three, with `.abs` of their absolute values.',
+    doc: 'The minimum of three floats; with `.abs`, of their absolute values.',
     source: '9.7.3.11',
-    status: ofThree,
+    status: threeOperands,
   }),
   row({
     syntax: 'max{.ftz}{.NaN}{.abs}.f32 d, a, b, c',
     types: { d: 'f32', a: 'f32', b: 'f32', c: 'f32' },
     since: { ptx: 8.8, sm: 100 },
-    doc: 'The greatest of three, with `.abs` of their absolute values.',
+    doc: 'The maximum of three floats; with `.abs`, of their absolute values.',
     source: '9.7.3.12',
-    status: ofThree,
+    status: threeOperands,
   }),
 ];
 
-export const laterFloatRows = (): readonly Row[] => leastRows();
+export const refusedFloatRows = (): readonly Row[] => minRows();

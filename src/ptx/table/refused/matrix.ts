@@ -1,11 +1,11 @@
-/** Products of matrices by a warp (9.7.14). Source: PTX ISA 9.0. */
+/** Refused: sparse, block-scaled and saturated warp matrix products (9.7.14). Source: PTX ISA 9.0. */
 import type { Refusal, Row } from '../../model/row.ts';
-import { refusing } from './refuse.ts';
+import { refusedGroup } from './refuse.ts';
 
-const instead = 'compute the product with `fma` or `mad`, that is without tensor cores';
-const notYet: Refusal = { refused: 'products of matrices by a warp are not there yet', instead };
+const instead = 'compute the product with `fma` or `mad`, without tensor cores';
+const notYet: Refusal = { refused: 'this warp matrix product is not supported yet', instead };
 const ofFloats: Refusal = {
-  refused: 'a product of matrices of floats by a warp: tensor cores round their sums in a way of their own, which is not there yet',
+  refused: 'tensor cores round the sums of this warp matrix product in their own way, which is not supported yet',
   instead,
 };
 
@@ -23,23 +23,23 @@ const halves = { d: '.dtype', a: 'b32', b: 'b32', c: '.ctype' } as const;
 const signs = { alayout: layout, blayout: layout } as const;
 
 const wmmaProducts = [
-  refusing({
+  refusedGroup({
     since: old,
     source: '9.7.14.4.5',
     status: {
-      refused: 'an end of the range that sums of floats stop at, which PTX has had no more since version 6.5',
-      instead: 'leave `.satfinite` out, and take the smaller of the result and the largest number by `min`',
+      refused: 'saturation of float sums was removed from PTX in version 6.5',
+      instead: 'leave out `.satfinite`, and clamp the result with `min`',
     },
   })({
     syntax: 'wmma.mma.sync.aligned.alayout.blayout.shape.dtype.ctype.satfinite d, a, b, c',
     values: { ...signs, shape: shapes, dtype: half, ctype: half },
     types: halves,
     vectors: fragments,
-    doc: 'A product of matrices of halves, added to a matrix. The sum stops at the largest numbers.',
+    doc: 'Multiplies matrices of halves and adds a matrix, with saturation.',
   }),
 ];
 
-const mma = refusing({ since: ampere, source: '9.7.14.5', status: ofFloats });
+const mma = refusedGroup({ since: ampere, source: '9.7.14.5', status: ofFloats });
 const eighth = ['e4m3', 'e5m2'] as const;
 const short = ['e4m3', 'e5m2', 'e3m2', 'e2m3', 'e2m1'] as const;
 const scaled = { ...singles, s: 'b32', i: 'b16', t: 'b32', j: 'b16' } as const;
@@ -58,7 +58,7 @@ const products = [
     types: halves,
     vectors: fragments,
     since: blackwell,
-    doc: 'A product of matrices of floats of 4 to 8 bits, added to a matrix.',
+    doc: 'Multiplies matrices of 4- to 8-bit floats and adds a matrix.',
   }),
   mma({
     syntax: 'mma.sync.aligned.m16n8k64.row.col.kind.block_scale{.scale}.f32.e2m1.e2m1.f32.stype d, a, b, c, s, i, t, j',
@@ -67,7 +67,7 @@ const products = [
     vectors: scales,
     lanes: pairs,
     since: blackwell,
-    doc: 'A product of matrices of floats of 4 bits with factors for blocks of them, added to a matrix.',
+    doc: 'Multiplies matrices of 4-bit floats with block scale factors and adds a matrix.',
   }),
   mma({
     syntax: 'mma.sync.aligned.m16n8k64.row.col.kind.block_scale.scale.f32.e2m1.e2m1.f32.stype d, a, b, c, s, i, t, j',
@@ -80,7 +80,7 @@ const products = [
     vectors: scales,
     lanes: pairs,
     since: blackwell,
-    doc: 'A product of matrices of floats of 4 bits with factors for blocks of them, added to a matrix.',
+    doc: 'Multiplies matrices of 4-bit floats with block scale factors and adds a matrix.',
   }),
   mma({
     syntax: 'mma.sync.aligned.m16n8k32.row.col.kind.block_scale{.scale}.f32.atype.btype.f32.ue8m0 d, a, b, c, s, i, t, j',
@@ -89,11 +89,11 @@ const products = [
     vectors: scales,
     lanes: pairs,
     since: blackwell,
-    doc: 'A product of matrices of floats of 4 to 8 bits with factors for blocks of them, added to a matrix.',
+    doc: 'Multiplies matrices of 4- to 8-bit floats with block scale factors and adds a matrix.',
   }),
 ];
 
-const sparse = refusing({ since: { ptx: 7.1, sm: 80 }, source: '9.7.14.6', status: ofFloats });
+const sparse = refusedGroup({ since: { ptx: 7.1, sm: 80 }, source: '9.7.14.6', status: ofFloats });
 const variants = ['sp', 'sp::ordered_metadata'] as const;
 const metadata = { e: 'b32', f: 'u32' } as const;
 
@@ -107,21 +107,21 @@ const sparseProducts = [
     ],
     types: { ...halves, ...metadata },
     vectors: fragments,
-    doc: 'A product of a matrix of halves that is half zero with another, added to a matrix.',
+    doc: 'Multiplies a sparse matrix of halves by another matrix and adds a matrix.',
   }),
   sparse({
     syntax: 'mma.variant.sync.aligned.shape.row.col.f32.bf16.bf16.f32 d, a, b, c, e, f',
     values: { variant: variants, shape: ['m16n8k16', 'm16n8k32'] },
     types: { ...singles, ...metadata },
     vectors: fragments,
-    doc: 'A product of a matrix of bfloats that is half zero with another, added to a matrix.',
+    doc: 'Multiplies a sparse matrix of bfloats by another matrix and adds a matrix.',
   }),
   sparse({
     syntax: 'mma.variant.sync.aligned.shape.row.col.f32.tf32.tf32.f32 d, a, b, c, e, f',
     values: { variant: variants, shape: ['m16n8k8', 'm16n8k16'] },
     types: { ...singles, ...metadata },
     vectors: fragments,
-    doc: 'A product of a matrix of short floats that is half zero with another, added to a matrix.',
+    doc: 'Multiplies a sparse matrix of short floats by another matrix and adds a matrix.',
   }),
   sparse({
     syntax: 'mma.variant.sync.aligned.m16n8k64.row.col.dtype.atype.btype.ctype d, a, b, c, e, f',
@@ -129,7 +129,7 @@ const sparseProducts = [
     types: { ...halves, ...metadata },
     vectors: fragments,
     since: { ptx: 8.4, sm: 89 },
-    doc: 'A product of a matrix of floats of 8 bits that is half zero with another, added to a matrix.',
+    doc: 'Multiplies a sparse matrix of 8-bit floats by another matrix and adds a matrix.',
   }),
   sparse({
     syntax: 'mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.dtype.atype.btype.ctype d, a, b, c, e, f',
@@ -141,7 +141,7 @@ const sparseProducts = [
     types: { ...halves, ...metadata },
     vectors: fragments,
     since: blackwell,
-    doc: 'A product of a matrix of floats of 4 to 8 bits that is half zero with another, added to a matrix.',
+    doc: 'Multiplies a sparse matrix of 4- to 8-bit floats by another matrix and adds a matrix.',
   }),
   sparse({
     syntax:
@@ -151,7 +151,7 @@ const sparseProducts = [
     vectors: scales,
     lanes: pairs,
     since: blackwell,
-    doc: 'A product of a matrix of floats of 4 bits that is half zero with another, with factors for blocks of them.',
+    doc: 'Multiplies a sparse matrix of 4-bit floats by another matrix, with block scale factors.',
   }),
   sparse({
     syntax:
@@ -165,7 +165,7 @@ const sparseProducts = [
     vectors: scales,
     lanes: pairs,
     since: blackwell,
-    doc: 'A product of a matrix of floats of 4 bits that is half zero with another, with factors for blocks of them.',
+    doc: 'Multiplies a sparse matrix of 4-bit floats by another matrix, with block scale factors.',
   }),
   sparse({
     syntax:
@@ -175,7 +175,7 @@ const sparseProducts = [
     vectors: scales,
     lanes: pairs,
     since: blackwell,
-    doc: 'A product of a matrix of floats of 4 to 8 bits that is half zero with another, with factors for blocks of them.',
+    doc: 'Multiplies a sparse matrix of 4- to 8-bit floats by another matrix, with block scale factors.',
   }),
   sparse({
     syntax: 'mma.variant.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32 d, a, b, c, e, f',
@@ -183,7 +183,7 @@ const sparseProducts = [
     types: { ...integers, ...metadata },
     vectors: fragments,
     status: notYet,
-    doc: 'A product of a matrix of bytes that is half zero with another, added to a matrix.',
+    doc: 'Multiplies a sparse matrix of bytes by another matrix and adds a matrix.',
   }),
   sparse({
     syntax: 'mma.variant.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32 d, a, b, c, e, f',
@@ -191,7 +191,7 @@ const sparseProducts = [
     types: { ...integers, ...metadata },
     vectors: fragments,
     status: notYet,
-    doc: 'A product of a matrix of numbers of 4 bits that is half zero with another, added to a matrix.',
+    doc: 'Multiplies a sparse matrix of 4-bit integers by another matrix and adds a matrix.',
   }),
 ];
 

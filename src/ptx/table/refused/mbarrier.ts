@@ -1,10 +1,9 @@
-/** Barriers that are objects in shared memory (9.7.13.15). Source: PTX ISA 9.0. */
+/** Refused: barriers in shared memory, mbarrier (9.7.13.15). Source: PTX ISA 9.0. */
 import type { Refusal, Row } from '../../model/row.ts';
-import { refusing } from './refuse.ts';
+import { refusedGroup } from './refuse.ts';
 
 const noObjects: Refusal = {
-  refused:
-    'a barrier in memory (mbarrier): AIR has barriers for all threads of a threadgroup only, and no atomics of 64 bits to build one of',
+  refused: 'AIR has no barriers in memory (mbarrier), and no 64-bit atomics to build one from',
   instead: 'wait with `bar.sync 0`, or compile for a target below sm_80, such as `-arch=sm_75`',
 };
 
@@ -14,14 +13,14 @@ const own = ['shared', 'shared::cta'] as const;
 const all = [...own, 'shared::cluster'] as const;
 const scope = ['cta', 'cluster'] as const;
 const sem = ['release', 'relaxed'] as const;
-/** An order has a scope, and a scope an order. */
+/** An order requires a scope, and a scope an order. */
 const unscoped = [
   { sem: ['release', 'acquire', 'relaxed'], scope: [''] },
   { sem: [''], scope },
 ] as const;
 const object = { a: 'b64', b: 'u32', d: 'b64' } as const;
 
-const mbarrier = refusing({ since, source: '9.7.13.15.13', status: noObjects });
+const mbarrier = refusedGroup({ since, source: '9.7.13.15.13', status: noObjects });
 
 const arrivals = [
   mbarrier({
@@ -29,7 +28,7 @@ const arrivals = [
     values: { sem, scope, state: own },
     excludes: unscoped,
     types: object,
-    doc: 'Arrives, once or `b` times, and gives the state before.',
+    doc: 'Arrives, once or `b` times, and returns the old state.',
   }),
   mbarrier({
     syntax: 'mbarrier.arrive{.sem}{.scope}{.shared::cluster}.b64 _, [a]{, b}',
@@ -60,7 +59,7 @@ const arrivals = [
     values: { sem: ['release'], scope: ['cta'], state: own },
     excludes: unscoped,
     types: object,
-    doc: 'Arrives `b` times where that does not end the phase.',
+    doc: 'Arrives `b` times if that does not complete the phase.',
   }),
 ];
 
@@ -71,7 +70,7 @@ const drops = [
     excludes: unscoped,
     types: object,
     source: '9.7.13.15.14',
-    doc: 'Arrives and is not expected any more.',
+    doc: 'Arrives and leaves the barrier.',
   }),
   mbarrier({
     syntax: 'mbarrier.arrive_drop{.sem}{.scope}{.shared::cluster}.b64 _, [a]{, b}',
@@ -80,7 +79,7 @@ const drops = [
     types: { ...object, _: 'b64' },
     since: hopper,
     source: '9.7.13.15.14',
-    doc: 'Arrives at a barrier of the cluster and is not expected any more.',
+    doc: 'Arrives at a barrier of the cluster and leaves it.',
   }),
   mbarrier({
     syntax: 'mbarrier.arrive_drop.expect_tx{.sem}{.scope}{.state}.b64 d, [a], b',
@@ -89,7 +88,7 @@ const drops = [
     types: object,
     since: hopper,
     source: '9.7.13.15.14',
-    doc: 'Expects `b` more bytes, arrives, and is not expected any more.',
+    doc: 'Expects `b` more bytes, arrives, and leaves the barrier.',
   }),
   mbarrier({
     syntax: 'mbarrier.arrive_drop.expect_tx{.sem}{.scope}{.shared::cluster}.b64 _, [a], b',
@@ -98,7 +97,7 @@ const drops = [
     types: { ...object, _: 'b64' },
     since: hopper,
     source: '9.7.13.15.14',
-    doc: 'Expects `b` more bytes at a barrier of the cluster, arrives, and is not expected any more.',
+    doc: 'Expects `b` more bytes at a barrier of the cluster, arrives, and leaves it.',
   }),
   mbarrier({
     syntax: 'mbarrier.arrive_drop.noComplete{.sem}{.scope}{.state}.b64 d, [a], b',
@@ -106,7 +105,7 @@ const drops = [
     excludes: unscoped,
     types: object,
     source: '9.7.13.15.14',
-    doc: 'Arrives `b` times where that does not end the phase, and is not expected any more.',
+    doc: 'Arrives `b` times if that does not complete the phase, and leaves the barrier.',
   }),
 ];
 
@@ -117,7 +116,7 @@ const waits = [
     excludes: unscoped,
     types: { p: 'pred', a: 'b64', b: 'b64' },
     source: '9.7.13.15.16',
-    doc: 'Whether the phase of a state is over.',
+    doc: 'Whether the phase of a state is complete.',
   }),
   mbarrier({
     syntax: 'mbarrier.test_wait.parity{.sem}{.scope}{.state}.b64 p, [a], b',
@@ -126,7 +125,7 @@ const waits = [
     types: { p: 'pred', a: 'b64', b: 'u32' },
     since: { ptx: 7.1, sm: 80 },
     source: '9.7.13.15.16',
-    doc: 'Whether the phase of a parity is over.',
+    doc: 'Whether the phase of a parity is complete.',
   }),
   mbarrier({
     syntax: 'mbarrier.try_wait{.sem}{.scope}{.state}.b64 p, [a], b{, c}',
@@ -135,7 +134,7 @@ const waits = [
     types: { p: 'pred', a: 'b64', b: 'b64', c: 'u32' },
     since: { ptx: 7.8, sm: 90 },
     source: '9.7.13.15.16',
-    doc: 'Waits a while for the end of the phase of a state, at most `c` nanoseconds.',
+    doc: 'Waits for the phase of a state to complete, at most `c` nanoseconds.',
   }),
   mbarrier({
     syntax: 'mbarrier.try_wait.parity{.sem}{.scope}{.state}.b64 p, [a], b{, c}',
@@ -144,7 +143,7 @@ const waits = [
     types: { p: 'pred', a: 'b64', b: 'u32', c: 'u32' },
     since: { ptx: 7.8, sm: 90 },
     source: '9.7.13.15.16',
-    doc: 'Waits a while for the end of the phase of a parity, at most `c` nanoseconds.',
+    doc: 'Waits for the phase of a parity to complete, at most `c` nanoseconds.',
   }),
 ];
 
@@ -154,14 +153,14 @@ export const mbarrierRows = (): readonly Row[] => [
     values: { state: own },
     types: object,
     source: '9.7.13.15.9',
-    doc: 'Makes a barrier that expects `b` arrivals.',
+    doc: 'Initializes a barrier that expects `b` arrivals.',
   }),
   mbarrier({
     syntax: 'mbarrier.inval{.state}.b64 [a]',
     values: { state: own },
     types: object,
     source: '9.7.13.15.10',
-    doc: 'Gives the memory of a barrier back.',
+    doc: 'Invalidates a barrier, so that its memory can be reused.',
   }),
   mbarrier({
     syntax: 'mbarrier.transaction{.sem}{.scope}{.space}.b64 [a], b',
@@ -170,7 +169,7 @@ export const mbarrierRows = (): readonly Row[] => [
     types: object,
     since: hopper,
     source: '9.7.13.15.11',
-    doc: 'Expects `b` more bytes, or says that so many have come.',
+    doc: 'Expects `b` more bytes, or reports that `b` bytes have arrived.',
   }),
   ...arrivals,
   ...drops,
@@ -179,6 +178,6 @@ export const mbarrierRows = (): readonly Row[] => [
     syntax: 'mbarrier.pending_count.b64 d, a',
     types: { d: 'u32', a: 'b64' },
     source: '9.7.13.15.17',
-    doc: 'How many arrivals a state still lacks.',
+    doc: 'The number of pending arrivals of a state.',
   }),
 ];

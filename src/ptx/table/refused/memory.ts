@@ -1,4 +1,6 @@
-/** Loads, stores and copies that are refused. Source: PTX ISA 9.0, 9.7.9. */
+/**
+ * Refused: loads, stores and copies with cache policies, of 256 or 128 bits, in clusters or of mapped devices. Source: PTX ISA 9.0, 9.7.9.
+ */
 import { type Row, row } from '../../model/row.ts';
 
 const types = ['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64'] as const;
@@ -11,7 +13,7 @@ const evictions2 = ['L2::evict_normal', 'L2::evict_first', 'L2::evict_last'] as 
 const prefetches = ['L2::64B', 'L2::128B', 'L2::256B'] as const;
 const vectors = ['v2', 'v4', 'v8'] as const;
 const notGlobal = ['shared', 'shared::cta', 'shared::cluster', 'local', 'const', 'param'] as const;
-/** Of 256 bits are accesses to global memory alone, and of more none. */
+/** 256-bit accesses are legal for global memory only, and wider ones never. */
 const tooWide = { vec: ['v8'], type: doubles } as const;
 const tooWideFor128 = [tooWide, { vec: ['v4'], type: doubles }, { vec: ['v8'], type: words }] as const;
 const loadHints = ['ca', 'cg', 'cs', 'lu', 'cv'] as const;
@@ -22,28 +24,28 @@ const blackwell = { ptx: 8.8, sm: 100 } as const;
 const wholeRegister = { ptx: 8.3, sm: 70 } as const;
 
 const withOrder = {
-  refused: 'an access in an order that is for the scope of a cluster, has a cache policy, or is of eight elements: not there yet',
-  instead: 'write `.gpu` for `.cluster`, and leave `.L2::cache_hint` and the policy out: that changes no result',
+  refused: 'an ordered access with the cluster scope, a cache policy or eight elements is not supported yet',
+  instead: 'write `.gpu` for `.cluster`, and leave out `.L2::cache_hint` and the policy: results do not change',
 } as const;
 const withPolicy = {
-  refused: 'an access with a cache policy in a register: not there yet',
-  instead: 'leave `.L2::cache_hint` and the policy out: they change no result',
+  refused: 'an access with a cache policy in a register is not supported yet',
+  instead: 'leave out `.L2::cache_hint` and the policy: results do not change',
 } as const;
 const wide = {
-  refused: 'an access of 256 bits at once: not there yet',
+  refused: 'a single access of 256 bits is not supported yet',
   instead: 'use two accesses of 128 bits, or compile for an architecture before sm_100',
 } as const;
-const eight = { refused: 'an access of eight elements at once: not there yet', instead: 'use two accesses of four elements' } as const;
+const eight = { refused: 'a single access of eight elements is not supported yet', instead: 'use two accesses of four elements' } as const;
 const whole = {
-  refused: 'a register of 128 bits: not there yet',
-  instead: 'use two registers of 64 bits',
+  refused: 'a 128-bit register is not supported yet',
+  instead: 'use two 64-bit registers',
 } as const;
 const ofCluster = {
-  refused: 'the shared memory of other blocks of a cluster, which no Apple GPU reaches: a threadgroup sees only its own',
+  refused: 'Apple GPUs cannot access the shared memory of other blocks of a cluster',
   instead: 'exchange data through device memory, in a kernel without clusters',
 } as const;
 const ofDevices = {
-  refused: 'an access to a device that is mapped into memory, which Metal gives kernels no way to address',
+  refused: 'Metal gives kernels no way to address memory-mapped devices',
   instead: 'use `ld.volatile` and `st.volatile` on buffers',
 } as const;
 
@@ -68,7 +70,7 @@ const orderedRows = (): readonly Row[] => [
     ],
     vectors: { d: 'elements' },
     since: volta,
-    doc: 'Reads memory in an order with what other threads of a scope do.',
+    doc: 'Loads with a memory order and a scope.',
     source: '9.7.9.8',
     status: withOrder,
   }),
@@ -83,7 +85,7 @@ const orderedRows = (): readonly Row[] => [
     ],
     vectors: { b: 'elements' },
     since: volta,
-    doc: 'Writes memory in an order with what other threads of a scope do.',
+    doc: 'Stores with a memory order and a scope.',
     source: '9.7.9.11',
     status: withOrder,
   }),
@@ -94,7 +96,7 @@ const orderedRows = (): readonly Row[] => [
     types: { policy: 'b64' },
     vectors: { d: 'elements' },
     since: ampere,
-    doc: 'Reads memory in an order, with a cache policy.',
+    doc: 'Loads with a memory order and a cache policy.',
     source: '9.7.9.8',
     status: withOrder,
   }),
@@ -105,7 +107,7 @@ const orderedRows = (): readonly Row[] => [
     types: { policy: 'b64' },
     vectors: { b: 'elements' },
     since: ampere,
-    doc: 'Writes memory in an order, with a cache policy.',
+    doc: 'Stores with a memory order and a cache policy.',
     source: '9.7.9.11',
     status: withOrder,
   }),
@@ -113,7 +115,7 @@ const orderedRows = (): readonly Row[] => [
     syntax: 'ld.mmio.relaxed.sys{.global}.type d, [a]',
     values: { type: types },
     since: { ptx: 8.2, sm: 70 },
-    doc: 'Reads memory that belongs to a device, once and as wide as written.',
+    doc: 'Loads from a memory-mapped device, exactly once and at the given width.',
     source: '9.7.9.8',
     status: ofDevices,
   }),
@@ -121,7 +123,7 @@ const orderedRows = (): readonly Row[] => [
     syntax: 'st.mmio.relaxed.sys{.global}.type [a], b',
     values: { type: types },
     since: { ptx: 8.2, sm: 70 },
-    doc: 'Writes memory that belongs to a device, once and as wide as written.',
+    doc: 'Stores to a memory-mapped device, exactly once and at the given width.',
     source: '9.7.9.11',
     status: ofDevices,
   }),
@@ -131,9 +133,12 @@ const orderedRows = (): readonly Row[] => [
     excludes: [tooWide],
     vectors: { d: 'elements' },
     since: ampere,
-    doc: 'Reads memory, neither left out nor merged, and asks for what lies around it.',
+    doc: 'Loads without being omitted or merged, and prefetches surrounding memory.',
     source: '9.7.9.8',
-    status: { refused: 'a volatile access with a hint to fetch more: not there yet', instead: 'leave the hint out: it changes no result' },
+    status: {
+      refused: 'a volatile access with a prefetch hint is not supported yet',
+      instead: 'leave out the hint: results do not change',
+    },
   }),
   row({
     syntax: 'ld.volatile.shared::cluster{.vec}.type d, [a]',
@@ -141,7 +146,7 @@ const orderedRows = (): readonly Row[] => [
     excludes: tooWideFor128,
     vectors: { d: 'elements' },
     since: { ptx: 7.8, sm: 90 },
-    doc: 'Reads shared memory of another block of the cluster, neither left out nor merged.',
+    doc: 'Loads shared memory of another block of the cluster, without being omitted or merged.',
     source: '9.7.9.8',
     status: ofCluster,
   }),
@@ -151,7 +156,7 @@ const orderedRows = (): readonly Row[] => [
     excludes: tooWideFor128,
     vectors: { b: 'elements' },
     since: { ptx: 7.8, sm: 90 },
-    doc: 'Writes shared memory of another block of the cluster, neither left out nor merged.',
+    doc: 'Stores shared memory of another block of the cluster, without being omitted or merged.',
     source: '9.7.9.11',
     status: ofCluster,
   }),
@@ -165,7 +170,7 @@ const hintedRows = (): readonly Row[] => [
     types: { policy: 'b64' },
     vectors: { d: 'elements' },
     since: ampere,
-    doc: 'Reads memory, with a cache policy.',
+    doc: 'Loads with a cache policy.',
     source: '9.7.9.8',
     status: withPolicy,
   }),
@@ -176,7 +181,7 @@ const hintedRows = (): readonly Row[] => [
     types: { policy: 'b64' },
     vectors: { d: 'elements' },
     since: ampere,
-    doc: 'Reads memory that nobody writes, with a cache policy.',
+    doc: 'Loads constant memory with a cache policy.',
     source: '9.7.9.9',
     status: withPolicy,
   }),
@@ -187,13 +192,13 @@ const hintedRows = (): readonly Row[] => [
     types: { policy: 'b64' },
     vectors: { b: 'elements' },
     since: ampere,
-    doc: 'Writes memory, with a cache policy.',
+    doc: 'Stores with a cache policy.',
     source: '9.7.9.11',
     status: withPolicy,
   }),
 ];
 
-/** Eight of them are 128 bits at most. */
+/** Eight of these have at most 128 bits. */
 const small = ['b8', 'u8', 's8', 'b16', 'u16', 's16'] as const;
 
 const wideRows = (): readonly Row[] => [
@@ -203,7 +208,7 @@ const wideRows = (): readonly Row[] => [
     vectors: { d: 'elements' },
     lanes: { d: 8 },
     since: { ptx: 8.3, sm: 20 },
-    doc: 'Reads eight elements of a parameter of a function.',
+    doc: 'Loads eight elements of a function parameter.',
     source: '9.7.9.8',
     status: eight,
   }),
@@ -213,7 +218,7 @@ const wideRows = (): readonly Row[] => [
     vectors: { b: 'elements' },
     lanes: { b: 8 },
     since: { ptx: 2, sm: 20 },
-    doc: 'Hands over eight elements of an argument of a call, or of a result.',
+    doc: 'Stores eight elements of a call argument or a result.',
     source: '9.7.9.11',
     status: eight,
   }),
@@ -236,7 +241,7 @@ const wideRows = (): readonly Row[] => [
     vectors: { d: 'elements' },
     lanes: { d: 8 },
     since: blackwell,
-    doc: 'Reads eight elements at once.',
+    doc: 'Loads eight elements at once.',
     source: '9.7.9.8',
     status: wide,
   }),
@@ -250,7 +255,7 @@ const wideRows = (): readonly Row[] => [
     vectors: { d: 'elements' },
     lanes: { d: 8 },
     since: blackwell,
-    doc: 'Reads eight elements of memory that nobody writes at once.',
+    doc: 'Loads eight elements of constant memory at once.',
     source: '9.7.9.9',
     status: wide,
   }),
@@ -264,7 +269,7 @@ const wideRows = (): readonly Row[] => [
     vectors: { d: 'elements' },
     lanes: { d: 8 },
     since: blackwell,
-    doc: 'Reads eight elements at once, neither left out nor merged.',
+    doc: 'Loads eight elements at once, without being omitted or merged.',
     source: '9.7.9.8',
     status: wide,
   }),
@@ -280,7 +285,7 @@ const wideRows = (): readonly Row[] => [
     vectors: { b: 'elements' },
     lanes: { b: 8 },
     since: blackwell,
-    doc: 'Writes eight elements at once.',
+    doc: 'Stores eight elements at once.',
     source: '9.7.9.11',
     status: wide,
   }),
@@ -294,7 +299,7 @@ const wideRows = (): readonly Row[] => [
     vectors: { b: 'elements' },
     lanes: { b: 8 },
     since: blackwell,
-    doc: 'Writes eight elements at once, neither left out nor merged.',
+    doc: 'Stores eight elements at once, without being omitted or merged.',
     source: '9.7.9.11',
     status: wide,
   }),
@@ -312,7 +317,7 @@ const wideRows = (): readonly Row[] => [
     lanes: { d: 8 },
     onlyWith: { policy: 'L2::cache_hint' },
     since: blackwell,
-    doc: 'Reads eight words at once, with a priority in the second cache.',
+    doc: 'Loads eight 32-bit elements at once, with an L2 eviction priority.',
     source: '9.7.9.8',
     status: wide,
   }),
@@ -330,7 +335,7 @@ const wideRows = (): readonly Row[] => [
     lanes: { d: 4 },
     onlyWith: { policy: 'L2::cache_hint' },
     since: blackwell,
-    doc: 'Reads four doublewords at once, with a priority in the second cache.',
+    doc: 'Loads four 64-bit elements at once, with an L2 eviction priority.',
     source: '9.7.9.8',
     status: wide,
   }),
@@ -343,7 +348,7 @@ const wideRows = (): readonly Row[] => [
     lanes: { b: 8 },
     onlyWith: { policy: 'L2::cache_hint' },
     since: blackwell,
-    doc: 'Writes eight words at once, with a priority in the second cache.',
+    doc: 'Stores eight 32-bit elements at once, with an L2 eviction priority.',
     source: '9.7.9.11',
     status: wide,
   }),
@@ -356,7 +361,7 @@ const wideRows = (): readonly Row[] => [
     lanes: { b: 4 },
     onlyWith: { policy: 'L2::cache_hint' },
     since: blackwell,
-    doc: 'Writes four doublewords at once, with a priority in the second cache.',
+    doc: 'Stores four 64-bit elements at once, with an L2 eviction priority.',
     source: '9.7.9.11',
     status: wide,
   }),
@@ -397,7 +402,7 @@ const wholeRows = (): readonly Row[] => [
     syntax: 'ld.param::func.b128 d, [a]',
     types: { d: 'b128' },
     since: wholeRegister,
-    doc: 'Reads 128 bits of a parameter of a function.',
+    doc: 'Loads 128 bits of a function parameter.',
     source: '9.7.9.8',
     status: whole,
   }),
@@ -408,7 +413,7 @@ const wholeRows = (): readonly Row[] => [
     types: { d: 'b128', policy: 'b64' },
     onlyWith: { policy: 'L2::cache_hint' },
     since: wholeRegister,
-    doc: 'Reads 128 bits of memory that nobody writes.',
+    doc: 'Loads 128 bits of constant memory.',
     source: '9.7.9.9',
     status: whole,
   }),
@@ -416,7 +421,7 @@ const wholeRows = (): readonly Row[] => [
     syntax: 'ldu{.global}.b128 d, [a]',
     types: { d: 'b128' },
     since: wholeRegister,
-    doc: 'Reads 128 bits that are the same for all threads of a warp.',
+    doc: 'Loads 128 bits that are the same for all threads of a warp.',
     source: '9.7.9.10',
     status: whole,
   }),
@@ -426,7 +431,7 @@ const wholeRows = (): readonly Row[] => [
     excludes: [{ space: notGlobal, prefetch: prefetches }],
     types: { d: 'b128' },
     since: wholeRegister,
-    doc: 'Reads 128 bits, neither left out nor merged.',
+    doc: 'Loads 128 bits, without being omitted or merged.',
     source: '9.7.9.8',
     status: whole,
   }),
@@ -441,7 +446,7 @@ const wholeRows = (): readonly Row[] => [
     types: { d: 'b128', policy: 'b64' },
     onlyWith: { policy: 'L2::cache_hint' },
     since: wholeRegister,
-    doc: 'Reads 128 bits in an order.',
+    doc: 'Loads 128 bits with a memory order.',
     source: '9.7.9.8',
     status: whole,
   }),
@@ -465,7 +470,7 @@ const wholeRows = (): readonly Row[] => [
     values: { space: ['param', 'param::func'] },
     types: { b: 'b128' },
     since: wholeRegister,
-    doc: 'Hands over 128 bits of an argument of a call, or of a result.',
+    doc: 'Stores 128 bits of a call argument or a result.',
     source: '9.7.9.11',
     status: whole,
   }),
@@ -473,7 +478,7 @@ const wholeRows = (): readonly Row[] => [
     syntax: 'ld.mmio.relaxed.sys{.global}.b128 d, [a]',
     types: { d: 'b128' },
     since: wholeRegister,
-    doc: 'Reads 128 bits of memory that belongs to a device.',
+    doc: 'Loads 128 bits from a memory-mapped device.',
     source: '9.7.9.8',
     status: ofDevices,
   }),
@@ -481,7 +486,7 @@ const wholeRows = (): readonly Row[] => [
     syntax: 'st.mmio.relaxed.sys{.global}.b128 [a], b',
     types: { b: 'b128' },
     since: wholeRegister,
-    doc: 'Writes 128 bits of memory that belongs to a device.',
+    doc: 'Stores 128 bits to a memory-mapped device.',
     source: '9.7.9.11',
     status: ofDevices,
   }),
@@ -490,7 +495,7 @@ const wholeRows = (): readonly Row[] => [
     values: { space: ordered },
     types: { b: 'b128' },
     since: wholeRegister,
-    doc: 'Writes 128 bits, neither left out nor merged.',
+    doc: 'Stores 128 bits, without being omitted or merged.',
     source: '9.7.9.11',
     status: whole,
   }),
@@ -504,7 +509,7 @@ const wholeRows = (): readonly Row[] => [
     types: { b: 'b128', policy: 'b64' },
     onlyWith: { policy: 'L2::cache_hint' },
     since: wholeRegister,
-    doc: 'Writes 128 bits in an order.',
+    doc: 'Stores 128 bits with a memory order.',
     source: '9.7.9.11',
     status: whole,
   }),
@@ -517,7 +522,7 @@ const clusterRows = (): readonly Row[] => [
     excludes: tooWideFor128,
     vectors: { d: 'elements' },
     since: { ptx: 7.8, sm: 90 },
-    doc: 'Reads shared memory of another block of the cluster.',
+    doc: 'Loads shared memory of another block of the cluster.',
     source: '9.7.9.8',
     status: ofCluster,
   }),
@@ -527,10 +532,10 @@ const clusterRows = (): readonly Row[] => [
     excludes: tooWideFor128,
     vectors: { b: 'elements' },
     since: { ptx: 7.8, sm: 90 },
-    doc: 'Writes shared memory of another block of the cluster.',
+    doc: 'Stores shared memory of another block of the cluster.',
     source: '9.7.9.11',
     status: ofCluster,
   }),
 ];
 
-export const laterMemoryRows = (): readonly Row[] => [...orderedRows(), ...hintedRows(), ...wideRows(), ...wholeRows(), ...clusterRows()];
+export const refusedMemoryRows = (): readonly Row[] => [...orderedRows(), ...hintedRows(), ...wideRows(), ...wholeRows(), ...clusterRows()];

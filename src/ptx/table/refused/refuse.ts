@@ -1,4 +1,4 @@
-/** Rows of legal PTX that is refused: what a group of them has in common is said once. */
+/** Builds refused rows. A group of rows shares its introduction, source and reason. */
 import { type Refusal, type Row, type RowSpec, row, type Since, type ValueSets, type VectorOperands } from '../../model/row.ts';
 
 interface Common {
@@ -7,20 +7,20 @@ interface Common {
   readonly status: Refusal;
 }
 
-/** What is left to say in a row of a group, and what may be said otherwise than for the group. */
+/** The part of a row specification that is not shared; it may override the shared part. */
 type Rest<S extends string, V extends ValueSets, B extends VectorOperands<S>> = Omit<
   RowSpec<S, V, B>,
   keyof Common | 'lower' | 'cases' | 'control'
 > &
   Partial<Common>;
 
-/** Makes the rows of a group. */
-export const refusing =
+/** A row constructor for a group. */
+export const refusedGroup =
   (common: Common) =>
   <const S extends string, const V extends ValueSets = Record<never, never>, const B extends VectorOperands<S> = Record<never, never>>(
     spec: Rest<S, V, B>,
   ): Row =>
     row({ ...common, ...spec } as unknown as RowSpec<S, V, B>);
 
-/** Words that several files use. */
+/** Scopes that several files use. */
 export const scopes = ['cta', 'cluster', 'gpu', 'sys'] as const;

@@ -1,4 +1,4 @@
-/** Copies of tensors by their description, and changes of it, all refused. Source: PTX ISA 9.0, 9.7.9.25.5 and 9.7.9.26. */
+/** Refused: tensor copies by a tensor map, and updates of tensor maps. Source: PTX ISA 9.0, 9.7.9.25.5 and 9.7.9.26. */
 import { type Row, row } from '../../model/row.ts';
 
 const dims = ['1d', '2d', '3d', '4d', '5d'] as const;
@@ -10,12 +10,12 @@ const blackwell = { ptx: 8.6, sm: 100 } as const;
 const signal = 'mbarrier::complete_tx::bytes' as const;
 
 const byEngine = {
-  refused: 'copies of tensors by the engine of a Hopper GPU, which signal mbarriers: no Apple GPU has either',
+  refused: 'Apple GPUs have neither the tensor copy engine of a Hopper GPU nor mbarriers',
   instead: 'build for an architecture before sm_90, whose code computes addresses and copies with loads and stores',
 } as const;
 const ofMap = {
-  refused: 'the description of a tensor in the secret format of the Hopper copy engine, which no Apple GPU has',
-  instead: 'build for an architecture before sm_90, whose code needs no description',
+  refused: 'the format of tensor maps is undocumented and only the Hopper copy engine reads it',
+  instead: 'build for an architecture before sm_90, whose code needs no tensor map',
 } as const;
 
 const inward = { mask: 'b16', policy: 'b64', coords: 's32', map: 'b64' } as const;
@@ -126,7 +126,7 @@ const storeRows = (): readonly Row[] => [
     lanes: { coords: '.dim' },
     onlyWith: hinted,
     since: hopper,
-    doc: 'Joins shared memory into a box of a tensor.',
+    doc: 'Reduces shared memory into a box of a tensor.',
     source: '9.7.9.25.5.3',
     status: byEngine,
   }),
@@ -138,7 +138,7 @@ const storeRows = (): readonly Row[] => [
     lanes: { coords: '.dim' },
     onlyWith: hinted,
     since: hopper,
-    doc: 'Joins shared memory into columns of a convolution.',
+    doc: 'Reduces shared memory into columns of a convolution.',
     source: '9.7.9.25.5.3',
     status: byEngine,
   }),
@@ -153,7 +153,7 @@ const prefetchRows = (): readonly Row[] => [
     lanes: { coords: '.dim' },
     onlyWith: hinted,
     since: hopper,
-    doc: 'Fetches a box of a tensor into the cache.',
+    doc: 'Prefetches a box of a tensor into the cache.',
     source: '9.7.9.25.5.4',
     status: byEngine,
   }),
@@ -164,7 +164,7 @@ const prefetchRows = (): readonly Row[] => [
     lanes: { coords: 5 },
     onlyWith: hinted,
     since: blackwell,
-    doc: 'Fetches four rows of a matrix into the cache.',
+    doc: 'Prefetches four rows of a matrix into the cache.',
     source: '9.7.9.25.5.4',
     status: byEngine,
   }),
@@ -176,7 +176,7 @@ const prefetchRows = (): readonly Row[] => [
     lanes: { coords: '.dim', offsets: '.dim-2' },
     onlyWith: hinted,
     since: hopper,
-    doc: 'Fetches the columns of a convolution into the cache.',
+    doc: 'Prefetches the columns of a convolution into the cache.',
     source: '9.7.9.25.5.4',
     status: byEngine,
   }),
@@ -188,7 +188,7 @@ const prefetchRows = (): readonly Row[] => [
     lanes: { coords: '.dim', halo: 2 },
     onlyWith: hinted,
     since: blackwell,
-    doc: 'Fetches the columns of a convolution along its width into the cache.',
+    doc: 'Prefetches the columns of a convolution along its width into the cache.',
     source: '9.7.9.25.5.4',
     status: byEngine,
   }),
@@ -202,7 +202,7 @@ const mapRows = (): readonly Row[] => [
     values: { space: mapSpaces },
     types: { value: 'b64' },
     since: hopperMaps,
-    doc: 'Sets the address in the description of a tensor.',
+    doc: 'Sets the address in a tensor map.',
     source: '9.7.9.26.1',
     status: ofMap,
   }),
@@ -211,7 +211,7 @@ const mapRows = (): readonly Row[] => [
     values: { space: mapSpaces },
     types: { value: 'b32' },
     since: hopperMaps,
-    doc: 'Sets the number of dimensions in the description of a tensor.',
+    doc: 'Sets the number of dimensions in a tensor map.',
     source: '9.7.9.26.1',
     status: ofMap,
   }),
@@ -221,7 +221,7 @@ const mapRows = (): readonly Row[] => [
     types: { index: 'b32', value: 'b32' },
     constants: { index: [0, 4] },
     since: hopperMaps,
-    doc: 'Sets a size in the description of a tensor.',
+    doc: 'Sets a size in a tensor map.',
     source: '9.7.9.26.1',
     status: ofMap,
   }),
@@ -231,7 +231,7 @@ const mapRows = (): readonly Row[] => [
     types: { index: 'b32', value: 'b64' },
     constants: { index: [0, 4] },
     since: hopperMaps,
-    doc: 'Sets a stride in the description of a tensor.',
+    doc: 'Sets a stride in a tensor map.',
     source: '9.7.9.26.1',
     status: ofMap,
   }),
@@ -241,7 +241,7 @@ const mapRows = (): readonly Row[] => [
     types: { constant: 'b32' },
     constants: { constant: [0, 15] },
     since: hopperMaps,
-    doc: 'Sets a kind in the description of a tensor.',
+    doc: 'Sets a kind in a tensor map.',
     source: '9.7.9.26.1',
     status: ofMap,
   }),
@@ -251,10 +251,10 @@ const mapRows = (): readonly Row[] => [
     types: { size: 'b32' },
     constants: { size: [128, 128] },
     since: hopperMaps,
-    doc: 'Copies the description of a tensor to where the copy engine reads it.',
+    doc: 'Copies a tensor map to where the copy engine reads it.',
     source: '9.7.13.16',
     status: ofMap,
   }),
 ];
 
-export const laterTensorRows = (): readonly Row[] => [...loadRows(), ...storeRows(), ...prefetchRows(), ...mapRows()];
+export const refusedTensorRows = (): readonly Row[] => [...loadRows(), ...storeRows(), ...prefetchRows(), ...mapRows()];

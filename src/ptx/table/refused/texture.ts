@@ -1,15 +1,14 @@
-/** Textures (9.7.10). Source: PTX ISA 9.0. */
+/** Refused: textures (9.7.10). Source: PTX ISA 9.0. */
 import type { Refusal, Row } from '../../model/row.ts';
-import { refusing } from './refuse.ts';
+import { refusedGroup } from './refuse.ts';
 
 const noTextures: Refusal = {
-  refused:
-    'a texture: Metal binds textures as arguments of the kernel, which a handle in a register does not name, and filters with other weights',
-  instead: 'read the data from a buffer, as with `ld.global.nc`',
+  refused: 'Metal binds textures as kernel arguments, so a handle in a register cannot select one, and its filter weights differ',
+  instead: 'read the data from a buffer with `ld.global.nc`',
 };
 const noQueries: Refusal = {
-  refused: 'a question about a texture or sampler: Metal binds them as arguments of the kernel, which a handle in a register does not name',
-  instead: 'pass the number as a parameter of the kernel',
+  refused: 'Metal binds textures and samplers as kernel arguments, so a handle in a register cannot be queried',
+  instead: 'pass the value as a kernel parameter',
 };
 
 const sampled = ['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube'] as const;
@@ -17,10 +16,10 @@ const integerCoordinates = ['1d', '2d', '3d', 'a1d', 'a2d'] as const;
 const texels = { vec: ['v4'], dtype: ['u32', 's32', 'f32'] } as const;
 const halves = { vec: ['v2'], dtype: ['f16x2'] } as const;
 
-const texture = refusing({ since: { ptx: 1, sm: 10 }, source: '9.7.10.3', status: noTextures });
-const mipmap = refusing({ since: { ptx: 3.1, sm: 20 }, source: '9.7.10.3', status: noTextures });
-const footprint = refusing({ since: { ptx: 3.1, sm: 20 }, source: '9.7.10.4', status: noTextures });
-const query = refusing({ since: { ptx: 1.5, sm: 10 }, source: '9.7.10.5', status: noQueries });
+const texture = refusedGroup({ since: { ptx: 1, sm: 10 }, source: '9.7.10.3', status: noTextures });
+const mipmap = refusedGroup({ since: { ptx: 3.1, sm: 20 }, source: '9.7.10.3', status: noTextures });
+const footprint = refusedGroup({ since: { ptx: 3.1, sm: 20 }, source: '9.7.10.4', status: noTextures });
+const query = refusedGroup({ since: { ptx: 1.5, sm: 10 }, source: '9.7.10.5', status: noQueries });
 
 const operands = { d: '.dtype', p: 'pred', a: 'u64', b: 'u64', e: 's32', f: 'f32' } as const;
 const vectors = { d: 'elements', c: 'some', e: 'some' } as const;
@@ -31,14 +30,14 @@ const lookups = [
     values: { geom: sampled, ...texels, ctype: ['f32'] },
     types: { ...operands, c: '.ctype' },
     vectors,
-    doc: 'Samples a texture; `p` says whether the memory is there, `e` is an offset and `f` a depth to compare with.',
+    doc: 'Samples a texture. `p` is whether the memory is resident, `e` an offset and `f` a depth for comparison.',
   }),
   texture({
     syntax: 'tex.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
     values: { geom: integerCoordinates, ...texels, ctype: ['s32'] },
     types: { ...operands, c: '.ctype' },
     vectors,
-    doc: 'Reads a texel by integer coordinates.',
+    doc: 'Loads a texel at integer coordinates.',
   }),
   texture({
     syntax: 'tex.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
@@ -46,7 +45,7 @@ const lookups = [
     types: { ...operands, c: '.ctype' },
     vectors,
     since: { ptx: 3.2, sm: 30 },
-    doc: 'Reads a sample of a texture with several samples per texel.',
+    doc: 'Loads a sample of a multisampled texture.',
   }),
   texture({
     syntax: 'tex.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
@@ -54,7 +53,7 @@ const lookups = [
     types: { ...operands, d: 'b32', c: '.ctype' },
     vectors,
     since: { ptx: 4.2, sm: 53 },
-    doc: 'Samples a texture and gives halves in pairs.',
+    doc: 'Samples a texture with packed half results.',
   }),
   texture({
     syntax: 'tex.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
@@ -62,7 +61,7 @@ const lookups = [
     types: { ...operands, d: 'b32', c: '.ctype' },
     vectors,
     since: { ptx: 4.2, sm: 53 },
-    doc: 'Reads a texel by integer coordinates and gives halves in pairs.',
+    doc: 'Loads a texel at integer coordinates with packed half results.',
   }),
   texture({
     syntax: 'tex.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
@@ -70,7 +69,7 @@ const lookups = [
     types: { ...operands, c: '.ctype' },
     vectors,
     since: { ptx: 4.2, sm: 53 },
-    doc: 'Samples a texture and gives halves.',
+    doc: 'Samples a texture with half results.',
   }),
   texture({
     syntax: 'tex.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
@@ -78,7 +77,7 @@ const lookups = [
     types: { ...operands, c: '.ctype' },
     vectors,
     since: { ptx: 4.2, sm: 53 },
-    doc: 'Reads a texel by integer coordinates and gives halves.',
+    doc: 'Loads a texel at integer coordinates with half results.',
   }),
 ];
 
@@ -95,35 +94,35 @@ const levels = [
     values: { geom: sampled, ...halves, ctype: ['f32'] },
     types: { ...operands, d: 'b32', c: '.ctype' },
     vectors,
-    doc: 'Samples the finest level of a texture and gives halves in pairs.',
+    doc: 'Samples the finest level of a texture with packed half results.',
   }),
   mipmap({
     syntax: 'tex.level.geom.vec.dtype.ctype d[|p], [a{, b}, c], lod{, e}{, f}',
     values: { geom: sampled, vec: ['v4'], dtype: ['u32', 's32', 'f32', 'f16'], ctype: ['f32'] },
     types: { ...operands, c: '.ctype', lod: '.ctype' },
     vectors,
-    doc: 'Samples the level of a texture that is given.',
+    doc: 'Samples the given level of a texture.',
   }),
   mipmap({
     syntax: 'tex.level.geom.vec.dtype.ctype d[|p], [a{, b}, c], lod{, e}{, f}',
     values: { geom: sampled, ...halves, ctype: ['f32'] },
     types: { ...operands, d: 'b32', c: '.ctype', lod: '.ctype' },
     vectors,
-    doc: 'Samples the level of a texture that is given, and gives halves in pairs.',
+    doc: 'Samples the given level of a texture with packed half results.',
   }),
   mipmap({
     syntax: 'tex.grad.geom.vec.dtype.ctype d[|p], [a{, b}, c], x, y{, e}{, f}',
     values: { geom: sampled, vec: ['v4'], dtype: ['u32', 's32', 'f32', 'f16'], ctype: ['f32'] },
     types: { ...operands, c: '.ctype', x: '.ctype', y: '.ctype' },
     vectors: { ...vectors, x: 'some', y: 'some' },
-    doc: 'Samples a texture at the level that gradients tell.',
+    doc: 'Samples a texture at the level of the given gradients.',
   }),
   mipmap({
     syntax: 'tex.grad.geom.vec.dtype.ctype d[|p], [a{, b}, c], x, y{, e}{, f}',
     values: { geom: sampled, ...halves, ctype: ['f32'] },
     types: { ...operands, d: 'b32', c: '.ctype', x: '.ctype', y: '.ctype' },
     vectors: { ...vectors, x: 'some', y: 'some' },
-    doc: 'Samples a texture at the level that gradients tell, and gives halves in pairs.',
+    doc: 'Samples a texture at the level of the given gradients with packed half results.',
   }),
 ];
 
@@ -135,7 +134,7 @@ export const textureRows = (): readonly Row[] => [
     values: { comp: ['r', 'g', 'b', 'a'], geom: ['2d', 'a2d', 'cube', 'acube'], ...texels, ctype: ['f32'] },
     types: { ...operands, c: '.ctype' },
     vectors,
-    doc: 'Fetches one component of the four texels that filtering would mix.',
+    doc: 'Gathers one component of the four texels that filtering would mix.',
   }),
   query({
     syntax: 'txq.query.b32 d, [a]',
@@ -153,25 +152,25 @@ export const textureRows = (): readonly Row[] => [
       ],
     },
     types: { d: 'b32', a: 'u64' },
-    doc: 'An attribute of a texture.',
+    doc: 'Queries an attribute of a texture.',
   }),
   query({
     syntax: 'txq.level.query.b32 d, [a], lod',
     values: { query: ['width', 'height', 'depth'] },
     types: { d: 'b32', a: 'u64', lod: 'u32' },
     since: { ptx: 3.1, sm: 30 },
-    doc: 'The extent of a level of a texture.',
+    doc: 'Queries the extent of a level of a texture.',
   }),
   query({
     syntax: 'txq.query.b32 d, [a]',
     values: { query: ['force_unnormalized_coords', 'filter_mode', 'addr_mode_0', 'addr_mode_1', 'addr_mode_2'] },
     types: { d: 'b32', a: 'u64' },
-    doc: 'An attribute of a sampler.',
+    doc: 'Queries an attribute of a sampler.',
   }),
-  refusing({ since: { ptx: 4, sm: 30 }, source: '9.7.10.6', status: noQueries })({
+  refusedGroup({ since: { ptx: 4, sm: 30 }, source: '9.7.10.6', status: noQueries })({
     syntax: 'istypep.type p, a',
     values: { type: ['texref', 'samplerref', 'surfref'] },
     types: { p: 'pred', a: 'u64' },
-    doc: 'Whether a handle is that of a texture, a sampler or a surface.',
+    doc: 'Whether a handle refers to a texture, a sampler or a surface.',
   }),
 ];

@@ -1,7 +1,7 @@
 /**
- * Video instructions on one part of a word, all refused. A byte (`.b0` to `.b3`) or half (`.h0`, `.h1`) of an operand is named after
- * it, and is no word of the instruction. What an H200 gives (recorded 2026) is not what the manual's pseudo-code says where a part is
- * merged, limited or joined. Source: PTX ISA 9.0, 9.7.18.
+ * Refused: scalar video instructions, on one part of a 32-bit value. The byte (`.b0` to `.b3`) or half (`.h0`, `.h1`) of an operand is a
+ * suffix of the operand, not a modifier. The results of an H200 (recorded 2026) differ from the manual's pseudo-code if a part is merged,
+ * saturated or combined. Source: PTX ISA 9.0, 9.7.18.
  */
 import { type Row, row } from '../../model/row.ts';
 
@@ -11,16 +11,16 @@ const comparisons = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'] as const;
 const fermi = { ptx: 2, sm: 20 } as const;
 
 const video = {
-  refused: 'bytes and halves picked out of registers and merged into others: NVIDIA hardware gives other results than its manual',
+  refused: 'NVIDIA hardware gives other results than its manual for selected and merged bytes and halves',
   instead: 'use plain integer instructions with `bfe`, `bfi` and `prmt`',
 } as const;
-/** Opcode, section and what it does to parts of words. */
+/** Opcode, section and operation. */
 const scalars = [
   ['vadd', '9.7.18.1', 'Adds'],
   ['vsub', '9.7.18.1', 'Subtracts'],
-  ['vabsdiff', '9.7.18.1', 'Takes the absolute difference of'],
-  ['vmin', '9.7.18.1', 'Takes the smaller of'],
-  ['vmax', '9.7.18.1', 'Takes the larger of'],
+  ['vabsdiff', '9.7.18.1', 'Computes the absolute difference of'],
+  ['vmin', '9.7.18.1', 'Computes the minimum of'],
+  ['vmax', '9.7.18.1', 'Computes the maximum of'],
 ] as const;
 const shifts = [
   ['vshl', 'left'],
@@ -33,7 +33,7 @@ const scalarRows = (): readonly Row[] => [
       values: { dtype: words, atype: words, btype: words },
       types: { d: '.dtype', a: '.atype', b: '.btype', c: 'b32' },
       since: fermi,
-      doc: `${verb} words, bytes or halves; c is what the result is put into where it is a part.`,
+      doc: `${verb} 32-bit values, bytes or halves. A partial result is merged into c.`,
       source,
       status: video,
     }),
@@ -42,7 +42,7 @@ const scalarRows = (): readonly Row[] => [
       values: { dtype: words, atype: words, btype: words, op: merges },
       types: { d: '.dtype', a: '.atype', b: '.btype', c: 'b32' },
       since: fermi,
-      doc: `${verb} words, bytes or halves, and joins the result with c.`,
+      doc: `${verb} 32-bit values, bytes or halves, and combines the result with c.`,
       source,
       status: video,
     }),
@@ -53,7 +53,7 @@ const scalarRows = (): readonly Row[] => [
       values: { dtype: words, atype: words, mode: ['clamp', 'wrap'] },
       types: { d: '.dtype', a: '.atype', b: 'u32', c: 'b32' },
       since: fermi,
-      doc: `Shifts a word, byte or half to the ${way}; c is what the result is put into where it is a part.`,
+      doc: `Shifts a 32-bit value, byte or half to the ${way}. A partial result is merged into c.`,
       source: '9.7.18.2',
       status: video,
     }),
@@ -62,7 +62,7 @@ const scalarRows = (): readonly Row[] => [
       values: { dtype: words, atype: words, mode: ['clamp', 'wrap'], op: merges },
       types: { d: '.dtype', a: '.atype', b: 'u32', c: 'b32' },
       since: fermi,
-      doc: `Shifts a word, byte or half to the ${way}, and joins the result with c.`,
+      doc: `Shifts a 32-bit value, byte or half to the ${way}, and combines the result with c.`,
       source: '9.7.18.2',
       status: video,
     }),
@@ -72,7 +72,7 @@ const scalarRows = (): readonly Row[] => [
     values: { dtype: words, atype: words, btype: words, scale: ['shr7', 'shr15'] },
     types: { d: '.dtype', a: '.atype', b: '.btype', c: 'b32' },
     since: fermi,
-    doc: 'Multiplies words, bytes or halves and adds c, any of them negated, shifted to the right.',
+    doc: 'Multiplies 32-bit values, bytes or halves and adds c, each optionally negated, and shifts the result right.',
     source: '9.7.18.3',
     status: video,
   }),
@@ -81,7 +81,7 @@ const scalarRows = (): readonly Row[] => [
     values: { dtype: words, atype: words, btype: words, scale: ['shr7', 'shr15'] },
     types: { d: '.dtype', a: '.atype', b: '.btype', c: 'b32' },
     since: fermi,
-    doc: 'Multiplies words, bytes or halves and adds c and 1, shifted to the right.',
+    doc: 'Multiplies 32-bit values, bytes or halves, adds c and 1, and shifts the result right.',
     source: '9.7.18.3',
     status: video,
   }),
@@ -90,7 +90,7 @@ const scalarRows = (): readonly Row[] => [
     values: { atype: words, btype: words, cmp: comparisons },
     types: { d: 'u32', a: '.atype', b: '.btype', c: 'b32' },
     since: fermi,
-    doc: 'Compares words, bytes or halves; c is what the result is put into where it is a part.',
+    doc: 'Compares 32-bit values, bytes or halves. A partial result is merged into c.',
     source: '9.7.18.4',
     status: video,
   }),
@@ -99,10 +99,10 @@ const scalarRows = (): readonly Row[] => [
     values: { atype: words, btype: words, cmp: comparisons, op: merges },
     types: { d: 'u32', a: '.atype', b: '.btype', c: 'b32' },
     since: fermi,
-    doc: 'Compares words, bytes or halves, and joins the result with c.',
+    doc: 'Compares 32-bit values, bytes or halves, and combines the result with c.',
     source: '9.7.18.4',
     status: video,
   }),
 ];
 
-export const laterVideoRows = (): readonly Row[] => scalarRows();
+export const refusedVideoRows = (): readonly Row[] => scalarRows();

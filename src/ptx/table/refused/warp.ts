@@ -1,7 +1,10 @@
-/** What the threads of a warp tell each other (9.7.13.8 to 9.7.13.14). Source: PTX ISA 9.0. */
+/** Refused: warp reductions of floats (9.7.13.8 to 9.7.13.14). Source: PTX ISA 9.0. */
 import { type Refusal, type Row, row } from '../../model/row.ts';
 
-const notYet = (what: string): Refusal => ({ refused: `${what} is not there yet`, instead: 'exchange the values through shared memory' });
+const notYet = (what: string): Refusal => ({
+  refused: `${what} is not supported yet`,
+  instead: 'exchange the values through shared memory',
+});
 
 export const warpRows = (): readonly Row[] => [
   row({
@@ -11,6 +14,6 @@ export const warpRows = (): readonly Row[] => [
     since: { ptx: 8.6, sm: 100 },
     source: '9.7.13.12',
     status: notYet('a reduction over the warp'),
-    doc: 'The smallest or the largest float of a mask of threads.',
+    doc: 'The minimum or maximum float over the threads of a mask.',
   }),
 ];

@@ -1,19 +1,18 @@
-/** Products of matrices by four warps, done in the background (9.7.15). Source: PTX ISA 9.0. */
+/** Refused: asynchronous matrix products by a warp group (9.7.15). Source: PTX ISA 9.0. */
 import type { Refusal, Row } from '../../model/row.ts';
-import { refusing } from './refuse.ts';
+import { refusedGroup } from './refuse.ts';
 
 const noGroups: Refusal = {
-  refused:
-    'a product of matrices by a warp group (sm_90a): AIR has nothing that reads shared memory by descriptors while the kernel goes on',
+  refused: 'AIR has no asynchronous matrix products by a warp group (sm_90a), and no shared-memory descriptors',
   instead: 'compile for sm_80 or below, and compute the product with `fma` or `mad`',
 };
 
 const since = { ptx: 8, sm: 90 } as const;
-const wgmma = refusing({ since, source: '9.7.15.5', status: noGroups });
-const sparse = refusing({ since: { ptx: 8.2, sm: 90 }, source: '9.7.15.6', status: noGroups });
-const order = refusing({ since, source: '9.7.15.7', status: noGroups });
+const wgmma = refusedGroup({ since, source: '9.7.15.5', status: noGroups });
+const sparse = refusedGroup({ since: { ptx: 8.2, sm: 90 }, source: '9.7.15.6', status: noGroups });
+const order = refusedGroup({ since, source: '9.7.15.7', status: noGroups });
 
-/** The shapes with each width from 8 to 256, in words: `m64n8k16` and on. */
+/** The shapes for a list of widths and a depth, such as `m64n8k16`. */
 const shapes = (widths: readonly number[], depth: number): readonly string[] => widths.map((width) => `m64n${width}k${depth}`);
 const byEight = Array.from({ length: 32 }, (_, i) => 8 * (i + 1));
 const bySixteen = [8, ...byEight.filter((width) => width === 24 || width % 16 === 0)];
@@ -32,9 +31,9 @@ const eighth = ['e4m3', 'e5m2'] as const;
 const byte = ['s8', 'u8'] as const;
 const half = ['f16', 'f32'] as const;
 
-const product = 'A product of matrices in shared memory, added to one in registers: ';
-const mixed = 'A product of a matrix in registers and one in shared memory, added to one in registers: ';
-const thin = 'A product of matrices of which the first is half zero, added to one in registers: ';
+const product = 'Multiplies matrices in shared memory and adds to registers: ';
+const mixed = 'Multiplies a matrix in registers by one in shared memory and adds to registers: ';
+const thin = 'Multiplies a sparse matrix by another one and adds to registers: ';
 
 const dense = [
   wgmma({
@@ -84,14 +83,14 @@ const dense = [
     values: { shape: bytes, dtype: half, atype: eighth, btype: eighth },
     types: { ...descriptors, d: '.dtype' },
     vectors,
-    doc: `${product}floats of 8 bits.`,
+    doc: `${product}8-bit floats.`,
   }),
   wgmma({
     syntax: 'wgmma.mma_async.sync.aligned.shape.dtype.atype.btype d, a, b, s, x, y',
     values: { shape: bytes, dtype: half, atype: eighth, btype: eighth },
     types: { ...registers, d: '.dtype' },
     vectors: inRegisters,
-    doc: `${mixed}floats of 8 bits.`,
+    doc: `${mixed}8-bit floats.`,
   }),
   wgmma({
     syntax: 'wgmma.mma_async.sync.aligned.shape{.satfinite}.s32.atype.btype d, a, b, s',
@@ -112,14 +111,14 @@ const dense = [
     values: { shape: shapes(bySixteen, 256) },
     types: { ...descriptors, d: 's32' },
     vectors,
-    doc: `${product}bits, of which those that are set in both are counted.`,
+    doc: `${product}bits, counting those set in both.`,
   }),
   wgmma({
     syntax: 'wgmma.mma_async.sync.aligned.shape.s32.b1.b1.and.popc d, a, b, s',
     values: { shape: shapes(bySixteen, 256) },
     types: { ...registers, d: 's32' },
     vectors: inRegisters,
-    doc: `${mixed}bits, of which those that are set in both are counted.`,
+    doc: `${mixed}bits, counting those set in both.`,
   }),
 ];
 
@@ -150,7 +149,7 @@ const sparseRows = (): readonly Row[] => [
     values: { shape: shapes(byEight, 64), dtype: half, atype: eighth, btype: eighth },
     types: { ...descriptors, ...metadata, d: '.dtype' },
     vectors,
-    doc: `${thin}floats of 8 bits.`,
+    doc: `${thin}8-bit floats.`,
   }),
   sparse({
     syntax: 'wgmma.mma_async.sp.sync.aligned.shape{.satfinite}.s32.atype.btype d, a, b, e, f, s',
@@ -185,7 +184,7 @@ const sparseRows = (): readonly Row[] => [
     values: { shape: shapes(byEight, 64), dtype: half, atype: eighth, btype: eighth },
     types: { ...registers, ...metadata, d: '.dtype' },
     vectors: inRegisters,
-    doc: `${thin}floats of 8 bits, the first in registers.`,
+    doc: `${thin}8-bit floats, the first in registers.`,
   }),
   sparse({
     syntax: 'wgmma.mma_async.sp.sync.aligned.shape{.satfinite}.s32.atype.btype d, a, b, e, f, s',
@@ -197,9 +196,9 @@ const sparseRows = (): readonly Row[] => [
 ];
 
 export const wgmmaRows = (): readonly Row[] => [
-  order({ syntax: 'wgmma.fence.sync.aligned', doc: 'Orders accesses of registers before a product that uses them.' }),
-  order({ syntax: 'wgmma.commit_group.sync.aligned', doc: 'Makes a group of the products so far.' }),
-  order({ syntax: 'wgmma.wait_group.sync.aligned a', types: { a: 's32' }, doc: 'Waits until at most `a` groups are not done.' }),
+  order({ syntax: 'wgmma.fence.sync.aligned', doc: 'Orders register accesses before a product that uses them.' }),
+  order({ syntax: 'wgmma.commit_group.sync.aligned', doc: 'Closes the group of the products so far.' }),
+  order({ syntax: 'wgmma.wait_group.sync.aligned a', types: { a: 's32' }, doc: 'Waits until at most `a` groups are incomplete.' }),
   ...dense,
   ...sparseRows(),
 ];

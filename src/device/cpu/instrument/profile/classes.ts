@@ -1,8 +1,8 @@
-/** Of which class each op of the IR is, and how many floating-point operations. */
+/** The class of each IR op, and its number of floating-point operations. */
 import { addressOf, bitsOf, bytesOf, elementOf, type Inst, type Kernel, type Op, type PointerType, spaceOf } from '../../../../ir/index.ts';
 import type { AccessKind, Flops, OperationClass } from '../../../profile.ts';
 
-/** `memory` is told by what is accessed; `none` is nothing that a thread executes. */
+/** `memory` depends on the space that is accessed; `none` is not executed by threads. */
 const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   const: 'none',
   param: 'none',
@@ -92,7 +92,7 @@ const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   fence: 'barrier',
 };
 
-/** The class of an instruction; nothing for what no thread executes. */
+/** The class of an instruction; undefined for one that is not executed. */
 export function classOf(kernel: Kernel, inst: Inst): OperationClass | undefined {
   const known = classes[inst.op];
   if (known !== 'memory') return known === 'none' ? undefined : known;
@@ -100,7 +100,7 @@ export function classOf(kernel: Kernel, inst: Inst): OperationClass | undefined 
   return space === 'global' || space === 'shared' || space === 'local' ? space : 'constant';
 }
 
-/** Sums, products, quotients, roots and functions are one, a fused multiply-add two; choices, signs and conversions none. */
+/** Arithmetic and functions count as one, a fused multiply-add as two; minimum, sign and conversions as none. */
 const flopsByOp: Partial<Record<Op, number>> = {
   fadd: 1,
   fsub: 1,
@@ -116,7 +116,7 @@ const flopsByOp: Partial<Record<Op, number>> = {
   ftanh: 1,
 };
 
-/** Floating-point operations of one thread, by the width in which they are done. */
+/** Floating-point operations of one thread, by their width. */
 export function flopsOf({ op, type }: Inst): { readonly width: keyof Flops; readonly count: number } | undefined {
   const count = flopsByOp[op];
   if (count === undefined) return undefined;
@@ -124,16 +124,16 @@ export function flopsOf({ op, type }: Inst): { readonly width: keyof Flops; read
   return { width: bits === 64 ? 'f64' : bits === 32 ? 'f32' : 'f16', count };
 }
 
-/** An access that warps are watched at. */
-export interface WatchedAccess {
+/** An access that is profiled. */
+export interface ProfiledAccess {
   readonly space: 'global' | 'shared';
   readonly kind: AccessKind;
   /** Bytes of one thread. */
   readonly size: number;
 }
 
-/** The access that an instruction is, where it is one of global or shared memory. */
-export function watchedAccess(kernel: Kernel, inst: Inst): WatchedAccess | undefined {
+/** The access of an instruction, if it is to global or shared memory. */
+export function profiledAccess(kernel: Kernel, inst: Inst): ProfiledAccess | undefined {
   const addr = addressOf(inst);
   if (addr === undefined) return undefined;
   const space = spaceOf(kernel.insts[addr]!.type as PointerType);

@@ -1,15 +1,15 @@
 /**
- * What one access of a warp asks of memory. Source: CUDA C++ Best Practices Guide, 13.2.1 (global memory moves in sectors of 32 bytes,
- * four of which are a line) and 13.2.3 (32 banks of 4 bytes; threads that read one word are answered together); CUDA C++ Programming
- * Guide, "Compute Capability 2.x", "Shared Memory" (accesses of 8 bytes are done by halves of a warp, of 16 bytes by quarters).
+ * The memory transactions of one access of a warp. Source: CUDA C++ Best Practices Guide, 13.2.1 (global memory moves in sectors of 32 bytes,
+ * four of which are a line) and 13.2.3 (32 banks of 4 bytes; threads that read one word share a transaction); CUDA C++ Programming
+ * Guide, "Compute Capability 2.x", "Shared Memory" (accesses of 8 bytes are executed per half-warp, of 16 bytes per quarter-warp).
  */
 import type { AccessKind, GlobalAccesses, SharedAccesses } from '../../../profile.ts';
 
 const banks = 32;
 
-/** Adds a number to a list of `count` that has none twice; gives how many there are then. */
+/** Adds a number to a set of `count` numbers in a list; returns the new count. */
 function addTo(list: Int32Array, count: number, item: number): number {
-  // Neighbours mostly ask for the same, or for what comes next.
+  // Neighboring lanes mostly access the same sector or the next one.
   for (let i = count - 1; i >= 0; i--) if (list[i] === item) return count;
   list[count] = item;
   return count + 1;
@@ -17,7 +17,7 @@ function addTo(list: Int32Array, count: number, item: number): number {
 
 const [sectors, places] = [new Int32Array(32 * 2), new Int32Array(32)];
 
-/** The sectors of an access of global memory. */
+/** The sectors of an access to global memory. */
 export interface Touched {
   readonly list: Int32Array;
   readonly count: number;
@@ -25,7 +25,7 @@ export interface Touched {
 
 const touched = { list: sectors, count: 0 };
 
-/** Counts an access of global memory: the addresses of its `lanes` threads, each of so many bytes, at multiples of these. The result holds until the next call. */
+/** Counts an access to global memory by the addresses of its `lanes` threads, each of `size` bytes and aligned. The result is valid until the next call. */
 export function countGlobal(to: GlobalAccesses, addresses: Uint32Array, lanes: number, size: number): Touched {
   let [sectorCount, placeCount, lineCount] = [0, 0, 0];
   for (let i = 0; i < lanes; i++) {
@@ -53,10 +53,10 @@ export function countGlobal(to: GlobalAccesses, addresses: Uint32Array, lanes: n
 const words = new Int32Array(banks * 32 * 2);
 const inBank = new Int32Array(banks);
 
-/** Steps in which the banks answer the threads from one to another: as many as one of them has words to give. */
-function stepsOf(offsets: Uint32Array, from: number, to: number, size: number, isEach: boolean): number {
+/** Wavefronts of some threads: the most words that one bank delivers. `isEach`: equal words count each time. */
+function wavefrontsOf(offsets: Uint32Array, from: number, to: number, size: number, isEach: boolean): number {
   inBank.fill(0);
-  let most = 0;
+  let wavefronts = 0;
   for (let i = from; i < to; i++) {
     const last = (offsets[i]! + size - 1) >>> 2;
     for (let word = offsets[i]! >>> 2; word <= last; word++) {
@@ -68,15 +68,15 @@ function stepsOf(offsets: Uint32Array, from: number, to: number, size: number, i
       if (!isNew) continue;
       words[start + count] = word;
       inBank[bank] = count + 1;
-      if (count + 1 > most) most = count + 1;
+      if (count + 1 > wavefronts) wavefronts = count + 1;
     }
   }
-  return most;
+  return wavefronts;
 }
 
 const byLane = new Int32Array(32);
 
-/** Whether all threads that take part ask for the same as those whose lanes differ in a bit, where these do. */
+/** Whether each active lane accesses the same offset as the lane whose number differs in a bit, if that one is active. */
 function neighboursAgree(bit: number): boolean {
   for (let lane = 0; lane < 32; lane++) {
     const [own, other] = [byLane[lane]!, byLane[lane ^ bit]!];
@@ -86,8 +86,8 @@ function neighboursAgree(bit: number): boolean {
 }
 
 /**
- * Lanes that are answered together: all for words, else as many as have 128 bytes. Loads of two such groups are answered as one where
- * neighbours throughout the warp ask for the same; that is not in the manuals, and is what was counted on an H200.
+ * Lanes that share a wavefront without conflicts: all for words, otherwise as many as access 128 bytes. Two such groups of loads are combined
+ * if neighbors throughout the warp access the same offset. The manuals do not state that; it was measured on an H200.
  */
 function groupSize(size: number, isLoad: boolean): number {
   if (size <= 4) return 32;
@@ -96,8 +96,8 @@ function groupSize(size: number, isLoad: boolean): number {
 }
 
 /**
- * Counts an access of shared memory: the lanes that take part, ascending, and their offsets in the window. Atomics are done one after the
- * other where they meet in a word.
+ * Counts an access to shared memory by the active lanes, ascending, and their offsets in the window. Atomics on one word are executed one
+ * after the other.
  */
 export function countShared(
   to: SharedAccesses,
@@ -115,7 +115,7 @@ export function countShared(
     const next = lanes[from]! - (lanes[from]! % group) + group;
     let end = from + 1;
     while (end < count && lanes[end]! < next) end++;
-    to.wavefronts += stepsOf(offsets, from, end, size, kind === 'atomic');
+    to.wavefronts += wavefrontsOf(offsets, from, end, size, kind === 'atomic');
     to.leastWavefronts++;
     from = end;
   }

@@ -1,34 +1,35 @@
 /**
- * The hooks that record how each thread goes through a kernel: a stream of words with, for each basic block that it runs, the index
- * of each access of global or shared memory, then the number of the block twice over, plus one where its condition held.
+ * The hooks that record the path of each thread as a stream of 32-bit words. Each executed basic block adds the index of each access to
+ * global or shared memory, then twice the number of the block, plus one if its condition holds.
  */
 
 import type { Probe, ProbeWriter } from '../../../../engine/codegen/hooks.ts';
 import type { Plan } from '../../../../engine/codegen/plan.ts';
+import { withScratch } from '../../../../engine/codegen/scratch.ts';
 import type { Block, Kernel } from '../../../../ir/index.ts';
 import type { Code, Signature, WasmModule } from '../../../../wasm/index.ts';
-import { watchedAccess } from './classes.ts';
+import { profiledAccess } from './classes.ts';
 
 const imports = {
   /** A block of threads starts. */
   begun: { params: [], results: [] },
-  /** The stream is of this thread from here on. */
+  /** The stream belongs to this thread from here on. */
   of: { params: ['i32'], results: [] },
-  /** There is no room for what comes. */
+  /** The buffer has no room for the next block. */
   full: { params: [], results: [] },
-  /** The threads of a region have run it. */
+  /** All threads have executed a region. */
   ran: { params: [], results: [] },
 } as const satisfies Record<string, Signature>;
 export type ProfileImport = keyof typeof imports;
 
-/** Names under which the place of the next word and the end of the room are exported. */
+/** Export names of the address of the next word and of the end of the buffer. */
 export const streamGlobals = { at: 'stream.at', end: 'stream.end' } as const;
 
-/** How many accesses of a block are recorded. */
-export const watchedAccesses = (kernel: Kernel, { body }: Block): number =>
-  body.filter((value) => watchedAccess(kernel, kernel.insts[value]!)).length;
+/** The number of recorded accesses of a block. */
+export const profiledAccesses = (kernel: Kernel, { body }: Block): number =>
+  body.filter((value) => profiledAccess(kernel, kernel.insts[value]!)).length;
 
-/** Declares what a profiled module needs; before its first function. */
+/** Declares imports and globals; before the first function of the module. */
 export function newProfileProbe({ kernel }: Plan, module: WasmModule): Probe {
   const names = Object.keys(imports) as ProfileImport[];
   const functions = Object.fromEntries(names.map((name) => [name, module.importFunction(name, imports[name])])) as Record<
@@ -37,7 +38,7 @@ export function newProfileProbe({ kernel }: Plan, module: WasmModule): Probe {
   >;
   const at = module.global('i32', streamGlobals.at);
   const end = module.global('i32', streamGlobals.end);
-  /** Words that stand before the place where the stream of the block that is being written ends. */
+  /** Words that the current block has added so far. */
   let words = 0;
   const put = ({ code }: ProbeWriter, push: () => void): void => {
     code.at('global.get', at);
@@ -61,31 +62,33 @@ export function newProfileProbe({ kernel }: Plan, module: WasmModule): Probe {
     regionEnd: (code) => code.at('call', functions.ran),
     enter({ code }, block) {
       words = 0;
-      writeRoom(code, 4 * (watchedAccesses(kernel, block) + 1), { at, end, full: functions.full });
+      writeRoom(code, 4 * (profiledAccesses(kernel, block) + 1), { at, end, full: functions.full });
     },
     wrote: () => {},
     accesses(e, value) {
-      if (!watchedAccess(kernel, kernel.insts[value]!)) return;
-      const index = e.values.scratch('i32', 9);
-      e.code.at('local.set', index);
-      put(e, () => e.code.at('local.get', index));
-      e.code.at('local.get', index);
+      if (!profiledAccess(kernel, kernel.insts[value]!)) return;
+      withScratch(e, 'i32', 1, ([index]) => {
+        e.code.at('local.set', index);
+        put(e, () => e.code.at('local.get', index));
+        e.code.at('local.get', index);
+      });
     },
     leave: (e, block) => close(e, () => e.code.i32(2 * block.id)),
     decide(e, block) {
-      const condition = e.values.scratch('i32', 9);
-      e.code.at('local.set', condition);
-      close(e, () => {
+      withScratch(e, 'i32', 1, ([condition]) => {
+        e.code.at('local.set', condition);
+        close(e, () => {
+          e.code.at('local.get', condition);
+          e.code.i32(2 * block.id);
+          e.code.op('i32.add');
+        });
         e.code.at('local.get', condition);
-        e.code.i32(2 * block.id);
-        e.code.op('i32.add');
       });
-      e.code.at('local.get', condition);
     },
   };
 }
 
-/** Has the host empty the room where so many bytes more do not fit. */
+/** Has the host empty the buffer if it has no room for some bytes. */
 function writeRoom(
   code: Code,
   bytes: number,
@@ -101,6 +104,6 @@ function writeRoom(
   code.end();
 }
 
-/** Bytes of the most words that one block records. */
-export const mostBlockBytes = (kernel: Kernel): number =>
-  kernel.blocks.reduce((most, block) => Math.max(most, 4 * (watchedAccesses(kernel, block) + 1)), 0);
+/** The most bytes that one block records. */
+export const maxBlockBytes = (kernel: Kernel): number =>
+  kernel.blocks.reduce((max, block) => Math.max(max, 4 * (profiledAccesses(kernel, block) + 1)), 0);

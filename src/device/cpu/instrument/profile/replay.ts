@@ -1,56 +1,55 @@
 /**
- * Warps from threads: the streams of the threads of a warp are followed as the hardware's stack of masks would run them, 32 threads
- * together as long as they are at the same place. Where they part, each side runs alone up to the immediate post-dominator of the
- * branch, where they go on together. Source: Fung et al., "Dynamic Warp Formation and Scheduling for Efficient GPU Control Flow"
+ * Reconstructs warps from threads: the streams of the threads of a warp are replayed with a stack of masks, as the hardware would execute them.
+ * Where threads diverge, each side runs by itself up to the immediate post-dominator of the branch, where they reconverge. Source: Fung et al., "Dynamic Warp Formation and Scheduling for Efficient GPU Control Flow"
  * (MICRO 2007), the scheme they start from.
  */
 import { bug } from '../../../../base/bug.ts';
 import { cfgOf, type Kernel, postDominatorsOf } from '../../../../ir/index.ts';
-import { watchedAccesses } from './record.ts';
+import { profiledAccesses } from './record.ts';
 import type { Stream } from './stream.ts';
 
-/** What is told of a warp. */
+/** Receives the events of a warp. */
 export interface Listener {
-  /** Threads of the warp run a block together. */
+  /** Threads of the warp execute a block together. */
   ran(block: number, lanes: number): void;
-  /** They do its access of that number together: their indices, in the order of their lanes. */
+  /** They execute an access of the block together; `indices` are in the order of their lanes. */
   accessed(block: number, access: number, indices: Uint32Array, lanes: Uint8Array, count: number): void;
-  /** They part at its end. */
-  parted(block: number): void;
+  /** They diverge at its end. */
+  diverged(block: number): void;
 }
 
-/** The graph of a kernel as a walk needs it. */
+/** The control-flow graph of a kernel for the replay. */
 export interface Paths {
   readonly exit: number;
-  /** By block: words of its stream, where it leads (the second where the condition fails), and where threads that part meet. */
+  /** For each block: words of its stream, its successors (the second one if the condition fails), and the block where threads reconverge. */
   readonly words: Int32Array;
   readonly first: Int32Array;
   readonly second: Int32Array;
-  readonly meets: Int32Array;
+  readonly reconvergence: Int32Array;
 }
 
-/** The paths of a kernel that was split at stops. */
+/** The paths of a kernel that was split at its sync points. */
 export function pathsOf(kernel: Kernel): Paths {
   const cfg = cfgOf(kernel);
   const exit = kernel.blocks.length;
   const to = (which: number) => Int32Array.from(cfg.successors, (targets) => targets[which] ?? exit);
   return {
     exit,
-    words: Int32Array.from(kernel.blocks, (block) => watchedAccesses(kernel, block) + 1),
+    words: Int32Array.from(kernel.blocks, (block) => profiledAccesses(kernel, block) + 1),
     first: to(0),
     second: Int32Array.from(kernel.blocks, ({ end }, id) => (end.op === 'condbr' ? cfg.successors[id]![1]! : -1)),
-    meets: Int32Array.from(postDominatorsOf(cfg).parent),
+    reconvergence: Int32Array.from(postDominatorsOf(cfg).parent),
   };
 }
 
-/** Threads that are at one place, and where they wait for others. */
+/** Threads at one block, and the block where they wait for others. */
 interface Group {
   block: number;
   readonly until: number;
   readonly mask: number;
 }
 
-/** A warp on its way. */
+/** A warp during its replay. */
 export interface Warp {
   readonly streams: readonly Stream[];
   readonly stack: Group[];
@@ -65,7 +64,7 @@ export function newWarp({ exit }: Paths, streams: readonly Stream[]): Warp {
 const indices = new Uint32Array(32);
 const lanes = new Uint8Array(32);
 
-/** Follows a warp as far as its streams go; true where it has left the kernel. */
+/** Replays a warp as far as its streams reach; true if it has left the kernel. */
 export function advance(paths: Paths, { streams, stack }: Warp, listener: Listener): boolean {
   for (let top = stack.at(-1); top; top = stack.at(-1)) {
     if (top.block === top.until) {
@@ -88,13 +87,13 @@ export function advance(paths: Paths, { streams, stack }: Warp, listener: Listen
       }
       listener.accessed(block, access, indices, lanes, count);
     }
-    goOn(paths, top, streams, stack, count, listener);
+    step(paths, top, streams, stack, count, listener);
   }
   return true;
 }
 
-/** Takes the words of a block, and goes where its end leads. */
-function goOn(paths: Paths, top: Group, streams: readonly Stream[], stack: Group[], count: number, listener: Listener): void {
+/** Consumes the words of a block, and continues with its successor. */
+function step(paths: Paths, top: Group, streams: readonly Stream[], stack: Group[], count: number, listener: Listener): void {
   const { block, mask } = top;
   let holds = 0;
   for (let i = 0; i < count; i++) {
@@ -108,10 +107,10 @@ function goOn(paths: Paths, top: Group, streams: readonly Stream[], stack: Group
   if (second < 0 || holds === mask) top.block = first;
   else if (holds === 0) top.block = second;
   else {
-    listener.parted(block);
-    const until = paths.meets[block]!;
+    listener.diverged(block);
+    const until = paths.reconvergence[block]!;
     top.block = until;
-    // Those that only wait for the others at the same place need not be kept apart.
+    // A group that would only wait for the others at the same block is not kept.
     if (until === top.until) stack.pop();
     stack.push({ block: second, until, mask: mask & ~holds }, { block: first, until, mask: holds });
   }

@@ -1,4 +1,4 @@
-/** From counts by basic block to counts by line. */
+/** Turns counts by basic block into counts by line. */
 import { type Line, lineOf } from '../../../../air/index.ts';
 import { product } from '../../../../base/dim3.ts';
 import type { Block, Kernel, Value } from '../../../../ir/index.ts';
@@ -12,9 +12,9 @@ import {
   type ProfileLine,
   type ProfileRequest,
 } from '../../../profile.ts';
-import type { Observed } from '../../observe/observer.ts';
+import type { ObservedLaunch } from '../../observe/observer.ts';
 import { sourceLine } from '../../source-text.ts';
-import { classOf, flopsOf, watchedAccess } from './classes.ts';
+import { classOf, flopsOf, profiledAccess } from './classes.ts';
 import { byKind, type CountedAccess, type Counts, noGlobal, noShared } from './counts.ts';
 
 const noCounts = (): ProfileCounts => ({
@@ -25,7 +25,7 @@ const noCounts = (): ProfileCounts => ({
   branches: { executed: 0, diverged: 0 },
 });
 
-/** Adds every number of one object to that of the same name in the other. */
+/** Adds every number of one object to the number of the same name in the other. */
 function addNumbers<T extends object>(to: T, from: T): void {
   const [into, out] = [to as Record<string, number>, from as Record<string, number>];
   for (const name of Object.keys(out)) into[name]! += out[name]!;
@@ -41,8 +41,8 @@ interface Tally {
 }
 
 /** The profile of a launch that has ended. */
-export function profileOf(observed: Observed, { source }: ProfileRequest, counts: Counts): Profile {
-  const { kernel } = observed.compiled.watched!.plan;
+export function profileOf(observed: ObservedLaunch, { source }: ProfileRequest, counts: Counts): Profile {
+  const { kernel } = observed.compiled.instrumented!.plan;
   const lines = new Map<string, ProfileLine>();
   const at = (line: Line | undefined): ProfileCounts => {
     const key = line ? `${line.file}:${line.line}` : '';
@@ -83,18 +83,18 @@ function tallyBlock(tally: Tally, block: Block, hasMarks: boolean): void {
     const inst = kernel.insts[value]!;
     const line = lineOf(kernel.locs[value]);
     if (inst.op === 'mark') execute(value);
-    // Without marks a line counts once where any of its operations does, and without lines each operation.
+    // Without marks, each line of a block counts once; without lines, each operation counts.
     else if (!hasMarks && (line ? !seen.has(line.line) : classOf(kernel, inst) !== undefined)) execute(value);
     seen.add(line?.line ?? 0);
     const kind = classOf(kernel, inst);
     if (kind) addNumbers(operations[kind], executed);
     const flops = flopsOf(inst);
     for (const to of flops ? [tally.at(line), total] : []) to.flops[flops!.width] += flops!.count * executed.lanes;
-    if (watchedAccess(kernel, inst)) addAccess(tally, line, accesses.next().value!);
+    if (profiledAccess(kernel, inst)) addAccess(tally, line, accesses.next().value!);
   }
   if (block.end.op !== 'condbr') return;
   addNumbers(operations.branch, executed);
-  const branches = { executed: executed.warps, diverged: counts.parted[block.id]! };
+  const branches = { executed: executed.warps, diverged: counts.diverged[block.id]! };
   for (const to of [tally.at(lineOfEnd(kernel, block)), total]) addNumbers(to.branches, branches);
 }
 
@@ -104,7 +104,7 @@ function addAccess({ at, total }: Tally, line: Line | undefined, { space, kind, 
     else addNumbers(to.shared[kind as AccessKind], shared);
 }
 
-/** Of the instruction that starts last in a block, which is the branch or what the guard is of; else of the condition. */
+/** The line of the last instruction that starts in a block, which is the branch or a predicated instruction; otherwise that of the condition. */
 function lineOfEnd(kernel: Kernel, { body, end }: Block): Line | undefined {
   const last = body.filter((value) => kernel.insts[value]!.op === 'mark').at(-1) ?? (end.op === 'condbr' ? end.cond : undefined);
   return last === undefined ? undefined : lineOf(kernel.locs[last]);

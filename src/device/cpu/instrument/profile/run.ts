@@ -1,101 +1,101 @@
-/** The host's half of a profile: streams of threads come in, warps are followed, and what they do is counted. */
+/** The host's half of a profile: it takes the streams of threads, replays warps, and counts what they execute. */
 import type { Diagnostics } from '../../../../base/diagnostic.ts';
 import { product } from '../../../../base/dim3.ts';
 import type { ProfileRequest } from '../../../profile.ts';
-import type { Observed, Observer } from '../../observe/observer.ts';
+import type { ObservedLaunch, Observer } from '../../observe/observer.ts';
 import { countGlobal, countShared } from './coalesce.ts';
 import { type Counts, newCounts } from './counts.ts';
-import { mostBlockBytes, type ProfileImport, streamGlobals } from './record.ts';
+import { maxBlockBytes, type ProfileImport, streamGlobals } from './record.ts';
 import { advance, type Listener, newWarp, pathsOf, type Warp } from './replay.ts';
 import { profileOf } from './report.ts';
 import { append, newStream, type Stream } from './stream.ts';
 
-/** Bytes of the room that threads write their streams to before the host takes them. */
-const roomBytes = 1 << 20;
-/** Words that may wait for the other threads of a block. */
-const mostWords = 2 ** 28;
+/** Bytes of the buffer that threads write their streams to. */
+const bufferBytes = 1 << 20;
+/** Most words that wait for the other threads of a block. */
+const maxHeldWords = 2 ** 28;
 
-/** Thrown where threads record more than there is room for. */
+/** Thrown if threads record more than there is room for. */
 export class TooLong extends Error {}
 
-/** Makes the profile of a launch ready; nothing after reporting CM6012. */
-export function startProfile(observed: Observed, request: ProfileRequest, diagnostics: Diagnostics): Observer | undefined {
+/** Starts the profile of a launch; undefined after reporting CM6012. */
+export function startProfile(observed: ObservedLaunch, request: ProfileRequest, diagnostics: Diagnostics): Observer | undefined {
   const { memory, compiled, request: launch } = observed;
-  const { kernel } = compiled.watched!.plan;
-  const bytes = Math.max(roomBytes, mostBlockBytes(kernel));
-  const room = memory.take(bytes);
-  if (room === undefined) {
+  const { kernel } = compiled.instrumented!.plan;
+  const bytes = Math.max(bufferBytes, maxBlockBytes(kernel));
+  const buffer = memory.take(bytes);
+  if (buffer === undefined) {
     diagnostics.report('CM6012', { bytes, what: `the profile of a launch of \`${launch.kernel}\`` });
     return undefined;
   }
   const counts = newCounts(observed);
   const threads = product(launch.block);
-  const follower = newFollower(observed, counts, threads);
+  const replay = newReplay(observed, counts, threads);
   let [thread, held] = [0, 0];
   let global: ((name: string) => WebAssembly.Global) | undefined;
   const take = (): void => {
     const at = global!(streamGlobals.at);
-    const length = ((at.value as number) - room) >> 2;
+    const length = ((at.value as number) - buffer) >> 2;
     if (length === 0) return;
-    held += append(follower.streams[thread]!, new Uint32Array(memory.memory.buffer, room, length));
-    at.value = room;
-    if (held > mostWords) throw new TooLong();
+    held += append(replay.streams[thread]!, new Uint32Array(memory.memory.buffer, buffer, length));
+    at.value = buffer;
+    if (held > maxHeldWords) throw new TooLong();
   };
   const imports: Record<ProfileImport, (...args: never[]) => unknown> = {
-    begun: () => follower.begin(),
+    begun: () => replay.begin(),
     of(next: number): void {
       take();
-      // A warp whose threads have all been there can be followed; where others come first it waits.
-      if (next >> 5 !== thread >> 5) follower.follow(thread >> 5);
+      // A warp is replayed once all of its threads have run; in another order of threads it waits.
+      if (next >> 5 !== thread >> 5) replay.advance(thread >> 5);
       thread = next;
     },
     full: () => take(),
     ran(): void {
       take();
-      follower.followAll();
+      replay.advanceAll();
     },
   };
   return {
     imports,
     begin(of) {
       global = of;
-      of(streamGlobals.at).value = room;
-      of(streamGlobals.end).value = room + bytes;
+      of(streamGlobals.at).value = buffer;
+      of(streamGlobals.end).value = buffer + bytes;
     },
     end(isWell) {
-      memory.give(room);
+      memory.give(buffer);
       if (isWell) request.take(profileOf(observed, request, counts));
     },
   };
 }
 
-interface Follower {
+interface Replay {
   readonly streams: readonly Stream[];
   /** A block of threads starts. */
   begin(): void;
-  follow(warp: number): void;
-  followAll(): void;
+  advance(warp: number): void;
+  advanceAll(): void;
 }
 
-function newFollower({ compiled, area }: Observed, counts: Counts, threads: number): Follower {
-  const paths = pathsOf(compiled.watched!.plan.kernel);
+function newReplay({ compiled, area }: ObservedLaunch, counts: Counts, threads: number): Replay {
+  const paths = pathsOf(compiled.instrumented!.plan.kernel);
   const streams = Array.from({ length: threads }, newStream);
   const listener = listenerOf(counts, area.start + area.shared);
   let warps: Warp[] = [];
-  const follow = (warp: number): void => void advance(paths, warps[warp]!, listener);
+  const advanceWarp = (warp: number): void => void advance(paths, warps[warp]!, listener);
   return {
     streams,
     begin() {
       warps = Array.from({ length: Math.ceil(threads / 32) }, (_, i) => newWarp(paths, streams.slice(32 * i, 32 * i + 32)));
     },
-    follow,
-    followAll() {
-      for (const warp of warps.keys()) follow(warp);
+    advance: advanceWarp,
+    advanceAll() {
+      for (const warp of warps.keys()) advanceWarp(warp);
     },
   };
 }
 
-function listenerOf({ warps, lanes, parted, accesses, read, written }: Counts, shared: number): Listener {
+function listenerOf({ warps, lanes, diverged, accesses, read, written }: Counts, shared: number): Listener {
   const offsets = new Uint32Array(32);
   return {
     ran(block, count) {
@@ -116,8 +116,8 @@ function listenerOf({ warps, lanes, parted, accesses, read, written }: Counts, s
         if (access.kind !== 'load') written[sector >>> 3]! |= 1 << (sector & 7);
       }
     },
-    parted(block) {
-      parted[block]!++;
+    diverged(block) {
+      diverged[block]!++;
     },
   };
 }

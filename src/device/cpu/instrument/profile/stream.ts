@@ -1,4 +1,4 @@
-/** What a thread recorded and nobody has followed yet: words from `head` to `tail`. */
+/** The words of a thread that are recorded and not replayed yet, from `head` to `tail`. */
 export interface Stream {
   words: Uint32Array;
   head: number;
@@ -8,7 +8,7 @@ export interface Stream {
 /** An empty stream. */
 export const newStream = (): Stream => ({ words: new Uint32Array(64), head: 0, tail: 0 });
 
-/** Adds words at the end; gives by how many the room grew. */
+/** Appends words; returns by how many the capacity grew. */
 export function append(stream: Stream, words: Uint32Array): number {
   if (stream.head === stream.tail) {
     stream.head = 0;

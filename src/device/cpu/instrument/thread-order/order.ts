@@ -1,6 +1,6 @@
 /**
- * The order in which a launch takes blocks, warps and threads, where the request says one. The same seed gives the same order on every
- * machine. Source: Luby and Rackoff, "How to Construct Pseudorandom Permutations" (1988), with steps repeated until they land inside.
+ * The order in which a launch executes blocks, warps and threads, if the request sets one. The same seed gives the same order on every
+ * machine. Source: Luby and Rackoff, "How to Construct Pseudorandom Permutations" (1988), with steps repeated until the result is in range.
  */
 import type { Diagnostics } from '../../../../base/diagnostic.ts';
 import { product } from '../../../../base/dim3.ts';
@@ -9,10 +9,10 @@ import type { DeviceMemory } from '../../memory.ts';
 import type { Observer } from '../../observe/observer.ts';
 import { type OrderImport, orderGlobal } from './state.ts';
 
-/** Numbers from 0 to a count, each once. */
+/** A permutation of the numbers from 0 up to a count. */
 export type Permutation = (index: number) => number;
 
-/** Bits that depend on all bits of a number, by the finaliser of MurmurHash3. */
+/** A hash of a number: the finalizer of MurmurHash3. */
 function mixed(bits: number): number {
   let x = bits | 0;
   x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
@@ -22,7 +22,7 @@ function mixed(bits: number): number {
 
 const rounds = 4;
 
-/** A permutation that needs no memory, of a count up to 2^52. */
+/** A permutation of up to 2^52 numbers that needs no memory. */
 export function permutationOf(order: Order, count: number, salt: number): Permutation {
   if (order.kind === 'in-order') return (index) => index;
   if (order.kind !== 'rand') return (index) => count - 1 - index;
@@ -42,7 +42,7 @@ export function permutationOf(order: Order, count: number, salt: number): Permut
   };
 }
 
-/** Makes ready what an ordered module asks for; nothing after reporting CM6012. */
+/** Starts the order of a launch; undefined after reporting CM6012. */
 export function startOrder(
   memory: DeviceMemory,
   { kernel, grid, block }: LaunchRequest,

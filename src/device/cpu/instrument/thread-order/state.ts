@@ -1,23 +1,23 @@
-/** What a module imports whose launch says in which order blocks, warps and threads are taken. */
+/** The imports of a module whose launch sets the order of blocks, warps and threads. */
 import type { ThreadOrderHooks } from '../../../../engine/codegen/hooks.ts';
 import type { Code, Signature, WasmModule } from '../../../../wasm/index.ts';
 
 const imports = {
-  /** Sets the numbers of the next block; 0 where there is none. */
+  /** Sets the numbers of the next block; returns 0 if there is none. */
   nextBlock: { params: [], results: ['i32'] },
-  /** Puts the threads from the first to the end of the second into the table, in the order that they are to be taken in. */
+  /** Puts the threads from the first argument up to the second into the table, in their order of execution. */
   arrange: { params: ['i32', 'i32'], results: [] },
-  /** The first thread of the warp that is taken in the place of the one that starts at the argument. */
+  /** The first thread of the warp that runs in the place of the one that starts at the argument. */
   warpAt: { params: ['i32'], results: ['i32'] },
 } as const satisfies Record<string, Signature>;
 export type OrderImport = keyof typeof imports;
 
-/** Name under which the address of the table is exported. */
+/** Export name of the address of the table. */
 export const orderGlobal = 'order.table';
 
 interface OrderState {
   readonly functions: Readonly<Record<OrderImport, number>>;
-  /** Global: where the table starts, a word for each thread. */
+  /** Global: the address of the table, a word for each thread. */
   readonly table: number;
 }
 

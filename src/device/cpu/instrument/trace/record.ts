@@ -1,61 +1,61 @@
-/** The hooks that hand the host what one thread computes, at the place where it does. */
-
+/** The hooks that pass each value that one thread computes to the host. */
 import { writeBits } from '../../../../engine/codegen/emitter.ts';
 import type { Probe, ProbeWriter } from '../../../../engine/codegen/hooks.ts';
 import { isLeaf, type Plan } from '../../../../engine/codegen/plan.ts';
+import { withScratch } from '../../../../engine/codegen/scratch.ts';
 import { continuation, syncPointsOf } from '../../../../engine/codegen/split-at-sync-points.ts';
 import { elementOf, type Kernel, lanesOf, type Value } from '../../../../ir/index.ts';
 import type { Code, Signature, WasmModule } from '../../../../wasm/index.ts';
 
 const imports = {
-  /** Whether a thread of the block that runs is the one that is traced. */
+  /** Whether a thread of the current block is the traced one. */
   isTraced: { params: ['i32'], results: ['i32'] },
   /** The value, its lane, its bits. */
   computed: { params: ['i32', 'i32', 'i64'], results: [] },
-  /** An instruction without result was done. */
+  /** An instruction without result was executed. */
   done: { params: ['i32'], results: [] },
   /** Whether a condition holds. */
   decided: { params: ['i32'], results: [] },
 } as const satisfies Record<string, Signature>;
 export type TraceImport = keyof typeof imports;
 
-interface Parts {
+interface Recorder {
   readonly kernel: Kernel;
   readonly functions: Readonly<Record<TraceImport, number>>;
-  /** Global: whether the thread that runs is traced. */
+  /** Global: whether the current thread is traced. */
   readonly isOn: number;
 }
 
-/** Declares what a traced module needs; before its first function. Every value is kept to be told, so the plan says that it is used once more. */
+/** Declares imports and globals; before the first function of the module. Each reported value counts as one more use, so that it is kept. */
 export function newTraceProbe(plan: Plan, module: WasmModule): Probe {
   const { kernel } = plan;
   const names = Object.keys(imports) as TraceImport[];
-  const functions = Object.fromEntries(names.map((name) => [name, module.importFunction(name, imports[name])])) as Parts['functions'];
-  const parts: Parts = { kernel, functions, isOn: module.global('i32') };
-  for (const { body } of kernel.blocks) for (const value of body) if (isTold(kernel, value)) plan.uses[value]!++;
+  const functions = Object.fromEntries(names.map((name) => [name, module.importFunction(name, imports[name])])) as Recorder['functions'];
+  const recorder: Recorder = { kernel, functions, isOn: module.global('i32') };
+  for (const { body } of kernel.blocks) for (const value of body) if (isReported(kernel, value)) plan.uses[value]!++;
   return {
     blockStart: () => {},
     threadStart(code, thread) {
       code.at('local.get', thread);
       code.at('call', functions.isTraced);
-      code.at('global.set', parts.isOn);
+      code.at('global.set', recorder.isOn);
     },
     resumed(e, { entry }) {
       const before = kernel.blocks.filter((block) => syncPointsOf(kernel, block).length > 0 && continuation(block).id === entry);
       const brought = plan.liveIns.get(entry)!;
-      tell(
-        parts,
+      report(
+        recorder,
         e,
         before.flatMap((block) => syncPointsOf(kernel, block)).filter((value) => brought.includes(value)),
       );
     },
     regionEnd: () => {},
-    enter: (e, block) => tell(parts, e, block.params),
+    enter: (e, block) => report(recorder, e, block.params),
     wrote(e, value) {
       const { op, type } = kernel.insts[value]!;
       if (isLeaf(kernel.insts[value]!)) return;
-      if (op !== 'mark' && type !== 'void') return tell(parts, e, [value]);
-      whenOn(parts, e.code, () => {
+      if (op !== 'mark' && type !== 'void') return report(recorder, e, [value]);
+      whenOn(recorder, e.code, () => {
         e.code.i32(value);
         e.code.at('call', functions.done);
       });
@@ -63,33 +63,34 @@ export function newTraceProbe(plan: Plan, module: WasmModule): Probe {
     accesses: () => {},
     leave: () => {},
     decide(e) {
-      const condition = e.values.scratch('i32', 9);
-      e.code.at('local.tee', condition);
-      whenOn(parts, e.code, () => {
-        e.code.at('local.get', condition);
-        e.code.at('call', functions.decided);
+      withScratch(e, 'i32', 1, ([condition]) => {
+        e.code.at('local.tee', condition);
+        whenOn(recorder, e.code, () => {
+          e.code.at('local.get', condition);
+          e.code.at('call', functions.decided);
+        });
       });
     },
   };
 }
 
-const isTold = (kernel: Kernel, value: Value): boolean => !isLeaf(kernel.insts[value]!) && kernel.insts[value]!.type !== 'void';
+const isReported = (kernel: Kernel, value: Value): boolean => !isLeaf(kernel.insts[value]!) && kernel.insts[value]!.type !== 'void';
 
-function whenOn({ isOn }: Parts, code: Code, body: () => void): void {
+function whenOn({ isOn }: Recorder, code: Code, body: () => void): void {
   code.at('global.get', isOn);
   code.open('if');
   body();
   code.end();
 }
 
-function tell(parts: Parts, e: ProbeWriter, values: readonly Value[]): void {
+function report(recorder: Recorder, e: ProbeWriter, values: readonly Value[]): void {
   if (values.length === 0) return;
-  whenOn(parts, e.code, () => {
-    for (const value of values) tellLanes(parts, e, value);
+  whenOn(recorder, e.code, () => {
+    for (const value of values) reportLanes(recorder, e, value);
   });
 }
 
-function tellLanes({ kernel, functions }: Parts, { code, values }: ProbeWriter, value: Value): void {
+function reportLanes({ kernel, functions }: Recorder, { code, values }: ProbeWriter, value: Value): void {
   const { type } = kernel.insts[value]!;
   const lanes = lanesOf(type);
   for (let lane = 0; lane < lanes; lane++) {

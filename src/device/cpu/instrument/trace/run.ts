@@ -1,4 +1,4 @@
-/** The host's half of a trace: what the thread computes becomes steps, with operands and places looked up. */
+/** The host's half of a trace: it turns the values that the thread computes into steps, with operands and the places of pointers. */
 import { lineOf } from '../../../../air/index.ts';
 import { paramGlobal } from '../../../../engine/codegen/host.ts';
 import { isLeaf } from '../../../../engine/codegen/plan.ts';
@@ -7,22 +7,22 @@ import type { Dim3 } from '../../../device.ts';
 import type { Trace, TraceOperation, TraceRequest, TraceStep, TraceValue } from '../../../trace.ts';
 import { hex, type Places, placeIn, regionAt } from '../../observe/describe-address.ts';
 import { placesOf } from '../../observe/launch-variables.ts';
-import type { Observed, Observer } from '../../observe/observer.ts';
+import type { ObservedLaunch, Observer } from '../../observe/observer.ts';
 import { instructionAt } from '../../source-text.ts';
 import type { TraceImport } from './record.ts';
 
 const defaultLimit = 5000;
 
 interface Run {
-  readonly observed: Observed;
+  readonly observed: ObservedLaunch;
   readonly request: TraceRequest;
   /** The numbers of block and thread. */
   readonly at: { readonly block: number; readonly thread: number };
   readonly places: Places;
-  /** By value: the bits of its lanes, when it was last computed. */
+  /** The bits of the lanes of each value, when it was last computed. */
   readonly known: Map<Value, bigint[]>;
   readonly steps: Step[];
-  /** Whether the metallib says where instructions of the source start. */
+  /** Whether the metallib marks where instructions of the source start. */
   readonly hasMarks: boolean;
   count: number;
   global: ((name: string) => WebAssembly.Global) | undefined;
@@ -30,11 +30,11 @@ interface Run {
 
 type Step = TraceStep & { readonly operations: TraceOperation[] };
 
-/** Makes ready the trace of one thread. */
-export function startTrace(observed: Observed, request: TraceRequest): Observer {
+/** Starts the trace of one thread. */
+export function startTrace(observed: ObservedLaunch, request: TraceRequest): Observer {
   const { grid, block } = observed.request;
   const at = { block: linear(request.block, grid)!, thread: linear(request.thread, block)! };
-  const { kernel } = observed.compiled.watched!.plan;
+  const { kernel } = observed.compiled.instrumented!.plan;
   const hasMarks = kernel.insts.some(({ op }) => op === 'mark');
   const places = placesOf(observed);
   const run: Run = { observed, request, at, places, known: new Map(), steps: [], hasMarks, count: 0, global: undefined };
@@ -70,7 +70,7 @@ function blockOf(run: Run): number {
   return x + grid[0] * (y + grid[1] * z);
 }
 
-/** The number of a block or thread, x running fastest; nothing where there is none. */
+/** The linear number of a block or thread, x fastest; undefined if there is none. */
 export function linear(at: number | Dim3, [nx, ny, nz]: Dim3): number | undefined {
   if (typeof at === 'number') return at < nx * ny * nz ? at : undefined;
   return at[0] < nx && at[1] < ny && at[2] < nz ? at[0] + nx * (at[1] + ny * at[2]) : undefined;
@@ -86,7 +86,7 @@ function traceOf({ observed, at, steps, count }: Run): Trace {
 // ── steps ──
 
 function computed(run: Run, value: Value, lane: number, bits: bigint): void {
-  const { kernel } = run.observed.compiled.watched!.plan;
+  const { kernel } = run.observed.compiled.instrumented!.plan;
   const inst = kernel.insts[value]!;
   const lanes = lane === 0 ? [] : run.known.get(value)!;
   lanes.push(bits);
@@ -96,14 +96,14 @@ function computed(run: Run, value: Value, lane: number, bits: bigint): void {
   if (inst.op !== 'arg' && (isVector ? lane > 0 && isWhole : true)) operate(run, value, lanes);
 }
 
-/** Adds what was done to the step of its line, or begins one: passes may move what is computed away from where its line starts. */
+/** Adds an operation to the step of its line, or begins a step: passes may move operations away from the start of their line. */
 function operate(run: Run, value: Value, result: bigint[] | undefined): void {
   if (run.hasMarks && !isKept(run)) return;
-  const { kernel } = run.observed.compiled.watched!.plan;
+  const { kernel } = run.observed.compiled.instrumented!.plan;
   const inst = kernel.insts[value]!;
   const line = lineOf(kernel.locs[value]);
   const last = run.steps.at(-1);
-  // Where nothing says what the source had, each operation is an instruction.
+  // Without marks, each operation counts as an instruction.
   if (!run.hasMarks) startStep(run, value, true);
   else if (!last || (line && (line.line !== last.line || line.column !== last.column))) startStep(run, value, false);
   if (!isKept(run)) return;
@@ -115,7 +115,7 @@ function operate(run: Run, value: Value, result: bigint[] | undefined): void {
 function startStep(run: Run, value: Value, isStart: boolean): void {
   if (isStart) run.count++;
   if (!isKept(run)) return;
-  const line = lineOf(run.observed.compiled.watched!.plan.kernel.locs[value]);
+  const line = lineOf(run.observed.compiled.instrumented!.plan.kernel.locs[value]);
   const text = line && run.request.source ? instructionAt(run.request.source, line) : '';
   run.steps.push({ line: line?.line ?? 0, column: line?.column ?? 0, file: line?.file ?? '', text, isStart, operations: [] });
 }
@@ -139,12 +139,12 @@ function placeOf(run: Run, address: bigint): string {
 }
 
 function heldBy(run: Run, value: Value): TraceValue {
-  const { kernel } = run.observed.compiled.watched!.plan;
+  const { kernel } = run.observed.compiled.instrumented!.plan;
   const inst = kernel.insts[value]!;
   return shown(run, inst.type, isLeaf(inst) ? [freeBits(run, inst)] : (run.known.get(value) ?? []));
 }
 
-/** A value that is made anew wherever it is used. */
+/** The bits of a leaf value, which is not computed. */
 function freeBits(run: Run, inst: Inst): bigint {
   if (inst.op === 'const') return inst.bits;
   if (inst.op === 'param') return BigInt.asUintN(64, run.global!(paramGlobal(inst.index)).value as bigint);
@@ -153,7 +153,7 @@ function freeBits(run: Run, inst: Inst): bigint {
 }
 
 function variableAddress(run: Run, name: string): bigint {
-  const { plan } = run.observed.compiled.watched!;
+  const { plan } = run.observed.compiled.instrumented!;
   const { space } = plan.kernel.variables.find((variable) => variable.name === name)!;
   const own = space === 'local' ? plan.windows.local * run.at.thread : 0;
   return BigInt(word(run, space) + own + plan.offsets.get(name)!);

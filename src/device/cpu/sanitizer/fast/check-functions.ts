@@ -1,30 +1,35 @@
-/** What is looked at before accesses, in WebAssembly: functions for each shape of them, written when first asked for. */
+/** The check functions of a module: out-of-line checks in WebAssembly, one for each form of access. Each is emitted at its first use. */
 import type { Code, WasmModule } from '../../../../wasm/index.ts';
-import type { Guard, Guards } from './insert-checks.ts';
+import type { AccessCheck, AccessChecks } from './insert-checks.ts';
 import { type CellKind, writeCell, writeCells } from './shadow-cells.ts';
-import { giveUpIf, type QuickState } from './shadow-state.ts';
+import { bailOutIf, type CheckState } from './shadow-state.ts';
 
-export interface Looks {
+export interface CheckFunctions {
   /** Bytes that share a cell, as a shift. */
-  grain(guard: Guard): number;
-  /** Whether a guard looks at who else accesses, and at what was written. */
-  races(guard: Guard): boolean;
-  inits(guard: Guard): boolean;
-  /** Index of the function of the address of a cell and the first thread, for the words of a whole strip; of loads and stores. */
-  cells(guard: Guard): number;
-  /** Index of the function of the address of the shadow that says what of the words of a whole strip was written. */
-  written(guard: Guard): number;
-  /** Index of the function of an address, a thread, and where what is reached starts, its bytes, and its shadows. */
-  one(guard: Guard): number;
-  /** The same with bytes from each lane to the next and the bits of lanes that run behind the thread. */
-  some(guard: Guard): number;
+  grain(check: AccessCheck): number;
+  /** Whether a check looks for races, and for reads of unwritten memory. */
+  races(check: AccessCheck): boolean;
+  inits(check: AccessCheck): boolean;
+  /** Function index: puts an access of a whole lane group into its cells; parameters are the address of the first cell and the first thread. For loads and stores. */
+  cells(check: AccessCheck): number;
+  /** Function index: checks or sets the written bytes of the words of a whole lane group; the parameter is the address of their shadow. */
+  written(check: AccessCheck): number;
+  /** Function index: checks one access; parameters are address, thread, and start, bytes and shadow bases of the target. */
+  one(check: AccessCheck): number;
+  /** The same for several lanes; behind the thread it takes the stride in bytes and the bits of the active lanes. */
+  some(check: AccessCheck): number;
 }
 
-/** All bytes of a word were written. */
+/** The shadow of a word whose bytes are all written. */
 const whole = 0x0f;
 
 /** The functions of a module. */
-export function looksOf(module: WasmModule, state: QuickState, { kinds, grains, reached }: Guards, packs: number): Looks {
+export function checkFunctionsOf(
+  module: WasmModule,
+  state: CheckState,
+  { kinds, grains, targets }: AccessChecks,
+  packs: number,
+): CheckFunctions {
   const known = new Map<string, number>();
   const once = (key: readonly unknown[], write: () => number): number => {
     const name = key.join();
@@ -32,37 +37,37 @@ export function looksOf(module: WasmModule, state: QuickState, { kinds, grains, 
     known.set(name, found);
     return found;
   };
-  const races = ({ space }: Guard): boolean => kinds.has('race') && (space === 'global' || space === 'shared');
-  // Constants of the module are written, buffers in the constant space may not be.
-  const inits = ({ space, reached: of }: Guard): boolean =>
-    kinds.has('init') && (space === 'global' || space === 'shared' || (space === 'constant' && !reached[of]!.fixed));
-  const isShared = ({ space }: Guard): boolean => space === 'shared';
-  const cell = (guard: Guard): number =>
-    once(['cell', guard.what, isShared(guard)], () => writeCell(module, state, guard.what as CellKind, isShared(guard)));
-  const key = (guard: Guard): unknown[] => [guard.what, guard.bytes, guard.align, isShared(guard), races(guard), inits(guard)];
-  const looks: Looks = {
+  const races = ({ space }: AccessCheck): boolean => kinds.has('race') && (space === 'global' || space === 'shared');
+  // Constants of the module are always written; buffers in the constant space may not be.
+  const inits = ({ space, target }: AccessCheck): boolean =>
+    kinds.has('init') && (space === 'global' || space === 'shared' || (space === 'constant' && !targets[target]!.fixed));
+  const isShared = ({ space }: AccessCheck): boolean => space === 'shared';
+  const cell = (check: AccessCheck): number =>
+    once(['cell', check.what, isShared(check)], () => writeCell(module, state, check.what as CellKind, isShared(check)));
+  const key = (check: AccessCheck): unknown[] => [check.what, check.bytes, check.align, isShared(check), races(check), inits(check)];
+  const functions: CheckFunctions = {
     grain: ({ space }) => grains[space],
     races,
     inits,
-    cells(guard) {
-      const one = cell(guard);
-      const kind = guard.what as 'load' | 'store';
-      return once(['cells', kind, isShared(guard)], () => writeCells(module, state, kind, isShared(guard), { packs, one }));
+    cells(check) {
+      const one = cell(check);
+      const kind = check.what as 'load' | 'store';
+      return once(['cells', kind, isShared(check)], () => writeCells(module, state, kind, isShared(check), { packs, one }));
     },
     written: ({ what }) => once(['written', what === 'store'], () => (what === 'store' ? writeWritten : writeWereWritten)(module, packs)),
-    one(guard) {
-      const touch = races(guard) ? cell(guard) : undefined;
-      return once(['one', ...key(guard)], () => writeOne(module, guard, { touch, isInit: inits(guard), grain: looks.grain(guard) }));
+    one(check) {
+      const touch = races(check) ? cell(check) : undefined;
+      return once(['one', ...key(check)], () => writeOne(module, check, { touch, isInit: inits(check), grain: functions.grain(check) }));
     },
-    some(guard) {
-      const one = looks.one(guard);
-      return once(['some', ...key(guard)], () => writeSome(module, one));
+    some(check) {
+      const one = functions.one(check);
+      return once(['some', ...key(check)], () => writeSome(module, one));
     },
   };
-  return looks;
+  return functions;
 }
 
-/** Eight words at a time. */
+/** The shadow of a lane group in steps of eight words. */
 const stepsOf = (packs: number): readonly { readonly at: number; readonly type: 'i32' | 'i64' }[] =>
   packs === 1 ? [{ at: 0, type: 'i32' }] : Array.from({ length: packs / 2 }, (_, i) => ({ at: 8 * i, type: 'i64' }) as const);
 
@@ -82,7 +87,7 @@ function writeWereWritten(module: WasmModule, packs: number): number {
   const { type } = steps[0]!;
   pushWhole(code, type);
   code.op(`${type}.ne`);
-  giveUpIf(code);
+  bailOutIf(code);
   return index;
 }
 
@@ -106,20 +111,20 @@ interface Needs {
 
 const [address, thread, start, bytes, cells, written] = [0, 1, 2, 3, 4, 5];
 
-function writeOne(module: WasmModule, guard: Guard, { touch, isInit, grain }: Needs): number {
+function writeOne(module: WasmModule, check: AccessCheck, { touch, isInit, grain }: Needs): number {
   const { index, code } = module.fn({ params: Array.from({ length: 6 }, () => 'i32' as const), results: [] });
-  pushIsOutside(code, guard.bytes, {
+  pushIsOutside(code, check.bytes, {
     address,
     offset: code.local('i32'),
     start: () => code.at('local.get', start),
     bytes: () => code.at('local.get', bytes),
   });
-  if (guard.align > 1) pushIsMisaligned(code, guard.align, address, true);
-  giveUpIf(code);
+  if (check.align > 1) pushIsMisaligned(code, check.align, address, true);
+  bailOutIf(code);
   if (touch !== undefined) {
     code.at('local.get', cells);
     code.open('if');
-    for (let at = 0; at < guard.bytes; at += 2 ** grain) {
+    for (let at = 0; at < check.bytes; at += 2 ** grain) {
       pushCellOffset(code, address, grain);
       code.at('local.get', cells);
       code.op('i32.add');
@@ -132,19 +137,19 @@ function writeOne(module: WasmModule, guard: Guard, { touch, isInit, grain }: Ne
     }
     code.end();
   }
-  if (isInit) writeInit(code, guard);
+  if (isInit) writeInit(code, check);
   return index;
 }
 
 interface Span {
   readonly address: number;
-  /** Free to be used: the bytes from the start to the address. */
+  /** A scratch local: the distance from the start to the address. */
   readonly offset: number;
   start(): void;
   bytes(): void;
 }
 
-/** Whether some bytes from an address on are not all of what is reached. */
+/** Pushes whether `count` bytes from an address on are not all within the target. */
 export function pushIsOutside(code: Code, count: number, { address, offset, start, bytes }: Span): void {
   code.at('local.get', address);
   start();
@@ -160,7 +165,7 @@ export function pushIsOutside(code: Code, count: number, { address, offset, star
   code.op('i32.or');
 }
 
-/** How far the cell of an address is from that of address 0. */
+/** Pushes the distance of the cell of an address from that of address 0. */
 export function pushCellOffset(code: Code, address: number, grain: number): void {
   code.at('local.get', address);
   if (grain < 2) {
@@ -171,7 +176,7 @@ export function pushCellOffset(code: Code, address: number, grain: number): void
   code.op('i32.and');
 }
 
-/** Whether an address is no multiple of what it has to be. */
+/** Pushes whether an address is misaligned; `isJoined` combines it with the condition on the stack. */
 export function pushIsMisaligned(code: Code, align: number, address: number, isJoined: boolean): void {
   code.at('local.get', address);
   code.i32(align - 1);
@@ -179,7 +184,7 @@ export function pushIsMisaligned(code: Code, align: number, address: number, isJ
   if (isJoined) code.op('i32.or');
 }
 
-function writeInit(code: Code, { what, bytes: count }: Guard): void {
+function writeInit(code: Code, { what, bytes: count }: AccessCheck): void {
   const at = code.local('i32');
   code.at('local.get', written);
   code.open('if');
@@ -213,12 +218,12 @@ function writeInit(code: Code, { what, bytes: count }: Guard): void {
     code.op('i32.and');
     bits();
     code.op('i32.ne');
-    giveUpIf(code);
+    bailOutIf(code);
   }
   code.end();
 }
 
-/** One lane after the other, for those whose bits are set. */
+/** Calls the check of one access for each lane whose bit is set. */
 function writeSome(module: WasmModule, one: number): number {
   const { index, code } = module.fn({ params: Array.from({ length: 8 }, () => 'i32' as const), results: [] });
   const [step, bits, rest] = [2, 3, [4, 5, 6, 7]];

@@ -1,132 +1,138 @@
-/** Writes guards into the code of strips: once for all lanes where these access one place or lie side by side, else lane by lane. */
+/** Emits checks in vectorized code: once for a lane group whose accesses are uniform or contiguous, otherwise per lane. */
 
-import { whereRuns } from '../../../../engine/simd/emit/memory-access.ts';
+import { withScratch } from '../../../../engine/codegen/scratch.ts';
+import { ifActive } from '../../../../engine/simd/emit/memory-access.ts';
 import type { CheckEmitters } from '../../../../engine/simd/lanes/lane-group.ts';
 import { type LaneGroup, shapeOf } from '../../../../engine/simd/lanes/lane-group.ts';
 import { allBits, pushBits } from '../../../../engine/simd/lanes/lane-masks.ts';
 import { pushWindow } from '../../../../engine/simd/lanes/leaf-values.ts';
 import { words } from '../../../../engine/simd/lanes/vectors.ts';
-import type { InstOf, Value } from '../../../../ir/index.ts';
+import { affine, type InstOf, uniform, type Value } from '../../../../ir/index.ts';
 import type { WasmModule } from '../../../../wasm/index.ts';
 import { nearBytes } from './address-range.ts';
-import { type Looks, looksOf, pushCellOffset, pushIsMisaligned, pushIsOutside } from './check-functions.ts';
-import type { Guard, Guards, Reached } from './insert-checks.ts';
-import { giveUpIfAny, giveUpIfOf } from './lane-checks.ts';
+import { type CheckFunctions, checkFunctionsOf, pushCellOffset, pushIsMisaligned, pushIsOutside } from './check-functions.ts';
+import type { AccessCheck, AccessChecks, Target } from './insert-checks.ts';
+import { bailOutIfAny, bailOutIfPack } from './lane-checks.ts';
 import { writeBelow, writeMembers, writeWithin } from './range-checks.ts';
-import { cellBits, giveUpIf, type QuickState } from './shadow-state.ts';
+import { bailOutIf, type CheckState, cellBits } from './shadow-state.ts';
 
-/** Scratch locals of guards are apart from those of others. */
-const scratch = 400;
-
-interface Parts {
-  readonly guards: Guards;
-  readonly state: QuickState;
-  readonly looks: Looks;
+interface Emitter {
+  readonly checks: AccessChecks;
+  readonly state: CheckState;
+  readonly functions: CheckFunctions;
 }
 
-/** For strips of so many packs. */
-export function checkEmitters(module: WasmModule, guards: Guards, state: QuickState, packs: number): CheckEmitters {
-  const parts: Parts = { guards, state, looks: looksOf(module, state, guards, packs) };
+/** The emitters of a module, for lane groups of so many packs. */
+export function checkEmitters(module: WasmModule, checks: AccessChecks, state: CheckState, packs: number): CheckEmitters {
+  const emitter: Emitter = { checks, state, functions: checkFunctionsOf(module, state, checks, packs) };
   return {
-    guard: (s, inst) => writeGuard(parts, s, inst),
+    guard: (s, inst) => writeCheck(emitter, s, inst),
     within: (s, inst) => writeWithin(s, inst),
     members: (s) => writeMembers(s),
   };
 }
 
-/** A guard that is being written. */
-interface At extends Parts {
+/** A check that is being emitted. */
+interface Emission extends Emitter {
   readonly s: LaneGroup;
-  readonly guard: Guard;
-  readonly reached: Reached;
+  readonly check: AccessCheck;
+  readonly target: Target;
   readonly index: number;
-  /** The address of the first lane, where it tells those of all. */
+  /** Local with the address of the first lane, for uniform and affine addresses. */
   readonly address: number;
   readonly offset: number;
 }
 
-function writeGuard(parts: Parts, s: LaneGroup, { a, number }: InstOf<'guard'>): void {
-  const guard = parts.guards.list[number]!;
-  const [address, offset] = [s.temp('i32', scratch), s.temp('i32', scratch + 1)];
-  const at: At = { ...parts, s, guard, reached: parts.guards.reached[guard.reached]!, index: guard.reached, address, offset };
+function writeCheck(emitter: Emitter, s: LaneGroup, inst: InstOf<'guard'>): void {
+  withScratch(s, 'i32', 2, ([address, offset]) => writeCheckWith(emitter, s, inst, { address, offset }));
+}
+
+function writeCheckWith(
+  emitter: Emitter,
+  s: LaneGroup,
+  { a, number }: InstOf<'guard'>,
+  { address, offset }: Pick<Emission, 'address' | 'offset'>,
+): void {
+  const check = emitter.checks.list[number]!;
+  const at: Emission = { ...emitter, s, check, target: emitter.checks.targets[check.target]!, index: check.target, address, offset };
   const [shape, stride] = [shapeOf(s, a), s.plan.shapes.stride[a]!];
-  const isLocal = guard.space === 'local';
-  // Each lane has local memory of its own.
-  const isSame = isLocal ? shape === 1 && stride === s.plan.windows.local : shape === 0;
-  if (isSame || (shape === 1 && !isLocal)) {
+  const isLocal = check.space === 'local';
+  // Each lane has its own local memory.
+  const isSame = isLocal ? shape === affine && stride === s.plan.windows.local : shape === uniform;
+  if (isSame || (shape === affine && !isLocal)) {
     s.scalar(a);
     s.code.at('local.set', address);
   }
-  if (guard.what === 'near') writeNear(at, a);
-  else if (isSame) writeSame(at);
-  else if (shape === 1 && !isLocal && stride === guard.bytes) writeDense(at);
-  else writeApart(at, a, shape === 1 && !isLocal ? stride : undefined);
+  if (check.what === 'near') writeNear(at, a);
+  else if (isSame) writeUniform(at);
+  else if (shape === affine && !isLocal && stride === check.bytes) writeContiguous(at);
+  else writeScattered(at, a, shape === affine && !isLocal ? stride : undefined);
 }
 
-// ── what is reached ──
+// ── targets ──
 
-function pushStart({ s, reached: { fixed, space }, state, index }: At): void {
-  if (!fixed || space === 'global') return s.code.at('global.get', state.reached[index]!.start);
+function pushStart({ s, target: { fixed, space }, state, index }: Emission): void {
+  if (!fixed || space === 'global') return s.code.at('global.get', state.targets[index]!.start);
   pushWindow(s, space);
   s.code.i32(fixed.offset);
   s.code.op('i32.add');
 }
 
-function pushBytes({ s, reached: { fixed, space }, state, index }: At): void {
+function pushBytes({ s, target: { fixed, space }, state, index }: Emission): void {
   if (fixed && space !== 'global') s.code.i32(fixed.size);
-  else s.code.at('global.get', state.reached[index]!.bytes);
+  else s.code.at('global.get', state.targets[index]!.bytes);
 }
 
-const pushShadow = ({ s, state, index }: At, name: 'cells' | 'written'): void => s.code.at('global.get', state.reached[index]![name]);
+const pushShadow = ({ s, state, index }: Emission, name: 'cells' | 'written'): void => s.code.at('global.get', state.targets[index]![name]);
 
-const needsShadow = ({ looks, guard }: At): boolean => looks.races(guard) || looks.inits(guard);
+const needsShadow = ({ functions, check }: Emission): boolean => functions.races(check) || functions.inits(check);
 
-/** Whether there is a shadow to be looked at. */
-function pushHasShadow(at: At): void {
+/** Pushes whether the target has a shadow. */
+function pushHasShadow(at: Emission): void {
   pushShadow(at, 'cells');
   pushShadow(at, 'written');
   at.s.code.op('i32.or');
 }
 
-function pushFails(at: At, count: number): void {
-  const { s, guard, address, offset } = at;
+function pushFails(at: Emission, count: number): void {
+  const { s, check, address, offset } = at;
   pushIsOutside(s.code, count, { address, offset, start: () => pushStart(at), bytes: () => pushBytes(at) });
-  if (guard.align > 1) pushIsMisaligned(s.code, guard.align, address, true);
+  if (check.align > 1) pushIsMisaligned(s.code, check.align, address, true);
 }
 
-// ── ways of lanes ──
+// ── access patterns ──
 
-/** All lanes at one place, or each at the same place of memory of its own. */
-function writeSame(at: At): void {
-  const { s, guard } = at;
+/** All lanes access one address, or each the same address of its own local memory. */
+function writeUniform(at: Emission): void {
+  const { s, check } = at;
   const { code } = s;
-  pushFails(at, guard.bytes);
-  giveUpIfAny(s);
+  pushFails(at, check.bytes);
+  bailOutIfAny(s);
   if (!needsShadow(at)) return;
   code.open('block');
-  if (guard.what === 'load') skipMany(at);
+  if (check.what === 'load') skipIfManyRead(at);
   else {
     pushHasShadow(at);
     code.op('i32.eqz');
     code.at('br_if', 0);
   }
-  // Two threads are as many as more of them are.
+  // Two threads stand for any number of them.
   callSome(at, 0, s.mask ? undefined : 3);
   code.end();
 }
 
-/** Leaves the block around it where several threads have read there since the last barrier, or nobody looks. */
-function skipMany(at: At): void {
-  const { s, guard, state, looks, address } = at;
+/** Leaves the enclosing block if the cells hold that several threads have read since the last barrier, or if there are no cells. */
+function skipIfManyRead(at: Emission): void {
+  const { s, check, state, functions, address } = at;
   const { code } = s;
-  const grain = looks.grain(guard);
+  const grain = functions.grain(check);
   pushShadow(at, 'written');
   code.op('i32.eqz');
   code.open('if');
   pushShadow(at, 'cells');
   code.op('i32.eqz');
   code.at('br_if', 1);
-  for (let cell = 0; cell < Math.max(1, guard.bytes >> grain); cell++) {
+  for (let cell = 0; cell < Math.max(1, check.bytes >> grain); cell++) {
     pushCellOffset(code, address, grain);
     pushShadow(at, 'cells');
     code.op('i32.add');
@@ -143,34 +149,34 @@ function skipMany(at: At): void {
   code.end();
 }
 
-/** Calls the function of lanes that are a step apart: of those with some bits, or that run. */
-function callSome(at: At, step: number, bits: number | undefined): void {
-  const { s, address, guard, looks } = at;
+/** Calls the function of several lanes with a stride of `step`: the active lanes, or those of `bits`. */
+function callSome(at: Emission, step: number, bits: number | undefined): void {
+  const { s, address, check, functions } = at;
   const { code } = s;
   code.at('local.get', address);
   code.at('local.get', s.frame.first);
   code.i32(step);
   if (bits === undefined) pushBits(s);
   else code.i32(bits);
-  pushReached(at);
-  code.at('call', looks.some(guard));
+  pushTarget(at);
+  code.at('call', functions.some(check));
 }
 
-function pushReached(at: At): void {
+function pushTarget(at: Emission): void {
   pushStart(at);
   pushBytes(at);
   pushShadow(at, 'cells');
   pushShadow(at, 'written');
 }
 
-/** Lanes side by side. */
-function writeDense(at: At): void {
-  const { s, guard } = at;
+/** The lanes access contiguous memory. */
+function writeContiguous(at: Emission): void {
+  const { s, check } = at;
   const { code } = s;
-  pushFails(at, guard.bytes * s.plan.lanes);
-  if (!s.mask) giveUpIf(code);
+  pushFails(at, check.bytes * s.plan.lanes);
+  if (!s.mask) bailOutIf(code);
   else {
-    // What all lanes together reach beyond, those that run may not.
+    // The whole group may be out of bounds while its active lanes are not.
     if (needsShadow(at)) {
       pushHasShadow(at);
       code.i32(0);
@@ -182,20 +188,20 @@ function writeDense(at: At): void {
       code.op('i32.or');
     }
     code.open('if');
-    callSome(at, guard.bytes, undefined);
+    callSome(at, check.bytes, undefined);
     code.else();
   }
-  if (needsShadow(at)) writeDenseShadow(at);
+  if (needsShadow(at)) writeContiguousShadow(at);
   if (s.mask) code.end();
 }
 
-function writeDenseShadow(at: At): void {
-  const { s, guard, looks, address } = at;
+function writeContiguousShadow(at: Emission): void {
+  const { s, check, functions, address } = at;
   const { code } = s;
-  const [isRaced, isInit] = [looks.races(guard), looks.inits(guard)];
-  const grain = looks.grain(guard);
-  const hasCells = isRaced && guard.what !== 'atomic' && guard.bytes === 2 ** grain;
-  const hasWords = isInit && guard.bytes === 4;
+  const [isRaced, isInit] = [functions.races(check), functions.inits(check)];
+  const grain = functions.grain(check);
+  const hasCells = isRaced && check.what !== 'atomic' && check.bytes === 2 ** grain;
+  const hasWords = isInit && check.bytes === 4;
   const call = (name: 'cells' | 'written', push: () => void): void => {
     pushShadow(at, name);
     code.open('if');
@@ -203,7 +209,7 @@ function writeDenseShadow(at: At): void {
     pushShadow(at, name);
     code.op('i32.add');
     if (name === 'cells') code.at('local.get', s.frame.first);
-    code.at('call', looks[name](guard));
+    code.at('call', functions[name](check));
     code.end();
   };
   if (hasCells) call('cells', () => pushCellOffset(code, address, grain));
@@ -214,61 +220,30 @@ function writeDenseShadow(at: At): void {
       code.op('i32.shr_u');
     });
   if (hasCells === isRaced && hasWords === isInit) return;
-  // What one of them has seen already the others see again.
+  // Checks that are done already are repeated.
   if (hasCells === isRaced) pushShadow(at, 'written');
   else if (hasWords === isInit) pushShadow(at, 'cells');
   else pushHasShadow(at);
   code.open('if');
-  callSome(at, guard.bytes, allBits(s.plan));
+  callSome(at, check.bytes, allBits(s.plan));
   code.end();
 }
 
-/** Lanes in places of their own; `step` is from each to the next, where that is the same. */
-function writeApart(at: At, a: Value, step: number | undefined): void {
-  const { s, guard, looks } = at;
+/** Each lane accesses an address of its own; `step` is the stride, if it is constant. */
+function writeScattered(at: Emission, a: Value, step: number | undefined): void {
+  const { s, check } = at;
   const { code } = s;
   pushBytes(at);
-  code.i32(guard.bytes);
+  code.i32(check.bytes);
   code.op('i32.lt_u');
-  giveUpIfAny(s);
-  const addresses = s.temp('v128', scratch);
-  for (let pack = 0; pack < s.plan.packs; pack++) {
-    s.part(a, pack);
-    code.at('local.set', addresses);
-    pushOffsets(at, addresses, pack);
-    pushBytes(at);
-    code.i32(guard.bytes);
-    code.op('i32.sub');
-    code.op('i32x4.splat');
-    code.op('i32x4.gt_u');
-    if (guard.align > 1) {
-      code.at('local.get', addresses);
-      code.v128(words(guard.align - 1));
-      code.op('v128.and');
-      code.v128(words(0));
-      code.op('i32x4.ne');
-      code.op('v128.or');
+  bailOutIfAny(s);
+  withScratch(s, 'v128', 1, ([addresses]) => {
+    for (let pack = 0; pack < s.plan.packs; pack++) {
+      s.part(a, pack);
+      code.at('local.set', addresses);
+      writePackScattered(at, addresses, pack, step === undefined);
     }
-    giveUpIfOf(s, pack);
-    if (!needsShadow(at) || step !== undefined) continue;
-    pushHasShadow(at);
-    code.open('if');
-    for (let lane = 0; lane < 4; lane++)
-      whereRuns(s, 4 * pack + lane, () => {
-        code.at('local.get', addresses);
-        code.lane('i32x4.extract_lane', lane);
-        code.at('local.set', at.address);
-        const isShort = skipAlike(at);
-        code.at('local.get', at.address);
-        code.at('local.get', s.frame.first);
-        code.i32(4 * pack + lane);
-        code.op('i32.add');
-        pushReached(at);
-        code.at('call', looks.one(guard));
-        if (isShort) code.end();
-      });
-    code.end();
-  }
+  });
   if (!needsShadow(at) || step === undefined) return;
   pushHasShadow(at);
   code.open('if');
@@ -276,16 +251,55 @@ function writeApart(at: At, a: Value, step: number | undefined): void {
   code.end();
 }
 
-/**
- * Opens what is for words alone to which threads have not done the same since the last barrier, as one has that was looked at: changed them
- * atomically, or read them, several threads. Nothing is opened where that is not told by one cell.
- */
-function skipAlike(at: At): boolean {
-  const { s, guard, state, looks, address } = at;
+/** Checks the addresses of one pack, in a local; with `byLane` the shadow of each lane is checked too. */
+function writePackScattered(at: Emission, addresses: number, pack: number, byLane: boolean): void {
+  const { s, check, functions } = at;
   const { code } = s;
-  const grain = looks.grain(guard);
-  const isAlike = guard.what === 'atomic' || (guard.what === 'load' && guard.space === 'shared');
-  if (!isAlike || !looks.races(guard) || guard.bytes !== 2 ** grain) return false;
+  pushOffsets(at, addresses, pack);
+  pushBytes(at);
+  code.i32(check.bytes);
+  code.op('i32.sub');
+  code.op('i32x4.splat');
+  code.op('i32x4.gt_u');
+  if (check.align > 1) {
+    code.at('local.get', addresses);
+    code.v128(words(check.align - 1));
+    code.op('v128.and');
+    code.v128(words(0));
+    code.op('i32x4.ne');
+    code.op('v128.or');
+  }
+  bailOutIfPack(s, pack);
+  if (!needsShadow(at) || !byLane) return;
+  pushHasShadow(at);
+  code.open('if');
+  for (let lane = 0; lane < 4; lane++)
+    ifActive(s, 4 * pack + lane, () => {
+      code.at('local.get', addresses);
+      code.lane('i32x4.extract_lane', lane);
+      code.at('local.set', at.address);
+      const isOpen = openUnlessSame(at);
+      code.at('local.get', at.address);
+      code.at('local.get', s.frame.first);
+      code.i32(4 * pack + lane);
+      code.op('i32.add');
+      pushTarget(at);
+      code.at('call', functions.one(check));
+      if (isOpen) code.end();
+    });
+  code.end();
+}
+
+/**
+ * Opens an `if` for words whose cell does not show the same kind of access since the last barrier: atomics, or reads by several threads.
+ * Returns whether it was opened; it is not if the access has several cells.
+ */
+function openUnlessSame(at: Emission): boolean {
+  const { s, check, state, functions, address } = at;
+  const { code } = s;
+  const grain = functions.grain(check);
+  const isComparable = check.what === 'atomic' || (check.what === 'load' && check.space === 'shared');
+  if (!isComparable || !functions.races(check) || check.bytes !== 2 ** grain) return false;
   pushCellOffset(code, address, grain);
   pushShadow(at, 'cells');
   code.op('i32.add');
@@ -293,28 +307,28 @@ function skipAlike(at: At): boolean {
   code.i32(~cellBits.past);
   code.op('i32.and');
   code.at('global.get', state.globals.time);
-  code.i32(guard.what === 'atomic' ? cellBits.atomic : cellBits.many);
+  code.i32(check.what === 'atomic' ? cellBits.atomic : cellBits.many);
   code.op('i32.or');
   code.op('i32.ne');
   code.open('if');
   return true;
 }
 
-/** How far the addresses of a pack are from the start of what is reached. */
-function pushOffsets(at: At, addresses: number, pack: number): void {
-  const { s, guard } = at;
+/** Pushes the distances of the addresses of a pack from the start of the target. */
+function pushOffsets(at: Emission, addresses: number, pack: number): void {
+  const { s, check } = at;
   const { code } = s;
   code.at('local.get', addresses);
   pushStart(at);
   code.op('i32x4.splat');
   code.op('i32x4.sub');
-  if (guard.space !== 'local') return;
+  if (check.space !== 'local') return;
   code.v128([0, 1, 2, 3].map((lane) => (4 * pack + lane) * s.plan.windows.local));
   code.op('i32x4.sub');
 }
 
-/** An address that comes around in a loop is near what it may reach. */
-function writeNear(at: At, a: Value): void {
+/** Checks that an address that is carried around a loop is near its target. */
+function writeNear(at: Emission, a: Value): void {
   const { s } = at;
   const near = Number(nearBytes);
   writeBelow(

@@ -1,20 +1,19 @@
-/** Numbers that addresses are made of are small enough, and masks name all lanes: guards that touch no memory. */
-
+/** Checks without memory: the range of numbers that addresses are computed from, and masks that name all lanes. */
 import { type LaneGroup, longOf, maskPart, shapeOf } from '../../../../engine/simd/lanes/lane-group.ts';
 import { allBits, pushBits } from '../../../../engine/simd/lanes/lane-masks.ts';
 import { longs, words } from '../../../../engine/simd/lanes/vectors.ts';
-import type { InstOf, Value } from '../../../../ir/index.ts';
-import { giveUpIfAny, giveUpIfOf } from './lane-checks.ts';
-import { giveUpIf } from './shadow-state.ts';
+import { type InstOf, uniform, type Value, varying } from '../../../../ir/index.ts';
+import { bailOutIfAny, bailOutIfPack } from './lane-checks.ts';
+import { bailOutIf } from './shadow-state.ts';
 
-/** Strides below this lead to the last lane without a way past the least number and the most. */
-const gentle = 2 ** 18;
+/** Affine values with a smaller stride do not wrap between the first and the last lane. */
+const maxEndStride = 2 ** 18;
 
-/** Whether the first and the last lane tell of all. */
+/** Whether checking the first and the last lane covers all lanes. */
 const areEndsEnough = (s: LaneGroup, value: Value): boolean =>
-  shapeOf(s, value) < 2 && (shapeOf(s, value) === 0 || Math.abs(s.plan.shapes.stride[value]!) < gentle);
+  shapeOf(s, value) !== varying && (shapeOf(s, value) === uniform || Math.abs(s.plan.shapes.stride[value]!) < maxEndStride);
 
-/** Gives up where a word of a lane that runs, with `shift` added, is not below a limit; `push` may take something from it first. */
+/** Bails out if the 32-bit value of an active lane plus `shift` is not below the limit; `from` may subtract something first. */
 export function writeBelow(
   s: LaneGroup,
   value: Value,
@@ -24,7 +23,7 @@ export function writeBelow(
   const { code } = s;
   const ends = areEndsEnough(s, value);
   if (ends) {
-    for (const ahead of shapeOf(s, value) === 0 ? [0] : [0, (s.plan.lanes - 1) * s.plan.shapes.stride[value]!]) {
+    for (const ahead of shapeOf(s, value) === uniform ? [0] : [0, (s.plan.lanes - 1) * s.plan.shapes.stride[value]!]) {
       s.scalar(value);
       from?.scalar();
       code.i32((shift + ahead) | 0);
@@ -33,7 +32,7 @@ export function writeBelow(
       code.op('i32.ge_u');
       if (ahead !== 0) code.op('i32.or');
     }
-    if (!s.mask) return giveUpIf(code);
+    if (!s.mask) return bailOutIf(code);
     code.open('if');
   }
   for (let pack = 0; pack < s.plan.packs; pack++) {
@@ -43,28 +42,28 @@ export function writeBelow(
     code.op('i32x4.add');
     code.v128(words(limit));
     code.op('i32x4.ge_u');
-    giveUpIfOf(s, pack);
+    bailOutIfPack(s, pack);
   }
   if (ends) code.end();
 }
 
-/** A number is as small as is said. */
+/** Bails out if a number exceeds its limit. The limit itself fails too, so that one comparison checks both ends. */
 export function writeWithin(s: LaneGroup, { a, limit, isSigned }: InstOf<'within'>): void {
   if (!longOf(s, a)) return writeBelow(s, a, isSigned ? { shift: limit, limit: 2 * limit } : { shift: 0, limit });
   const { code } = s;
-  const [least, most] = [BigInt(isSigned ? -limit : 0), BigInt(limit)];
-  if (shapeOf(s, a) === 0) {
+  const [min, max] = [BigInt(isSigned ? -limit : 0), BigInt(limit)];
+  if (shapeOf(s, a) === uniform) {
     s.scalar(a);
-    code.i64(-least);
+    code.i64(-min);
     code.op('i64.add');
-    code.i64(most - least);
+    code.i64(max - min);
     code.op('i64.ge_u');
-    return giveUpIfAny(s);
+    return bailOutIfAny(s);
   }
   for (let part = 0; part < 2 * s.plan.packs; part++) {
     for (const [op, bound] of [
-      ['i64x2.lt_s', least],
-      ['i64x2.ge_s', most],
+      ['i64x2.lt_s', min],
+      ['i64x2.ge_s', max],
     ] as const) {
       s.part(a, part);
       code.v128(longs(bound));
@@ -76,11 +75,11 @@ export function writeWithin(s: LaneGroup, { a, limit, isSigned }: InstOf<'within
       code.op('v128.and');
     }
     code.op('v128.any_true');
-    giveUpIf(code);
+    bailOutIf(code);
   }
 }
 
-/** All threads that the warp has come to its mask, which names all. */
+/** Checks that all threads of the warp are active, for a mask that names all lanes. */
 export function writeMembers(s: LaneGroup): void {
   if (!s.mask) return;
   const { code, plan } = s;
@@ -95,5 +94,5 @@ export function writeMembers(s: LaneGroup): void {
     code.op('select');
   }
   code.op('i32.ne');
-  giveUpIf(code);
+  bailOutIf(code);
 }

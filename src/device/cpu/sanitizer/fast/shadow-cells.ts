@@ -1,8 +1,7 @@
-/** Who accesses a word, in WebAssembly: functions that put an access into cells of the shadow, and give up where it may race with one before. */
-
+/** Functions that record an access in the cells of the shadow, and bail out if it may race with an earlier access. */
 import { words } from '../../../../engine/simd/lanes/vectors.ts';
 import type { Code, WasmModule } from '../../../../wasm/index.ts';
-import { cellBits, giveUpIf, type QuickState } from './shadow-state.ts';
+import { bailOutIf, type CheckState, cellBits } from './shadow-state.ts';
 
 export type CellKind = 'load' | 'store' | 'atomic';
 
@@ -10,17 +9,17 @@ const { many, written, atomic, past } = cellBits;
 
 interface Frame {
   readonly code: Code;
-  readonly state: QuickState;
+  readonly state: CheckState;
   readonly kind: CellKind;
-  /** Of shared memory, which is new in each block: what was before a barrier is nothing. */
+  /** Whether it is for shared memory, which is new in each block: accesses before a barrier do not count. */
   readonly isShared: boolean;
 }
 
-/** What the cell says of an access of a kind besides who and when. */
+/** The flags of each kind of access. */
 const flagsOf = { load: 0, store: written | past, atomic } as const;
 
-/** Writes the function of the address of a cell and a thread. */
-export function writeCell(module: WasmModule, state: QuickState, kind: CellKind, isShared: boolean): number {
+/** Emits the function of one access; parameters are the address of a cell and the thread. */
+export function writeCell(module: WasmModule, state: CheckState, kind: CellKind, isShared: boolean): number {
   const { index, code } = module.fn({ params: ['i32', 'i32'], results: [] });
   const [cell, thread, before, now] = [0, 1, code.local('i32'), code.local('i32')];
   const frame: Frame = { code, state, kind, isShared };
@@ -35,7 +34,7 @@ export function writeCell(module: WasmModule, state: QuickState, kind: CellKind,
   code.i32(flagsOf[kind]);
   code.op('i32.or');
   code.at('local.set', now);
-  /** Puts what `push` says into the cell and returns, where a condition on the stack holds. */
+  /** If the condition on the stack holds, stores the value of `push` in the cell and returns. */
   const putIf = (push: () => void): void => {
     code.open('if');
     code.at('local.get', cell);
@@ -71,17 +70,17 @@ const pushBits = (code: Code, local: number, bits: number): void => {
   code.op('i32.and');
 };
 
-/** Other blocks were there before: all may read, or all change it atomically. */
+/** After accesses of other blocks: all blocks may read, or all may use atomics. */
 function writeOfOthers({ code, kind }: Frame, before: number): void {
   if (kind === 'store') code.op('unreachable');
   pushBits(code, before, kind === 'load' ? written | atomic | past : written | past | atomic);
   code.i32(kind === 'load' ? 0 : atomic);
   code.op('i32.ne');
-  giveUpIf(code);
+  bailOutIf(code);
   code.i32(kind === 'load' ? many : atomic);
 }
 
-/** This block was there before a barrier: that is no race, but what other blocks may do follows from both. */
+/** After accesses of this block before a barrier: no race, but both accesses count for other blocks. */
 function writeBehindBarrier({ code, kind }: Frame, before: number, now: number): void {
   code.at('local.get', now);
   if (kind === 'store') return;
@@ -94,12 +93,12 @@ function writeBehindBarrier({ code, kind }: Frame, before: number, now: number):
   code.op('i32.or');
 }
 
-/** Since the last barrier: one thread may do what it wants, several may read, or change it atomically. */
+/** After accesses since the last barrier: one thread may do anything, several may read, or use atomics. */
 function writeAtOnce({ code, state, kind }: Frame, { cell, before, now }: { cell: number; before: number; now: number }): void {
   if (kind === 'atomic') {
     pushBits(code, before, atomic);
     code.op('i32.eqz');
-    return giveUpIf(code);
+    return bailOutIf(code);
   }
   code.at('local.get', before);
   code.at('local.get', now);
@@ -107,7 +106,7 @@ function writeAtOnce({ code, state, kind }: Frame, { cell, before, now }: { cell
   code.i32(~(written | past));
   code.op('i32.and');
   if (kind === 'store') {
-    giveUpIf(code);
+    bailOutIf(code);
     code.at('local.get', cell);
     code.at('local.get', now);
     return code.access('i32.store', 4);
@@ -117,7 +116,7 @@ function writeAtOnce({ code, state, kind }: Frame, { cell, before, now }: { cell
   code.op('return');
   code.end();
   pushBits(code, before, written | atomic);
-  giveUpIf(code);
+  bailOutIf(code);
   code.at('local.get', cell);
   code.at('global.get', state.globals.time);
   code.i32(many);
@@ -128,12 +127,12 @@ function writeAtOnce({ code, state, kind }: Frame, { cell, before, now }: { cell
 }
 
 /**
- * Writes the function of the address of a cell and a thread for as many threads, one behind the other, that access a word each, one behind the
- * other too: four at once, and where these have been accessed in different ways one by one.
+ * Emits the function of the accesses of a lane group to contiguous words; parameters are the address of the first cell and the first thread.
+ * It handles four cells at once, and calls the function of one access for packs that need it.
  */
 export function writeCells(
   module: WasmModule,
-  state: QuickState,
+  state: CheckState,
   kind: 'load' | 'store',
   isShared: boolean,
   { packs, one }: { readonly packs: number; readonly one: number },
@@ -197,7 +196,7 @@ export function writeCells(
   return index;
 }
 
-/** Whether the thread itself was the only one, since the last barrier. */
+/** Pushes whether the thread itself made the only access since the last barrier. */
 function pushIsOwn(code: Code, before: number, now: number): void {
   code.at('local.get', before);
   code.at('local.get', now);
@@ -208,8 +207,8 @@ function pushIsOwn(code: Code, before: number, now: number): void {
   code.op('i32x4.eq');
 }
 
-/** Whether nobody was there. */
-function pushIsFresh(code: Code, { globals }: QuickState, before: number, isShared: boolean): void {
+/** Pushes whether there was no access that counts. */
+function pushIsFresh(code: Code, { globals }: CheckState, before: number, isShared: boolean): void {
   code.at('local.get', before);
   if (isShared) {
     code.at('global.get', globals.time);

@@ -1,51 +1,51 @@
-/** What a module keeps that is looked at quickly: where what is accessed stands, what its shadow is, and the time. */
+/** The state of a module with fast checks: start, size and shadow bases of each target, and the time. */
 import type { Code, WasmModule } from '../../../../wasm/index.ts';
-import type { Guards } from './insert-checks.ts';
+import type { AccessChecks } from './insert-checks.ts';
 
-/** Globals of something that is reached, i32; a launch sets them. */
-export const reachedGlobals = ['start', 'bytes', 'cells', 'written'] as const;
-export type ReachedGlobal = (typeof reachedGlobals)[number];
-/** Name under which one is exported. */
-export const reachedName = (index: number, name: ReachedGlobal): string => `quick.${index}.${name}`;
+/** Globals of a target, i32, which the launch sets: its start and bytes, and the bases of its shadows (0: none). */
+export const targetGlobals = ['start', 'bytes', 'cells', 'written'] as const;
+export type TargetGlobal = (typeof targetGlobals)[number];
+/** The export name of one. */
+export const targetGlobal = (index: number, name: TargetGlobal): string => `quick.${index}.${name}`;
 
-/** Globals of the whole, i32: `first` and `end` are the bytes of shadow that say what of shared memory was written. */
-export const quickGlobals = ['time', 'block', 'first', 'end'] as const;
-export type QuickGlobal = (typeof quickGlobals)[number];
-export const quickName = (name: QuickGlobal): string => `quick.${name}`;
+/** Globals of the module, i32: `first` and `end` bound the shadow of the written bytes of shared memory; `block` is the time at which the block started. */
+export const checkGlobals = ['time', 'block', 'first', 'end'] as const;
+export type CheckGlobal = (typeof checkGlobals)[number];
+export const checkGlobal = (name: CheckGlobal): string => `quick.${name}`;
 
 /**
- * A cell of the shadow, a word for a word of memory: who has accessed it since the last barrier, and whether others have before. 0 is nobody.
- * `thread`: the thread, where it is one; `many` where several have read. Threads have written (`written`) or changed it atomically (`atomic`),
- * else read it. `past`: other blocks must not access it at all, for this one has written there, or done different things.
- * Cells of time 0 are of several blocks that have all read, or all changed it atomically.
+ * A cell of the shadow, a 32-bit word for each word of memory: the accesses since the last barrier, and a summary of those before. 0: none.
+ * `thread`: the thread, if there was one; `many` if several threads have read. `written` and `atomic`: the kind of access, otherwise a read.
+ * `past`: any access by another block is a race, because this block has written there or mixed kinds of access.
+ * Cells of time 0 are of several blocks that have all read, or all changed the word atomically.
  */
 export const cellBits = { thread: 0x3ff, many: 1 << 10, written: 1 << 11, atomic: 1 << 12, past: 1 << 13 } as const;
-/** What the time of cells is counted by, and that from which on a block asks for the shadow to be made simpler. */
+/** The step of the time in cells, and the time after which a block has the cells compacted. */
 export const timeStep = 1 << 14;
 export const lateTime = 2 ** 31 - 2 ** 28;
-/** The time of what was before, in a shadow that was made simpler. */
+/** The time of all past accesses in compacted cells. */
 export const oldTime = timeStep;
 
-export interface QuickState {
-  readonly globals: Readonly<Record<QuickGlobal, number>>;
-  readonly reached: readonly Readonly<Record<ReachedGlobal, number>>[];
-  /** Imported: makes the shadow simpler, and sets the time back. */
+export interface CheckState {
+  readonly globals: Readonly<Record<CheckGlobal, number>>;
+  readonly targets: readonly Readonly<Record<TargetGlobal, number>>[];
+  /** Imported function: compacts the cells and resets the time. */
   readonly renew: number;
 }
 
-/** Declares it; before the first function of the module. */
-export function declareQuick(module: WasmModule, { reached }: Guards): QuickState {
+/** Declares imports and globals; before the first function of the module. */
+export function declareChecks(module: WasmModule, { targets }: AccessChecks): CheckState {
   const named = <K extends string>(names: readonly K[], nameOf: (name: K) => string): Record<K, number> =>
     Object.fromEntries(names.map((name) => [name, module.global('i32', nameOf(name))] as const)) as Record<K, number>;
   return {
     renew: module.importFunction('renew', { params: [], results: [] }),
-    globals: named(quickGlobals, quickName),
-    reached: reached.map((_, index) => named(reachedGlobals, (name) => reachedName(index, name))),
+    globals: named(checkGlobals, checkGlobal),
+    targets: targets.map((_, index) => named(targetGlobals, (name) => targetGlobal(index, name))),
   };
 }
 
-/** A barrier, or the start of a block: accesses before it are of another time. There is an end to time in one block. */
-export function writeLater({ globals }: QuickState, code: Code): void {
+/** Advances the time at a barrier or at the start of a block. Bails out if the time overflows within a block. */
+export function writeTimeStep({ globals }: CheckState, code: Code): void {
   code.at('global.get', globals.time);
   code.i32(timeStep);
   code.op('i32.add');
@@ -53,11 +53,11 @@ export function writeLater({ globals }: QuickState, code: Code): void {
   code.at('global.get', globals.time);
   code.i32(0);
   code.op('i32.lt_s');
-  giveUpIf(code);
+  bailOutIf(code);
 }
 
-/** Time goes on, and shared memory holds nothing. */
-export function writeQuickBlock(state: QuickState, code: Code): void {
+/** Starts a block: advances the time, and marks shared memory as unwritten. */
+export function writeBlockStart(state: CheckState, code: Code): void {
   const { globals } = state;
   code.at('global.get', globals.time);
   code.i32(lateTime);
@@ -65,7 +65,7 @@ export function writeQuickBlock(state: QuickState, code: Code): void {
   code.open('if');
   code.at('call', state.renew);
   code.end();
-  writeLater(state, code);
+  writeTimeStep(state, code);
   code.at('global.get', globals.time);
   code.at('global.set', globals.block);
   const at = code.local('i32');
@@ -89,8 +89,8 @@ export function writeQuickBlock(state: QuickState, code: Code): void {
   code.end();
 }
 
-/** Ends the quick look where the condition on the stack holds: the trap is caught, and the launch watched lane by lane. */
-export function giveUpIf(code: Code): void {
+/** Traps if the condition on the stack holds; the launch then falls back to the precise sanitizer. */
+export function bailOutIf(code: Code): void {
   code.open('if');
   code.op('unreachable');
   code.end();

@@ -1,29 +1,29 @@
 /**
- * What is looked at before an access, in WebAssembly: one function for each shape of accesses, written when first asked for. It
- * takes the address and gives the index of memory to access, which is another one where the address is wrong.
+ * The check functions of accesses: one WebAssembly function for each form of access, emitted at its first use. It takes the address and
+ * returns the index to access, which is that of a sink if the address is wrong.
  */
 import type { Code, ValueType, WasmModule } from '../../../../wasm/index.ts';
 import type { SanitizeKind } from '../../../device.ts';
-import { writeWatched } from './last-writer.ts';
-import { whoMask, writeConflict, writeNoteRead } from './race-functions.ts';
+import { writeWriterQuery } from './last-writer.ts';
+import { threadTimeMask, writeConflict, writeNoteRead } from './race-functions.ts';
 import { maskOf, readStampAt, stampFields } from './stamp.ts';
 import type { SanitizerState } from './state.ts';
 
 export interface AccessShape {
   readonly what: 'load' | 'store' | 'atomic';
-  /** Whose memory it is: a local access races with nothing, and nothing writes constants. */
+  /** The space: local accesses never race, and constants are never written. */
   readonly space: 'global' | 'shared' | 'local' | 'constant';
   /** Bytes, at most 8. */
   readonly size: number;
-  /** What the address has to be a multiple of. */
+  /** The alignment that the address must have. */
   readonly align: number;
-  /** Whether what it may access is handed over, as where it starts and how many bytes it has; otherwise the shadow tells. */
+  /** Whether start and size of the accessible memory are parameters; otherwise the shadow determines what is accessible. */
   readonly isBounded: boolean;
-  /** Of atomics and what belongs to them: one of 16 bits is done to the word around it, of which the rest may be unwritten. */
+  /** Whether it is an atomic or belongs to one: a 16-bit atomic accesses its whole word, the rest of which may be unwritten. */
   readonly isOfWord: boolean;
 }
 
-/** Index of the function of a shape: address, value (stores alone, as an i64), start and bytes (bounded ones), site and strength. */
+/** The function index of a form; parameters are address, value (stores only, i64), start and bytes (if bounded), site and strength. */
 export type AccessFunctions = (shape: AccessShape) => number;
 
 interface Frame {
@@ -40,7 +40,7 @@ interface Frame {
   readonly index: number;
 }
 
-/** The functions of a module, of which those asked for are written. */
+/** The check functions of a module. */
 export function accessFunctions(module: WasmModule, state: SanitizerState, kinds: ReadonlySet<SanitizeKind>): AccessFunctions {
   const known = new Map<string, number>();
   const once = (name: string, write: () => number): number => {
@@ -89,21 +89,21 @@ function writeFunction(
   if (shape.space !== 'local' && kinds.has('init')) writeInit(frame);
   if ((shape.space === 'global' || shape.space === 'shared') && kinds.has('race')) writeRaces(frame);
   if (shape.space !== 'local' && kinds.has('sync')) writeProgress(frame);
-  if (shape.space === 'global' && shape.what !== 'load' && kinds.has('writer')) writeWatched(frame, shape.size);
+  if (shape.space === 'global' && shape.what !== 'load' && kinds.has('writer')) writeWriterQuery(frame, shape.size);
   code.at('local.get', frame.index);
   return index;
 }
 
 const get = ({ code }: Frame, ...locals: number[]): void => locals.forEach((local) => void code.at('local.get', local));
 
-/** The address as an index. */
+/** Sets the index from the address. */
 function setIndex({ code, address, index }: Frame): void {
   code.at('local.get', address);
   code.op('i32.wrap_i64');
   code.at('local.set', index);
 }
 
-/** Hands the address to the host where the condition on the stack holds. */
+/** Passes the address to the host if the condition on the stack holds. */
 function outsideIf(frame: Frame): void {
   const { code, state, address, site } = frame;
   code.open('if');
@@ -130,7 +130,7 @@ function writeBounds(frame: Frame): void {
   setIndex(frame);
 }
 
-/** The bits of the access in a map of bits, and its mask; a word of 16 bits has them all. */
+/** Pushes the bits of the access in a bitmap; a 16-bit word contains all of them. */
 function pushBits(frame: Frame, map: number): void {
   const { code, index, shape } = frame;
   code.at('global.get', map);
@@ -147,7 +147,7 @@ function pushBits(frame: Frame, map: number): void {
   code.op('i32.and');
 }
 
-/** Whether some of the bits are not set. */
+/** Pushes whether some of the bits are not set. */
 function pushLacksBits(frame: Frame, map: number): void {
   pushBits(frame, map);
   frame.code.i32(2 ** frame.shape.size - 1);
@@ -191,7 +191,7 @@ function writeInit(frame: Frame): void {
     code.at('call', state.functions.unwritten);
     if (shape.isOfWord) code.end();
   }
-  // What was told of once counts as written.
+  // Bytes that were reported once count as written.
   const at = code.local('i32');
   code.at('global.get', map);
   get(frame, index);
@@ -240,7 +240,7 @@ function writeRaces(frame: Frame): void {
   }
 }
 
-/** The bytes of the word that are accessed, in their place in a stamp. */
+/** Pushes the accessed bytes of the word as a field of a stamp. */
 function pushBytes(frame: Frame): void {
   const { code, shape, index } = frame;
   const { at } = stampFields.bytes;
@@ -267,7 +267,7 @@ function writeWord(frame: Frame, word: Word): void {
   const { code, shape, noteRead } = frame;
   const { cell, now, before } = word;
   const isWrite = shape.what !== 'load';
-  writeCheck(frame, word, 0, whoMask);
+  writeCheck(frame, word, 0, threadTimeMask);
   if (!isWrite) {
     get(frame, cell);
     code.access('i64.load', 8, readStampAt);
@@ -281,13 +281,13 @@ function writeWord(frame: Frame, word: Word): void {
     return;
   }
   const byOthers = maskOf('manyThreads') | maskOf('manyBlocks');
-  writeCheck(frame, word, readStampAt, whoMask | byOthers);
+  writeCheck(frame, word, readStampAt, threadTimeMask | byOthers);
   get(frame, cell, now);
   if (shape.size < 4) writeKeptBytes(frame, word);
   code.access('i64.store', 8);
 }
 
-/** Looks at the stamp at an offset: one of the same thread at the same time, none, or one that a barrier is behind, is no conflict. */
+/** Checks the stamp at an offset. No conflict: no stamp, the same thread at the same time, or a barrier since. */
 function writeCheck(frame: Frame, { cell, now, before }: Word, offset: number, same: bigint): void {
   const { code, shape, address, conflict } = frame;
   get(frame, cell);
@@ -303,7 +303,7 @@ function writeCheck(frame: Frame, { cell, now, before }: Word, offset: number, s
   code.op('i32.and');
   code.open('if');
   if (shape.what === 'store') {
-    // A store that changes nothing harms nobody.
+    // A store of the same value is harmless.
     get(frame, frame.index);
     code.access(loads[shape.size]!, 1);
     get(frame, frame.value);
@@ -318,7 +318,7 @@ function writeCheck(frame: Frame, { cell, now, before }: Word, offset: number, s
 
 const loads: Readonly<Record<number, string>> = { 1: 'i64.load8_u', 2: 'i64.load16_u', 4: 'i64.load32_u', 8: 'i64.load' };
 
-/** Whether no barrier has passed since a stamp: of shared memory none at all, of global none in this block. */
+/** Pushes whether there was no barrier since a stamp: for shared memory any barrier, for global memory one of this block. */
 function pushIsOpen(frame: Frame, before: number, isRead: boolean): void {
   const { code, state, shape } = frame;
   get(frame, before);
@@ -344,7 +344,7 @@ function pushIsOpen(frame: Frame, before: number, isRead: boolean): void {
   code.op('i32.and');
 }
 
-/** Adds to a stamp on the stack the bytes that the same thread wrote at the same time. */
+/** Adds the bytes that the same thread wrote at the same time to the stamp on the stack. */
 function writeKeptBytes(frame: Frame, { cell, now, before }: Word): void {
   const { code } = frame;
   get(frame, cell);
@@ -355,7 +355,7 @@ function writeKeptBytes(frame: Frame, { cell, now, before }: Word): void {
   code.i64(0n);
   get(frame, before, now);
   code.op('i64.xor');
-  code.i64(whoMask);
+  code.i64(threadTimeMask);
   code.op('i64.and');
   code.op('i64.eqz');
   code.op('select');
@@ -364,7 +364,7 @@ function writeKeptBytes(frame: Frame, { cell, now, before }: Word): void {
 
 // ── progress ──
 
-/** Counts stores that others may see, and polls: strong accesses, which threads wait for each other by. */
+/** Counts stores that others can see as progress, and strong loads and atomics as polls. */
 function writeProgress(frame: Frame): void {
   const { code, state, shape, site, address } = frame;
   const { progress, polls } = state.globals;

@@ -1,24 +1,23 @@
-/** Whether those who come together are those that their masks name, in WebAssembly; where it is not plain, the host looks closer. */
-
-import { eachTaking, type WarpLocals } from '../../../../engine/codegen/lane-loop.ts';
+/** Checks that the lanes of a warp collective are those that their masks name. The host examines the cases that this code does not decide. */
+import { eachParticipant, type WarpLocals } from '../../../../engine/codegen/lane-loop.ts';
 import type { Code, WasmModule } from '../../../../wasm/index.ts';
 import type { SanitizerState } from './state.ts';
 
-/** A function of the first thread of a warp, the end of its threads, the lanes that take part, and the number of the meeting. */
-export function writeMeetingCheck(module: WasmModule, state: SanitizerState): number {
+/** Emits the function; parameters are the first thread of a warp, the end of its threads, the active lanes, and the number of the collective. */
+export function writeCollectiveCheck(module: WasmModule, state: SanitizerState): number {
   const { index, code } = module.fn({ params: ['i32', 'i32', 'i32', 'i32'], results: [] });
-  const [base, last, taking, meeting] = [0, 1, 2, 3];
+  const [base, last, active, collective] = [0, 1, 2, 3];
   const local = (): number => code.local('i32');
-  const [thread, at, all, some, said, mask] = [local(), local(), local(), local(), local(), local()];
+  const [thread, at, all, some, named, mask] = [local(), local(), local(), local(), local(), local()];
   code.i32(-1);
   code.at('local.set', all);
-  const each = (body: () => void): void => eachTakingAt(code, state, { base, last, mask: taking, thread, at }, body);
+  const each = (body: () => void): void => eachTakingAt(code, state, { base, last, mask: active, thread, at }, body);
   each(() => {
     code.at('local.get', at);
     code.access('i32.load', 4, 4);
-    code.at('local.get', said);
+    code.at('local.get', named);
     code.op('i32.or');
-    code.at('local.set', said);
+    code.at('local.set', named);
     code.at('local.get', at);
     code.access('i32.load', 4);
     code.at('local.tee', mask);
@@ -30,19 +29,19 @@ export function writeMeetingCheck(module: WasmModule, state: SanitizerState): nu
     code.op('i32.or');
     code.at('local.set', some);
   });
-  code.at('local.get', said);
+  code.at('local.get', named);
   code.op('i32.eqz');
   code.open('if');
   code.op('return');
   code.end();
-  // One mask, and of the threads that there are those that take part.
+  // All lanes named one mask, which contains exactly the active ones of the existing threads.
   code.at('local.get', all);
   code.at('local.get', some);
   code.op('i32.eq');
   pushExisting(code, base, last);
   code.at('local.get', all);
   code.op('i32.and');
-  code.at('local.get', taking);
+  code.at('local.get', active);
   code.op('i32.eq');
   code.op('i32.and');
   code.open('if');
@@ -52,13 +51,13 @@ export function writeMeetingCheck(module: WasmModule, state: SanitizerState): nu
     code.access('i32.store', 4, 4);
   });
   code.else();
-  for (const each of [base, last, taking, meeting]) code.at('local.get', each);
+  for (const each of [base, last, active, collective]) code.at('local.get', each);
   code.at('call', state.functions.meet);
   code.end();
   return index;
 }
 
-/** A bit for each lane that has a thread. */
+/** Pushes a bit for each lane that has a thread. */
 function pushExisting(code: Code, base: number, last: number): void {
   code.i32(-1);
   code.i32(32);
@@ -70,12 +69,12 @@ function pushExisting(code: Code, base: number, last: number): void {
 }
 
 interface Locals extends WarpLocals {
-  /** Address of what the thread has said of its mask. */
+  /** Address of the mask that the thread has named. */
   readonly at: number;
 }
 
 function eachTakingAt(code: Code, { globals }: SanitizerState, { at, ...warp }: Locals, body: () => void): void {
-  eachTaking(code, warp, () => {
+  eachParticipant(code, warp, () => {
     code.at('local.get', warp.thread);
     code.i32(3);
     code.op('i32.shl');

@@ -1,4 +1,4 @@
-/** What was found in a launch: the same thing at the same instructions is one finding with a count. */
+/** The findings of a launch. The same fault at the same instructions is one finding with a count. */
 import type { Code, Holes } from '../../../../base/catalogue/index.ts';
 import { Diagnostics } from '../../../../base/diagnostic.ts';
 import type { SourceFile, Span } from '../../../../base/source.ts';
@@ -6,8 +6,8 @@ import type { Dim3 } from '../../../device.ts';
 import type { Site } from '../../observe/sites.ts';
 import { sourceLine } from '../../source-text.ts';
 
-/** Who does something: the thread by its number in the block, and the block. */
-export interface Who {
+/** A thread by its number in the block, and the block. */
+export interface FaultyThread {
   readonly thread: number;
   readonly block: Dim3;
 }
@@ -16,15 +16,15 @@ export interface Finding {
   readonly code: Code;
   readonly holes: Readonly<Record<string, string | number>>;
   readonly site: Site | undefined;
-  readonly who: Who;
-  /** The other instruction of two that do not go together, and what to say of it. */
+  readonly by: FaultyThread;
+  /** The other instruction of a conflict, and the text of its label. */
   readonly other?: { readonly site: Site | undefined; readonly text: string } | undefined;
   readonly notes?: readonly string[];
   count: number;
 }
 
 export interface Findings {
-  /** One more finding; `make` is asked for the first with its key. */
+  /** Counts a finding; `make` is called for the first one with its key. */
   add(key: string, make: () => Omit<Finding, 'count'>): void;
   report(diagnostics: Diagnostics): void;
 }
@@ -33,11 +33,11 @@ export interface AboutLaunch {
   readonly kernel: string;
   readonly blockShape: Dim3;
   readonly source: SourceFile | undefined;
-  /** Findings that are shown. */
+  /** Findings that are reported; the others are counted. */
   readonly limit: number;
 }
 
-/** None yet. */
+/** No findings. */
 export function newFindings(about: AboutLaunch): Findings {
   const found = new Map<string, Finding>();
   return {
@@ -55,32 +55,32 @@ export function newFindings(about: AboutLaunch): Findings {
   };
 }
 
-function reportOne({ code, holes, site, who, other, notes = [], count }: Finding, about: AboutLaunch, diagnostics: Diagnostics): void {
-  const said = new Diagnostics(about.source);
+function reportOne({ code, holes, site, by, other, notes = [], count }: Finding, about: AboutLaunch, diagnostics: Diagnostics): void {
+  const own = new Diagnostics(about.source);
   const span = spanOf(site, about.source);
   const otherSpan = other && spanOf(other.site, about.source);
-  said.report(code, { kernel: about.kernel, ...holes } as Holes<typeof code>, {
+  own.report(code, { kernel: about.kernel, ...holes } as Holes<typeof code>, {
     ...(span ? { span } : {}),
     more: other && otherSpan ? [{ span: otherSpan, text: other.text }] : [],
     notes: [
-      `by ${describeWho(who, about.blockShape)}`,
+      `by ${describeLane(by, about.blockShape)}`,
       ...placesOf(site, about),
       ...(other && !otherSpan && other.site ? [`${other.text}: ${nameOf(other.site)}`] : []),
       ...notes,
       ...(count > 1 ? [`${count} times in all`] : []),
     ],
   });
-  diagnostics.addAll(said.list);
+  diagnostics.addAll(own.list);
 }
 
 const describeThread = (thread: number, [nx, ny]: Dim3): string =>
   [thread % nx, Math.floor(thread / nx) % ny, Math.floor(thread / (nx * ny))].join(', ');
 
-/** A thread by the numbers that its program sees. */
-const describeWho = ({ thread, block }: Who, shape: Dim3): string =>
+/** A thread with its block, lane and warp. */
+const describeLane = ({ thread, block }: FaultyThread, shape: Dim3): string =>
   `thread (${describeThread(thread, shape)}) of block (${block.join(', ')}): lane ${thread & 31} of warp ${thread >> 5}`;
 
-/** A thread of a block that is known. */
+/** Another thread of the same block. */
 export const describeOther = (thread: number, shape: Dim3): string => `thread (${describeThread(thread, shape)})`;
 
 /** The instruction in the text that was compiled. */
@@ -92,7 +92,7 @@ function spanOf(site: Site | undefined, source: SourceFile | undefined): Span | 
   return { start: from, end: from + Math.max(1, text.search(/;|$/)) };
 }
 
-/** Where the instruction stands, as far as a label does not say it. */
+/** Notes of the place of an instruction, where no label shows it. */
 function placesOf(site: Site | undefined, { source }: AboutLaunch): string[] {
   if (!site) return [];
   const own = source && site.line ? [] : [`at ${nameOf(site)}`];

@@ -1,54 +1,53 @@
-/** Who wrote last in a place that somebody asks about: each write there calls the host, and the last is kept. */
+/** The last writer of a place in a buffer: each write there calls the host, which keeps the last one. */
 import type { Code } from '../../../../wasm/index.ts';
 import type { Dim3, LaunchRequest, SanitizeRequest } from '../../../device.ts';
 import type { Site } from '../../observe/sites.ts';
 import { stampFields } from './stamp.ts';
 import type { SanitizerGlobal, SanitizerState } from './state.ts';
 
-/** Of a watched launch. */
-interface Watched {
-  readonly compiled: { readonly watched?: { readonly sites: readonly Site[] } | undefined };
+interface QueriedLaunch {
+  readonly compiled: { readonly instrumented?: { readonly sites: readonly Site[] } | undefined };
   readonly request: LaunchRequest & { readonly sanitize: SanitizeRequest };
 }
 
-export interface WriterWatch {
-  /** Where writes are looked at, as the instance has it. */
+export interface LastWriter {
+  /** The globals that hold the place. */
   readonly globals: Partial<Record<SanitizerGlobal, bigint>>;
-  /** The running thread writes there, by the instruction of a site. */
+  /** Notes that the running thread writes there, by the instruction of a site. */
   wrote(site: number, word: (name: string) => WebAssembly.Global): void;
-  /** Tells who it was. */
-  end(): void;
+  /** Reports the last writer to the request. */
+  finish(): void;
 }
 
-/** Nothing is looked at where nobody asks. */
-export function watchWriter({ compiled, request }: Watched): WriterWatch {
+/** The query of a request; without one, no write is noted. */
+export function newWriterQuery({ compiled, request }: QueriedLaunch): LastWriter {
   const { writer } = request.sanitize;
   const arg = writer && request.args[writer.argument];
   let last: { readonly site: number; readonly thread: number; readonly block: Dim3 } | undefined;
-  const isAsked = writer !== undefined && arg?.kind === 'buffer';
+  const isWanted = writer !== undefined && arg?.kind === 'buffer';
   return {
-    globals: isAsked
+    globals: isWanted
       ? { 'watched.start': arg.buffer.deviceAddress() + BigInt((arg.offset ?? 0) + writer.offset), 'watched.bytes': BigInt(writer.size) }
       : { 'watched.start': 0n, 'watched.bytes': 0n },
     wrote(site, word) {
       const number = (name: string): number => word(name).value as number;
       last = { site, thread: number('thread'), block: [number('ctaid.x'), number('ctaid.y'), number('ctaid.z')] };
     },
-    end() {
-      if (!isAsked || !last) return;
+    finish() {
+      if (!isWanted || !last) return;
       const { site, thread, block } = last;
       const [nx, ny] = request.block;
       const number = site & (2 ** stampFields.site.bits - 1);
-      writer.tell({
+      writer.take({
         block,
         thread: [thread % nx, Math.floor(thread / nx) % ny, Math.floor(thread / (nx * ny))],
-        line: compiled.watched?.sites[number - 1]?.line?.line,
+        line: compiled.instrumented?.sites[number - 1]?.line?.line,
       });
     },
   };
 }
 
-/** Locals of a function that looks at an access. */
+/** Locals of a function that checks an access. */
 interface Access {
   readonly code: Code;
   readonly state: SanitizerState;
@@ -56,8 +55,8 @@ interface Access {
   readonly site: number;
 }
 
-/** Tells the host of a write of some bytes where one of them is in the place that is asked about. */
-export function writeWatched({ code, state, address, site }: Access, size: number): void {
+/** Calls the host for a write of some bytes if one of them is in the place of the query. */
+export function writeWriterQuery({ code, state, address, site }: Access, size: number): void {
   const before = BigInt(size - 1);
   code.at('local.get', address);
   code.at('global.get', state.globals['watched.start']);

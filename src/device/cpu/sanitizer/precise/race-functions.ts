@@ -1,8 +1,7 @@
 /**
- * When two accesses of a word are no race, in WebAssembly: the long way, taken where the two stamps alone do not settle it.
- * In a block: a barrier between them, a meeting of the warp (`bar.warp.sync`) that both threads came to, or a fence of the first
- * thread behind its access and an acquire of the second. Between blocks: a fence behind the first and an acquire in the block of
- * the second. Source: PTX ISA 9.0, 8.10 (memory consistency: synchronisation, causality order, races).
+ * Decides whether two accesses of a word are ordered, where their stamps alone do not. Within a block: by a barrier between them, by a warp
+ * barrier (`bar.warp.sync`) that both threads execute, or by a fence of the first thread after its access and an acquire of the second.
+ * Between blocks: by a fence after the first access and an acquire in the block of the second. Source: PTX ISA 9.0, 8.10 (memory consistency: synchronization, causality order, races).
  */
 import type { Code, WasmModule } from '../../../../wasm/index.ts';
 import { maskOf, readStampAt, stampFields } from './stamp.ts';
@@ -11,11 +10,11 @@ import { type SanitizerState, threadTimes, writeThreadTimes } from './state.ts';
 const strong = maskOf('strong');
 const many = maskOf('manyThreads') | maskOf('manyBlocks');
 /** Thread and time. */
-export const whoMask = maskOf('thread') | maskOf('time');
+export const threadTimeMask = maskOf('thread') | maskOf('time');
 
 const i64 = (code: Code, value: bigint): void => code.i64(value);
 
-/** The thread in a stamp, an i32. */
+/** Pushes the thread of a stamp, an i32. */
 function pushThread(code: Code, stamp: number): void {
   code.at('local.get', stamp);
   i64(code, BigInt(stampFields.thread.at));
@@ -25,14 +24,14 @@ function pushThread(code: Code, stamp: number): void {
   code.op('i32.and');
 }
 
-/** Returns from the function where what is on the stack holds. */
+/** Returns from the function if the condition on the stack holds. */
 function returnIf(code: Code): void {
   code.open('if');
   code.op('return');
   code.end();
 }
 
-/** `(a & b & mask) == 0` or its opposite, of two locals. */
+/** Pushes `(a & b & mask) == 0` or its opposite, for two locals. */
 function pushCommon(code: Code, a: number, b: number, mask: bigint, isNone: boolean): void {
   code.at('local.get', a);
   code.at('local.get', b);
@@ -43,7 +42,7 @@ function pushCommon(code: Code, a: number, b: number, mask: bigint, isNone: bool
   if (!isNone) code.op('i32.eqz');
 }
 
-/** A function of the stamp before, the address and the stamp of now, which reports a race unless the accesses are ordered. */
+/** Emits the function that reports a race unless the accesses are ordered; parameters are the earlier stamp, the address and the current stamp. */
 export function writeConflict(module: WasmModule, state: SanitizerState): number {
   const { index, code } = module.fn({ params: ['i64', 'i64', 'i64'], results: [] });
   const [before, address, now] = [0, 1, 2];
@@ -61,9 +60,9 @@ export function writeConflict(module: WasmModule, state: SanitizerState): number
   writeThreadTimes(state, code, () => pushThread(code, before));
   code.at('local.set', other);
   returnIfSameThread(code, before, other, own);
-  returnIfMet(code, { before, now, other, own });
+  returnIfSynchronized(code, { before, now, other, own });
   returnIfReleased(code, before, other, own);
-  // Whoever it was in another block: it may have published.
+  // A reader of another block may have published.
   pushCommon(code, before, before, maskOf('manyBlocks'), false);
   pushHasAcquired(code, state);
   code.op('i32.and');
@@ -76,7 +75,7 @@ export function writeConflict(module: WasmModule, state: SanitizerState): number
   return index;
 }
 
-/** Unless other threads have read as well. */
+/** Returns for the same thread, unless other threads have read as well. */
 function returnIfSameThread(code: Code, before: number, other: number, own: number): void {
   code.at('local.get', other);
   code.at('local.get', own);
@@ -89,7 +88,7 @@ function returnIfSameThread(code: Code, before: number, other: number, own: numb
   returnIf(code);
 }
 
-/** Whether the time of a thread at an address is behind a stamp. */
+/** Pushes whether a time of a thread is later than a stamp. */
 function pushIsLater(code: Code, times: number, offset: number, before: number): void {
   code.at('local.get', times);
   code.access('i64.load', 8, offset);
@@ -97,15 +96,15 @@ function pushIsLater(code: Code, times: number, offset: number, before: number):
   code.op('i64.gt_u');
 }
 
-interface Two {
+interface Accesses {
   readonly before: number;
   readonly now: number;
   readonly other: number;
   readonly own: number;
 }
 
-/** Where both are of one warp and have met since. */
-function returnIfMet(code: Code, { before, now, other, own }: Two): void {
+/** Returns if both threads are of one warp and have synchronized since. */
+function returnIfSynchronized(code: Code, { before, now, other, own }: Accesses): void {
   code.at('local.get', before);
   code.at('local.get', now);
   code.op('i64.xor');
@@ -120,7 +119,7 @@ function returnIfMet(code: Code, { before, now, other, own }: Two): void {
   returnIf(code);
 }
 
-/** Where the first has released since, and the second acquired since. */
+/** Returns if the first thread has released and the second acquired since. */
 function returnIfReleased(code: Code, before: number, other: number, own: number): void {
   pushIsLater(code, other, threadTimes.release, before);
   pushIsLater(code, own, threadTimes.acquire, before);
@@ -134,7 +133,7 @@ function pushHasAcquired(code: Code, { times }: SanitizerState): void {
   code.op('i32.eqz');
 }
 
-/** Where some thread has put a fence behind the access before this block started, and this block has acquired. */
+/** Returns if there was a fence after the access before this block started, and this block has acquired. */
 function returnIfPublished(code: Code, state: SanitizerState, before: number): void {
   code.at('global.get', state.times.fencesBefore);
   code.at('local.get', before);
@@ -144,12 +143,12 @@ function returnIfPublished(code: Code, state: SanitizerState, before: number): v
   returnIf(code);
 }
 
-/** A function of the address of a word's stamps, the stamp of the last read and that of this one, which it puts in its place. Shared memory is new in each block. */
+/** Emits the function that stores the stamp of a read; parameters are the address of the stamps of a word, the last and the current stamp. Shared memory is new in each block. */
 export function writeNoteRead(module: WasmModule, state: SanitizerState, isShared: boolean): number {
   const { index, code } = module.fn({ params: ['i32', 'i64', 'i64'], results: [] });
   const [cell, before, now] = [0, 1, 2];
   const flags = code.local('i64');
-  /** `(before ^ now) & mask` is nothing. */
+  /** Pushes `((before ^ now) & mask) == 0`. */
   const isSame = (mask: bigint): void => {
     code.at('local.get', before);
     code.at('local.get', now);
@@ -166,8 +165,8 @@ export function writeNoteRead(module: WasmModule, state: SanitizerState, isShare
     code.op('i64.or');
     code.at('local.set', flags);
   };
-  // The same thread at the same time reads more bytes of the word; all else is told of reads of the same bytes alone.
-  isSame(whoMask);
+  // The same thread at the same time reads more bytes of the word; otherwise flags are kept for reads of the same bytes only.
+  isSame(threadTimeMask);
   code.open('if');
   take(maskOf('bytes') | many);
   code.else();

@@ -1,12 +1,12 @@
 /**
- * Plain reads of words that the same thread may go on to change atomically: the first look of a loop around a compare-and-swap,
- * or a test that spares an atomic. That others change the word meanwhile is what the atomic is for.
+ * Plain reads of words that the same thread may change atomically afterwards: the first read of a loop around a compare-and-swap, or a test
+ * that avoids an atomic. These do not count as races with atomics of others.
  */
 import { addTo } from '../../../../base/group.ts';
 import { syncPointOf } from '../../../../engine/codegen/split-at-sync-points.ts';
 import { edgesOf, type Kernel, type Value } from '../../../../ir/index.ts';
 
-/** The reads of a kernel that was split at stops, up to whose barrier an atomic has the same address. */
+/** The loads of a kernel, split at its sync points, behind which an atomic has the same address before the next barrier. */
 export function readsBeforeAtomics(kernel: Kernel): ReadonlySet<Value> {
   const atomics = new Map<Value, { readonly block: number; readonly at: number }[]>();
   for (const block of kernel.blocks)
@@ -27,7 +27,7 @@ export function readsBeforeAtomics(kernel: Kernel): ReadonlySet<Value> {
   return found;
 }
 
-/** The blocks that a thread may come to from the end of a block without a barrier. */
+/** The blocks that a thread can reach from the end of a block without a barrier. */
 function blocksBehind(kernel: Kernel, from: number): Set<number> {
   const seen = new Set<number>();
   const work = [from];

@@ -1,10 +1,10 @@
-/** What an instrumented compilation does besides, behind each hook. */
-
+/** The hooks of the precise sanitizer: the checks that an instrumented compilation adds. */
 import type { AccessInst, CollectiveLocals, SanitizerHooks, SanitizerWriter } from '../../../../engine/codegen/hooks.ts';
 import type { Host } from '../../../../engine/codegen/host.ts';
-import { eachTaking } from '../../../../engine/codegen/lane-loop.ts';
+import { eachParticipant } from '../../../../engine/codegen/lane-loop.ts';
 import type { Plan } from '../../../../engine/codegen/plan.ts';
 import type { Collective } from '../../../../engine/codegen/regions.ts';
+import { withScratch } from '../../../../engine/codegen/scratch.ts';
 import { continuation, syncPointOf } from '../../../../engine/codegen/split-at-sync-points.ts';
 import { bytesOf, elementOf, type InstOf, type Kernel, lanesOf, type Roots, rootsOf, type Type, type Value } from '../../../../ir/index.ts';
 import type { Code, WasmModule } from '../../../../wasm/index.ts';
@@ -12,12 +12,12 @@ import type { SanitizeKind } from '../../../device.ts';
 import { type Bounds, newSites, type Sites } from '../../observe/sites.ts';
 import { type AccessFunctions, type AccessShape, accessFunctions } from './access-functions.ts';
 import { boundsOf } from './bounds.ts';
-import { writeMeetingCheck } from './collective-check.ts';
+import { writeCollectiveCheck } from './collective-check.ts';
 import { readsBeforeAtomics } from './reads-before-atomics.ts';
-import { mostSites, stampFields } from './stamp.ts';
+import { maxSites, stampFields } from './stamp.ts';
 import { declareState, type SanitizerState, threadTimes, writeAdvance, writeStamp, writeThreadTimes } from './state.ts';
 
-interface Parts {
+interface Checks {
   readonly plan: Plan;
   readonly kernel: Kernel;
   readonly host: Host;
@@ -26,7 +26,7 @@ interface Parts {
   readonly functions: AccessFunctions;
   readonly roots: Roots;
   readonly sites: Sites;
-  /** Plain reads that race no more than atomics do. */
+  /** Plain reads that count as atomic for races. */
   readonly excused: ReadonlySet<Value>;
 }
 
@@ -35,37 +35,37 @@ export interface Sanitizer extends SanitizerHooks {
   readonly sites: Sites;
 }
 
-/** Declares what an instrumented module needs; before its first function. */
+/** Declares imports and globals; before the first function of the module. */
 export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: ReadonlySet<SanitizeKind>): Sanitizer {
   const { kernel } = plan;
   const state = declareState(module, kernel.params.length);
   const functions = accessFunctions(module, state, kinds);
-  const [roots, sites, excused] = [rootsOf(kernel), newSites(kernel, mostSites), readsBeforeAtomics(kernel)];
-  const parts: Parts = { plan, kernel, host, state, kinds, functions, roots, sites, excused };
+  const [roots, sites, excused] = [rootsOf(kernel), newSites(kernel, maxSites), readsBeforeAtomics(kernel)];
+  const checks: Checks = { plan, kernel, host, state, kinds, functions, roots, sites, excused };
   const barriers = kernel.blocks.filter((block) => isBarrier(kernel, syncPointOf(kernel, block)));
   const behindBarrier = new Set(barriers.map((block) => continuation(block).id));
-  for (const block of barriers) parts.sites.of(syncPointOf(kernel, block)!);
+  for (const block of barriers) checks.sites.of(syncPointOf(kernel, block)!);
   const hasMembers = kernel.blocks.some(({ body }) => body.some((value) => kernel.insts[value]!.op === 'members'));
-  const check = hasMembers && kinds.has('sync') ? writeMeetingCheck(module, state) : undefined;
+  const check = hasMembers && kinds.has('sync') ? writeCollectiveCheck(module, state) : undefined;
   return {
-    sites: parts.sites,
-    place: (e, inst, value, lane, pushValue) => writePlace(parts, e, inst, value, lane, pushValue),
-    changed: (e, type, index, old) => writeChanged(parts, e, type, index, old),
-    fence: (e) => writeFence(parts, e.code),
-    members: (e, inst, value) => writeMembers(parts, e, inst, value),
+    sites: checks.sites,
+    place: (e, inst, value, lane, pushValue) => writePlace(checks, e, inst, value, lane, pushValue),
+    changed: (e, type, index, old) => writeChanged(checks, e, type, index, old),
+    fence: (e) => writeFence(checks, e.code),
+    members: (e, inst, value) => writeMembers(checks, e, inst, value),
     regionStart(code, region) {
       if (plan.regions.schedule === 'block' && behindBarrier.has(region.entry)) writeBarrier(state, code);
     },
     threadStart: (code, thread) => writeStamp(state, code, () => code.at('local.get', thread)),
-    blockStart: (code) => writeBlockStart(parts, code),
+    blockStart: (code) => writeBlockStart(checks, code),
     release(code) {
       if (kinds.has('sync')) code.at('call', state.functions.released);
       writeBarrier(state, code);
     },
-    met(code, meeting, locals) {
+    atCollective(code, meeting, locals) {
       const stop = kernel.insts[meeting.values[0]!]!;
-      if (check !== undefined) writeMeet(check, code, meeting, locals);
-      if (stop.op === 'syncwarp') writeSynced(parts, code, locals);
+      if (check !== undefined) writeCollective(check, code, meeting, locals);
+      if (stop.op === 'syncwarp') writeSynchronized(checks, code, locals);
     },
   };
 }
@@ -74,16 +74,16 @@ const isBarrier = (kernel: Kernel, stop: Value | undefined): boolean => stop !==
 
 // ── accesses ──
 
-function writePlace(parts: Parts, e: SanitizerWriter, inst: AccessInst, value: Value, lane: number, pushValue?: () => void): void {
+function writePlace(checks: Checks, e: SanitizerWriter, inst: AccessInst, value: Value, lane: number, pushValue?: () => void): void {
   const { code } = e;
-  const { shape, bounds, pointer } = shapeOf(parts, inst, value, lane);
+  const { shape, bounds, pointer } = shapeOf(checks, inst, value, lane);
   const isStrong = inst.op === 'atomic' || inst.op === 'cas' || inst.volatile;
-  const isExcused = isStrong || parts.excused.has(value);
+  const isExcused = isStrong || checks.excused.has(value);
   pushValue?.();
-  if (bounds) pushBounds(parts, e, pointer, bounds);
-  code.i32(parts.sites.of(value, { bounds, align: shape.align }) + (isExcused ? 2 ** stampFields.strong.at : 0));
-  code.at('call', parts.functions(shape));
-  if (isStrong && inst.op !== 'store' && parts.kinds.has('race')) writeTime(parts, code, threadTimes.strongRead);
+  if (bounds) pushBounds(checks, e, pointer, bounds);
+  code.i32(checks.sites.of(value, { bounds, align: shape.align }) + (isExcused ? 2 ** stampFields.strong.at : 0));
+  code.at('call', checks.functions(shape));
+  if (isStrong && inst.op !== 'store' && checks.kinds.has('race')) writeTime(checks, code, threadTimes.strongRead);
 }
 
 interface Shaped {
@@ -92,26 +92,26 @@ interface Shaped {
   readonly pointer: Value;
 }
 
-function shapeOf(parts: Parts, inst: AccessInst, value: Value, lane: number): Shaped {
-  const { kernel, roots } = parts;
+function shapeOf(checks: Checks, inst: AccessInst, value: Value, lane: number): Shaped {
+  const { kernel, roots } = checks;
   const pointer = inst.op === 'load' || inst.op === 'store' ? inst.addr : inst.a;
   const moved: Type = inst.op === 'store' ? kernel.insts[inst.value]!.type : inst.type;
   const size = bytesOf(elementOf(moved));
   const given = inst.op === 'load' || inst.op === 'store' ? inst.align : size;
   const space = kernel.insts[pointer]!.type.slice('ptr.'.length) as AccessShape['space'];
-  const bounds = boundsOf({ kernel, roots, windows: parts.plan.windows }, pointer, value);
+  const bounds = boundsOf({ kernel, roots, windows: checks.plan.windows }, pointer, value);
   const what = inst.op === 'load' || inst.op === 'store' ? inst.op : 'atomic';
-  const isOfWord = what === 'atomic' || parts.excused.has(value);
+  const isOfWord = what === 'atomic' || checks.excused.has(value);
   const align = lane > 0 ? 1 : Math.min(given, size * lanesOf(moved));
   return { shape: { what, space, size, align, isBounded: bounds !== undefined, isOfWord }, bounds, pointer };
 }
 
-/** Puts what an access may reach on the stack. */
-function pushBounds(parts: Parts, e: SanitizerWriter, pointer: Value, bounds: Bounds): void {
+/** Pushes start and size of the memory that an access may reach. */
+function pushBounds(checks: Checks, e: SanitizerWriter, pointer: Value, bounds: Bounds): void {
   const { code } = e;
-  const { plan, state } = parts;
-  if (bounds.kind === 'param') return pushParameter(parts, code, bounds.index);
-  if (bounds.kind === 'variable') return pushVariable(parts, e, parts.roots(pointer)!, bounds.name);
+  const { plan, state } = checks;
+  if (bounds.kind === 'param') return pushParameter(checks, code, bounds.index);
+  if (bounds.kind === 'variable') return pushVariable(checks, e, checks.roots(pointer)!, bounds.name);
   e.window(bounds.space);
   if (bounds.kind === 'part') {
     code.i64(BigInt(bounds.offset));
@@ -121,22 +121,22 @@ function pushBounds(parts: Parts, e: SanitizerWriter, pointer: Value, bounds: Bo
   else code.i64(BigInt(plan.windows.local));
 }
 
-function pushParameter({ kernel, host, state }: Parts, code: Code, index: number): void {
+function pushParameter({ kernel, host, state }: Checks, code: Code, index: number): void {
   const param = kernel.params[index]!;
   code.at('global.get', host.params[index]!);
   if (param.kind === 'value') code.i64(BigInt(param.size));
   else code.at('global.get', param.kind === 'threadgroup' ? state.globals['dynamic.bytes'] : state.paramBytes[index]!);
 }
 
-function pushVariable({ kernel, state }: Parts, e: SanitizerWriter, root: Value, name: string): void {
+function pushVariable({ kernel, state }: Checks, e: SanitizerWriter, root: Value, name: string): void {
   const variable = kernel.variables.find((each) => each.name === name)!;
-  e.free(root);
+  e.leaf(root);
   if (variable.isDynamic) e.code.at('global.get', state.globals['dynamic.bytes']);
   else e.code.i64(BigInt(variable.size));
 }
 
 function writeChanged(
-  { state, kinds }: Parts,
+  { state, kinds }: Checks,
   { code }: SanitizerWriter,
   type: 'i32' | 'i64' | 'f32' | 'f64',
   index: number,
@@ -156,21 +156,21 @@ function writeChanged(
 
 // ── order ──
 
-/** Puts the time into one of the times of the running thread. */
-function writeTime({ state, host }: Parts, code: Code, offset: number): void {
+/** Stores the time as one of the times of the current thread. */
+function writeTime({ state, host }: Checks, code: Code, offset: number): void {
   writeThreadTimes(state, code, () => code.at('global.get', host.globals.thread));
   code.at('global.get', state.times.now);
   code.access('i64.store', 8, offset);
 }
 
-/** A fence releases what is before it, and acquires where the thread has read strongly in this block. */
-function writeFence(parts: Parts, code: Code): void {
-  const { state, host, kinds } = parts;
+/** A fence releases the accesses before it, and acquires if the thread has read strongly in this block. */
+function writeFence(checks: Checks, code: Code): void {
+  const { state, host, kinds } = checks;
   if (!kinds.has('race')) return;
   const pushThread = (): void => code.at('global.get', host.globals.thread);
   writeAdvance(state, code);
   writeStamp(state, code, pushThread);
-  writeTime(parts, code, threadTimes.release);
+  writeTime(checks, code, threadTimes.release);
   code.at('global.get', state.times.now);
   code.at('global.set', state.times.lastFence);
   writeThreadTimes(state, code, pushThread);
@@ -178,7 +178,7 @@ function writeFence(parts: Parts, code: Code): void {
   code.at('global.get', state.times.block);
   code.op('i64.ge_u');
   code.open('if');
-  writeTime(parts, code, threadTimes.acquire);
+  writeTime(checks, code, threadTimes.acquire);
   code.at('global.get', state.times.now);
   code.at('global.set', state.times.acquired);
   code.end();
@@ -194,7 +194,7 @@ function writeBarrier(state: SanitizerState, code: Code): void {
   code.at('global.set', state.times.span);
 }
 
-function writeBlockStart({ state, kinds, plan, kernel }: Parts, code: Code): void {
+function writeBlockStart({ state, kinds, plan, kernel }: Checks, code: Code): void {
   const { times } = state;
   writeAdvance(state, code);
   for (const time of ['block', 'barrier'] as const) {
@@ -211,36 +211,37 @@ function writeBlockStart({ state, kinds, plan, kernel }: Parts, code: Code): voi
   if (hasShared && kinds.has('init')) code.at('call', state.functions.emptied);
 }
 
-// ── meetings ──
+// ── warp collectives ──
 
-function writeMembers({ state, host, kinds, sites }: Parts, e: SanitizerWriter, inst: InstOf<'members'>, value: Value): void {
+function writeMembers({ state, host, kinds, sites }: Checks, e: SanitizerWriter, inst: InstOf<'members'>, value: Value): void {
   if (!kinds.has('sync')) return;
   const { code } = e;
-  const at = e.values.scratch('i32', 5);
-  code.at('global.get', host.globals.thread);
-  code.i32(3);
-  code.op('i32.shl');
-  code.at('global.get', state.globals['thread.members']);
-  code.op('i32.add');
-  code.at('local.set', at);
-  code.at('local.get', at);
-  e.values.push(inst.a);
-  code.access('i32.store', 4);
-  code.at('local.get', at);
-  code.i32(sites.of(value));
-  code.access('i32.store', 4, 4);
+  withScratch(e, 'i32', 1, ([at]) => {
+    code.at('global.get', host.globals.thread);
+    code.i32(3);
+    code.op('i32.shl');
+    code.at('global.get', state.globals['thread.members']);
+    code.op('i32.add');
+    code.at('local.set', at);
+    code.at('local.get', at);
+    e.values.push(inst.a);
+    code.access('i32.store', 4);
+    code.at('local.get', at);
+    code.i32(sites.of(value));
+    code.access('i32.store', 4, 4);
+  });
 }
 
-function writeMeet(check: number, code: Code, meeting: Collective, { base, last, mask }: CollectiveLocals): void {
+function writeCollective(check: number, code: Code, meeting: Collective, { base, last, mask }: CollectiveLocals): void {
   for (const local of [base, last, mask]) code.at('local.get', local);
   code.i32(meeting.id);
   code.at('call', check);
 }
 
-/** Each thread that takes part has met the others now. */
-function writeSynced({ state }: Parts, code: Code, locals: CollectiveLocals): void {
+/** Each active thread has synchronized with the others. */
+function writeSynchronized({ state }: Checks, code: Code, locals: CollectiveLocals): void {
   writeAdvance(state, code);
-  eachTaking(code, locals, () => {
+  eachParticipant(code, locals, () => {
     writeThreadTimes(state, code, () => code.at('local.get', locals.thread));
     code.at('global.get', state.times.now);
     code.access('i64.store', 8, threadTimes.sync);

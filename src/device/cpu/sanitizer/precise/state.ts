@@ -1,57 +1,57 @@
-/** What an instrumented module imports and keeps: functions of the host, places of the shadow, the times that stamps are held against. */
+/** The imports and globals of an instrumented module: functions of the host, addresses of the shadow, times that stamps are compared with. */
 import type { Code, Signature, ValueType, WasmModule } from '../../../../wasm/index.ts';
 
-/** Functions of the host, called where something is wrong, by name. */
+/** Functions of the host by name. */
 const imports = {
-  /** An address outside of what may be accessed, and the site: the index to use in its place. */
+  /** Address and site of an access out of bounds; returns the index to use instead. */
   outside: { params: ['i64', 'i32'], results: ['i32'] },
-  /** An access at an address that its size does not divide. */
+  /** Address and site of a misaligned access. */
   misaligned: { params: ['i64', 'i32'], results: [] },
-  /** A read of bytes that nobody wrote. */
+  /** Address and site of a read of unwritten bytes. */
   unwritten: { params: ['i64', 'i32'], results: [] },
-  /** The stamp of the access before, the address, the stamp of this one. */
+  /** The stamp of the earlier access, the address, the stamp of this access. */
   race: { params: ['i64', 'i64', 'i64'], results: [] },
-  /** The threads of a warp from the first to the end of the second, and the lanes that take part in what a block ends in. */
+  /** The first thread of a warp, the end of its threads, the active lanes of a collective, and its number. */
   meet: { params: ['i32', 'i32', 'i32', 'i32'], results: [] },
-  /** Every thread of the block waits or is gone. */
+  /** Every thread of the block waits or has returned. */
   released: { params: [], results: [] },
-  /** A block starts: shared memory holds nothing. */
+  /** A block starts: shared memory is unwritten. */
   emptied: { params: [], results: [] },
-  /** A write where it is asked who writes; the site. */
+  /** The site of a write to the place of a writer query. */
   wrote: { params: ['i32'], results: [] },
 } as const satisfies Record<string, Signature>;
 export type SanitizerImport = keyof typeof imports;
 
-/** Globals by name and type; those that a launch sets are exported. */
+/** Globals by name and type, which the launch sets. */
 const globals = {
-  /** Where the shadow of memory starts: a bit for each byte that may be accessed, a bit for each that was written, two stamps for each word. */
+  /** Addresses of the shadow: a bit for each accessible byte, a bit for each written byte, two stamps for each word. */
   'shadow.allowed': 'i32',
   'shadow.written': 'i32',
   'shadow.cells': 'i32',
   /** Addresses from here on have no shadow. */
   'shadow.end': 'i64',
-  /** Four times by thread: see `threadTimes`. */
+  /** Four times of each thread: see `threadTimes`. */
   'thread.times': 'i32',
-  /** By thread: the mask that the next meeting is said to be of, and the site that said so. */
+  /** For each thread: the mask that it has named for the next collective, and the site. */
   'thread.members': 'i32',
   'shared.bytes': 'i64',
   'dynamic.bytes': 'i64',
-  /** Accesses that changed memory, and accesses of the kind that threads wait for each other by; the last of these. */
+  /** Accesses that changed memory, polls, and the site and address of the last poll. */
   progress: 'i32',
   polls: 'i32',
   'last.poll': 'i32',
   'poll.address': 'i64',
-  /** Where it is asked who writes, and how many bytes. */
+  /** Start and size of the place of a writer query. */
   'watched.start': 'i64',
   'watched.bytes': 'i64',
 } as const satisfies Record<string, ValueType>;
 export type SanitizerGlobal = keyof typeof globals;
 
-/** Times as they stand in stamps, i64; a module's own. `block` is that at which the block started; the host looks at it. */
+/** Times in the form of stamps, i64. `block` is the time at which the block started, which the host reads. */
 const times = ['now', 'stamp', 'block', 'barrier', 'span', 'lastFence', 'fencesBefore', 'acquired'] as const;
 export type TimeGlobal = (typeof times)[number];
 
-/** Byte offsets of the times that a thread has: of its last meeting that orders memory, release, acquire, and strong read. */
+/** Byte offsets of the times of a thread: its last warp barrier, release, acquire, and strong read. */
 export const threadTimes = { sync: 0, release: 8, acquire: 16, strongRead: 24 } as const;
 export const threadTimesBytes = 32;
 
@@ -59,11 +59,11 @@ export interface SanitizerState {
   readonly functions: Readonly<Record<SanitizerImport, number>>;
   readonly globals: Readonly<Record<SanitizerGlobal, number>>;
   readonly times: Readonly<Record<TimeGlobal, number>>;
-  /** By parameter: the i64 global with the bytes of the buffer. */
+  /** For each parameter: the i64 global with the bytes of the buffer. */
   readonly paramBytes: readonly number[];
 }
 
-/** Name under which the size of a parameter's buffer is exported. */
+/** Export name of the size of a parameter's buffer. */
 export const paramBytesGlobal = (index: number): string => `param.${index}.bytes`;
 
 /** Declares imports and globals; before the first function of the module. */
@@ -79,7 +79,7 @@ export function declareState(module: WasmModule, paramCount: number): SanitizerS
   };
 }
 
-/** Moves time on by one. */
+/** Advances the time by one. */
 export function writeAdvance({ times }: SanitizerState, code: Code): void {
   code.at('global.get', times.now);
   code.i64(1n << 33n);
@@ -87,7 +87,7 @@ export function writeAdvance({ times }: SanitizerState, code: Code): void {
   code.at('global.set', times.now);
 }
 
-/** Makes the stamp of the thread whose number `push` gives. */
+/** Sets the stamp of the thread whose number `push` pushes. */
 export function writeStamp({ times }: SanitizerState, code: Code, push: () => void): void {
   code.at('global.get', times.now);
   push();
@@ -98,7 +98,7 @@ export function writeStamp({ times }: SanitizerState, code: Code, push: () => vo
   code.at('global.set', times.stamp);
 }
 
-/** Address of the times of the thread whose number `push` gives. */
+/** Pushes the address of the times of the thread whose number `push` pushes. */
 export function writeThreadTimes({ globals }: SanitizerState, code: Code, push: () => void): void {
   push();
   code.i32(5);

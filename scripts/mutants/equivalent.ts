@@ -1,0 +1,181 @@
+/** Mutants that no test can tell from the code, each with the reason: no output of ours depends on what they change. */
+export interface Equivalent {
+  readonly file: string;
+  /** The line without and with the fault, as a run prints them. */
+  readonly line: string;
+  readonly mutated: string;
+  readonly why: string;
+}
+
+export const equivalents: readonly Equivalent[] = [
+  {
+    file: 'src/air/functions/integer.ts',
+    line: "if (!isSigned) return b.select(b.icmp(high, zero, { pred: 'eq' }), sum, b.const(type, ones(type)));",
+    mutated: "if (!isSigned) return b.select(b.icmp(zero, high, { pred: 'eq' }), sum, b.const(type, ones(type)));",
+    why: 'Equality knows no order.',
+  },
+  {
+    file: 'src/air/functions/math.ts',
+    line: 'const atanh = odd([1 / 7, 1 / 5, 1 / 3, 1], (b, x) => times(b, log(b, b.fdiv(plus(b, x!, 1), b.fsub(number(b, 1), x!))), 0.5));',
+    mutated:
+      'const atanh = odd([1 / 7, 1 / 6, 1 / 3, 1], (b, x) => times(b, log(b, b.fdiv(plus(b, x!, 1), b.fsub(number(b, 1), x!))), 0.5));',
+    why: 'Below 0.01 the term is less than 2^-28 of the sum, and results are singles.',
+  },
+  {
+    file: 'src/air/raise/constants.ts',
+    line: 'let size = 0;',
+    mutated: 'let size = 1;',
+    why: 'Where constants are while constructors run is nobody’s to see.',
+  },
+  {
+    file: 'src/air/raise/elements.ts',
+    line: "const operands = row.op === 'clz' ? args.slice(0, 1) : args;",
+    mutated: 'const operands = false ? args.slice(0, 1) : args;',
+    why: 'A builder takes as many operands as the op has: a flag behind them is left.',
+  },
+  {
+    file: 'src/engine/codegen/fuel.ts',
+    line: 'const [ordinary, callsHost, exactInHost] = [2, 50, 500];',
+    mutated: 'const [ordinary, callsHost, exactInHost] = [2, 50, 0];',
+    why: 'The cost of code is only how often the clock is looked at.',
+  },
+  {
+    file: 'src/engine/codegen/fuel.ts',
+    line: 'if (!isShort(inst.type) && !operandsOf(inst).some((operand) => isShort(kernel.insts[operand]!.type))) return ordinary;',
+    mutated: 'if (!isShort(inst.type) || !operandsOf(inst).some((operand) => isShort(kernel.insts[operand]!.type))) return ordinary;',
+    why: 'The cost of code is only how often the clock is looked at.',
+  },
+  {
+    file: 'src/engine/codegen/fuel.ts',
+    line: 'if (!isShort(inst.type) && !operandsOf(inst).some((operand) => isShort(kernel.insts[operand]!.type))) return ordinary;',
+    mutated: 'if (true) return ordinary;',
+    why: 'The cost of code is only how often the clock is looked at.',
+  },
+  {
+    file: 'src/engine/codegen/approximate.ts',
+    line: 'const seriesOfTanh = [1, -1 / 3, 2 / 15, -17 / 315, 62 / 2835, -1382 / 155925, 21844 / 6081075, -929569 / 638512875];',
+    mutated: 'const seriesOfTanh = [1, -1 / 3, 2 / 15, -17 / 315, 62 / 2835, -1382 / 155925, 21844 / 6081075, -929570 / 638512875];',
+    why: 'The term is below 2^-40 of the sum where the series is used, and results are singles.',
+  },
+  {
+    file: 'src/device/cpu/launch/launch-blocking.ts',
+    line: 'if (left <= 0 || spent < least[kind]) return false;',
+    mutated: 'if (left <= 1 || spent < least[kind]) return false;',
+    why: 'When workers are asked for is a matter of time alone.',
+  },
+  {
+    file: 'src/device/cpu/launch/launch-async.ts',
+    line: 'timer ??= setInterval(turn, progressMs / 2);',
+    mutated: 'timer ??= setInterval(turn, progressMs * 2);',
+    why: 'How often progress is told is a matter of time alone.',
+  },
+  {
+    file: 'src/device/cpu/launch/launch-async.ts',
+    line: 'if (active.size === 0) pending.waitsSince = performance.now();',
+    mutated: 'if (active.size === 0) {}',
+    why: 'From when on a launch counts as hungry is a matter of time alone.',
+  },
+  {
+    file: 'src/device/cpu/instrument/profile/run.ts',
+    line: "if (access.kind !== 'load') written[sector >>> 3]! |= 1 << (sector & 7);",
+    mutated: "if (access.kind !== 'load') written[sector >> 3]! |= 1 << (sector & 7);",
+    why: 'The number of a sector is below 2^31.',
+  },
+  {
+    file: 'src/device/cpu/sanitizer/fast/shadow-cells.ts',
+    line: "if (kind === 'store') return;",
+    mutated: "if (kind === 'store') {}",
+    why: 'What is joined to a store behind a barrier is `past`, which every store has already.',
+  },
+  {
+    file: 'src/device/cpu/sanitizer/fast/check-functions.ts',
+    line: "written: ({ what }) => once(['written', what === 'store'], () => (what === 'store' ? writeWritten : writeWereWritten)(module, packs)),",
+    mutated:
+      "written: ({ what }) => once(['written', what !== 'store'], () => (what === 'store' ? writeWritten : writeWereWritten)(module, packs)),",
+    why: 'The two keys are exchanged, and still two.',
+  },
+  {
+    file: 'src/device/cpu/sanitizer/fast/shadow-state.ts',
+    line: 'export const cellBits = { thread: 0x3ff, many: 1 << 10, written: 1 << 11, atomic: 1 << 12, past: 1 << 13 } as const;',
+    mutated: 'export const cellBits = { thread: 0, many: 1 << 10, written: 1 << 11, atomic: 1 << 12, past: 1 << 13 } as const;',
+    why: 'The field says what the other bits leave; nothing reads it.',
+  },
+  {
+    file: 'src/device/cpu/sanitizer/fast/shadow-state.ts',
+    line: "code.op('i32.ge_u');",
+    mutated: "code.op('i32.ge_s');",
+    why: 'Differs only where the shadow of shared memory lies across 2^31.',
+  },
+  {
+    file: 'src/device/cpu/sanitizer/precise/sanitizer.ts',
+    line: "const check = hasMembers && kinds.has('sync') ? writeMeetingCheck(module, state) : undefined;",
+    mutated: 'const check = true ? writeMeetingCheck(module, state) : undefined;',
+    why: 'Without `members`, or where masks are not looked for, no thread has a mask noted, and the check returns at once.',
+  },
+  {
+    file: 'src/engine/simd/rules/bits.ts',
+    line: "const word = s.temp('v128', 64);",
+    mutated: "const word = s.temp('v128', 65);",
+    why: 'The number of a scratch local that nothing else holds there.',
+  },
+  {
+    file: 'src/engine/simd/emit/control-flow.ts',
+    line: "const size = ({ block }: Edge): number => (block.end.op === 'ret' ? 0 : 1e6) + blocks[block.id]!.body.length;",
+    mutated: "const size = ({ block }: Edge): number => (block.end.op === 'ret' ? 0 : 0) + blocks[block.id]!.body.length;",
+    why: 'Which of two ways is written as the usual one is a matter of time alone.',
+  },
+  {
+    file: 'src/engine/simd/rules/fma-f64-f16.ts',
+    line: "errorOfSum(s, 'f64x2', p, c, sum, local(12));",
+    mutated: "errorOfSum(s, 'f64x2', p, c, sum, local(13));",
+    why: 'The number of a scratch local that nothing else holds there.',
+  },
+  {
+    file: 'src/engine/simd/rules/fma-f64-f16.ts',
+    line: 'get(a, b, c, result, certain);',
+    mutated: 'get(b, a, c, result, certain);',
+    why: 'A product knows no order.',
+  },
+  {
+    file: 'src/engine/simd/lanes/leaf-values.ts',
+    line: 'if (plan.shapes.shape[value] === 1) return plan.shapes.stride[value]!;',
+    mutated: 'if (plan.shapes.shape[value] === 2) return plan.shapes.stride[value]!;',
+    why: 'Values from nowhere that grow evenly are special registers and variables, whose stride the lines below find again.',
+  },
+  {
+    file: 'src/engine/simd/transform/match-funnel-shifts.ts',
+    line: 'const [right, left] = [word(from), word(32 - from)];',
+    mutated: 'const [right, left] = [word(from), word(32 + from)];',
+    why: 'WebAssembly takes the count of a shift modulo 32.',
+  },
+  {
+    file: 'src/engine/simd/rules/helpers.ts',
+    line: 'if (hasLargeAngles(name)) {',
+    mutated: 'if (true) {',
+    why: 'Large arguments go to the function of one lane, which takes the same steps.',
+  },
+  {
+    file: 'src/engine/simd/transform/promote-slots.ts',
+    line: 'if (names.size === 0) return kernel;',
+    mutated: 'if (names.size === 1) return kernel;',
+    why: 'A variable that is left in memory does what it did.',
+  },
+  {
+    file: 'src/engine/simd/analysis/choose-lanes.ts',
+    line: 'const ofExactFma = 6;',
+    mutated: 'const ofExactFma = 7;',
+    why: 'How long strips are is a matter of time alone.',
+  },
+  {
+    file: 'src/lower/index.ts',
+    line: "diagnostics.report('CM2047', {}, span ? { span } : {});",
+    mutated: "diagnostics.report('CM2047', {}, true ? { span } : {});",
+    why: 'A span that is undefined is none.',
+  },
+  {
+    file: 'src/lower/ssa/promote-cells.ts',
+    line: 'if (names.size === 0) return (value) => value;',
+    mutated: 'if (false) return (value) => value;',
+    why: 'Without names there is nothing to do, in more steps.',
+  },
+];

@@ -1,0 +1,144 @@
+/** Long straight code, which strips go through chunk by chunk in loops over their vectors, against the one-lane path. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { compileSimd } from '../../src/engine/simd/emit/module.ts';
+import { scheduleBlocks } from '../../src/engine/simd/transform/schedule.ts';
+import type { Kernel, Value } from '../../src/ir/index.ts';
+import { splitMix64 } from '../../src/runtime/rand.ts';
+import { ranOn } from '../support/both-engines.ts';
+import { functionSizes } from '../support/function-sizes.ts';
+import { writeKernel } from '../support/kernel-writer.ts';
+import { pointerParam } from '../support/kernels.ts';
+import { randomStraight, wordsOfStraight } from '../support/random-straight.ts';
+
+const test = suite('engine/reroll');
+
+const bytesOf = (threads: number): Uint8Array =>
+  new Uint8Array(Uint32Array.from({ length: wordsOfStraight * threads }, (_, i) => Math.imul(i + 1, 0x9e3779b1)).buffer);
+
+for (const [seed, threads] of [1, 31, 33, 64, 256, 70].entries())
+  test(`straight code number ${seed}, ${threads} threads`, () => {
+    const run = (engine: 'lane' | 'simd') =>
+      ranOn(engine, randomStraight(seed, threads, 700), 1, threads, 4 * wordsOfStraight * threads, bytesOf(threads));
+    const [lane, simd] = [run('lane'), run('simd')];
+    assert.equal(simd.said, []);
+    assert.ok(simd.lanes > 1);
+    assert.not.equal(lane.bytes, bytesOf(threads));
+    assert.equal(simd.bytes, lane.bytes);
+  });
+
+/** Words that 64 threads read. */
+const inputs = 256 * 8;
+
+/** What a thread of a product with tiles in registers does in one step: sums of 4 by 4, with 8 products added to each, from words side by side. */
+const tiles = (): Kernel =>
+  writeKernel('k', [pointerParam('words', 0, undefined, 'read_write')], [], ({ b, i32, sreg, param, get, put }) => {
+    const thread = sreg('tid.x');
+    const single = (place: Value): Value => b.bitcast('f32', get(param(0), place));
+    const four = [0, 1, 2, 3];
+    const mine = (word: number): Value => single(b.add(b.mul(thread, i32(4)), i32(word)));
+    let sums = four.map(() => four.map(mine));
+    for (let d = 0; d < 8; d++) {
+      const [x, y] = [four.map((i) => single(i32(9 * d + i))), four.map((j) => mine(256 * d + j))];
+      sums = sums.map((row, i) => row.map((sum, j) => b.fma(x[i]!, y[j]!, sum)));
+    }
+    for (const [i, row] of sums.entries())
+      for (const [j, sum] of row.entries()) put(param(0), b.add(thread, i32(inputs + 64 * (4 * i + j))), b.bitcast('i32', sum));
+  });
+
+/** Singles whose products and sums meet what is in doubt: small whole numbers, numbers of every size, and some so small that sums become subnormal. */
+const singles = (count: number): Uint8Array => {
+  const draw = splitMix64(99n);
+  const pick = (below: number): number => Number(draw() % BigInt(below));
+  const word = (): number => {
+    const kind = pick(3);
+    if (kind === 0) return new Uint32Array(Float32Array.of(pick(31) - 15).buffer)[0]!;
+    return (pick(2) << 31) | ((kind === 1 ? 97 + pick(60) : 40 + pick(30)) << 23) | (pick(2) === 0 ? pick(1 << 23) : pick(8) << 20);
+  };
+  return new Uint8Array(Uint32Array.from({ length: count }, word).buffer);
+};
+
+for (const lanes of [8, 16, 32])
+  test(`a product with tiles in registers, fused exactly, in strips of ${lanes}`, () => {
+    const given = singles(inputs + 16 * 64);
+    const run = (engine: 'lane' | 'simd') => ranOn(engine, tiles(), 1, 64, given.length, given, lanes);
+    const [lane, simd] = [run('lane'), run('simd')];
+    assert.equal(simd.said, []);
+    assert.is(simd.lanes, lanes);
+    assert.equal(simd.bytes, lane.bytes);
+  });
+
+test('straight code is written once, however long strips are', () => {
+  const size = (lanes: number): number => {
+    const made = compileSimd(randomStraight(1, 256, 2000), [256, 1, 1], { fma: 'exact', lanes });
+    return 'why' in made ? Number.NaN : made.bytes.length;
+  };
+  assert.ok(size(32) < 1.5 * size(8), `${size(32)} bytes for 32 lanes, ${size(8)} for 8`);
+});
+
+test('loads in even steps stand in such code', () => {
+  const size = (lanes: number): number => {
+    const made = compileSimd(tiles(), [64, 1, 1], { fma: 'exact', lanes });
+    return 'why' in made ? Number.NaN : made.bytes.length;
+  };
+  assert.ok(size(32) < 1.7 * size(8), `${size(32)} bytes for 32 lanes, ${size(8)} for 8`);
+});
+
+test('sums before a barrier are done one after the other, not step by step all of them', () => {
+  const sums: Value[][] = [];
+  const kernel = writeKernel('k', [pointerParam('words', 0, undefined, 'read_write')], [], ({ b, i32, sreg, param, get, put }) => {
+    const of = (word: number): Value => b.bitcast('f32', get(param(0), b.add(sreg('tid.x'), i32(64 * word))));
+    const factors = [0, 1, 2, 3, 4, 5, 6, 7].map(of);
+    let now = [0, 1, 2].map(of);
+    for (const factor of factors) {
+      now = now.map((sum) => b.fma(factor, factor, sum));
+      sums.push(now);
+    }
+    b.barrier();
+    for (const [i, sum] of now.entries()) put(param(0), b.add(sreg('tid.x'), i32(64 * i)), b.bitcast('i32', sum));
+  });
+  scheduleBlocks(kernel);
+  const places = new Map(kernel.blocks.flatMap(({ body }) => body).map((value, at) => [value, at]));
+  const [last, first] = [places.get(sums.at(-1)![0]!)!, places.get(sums[0]![1]!)!];
+  assert.ok(last < first, `the first sum ends at ${last}, the second starts at ${first}`);
+});
+
+test('chunks have functions of their own, so that each is short enough to be optimised', () => {
+  const made = compileSimd(tiles(), [64, 1, 1], { fma: 'exact', lanes: 16 });
+  assert.not('why' in made);
+  const sizes = functionSizes((made as Exclude<typeof made, { why: string }>).bytes);
+  const all = sizes.reduce((sum, size) => sum + size);
+  assert.ok(all > 80_000 && Math.max(...sizes) < all / 4, sizes.join(' '));
+});
+
+test('a chain of which each step waits for the one before is written out for every vector', () => {
+  const kernel = writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], ({ b, i32, sreg, param, get, put }) => {
+    let x = get(param(0), sreg('tid.x'));
+    for (let i = 0; i < 400; i++) x = b.xor(b.mul(x, i32(2 * i + 3)), b.lshr(x, i32(1 + (i % 20))));
+    put(param(0), sreg('tid.x'), x);
+  });
+  const size = (lanes: number): number => {
+    const made = compileSimd(kernel, [256, 1, 1], { fma: 'exact', lanes });
+    return 'why' in made ? Number.NaN : made.bytes.length;
+  };
+  assert.ok(size(32) > 3 * size(8), `${size(32)} bytes for 32 lanes, ${size(8)} for 8`);
+});
+
+// Source: WebKit, maximumOMGCandidateCost: larger functions are never optimised.
+test('strips are shorter where that makes code small enough to be optimised', () => {
+  // Every step stores, so that nothing is rolled.
+  const kernel = writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], ({ b, i32, sreg, param, get, put }) => {
+    const place = (word: number): Value => b.add(sreg('tid.x'), i32(256 * word));
+    for (let i = 0; i < 600; i++) put(param(0), place(i % 8), b.mul(get(param(0), place((i + 3) % 8)), i32(2 * i + 1)));
+  });
+  const of = (lanes?: number) => {
+    const made = compileSimd(kernel, [256, 1, 1], { fma: 'exact', lanes });
+    assert.not('why' in made);
+    return made as Exclude<typeof made, { why: string }>;
+  };
+  const chosen = of();
+  assert.ok(of(32).bytes.length > 100_000, `${of(32).bytes.length}`);
+  assert.ok(chosen.bytes.length < 110_000 && chosen.plan.lanes < 32, `${chosen.bytes.length} bytes, ${chosen.plan.lanes} lanes`);
+});
+
+test.run();

@@ -1,0 +1,42 @@
+/** `cumetal build --emit wat` and `wat:simd`: the WebAssembly modules of the CPU device as text. Loaded on demand, with the engine. */
+import { Diagnostics } from '../base/diagnostic.ts';
+import type { SourceFile } from '../base/source.ts';
+import { beyondTarget } from '../compile/about-targets.ts';
+import { type CompileOptions, compile } from '../compile/index.ts';
+import { moduleBytes } from '../device/cpu/launch/module-bytes.ts';
+import type { Dim3 } from '../device/device.ts';
+import { launchWords } from '../runtime/index.ts';
+import { moduleText } from '../wasm/index.ts';
+import { parseArguments } from './command/command.ts';
+import { run } from './run/command.ts';
+import { readRequest } from './run/options.ts';
+
+/** The block of `wat:simd` for a file without launch lines. */
+const defaultBlock: Dim3 = [256, 1, 1];
+
+/** The module of each kernel, by the scalar or the SIMD compiler; undefined after reporting errors. */
+export function watOf(source: SourceFile, isSimd: boolean, options: CompileOptions, diagnostics: Diagnostics): string | undefined {
+  const block = isSimd ? blockOf(source, diagnostics) : undefined;
+  const metallib = diagnostics.hasErrors ? undefined : metallibFor(source, options, diagnostics);
+  const modules = metallib && moduleBytes(metallib, diagnostics, block);
+  return modules?.map(({ name, bytes }) => moduleText(bytes, name)).join('\n');
+}
+
+/** The block of the file's launch lines; their other errors are those of a launch. */
+function blockOf({ text }: SourceFile, diagnostics: Diagnostics): Dim3 {
+  const lines = launchWords(text, diagnostics);
+  const parsed = lines && parseArguments(run, lines);
+  const request = typeof parsed === 'object' ? readRequest(parsed, new Diagnostics()) : undefined;
+  return (typeof request === 'object' && request.plan.block) || defaultBlock;
+}
+
+/** The metallib that `cumetal run` compiles for the CPU device: for `cpu` if no target is named and the default one lacks a feature. */
+function metallibFor(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Uint8Array | undefined {
+  const first = new Diagnostics(source);
+  const compiled = compile(source, options, first);
+  const isForCpu = !compiled && options.target === undefined && beyondTarget(first) !== undefined;
+  const own = isForCpu ? new Diagnostics(source) : first;
+  const result = isForCpu ? compile(source, { ...options, target: 'cpu' }, own) : compiled;
+  diagnostics.addAll((result ? own : first).list);
+  return result?.metallib;
+}

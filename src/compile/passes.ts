@@ -1,0 +1,61 @@
+/** The passes between lowering and AIR, which the options choose; and the names of all passes of the pipeline, for `--print-after`. */
+import { useGridPositions } from '../air/emit/grid-positions.ts';
+import { keepExactDoubles, legalPasses } from '../air/index.ts';
+import {
+  type AfterPass,
+  carryShuffles,
+  costPasses,
+  dce,
+  dropMembers,
+  type Kernel,
+  optimize,
+  type Pass,
+  runPass,
+  runPasses,
+  standardPasses,
+} from '../ir/index.ts';
+import { lowerPasses, promoteLocals } from '../lower/index.ts';
+import { isExactDouble } from './warn-doubles.ts';
+
+export interface PassChoices {
+  readonly text: string;
+  /** Whether the lanes that collectives name stay in the kernel. */
+  readonly keepsMembers: boolean;
+  readonly emulatesDoubles: boolean;
+  readonly isMmaFast: boolean;
+  /** Whether instruments need branches and loops as they are in the source. */
+  readonly isInstrumented: boolean;
+  readonly afterPass?: AfterPass | undefined;
+}
+
+const locals: Pass = { name: 'promote-locals', run: promoteLocals };
+const members: Pass = { name: 'drop-members', run: dropMembers };
+const shuffles: Pass = { name: 'carry-shuffles', run: carryShuffles };
+const positions: Pass = { name: 'grid-positions', run: (kernel) => useGridPositions(kernel) && dce(kernel) };
+const exactDoubles = (text: string): Pass => ({
+  name: 'keep-exact-doubles',
+  run: (kernel) => keepExactDoubles(kernel, (span) => isExactDouble(text, span)),
+});
+
+/** Runs in place the passes that a lowered kernel goes through on every target. */
+export function optimizeLowered(kernel: Kernel, choices: PassChoices): void {
+  const { afterPass, isInstrumented } = choices;
+  runPass(kernel, locals, afterPass);
+  if (!choices.keepsMembers) runPass(kernel, members, afterPass);
+  if (choices.emulatesDoubles) runPass(kernel, exactDoubles(choices.text), afterPass);
+  if (choices.isMmaFast) {
+    runPasses(kernel, standardPasses, afterPass);
+    runPass(kernel, shuffles, afterPass);
+  }
+  optimize(kernel, isInstrumented, afterPass);
+  runPass(kernel, positions, afterPass);
+}
+
+/** The name of every pass that a kernel may go through on its way from PTX to AIR, in the order in which they run first. */
+export const passNames: readonly string[] = [
+  ...new Set(
+    [...lowerPasses, locals, members, exactDoubles(''), shuffles, ...standardPasses, ...costPasses, positions, ...legalPasses].map(
+      ({ name }) => name,
+    ),
+  ),
+];

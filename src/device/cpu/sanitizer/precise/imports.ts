@@ -1,0 +1,158 @@
+/** The functions of the host that an instrumented module calls where an access or a barrier is wrong. */
+import { product } from '../../../../base/dim3.ts';
+import { sharedParts } from '../../../validate-launch.ts';
+import type { DeviceMemory } from '../../memory.ts';
+import { bytesAt, hex, type Places, placeIn, placeOf, regionAt } from '../../observe/describe-address.ts';
+import type { SanitizedLaunch } from '../../observe/observer.ts';
+import type { Site } from '../../observe/sites.ts';
+import { type AboutLaunch, describeOther, type FaultyThread, type Findings } from './findings.ts';
+import { type Shadow, sinkBytes } from './shadow.ts';
+import { fieldOf } from './stamp.ts';
+import type { SanitizerImport } from './state.ts';
+import { newSyncCheck } from './sync.ts';
+
+/** A sanitized launch while it runs. */
+export interface Run {
+  readonly launch: SanitizedLaunch;
+  readonly shadow: Shadow;
+  readonly places: Places;
+  readonly findings: Findings;
+  /** The globals of the instance, once it has begun. */
+  global: ((name: string) => WebAssembly.Global) | undefined;
+}
+
+/** The i32 global of a name. */
+export const wordOf = ({ global }: Run, name: string): number => global!(name).value as number;
+
+/** The thread that runs, or another one of its block. */
+export const threadOf = (run: Run, thread = wordOf(run, 'thread')): FaultyThread => ({
+  thread,
+  block: [wordOf(run, 'ctaid.x'), wordOf(run, 'ctaid.y'), wordOf(run, 'ctaid.z')],
+});
+
+/** The site of a number, of which the low 16 bits count from 1 on. */
+export const siteOf = ({ launch }: Run, number: number): Site | undefined => launch.compiled.instrumented?.sites[(number & 0xffff) - 1];
+
+type Imports = Omit<Record<SanitizerImport, (...args: never[]) => unknown>, 'wrote'>;
+
+/** All but `wrote`. */
+export const importsOf = (run: Run, about: AboutLaunch): Imports => ({ ...accessImports(run), ...syncImports(run, about) });
+
+type AccessImport = 'outside' | 'misaligned' | 'unwritten' | 'race';
+
+function accessImports(run: Run): Record<AccessImport, (...args: never[]) => unknown> {
+  const { launch, places, findings } = run;
+  const { memory, request } = launch;
+  const { kinds } = request.sanitize;
+  return {
+    outside(address: bigint, number: number): number {
+      const at = BigInt.asUintN(64, address);
+      if (!kinds.has('memory')) return plainIndex(at);
+      const site = siteOf(run, number);
+      reportOutside(run, site, number, at);
+      return site?.isWrite ? run.shadow.sink + sinkBytes : clearedSink(memory, run.shadow);
+    },
+    misaligned(address: bigint, number: number): void {
+      if (!kinds.has('memory')) return;
+      const site = siteOf(run, number);
+      const align = site?.access?.align ?? 0;
+      const holes = { ...accessHoles(site, address), align, place: placeOf(places, BigInt.asUintN(64, address)) };
+      findings.add(`misaligned ${number}`, () => ({ code: 'CM6102', holes, site, by: threadOf(run) }));
+    },
+    unwritten(address: bigint, number: number): void {
+      const site = siteOf(run, number);
+      findings.add(`unwritten ${number} ${regionAt(places, address)?.start}`, () => ({
+        code: 'CM6110',
+        holes: { ...accessHoles(site, address), place: placeOf(places, address) },
+        site,
+        by: threadOf(run),
+        notes: [contentsNote(run, site, address)],
+      }));
+    },
+    race: (before: bigint, address: bigint, now: bigint): void => reportRace(run, before, address, now),
+  };
+}
+
+function reportOutside(run: Run, site: Site | undefined, number: number, at: bigint): void {
+  const { places, findings } = run;
+  const code = at < 65536n ? 'CM6104' : regionAt(places, at)?.isFree ? 'CM6103' : 'CM6101';
+  const bounds = site?.access?.bounds;
+  const region = bounds && places.ofBounds(bounds);
+  const place = code === 'CM6101' && region ? placeIn(region, at) : placeOutside(bounds, places, at);
+  findings.add(`${code} ${number}`, () => ({ code, holes: { ...accessHoles(site, at), place }, site, by: threadOf(run) }));
+}
+
+function reportRace(run: Run, before: bigint, address: bigint, now: bigint): void {
+  const { launch, places, findings } = run;
+  const [site, other] = [siteOf(run, fieldOf(now, 'site')), siteOf(run, fieldOf(before, 'site'))];
+  const isInBlock = isOfBlock(run, before) && fieldOf(before, 'manyBlocks') === 0;
+  const code = isInBlock ? 'CM6120' : 'CM6121';
+  findings.add(`${code} ${site?.value} ${other?.value} ${regionAt(places, address)?.start}`, () => {
+    const thread = fieldOf(before, 'thread');
+    const isOwn = isInBlock && thread === wordOf(run, 'thread');
+    const name = isOwn ? 'another thread' : isInBlock ? describeOther(thread, launch.request.block) : 'a thread of another block';
+    return {
+      code,
+      holes: { ...accessHoles(site, address), place: placeOf(places, address), other: name, did: `${verbOf(other)} it` },
+      site,
+      by: threadOf(run),
+      other: { site: other, text: `${name} ${verbOf(other)} it here` },
+      notes: [contentsNote(run, site, address)],
+    };
+  });
+}
+
+function syncImports(run: Run, about: AboutLaunch): Omit<Imports, AccessImport> {
+  const { launch, shadow, findings } = run;
+  const { memory, request, compiled, area } = launch;
+  const threads = product(request.block);
+  const sync = newSyncCheck({
+    plan: compiled.instrumented!.plan,
+    findings,
+    about,
+    threadOf: (thread) => threadOf(run, thread),
+    site: (number) => siteOf(run, number),
+    siteOf: (value) => compiled.instrumented?.sites.find((each) => each.value === value),
+    memory: {
+      states: new Int32Array(memory.memory.buffer, area.start + area.states, threads),
+      members: new Int32Array(memory.memory.buffer, shadow.members, 2 * threads),
+    },
+  });
+  return {
+    meet: (base: number, last: number, mask: number): void => sync.meet(base, last, mask),
+    released: (): void => sync.released(threads),
+    emptied(): void {
+      const from = area.start + area.shared;
+      const bytes = compiled.windows.shared + sharedParts(request).size;
+      // Windows start at multiples of 16, so their bits are whole bytes.
+      memory.view(shadow.written + from / 8, Math.ceil(bytes / 8)).fill(0);
+    },
+  };
+}
+
+const verbOf = (site: Site | undefined): string =>
+  !site?.isWrite ? 'reads' : site.what.startsWith('store') ? 'writes' : 'changes (atomically)';
+
+/** The parts of a message that every access has. */
+const accessHoles = (site: Site | undefined, address: bigint) => ({ does: verbOf(site), size: laneBytes(site), address: hex(address) });
+
+const contentsNote = ({ launch: { memory } }: Run, site: Site | undefined, address: bigint): string =>
+  `memory holds ${bytesAt(memory.memory, address, laneBytes(site))} there`;
+
+/** Bytes that one lane accesses. */
+const laneBytes = (site: Site | undefined): number => site?.size ?? 0;
+
+/** Whether a stamp is of the block that runs. Its time is a global of the module. */
+const isOfBlock = ({ global }: Run, stamp: bigint): boolean =>
+  BigInt.asUintN(64, stamp) >= BigInt.asUintN(64, global!('time.block').value as bigint);
+
+const placeOutside = (bounds: { readonly kind: string } | undefined, places: Places, address: bigint): string =>
+  bounds ? 'outside of the local memory of the thread' : placeOf(places, address);
+
+/** The index of an access in a launch without sanitizer: addresses outside of all memory trap. */
+const plainIndex = (address: bigint): number => (address >= 65536n && address < 0xffff0000n ? Number(BigInt.asIntN(32, address)) : -1);
+
+function clearedSink(memory: DeviceMemory, { sink }: Shadow): number {
+  memory.view(sink, sinkBytes).fill(0);
+  return sink;
+}

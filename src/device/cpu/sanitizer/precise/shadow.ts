@@ -1,0 +1,83 @@
+/**
+ * Shadow memory of the precise sanitizer: a bit for each byte that may be accessed, a bit for each byte that was written, two stamps
+ * for each word, and the times of each thread.
+ */
+import { product } from '../../../../base/dim3.ts';
+import { printBufferBytes } from '../../../../ir/index.ts';
+import { type Allocations, setBits } from '../../observe/allocations.ts';
+import type { SanitizedLaunch } from '../../observe/observer.ts';
+import { cellBytes } from './stamp.ts';
+import { threadTimesBytes } from './state.ts';
+
+/** Addresses of its parts. */
+export interface Shadow {
+  readonly start: number;
+  readonly allowed: number;
+  readonly written: number;
+  readonly cells: number;
+  readonly times: number;
+  readonly members: number;
+  readonly sink: number;
+  /** Addresses from here on have no shadow. */
+  readonly end: number;
+}
+
+/** Bytes of each of the two sinks that replace wrong accesses: zeros for loads, and behind them memory for stores. */
+export const sinkBytes = 64;
+
+/** Allocates and fills the shadow of a launch; the number of bytes if the device has no more. */
+export function newShadow({ memory, allocations, request, area }: SanitizedLaunch): Shadow | number {
+  const { kinds } = request.sanitize;
+  const end = Math.max(area.start + area.bytes, ...[...allocations.list].map(({ address, size }) => address + size));
+  const mapBytes = Math.ceil(end / 64) * 8 + 8;
+  const cellsBytes = kinds.has('race') ? (Math.ceil(end / 4) + 1) * cellBytes : 0;
+  const threads = product(request.block);
+  const bytes = 2 * mapBytes + cellsBytes + threads * (threadTimesBytes + 8) + 2 * sinkBytes;
+  const start = memory.take(bytes);
+  if (start === undefined) return bytes;
+  const times = start + cellsBytes;
+  const members = times + threads * threadTimesBytes;
+  const sink = members + threads * 8;
+  const allowed = sink + 2 * sinkBytes;
+  const written = allowed + mapBytes;
+  memory.view(start, bytes).fill(0);
+  fillMaps({ allowed: memory.view(allowed, mapBytes), written: memory.view(written, mapBytes) }, allocations, kinds.has('init'));
+  return { start, cells: start, times, members, sink, allowed, written, end };
+}
+
+interface Maps {
+  readonly allowed: Uint8Array;
+  readonly written: Uint8Array;
+}
+
+function fillMaps({ allowed, written }: Maps, { list }: Allocations, isInit: boolean): void {
+  for (const allocation of list) {
+    if (allocation.isFree) continue;
+    setBits(allowed, allocation.address, allocation.size);
+    if (allocation.written === 'all' || !isInit) setBits(written, allocation.address, allocation.size);
+    else if (allocation.written !== 'none') written.set(allocation.written, allocation.address / 8);
+  }
+}
+
+/** Allows access to the memory of the launch itself, and marks it as written: constants, values, fault word, print buffer. */
+export function allowArea({ memory, compiled, area, kernel }: SanitizedLaunch, shadow: Shadow): void {
+  const spans = [
+    [area.constant, compiled.windows.constant],
+    [area.faults, 4],
+    [area.printed, kernel.reflection.printf ? printBufferBytes : 0],
+    ...kernel.params.map((param, i) => [area.values[i]!, param.kind === 'value' ? param.size : 0] as const),
+  ] as const;
+  for (const [offset, bytes] of spans) {
+    const from = area.start + offset;
+    for (const map of [shadow.allowed, shadow.written]) setBits(memory.view(map, Math.ceil((from + bytes) / 8) + 1), from, bytes);
+  }
+}
+
+/** Copies to the allocations which of their bytes are written. */
+export function storeWritten({ memory, allocations, request }: SanitizedLaunch, { written }: Shadow): void {
+  if (!request.sanitize.kinds.has('init')) return allocations.writeAll();
+  for (const allocation of allocations.list) {
+    if (allocation.isFree || allocation.written === 'all') continue;
+    allocation.written = memory.view(written + allocation.address / 8, Math.ceil(allocation.size / 8)).slice();
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * The program of a worker. From sources and built files it is the module beside this one. In a bundle there is no such file, so that
+ * `scripts/worker.ts` replaces this module by one that contains the program as text.
+ */
+
+/** The address of a module, or the text of a script. */
+export type WorkerSource = { readonly url: string } | { readonly text: string };
+
+export const workerSource = (): WorkerSource => {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  return { url: new URL(`./worker.${extension}`, import.meta.url).href };
+};

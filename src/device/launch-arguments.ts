@@ -1,0 +1,21 @@
+/** The arguments of a launch by buffer slot. Parameters of the source and slots differ: several parameters by value may share one slot. */
+import type { KernelReflection } from '../air/abi.ts';
+import type { LaunchArgument } from './device.ts';
+
+/** A buffer argument of a validated launch; undefined for a slot that no buffer argument is bound to. */
+export function bufferOfSlot(
+  { params }: KernelReflection,
+  args: readonly LaunchArgument[],
+  slot: number,
+): Extract<LaunchArgument, { readonly kind: 'buffer' }> | undefined {
+  const argument = args[params.findIndex((param) => param.slot === slot)];
+  return argument?.kind === 'buffer' ? argument : undefined;
+}
+
+/** Writes the by-value arguments of a slot into the bytes that the slot is bound to, each at the offset of its parameter. */
+export function writeValuesOfSlot({ params }: KernelReflection, args: readonly LaunchArgument[], slot: number, bytes: Uint8Array): void {
+  params.forEach((param, index) => {
+    const argument = args[index]!;
+    if (param.slot === slot && argument.kind === 'bytes') bytes.set(argument.bytes, param.offset ?? 0);
+  });
+}

@@ -1,0 +1,162 @@
+/** Validation of a launch request against its kernel and the device. It is done once, before a device is touched, and in the same words on every device. */
+import type { KernelReflection, ParamReflection } from '../air/abi.ts';
+import { alignUp } from '../base/bytes.ts';
+import type { Diagnostics } from '../base/diagnostic.ts';
+import { product } from '../base/dim3.ts';
+import type { DeviceBuffer, DeviceInfo, LaunchArgument, LaunchRequest } from './device.ts';
+
+/** The device that a launch is validated for. */
+export interface LaunchValidator {
+  readonly info: DeviceInfo;
+  /** Why a buffer cannot be used, as a noun phrase (`a buffer that was freed`). Without it, buffers are not checked. */
+  bufferProblem?(buffer: DeviceBuffer): string | undefined;
+}
+
+/** A validator for a device that finds its own buffers by `find`. */
+export const validatorOf = (
+  info: DeviceInfo,
+  find: (buffer: DeviceBuffer) => { readonly isFree: boolean } | undefined,
+): LaunchValidator => ({
+  info,
+  bufferProblem(buffer) {
+    const found = find(buffer);
+    if (!found) return 'a buffer of another device';
+    return found.isFree ? 'a buffer that was freed' : undefined;
+  },
+});
+
+/** Offsets of the parts of dynamic shared memory, and their total size, in bytes. Each part starts at a multiple of 16. */
+export function sharedParts({ dynamicSharedBytes, dynamicSharedParts = [dynamicSharedBytes] }: LaunchRequest): {
+  starts: number[];
+  size: number;
+} {
+  const starts: number[] = [];
+  let size = 0;
+  for (const bytes of dynamicSharedParts) {
+    starts.push(alignUp(size, 16));
+    size = starts[starts.length - 1]! + bytes;
+  }
+  return { starts, size: Math.max(size, dynamicSharedBytes) };
+}
+
+/** Returns whether the launch is valid. Reports CM5011 to CM5013, CM5015, CM5020 to CM5022, CM5024, CM5026 and CM5029. */
+export function validateLaunch(
+  validator: LaunchValidator,
+  kernel: KernelReflection,
+  request: LaunchRequest,
+  diagnostics: Diagnostics,
+): boolean {
+  const before = diagnostics.list.length;
+  if (areCounts(request, diagnostics)) {
+    checkBlock(validator.info, kernel, request.block, diagnostics);
+    checkShared(validator.info, kernel, request, diagnostics);
+  }
+  checkObservers(validator.info, kernel, request, diagnostics);
+  checkArguments(validator, kernel, request.args, diagnostics);
+  return diagnostics.list.length === before;
+}
+
+const isCount = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < 2 ** 31;
+
+function areCounts({ grid, block, dynamicSharedBytes, dynamicSharedParts = [] }: LaunchRequest, diagnostics: Diagnostics): boolean {
+  if ([...grid, ...block, dynamicSharedBytes, ...dynamicSharedParts].every(isCount)) return true;
+  const shared = [dynamicSharedBytes, ...dynamicSharedParts].find((bytes) => !isCount(bytes)) ?? dynamicSharedBytes;
+  diagnostics.report('CM5024', { given: `grid ${grid.join(' x ')}, block ${block.join(' x ')}, shared ${shared}` });
+  return false;
+}
+
+function checkBlock(
+  { limits, name: device }: DeviceInfo,
+  { name, requiredThreads, maxThreads = Number.POSITIVE_INFINITY }: KernelReflection,
+  block: LaunchRequest['block'],
+  diagnostics: Diagnostics,
+): void {
+  if (requiredThreads?.some((n, axis) => n !== block[axis])) {
+    diagnostics.report('CM5020', { kernel: name, wanted: requiredThreads.join(' x '), given: block.join(' x ') });
+    return;
+  }
+  const given = product(block);
+  const limit = Math.min(maxThreads, limits.maxThreadsPerThreadgroup);
+  const who = limit === maxThreads ? `\`.maxntid\` of \`${name}\`` : device;
+  if (given > limit) diagnostics.report('CM5021', { given, limit, who });
+}
+
+/** Most bytes of threadgroup memory: kernels that are compiled for the CPU device may take more than `limits`, which are those of Apple GPUs. */
+export const maxSharedOf = ({ kind, limits }: DeviceInfo, { maxSharedBytes }: KernelReflection): number =>
+  (kind === 'cpu' ? maxSharedBytes : undefined) ?? limits.maxThreadgroupBytes;
+
+function checkShared(info: DeviceInfo, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): void {
+  const { sharedArguments: wanted = 1, staticSharedBytes, name } = kernel;
+  const given = request.dynamicSharedParts?.length ?? 1;
+  if (given !== wanted) diagnostics.report('CM5026', { kernel: name, wanted, given });
+  const bytes = staticSharedBytes + sharedParts(request).size;
+  const limit = maxSharedOf(info, kernel);
+  if (bytes > limit) diagnostics.report('CM5022', { given: bytes, limit });
+}
+
+const observers = ['sanitize', 'profile', 'trace', 'schedule'] as const;
+
+/** Only the CPU device observes launches. */
+function checkObservers({ kind, name }: DeviceInfo, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): void {
+  const wanted = kind === 'cpu' ? undefined : observers.find((each) => request[each] !== undefined);
+  if (wanted) diagnostics.report('CM5029', { kernel: kernel.name, what: `\`${wanted}\``, who: name });
+}
+
+function checkArguments(
+  validator: LaunchValidator,
+  kernel: KernelReflection,
+  args: readonly LaunchArgument[],
+  diagnostics: Diagnostics,
+): void {
+  const { params, name } = kernel;
+  if (params.length === args.length) {
+    params.forEach((param, index) => void checkArgument(validator, { kernel: name, param, index }, args[index]!, diagnostics));
+    return;
+  }
+  const count = (n: number): string => `${n} argument${n === 1 ? '' : 's'}`;
+  diagnostics.report(
+    'CM5011',
+    {
+      kernel: name,
+      wanted: count(params.length),
+      names: params.map((param) => `\`${param.name}\``).join(', ') || 'none',
+      given: `${count(args.length)} ${args.length === 1 ? 'is' : 'are'}`,
+    },
+    { notes: params.map((param, index) => `parameter ${index} \`${param.name}\` is ${describeParameter(param)}`) },
+  );
+}
+
+/** The parameter that an argument is for. */
+interface Target {
+  readonly kernel: string;
+  readonly param: ParamReflection;
+  readonly index: number;
+}
+
+function checkArgument(validator: LaunchValidator, { kernel, param, index }: Target, arg: LaunchArgument, diagnostics: Diagnostics): void {
+  const common = { index, name: param.name, kernel };
+  const argument = arg.label === undefined ? 'the argument' : `argument \`${arg.label}\``;
+  const problem = kindProblem(validator, param, arg);
+  if (problem) diagnostics.report('CM5012', { ...common, argument, wanted: describeParameter(param), given: problem });
+  else if (arg.kind === 'bytes') {
+    const given = arg.bytes.length;
+    if (given !== param.size) diagnostics.report('CM5013', { ...common, argument, wanted: param.size, given });
+  } else {
+    const { offset = 0, buffer } = arg;
+    // Metal refuses an offset behind the last byte, so every device does.
+    const isInside = offset === 0 || (Number.isInteger(offset) && offset > 0 && offset < buffer.size);
+    if (!isInside) diagnostics.report('CM5015', { ...common, offset, size: buffer.size });
+  }
+}
+
+/** What is wrong with the kind of an argument, as a noun phrase that says what the argument is. */
+function kindProblem({ bufferProblem }: LaunchValidator, { kind }: ParamReflection, arg: LaunchArgument): string | undefined {
+  if (arg.kind !== kind) return arg.kind === 'buffer' ? 'a buffer' : `${arg.bytes.length} bytes by value`;
+  return arg.kind === 'buffer' ? bufferProblem?.(arg.buffer) : undefined;
+}
+
+/** `a pointer to f32`, `4 bytes by value (u32)`. */
+function describeParameter({ kind, size, element }: ParamReflection): string {
+  if (kind === 'buffer') return element ? `a pointer to ${element}` : 'a pointer';
+  return `${size} bytes by value${element ? ` (${element})` : ''}`;
+}

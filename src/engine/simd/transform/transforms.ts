@@ -1,0 +1,32 @@
+/** The vectorizer's transforms of a kernel, in the order in which they run. */
+import { dce, type Pass } from '../../../ir/index.ts';
+import { staticShufflesOf } from '../analysis/static-shuffles.ts';
+import { foldByteOffsets } from './fold-byte-offsets.ts';
+import { matchFunnelShifts } from './match-funnel-shifts.ts';
+import { narrowIntegers } from './narrow-integers.ts';
+import { promoteSlots } from './promote-slots.ts';
+import { rematerialize } from './rematerialize.ts';
+import { scheduleBlocks } from './schedule.ts';
+import { splitAtBarriers } from './split-at-barriers.ts';
+
+/** Those up to the narrowed dialect of the IR. */
+export const narrowingTransforms: readonly Pass[] = [
+  { name: 'promote-slots', run: promoteSlots },
+  { name: 'fold-byte-offsets', run: foldByteOffsets },
+  { name: 'match-funnel-shifts', run: matchFunnelShifts },
+  { name: 'dce', run: dce },
+  { name: 'narrow-integers', run: narrowIntegers },
+];
+
+/** Those of the narrowed dialect. */
+export const narrowTransforms: readonly Pass[] = [
+  { name: 'split-at-barriers', run: splitAtBarriers },
+  { name: 'rematerialize', run: rematerialize },
+  { name: 'schedule', run: scheduleBlocks },
+];
+
+/** Shuffles whose lanes are known; between the two lists, since the plan keeps the lanes that it finds. */
+const staticShuffles: Pass = { name: 'static-shuffles', run: (kernel) => staticShufflesOf(kernel).size > 0 };
+
+/** All of them. */
+export const simdTransforms: readonly Pass[] = [...narrowingTransforms, staticShuffles, ...narrowTransforms];
