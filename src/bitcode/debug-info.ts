@@ -84,7 +84,7 @@ const row = (code: number, name: string, fields: string, text: string, head = 0)
   text: text === '' ? [] : textOf(text),
 });
 
-/** Every node of debug information but expressions, enumerators and generic nodes, whose records have a shape of their own. */
+/** Every node of debug information except expressions, enumerators and generic nodes, which `records.ts` describes. */
 export const debugRows: readonly DebugRow[] = [
   row(
     7,
@@ -182,9 +182,6 @@ export const debugRows: readonly DebugRow[] = [
   row(44, 'DICommonBlock', '&scope &declaration &name &file line', 'scope!:ref declaration:ref name:text file:ref line:int'),
   row(45, 'DIGenericSubrange', '&count &lower &upper &stride', 'count:ref lowerBound=lower:ref upperBound=upper:ref stride:ref'),
 ];
-
-/** Records that are no rows. */
-export const debugCodes = { generic: 12, enumerator: 14, expression: 29, argList: 46 } as const;
 
 const byCode: ReadonlyMap<number, DebugRow> = new Map(debugRows.map((each) => [each.code, each]));
 const byName: ReadonlyMap<string, DebugRow> = new Map(debugRows.map((each) => [each.name, each]));
