@@ -1,4 +1,4 @@
-/** The list that every device is put through, on an NVIDIA GPU where one is. */
+/** The device contract on an NVIDIA GPU, where there is one. */
 import { suite } from 'uvu';
 import { gpu, onGpu } from '../support/cuda/gpu.ts';
 import { contract } from '../support/device-contract.ts';
