@@ -5,7 +5,7 @@ import { contract } from '../support/device-contract.ts';
 
 const test = suite('device/cuda-gpu');
 
-const fatal = ['a kernel that stops itself', 'a kernel that never ends', 'a kernel that reads where nothing is'];
+const fatal = ['a kernel that stops itself', 'a kernel that never ends', 'a kernel that reads at an invalid address'];
 onGpu(test, import.meta.filename, fatal, (register) => contract(register, gpu));
 
 test.run();
