@@ -303,7 +303,7 @@ test('warp collectives work with barriers that diverge by whole warps or by exit
   };
   assert.is(divergenceOf(exiting), 'groups');
   assert.is(divergenceOf(ofWarps), 'groups');
-  assert.is(divergenceOf(ofLanes), 'lanes of a warp that wait at barriers apart, and do something vectorized');
+  assert.is(divergenceOf(ofLanes), 'warp collectives with barrier divergence inside a warp');
   const sumOf = (from: number, to: number): number => ((from + to - 1) * (to - from)) / 2;
   const first = (thread: number): number => thread - (thread % 32);
   const end = (thread: number, threads: number): number => Math.min(threads, first(thread) + 32);
@@ -324,7 +324,7 @@ test('uniform barriers are not barrier divergence, and access checks require the
   const guards = insertChecks(kernel, new Set(['memory']));
   if ('why' in guards) return assert.unreachable(guards.why);
   const simd = compileSimd(kernel, [256, 1, 1], { fma: 'exact', checks: checkInstrumentation(guards) });
-  assert.is('why' in simd ? simd.why : '', 'a barrier that not all threads may come to');
+  assert.is('why' in simd ? simd.why : '', 'barrier divergence');
 });
 
 test('lanes in different iterations of a loop with a barrier diverge', () => {

@@ -91,7 +91,7 @@ test('a spin loop is run on the scalar path, a loop of atomic additions is vecto
     );
   });
   const simd = compileSimd(waiting, [64, 1, 1], { fma: 'exact' });
-  assert.is('why' in simd ? simd.why : '', 'a loop that waits for other threads');
+  assert.is('why' in simd ? simd.why : '', 'a spin loop on what other threads write');
   const trying = kernelWith((w) => {
     w.repeat(
       [w.b.load('i32', w.param(0), plain)],

@@ -80,7 +80,7 @@ export type Slot<K extends string> = number & { readonly [kindOfSlot]: K };
 export type Slots<F> = { readonly [N in keyof F]: Slot<F[N] & string> };
 
 /** In `Plan.aligned`: the bits of the number of operands, and of fields in front that may be followed by a type. */
-export const leastBits = 8;
+export const minBits = 8;
 const typedBits = 3;
 
 export interface PlannedField {
@@ -122,7 +122,7 @@ function makePlan(declared: Fields): Plan {
     return { name, kind: (isOptional ? text.slice(0, -1) : text) as Kind, isOptional };
   });
   const behind = new Uint8Array(fields.length);
-  for (let i = fields.length - 2; i >= 0; i--) behind[i] = behind[i + 1]! + leastOperands(fields[i + 1]!);
+  for (let i = fields.length - 2; i >= 0; i--) behind[i] = behind[i + 1]! + minOperands(fields[i + 1]!);
   const list = Uint8Array.from(fields, ({ kind, isOptional }) => steps[isOptional ? 'optional' : operandsOfKind[kind]]);
   const isShifted = (step: number, i: number): boolean =>
     step === steps.fastMath || step === steps.explicitType || (step === steps.pairs && i < fields.length - 1);
@@ -134,12 +134,12 @@ function makePlan(declared: Fields): Plan {
     behind,
     steps: list,
     written: upToLast(fields.map(({ name }) => !declared[name]!.endsWith('?'))),
-    aligned: isAligned ? least | typed.reduce((bits, i) => bits | (1 << (leastBits + i)), 0) : -1,
+    aligned: isAligned ? least | typed.reduce((bits, i) => bits | (1 << (minBits + i)), 0) : -1,
     slots: Object.fromEntries(fields.map(({ name }, i) => [name, i])),
   };
 }
 
 const upToLast = (list: readonly boolean[]): number => list.lastIndexOf(true) + 1;
 
-const leastOperands = ({ kind, isOptional }: PlannedField): number =>
+const minOperands = ({ kind, isOptional }: PlannedField): number =>
   !isOptional && ['one', 'typed', 'callFlags'].includes(operandsOfKind[kind]) ? 1 : 0;

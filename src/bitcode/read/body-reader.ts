@@ -1,5 +1,5 @@
 /** What reading function bodies needs: the tables of the module, and the fields of the record at hand by their slots. */
-import { leastBits, type Plan, type Slot } from '../fields.ts';
+import { minBits, type Plan, type Slot } from '../fields.ts';
 import { Malformed } from '../malformed.ts';
 import type { Block, Metadata, Value } from '../model.ts';
 import { spell, type Type } from '../types.ts';
@@ -47,10 +47,10 @@ export const startOf = (c: BodyReader, slot: Slot<string>): number => (c.isLocat
 
 /** Whether the operand of each field is at the field's index. */
 function isAligned({ next }: BodyReader, { ops, count }: OpenRecord, aligned: number): boolean {
-  if (aligned < 0 || count < (aligned & ((1 << leastBits) - 1))) return false;
-  if ((aligned & (1 << leastBits)) !== 0 && (next - ops[0]!) >>> 0 >= next) return false;
-  if ((aligned & (2 << leastBits)) !== 0 && (next - ops[1]!) >>> 0 >= next) return false;
-  return (aligned & (4 << leastBits)) === 0 || (next - ops[2]!) >>> 0 < next;
+  if (aligned < 0 || count < (aligned & ((1 << minBits) - 1))) return false;
+  if ((aligned & (1 << minBits)) !== 0 && (next - ops[0]!) >>> 0 >= next) return false;
+  if ((aligned & (2 << minBits)) !== 0 && (next - ops[1]!) >>> 0 >= next) return false;
+  return (aligned & (4 << minBits)) === 0 || (next - ops[2]!) >>> 0 < next;
 }
 
 /** Refuses the record at hand. */

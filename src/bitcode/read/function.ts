@@ -74,7 +74,7 @@ interface Body extends Scratch {
 
 function readBody(stream: Stream, block: UnreadBlock, body: Body): void {
   const { fn } = body;
-  // Names and attachments stand behind what they are of.
+  // Names and attachments are behind what they are of.
   const later: RawBlock[] = [];
   stream.walk(block, {
     record: (record) => readRecord(body, record),

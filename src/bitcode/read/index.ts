@@ -74,7 +74,7 @@ function moduleFrom(stream: Stream): Module {
   };
 }
 
-/** The text of the first record of a kind; empty where there is none. */
+/** The text of the first record of a kind; empty if there is none. */
 function textIn(block: RawBlock, row: RecordRow<{ readonly text: 'text' }>): string {
   const record = records(block).find(({ code }) => code === row.code);
   return record ? fieldsOf(row, record).text : '';
