@@ -3,9 +3,14 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { disassemble, type MetadataNode, readModule, writeModule } from '../../src/bitcode/index.ts';
+import { type BlockName, blocks, type RecordName } from '../../src/bitcode/records.ts';
 import { type StreamWriter, streamWriter } from '../../src/bitcode/write/stream-writer.ts';
 import { withinCpuSeconds } from '../support/cpu-time.ts';
 import { emptyModule } from '../support/modules.ts';
+
+/** A record of these operands, however few they are. */
+const raw = <B extends BlockName>(out: StreamWriter, block: B, name: RecordName<B>, operands: readonly (number | bigint)[]): void =>
+  out.numberedRecord((blocks[block].records as Readonly<Record<string, { code: number }>>)[name]!.code, operands);
 
 const test = suite('bitcode hostile');
 
@@ -13,10 +18,10 @@ const test = suite('bitcode hostile');
 function moduleOf(body: (out: StreamWriter) => void): Uint8Array {
   const out = streamWriter();
   out.block('module', () => {
-    out.record('module', 'version', [2]);
+    out.record('module', 'version', { version: 2 });
     body(out);
   });
-  out.block('strtab', () => out.blob('strtab', 'blob', [], Uint8Array.of(0x67)));
+  out.block('strtab', () => out.record('strtab', 'blob', { blob: Uint8Array.of(0x67) }));
   return out.finish();
 }
 
@@ -32,39 +37,39 @@ const outcome = (bytes: Uint8Array): string =>
 
 test('a struct that holds itself by value', () => {
   const bytes = typesOnly((out) => {
-    out.record('types', 'structName', [0x61]);
-    out.record('types', 'structNamed', [0, 2]);
-    out.record('types', 'array', [2, 0]);
-    out.record('types', 'structName', [0x62]);
-    out.record('types', 'structNamed', [0, 1]);
+    raw(out, 'types', 'structName', [0x61]);
+    raw(out, 'types', 'structNamed', [0, 2]);
+    raw(out, 'types', 'array', [2, 0]);
+    raw(out, 'types', 'structName', [0x62]);
+    raw(out, 'types', 'structNamed', [0, 1]);
   });
   assert.match(outcome(bytes), /^CM4002 .*%a holds itself/);
 });
 
 test('a struct that points to itself through one without name', () => {
   const bytes = typesOnly((out) => {
-    out.record('types', 'structAnon', [0, 2]);
-    out.record('types', 'pointer', [0, 0]);
-    out.record('types', 'structName', [0x61]);
-    out.record('types', 'structNamed', [0, 1]);
+    raw(out, 'types', 'structAnon', [0, 2]);
+    raw(out, 'types', 'pointer', [0, 0]);
+    raw(out, 'types', 'structName', [0x61]);
+    raw(out, 'types', 'structNamed', [0, 1]);
   });
   assert.match(outcome(bytes), /^source_filename/);
 });
 
 test('a type whose text doubles with each of 60 levels', () => {
   const bytes = typesOnly((out) => {
-    out.record('types', 'integer', [32]);
-    for (let i = 0; i < 60; i++) out.record('types', 'structAnon', [0, i, i]);
+    raw(out, 'types', 'integer', [32]);
+    for (let i = 0; i < 60; i++) raw(out, 'types', 'structAnon', [0, i, i]);
   });
   assert.match(outcome(bytes), /^CM4002 .*too many parts/);
 });
 
 test('the same through structs with names', () => {
   const bytes = typesOnly((out) => {
-    out.record('types', 'integer', [32]);
+    raw(out, 'types', 'integer', [32]);
     for (let i = 0; i < 60; i++) {
-      out.record('types', 'structName', [0x61, 0x30 + i]);
-      out.record('types', 'structNamed', [0, i, i]);
+      raw(out, 'types', 'structName', [0x61, 0x30 + i]);
+      raw(out, 'types', 'structNamed', [0, i, i]);
     }
   });
   assert.match(outcome(bytes), /^CM4002 .*too many parts/);
@@ -72,8 +77,8 @@ test('the same through structs with names', () => {
 
 test('pointers to pointers, 100000 of them', () => {
   const bytes = typesOnly((out) => {
-    out.record('types', 'integer', [32]);
-    for (let i = 0; i < 100_000; i++) out.record('types', 'pointer', [i, 0]);
+    raw(out, 'types', 'integer', [32]);
+    for (let i = 0; i < 100_000; i++) raw(out, 'types', 'pointer', [i, 0]);
   });
   assert.match(outcome(bytes), /^CM4002 .*nested too deep/);
 });
@@ -81,12 +86,18 @@ test('pointers to pointers, 100000 of them', () => {
 test('structs that each name the next, 100000 of them', () => {
   const bytes = typesOnly((out) => {
     for (let i = 0; i < 100_000; i++) {
-      out.record('types', 'structName', [0x61]);
-      out.record('types', 'structNamed', [0, i + 1]);
+      raw(out, 'types', 'structName', [0x61]);
+      raw(out, 'types', 'structNamed', [0, i + 1]);
     }
-    out.record('types', 'opaque', [0]);
+    raw(out, 'types', 'opaque', [0]);
   });
   assert.match(outcome(bytes), /^CM4002 .*nested too deep/);
+});
+
+test('records that lack operands', () => {
+  const types = (name: 'integer' | 'array' | 'pointer' | 'function'): string => outcome(typesOnly((out) => raw(out, 'types', name, [])));
+  for (const name of ['integer', 'array', 'pointer', 'function'] as const)
+    assert.match(types(name), /^CM4002 .*operands of record \d+ are missing/, name);
 });
 
 test('vectors of nothing, and of too much', () => {
@@ -94,54 +105,54 @@ test('vectors of nothing, and of too much', () => {
     assert.match(
       outcome(
         typesOnly((out) => {
-          out.record('types', 'integer', [32]);
-          out.record('types', 'vector', [count, 0]);
+          raw(out, 'types', 'integer', [32]);
+          raw(out, 'types', 'vector', [count, 0]);
         }),
       ),
       /^CM4002 .*(vector of|too long)/,
     );
 });
 
-/** A global `g` of type i64 whose initialiser is constant `init` of those that `constants` writes; their ids start at 1. */
-const initialised = (init: number, constants: (out: StreamWriter) => void): Uint8Array =>
+/** A global `g` of type i64 whose initializer is constant `init` of those that `constants` writes; their ids start at 1. */
+const initialized = (init: number, constants: (out: StreamWriter) => void): Uint8Array =>
   moduleOf((out) => {
     out.block('types', () => {
-      out.record('types', 'integer', [64]);
-      out.record('types', 'array', [3, 0]);
+      raw(out, 'types', 'integer', [64]);
+      raw(out, 'types', 'array', [3, 0]);
     });
-    out.record('module', 'globalVar', [0, 1, 0, 2, init + 1, 0, 0, 0]);
+    raw(out, 'module', 'globalVar', [0, 1, 0, 2, init + 1, 0, 0, 0]);
     out.block('constants', () => constants(out));
   });
 
 test('constants that each hold the next, asked for from the first', () => {
-  const bytes = initialised(1, (out) => {
-    out.record('constants', 'setType', [0]);
-    for (let i = 1; i < 50_000; i++) out.record('constants', 'binop', [0, i + 1, i + 1]);
-    out.record('constants', 'integer', [2]);
+  const bytes = initialized(1, (out) => {
+    raw(out, 'constants', 'setType', [0]);
+    for (let i = 1; i < 50_000; i++) raw(out, 'constants', 'binop', [0, i + 1, i + 1]);
+    raw(out, 'constants', 'integer', [2]);
   });
   assert.match(outcome(bytes), /^CM4002 .*nested too deep/);
 });
 
 test('constants that each hold the one before twice', () => {
-  const bytes = initialised(100, (out) => {
-    out.record('constants', 'setType', [0]);
-    out.record('constants', 'integer', [2]);
-    for (let i = 1; i < 100; i++) out.record('constants', 'binop', [0, i, i]);
+  const bytes = initialized(100, (out) => {
+    raw(out, 'constants', 'setType', [0]);
+    raw(out, 'constants', 'integer', [2]);
+    for (let i = 1; i < 100; i++) raw(out, 'constants', 'binop', [0, i, i]);
   });
   assert.match(outcome(bytes), /^CM4002 .*too many parts/);
 });
 
 test('a constant that holds itself, and aggregates that do not fit their type', () => {
-  const itself = initialised(1, (out) => {
-    out.record('constants', 'setType', [0]);
-    out.record('constants', 'binop', [0, 1, 1]);
+  const itself = initialized(1, (out) => {
+    raw(out, 'constants', 'setType', [0]);
+    raw(out, 'constants', 'binop', [0, 1, 1]);
   });
   assert.match(outcome(itself), /^CM4002 .*holds itself/);
-  const misfit = initialised(2, (out) => {
-    out.record('constants', 'setType', [0]);
-    out.record('constants', 'integer', [2]);
-    out.record('constants', 'setType', [1]);
-    out.record('constants', 'aggregate', [1, 1]);
+  const misfit = initialized(2, (out) => {
+    raw(out, 'constants', 'setType', [0]);
+    raw(out, 'constants', 'integer', [2]);
+    raw(out, 'constants', 'setType', [1]);
+    raw(out, 'constants', 'aggregate', [1, 1]);
   });
   assert.match(outcome(misfit), /^CM4002 .*2 elements that do not make \[3 x i64\]/);
 });
@@ -156,10 +167,10 @@ test('a chain of 50000 metadata nodes is read, printed and written', () => {
 
 test('attributes of a parameter far behind the last', () => {
   const bytes = moduleOf((out) => {
-    out.block('types', () => out.record('types', 'void', []));
-    out.block('paramattrGroup', () => out.record('paramattrGroup', 'entry', [1, 2 ** 31, 0, 18]));
+    out.block('types', () => raw(out, 'types', 'void', []));
+    out.block('paramattrGroup', () => raw(out, 'paramattrGroup', 'entry', [1, 2 ** 31, 0, 18]));
     out.block('paramattr', () => {
-      for (let i = 0; i < 1000; i++) out.record('paramattr', 'entry', [1]);
+      for (let i = 0; i < 1000; i++) raw(out, 'paramattr', 'entry', [1]);
     });
   });
   assert.match(outcome(bytes), /^CM4002 .*attributes of parameter/);

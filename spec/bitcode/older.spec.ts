@@ -123,4 +123,14 @@ need(test, tools, 'attribute lists with a group that no file has, where there ar
   assert.match(readsAsLlvm(bytes), /define void @f\(i32\* nocapture %0\) #0/);
 });
 
+need(test, tools, 'loads before LLVM 3.7, which do not name their type', () => {
+  const text =
+    'define i32 @f(i32* %0, i32** %1) {\n  %3 = load i32, i32* %0, align 4\n  %4 = load volatile i32*, i32** %1, align 8\n  ret i32 %3\n}\n';
+  const bytes = rewritten(text, blocks.function.id, blocks.function.records.load.code, (record) => {
+    assert.is(record.ops.length, 4);
+    record.ops = record.ops.filter((_, i) => i !== 1);
+  });
+  assert.match(readsAsLlvm(bytes), /load volatile i32\*, i32\*\* %1, align 8/);
+});
+
 test.run();

@@ -178,7 +178,7 @@ const refusal = (...fields: Field[]): string => {
 test('a written block: the first bytes of every bitcode file', () => {
   const out = streamWriter();
   assert.is(
-    out.block('identification', () => out.record('identification', 'epoch', [0])),
+    out.block('identification', () => out.record('identification', 'epoch', { epoch: 0 })),
     1,
   );
   assert.equal([...out.finish()], hex('42 43 c0 de 35 14 00 00 01 00 00 00 43 08 00 00'));
@@ -186,7 +186,7 @@ test('a written block: the first bytes of every bitcode file', () => {
 
 test('a written record: 3, code, count and operands in chunks of 6', () => {
   const out = streamWriter();
-  out.block('identification', () => out.record('identification', 'string', [76, 76, 86, 77]));
+  out.block('identification', () => out.record('identification', 'string', { text: 'LLVM' }));
   const letter = (char: string): Field[] => [
     [(char.charCodeAt(0) & 31) | 32, 6],
     [char.charCodeAt(0) >> 5, 6],
@@ -198,9 +198,9 @@ test('a written record: 3, code, count and operands in chunks of 6', () => {
 test('nested blocks: each with its own width, lengths in words', () => {
   const out = streamWriter();
   out.block('module', () => {
-    out.record('module', 'version', [2]);
-    out.block('types', () => out.record('types', 'count', [0]));
-    out.record('module', 'version', [1]);
+    out.record('module', 'version', { version: 2 });
+    out.block('types', () => out.record('types', 'count', { count: 0 }));
+    out.record('module', 'version', { version: 1 });
   });
   const inner = [...enter(3, 17, 4, 1), ...plain(4, 1, 0), ...end(4)];
   assert.equal([...out.finish()], [...pack(magic, ...enter(2, 8, 3, 5), ...plain(3, 1, 2), ...inner, ...plain(3, 1, 1), ...end(3))]);
@@ -208,7 +208,7 @@ test('nested blocks: each with its own width, lengths in words', () => {
 
 test('a written blob: its abbreviation, then aligned bytes', () => {
   const out = streamWriter();
-  out.block('strtab', () => out.blob('strtab', 'blob', [], Uint8Array.of(1, 2, 3, 4, 5)));
+  out.block('strtab', () => out.record('strtab', 'blob', { blob: Uint8Array.of(1, 2, 3, 4, 5) }));
   const define: Field[] = [
     [2, 3],
     [2, 5],
@@ -225,7 +225,7 @@ test('a record filled in later', () => {
   const out = streamWriter();
   let place = 0;
   out.block('module', () => {
-    place = out.laterRecord('module', 'vstOffset');
+    place = out.reserveRecord('module', 'vstOffset');
   });
   out.patch(place, 0x12345678);
   const define: Field[] = [

@@ -1,5 +1,5 @@
 /**
- * The nodes of debug information, once: the number of their record, what stands in it, and how LLVM’s text spells it. Reading,
+ * The nodes of debug information, once: the number of their record, what is in it, and how LLVM’s text spells it. Reading,
  * writing and the disassembler derive from these rows.
  * Source: `llvm/lib/Bitcode/Writer/BitcodeWriter.cpp`, `llvm/lib/IR/AsmWriter.cpp` of LLVM 14.
  */
@@ -9,16 +9,16 @@ export type DebugStyle =
   /** A number, left out where it is 0; one below may have a sign. */
   | 'int'
   | 'signed'
-  /** A node or string by number, `null` where there is none; left out then. */
+  /** A node or string by number, `null` if there is none; left out then. */
   | 'ref'
   /** A string between quotes, left out where it is empty. */
   | 'text'
   | 'bool'
   | 'flags'
   | 'spFlags'
-  /** A number or a constant, which is spelled as a number; left out where there is none. */
+  /** A number or a constant, which is spelled as a number; left out if there is none. */
   | 'bound'
-  /** An address space and 1; 0 where there is none. */
+  /** An address space and 1; 0 if there is none. */
   | 'space'
   | 'tag'
   | 'language'
@@ -84,7 +84,7 @@ const row = (code: number, name: string, fields: string, text: string, head = 0)
   text: text === '' ? [] : textOf(text),
 });
 
-/** Every node of debug information but expressions, enumerators and generic nodes, whose records have a shape of their own. */
+/** Every node of debug information except expressions, enumerators and generic nodes, which `records.ts` describes. */
 export const debugRows: readonly DebugRow[] = [
   row(
     7,
@@ -182,9 +182,6 @@ export const debugRows: readonly DebugRow[] = [
   row(44, 'DICommonBlock', '&scope &declaration &name &file line', 'scope!:ref declaration:ref name:text file:ref line:int'),
   row(45, 'DIGenericSubrange', '&count &lower &upper &stride', 'count:ref lowerBound=lower:ref upperBound=upper:ref stride:ref'),
 ];
-
-/** Records that are no rows. */
-export const debugCodes = { generic: 12, enumerator: 14, expression: 29, argList: 46 } as const;
 
 const byCode: ReadonlyMap<number, DebugRow> = new Map(debugRows.map((each) => [each.code, each]));
 const byName: ReadonlyMap<string, DebugRow> = new Map(debugRows.map((each) => [each.name, each]));

@@ -253,7 +253,7 @@ export type Predicate =
 
 interface Common {
   readonly kind: 'instruction';
-  /** Which value of its function it is, for whoever numbers them; old where nobody does. A map would take longer than all else. */
+  /** Its value number in the function, set while values are numbered and stale afterwards. A map would dominate the time of numbering. */
   number?: number;
   readonly type: Type;
   name?: string;

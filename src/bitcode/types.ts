@@ -59,10 +59,10 @@ function keyOf(type: Exclude<Type, { kind: 'pointer' }>): string {
  * a weak map by pointee: where each pointer of a long chain is a key, collectors go over the map once for each of them.
  */
 const pointers = new Map<number, TypeOf<'pointer'>>();
-const mostSpaces = 2 ** 24;
+const maxSpaces = 2 ** 24;
 
 function pointer(pointee: Type, space = 0): TypeOf<'pointer'> {
-  const key = identityOf(pointee) * mostSpaces + space;
+  const key = identityOf(pointee) * maxSpaces + space;
   const known = pointers.get(key);
   if (known) return known;
   const made: TypeOf<'pointer'> = { kind: 'pointer', pointee, space };

@@ -7,7 +7,7 @@ import type { CompileOptions } from './options.ts';
 /** Syntax, types, forms that are refused and, where they are asked for, lints; nothing after reporting errors. */
 export function judge(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Checked | undefined {
   const ast = parse(source, diagnostics);
-  // What could be read is checked as well, so that all faults are told at once; lints would speak of what is missing.
+  // The parsed part is checked too, so that one run reports all errors. Lints would report the missing part.
   const checked = check(ast, checkOptions(diagnostics.hasErrors ? { ...options, lints: false } : options), diagnostics);
   return diagnostics.hasErrors ? undefined : checked;
 }

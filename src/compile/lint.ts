@@ -26,15 +26,15 @@ export function lintBarriers(kernel: Kernel, diagnostics: Diagnostics): void {
   const { divergence } = uniformityOf(kernel, cfg, post);
   if (![...barriers.keys()].some((block) => divergence[block]! > 0)) return;
   const differs = threadDependent(kernel, cfg);
-  const parted = new Set<number>();
+  const split = new Set<number>();
   for (const id of cfg.order) {
     const { end } = kernel.blocks[id]!;
     if (end.op !== 'condbr' || !differs[end.cond]) continue;
-    for (const block of influenceOf(cfg, id, post.parent[id]!).region) parted.add(block);
+    for (const block of influenceOf(cfg, id, post.parent[id]!).region) split.add(block);
   }
   const said = new Diagnostics(diagnostics.file);
   for (const [block, value] of barriers) {
-    if (!parted.has(block)) continue;
+    if (!split.has(block)) continue;
     const span = kernel.locs[value];
     said.report('CM2210', {}, { notes: [catalogue.CM2210.alias], ...(span ? { span } : {}) });
   }

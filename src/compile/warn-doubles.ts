@@ -5,7 +5,7 @@ import { addTo } from '../base/group.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import type { Kernel } from '../ir/index.ts';
 
-/** The instruction that stands at a place, with its modifiers. */
+/** The instruction that is at a place, with its modifiers. */
 const instructionAt = (text: string, { start, end }: Span): string =>
   /^(?:@\S+\s+)?([\w.:]+)/.exec(text.slice(start, end))?.[1] ?? 'instruction';
 
@@ -20,7 +20,7 @@ export function warnOfDoubles(kernel: Kernel, { text }: SourceFile, target: stri
 }
 
 /**
- * Whether what stands at a place keeps its result bit for bit where doubles are emulated: what says how it rounds, or is no
+ * Whether what is at a place keeps its result bit for bit where doubles are emulated: what says how it rounds, or is no
  * instruction of doubles and has them between.
  */
 export function isExactDouble(text: string, span: Span): boolean {

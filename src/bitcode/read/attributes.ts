@@ -3,7 +3,8 @@
 import { Malformed } from '../malformed.ts';
 import type { Attribute, AttributeList } from '../model.ts';
 import { blocks } from '../records.ts';
-import { type RawRecord, textOf } from './record-reader.ts';
+import { fieldsOf } from './record-fields.ts';
+import { textOf } from './record-reader.ts';
 import { childBlocks, type RawBlock, records } from './stream-reader.ts';
 import type { TypeTable } from './types.ts';
 
@@ -14,20 +15,23 @@ export interface AttributeTable {
 
 const none: AttributeList = { function: [], result: [], params: [] };
 const functionIndex = 0xffffffff;
-/** Where a place has no attributes, floor’s writer names a group that no file has. */
+/** The writer of floor names this group, which no file has, where there are no attributes. */
 const noGroup = 0x7fffffff;
-/** Attributes of a parameter take a place for each one before it. */
-const mostParameters = 256;
+/** Attributes of a parameter make lists for each parameter before it. */
+const maxParameters = 256;
 
 export function readAttributes(module: RawBlock, types: TypeTable): AttributeTable {
   const groups = new Map<number, { index: number; attributes: Attribute[] }>();
   for (const block of childBlocks(module, blocks.paramattrGroup.id))
-    for (const record of records(block))
-      groups.set(Number(record.ops[0]), { index: Number(record.ops[1]), attributes: readGroup(record, types) });
+    for (const record of records(block)) {
+      const { group, index, attributes } = fieldsOf(blocks.paramattrGroup.records.entry, record);
+      groups.set(Number(group), { index: Number(index), attributes: readGroup(attributes, record.bit, types) });
+    }
   const lists = childBlocks(module, blocks.paramattr.id).flatMap((block) =>
     records(block).map((record) => {
       const list: { function: Attribute[]; result: Attribute[]; params: Attribute[][] } = { function: [], result: [], params: [] };
-      for (const id of record.ops) if (Number(id) !== noGroup) addGroup(list, groups.get(Number(id)), record.bit);
+      const { groups: ids } = fieldsOf(blocks.paramattr.records.entry, record);
+      for (const id of ids) if (Number(id) !== noGroup) addGroup(list, groups.get(Number(id)), record.bit);
       return list;
     }),
   );
@@ -54,20 +58,19 @@ function addGroup(
   if (group.index === functionIndex) list.function.push(...group.attributes);
   else if (group.index === 0) list.result.push(...group.attributes);
   else {
-    if (!(group.index <= mostParameters)) throw new Malformed(bit, 'paramattr', `attributes of parameter ${group.index}`);
+    if (!(group.index <= maxParameters)) throw new Malformed(bit, 'paramattr', `attributes of parameter ${group.index}`);
     while (list.params.length < group.index) list.params.push([]);
     list.params[group.index - 1]!.push(...group.attributes);
   }
 }
 
-function readGroup(record: RawRecord, types: TypeTable): Attribute[] {
+function readGroup(ops: readonly (number | bigint)[], bit: number, types: TypeTable): Attribute[] {
   const found: Attribute[] = [];
-  const { ops, bit } = record;
-  let at = 2;
+  let at = 0;
   const text = (): string => {
     const end = ops.indexOf(0, at);
     if (end < 0) throw new Malformed(bit, 'paramattrGroup', 'a string attribute without end');
-    const value = textOf(record, at, end);
+    const value = textOf({ ops, bit }, at, end);
     at = end + 1;
     return value;
   };

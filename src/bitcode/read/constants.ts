@@ -1,12 +1,15 @@
 /** Constants of a module or function that is read. They may refer to later ones, so each is made when it is first asked for. */
 
+import { binaryOpcode, castOpcodes } from '../codes.ts';
+import { slotsOf } from '../fields.ts';
 import { Malformed } from '../malformed.ts';
 import type { Constant } from '../model.ts';
 import { partsOf } from '../operands.ts';
-import { binaryOpcode, blocks, castOpcodes } from '../records.ts';
+import { blocks } from '../records.ts';
 import { fromSignedVbr } from '../signed-vbr.ts';
 import { bitWidth, types as llvm, spell, type Type, type TypeOf } from '../types.ts';
 import { constantLimits } from './limits.ts';
+import { fieldsOf } from './record-fields.ts';
 import type { OpenRecord, RawRecord } from './record-reader.ts';
 import type { Stream, UnreadBlock } from './stream-reader.ts';
 import type { TypeTable } from './types.ts';
@@ -53,7 +56,7 @@ export function readConstants(
       block: () => {},
       record(record, kept) {
         if (record.code === codes.setType.code) {
-          type = types.at(record.count > 0 ? record.ops[0] : undefined, record.bit);
+          type = types.at(record.count > setType ? record.ops[setType] : undefined, record.bit);
           return;
         }
         const simple = simpleConstant(type, record);
@@ -85,13 +88,19 @@ export function readConstants(
   return source;
 }
 
-/** A plain number, as most constants are, without keeping its record; nothing for what takes more. */
+/** Fields of records whose fields all take one operand: indices of operands. */
+const { type: setType } = slotsOf(codes.setType);
+const { value: integerValue } = slotsOf(codes.integer);
+const { bits: floatBits } = slotsOf(codes.float);
+
+/** A constant that is a plain number, as most are, without a copy of its record; nothing for others. */
 function simpleConstant(type: Type, { code, ops, count }: OpenRecord): Constant | undefined {
-  const isExact = count === 1 && ops[0]! <= Number.MAX_SAFE_INTEGER;
+  const isExact = count === 1 && ops[integerValue]! <= Number.MAX_SAFE_INTEGER;
   if (code === codes.null.code) return nullOf(type);
   if (!isExact) return undefined;
-  if (code === codes.integer.code && type.kind === 'int') return { kind: 'constant', form: 'int', type, value: bitsOf(type.bits, ops[0]!) };
-  if (code === codes.float.code && type.kind === 'float') return number(type, BigInt(ops[0]!), 0);
+  if (code === codes.integer.code && type.kind === 'int')
+    return { kind: 'constant', form: 'int', type, value: bitsOf(type.bits, ops[integerValue]!) };
+  if (code === codes.float.code && type.kind === 'float') return number(type, BigInt(ops[floatBits]!), 0);
   return undefined;
 }
 
@@ -103,8 +112,8 @@ function bitsOf(bits: number, word: number): bigint {
 }
 
 function makeConstant(type: Type, record: RawRecord, source: ConstantSource, types: TypeTable): Constant {
-  const { code, ops, bit } = record;
-  const at = (i: number): Constant => source.at(ops[i], bit);
+  const { code, bit } = record;
+  const at = (id: number | bigint): Constant => source.at(id, bit);
   switch (code) {
     case codes.null.code:
       return nullOf(type);
@@ -113,26 +122,27 @@ function makeConstant(type: Type, record: RawRecord, source: ConstantSource, typ
     case codes.poison.code:
       return { kind: 'constant', form: 'poison', type };
     case codes.integer.code:
+      return integer(type, [fieldsOf(codes.integer, record).value], bit);
     case codes.wideInteger.code:
-      return integer(type, ops, bit);
+      return integer(type, fieldsOf(codes.wideInteger, record).words, bit);
     case codes.float.code:
-      return number(type, BigInt(ops[0] ?? 0), bit);
+      return number(type, BigInt(fieldsOf(codes.float, record).bits), bit);
     case codes.aggregate.code:
-      return aggregate(
-        type,
-        ops.map((_, i) => at(i)),
-        bit,
-      );
+      return aggregate(type, fieldsOf(codes.aggregate, record).elements.map(at), bit);
     case codes.string.code:
+      return data(type, fieldsOf(codes.string, record).elements, bit);
     case codes.data.code:
-      return data(type, ops, bit);
+      return data(type, fieldsOf(codes.data, record).elements, bit);
     case codes.cstring.code:
-      return data(type, [...ops, 0], bit);
-    case codes.cast.code:
-      return { kind: 'constant', form: 'cast', type, opcode: castOpcodes.get(Number(ops[0])) ?? unknown(bit, 'cast'), value: at(2) };
+      return data(type, [...fieldsOf(codes.cstring, record).elements, 0], bit);
+    case codes.cast.code: {
+      const { opcode, value } = fieldsOf(codes.cast, record);
+      return { kind: 'constant', form: 'cast', type, opcode: castOpcodes.get(Number(opcode)) ?? unknown(bit, 'cast'), value: at(value) };
+    }
     case codes.binop.code: {
-      const opcode = binaryOpcode(Number(ops[0]), type.kind === 'float') ?? unknown(bit, 'operation');
-      return { kind: 'constant', form: 'binary', type, opcode, a: at(1), b: at(2), flags: Number(ops[3] ?? 0) };
+      const { opcode: number, a, b, flags = 0 } = fieldsOf(codes.binop, record);
+      const opcode = binaryOpcode(Number(number), type.kind === 'float') ?? unknown(bit, 'operation');
+      return { kind: 'constant', form: 'binary', type, opcode, a: at(a), b: at(b), flags: Number(flags) };
     }
     case codes.gep.code:
     case codes.inboundsGep.code:
@@ -188,13 +198,15 @@ function aggregate(type: Type, elements: Constant[], bit: number): Constant {
   return { kind: 'constant', form: 'aggregate', type, elements };
 }
 
-/** `[source type, (type, value)…]`; the source type is missing where the count is even. */
-function gep(type: Type, { code, ops, bit }: RawRecord, source: ConstantSource, types: TypeTable): Constant {
+/** An address: operands are pairs of a type and a value. */
+function gep(type: Type, record: RawRecord, source: ConstantSource, types: TypeTable): Constant {
+  const { code, bit } = record;
   const inbounds = code === codes.inboundsGep.code;
-  const hasType = ops.length % 2 === 1;
-  const operands: Constant[] = [];
-  for (let i = hasType ? 2 : 1; i < ops.length; i += 2) operands.push(source.at(ops[i], bit));
-  const [base, ...indices] = operands;
+  const { sourceType, operands } = fieldsOf(inbounds ? codes.inboundsGep : codes.gep, record);
+  const values: Constant[] = [];
+  for (let i = 1; i < operands.length; i += 2) values.push(source.at(operands[i], bit));
+  const [base, ...indices] = values;
   if (base?.type.kind !== 'pointer') return unknown(bit, 'base of an address');
-  return { kind: 'constant', form: 'gep', type, sourceType: hasType ? types.at(ops[0], bit) : base.type.pointee, inbounds, base, indices };
+  const reached = sourceType === undefined ? base.type.pointee : types.at(sourceType, bit);
+  return { kind: 'constant', form: 'gep', type, sourceType: reached, inbounds, base, indices };
 }

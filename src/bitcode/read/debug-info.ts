@@ -2,10 +2,12 @@
  * Nodes of debug information that are read. Records of older LLVMs are taken as LLVM 14 takes them, where that is a matter of
  * other places for the same fields; what older ones meant otherwise is refused.
  */
-import { type DebugRow, debugCodes, debugRowOf } from '../debug-info.ts';
+import { type DebugRow, debugRowOf } from '../debug-info.ts';
 import { Malformed } from '../malformed.ts';
 import type { DebugFields, MetadataNode } from '../model.ts';
+import { blocks } from '../records.ts';
 import { signedVbr } from '../signed-vbr.ts';
+import { fieldsOf } from './record-fields.ts';
 import type { RawRecord } from './record-reader.ts';
 
 type Word = number | bigint;
@@ -16,29 +18,45 @@ export interface DebugNode {
   readonly references: readonly Word[];
 }
 
+const codes = blocks.metadata.records;
+
 /** The node of a record, where it is one of debug information. */
 export function readDebugNode(record: RawRecord): DebugNode | undefined {
   const { code, ops, bit } = record;
+  // The first field of every node.
   const head = Number(ops[0] ?? 0);
   const make = (name: string, values: readonly Word[], references: readonly Word[], distinct = (head & 1) !== 0): DebugNode => {
     const debug: DebugFields = { name, values };
     return { node: { kind: 'node', distinct, operands: [], debug }, references };
   };
-  if (code === debugCodes.expression) {
-    // Before version 3 some operations were other ones.
-    if (head >> 1 < 3 && ops.length > 1) return refuse(bit, 'an expression');
-    return make('DIExpression', ops.slice(1), []);
+  switch (code) {
+    case codes.expression.code: {
+      const { elements } = fieldsOf(codes.expression, record);
+      // Before version 3 some operations had other meanings.
+      if (head >> 1 < 3 && elements.length > 0) return refuse(bit, 'an expression');
+      return make('DIExpression', elements, []);
+    }
+    case codes.generic.code: {
+      const { tag = 0, version = 0, operands } = fieldsOf(codes.generic, record);
+      return make('GenericDINode', [tag, version], operands);
+    }
+    case codes.enumerator.code:
+      return readEnumerator(record, head, make);
+    case codes.argList.code:
+      return refuse(bit, 'a list of values');
   }
-  if (code === debugCodes.generic) return make('GenericDINode', [ops[1] ?? 0, ops[2] ?? 0], ops.slice(3));
-  if (code === debugCodes.enumerator) {
-    const isWide = (head & 4) !== 0;
-    return isWide
-      ? make('DIEnumerator', [head & 2, ops[1] ?? 0, ...ops.slice(3)], [ops[2] ?? 0])
-      : make('DIEnumerator', [head & 2, 64, fromOldWord(ops[1] ?? 0)], [ops[2] ?? 0]);
-  }
-  if (code === debugCodes.argList) return refuse(bit, 'a list of values');
   const row = debugRowOf(code);
   return row && readRow(row, record, make);
+}
+
+function readEnumerator(record: RawRecord, head: number, make: Make): DebugNode {
+  const isWide = (head & 4) !== 0;
+  if (!isWide) {
+    const { value = 0, name = 0 } = fieldsOf(codes.oldEnumerator, record);
+    return make('DIEnumerator', [head & 2, 64, fromOldWord(value)], [name]);
+  }
+  const { bits, name, value } = fieldsOf(codes.enumerator, record);
+  return make('DIEnumerator', [head & 2, bits, ...value], [name]);
 }
 
 /** Before LLVM 12 a negative number was its complement, with the lowest bit set. */
@@ -53,8 +71,9 @@ function refuse(bit: number, what: string): never {
 
 type Make = (name: string, values: readonly Word[], references: readonly Word[], distinct?: boolean) => DebugNode;
 
-function readRow(row: DebugRow, { ops: written, bit }: RawRecord, make: Make): DebugNode {
-  const ops = upgraded(row, written, bit);
+function readRow(row: DebugRow, record: RawRecord, make: Make): DebugNode {
+  const { bit } = record;
+  const ops = upgraded(row, record);
   const head = Number(ops[0] ?? 0) & ~1;
   if (head !== row.head && row.name !== 'DINamespace') return refuse(bit, row.name);
   const { fields } = row;
@@ -69,21 +88,25 @@ function readRow(row: DebugRow, { ops: written, bit }: RawRecord, make: Make): D
 }
 
 /** Fields of LLVM 14 from those of an older one. Source: `MetadataLoader::parseOneMetadata`. */
-function upgraded({ name }: DebugRow, ops: readonly Word[], bit: number): readonly Word[] {
-  if (name === 'DISubprogram' && (Number(ops[0]) & 4) === 0) return upgradedSubprogram(ops, bit);
-  // Before LLVM 11 a module did not say its file.
-  if (name === 'DIModule' && ops.length < 8) return [ops[0] ?? 0, 0, ...ops.slice(1)];
+function upgraded(row: DebugRow, record: RawRecord): readonly Word[] {
+  const { ops } = record;
+  if (row.name === 'DISubprogram' && (Number(ops[0]) & 4) === 0) return upgradedSubprogram(row, record);
+  // Before LLVM 11 a module had no file.
+  if (row.name === 'DIModule' && ops.length < 8) return [ops[0] ?? 0, 0, ...ops.slice(1)];
   return ops;
 }
 
-/** Before LLVM 8 a subprogram had its flags one by one. */
-function upgradedSubprogram(ops: readonly Word[], bit: number): readonly Word[] {
-  const hasUnit = (Number(ops[0]) & 2) !== 0;
-  if (!hasUnit || ops.length < 19) return refuse(bit, 'DISubprogram');
-  const at = (i: number): Word => ops[i] ?? 0;
-  const bitOf = (i: number, shift: number): number => (Number(at(i)) !== 0 ? 1 << shift : 0);
-  const isDefinition = Number(at(8)) !== 0;
-  const spFlags = (Number(at(11)) & 3) | bitOf(7, 2) | bitOf(8, 3) | bitOf(14, 4);
-  const head = Number(at(0)) | 4 | (isDefinition ? 1 : 0);
-  return [head, ...ops.slice(1, 7), at(9), at(10), spFlags, at(12), at(13), at(15), at(16), at(17), at(18), at(19), at(20)];
+/** Before LLVM 8 the flags of a subprogram were fields of their own; all others have the names of today. */
+function upgradedSubprogram({ fields }: DebugRow, record: RawRecord): readonly Word[] {
+  const hasUnit = (Number(record.ops[0]) & 2) !== 0;
+  if (!hasUnit || record.ops.length < 19) return refuse(record.bit, 'DISubprogram');
+  const old = fieldsOf(codes.oldSubprogram, record);
+  const bitOf = (field: Word, shift: number): number => (Number(field) !== 0 ? 1 << shift : 0);
+  const isDefinition = Number(old.isDefinition) !== 0;
+  const values: Readonly<Record<string, Word | undefined>> = {
+    ...old,
+    distinct: Number(old.head) | 4 | (isDefinition ? 1 : 0),
+    spFlags: (Number(old.virtuality) & 3) | bitOf(old.isLocal, 2) | bitOf(old.isDefinition, 3) | bitOf(old.isOptimized, 4),
+  };
+  return fields.map(({ name }) => values[name] ?? 0);
 }

@@ -3,16 +3,18 @@
  * whole body is known.
  */
 
+import { planOf, slotsOf } from '../fields.ts';
 import { dbg, type Locations, locations } from '../locations.ts';
 import { Malformed } from '../malformed.ts';
 import type { Constant, Instruction, Function as LlvmFunction, Metadata, MetadataNode, Value } from '../model.ts';
 import { blocks } from '../records.ts';
 import { types as llvm, type Type } from '../types.ts';
-import { type BodyReader, type ModuleTables, valueAt } from './body-reader.ts';
+import { type BodyReader, type ModuleTables, node, openFields, optional, valueAt, word } from './body-reader.ts';
 import { readConstants } from './constants.ts';
 import { readInstruction } from './instruction.ts';
 import { nodeAt, readAttached, readMetadata, type ValueSource } from './metadata.ts';
-import { type OpenRecord, textOf } from './record-reader.ts';
+import { fieldsOf, maxFields } from './record-fields.ts';
+import type { OpenRecord } from './record-reader.ts';
 import { type RawBlock, records, type Stream, type UnreadBlock } from './stream-reader.ts';
 
 const codes = blocks.function.records;
@@ -27,7 +29,11 @@ export function readFunctions(
   const defined = functions.filter((fn) => fn.blocks.length > 0);
   if (bodies.length !== defined.length)
     throw new Malformed(bodies[0]?.bit ?? 0, 'module', `${bodies.length} bodies for ${defined.length} functions`);
-  const scratch: Scratch = { values: Array.from({ length: tables.values.count }, () => undefined), open: [] };
+  const scratch: Scratch = {
+    values: Array.from({ length: tables.values.count }, () => undefined),
+    open: [],
+    located: new Int32Array(maxFields),
+  };
   bodies.forEach((body, i) => void readBody(stream, body, bodyOf(defined[i]!, tables, scratch)));
 }
 
@@ -43,6 +49,8 @@ interface Scratch {
   readonly values: (Value | undefined)[];
   /** Instructions of the basic block that is being read. */
   readonly open: Instruction[];
+  /** Where the fields of a record are. */
+  readonly located: Int32Array;
 }
 
 /** What is known of a body while its items go by. */
@@ -86,7 +94,7 @@ function readBody(stream: Stream, block: UnreadBlock, body: Body): void {
   }
 }
 
-function bodyOf(fn: LlvmFunction, tables: ModuleTables, { values, open }: Scratch): Body {
+function bodyOf(fn: LlvmFunction, tables: ModuleTables, { values, open, located }: Scratch): Body {
   const first = tables.values.count;
   for (const arg of fn.args) values[first + arg.index] = arg;
   const placeholders = new Map<number, Placeholder>();
@@ -96,7 +104,8 @@ function bodyOf(fn: LlvmFunction, tables: ModuleTables, { values, open }: Scratc
     reader: {
       tables,
       record: noRecord,
-      at: 0,
+      located,
+      isLocated: false,
       values,
       next: first + fn.args.length,
       other(id, type) {
@@ -118,6 +127,7 @@ function bodyOf(fn: LlvmFunction, tables: ModuleTables, { values, open }: Scratc
     },
     values,
     open,
+    located,
     first,
     metadata: tables.metadata.list,
     places: locations(() => body.metadata),
@@ -175,16 +185,17 @@ function noMetadata(bit: number, id: number): never {
 function readRecord(body: Body, record: OpenRecord): void {
   switch (record.code) {
     case codes.declareBlocks.code:
-      body.blocks = record.count > 0 ? record.ops[0]! : 0;
+      openFields(body.reader, record, declareBlocks);
+      body.blocks = word(body.reader, slotsOf(codes.declareBlocks).count);
       return;
     case codes.debugLoc.code:
-      body.place = readPlace(body, record);
-      return place(body, record);
+      openFields(body.reader, record, debugLoc);
+      body.place = readLocation(body);
+      return attachLocation(body, record);
     case codes.debugLocAgain.code:
-      return place(body, record);
+      return attachLocation(body, record);
     default:
-      body.reader.record = record;
-      add(body, readInstruction(body.reader));
+      add(body, readInstruction(body.reader, record));
   }
 }
 
@@ -204,18 +215,25 @@ function add(body: Body, inst: Instruction): void {
   body.last = inst;
 }
 
-/** Says where the instruction before stands in the source. */
-function place({ last, place }: Body, { bit }: OpenRecord): void {
-  if (!last || !place) throw new Malformed(bit, 'function', 'a place in the source of nothing');
+/** Attaches the current source location to the instruction before. */
+function attachLocation({ last, place }: Body, { bit }: OpenRecord): void {
+  if (!last || !place) throw new Malformed(bit, 'function', 'a source location without an instruction');
   last.metadata = [{ kind: dbg, node: place }];
 }
 
-/** `[line, column, scope, inlined at, implicit]`; the scope and what is inlined with 1 added, 0 for none. */
-function readPlace({ reader, places }: Body, { ops, count, bit }: OpenRecord): MetadataNode {
-  const word = (i: number): number => (i < count ? ops[i]! : 0);
-  const at = (i: number): MetadataNode | undefined => (word(i) === 0 ? undefined : nodeAt([reader.metadata(word(i) - 1, bit)], 0, bit));
-  // Lines and columns have 32 bits, what a file has beyond is left out, as LLVM does.
-  return places.at([0, word(0) >>> 0, word(1) >>> 0, 0, 0, word(4) === 0 ? 0 : 1], at(2), at(3));
+const declareBlocks = planOf(codes.declareBlocks);
+const debugLoc = planOf(codes.debugLoc);
+
+function readLocation({ reader, places }: Body): MetadataNode {
+  const f = slotsOf(codes.debugLoc);
+  const { bit } = reader.record;
+  const [scope, inlined] = [node(reader, f.scope), node(reader, f.inlined)];
+  // Lines and columns have 32 bits; further bits in a file are ignored, as LLVM does.
+  return places.at(
+    [0, word(reader, f.line) >>> 0, word(reader, f.column) >>> 0, 0, 0, optional(reader, f.implicit) === 0 ? 0 : 1],
+    scope && nodeAt([scope], 0, bit),
+    inlined && nodeAt([inlined], 0, bit),
+  );
 }
 
 function replacePlaceholders(instructions: readonly Instruction[], definition: (id: number) => Value | undefined, bit: number): void {
@@ -238,15 +256,15 @@ function replacePlaceholders(instructions: readonly Instruction[], definition: (
   }
 }
 
-/** `[instruction, (kind, node)…]`; without the instruction it is the function's own. */
+/** Metadata attached to instructions; without the number of an instruction, to the function. */
 function readAttachments(block: RawBlock, { fn, reader }: Body): void {
   const instructions = fn.blocks.flatMap(({ body }) => body);
   for (const record of records(block)) {
-    const ofFunction = record.ops.length % 2 === 0;
-    const target = ofFunction ? fn : instructions[Number(record.ops[0])];
-    if (!target) throw new Malformed(record.bit, 'metadataAttachment', `instruction ${record.ops[0]} does not exist`);
-    const node = (id: number): Metadata => reader.metadata(id, record.bit);
-    target.metadata = [...(target.metadata ?? []), ...readAttached(record, ofFunction ? 0 : 1, node, reader.tables.kinds)];
+    const { instruction, attachments } = fieldsOf(blocks.metadataAttachment.records.attachment, record);
+    const target = instruction === undefined ? fn : instructions[Number(instruction)];
+    if (!target) throw new Malformed(record.bit, 'metadataAttachment', `instruction ${instruction} does not exist`);
+    const at = (id: number): Metadata => reader.metadata(id, record.bit);
+    target.metadata = [...(target.metadata ?? []), ...readAttached(attachments, record.bit, at, reader.tables.kinds)];
   }
 }
 
@@ -255,8 +273,14 @@ function readNames(block: RawBlock, body: Body): void {
   const { fn } = body;
   const { entry, bbEntry } = blocks.valueSymtab.records;
   for (const record of records(block)) {
-    const id = Number(record.ops[0]);
-    const named = record.code === bbEntry.code ? fn.blocks[id] : record.code === entry.code ? localAt(body, id) : undefined;
-    if (named && named.kind !== 'constant') named.name = textOf(record, 1);
+    if (record.code === bbEntry.code) {
+      const { block: id, name } = fieldsOf(bbEntry, record);
+      const named = fn.blocks[Number(id)];
+      if (named) named.name = name;
+    } else if (record.code === entry.code) {
+      const { value: id, name } = fieldsOf(entry, record);
+      const named = localAt(body, Number(id));
+      if (named && named.kind !== 'constant') named.name = name;
+    }
   }
 }

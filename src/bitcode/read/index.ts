@@ -3,6 +3,7 @@
  * with names in the symbol table, old metadata strings).
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
+import type { RecordRow } from '../fields.ts';
 import { Malformed } from '../malformed.ts';
 import type { Module } from '../model.ts';
 import { blocks } from '../records.ts';
@@ -10,7 +11,7 @@ import { readAttributes } from './attributes.ts';
 import { type ConstantSource, readConstants } from './constants.ts';
 import { readFunctions } from './function.ts';
 import { type MetadataTable, nodeAt, readAttached, readMetadata } from './metadata.ts';
-import { textOf } from './record-reader.ts';
+import { fieldsOf } from './record-fields.ts';
 import { childBlocks, openStream, type RawBlock, records, type Stream, type UnreadBlock } from './stream-reader.ts';
 import { readSymbols } from './symbols.ts';
 import { readTypes } from './types.ts';
@@ -47,31 +48,24 @@ function moduleFrom(stream: Stream): Module {
   const strings = top.find((b) => b.id === blocks.strtab.id);
   const table = strings && records(strings)[0]?.blob;
   const names = blocks.module.records;
-  const text = (code: number): string => {
-    const record = records(block).find((r) => r.code === code);
-    return record ? textOf(record) : '';
-  };
   const sections = records(block)
     .filter((r) => r.code === names.sectionName.code)
-    .map((r) => textOf(r));
+    .map((r) => fieldsOf(names.sectionName, r).text);
   const types = readTypes(childBlocks(block, blocks.types.id)[0], block.bit);
   const attributes = readAttributes(block, types);
   const symbols = readSymbols(block, { types, attributes, sections, strings: table });
   const values: ConstantSource = readConstants(stream, unreadBlocks(block, blocks.constants.id), types, symbols.asBefore);
   symbols.finish(values);
   const metadata = readMetadata(childBlocks(block, blocks.metadata.id), values);
-  const kinds = new Map<number, string>();
-  for (const kindBlock of childBlocks(block, blocks.metadataKind.id))
-    for (const r of records(kindBlock)) kinds.set(Number(r.ops[0]), textOf(r, 1));
+  const kinds = readKinds(block);
   attachToSymbols(metadata, kinds, values);
   readFunctions(stream, unreadBlocks(block, blocks.function.id), symbols.functions, { types, attributes, values, metadata, kinds });
   const identification = top.find((b) => b.id === blocks.identification.id);
-  const producer = identification && records(identification).find((r) => r.code === blocks.identification.records.string.code);
   return {
-    identification: producer ? textOf(producer) : '',
-    sourceFilename: text(names.sourceFilename.code),
-    triple: text(names.triple.code),
-    dataLayout: text(names.dataLayout.code),
+    identification: identification ? textIn(identification, blocks.identification.records.string) : '',
+    sourceFilename: textIn(block, names.sourceFilename),
+    triple: textIn(block, names.triple),
+    dataLayout: textIn(block, names.dataLayout),
     structs: types.structs,
     globals: symbols.globals,
     functions: symbols.functions,
@@ -80,12 +74,30 @@ function moduleFrom(stream: Stream): Module {
   };
 }
 
-/** Hangs metadata on variables and declarations. */
+/** The text of the first record of a kind; empty where there is none. */
+function textIn(block: RawBlock, row: RecordRow<{ readonly text: 'text' }>): string {
+  const record = records(block).find(({ code }) => code === row.code);
+  return record ? fieldsOf(row, record).text : '';
+}
+
+/** Names of the kinds of attached metadata by their numbers. */
+function readKinds(module: RawBlock): ReadonlyMap<number, string> {
+  const kinds = new Map<number, string>();
+  for (const block of childBlocks(module, blocks.metadataKind.id))
+    for (const record of records(block)) {
+      const { kind, name } = fieldsOf(blocks.metadataKind.records.kind, record);
+      kinds.set(Number(kind), name);
+    }
+  return kinds;
+}
+
+/** Attaches metadata to variables and declarations. */
 function attachToSymbols(metadata: MetadataTable, kinds: ReadonlyMap<number, string>, values: ConstantSource): void {
   for (const record of metadata.onSymbols) {
-    const symbol = values.at(record.ops[0], record.bit);
-    if (symbol.kind === 'constant') throw new Malformed(record.bit, 'metadata', 'metadata on what is no symbol');
+    const { value, attachments } = fieldsOf(blocks.metadata.records.globalDeclAttachment, record);
+    const symbol = values.at(value, record.bit);
+    if (symbol.kind === 'constant') throw new Malformed(record.bit, 'metadata', 'metadata attached to a value that is not a symbol');
     const node = (id: number) => nodeAt(metadata.list, id, record.bit);
-    symbol.metadata = [...(symbol.metadata ?? []), ...readAttached(record, 1, node, kinds)];
+    symbol.metadata = [...(symbol.metadata ?? []), ...readAttached(attachments, record.bit, node, kinds)];
   }
 }

@@ -1,160 +1,171 @@
-/** One instruction record to one instruction, with the type of its result worked out. */
+/** One instruction record to one instruction, with the type of its result. */
 
-import { Malformed } from '../malformed.ts';
+import { allocaExplicitType, binaryOpcode, callFlags, castOpcodes, predicates } from '../codes.ts';
+import { type Plan, planOf, type Slots } from '../fields.ts';
 import type { CastOpcode, Instruction, InstructionOf, MetadataArgument, Value } from '../model.ts';
-import { allocaExplicitType, binaryOpcode, blocks, callFlags, castOpcodes, predicates } from '../records.ts';
+import { blocks } from '../records.ts';
 import { bitWidth, types as llvm, scalarOf, spell, type Type } from '../types.ts';
-import { type BodyReader, valueAt } from './body-reader.ts';
+import {
+  absolute,
+  type BodyReader,
+  blockIn,
+  fault,
+  has,
+  metadataAt,
+  openFields,
+  operand,
+  optional,
+  startOf,
+  typed,
+  typedFrom,
+  typeIn,
+  value,
+  valueAt,
+  valueWith,
+  word,
+} from './body-reader.ts';
+import type { OpenRecord } from './record-reader.ts';
 import { alignOfCode } from './symbols.ts';
 
-const codes = blocks.function.records;
-
-/** Walks the operands of a record. */
+type Rows = typeof blocks.function.records;
 type Cursor = BodyReader;
+type Reader = (c: Cursor) => Instruction;
 
-function raw(c: Cursor): number {
-  if (c.at >= c.record.count) return fault(c, 'operands are missing');
-  return c.record.ops[c.at++]!;
-}
+/** The fields of each record of the function block by their names. */
+const fields = Object.fromEntries(Object.entries(blocks.function.records).map(([name, row]) => [name, planOf(row).slots])) as {
+  readonly [N in keyof Rows]: Slots<Rows[N]['fields']>;
+};
 
-const left = (c: Cursor): number => c.record.count - c.at;
-
-function fault(c: Cursor, why: string): never {
-  throw new Malformed(c.record.bit, 'function', why);
-}
-
-/** A distance back, as 32 bits: those that would point forward are huge. */
-const idAt = (c: Cursor): number => (c.next - raw(c)) >>> 0;
-
-/** An operand that brings its type along when it is defined later. */
-function typed(c: Cursor): Value {
-  const id = idAt(c);
-  return valueAt(c, id, id >= c.next ? typeAt(c) : undefined);
-}
-
-/** An operand whose type is known from elsewhere. */
-function value(c: Cursor, type: Type): Value {
-  const found = valueAt(c, idAt(c), type);
-  if (found.type !== type) fault(c, `an operand of type ${spell(found.type)} where ${spell(type)} belongs`);
-  return found;
-}
-
-const typeAt = (c: Cursor): Type => c.tables.types.at(raw(c), c.record.bit);
-const optional = (c: Cursor): number => (left(c) > 0 ? raw(c) : 0);
-/** Fast-math flags. Before LLVM 6 their lowest bit said that all of them are meant. */
-const fastFlags = (c: Cursor): number => upgradedFast(optional(c));
+/** Fast-math flags. Before LLVM 6 their lowest bit meant all of them. */
 const upgradedFast = (flags: number): number => (flags & 1 ? 0xfe : flags);
 
-/** The instruction that the record at hand is. */
-export function readInstruction(c: BodyReader): Instruction {
-  c.at = 0;
-  const read = readers[c.record.code];
-  if (!read) return fault(c, `instruction record ${c.record.code} is not known`);
-  return read(c);
+/** The instruction that a record is. */
+export function readInstruction(c: BodyReader, record: OpenRecord): Instruction {
+  const reader = byCode[record.code];
+  if (!reader) {
+    c.record = record;
+    return fault(c, `instruction record ${record.code} is not known`);
+  }
+  openFields(c, record, reader.plan);
+  return reader.read(c);
 }
 
-const readers: Readonly<Record<number, (c: Cursor) => Instruction>> = {
-  [codes.binop.code]: readBinary,
-  [codes.unop.code]: (c) => {
-    const of = typed(c);
-    if (raw(c) !== 0) fault(c, 'an unknown operation');
-    return { kind: 'instruction', number: 0, op: 'fneg', type: of.type, value: of, flags: fastFlags(c) };
+const readers: { readonly [N in keyof Rows]?: Reader } = {
+  binop: readBinary,
+  unop(c) {
+    const f = fields.unop;
+    const of = typed(c, f.value);
+    if (word(c, f.opcode) !== 0) fault(c, 'an unknown operation');
+    return { kind: 'instruction', number: 0, op: 'fneg', type: of.type, value: of, flags: upgradedFast(optional(c, f.flags)) };
   },
-  [codes.cast.code]: (c) => {
-    const of = typed(c);
-    const type = typeAt(c);
-    const cast = casts[raw(c)] ?? fault(c, 'an unknown cast');
+  cast(c) {
+    const f = fields.cast;
+    const of = typed(c, f.value);
+    const type = typeIn(c, f.type);
+    const cast = casts[word(c, f.opcode)] ?? fault(c, 'an unknown cast');
     if (!canCast(cast, of.type, type)) fault(c, `${cast.opcode} of ${spell(of.type)} to ${spell(type)}`);
     return { kind: 'instruction', number: 0, op: 'cast', type, opcode: cast.opcode, value: of };
   },
-  [codes.cmp2.code]: readCompare,
-  [codes.select.code]: (c) => {
-    const a = typed(c);
-    const b = value(c, a.type);
-    const condition = typed(c);
+  cmp2: readCompare,
+  select(c) {
+    const f = fields.select;
+    const a = typed(c, f.true);
+    const b = value(c, f.false, a.type);
+    const condition = typed(c, f.condition);
     if (condition.type !== llvm.i1 && condition.type !== boolFor(a.type)) fault(c, `a condition of type ${spell(condition.type)}`);
-    return { kind: 'instruction', number: 0, op: 'select', type: a.type, condition, a, b, flags: fastFlags(c) };
+    return { kind: 'instruction', number: 0, op: 'select', type: a.type, condition, a, b, flags: upgradedFast(optional(c, f.flags)) };
   },
-  [codes.phi.code]: readPhi,
-  [codes.call.code]: readCall,
-  [codes.alloca.code]: readAlloca,
-  [codes.load.code]: (c) => {
-    const pointer = typed(c);
-    const type = left(c) > 2 ? typeAt(c) : pointee(c, pointer);
+  phi: readPhi,
+  call: readCall,
+  alloca: readAlloca,
+  load(c) {
+    const f = fields.load;
+    const pointer = typed(c, f.pointer);
+    const type = has(c, f.type) ? typeIn(c, f.type) : pointee(c, pointer);
     if (type !== pointee(c, pointer)) fault(c, `${spell(type)} through ${spell(pointer.type)}`);
-    return {
-      kind: 'instruction',
-      number: 0,
-      op: 'load',
-      type,
-      pointer,
-      align: alignOfCode(raw(c), c.record.bit),
-      isVolatile: raw(c) !== 0,
-    };
+    const align = alignOfCode(word(c, f.align), c.record.bit);
+    return { kind: 'instruction', number: 0, op: 'load', type, pointer, align, isVolatile: word(c, f.volatile) !== 0 };
   },
-  [codes.store.code]: (c) => {
-    const pointer = typed(c);
-    const stored = typed(c);
+  store(c) {
+    const f = fields.store;
+    const pointer = typed(c, f.pointer);
+    const stored = typed(c, f.value);
     if (stored.type !== pointee(c, pointer)) fault(c, `${spell(stored.type)} through ${spell(pointer.type)}`);
-    return {
-      kind: 'instruction',
-      number: 0,
-      op: 'store',
-      type: llvm.void,
-      pointer,
-      value: stored,
-      align: alignOfCode(raw(c), c.record.bit),
-      isVolatile: raw(c) !== 0,
-    };
+    const align = alignOfCode(word(c, f.align), c.record.bit);
+    const isVolatile = word(c, f.volatile) !== 0;
+    return { kind: 'instruction', number: 0, op: 'store', type: llvm.void, pointer, value: stored, align, isVolatile };
   },
-  [codes.gep.code]: readGep,
-  [codes.extractValue.code]: (c) => {
-    const aggregate = typed(c);
-    const path = pathAt(c);
+  gep: readGep,
+  extractValue(c) {
+    const f = fields.extractValue;
+    const aggregate = typed(c, f.aggregate);
+    const path = pathFrom(c, startOf(c, f.path));
     return { kind: 'instruction', number: 0, op: 'extractvalue', type: elementType(c, aggregate.type, path), aggregate, path };
   },
-  [codes.insertValue.code]: (c) => {
-    const aggregate = typed(c);
-    const inserted = typed(c);
-    const path = pathAt(c);
+  insertValue(c) {
+    const f = fields.insertValue;
+    const aggregate = typed(c, f.aggregate);
+    const inserted = typed(c, f.value);
+    const path = pathFrom(c, startOf(c, f.path));
     if (inserted.type !== elementType(c, aggregate.type, path)) fault(c, `${spell(inserted.type)} into ${spell(aggregate.type)}`);
     return { kind: 'instruction', number: 0, op: 'insertvalue', type: aggregate.type, aggregate, value: inserted, path };
   },
-  [codes.extractElement.code]: (c) => {
-    const vector = typed(c);
-    return { kind: 'instruction', number: 0, op: 'extractelement', type: vectorElement(c, vector.type), vector, index: typed(c) };
+  extractElement(c) {
+    const f = fields.extractElement;
+    const vector = typed(c, f.vector);
+    const type = vectorElement(c, vector.type);
+    return { kind: 'instruction', number: 0, op: 'extractelement', type, vector, index: typed(c, f.index) };
   },
-  [codes.insertElement.code]: (c) => {
-    const vector = typed(c);
-    const inserted = value(c, vectorElement(c, vector.type));
-    return { kind: 'instruction', number: 0, op: 'insertelement', type: vector.type, vector, value: inserted, index: typed(c) };
+  insertElement(c) {
+    const f = fields.insertElement;
+    const vector = typed(c, f.vector);
+    const inserted = value(c, f.value, vectorElement(c, vector.type));
+    return { kind: 'instruction', number: 0, op: 'insertelement', type: vector.type, vector, value: inserted, index: typed(c, f.index) };
   },
-  [codes.shuffleVector.code]: (c) => {
-    const a = typed(c);
-    const b = value(c, a.type);
-    const mask = typed(c);
+  shuffleVector(c) {
+    const f = fields.shuffleVector;
+    const a = typed(c, f.a);
+    const b = value(c, f.b, a.type);
+    const mask = typed(c, f.mask);
     const count = mask.type.kind === 'vector' ? mask.type.count : fault(c, 'a shuffle mask that is no vector');
     return { kind: 'instruction', number: 0, op: 'shufflevector', type: llvm.vector(vectorElement(c, a.type), count), a, b, mask };
   },
-  [codes.freeze.code]: (c) => {
-    const of = typed(c);
+  freeze(c) {
+    const f = fields.freeze;
+    const of = typed(c, f.value);
     return { kind: 'instruction', number: 0, op: 'freeze', type: of.type, value: of };
   },
-  [codes.br.code]: (c) => {
-    const target = c.block(raw(c));
-    if (left(c) === 0) return { kind: 'instruction', number: 0, op: 'br', type: llvm.void, target };
-    const ifFalse = c.block(raw(c));
-    return { kind: 'instruction', number: 0, op: 'condbr', type: llvm.void, condition: value(c, llvm.i1), ifTrue: target, ifFalse };
+  br(c) {
+    const f = fields.br;
+    const target = blockIn(c, f.then);
+    if (!has(c, f.else)) return { kind: 'instruction', number: 0, op: 'br', type: llvm.void, target };
+    const ifFalse = blockIn(c, f.else);
+    const condition = value(c, f.condition, llvm.i1);
+    return { kind: 'instruction', number: 0, op: 'condbr', type: llvm.void, condition, ifTrue: target, ifFalse };
   },
-  [codes.switch.code]: readSwitch,
-  [codes.ret.code]: (c) => ({ kind: 'instruction', number: 0, op: 'ret', type: llvm.void, value: left(c) > 0 ? typed(c) : undefined }),
-  [codes.unreachable.code]: () => ({ kind: 'instruction', number: 0, op: 'unreachable', type: llvm.void }),
+  switch: readSwitch,
+  ret(c) {
+    const f = fields.ret;
+    return { kind: 'instruction', number: 0, op: 'ret', type: llvm.void, value: has(c, f.value) ? typed(c, f.value) : undefined };
+  },
+  unreachable: () => ({ kind: 'instruction', number: 0, op: 'unreachable', type: llvm.void }),
 };
+
+interface PlannedReader {
+  readonly plan: Plan;
+  readonly read: Reader;
+}
+
+const byCode: (PlannedReader | undefined)[] = [];
+for (const name of Object.keys(readers) as (keyof Rows)[]) {
+  const row = blocks.function.records[name];
+  byCode[row.code] = { plan: planOf(row), read: readers[name]! };
+}
 
 /** The type of a comparison of such operands. */
 const boolFor = (type: Type): Type => (type.kind === 'vector' ? llvm.vector(llvm.i1, type.count) : llvm.i1);
 
-/** What a cast goes from and to. */
+/** The kinds of types that a cast converts between. */
 interface Cast {
   readonly opcode: CastOpcode;
   readonly from: Type['kind'];
@@ -163,7 +174,7 @@ interface Cast {
 
 const isSameShape = (a: Type, b: Type): boolean => (a.kind === 'vector' ? b.kind === 'vector' && a.count === b.count : b.kind !== 'vector');
 
-/** Casts go element by element, but for those of the whole bits. */
+/** Casts work element by element, except bitcasts. */
 function canCast({ opcode, from, to }: Cast, source: Type, target: Type): boolean {
   const a = scalarOf(source).kind;
   const b = scalarOf(target).kind;
@@ -191,9 +202,9 @@ const casts: readonly Cast[] = [...castOpcodes.values()].map((opcode) => {
   return { opcode, from, to };
 });
 
-/** The way into an aggregate that the rest of a record says. */
-function pathAt(c: Cursor): number[] {
-  const path = [...c.record.ops.subarray(c.at, c.record.count)];
+/** The indices into an aggregate, which are all operands from one on. */
+function pathFrom(c: Cursor, start: number): number[] {
+  const path = [...c.record.ops.subarray(start, c.record.count)];
   return path.every((index) => index < 2 ** 32) ? path : fault(c, 'an index of more than 32 bits');
 }
 
@@ -205,7 +216,7 @@ function vectorElement(c: Cursor, type: Type): Type {
   return type.kind === 'vector' ? type.element : fault(c, `an element of ${spell(type)}`);
 }
 
-/** What a path leads to inside an aggregate. */
+/** The type at a path inside an aggregate. */
 const elementType = (c: Cursor, type: Type, path: readonly number[]): Type => path.reduce((of, index) => partType(c, of, index), type);
 
 function partType(c: Cursor, of: Type, index: number): Type {
@@ -214,71 +225,61 @@ function partType(c: Cursor, of: Type, index: number): Type {
 }
 
 function readBinary(c: Cursor): Instruction {
-  const a = typed(c);
-  const b = value(c, a.type);
-  const scalar = scalarOf(a.type);
-  if (scalar.kind !== 'int' && scalar.kind !== 'float') fault(c, `arithmetic on ${spell(a.type)}`);
-  const opcode = binaryOpcode(raw(c), scalar.kind === 'float') ?? fault(c, 'an unknown operation');
-  return {
-    kind: 'instruction',
-    number: 0,
-    op: 'binary',
-    type: a.type,
-    opcode,
-    a,
-    b,
-    flags: scalar.kind === 'float' ? fastFlags(c) : optional(c),
-  };
+  const f = fields.binop;
+  const a = typed(c, f.a);
+  const b = value(c, f.b, a.type);
+  const { type } = a;
+  const scalar = scalarOf(type);
+  if (scalar.kind !== 'int' && scalar.kind !== 'float') fault(c, `arithmetic on ${spell(type)}`);
+  const isFloat = scalar.kind === 'float';
+  const opcode = binaryOpcode(word(c, f.opcode), isFloat) ?? fault(c, 'an unknown operation');
+  const flags = optional(c, f.flags);
+  return { kind: 'instruction', number: 0, op: 'binary', type, opcode, a, b, flags: isFloat ? upgradedFast(flags) : flags };
 }
 
 function readCompare(c: Cursor): Instruction {
-  const a = typed(c);
-  const b = value(c, a.type);
-  const code = raw(c);
+  const f = fields.cmp2;
+  const a = typed(c, f.a);
+  const b = value(c, f.b, a.type);
+  const code = word(c, f.predicate);
   const predicate = predicates.get(code) ?? fault(c, `predicate ${code}`);
-  const flags = fastFlags(c);
+  const flags = upgradedFast(optional(c, f.flags));
   return { kind: 'instruction', number: 0, op: code >= 32 ? 'icmp' : 'fcmp', type: boolFor(a.type), predicate, a, b, flags };
 }
 
 function readPhi(c: Cursor): Instruction {
-  const type = typeAt(c);
+  const f = fields.phi;
+  const type = typeIn(c, f.type);
   const incoming: InstructionOf<'phi'>['incoming'] = [];
-  // An odd rest ends in fast-math flags.
-  while (left(c) > 1) {
-    const of = valueAt(c, c.next - signed(raw(c)), type);
+  for (let at = startOf(c, f.incoming); at + 1 < c.record.count; at += 2) {
+    const of = valueAt(c, c.next - signed(operand(c, at)), type);
     if (of.type !== type) fault(c, 'a phi of another type');
-    incoming.push({ value: of, block: c.block(raw(c)) });
+    incoming.push({ value: of, block: c.block(operand(c, at + 1)) });
   }
-  return { kind: 'instruction', number: 0, op: 'phi', type, incoming, flags: fastFlags(c) };
+  return { kind: 'instruction', number: 0, op: 'phi', type, incoming, flags: upgradedFast(optional(c, f.flags)) };
 }
 
 /** A number with its sign in the lowest bit. */
-const signed = (word: number): number => (word % 2 === 0 ? word / 2 : -(word - 1) / 2);
+const signed = (coded: number): number => (coded % 2 === 0 ? coded / 2 : -(coded - 1) / 2);
 
 function readAlloca(c: Cursor): Instruction {
-  const allocated = typeAt(c);
-  typeAt(c);
-  const count = valueAt(c, raw(c), undefined);
-  const code = raw(c);
+  const f = fields.alloca;
+  const allocated = typeIn(c, f.type);
+  typeIn(c, f.sizeType);
+  const count = absolute(c, f.size);
+  const code = word(c, f.align);
   if ((code & allocaExplicitType) === 0) fault(c, 'an alloca without explicit type');
   if ((code & ~(allocaExplicitType | 31)) !== 0) fault(c, `an alloca with the flags ${code}`);
-  return {
-    kind: 'instruction',
-    number: 0,
-    op: 'alloca',
-    type: llvm.pointer(allocated),
-    allocated,
-    count,
-    align: alignOfCode(code & 31, c.record.bit),
-  };
+  const align = alignOfCode(code & 31, c.record.bit);
+  return { kind: 'instruction', number: 0, op: 'alloca', type: llvm.pointer(allocated), allocated, count, align };
 }
 
 function readGep(c: Cursor): Instruction {
-  const inbounds = raw(c) !== 0;
-  const sourceType = typeAt(c);
-  const base = typed(c);
-  const indices: Value[] = [];
-  while (left(c) > 0) indices.push(typed(c));
+  const f = fields.gep;
+  const inbounds = word(c, f.inbounds) !== 0;
+  const sourceType = typeIn(c, f.type);
+  const base = typed(c, f.base);
+  const indices = typedFrom(c, startOf(c, f.indices));
   if (base.type.kind !== 'pointer' || base.type.pointee !== sourceType) return fault(c, `an address in ${spell(base.type)}`);
   for (const index of indices) if (index.type.kind !== 'int') fault(c, `an index of type ${spell(index.type)}`);
   let reached = sourceType;
@@ -292,37 +293,39 @@ function fieldOf(c: Cursor, index: Value): number {
 }
 
 function readSwitch(c: Cursor): Instruction {
-  const type = typeAt(c);
-  const condition = value(c, type);
-  const defaultBlock = c.block(raw(c));
+  const f = fields.switch;
+  const type = typeIn(c, f.type);
+  const condition = value(c, f.condition, type);
+  const defaultBlock = blockIn(c, f.default);
   const cases: InstructionOf<'switch'>['cases'] = [];
-  while (left(c) > 1) {
-    const of = valueAt(c, raw(c), undefined);
+  for (let at = startOf(c, f.cases); at + 1 < c.record.count; at += 2) {
+    const of = valueAt(c, operand(c, at), undefined);
     if (of.kind !== 'constant' || of.type !== type) return fault(c, 'a case that is no constant of the right type');
-    cases.push({ value: of, block: c.block(raw(c)) });
+    cases.push({ value: of, block: c.block(operand(c, at + 1)) });
   }
   return { kind: 'instruction', number: 0, op: 'switch', type: llvm.void, condition, defaultBlock, cases };
 }
 
+const tailOf = (flags: number): InstructionOf<'call'>['tail'] =>
+  flags & callFlags.mustTail ? 'musttail' : flags & callFlags.noTail ? 'notail' : flags & callFlags.tail ? 'tail' : 'none';
+
 function readCall(c: Cursor): Instruction {
-  const attributes = c.tables.attributes.at(raw(c), c.record.bit);
-  const flags = raw(c);
-  const fast = (flags & callFlags.fastMath) !== 0 ? upgradedFast(raw(c)) : 0;
-  const explicit = (flags & callFlags.explicitType) !== 0 ? typeAt(c) : undefined;
-  const callee = typed(c);
-  const functionType = explicit ?? pointee(c, callee);
+  const f = fields.call;
+  const attributes = c.tables.attributes.at(operand(c, startOf(c, f.attributes)), c.record.bit);
+  const bits = word(c, f.cc);
+  const flags = upgradedFast(optional(c, f.flags));
+  const callee = typed(c, f.callee);
+  const functionType = has(c, f.type) ? typeIn(c, f.type) : pointee(c, callee);
   if (functionType.kind !== 'function' || pointee(c, callee) !== functionType) return fault(c, 'a call of what is no such function');
   const args: InstructionOf<'call'>['args'] = [];
-  for (const type of functionType.params) args.push(type.kind === 'metadata' ? metadataArgument(c) : value(c, type));
-  while (left(c) > 0 && functionType.vararg) args.push(typed(c));
-  const tail = flags & callFlags.mustTail ? 'musttail' : flags & callFlags.noTail ? 'notail' : flags & callFlags.tail ? 'tail' : 'none';
-  const convention = (flags >>> callFlags.conventionShift) & callFlags.conventionMask;
+  let at = startOf(c, f.args);
+  for (const type of functionType.params) args.push(type.kind === 'metadata' ? metadataArgument(c, at++) : valueWith(c, at++, type));
+  if (functionType.vararg) args.push(...typedFrom(c, at));
+  const tail = tailOf(bits);
+  const convention = (bits >>> callFlags.conventionShift) & callFlags.conventionMask;
   const type = functionType.result;
-  if (convention === 0)
-    return { kind: 'instruction', number: 0, op: 'call', type, functionType, callee, args, attributes, tail, flags: fast };
-  return { kind: 'instruction', number: 0, op: 'call', type, functionType, callee, args, attributes, tail, flags: fast, convention };
+  if (convention === 0) return { kind: 'instruction', number: 0, op: 'call', type, functionType, callee, args, attributes, tail, flags };
+  return { kind: 'instruction', number: 0, op: 'call', type, functionType, callee, args, attributes, tail, flags, convention };
 }
 
-function metadataArgument(c: Cursor): MetadataArgument {
-  return { kind: 'metadata', metadata: c.metadata(idAt(c), c.record.bit) };
-}
+const metadataArgument = (c: Cursor, at: number): MetadataArgument => ({ kind: 'metadata', metadata: metadataAt(c, at) });

@@ -4,12 +4,13 @@ import { decoded, Malformed } from '../malformed.ts';
 import type { Argument, Attachment, Constant, Instruction, Metadata, MetadataNode, NamedMetadata } from '../model.ts';
 import { blocks } from '../records.ts';
 import { readDebugNode } from './debug-info.ts';
-import { type RawRecord, textOf } from './record-reader.ts';
+import { fieldsOf } from './record-fields.ts';
+import type { RawRecord } from './record-reader.ts';
 import { type RawBlock, records } from './stream-reader.ts';
 
 export interface MetadataTable {
   readonly named: NamedMetadata[];
-  /** What hangs on variables and declarations: a value, then kinds and nodes in turn. */
+  /** Records of metadata attached to variables and declarations. */
   readonly onSymbols: readonly RawRecord[];
   readonly list: readonly Metadata[];
 }
@@ -39,7 +40,7 @@ export function readMetadata(metadataBlocks: readonly RawBlock[], values: ValueS
   for (const block of metadataBlocks) {
     let name = '';
     for (const record of records(block)) {
-      if (record.code === codes.name.code) name = textOf(record);
+      if (record.code === codes.name.code) name = fieldsOf(codes.name, record).text;
       else if (record.code === codes.namedNode.code) named.push({ name, record });
       else if (record.code === codes.strings.code) list.push(...readStrings(record));
       else if (record.code === codes.globalDeclAttachment.code) onSymbols.push(record);
@@ -51,7 +52,10 @@ export function readMetadata(metadataBlocks: readonly RawBlock[], values: ValueS
   return {
     list,
     onSymbols,
-    named: named.map(({ name, record }) => ({ name, nodes: record.ops.map((id) => nodeAt(list, Number(id), record.bit)) })),
+    named: named.map(({ name, record }) => ({
+      name,
+      nodes: fieldsOf(codes.namedNode, record).nodes.map((id) => nodeAt(list, Number(id), record.bit)),
+    })),
   };
 }
 
@@ -59,7 +63,7 @@ function at(list: readonly Metadata[], id: number, bit: number): Metadata {
   return list[id] ?? missing(bit, id);
 }
 
-/** Nodes hold what lives as long as the module; values of a function stand in calls alone. */
+/** Nodes hold what lives as long as the module; values of a function are in calls alone. */
 function operand(list: readonly Metadata[], id: number, bit: number): Metadata {
   const found = at(list, id, bit);
   if (found.kind !== 'value' || ['constant', 'global', 'function'].includes(found.value.kind)) return found;
@@ -72,17 +76,17 @@ export function nodeAt(list: readonly Metadata[], id: number, bit: number): Meta
   return found.kind === 'node' ? found : missing(bit, id);
 }
 
-/** Kinds and nodes in turn, from an operand on. */
+/** Attachments: pairs of a kind and a node. */
 export function readAttached(
-  { ops, bit }: RawRecord,
-  from: number,
+  pairs: readonly (number | bigint)[],
+  bit: number,
   metadata: (id: number) => Metadata,
   kinds: ReadonlyMap<number, string>,
 ): Attachment[] {
   const found: Attachment[] = [];
-  for (let i = from; i + 1 < ops.length; i += 2) {
-    const kind = kinds.get(Number(ops[i])) ?? `kind.${ops[i]}`;
-    found.push({ kind, node: nodeAt([metadata(Number(ops[i + 1]))], 0, bit) });
+  for (let i = 0; i + 1 < pairs.length; i += 2) {
+    const kind = kinds.get(Number(pairs[i])) ?? `kind.${pairs[i]}`;
+    found.push({ kind, node: nodeAt([metadata(Number(pairs[i + 1]))], 0, bit) });
   }
   return found;
 }
@@ -98,24 +102,33 @@ interface OpenNode {
   readonly bit: number;
 }
 
-/** What takes the next number; nothing for a record of no known kind, which LLVM passes over too. */
+/** The metadata that takes the next number; none for a record of unknown kind, which LLVM ignores too. */
 function make(record: RawRecord, values: ValueSource, nodes: OpenNode[]): Metadata[] {
-  const { code, ops, bit } = record;
-  if (code === codes.oldString.code) return [{ kind: 'string', value: textOf(record) }];
-  if (code === codes.value.code) return [{ kind: 'value', value: values.at(ops[1], bit, ops[0]) }];
-  const isTuple = code === codes.node.code || code === codes.distinctNode.code;
-  const tuple: MetadataNode = { kind: 'node', distinct: code === codes.distinctNode.code, operands: [] };
-  const made = isTuple ? { node: tuple, references: ops } : readDebugNode(record);
+  const { code, bit } = record;
+  if (code === codes.oldString.code) return [{ kind: 'string', value: fieldsOf(codes.oldString, record).text }];
+  if (code === codes.value.code) {
+    const { type, value } = fieldsOf(codes.value, record);
+    return [{ kind: 'value', value: values.at(value, bit, type) }];
+  }
+  const made = readTuple(record) ?? readDebugNode(record);
   if (!made) return [];
   nodes.push({ ...made, bit });
   return [made.node];
 }
 
-/** `[count, offset of the characters]` and a blob of lengths and characters. */
-function readStrings({ ops, blob, bit }: RawRecord): Metadata[] {
-  const [count, offset] = [Number(ops[0]), Number(ops[1])];
-  if (!blob || !(offset <= blob.length) || count > blob.length * 8)
-    throw new Malformed(bit, 'metadata', 'metadata strings outside their blob');
+function readTuple(record: RawRecord): Omit<OpenNode, 'bit'> | undefined {
+  const distinct = record.code === codes.distinctNode.code;
+  if (!distinct && record.code !== codes.node.code) return undefined;
+  const { operands } = fieldsOf(distinct ? codes.distinctNode : codes.node, record);
+  return { node: { kind: 'node', distinct, operands: [] }, references: operands };
+}
+
+/** The blob holds the lengths of all strings, and from `offset` on their characters. */
+function readStrings(record: RawRecord): Metadata[] {
+  const { bit } = record;
+  const { blob, ...fields } = fieldsOf(codes.strings, record);
+  const [count, offset] = [Number(fields.count), Number(fields.offset)];
+  if (!(offset <= blob.length) || count > blob.length * 8) throw new Malformed(bit, 'metadata', 'metadata strings outside their blob');
   const lengths = new BitReader(blob.subarray(0, offset));
   let from = offset;
   try {

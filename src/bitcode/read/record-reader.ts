@@ -23,7 +23,7 @@ export interface OpenRecord {
 }
 
 /** Operands from `from` on, up to `to`, as text, one byte each. */
-export function textOf({ ops, bit }: RawRecord, from = 0, to = ops.length): string {
+export function textOf({ ops, bit }: Pick<RawRecord, 'ops' | 'bit'>, from = 0, to = ops.length): string {
   const bytes = new Uint8Array(Math.max(0, to - from));
   for (let i = from; i < to; i++) {
     if (!(ops[i]! <= 0xff)) throw new Malformed(bit, 'a text', `a character ${ops[i]}`);

@@ -123,7 +123,7 @@ function readTop(reader: Reader): RawBlock[] {
   return found;
 }
 
-/** What stands behind the id that opens a block. */
+/** What is behind the id that opens a block. */
 function readHeader(reader: Reader, bit: number, depth: number): UnreadBlock {
   const { bits } = reader;
   const id = Number(bits.vbr(8));

@@ -1,12 +1,14 @@
 /** Globals and functions of a module that is read, with their names from the string or the symbol table. */
+import { linkages, unnamedAddrs, visibilities } from '../codes.ts';
 import { isLocalByItself } from '../linkage.ts';
 import { decoded, Malformed } from '../malformed.ts';
-import type { Argument, GlobalVariable, Function as LlvmFunction } from '../model.ts';
-import { blocks, linkages, unnamedAddrs, visibilities } from '../records.ts';
+import type { Argument, GlobalVariable, Linkage, Function as LlvmFunction } from '../model.ts';
+import { blocks } from '../records.ts';
 import { types as llvm } from '../types.ts';
 import type { AttributeTable } from './attributes.ts';
 import type { Before, ConstantSource } from './constants.ts';
-import { type RawRecord, textOf } from './record-reader.ts';
+import { fieldsOf } from './record-fields.ts';
+import type { RawRecord } from './record-reader.ts';
 import { childBlocks, type RawBlock, records } from './stream-reader.ts';
 import { addressSpace, type TypeTable } from './types.ts';
 
@@ -17,12 +19,23 @@ interface Tables {
   readonly strings: Uint8Array | undefined;
 }
 
+/** Where a symbol's name is in the string table. */
+interface NameFields {
+  readonly name: number | bigint;
+  readonly size: number | bigint;
+}
+
+interface Context extends Tables {
+  /** The name of a symbol; empty where the module's symbol table holds names. */
+  nameOf(fields: NameFields, bit: number): string;
+}
+
 export interface Symbols {
   readonly globals: GlobalVariable[];
   readonly functions: LlvmFunction[];
   /** Both by their value ids, for the constants behind them. */
   readonly asBefore: Before;
-  /** Fills in initialisers once constants are known. */
+  /** Fills in initializers once constants are known. */
   finish(values: ConstantSource): void;
 }
 
@@ -47,20 +60,22 @@ function conventionOf(code: number | bigint | undefined, bit: number): number {
 }
 
 export function readSymbols(module: RawBlock, tables: Tables): Symbols {
-  const version = Number(records(module).find((r) => r.code === codes.version.code)?.ops[0] ?? 0);
+  const versioned = records(module).find((r) => r.code === codes.version.code);
+  const version = versioned ? Number(fieldsOf(codes.version, versioned).version) : 0;
   if (version !== 1 && version !== 2) throw new Malformed(module.bit, 'module', `module version ${version}`);
+  const context: Context = { ...tables, nameOf: (fields, bit) => (version === 2 ? nameFrom(tables.strings, fields, bit) : '') };
   const values: (GlobalVariable | LlvmFunction)[] = [];
   const inits: { global: GlobalVariable; id: number; bit: number }[] = [];
   for (const record of records(module)) {
     if (aliases.has(record.code)) throw new Malformed(record.bit, 'module', 'another name for a symbol (an alias) is not known');
     if (record.code !== codes.globalVar.code && record.code !== codes.function.code) continue;
-    const name = version === 2 ? nameFrom(tables.strings, record) : '';
-    const ops = version === 2 ? record.ops.slice(2) : record.ops;
-    if (record.code === codes.function.code) values.push(readFunctionHeader(name, ops, record, tables));
+    // Records of version 1 start behind the name.
+    const symbol = version === 2 ? record : { ...record, ops: [0, 0, ...record.ops] };
+    if (record.code === codes.function.code) values.push(readFunctionHeader(symbol, context));
     else {
-      const global = readGlobal(name, ops, record, tables);
+      const { global, init } = readGlobal(symbol, context);
       values.push(global);
-      if (Number(ops[2]) > 0) inits.push({ global, id: Number(ops[2]) - 1, bit: record.bit });
+      if (init > 0) inits.push({ global, id: init - 1, bit: record.bit });
     }
   }
   if (version === 1) nameFromSymtab(module, values);
@@ -81,87 +96,102 @@ function noSymbol(bit: number, id: unknown): never {
   throw new Malformed(bit, 'module', `value ${id} does not exist`);
 }
 
-function nameFrom(strings: Uint8Array | undefined, record: RawRecord): string {
-  const [offset, size] = [Number(record.ops[0]), Number(record.ops[1])];
-  if (!strings || !(offset + size <= strings.length)) throw new Malformed(record.bit, 'module', 'a name outside the string table');
-  return decoded(strings.subarray(offset, offset + size), record.bit, 'strtab');
+function nameFrom(strings: Uint8Array | undefined, { name, size }: NameFields, bit: number): string {
+  const [from, to] = [Number(name), Number(name) + Number(size)];
+  if (!strings || !(to <= strings.length)) throw new Malformed(bit, 'module', 'a name outside the string table');
+  return decoded(strings.subarray(from, to), bit, 'strtab');
 }
 
-/** VERSION 1: names stand in the module's own symbol table. */
+/** VERSION 1: names are in the module's own symbol table. */
 function nameFromSymtab(module: RawBlock, values: (GlobalVariable | LlvmFunction)[]): void {
   const { entry, fnEntry } = blocks.valueSymtab.records;
   for (const block of childBlocks(module, blocks.valueSymtab.id))
     for (const record of records(block)) {
-      const value = values[Number(record.ops[0])];
-      if (value && record.code === entry.code) value.name = textOf(record, 1);
-      if (value && record.code === fnEntry.code) value.name = textOf(record, 2);
+      if (record.code !== entry.code && record.code !== fnEntry.code) continue;
+      const { value: id, name } = record.code === entry.code ? fieldsOf(entry, record) : fieldsOf(fnEntry, record);
+      const value = values[Number(id)];
+      if (value) value.name = name;
     }
 }
 
 const sectionAt = (tables: Tables, id: number | bigint | undefined): string | undefined =>
   Number(id ?? 0) === 0 ? undefined : tables.sections[Number(id) - 1];
 
-/** Refuses what the model has no place for, each named with the number of its field. */
-function refuseFields(record: RawRecord, ops: readonly (number | bigint)[], fields: Readonly<Record<string, number>>): void {
-  for (const [what, at] of Object.entries(fields))
-    if (Number(ops[at] ?? 0) !== 0) throw new Malformed(record.bit, 'module', `${what} is not known`);
+/** Refuses fields that the model does not have, where they are not 0. */
+function refuseFields(bit: number, fields: Readonly<Record<string, number | bigint | undefined>>): void {
+  for (const [what, field] of Object.entries(fields))
+    if (Number(field ?? 0) !== 0) throw new Malformed(bit, 'module', `${what} is not known`);
 }
 
-function readGlobal(name: string, ops: readonly (number | bigint)[], record: RawRecord, tables: Tables): GlobalVariable {
-  const valueType = tables.types.at(ops[0], record.bit);
-  const flags = Number(ops[1]);
-  if ((flags & 2) === 0) throw new Malformed(record.bit, 'module', 'a global without explicit type');
-  const linkage = linkages.get(Number(ops[3] ?? 0)) ?? 'external';
-  refuseFields(record, ops, { 'thread-local storage': 7, 'a DLL storage class': 10, 'a comdat': 11, 'attributes of a variable': 12 });
-  const visibility = visibilities.get(Number(ops[6] ?? 0));
-  return {
+const linkageOf = (code: number | bigint | undefined): Linkage => linkages.get(Number(code ?? 0)) ?? 'external';
+const isSet = (field: number | bigint | undefined): boolean => Number(field ?? 0) !== 0;
+
+/** A variable, and the id of its initializer plus 1, 0 for none. */
+function readGlobal(record: RawRecord, tables: Context): { readonly global: GlobalVariable; readonly init: number } {
+  const { bit } = record;
+  const f = fieldsOf(codes.globalVar, record);
+  const valueType = tables.types.at(f.type, bit);
+  const flags = Number(f.flags);
+  if ((flags & 2) === 0) throw new Malformed(bit, 'module', 'a global without explicit type');
+  const linkage = linkageOf(f.linkage);
+  refuseFields(bit, {
+    'thread-local storage': f.tls,
+    'a DLL storage class': f.dll,
+    'a comdat': f.comdat,
+    'attributes of a variable': f.attributes,
+  });
+  const visibility = visibilities.get(Number(f.visibility ?? 0));
+  const global: GlobalVariable = {
     kind: 'global',
     ...(visibility ? { visibility } : {}),
-    name,
-    type: llvm.pointer(valueType, addressSpace(Math.floor(flags / 4), record.bit)),
+    name: tables.nameOf(f, bit),
+    type: llvm.pointer(valueType, addressSpace(Math.floor(flags / 4), bit)),
     valueType,
     isConstant: (flags & 1) !== 0,
     init: undefined,
     linkage,
-    align: alignOfCode(ops[4], record.bit),
-    section: sectionAt(tables, ops[5]),
-    unnamedAddr: unnamedAddrs.get(Number(ops[8] ?? 0)) ?? 'none',
-    externallyInitialized: Number(ops[9] ?? 0) !== 0,
-    dsoLocal: Number(ops[13] ?? 0) !== 0 && !isLocalByItself({ linkage, visibility }),
+    align: alignOfCode(f.align, bit),
+    section: sectionAt(tables, f.section),
+    unnamedAddr: unnamedAddrs.get(Number(f.unnamed ?? 0)) ?? 'none',
+    externallyInitialized: isSet(f.external),
+    dsoLocal: isSet(f.dsoLocal) && !isLocalByItself({ linkage, visibility }),
   };
+  return { global, init: Number(f.init) };
 }
 
-function readFunctionHeader(name: string, ops: readonly (number | bigint)[], record: RawRecord, tables: Tables): LlvmFunction {
-  const functionType = tables.types.at(ops[0], record.bit);
-  if (functionType.kind !== 'function') throw new Malformed(record.bit, 'module', 'a function whose type is no function type');
-  const linkage = linkages.get(Number(ops[3] ?? 0)) ?? 'external';
-  refuseFields(record, ops, {
-    'a garbage collector': 8,
-    'a prologue': 10,
-    'a DLL storage class': 11,
-    'a comdat': 12,
-    'prefix data': 13,
-    'a personality': 14,
-    'an address space of functions': 16,
+function readFunctionHeader(record: RawRecord, tables: Context): LlvmFunction {
+  const { bit } = record;
+  const f = fieldsOf(codes.function, record);
+  const functionType = tables.types.at(f.type, bit);
+  if (functionType.kind !== 'function') throw new Malformed(bit, 'module', 'a function whose type is no function type');
+  const linkage = linkageOf(f.linkage);
+  refuseFields(bit, {
+    'a garbage collector': f.gc,
+    'a prologue': f.prologue,
+    'a DLL storage class': f.dll,
+    'a comdat': f.comdat,
+    'prefix data': f.prefix,
+    'a personality': f.personality,
+    'an address space of functions': f.space,
   });
-  const visibility = visibilities.get(Number(ops[7] ?? 0));
-  const [convention, align] = [conventionOf(ops[1], record.bit), alignOfCode(ops[5], record.bit)];
+  const visibility = visibilities.get(Number(f.visibility ?? 0));
+  const [convention, align] = [conventionOf(f.cc, bit), alignOfCode(f.align, bit)];
   return {
     kind: 'function',
     ...(visibility ? { visibility } : {}),
     ...(convention ? { convention } : {}),
     ...(align ? { align } : {}),
-    name,
+    name: tables.nameOf(f, bit),
     functionType,
     type: llvm.pointer(functionType),
     linkage,
-    attributes: tables.attributes.at(ops[4], record.bit),
-    unnamedAddr: unnamedAddrs.get(Number(ops[9] ?? 0)) ?? 'none',
-    dsoLocal: Number(ops[15] ?? 0) !== 0 && !isLocalByItself({ linkage, visibility }),
-    section: sectionAt(tables, ops[6]),
+    attributes: tables.attributes.at(f.attributes, bit),
+    unnamedAddr: unnamedAddrs.get(Number(f.unnamed ?? 0)) ?? 'none',
+    dsoLocal: isSet(f.dsoLocal) && !isLocalByItself({ linkage, visibility }),
+    section: sectionAt(tables, f.section),
     args: functionType.params.map((type, index): Argument => ({ kind: 'argument', type, index, name: undefined })),
-    // A body is read later; what is no prototype has one.
-    blocks: ops[2] === 1 ? [] : [{ kind: 'block', name: undefined, body: [] }],
+    // The body of a definition is read later.
+    blocks: f.declaration === 1 ? [] : [{ kind: 'block', name: undefined, body: [] }],
     metadata: [],
   };
 }

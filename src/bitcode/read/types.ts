@@ -4,7 +4,8 @@ import { Malformed } from '../malformed.ts';
 import { blocks } from '../records.ts';
 import { type Type, type TypeOf, types } from '../types.ts';
 import { checkTypes } from './limits.ts';
-import { type RawRecord, textOf } from './record-reader.ts';
+import { fieldsOf } from './record-fields.ts';
+import type { RawRecord } from './record-reader.ts';
 import { type RawBlock, records } from './stream-reader.ts';
 
 export interface TypeTable {
@@ -44,7 +45,7 @@ function forwardStructs(block: RawBlock): Map<number, TypeOf<'struct'>> {
   for (const record of records(block)) {
     if (record.code === codes.count.code) continue;
     if (record.code === codes.structName.code) {
-      name = textOf(record);
+      ({ name } = fieldsOf(codes.structName, record));
       continue;
     }
     if (record.code === codes.structNamed.code || record.code === codes.opaque.code) found.set(id, types.namedStruct(name, undefined));
@@ -55,8 +56,8 @@ function forwardStructs(block: RawBlock): Map<number, TypeOf<'struct'>> {
 
 function fillStruct(struct: TypeOf<'struct'>, record: RawRecord, at: TypeTable['at']): TypeOf<'struct'> {
   if (record.code === codes.opaque.code) return struct;
-  const fields = record.ops.slice(1).map((id) => sized(at(id, record.bit), record.bit));
-  return Object.assign(struct, { packed: record.ops[0] === 1, fields });
+  const { packed, elements } = fieldsOf(codes.structNamed, record);
+  return Object.assign(struct, { packed: packed === 1, fields: elements.map((id) => sized(at(id, record.bit), record.bit)) });
 }
 
 function vector(element: Type, count: number, bit: number): Type {
@@ -81,51 +82,63 @@ function sized(type: Type, bit: number): Type {
   return type;
 }
 
+/** Types without fields. */
+const plainTypes: ReadonlyMap<number, Type> = new Map<number, Type>([
+  [codes.void.code, types.void],
+  [codes.label.code, types.label],
+  [codes.metadata.code, types.metadata],
+  [codes.token.code, types.token],
+  [codes.half.code, types.half],
+  [codes.bfloat.code, types.bfloat],
+  [codes.float.code, types.float],
+  [codes.double.code, types.double],
+]);
+
 function makeType(record: RawRecord, at: TypeTable['at']): Type {
-  const { code, ops, bit } = record;
-  const type = (i: number): Type => at(ops[i], bit);
-  const count = (): number => {
-    if (!(Number(ops[0]) <= 2 ** 31)) throw new Malformed(bit, 'types', 'an array that is too long');
-    return Number(ops[0]);
-  };
+  const { code, bit } = record;
   switch (code) {
-    case codes.void.code:
-      return types.void;
-    case codes.label.code:
-      return types.label;
-    case codes.metadata.code:
-      return types.metadata;
-    case codes.token.code:
-      return types.token;
-    case codes.half.code:
-      return types.half;
-    case codes.bfloat.code:
-      return types.bfloat;
-    case codes.float.code:
-      return types.float;
-    case codes.double.code:
-      return types.double;
-    case codes.integer.code:
-      if (!(Number(ops[0]) >= 1 && Number(ops[0]) <= 4096)) throw new Malformed(bit, 'types', `integers of ${ops[0]} bits`);
-      return types.int(Number(ops[0]));
-    case codes.pointer.code:
-      return types.pointer(type(0), addressSpace(ops[1], bit));
-    case codes.array.code:
-      return types.array(sized(type(1), bit), count());
-    case codes.vector.code:
-      return vector(type(1), count(), bit);
-    case codes.structAnon.code:
+    case codes.integer.code: {
+      const { bits } = fieldsOf(codes.integer, record);
+      if (!(bits >= 1 && bits <= 4096)) throw new Malformed(bit, 'types', `integers of ${bits} bits`);
+      return types.int(Number(bits));
+    }
+    case codes.pointer.code: {
+      const { pointee, space } = fieldsOf(codes.pointer, record);
+      return types.pointer(at(pointee, bit), addressSpace(space, bit));
+    }
+    case codes.array.code: {
+      const { count, element } = fieldsOf(codes.array, record);
+      return types.array(sized(at(element, bit), bit), arrayCount(count, bit));
+    }
+    case codes.vector.code: {
+      const { count, element } = fieldsOf(codes.vector, record);
+      return vector(at(element, bit), arrayCount(count, bit), bit);
+    }
+    case codes.structAnon.code: {
+      const { packed, elements } = fieldsOf(codes.structAnon, record);
       return types.struct(
-        ops.slice(1).map((id) => sized(at(id, bit), bit)),
-        ops[0] === 1,
+        elements.map((id) => sized(at(id, bit), bit)),
+        packed === 1,
       );
-    case codes.function.code:
+    }
+    case codes.function.code: {
+      const { vararg, result, params } = fieldsOf(codes.function, record);
       return types.function(
-        type(1),
-        ops.slice(2).map((id) => at(id, bit)),
-        ops[0] === 1,
+        at(result, bit),
+        params.map((id) => at(id, bit)),
+        vararg === 1,
       );
+    }
     default:
-      throw new Malformed(bit, 'types', `type record ${code} is not known`);
+      return plainTypes.get(code) ?? unknown(code, bit);
   }
+}
+
+function unknown(code: number, bit: number): never {
+  throw new Malformed(bit, 'types', `type record ${code} is not known`);
+}
+
+function arrayCount(count: number | bigint, bit: number): number {
+  if (!(count <= 2 ** 31)) throw new Malformed(bit, 'types', 'an array that is too long');
+  return Number(count);
 }

@@ -13,9 +13,9 @@ function sorted(attributes: readonly Attribute[]): Attribute[] {
   return [...attributes].sort((a, b) => rank[a.form] - rank[b.form] || (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
 }
 
-/** Attributes whose number is two of 32 bits, which stand in parentheses everywhere. */
+/** Attributes whose number is two of 32 bits, which are in parentheses everywhere. */
 const packedPairs: ReadonlySet<string> = new Set(['allocsize', 'vscale_range']);
-/** In place of the second number of `allocsize`, where there is but one. */
+/** In place of the second number of `allocsize`, if there is but one. */
 const noSecond = 0xffffffffn;
 
 function pairText(value: bigint): string {

@@ -18,7 +18,7 @@ import type { DebugFields, Metadata, MetadataNode } from '../model.ts';
 import { fromSignedVbr } from '../signed-vbr.ts';
 import { quoted } from './constants.ts';
 
-/** A reference or what stands in its place. */
+/** A reference or what is in its place. */
 type OperandText = (metadata: Metadata | undefined) => string;
 
 /** `!DIFile(filename: "a.metal", directory: "/")` */

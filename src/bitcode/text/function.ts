@@ -1,14 +1,14 @@
 /** A function as LLVM 14 writes it, values numbered in order of definition. */
 import { addTo } from '../../base/group.ts';
+import { predicateName } from '../codes.ts';
 import type { Block, Instruction, InstructionOf, Function as LlvmFunction, Value } from '../model.ts';
 import { conventionText } from '../names.ts';
-import { predicateName } from '../records.ts';
 import { spell, spellName, types } from '../types.ts';
 import { commentText, type Groups, inlineAttributes } from './attributes.ts';
 import { constantText, quoted } from './constants.ts';
 import type { MetadataText } from './metadata.ts';
 
-/** What stands in the module around a function. */
+/** What is in the module around a function. */
 export interface Around {
   readonly groups: Groups;
   readonly metadata: MetadataText;

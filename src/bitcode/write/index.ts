@@ -3,16 +3,16 @@
  * Source: `llvm/lib/Bitcode/Writer` of LLVM 14 for the operands, real metallibs for the order.
  */
 
+import { linkageCodes, unnamedAddrCodes, visibilityCodes } from '../codes.ts';
 import { isLocalByItself } from '../linkage.ts';
 import type { Attribute, GlobalVariable, Function as LlvmFunction, Module } from '../model.ts';
 import { operandBundleTags, syncScopeNames } from '../names.ts';
-import { linkageCodes, unnamedAddrCodes, visibilityCodes } from '../records.ts';
 import { writeConstants } from './constants.ts';
 import { type ModuleNumbers, numberModule } from './enumerate.ts';
 import { writeFunction } from './function.ts';
 import { writeMetadata } from './metadata.ts';
 import { alignCode } from './record-instruction.ts';
-import { type StreamWriter, streamWriter } from './stream-writer.ts';
+import { type RecordFields, type StreamWriter, streamWriter } from './stream-writer.ts';
 import { writeTypes } from './types.ts';
 
 /** How many operands the records of functions and of variables have: LLVM 14 knows partitions, older ones do not. */
@@ -28,11 +28,11 @@ export function writeModule(module: Module, operands: RecordOperands = ofLlvm14)
   const out = streamWriter();
   const names = stringTable(module);
   out.block('identification', () => {
-    out.record('identification', 'string', chars(module.identification));
-    out.record('identification', 'epoch', [0]);
+    out.record('identification', 'string', { text: module.identification });
+    out.record('identification', 'epoch', { epoch: 0 });
   });
   out.block('module', () => writeModuleBlock(out, module, numberModule(module), names, operands));
-  out.block('strtab', () => out.blob('strtab', 'blob', [], names.bytes));
+  out.block('strtab', () => out.record('strtab', 'blob', { blob: names.bytes }));
   return out.finish();
 }
 
@@ -40,16 +40,16 @@ const chars = (text: string): number[] => [...new TextEncoder().encode(text)];
 
 interface StringTable {
   readonly bytes: Uint8Array;
-  place(of: GlobalVariable | LlvmFunction): readonly [offset: number, size: number];
+  place(of: GlobalVariable | LlvmFunction): { readonly name: number; readonly size: number };
 }
 
-/** Names of globals and functions, one behind the other. */
+/** Names of globals and functions, one after the other. */
 function stringTable(module: Module): StringTable {
-  const places = new Map<object, readonly [number, number]>();
+  const places = new Map<object, { readonly name: number; readonly size: number }>();
   const bytes: number[] = [];
   for (const named of [...module.globals, ...module.functions]) {
     const name = chars(named.name);
-    places.set(named, [bytes.length, name.length]);
+    places.set(named, { name: bytes.length, size: name.length });
     bytes.push(...name);
   }
   return { bytes: Uint8Array.from(bytes), place: (of) => places.get(of)! };
@@ -62,83 +62,87 @@ function writeModuleBlock(
   names: StringTable,
   { functionOperands, variableOperands }: RecordOperands,
 ): void {
-  out.record('module', 'version', [2]);
+  out.record('module', 'version', { version: 2 });
   out.block('blockinfo', () => {});
   writeTypes(out, numbers.types);
   writeAttributes(out, numbers);
-  out.record('module', 'triple', chars(module.triple));
-  out.record('module', 'dataLayout', chars(module.dataLayout));
-  for (const section of module.sections) out.record('module', 'sectionName', chars(section));
-  out.record('module', 'sourceFilename', chars(module.sourceFilename));
-  for (const global of module.globals)
-    out.record('module', 'globalVar', globalWords(global, module, numbers, names).slice(0, variableOperands));
-  for (const fn of module.functions) out.record('module', 'function', functionWords(fn, module, numbers, names).slice(0, functionOperands));
-  const symtabPlace = out.laterRecord('module', 'vstOffset');
+  out.record('module', 'triple', { text: module.triple });
+  out.record('module', 'dataLayout', { text: module.dataLayout });
+  for (const section of module.sections) out.record('module', 'sectionName', { text: section });
+  out.record('module', 'sourceFilename', { text: module.sourceFilename });
+  for (const global of module.globals) out.record('module', 'globalVar', globalFields(global, module, numbers, names), variableOperands);
+  for (const fn of module.functions) out.record('module', 'function', functionFields(fn, module, numbers, names), functionOperands);
+  const symtabPlace = out.reserveRecord('module', 'vstOffset');
   writeConstants(out, numbers.constants, numbers.types, numbers.valueId);
   out.block('metadataKind', () =>
-    numbers.metadata.kinds.forEach((kind, id) => void out.record('metadataKind', 'kind', [id, ...chars(kind)])),
+    numbers.metadata.kinds.forEach((kind, id) => void out.record('metadataKind', 'kind', { kind: id, name: kind })),
   );
   writeMetadata(out, module, numbers);
-  out.block('operandBundleTags', () => operandBundleTags.forEach((tag) => void out.record('operandBundleTags', 'tag', chars(tag))));
-  out.block('syncScopeNames', () => syncScopeNames.forEach((name) => void out.record('syncScopeNames', 'name', chars(name))));
+  out.block('operandBundleTags', () => operandBundleTags.forEach((tag) => void out.record('operandBundleTags', 'tag', { text: tag })));
+  out.block('syncScopeNames', () => syncScopeNames.forEach((name) => void out.record('syncScopeNames', 'name', { text: name })));
   const defined = module.functions.filter((fn) => fn.blocks.length > 0);
   const starts = defined.map((fn) => writeFunction(out, fn, numbers));
   const symtab = out.block('valueSymtab', () =>
-    defined.forEach((fn, i) => void out.record('valueSymtab', 'fnEntry', [numbers.valueId(fn), starts[i]!])),
+    defined.forEach((fn, i) => void out.record('valueSymtab', 'fnEntry', { value: numbers.valueId(fn), start: starts[i]!, name: '' })),
   );
   out.patch(symtabPlace, symtab);
 }
 
 const sectionId = (module: Module, name: string | undefined): number => (name === undefined ? 0 : module.sections.indexOf(name) + 1);
 
-function globalWords(global: GlobalVariable, module: Module, numbers: ModuleNumbers, names: StringTable): number[] {
+function globalFields(
+  global: GlobalVariable,
+  module: Module,
+  numbers: ModuleNumbers,
+  names: StringTable,
+): RecordFields<'module', 'globalVar'> {
   const explicitType = 2;
-  return [
+  return {
     ...names.place(global),
-    numbers.types.idOf(global.valueType),
-    (global.type.space << 2) | explicitType | (global.isConstant ? 1 : 0),
-    global.init ? numbers.valueId(global.init) + 1 : 0,
-    linkageCodes[global.linkage],
-    alignCode(global.align),
-    sectionId(module, global.section),
-    global.visibility ? visibilityCodes[global.visibility] : 0,
-    0,
-    unnamedAddrCodes[global.unnamedAddr],
-    global.externallyInitialized ? 1 : 0,
-    0,
-    0,
-    0,
-    isDsoLocal(global) ? 1 : 0,
-    0,
-    0,
-  ];
+    type: numbers.types.idOf(global.valueType),
+    flags: (global.type.space << 2) | explicitType | (global.isConstant ? 1 : 0),
+    init: global.init ? numbers.valueId(global.init) + 1 : 0,
+    linkage: linkageCodes[global.linkage],
+    align: alignCode(global.align),
+    section: sectionId(module, global.section),
+    visibility: global.visibility ? visibilityCodes[global.visibility] : 0,
+    tls: 0,
+    unnamed: unnamedAddrCodes[global.unnamedAddr],
+    external: global.externallyInitialized ? 1 : 0,
+    dll: 0,
+    comdat: 0,
+    attributes: 0,
+    dsoLocal: isDsoLocal(global) ? 1 : 0,
+    partition: 0,
+    partitionSize: 0,
+  };
 }
 
 const isDsoLocal = (symbol: GlobalVariable | LlvmFunction): boolean => symbol.dsoLocal || isLocalByItself(symbol);
 
-function functionWords(fn: LlvmFunction, module: Module, numbers: ModuleNumbers, names: StringTable): number[] {
-  return [
+function functionFields(fn: LlvmFunction, module: Module, numbers: ModuleNumbers, names: StringTable): RecordFields<'module', 'function'> {
+  return {
     ...names.place(fn),
-    numbers.types.idOf(fn.functionType),
-    fn.convention ?? 0,
-    fn.blocks.length === 0 ? 1 : 0,
-    linkageCodes[fn.linkage],
-    numbers.attributes.idOf(fn.attributes),
-    alignCode(fn.align ?? 0),
-    sectionId(module, fn.section),
-    fn.visibility ? visibilityCodes[fn.visibility] : 0,
-    0,
-    unnamedAddrCodes[fn.unnamedAddr],
-    0,
-    0,
-    0,
-    0,
-    0,
-    isDsoLocal(fn) ? 1 : 0,
-    0,
-    0,
-    0,
-  ];
+    type: numbers.types.idOf(fn.functionType),
+    cc: fn.convention ?? 0,
+    declaration: fn.blocks.length === 0 ? 1 : 0,
+    linkage: linkageCodes[fn.linkage],
+    attributes: numbers.attributes.idOf(fn.attributes),
+    align: alignCode(fn.align ?? 0),
+    section: sectionId(module, fn.section),
+    visibility: fn.visibility ? visibilityCodes[fn.visibility] : 0,
+    gc: 0,
+    unnamed: unnamedAddrCodes[fn.unnamedAddr],
+    prologue: 0,
+    dll: 0,
+    comdat: 0,
+    prefix: 0,
+    personality: 0,
+    dsoLocal: isDsoLocal(fn) ? 1 : 0,
+    space: 0,
+    partition: 0,
+    partitionSize: 0,
+  };
 }
 
 function writeAttributes(out: StreamWriter, { attributes, types }: ModuleNumbers): void {
@@ -146,10 +150,10 @@ function writeAttributes(out: StreamWriter, { attributes, types }: ModuleNumbers
   out.block('paramattrGroup', () =>
     attributes.groups.forEach((group, i) => {
       const words = group.attributes.flatMap((attribute) => attributeWords(attribute, types.idOf));
-      out.record('paramattrGroup', 'entry', [i + 1, group.index, ...words]);
+      out.record('paramattrGroup', 'entry', { group: i + 1, index: group.index, attributes: words });
     }),
   );
-  out.block('paramattr', () => attributes.lists.forEach((groups) => void out.record('paramattr', 'entry', groups)));
+  out.block('paramattr', () => attributes.lists.forEach((groups) => void out.record('paramattr', 'entry', { groups })));
 }
 
 function attributeWords(attribute: Attribute, typeId: ModuleNumbers['types']['idOf']): (number | bigint)[] {

@@ -1,7 +1,7 @@
 /** The metadata block of a module: strings, values, nodes, names. */
 import { BitWriter } from '../../base/bits.ts';
 import { bug } from '../../base/bug.ts';
-import { debugCodes, debugRowNamed } from '../debug-info.ts';
+import { debugRowNamed } from '../debug-info.ts';
 import type { Attachment, DebugFields, MetadataNode, Module } from '../model.ts';
 import type { ModuleNumbers } from './enumerate.ts';
 import type { StreamWriter } from './stream-writer.ts';
@@ -10,16 +10,19 @@ export function writeMetadata(out: StreamWriter, module: Module, { metadata, typ
   if (metadata.strings.length + metadata.values.length + metadata.nodes.length + module.namedMetadata.length === 0) return;
   out.block('metadata', () => {
     if (metadata.strings.length > 0) writeStrings(out, metadata.strings);
-    for (const value of metadata.values) out.record('metadata', 'value', [types.idOf(value.type), valueId(value)]);
+    for (const value of metadata.values) out.record('metadata', 'value', { type: types.idOf(value.type), value: valueId(value) });
     for (const node of metadata.nodes) writeNode(out, node, metadata.idOf);
     for (const named of module.namedMetadata) {
-      out.record('metadata', 'name', [...new TextEncoder().encode(named.name)]);
-      out.record('metadata', 'namedNode', named.nodes.map(metadata.idOf));
+      out.record('metadata', 'name', { text: named.name });
+      out.record('metadata', 'namedNode', { nodes: named.nodes.map(metadata.idOf) });
     }
     const declarations = module.functions.filter((fn) => fn.blocks.length === 0);
     for (const symbol of [...module.globals, ...declarations])
       if (symbol.metadata?.length)
-        out.record('metadata', 'globalDeclAttachment', [valueId(symbol), ...attachmentWords(symbol.metadata, metadata)]);
+        out.record('metadata', 'globalDeclAttachment', {
+          value: valueId(symbol),
+          attachments: attachmentWords(symbol.metadata, metadata),
+        });
   });
 }
 
@@ -38,27 +41,30 @@ function writeStrings(out: StreamWriter, strings: readonly string[]): void {
     blob.set(bytes, at);
     at += bytes.length;
   }
-  out.blob('metadata', 'strings', [strings.length, head.length], blob);
+  out.record('metadata', 'strings', { count: strings.length, offset: head.length, blob });
 }
 
-/** Kinds and nodes in turn. */
+/** Pairs of a kind and a node. */
 export const attachmentWords = (list: readonly Attachment[], { kinds, idOf }: ModuleNumbers['metadata']): number[] =>
   list.flatMap(({ kind, node }) => [kinds.indexOf(kind), idOf(node)]);
 
 function writeNode(out: StreamWriter, node: MetadataNode, idOf: (m: MetadataNode) => number): void {
   const operands = node.operands.map((operand) => (operand ? idOf(operand as MetadataNode) + 1 : 0));
   if (node.debug) return writeDebugNode(out, node, node.debug, operands);
-  out.record('metadata', node.distinct ? 'distinctNode' : 'node', operands);
+  out.record('metadata', node.distinct ? 'distinctNode' : 'node', { operands });
 }
 
-/** `references` are numbers of metadata with 1 added, 0 for none. */
+/** `references` are ids of metadata plus 1, 0 for none. */
 function writeDebugNode(out: StreamWriter, { distinct }: MetadataNode, { name, values }: DebugFields, references: readonly number[]): void {
   const first = (head: number | bigint): number => Number(head) | (distinct ? 1 : 0);
-  if (name === 'DIExpression') return out.debugRecord(debugCodes.expression, [first(expressionVersion << 1), ...values]);
-  if (name === 'GenericDINode') return out.debugRecord(debugCodes.generic, [first(0), ...values, ...references]);
+  if (name === 'DIExpression') return out.record('metadata', 'expression', { head: first(expressionVersion << 1), elements: values });
+  if (name === 'GenericDINode') {
+    const [tag = 0, version = 0] = values;
+    return out.record('metadata', 'generic', { head: first(0), tag, version, operands: references });
+  }
   if (name === 'DIEnumerator') {
-    const [head, bits, ...words] = values;
-    return out.debugRecord(debugCodes.enumerator, [first(head ?? 0) | wideEnumerator, bits ?? 0, references[0] ?? 0, ...words]);
+    const [head = 0, bits = 0, ...value] = values;
+    return out.record('metadata', 'enumerator', { head: first(head) | wideEnumerator, bits, name: references[0] ?? 0, value });
   }
   const row = debugRowNamed(name) ?? bug(`bitcode: no record for ${name}`);
   let next = 0;
@@ -67,7 +73,7 @@ function writeDebugNode(out: StreamWriter, { distinct }: MetadataNode, { name, v
     if (i === 0) return first(value);
     return kind === 'number' ? value : kind === 'ref' ? references[next++]! : references[next++]! - 1;
   });
-  out.debugRecord(row.code, words);
+  out.numberedRecord(row.code, words);
 }
 
 /** Of LLVM 6 and later. */

@@ -4,10 +4,10 @@
  */
 import { placeOf } from '../locations.ts';
 import type { Attachment, AttributeList, Instruction, Function as LlvmFunction, Metadata, MetadataNode, Module } from '../model.ts';
-import { blocks } from '../records.ts';
 import { type Type, types } from '../types.ts';
+import { bodyRecords, endRecord, node, word } from './record-fields.ts';
 import { recordInstruction } from './record-instruction.ts';
-import { endRecord, put, refer, references, type Tape, tapeFor } from './tape.ts';
+import { refer, references, type Tape, tapeFor } from './tape.ts';
 import { type FunctionScan, type Numbered, numberOf, typeIndex, valueIndex, type Walk } from './walk.ts';
 
 export interface Scan {
@@ -36,6 +36,9 @@ export function scanModule({ functions }: Module): Scan {
     functions: new Map(),
     lastType: types.void,
     lastIndex: -1,
+    slot: 0,
+    typeAt: -1,
+    typeOfRecord: types.void,
     ...emptyFunction(),
   };
   for (const fn of functions) scanFunction(walk, fn);
@@ -114,8 +117,6 @@ function scanAttachment(w: Walk, { kind, node }: Attachment): void {
   w.metadata.push(node);
 }
 
-const codes = blocks.function.records;
-
 /** Puts the record of an instruction's place behind its own; gives what else hangs on it. */
 function recordAttached(w: Walk, inst: Instruction): readonly Attachment[] {
   const { place, others } = placeOf(inst);
@@ -125,16 +126,15 @@ function recordAttached(w: Walk, inst: Instruction): readonly Attachment[] {
 }
 
 function recordPlace(w: Walk, place: MetadataNode): void {
-  const { tape } = w;
-  if (place === w.place) return endRecord(tape, codes.debugLocAgain);
+  if (place === w.place) return endRecord(w, bodyRecords.debugLocAgain);
   w.place = place;
   const [, line = 0, column = 0, , , implicit = 0] = place.debug?.values ?? [];
-  put(tape, Number(line));
-  put(tape, Number(column));
-  for (const operand of [place.operands[0], place.operands[1]]) {
-    const at = put(tape, 0);
-    if (operand) refer(tape, at, references.node, w.metadata.push(operand) - 1);
-  }
-  put(tape, Number(implicit));
-  endRecord(tape, codes.debugLoc);
+  const [scope, inlined] = place.operands;
+  const { f } = bodyRecords.debugLoc;
+  word(w, f.line, Number(line));
+  word(w, f.column, Number(column));
+  node(w, f.scope, scope);
+  node(w, f.inlined, inlined);
+  word(w, f.implicit, Number(implicit));
+  endRecord(w, bodyRecords.debugLoc);
 }

@@ -57,15 +57,15 @@ const larger = (list: Int32Array): Int32Array => {
   return made;
 };
 
-/** An operand of the record that `endRecord` ends; gives where it stands. */
+/** Puts an operand of the record that `endOperands` ends; returns its index. */
 export function put(tape: Tape, word: number): number {
   if (tape.length + headWords > tape.words.length) tape.words = larger(tape.words);
   tape.words[tape.length] = word;
   return tape.length++;
 }
 
-/** A record of the operands that were put. */
-export function endRecord(tape: Tape, { code }: { readonly code: number }): void {
+/** Makes a record of the operands that were put. */
+export function endOperands(tape: Tape, code: number): void {
   const { words, start, length } = tape;
   words[start] = code;
   words[start + 1] = length - start - headWords;

@@ -47,6 +47,10 @@ export interface Walk {
   /** The type that was asked for last: often it is the next one as well. */
   lastType: Type;
   lastIndex: number;
+  /** The field of the record that is being written that comes next, the word of its type (-1 for none), and the type. */
+  slot: number;
+  typeAt: number;
+  typeOfRecord: Type;
   /** Instructions with a value that were met, each at its `number`. */
   instructions: Instruction[];
   values: Indices<Value>;
