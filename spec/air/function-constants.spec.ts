@@ -131,7 +131,7 @@ test('integers from the least to the most of their type, and no others', () => {
             .padStart(bits / 4, '0'),
           `${type} ${value}`,
         );
-      for (const value of [least - 1n, most + 1n]) assert.is(bytesOf(value), `it is from ${least} to ${most}`, type);
+      for (const value of [least - 1n, most + 1n]) assert.is(bytesOf(value), `it must be from ${least} to ${most}`, type);
     }
   }
   assert.equal(bytesOfConstant('float', 1.5), Uint8Array.of(0, 0, 0xc0, 0x3f));

@@ -49,7 +49,7 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
 
 function unknownPass(name: string): string {
   const near = closest(name, passNames);
-  return `\`--print-after ${name}\`: the passes are ${passNames.join(', ')}, or all of them: all${near ? `; did you mean \`${near}\`?` : ''}`;
+  return `invalid value \`${name}\` for \`--print-after\`: expected one of ${passNames.join(', ')}, all${near ? `; did you mean \`${near}\`?` : ''}`;
 }
 
 /** `--print-after`: an observer that prints the IR after passes of these names, or after all of them. */
@@ -59,7 +59,7 @@ function passPrinter(names: readonly string[], terminal: Terminal): AfterPass {
   };
 }
 
-/** What is written: a stage of the pipeline, or the modules of the CPU device. */
+/** The output: a stage of the pipeline, or a module of the CPU device. */
 type Output = Emit | 'wat' | 'wat:simd';
 
 interface Work {

@@ -52,7 +52,7 @@ const build: Command = {
       name: 'emit',
       value: 'WHAT',
       choices: emitChoices,
-      doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`, `wat` (the WebAssembly that the CPU device runs, by the scalar compiler), `wat:simd` (the same by the SIMD compiler, for the block size of the file’s launch lines, else 256 threads).',
+      doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`, `wat` (WebAssembly of the scalar compiler for the CPU device), `wat:simd` (WebAssembly of the SIMD compiler, for the block size of the file’s launch lines or 256 threads).',
     },
     { name: 'entry', value: 'NAME', many: true, doc: 'Compile only this entry; can be repeated.' },
     {
