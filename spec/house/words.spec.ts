@@ -20,6 +20,9 @@ const rooms = [
   'src/api/**/*.ts',
   'src/cudart/**/*.ts',
   'src/base/catalogue/**/*.ts',
+  'src/bitcode/**/*.ts',
+  'src/compile/**/*.ts',
+  'src/wasm/**/*.ts',
 ];
 const specNames = ['spec/{api,cli,house}/*.spec.ts'];
 
